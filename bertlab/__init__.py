@@ -1,0 +1,14 @@
+"""bertlab: the code of the course, small enough to be read from end to end.
+
+Reading order, floor by floor; a module imports only from floors below its own:
+
+0. `bertlab.tokenizers`: text to ids. Start with `bertlab/tokenizers/bpe.py`.
+1. `bertlab.model`: ids to vectors. Start with `bertlab/model/attention.py`, then `layers.py`,
+   `embeddings.py`, `bert.py`; `config.py` names the sizes, `pretrained.py` reads published weights.
+2. `bertlab.data`: the corpora that installed packages ship.
+5. `bertlab.viz`: pictures and views for notebooks; `bertlab.check`: feedback in the exercises.
+
+Floors 3 and 4 (training, fine-tuning) arrive with their lectures.
+"""
+
+__version__ = "0.1.0"

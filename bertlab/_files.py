@@ -1,0 +1,27 @@
+"""Writing files so that nothing is ever half written; below every floor."""
+
+import os
+import tempfile
+from pathlib import Path
+
+
+def write_atomically(path: str | os.PathLike, content: str | bytes) -> Path:
+    """Write `content` to `path` in one step: a reader sees the old file or the new one.
+
+    The content goes to a temporary file in the same folder, which then takes the file's name.
+    Raises OSError if the folder is missing or the disk is full; the old file is then untouched.
+    """
+    path = Path(path)
+    data = content.encode() if isinstance(content, str) else content
+    descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        os.chmod(temporary, 0o644)  # mkstemp's 0600 would surprise whoever shares the file
+        os.replace(temporary, path)
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise
+    return path

@@ -1,0 +1,189 @@
+"""Attention against PyTorch's own, hand-worked numbers, and laws."""
+
+import math
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from torch.nn import functional as F
+
+from bertlab.model.attention import (
+    HeadWeights,
+    MultiHeadAttention,
+    attention,
+    attention_probabilities,
+    expand_mask,
+    multi_head_attention,
+    row_softmax,
+    self_attention,
+    single_query_attention,
+)
+
+
+def normal(*shape, seed=0):
+    return torch.randn(*shape, generator=torch.Generator().manual_seed(seed))
+
+
+def head_weights(d_model, d_head, seed=0):
+    shapes = [(d_model, d_head), (d_head,)] * 3
+    return HeadWeights(*(normal(*shape, seed=seed + i) for i, shape in enumerate(shapes)))
+
+
+def seeded_layer(d_model=12, n_heads=3, dropout=0.0):
+    layer = MultiHeadAttention(d_model, n_heads, dropout)
+    for i, parameter in enumerate(layer.parameters()):
+        parameter.data = normal(*parameter.shape, seed=i) / math.sqrt(d_model)
+    return layer.eval()
+
+
+def as_reference(layer):
+    """The same weights in PyTorch's own multi-head attention."""
+    d_model = layer.query.in_features
+    reference = torch.nn.MultiheadAttention(d_model, layer.n_heads, batch_first=True).eval()
+    parts = (layer.query, layer.key, layer.value)
+    reference.in_proj_weight.data = torch.cat([part.weight.data for part in parts])
+    reference.in_proj_bias.data = torch.cat([part.bias.data for part in parts])
+    reference.out_proj.weight.data = layer.output.weight.data
+    reference.out_proj.bias.data = layer.output.bias.data
+    return reference
+
+
+def test_the_slides_scores_112_and_96():
+    scaled = torch.tensor([112.0, 96.0]) / math.sqrt(64)
+    assert scaled.tolist() == [14, 12]
+    weights = row_softmax(scaled)
+    # By hand: e^14 / (e^14 + e^12) = 1 / (1 + e^-2)
+    assert weights[0].item() == pytest.approx(1 / (1 + math.exp(-2)))
+    assert [round(weight, 2) for weight in weights.tolist()] == [0.88, 0.12]
+
+
+def test_softmax_does_not_overflow_and_equals_torch():
+    scores = torch.tensor([[112.0, 96.0], [1e4, -1e4], [0.0, -math.inf]])
+    torch.testing.assert_close(row_softmax(scores), scores.softmax(dim=-1))
+    assert row_softmax(scores)[2].tolist() == [1, 0]
+
+
+@pytest.mark.parametrize("length", [1, 2, 9, 10, 64])
+def test_loops_matrices_and_torch_give_the_same_attention(length):
+    x, weights = normal(length, 6), head_weights(6, 4)
+    looped = torch.stack([single_query_attention(e, x, weights) for e in x])
+    updated, probabilities = self_attention(x, weights)
+    torch.testing.assert_close(looped, updated)
+    torch.testing.assert_close(probabilities.sum(dim=-1), torch.ones(length))
+    q, k, v = (x @ w + b for w, b in (weights[0:2], weights[2:4], weights[4:6]))
+    torch.testing.assert_close(updated, F.scaled_dot_product_attention(q, k, v))
+
+
+def test_attention_equals_numpy_in_double_precision():
+    q, k, v = (normal(2, 3, 11, 5, seed=i).double() for i in range(3))
+    scores = np.einsum("bhqd,bhkd->bhqk", q, k) / np.sqrt(5)
+    weights = np.exp(scores) / np.exp(scores).sum(axis=-1, keepdims=True)
+    updated, probabilities = attention(q, k, v)
+    np.testing.assert_allclose(probabilities.numpy(), weights, rtol=1e-12)
+    np.testing.assert_allclose(updated.numpy(), weights @ v.numpy(), rtol=1e-10)
+
+
+@pytest.mark.parametrize("length", [1, 7, 33])
+def test_the_loop_over_heads_equals_the_fused_layer(length):
+    layer, x = seeded_layer().double(), normal(length, 12).double()
+    columns = [slice(head * 4, (head + 1) * 4) for head in range(3)]
+    heads = [
+        HeadWeights(
+            *(
+                parameter
+                for part in (layer.query, layer.key, layer.value)
+                for parameter in (part.weight[rows].T, part.bias[rows])
+            )
+        )
+        for rows in columns
+    ]
+    looped = multi_head_attention(x, heads, layer.output.weight.T, layer.output.bias)
+    torch.testing.assert_close(layer(x[None])[0][0], looped, rtol=0, atol=1e-6)
+
+
+@pytest.mark.parametrize("output_attentions", [False, True])
+def test_the_layer_equals_torch_with_and_without_padding(output_attentions):
+    layer, x = seeded_layer(), normal(4, 33, 12)
+    reference = as_reference(layer)
+    mask = torch.arange(33) < torch.tensor([33, 20, 9, 1])[:, None]  # [B, L]
+    for ours, theirs in ((None, None), (mask, ~mask)):
+        expected, weights = reference(x, x, x, key_padding_mask=theirs, average_attn_weights=False)
+        updated, probabilities = layer(x, ours, output_attentions=output_attentions)
+        torch.testing.assert_close(updated, expected, rtol=1e-5, atol=1e-5)
+        if output_attentions:
+            torch.testing.assert_close(probabilities, weights, rtol=1e-5, atol=1e-6)
+        else:
+            assert probabilities is None
+
+
+def test_dropout_falls_on_the_probabilities_only_in_training():
+    layer, x = seeded_layer(dropout=0.5), normal(2, 40, 12)
+    quiet = layer(x)[0]
+    torch.testing.assert_close(layer(x, output_attentions=True)[0], quiet)
+    layer.train()
+    assert not torch.allclose(layer(x)[0], quiet)
+    torch.manual_seed(0)
+    mean = torch.stack([layer(x, output_attentions=True)[0] for _ in range(400)]).mean(dim=0)
+    assert (mean - quiet).abs().mean() < 0.1 * quiet.abs().mean()
+
+
+@given(st.integers(0, 10**6), st.integers(2, 12))
+def test_shuffling_the_tokens_shuffles_the_output(seed, length):
+    layer, x = seeded_layer(), normal(1, length, 12, seed=seed)
+    order = torch.randperm(length, generator=torch.Generator().manual_seed(seed))
+    torch.testing.assert_close(layer(x[:, order])[0], layer(x)[0][:, order], rtol=1e-4, atol=1e-5)
+
+
+@given(st.integers(0, 10**6), st.integers(1, 12), st.integers(0, 6))
+def test_padding_changes_nothing_for_the_tokens(seed, length, padding):
+    layer, x = seeded_layer(), normal(1, length + padding, 12, seed=seed)
+    mask = (torch.arange(length + padding) < length)[None]
+    padded = layer(x, mask)[0][:, :length]
+    torch.testing.assert_close(padded, layer(x[:, :length])[0], rtol=1e-4, atol=1e-5)
+
+
+@given(st.integers(0, 10**6), st.integers(1, 12))
+def test_every_row_of_probabilities_sums_to_one(seed, length):
+    query, key = normal(3, length, 8, seed=seed), normal(3, length, 8, seed=seed + 1)
+    probabilities = attention_probabilities(100 * query, key)
+    torch.testing.assert_close(probabilities.sum(dim=-1), torch.ones(3, length))
+    assert (probabilities >= 0).all()
+
+
+def test_a_causal_mask_hides_what_comes_later():
+    layer, x = seeded_layer(), normal(1, 6, 12)
+    causal = torch.ones(6, 6, dtype=torch.bool).tril()[None, None]
+    updated, probabilities = layer(x, causal, output_attentions=True)
+    assert (probabilities.triu(diagonal=1) == 0).all()
+    x[:, -1] += 1
+    torch.testing.assert_close(layer(x, causal)[0][:, :-1], updated[:, :-1])
+
+
+@pytest.mark.parametrize("shape", [(4, 7), (5, 4), (4,), (4, 2, 5, 5), (4, 1, 5, 6), (1, 5)])
+def test_a_mask_of_the_wrong_shape_is_refused(shape):
+    message = r"mask must be \[B, L\] or \[B, 1, L, L\]; got \["
+    with pytest.raises(ValueError, match=message):
+        seeded_layer()(normal(4, 5, 12), torch.ones(shape, dtype=torch.bool))
+
+
+def test_a_mask_that_hides_everything_is_refused():
+    with pytest.raises(ValueError, match="nothing to attend to"):
+        expand_mask(torch.tensor([[1, 1], [0, 0]]), 2, 2)
+
+
+def test_attention_refuses_shapes_that_do_not_fit():
+    with pytest.raises(ValueError, match="query and key must have the same last size"):
+        attention(normal(3, 4), normal(3, 5), normal(3, 4))
+    with pytest.raises(ValueError, match="one value for each key"):
+        attention(normal(3, 4), normal(3, 4), normal(2, 4))
+    with pytest.raises(ValueError, match="mask must be boolean"):
+        attention(normal(3, 4), normal(3, 4), normal(3, 4), torch.zeros(3, 3))
+    with pytest.raises(ValueError, match=r"broadcast to the scores, \[3, 3\]; got \[3, 2\]"):
+        attention(normal(3, 4), normal(3, 4), normal(3, 4), torch.ones(3, 2, dtype=torch.bool))
+
+
+def test_heads_must_share_the_dimensions_evenly():
+    with pytest.raises(ValueError, match="d_model=10, n_heads=3"):
+        MultiHeadAttention(10, 3)
