@@ -1,0 +1,89 @@
+"""Is everything here that the course needs? Tells what is missing and what to do about it."""
+
+import platform
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib import metadata
+
+from packaging.requirements import Requirement
+
+OLDEST_PYTHON = (3, 11)
+INSTALL = "run `make lab`, or `pip install -c constraints.txt -e .[course]`, in the course's folder"
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing the course needs: whether it is there, and what to do if not."""
+
+    name: str
+    ok: bool
+    found: str
+    advice: str = ""
+
+    def __str__(self) -> str:
+        line = f"{'✓' if self.ok else '✗'} {self.name}: {self.found}"
+        return line if self.ok else f"{line}\n  → {self.advice}"
+
+
+@dataclass(frozen=True)
+class Report:
+    """All findings; what is missing comes last, where you will see it."""
+
+    findings: tuple[Finding, ...]
+
+    @property
+    def ok(self) -> bool:
+        """Whether nothing is missing."""
+        return all(finding.ok for finding in self.findings)
+
+    def __str__(self) -> str:
+        ordered = sorted(self.findings, key=lambda finding: not finding.ok)
+        missing = sum(not finding.ok for finding in self.findings)
+        last = f"{missing} missing: see the arrows." if missing else "All is here. Welcome."
+        return "\n".join([*map(str, ordered), "", last])
+
+    __repr__ = __str__
+
+
+def environment() -> Report:
+    """Look at Python, the packages and the corpora; nothing is installed, fetched or changed."""
+    return Report((python_version(), *packages(), corpora()))
+
+
+def python_version() -> Finding:
+    """Python, against the oldest that the course runs on."""
+    wanted = ".".join(map(str, OLDEST_PYTHON))
+    advice = f"install Python {wanted} or newer and start again with it"
+    return Finding("Python", sys.version_info >= OLDEST_PYTHON, platform.python_version(), advice)
+
+
+def packages(distribution: str = "bertlab") -> Iterator[Finding]:
+    """Every package that the `course` extra of `distribution` asks for, and its version."""
+    for line in metadata.requires(distribution) or []:
+        requirement = Requirement(line)
+        extras = ("", "course", "pretrained")
+        if requirement.marker and not any(
+            requirement.marker.evaluate({"extra": e}) for e in extras
+        ):
+            continue
+        if requirement.name == distribution:  # an extra that includes another one
+            continue
+        try:
+            found = metadata.version(requirement.name)
+        except metadata.PackageNotFoundError:
+            yield Finding(requirement.name, False, "not installed", INSTALL)
+            continue
+        fits = requirement.specifier.contains(found, prereleases=True)
+        wanted = "" if fits else f", needed {requirement.specifier}"
+        yield Finding(requirement.name, fits, found + wanted, INSTALL)
+
+
+def corpora() -> Finding:
+    """The texts and weights of the group `core`, in the cache."""
+    from bertlab import data
+
+    missing = data.missing("core")
+    found = "in the cache" if not missing else f"not in the cache: {', '.join(missing)}"
+    advice = "when online, run `python -m bertlab.data fetch core`"
+    return Finding("corpora and weights", not missing, found, advice)

@@ -1,0 +1,94 @@
+"""Text that reads well in a notebook: tables, coloured tokens, the library's own source."""
+
+import html
+import inspect
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Rendered:
+    """Something to look at: HTML in a notebook, plain text everywhere else."""
+
+    html: str
+    text: str
+
+    def _repr_html_(self) -> str:
+        return self.html
+
+    def __repr__(self) -> str:
+        return self.text
+
+
+def table(columns: Sequence[str], rows: Iterable[Sequence[Any]], *, caption: str = "") -> Rendered:
+    """A table with a header; numbers are set to the right.
+
+    Raises ValueError if a row has more or fewer cells than there are columns.
+    """
+    rows = [list(row) for row in rows]
+    for number, row in enumerate(rows):
+        if len(row) != len(columns):
+            raise ValueError(
+                f"table: every row must have {len(columns)} cells, one a column; "
+                f"row {number} has {len(row)}"
+            )
+    head = "".join(f'<th scope="col">{html.escape(column)}</th>' for column in columns)
+    body = "".join(f"<tr>{''.join(_cell(value) for value in row)}</tr>" for row in rows)
+    title = f"<caption>{html.escape(caption)}</caption>" if caption else ""
+    shown = [list(columns), *([_plain(value) for value in row] for row in rows)]
+    widths = [max(map(len, column)) for column in zip(*shown, strict=True)]
+    lines = [
+        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+        for row in shown
+    ]
+    return Rendered(
+        f"<table>{title}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>",
+        "\n".join([caption, *lines] if caption else lines),
+    )
+
+
+def token_boxes(tokens: Sequence[str], ids: Sequence[int] | None = None) -> Rendered:
+    """Tokens as boxes in a row, each with its id below if ids are given.
+
+    Raises ValueError if there are not as many ids as tokens.
+    """
+    if ids is not None and len(ids) != len(tokens):
+        raise ValueError(
+            f"token_boxes: ids must be one for each of the {len(tokens)} tokens; got {len(ids)}"
+        )
+    box = (
+        "display:inline-block;text-align:center;margin:2px 3px 2px 0;padding:1px 6px;"
+        "border-radius:4px;font-family:monospace;color:#111;"
+    )
+    pieces = []
+    for number, token in enumerate(tokens):
+        # Light blue, light yellow: neighbours differ for every kind of eyesight.
+        colour = "#c6dbef" if number % 2 == 0 else "#fdf0b6"
+        below = "" if ids is None else f'<br><small style="color:#444">{ids[number]}</small>'
+        pieces.append(f'<span style="{box}background:{colour}">{html.escape(token)}{below}</span>')
+    return Rendered(f'<div style="line-height:1.5">{"".join(pieces)}</div>', " | ".join(tokens))
+
+
+def show_source(thing: Any) -> Any:
+    """The source of a function or class of the library, with colours in a notebook.
+
+    What you read is what runs: the text comes from the imported file.
+    """
+    from IPython.display import Code
+
+    return Code(inspect.getsource(thing), language="python")
+
+
+def _cell(value: Any) -> str:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return f'<td style="text-align:left">{html.escape(_plain(value))}</td>'
+    return f'<td style="text-align:right">{_plain(value)}</td>'
+
+
+def _plain(value: Any) -> str:
+    if isinstance(value, int) and not isinstance(value, bool):
+        return f"{value:,}"
+    if isinstance(value, float):
+        return f"{value:.3g}" if abs(value) < 100 else f"{value:,.0f}"
+    return str(value)

@@ -1,0 +1,67 @@
+"""The environment check of lecture 00 tells what is missing, and never fails itself."""
+
+from importlib import metadata
+
+import pytest
+
+from bertlab.check import environment as check
+
+
+@pytest.fixture
+def requires(monkeypatch):
+    """Let the distribution ask for what a test says."""
+
+    def set_requirements(*lines):
+        monkeypatch.setattr(metadata, "requires", lambda _: list(lines))
+
+    return set_requirements
+
+
+def test_here_every_package_is_found():
+    assert all(finding.ok for finding in check.packages())
+    assert {"torch", "jupyterlab", "bertviz"} <= {finding.name for finding in check.packages()}
+
+
+def test_test_tools_are_not_asked_of_a_student():
+    assert "pytest" not in {finding.name for finding in check.packages()}
+
+
+def test_a_missing_package_is_named_with_what_to_do(requires):
+    requires("no-such-package-anywhere>=1")
+    report = check.Report(tuple(check.packages()))
+    assert not report.ok
+    assert "✗ no-such-package-anywhere: not installed" in str(report)
+    assert "pip install -c constraints.txt" in str(report)
+
+
+def test_an_old_version_is_told_apart_from_a_missing_one(requires):
+    requires("torch>=999")
+    (finding,) = check.packages()
+    assert not finding.ok
+    assert finding.found.endswith("needed >=999")
+
+
+def test_an_old_python_is_told(monkeypatch):
+    monkeypatch.setattr(check.sys, "version_info", (3, 9, 1))
+    assert not check.python_version().ok
+    assert "install Python 3.11 or newer" in str(check.python_version())
+
+
+def test_missing_corpora_are_told_with_the_command(monkeypatch):
+    monkeypatch.setattr("bertlab.data.missing", lambda group: ["wikipedia"], raising=False)
+    finding = check.corpora()
+    assert not finding.ok
+    assert "python -m bertlab.data fetch core" in str(finding)
+
+
+def test_what_is_missing_stands_last():
+    report = check.Report(
+        (check.Finding("b", False, "gone", "get it"), check.Finding("a", True, "here"))
+    )
+    assert str(report).splitlines() == [
+        "✓ a: here",
+        "✗ b: gone",
+        "  → get it",
+        "",
+        "1 missing: see the arrows.",
+    ]

@@ -1,0 +1,40 @@
+"""Tables, token boxes and source listings."""
+
+import pytest
+
+from bertlab.tokenizers.merges import merge_pair
+from bertlab.viz.text import show_source, table, token_boxes
+
+
+def test_a_table_reads_the_same_as_html_and_as_text():
+    shown = table(["word", "count"], [["cost", 2], ["camel", 1_000]], caption="Words")
+    assert repr(shown).splitlines() == ["Words", "word   count", "cost   2", "camel  1,000"]
+    html = shown._repr_html_()
+    assert '<th scope="col">count</th>' in html
+    assert '<td style="text-align:right">1,000</td>' in html
+
+
+def test_what_a_student_types_is_never_markup():
+    assert "<script>" not in table(["<script>"], [["<script>"]], caption="<script>").html
+    assert "<script>" not in token_boxes(["<script>"]).html
+
+
+def test_a_row_of_the_wrong_length_is_named():
+    with pytest.raises(ValueError, match=r"must have 2 cells.*row 1 has 1"):
+        table(["a", "b"], [[1, 2], [3]])
+
+
+def test_token_boxes_show_ids_below():
+    shown = token_boxes(["st", "##me"], [11, 12])
+    assert "##me<br>" in shown.html
+    assert ">12</small>" in shown.html
+    assert repr(shown) == "st | ##me"
+
+
+def test_every_token_needs_its_id():
+    with pytest.raises(ValueError, match="one for each of the 2 tokens; got 1"):
+        token_boxes(["a", "b"], [1])
+
+
+def test_show_source_shows_the_file_that_runs():
+    assert show_source(merge_pair).data.startswith("def merge_pair(")
