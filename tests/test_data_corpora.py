@@ -1,0 +1,174 @@
+"""Cleaning by hand-written samples; the real corpora by what the catalogue says of them."""
+
+import random
+from collections import Counter
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bertlab import data
+from bertlab.data.clean import clean_speech, clean_wikitext, split_sentences, tidy
+from bertlab.data.corpora import CORPORA
+from bertlab.data.labels import COLLECTIONS
+
+ARTICLE = """
+{{Infobox person|name=Ada|born={{birth date|1815|12|10}}}}
+'''Ada Lovelace''' ({{IPA|x}}; 10 December 1815 – 27 November 1852) was an [[England|English]] mathematician.<ref>Toole 1998</ref>
+[[File:Ada.jpg|thumb|200px|A portrait of [[Ada Lovelace|Ada]] with a long caption in many words]]
+She walked {{convert|3|km|mi}} to the {{lang|fr|''salon''}} of a friend of hers in London every day.<ref name=a />
+== Life ==
+* a list entry with quite a lot of words that is not prose at all, really
+{| class="wikitable"
+| one || two three four five six seven eight nine ten
+|}
+She wrote the first program for the Analytical Engine, as far as anybody knows today.<ref>lost
+[[Category:Mathematicians]] [[de:Ada Lovelace]]
+== See also ==
+This last section has enough words to be prose but it must be cut off all the same.
+"""  # noqa: E501
+
+
+def test_an_article_becomes_its_prose():
+    assert clean_wikitext(ARTICLE) == [
+        "Ada Lovelace (10 December 1815 – 27 November 1852) was an English mathematician.",
+        "She walked 3 km to the salon of a friend of hers in London every day.",
+    ]
+
+
+def test_a_reference_left_open_takes_its_line_and_no_more():
+    text = "A sentence of more than eight words stands in front.<ref>open\n\n" + (
+        "Another sentence of more than eight words comes after it."
+    )
+    assert clean_wikitext(text)[-1].startswith("Another sentence")
+
+
+def test_speeches_lose_stage_notes_headings_and_repetitions():
+    text = "Fellow citizens, we meet again today. [Laughter]\n\nTHE ECONOMY OF THE STATES\n\n"
+    text += "1. Tax\n\nFellow citizens, we meet again today. [Applause]"
+    assert clean_speech(text) == ["Fellow citizens, we meet again today."]
+
+
+def test_sentences_keep_abbreviations_and_lose_nothing():
+    paragraph = "Dr. Smith lives in the U.S. with 3.5 cats. He is e.g. a doctor! Is he?"
+    sentences = split_sentences([paragraph])
+    assert sentences == [
+        "Dr. Smith lives in the U.S. with 3.5 cats.",
+        "He is e.g. a doctor!",
+        "Is he?",
+    ]
+
+
+@given(st.text(st.characters(codec="ascii"), max_size=80))
+def test_tidy_is_stable(text):
+    once = tidy(tidy(text))
+    assert tidy(once) == once
+
+
+def test_an_unknown_corpus_lists_the_known_ones():
+    with pytest.raises(ValueError, match="no corpus 'wiki'; expected one of wikipedia, books"):
+        data.documents("books+wiki")
+    with pytest.raises(ValueError, match="no collection 'spam'; expected one of"):
+        data.labelled("spam")
+    with pytest.raises(ValueError, match="no model 'bert'; expected one of minilm"):
+        data.weights("bert")
+
+
+documents_of_words = st.lists(st.lists(st.text(max_size=5), max_size=3), max_size=30)
+
+
+@given(documents_of_words, st.integers(0, 3))
+def test_the_split_keeps_every_document_and_ignores_the_order(documents, seed):
+    train, validation = data.split(documents, seed=seed)
+    assert Counter(map(tuple, train + validation)) == Counter(map(tuple, documents))
+    assert not set(map(tuple, train)) & set(map(tuple, validation))
+    shuffled = documents[:]
+    random.Random(0).shuffle(shuffled)
+    assert sorted(data.split(shuffled, seed=seed)[1]) == sorted(validation)
+
+
+def test_the_split_holds_out_the_share_asked_for():
+    documents = [[str(number)] for number in range(5_000)]
+    share = len(data.split(documents, validation=0.2)[1]) / 5_000
+    assert abs(share - 0.2) < 4 * (0.2 * 0.8 / 5_000) ** 0.5  # four standard deviations
+    with pytest.raises(ValueError, match="between 0 and 1; got 10"):
+        data.split(documents, validation=10)
+
+
+def test_the_python_manual_needs_nothing_fetched(tmp_path, monkeypatch):
+    monkeypatch.setenv("BERTLAB_DATA", str(tmp_path))
+    first = data.documents("python-topics")
+    assert len(first) > 50
+    assert sum(len(sentence.split()) for document in first for sentence in document) > 40_000
+    assert data.documents("python-topics") == first
+
+
+def test_a_damaged_cleaned_text_is_made_again(tmp_path, monkeypatch):
+    monkeypatch.setenv("BERTLAB_DATA", str(tmp_path))
+    first = data.documents("python-topics")
+    (kept,) = (tmp_path / "cleaned").iterdir()
+    kept.write_bytes(kept.read_bytes()[:-100])
+    assert data.documents("python-topics") == first
+
+
+def test_the_catalogue_names_every_corpus_once():
+    names = [entry.name for entry in data.catalogue()]
+    assert names == [*CORPORA, *COLLECTIONS]
+    assert all(entry.licence and entry.cite and entry.source for entry in data.catalogue())
+    assert "390,576" in data.catalogue()._repr_html_()
+    assert "gensim 4.4.0 on PyPI, 28 MB (core)" in str(data.catalogue())
+
+
+def fetched(name):
+    """The catalogue's entry, if its package is in the cache; the group core always must be."""
+    entry = data.catalogue()[name]
+    if entry.package != "python" and data.missing(entry.package):
+        if entry.package in data.missing("core"):
+            pytest.fail("the group core is missing: run `python -m bertlab.data fetch core`")
+        pytest.skip(f"not fetched: `python -m bertlab.data fetch {entry.package}`")
+    return entry
+
+
+@pytest.mark.corpora
+@pytest.mark.parametrize("name", [name for name in CORPORA if name != "python-topics"])
+def test_documents_are_as_many_as_the_catalogue_says(name):
+    entry, documents = fetched(name), data.documents(name)
+    assert len(documents) == entry.size
+    assert sum(len(s.split()) for document in documents for s in document) == entry.words
+    assert all(document and all(document) for document in documents)
+
+
+@pytest.mark.corpora
+@pytest.mark.parametrize("name", COLLECTIONS)
+def test_collections_are_as_large_as_the_catalogue_says(name):
+    entry, examples = fetched(name), data.labelled(name)
+    assert len(examples) == entry.size
+    assert sum(len(f"{e.text} {e.pair}".split()) for e in examples) == entry.words
+
+
+@pytest.mark.corpora
+def test_wikipedia_is_free_of_markup():
+    fetched("wikipedia")
+    text = "\n".join(s for document in data.documents("wikipedia") for s in document)
+    leftovers = ["|", "{{", "}}", "[[", "]]", "<", "==", "''", "http", "( ", "()", " ,", "&nbsp"]
+    assert {mark: text.count(mark) for mark in leftovers} == dict.fromkeys(leftovers, 0)
+    assert "thumb" not in text or "px" not in text
+
+
+@pytest.mark.corpora
+def test_lee_scores_belong_to_the_right_pairs():
+    fetched("lee-similarity")
+    pairs = data.labelled("lee-similarity")
+    assert len(pairs) == 50 * 49 // 2
+    assert all(0 <= pair.label <= 1 for pair in pairs)
+    assert pairs[0].label == 0.3  # the second number of the source's first row
+
+
+@pytest.mark.corpora
+def test_the_weights_are_those_that_were_published():
+    fetched("wikipedia")
+    import hashlib
+
+    file = data.weights("minilm") / "model.safetensors"
+    published = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
+    assert hashlib.sha256(file.read_bytes()).hexdigest() == published
