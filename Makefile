@@ -1,0 +1,67 @@
+# The course's commands. `make help` lists them.
+PYTHON ?= python3
+PORT ?= 8888
+BROWSER ?= 1
+NOTEBOOK ?= lectures/00_start_here.ipynb
+
+VENV := .venv
+BIN := $(VENV)/bin/python
+# A stamp is written last, so that a broken install is tried again.
+COURSE := $(VENV)/course.stamp
+TEST := $(VENV)/test.stamp
+NBGRADER := $(BIN) -m nbgrader
+
+LAB_OPTIONS := --ServerApp.port=$(PORT)
+ifeq ($(BROWSER),0)
+LAB_OPTIONS += --no-browser
+endif
+ifeq ($(shell id -u),0)
+LAB_OPTIONS += --allow-root
+endif
+
+.DEFAULT_GOAL := help
+.PHONY: help lab test lint lectures exercises format data clean
+
+help: ## list the commands
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+lab: $(COURSE) data ## set up on the first call, then open JupyterLab (BROWSER=0, PORT=8888)
+	$(BIN) -m jupyter lab $(LAB_OPTIONS) $(NOTEBOOK)
+
+test: $(TEST) data lint ## the whole suite; PYTEST="-k attention" runs a part
+	$(BIN) -m pytest $(PYTEST)
+
+lint: $(TEST)
+	$(BIN) -m ruff check .
+	$(BIN) -m ruff format --check .
+
+lectures: $(COURSE) data ## run every lecture offline; time, memory and budget of each
+	$(BIN) -m course.lectures
+
+exercises: $(COURSE) ## make the students' notebooks anew from solutions/
+	$(BIN) -m course.release
+
+format: $(TEST) ## put code and notebooks into their normal form
+	$(BIN) -m ruff check --fix --quiet . || true
+	$(BIN) -m ruff format --quiet .
+	$(BIN) -m course.notebooks
+
+data: $(COURSE)
+	@$(BIN) -m bertlab.data fetch core
+
+clean: ## remove the environment and what runs leave behind (the fetched corpora stay)
+	rm -rf $(VENV) .pytest_cache .ruff_cache .hypothesis submitted autograded feedback
+
+$(BIN):
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	  { echo "The course needs Python 3.11 or newer; $(PYTHON) is $$($(PYTHON) --version 2>&1)." \
+	         "Say which one to use: make lab PYTHON=python3.12"; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+
+$(COURSE): $(BIN) pyproject.toml constraints.txt
+	$(BIN) -m pip install --disable-pip-version-check --quiet -c constraints.txt -e ".[course]"
+	@touch $(COURSE)
+
+$(TEST): $(COURSE)
+	$(BIN) -m pip install --disable-pip-version-check --quiet -c constraints.txt -e ".[test]"
+	@touch $(TEST)

@@ -1,0 +1,122 @@
+"""Run lectures as a student's "Restart Kernel and Run All Cells" would, and measure them.
+
+`make lectures` (or `python -m course.lectures [NOTEBOOK ...]`) runs each in a clean kernel, with
+the network cut, and compares time and peak memory with the budget that the lecture declares.
+"""
+
+import json
+import os
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import nbformat
+
+from course.notebooks import ROOT
+
+
+@dataclass(frozen=True)
+class Run:
+    """What one run of a lecture took, and what went wrong ("" if nothing did)."""
+
+    name: str
+    seconds: float
+    megabytes: float
+    budget: dict
+    offline: bool
+    fault: str = ""
+
+    def __str__(self) -> str:
+        state = self.fault.strip().splitlines()[-1] if self.fault else "ok"
+        network = "network cut" if self.offline else "network not cut here"
+        seconds = f"{self.seconds:6.1f} of {self.budget['seconds']:3} s"
+        megabytes = f"{self.megabytes:7.0f} of {self.budget['megabytes']:5} MB"
+        return f"{self.name:28}{seconds}{megabytes}   {network}   {state}"
+
+
+def run(path: Path) -> Run:
+    """Execute a notebook in a process of its own and measure it."""
+    budget = nbformat.read(path, as_version=4).metadata["bertlab"]["budget"]
+    offline = [] if budget["network"] else cut_network()
+    command = [*offline, sys.executable, "-m", "course.lectures", "--execute", str(path)]
+    limits = {"OMP_NUM_THREADS": "2", "PYTHONHASHSEED": "0"}
+    started = time.perf_counter()
+    result = subprocess.run(
+        command, cwd=ROOT, env=os.environ | limits, capture_output=True, text=True
+    )
+    seconds = time.perf_counter() - started
+    fault = result.stderr if result.returncode else ""
+    megabytes = 0.0 if fault else json.loads(result.stdout.splitlines()[-1])["megabytes"]
+    if not fault and seconds > budget["seconds"]:
+        fault = f"over its budget of {budget['seconds']} s"
+    if not fault and megabytes > budget["megabytes"]:
+        fault = f"over its budget of {budget['megabytes']} MB"
+    return Run(path.stem, seconds, megabytes, budget, bool(offline), fault)
+
+
+@cache
+def cut_network() -> list[str]:
+    """The command that starts another one without any network; empty where Linux forbids it."""
+    prefix = ["unshare", "--map-root-user", "--net"]
+    try:
+        allowed = subprocess.run([*prefix, "true"], capture_output=True).returncode == 0
+    except FileNotFoundError:
+        return []
+    return prefix if allowed else []
+
+
+def execute(path: Path) -> nbformat.NotebookNode:
+    """Run all cells of a notebook in a clean kernel; returns it with its outputs.
+
+    Raises nbclient's CellExecutionError, which names the cell, when one fails.
+    """
+    from nbclient import NotebookClient
+    from traitlets.config import Config
+
+    notebook = nbformat.read(path, as_version=4)
+    with TemporaryDirectory() as folder:
+        # Sockets are files, not ports: without a network there are no ports either.
+        config = Config({"KernelManager": {"transport": "ipc", "ip": f"{folder}/kernel"}})
+        client = NotebookClient(
+            notebook,
+            config=config,
+            kernel_name="python3",
+            timeout=600,
+            resources={"metadata": {"path": str(path.parent)}},
+        )
+        client.execute()
+    return notebook
+
+
+def main(arguments: list[str]) -> int:
+    """Run the given notebooks, or all lectures; 1 if any failed."""
+    if arguments[:1] == ["--execute"]:
+        execute(Path(arguments[1]).resolve())
+        print(json.dumps({"megabytes": _peak_memory_of_children()}))
+        return 0
+    paths = [Path(argument).resolve() for argument in arguments]
+    runs = []
+    for path in paths or sorted(ROOT.glob("lectures/*.ipynb")):
+        runs.append(run(path))
+        print(runs[-1], flush=True)
+    for failed in (done for done in runs if done.fault):
+        print(f"\n{failed.name}\n{failed.fault}", file=sys.stderr)
+    return int(any(done.fault for done in runs))
+
+
+def _peak_memory_of_children() -> float:
+    """The largest memory that one child process held, in MB; 0 where it cannot be told."""
+    try:
+        import resource
+    except ImportError:  # Windows
+        return 0.0
+    peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
+    return peak / 1e6 if sys.platform == "darwin" else peak / 1e3
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

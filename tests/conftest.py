@@ -1,0 +1,53 @@
+"""Shared by all tests: reading notebooks as code."""
+
+import ast
+from dataclasses import dataclass
+from pathlib import Path
+
+import nbformat
+import pytest
+from hypothesis import settings
+
+ROOT = Path(__file__).resolve().parent.parent
+
+# The same examples in every run, and no deadline: speed is not what these tests are about.
+settings.register_profile("course", deadline=None, derandomize=True, max_examples=60)
+settings.load_profile("course")
+
+
+@dataclass(frozen=True)
+class Page:
+    """A notebook, as a test wants to read it."""
+
+    path: Path
+    cells: list
+
+    @property
+    def code(self) -> list:
+        """The code cells."""
+        return [cell for cell in self.cells if cell.cell_type == "code"]
+
+    @property
+    def prose(self) -> str:
+        """All text cells, one after the other."""
+        return "\n\n".join(cell.source for cell in self.cells if cell.cell_type == "markdown")
+
+    def function(self, name: str):
+        """A function that the page defines, on its own, without running the page."""
+        for cell in self.code:
+            for node in ast.parse(cell.source).body:
+                if isinstance(node, ast.FunctionDef) and node.name == name:
+                    scope = {}
+                    exec(compile(ast.Module([node], []), str(self.path), "exec"), scope)
+                    return scope[name]
+        raise LookupError(f"{self.path.name} defines no function {name}")
+
+
+def read_page(path: Path) -> Page:
+    return Page(path, nbformat.read(path, as_version=4).cells)
+
+
+@pytest.fixture
+def lecture():
+    """`lecture("01_words_to_subwords")` reads that lecture."""
+    return lambda name: read_page(ROOT / "lectures" / f"{name}.ipynb")

@@ -1,0 +1,50 @@
+"""Every lecture runs from top to bottom in a clean kernel, offline, within its budget."""
+
+import nbformat
+import pytest
+
+from course import lectures
+from tests.conftest import ROOT
+
+BUDGET = {"bertlab": {"budget": {"seconds": 60, "megabytes": 1_000, "network": False}}}
+
+
+@pytest.mark.notebooks
+@pytest.mark.parametrize("path", sorted(ROOT.glob("lectures/*.ipynb")), ids=lambda path: path.stem)
+def test_a_lecture_runs_offline_within_its_budget(path):
+    done = lectures.run(path)
+    print(done)
+    assert done.fault == ""
+
+
+@pytest.fixture
+def page(tmp_path):
+    """Write a notebook with one cell and run it."""
+
+    def run(source, **budget):
+        notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(source, id="only")])
+        notebook.metadata = {"bertlab": {"budget": BUDGET["bertlab"]["budget"] | budget}}
+        nbformat.write(notebook, tmp_path / "page.ipynb")
+        return lectures.run(tmp_path / "page.ipynb")
+
+    return run
+
+
+@pytest.mark.notebooks
+def test_an_assertion_that_fails_stops_the_page(page):
+    assert "AssertionError" in page("assert 1 + 1 == 3").fault
+
+
+@pytest.mark.notebooks
+def test_a_page_that_needs_the_network_fails(page):
+    if not lectures.cut_network():
+        pytest.skip("this system does not let a process give up its network (Linux does)")
+    source = "import socket\nsocket.create_connection(('127.0.0.1', 1), timeout=2)"
+    assert "Network is unreachable" in page(source).fault
+
+
+@pytest.mark.notebooks
+def test_a_page_that_takes_too_much_memory_is_told(page):
+    done = page("x = bytearray(400_000_000)", megabytes=300)
+    assert done.fault.startswith("over its budget of 300 MB")
+    assert done.megabytes > 400

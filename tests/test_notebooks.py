@@ -1,0 +1,210 @@
+"""Notebooks as they are stored: normal form, the parts a lecture has, and library cells."""
+
+import ast
+import json
+import pkgutil
+import re
+import sys
+from inspect import getsource
+from pathlib import Path
+from textwrap import dedent
+
+import nbformat
+import pytest
+
+from course.notebooks import normal_form, written_notebooks
+from tests.conftest import ROOT, read_page
+
+LECTURES = sorted(ROOT.glob("lectures/*.ipynb"))
+RELEASED = sorted(ROOT.glob("exercises/*/*.ipynb"))
+SOURCES = sorted(ROOT.glob("solutions/*/*.ipynb"))
+
+
+def name(path):
+    """A short id for parametrised tests."""
+    return path.stem
+
+
+@pytest.mark.parametrize("path", written_notebooks(), ids=name)
+def test_notebooks_are_stored_in_normal_form(path):
+    text = path.read_text(encoding="utf-8")
+    assert text == normal_form(nbformat.reads(text, as_version=4)), "run `make format`"
+
+
+@pytest.mark.parametrize("path", RELEASED, ids=name)
+def test_released_notebooks_hold_no_outputs(path):
+    for cell in read_page(path).code:
+        assert cell.outputs == []
+        assert cell.execution_count is None
+
+
+def test_the_normal_form_drops_outputs_and_refuses_cells_without_ids():
+    cell = nbformat.v4.new_code_cell("1", id="a", metadata={"collapsed": True})
+    cell.outputs = [nbformat.v4.new_output("stream", text="1")]
+    cell.execution_count = 7
+    notebook = nbformat.v4.new_notebook(cells=[cell], metadata={"widgets": {}})
+    (stored,) = json.loads(normal_form(notebook))["cells"]
+    assert (stored["outputs"], stored["execution_count"], stored["metadata"]) == ([], None, {})
+    notebook.cells.append(nbformat.v4.new_code_cell("2", id="a"))
+    with pytest.raises(ValueError, match="an id that no other cell has; got 'a'"):
+        normal_form(notebook)
+
+
+@pytest.mark.parametrize("path", LECTURES, ids=name)
+def test_a_lecture_has_the_parts_that_readers_rely_on(path):
+    page = read_page(path)
+    first = page.cells[0]
+    assert first.cell_type == "markdown"
+    assert re.match(r"# \d+ · ", first.source)
+    points = re.search(r"\*\*After this lecture you can\*\*\n\n((?:- .*\n?)+)", first.source)
+    assert 3 <= points.group(1).count("- ") <= 5
+    assert re.search(r"^\*\*Time\*\*.* minutes", first.source, re.MULTILINE)
+    assert "**Builds on**" in first.source
+    assert all(node_is_import(node) for node in ast.parse(page.code[0].source).body[:3])
+    headings = re.findall(r"^## (.*)", page.prose, re.MULTILINE)
+    assert any("What the paper says" in heading for heading in headings)
+    assert page.cells[-1].source.lstrip().startswith("## ")
+    assert "Recap" in headings[-1]
+    for part in ("**New in the glossary**", "**Exercise**", "**Next**"):
+        assert part in page.cells[-1].source
+    assert 2 <= page.prose.count("<details>") <= 6
+    assert page.prose.count("<details>") == page.prose.count("</details>")
+
+
+@pytest.mark.parametrize("path", LECTURES, ids=name)
+def test_a_lecture_declares_what_it_costs(path):
+    budget = nbformat.read(path, as_version=4).metadata["bertlab"]["budget"]
+    assert budget["seconds"] <= 90
+    assert budget["network"] is False
+    assert budget["megabytes"] <= 4_000
+
+
+@pytest.mark.parametrize("path", LECTURES, ids=name)
+def test_cells_are_at_most_a_screen_and_pictures_have_alt_text(path):
+    page = read_page(path)
+    for cell in page.code:
+        longest = 40 if "library" in cell.metadata.get("bertlab", {}) else 24
+        assert len(cell.source.splitlines()) <= longest, f"{cell.id} is longer than a screen"
+    assert not re.search(r"!\[\s*\]\(", page.prose)
+    assert "%%capture" not in "".join(cell.source for cell in page.code)
+
+
+def node_is_import(node):
+    return isinstance(node, ast.Import | ast.ImportFrom)
+
+
+# Library cells: a lecture's cell, a solution and the library are the same function.
+
+
+class Essence(ast.NodeTransformer):
+    """Leave what a function does; drop docstrings and annotations (comments are gone already)."""
+
+    def visit_FunctionDef(self, node):
+        self.generic_visit(node)
+        node.returns = None
+        self.drop_docstring(node)
+        return node
+
+    def visit_ClassDef(self, node):
+        self.generic_visit(node)
+        self.drop_docstring(node)
+        return node
+
+    def visit_arg(self, node):
+        node.annotation = None
+        return node
+
+    def visit_AnnAssign(self, node):
+        if node.value is None:
+            return None
+        return ast.Assign([node.target], node.value, lineno=node.lineno)
+
+    @staticmethod
+    def drop_docstring(node):
+        if ast.get_docstring(node) is not None:
+            node.body = node.body[1:] or [ast.Pass()]
+
+
+def essence(source):
+    tree = Essence().visit(ast.parse(dedent(source)))
+    return ast.unparse(ast.fix_missing_locations(tree))
+
+
+def definitions(source):
+    return [
+        node for node in ast.parse(source).body if isinstance(node, ast.FunctionDef | ast.ClassDef)
+    ]
+
+
+def pinned_cells():
+    for path in [*LECTURES, *SOURCES]:
+        for cell in read_page(path).code:
+            names = cell.metadata.get("bertlab", {}).get("library", [])
+            for dotted in [names] if isinstance(names, str) else names:
+                yield pytest.param(cell, dotted, id=f"{path.stem}-{dotted.split('.')[-1]}")
+
+
+def differs_from_library(source, dotted):
+    """Why a cell is not the library's code, or "" if it is."""
+    wanted = essence(getsource(pkgutil.resolve_name(dotted)))
+    found = [node for node in definitions(source) if node.name == dotted.split(".")[-1]]
+    if not found:
+        return f"the cell does not define {dotted}"
+    got = essence(ast.get_source_segment(source, found[0]))
+    return "" if got == wanted else f"{dotted} differs:\n{got}\n--- the library has ---\n{wanted}"
+
+
+@pytest.mark.parametrize(("cell", "dotted"), pinned_cells())
+def test_a_library_cell_is_the_librarys_own_code(cell, dotted):
+    assert differs_from_library(cell.source, dotted) == ""
+
+
+def test_the_comparison_sees_a_change_and_overlooks_comments():
+    dotted = "bertlab.tokenizers.merges.merge_pair"
+    source = getsource(pkgutil.resolve_name(dotted))
+    assert differs_from_library(source, dotted) == ""
+    assert differs_from_library(source.replace("i += 2", "i += 2  # both"), dotted) == ""
+    assert "differs" in differs_from_library(source.replace("i += 2", "i += 1"), dotted)
+    assert "does not define" in differs_from_library("x = 1", dotted)
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=name)
+def test_every_function_of_a_solution_is_pinned_or_compared(path):
+    for cell in read_page(path).code:
+        if not cell.metadata.get("nbgrader", {}).get("solution"):
+            continue
+        mark = cell.metadata.get("bertlab", {})
+        if definitions(cell.source):
+            assert mark.get("library") or mark.get("compared"), f"{cell.id} is neither"
+
+
+# The repository speaks of the course alone.
+
+
+def tracked_text_files():
+    suffixes = {".py", ".md", ".toml", ".yml", ".txt", ".ipynb", ".js", ".css", ".html", ""}
+    skipped = {".git", ".venv", ".hypothesis", ".pytest_cache", ".ruff_cache", "__pycache__"}
+    for path in ROOT.rglob("*"):
+        if path.is_file() and path.suffix in suffixes and not skipped & set(path.parts):
+            yield path
+
+
+def test_no_path_of_a_machine_is_stored():
+    home = re.compile(r"(?<![\w.~/-])/(?:root|work|home/\w+|Users/\w+|tmp/\w+)/\w")
+    this_file = Path(__file__).resolve()
+    found = [
+        f"{path.relative_to(ROOT)}: {match.group()}"
+        for path in tracked_text_files()
+        if path != this_file
+        and (match := home.search(path.read_text(encoding="utf-8", errors="ignore")))
+    ]
+    assert found == []
+
+
+def test_the_readme_names_only_files_and_commands_that_exist():
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    links = re.findall(r"\]\(([^)#:]+)\)", readme)
+    assert [link for link in links if not (ROOT / link).exists()] == []
+    targets = set(re.findall(r"^(\w+):.*##", (ROOT / "Makefile").read_text(), re.MULTILINE))
+    assert set(re.findall(r"\bmake (\w+)", readme)) <= targets
+    assert sys.version_info >= (3, 11)
