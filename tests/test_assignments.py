@@ -1,0 +1,207 @@
+"""Assignments from source to grade: the release, nbgrader's marks, and what checks catch."""
+
+import shutil
+import sqlite3
+import subprocess
+import sys
+
+import nbformat
+import pytest
+
+from bertlab.check.feedback import CheckFailed
+from tests.conftest import ROOT, read_page
+from tests.wrong_solutions import OTHER_WAYS, WRONG
+
+ASSIGNMENTS = sorted(path.parent.name for path in ROOT.glob("solutions/*/*.ipynb"))
+CONFIG = ROOT / "course" / "nbgrader_config.py"
+
+
+def source_of(assignment):
+    return ROOT / "solutions" / assignment / f"{assignment}.ipynb"
+
+
+def release_of(assignment):
+    return ROOT / "exercises" / assignment / f"{assignment}.ipynb"
+
+
+@pytest.fixture(scope="session")
+def classroom(tmp_path_factory):
+    """A course of its own, with our settings and our solutions, and a way to call nbgrader."""
+    room = tmp_path_factory.mktemp("classroom")
+    (room / "course").mkdir()
+    shutil.copy(CONFIG, room / "course")
+    shutil.copytree(ROOT / "solutions", room / "solutions")
+
+    def nbgrader(*arguments):
+        command = [sys.executable, "-m", "nbgrader", *arguments]
+        done = subprocess.run(command, cwd=room / "course", capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+        return done.stdout + done.stderr
+
+    nbgrader.room = room
+    return nbgrader
+
+
+@pytest.fixture(scope="session")
+def released(classroom):
+    classroom("generate_assignment", "*", "--force", "--create")
+    return classroom.room / "exercises"
+
+
+@pytest.mark.notebooks
+@pytest.mark.parametrize("assignment", ASSIGNMENTS)
+def test_exercises_are_what_nbgrader_makes_of_solutions(released, assignment):
+    made = (released / assignment / f"{assignment}.ipynb").read_bytes()
+    assert release_of(assignment).read_bytes() == made, "run `make exercises`"
+
+
+def test_exercises_hold_nothing_else():
+    assert sorted(path.parent.name for path in ROOT.glob("exercises/*/*.ipynb")) == ASSIGNMENTS
+
+
+@pytest.mark.notebooks
+def test_a_script_beside_a_source_is_not_released(classroom, released):
+    for name in ("ps1_bpe.py", "notes.md"):
+        (classroom.room / "solutions/ps1_bpe" / name).write_text("the solution")
+    classroom("generate_assignment", "ps1_bpe", "--force", "--no-db")
+    assert [path.name for path in (released / "ps1_bpe").iterdir()] == ["ps1_bpe.ipynb"]
+
+
+@pytest.mark.parametrize("assignment", ASSIGNMENTS)
+def test_no_solution_and_no_hidden_test_is_released(assignment):
+    text = release_of(assignment).read_text(encoding="utf-8")
+    for secret in ("BEGIN SOLUTION", "HIDDEN TESTS", "For the grader", "_expected"):
+        assert secret not in text
+    solutions = [cell for cell in read_page(source_of(assignment)).code if is_solution(cell)]
+    stubs = [cell for cell in read_page(release_of(assignment)).code if is_solution(cell)]
+    assert len(stubs) == len(solutions) >= 5
+    assert all("raise NotImplementedError(" in cell.source for cell in stubs)
+
+
+@pytest.mark.parametrize("assignment", ASSIGNMENTS)
+def test_ids_are_grade_ids_and_every_task_has_points(assignment):
+    cells = read_page(source_of(assignment)).cells
+    assert [cell.id for cell in cells] == [cell.metadata.nbgrader.grade_id for cell in cells]
+    graded = [cell for cell in cells if cell.metadata.nbgrader.grade]
+    assert all(cell.metadata.nbgrader.points > 0 for cell in graded)
+    assert any(cell.cell_type == "markdown" for cell in graded), "one answer is graded by a person"
+    total = sum(cell.metadata.nbgrader.points for cell in graded)
+    assert f"**Points** {total}." in cells[0].source
+
+
+def is_solution(cell):
+    return cell.metadata.nbgrader.solution
+
+
+# nbgrader's marks: the solution gets all points, the exercise as released gets none.
+
+
+@pytest.fixture(scope="session")
+def marks(classroom, released):
+    """What nbgrader's autograder gives to two students: student -> cell -> (points, of)."""
+    for assignment in ASSIGNMENTS:
+        for student, notebook in (
+            ("solved", without_marks(source_of(assignment))),
+            ("untouched", release_of(assignment).read_text(encoding="utf-8")),
+        ):
+            folder = classroom.room / "submitted" / student / assignment
+            folder.mkdir(parents=True)
+            (folder / f"{assignment}.ipynb").write_text(notebook, encoding="utf-8")
+        classroom("autograde", assignment, "--force", "--create")
+    query = """
+        select a.name, s.student_id, c.name, g.auto_score, g.manual_score, gc.max_score,
+               g.needs_manual_grade
+        from grade g join submitted_notebook n on g.notebook_id = n.id
+        join submitted_assignment s on n.assignment_id = s.id
+        join assignment a on s.assignment_id = a.id
+        join base_cell c on g.cell_id = c.id join grade_cells gc on gc.id = c.id
+    """
+    with sqlite3.connect(classroom.room / "gradebook.db") as gradebook:
+        return gradebook.execute(query).fetchall()
+
+
+def without_marks(path):
+    """The source as a student would hand it in: no solution marks, no hidden tests."""
+    notebook = nbformat.read(path, as_version=4)
+    for cell in notebook.cells:
+        visible = cell.source.split("### BEGIN HIDDEN TESTS")[0]
+        lines = visible.splitlines()
+        cell.source = "\n".join(line for line in lines if " SOLUTION" not in line)
+    return nbformat.writes(notebook)
+
+
+@pytest.mark.notebooks
+def test_the_solution_gets_full_marks_from_nbgrader(marks):
+    auto = [row for row in marks if row[1] == "solved" and not row[6]]
+    assert len(auto) >= 10
+    assert [row for row in auto if row[3] != row[5]] == []
+
+
+@pytest.mark.notebooks
+def test_the_exercise_as_released_gets_no_point(marks):
+    auto = [row for row in marks if row[1] == "untouched" and row[2] != "explain"]
+    assert len(auto) >= 10
+    assert [row for row in auto if row[3] != 0] == []
+
+
+@pytest.mark.notebooks
+def test_the_written_answer_waits_for_a_person(marks):
+    (answer,) = [row for row in marks if row[1] == "solved" and row[2] == "explain"]
+    assert answer[6], "needs_manual_grade"
+    assert answer[5] == 4
+
+
+# What the checks catch: wrong but plausible solutions, each with the diagnosis that fits it.
+
+
+def run_task(task, solution, *, hidden):
+    """Run the notebook's cells with one solution replaced, up to the task's last test.
+
+    Other tasks' tests are left out; their hidden cells run if `hidden`, as they define helpers.
+    """
+    scope = {"__name__": "__main__"}
+    for cell in read_page(source_of("ps1_bpe")).code:
+        if cell.id.startswith("test-") and cell.id != f"test-{task}":
+            continue
+        if cell.id.startswith("hidden-") and not hidden:
+            continue
+        exec(compile(solution if cell.id == task else cell.source, cell.id, "exec"), scope)
+        if cell.id == (f"hidden-{task}" if hidden else f"test-{task}"):
+            return
+    raise LookupError(f"there is no task {task}")
+
+
+@pytest.mark.parametrize(
+    ("task", "mistake", "solution", "diagnosis"),
+    [pytest.param(*row, id=f"{row[0]}: {row[1]}") for row in WRONG if row[3]],
+)
+def test_a_wrong_solution_is_told_what_is_wrong(task, mistake, solution, diagnosis):
+    with pytest.raises(CheckFailed) as failed:
+        run_task(task, solution, hidden=False)
+    assert diagnosis in str(failed.value)
+
+
+@pytest.mark.parametrize(
+    ("task", "mistake", "solution"),
+    [pytest.param(*row[:3], id=f"{row[0]}: {row[1]}") for row in WRONG if not row[3]],
+)
+def test_what_only_knows_the_examples_fails_the_hidden_tests(task, mistake, solution):
+    run_task(task, solution, hidden=False)
+    with pytest.raises((AssertionError, KeyError, IndexError, RecursionError)):
+        run_task(task, solution, hidden=True)
+
+
+@pytest.mark.parametrize(
+    ("task", "manner", "solution"),
+    [pytest.param(*row, id=f"{row[0]}: {row[1]}") for row in OTHER_WAYS],
+)
+def test_a_right_solution_written_another_way_gets_full_marks(task, manner, solution):
+    run_task(task, solution, hidden=True)
+
+
+def test_every_task_is_tried_with_wrong_solutions(capsys):
+    tasks = [cell.id for cell in read_page(source_of("ps1_bpe")).code if is_solution(cell)]
+    tried = {task: sum(row[0] == task for row in WRONG) for task in tasks}
+    with capsys.disabled():
+        print(f"\nps1_bpe: {len(WRONG)} wrong solutions, each caught by a test above: {tried}")
+    assert min(tried.values()) >= 3
