@@ -60,7 +60,7 @@ def test_a_lecture_has_the_parts_that_readers_rely_on(path):
     assert 3 <= points.group(1).count("- ") <= 5
     assert re.search(r"^\*\*Time\*\*.* minutes", first.source, re.MULTILINE)
     assert "**Builds on**" in first.source
-    assert all(node_is_import(node) for node in ast.parse(page.code[0].source).body[:3])
+    assert node_is_import(ast.parse(page.code[0].source).body[0])
     headings = re.findall(r"^## (.*)", page.prose, re.MULTILINE)
     assert any("What the paper says" in heading for heading in headings)
     assert page.cells[-1].source.lstrip().startswith("## ")

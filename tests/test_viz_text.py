@@ -37,4 +37,4 @@ def test_every_token_needs_its_id():
 
 
 def test_show_source_shows_the_file_that_runs():
-    assert show_source(merge_pair).data.startswith("def merge_pair(")
+    assert repr(show_source(merge_pair)).startswith("def merge_pair(")

@@ -70,14 +70,18 @@ def token_boxes(tokens: Sequence[str], ids: Sequence[int] | None = None) -> Rend
     return Rendered(f'<div style="line-height:1.5">{"".join(pieces)}</div>', " | ".join(tokens))
 
 
-def show_source(thing: Any) -> Any:
+def show_source(thing: Any) -> Rendered:
     """The source of a function or class of the library, with colours in a notebook.
 
     What you read is what runs: the text comes from the imported file.
     """
     from IPython.display import Code
 
-    return Code(inspect.getsource(thing), language="python")
+    source = inspect.getsource(thing)
+    font = "font-family:var(--jp-code-font-family,monospace);font-size:13px;line-height:1.4"
+    return Rendered(
+        f'<div style="{font}">{Code(source, language="python")._repr_html_()}</div>', source
+    )
 
 
 def _cell(value: Any) -> str:
