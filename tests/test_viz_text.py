@@ -10,7 +10,8 @@ def test_a_table_reads_the_same_as_html_and_as_text():
     shown = table(["word", "count"], [["cost", 2], ["camel", 1_000]], caption="Words")
     assert repr(shown).splitlines() == ["Words", "word   count", "cost   2", "camel  1,000"]
     html = shown._repr_html_()
-    assert '<th scope="col">count</th>' in html
+    assert '<th scope="col" style="text-align:left">word</th>' in html
+    assert '<th scope="col" style="text-align:right">count</th>' in html
     assert '<td style="text-align:right">1,000</td>' in html
 
 

@@ -33,8 +33,20 @@ def table(columns: Sequence[str], rows: Iterable[Sequence[Any]], *, caption: str
                 f"table: every row must have {len(columns)} cells, one a column; "
                 f"row {number} has {len(row)}"
             )
-    head = "".join(f'<th scope="col">{html.escape(column)}</th>' for column in columns)
-    body = "".join(f"<tr>{''.join(_cell(value) for value in row)}</tr>" for row in rows)
+    sides = [_side(row[number] for row in rows) for number in range(len(columns))]
+    head = "".join(
+        f'<th scope="col" style="text-align:{side}">{html.escape(column)}</th>'
+        for column, side in zip(columns, sides, strict=True)
+    )
+    body = "".join(
+        "<tr>"
+        + "".join(
+            f'<td style="text-align:{side}">{html.escape(_plain(value))}</td>'
+            for value, side in zip(row, sides, strict=True)
+        )
+        + "</tr>"
+        for row in rows
+    )
     title = f"<caption>{html.escape(caption)}</caption>" if caption else ""
     shown = [list(columns), *([_plain(value) for value in row] for row in rows)]
     widths = [max(map(len, column)) for column in zip(*shown, strict=True)]
@@ -84,10 +96,10 @@ def show_source(thing: Any) -> Rendered:
     )
 
 
-def _cell(value: Any) -> str:
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        return f'<td style="text-align:left">{html.escape(_plain(value))}</td>'
-    return f'<td style="text-align:right">{_plain(value)}</td>'
+def _side(values: Iterable[Any]) -> str:
+    """A column of numbers stands to the right, words to the left; the header goes along."""
+    numbers = [isinstance(value, int | float) and not isinstance(value, bool) for value in values]
+    return "right" if numbers and all(numbers) else "left"
 
 
 def _plain(value: Any) -> str:

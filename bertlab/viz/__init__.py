@@ -1,0 +1,39 @@
+"""Floor 5: pictures and views for notebooks; nothing here draws by itself or needs a network.
+
+- `text.py`: tables, token boxes, source listings
+- `pictures.py`, `heatmaps.py`: matplotlib pictures with words for whoever cannot see them
+- `frames.py`: a page of its own inside a notebook; on it stand `flipbooks.py` (pages drawn by
+  Python behind a slider), `merge_steppers.py`, `scaling.py`, `head_flipbooks.py`, and
+  `head_views.py` (BertViz, offline)
+"""
+
+from bertlab.viz.flipbooks import flipbook, flipbook_grid
+from bertlab.viz.frames import Frame, frame
+from bertlab.viz.head_flipbooks import head_flipbook
+from bertlab.viz.head_views import head_view
+from bertlab.viz.heatmaps import attention_heads, attention_heatmap, heatmap
+from bertlab.viz.merge_steppers import merge_stepper
+from bertlab.viz.pictures import Picture, bars, lines
+from bertlab.viz.scaling import softmax_scaling
+from bertlab.viz.text import Rendered, show_source, table, token_boxes
+
+__all__ = [
+    "Frame",
+    "Picture",
+    "Rendered",
+    "attention_heads",
+    "attention_heatmap",
+    "bars",
+    "flipbook",
+    "flipbook_grid",
+    "frame",
+    "head_flipbook",
+    "head_view",
+    "heatmap",
+    "lines",
+    "merge_stepper",
+    "show_source",
+    "softmax_scaling",
+    "table",
+    "token_boxes",
+]

@@ -1,0 +1,83 @@
+"""What goes into a picture of attention: probabilities of one sequence, checked once."""
+
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor
+
+TOLERANCE = 1e-2  # a row of half-precision probabilities sums to 1 no closer than this
+
+
+def check_layers(
+    caller: str, attentions: Sequence[Tensor] | Tensor, tokens: Sequence[str]
+) -> list[Tensor]:
+    """Bring the attentions of all layers to a list of [H, L, L]; see `check_heads`.
+
+    Raises ValueError if there is no layer or if the layers differ in their number of heads.
+    """
+    if isinstance(attentions, Tensor) and attentions.dim() < 4:
+        raise ValueError(
+            f"{caller}: attentions must be one tensor a layer, for example "
+            f"output.attentions; got a single tensor {list(attentions.shape)}; "
+            "put one layer in a list: [attention]"
+        )
+    layers = [check_heads(caller, layer, tokens) for layer in attentions]
+    if not layers:
+        raise ValueError(
+            f"{caller}: attentions must hold at least one layer; got none; "
+            "did the model run with output_attentions=True?"
+        )
+    if len({layer.shape for layer in layers}) > 1:
+        raise ValueError(
+            f"{caller}: every layer must have the same shape; "
+            f"got {[list(layer.shape) for layer in layers]}"
+        )
+    return layers
+
+
+def check_heads(caller: str, attention: Tensor, tokens: Sequence[str]) -> Tensor:
+    """Bring the attention of one layer, [1, H, L, L] or [H, L, L], to [H, L, L] on the CPU."""
+    if not isinstance(attention, Tensor):
+        raise ValueError(
+            f"{caller}: attention must be a torch tensor [H, L, L]; got {type(attention).__name__}"
+        )
+    if attention.dim() == 4 and attention.shape[0] != 1:
+        raise ValueError(
+            f"{caller}: attention must be of one sequence, [1, H, L, L]; got "
+            f"{list(attention.shape)}, a batch of {attention.shape[0]}; choose one: attention[:1]"
+        )
+    heads = attention[0] if attention.dim() == 4 else attention
+    if heads.dim() != 3:
+        raise ValueError(
+            f"{caller}: attention must be [1, H, L, L] or [H, L, L]; got {list(attention.shape)}"
+        )
+    return check_matrix(caller, heads, tokens, tokens)
+
+
+def check_matrix(
+    caller: str, attention: Tensor, query_tokens: Sequence[str], key_tokens: Sequence[str]
+) -> Tensor:
+    """Check [..., L, L']: a row a query token, a column a key token, rows sum to 1."""
+    if not isinstance(attention, Tensor):
+        raise ValueError(
+            f"{caller}: attention must be a torch tensor; got {type(attention).__name__}"
+        )
+    expected = (len(query_tokens), len(key_tokens))
+    if attention.dim() < 2 or tuple(attention.shape[-2:]) != expected or not attention.numel():
+        raise ValueError(
+            f"{caller}: attention must end in {list(expected)}, a row for each query token and "
+            f"a column for each key token; got {list(attention.shape)}"
+        )
+    values = attention.detach().float().cpu()
+    sums = values.sum(dim=-1)
+    if not torch.isfinite(values).all() or (values < 0).any():
+        raise ValueError(
+            f"{caller}: attention must be probabilities; got numbers from "
+            f"{values.min():.3g} to {values.max():.3g}; scores become probabilities by row_softmax"
+        )
+    if (sums - 1).abs().max() > TOLERANCE:
+        raise ValueError(
+            f"{caller}: every row of attention must sum to 1; got sums from {sums.min():.3g} "
+            f"to {sums.max():.3g}; are rows and columns swapped, or a softmax missing?"
+        )
+    return values

@@ -1,0 +1,111 @@
+"""A page inside the page: HTML with its own style and scripts, which works without a network.
+
+A notebook's output shares one document with every other output, so two views with an element
+`id="layer"` get in each other's way. A frame is a document of its own. Everything it needs is
+inside it, and a content security policy forbids it to fetch anything.
+"""
+
+import html
+import os
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib.resources import files
+from pathlib import Path
+
+from bertlab._files import write_atomically
+
+# The browser itself enforces "works offline": nothing may be fetched, only inline parts run.
+POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:"
+
+
+@dataclass(frozen=True)
+class Frame:
+    """A complete HTML page, shown by a notebook in an `<iframe>`; made by `frame`.
+
+    page: the HTML, from doctype to end; alt: what it shows, in words; height: pixels until its
+    script has measured it.
+    """
+
+    page: str
+    title: str
+    alt: str
+    height: int
+
+    def _repr_html_(self) -> str:
+        # The words come first and the frame's script hides them. They stay where the frame
+        # cannot run: in a notebook that is not trusted, which drops frames, or without scripts.
+        return (
+            f'<div class="bertlab-frame"><p class="bertlab-alt"><em>{html.escape(self.title)}.'
+            f"</em> {html.escape(self.alt)} (Run this cell, or trust the notebook, to see it.)</p>"
+            f'<iframe title="{html.escape(self.title)}" width="100%" height="{self.height}"'
+            ' style="border:0;display:block;width:100%" '
+            f'srcdoc="{escape_attribute(self.page)}"></iframe></div>'
+        )
+
+    def __repr__(self) -> str:
+        return f"{self.title}. {self.alt}"
+
+    def save(self, path: str | os.PathLike) -> Path:
+        """Write the page as one HTML file that any browser opens offline; returns the path."""
+        return write_atomically(path, self.page)
+
+
+def frame(
+    html_body: str,
+    *,
+    title: str,
+    alt: str,
+    css: str = "",
+    scripts: Sequence[str] = (),
+    height: int = 360,
+) -> Frame:
+    """Make a page of its own out of `html_body`; it takes the height that it needs.
+
+    html_body: markup, used as it is, so escape what a student typed; title: names the frame for
+    screen readers; alt: what the page shows, in words, for everyone who cannot see it run; css
+    and scripts: added to the frame's own, in this order; height: pixels until it is measured.
+
+    Raises ValueError if `title` or `alt` is empty.
+    """
+    for name, value in (("title", title), ("alt", alt)):
+        if not value.strip():
+            raise ValueError(f"frame: {name} must say in words what the frame shows; it is empty")
+    tags = "\n".join(script_tag(source) for source in (read_asset("frame.js"), *scripts))
+    page = f"""<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="{POLICY}">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>{html.escape(title)}</title>
+<style>
+{read_asset("frame.css")}
+{css}
+</style>
+</head>
+<body>
+<main>
+{html_body}
+</main>
+{tags}
+</body>
+</html>
+"""
+    return Frame(page, title, alt, height)
+
+
+def read_asset(name: str) -> str:
+    """A style sheet or script that lies beside this module."""
+    return files("bertlab.viz").joinpath(name).read_text(encoding="utf-8")
+
+
+def script_tag(source: str) -> str:
+    """`source` as an inline script; what would end it early is escaped, as strings allow."""
+    safe = re.sub(r"<(?=/script|!--)", r"\\x3c", source, flags=re.IGNORECASE)
+    return f"<script>\n{safe}\n</script>"
+
+
+def escape_attribute(text: str) -> str:
+    """For an attribute in double quotes, where `<` may stay as it is."""
+    return text.replace("&", "&amp;").replace('"', "&quot;")

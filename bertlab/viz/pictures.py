@@ -1,0 +1,193 @@
+"""Pictures for the lectures: one function a kind, each with words for whoever cannot see it.
+
+Colours are matplotlib's `viridis` for amounts and blue, orange, ... of Okabe and Ito for kinds:
+both can be told apart by every kind of eyesight.
+"""
+
+import base64
+import html
+import io
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from bertlab._files import write_atomically
+
+if TYPE_CHECKING:  # matplotlib is imported when the first picture is drawn, not before
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+DOTS_PER_INCH = 96
+SHARPNESS = 2  # pixels a dot, for screens with a high resolution
+COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00")
+MARKERS = ("o", "s", "^", "D", "v", "P")  # colour is never the only difference
+
+
+@dataclass(frozen=True, eq=False)
+class Picture:
+    """A matplotlib figure together with its description; a notebook shows both.
+
+    figure: change it before it is shown, if you like; alt: what it shows, in words.
+    """
+
+    figure: "Figure"
+    alt: str
+
+    def __post_init__(self) -> None:
+        if not self.alt.strip():
+            raise ValueError("Picture: alt must say in words what the picture shows; it is empty")
+
+    @cached_property
+    def png(self) -> bytes:
+        """The picture as it is now; later changes to the figure don't show."""
+        buffer = io.BytesIO()
+        # Without `Software`, the bytes depend on matplotlib's version only through the drawing.
+        self.figure.savefig(
+            buffer, dpi=DOTS_PER_INCH * SHARPNESS, facecolor="white", metadata={"Software": None}
+        )
+        return buffer.getvalue()
+
+    def _repr_html_(self) -> str:
+        width = int.from_bytes(self.png[16:20], "big") // SHARPNESS  # from the PNG's own header
+        data = base64.b64encode(self.png).decode()
+        return (
+            f'<figure style="margin:0"><img alt="{html.escape(self.alt)}" width="{width}" '
+            'style="max-width:100%;height:auto;border-radius:6px" '
+            f'src="data:image/png;base64,{data}"></figure>'
+        )
+
+    def _repr_png_(self) -> bytes:
+        return self.png
+
+    def __repr__(self) -> str:
+        return f"[Picture: {self.alt}]"
+
+    def save(self, path: str | os.PathLike) -> Path:
+        """Write the picture as a PNG file; returns the path."""
+        return write_atomically(path, self.png)
+
+
+def bars(
+    labels: Sequence[str],
+    values: Sequence[float],
+    *,
+    xlabel: str,
+    ylabel: str,
+    title: str,
+    alt: str,
+    ax: "Axes | None" = None,
+) -> Picture:
+    """One bar a label, with its value on top.
+
+    xlabel and ylabel: what the axes show, with the unit; alt: the picture in words; ax: draw
+    here and not in a figure of its own.
+
+    Raises ValueError if labels and values differ in number or there are none.
+    """
+    labels, values = list(labels), [float(value) for value in values]
+    if not labels or len(labels) != len(values):
+        raise ValueError(
+            f"bars: values must be one for each label, at least one; "
+            f"got {len(labels)} labels and {len(values)} values"
+        )
+    longest = max(map(len, labels))
+    long = len(labels) * (longest + 2) > 90  # characters that fit side by side
+    room = 0.62 if long else max(0.62, 0.095 * longest)  # inches a bar
+    ax = new_axes(max(5.0, min(9.0, room * len(labels) + 1.2)), 3.4) if ax is None else ax
+    drawn = ax.bar(range(len(values)), values, color=COLOURS[0], width=0.7)
+    ax.bar_label(drawn, [_short(value) for value in values], padding=2, fontsize=9)
+    ax.set_xticks(
+        range(len(labels)),
+        [plain_text(label) for label in labels],
+        rotation=35 if long else 0,
+        ha="right" if long else "center",
+        rotation_mode="anchor" if long else "default",
+    )
+    ax.margins(y=0.12)
+    if all(value == int(value) for value in values):
+        ax.yaxis.get_major_locator().set_params(integer=True)  # nothing occurs 2.5 times
+    return finish(ax, xlabel, ylabel, title, alt)
+
+
+def lines(
+    x: Sequence[float],
+    series: Mapping[str, Sequence[float]],
+    *,
+    xlabel: str,
+    ylabel: str,
+    title: str,
+    alt: str,
+    ax: "Axes | None" = None,
+) -> Picture:
+    """One line a series: its name -> its values at each `x`.
+
+    Other arguments as in `bars`. The y axis starts at 0 unless a value is below it.
+
+    Raises ValueError if a series has not one value for each `x`, or there are no values.
+    """
+    x = [float(value) for value in x]
+    if not x or not series:
+        raise ValueError("lines: x and series must each hold something; got none")
+    ax = new_axes(6.2, 3.6) if ax is None else ax
+    lowest = 0.0
+    for number, (name, values) in enumerate(series.items()):
+        y = [float(value) for value in values]
+        if len(y) != len(x):
+            raise ValueError(
+                f"lines: each series must have one value for each of the {len(x)} x; "
+                f"{name!r} has {len(y)}"
+            )
+        lowest = min(lowest, *y)
+        ax.plot(
+            x,
+            y,
+            label=plain_text(name),
+            color=COLOURS[number % len(COLOURS)],
+            marker=MARKERS[number % len(MARKERS)] if len(x) <= 40 else "",
+            linestyle=("-", "--", ":")[number // len(COLOURS) % 3],
+            markersize=5,
+        )
+    if lowest == 0:
+        ax.set_ylim(bottom=0)
+    if max(map(abs, x)) >= 1000:
+        ax.xaxis.set_major_formatter("{x:,.0f}")
+    ax.grid(axis="y", color="#e3e6ea", linewidth=0.8)
+    if len(series) > 1:
+        ax.legend(frameon=False)
+    return finish(ax, xlabel, ylabel, title, alt)
+
+
+def new_axes(width: float, height: float) -> "Axes":
+    """Axes in a figure of their own, in inches.
+
+    Not made with pyplot, which keeps every figure alive and shows it a second time.
+    """
+    from matplotlib.figure import Figure
+
+    return Figure(figsize=(width, height), layout="constrained").add_subplot()
+
+
+def finish(ax: "Axes", xlabel: str, ylabel: str, title: str, alt: str) -> Picture:
+    """What all pictures share: labelled axes, no box, a title."""
+    for name, value in (("xlabel", xlabel), ("ylabel", ylabel), ("alt", alt)):
+        if not value.strip():
+            raise ValueError(f"{name} must say in words what is shown; it is empty")
+    ax.set_axisbelow(True)
+    ax.spines[["top", "right"]].set_visible(False)
+    ax.set_xlabel(xlabel)
+    ax.set_ylabel(ylabel)
+    if title:
+        ax.set_title(title, loc="left", fontsize=11, fontweight="bold", pad=10)
+    return Picture(ax.figure, alt)
+
+
+def plain_text(text: str) -> str:
+    """A token as it is: matplotlib would read `$x$` as mathematics."""
+    return text.replace("$", r"\$")
+
+
+def _short(value: float) -> str:
+    return f"{value:,.0f}" if value == int(value) else f"{value:.3g}"

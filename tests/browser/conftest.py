@@ -1,0 +1,210 @@
+"""A real Chromium with the network cut, and a real JupyterLab for it to open."""
+
+import contextlib
+import json
+import os
+import secrets
+import shutil
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from dataclasses import dataclass, field
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import nbformat
+import pytest
+
+LOOPBACK = ("127.0.0.1", "localhost")
+HERE = ("file", "data", "blob", "about")  # addresses that no network is asked for
+START_SECONDS = 90
+
+# Two views, two flipbooks and a picture: what a lecture shows, in five short cells.
+SMALL_PAGE = [
+    """
+import torch
+from bertlab import viz
+
+tokens = "[CLS] the </script> cat [SEP]".split()
+generator = torch.Generator().manual_seed(1)
+attentions = [torch.rand(1, 3, 5, 5, generator=generator).softmax(-1) for _ in range(2)]
+""",
+    "viz.head_view(attentions, tokens)",
+    "viz.head_view(attentions, tokens, layer=1, heads=[2])",
+    'viz.merge_stepper({"cost": 2, "best": 2, "men": 1}, [("s", "t"), ("m", "e")])',
+    "viz.head_flipbook(attentions, tokens)",
+    "viz.attention_heatmap(attentions[0][0, 0], tokens)",
+]
+
+
+@pytest.fixture(scope="session")
+def small_page():
+    """A notebook that has not run yet."""
+    cells = [
+        nbformat.v4.new_code_cell(source.strip(), id=f"cell-{number}")
+        for number, source in enumerate(SMALL_PAGE)
+    ]
+    kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
+    return nbformat.v4.new_notebook(cells=cells, metadata={"kernelspec": kernel})
+
+
+@pytest.fixture(scope="session")
+def chromium():
+    """A headless Chromium that finds no host but this machine."""
+    names = ("chromium", "chromium-browser", "google-chrome")
+    executable = next(filter(None, map(shutil.which, names)), None)
+    if executable is None:
+        message = "the browser tests need Chromium; run: sudo apt-get install chromium"
+        if os.environ.get("CI"):
+            pytest.fail(message)
+        pytest.skip(message)
+    from playwright.sync_api import sync_playwright
+
+    arguments = [
+        "--no-sandbox",
+        "--disable-gpu",
+        "--disable-quic",
+        "--no-first-run",
+        "--disable-background-networking",
+        "--disable-component-update",
+        "--disable-sync",
+        "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE localhost, EXCLUDE 127.0.0.1",
+    ]
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=executable, args=arguments)
+        yield browser
+        browser.close()
+
+
+@dataclass
+class Tab:
+    """A page in the browser, and everything that went wrong in it."""
+
+    page: object
+    asked: list[str] = field(default_factory=list)  # addresses beyond this machine
+    errors: list[str] = field(default_factory=list)  # what the console shows in red
+
+    def frame(self, title: str, number: int = 0):
+        """The inside of a frame of ours."""
+        return self.page.frame_locator(f'iframe[title="{title}"]').nth(number)
+
+
+@pytest.fixture
+def tab(chromium, tmp_path):
+    """A fresh tab; asking for anything on the network fails the test."""
+    context = chromium.new_context(viewport={"width": 1100, "height": 900})
+    opened = Tab(context.new_page())
+
+    def guard(route):
+        address = urlsplit(route.request.url)
+        if address.scheme in HERE or address.hostname in LOOPBACK:
+            route.continue_()
+        else:
+            opened.asked.append(route.request.url)
+            route.abort()
+
+    context.route("**/*", guard)
+    opened.page.on("pageerror", lambda error: opened.errors.append(str(error)))
+    opened.page.on(
+        "console",
+        lambda message: opened.errors.append(message.text) if message.type == "error" else None,
+    )
+    yield opened
+    picture = tmp_path / "at-the-end.png"
+    opened.page.screenshot(path=picture)
+    print(f"screenshot: {picture}")
+    context.close()
+    assert opened.asked == []
+
+
+@dataclass(frozen=True)
+class Lab:
+    """A running JupyterLab."""
+
+    address: str
+    token: str
+    folder: Path
+
+    def open(self, page, notebook: str) -> None:
+        """Open a notebook of the folder and wait until its kernel is ready."""
+        page.goto(f"{self.address}/lab/tree/{notebook}?token={self.token}")
+        page.get_by_text("Python 3 (ipykernel) | Idle").wait_for(timeout=90_000)
+
+    def run_all(self, page, seconds: float) -> None:
+        """Run all cells from the menu, as a student does, and wait for the last."""
+        page.get_by_role("menuitem", name="Run", exact=True).click()
+        page.get_by_role("menuitem", name="Run All Cells", exact=True).click()
+        page.wait_for_function(
+            # Each prompt is a number once its cell is done; [*] while it waits or runs.
+            """() => {
+                const cells = [...document.querySelectorAll('.jp-CodeCell .jp-InputPrompt')];
+                return cells.length && cells.every(cell => /\\[\\d+\\]/.test(cell.textContent));
+            }""",
+            timeout=60_000,
+        )
+
+
+@pytest.fixture(scope="session")
+def lab(tmp_path_factory):
+    """JupyterLab on an empty folder, with settings of its own; stopped at the end."""
+    home = tmp_path_factory.mktemp("jupyter")
+    folder = home / "notebooks"
+    folder.mkdir()
+    settings = home / "settings" / "@jupyterlab" / "apputils-extension"
+    settings.mkdir(parents=True)
+    quiet = {"fetchNews": "false", "checkForUpdates": False}  # it would ask, in front of the page
+    (settings / "notification.jupyterlab-settings").write_text(json.dumps(quiet))
+    port, token = free_port(), secrets.token_hex(16)
+    nowhere = "http://127.0.0.1:9"  # the kernels and the server are offline, too
+    environment = {
+        **os.environ,
+        "JUPYTER_CONFIG_DIR": str(home / "config"),
+        "JUPYTER_DATA_DIR": str(home / "data"),
+        "JUPYTER_RUNTIME_DIR": str(home / "runtime"),
+        "JUPYTERLAB_SETTINGS_DIR": str(home / "settings"),
+        "JUPYTERLAB_WORKSPACES_DIR": str(home / "workspaces"),
+        "HTTP_PROXY": nowhere,
+        "HTTPS_PROXY": nowhere,
+        "NO_PROXY": ",".join(LOOPBACK),
+    }
+    command = [
+        *(sys.executable, "-m", "jupyter", "lab", "--no-browser", "--allow-root"),
+        *(f"--ServerApp.port={port}", "--ServerApp.port_retries=0"),
+        *(f"--IdentityProvider.token={token}", f"--ServerApp.root_dir={folder}"),
+        "--LabApp.extension_manager=readonly",
+    ]
+    log = home / "server.log"
+    with log.open("w") as output:
+        server = subprocess.Popen(
+            command, env=environment, stdout=output, stderr=subprocess.STDOUT, cwd=home
+        )
+        try:
+            running = Lab(f"http://127.0.0.1:{port}", token, folder)
+            wait_for(server, f"{running.address}/api/status?token={token}", log)
+            yield running
+        finally:
+            server.terminate()  # it shuts its kernels down
+            try:
+                server.wait(timeout=20)
+            except subprocess.TimeoutExpired:
+                server.kill()
+                server.wait()
+
+
+def wait_for(server: subprocess.Popen, address: str, log: Path) -> None:
+    """Wait until the server answers; fail with its log if it does not."""
+    deadline = time.monotonic() + START_SECONDS
+    while time.monotonic() < deadline and server.poll() is None:
+        with contextlib.suppress(urllib.error.URLError), urllib.request.urlopen(address):
+            return
+        time.sleep(0.3)
+    pytest.fail(f"JupyterLab did not start:\n{log.read_text()}")
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]

@@ -1,0 +1,162 @@
+"""A notebook exported to HTML, opened from a file without network and without kernel."""
+
+import pytest
+from nbclient import NotebookClient
+from nbconvert import HTMLExporter
+
+pytestmark = pytest.mark.browser
+
+
+@pytest.fixture(scope="module")
+def exported(small_page, tmp_path_factory):
+    """The small page, run and exported."""
+    NotebookClient(small_page, timeout=120).execute()
+    # The exporter's own page asks for require.js, MathJax and Mermaid: not what is tested here.
+    exporter = HTMLExporter(require_js_url="", mathjax_url="", mermaid_js_url="")
+    exporter.exclude_input = True
+    path = tmp_path_factory.mktemp("exported") / "page.html"
+    path.write_text(exporter.from_notebook_node(small_page)[0], encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+def page(tab, exported):
+    """The exported page in a tab; no error may be in its console at the end."""
+    tab.page.goto(exported.as_uri())
+    yield tab
+    assert tab.errors == []
+
+
+def visible_lines(view):
+    """How many lines of a head view can be seen."""
+    return view.locator("#attention line").evaluate_all(
+        """lines => lines.filter(line =>
+            +line.getAttribute("stroke-opacity") > 0
+            && getComputedStyle(line).visibility === "visible").length"""
+    )
+
+
+def test_two_head_views_on_one_page_both_draw_their_lines(page):
+    for number, heads in ((0, 3), (1, 1)):
+        view = page.frame("Head view", number)
+        view.locator("#attention line").first.wait_for(state="attached")
+        assert visible_lines(view) == heads * 5 * 5
+
+
+def test_a_head_is_switched_off_by_a_click_and_left_alone_by_two(page):
+    view = page.frame("Head view")
+    squares = view.locator("svg > g:last-of-type > rect")
+    squares.first.click()
+    assert visible_lines(view) == 2 * 5 * 5
+    squares.nth(1).dblclick()
+    assert visible_lines(view) == 1 * 5 * 5
+    assert visible_lines(page.frame("Head view", 1)) == 1 * 5 * 5  # the other view is its own
+
+
+def test_pointing_at_a_token_shows_its_lines_alone(page):
+    view = page.frame("Head view")
+    view.locator("#left text", has_text="cat").hover()
+    assert visible_lines(view) == 3 * 5
+    page.page.mouse.move(0, 0)
+
+
+def test_another_layer_draws_other_lines(page):
+    view = page.frame("Head view")
+
+    def first_line():
+        return view.locator("#attention line").first.get_attribute("stroke-opacity")
+
+    before = first_line()
+    view.locator("#layer").select_option("1")
+    assert first_line() != before
+
+
+def test_a_token_that_looks_like_markup_is_shown_as_it_is(page):
+    tokens = page.frame("Head view").locator("#left text").all_text_contents()
+    assert tokens == ["[CLS]", "the", "</script>", "cat", "[SEP]"]
+
+
+def test_the_keys_turn_the_pages_of_a_flipbook(page):
+    book = page.frame("Byte pair encoding, merge by merge")
+    caption = book.locator(".caption")
+    book.locator("h1").click()
+    seen = [caption.text_content()]
+    for key in ("ArrowRight", "ArrowRight", "ArrowRight", "ArrowLeft", "End", "Home"):
+        page.page.keyboard.press(key)
+        seen.append(caption.text_content())
+    start, first, last = seen[:3]
+    assert start == "Start: 8 characters, no merge yet"
+    assert first.startswith("Merge 1 of 2: s + t")
+    assert last.startswith("Merge 2 of 2: m + e")
+    assert seen[3:] == [last, first, last, start]
+    assert book.locator(".page:visible").count() == 1
+    assert book.locator("#step").input_value() == "0"
+
+
+def test_buttons_and_keys_work_together(page):
+    book = page.frame("Byte pair encoding, merge by merge")
+    forward = book.get_by_role("button", name="Step: one forward")
+    forward.click()
+    forward.click()
+    assert forward.is_disabled()
+    page.page.keyboard.press("ArrowLeft")  # the button that had the focus is switched off
+    assert "Merge 1 of 2" in book.locator(".caption").text_content()
+    book.locator("#step").focus()
+    page.page.keyboard.press("ArrowRight")  # the slider must not move a second time by itself
+    assert book.locator("#step").input_value() == "2"
+
+
+def test_play_goes_to_the_end_and_stops(page):
+    book = page.frame("Byte pair encoding, merge by merge")
+    book.locator("h1").click()
+    page.page.keyboard.press("Space")
+    assert book.locator("#play").text_content() == "Pause"
+    book.locator(".caption", has_text="Merge 2 of 2").wait_for()
+    assert book.locator("#play").text_content() == "Play"
+
+
+def test_two_sliders_choose_a_layer_and_a_head(page):
+    book = page.frame("What each head attends to")
+    book.locator("h1").click()
+    for key in ("ArrowDown", "ArrowRight", "ArrowRight", "ArrowRight"):
+        page.page.keyboard.press(key)
+    assert book.locator(".caption").text_content() == "layer 1, head 2"
+    assert book.locator(".page:visible").get_attribute("data-label") == "layer 1, head 2"
+
+
+def test_every_frame_is_as_high_as_its_content_and_hides_the_words_beside_it(page):
+    frames = page.page.locator(".bertlab-frame")
+    assert frames.count() == 4
+    for number in range(4):
+        frame = frames.nth(number)
+        assert frame.locator(".bertlab-alt").is_hidden()
+        height = frame.locator("iframe").evaluate("frame => frame.clientHeight")
+        inside = frame.locator("iframe").content_frame.locator("main")
+        assert abs(height - inside.evaluate("main => main.scrollHeight")) <= 1
+
+
+def test_the_picture_carries_its_words(page):
+    image = page.page.locator('img[alt^="Attention. A heat map of 5 query tokens"]')
+    assert image.evaluate("image => image.complete && image.naturalWidth > 0")
+
+
+def test_frames_follow_the_theme_of_the_page(page):
+    view = page.frame("Head view")
+    colours = set()
+    for theme, light in (("light", "true"), ("dark", "false")):
+        page.page.evaluate("light => { document.body.dataset.jpThemeLight = light; }", light)
+        view.locator(f'html[data-theme="{theme}"]').wait_for()
+        colours.add(view.locator("body").evaluate("body => getComputedStyle(body).color"))
+    assert len(colours) == 2
+
+
+def test_without_scripts_the_words_and_the_first_page_are_there(chromium, exported):
+    context = chromium.new_context(java_script_enabled=False)
+    page = context.new_page()
+    page.goto(exported.as_uri())
+    assert page.locator(".bertlab-alt").first.is_visible()
+    book = page.frame_locator('iframe[title="Byte pair encoding, merge by merge"]')
+    assert book.locator(".page:visible").count() == 1
+    assert "Start: 8 characters" in book.locator(".caption").text_content()
+    assert book.locator(".controls").is_hidden()  # they would do nothing
+    context.close()

@@ -1,0 +1,134 @@
+"""Pictures: what matplotlib was told to draw, and the words beside it."""
+
+import struct
+import sys
+
+import pytest
+import torch
+from bs4 import BeautifulSoup
+from IPython.core.formatters import DisplayFormatter
+
+from bertlab.viz import Picture, attention_heads, attention_heatmap, bars, heatmap, lines
+
+TOKENS = ["the", "cat", "$at"]
+HEAD = torch.tensor([[0.7, 0.2, 0.1], [0.1, 0.3, 0.6], [0.05, 0.9, 0.05]])
+AXES = {"xlabel": "pair", "ylabel": "occurrences", "title": "Pairs", "alt": "Bars of pairs"}
+
+
+def test_a_notebook_gets_the_picture_with_its_words():
+    picture = bars(["st", "me"], [4, 3], **AXES)
+    data, _ = DisplayFormatter().format(picture)
+    assert set(data) == {"text/html", "text/plain", "image/png"}
+    image = BeautifulSoup(data["text/html"], "html.parser").img
+    assert image["alt"] == "Bars of pairs"
+    width, _ = struct.unpack(">II", picture.png[16:24])
+    assert int(image["width"]) * 2 == width
+    assert "Bars of pairs" in data["text/plain"]
+
+
+def test_the_same_numbers_give_the_same_bytes():
+    assert bars(["st"], [4], **AXES).png == bars(["st"], [4], **AXES).png
+
+
+def test_pyplot_is_not_told_of_a_picture_so_it_is_not_shown_twice():
+    bars(["st"], [4], **AXES)
+    if "matplotlib.pyplot" in sys.modules:
+        assert sys.modules["matplotlib.pyplot"].get_fignums() == []
+
+
+def test_a_picture_without_words_is_refused():
+    with pytest.raises(ValueError, match="in words"):
+        Picture(bars(["st"], [4], **AXES).figure, " ")
+    with pytest.raises(ValueError, match="ylabel must say"):
+        bars(["st"], [4], **{**AXES, "ylabel": ""})
+
+
+def test_bars_stand_as_high_as_their_values():
+    ax = bars(["st", "me"], [4, 3], **AXES).figure.axes[0]
+    assert [bar.get_height() for bar in ax.patches] == [4, 3]
+    assert [label.get_text() for label in ax.get_xticklabels()] == ["st", "me"]
+    assert (ax.get_xlabel(), ax.get_ylabel()) == ("pair", "occurrences")
+    with pytest.raises(ValueError, match="2 labels and 1 values"):
+        bars(["st", "me"], [4], **AXES)
+
+
+def test_lines_keep_their_numbers_and_their_names():
+    ax = lines([1, 2], {"train": [3, 2], "validation": [4, 3]}, **AXES).figure.axes[0]
+    assert [list(line.get_ydata()) for line in ax.lines] == [[3, 2], [4, 3]]
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["train", "validation"]
+    assert ax.get_ylim()[0] == 0
+    assert len({(line.get_color(), line.get_marker()) for line in ax.lines}) == 2
+    with pytest.raises(ValueError, match="'train' has 1"):
+        lines([1, 2], {"train": [3]}, **AXES)
+    with pytest.raises(ValueError, match="got none"):
+        lines([], {}, **AXES)
+
+
+def test_rows_of_the_heat_map_are_queries_and_columns_are_keys():
+    figure = attention_heatmap(HEAD, TOKENS, title="Head 3").figure
+    ax, colour_bar = figure.axes
+    assert torch.equal(torch.tensor(ax.images[0].get_array()), HEAD)
+    assert ax.images[0].get_clim() == (0.0, 1.0)
+    assert ax.get_ylabel() == "query token (attends)"
+    assert ax.get_xlabel() == "key token (is attended to)"
+    assert colour_bar.get_ylabel() == "attention probability"
+    written = [text.get_text() for text in ax.texts]
+    assert written == ["0.70", "0.20", "0.10", "0.10", "0.30", "0.60", "0.05", "0.90", "0.05"]
+
+
+def test_a_dollar_in_a_token_is_no_mathematics():
+    picture = attention_heatmap(HEAD, ["the", "$x$", r"a$"])
+    assert [label.get_text() for label in picture.figure.axes[0].get_yticklabels()][1] == r"\$x\$"
+    assert picture.png.startswith(b"\x89PNG")
+
+
+def test_the_words_of_a_heat_map_name_the_strongest_links():
+    assert repr(attention_heatmap(HEAD, TOKENS, title="Head 3")) == (
+        "[Picture: Head 3. A heat map of 3 query tokens by 3 key tokens. Each token attends most: "
+        "the to the (0.70), cat to $at (0.60), $at to cat (0.90).]"
+    )
+    many = torch.full((20, 20), 0.02).fill_diagonal_(0.62)
+    assert repr(attention_heatmap(many, [f"t{i}" for i in range(20)])).endswith(
+        "Highest: t0 attends to t0 with 0.62.]"
+    )
+
+
+def test_cross_attention_has_other_keys_than_queries():
+    ax = attention_heatmap(HEAD[:2], ["le", "chat"], key_tokens=TOKENS).figure.axes[0]
+    assert [label.get_text() for label in ax.get_yticklabels()] == ["le", "chat"]
+
+
+@pytest.mark.parametrize("n_heads", [1, 3, 4, 5, 12])
+def test_all_heads_of_a_layer_share_their_colours(n_heads):
+    picture = attention_heads(HEAD.expand(1, n_heads, 3, 3), TOKENS)
+    panels = [ax for ax in picture.figure.axes if ax.get_title()]
+    assert [ax.get_title() for ax in panels] == [f"head {i}" for i in range(n_heads)]
+    assert {ax.images[0].get_clim() for ax in panels} == {(0, 1)}
+    assert picture.png
+    assert f"Head {n_heads - 1}: $at attends to cat with 0.90" in picture.alt
+
+
+def test_heat_maps_refuse_what_is_no_attention():
+    with pytest.raises(ValueError, match=r"must end in \[2, 2\].*got \[3, 3\]"):
+        attention_heatmap(HEAD, ["a", "b"])
+    with pytest.raises(ValueError, match=r"probabilities; got numbers from -0\.9"):
+        attention_heatmap(-HEAD, TOKENS)
+    with pytest.raises(ValueError, match=r"one head, \[L, L\]; got \[1, 3, 3\]"):
+        attention_heatmap(HEAD[None], TOKENS)
+    with pytest.raises(ValueError, match="got list"):
+        attention_heatmap(HEAD.tolist(), TOKENS)
+
+
+def test_any_matrix_can_be_a_heat_map():
+    words = {"xlabel": "x", "ylabel": "y", "colour_label": "score", "title": "", "alt": "Scores"}
+    ax, _ = heatmap(torch.tensor([[112.0, -96.0]]), ["q"], ["a", "b"], **words).figure.axes
+    assert [text.get_text() for text in ax.texts] == ["112", "-96"]
+    with pytest.raises(ValueError, match=r"\[1, 1\].*got \[1, 2\]"):
+        heatmap(torch.tensor([[1.0, 2.0]]), ["q"], ["a"], **words)
+    with pytest.raises(ValueError, match="finite"):
+        heatmap(torch.tensor([[-torch.inf]]), ["q"], ["a"], **words)
+
+
+def test_a_picture_is_saved_as_png(tmp_path):
+    picture = bars(["st"], [4], **AXES)
+    assert picture.save(tmp_path / "bars.png").read_bytes() == picture.png
