@@ -130,7 +130,9 @@ class Lab:
 
     def open(self, page, notebook: str) -> None:
         """Open a notebook of the folder and wait until its kernel is ready."""
-        page.goto(f"{self.address}/lab/tree/{notebook}?token={self.token}")
+        # A workspace of its own, or JupyterLab would open what the test before had open.
+        workspace = f"lab/workspaces/{Path(notebook).stem}"
+        page.goto(f"{self.address}/{workspace}/tree/{notebook}?token={self.token}")
         page.get_by_text("Python 3 (ipykernel) | Idle").wait_for(timeout=90_000)
 
     def run_all(self, page, seconds: float) -> None:
@@ -143,7 +145,7 @@ class Lab:
                 const cells = [...document.querySelectorAll('.jp-CodeCell .jp-InputPrompt')];
                 return cells.length && cells.every(cell => /\\[\\d+\\]/.test(cell.textContent));
             }""",
-            timeout=60_000,
+            timeout=seconds * 1000,
         )
 
 
