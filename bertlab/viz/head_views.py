@@ -5,7 +5,6 @@ line is drawn. Here d3 comes from mpld3 and jQuery from nbgrader, which ship the
 replaced by two lines.
 """
 
-import html
 import json
 import re
 from collections.abc import Sequence
@@ -139,7 +138,7 @@ def _without_servers(drawn: str) -> tuple[str, str]:
     safe = json.dumps(parameters, separators=(",", ":")).replace("<", "\\u003c")
     # A comment at the end of the line holds the same JSON once more: it goes.
     after = rest[end:].partition("\n")[2]
-    return body.replace(html.escape(root), ROOT), f"{before}const params = {safe};\n{after}"
+    return body.replace(root, ROOT), f"{before}const params = {safe};\n{after}"
 
 
 def _rounded(values: list | float) -> list | float:

@@ -101,9 +101,10 @@ def test_buttons_and_keys_work_together(page):
     assert forward.is_disabled()
     page.page.keyboard.press("ArrowLeft")  # the button that had the focus is switched off
     assert "Merge 1 of 2" in book.locator(".caption").text_content()
+    page.page.keyboard.press("Home")
     book.locator("#step").focus()
     page.page.keyboard.press("ArrowRight")  # the slider must not move a second time by itself
-    assert book.locator("#step").input_value() == "2"
+    assert book.locator("#step").input_value() == "1"
 
 
 def test_play_goes_to_the_end_and_stops(page):
