@@ -10,6 +10,9 @@ BIN := $(VENV)/bin/python
 COURSE := $(VENV)/course.stamp
 TEST := $(VENV)/test.stamp
 
+# nbgrader and JupyterLab start other commands of the environment by name.
+export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
+
 LAB_OPTIONS := --ServerApp.port=$(PORT)
 ifeq ($(BROWSER),0)
 LAB_OPTIONS += --no-browser

@@ -1,9 +1,11 @@
 """Assignments from source to grade: the release, nbgrader's marks, and what checks catch."""
 
+import os
 import shutil
 import sqlite3
 import subprocess
 import sys
+from pathlib import Path
 
 import nbformat
 import pytest
@@ -32,9 +34,17 @@ def classroom(tmp_path_factory):
     shutil.copy(CONFIG, room / "course")
     shutil.copytree(ROOT / "solutions", room / "solutions")
 
+    # nbgrader calls `alembic` by name, so the environment's commands must be on the path.
+    commands = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+
     def nbgrader(*arguments):
-        command = [sys.executable, "-m", "nbgrader", *arguments]
-        done = subprocess.run(command, cwd=room / "course", capture_output=True, text=True)
+        done = subprocess.run(
+            [sys.executable, "-m", "nbgrader", *arguments],
+            cwd=room / "course",
+            env=os.environ | {"PATH": commands},
+            capture_output=True,
+            text=True,
+        )
         assert done.returncode == 0, done.stderr
         return done.stdout + done.stderr
 
