@@ -3,6 +3,7 @@ PYTHON ?= python3
 PORT ?= 8888
 BROWSER ?= 1
 NOTEBOOK ?= lectures/00_start_here.ipynb
+DATA ?= core
 
 VENV := .venv
 BIN := $(VENV)/bin/python
@@ -30,7 +31,7 @@ help: ## list the commands
 lab: $(COURSE) data ## set up on the first call, then open JupyterLab (BROWSER=0, PORT=8888)
 	$(BIN) -m jupyter lab $(LAB_OPTIONS) $(NOTEBOOK)
 
-test: $(TEST) data lint ## the whole suite; PYTEST="-k attention" runs a part
+test: $(TEST) data lint ## the whole suite (PYTEST="-k attention" a part, DATA=all every corpus)
 	$(BIN) -m pytest $(PYTEST)
 
 lint: $(TEST)
@@ -49,7 +50,7 @@ format: $(TEST) ## put code and notebooks into their normal form
 	$(BIN) -m course.notebooks
 
 data: $(COURSE)
-	@$(BIN) -m bertlab.data fetch core
+	@$(BIN) -m bertlab.data fetch $(DATA)
 
 clean: ## remove the environment and what runs leave behind (the fetched corpora stay)
 	rm -rf $(VENV) .pytest_cache .ruff_cache .hypothesis submitted autograded feedback
