@@ -14,7 +14,8 @@ TEST := $(VENV)/test.stamp
 # nbgrader and JupyterLab start other commands of the environment by name.
 export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
 
-LAB_OPTIONS := --ServerApp.port=$(PORT)
+# The whole course is in the file browser; the page that opens first is NOTEBOOK.
+LAB_OPTIONS := --ServerApp.port=$(PORT) --LabApp.default_url=/lab/tree/$(NOTEBOOK)
 ifeq ($(BROWSER),0)
 LAB_OPTIONS += --no-browser
 endif
@@ -29,7 +30,7 @@ help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 lab: $(COURSE) data ## set up on the first call, then open JupyterLab (BROWSER=0, PORT=8888)
-	$(BIN) -m jupyter lab $(LAB_OPTIONS) $(NOTEBOOK)
+	$(BIN) -m jupyter lab $(LAB_OPTIONS)
 
 test: $(TEST) data lint ## the whole suite (PYTEST="-k attention" a part, DATA=all every corpus)
 	$(BIN) -m pytest $(PYTEST)

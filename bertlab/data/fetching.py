@@ -54,7 +54,8 @@ def fetch(group: str = "core", *, progress: bool = False) -> None:
     total = sum(PACKAGES[name].megabytes for name in wanted)
     if progress and wanted:
         tqdm.write(f"Fetching {', '.join(wanted)}: {total:.0f} MB into {cache_folder()}")
-    with tqdm(total=total, unit="MB", disable=not (progress and wanted)) as bar:
+    shape = "{desc}: {percentage:3.0f}% |{bar}| {n:.0f} of {total:.0f} MB"
+    with tqdm(total=total, bar_format=shape, disable=not (progress and wanted)) as bar:
         for name in wanted:
             bar.set_description(name)
             _fetch_package(PACKAGES[name])
