@@ -40,6 +40,14 @@ def test_a_small_page_draws_everything_on_the_first_run(tab, lab, small_page, tm
     tab.page.screenshot(path=tmp_path / "jupyterlab.png")
 
 
+def test_notebook_7_draws_the_same_lines(tab, lab, small_page):
+    nbformat.write(small_page, lab.folder / "seven.ipynb")
+    lab.open_in_notebook_7(tab.page, "seven.ipynb")
+    lab.run_all(tab.page, seconds=90)
+    assert drawn_lines(tab) == 3 * 5 * 5
+    assert drawn_lines(tab, 1) == 5 * 5
+
+
 def test_lecture_04_draws_the_lines_of_its_head_view(tab, lab, tmp_path):
     notebook = nbformat.read(LECTURE, as_version=4)
     nbformat.write(notebook, lab.folder / LECTURE.name)
