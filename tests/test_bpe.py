@@ -160,6 +160,13 @@ def test_an_end_of_word_mark_makes_decoding_exact(text):
     assert bpe.decode(bpe.encode(text).ids) == text
 
 
+def test_offsets_do_not_count_the_end_of_word_mark():
+    bpe = BPE.train(SLIDE_TEXTS, 20, end_of_word="</w>", tie_break="highest-id")
+    encoding = bpe.encode("best men")
+    covered = ["best men"[start:end] for start, end in encoding.offsets]
+    assert covered == [token.removesuffix("</w>") for token in encoding.tokens]
+
+
 def test_without_a_mark_decoding_puts_spaces_between_tokens():
     bpe = BPE.train(SLIDE_TEXTS, 15, tie_break="highest-id")
     assert bpe.tokenize("men best") == ["men", "b", "e", "st"]
@@ -220,8 +227,12 @@ def test_json_that_is_no_tokenizer_is_refused(tmp_path, content):
 
 def test_a_tokenizer_of_another_kind_is_refused(tmp_path):
     reference = Tokenizer(models.WordPiece({"[UNK]": 0}, unk_token="[UNK]"))
+    reference.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
     reference.save(str(tmp_path / "tokenizer.json"))
     with pytest.raises(ValueError, match="holds a WordPiece model"):
+        BPE.load(tmp_path / "tokenizer.json")
+    Tokenizer(models.BPE()).save(str(tmp_path / "tokenizer.json"))
+    with pytest.raises(ValueError, match="BPE model with pre-tokenizer None"):
         BPE.load(tmp_path / "tokenizer.json")
 
 

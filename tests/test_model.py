@@ -131,6 +131,11 @@ def test_layer_norm_by_hand():
     torch.testing.assert_close(layer_norm(row, torch.ones(4), torch.zeros(4)), expected)
 
 
+def test_a_constant_row_is_normed_to_the_offset_and_not_to_nan():
+    beta = torch.tensor([1.0, 2.0])
+    assert torch.equal(layer_norm(torch.full((2,), 7.0), torch.ones(2), beta), beta)
+
+
 def test_the_encoder_layer_equals_torchs_post_norm_layer():
     config = BertConfig(**SMALL, dropout=0.0, layer_norm_eps=1e-5)
     ours = EncoderLayer(config).eval()
