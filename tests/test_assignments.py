@@ -1,17 +1,22 @@
 """Assignments from source to grade: the release, nbgrader's marks, and what checks catch."""
 
+import ast
 import os
+import pkgutil
 import shutil
 import sqlite3
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 
 import nbformat
 import pytest
 
+from bertlab.check import feedback
 from bertlab.check.feedback import CheckFailed
 from tests.conftest import ROOT, read_page
+from tests.test_notebooks import definitions, essence
 from tests.wrong_solutions import OTHER_WAYS, WRONG
 
 ASSIGNMENTS = sorted(path.parent.name for path in ROOT.glob("solutions/*/*.ipynb"))
@@ -99,6 +104,37 @@ def test_ids_are_grade_ids_and_every_task_has_points(assignment):
     assert f"**Points** {total}." in cells[0].source
 
 
+@pytest.mark.parametrize("assignment", ASSIGNMENTS)
+def test_each_visible_test_fails_as_released(assignment):
+    scope = {"__name__": "__main__"}
+    failed = []
+    for cell in read_page(release_of(assignment)).code:
+        if not cell.id.startswith("test-"):
+            exec(compile(cell.source, cell.id, "exec"), scope)
+            continue
+        with pytest.raises(NotImplementedError, match="not written yet"):
+            exec(compile(cell.source, cell.id, "exec"), scope)
+        failed.append(cell.id)
+    assert len(failed) >= 5
+
+
+@pytest.mark.parametrize("assignment", ASSIGNMENTS)
+def test_what_a_solution_is_compared_with_exists_and_a_lectures_function_is_the_same(assignment):
+    for cell in filter(is_solution, read_page(source_of(assignment)).code):
+        compared = cell.metadata.bertlab.get("compared")
+        if compared and "#" in compared:
+            path, name = compared.split("#")
+            (lectures,) = [
+                node
+                for shown in read_page(ROOT / path).code
+                for node in definitions(shown.source)
+                if node.name == name
+            ]
+            assert essence(cell.source) == essence(ast.unparse(lectures))
+        elif compared:
+            assert callable(pkgutil.resolve_name(compared))
+
+
 def is_solution(cell):
     return cell.metadata.nbgrader.solution
 
@@ -161,7 +197,24 @@ def test_the_written_answer_waits_for_a_person(marks):
     assert answer[5] == 4
 
 
+@pytest.mark.notebooks
+def test_validate_must_be_judged_by_what_it_prints(classroom, released):
+    """Its exit code is 0 either way, as course/README.md warns."""
+    unsolved = classroom("validate", str(released / "ps1_bpe" / "ps1_bpe.ipynb"))
+    assert "failed" in unsolved
+    assert "not written yet" in unsolved
+    solved = classroom.room / "solved.ipynb"
+    solved.write_text(without_marks(source_of("ps1_bpe")), encoding="utf-8")
+    assert "Success! Your notebook passes all the tests." in classroom("validate", str(solved))
+
+
 # What the checks catch: wrong but plausible solutions, each with the diagnosis that fits it.
+
+
+@pytest.fixture(autouse=True)
+def first_try(monkeypatch):
+    """Every check as at its first try: no hint may be mistaken for the diagnosis."""
+    monkeypatch.setattr(feedback, "_failures", Counter())
 
 
 def run_task(task, solution, *, hidden):

@@ -59,7 +59,7 @@ WRONG = [
                 counts.update(pairwise(symbols))
             return counts
         """,
-        "multiply by the word's count",
+        "this word occurs 3 times, and so does each of its pairs",
     ),
     _row(
         "count-pairs",
@@ -72,7 +72,7 @@ WRONG = [
                     counts[symbols[i], symbols[i + 1]] += count
             return counts
         """,
-        "('s', 't') occurs 4 times here; you counted 0",
+        "n - 1 pairs, the last one included",
     ),
     _row(
         "count-pairs",
@@ -85,7 +85,7 @@ WRONG = [
                     counts[pair] += count
             return counts
         """,
-        "both pairs occur 2 × 3 = 6 times",
+        "a pair counts as often as it stands in the word",
     ),
     _row(
         "count-pairs",
@@ -114,7 +114,7 @@ WRONG = [
                     last = symbol
             return counts
         """,
-        "do not count across words",
+        "no pair reaches across two words",
     ),
     _row(
         "count-pairs",
@@ -147,7 +147,7 @@ WRONG = [
         def best_pair(counts, vocab, tie_break="lowest-id"):
             return max(counts, key=counts.get)
         """,
-        "b has the lowest first id, 1",
+        "b has the lowest left id, 1",
     ),
     _row(
         "best-pair",
@@ -168,7 +168,7 @@ WRONG = [
             sign = 1 if tie_break == "lowest-id" else -1
             return max(counts, key=lambda p: (counts[p], sign * vocab[p[0]], sign * vocab[p[1]]))
         """,
-        "expected ('b', 'e')",
+        "that is the pair of the other rule",
     ),
     _row(
         "best-pair",
@@ -188,7 +188,7 @@ WRONG = [
             sign = -1 if tie_break == "lowest-id" else 1
             return max(counts, key=lambda p: (counts[p], sign * vocab[p[0]]))
         """,
-        "the second id decides",
+        "so the right ids decide",
     ),
     _row(
         "best-pair",
@@ -198,7 +198,7 @@ WRONG = [
             sign = -1 if tie_break == "lowest-id" else 1
             return max(counts, key=lambda p: (counts[p], sign * (vocab[p[0]] + vocab[p[1]])))
         """,
-        "me has the highest first id, 12",
+        "me has the highest left id, 12",
     ),
     _row(
         "best-pair",
@@ -223,7 +223,7 @@ WRONG = [
                     merged.append(symbol)
             return tuple(merged)
         """,
-        "a symbol is joined once",
+        "the middle a was joined twice: go on behind both symbols",
     ),
     _row(
         "merge-pair",
@@ -269,7 +269,7 @@ WRONG = [
                     i += 1
             return tuple(merged)
         """,
-        "got      ('me', 'n')",
+        "the last symbol got lost",
     ),
     _row(
         "merge-pair",
@@ -385,7 +385,7 @@ WRONG = [
                 merges.append(pair)
             return vocab, merges
         """,
-        "with highest-id the merges are",
+        "count again each time",
     ),
     _row(
         "train",
@@ -415,7 +415,7 @@ WRONG = [
                 words = {merge_pair(s, pair): n for s, n in words.items()}
             return vocab, merges
         """,
-        "with highest-id the merges are",
+        "hand tie_break on to best_pair",
     ),
     _row(
         "train",
@@ -471,7 +471,7 @@ WRONG = [
                     i += 1
             return symbols
         """,
-        "the pair learned first is joined first",
+        "rank 0, is joined first, wherever it stands",
     ),
     _row(
         "apply-merges",
@@ -492,7 +492,7 @@ WRONG = [
                 symbols = merge_pair(symbols, max(pairs, key=ranks.get))
             return symbols
         """,
-        "the pair learned first is joined first",
+        "rank 0, is joined first, wherever it stands",
     ),
     _row(
         "apply-merges",
@@ -578,7 +578,7 @@ WRONG = [
             ranks = {pair: rank for rank, pair in enumerate(merges)}
             return [vocab.get(s, vocab["[UNK]"]) for s in apply_merges(tuple(text), ranks)]
         """,
-        "men is 14; b e st are 2, 4, 12",
+        "the space is no symbol: split the text into words first",
     ),
     _row(
         "encode",
@@ -589,6 +589,367 @@ WRONG = [
             return [vocab.get(s, 0) for w in text.split() for s in apply_merges(tuple(w), ranks)]
         """,
         "here [UNK] has the id 14, not 0",
+    ),
+    _row(
+        "word-tokens",
+        "drops unknown words",
+        """
+        def word_tokens(sentence, vocabulary):
+            return [word for word in sentence.split() if word in vocabulary]
+        """,
+        "it is not dropped: <UNK> stands in its place",
+    ),
+    _row(
+        "word-tokens",
+        "makes the whole sentence unknown",
+        """
+        def word_tokens(sentence, vocabulary):
+            words = sentence.split()
+            return words if all(word in vocabulary for word in words) else ["<UNK>"]
+        """,
+        "one unknown word does not make the others unknown",
+    ),
+    _row(
+        "count-pairs",
+        "counts pairs that do not overlap",
+        """
+        def count_pairs(words):
+            counts = Counter()
+            for symbols, count in words.items():
+                i = 0
+                while i < len(symbols) - 1:
+                    counts[symbols[i], symbols[i + 1]] += count
+                    i += 2 if symbols[i] == symbols[i + 1] else 1
+            return counts
+        """,
+        "pairs may overlap when you count",
+    ),
+    _row(
+        "count-pairs",
+        "overwrites instead of adding",
+        """
+        def count_pairs(words):
+            counts = {}
+            for symbols, count in words.items():
+                for pair in pairwise(symbols):
+                    counts[pair] = count
+            return counts
+        """,
+        "a pair counts as often as it stands in the word",
+    ),
+    _row(
+        "count-pairs",
+        "takes a pair in either order for the same",
+        """
+        def count_pairs(words):
+            counts = Counter()
+            for symbols, count in words.items():
+                for pair in pairwise(symbols):
+                    counts[tuple(sorted(pair))] += count
+            return counts
+        """,
+        "('m', 'e'): expected 1, it is missing",
+    ),
+    _row(
+        "count-pairs",
+        "splits long symbols into characters again",
+        """
+        def count_pairs(words):
+            counts = Counter()
+            for symbols, count in words.items():
+                for pair in pairwise("".join(symbols)):
+                    counts[pair] += count
+            return counts
+        """,
+        "a symbol may be longer than one character",
+    ),
+    _row(
+        "count-pairs",
+        "forgets to return",
+        """
+        def count_pairs(words):
+            counts = Counter()
+            for symbols, count in words.items():
+                for pair in pairwise(symbols):
+                    counts[pair] += count
+        """,
+        "Is there a `return` at the end?",
+    ),
+    _row(
+        "count-pairs",
+        "hides the library behind another name and a try",
+        """
+        from bertlab.tokenizers.merges import count_pairs as helper
+        def count_pairs(words):
+            try:
+                return helper(words)
+            except Exception:
+                return {}
+        """,
+        "uses bertlab's own code",
+    ),
+    _row(
+        "count-pairs",
+        "is the library's function itself",
+        """
+        from bertlab.tokenizers.merges import count_pairs
+        """,
+        "uses bertlab's own code",
+    ),
+    _row(
+        "merge-pair",
+        "goes from right to left",
+        """
+        def merge_pair(symbols, pair):
+            merged, i = [], len(symbols) - 1
+            while i >= 0:
+                if i > 0 and symbols[i - 1 : i + 1] == pair:
+                    merged.insert(0, symbols[i - 1] + symbols[i])
+                    i -= 2
+                else:
+                    merged.insert(0, symbols[i])
+                    i -= 1
+            return tuple(merged)
+        """,
+        "go from left to right",
+    ),
+    _row(
+        "merge-pair",
+        "never moves on",
+        """
+        def merge_pair(symbols, pair):
+            merged, i = [], 0
+            while i < len(symbols):
+                if symbols[i : i + 2] == pair:
+                    merged.append(symbols[i] + symbols[i + 1])
+                    i += 2
+                else:
+                    symbols[i]
+            return tuple(merged)
+        """,
+        "does not come to an end, so it was stopped",
+    ),
+    _row(
+        "merge-pair",
+        "joins what has just been joined",
+        """
+        def merge_pair(symbols, pair):
+            merged = []
+            for symbol in symbols:
+                if merged and merged[-1].endswith(pair[0]) and symbol == pair[1]:
+                    merged[-1] += symbol
+                else:
+                    merged.append(symbol)
+            return tuple(merged)
+        """,
+        "a symbol is joined once",
+    ),
+    _row(
+        "train",
+        "makes one merge too few",
+        """
+        def train(words, vocab, vocab_size, tie_break="lowest-id"):
+            vocab, merges = dict(vocab), []
+            while len(vocab) < vocab_size - 1 and count_pairs(words):
+                pair = best_pair(count_pairs(words), vocab, tie_break)
+                vocab.setdefault("".join(pair), len(vocab))
+                merges.append(pair)
+                words = {merge_pair(s, pair): n for s, n in words.items()}
+            return vocab, merges
+        """,
+        "it made 2 merges",
+    ),
+    _row(
+        "train",
+        "joins nothing in the words",
+        """
+        def train(words, vocab, vocab_size, tie_break="lowest-id"):
+            vocab, merges = dict(vocab), []
+            while len(merges) + 11 < vocab_size:
+                pair = best_pair(count_pairs(words), vocab, tie_break)
+                vocab[f"{''.join(pair)}{len(merges)}"] = len(vocab)
+                merges.append(pair)
+            return vocab, merges
+        """,
+        "carry the merge out in every word before you count again",
+    ),
+    _row(
+        "train",
+        "never ends, as the vocabulary does not grow",
+        """
+        def train(words, vocab, vocab_size, tie_break="lowest-id"):
+            vocab, merges = dict(vocab), []
+            while len(vocab) < vocab_size:
+                pair = best_pair(count_pairs(words), vocab, tie_break)
+                vocab.setdefault("".join(pair), len(vocab))
+                merges.append(pair)
+            return vocab, merges
+        """,
+        "does not come to an end, so it was stopped",
+    ),
+    _row(
+        "train",
+        "keeps the merges as joined strings",
+        """
+        def train(words, vocab, vocab_size, tie_break="lowest-id"):
+            vocab, merges = dict(vocab), []
+            while len(vocab) < vocab_size and count_pairs(words):
+                pair = best_pair(count_pairs(words), vocab, tie_break)
+                vocab.setdefault("".join(pair), len(vocab))
+                merges.append("".join(pair))
+                words = {merge_pair(s, pair): n for s, n in words.items()}
+            return vocab, merges
+        """,
+        "each merge is a pair, such as ('s', 't')",
+    ),
+    _row(
+        "apply-merges",
+        "joins pairs that were never learned",
+        """
+        def apply_merges(symbols, ranks):
+            while len(symbols) > 1:
+                pair = min(pairwise(symbols), key=lambda pair: ranks.get(pair, math.inf))
+                symbols = merge_pair(symbols, pair)
+            return symbols
+        """,
+        "stop when no pair in the word has a rank",
+    ),
+    _row(
+        "apply-merges",
+        "goes by the order of the dictionary",
+        """
+        def apply_merges(symbols, ranks):
+            for pair in ranks:
+                symbols = merge_pair(symbols, pair)
+            return symbols
+        """,
+        "rank 0, is joined first, wherever it stands",
+    ),
+    _row(
+        "apply-merges",
+        "asks for a rank that is not there",
+        """
+        def apply_merges(symbols, ranks):
+            while len(symbols) > 1:
+                pair = min(pairwise(symbols), key=lambda pair: ranks[pair])
+                symbols = merge_pair(symbols, pair)
+            return symbols
+        """,
+        "raised KeyError: ('t', 'e')",
+    ),
+    _row(
+        "encode",
+        "joins across words",
+        """
+        def encode(text, vocab, merges):
+            ranks = {pair: rank for rank, pair in enumerate(merges)}
+            symbols = apply_merges(tuple("".join(text.split())), ranks)
+            return [vocab.get(symbol, vocab["[UNK]"]) for symbol in symbols]
+        """,
+        "nothing is joined across the space",
+    ),
+    _row(
+        "encode",
+        "returns symbols",
+        """
+        def encode(text, vocab, merges):
+            ranks = {pair: rank for rank, pair in enumerate(merges)}
+            return [s for w in text.split() for s in apply_merges(tuple(w), ranks)]
+        """,
+        "these are the symbols; look up their ids",
+    ),
+    _row(
+        "encode",
+        "hands the list of merges on as ranks",
+        """
+        def encode(text, vocab, merges):
+            return [vocab.get(s, vocab["[UNK]"]) for w in text.split()
+                    for s in apply_merges(tuple(w), merges)]
+        """,
+        "raised AttributeError: 'list' object has no attribute 'get'",
+    ),
+    _row(
+        "decode",
+        "takes ids for places in a list",
+        """
+        def decode(ids, vocab):
+            tokens = list(vocab)
+            for id in ids:
+                if not 0 <= id < len(tokens):
+                    raise ValueError(f"no token has the id {id}")
+            return " ".join(tokens[id] for id in ids if tokens[id] != "[UNK]")
+        """,
+        "raised ValueError: no token has the id 9",
+    ),
+    _row(
+        "decode",
+        "writes [UNK] into the text",
+        """
+        def decode(ids, vocab):
+            token_of = {id: token for token, id in vocab.items()}
+            for id in ids:
+                if id not in token_of:
+                    raise ValueError(f"no token has the id {id}")
+            return " ".join(token_of[id] for id in ids)
+        """,
+        "[UNK] stands for no text, so it is left out",
+    ),
+    _row(
+        "decode",
+        "leaves no space",
+        """
+        def decode(ids, vocab):
+            token_of = {id: token for token, id in vocab.items()}
+            return "".join(token_of[id] for id in ids)
+        """,
+        "one space between two tokens",
+    ),
+    _row(
+        "decode",
+        "leaves unknown ids out",
+        """
+        def decode(ids, vocab):
+            token_of = {id: token for token, id in vocab.items()}
+            tokens = [token_of[id] for id in ids if id in token_of]
+            return " ".join(token for token in tokens if token != "[UNK]")
+        """,
+        "must raise a ValueError; it returned 'e'",
+    ),
+    _row(
+        "decode",
+        "lets the dictionary complain",
+        """
+        def decode(ids, vocab):
+            token_of = {id: token for token, id in vocab.items()}
+            return " ".join(token_of[id] for id in ids if token_of[id] != "[UNK]")
+        """,
+        "must raise a ValueError; it raised KeyError: 15",
+    ),
+    _row(
+        "decode",
+        "takes id 0 for the unknown token",
+        """
+        def decode(ids, vocab):
+            token_of = {id: token for token, id in vocab.items()}
+            for id in ids:
+                if id not in token_of:
+                    raise ValueError("unknown id")
+            return " ".join(token_of[id] for id in ids if id != 0)
+        """,
+        "[UNK] may have any id",
+    ),
+    _row(
+        "decode",
+        "raises without saying which id",
+        """
+        def decode(ids, vocab):
+            token_of = {id: token for token, id in vocab.items()}
+            for id in ids:
+                if id not in token_of:
+                    raise ValueError("unknown id")
+            return " ".join(token_of[id] for id in ids if token_of[id] != "[UNK]")
+        """,
+        "",
     ),
 ]
 
@@ -691,6 +1052,63 @@ OTHER_WAYS = [
                 for symbol in apply_merges(tuple(word), ranks):
                     ids.append(vocab[symbol] if symbol in vocab else vocab["[UNK]"])
             return ids
+        """),
+    ),
+    (
+        "decode",
+        "a list filled by id",
+        dedent("""
+        def decode(ids, vocab):
+            table = dict(zip(vocab.values(), vocab.keys()))
+            words = []
+            for number in ids:
+                word = table.get(number)
+                if word is None:
+                    raise ValueError(f"{number} is the id of no token")
+                if word == "[UNK]":
+                    continue
+                words.append(word)
+            return " ".join(words)
+        """),
+    ),
+    (
+        "count-pairs",
+        "indices and a defaultdict",
+        dedent("""
+        from collections import defaultdict
+        def count_pairs(words):
+            totals = defaultdict(int)
+            for symbols, count in words.items():
+                for i in range(1, len(symbols)):
+                    totals[symbols[i - 1], symbols[i]] += count
+            return totals
+        """),
+    ),
+    (
+        "merge-pair",
+        "a for loop that remembers to skip",
+        dedent("""
+        def merge_pair(symbols, pair):
+            out, skip = (), False
+            for i, symbol in enumerate(symbols):
+                if skip:
+                    skip = False
+                elif (symbol, *symbols[i + 1 : i + 2]) == pair:
+                    out, skip = (*out, symbol + symbols[i + 1]), True
+                else:
+                    out = (*out, symbol)
+            return out
+        """),
+    ),
+    (
+        "best-pair",
+        "two rounds of max and min",
+        dedent("""
+        def best_pair(counts, vocab, tie_break="lowest-id"):
+            pick = {"lowest-id": min, "highest-id": max}[tie_break]
+            highest = max(counts.values())
+            tied = [pair for pair, count in counts.items() if count == highest]
+            return pick(tied, key=lambda pair: [vocab[symbol] for symbol in pair])
         """),
     ),
 ]

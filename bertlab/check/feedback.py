@@ -1,17 +1,25 @@
 """What every check is made of: call the student's function, compare, say what is wrong.
 
 A check knows worked examples and laws, never the answer. It calls the student's function with
-copies, so that a change to the input is noticed, and watches what is called meanwhile, so that
-the library cannot stand in for the answer.
+copies, so that a change to the input is noticed, and watches it meanwhile (`watch.py`), so that
+the library cannot stand in for the answer and a loop without an end is stopped.
 """
 
 import copy
 import html
-import sys
+import linecache
 from collections import Counter
-from collections.abc import Callable, Sequence
-from types import FrameType, TracebackType
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from textwrap import fill
+from typing import Any, NoReturn
+
+from bertlab.check.differences import difference, short
+from bertlab.check.watch import LibraryUsed, NeverEnds, Watch, is_an_answer
+
+REFUSED = (
+    "uses bertlab's own code, or another tokenizer's. That code holds the answer to this task, so "
+    "it cannot be the answer: write the steps yourself, with Python alone"
+)
 
 # How often each check has failed in this session; hints come one more a try.
 _failures: Counter[str] = Counter()
@@ -21,24 +29,25 @@ class CheckFailed(AssertionError):
     """A check that failed; a notebook shows its message and no stack of calls."""
 
     def _render_traceback_(self) -> list[str]:
-        return [f"✗ {self}"]
+        lines = f"✗ {self}".splitlines()
+        return ["\n".join(fill(line, 88, subsequent_indent="    ") for line in lines)]
 
 
-class LibraryUsed(Exception):
-    """The student's function called the library that it is to replace."""
+class NotWritten(CheckFailed, NotImplementedError):
+    """The student's function still raises NotImplementedError."""
 
 
 class Passed:
-    """What a check returns when all is right: a line to be glad about."""
+    """What has been looked at and found right: a line to be glad about."""
 
     def __init__(self, name: str, checked: Sequence[str]) -> None:
-        self.text = f"✓ {name}: {', '.join(checked)}."
+        self.text = f"✓ {name} passes: {'; '.join(checked)}."
 
     def __repr__(self) -> str:
         return self.text
 
     def _repr_html_(self) -> str:
-        # Dark green on light green, and a tick: colour is not the only sign.
+        # Dark green on light green, a tick and words: colour is not the only sign.
         style = (
             "padding:6px 10px;border-radius:6px;background:#e3f4e8;color:#0b4a24;width:fit-content"
         )
@@ -46,7 +55,7 @@ class Passed:
 
 
 class Check:
-    """One task's check: `example` and `law` collect what was looked at, `passed` ends it.
+    """One task's check: `example`, `law` and `raises` look at the answers, `passed` ends it.
 
     name: the function's name, as the student knows it; hints: from vague to plain, one more is
     shown each time the check fails.
@@ -56,38 +65,52 @@ class Check:
         self.name, self.function, self.hints = name, function, hints
         self.checked: list[str] = []
         if not callable(function):
-            self.fail(f"{name} must be a function; it is {_short(function)}")
-        if str(getattr(function, "__module__", "")).startswith("bertlab"):
-            self.fail(REFUSED.format(name=name))
+            self.fail(
+                f"give the function itself, `{name}`, not what it returns; got {short(function)}"
+            )
+        if is_an_answer(str(getattr(function, "__module__", ""))):
+            self.fail(REFUSED)
 
-    def call(self, *arguments: Any) -> Any:
-        """The function's answer; fails with a sentence if it raises or changes its input."""
+    def call(self, *arguments: Any, because: str = "") -> Any:
+        """The function's answer; fails with a sentence if it raises or changes its input.
+
+        because: what this call is about, for the sentence.
+        """
         given = copy.deepcopy(arguments)
-        try:
-            with _Watch():
-                answer = self.function(*given)
-        except NotImplementedError:
-            self.fail("not written yet: replace the line that raises NotImplementedError")
-        except LibraryUsed:
-            self.fail(REFUSED.format(name=self.name))
-        except Exception as error:
-            self.fail(f"{self._shown(arguments)} raised {type(error).__name__}: {error}")
+        answer, error = self._run(given, because)
+        if error is not None:
+            self.fail(f"{self._shown(arguments)}\n{_raised(error)}")
         if given != arguments:
-            self.fail(f"{self._shown(arguments)} changed its input; work on a copy")
+            self.fail(
+                f"{self._shown(arguments)}\nchanged its input; work on a copy",
+            )
         return answer
 
-    def example(self, *arguments: Any, gives: Any, because: str = "") -> None:
-        """A worked example: the answer must equal `gives`, type included."""
-        answer = self.call(*arguments)
-        if type(answer) is not type(gives) and not isinstance(answer, type(gives)):
+    def example(
+        self,
+        *arguments: Any,
+        gives: Any,
+        because: str = "",
+        mistakes: Sequence[tuple[Any, str]] = (),
+    ) -> None:
+        """A worked example: the answer must equal `gives`, type included.
+
+        because: the rule that this example is about; mistakes: wrong answers that people do
+        give, each with the sentence that helps them.
+        """
+        answer = self.call(*arguments, because=because)
+        if found := difference(gives, answer):
+            known = [sentence for wrong, sentence in mistakes if wrong == answer]
+            self.fail(f"{self._shown(arguments)}\n{found}", known[0] if known else because)
+
+    def raises(self, error: type[Exception], *arguments: Any, because: str) -> None:
+        """A call that must be refused with this kind of error."""
+        answer, raised = self._run(copy.deepcopy(arguments), because)
+        if not isinstance(raised, error):
+            got = f"it returned {short(answer)}" if raised is None else f"it {_raised(raised)}"
             self.fail(
-                f"{self._shown(arguments)} must return a {type(gives).__name__}; "
-                f"it returned {_short(answer)}, a {type(answer).__name__}"
-            )
-        if answer != gives:
-            self.fail(
-                f"{self._shown(arguments)}\n  expected {_short(gives)}\n  got      {_short(answer)}"
-                + (f"\n  {because}" if because else "")
+                f"{self._shown(arguments)} must raise a {error.__name__}; {got}",
+                because,
             )
 
     def law(self, holds: bool, otherwise: str) -> None:
@@ -100,50 +123,51 @@ class Check:
         self.checked.append(what)
 
     def passed(self) -> Passed:
-        """End the check."""
+        """End the check; a notebook shows what it returns."""
         _failures[self.name] = 0
         return Passed(self.name, self.checked)
 
-    def fail(self, message: str) -> None:
-        """End the check with what is wrong, and as many hints as there were tries."""
+    def fail(self, message: str, because: str = "") -> NoReturn:
+        """End the check with what is wrong, and one more hint than at the try before."""
+        hints = list(self.hints[: _failures[self.name]])
         _failures[self.name] += 1
-        hints = [f"\n  Hint: {hint}" for hint in self.hints[: _failures[self.name] - 1]]
+        lines = [*message.splitlines(), *([f"→ {because}"] if because else [])]
+        lines += [f"Hint {number}: {hint}" for number, hint in enumerate(hints, start=1)]
         # Not chained: the student's own stack is what the message already says in words.
-        raise CheckFailed(f"{self.name}: {message}" + "".join(hints)) from None
+        raise CheckFailed(f"{self.name}: " + "\n  ".join(lines)) from None
+
+    def _run(self, arguments: tuple, because: str) -> tuple[Any, Exception | None]:
+        """The answer, or the exception raised instead; both are the student's own."""
+        try:
+            with Watch():
+                return self.function(*arguments), None
+        except NotImplementedError:
+            raise NotWritten(
+                f"{self.name}: not written yet. Replace the line that raises "
+                "NotImplementedError with your code, run that cell, then run this one again"
+            ) from None
+        except LibraryUsed:
+            self.fail(REFUSED)
+        except NeverEnds:
+            self.fail(
+                f"{self._shown(arguments)}\ndoes not come to an end, so it was stopped. "
+                "Does every round of your loop change what its condition looks at?",
+                because,
+            )
+        except Exception as error:
+            return None, error
 
     def _shown(self, arguments: tuple) -> str:
-        return f"{self.name}({', '.join(map(_short, arguments))})"
+        shown = (short(dict(a) if isinstance(a, Mapping) else a) for a in arguments)
+        return f"{self.name}({', '.join(shown)})"
 
 
-REFUSED = (
-    "{name} uses bertlab's own code. The library holds the answer to this task, so it cannot be "
-    "the answer: write the steps yourself, with Python alone"
-)
-
-
-class _Watch:
-    """Raises LibraryUsed as soon as a function of the library is entered."""
-
-    def __enter__(self) -> None:
-        self.before = sys.getprofile()
-        sys.setprofile(self._entered)
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        sys.setprofile(self.before)
-
-    @staticmethod
-    def _entered(frame: FrameType, event: str, argument: Any) -> None:
-        module = frame.f_globals.get("__name__", "")
-        if event == "call" and module.startswith("bertlab.") and module != __name__:
-            raise LibraryUsed
-
-
-def _short(value: Any, limit: int = 160) -> str:
-    """A value as Python writes it, cut in the middle if it is long."""
-    text = repr(value)
-    return text if len(text) <= limit else f"{text[: limit // 2]} … {text[-limit // 3 :]}"
+def _raised(error: Exception) -> str:
+    """What an error says, and the student's line that raised it, if that can be told."""
+    line, trace = "", error.__traceback__
+    while trace is not None:
+        file = trace.tb_frame.f_code.co_filename
+        if file != __file__ and "site-packages" not in file:
+            line = linecache.getline(file, trace.tb_lineno).strip() or line
+        trace = trace.tb_next
+    return f"raised {type(error).__name__}: {error}" + (f"\nin your line: {line}" if line else "")

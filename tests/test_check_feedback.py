@@ -1,0 +1,202 @@
+"""What a check tells a student, whatever the assignment."""
+
+import sys
+
+import pytest
+from IPython.core.interactiveshell import InteractiveShell
+from tokenizers import Tokenizer, models
+
+from bertlab.check import feedback
+from bertlab.check.differences import difference
+from bertlab.check.feedback import Check, CheckFailed, NotWritten, Passed
+from bertlab.check.watch import LibraryUsed, NeverEnds, Watch, watched
+from bertlab.tokenizers import BPE
+from bertlab.tokenizers.merges import count_pairs, merge_pair
+
+
+@pytest.fixture(autouse=True)
+def fresh_session(monkeypatch):
+    """No check has failed yet."""
+    monkeypatch.setattr(feedback, "_failures", type(feedback._failures)())
+
+
+def doubled(function, hints=()):
+    """A check of a function that doubles a list."""
+    check = Check("doubled", function, hints)
+    check.example([1, 2], gives=[1, 2, 1, 2], because="once more at the end")
+    check.done("two numbers")
+    return check.passed()
+
+
+def said(function, hints=()):
+    with pytest.raises(CheckFailed) as failed:
+        doubled(function, hints)
+    return str(failed.value)
+
+
+def test_a_right_function_gets_a_line_that_does_not_need_colour():
+    passed = doubled(lambda numbers: numbers * 2)
+    assert isinstance(passed, Passed)
+    assert repr(passed) == "✓ doubled passes: two numbers."
+    assert "✓ doubled passes: two numbers." in passed._repr_html_()
+
+
+def test_the_line_of_a_function_with_odd_characters_is_escaped():
+    assert "&lt;UNK&gt;" in Passed("f", ["<UNK>"])._repr_html_()
+
+
+def test_a_wrong_answer_is_shown_with_call_expectation_and_reason():
+    assert said(lambda numbers: numbers) == (
+        "doubled: doubled([1, 2])\n"
+        "  expected [1, 2, 1, 2]\n"
+        "  got      [1, 2]\n"
+        "  → once more at the end"
+    )
+
+
+def test_one_more_hint_is_shown_at_each_try_and_none_is_left_after_success():
+    hints = ("look at the end", "use +")
+    assert "Hint" not in said(lambda numbers: numbers, hints)
+    second = said(lambda numbers: numbers, hints)
+    assert "Hint 1: look at the end" in second
+    assert "use +" not in second
+    assert "Hint 2: use +" in said(lambda numbers: numbers, hints)
+    doubled(lambda numbers: numbers * 2, hints)
+    assert "Hint" not in said(lambda numbers: numbers, hints)
+
+
+def test_an_unwritten_function_fails_without_using_up_a_hint():
+    def unwritten(numbers):
+        raise NotImplementedError("write this function, then delete this line")
+
+    for _ in range(3):
+        with pytest.raises(NotWritten, match="not written yet") as failed:
+            doubled(unwritten, ("a hint",))
+    assert isinstance(failed.value, NotImplementedError)
+    assert isinstance(failed.value, AssertionError)
+    assert "Hint" not in said(lambda numbers: numbers, ("a hint",))
+
+
+def test_a_change_to_the_input_is_noticed_and_the_examples_stay_whole():
+    def greedy(numbers):
+        numbers += numbers
+        return numbers
+
+    assert "changed its input; work on a copy" in said(greedy)
+    doubled(lambda numbers: numbers * 2)
+
+
+def test_an_error_is_shown_with_the_students_own_line():
+    def wrong(numbers):
+        return numbers[7]
+
+    message = said(wrong)
+    assert "raised IndexError: list index out of range" in message
+    assert "in your line: return numbers[7]" in message
+
+
+def test_a_result_instead_of_a_function_is_refused():
+    assert "not what it returns; got [1, 2, 1, 2]" in said([1, 2, 1, 2])
+
+
+def test_a_call_that_must_be_refused_is_recognised():
+    def picky(number):
+        if number < 0:
+            raise ValueError("negative")
+        return 1 / number
+
+    check = Check("picky", picky)
+    check.raises(ValueError, -1, because="negative numbers have no place here")
+    with pytest.raises(CheckFailed, match="must raise a ValueError; it returned 1"):
+        check.raises(ValueError, 1, because="")
+    with pytest.raises(CheckFailed, match="it raised ZeroDivisionError"):
+        check.raises(ValueError, 0, because="")
+
+
+HUGGING_FACE = Tokenizer(models.BPE(vocab={"a": 0}, merges=[]))
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        count_pairs,
+        lambda numbers: merge_pair(("a", "b"), ("a", "b")),
+        lambda numbers: BPE.train(["ab"], 3),
+        lambda numbers: list(map(len, [BPE.train(["ab"], 3).tokenize("ab")])),
+        lambda numbers: HUGGING_FACE.encode("a").ids,
+    ],
+    ids=["itself", "called", "a class", "deep inside", "hugging face"],
+)
+def test_the_library_is_not_accepted_as_the_answer(function):
+    assert "uses bertlab's own code, or another tokenizer's" in said(function)
+
+
+def test_swallowing_every_exception_does_not_hide_the_library():
+    def sly(numbers):
+        try:
+            return merge_pair(("a", "b"), ("a", "b"))
+        except Exception:
+            return numbers * 2
+
+    assert "uses bertlab's own code" in said(sly)
+
+
+def test_a_hidden_test_does_not_accept_the_library_either():
+    with pytest.raises(LibraryUsed):
+        watched(lambda: merge_pair(("a", "b"), ("a", "b")))()
+    assert watched(climb)(10_000) is None
+
+
+def test_a_loop_without_an_end_is_stopped():
+    def stuck(numbers):
+        i = 0
+        while i < len(numbers):
+            numbers[i]
+        return numbers
+
+    assert "does not come to an end, so it was stopped" in said(stuck)
+
+
+def test_the_watch_leaves_nothing_behind():
+    before = sys.gettrace(), sys.getprofile()
+    with Watch(most_lines=10_000):
+        climb(1_000)
+    with pytest.raises(NeverEnds), Watch(most_lines=1_000):
+        climb(1_000)
+    assert (sys.gettrace(), sys.getprofile()) == before
+
+
+def climb(steps):
+    while steps:
+        steps -= 1
+
+
+@pytest.mark.parametrize(
+    ("expected", "got", "told"),
+    [
+        ((1, 2), (1, 2), ""),
+        ((1, 2), [1, 2], "it must return a tuple; it returned [1, 2], a list"),
+        ([1], None, "it must return a list; it returned None. Is there a `return` at the end?"),
+        ({"a": 1}, {"a": 2}, "'a': expected 1, got 2"),
+        ({"a": 1}, {}, "'a': expected 1, it is missing"),
+        ({}, {"b": 1}, "'b': should not be there, got 1"),
+        (dict.fromkeys("abcdef", 1), {}, "and 2 more"),
+        ([0] * 20, [0] * 19, "length 20 expected, 19 got; they agree as far as the shorter"),
+        ([0] * 20, [0] * 7 + [1] * 13, "first difference at index 7"),
+    ],
+)
+def test_a_difference_is_told_in_the_students_terms(expected, got, told):
+    found = difference(expected, got)
+    assert told in found
+    assert bool(told) == bool(found)
+
+
+def test_a_notebook_shows_the_message_and_no_stack_of_calls(capsys):
+    shell = InteractiveShell.instance()
+    shell.user_ns["failing"] = lambda: doubled(lambda numbers: numbers)
+    shell.run_cell("failing()")
+    shown = capsys.readouterr().out
+    assert "✗ doubled: doubled([1, 2])" in shown
+    assert "Traceback" not in shown
+    assert "feedback.py" not in shown
+    InteractiveShell.clear_instance()
