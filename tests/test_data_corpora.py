@@ -1,6 +1,7 @@
 """Cleaning by hand-written samples; the real corpora by what the catalogue says of them."""
 
 import random
+import re
 from collections import Counter
 
 import pytest
@@ -9,7 +10,7 @@ from hypothesis import strategies as st
 
 from bertlab import data
 from bertlab.data.clean import clean_speech, clean_wikitext, split_sentences, tidy
-from bertlab.data.corpora import CORPORA
+from bertlab.data.corpora import CORPORA, udhr
 from bertlab.data.labels import COLLECTIONS
 
 ARTICLE = """
@@ -112,8 +113,11 @@ def test_a_damaged_cleaned_text_is_made_again(tmp_path, monkeypatch):
 
 
 def test_the_catalogue_names_every_corpus_once():
-    names = [entry.name for entry in data.catalogue()]
-    assert names == [*CORPORA, *COLLECTIONS]
+    kinds = {(True, False): "documents", (False, True): "labelled", (True, True): "both"}
+    names = list(dict.fromkeys([*CORPORA, *COLLECTIONS]))
+    assert [(entry.name, entry.kind) for entry in data.catalogue()] == [
+        (name, kinds[name in CORPORA, name in COLLECTIONS]) for name in names
+    ]
     assert all(entry.licence and entry.cite and entry.source for entry in data.catalogue())
     assert "390,576" in data.catalogue()._repr_html_()
     assert "gensim 4.4.0 on PyPI, 28 MB (core)" in str(data.catalogue())
@@ -162,6 +166,63 @@ def test_lee_scores_belong_to_the_right_pairs():
     assert len(pairs) == 50 * 49 // 2
     assert all(0 <= pair.label <= 1 for pair in pairs)
     assert pairs[0].label == 0.3  # the second number of the source's first row
+
+
+PROTO = r"""id: "xx_Latn"
+exemplar_chars {
+  base: "not a passage"
+}
+sample_text {
+  masthead_full: "Nn"  # a title
+  styles: "One two"
+    tester: "\"Three\" \\ four."  # said "somebody"
+  specimen_48: " One two \U0001e4d5.\nFive \'six\'. "
+  specimen_21: "One two \U0001e4d5.\n\nSeven , .eight"
+}
+source: "not a passage either"
+"""
+
+
+def test_a_language_keeps_each_passage_once_with_escapes_resolved(tmp_path, monkeypatch):
+    sources = {"yy_Grek": PROTO.replace("styles", "style"), "xx_Latn": PROTO, "zz_Cyrl": 'id: "z"'}
+    for name, source in sources.items():
+        (tmp_path / f"{name}.textproto").write_text(source, encoding="utf-8")
+    listing = sorted(file.name for file in tmp_path.iterdir())
+    monkeypatch.setattr("bertlab.data.corpora.files", lambda package, folder: listing)
+    monkeypatch.setattr("bertlab.data.corpora.path", lambda package, name: tmp_path / name)
+    lines = ['"Three" \\ four.', "One two \U0001e4d5.", "Five 'six'.", "Seven , .eight"]
+    assert list(udhr()) == [("xx_Latn", lines), ("yy_Grek", lines)]
+
+
+@pytest.mark.corpora
+def test_the_declaration_of_human_rights_stands_in_many_scripts():
+    fetched("udhr")
+    examples = data.labelled("udhr")
+    texts = {example.label: example.text for example in examples}
+    assert len(texts) == len(examples)
+    assert [text.split("\n") for text in texts.values()] == data.documents("udhr")
+    openings = {
+        "en_Latn": "Whereas recognition of the inherent dignity",
+        "de_Latn": "Alle Menschen sind frei und gleich an Würde und Rechten geboren.",
+        "el_Grek": "Όλοι οι άνθρωποι γεννιούνται ελεύθεροι και ίσοι στην αξιοπρέπεια",
+        "hi_Deva": "चूंकि मानव परिवार के सभी सदस्यों के जन्मजात गौरव और समान",
+        "ar_Arab": "لمّا كان الاعتراف بالكرامة المتأصلة في جميع",
+        "zh_Hans": "鉴于对人类家庭所有成员的固有尊严",
+        "ja_Jpan": "すべて人は、人種、皮膚の色、性、言語、宗教",
+    }
+    assert {name: words for name, words in openings.items() if words not in texts[name]} == {}
+    assert all(len(texts[name]) > 1_000 for name in ("ru_Cyrl", "ko_Kore", "th_Thai"))
+    assert len({name.split("_")[1] for name in texts}) == 158  # scripts
+
+
+@pytest.mark.corpora
+def test_the_declaration_keeps_no_escape_and_no_field_name():
+    fetched("udhr")
+    texts = {example.label: example.text for example in data.labelled("udhr")}
+    left = re.compile(r"\\[nU\"']|specimen_|: \"$", re.MULTILINE)
+    assert [name for name, text in texts.items() if left.search(text)] == []
+    beria_erfe = set(range(0x16EA0, 0x16EE0))  # a block beyond the Basic Multilingual Plane
+    assert set(map(ord, texts["zag_Berf"])) - set(map(ord, " .\n\u0301")) <= beria_erfe
 
 
 @pytest.mark.corpora

@@ -3,7 +3,8 @@
 import pytest
 
 from bertlab.tokenizers import BPE
-from bertlab.tokenizers.merges import apply_merges, count_pairs, learn_merges, merge_pair
+from bertlab.tokenizers.learning import learn_merges
+from bertlab.tokenizers.merges import apply_merges, count_pairs, merge_pair
 
 WORDS = {"cost": 2, "best": 2, "menu": 1, "men": 1, "camel": 1}
 ALPHABET = list("abcelmnostu")

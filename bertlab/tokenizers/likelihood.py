@@ -1,0 +1,69 @@
+"""WordPiece's question: which merge makes the corpus more likely?
+
+The language model is the simplest there is: each symbol x has the probability n_x / N, with n_x
+its occurrences among the N symbols of the corpus, and the symbols are independent. Two answers:
+
+- `likelihood`: p(ab) / (p(a) p(b)), up to the factor N: how much more often a and b stand
+  together than chance would have it (the exponential of a pointwise mutual information);
+- `gain`: by how many nats the log-likelihood of the whole corpus rises when a and b are joined.
+
+Sources: Schuster & Nakajima (2012), "Japanese and Korean Voice Search", section 2, whose words
+mean `gain`; most textbooks print `likelihood`.
+"""
+
+from collections.abc import Callable
+from math import exp, log, log1p, sqrt
+from typing import NamedTuple
+
+
+def likelihood(
+    n_ab: int, n_a: int, n_b: int, n: int = 0, n_made: int = 0, same: bool = False
+) -> float:
+    """n_ab / (n_a n_b), the score of the textbooks.
+
+    The last three arguments are not looked at; they are those of `gain`.
+
+    >>> likelihood(4, 4, 4), likelihood(3, 3, 6)
+    (0.25, 0.16666666666666666)
+    """
+    return n_ab / (n_a * n_b)
+
+
+def gain(n_ab: int, n_a: int, n_b: int, n: int, n_made: int = 0, same: bool = False) -> float:
+    """How much the log-likelihood of the corpus rises, in nats, if a and b are joined.
+
+    n_ab: how often they will be joined; n_a, n_b: occurrences of each; n: symbols in the corpus;
+    n_made: occurrences of the symbol `ab` so far (it may have been made from other parts);
+    same: whether a and b are one symbol, which then loses two for each join.
+
+    The log-likelihood is the sum of n_x ln(n_x / n) over all symbols x. With f(x) = x ln x that is
+    sum f(n_x) - f(n), and a merge with k = n_ab changes f at four places:
+
+        f(n_a - k) - f(n_a) + f(n_b - k) - f(n_b) + f(n_made + k) - f(n_made) + f(n) - f(n - k)
+
+    >>> round(gain(4, 4, 4, 26), 3)
+    12.678
+    """
+    lost = _drop(n_a, 2 * n_ab) if same else _drop(n_a, n_ab) + _drop(n_b, n_ab)
+    return _drop(n_made + n_ab, n_ab) + _drop(n, n_ab) - lost
+
+
+def _drop(x: int, k: int) -> float:
+    """f(x) - f(x - k) for f(x) = x ln x, without the rounding of that difference."""
+    return x * log(x) if k == x else k * log(x) - (x - k) * log1p(-k / x)
+
+
+class Criterion(NamedTuple):
+    """A way to choose merges, for `ranking`.
+
+    score(n_ab, n_a, n_b, n, n_made, same) rises as n_a and n_b fall. share(score, target, n_ab):
+    to about which share of both must they fall, for the score to rise to the target?
+    """
+
+    score: Callable[[int, int, int, int, int, bool], float]
+    share: Callable[[float, float, int], float]
+
+
+# The likelihood goes with 1 / (n_a n_b), the gain with - n_ab (ln n_a + ln n_b).
+LIKELIHOOD = Criterion(likelihood, lambda score, target, n_ab: sqrt(score / target))
+GAIN = Criterion(gain, lambda score, target, n_ab: exp((score - target) / (2 * n_ab)))

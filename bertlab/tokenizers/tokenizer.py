@@ -1,0 +1,234 @@
+"""What the three tokenizers share: text to ids and back, pairs, special tokens, offsets.
+
+A tokenizer cuts text in three steps, from coarse to fine:
+
+1. special tokens, such as [MASK], are looked for first and are never cut;
+2. what lies between them falls into *chunks* that do not depend on each other;
+3. a chunk becomes tokens, and since chunks repeat, the answer is kept (`encoding.Kept`).
+
+`BPE`, `ByteBPE` and `WordPiece` say what a chunk is and what becomes of it.
+"""
+
+import os
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields
+from functools import cached_property, partial
+from itertools import chain
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, ClassVar, Self
+
+from bertlab.tokenizers import tokenizer_json
+from bertlab.tokenizers.encoding import Encoding, Kept, Part, Span, kept_lengths
+from bertlab.tokenizers.merges import Pair
+
+UNKNOWN = "[UNK]"
+CLS, SEP = "[CLS]", "[SEP]"
+
+
+@dataclass(frozen=True)
+class Tokenizer(ABC):
+    """A trained tokenizer; nothing about it can be changed.
+
+    vocab: token -> id; merges: pairs in the order learned; special_tokens: never cut, and left
+    out by `decode`; adds_special_tokens: whether `encode` puts [CLS] before a text and [SEP]
+    behind it, as BERT wants (None: if the vocabulary has both).
+
+    Raises ValueError if two tokens have one id, or a special token is not in the vocabulary.
+    """
+
+    vocab: Mapping[str, int]
+    merges: tuple[Pair, ...] = ()
+    special_tokens: tuple[str, ...] = ()
+    adds_special_tokens: bool | None = None
+
+    chunk: ClassVar[re.Pattern[str]]  # what `_cut` takes: stretches of text that stand alone
+
+    def __post_init__(self) -> None:
+        name = type(self).__name__
+        set_field = partial(object.__setattr__, self)
+        set_field("vocab", MappingProxyType(dict(self.vocab)))
+        set_field("merges", tuple((left, right) for left, right in self.merges))
+        set_field("special_tokens", tuple(self.special_tokens))
+        if len(self._token_of) < len(self.vocab):
+            raise ValueError(f"{name}: vocab must give every token an id of its own")
+        unknown = [token for token in self.special_tokens if token not in self.vocab]
+        if unknown:
+            raise ValueError(
+                f"{name}: special_tokens holds {unknown[0]!r}, which is not in the vocabulary "
+                f"of {len(self.vocab):,} tokens; leave it out, or train with it"
+            )
+        has_both = CLS in self.special_tokens and SEP in self.special_tokens
+        if self.adds_special_tokens is None:
+            set_field("adds_special_tokens", has_both)
+        elif self.adds_special_tokens and not has_both:
+            raise ValueError(f"{name}: adds_special_tokens needs {CLS} and {SEP}; one is missing")
+
+    @abstractmethod
+    def _cut(self, chunk: str) -> Iterable[tuple[int, int, int]]:
+        """The tokens of one chunk: id, and the characters it covers (start, end)."""
+
+    def tokenize(self, text: str) -> list[str]:
+        """Cut `text` into tokens, without special ones around."""
+        return [self._token_of[id] for id in self._ids(text)]
+
+    def encode(
+        self,
+        text: str,
+        pair: str | None = None,
+        *,
+        add_special_tokens: bool = True,
+        max_length: int | None = None,
+    ) -> Encoding:
+        """Turn a text, or two, into `ids`, `tokens`, `segment_ids` and `offsets`.
+
+        add_special_tokens: put [CLS] and [SEP] around, if this tokenizer does that.
+        max_length: at most so many tokens, special ones included; of a pair the longer text
+            gives way first.
+
+        Raises TypeError if `text` is not a string, ValueError if `max_length` has no room for
+        the special tokens, or if `text` holds an unknown character and there is no [UNK].
+        """
+        texts = [text] if pair is None else [text, pair]
+        parts = [Part(self._ids(t), partial(self._spans, t), n) for n, t in enumerate(texts)]
+        adds = add_special_tokens and self.adds_special_tokens
+        if max_length is not None:
+            room = max_length - (len(texts) + 1 if adds else 0)
+            if room < 0:
+                raise ValueError(
+                    f"encode: max_length must be at least {len(texts) + 1}, the number of special "
+                    f"tokens; got {max_length}"
+                )
+            lengths = [len(part.ids) for part in parts]
+            kept = kept_lengths(lengths[0], sum(lengths[1:]), room)
+            parts = [part.cut(length) for part, length in zip(parts, kept, strict=False)]
+        if adds:
+            ends = [self._special_part(SEP, part.segment) for part in parts]
+            between = chain.from_iterable(zip(parts, ends, strict=True))
+            parts = [self._special_part(CLS, 0), *between]
+        return Encoding(tuple(parts), self._token_of.__getitem__)
+
+    def encode_batch(
+        self,
+        texts: Iterable[str | tuple[str, str]],
+        *,
+        add_special_tokens: bool = True,
+        max_length: int | None = None,
+    ) -> list[Encoding]:
+        """Encode many texts, or pairs of texts; the arguments are those of `encode`."""
+        if isinstance(texts, str):
+            raise TypeError("encode_batch: texts must be a list of strings; got one string")
+        options = {"add_special_tokens": add_special_tokens, "max_length": max_length}
+        return [
+            self.encode(text, **options) if isinstance(text, str) else self.encode(*text, **options)
+            for text in texts
+        ]
+
+    def decode(self, ids: Iterable[int], *, skip_special_tokens: bool = True) -> str:
+        """Turn ids back into text.
+
+        Raises ValueError if an id is not in the vocabulary.
+        """
+        tokens = []
+        for id in ids:
+            if id not in self._token_of:
+                raise ValueError(
+                    f"{type(self).__name__}.decode: ids must be from 0 to "
+                    f"{max(self._token_of)}; got {id}"
+                )
+            if not (skip_special_tokens and self._token_of[id] in self.special_tokens):
+                tokens.append(self._token_of[id])
+        return self._join(tokens)
+
+    @abstractmethod
+    def _join(self, tokens: Sequence[str]) -> str:
+        """Tokens to text."""
+
+    def save(self, path: str | os.PathLike) -> Path:
+        """Write the tokenizer as Hugging Face's `tokenizer.json`; returns the path."""
+        return tokenizer_json.write(
+            path,
+            self._json(),
+            {token: self.vocab[token] for token in self.special_tokens},
+            {token: self.vocab[token] for token in (CLS, SEP)} if self.adds_special_tokens else {},
+        )
+
+    @abstractmethod
+    def _json(self) -> dict[str, Any]:
+        """The parts of `tokenizer.json` that differ from kind to kind."""
+
+    @classmethod
+    @abstractmethod
+    def load(cls, path: str | os.PathLike) -> Self:
+        """Read a `tokenizer.json` of this kind."""
+
+    @cached_property
+    def _token_of(self) -> dict[int, str]:
+        return {id: token for token, id in self.vocab.items()}
+
+    @cached_property
+    def _special(self) -> re.Pattern[str] | None:
+        longest_first = sorted(self.special_tokens, key=len, reverse=True)
+        return re.compile("|".join(map(re.escape, longest_first))) if longest_first else None
+
+    @cached_property
+    def _ids_of_chunk(self) -> Kept:
+        return Kept(lambda chunk: tuple(id for id, _, _ in self._cut(chunk)))
+
+    @cached_property
+    def _spans_of_chunk(self) -> Kept:
+        return Kept(lambda chunk: [(start, end) for _, start, end in self._cut(chunk)])
+
+    def _stretches(self, text: str) -> Iterator[tuple[int, int, bool]]:
+        """(start, end, is it a special token) of everything in `text`."""
+        end = 0
+        for found in self._special.finditer(text) if self._special else ():
+            yield end, found.start(), False
+            yield *found.span(), True
+            end = found.end()
+        yield end, len(text), False
+
+    def _ids(self, text: str) -> list[int]:
+        if not isinstance(text, str):
+            raise TypeError(
+                f"encode: text must be a string; got {type(text).__name__}. "
+                "For several texts there is encode_batch"
+            )
+        if self._special is None or not self._special.search(text):
+            return list(chain.from_iterable(map(self._ids_of_chunk.__getitem__, self._split(text))))
+        ids = []
+        for start, end, special in self._stretches(text):
+            stretch = text[start:end]
+            ids += [self.vocab[stretch]] if special else self._ids_of_stretch(stretch)
+        return ids
+
+    def _ids_of_stretch(self, stretch: str) -> Iterable[int]:
+        return chain.from_iterable(map(self._ids_of_chunk.__getitem__, self._split(stretch)))
+
+    def _split(self, text: str) -> list[str]:
+        """The chunks of a text without special tokens."""
+        return self.chunk.findall(text)
+
+    def _spans(self, text: str) -> list[Span]:
+        spans = []
+        for start, end, special in self._stretches(text):
+            if special:
+                spans.append((start, end))
+                continue
+            for found in self.chunk.finditer(text, start, end):
+                at = found.start()
+                spans += [(at + s, at + e) for s, e in self._spans_of_chunk[found.group()]]
+        return spans
+
+    def _special_part(self, token: str, segment: int) -> Part:
+        return Part([self.vocab[token]], lambda: [(0, 0)], segment)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What a copy in another process needs: not what has been kept along the way."""
+        state = {field.name: getattr(self, field.name) for field in fields(self)}
+        return state | {"vocab": dict(self.vocab)}
+
+    def __setstate__(self, state: Mapping[str, Any]) -> None:
+        self.__init__(**state)
