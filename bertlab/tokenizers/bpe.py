@@ -13,9 +13,9 @@ from typing import Any, ClassVar
 
 from bertlab.tokenizers import tokenizer_json
 from bertlab.tokenizers.cutting import Cutter
-from bertlab.tokenizers.encoding import Kept
+from bertlab.tokenizers.encoding import UNKNOWN, Kept
 from bertlab.tokenizers.learning import TieBreak, first_vocab, learn_merges
-from bertlab.tokenizers.tokenizer import UNKNOWN, Tokenizer
+from bertlab.tokenizers.tokenizer import Tokenizer
 from bertlab.tokenizers.words import (
     CHUNK,
     count_words,

@@ -12,14 +12,13 @@ from bertlab.tokenizers.words import WHITE_SPACE
 
 # Words keep the space before them; 's, 't, 're ... are words; letters, digits and other signs
 # stay apart; of several spaces the last one belongs to the next word.
-_SPLIT = rf"'s|'t|'re|'ve|'m|'ll|'d| ?%s+| ?%s+| ?%s+|[{WHITE_SPACE}]+(?![^{WHITE_SPACE}])|[{WHITE_SPACE}]+"
+_SPACES = rf"[{WHITE_SPACE}]+(?![^{WHITE_SPACE}])|[{WHITE_SPACE}]+"
+_SPLIT = rf"'s|'t|'re|'ve|'m|'ll|'d| ?%s+| ?%s+| ?%s+|{_SPACES}"
 _WORD = regex.compile(_SPLIT % (r"\p{L}", r"\p{N}", rf"[^{WHITE_SPACE}\p{{L}}\p{{N}}]"))
 _ASCII_WORD = re.compile(_SPLIT % ("[A-Za-z]", "[0-9]", rf"[^{WHITE_SPACE}A-Za-z0-9]"))
 
 # No word reaches across these: a run without white space with at most one space before it.
-CHUNK = re.compile(
-    rf" ?[^{WHITE_SPACE}]+|[{WHITE_SPACE}]+(?![^{WHITE_SPACE}])|[{WHITE_SPACE}]+"
-)
+CHUNK = re.compile(rf" ?[^{WHITE_SPACE}]+|{_SPACES}")
 
 
 def split_byte_words(text: str) -> list[str]:

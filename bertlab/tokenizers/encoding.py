@@ -6,6 +6,9 @@ from functools import cached_property
 
 Span = tuple[int, int]
 
+# BERT's names: for what cannot be cut, for the start of a text, for the end of one.
+UNKNOWN, CLS, SEP = "[UNK]", "[CLS]", "[SEP]"
+
 
 @dataclass(frozen=True, eq=False)
 class Part:

@@ -32,13 +32,14 @@ def learn_merges(
     min_frequency: int = 1,
     tie_break: TieBreak = "lowest-id",
     join: Join = add,
-    before_merge: Callable[["Corpus", str], None] | None = None,
+    before_merge: Callable[["Corpus", str, str], None] | None = None,
     progress: bool = False,
 ) -> tuple[dict[str, int], list[Pair]]:
     """Join the most frequent pair until the vocabulary holds `vocab_size` symbols.
 
     words: symbols of a word -> its count; vocab: symbol -> id, with every symbol of `words`;
-    join: what two symbols become; before_merge: told each pair before it is joined. Returns the grown vocabulary and the merges in the order
+    join: what two symbols become; before_merge: told of each merge (the corpus, the pair, its new
+    symbol) before it is carried out. Returns the grown vocabulary and the merges in the order
     learned. It stops early when no pair occurs `min_frequency` times any more.
 
     Equal to counting everything anew before each merge. Pairs wait on shelves, one for each
@@ -69,9 +70,10 @@ def learn_merges(
                 if pair_counts[pair] < height:
                     shelve(pair, pair_counts[pair])
                     continue
+                new = symbols.add(pair)
                 if before_merge is not None:
-                    before_merge(corpus, pair)
-                for risen in corpus.merge(pair, symbols.add(pair)):
+                    before_merge(corpus, pair, new)
+                for risen in corpus.merge(pair, new):
                     count = pair_counts[risen]
                     if count == height:
                         heappush(shelf, risen)
@@ -162,6 +164,7 @@ class Corpus:
     """The words while they are merged: strings of characters that stand for symbols."""
 
     def __init__(self, words: Mapping[Sequence[str], int], symbols: Symbols) -> None:
+        self.symbols = symbols
         character = {symbol: symbols.character(symbol) for symbol in symbols.vocab}
         self.words = ["".join(map(character.__getitem__, word)) for word in words]
         self.counts = list(words.values())

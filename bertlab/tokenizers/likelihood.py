@@ -41,8 +41,8 @@ def gain(n_ab: int, n_a: int, n_b: int, n: int, n_made: int = 0, same: bool = Fa
 
         f(n_a - k) - f(n_a) + f(n_b - k) - f(n_b) + f(n_made + k) - f(n_made) + f(n) - f(n - k)
 
-    >>> round(gain(4, 4, 4, 26), 3)
-    12.678
+    >>> round(gain(4, 4, 4, 28), 2)
+    11.48
     """
     lost = _drop(n_a, 2 * n_ab) if same else _drop(n_a, n_ab) + _drop(n_b, n_ab)
     return _drop(n_made + n_ab, n_ab) + _drop(n, n_ab) - lost

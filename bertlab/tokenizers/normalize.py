@@ -8,8 +8,12 @@ Source: Devlin et al. (2019), `BasicTokenizer`. Characters that Unicode has adde
 own tables were made are treated as Python treats them.
 """
 
+import re
 import unicodedata
 from collections.abc import Iterator
+
+# Text between what BERT takes for white space. Vertical tabs and the like are not: they go.
+CHUNK = re.compile(r"[^\t\n\r \xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]+")
 
 # Blocks of Chinese characters, as BERT lists them: no kana, no Hangul.
 _CHINESE = (
@@ -32,6 +36,8 @@ def normalize(text: str, *, lowercase: bool = True, strip_accents: bool | None =
     >>> normalize("Crème\\tBrûlée 你好")
     'creme brulee  你  好 '
     """
+    if text.isascii() and text.isprintable():  # most English text: nothing to do, and fast
+        return text.lower() if lowercase else text
     accents = lowercase if strip_accents is None else strip_accents
     characters = normalized_characters(text, lowercase=lowercase, strip_accents=accents)
     return "".join(character for character, _ in characters)

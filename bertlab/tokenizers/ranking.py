@@ -23,7 +23,6 @@ from bertlab.tokenizers.merges import Pair
 from bertlab.tokenizers.pieces import glue, ways
 
 
-
 def learn_by_score(
     words: Mapping[Sequence[str], int],
     vocab: Mapping[str, int],
@@ -43,7 +42,7 @@ def learn_by_score(
     """
     symbols = Symbols(vocab, tie_break, glue)
     corpus = Corpus(words, symbols)
-    unigrams = Unigrams(corpus, symbols)
+    unigrams = Unigrams(corpus)
     ranking = Ranking(unigrams, criterion, max(min_frequency, 1))
     gains = []
     with tqdm(total=vocab_size, initial=len(vocab), disable=not progress, desc="merges") as bar:
@@ -56,14 +55,11 @@ def learn_by_score(
     return symbols.vocab, symbols.merges, gains
 
 
-AIM = 0.5
-
-
 class Unigrams:
     """How often each symbol stands in a corpus while it is merged."""
 
-    def __init__(self, corpus: Corpus, symbols: Symbols) -> None:
-        self.corpus, self.symbols = corpus, symbols
+    def __init__(self, corpus: Corpus) -> None:
+        self.corpus, self.symbols = corpus, corpus.symbols
         self.counts: dict[str, int] = defaultdict(int)
         for word, count in zip(corpus.words, corpus.counts, strict=True):
             for character in word:
@@ -98,6 +94,20 @@ class Unigrams:
             self.counts[character] -= times
         self.counts[new] += times
         self.total -= times
+
+
+class Gains:
+    """Notes what each merge brings, in nats, while `learning.learn_merges` goes its own way."""
+
+    def __init__(self) -> None:
+        self.unigrams: Unigrams | None = None
+        self.so_far: list[float] = []
+
+    def note(self, corpus: Corpus, pair: str, new: str) -> None:
+        """Take note that `pair` is about to be joined into `new`."""
+        self.unigrams = self.unigrams or Unigrams(corpus)
+        self.so_far.append(gain(*self.unigrams.of(pair)))
+        self.unigrams.take(pair, new)
 
 
 class Ranking:
@@ -160,7 +170,7 @@ class Ranking:
             return
         bound = self.criterion.score(n_ab, n_a, n_b, n, n_made, same)
         if bound < self.highest:
-            share = self.criterion.share(bound, bound + AIM * (self.highest - bound), n_ab)
+            share = self.criterion.share(bound, bound + (self.highest - bound) / 5, n_ab)
             least = 2 * n_ab if same else n_ab
             low_a, low_b = max(int(share * n_a), least), max(int(share * n_b), least)
             loose = self.criterion.score(n_ab, low_a, low_b, n, n_made, same)

@@ -21,11 +21,8 @@ from types import MappingProxyType
 from typing import Any, ClassVar, Self
 
 from bertlab.tokenizers import tokenizer_json
-from bertlab.tokenizers.encoding import Encoding, Kept, Part, Span, kept_lengths
+from bertlab.tokenizers.encoding import CLS, SEP, Encoding, Kept, Part, Span, kept_lengths
 from bertlab.tokenizers.merges import Pair
-
-UNKNOWN = "[UNK]"
-CLS, SEP = "[CLS]", "[SEP]"
 
 
 @dataclass(frozen=True)

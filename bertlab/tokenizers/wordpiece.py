@@ -1,0 +1,233 @@
+"""WordPiece, as BERT uses it: normalise, split into words, cut each word into pieces."""
+
+import os
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any, ClassVar, Literal
+
+from bertlab._files import write_atomically
+from bertlab.tokenizers import tokenizer_json
+from bertlab.tokenizers.encoding import CLS, SEP, UNKNOWN
+from bertlab.tokenizers.learning import TieBreak, first_vocab, learn_merges
+from bertlab.tokenizers.likelihood import GAIN, LIKELIHOOD
+from bertlab.tokenizers.longest_match import longest_match
+from bertlab.tokenizers.normalize import CHUNK, normalize, normalized_characters
+from bertlab.tokenizers.pieces import CONTINUES, first_pieces, glue
+from bertlab.tokenizers.ranking import Gains, learn_by_score
+from bertlab.tokenizers.tokenizer import Tokenizer
+from bertlab.tokenizers.words import count_words, split_chunks, split_words, word_spans
+
+BERT_SPECIAL_TOKENS = ("[PAD]", UNKNOWN, CLS, SEP, "[MASK]")
+CRITERIA = ("gain", "likelihood", "frequency")
+PRE_TOKENIZER = {"type": "BertPreTokenizer"}
+NORMALIZER = {"type": "BertNormalizer", "clean_text": True, "handle_chinese_chars": True}
+
+
+@dataclass(frozen=True)
+class WordPiece(Tokenizer):
+    """A trained WordPiece tokenizer; make one with `train`, `from_vocab` or `load`.
+
+    lowercase, strip_accents: BERT's normalisation (`normalize`); longest_word: a word of more
+    characters is [UNK]; gains: what each merge brought, in nats of log-likelihood, if known.
+
+    >>> corpus = ["cost best menu men camel", "cost best"]
+    >>> wordpiece = WordPiece.train(corpus, 28, special_tokens=["[UNK]"], criterion="likelihood")
+    >>> wordpiece.tokenize("Men cost")
+    ['m', '##e', '##n', 'cost']
+    """
+
+    lowercase: bool = True
+    strip_accents: bool | None = None
+    longest_word: int = 100
+    gains: tuple[float, ...] = ()
+
+    chunk: ClassVar[re.Pattern[str]] = CHUNK
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        object.__setattr__(self, "gains", tuple(self.gains))
+        if UNKNOWN not in self.vocab:
+            raise ValueError(
+                f"WordPiece: vocab must hold {UNKNOWN}, for words that cannot be cut; add it to "
+                "special_tokens"
+            )
+
+    @classmethod
+    def train(
+        cls,
+        texts: Iterable[str],
+        vocab_size: int,
+        *,
+        criterion: Literal["gain", "likelihood", "frequency"] = "gain",
+        special_tokens: Sequence[str] = BERT_SPECIAL_TOKENS,
+        min_frequency: int = 1,
+        tie_break: TieBreak = "lowest-id",
+        lowercase: bool = True,
+        strip_accents: bool | None = None,
+        processes: int = 1,
+        progress: bool = False,
+    ) -> "WordPiece":
+        """Learn a vocabulary of `vocab_size` tokens from `texts`.
+
+        criterion: which pair is joined next. "gain": the one that raises the log-likelihood of
+            the corpus most, as Schuster & Nakajima (2012) describe it. "likelihood": the highest
+            n_ab / (n_a n_b), as textbooks print it; it likes rare pairs, so give it a
+            `min_frequency`. "frequency": the most frequent, as BPE; so does Hugging Face's
+            `WordPieceTrainer`, whose ids change from run to run.
+        lowercase, strip_accents: for an uncased model True and None, for a cased one False.
+
+        The other arguments are those of `BPE.train`. Ids: special tokens, characters that start a
+        word, characters that continue one (`##e`), both by code point, merges as learned.
+        Training stops early when no pair occurs `min_frequency` times or, by gain, when no merge
+        would raise the likelihood.
+
+        Raises ValueError if the corpus holds no word, if `vocab_size` has no room for special
+        tokens and alphabet, if a special token is given twice, or [UNK] is not among them.
+        """
+        if criterion not in CRITERIA:
+            raise ValueError(
+                f"WordPiece.train: criterion must be one of {', '.join(CRITERIA)}; "
+                f"got {criterion!r}"
+            )
+        if UNKNOWN not in special_tokens:
+            raise ValueError(
+                f"WordPiece.train: special_tokens must hold {UNKNOWN}, for words that cannot be "
+                f"cut; got {list(special_tokens)}"
+            )
+        split = partial(_split_normalized, lowercase=lowercase, strip_accents=strip_accents)
+        chunks = partial(split_chunks, chunk=CHUNK)
+        counts = count_words(texts, chunks=chunks, split=split, processes=processes)
+        words = {first_pieces(word): count for word, count in counts.items()}
+        starts = {character for word in counts for character in word}
+        continuations = {piece for word in words for piece in word[1:]}
+        alphabet = [*sorted(starts), *sorted(continuations)]
+        vocab = first_vocab(alphabet, special_tokens, vocab_size)
+        options = {"min_frequency": min_frequency, "tie_break": tie_break, "progress": progress}
+        if criterion == "frequency":
+            notes = Gains()
+            vocab, merges = learn_merges(
+                words, vocab, vocab_size, join=glue, before_merge=notes.note, **options
+            )
+            gains = notes.so_far
+        else:
+            chosen = GAIN if criterion == "gain" else LIKELIHOOD
+            vocab, merges, gains = learn_by_score(words, vocab, vocab_size, chosen, **options)
+        return cls(
+            vocab,
+            tuple(merges),
+            tuple(special_tokens),
+            lowercase=lowercase,
+            strip_accents=strip_accents,
+            gains=tuple(gains),
+        )
+
+    @classmethod
+    def from_vocab(
+        cls,
+        path: str | os.PathLike,
+        *,
+        lowercase: bool = True,
+        strip_accents: bool | None = None,
+    ) -> "WordPiece":
+        """Read a published model's `vocab.txt`: one token a line, its id is the line's number.
+
+        lowercase: True for an uncased model, False for a cased one.
+
+        Raises FileNotFoundError, or ValueError if the file is no vocabulary.
+        """
+        try:
+            lines = Path(path).read_text(encoding="utf-8").split("\n")
+        except UnicodeDecodeError as error:
+            raise ValueError(f"{path} is no vocabulary: it is not UTF-8 text ({error})") from error
+        tokens = [line.removesuffix("\r") for line in lines]
+        if tokens[-1] == "":
+            tokens.pop()
+        vocab = {token: id for id, token in enumerate(tokens)}
+        if len(vocab) < len(tokens) or UNKNOWN not in vocab:
+            fault = "a token stands in it twice" if len(vocab) < len(tokens) else "it has no [UNK]"
+            raise ValueError(f"{path} is no vocabulary: {fault}; expected one token a line")
+        special = tuple(token for token in BERT_SPECIAL_TOKENS if token in vocab)
+        return cls(vocab, (), special, lowercase=lowercase, strip_accents=strip_accents)
+
+    def save_vocab(self, path: str | os.PathLike) -> Path:
+        """Write `vocab.txt`, one token a line in the order of ids; returns the path."""
+        ordered = sorted(self.vocab, key=self.vocab.__getitem__)
+        return write_atomically(path, "\n".join(ordered) + "\n")
+
+    def _split(self, text: str) -> list[str]:
+        return split_chunks(text, CHUNK)
+
+    def _cut(self, chunk: str) -> Iterator[tuple[int, int, int]]:
+        text, places = self._normalize(chunk)
+        for start, end in word_spans(text):
+            pieces = longest_match(text[start:end], self.vocab, self.longest_word)
+            if pieces == [UNKNOWN]:
+                yield self.vocab[UNKNOWN], places[start], places[end - 1] + 1
+                continue
+            for piece in pieces:
+                end = start + len(piece) - (len(CONTINUES) if piece.startswith(CONTINUES) else 0)
+                yield self.vocab[piece], places[start], places[end - 1] + 1
+                start = end
+
+    def _normalize(self, chunk: str) -> tuple[str, Sequence[int]]:
+        """The normalised chunk, and for each of its characters the place it comes from."""
+        if chunk.isascii() and chunk.isprintable():
+            return normalize(chunk, lowercase=self.lowercase), range(len(chunk))
+        accents = self.lowercase if self.strip_accents is None else self.strip_accents
+        characters = normalized_characters(chunk, lowercase=self.lowercase, strip_accents=accents)
+        pairs = list(characters)
+        return "".join(character for character, _ in pairs), [place for _, place in pairs]
+
+    def _join(self, tokens: Sequence[str]) -> str:
+        """Pieces glued, words one space apart; punctuation stands alone."""
+        return " ".join(tokens).replace(f" {CONTINUES}", "")
+
+    def _json(self) -> dict[str, Any]:
+        return {
+            "normalizer": {
+                **NORMALIZER,
+                "strip_accents": self.strip_accents,
+                "lowercase": self.lowercase,
+            },
+            "pre_tokenizer": PRE_TOKENIZER,
+            "decoder": {"type": "WordPiece", "prefix": CONTINUES, "cleanup": False},
+            "model": {
+                "type": "WordPiece",
+                "unk_token": UNKNOWN,
+                "continuing_subword_prefix": CONTINUES,
+                "max_input_chars_per_word": self.longest_word,
+                "vocab": dict(self.vocab),
+                # Hugging Face's library passes over these two.
+                "merges": [list(pair) for pair in self.merges],
+                "gains": list(self.gains),
+            },
+        }
+
+    @classmethod
+    def load(cls, path: str | os.PathLike) -> "WordPiece":
+        """Read a `tokenizer.json` that holds a WordPiece model.
+
+        Raises FileNotFoundError, or ValueError if the file is damaged or of another kind.
+        """
+        content = tokenizer_json.read(path, "WordPiece")
+        model, normalizer = content["model"], content["normalizer"]
+        tokenizer_json.expect(path, "pre_tokenizer", content["pre_tokenizer"], PRE_TOKENIZER)
+        tokenizer_json.expect(path, "normalizer", normalizer, NORMALIZER)
+        marks = {"unk_token": UNKNOWN, "continuing_subword_prefix": CONTINUES}
+        found = {name: model.get(name) for name in marks}
+        tokenizer_json.expect(path, "model", found, marks)
+        return cls(
+            merges=model.get("merges", ()),
+            lowercase=normalizer["lowercase"],
+            strip_accents=normalizer["strip_accents"],
+            longest_word=model.get("max_input_chars_per_word", 100),
+            gains=tuple(model.get("gains", ())),
+            **tokenizer_json.common(path, content),
+        )
+
+
+def _split_normalized(chunk: str, lowercase: bool, strip_accents: bool | None) -> list[str]:
+    return split_words(normalize(chunk, lowercase=lowercase, strip_accents=strip_accents))
