@@ -3,8 +3,8 @@
 - `text.py`: tables, token boxes, source listings
 - `pictures.py`, `heatmaps.py`: matplotlib pictures with words for whoever cannot see them
 - `frames.py`: a page of its own inside a notebook; on it stand `flipbooks.py` (pages drawn by
-  Python behind a slider), `merge_steppers.py`, `scaling.py`, `head_flipbooks.py`, and
-  `head_views.py` (BertViz, offline)
+  Python behind a slider), `merge_steppers.py`, `merge_races.py`, `scaling.py`,
+  `head_flipbooks.py`, and `head_views.py` (BertViz, offline)
 - `playgrounds.py`: a box to type in and what the tokenizers make of it
 """
 
@@ -13,6 +13,7 @@ from bertlab.viz.frames import Frame, frame
 from bertlab.viz.head_flipbooks import head_flipbook
 from bertlab.viz.head_views import head_view
 from bertlab.viz.heatmaps import attention_heads, attention_heatmap, heatmap
+from bertlab.viz.merge_races import merge_race
 from bertlab.viz.merge_steppers import merge_stepper
 from bertlab.viz.pictures import Picture, bars, lines
 from bertlab.viz.playgrounds import TokenizerPlayground, tokenizer_playground
@@ -34,6 +35,7 @@ __all__ = [
     "head_view",
     "heatmap",
     "lines",
+    "merge_race",
     "merge_stepper",
     "show_source",
     "softmax_scaling",

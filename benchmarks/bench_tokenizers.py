@@ -1,0 +1,173 @@
+"""Our tokenizers and their peers, side by side in one run.
+
+    python -m benchmarks.bench_tokenizers                       print the tables
+    python -m benchmarks.bench_tokenizers --quick               three runs, small sizes: a trial
+    python -m benchmarks.bench_tokenizers --only encoding       one of the sections
+    python -m benchmarks.bench_tokenizers --minbpe FOLDER --write    fill in benchmarks/README.md
+
+Contestants of a line take turns, so noise of the machine hits all of them; each turn is a fresh
+process (`jobs.py`). `contests.py` lists who meets whom.
+"""
+
+import argparse
+import json
+import os
+import random
+import subprocess
+import sys
+from collections.abc import Iterator
+from importlib.util import find_spec
+from pathlib import Path
+from statistics import median
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from benchmarks import contests, report
+from benchmarks.contests import Comparison, Contest, Entry
+from bertlab import data
+
+ROOT = Path(__file__).resolve().parent.parent
+PROSE = ("wikipedia", "books", "sotu")
+MIXED = (*PROSE, "newsgroups")
+SECTIONS = ("training", "cores", "scores", "minbpe", "encoding", "memory", "growth")
+Turns = list[dict[str, Any]]  # what `jobs.measure` said, turn by turn
+
+
+class Corpora:
+    """Texts for the contestants: made once, written to files, which are read before the clock."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder, self.documents = folder, {}
+
+    def file(self, name: str) -> Path:
+        """The file of a corpus: "prose 9 MB", "mixed 27 MB" or "prose 0.3 MB, one text"."""
+        path = self.folder / f"{name}.json"
+        if not path.exists():
+            texts = self.texts(name)
+            path.write_text(json.dumps(texts), encoding="utf-8")
+        return path
+
+    def texts(self, name: str) -> list[str]:
+        """Whole documents, shuffled, as many as it takes to reach the size."""
+        kind, megabytes, *_ = name.split()
+        if kind not in self.documents:
+            sources = PROSE if kind == "prose" else MIXED
+            documents = [" ".join(lines) for source in sources for lines in data.documents(source)]
+            random.Random(0).shuffle(documents)
+            self.documents[kind] = documents
+        texts, size = [], 0
+        for document in self.documents[kind]:
+            if size >= float(megabytes) * 1e6:
+                break
+            texts.append(document)
+            size += len(document.encode())
+        return ["\n".join(texts)] if name.endswith("one text") else texts
+
+    def megabytes(self, name: str) -> float:
+        """How large a corpus really is."""
+        return sum(len(text.encode()) for text in json.loads(self.file(name).read_text())) / 1e6
+
+
+def is_installed(entry: Entry) -> bool:
+    """Whether the package that an entry needs is there."""
+    return find_spec(entry.package) is not None
+
+
+def turn(entry: Entry, texts: Path) -> dict[str, Any]:
+    """Let one contestant do its job once, in a process of its own.
+
+    Raises RuntimeError if it fails, or keeps more cores busy than it was given.
+    """
+    task = {"job": entry.job, "texts": str(texts), "options": entry.options, "calls": entry.calls}
+    environment = {
+        **os.environ,
+        "RAYON_NUM_THREADS": str(entry.cores),
+        "TOKENIZERS_PARALLELISM": "true" if entry.cores > 1 else "false",
+        "OMP_NUM_THREADS": str(entry.cores),
+    }
+    command = [sys.executable, "-m", "benchmarks.jobs", json.dumps(task)]
+    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)
+    if done.returncode:
+        raise RuntimeError(f"{entry.name}, {entry.job} {entry.options}:\n{done.stderr[-2000:]}")
+    answer = json.loads(done.stdout.splitlines()[-1])
+    for cpu, seconds in zip(answer["cpu"], answer["seconds"], strict=True):
+        if cpu > entry.cores * seconds * 1.1 + 0.1:
+            raise RuntimeError(
+                f"{entry.name}, {entry.job}: {cpu:.2f} s of processor time in {seconds:.2f} s is "
+                f"more than {entry.cores} at a time"
+            )
+    return answer
+
+
+def run_contest(contest: Contest, corpora: Corpora, runs: int) -> list[Turns]:
+    """The turns of each of the contest's entries; none for a peer that is not installed."""
+    texts = corpora.file(contest.corpus)
+    entries = contest.entries
+    turns: list[Turns] = [[] for _ in entries]
+    for _ in range(runs):
+        for entry, own in zip(entries, turns, strict=True):
+            if is_installed(entry):
+                own.append(turn(entry, texts))
+    return turns
+
+
+def compare(contest: Contest, line: Comparison, turns: list[Turns]) -> report.Line:
+    """One line of a table.
+
+    Raises RuntimeError if two results that must be equal differ.
+    """
+    entries = contest.entries
+    ours, peer = turns[entries.index(line.ours)], turns[entries.index(line.peer)]
+    name = line.peer.name
+    if not peer:
+        return report.Line(contest.title, line, [t["seconds"][line.call] for t in ours], [], "")
+    result = ""
+    if line.same == "equal":
+        if ours[0]["note"] != peer[0]["note"]:
+            raise RuntimeError(f"{contest.title}: our result differs from that of {name}")
+        result = "identical"
+    elif line.same == "share":
+        mine, theirs = (set(t[0]["note"]["tokens"]) for t in (ours, peer))
+        result = f"{len(mine & theirs) / len(theirs):.1%} of its tokens"
+    seconds = [[t["seconds"][line.call] for t in own] for own in (ours, peer)]
+    return report.Line(contest.title, line, *seconds, result)
+
+
+def section_tables(args: argparse.Namespace, corpora: Corpora) -> Iterator[str]:
+    """Run the sections one by one, and yield their tables."""
+    sizes = contests.QUICK if args.quick else contests.Sizes()
+    runs = 3 if args.quick else 5
+    headed = {
+        "training": ("Training, one thread", contests.training(sizes)),
+        "cores": ("Training, both cores", contests.two_cores(sizes)),
+        "scores": ("WordPiece by likelihood and by gain", contests.scores(sizes)),
+        "minbpe": ("Training, against plain Python", contests.plain_python(sizes, args.minbpe)),
+        "encoding": ("Encoding, one thread", contests.encoding(sizes, args.minbpe)),
+    }
+    for section in args.only or SECTIONS:
+        if section == "memory":
+            yield report.memory_table(
+                (title, turn(entry, corpora.file(corpus))["note"])
+                for title, corpus, entry in contests.memory(sizes)
+            )
+        elif section == "growth":
+            yield report.growth_table(growth_rows(contests.growth(sizes), corpora, runs))
+        else:
+            title, its_contests = headed[section]
+            lines = []
+            for contest in its_contests:
+                turns = run_contest(contest, corpora, runs)
+                lines += [compare(contest, line, turns) for line in contest.comparisons]
+            yield report.table(title, lines, section == "encoding", corpora, its_contests)
+
+
+def growth_rows(
+    wanted: list[tuple[str, str, Entry]], corpora: Corpora, runs: int
+) -> Iterator[tuple[str, float, list[float]]]:
+    """Name, megabytes and seconds; all sizes take turns as well."""
+    seconds: list[list[float]] = [[] for _ in wanted]
+    for _ in range(runs):
+        for (_, corpus, entry), own in zip(wanted, seconds, strict=True):
+            own += turn(entry, corpora.file(corpus))["seconds"]
+    for (name, corpus, _), own in zip(wanted, seconds, strict=True):
+        yield name, corpora.megabytes(corpus), own

@@ -1,0 +1,171 @@
+"""WordPiece's criteria: the formulas by hand, and training against counting everything anew."""
+
+from collections import Counter
+from itertools import pairwise
+from math import isclose, log
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bertlab import data
+from bertlab.tokenizers import count_words
+from bertlab.tokenizers.learning import learn_merges
+from bertlab.tokenizers.likelihood import GAIN, LIKELIHOOD, gain, likelihood
+from bertlab.tokenizers.pieces import first_pieces, glue, ways
+from bertlab.tokenizers.ranking import Gains, learn_by_score
+
+counts = st.sampled_from([1, 1, 2, 3, 10, 100])
+corpora = st.dictionaries(
+    st.text(alphabet="abc", min_size=1, max_size=9), counts, min_size=1, max_size=12
+)
+
+
+def in_pieces(word_counts):
+    words = {first_pieces(word): count for word, count in word_counts.items()}
+    alphabet = sorted({piece for word in words for piece in word})
+    return words, {piece: id for id, piece in enumerate(alphabet)}
+
+
+def joined(word, pair):
+    """The word with every occurrence of the pair glued, from left to right."""
+    done, i = [], 0
+    while i < len(word):
+        if word[i : i + 2] == pair:
+            done.append(glue(*pair))
+            i += 2
+        else:
+            done.append(word[i])
+            i += 1
+    return tuple(done)
+
+
+def log_likelihood(words):
+    """sum over symbols of n_x ln(n_x / n), from the definition."""
+    n = Counter()
+    for word, count in words.items():
+        for piece in word:
+            n[piece] += count
+    return sum(count * log(count / n.total()) for count in n.values())
+
+
+def merge_all(words, pair):
+    merged = Counter()
+    for word, count in words.items():
+        merged[joined(word, pair)] += count
+    return merged
+
+
+def brute_force(words, vocab, vocab_size, score, min_frequency, sign):
+    """Count everything before each merge."""
+    vocab, merges, gains = dict(vocab), [], []
+    while len(vocab) < vocab_size:
+        n = Counter()
+        for word, count in words.items():
+            for piece in word:
+                n[piece] += count
+        best = None
+        for pair in {pair for word in words for pair in pairwise(word)}:
+            a, b = pair
+            times = sum(c * (len(word) - len(joined(word, pair))) for word, c in words.items())
+            if times < min_frequency:
+                continue
+            arguments = (times, n[a], n[b], n.total(), n[glue(a, b)], a == b)
+            key = (-score(*arguments), sign * vocab[a], sign * vocab[b])
+            if best is None or key < best[0]:
+                best = (key, pair, arguments)
+        if best is None or best[0][0] >= 0:
+            break
+        _, pair, arguments = best
+        merges.append(pair)
+        gains.append(gain(*arguments))
+        vocab.setdefault(glue(*pair), len(vocab))
+        words = merge_all(words, pair)
+    return vocab, merges, gains
+
+
+@pytest.mark.parametrize("tie_break", ["lowest-id", "highest-id"])
+@pytest.mark.parametrize("criterion", [LIKELIHOOD, GAIN], ids=["likelihood", "gain"])
+@given(word_counts=corpora, room=st.integers(1, 40), min_frequency=st.integers(1, 3))
+def test_training_equals_counting_everything_anew(
+    criterion, tie_break, word_counts, room, min_frequency
+):
+    words, vocab = in_pieces(word_counts)
+    sign = 1 if tie_break == "lowest-id" else -1
+    size = len(vocab) + room
+    expected = brute_force(words, vocab, size, criterion.score, min_frequency, sign)
+    got = learn_by_score(
+        words, vocab, size, criterion, min_frequency=min_frequency, tie_break=tie_break
+    )
+    assert got == expected
+
+
+@pytest.mark.corpora
+@pytest.mark.parametrize("criterion", [LIKELIHOOD, GAIN], ids=["likelihood", "gain"])
+def test_training_on_real_words_equals_counting_everything_anew(criterion):
+    texts = [sentence.lower() for sentence in data.documents("books")[3]]
+    words, vocab = in_pieces(dict(count_words(texts).most_common(250)))
+    expected = brute_force(words, vocab, len(vocab) + 60, criterion.score, 2, 1)
+    assert learn_by_score(words, vocab, len(vocab) + 60, criterion, min_frequency=2) == expected
+
+
+@given(corpora, st.integers(1, 40))
+def test_by_frequency_the_merges_are_those_of_counting_pairs(word_counts, room):
+    words, vocab = in_pieces(word_counts)
+    current, expected, ids = words, [], dict(vocab)
+    while len(ids) < len(vocab) + room:
+        pairs = Counter()
+        for word, count in current.items():
+            for pair in pairwise(word):
+                pairs[pair] += count
+        if not pairs:
+            break
+        best = min(pairs, key=lambda pair: (-pairs[pair], ids[pair[0]], ids[pair[1]]))
+        expected.append(best)
+        ids.setdefault(glue(*best), len(ids))
+        current = merge_all(current, best)
+    got = learn_merges(words, vocab, len(vocab) + room, join=glue)
+    assert got == (ids, expected)
+
+
+@given(corpora)
+def test_a_gain_is_the_difference_of_two_log_likelihoods(word_counts):
+    words, vocab = in_pieces(word_counts)
+    noted = Gains()
+    _, merges = learn_merges(words, vocab, len(vocab) + 40, join=glue, before_merge=noted.note)
+    for pair, promised in zip(merges, noted.so_far, strict=True):
+        after = merge_all(words, pair)
+        rise = log_likelihood(after) - log_likelihood(words)
+        assert isclose(promised, rise, rel_tol=1e-9, abs_tol=1e-8)
+        words = after
+
+
+def test_both_scores_by_hand():
+    # cost 2, best 2, menu 1, men 1, camel 1: s 4, t 4, 28 characters; s t stands 4 times.
+    assert likelihood(4, 4, 4) == 1 / 4
+    by_hand = 4 * log(4) - 4 * log(4) - 4 * log(4) + 28 * log(28) - 24 * log(24)
+    assert isclose(gain(4, 4, 4, 28), by_hand)
+    assert round(by_hand, 2) == 11.48
+
+
+def test_a_symbol_beside_itself_loses_two_for_each_join():
+    # Ten a in five pairs, among 20 symbols: f(0) - f(10) + f(5) - f(0) + f(20) - f(15).
+    by_hand = -10 * log(10) + 5 * log(5) + 20 * log(20) - 15 * log(15)
+    assert isclose(gain(5, 10, 10, 20, same=True), by_hand)
+
+
+@given(st.text(alphabet="ab#", min_size=2, max_size=6), st.booleans())
+def test_ways_are_all_pairs_that_glue_to_a_piece(letters, continues):
+    letters = letters.replace("#", "c")
+    piece = "##" + letters if continues else letters
+    found = list(ways(piece))
+    assert all(glue(*pair) == piece for pair in found)
+    assert len(set(found)) == len(letters) - 1
+
+
+def test_it_stops_when_no_merge_makes_the_corpus_more_likely():
+    words = {("a", "##b"): 1, ("a",): 100, ("##b",): 100}  # together less often than by chance
+    vocab = {"a": 0, "##b": 1}
+    assert gain(1, 101, 101, 202) < 0
+    assert learn_by_score(words, vocab, 100, GAIN) == (vocab, [], [])
+    assert learn_by_score(words, vocab, 100, LIKELIHOOD)[1] == [("a", "##b")]

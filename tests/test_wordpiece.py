@@ -1,0 +1,272 @@
+"""WordPiece: encoding against Hugging Face's, and the two ways to match against each other."""
+
+import json
+import pydoc_data.topics
+import string
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tokenizers import BertWordPieceTokenizer, Tokenizer, models, normalizers, pre_tokenizers
+
+from bertlab import data
+from bertlab.tokenizers import WordPiece, normalize
+from bertlab.tokenizers.longest_match import LongestMatcher, longest_match
+from bertlab.tokenizers.normalize import is_chinese, is_removed
+
+PYTHON_TOPICS = list(pydoc_data.topics.topics.values())
+SLIDE_TEXTS = ["cost best menu men camel", "cost best"]
+
+# Characters that Unicode had when Hugging Face's tables were made, without the punctuation and
+# the marks that came since. All common scripts are among them.
+KNOWN = st.characters(
+    exclude_categories=["Cs", "Cn", "Co", "P", "M"], max_codepoint=0xFFFF
+) | st.sampled_from("!?.,;:'\"()-\u0301\u0308\u093f\u0e31\u2014\u3002\ufeff\u200d\u0600")
+text_of_all_kinds = st.text(KNOWN, max_size=40)
+
+ADVERSARIAL = {
+    "control characters": "\x00a\x01b\x7f \x1b[0m bell\x07 \x0bvertical\x0cfeed \x85next",
+    "white space of all kinds": "  \t\n\r a\u2028b\u2029c\u3000d\xa0e\u1680f\u2003g\u202fh ",
+    "format characters": "soft\xadhyphen \ufeffmark word\u2060joiner left\u200eright \u180e",
+    "zero-width joiners": "a\u200db\u200cc\u200bd 👩\u200d👩\u200d👧 क्\u200dष",
+    "combining marks": "e\u0301 \u0301 \u0301\u0301a ab\u0301 a" + "\u0300" * 200 + "b ё й",
+    "replacement characters": "\ufffd\ufffdx y\ufffd",
+    "Chinese": "你好world世界 𠀀𠮷 㐀 豈",
+    "Japanese and Korean": "日本語のテキスト カタカナ 한국어 각각 한",
+    "private use": "\ue000private \U000f0000",
+    "beyond the first plane": "😀 𝒜𝔘 𐐷 🇦🇪 🏳️‍🌈",
+    "ninety-nine to a hundred and one": " ".join(["x" * 99, "y" * 100, "z" * 101]),
+    "a hundred, once accents are gone": "é" * 100 + " " + "é" * 101,
+    "a word of ten thousand": "ab" * 5_000,
+    "letters that change in lower case": "İstanbul ΣΑΣ ΟΔΟΣ straße ẞ Ǆ ǅ ﬁ K Å",
+    "accents": "naïve café résumé ÅÄÖ ñ Ørsted Łódź Việt",
+    "punctuation": "don't stop--now... (a)[b]{c} “quotes” ‘x’ — – … ¿que? «x» 「y」 。",
+    "signs": "$100+5=105<200>^`|~ €5 £6 ½ ² ① ° © ± ×",
+    "special tokens": "[CLS] hello [SEP][MASK]ok [mask] [UNK] [PAD]x [SEP",
+    "marks of a piece": "##ing ## # word##s",
+    "nothing": "",
+    "white space alone": " \n ",
+    "right to left": "שָׁלוֹם ـــ السلام عليكم",
+    "scripts with marks": "नमस्ते दुनिया ที่นี่ ภาษาไทย தமிழ் বাংলা",
+    "wide forms": "１２３ ＡＢＣ ｶﾀｶﾅ",
+}
+
+
+@pytest.fixture(scope="module", params=[True, False], ids=["uncased", "cased"])
+def bert(request):
+    """BERT's published vocabulary, ours and Hugging Face's, with both normalisations."""
+    path = data.path("minilm", "vocab.txt")
+    ours = WordPiece.from_vocab(path, lowercase=request.param)
+    return ours, BertWordPieceTokenizer(str(path), lowercase=request.param)
+
+
+def assert_same(ours, reference, text, pair=None):
+    got, expected = ours.encode(text, pair), reference.encode(text, pair)
+    assert got.ids == expected.ids
+    assert got.tokens == expected.tokens
+    assert got.segment_ids == expected.type_ids
+    assert got.offsets == expected.offsets
+
+
+@pytest.mark.corpora
+def test_ten_thousand_real_sentences_equal_hugging_face(bert):
+    sentences = [s for document in data.documents("wikipedia") for s in document][:6_000]
+    sentences += [s for document in data.documents("books") for s in document][:4_000]
+    assert len(sentences) == 10_000
+    for sentence in sentences:
+        assert_same(*bert, sentence)
+
+
+@pytest.mark.corpora
+@pytest.mark.parametrize("what", ADVERSARIAL)
+def test_adversarial_text_equals_hugging_face(bert, what):
+    assert_same(*bert, ADVERSARIAL[what])
+
+
+@pytest.mark.corpora
+def test_hundreds_of_languages_equal_hugging_face(bert):
+    ours, reference = bert
+    normalizer = reference.normalizer.normalize_str
+    compared = 0
+    for example in data.labelled("udhr"):
+        if normalize(example.text, lowercase=ours.lowercase) != normalizer(example.text):
+            continue  # a script that one of the two Unicode tables does not know yet
+        words = pre_tokenizers.BertPreTokenizer().pre_tokenize_str(normalizer(example.text))
+        if all(len(word) == 1 or word.isalnum() or word.isascii() for word, _ in words):
+            assert_same(ours, reference, example.text)
+            compared += 1
+    assert compared > 400
+
+
+@pytest.mark.corpora
+@given(text=text_of_all_kinds, pair=st.none() | text_of_all_kinds)
+def test_any_text_equals_hugging_face(bert, text, pair):
+    assert_same(*bert, text, pair)
+
+
+@given(text_of_all_kinds, st.booleans(), st.sampled_from([None, True, False]))
+def test_normalisation_equals_hugging_faces(text, lowercase, strip_accents):
+    reference = normalizers.BertNormalizer(lowercase=lowercase, strip_accents=strip_accents)
+    ours = normalize(text, lowercase=lowercase, strip_accents=strip_accents)
+    assert ours == reference.normalize_str(text)
+
+
+def test_lone_halves_of_surrogate_pairs_are_dropped_like_other_control_characters():
+    # Hugging Face's library refuses such strings; BERT's own code drops category Cs.
+    assert normalize("a\ud800b\udfff") == "ab"
+
+
+def test_characters_are_classed_as_in_berts_own_code():
+    assert [is_chinese(c) for c in "你豈𫠠あ한。"] == [True, True, True, False, False, False]
+    assert [is_removed(c) for c in "\t\n\r\x00\x0b\ufffd\u200d\ue000 "] == [False] * 3 + [
+        True
+    ] * 5 + [False]
+
+
+# Two ways to match, and the plainest one as a third.
+
+pieces = st.text(alphabet="abc", min_size=1, max_size=4)
+vocabularies = st.builds(
+    lambda first, later: {*first, *("##" + piece for piece in later)},
+    st.sets(pieces, max_size=8),
+    st.sets(pieces, max_size=8),
+)
+
+
+@given(vocabularies, st.text(alphabet="abcd", max_size=30))
+def test_the_linear_matcher_equals_the_simple_one(vocab, word):
+    assert LongestMatcher(vocab).cut(word) == longest_match(word, vocab)
+
+
+@given(vocabularies, st.text(alphabet="abc", min_size=1, max_size=12))
+def test_longest_match_equals_hugging_faces(vocab, word):
+    ids = {piece: id for id, piece in enumerate(["[UNK]", *sorted(vocab)])}
+    reference = Tokenizer(models.WordPiece(ids, unk_token="[UNK]"))
+    assert longest_match(word, vocab) == reference.encode(word).tokens
+
+
+@pytest.mark.corpora
+def test_the_linear_matcher_cuts_real_words_alike():
+    ours = WordPiece.from_vocab(data.path("minilm", "vocab.txt"))
+    matcher = LongestMatcher(ours.vocab)
+    words = {word for topic in PYTHON_TOPICS for word in topic.lower().split()}
+    for word in words:
+        if "#" not in word:
+            assert matcher.cut(word) == longest_match(word, ours.vocab)
+    assert matcher.cut("x" * 100) == longest_match("x" * 100, ours.vocab)
+    assert matcher.cut("x" * 101) == ["[UNK]"]
+
+
+# Training, as far as it is the tokenizer's; `test_ranking.py` has the criteria.
+
+
+def test_ids_are_special_tokens_first_characters_continuations_merges():
+    wordpiece = WordPiece.train(SLIDE_TEXTS, 27, criterion="frequency")
+    tokens = list(wordpiece.vocab)
+    assert tokens[:5] == ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
+    assert tokens[5:16] == list("abcelmnostu")
+    assert tokens[16:25] == ["##" + character for character in "aelmnostu"]
+    assert tokens[25:] == ["##st", "be"]
+    assert wordpiece.merges == (("##s", "##t"), ("b", "##e"))
+
+
+@pytest.mark.parametrize("criterion", ["gain", "likelihood", "frequency"])
+def test_every_merge_has_its_gain(criterion):
+    wordpiece = WordPiece.train(PYTHON_TOPICS[:10], 600, criterion=criterion, min_frequency=2)
+    assert len(wordpiece.gains) == len(wordpiece.merges) > 100
+
+
+def test_the_order_of_the_texts_does_not_matter():
+    one = WordPiece.train(PYTHON_TOPICS[:10], 500)
+    assert WordPiece.train(PYTHON_TOPICS[9::-1], 500) == one
+    assert WordPiece.train(PYTHON_TOPICS[:10], 500, processes=2) == one
+
+
+def test_case_and_accents_go_before_anything_is_counted():
+    upper, lower = ["CAFÉ Café café"], ["cafe cafe cafe"]
+    assert WordPiece.train(upper, 20).vocab == WordPiece.train(lower, 20).vocab
+    cased = WordPiece.train(upper, 30, lowercase=False)
+    assert "É" in cased.vocab
+    assert cased.encode("Café", add_special_tokens=False).tokens == ["Café"]
+
+
+def test_a_word_that_cannot_be_cut_is_unknown_as_a_whole():
+    wordpiece = WordPiece.train(SLIDE_TEXTS, 40)
+    encoding = wordpiece.encode("zebus men", add_special_tokens=False)
+    assert encoding.tokens == ["[UNK]", "men"]
+    assert encoding.offsets == [(0, 5), (6, 9)]
+
+
+def test_decoding_glues_pieces_and_leaves_special_tokens_out():
+    wordpiece = WordPiece.train(SLIDE_TEXTS, 30, criterion="frequency")
+    encoding = wordpiece.encode("menu, costs")
+    assert wordpiece.decode(encoding.ids) == "menu costs"
+    assert wordpiece.decode(encoding.ids, skip_special_tokens=False) == (
+        "[CLS] menu [UNK] costs [SEP]"
+    )
+
+
+def test_saving_and_loading_changes_nothing_and_hugging_face_reads_it(tmp_path):
+    ours = WordPiece.train(PYTHON_TOPICS[:10], 800)
+    path = ours.save(tmp_path / "tokenizer.json")
+    assert WordPiece.load(path) == ours
+    reference = Tokenizer.from_file(str(path))
+    for text in [*PYTHON_TOPICS[10:20], *ADVERSARIAL.values()]:
+        assert_same(ours, reference, text)
+        ids = ours.encode(text).ids
+        assert ours.decode(ids) == reference.decode(ids)
+
+
+@pytest.mark.corpora
+def test_published_files_of_both_kinds_are_read_alike(tmp_path):
+    from_text = WordPiece.from_vocab(data.path("minilm", "vocab.txt"))
+    from_json = WordPiece.load(data.path("minilm", "tokenizer.json"))
+    assert from_json == from_text
+    assert len(from_text.vocab) == 30_522
+    saved = from_text.save_vocab(tmp_path / "vocab.txt")
+    assert saved.read_bytes() == data.path("minilm", "vocab.txt").read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda c: c["normalizer"].update(handle_chinese_chars=False), "has the normalizer"),
+        (lambda c: c.update(normalizer=None), "has the normalizer None"),
+        (lambda c: c["pre_tokenizer"].update(type="Whitespace"), "has the pre-tokenizer"),
+        (lambda c: c["model"].update(continuing_subword_prefix="@@"), "has the model"),
+        (lambda c: c["model"].update(type="Unigram"), "holds a Unigram model"),
+        (lambda c: c["post_processor"]["single"].pop(), "post-processor"),
+        (lambda c: c["added_tokens"][0].update(special=False), "not a special one"),
+    ],
+)
+def test_a_file_that_would_cut_in_another_way_is_refused(tmp_path, change, message):
+    path = WordPiece.train(SLIDE_TEXTS, 40).save(tmp_path / "tokenizer.json")
+    content = json.loads(path.read_text())
+    change(content)
+    path.write_text(json.dumps(content))
+    with pytest.raises(ValueError, match=message):
+        WordPiece.load(path)
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [("a\nb\na\n[UNK]\n", "stands in it twice"), ("a\nb\n", "has no"), (b"\xff\xfe", "not UTF-8")],
+)
+def test_a_text_file_that_is_no_vocabulary_is_refused(tmp_path, content, message):
+    path = tmp_path / "vocab.txt"
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    with pytest.raises(ValueError, match=message):
+        WordPiece.from_vocab(path)
+
+
+def test_bad_input_is_refused_by_name():
+    with pytest.raises(ValueError, match=r"criterion must be one of .*got 'pmi'"):
+        WordPiece.train(SLIDE_TEXTS, 40, criterion="pmi")
+    with pytest.raises(ValueError, match=r"special_tokens must hold \[UNK\]"):
+        WordPiece.train(SLIDE_TEXTS, 40, special_tokens=())
+    with pytest.raises(ValueError, match=r"vocab_size must be at least 25.*got 24"):
+        WordPiece.train(SLIDE_TEXTS, 24)
+    with pytest.raises(ValueError, match="holds no word"):
+        WordPiece.train(["\x00 \x01"], 40)
+    with pytest.raises(ValueError, match=r"vocab must hold \[UNK\]"):
+        WordPiece({letter: id for id, letter in enumerate(string.ascii_lowercase)})
