@@ -18,12 +18,12 @@ import sys
 from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
-from statistics import median
 from tempfile import TemporaryDirectory
 from typing import Any
 
 from benchmarks import contests, report
 from benchmarks.contests import Comparison, Contest, Entry
+from benchmarks.report import Line
 from bertlab import data
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -43,8 +43,7 @@ class Corpora:
         """The file of a corpus: "prose 9 MB", "mixed 27 MB" or "prose 0.3 MB, one text"."""
         path = self.folder / f"{name}.json"
         if not path.exists():
-            texts = self.texts(name)
-            path.write_text(json.dumps(texts), encoding="utf-8")
+            path.write_text(json.dumps(self.texts(name)), encoding="utf-8")
         return path
 
     def texts(self, name: str) -> list[str]:
@@ -111,63 +110,100 @@ def run_contest(contest: Contest, corpora: Corpora, runs: int) -> list[Turns]:
     return turns
 
 
-def compare(contest: Contest, line: Comparison, turns: list[Turns]) -> report.Line:
+def compare(contest: Contest, line: Comparison, turns: list[Turns], megabytes: float) -> Line:
     """One line of a table.
 
     Raises RuntimeError if two results that must be equal differ.
     """
-    entries = contest.entries
-    ours, peer = turns[entries.index(line.ours)], turns[entries.index(line.peer)]
-    name = line.peer.name
-    if not peer:
-        return report.Line(contest.title, line, [t["seconds"][line.call] for t in ours], [], "")
+    ours, peer = (turns[contest.entries.index(entry)] for entry in (line.ours, line.peer))
+    seconds = [[answer["seconds"][line.call] for answer in own] for own in (ours, peer)]
     result = ""
-    if line.same == "equal":
+    if peer and line.same == "equal":
         if ours[0]["note"] != peer[0]["note"]:
-            raise RuntimeError(f"{contest.title}: our result differs from that of {name}")
+            raise RuntimeError(f"{contest.title}: ours differs from what {line.peer.name} gives")
         result = "identical"
-    elif line.same == "share":
-        mine, theirs = (set(t[0]["note"]["tokens"]) for t in (ours, peer))
+    elif peer and line.same == "share":
+        mine, theirs = (set(own[0]["note"]["tokens"]) for own in (ours, peer))
         result = f"{len(mine & theirs) / len(theirs):.1%} of its tokens"
-    seconds = [[t["seconds"][line.call] for t in own] for own in (ours, peer)]
-    return report.Line(contest.title, line, *seconds, result)
+    return Line(contest.title, line, *seconds, result, megabytes)
 
 
-def section_tables(args: argparse.Namespace, corpora: Corpora) -> Iterator[str]:
-    """Run the sections one by one, and yield their tables."""
-    sizes = contests.QUICK if args.quick else contests.Sizes()
-    runs = 3 if args.quick else 5
-    headed = {
-        "training": ("Training, one thread", contests.training(sizes)),
-        "cores": ("Training, both cores", contests.two_cores(sizes)),
-        "scores": ("WordPiece by likelihood and by gain", contests.scores(sizes)),
-        "minbpe": ("Training, against plain Python", contests.plain_python(sizes, args.minbpe)),
-        "encoding": ("Encoding, one thread", contests.encoding(sizes, args.minbpe)),
-    }
-    for section in args.only or SECTIONS:
-        if section == "memory":
-            yield report.memory_table(
-                (title, turn(entry, corpora.file(corpus))["note"])
-                for title, corpus, entry in contests.memory(sizes)
-            )
-        elif section == "growth":
-            yield report.growth_table(growth_rows(contests.growth(sizes), corpora, runs))
-        else:
-            title, its_contests = headed[section]
-            lines = []
-            for contest in its_contests:
-                turns = run_contest(contest, corpora, runs)
-                lines += [compare(contest, line, turns) for line in contest.comparisons]
-            yield report.table(title, lines, section == "encoding", corpora, its_contests)
+def contest_lines(its_contests: list[Contest], corpora: Corpora, runs: int) -> Iterator[Line]:
+    """Run contests one by one."""
+    for contest in its_contests:
+        print(f"  {contest.title}", file=sys.stderr)
+        turns = run_contest(contest, corpora, runs)
+        for line in contest.comparisons:
+            yield compare(contest, line, turns, corpora.megabytes(contest.corpus))
 
 
 def growth_rows(
     wanted: list[tuple[str, str, Entry]], corpora: Corpora, runs: int
 ) -> Iterator[tuple[str, float, list[float]]]:
-    """Name, megabytes and seconds; all sizes take turns as well."""
+    """Name, megabytes and seconds; the sizes take turns as well."""
     seconds: list[list[float]] = [[] for _ in wanted]
     for _ in range(runs):
         for (_, corpus, entry), own in zip(wanted, seconds, strict=True):
             own += turn(entry, corpora.file(corpus))["seconds"]
     for (name, corpus, _), own in zip(wanted, seconds, strict=True):
         yield name, corpora.megabytes(corpus), own
+
+
+def tables(args: argparse.Namespace, corpora: Corpora) -> Iterator[str]:
+    """Run the sections one by one, and yield their tables."""
+    sizes = contests.QUICK if args.quick else contests.Sizes()
+    runs = 3 if args.quick else 5
+    against_peers = {
+        "training": ("Training, one thread", contests.training(sizes)),
+        "cores": ("Training, two cores", contests.two_cores(sizes)),
+        "scores": ("WordPiece by likelihood and by gain", contests.scores(sizes)),
+        "minbpe": ("Training, against plain Python", contests.plain_python(sizes, args.minbpe)),
+        "encoding": ("Encoding, one thread", contests.encoding(sizes, args.minbpe)),
+    }
+    for section in args.only or SECTIONS:
+        print(section, file=sys.stderr)
+        if section == "memory":
+            rows = (
+                (title, turn(entry, corpora.file(corpus))["note"])
+                for title, corpus, entry in contests.memory(sizes)
+            )
+            yield report.memory_table(rows)
+        elif section == "growth":
+            yield report.growth_table(growth_rows(contests.growth(sizes), corpora, runs))
+        else:
+            title, its_contests = against_peers[section]
+            lines = contest_lines(its_contests, corpora, runs)
+            yield report.table(title, lines, with_speed=section == "encoding")
+
+
+def main() -> None:
+    """Read the command line, run, print, and write if asked to."""
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks.bench_tokenizers",
+        description="Our tokenizers and their peers, side by side.",
+    )
+    parser.add_argument("--quick", action="store_true", help="three runs, small sizes: a trial")
+    parser.add_argument("--only", nargs="+", choices=SECTIONS, help="some of the sections")
+    parser.add_argument(
+        "--minbpe", metavar="FOLDER", help="a checkout of github.com/karpathy/minbpe"
+    )
+    parser.add_argument("--write", action="store_true", help="put it into benchmarks/README.md")
+    args = parser.parse_args()
+    if args.write and (args.quick or args.only):
+        parser.error("--write is for a whole run: leave out --quick and --only")
+    if args.minbpe and not (Path(args.minbpe) / "minbpe" / "regex.py").is_file():
+        parser.error(
+            f"--minbpe: {args.minbpe} is no checkout of minbpe (it has no minbpe/regex.py)"
+        )
+    parts = [report.circumstances(args)]
+    print(parts[0])
+    with TemporaryDirectory() as folder:
+        for table in tables(args, Corpora(Path(folder))):
+            print(f"\n{table}", flush=True)
+            parts.append(table)
+    if args.write:
+        report.write("\n\n".join(parts))
+
+
+if __name__ == "__main__":
+    main()

@@ -170,7 +170,11 @@ def plain_python(sizes: Sizes, minbpe: str | None) -> list[Contest]:
         Contest(
             f"byte BPE, {size:,}, {sizes.slowest:g} MB",
             prose(sizes.slowest) + ", one text",
-            (Comparison(ours("ByteBPE", size), minbpe_entry("train", minbpe, vocab_size=size), 300),),
+            (
+                Comparison(
+                    ours("ByteBPE", size), minbpe_entry("train", minbpe, vocab_size=size), 300
+                ),
+            ),
         )
         for size in sizes.small_vocabularies
     ]

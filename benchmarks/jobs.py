@@ -143,9 +143,7 @@ def gpt2_files() -> tuple[str, str]:
     """GPT-2's vocabulary and merges."""
     from bertlab import data
 
-    return tuple(
-        str(data.path("gpt2-vocabulary", name)) for name in ("encoder.json", "vocab.bpe")
-    )
+    return tuple(str(data.path("gpt2-vocabulary", name)) for name in ("encoder.json", "vocab.bpe"))
 
 
 def bert_file() -> str:
@@ -159,8 +157,10 @@ def our_tokenizer(vocabulary: str) -> Any:
     """Ours with a published vocabulary: "gpt2" or "bert"."""
     from bertlab.tokenizers import ByteBPE, WordPiece
 
-    return ByteBPE.from_gpt2(*gpt2_files()) if vocabulary == "gpt2" else WordPiece.from_vocab(
-        bert_file()
+    return (
+        ByteBPE.from_gpt2(*gpt2_files())
+        if vocabulary == "gpt2"
+        else WordPiece.from_vocab(bert_file())
     )
 
 

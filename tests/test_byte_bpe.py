@@ -213,5 +213,5 @@ def test_a_character_tokenizer_is_not_read_as_a_byte_tokenizer(tmp_path):
     reference = Tokenizer(models.BPE())
     reference.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
     reference.save(str(tmp_path / "tokenizer.json"))
-    with pytest.raises(ValueError, match="pre-tokenizer .*BertPreTokenizer"):
+    with pytest.raises(ValueError, match=r"pre-tokenizer .*BertPreTokenizer"):
         ByteBPE.load(tmp_path / "tokenizer.json")

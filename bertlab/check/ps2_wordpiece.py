@@ -1,46 +1,25 @@
-"""Checks of assignment 2, bytes and WordPiece: one a task, by worked examples and laws."""
+"""Checks of assignment 2, bytes and WordPiece: one a task, by worked examples and laws.
 
-import math
-from collections.abc import Callable, Sequence
+Those about merges stand in `ps2_merges.py`.
+"""
 
-from bertlab.check.differences import difference, short
+from collections.abc import Callable
+
 from bertlab.check.feedback import Check, Passed
+from bertlab.check.ps2_merges import SYMBOLS, WORDS, best_pair, gain, likelihood, train
 
-# The corpus of the lecture, in first pieces: 28 of them, 12 different ones.
-WORDS = {
-    ("c", "##o", "##s", "##t"): 2,
-    ("b", "##e", "##s", "##t"): 2,
-    ("m", "##e", "##n", "##u"): 1,
-    ("m", "##e", "##n"): 1,
-    ("c", "##a", "##m", "##e", "##l"): 1,
-}
-SYMBOLS = ["b", "c", "m", "##a", "##e", "##l", "##m", "##n", "##o", "##s", "##t", "##u"]
-START = {piece: id for id, piece in enumerate(SYMBOLS)}
-
-
-class _Score:
-    """A score with a name to print, which notes what it was asked."""
-
-    def __init__(self, name: str, of: Callable) -> None:
-        self.name, self.of, self.asked = name, of, set()
-
-    def __call__(self, n_ab: int, n_a: int, n_b: int, n: int) -> float:
-        self.asked.add((n_ab, n_a, n_b, n))
-        return self.of(n_ab, n_a, n_b, n)
-
-    def __repr__(self) -> str:
-        return self.name
-
-    def __deepcopy__(self, memo: dict) -> "_Score":
-        return self
-
-
-def _frequency() -> _Score:
-    return _Score("frequency", lambda n_ab, n_a, n_b, n: n_ab)
-
-
-def _likelihood() -> _Score:
-    return _Score("likelihood", lambda n_ab, n_a, n_b, n: n_ab / (n_a * n_b))
+__all__ = [
+    "best_pair",
+    "count_symbols",
+    "first_pieces",
+    "from_bytes_hex",
+    "gain",
+    "glue",
+    "likelihood",
+    "longest_match",
+    "to_bytes_hex",
+    "train",
+]
 
 
 def to_bytes_hex(function: Callable) -> Passed:
@@ -232,90 +211,53 @@ def count_symbols(function: Callable) -> Passed:
     return check.passed()
 
 
-def likelihood(function: Callable) -> Passed:
-    """Task 5: the score that textbooks print."""
+def longest_match(function: Callable) -> Passed:
+    """Task 9: cut a word with a vocabulary."""
     check = Check(
-        "likelihood",
-        function,
-        hints=("the pair is counted above the line, its two pieces below it",),
-    )
-    below = "divide by the product: n_a and n_b stand below the line, both"
-    check.example(
-        *(4, 4, 4),
-        gives=0.25,
-        because="4 / (4 · 4): ##s and ##t occur 4 times each, always together",
-        mistakes=[
-            (4.0, f"n_ab / n_a * n_b divides by n_a alone; {below}"),
-            (0.5, "n_a and n_b are multiplied, not added"),
-            (1.0, "divide by both, n_a and n_b"),
-        ],
-    )
-    check.example(*(2, 3, 2), gives=1 / 3, because="2 / (3 · 2), for c and ##o")
-    check.example(*(1, 2, 5), gives=0.1, because="1 / (2 · 5): n_b counts as much as n_a")
-    check.example(*(1, 1, 1), gives=1.0, because="no score is higher: both occur once, together")
-    check.example(*(4, 4, 4, 28), gives=0.25, because="n, the fourth argument, does not matter")
-    check.done("the lecture's numbers, with n and without")
-    check.law(
-        all(
-            check.call(1, a, b) == check.call(1, b, a) == check.call(2, 2 * a, b)
-            for a in range(1, 20)
-            for b in range(1, 20)
-        ),
-        "scores that are equal on paper must be equal floats, or ties break by accident\n"
-        "→ round once: multiply n_a and n_b, which are whole numbers, then divide",
-    )
-    check.done("ties that stay ties")
-    million = 1_000_000
-    check.example(million, 3 * million, 2 * million, gives=million / (6 * million**2))
-    check.done("a large corpus")
-    return check.passed()
-
-
-def gain(function: Callable) -> Passed:
-    """Task 6: by how much the log-likelihood rises."""
-    check = Check(
-        "gain",
+        "longest_match",
         function,
         hints=(
-            "write f(x) = x ln x first, with f(0) = 0; the log-likelihood is Σ f(n_x) - f(n)",
-            "four terms change: n_a and n_b lose n_ab, the new piece gets n_ab, n loses n_ab",
+            "two loops: where the piece starts, and inside, where it ends, from the far end back",
+            "a `for` loop may have an `else`: it runs when no `break` was met",
         ),
     )
-    product = "n_ab · ln(n_ab · n / (n_a n_b)) is near, but n_a, n_b and n themselves fall, too"
-    _close(
-        check,
-        *(4, 4, 4, 28),
-        gives=11.4832569,
-        because="f(0) - f(4) + f(0) - f(4) + f(4) + f(28) - f(24), with f(x) = x ln x",
+    vocab = {p: i for i, p in enumerate(["m", "me", "men", "##e", "##n", "##u", "##us", "##s"])}
+    check.example(
+        *("menus", vocab),
+        gives=["men", "##us"],
+        because="of the pieces that fit, the longest is taken: men, then ##us",
         mistakes=[
-            (-11.4832569, "the sign: a rise is after minus before"),
-            (16.5671710, "that is in bits: in nats it is math.log, the natural logarithm"),
-            (4.9871084, "that is the logarithm to base 10: use math.log"),
-            (-5.5451774, "the corpus gets shorter as well: the term f(n) - f(n - n_ab) is missing"),
-            (27.8444994, "each join takes one piece away, not two: n falls by n_ab"),
-            (-22.5736119, "f(n) is subtracted, so it is f(n) - f(n - n_ab), not the other way"),
-            (5.9380795, "the new piece counts, too: it occurs n_ab times, which adds f(n_ab)"),
-            (7.7836406, product),
+            (["m", "##e", "##n", "##u", "##s"], "that is the shortest piece each time"),
+            (["men", "us"], "inside a word pieces have ## in front, in the answer as well"),
         ],
     )
-    check.done("the lecture's 11.48 nats, where nothing is left of either piece")
-    _close(
-        check,
-        *(1, 3, 5, 28),
-        gives=0.1157217,
-        because="some of either piece are left over: 2 and 4, with f(2) and f(4)",
+    check.example("men", vocab, gives=["men"], because="a word of the vocabulary is one piece")
+    check.example(
+        *("mental", vocab),
+        gives=["[UNK]"],
+        because="nothing fits at t, so the word cannot be cut: it is [UNK] as a whole",
         mistakes=[
-            (0.6237969, product),
-            (-1.9095425, "f(3) and f(5) are taken away, but 2 and 4 of them are left: f(2), f(4)"),
+            (["men", "[UNK]"], "no piece of it remains: one [UNK] stands for the whole word"),
+            (["men"], "the rest, `tal`, must not get lost: [UNK] stands for the whole word"),
+            (["men"] + ["[UNK]"] * 3, "one [UNK] for the word, not one for each character"),
+            ([], "one [UNK] stands for the word"),
         ],
     )
-    _close(check, *(1, 1, 4, 10), gives=1.0 * _F10_9 + _F3_4, because="only a is used up: f(0) = 0")
-    _close(check, *(1, 4, 1, 10), gives=1.0 * _F10_9 + _F3_4, because="only b is used up: f(0) = 0")
-    less = "a gain may be below 0: this merge would make the corpus less likely"
-    _close(check, *(1, 10, 10, 20), gives=-2.5300, because=less)
-    _close(check, *(3, 3, 3, 6), gives=6 * math.log(2), because="nothing else is in the corpus")
-    check.done("pieces left over, one used up, a loss, a corpus of one word")
-    million = 1_000_000
-    _close(check, million, 2 * million, 3 * million, 9 * million, gives=0)
-    check.done("a large corpus")
+    starts = "`us` does not start a word here: ##us only continues one"
+    check.example("us", vocab, gives=["[UNK]"], because=starts)
+    inside = "me can start a word, but inside one it would be ##me, which is unknown"
+    check.example("nme", {"n": 0, "me": 1}, gives=["[UNK]"], because=inside)
+    greedy = "a first, then ##bc would work, but longest match does not look back: ab, then nothing"
+    check.example("abc", {"a": 0, "ab": 1, "##bc": 2}, gives=["[UNK]"], because=greedy)
+    more = {p: i for i, p in enumerate(["ab", "abc", "##cde", "##d", "##e"])}
+    few = "the longest piece comes first, though ab ##cde would be fewer"
+    check.example("abcde", more, gives=["abc", "##d", "##e"], because=few)
+    check.done("the longest piece, what starts and what continues, words that cannot be cut")
+    letters = {"a": 0, "##a": 1}
+    limit = "a word of more than longest_word characters is [UNK], one of just as many is not"
+    check.example("a" * 5, letters, 5, gives=["a", *["##a"] * 4], because=limit)
+    check.example("a" * 6, letters, 5, gives=["[UNK]"], because=limit)
+    check.example("a" * 101, letters, gives=["[UNK]"], because="longest_word is 100 if not given")
+    check.example("me" * 50, {"me": 0, "##me": 1}, gives=["me", *["##me"] * 49])
+    check.done("words of 100 and 101 characters")
     return check.passed()

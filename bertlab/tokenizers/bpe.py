@@ -6,14 +6,15 @@ and accents stay as they are).
 
 import os
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import accumulate, pairwise
 from typing import Any, ClassVar
 
 from bertlab.tokenizers import tokenizer_json
 from bertlab.tokenizers.cutting import Cutter
-from bertlab.tokenizers.encoding import UNKNOWN, Kept
+from bertlab.tokenizers.encoding import UNKNOWN, Span
 from bertlab.tokenizers.learning import TieBreak, first_vocab, learn_merges
 from bertlab.tokenizers.tokenizer import Tokenizer
 from bertlab.tokenizers.words import (
@@ -96,16 +97,24 @@ class BPE(Tokenizer):
         )
         return cls(vocab, tuple(merges), tuple(special_tokens), end_of_word=end_of_word)
 
-    def _split(self, text: str) -> list[str]:
+    def _chunks(self, text: str) -> list[str]:
         return split_chunks(text)
 
-    def _cut(self, chunk: str) -> Iterator[tuple[int, int, int]]:
-        start = 0
-        for word in split_words(chunk):
-            for id in self._ids_of_word[word]:
-                width = self._width_of[id]
-                yield id, start, start + width
-                start += width
+    def _words(self, chunk: str) -> list[str]:
+        return split_words(chunk)
+
+    def _cut(self, word: str) -> list[int]:
+        try:
+            return self._cutter.cut(_characters(word, self.end_of_word))
+        except KeyError as error:
+            raise ValueError(
+                f"BPE.encode: text holds {error}, which is not in the alphabet learned; "
+                f'train with special_tokens=("{UNKNOWN}",) to allow unknown characters'
+            ) from None
+
+    def _spans_in(self, chunk: str) -> list[Span]:
+        widths = (self._width_of[id] for id in self._ids_of_chunk[chunk])
+        return list(pairwise(accumulate(widths, initial=0)))
 
     def _join(self, tokens: Sequence[str]) -> str:
         """With an end-of-word mark the words come back whole, one space apart.
@@ -159,19 +168,6 @@ class BPE(Tokenizer):
     @cached_property
     def _cutter(self) -> Cutter:
         return Cutter(self.vocab, self.merges, unknown=self.vocab.get(UNKNOWN))
-
-    @cached_property
-    def _ids_of_word(self) -> Kept:
-        return Kept(self._cut_word)
-
-    def _cut_word(self, word: str) -> list[int]:
-        try:
-            return self._cutter.cut(_characters(word, self.end_of_word))
-        except KeyError as error:
-            raise ValueError(
-                f"BPE.encode: text holds {error}, which is not in the alphabet learned; "
-                f'train with special_tokens=("{UNKNOWN}",) to allow unknown characters'
-            ) from None
 
     @cached_property
     def _width_of(self) -> dict[int, int]:

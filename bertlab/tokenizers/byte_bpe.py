@@ -3,9 +3,10 @@
 import json
 import os
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import accumulate, pairwise
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -20,7 +21,7 @@ from bertlab.tokenizers.byte_level import (
     to_symbols,
 )
 from bertlab.tokenizers.cutting import Cutter
-from bertlab.tokenizers.encoding import Kept
+from bertlab.tokenizers.encoding import Span
 from bertlab.tokenizers.learning import TieBreak, first_vocab, learn_merges
 from bertlab.tokenizers.tokenizer import Tokenizer
 from bertlab.tokenizers.words import count_words
@@ -90,21 +91,20 @@ class ByteBPE(Tokenizer):
         )
         return cls(vocab, tuple(merges), tuple(special_tokens))
 
-    def _cut(self, chunk: str) -> Iterator[tuple[int, int, int]]:
-        characters = self._character_of_byte(chunk)
-        byte = 0
-        for word in split_byte_words(chunk):
-            for id in self._ids_of_word[word]:
-                after = byte + self._width_of[id]
-                yield id, characters[byte], characters[after - 1] + 1
-                byte = after
+    def _words(self, chunk: str) -> list[str]:
+        return split_byte_words(chunk)
 
-    @staticmethod
-    def _character_of_byte(text: str) -> Sequence[int]:
-        """For each byte of a text the place of its character."""
-        if text.isascii():
-            return range(len(text))
-        return [place for place, character in enumerate(text) for _ in to_bytes(character)]
+    def _cut(self, word: str) -> list[int]:
+        return self._cutter.cut(to_symbols(word))
+
+    def _spans_in(self, chunk: str) -> list[Span]:
+        widths = (self._width_of[id] for id in self._ids_of_chunk[chunk])
+        spans = pairwise(accumulate(widths, initial=0))
+        if chunk.isascii():
+            return list(spans)
+        # For each byte the place of its character.
+        places = [place for place, character in enumerate(chunk) for _ in to_bytes(character)]
+        return [(places[start], places[end - 1] + 1) for start, end in spans]
 
     def _join(self, tokens: Sequence[str]) -> str:
         """Bytes that make no character, because a token was cut off, become U+FFFD."""
@@ -189,10 +189,6 @@ class ByteBPE(Tokenizer):
     @cached_property
     def _cutter(self) -> Cutter:
         return Cutter(self.vocab, self.merges)
-
-    @cached_property
-    def _ids_of_word(self) -> Kept:
-        return Kept(lambda word: self._cutter.cut(to_symbols(word)))
 
     @cached_property
     def _width_of(self) -> dict[int, int]:

@@ -24,7 +24,8 @@ class Cutter:
         join: Join = add,
         unknown: int | None = None,
     ) -> None:
-        self.vocab, self.unknown = vocab, unknown
+        self.vocab = vocab
+        self.character = Characters(vocab, unknown)
         self.replacements = [self._replacement(left, right, join) for left, right in merges]
         # Where two merges join the same pair, the later one counts, as in Hugging Face's.
         self.rank_of = {pair: rank for rank, (pair, _) in enumerate(self.replacements)}
@@ -33,31 +34,24 @@ class Cutter:
         """The ids of a word, given as its symbols.
 
         The same as `merges.apply_merges`: of the pairs that it holds the one learned first is
-        joined. A heap holds their ranks, so a very long word, such as a line of Chinese, takes
-        time in proportion to its length for each merge that applies.
+        joined, the leftmost of several. A heap holds their ranks, one for each place.
 
         Raises KeyError for a symbol that is unknown where there is no id for that.
         """
-        rank_of, replacements = self.rank_of, self.replacements
-        if self.unknown is None:
-            cut = "".join([chr(self.vocab[symbol]) for symbol in word])
-        else:
-            cut = "".join([chr(self.vocab.get(symbol, self.unknown)) for symbol in word])
-        ranks = [rank_of[pair] for pair in map(add, cut, cut[1:]) if pair in rank_of]
+        rank_of = self.rank_of.get
+        cut = "".join(map(self.character.__getitem__, word))
+        ranks = [rank for rank in map(rank_of, map(add, cut, cut[1:])) if rank is not None]
         heapify(ranks)
         while ranks:
-            pair, new = replacements[heappop(ranks)]
-            left, *rest = cut.split(pair)
-            if not rest:
+            pair, new = self.replacements[heappop(ranks)]
+            left, found, right = cut.partition(pair)
+            if not found:
                 continue  # an earlier merge has taken one of the two
-            cut = new.join([left, *rest])
-            for right in rest:
-                before = (left[-1] if left else new) + new
-                after = new + (right[0] if right else new)
-                for neighbours in (before, after):
-                    if neighbours in rank_of:
-                        heappush(ranks, rank_of[neighbours])
-                left = right
+            cut = left + new + right
+            if left and (rank := rank_of(left[-1] + new)) is not None:
+                heappush(ranks, rank)
+            if right and (rank := rank_of(new + right[0])) is not None:
+                heappush(ranks, rank)
         return list(map(ord, cut))
 
     def _replacement(self, left: str, right: str, join: Join) -> tuple[str, str]:
@@ -69,4 +63,17 @@ class Cutter:
                     f"merges holds ({left!r}, {right!r}), but {symbol!r} is not in the "
                     "vocabulary; both must come from the same training"
                 )
-        return chr(self.vocab[left]) + chr(self.vocab[right]), chr(self.vocab[made])
+        return self.character[left] + self.character[right], self.character[made]
+
+
+class Characters(dict):
+    """The character that stands for a symbol; KeyError for an unknown one, unless it has an id."""
+
+    def __init__(self, vocab: Mapping[str, int], unknown: int | None) -> None:
+        super().__init__((symbol, chr(id)) for symbol, id in vocab.items())
+        self.unknown = unknown
+
+    def __missing__(self, symbol: str) -> str:
+        if self.unknown is None:
+            raise KeyError(symbol)
+        return chr(self.unknown)

@@ -4,9 +4,10 @@ A tokenizer cuts text in three steps, from coarse to fine:
 
 1. special tokens, such as [MASK], are looked for first and are never cut;
 2. what lies between them falls into *chunks* that do not depend on each other;
-3. a chunk becomes tokens, and since chunks repeat, the answer is kept (`encoding.Kept`).
+3. a chunk falls into words, and a word becomes tokens; since both repeat, the answers are kept
+   (`encoding.Kept`).
 
-`BPE`, `ByteBPE` and `WordPiece` say what a chunk is and what becomes of it.
+`BPE`, `ByteBPE` and `WordPiece` say what a chunk, a word and its tokens are.
 """
 
 import os
@@ -64,8 +65,16 @@ class Tokenizer(ABC):
             raise ValueError(f"{name}: adds_special_tokens needs {CLS} and {SEP}; one is missing")
 
     @abstractmethod
-    def _cut(self, chunk: str) -> Iterable[tuple[int, int, int]]:
-        """The tokens of one chunk: id, and the characters it covers (start, end)."""
+    def _words(self, chunk: str) -> Iterable[str]:
+        """The words of a chunk."""
+
+    @abstractmethod
+    def _cut(self, word: str) -> Iterable[int]:
+        """The ids of a word."""
+
+    @abstractmethod
+    def _spans_in(self, chunk: str) -> list[Span]:
+        """Which characters of a chunk each of its tokens covers."""
 
     def tokenize(self, text: str) -> list[str]:
         """Cut `text` into tokens, without special ones around."""
@@ -171,12 +180,17 @@ class Tokenizer(ABC):
         return re.compile("|".join(map(re.escape, longest_first))) if longest_first else None
 
     @cached_property
+    def _ids_of_word(self) -> Kept:
+        return Kept(self._cut)
+
+    @cached_property
     def _ids_of_chunk(self) -> Kept:
-        return Kept(lambda chunk: tuple(id for id, _, _ in self._cut(chunk)))
+        ids_of_word = self._ids_of_word
+        return Kept(lambda chunk: [id for word in self._words(chunk) for id in ids_of_word[word]])
 
     @cached_property
     def _spans_of_chunk(self) -> Kept:
-        return Kept(lambda chunk: [(start, end) for _, start, end in self._cut(chunk)])
+        return Kept(self._spans_in)
 
     def _stretches(self, text: str) -> Iterator[tuple[int, int, bool]]:
         """(start, end, is it a special token) of everything in `text`."""
@@ -193,19 +207,17 @@ class Tokenizer(ABC):
                 f"encode: text must be a string; got {type(text).__name__}. "
                 "For several texts there is encode_batch"
             )
-        if self._special is None or not self._special.search(text):
-            return list(chain.from_iterable(map(self._ids_of_chunk.__getitem__, self._split(text))))
-        ids = []
+        ids: list[int] = []
         for start, end, special in self._stretches(text):
-            stretch = text[start:end]
-            ids += [self.vocab[stretch]] if special else self._ids_of_stretch(stretch)
+            if special:
+                ids.append(self.vocab[text[start:end]])
+            else:
+                chunks = self._chunks(text[start:end])
+                ids += chain.from_iterable(map(self._ids_of_chunk.__getitem__, chunks))
         return ids
 
-    def _ids_of_stretch(self, stretch: str) -> Iterable[int]:
-        return chain.from_iterable(map(self._ids_of_chunk.__getitem__, self._split(stretch)))
-
-    def _split(self, text: str) -> list[str]:
-        """The chunks of a text without special tokens."""
+    def _chunks(self, text: str) -> list[str]:
+        """The chunks of a text without special tokens: what `chunk` finds."""
         return self.chunk.findall(text)
 
     def _spans(self, text: str) -> list[Span]:

@@ -2,15 +2,15 @@
 
 import os
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
 from bertlab._files import write_atomically
 from bertlab.tokenizers import tokenizer_json
-from bertlab.tokenizers.encoding import CLS, SEP, UNKNOWN
+from bertlab.tokenizers.encoding import CLS, SEP, UNKNOWN, Span
 from bertlab.tokenizers.learning import TieBreak, first_vocab, learn_merges
 from bertlab.tokenizers.likelihood import GAIN, LIKELIHOOD
 from bertlab.tokenizers.longest_match import longest_match
@@ -157,20 +157,25 @@ class WordPiece(Tokenizer):
         ordered = sorted(self.vocab, key=self.vocab.__getitem__)
         return write_atomically(path, "\n".join(ordered) + "\n")
 
-    def _split(self, text: str) -> list[str]:
+    def _chunks(self, text: str) -> list[str]:
         return split_chunks(text, CHUNK)
 
-    def _cut(self, chunk: str) -> Iterator[tuple[int, int, int]]:
+    def _words(self, chunk: str) -> list[str]:
+        return _split_normalized(chunk, self.lowercase, self.strip_accents)
+
+    def _cut(self, word: str) -> list[int]:
+        pieces = longest_match(word, self.vocab, self.longest_word)
+        return [self.vocab[piece] for piece in pieces]
+
+    def _spans_in(self, chunk: str) -> list[Span]:
         text, places = self._normalize(chunk)
+        spans = []
         for start, end in word_spans(text):
-            pieces = longest_match(text[start:end], self.vocab, self.longest_word)
-            if pieces == [UNKNOWN]:
-                yield self.vocab[UNKNOWN], places[start], places[end - 1] + 1
-                continue
-            for piece in pieces:
-                end = start + len(piece) - (len(CONTINUES) if piece.startswith(CONTINUES) else 0)
-                yield self.vocab[piece], places[start], places[end - 1] + 1
-                start = end
+            for id in self._ids_of_word[text[start:end]]:
+                after = start + self._width_of.get(id, end - start)
+                spans.append((places[start], places[after - 1] + 1))
+                start = after
+        return spans
 
     def _normalize(self, chunk: str) -> tuple[str, Sequence[int]]:
         """The normalised chunk, and for each of its characters the place it comes from."""
@@ -180,6 +185,15 @@ class WordPiece(Tokenizer):
         characters = normalized_characters(chunk, lowercase=self.lowercase, strip_accents=accents)
         pairs = list(characters)
         return "".join(character for character, _ in pairs), [place for _, place in pairs]
+
+    @cached_property
+    def _width_of(self) -> dict[int, int]:
+        """How many characters a piece covers; [UNK], which covers a whole word, is not here."""
+        return {
+            id: len(piece.removeprefix(CONTINUES))
+            for piece, id in self.vocab.items()
+            if piece != UNKNOWN
+        }
 
     def _join(self, tokens: Sequence[str]) -> str:
         """Pieces glued, words one space apart; punctuation stands alone."""

@@ -56,7 +56,7 @@ def run(
     The library's own training chooses the merges; the scores are counted anew each time.
 
     >>> [state.next_pair for state in run({("m", "##e", "##n"): 1}, "likelihood", 2)]
-    [('##e', '##n'), ('m', '##en'), None]
+    [('m', '##e'), ('me', '##n'), None]
     """
     vocab, merges = _learn(words, criterion, steps + 1, tie_break)
     sign = 1 if tie_break == "lowest-id" else -1

@@ -8,7 +8,6 @@ from bertlab.viz.flipbooks import flipbook
 from bertlab.viz.frames import Frame, read_asset
 from bertlab.viz.merge_choices import State, run
 from bertlab.viz.merge_steppers import (
-    NONE_LEFT,
     Pair,
     cut_words,
     pair_table,
@@ -19,13 +18,12 @@ from bertlab.viz.merge_steppers import (
 PAIRS_SHOWN = 6
 WORDS_SHOWN = 8
 
-FORMULA = "n<sub>ab</sub> / (n<sub>a</sub> n<sub>b</sub>)"
 RULES = {
     "frequency": "joins the pair that occurs most often",
-    "likelihood": f"joins the pair with the highest {FORMULA}",
+    "likelihood": "joins the highest score, n<sub>ab</sub> / (n<sub>a</sub> n<sub>b</sub>)",
     "gain": "joins the pair that raises the log-likelihood most",
 }
-VALUE_HEADS = {"frequency": "count", "likelihood": FORMULA, "gain": "gain in nats"}
+VALUE_HEADS = {"frequency": "count", "likelihood": "score", "gain": "gain"}
 COUNT_HEADS = ["n<sub>ab</sub>", "n<sub>a</sub>", "n<sub>b</sub>"]
 
 
@@ -121,10 +119,11 @@ def _pairs(state: State) -> str:
         return [value, f"{score.n_ab:,}", f"{score.n_a:,}", f"{score.n_b:,}"]
 
     stop = ""
-    if not state.scores:
-        stop = NONE_LEFT.format("piece")
-    elif state.next_pair is None:
-        stop = '<p class="stop">It stops here: no merge would raise the log-likelihood.</p>'
+    if state.next_pair is None:
+        why = (
+            "no merge would raise the log-likelihood" if state.scores else "every word is one piece"
+        )
+        stop = f'<p class="stop">It stops here: {why}.</p>'
     ordered = [(pair, score.value) for pair, score in state.scores.items()]
     heads = [VALUE_HEADS[state.criterion], *COUNT_HEADS]
     return stop + pair_table(ordered, state.next_pair, heads, numbers, PAIRS_SHOWN)
@@ -137,8 +136,13 @@ def _value(criterion: str, value: float) -> str:
 
 
 def _nats(state: State) -> str:
-    return f"{state.log_likelihood:,.2f} nats".replace("-", "−")
+    return f"{_decimal(state.log_likelihood)} nats"
 
 
 def _signed(nats: float) -> str:
-    return f"{nats:+,.2f}".replace("-", "−")
+    return _decimal(nats, "+")
+
+
+def _decimal(number: float, sign: str = "-") -> str:
+    digits = 2 if abs(number) < 1000 else 0
+    return f"{number:{sign},.{digits}f}".replace("-", "−")

@@ -10,7 +10,7 @@ from bertlab.viz.frames import Frame, read_asset
 
 PAIRS_SHOWN = 8
 WORDS_SHOWN = 12
-NONE_LEFT = '<p class="more">None left: every word is one {}.</p>'
+NONE_LEFT = '<p class="more">None left: every word is one symbol.</p>'
 
 Pair = tuple[str, str]
 Symbols = tuple[str, ...]
@@ -75,7 +75,7 @@ def _page(
     pairs = pair_table(ordered, next_pair, ["count"], lambda pair: [f"{counts[pair]:,}"])
     return f"""<div class="merge-step">
 <div><h2>Words, in symbols</h2>{word_table(words, newest)}</div>
-<div><h2>Pairs of neighbours</h2>{pairs or NONE_LEFT.format("symbol")}</div>
+<div><h2>Pairs of neighbours</h2>{pairs or NONE_LEFT}</div>
 <div class="wide"><h2>Vocabulary: {len(vocabulary)} symbols</h2><div>{symbols}</div></div>
 </div>"""
 

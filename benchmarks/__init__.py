@@ -1,0 +1,1 @@
+"""Side by side with what you would use instead: see README.md."""

@@ -1,0 +1,134 @@
+"""Times as tables, and what they were taken on."""
+
+import argparse
+import os
+import platform
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import date
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from statistics import median
+
+from benchmarks.contests import Comparison
+from bertlab._files import write_atomically
+
+README = Path(__file__).resolve().parent / "README.md"
+BEGIN, END = "<!-- tokenizers: begin -->", "<!-- tokenizers: end -->"
+PACKAGES = ("tokenizers", "tiktoken", "rustbpe", "real-wordpiece", "transformers")
+
+
+@dataclass(frozen=True)
+class Line:
+    """A comparison with its times; none of the peer's if it is not installed."""
+
+    title: str
+    comparison: Comparison
+    ours: list[float]
+    peer: list[float]
+    result: str
+    megabytes: float
+
+    @property
+    def ratio(self) -> float:
+        """How many times as fast we are: the peer's median by ours."""
+        return median(self.peer) / median(self.ours)
+
+
+def seconds(times: list[float], megabytes: float | None = None) -> str:
+    """The median, and from which to which it went; with `megabytes` the speed as well.
+
+    >>> seconds([1.0, 3.0, 2.0], 9)
+    '2.00 (1.00–3.00), 4.5 MB/s'
+    """
+    speed = f", {megabytes / median(times):.1f} MB/s" if megabytes else ""
+    return f"{median(times):.2f} ({min(times):.2f}–{max(times):.2f}){speed}"
+
+
+def rows_to_table(title: str, head: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
+    """A heading and a table in Markdown."""
+    head = list(head)
+    lines = [head, ["---"] * len(head), *rows]
+    return f"### {title}\n\n" + "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
+
+
+def table(title: str, lines: Iterable[Line], *, with_speed: bool) -> str:
+    """Ours against the peers."""
+    rows = []
+    for line in lines:
+        size = line.megabytes if with_speed else None
+        call = (", first call", ", second call")[line.comparison.call] if with_speed else ""
+        goal = line.comparison.goal
+        cells = [line.title + call, line.comparison.ours.name, seconds(line.ours, size)]
+        cells.append(line.comparison.peer.name)
+        if line.peer:
+            verdict = "" if goal is None else "met" if line.ratio >= goal else "not met"
+            ratio = f"{line.ratio:.2f}" if line.ratio < 10 else f"{line.ratio:.0f}"
+            cells += [seconds(line.peer, size), ratio]
+        else:
+            verdict = ""
+            cells += ["not installed", ""]
+        rows.append([*cells, "" if goal is None else f"{goal:.3g}", verdict, line.result])
+    head = ["what", "ours", "seconds", "peer", "seconds", "times as fast", "goal", "", "result"]
+    return rows_to_table(title, head, rows)
+
+
+def memory_table(rows: Iterable[tuple[str, dict[str, float]]]) -> str:
+    """What is remembered after encoding, and at most while it lasted."""
+    head = ["what", "MB in the end", "MB at most"]
+    cells = [[title, f"{note['kept_mb']:.1f}", f"{note['most_mb']:.1f}"] for title, note in rows]
+    return rows_to_table("Memory of what our tokenizers remember", head, cells)
+
+
+def growth_table(rows: Iterable[tuple[str, float, list[float]]]) -> str:
+    """Seconds a megabyte, as the corpus grows."""
+    head = ["what", "MB", "seconds", "seconds per MB"]
+    cells = [
+        [name, f"{size:.1f}", seconds(times), f"{median(times) / size:.3f}"]
+        for name, size, times in rows
+    ]
+    return rows_to_table("Growth of our training", head, cells)
+
+
+def circumstances(args: argparse.Namespace) -> str:
+    """The machine, the versions, the day and the command."""
+    versions = [f"Python {platform.python_version()}"]
+    for package in PACKAGES:
+        try:
+            versions.append(f"{package} {version(package)}")
+        except PackageNotFoundError:
+            versions.append(f"{package} not installed")
+    options = ["--quick"] * args.quick + (["--only", *args.only] if args.only else [])
+    options += ["--minbpe", "FOLDER"] if args.minbpe else []
+    options += ["--write"] * args.write
+    command = " ".join(["python -m benchmarks.bench_tokenizers", *options])
+    return (
+        f"{date.today():%d %B %Y}, `{command}`. {machine()}. {', '.join(versions)}; "
+        f"median of {3 if args.quick else 5} (smallest–largest)."
+    )
+
+
+def machine() -> str:
+    """Processor, cores, memory and system, as far as the system tells."""
+    processor = platform.processor() or platform.machine()
+    memory = ""
+    if Path("/proc/cpuinfo").exists():
+        facts = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+        names = [line.partition(":")[2].strip() for line in facts if line.startswith("model name")]
+        processor = names[0] if names else processor
+        total = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+        memory = f", {total / 2**30:.0f} GB of memory"
+    return f"{processor}, {os.cpu_count()} cores{memory}, {platform.system()}"
+
+
+def write(content: str, path: Path = README) -> None:
+    """Put `content` between the two marks.
+
+    Raises ValueError if a mark is missing.
+    """
+    text = path.read_text(encoding="utf-8")
+    before, begin, rest = text.partition(BEGIN)
+    _, end, after = rest.partition(END)
+    if not (begin and end):
+        raise ValueError(f"{path}: expected the lines {BEGIN} and {END}, in this order")
+    write_atomically(path, f"{before}{begin}\n\n{content}\n\n{end}{after}")
