@@ -138,6 +138,16 @@ def test_a_criterion_without_merges_says_so_and_stays():
     assert frequency.find(class_="stop").get_text() == "It stops here: every word is one piece."
 
 
+def test_bars_are_shares_of_the_best_value_and_empty_below_zero():
+    def widths(column):
+        return [bar.span["style"].split(";")[0] for bar in column.find_all(class_="bar")]
+
+    pages = pages_of(merge_race(GAIN_STOPS, 9, criteria=["gain"]))
+    # Gains of 2.97, 0.54, -0.40 and -1.15 nats; then -0.28 and -0.80.
+    assert widths(pages[0]) == ["width:100.0%", "width:18.3%", "width:0.0%", "width:0.0%"]
+    assert widths(pages[-1]) == ["width:0.0%", "width:0.0%"]
+
+
 def test_steps_that_are_left_are_no_reason_to_say_that_it_stops():
     assert all(page.find(class_="stop") is None for page in pages_of(merge_race(WORDS, 3)))
     assert all(page.find(class_="chosen") for page in pages_of(merge_race(WORDS, 3)))

@@ -120,11 +120,13 @@ def lines(
     ylabel: str,
     title: str,
     alt: str,
+    logarithmic: bool = False,
     ax: "Axes | None" = None,
 ) -> Picture:
     """One line a series: its name -> its values at each `x`.
 
-    Other arguments as in `bars`. The y axis starts at 0 unless a value is below it.
+    Other arguments as in `bars`. The y axis starts at 0 unless a value is below it;
+    logarithmic: both axes, for values above 0 that span several powers of ten.
 
     Raises ValueError if a series has not one value for each `x`, or there are no values.
     """
@@ -150,9 +152,12 @@ def lines(
             linestyle=("-", "--", ":")[number // len(COLOURS) % 3],
             markersize=5,
         )
-    if lowest == 0:
+    if logarithmic:
+        ax.set_xscale("log")
+        ax.set_yscale("log")
+    elif lowest == 0:
         ax.set_ylim(bottom=0)
-    if max(map(abs, x)) >= 1000:
+    if not logarithmic and max(map(abs, x)) >= 1000:
         ax.xaxis.set_major_formatter("{x:,.0f}")
     ax.grid(axis="y", color="#e3e6ea", linewidth=0.8)
     if len(series) > 1:
