@@ -28,7 +28,7 @@ from bertlab.tokenizers.words import (
 PRE_TOKENIZER = {"type": "BertPreTokenizer"}  # Hugging Face's name for `split_words`
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class BPE(Tokenizer):
     """A trained BPE tokenizer; make one with `BPE.train` or `BPE.load`.
 

@@ -30,7 +30,7 @@ PRE_TOKENIZER = {"type": "ByteLevel", "add_prefix_space": False}
 MERGES_HEAD = "#version: 0.2"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class ByteBPE(Tokenizer):
     """A trained byte-level BPE tokenizer; make one with `train`, `load` or `from_gpt2`.
 

@@ -17,6 +17,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property, partial
 from itertools import chain
+from operator import index
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, ClassVar, Self
@@ -26,7 +27,7 @@ from bertlab.tokenizers.encoding import CLS, SEP, Encoding, Kept, Part, Span, ke
 from bertlab.tokenizers.merges import Pair
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Tokenizer(ABC):
     """A trained tokenizer; nothing about it can be changed.
 
@@ -42,7 +43,7 @@ class Tokenizer(ABC):
     special_tokens: tuple[str, ...] = ()
     adds_special_tokens: bool | None = None
 
-    chunk: ClassVar[re.Pattern[str]]  # what `_cut` takes: stretches of text that stand alone
+    chunk: ClassVar[re.Pattern[str]]  # stretches of text that stand alone
 
     def __post_init__(self) -> None:
         name = type(self).__name__
@@ -101,14 +102,14 @@ class Tokenizer(ABC):
         parts = [Part(self._ids(t), partial(self._spans, t), n) for n, t in enumerate(texts)]
         adds = add_special_tokens and self.adds_special_tokens
         if max_length is not None:
-            room = max_length - (len(texts) + 1 if adds else 0)
-            if room < 0:
+            added = len(texts) + 1 if adds else 0
+            if max_length < added:
                 raise ValueError(
-                    f"encode: max_length must be at least {len(texts) + 1}, the number of special "
-                    f"tokens; got {max_length}"
+                    f"encode: max_length must be at least {added}, the number of special tokens "
+                    f"that are added; got {max_length}"
                 )
             lengths = [len(part.ids) for part in parts]
-            kept = kept_lengths(lengths[0], sum(lengths[1:]), room)
+            kept = kept_lengths(lengths[0], sum(lengths[1:]), max_length - added)
             parts = [part.cut(length) for part, length in zip(parts, kept, strict=False)]
         if adds:
             ends = [self._special_part(SEP, part.segment) for part in parts]
@@ -138,7 +139,7 @@ class Tokenizer(ABC):
         Raises ValueError if an id is not in the vocabulary.
         """
         tokens = []
-        for id in ids:
+        for id in map(index, ids):  # tensors and arrays hold ids too
             if id not in self._token_of:
                 raise ValueError(
                     f"{type(self).__name__}.decode: ids must be from 0 to "
@@ -233,6 +234,9 @@ class Tokenizer(ABC):
 
     def _special_part(self, token: str, segment: int) -> Part:
         return Part([self.vocab[token]], lambda: [(0, 0)], segment)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({len(self.vocab):,} tokens, {len(self.merges):,} merges)"
 
     def __getstate__(self) -> dict[str, Any]:
         """What a copy in another process needs: not what has been kept along the way."""

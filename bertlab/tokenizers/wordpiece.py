@@ -26,7 +26,7 @@ PRE_TOKENIZER = {"type": "BertPreTokenizer"}
 NORMALIZER = {"type": "BertNormalizer", "clean_text": True, "handle_chinese_chars": True}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class WordPiece(Tokenizer):
     """A trained WordPiece tokenizer; make one with `train`, `from_vocab` or `load`.
 

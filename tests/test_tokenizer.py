@@ -1,0 +1,178 @@
+"""What all tokenizers share: pairs, lengths, special tokens, files, copies, memory."""
+
+import copy
+import pickle
+import pydoc_data.topics
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from tokenizers import Tokenizer
+
+from bertlab.tokenizers import BPE, ByteBPE, WordPiece
+from bertlab.tokenizers.encoding import Kept
+from bertlab.tokenizers.learning import learn_merges
+from bertlab.tokenizers.merges import apply_merges
+from bertlab.tokenizers.words import count_words
+
+PYTHON_TOPICS = list(pydoc_data.topics.topics.values())
+BERT_TOKENS = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
+sentences = st.lists(
+    st.sampled_from(["the", "with", "statement", "used", "wrap", "execution"])
+).map(" ".join)
+
+
+@pytest.fixture(scope="module", params=[BPE, ByteBPE, WordPiece], ids=lambda kind: kind.__name__)
+def tokenizer(request):
+    """One of each kind, with BERT's special tokens."""
+    return request.param.train(PYTHON_TOPICS[:8], 700, special_tokens=BERT_TOKENS)
+
+
+@pytest.fixture(scope="module")
+def reference(tokenizer, tmp_path_factory):
+    """The same one, read by Hugging Face's library."""
+    path = tokenizer.save(tmp_path_factory.mktemp("saved") / "tokenizer.json")
+    return Tokenizer.from_file(str(path))
+
+
+def assert_same(got, expected):
+    assert got.ids == expected.ids
+    assert got.tokens == expected.tokens
+    assert got.segment_ids == expected.type_ids
+    assert got.offsets == expected.offsets
+    assert len(got) == len(expected.ids)
+
+
+@given(sentences, st.none() | sentences, st.none() | st.integers(3, 30), st.booleans())
+def test_pairs_and_lengths_equal_hugging_faces(tokenizer, reference, text, pair, length, special):
+    reference.no_truncation()
+    if length is not None:
+        reference.enable_truncation(length)
+    expected = reference.encode(text, pair, add_special_tokens=special)
+    got = tokenizer.encode(text, pair, add_special_tokens=special, max_length=length)
+    assert_same(got, expected)
+
+
+@pytest.mark.parametrize(
+    "text", ["[MASK]", "a [MASK] b", "a[SEP]b[CLS]", "[mask] [MASK", "  [UNK]  x", "[PAD][PAD]"]
+)
+def test_special_tokens_in_a_text_are_never_cut(tokenizer, reference, text):
+    reference.no_truncation()
+    assert_same(tokenizer.encode(text), reference.encode(text))
+
+
+def test_a_batch_is_its_texts_and_pairs(tokenizer):
+    batch = ["one text", ("two", "texts"), "", ["a", "list"]]
+    encoded = tokenizer.encode_batch(batch, max_length=9)
+    alone = [tokenizer.encode(text, max_length=9) for text in ("one text", "")]
+    assert [encoded[0].ids, encoded[2].ids] == [encoding.ids for encoding in alone]
+    assert encoded[1].ids == tokenizer.encode("two", "texts", max_length=9).ids
+    assert encoded[3].segment_ids == tokenizer.encode("a", "list", max_length=9).segment_ids
+
+
+@given(st.text(st.characters(exclude_categories=["Cs"]), max_size=60))
+def test_every_offset_slices_back_to_its_token(tokenizer, text):
+    encoding = tokenizer.encode(text, add_special_tokens=False)
+    for token, (start, end) in zip(encoding.tokens, encoding.offsets, strict=True):
+        assert 0 <= start < end <= len(text)
+        if token not in BERT_TOKENS:
+            assert tokenizer.decode(tokenizer.encode(text[start:end]).ids) != ""
+    assert encoding.offsets == sorted(encoding.offsets)
+
+
+def test_a_copy_and_a_copy_in_another_process_are_equal(tokenizer):
+    tokenizer.encode("keeps something")  # what has been kept along the way is left behind
+    for other in (copy.deepcopy(tokenizer), pickle.loads(pickle.dumps(tokenizer))):  # noqa: S301
+        assert other == tokenizer
+        assert other.encode("keeps something").ids == tokenizer.encode("keeps something").ids
+
+
+def test_tensors_are_decoded_like_lists(tokenizer):
+    ids = tokenizer.encode("with statement").ids
+    assert tokenizer.decode(torch.tensor(ids)) == tokenizer.decode(ids)
+
+
+def test_a_tokenizer_says_what_it_is_in_one_line(tokenizer):
+    assert repr(tokenizer).startswith(f"{type(tokenizer).__name__}(700 tokens, ")
+
+
+def test_a_trained_tokenizer_cannot_be_changed(tokenizer):
+    with pytest.raises(TypeError):
+        tokenizer.vocab["new"] = 99
+    with pytest.raises(AttributeError):
+        tokenizer.merges = ()
+
+
+def test_training_reads_any_iterable_once():
+    expected = BPE.train(PYTHON_TOPICS[:3], 300)
+    assert BPE.train((text for text in PYTHON_TOPICS[:3]), 300) == expected
+    assert BPE.train((text for text in PYTHON_TOPICS[:3]), 300, processes=2) == expected
+
+
+def test_bad_input_is_refused_by_name(tokenizer):
+    name = type(tokenizer).__name__
+    with pytest.raises(ValueError, match=r"max_length must be at least 2.*got 1"):
+        tokenizer.encode("text", max_length=1)
+    with pytest.raises(ValueError, match=r"max_length must be at least 3.*got 2"):
+        tokenizer.encode("text", "pair", max_length=2)
+    with pytest.raises(ValueError, match=r"max_length must be at least 0.*got -1"):
+        tokenizer.encode("text", add_special_tokens=False, max_length=-1)
+    with pytest.raises(TypeError, match="must be a string; got list"):
+        tokenizer.encode(["text"])
+    with pytest.raises(TypeError, match="must be a list of strings"):
+        tokenizer.encode_batch("text")
+    with pytest.raises(ValueError, match=rf"{name}.decode: ids must be from 0 to 699; got 700"):
+        tokenizer.decode([1, 700])
+    with pytest.raises(ValueError, match=r"'\[NEW\]', which is not in the vocabulary"):
+        type(tokenizer)(tokenizer.vocab, special_tokens=["[NEW]"])
+    with pytest.raises(ValueError, match="an id of its own"):
+        type(tokenizer)({**tokenizer.vocab, "twice": 5})
+    with pytest.raises(ValueError, match="one is missing"):
+        type(tokenizer)(tokenizer.vocab, adds_special_tokens=True)
+    with pytest.raises(ValueError, match="processes must be at least 1; got 0"):
+        type(tokenizer).train(["text"], 300, processes=0)
+    with pytest.raises(ValueError, match="holds one twice"):
+        type(tokenizer).train(["text"], 300, special_tokens=["[UNK]", "[UNK]"])
+
+
+@pytest.mark.parametrize("half", [0.1, 0.5, 0.9, 0.999])
+def test_a_file_cut_off_is_refused_by_name(tokenizer, tmp_path, half):
+    path = tokenizer.save(tmp_path / "tokenizer.json")
+    whole = path.read_bytes()
+    path.write_bytes(whole[: int(half * len(whole))])
+    with pytest.raises(ValueError, match=r"tokenizer\.json is damaged"):
+        type(tokenizer).load(path)
+
+
+def test_merges_that_do_not_fit_the_vocabulary_are_refused():
+    with pytest.raises(ValueError, match=r"merges holds \('a', 'c'\), but 'c' is not"):
+        BPE({"a": 0, "b": 1, "ab": 2}, [("a", "b"), ("a", "c")])
+
+
+@given(
+    st.lists(st.text(alphabet="abc", min_size=1, max_size=9), min_size=1, max_size=12),
+    st.text(alphabet="abc", max_size=30),
+)
+def test_cutting_equals_replaying_the_merges_one_by_one(corpus, word):
+    bpe = BPE.train([*corpus, "abc"], 25)
+    ranks = {pair: rank for rank, pair in enumerate(bpe.merges)}
+    assert bpe.tokenize(word) == list(apply_merges(tuple(word), ranks))
+
+
+def test_what_is_kept_is_bounded():
+    asked = []
+    kept = Kept(lambda key: asked.append(key) or key.upper(), most=3)
+    for key in ("a", "b", "a", "c", "d", "a"):
+        assert kept[key] == key.upper()
+    assert asked == ["a", "b", "c", "d", "a"]  # the fourth key began anew
+    assert len(kept) <= 3
+    assert kept["x" * 300] == "X" * 300
+    assert "x" * 300 not in kept
+
+
+def test_words_may_be_strings_or_tuples_of_symbols():
+    words = count_words(PYTHON_TOPICS[:2])
+    ids = {character: id for id, character in enumerate(sorted(set("".join(words))))}
+    tuples = {tuple(word): count for word, count in words.items()}
+    assert learn_merges(words, ids, 200) == learn_merges(tuples, ids, 200)
