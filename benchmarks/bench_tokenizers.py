@@ -119,7 +119,7 @@ def compare(contest: Contest, line: Comparison, turns: list[Turns], megabytes: f
     seconds = [[answer["seconds"][line.call] for answer in own] for own in (ours, peer)]
     result = ""
     if peer and line.same == "equal":
-        if ours[0]["note"] != peer[0]["note"]:
+        if any(mine["note"] != theirs["note"] for mine, theirs in zip(ours, peer, strict=True)):
             raise RuntimeError(f"{contest.title}: ours differs from what {line.peer.name} gives")
         result = "identical"
     elif peer and line.same == "share":
@@ -131,7 +131,7 @@ def compare(contest: Contest, line: Comparison, turns: list[Turns], megabytes: f
 def contest_lines(its_contests: list[Contest], corpora: Corpora, runs: int) -> Iterator[Line]:
     """Run contests one by one."""
     for contest in its_contests:
-        print(f"  {contest.title}", file=sys.stderr)
+        print(f"  {contest.title}", file=sys.stderr, flush=True)
         turns = run_contest(contest, corpora, runs)
         for line in contest.comparisons:
             yield compare(contest, line, turns, corpora.megabytes(contest.corpus))
@@ -161,7 +161,7 @@ def tables(args: argparse.Namespace, corpora: Corpora) -> Iterator[str]:
         "encoding": ("Encoding, one thread", contests.encoding(sizes, args.minbpe)),
     }
     for section in args.only or SECTIONS:
-        print(section, file=sys.stderr)
+        print(section, file=sys.stderr, flush=True)
         if section == "memory":
             rows = (
                 (title, turn(entry, corpora.file(corpus))["note"])

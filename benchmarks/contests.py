@@ -6,7 +6,7 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Entry:
-    """One contestant: a job of `jobs.py` with its options; `package` is what it needs."""
+    """One contestant: a job (`training_jobs`, `encoding_jobs`), its options, what it needs."""
 
     name: str
     job: str
@@ -239,18 +239,17 @@ def encoding(sizes: Sizes, minbpe: str | None) -> list[Contest]:
 
 
 def memory(sizes: Sizes) -> list[tuple[str, str, Entry]]:
-    """What our tokenizers remember: title, corpus, entry."""
-    wanted = []
-    for megabytes, corpus in (
-        (sizes.encoding, prose(sizes.encoding)),
-        (sizes.growth[-1], mixed(sizes.growth[-1])),
-    ):
-        for name, vocabulary in (("byte BPE", "gpt2"), ("WordPiece", "bert")):
-            for offsets in (False, True):
-                options = {"vocabulary": vocabulary, "offsets": offsets}
-                title = f"{name}, {'ids and offsets' if offsets else 'ids'}, {megabytes:g} MB"
-                wanted.append((title, corpus, Entry("ours", "memory_of_ours", options)))
-    return wanted
+    """What our tokenizers remember: title, corpus, entry. The largest corpus fills the caches."""
+    few, most = prose(sizes.encoding), mixed(sizes.growth[-1])
+    return [
+        (
+            f"{name}, {'ids and offsets' if offsets else 'ids'}, {corpus}",
+            corpus,
+            Entry("ours", "memory_of_ours", {"vocabulary": vocabulary, "offsets": offsets}),
+        )
+        for name, vocabulary in (("byte BPE", "gpt2"), ("WordPiece", "bert"))
+        for corpus, offsets in ((few, False), (few, True), (most, True))
+    ]
 
 
 def growth(sizes: Sizes) -> list[tuple[str, str, Entry]]:

@@ -103,22 +103,24 @@ def circumstances(args: argparse.Namespace) -> str:
     options += ["--write"] * args.write
     command = " ".join(["python -m benchmarks.bench_tokenizers", *options])
     return (
-        f"{date.today():%d %B %Y}, `{command}`. {machine()}. {', '.join(versions)}; "
-        f"median of {3 if args.quick else 5} (smallest–largest)."
+        f"{date.today():%d %B %Y}, `{command}`. {machine()}. {', '.join(versions)}. "
+        f"Seconds: median of {3 if args.quick else 5} (smallest–largest)."
     )
 
 
 def machine() -> str:
-    """Processor, cores, memory and system, as far as the system tells."""
+    """Processor, cores, memory, system and how busy it is, as far as the system tells."""
     processor = platform.processor() or platform.machine()
-    memory = ""
+    memory, load = "", ""
+    if hasattr(os, "getloadavg"):
+        load = f", {os.getloadavg()[0]:.1f} processes at work in the minute before"
     if Path("/proc/cpuinfo").exists():
         facts = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
         names = [line.partition(":")[2].strip() for line in facts if line.startswith("model name")]
         processor = names[0] if names else processor
         total = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
         memory = f", {total / 2**30:.0f} GB of memory"
-    return f"{processor}, {os.cpu_count()} cores{memory}, {platform.system()}"
+    return f"{processor}, {os.cpu_count()} cores{memory}, {platform.system()}{load}"
 
 
 def write(content: str, path: Path = README) -> None:

@@ -10,7 +10,13 @@ from tokenizers import ByteLevelBPETokenizer, Tokenizer, models, pre_tokenizers,
 
 from bertlab import data
 from bertlab.tokenizers import ByteBPE
-from bertlab.tokenizers.byte_level import SYMBOL_OF_BYTE, split_byte_words, to_bytes, to_symbols
+from bertlab.tokenizers.byte_level import (
+    SYMBOL_OF_BYTE,
+    split_byte_chunks,
+    split_byte_words,
+    to_bytes,
+    to_symbols,
+)
 
 PYTHON_TOPICS = list(pydoc_data.topics.topics.values())
 any_string = st.text(st.characters(), max_size=40)  # lone halves of surrogate pairs included
@@ -92,6 +98,13 @@ def test_words_equal_hugging_faces_split(text):
     words = pre_tokenizers.ByteLevel(add_prefix_space=False).pre_tokenize_str(text)
     assert [to_symbols(word) for word in split_byte_words(text)] == [word for word, _ in words]
     assert "".join(split_byte_words(text)) == text
+
+
+@given(st.one_of(any_string, st.text(alphabet="ab \n\t\x0b\x85\u3000\x00", max_size=30)))
+def test_no_word_reaches_across_two_chunks(text):
+    chunks = split_byte_chunks(text)
+    assert "".join(chunks) == text
+    assert [w for chunk in chunks for w in split_byte_words(chunk)] == split_byte_words(text)
 
 
 @given(any_string)

@@ -228,6 +228,7 @@ def longest_match(function: Callable) -> Passed:
         because="of the pieces that fit, the longest is taken: men, then ##us",
         mistakes=[
             (["m", "##e", "##n", "##u", "##s"], "that is the shortest piece each time"),
+            ([2, 6], "these are ids; return the pieces themselves"),
             (["men", "us"], "inside a word pieces have ## in front, in the answer as well"),
         ],
     )

@@ -16,6 +16,7 @@ from bertlab.tokenizers.byte_level import (
     CHUNK,
     SYMBOL_OF_BYTE,
     from_symbols,
+    split_byte_chunks,
     split_byte_words,
     to_bytes,
     to_symbols,
@@ -79,7 +80,7 @@ class ByteBPE(Tokenizer):
         tokens, or if a special token is given twice.
         """
         words = count_words(
-            texts, chunks=CHUNK.findall, split=split_byte_words, processes=processes
+            texts, chunks=split_byte_chunks, split=split_byte_words, processes=processes
         )
         vocab, merges = learn_merges(
             {to_symbols(word): count for word, count in words.items()},
@@ -91,11 +92,14 @@ class ByteBPE(Tokenizer):
         )
         return cls(vocab, tuple(merges), tuple(special_tokens))
 
+    def _chunks(self, text: str) -> list[str]:
+        return split_byte_chunks(text)
+
     def _words(self, chunk: str) -> list[str]:
         return split_byte_words(chunk)
 
     def _cut(self, word: str) -> list[int]:
-        return self._cutter.cut(to_symbols(word))
+        return self._cutter.join(to_bytes(word).decode("latin-1").translate(self._character_of))
 
     def _spans_in(self, chunk: str) -> list[Span]:
         widths = (self._width_of[id] for id in self._ids_of_chunk[chunk])
@@ -189,6 +193,11 @@ class ByteBPE(Tokenizer):
     @cached_property
     def _cutter(self) -> Cutter:
         return Cutter(self.vocab, self.merges)
+
+    @cached_property
+    def _character_of(self) -> dict[int, str]:
+        """The character that stands for each byte in the cutter's strings."""
+        return {byte: chr(self.vocab[symbol]) for byte, symbol in enumerate(SYMBOL_OF_BYTE)}
 
     @cached_property
     def _width_of(self) -> dict[int, int]:

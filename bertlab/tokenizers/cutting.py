@@ -33,13 +33,17 @@ class Cutter:
     def cut(self, word: Sequence[str]) -> list[int]:
         """The ids of a word, given as its symbols.
 
-        The same as `merges.apply_merges`: of the pairs that it holds the one learned first is
-        joined, the leftmost of several. A heap holds their ranks, one for each place.
-
         Raises KeyError for a symbol that is unknown where there is no id for that.
         """
+        return self.join("".join(map(self.character.__getitem__, word)))
+
+    def join(self, cut: str) -> list[int]:
+        """The ids of a word, given as the characters that stand for its symbols.
+
+        The same as `merges.apply_merges`: of the pairs that it holds the one learned first is
+        joined, the leftmost of several. A heap holds their ranks, one for each place.
+        """
         rank_of = self.rank_of.get
-        cut = "".join(map(self.character.__getitem__, word))
         ranks = [rank for rank in map(rank_of, map(add, cut, cut[1:])) if rank is not None]
         heapify(ranks)
         while ranks:

@@ -90,8 +90,8 @@ def kept_lengths(first: int, second: int, room: int) -> tuple[int, int]:
 class Kept(dict):
     """Remembers what `work` answered; words repeat, so most answers are there already.
 
-    It holds at most `most` answers (then it starts anew) and none for a key of more than 256
-    characters, so its memory is bounded: about 40 MB for the 131,072 answers of a tokenizer.
+    It holds at most `most` answers, then it starts anew, and none for a key of more than 256
+    characters, so its memory is bounded.
     """
 
     def __init__(self, work: Callable, most: int = 131_072) -> None:

@@ -38,6 +38,9 @@ def word_spans(text: str) -> Iterator[tuple[int, int]]:
     >>> list(word_spans("men, menu"))
     [(0, 3), (3, 4), (5, 9)]
     """
+    if text.isascii():
+        yield from (word.span() for word in _ASCII_WORD.finditer(text))
+        return
     for chunk in CHUNK.finditer(text):
         start, end = chunk.span()
         if chunk.group().isalnum():  # most chunks hold no punctuation
