@@ -76,10 +76,13 @@ def test_exercises_hold_nothing_else():
 
 @pytest.mark.notebooks
 def test_a_script_beside_a_source_is_not_released(classroom, released):
-    for name in ("ps1_bpe.py", "notes.md"):
-        (classroom.room / "solutions/ps1_bpe" / name).write_text("the solution")
-    classroom("generate_assignment", "ps1_bpe", "--force", "--no-db")
-    assert [path.name for path in (released / "ps1_bpe").iterdir()] == ["ps1_bpe.ipynb"]
+    for assignment in ASSIGNMENTS:
+        for name in (f"{assignment}.py", "notes.md"):
+            (classroom.room / "solutions" / assignment / name).write_text("the solution")
+    classroom("generate_assignment", "*", "--force", "--no-db")
+    for assignment in ASSIGNMENTS:
+        names = [path.name for path in (released / assignment).iterdir()]
+        assert names == [f"{assignment}.ipynb"]
 
 
 @pytest.mark.parametrize("assignment", ASSIGNMENTS)
@@ -144,7 +147,7 @@ def is_solution(cell):
 
 @pytest.fixture(scope="session")
 def marks(classroom, released):
-    """What nbgrader's autograder gives to two students: student -> cell -> (points, of)."""
+    """What nbgrader's autograder gives to two students, a row for each of their graded cells."""
     for assignment in ASSIGNMENTS:
         for student, notebook in (
             ("solved", without_marks(source_of(assignment))),
@@ -177,34 +180,39 @@ def without_marks(path):
 
 
 @pytest.mark.notebooks
-def test_the_solution_gets_full_marks_from_nbgrader(marks):
-    auto = [row for row in marks if row[1] == "solved" and not row[6]]
+@pytest.mark.parametrize("assignment", ASSIGNMENTS)
+def test_the_solution_gets_full_marks_from_nbgrader(marks, assignment):
+    auto = [row for row in marks if row[:2] == (assignment, "solved") and not row[6]]
     assert len(auto) >= 10
     assert [row for row in auto if row[3] != row[5]] == []
 
 
 @pytest.mark.notebooks
-def test_the_exercise_as_released_gets_no_point(marks):
-    auto = [row for row in marks if row[1] == "untouched" and row[2] != "explain"]
+@pytest.mark.parametrize("assignment", ASSIGNMENTS)
+def test_the_exercise_as_released_gets_no_point(marks, assignment):
+    rows = [row for row in marks if row[:2] == (assignment, "untouched")]
+    auto = [row for row in rows if row[2] != "explain"]
     assert len(auto) >= 10
     assert [row for row in auto if row[3] != 0] == []
 
 
 @pytest.mark.notebooks
-def test_the_written_answer_waits_for_a_person(marks):
-    (answer,) = [row for row in marks if row[1] == "solved" and row[2] == "explain"]
+@pytest.mark.parametrize("assignment", ASSIGNMENTS)
+def test_the_written_answer_waits_for_a_person(marks, assignment):
+    (answer,) = [row for row in marks if row[:3] == (assignment, "solved", "explain")]
     assert answer[6], "needs_manual_grade"
     assert answer[5] == 4
 
 
 @pytest.mark.notebooks
-def test_validate_must_be_judged_by_what_it_prints(classroom, released):
+@pytest.mark.parametrize("assignment", ASSIGNMENTS)
+def test_validate_must_be_judged_by_what_it_prints(classroom, released, assignment):
     """Its exit code is 0 either way, as course/README.md warns."""
-    unsolved = classroom("validate", str(released / "ps1_bpe" / "ps1_bpe.ipynb"))
+    unsolved = classroom("validate", str(released / assignment / f"{assignment}.ipynb"))
     assert "failed" in unsolved
     assert "not written yet" in unsolved
-    solved = classroom.room / "solved.ipynb"
-    solved.write_text(without_marks(source_of("ps1_bpe")), encoding="utf-8")
+    solved = classroom.room / f"solved_{assignment}.ipynb"
+    solved.write_text(without_marks(source_of(assignment)), encoding="utf-8")
     assert "Success! Your notebook passes all the tests." in classroom("validate", str(solved))
 
 
@@ -217,13 +225,13 @@ def first_try(monkeypatch):
     monkeypatch.setattr(feedback, "_failures", Counter())
 
 
-def run_task(task, solution, *, hidden):
+def run_task(assignment, task, solution, *, hidden):
     """Run the notebook's cells with one solution replaced, up to the task's last test.
 
     Other tasks' tests are left out; their hidden cells run if `hidden`, as they define helpers.
     """
     scope = {"__name__": "__main__"}
-    for cell in read_page(source_of("ps1_bpe")).code:
+    for cell in read_page(source_of(assignment)).code:
         if cell.id.startswith("test-") and cell.id != f"test-{task}":
             continue
         if cell.id.startswith("hidden-") and not hidden:
@@ -231,40 +239,58 @@ def run_task(task, solution, *, hidden):
         exec(compile(solution if cell.id == task else cell.source, cell.id, "exec"), scope)
         if cell.id == (f"hidden-{task}" if hidden else f"test-{task}"):
             return
-    raise LookupError(f"there is no task {task}")
+    raise LookupError(f"{assignment} has no task {task}")
+
+
+def rows(solutions, wanted=lambda row: True):
+    """Assignment and row, each with an id that names assignment, task and mistake or manner."""
+    return [
+        pytest.param(assignment, *row, id=f"{assignment}, {row[0]}: {row[1]}")
+        for assignment in ASSIGNMENTS
+        for row in solutions.get(assignment, [])
+        if wanted(row)
+    ]
 
 
 @pytest.mark.parametrize(
-    ("task", "mistake", "solution", "diagnosis"),
-    [pytest.param(*row, id=f"{row[0]}: {row[1]}") for row in WRONG if row[3]],
+    ("assignment", "task", "mistake", "solution", "diagnosis"), rows(WRONG, lambda row: row[3])
 )
-def test_a_wrong_solution_is_told_what_is_wrong(task, mistake, solution, diagnosis):
+def test_a_wrong_solution_is_told_what_is_wrong(assignment, task, mistake, solution, diagnosis):
     with pytest.raises(CheckFailed) as failed:
-        run_task(task, solution, hidden=False)
+        run_task(assignment, task, solution, hidden=False)
     assert diagnosis in str(failed.value)
 
 
 @pytest.mark.parametrize(
-    ("task", "mistake", "solution"),
-    [pytest.param(*row[:3], id=f"{row[0]}: {row[1]}") for row in WRONG if not row[3]],
+    ("assignment", "task", "mistake", "solution", "diagnosis"), rows(WRONG, lambda row: not row[3])
 )
-def test_what_only_knows_the_examples_fails_the_hidden_tests(task, mistake, solution):
-    run_task(task, solution, hidden=False)
+def test_what_only_knows_the_examples_fails_the_hidden_tests(
+    assignment, task, mistake, solution, diagnosis
+):
+    run_task(assignment, task, solution, hidden=False)
     with pytest.raises((AssertionError, KeyError, IndexError, RecursionError)):
-        run_task(task, solution, hidden=True)
+        run_task(assignment, task, solution, hidden=True)
 
 
-@pytest.mark.parametrize(
-    ("task", "manner", "solution"),
-    [pytest.param(*row, id=f"{row[0]}: {row[1]}") for row in OTHER_WAYS],
-)
-def test_a_right_solution_written_another_way_gets_full_marks(task, manner, solution):
-    run_task(task, solution, hidden=True)
+@pytest.mark.parametrize(("assignment", "task", "manner", "solution"), rows(OTHER_WAYS))
+def test_a_right_solution_written_another_way_gets_full_marks(assignment, task, manner, solution):
+    run_task(assignment, task, solution, hidden=True)
 
 
-def test_every_task_is_tried_with_wrong_solutions(capsys):
-    tasks = [cell.id for cell in read_page(source_of("ps1_bpe")).code if is_solution(cell)]
-    tried = {task: sum(row[0] == task for row in WRONG) for task in tasks}
+@pytest.mark.parametrize("assignment", ASSIGNMENTS)
+def test_every_task_is_tried_with_wrong_solutions(assignment, capsys):
+    tasks = [cell.id for cell in read_page(source_of(assignment)).code if is_solution(cell)]
+    wrong, right = WRONG[assignment], OTHER_WAYS[assignment]
+    tried = {task: sum(row[0] == task for row in wrong) for task in tasks}
     with capsys.disabled():
-        print(f"\nps1_bpe: {len(WRONG)} wrong solutions, each caught by a test above: {tried}")
+        print(
+            f"\n{assignment}: {len(wrong)} wrong solutions, each caught by a test above: {tried}"
+            f"\n{assignment}: {len(right)} right ones written another way get full marks"
+        )
+    assert sum(tried.values()) == len(wrong), "a row of WRONG names a task that does not exist"
     assert min(tried.values()) >= 3
+    assert {row[0] for row in right} == set(tasks), "a task is not tried in another way"
+
+
+def test_wrong_solutions_belong_to_assignments():
+    assert sorted(WRONG) == sorted(OTHER_WAYS) == ASSIGNMENTS

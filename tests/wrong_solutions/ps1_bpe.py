@@ -1,18 +1,9 @@
-"""Plausible mistakes, task by task, with the words that must diagnose them.
+"""Assignment 1, byte pair encoding: solutions that are wrong, and right ones of another kind."""
 
-(task, mistake, solution, diagnosis); a diagnosis of "" means that the worked examples let it
-through and the hidden tests must catch it.
-"""
-
-from textwrap import dedent
-
-
-def _row(task, name, source, diagnosis):
-    return task, name, dedent(source), diagnosis
-
+from tests.wrong_solutions.rows import right, wrong
 
 WRONG = [
-    _row(
+    wrong(
         "word-tokens",
         "looks for the vocabulary's words inside the word",
         """
@@ -21,7 +12,7 @@ WRONG = [
         """,
         "`enjoyed` is not in the vocabulary, though `enjoy` is",
     ),
-    _row(
+    wrong(
         "word-tokens",
         "splits at single spaces",
         """
@@ -30,7 +21,7 @@ WRONG = [
         """,
         "an empty sentence has no tokens",
     ),
-    _row(
+    wrong(
         "word-tokens",
         "lower-cases",
         """
@@ -40,7 +31,7 @@ WRONG = [
         """,
         "case and extra spaces",
     ),
-    _row(
+    wrong(
         "word-tokens",
         "returns a string",
         """
@@ -49,7 +40,7 @@ WRONG = [
         """,
         "must return a list",
     ),
-    _row(
+    wrong(
         "count-pairs",
         "forgets how often a word occurs",
         """
@@ -61,7 +52,7 @@ WRONG = [
         """,
         "this word occurs 3 times, and so does each of its pairs",
     ),
-    _row(
+    wrong(
         "count-pairs",
         "misses the last pair",
         """
@@ -74,7 +65,7 @@ WRONG = [
         """,
         "n - 1 pairs, the last one included",
     ),
-    _row(
+    wrong(
         "count-pairs",
         "counts a repeated pair once a word",
         """
@@ -87,7 +78,7 @@ WRONG = [
         """,
         "a pair counts as often as it stands in the word",
     ),
-    _row(
+    wrong(
         "count-pairs",
         "joins the pair to a string",
         """
@@ -100,7 +91,7 @@ WRONG = [
         """,
         "every key must be a pair",
     ),
-    _row(
+    wrong(
         "count-pairs",
         "counts across words",
         """
@@ -116,7 +107,7 @@ WRONG = [
         """,
         "no pair reaches across two words",
     ),
-    _row(
+    wrong(
         "count-pairs",
         "empties the corpus",
         """
@@ -130,7 +121,7 @@ WRONG = [
         """,
         "changed its input; work on a copy",
     ),
-    _row(
+    wrong(
         "count-pairs",
         "calls the library",
         """
@@ -140,7 +131,7 @@ WRONG = [
         """,
         "uses bertlab's own code",
     ),
-    _row(
+    wrong(
         "best-pair",
         "takes the first in the dictionary",
         """
@@ -149,7 +140,7 @@ WRONG = [
         """,
         "b has the lowest left id, 1",
     ),
-    _row(
+    wrong(
         "best-pair",
         "breaks ties by the alphabet",
         """
@@ -160,7 +151,7 @@ WRONG = [
         """,
         "ids decide, not the alphabet",
     ),
-    _row(
+    wrong(
         "best-pair",
         "has the rules the wrong way round",
         """
@@ -170,7 +161,7 @@ WRONG = [
         """,
         "that is the pair of the other rule",
     ),
-    _row(
+    wrong(
         "best-pair",
         "lets ids go before counts",
         """
@@ -180,7 +171,7 @@ WRONG = [
         """,
         "4 is the highest count",
     ),
-    _row(
+    wrong(
         "best-pair",
         "looks at the left id only",
         """
@@ -190,7 +181,7 @@ WRONG = [
         """,
         "so the right ids decide",
     ),
-    _row(
+    wrong(
         "best-pair",
         "adds the ids up",
         """
@@ -200,7 +191,7 @@ WRONG = [
         """,
         "me has the highest left id, 12",
     ),
-    _row(
+    wrong(
         "best-pair",
         "joins the ids to one number, which fails beyond 10 symbols",
         """
@@ -210,7 +201,7 @@ WRONG = [
         """,
         "",
     ),
-    _row(
+    wrong(
         "merge-pair",
         "joins a symbol twice",
         """
@@ -225,7 +216,7 @@ WRONG = [
         """,
         "the middle a was joined twice: go on behind both symbols",
     ),
-    _row(
+    wrong(
         "merge-pair",
         "joins the first occurrence only",
         """
@@ -237,7 +228,7 @@ WRONG = [
         """,
         "every occurrence",
     ),
-    _row(
+    wrong(
         "merge-pair",
         "runs over the end",
         """
@@ -254,7 +245,7 @@ WRONG = [
         """,
         "raised IndexError",
     ),
-    _row(
+    wrong(
         "merge-pair",
         "loses the last symbol",
         """
@@ -271,7 +262,7 @@ WRONG = [
         """,
         "the last symbol got lost",
     ),
-    _row(
+    wrong(
         "merge-pair",
         "replaces in the string",
         """
@@ -281,7 +272,7 @@ WRONG = [
         """,
         "only whole symbols are joined",
     ),
-    _row(
+    wrong(
         "merge-pair",
         "compares the joined letters",
         """
@@ -298,7 +289,7 @@ WRONG = [
         """,
         "only whole symbols are joined",
     ),
-    _row(
+    wrong(
         "merge-pair",
         "takes either order",
         """
@@ -315,7 +306,7 @@ WRONG = [
         """,
         "the order counts",
     ),
-    _row(
+    wrong(
         "merge-pair",
         "returns a list",
         """
@@ -329,7 +320,7 @@ WRONG = [
         """,
         "must return a tuple; it returned ['me', 'n', 'u'], a list",
     ),
-    _row(
+    wrong(
         "merge-pair",
         "is not written",
         """
@@ -338,7 +329,7 @@ WRONG = [
         """,
         "not written yet",
     ),
-    _row(
+    wrong(
         "train",
         "makes one merge too many",
         """
@@ -353,7 +344,7 @@ WRONG = [
         """,
         "11 characters and 3 merges make 14 symbols; it made 4 merges",
     ),
-    _row(
+    wrong(
         "train",
         "takes vocab_size for the number of merges",
         """
@@ -371,7 +362,7 @@ WRONG = [
         """,
         "11 characters and 3 merges make 14 symbols",
     ),
-    _row(
+    wrong(
         "train",
         "never counts again",
         """
@@ -387,7 +378,7 @@ WRONG = [
         """,
         "count again each time",
     ),
-    _row(
+    wrong(
         "train",
         "crashes when nothing is left",
         """
@@ -402,7 +393,7 @@ WRONG = [
         """,
         "raised ValueError",
     ),
-    _row(
+    wrong(
         "train",
         "ignores the rule for ties",
         """
@@ -417,7 +408,7 @@ WRONG = [
         """,
         "hand tie_break on to best_pair",
     ),
-    _row(
+    wrong(
         "train",
         "changes the vocabulary it was given",
         """
@@ -432,17 +423,17 @@ WRONG = [
         """,
         "changed its input; work on a copy",
     ),
-    _row(
+    wrong(
         "train",
         "lets the library train",
         """
-        from bertlab.tokenizers.merges import learn_merges
+        from bertlab.tokenizers.learning import learn_merges
         def train(words, vocab, vocab_size, tie_break="lowest-id"):
             return learn_merges(words, vocab, vocab_size, tie_break=tie_break)
         """,
         "uses bertlab's own code",
     ),
-    _row(
+    wrong(
         "train",
         "gives the new symbol the id of its rank",
         """
@@ -457,7 +448,7 @@ WRONG = [
         """,
         "a new symbol gets the next free id",
     ),
-    _row(
+    wrong(
         "apply-merges",
         "goes by place and not by rank",
         """
@@ -473,7 +464,7 @@ WRONG = [
         """,
         "rank 0, is joined first, wherever it stands",
     ),
-    _row(
+    wrong(
         "apply-merges",
         "joins once and stops",
         """
@@ -483,7 +474,7 @@ WRONG = [
         """,
         "which makes the pair me + n",
     ),
-    _row(
+    wrong(
         "apply-merges",
         "takes the highest rank",
         """
@@ -494,7 +485,7 @@ WRONG = [
         """,
         "rank 0, is joined first, wherever it stands",
     ),
-    _row(
+    wrong(
         "apply-merges",
         "fails on a word with one symbol",
         """
@@ -507,7 +498,7 @@ WRONG = [
         """,
         "raised ValueError",
     ),
-    _row(
+    wrong(
         "apply-merges",
         "takes rank 0 for no rank",
         """
@@ -521,7 +512,7 @@ WRONG = [
         """,
         "expected ('t', 'e', 'st')",
     ),
-    _row(
+    wrong(
         "apply-merges",
         "stops after three rounds",
         """
@@ -534,7 +525,7 @@ WRONG = [
         """,
         "",
     ),
-    _row(
+    wrong(
         "encode",
         "makes the whole word unknown",
         """
@@ -549,7 +540,7 @@ WRONG = [
         """,
         "only the character z is unknown",
     ),
-    _row(
+    wrong(
         "encode",
         "leaves unknown characters out",
         """
@@ -560,7 +551,7 @@ WRONG = [
         """,
         "only the character z is unknown",
     ),
-    _row(
+    wrong(
         "encode",
         "raises on unknown characters",
         """
@@ -570,7 +561,7 @@ WRONG = [
         """,
         "raised KeyError: 'z'",
     ),
-    _row(
+    wrong(
         "encode",
         "cuts the text without splitting it into words",
         """
@@ -580,7 +571,7 @@ WRONG = [
         """,
         "the space is no symbol: split the text into words first",
     ),
-    _row(
+    wrong(
         "encode",
         "takes 0 for the unknown token's id",
         """
@@ -590,7 +581,7 @@ WRONG = [
         """,
         "here [UNK] has the id 14, not 0",
     ),
-    _row(
+    wrong(
         "word-tokens",
         "drops unknown words",
         """
@@ -599,7 +590,7 @@ WRONG = [
         """,
         "it is not dropped: <UNK> stands in its place",
     ),
-    _row(
+    wrong(
         "word-tokens",
         "makes the whole sentence unknown",
         """
@@ -609,7 +600,7 @@ WRONG = [
         """,
         "one unknown word does not make the others unknown",
     ),
-    _row(
+    wrong(
         "count-pairs",
         "counts pairs that do not overlap",
         """
@@ -624,7 +615,7 @@ WRONG = [
         """,
         "pairs may overlap when you count",
     ),
-    _row(
+    wrong(
         "count-pairs",
         "overwrites instead of adding",
         """
@@ -637,7 +628,7 @@ WRONG = [
         """,
         "a pair counts as often as it stands in the word",
     ),
-    _row(
+    wrong(
         "count-pairs",
         "takes a pair in either order for the same",
         """
@@ -650,7 +641,7 @@ WRONG = [
         """,
         "('m', 'e'): expected 1, it is missing",
     ),
-    _row(
+    wrong(
         "count-pairs",
         "splits long symbols into characters again",
         """
@@ -663,7 +654,7 @@ WRONG = [
         """,
         "a symbol may be longer than one character",
     ),
-    _row(
+    wrong(
         "count-pairs",
         "forgets to return",
         """
@@ -675,7 +666,7 @@ WRONG = [
         """,
         "Is there a `return` at the end?",
     ),
-    _row(
+    wrong(
         "count-pairs",
         "hides the library behind another name and a try",
         """
@@ -688,7 +679,7 @@ WRONG = [
         """,
         "uses bertlab's own code",
     ),
-    _row(
+    wrong(
         "count-pairs",
         "is the library's function itself",
         """
@@ -696,7 +687,7 @@ WRONG = [
         """,
         "uses bertlab's own code",
     ),
-    _row(
+    wrong(
         "merge-pair",
         "goes from right to left",
         """
@@ -713,7 +704,7 @@ WRONG = [
         """,
         "go from left to right",
     ),
-    _row(
+    wrong(
         "merge-pair",
         "never moves on",
         """
@@ -729,7 +720,7 @@ WRONG = [
         """,
         "does not come to an end, so it was stopped",
     ),
-    _row(
+    wrong(
         "merge-pair",
         "joins what has just been joined",
         """
@@ -744,7 +735,7 @@ WRONG = [
         """,
         "a symbol is joined once",
     ),
-    _row(
+    wrong(
         "train",
         "makes one merge too few",
         """
@@ -759,7 +750,7 @@ WRONG = [
         """,
         "it made 2 merges",
     ),
-    _row(
+    wrong(
         "train",
         "joins nothing in the words",
         """
@@ -773,7 +764,7 @@ WRONG = [
         """,
         "carry the merge out in every word before you count again",
     ),
-    _row(
+    wrong(
         "train",
         "never ends, as the vocabulary does not grow",
         """
@@ -787,7 +778,7 @@ WRONG = [
         """,
         "does not come to an end, so it was stopped",
     ),
-    _row(
+    wrong(
         "train",
         "keeps the merges as joined strings",
         """
@@ -802,7 +793,7 @@ WRONG = [
         """,
         "each merge is a pair, such as ('s', 't')",
     ),
-    _row(
+    wrong(
         "apply-merges",
         "joins pairs that were never learned",
         """
@@ -814,7 +805,7 @@ WRONG = [
         """,
         "stop when no pair in the word has a rank",
     ),
-    _row(
+    wrong(
         "apply-merges",
         "goes by the order of the dictionary",
         """
@@ -825,7 +816,7 @@ WRONG = [
         """,
         "rank 0, is joined first, wherever it stands",
     ),
-    _row(
+    wrong(
         "apply-merges",
         "asks for a rank that is not there",
         """
@@ -837,7 +828,7 @@ WRONG = [
         """,
         "raised KeyError: ('t', 'e')",
     ),
-    _row(
+    wrong(
         "encode",
         "joins across words",
         """
@@ -848,7 +839,7 @@ WRONG = [
         """,
         "nothing is joined across the space",
     ),
-    _row(
+    wrong(
         "encode",
         "returns symbols",
         """
@@ -858,7 +849,7 @@ WRONG = [
         """,
         "these are the symbols; look up their ids",
     ),
-    _row(
+    wrong(
         "encode",
         "hands the list of merges on as ranks",
         """
@@ -868,7 +859,7 @@ WRONG = [
         """,
         "raised AttributeError: 'list' object has no attribute 'get'",
     ),
-    _row(
+    wrong(
         "decode",
         "takes ids for places in a list",
         """
@@ -881,7 +872,7 @@ WRONG = [
         """,
         "raised ValueError: no token has the id 9",
     ),
-    _row(
+    wrong(
         "decode",
         "writes [UNK] into the text",
         """
@@ -894,7 +885,7 @@ WRONG = [
         """,
         "[UNK] stands for no text, so it is left out",
     ),
-    _row(
+    wrong(
         "decode",
         "leaves no space",
         """
@@ -904,7 +895,7 @@ WRONG = [
         """,
         "one space between two tokens",
     ),
-    _row(
+    wrong(
         "decode",
         "leaves unknown ids out",
         """
@@ -915,7 +906,7 @@ WRONG = [
         """,
         "must raise a ValueError; it returned 'e'",
     ),
-    _row(
+    wrong(
         "decode",
         "lets the dictionary complain",
         """
@@ -925,7 +916,7 @@ WRONG = [
         """,
         "must raise a ValueError; it raised KeyError: 15",
     ),
-    _row(
+    wrong(
         "decode",
         "takes id 0 for the unknown token",
         """
@@ -938,7 +929,7 @@ WRONG = [
         """,
         "[UNK] may have any id",
     ),
-    _row(
+    wrong(
         "decode",
         "raises without saying which id",
         """
@@ -954,43 +945,43 @@ WRONG = [
 ]
 
 OTHER_WAYS = [
-    (
+    right(
         "word-tokens",
         "a loop and a set",
-        dedent("""
+        """
         def word_tokens(sentence, vocabulary):
             known, tokens = set(vocabulary), []
             for word in sentence.split():
                 tokens.append(word if word in known else "<UNK>")
             return tokens
-        """),
+        """,
     ),
-    (
+    right(
         "count-pairs",
         "a plain dictionary and zip",
-        dedent("""
+        """
         def count_pairs(words):
             counts = {}
             for symbols in words:
                 for pair in zip(symbols, symbols[1:]):
                     counts[pair] = counts.get(pair, 0) + words[symbols]
             return counts
-        """),
+        """,
     ),
-    (
+    right(
         "best-pair",
         "sorting",
-        dedent("""
+        """
         def best_pair(counts, vocab, tie_break="lowest-id"):
             top = max(counts.values())
             tied = sorted((vocab[a], vocab[b], (a, b)) for (a, b), n in counts.items() if n == top)
             return tied[0 if tie_break == "lowest-id" else -1][2]
-        """),
+        """,
     ),
-    (
+    right(
         "merge-pair",
         "a list that is looked back at",
-        dedent("""
+        """
         def merge_pair(symbols, pair):
             out, joined = [], True
             for symbol in symbols:
@@ -1001,12 +992,12 @@ OTHER_WAYS = [
                     out.append(symbol)
                     joined = False
             return tuple(out)
-        """),
+        """,
     ),
-    (
+    right(
         "train",
         "a for loop over the free places",
-        dedent("""
+        """
         def train(words, vocab, vocab_size, tie_break="lowest-id"):
             grown, learned = {**vocab}, []
             corpus = list(words.items())
@@ -1019,45 +1010,45 @@ OTHER_WAYS = [
                 learned.append(best)
                 corpus = [(merge_pair(symbols, best), n) for symbols, n in corpus]
             return grown, learned
-        """),
+        """,
     ),
-    (
+    right(
         "apply-merges",
         "merge by merge, in order",
-        dedent("""
+        """
         def apply_merges(symbols, ranks):
             for pair in sorted(ranks, key=ranks.get):
                 symbols = merge_pair(symbols, pair)
             return symbols
-        """),
+        """,
     ),
-    (
+    right(
         "apply-merges",
         "calling itself",
-        dedent("""
+        """
         def apply_merges(symbols, ranks):
             known = [pair for pair in pairwise(symbols) if pair in ranks]
             if not known:
                 return symbols
             return apply_merges(merge_pair(symbols, min(known, key=ranks.get)), ranks)
-        """),
+        """,
     ),
-    (
+    right(
         "encode",
         "loops",
-        dedent("""
+        """
         def encode(text, vocab, merges):
             ranks, ids = dict(zip(merges, range(len(merges)))), []
             for word in text.split():
                 for symbol in apply_merges(tuple(word), ranks):
                     ids.append(vocab[symbol] if symbol in vocab else vocab["[UNK]"])
             return ids
-        """),
+        """,
     ),
-    (
+    right(
         "decode",
         "a list filled by id",
-        dedent("""
+        """
         def decode(ids, vocab):
             table = dict(zip(vocab.values(), vocab.keys()))
             words = []
@@ -1069,12 +1060,12 @@ OTHER_WAYS = [
                     continue
                 words.append(word)
             return " ".join(words)
-        """),
+        """,
     ),
-    (
+    right(
         "count-pairs",
         "indices and a defaultdict",
-        dedent("""
+        """
         from collections import defaultdict
         def count_pairs(words):
             totals = defaultdict(int)
@@ -1082,12 +1073,12 @@ OTHER_WAYS = [
                 for i in range(1, len(symbols)):
                     totals[symbols[i - 1], symbols[i]] += count
             return totals
-        """),
+        """,
     ),
-    (
+    right(
         "merge-pair",
         "a for loop that remembers to skip",
-        dedent("""
+        """
         def merge_pair(symbols, pair):
             out, skip = (), False
             for i, symbol in enumerate(symbols):
@@ -1098,17 +1089,17 @@ OTHER_WAYS = [
                 else:
                     out = (*out, symbol)
             return out
-        """),
+        """,
     ),
-    (
+    right(
         "best-pair",
         "two rounds of max and min",
-        dedent("""
+        """
         def best_pair(counts, vocab, tie_break="lowest-id"):
             pick = {"lowest-id": min, "highest-id": max}[tie_break]
             highest = max(counts.values())
             tied = [pair for pair, count in counts.items() if count == highest]
             return pick(tied, key=lambda pair: [vocab[symbol] for symbol in pair])
-        """),
+        """,
     ),
 ]
