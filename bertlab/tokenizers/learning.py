@@ -1,9 +1,9 @@
 """Learning merges fast, by one trick: a symbol is a single character.
 
 A word is a string in which each character stands for one symbol. Then Python's own, fast strings
-do the work: joining a pair everywhere is `word.replace(pair, new)`, and what stands to the left
-and right of it are the ends of `word.split(pair)`. Which character a symbol gets is of no
-consequence, so its code point is its id, and comparing characters compares ids.
+do the work: joining a pair everywhere is `word.replace(pair, new)`, and `word.partition(pair)`
+shows what stands to its left and right. Which character a symbol gets is of no consequence, so
+its code point is its id, and comparing characters compares ids.
 
 The second idea: a merge changes few words, those that hold the pair, so counts are corrected
 there and nowhere else.
@@ -185,29 +185,32 @@ class Corpus:
         words, counts, pair_counts = self.words, self.counts, self.pair_counts
         risen = defaultdict(list)
         for index in self.places.pop(pair):
-            parts = words[index].split(pair)
-            if len(parts) == 1:
+            left, found, right = words[index].partition(pair)
+            if not found:
                 continue  # outdated: an earlier merge has taken one of the two
-            words[index] = new.join(parts)
             count = counts[index]
-            if left := parts[0]:
+            if pair in right:  # more than one occurrence in the word
+                *middle, right = right.split(pair)
+                words[index] = new.join((left, *middle, right))
+                for part in middle:
+                    if part:
+                        pair_counts[b + part[0]] -= count
+                        pair_counts[part[-1] + a] -= count
+                        risen[new + part[0]].append(index)
+                        risen[part[-1] + new].append(index)
+                    else:  # two side by side
+                        pair_counts[b + a] -= count
+                        risen[new + new].append(index)
+            else:
+                words[index] = left + new + right
+            if left:
                 x = left[-1]
                 pair_counts[x + a] -= count
                 risen[x + new].append(index)
-            if right := parts[-1]:
+            if right:
                 y = right[0]
                 pair_counts[b + y] -= count
                 risen[new + y].append(index)
-            if len(parts) > 2:  # more than one occurrence in the word
-                for between in parts[1:-1]:
-                    if between:
-                        pair_counts[b + between[0]] -= count
-                        pair_counts[between[-1] + a] -= count
-                        risen[new + between[0]].append(index)
-                        risen[between[-1] + new].append(index)
-                    else:
-                        pair_counts[b + a] -= count
-                        risen[new + new].append(index)
         pair_counts[pair] = 0
         for other, places in risen.items():
             self.places[other] += places
@@ -215,4 +218,5 @@ class Corpus:
         return risen
 
     def _sum(self, places: Iterable[int]) -> int:
-        return sum(map(self.counts.__getitem__, places))
+        counts = self.counts
+        return sum([counts[index] for index in places])
