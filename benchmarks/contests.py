@@ -57,7 +57,7 @@ class Sizes:
     vocabulary: int = 8_000
     slow: float = 1  # for peers in plain Python
     slowest: float = 0.3
-    small_vocabularies: tuple[int, ...] = (512, 1_000)
+    small_vocabularies: tuple[int, ...] = (1_000,)
     encoding: float = 9
     growth: tuple[float, ...] = (1, 3, 9, 27)
 
