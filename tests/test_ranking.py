@@ -109,23 +109,36 @@ def test_training_on_real_words_equals_counting_everything_anew(criterion):
     assert learn_by_score(words, vocab, len(vocab) + 60, criterion, min_frequency=2) == expected
 
 
-@given(corpora, st.integers(1, 40))
-def test_by_frequency_the_merges_are_those_of_counting_pairs(word_counts, room):
-    words, vocab = in_pieces(word_counts)
-    current, expected, ids = words, [], dict(vocab)
-    while len(ids) < len(vocab) + room:
+def most_frequent_first(words, vocab, vocab_size):
+    """Count all pairs before each merge."""
+    merges, ids = [], dict(vocab)
+    while len(ids) < vocab_size:
         pairs = Counter()
-        for word, count in current.items():
+        for word, count in words.items():
             for pair in pairwise(word):
                 pairs[pair] += count
         if not pairs:
             break
         best = min(pairs, key=lambda pair: (-pairs[pair], ids[pair[0]], ids[pair[1]]))
-        expected.append(best)
+        merges.append(best)
         ids.setdefault(glue(*best), len(ids))
-        current = merge_all(current, best)
-    got = learn_merges(words, vocab, len(vocab) + room, join=glue)
-    assert got == (ids, expected)
+        words = merge_all(words, best)
+    return ids, merges
+
+
+@given(corpora, st.integers(1, 40))
+def test_by_frequency_the_merges_are_those_of_counting_pairs(word_counts, room):
+    words, vocab = in_pieces(word_counts)
+    expected = most_frequent_first(words, vocab, len(vocab) + room)
+    assert learn_merges(words, vocab, len(vocab) + room, join=glue) == expected
+
+
+@pytest.mark.corpora
+def test_by_frequency_on_real_words():
+    texts = [sentence.lower() for document in data.documents("books")[:9] for sentence in document]
+    words, vocab = in_pieces(dict(count_words(texts).most_common(2_000)))
+    expected = most_frequent_first(words, vocab, len(vocab) + 150)
+    assert learn_merges(words, vocab, len(vocab) + 150, join=glue) == expected
 
 
 @given(corpora)
