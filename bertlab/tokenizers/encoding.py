@@ -91,7 +91,8 @@ class Kept(dict):
     """Remembers what `work` answered; words repeat, so most answers are there already.
 
     It holds at most `most` answers, then it starts anew, and none for a key of more than 256
-    characters, so its memory is bounded.
+    characters, so its memory is bounded: a tokenizer has three of these, which together stayed
+    below 100 MB on 27 MB of text (`benchmarks/README.md`).
     """
 
     def __init__(self, work: Callable, most: int = 131_072) -> None:

@@ -7,8 +7,7 @@ is exact and slow.
 
 `Ranking` lets pairs wait under bounds instead. Both scores grow as n_a and n_b fall, so with
 floors under n_a and n_b the score cannot exceed what it would be at the floors. Only when a
-count falls through its floor does the symbol get a new, lower one, and its pairs new bounds: a
-few dozen times in a training instead of thousands.
+count falls through the floor that a pair stands on does that pair need a new bound.
 """
 
 from collections import defaultdict

@@ -161,7 +161,7 @@ def lines(
         ax.xaxis.set_major_formatter("{x:,.0f}")
     ax.grid(axis="y", color="#e3e6ea", linewidth=0.8)
     if len(series) > 1:
-        ax.legend(frameon=False)
+        ax.legend(framealpha=0.85, edgecolor="none")  # may lie on a line, and stays readable
     return finish(ax, xlabel, ylabel, title, alt)
 
 
