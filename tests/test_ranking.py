@@ -5,7 +5,7 @@ from itertools import pairwise
 from math import isclose, log
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bertlab import data
@@ -98,6 +98,26 @@ def test_training_equals_counting_everything_anew(
         words, vocab, size, criterion, min_frequency=min_frequency, tie_break=tie_break
     )
     assert got == expected
+
+
+@pytest.mark.parametrize("criterion", [LIKELIHOOD, GAIN], ids=["likelihood", "gain"])
+@settings(max_examples=200)
+@given(
+    cuts=st.dictionaries(
+        st.lists(st.sampled_from(["a", "b", "ab", "ba", "bb"]), min_size=2, max_size=6).map(tuple),
+        counts,
+        min_size=2,
+        max_size=10,
+    ),
+    room=st.integers(1, 30),
+)
+def test_pieces_that_can_be_made_in_two_ways(criterion, cuts, room):
+    # As when training goes on from an earlier one: `abb` from `a` + `##bb` and from `ab` + `##b`.
+    words = {(cut[0], *("##" + part for part in cut[1:])): n for cut, n in cuts.items()}
+    vocab = {piece: id for id, piece in enumerate(sorted({p for word in words for p in word}))}
+    size = len(vocab) + room
+    expected = brute_force(words, vocab, size, criterion.score, 1, 1)
+    assert learn_by_score(words, vocab, size, criterion) == expected
 
 
 @pytest.mark.corpora
