@@ -181,6 +181,14 @@ def test_both_scores_by_hand():
     assert round(by_hand, 2) == 11.48
 
 
+def test_a_symbol_that_exists_already_gains_on_what_it_has():
+    words = {("ab", "##c"): 3, ("a", "##bc"): 2, ("abc",): 4, ("ab",): 5}
+    rise = log_likelihood(merge_all(words, ("ab", "##c"))) - log_likelihood(words)
+    # ab stands 3 + 5 times, ##c 3 times, abc 4 times among 6 + 4 + 4 + 5 pieces.
+    assert isclose(gain(3, 8, 3, 19, n_made=4), rise)
+    assert not isclose(gain(3, 8, 3, 19), rise)
+
+
 def test_a_symbol_beside_itself_loses_two_for_each_join():
     # Ten a in five pairs, among 20 symbols: f(0) - f(10) + f(5) - f(0) + f(20) - f(15).
     by_hand = -10 * log(10) + 5 * log(5) + 20 * log(20) - 15 * log(15)
