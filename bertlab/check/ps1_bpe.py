@@ -3,8 +3,8 @@
 from collections import Counter
 from collections.abc import Callable
 
-from bertlab.check.differences import short
 from bertlab.check.feedback import Check, Passed
+from bertlab.check.trained import vocab_and_merges
 
 # The corpus of the lecture: (cost, 2) (best, 2) (menu, 1) (men, 1) (camel, 1).
 WORDS = {tuple(w): n for w, n in (("cost", 2), ("best", 2), ("menu", 1), ("men", 1), ("camel", 1))}
@@ -208,19 +208,7 @@ def train(function: Callable) -> Passed:
     start = {symbol: id for id, symbol in enumerate(ALPHABET)}
     for rule, third in (("highest-id", ("me", "n")), ("lowest-id", ("b", "e"))):
         answer = check.call(WORDS, start, 14, rule)
-        check.law(
-            isinstance(answer, tuple) and len(answer) == 2,
-            "it must return two things: the vocabulary and the list of merges",
-        )
-        vocab, merges = answer
-        check.law(
-            isinstance(vocab, dict) and isinstance(merges, list),
-            f"first the vocabulary, a dict, then the merges, a list; got {short(answer)}",
-        )
-        check.law(
-            all(isinstance(pair, tuple) and len(pair) == 2 for pair in merges),
-            f"each merge is a pair, such as ('s', 't'); got {short(merges)}",
-        )
+        vocab, merges = vocab_and_merges(check, answer, ("s", "t"))
         check.law(
             len(merges) == 3,
             f"11 characters and 3 merges make 14 symbols; it made {len(merges)} merges",

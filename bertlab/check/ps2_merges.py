@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 
 from bertlab.check.differences import difference, short
 from bertlab.check.feedback import Check, Passed
+from bertlab.check.trained import vocab_and_merges
 
 # The corpus of the lecture, in first pieces: 28 of them, 12 different ones.
 WORDS = {
@@ -247,19 +248,7 @@ def train(function: Callable) -> Passed:
         (_likelihood(), by_likelihood, by_frequency, ["##am", "##nu", "co"]),
     ):
         answer = check.call(WORDS, START, 15, score)
-        check.law(
-            isinstance(answer, tuple) and len(answer) == 2,
-            "it must return two things: the vocabulary and the list of merges",
-        )
-        vocab, merges = answer
-        check.law(
-            isinstance(vocab, dict) and isinstance(merges, list),
-            f"first the vocabulary, a dict, then the merges, a list; got {short(answer)}",
-        )
-        check.law(
-            all(isinstance(pair, tuple) and len(pair) == 2 for pair in merges),
-            f"each merge is a pair, such as ('##s', '##t'); got {short(merges)}",
-        )
+        vocab, merges = vocab_and_merges(check, answer, ("##s", "##t"))
         check.law(
             len(merges) == 3,
             f"12 first pieces and 3 merges make 15 pieces; it made {len(merges)} merges",

@@ -25,8 +25,6 @@ from bertlab.tokenizers.words import (
     split_words,
 )
 
-PRE_TOKENIZER = {"type": "BertPreTokenizer"}  # Hugging Face's name for `split_words`
-
 
 @dataclass(frozen=True, repr=False)
 class BPE(Tokenizer):
@@ -133,20 +131,14 @@ class BPE(Tokenizer):
         mark = self.end_of_word
         return {
             "normalizer": None,
-            "pre_tokenizer": PRE_TOKENIZER,
+            "pre_tokenizer": tokenizer_json.BERT_WORDS,
             "decoder": {"type": "BPEDecoder", "suffix": mark} if mark else None,
-            "model": {
-                "type": "BPE",
-                "dropout": None,
-                "unk_token": UNKNOWN if UNKNOWN in self.vocab else None,
-                "continuing_subword_prefix": None,
-                "end_of_word_suffix": mark or None,
-                "fuse_unk": False,
-                "byte_fallback": False,
-                "ignore_merges": False,
-                "vocab": dict(self.vocab),
-                "merges": [list(pair) for pair in self.merges],
-            },
+            "model": tokenizer_json.bpe_model(
+                self.vocab,
+                self.merges,
+                unknown=UNKNOWN if UNKNOWN in self.vocab else None,
+                end_of_word=mark or None,
+            ),
         }
 
     @classmethod
@@ -156,7 +148,9 @@ class BPE(Tokenizer):
         Raises FileNotFoundError, or ValueError if the file is damaged or of another kind.
         """
         content = tokenizer_json.read(path, "BPE")
-        tokenizer_json.expect(path, "pre_tokenizer", content["pre_tokenizer"], PRE_TOKENIZER)
+        tokenizer_json.expect(
+            path, "pre_tokenizer", content["pre_tokenizer"], tokenizer_json.BERT_WORDS
+        )
         tokenizer_json.expect(path, "normalizer", content["normalizer"], None)
         model = content["model"]
         return cls(

@@ -128,18 +128,7 @@ class ByteBPE(Tokenizer):
             "normalizer": None,
             "pre_tokenizer": byte_level,
             "decoder": byte_level,
-            "model": {
-                "type": "BPE",
-                "dropout": None,
-                "unk_token": None,
-                "continuing_subword_prefix": None,
-                "end_of_word_suffix": None,
-                "fuse_unk": False,
-                "byte_fallback": False,
-                "ignore_merges": False,
-                "vocab": dict(self.vocab),
-                "merges": [list(pair) for pair in self.merges],
-            },
+            "model": tokenizer_json.bpe_model(self.vocab, self.merges),
         }
 
     @classmethod

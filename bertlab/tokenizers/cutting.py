@@ -4,15 +4,14 @@ from collections.abc import Mapping, Sequence
 from heapq import heapify, heappop, heappush
 from operator import add
 
-from bertlab.tokenizers.learning import Join
 from bertlab.tokenizers.merges import Pair
 
 
 class Cutter:
     """Replays merges on words: `cut(word)` gives ids.
 
-    vocab: symbol -> id; merges: pairs in the order learned; join: what two symbols become;
-    unknown: the id of a symbol that is not in the vocabulary, or None if there is none.
+    vocab: symbol -> id; merges: pairs in the order learned; unknown: the id of a symbol that is
+    not in the vocabulary, or None if there is none.
 
     Raises ValueError if a merge joins or makes a symbol that the vocabulary does not have.
     """
@@ -21,12 +20,11 @@ class Cutter:
         self,
         vocab: Mapping[str, int],
         merges: Sequence[Pair],
-        join: Join = add,
         unknown: int | None = None,
     ) -> None:
         self.vocab = vocab
         self.character = Characters(vocab, unknown)
-        self.replacements = [self._replacement(left, right, join) for left, right in merges]
+        self.replacements = [self._replacement(left, right) for left, right in merges]
         # Where two merges join the same pair, the later one counts, as in Hugging Face's.
         self.rank_of = {pair: rank for rank, (pair, _) in enumerate(self.replacements)}
 
@@ -58,9 +56,9 @@ class Cutter:
                 heappush(ranks, rank)
         return list(map(ord, cut))
 
-    def _replacement(self, left: str, right: str, join: Join) -> tuple[str, str]:
+    def _replacement(self, left: str, right: str) -> tuple[str, str]:
         """A pair of symbols, and what it becomes, as characters."""
-        made = join(left, right)
+        made = left + right
         for symbol in (left, right, made):
             if symbol not in self.vocab:
                 raise ValueError(

@@ -67,3 +67,4 @@ class Criterion(NamedTuple):
 # The likelihood goes with 1 / (n_a n_b), the gain with - n_ab (ln n_a + ln n_b).
 LIKELIHOOD = Criterion(likelihood, lambda score, target, n_ab: sqrt(score / target))
 GAIN = Criterion(gain, lambda score, target, n_ab: exp((score - target) / (2 * n_ab)))
+SCORED = {"gain": GAIN, "likelihood": LIKELIHOOD}

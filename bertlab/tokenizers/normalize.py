@@ -38,18 +38,18 @@ def normalize(text: str, *, lowercase: bool = True, strip_accents: bool | None =
     """
     if text.isascii() and text.isprintable():  # most English text: nothing to do, and fast
         return text.lower() if lowercase else text
-    accents = lowercase if strip_accents is None else strip_accents
-    characters = normalized_characters(text, lowercase=lowercase, strip_accents=accents)
+    characters = normalized_characters(text, lowercase=lowercase, strip_accents=strip_accents)
     return "".join(character for character, _ in characters)
 
 
 def normalized_characters(
-    text: str, *, lowercase: bool, strip_accents: bool
+    text: str, *, lowercase: bool, strip_accents: bool | None
 ) -> Iterator[tuple[str, int]]:
     """Yield each character of the normalised text, and the place in `text` that it comes from.
 
     One character may become several (a Hangul syllable its letters) or none (an accent).
     """
+    strips = lowercase if strip_accents is None else strip_accents
     for place, character in enumerate(text):
         if is_removed(character):
             continue
@@ -59,9 +59,9 @@ def normalized_characters(
         chinese = is_chinese(character)
         if chinese:
             yield " ", place
-        parts = unicodedata.normalize("NFD", character) if strip_accents else character
+        parts = unicodedata.normalize("NFD", character) if strips else character
         for part in parts:
-            if strip_accents and unicodedata.category(part) == "Mn":
+            if strips and unicodedata.category(part) == "Mn":
                 continue
             # One by one: at the end of a word, str.lower would make another small sigma.
             for small in part.lower() if lowercase else part:

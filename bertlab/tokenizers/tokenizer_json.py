@@ -2,11 +2,13 @@
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from bertlab._files import write_atomically
+
+BERT_WORDS = {"type": "BertPreTokenizer"}  # Hugging Face's name for `words.split_words`
 
 
 def write(
@@ -43,6 +45,28 @@ def write(
         "model": parts["model"],
     }
     return write_atomically(path, json.dumps(content, ensure_ascii=False, indent=2))
+
+
+def bpe_model(
+    vocab: Mapping[str, int],
+    merges: Iterable[Sequence[str]],
+    *,
+    unknown: str | None = None,
+    end_of_word: str | None = None,
+) -> dict[str, Any]:
+    """The model part of a BPE tokenizer, on characters or on bytes."""
+    return {
+        "type": "BPE",
+        "dropout": None,
+        "unk_token": unknown,
+        "continuing_subword_prefix": None,
+        "end_of_word_suffix": end_of_word,
+        "fuse_unk": False,
+        "byte_fallback": False,
+        "ignore_merges": False,
+        "vocab": dict(vocab),
+        "merges": [list(pair) for pair in merges],
+    }
 
 
 def read(path: str | os.PathLike, model_type: str) -> dict[str, Any]:

@@ -12,17 +12,16 @@ from bertlab._files import write_atomically
 from bertlab.tokenizers import tokenizer_json
 from bertlab.tokenizers.encoding import CLS, SEP, UNKNOWN, Span
 from bertlab.tokenizers.learning import TieBreak, first_vocab, learn_merges
-from bertlab.tokenizers.likelihood import GAIN, LIKELIHOOD
+from bertlab.tokenizers.likelihood import SCORED
 from bertlab.tokenizers.longest_match import longest_match
 from bertlab.tokenizers.normalize import CHUNK, normalize, normalized_characters
-from bertlab.tokenizers.pieces import CONTINUES, first_pieces, glue
+from bertlab.tokenizers.pieces import CONTINUES, first_alphabet, first_pieces, glue
 from bertlab.tokenizers.ranking import Gains, learn_by_score
 from bertlab.tokenizers.tokenizer import Tokenizer
 from bertlab.tokenizers.words import count_words, split_chunks, split_words, word_spans
 
 BERT_SPECIAL_TOKENS = ("[PAD]", UNKNOWN, CLS, SEP, "[MASK]")
-CRITERIA = ("gain", "likelihood", "frequency")
-PRE_TOKENIZER = {"type": "BertPreTokenizer"}
+CRITERIA = (*SCORED, "frequency")
 NORMALIZER = {"type": "BertNormalizer", "clean_text": True, "handle_chinese_chars": True}
 
 
@@ -101,10 +100,7 @@ class WordPiece(Tokenizer):
         chunks = partial(split_chunks, chunk=CHUNK)
         counts = count_words(texts, chunks=chunks, split=split, processes=processes)
         words = {first_pieces(word): count for word, count in counts.items()}
-        starts = {character for word in counts for character in word}
-        continuations = {piece for word in words for piece in word[1:]}
-        alphabet = [*sorted(starts), *sorted(continuations)]
-        vocab = first_vocab(alphabet, special_tokens, vocab_size)
+        vocab = first_vocab(first_alphabet(words), special_tokens, vocab_size)
         options = {"min_frequency": min_frequency, "tie_break": tie_break, "progress": progress}
         if criterion == "frequency":
             notes = Gains()
@@ -113,8 +109,9 @@ class WordPiece(Tokenizer):
             )
             gains = notes.so_far
         else:
-            chosen = GAIN if criterion == "gain" else LIKELIHOOD
-            vocab, merges, gains = learn_by_score(words, vocab, vocab_size, chosen, **options)
+            vocab, merges, gains = learn_by_score(
+                words, vocab, vocab_size, SCORED[criterion], **options
+            )
         return cls(
             vocab,
             tuple(merges),
@@ -181,9 +178,9 @@ class WordPiece(Tokenizer):
         """The normalised chunk, and for each of its characters the place it comes from."""
         if chunk.isascii() and chunk.isprintable():
             return normalize(chunk, lowercase=self.lowercase), range(len(chunk))
-        accents = self.lowercase if self.strip_accents is None else self.strip_accents
-        characters = normalized_characters(chunk, lowercase=self.lowercase, strip_accents=accents)
-        pairs = list(characters)
+        pairs = list(
+            normalized_characters(chunk, lowercase=self.lowercase, strip_accents=self.strip_accents)
+        )
         return "".join(character for character, _ in pairs), [place for _, place in pairs]
 
     @cached_property
@@ -206,7 +203,7 @@ class WordPiece(Tokenizer):
                 "strip_accents": self.strip_accents,
                 "lowercase": self.lowercase,
             },
-            "pre_tokenizer": PRE_TOKENIZER,
+            "pre_tokenizer": tokenizer_json.BERT_WORDS,
             "decoder": {"type": "WordPiece", "prefix": CONTINUES, "cleanup": False},
             "model": {
                 "type": "WordPiece",
@@ -228,7 +225,9 @@ class WordPiece(Tokenizer):
         """
         content = tokenizer_json.read(path, "WordPiece")
         model, normalizer = content["model"], content["normalizer"]
-        tokenizer_json.expect(path, "pre_tokenizer", content["pre_tokenizer"], PRE_TOKENIZER)
+        tokenizer_json.expect(
+            path, "pre_tokenizer", content["pre_tokenizer"], tokenizer_json.BERT_WORDS
+        )
         tokenizer_json.expect(path, "normalizer", normalizer, NORMALIZER)
         marks = {"unk_token": UNKNOWN, "continuing_subword_prefix": CONTINUES}
         found = {name: model.get(name) for name in marks}

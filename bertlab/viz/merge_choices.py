@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from math import log
 
 from bertlab.tokenizers.learning import TieBreak, learn_merges
-from bertlab.tokenizers.likelihood import GAIN, LIKELIHOOD
+from bertlab.tokenizers.likelihood import SCORED
 from bertlab.tokenizers.merges import count_pairs
-from bertlab.tokenizers.pieces import CONTINUES, glue
+from bertlab.tokenizers.pieces import first_alphabet, glue
 from bertlab.tokenizers.ranking import learn_by_score
 from bertlab.viz.merge_steppers import Pair, Symbols, merge_all
 
@@ -90,9 +90,10 @@ def score_pairs(words: Mapping[Symbols, int], criterion: str) -> dict[Pair, Scor
         if criterion == "frequency":
             value = count
         else:
-            score = (GAIN if criterion == "gain" else LIKELIHOOD).score
             made = pieces[glue(a, b)]
-            value = score(n_ab, pieces[a], pieces[b], pieces.total(), made, a == b)
+            value = SCORED[criterion].score(
+                n_ab, pieces[a], pieces[b], pieces.total(), made, a == b
+            )
         scores[pair] = Score(n_ab, pieces[a], pieces[b], value)
     return scores
 
@@ -116,14 +117,11 @@ def _learn(
     words: Mapping[Symbols, int], criterion: str, merges: int, tie_break: TieBreak
 ) -> tuple[dict[str, int], list[Pair]]:
     """Learn at least so many merges, unless nothing is left; ids are `WordPiece.train`'s."""
-    starts = {piece.removeprefix(CONTINUES) for word in words for piece in word}
-    continuations = {piece for word in words for piece in word[1:]}
-    vocab = {piece: id for id, piece in enumerate([*sorted(starts), *sorted(continuations)])}
+    vocab = {piece: id for id, piece in enumerate(first_alphabet(words))}
     size = len(vocab) + merges
     if criterion == "frequency":
         return learn_merges(words, vocab, size, tie_break=tie_break, join=glue)
-    chosen = GAIN if criterion == "gain" else LIKELIHOOD
-    return learn_by_score(words, vocab, size, chosen, tie_break=tie_break)[:2]
+    return learn_by_score(words, vocab, size, SCORED[criterion], tie_break=tie_break)[:2]
 
 
 def _count_pieces(words: Mapping[Symbols, int]) -> Counter[str]:
