@@ -14,12 +14,12 @@ from bertlab.model.attention import (
     MultiHeadAttention,
     attention,
     attention_probabilities,
-    expand_mask,
     multi_head_attention,
     row_softmax,
     self_attention,
     single_query_attention,
 )
+from bertlab.model.masks import causal_mask, padding_mask
 
 
 def normal(*shape, seed=0):
@@ -40,13 +40,10 @@ def seeded_layer(d_model=12, n_heads=3, dropout=0.0):
 
 def as_reference(layer):
     """The same weights in PyTorch's own multi-head attention."""
-    d_model = layer.query.in_features
-    reference = torch.nn.MultiheadAttention(d_model, layer.n_heads, batch_first=True).eval()
-    parts = (layer.query, layer.key, layer.value)
-    reference.in_proj_weight.data = torch.cat([part.weight.data for part in parts])
-    reference.in_proj_bias.data = torch.cat([part.bias.data for part in parts])
-    reference.out_proj.weight.data = layer.output.weight.data
-    reference.out_proj.bias.data = layer.output.bias.data
+    reference = torch.nn.MultiheadAttention(layer.d_model, layer.n_heads, batch_first=True).eval()
+    reference.in_proj_weight.data = layer.query_key_value.weight.data
+    reference.in_proj_bias.data = layer.query_key_value.bias.data
+    reference.out_proj.load_state_dict(layer.output.state_dict())
     return reference
 
 
@@ -88,18 +85,7 @@ def test_attention_equals_numpy_in_double_precision():
 @pytest.mark.parametrize("length", [1, 7, 33])
 def test_the_loop_over_heads_equals_the_fused_layer(length):
     layer, x = seeded_layer().double(), normal(length, 12).double()
-    columns = [slice(head * 4, (head + 1) * 4) for head in range(3)]
-    heads = [
-        HeadWeights(
-            *(
-                parameter
-                for part in (layer.query, layer.key, layer.value)
-                for parameter in (part.weight[rows].T, part.bias[rows])
-            )
-        )
-        for rows in columns
-    ]
-    looped = multi_head_attention(x, heads, layer.output.weight.T, layer.output.bias)
+    looped = multi_head_attention(x, layer.head_weights(), layer.output.weight.T, layer.output.bias)
     torch.testing.assert_close(layer(x[None])[0][0], looped, rtol=0, atol=1e-6)
 
 
@@ -152,13 +138,58 @@ def test_every_row_of_probabilities_sums_to_one(seed, length):
     assert (probabilities >= 0).all()
 
 
-def test_a_causal_mask_hides_what_comes_later():
-    layer, x = seeded_layer(), normal(1, 6, 12)
-    causal = torch.ones(6, 6, dtype=torch.bool).tril()[None, None]
-    updated, probabilities = layer(x, causal, output_attentions=True)
-    assert (probabilities.triu(diagonal=1) == 0).all()
-    x[:, -1] += 1
-    torch.testing.assert_close(layer(x, causal)[0][:, :-1], updated[:, :-1])
+@pytest.mark.parametrize("output_attentions", [False, True])
+def test_causal_attention_equals_torch_with_and_without_padding(output_attentions):
+    layer, x = seeded_layer(), normal(3, 20, 12)
+    reference = as_reference(layer)
+    padding = torch.arange(20) < torch.tensor([20, 11, 1])[:, None]  # [B, L]
+    for ours, theirs in ((None, None), (padding, ~padding)):
+        expected, weights = reference(
+            x,
+            x,
+            x,
+            key_padding_mask=theirs,
+            attn_mask=~causal_mask(20),
+            average_attn_weights=False,
+        )
+        updated, probabilities = layer(x, ours, causal=True, output_attentions=output_attentions)
+        torch.testing.assert_close(updated, expected, rtol=1e-5, atol=1e-5)
+        if output_attentions:
+            torch.testing.assert_close(probabilities, weights, rtol=1e-5, atol=1e-6)
+            assert (probabilities.triu(diagonal=1) == 0).all()
+
+
+@pytest.mark.parametrize("output_attentions", [False, True])
+def test_cross_attention_equals_torch(output_attentions):
+    layer, x, context = seeded_layer(), normal(3, 7, 12), normal(3, 20, 12, seed=1)
+    padding = torch.arange(20) < torch.tensor([20, 11, 1])[:, None]  # [B, L']
+    expected, weights = as_reference(layer)(
+        x, context, context, key_padding_mask=~padding, average_attn_weights=False
+    )
+    updated, probabilities = layer(x, padding, context=context, output_attentions=output_attentions)
+    torch.testing.assert_close(updated, expected, rtol=1e-5, atol=1e-5)
+    if output_attentions:
+        torch.testing.assert_close(probabilities, weights, rtol=1e-5, atol=1e-6)
+
+
+@given(st.integers(0, 10**6), st.integers(2, 12), st.data())
+def test_what_comes_later_never_changes_what_came_before(seed, length, data):
+    layer, x = seeded_layer(), normal(1, length, 12, seed=seed)
+    later = data.draw(st.integers(1, length - 1))
+    changed = x.clone()
+    changed[:, later:] += 1
+    before, after = (layer(vectors, causal=True)[0][:, :later] for vectors in (x, changed))
+    torch.testing.assert_close(after, before)
+
+
+def test_masks_by_hand():
+    assert causal_mask(3).tolist() == [[1, 0, 0], [1, 1, 0], [1, 1, 1]]
+    assert padding_mask(torch.tensor([[5, 0, 6], [7, 8, 0]])).tolist() == [[1, 0, 1], [1, 1, 0]]
+    assert padding_mask(torch.tensor([[5, 0, 9]]), pad_id=9).tolist() == [[1, 1, 0]]
+    with pytest.raises(ValueError, match=r"ids must be \[B, L\]; got \[3\]"):
+        padding_mask(torch.tensor([1, 2, 3]))
+    with pytest.raises(ValueError, match="length must be at least 1; got 0"):
+        causal_mask(0)
 
 
 @pytest.mark.parametrize("shape", [(4, 7), (5, 4), (4,), (4, 2, 5, 5), (4, 1, 5, 6), (1, 5)])
@@ -168,9 +199,44 @@ def test_a_mask_of_the_wrong_shape_is_refused(shape):
         seeded_layer()(normal(4, 5, 12), torch.ones(shape, dtype=torch.bool))
 
 
-def test_a_mask_that_hides_everything_is_refused():
+@pytest.mark.parametrize("output_attentions", [False, True])
+def test_a_mask_that_hides_everything_is_refused(output_attentions):
+    layer, x = seeded_layer(), normal(2, 2, 12)
+    asked = {"output_attentions": output_attentions}
     with pytest.raises(ValueError, match="nothing to attend to"):
-        expand_mask(torch.tensor([[1, 1], [0, 0]]), 2, 2)
+        layer(x, torch.tensor([[1, 1], [0, 0]]), **asked)
+    left_padded = torch.tensor([[1, 1], [0, 1]])
+    layer(x, left_padded, **asked)
+    with pytest.raises(ValueError, match="wants on the right"):
+        layer(x, left_padded, causal=True, **asked)
+
+
+@pytest.mark.parametrize(
+    ("mask", "message"),
+    [
+        (torch.zeros(1, 3), "mask must be boolean, or integers 1 .* got torch.float32"),
+        (torch.tensor([[101, 7592, 102]]), "only 0 and 1; got 101 to 7592; are these token ids"),
+        (torch.tensor([[1, -10000, 0]]), "only 0 and 1; got -10000 to 1"),
+    ],
+)
+def test_numbers_that_are_no_mask_are_refused(mask, message):
+    with pytest.raises(ValueError, match=message):
+        seeded_layer()(normal(1, 3, 12), mask)
+
+
+@pytest.mark.parametrize(
+    ("x", "context", "message"),
+    [
+        (normal(3, 12), None, r"x must be \[B, L, D\] with D = 12; got \[3, 12\]"),
+        (normal(1, 3, 11), None, r"x must be \[B, L, D\] with D = 12; got \[1, 3, 11\]"),
+        (normal(1, 3, 12).long(), None, "dtype, torch.float32; got torch.int64; ids become"),
+        (normal(1, 3, 12).double(), None, "dtype, torch.float32; got torch.float64"),
+        (normal(1, 3, 12), normal(1, 4, 11), r"context must be \[B, L', D\] with D = 12"),
+    ],
+)
+def test_vectors_that_do_not_fit_the_layer_are_refused(x, context, message):
+    with pytest.raises(ValueError, match=message):
+        seeded_layer()(x, context=context)
 
 
 def test_attention_refuses_shapes_that_do_not_fit():
@@ -178,6 +244,10 @@ def test_attention_refuses_shapes_that_do_not_fit():
         attention(normal(3, 4), normal(3, 5), normal(3, 4))
     with pytest.raises(ValueError, match="one value for each key"):
         attention(normal(3, 4), normal(3, 4), normal(2, 4))
+    with pytest.raises(ValueError, match=r"one dtype; got torch.float32, torch.float64"):
+        attention(normal(3, 4), normal(3, 4).double(), normal(3, 4))
+    with pytest.raises(ValueError, match=r"x must be \[..., L, D\] with D = 6; got \[3, 5\]"):
+        self_attention(normal(3, 5), head_weights(6, 4))
     with pytest.raises(ValueError, match="mask must be boolean"):
         attention(normal(3, 4), normal(3, 4), normal(3, 4), torch.zeros(3, 3))
     with pytest.raises(ValueError, match=r"broadcast to the scores, \[3, 3\]; got \[3, 2\]"):

@@ -1,21 +1,37 @@
-"""Floor 1: ids to vectors. Read `attention.py`, `layers.py`, `embeddings.py`, `bert.py`."""
+"""Floor 1: ids to vectors.
+
+Read `attention.py` and `masks.py`, `activations.py`, `layers.py`, `embeddings.py`, `bert.py`,
+`heads.py`, then `transformer.py`; `config.py` names the sizes, `parameters.py` counts them and
+`pretrained.py` reads and writes published weights.
+"""
 
 from bertlab.model.attention import MultiHeadAttention, attention
 from bertlab.model.bert import Bert, BertOutput
 from bertlab.model.config import BertConfig
-from bertlab.model.embeddings import Embeddings
+from bertlab.model.embeddings import Embeddings, sinusoidal_positions
+from bertlab.model.heads import BertForPreTraining, PreTrainingOutput
 from bertlab.model.layers import EncoderLayer, FeedForward, LayerNorm
-from bertlab.model.pretrained import load_pretrained
+from bertlab.model.masks import causal_mask, padding_mask
+from bertlab.model.parameters import ParameterTable, count_parameters
+from bertlab.model.pretrained import load_pretrained, save_pretrained
 
 __all__ = [
     "Bert",
     "BertConfig",
+    "BertForPreTraining",
     "BertOutput",
     "Embeddings",
     "EncoderLayer",
     "FeedForward",
     "LayerNorm",
     "MultiHeadAttention",
+    "ParameterTable",
+    "PreTrainingOutput",
     "attention",
+    "causal_mask",
+    "count_parameters",
     "load_pretrained",
+    "padding_mask",
+    "save_pretrained",
+    "sinusoidal_positions",
 ]

@@ -5,7 +5,8 @@ Rows are tokens, as everywhere in the course. Letters in shape comments:
     B  sequences in a batch     H  heads               d_head  size of one head
     L  tokens in a sequence     D  embedding size
 
-A mask is boolean and `True` means "may be attended"; it broadcasts to [B, H, L, L].
+A mask is boolean and `True` means "may be attended"; it broadcasts to [B, H, L, L]
+(`masks.py`). L' is the number of keys where it differs from the number of queries.
 
 Source: Phuong & Hutter (2022), Algorithms 3 to 5; Vaswani et al. (2017), section 3.2.
 """
@@ -16,6 +17,9 @@ from typing import NamedTuple
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
+
+from bertlab.model.checks import check_attention, check_vectors
+from bertlab.model.masks import causal_mask, check_visible, expand_mask
 
 
 class HeadWeights(NamedTuple):
@@ -85,7 +89,7 @@ def attention(
 
     Source: Vaswani et al. (2017), eq. 1; Phuong & Hutter (2022), Algorithm 4, lines 4 to 6.
     """
-    check_shapes(query, key, value, mask)
+    check_attention(query, key, value, mask)
     probabilities = attention_probabilities(query, key, mask)
     return probabilities @ value, probabilities
 
@@ -99,6 +103,7 @@ def self_attention(
 
     Source: Phuong & Hutter (2022), Algorithm 4 with Z = X and, without a mask, bidirectional.
     """
+    check_vectors("self_attention", "x", x, "[..., L, D]", weights.W_q, len(weights.W_q))
     query = x @ weights.W_q + weights.b_q  # [L, d_head]
     key = x @ weights.W_k + weights.b_k  # [L, d_head]
     value = x @ weights.W_v + weights.b_v  # [L, d_head]
@@ -120,10 +125,15 @@ def multi_head_attention(
 
 
 class MultiHeadAttention(nn.Module):
-    """Multi-head self-attention as BERT runs it: all heads of all sequences in one product.
+    """Multi-head attention as the library runs it: all heads of all sequences in one product.
 
     d_model: embedding size; n_heads: heads that share it evenly; dropout: rate on the
     attention probabilities. Raises ValueError if d_model is not divisible by n_heads.
+
+    One matrix makes queries, keys and values, [W_q W_k W_v] side by side: one large product
+    keeps the processor busier than three small ones.
+
+    Source: Phuong & Hutter (2022), Algorithm 5; Vaswani et al. (2017), section 3.2.2.
     """
 
     def __init__(self, d_model: int, n_heads: int, dropout: float = 0.0) -> None:
@@ -133,33 +143,72 @@ class MultiHeadAttention(nn.Module):
                 f"MultiHeadAttention: d_model must be divisible by n_heads; "
                 f"got d_model={d_model}, n_heads={n_heads}"
             )
+        self.d_model = d_model
         self.n_heads = n_heads
         self.dropout = dropout
-        self.query = nn.Linear(d_model, d_model)
-        self.key = nn.Linear(d_model, d_model)
-        self.value = nn.Linear(d_model, d_model)
+        self.query_key_value = nn.Linear(d_model, 3 * d_model)
         self.output = nn.Linear(d_model, d_model)
 
     def forward(
-        self, x: Tensor, mask: Tensor | None = None, *, output_attentions: bool = False
+        self,
+        x: Tensor,
+        mask: Tensor | None = None,
+        *,
+        context: Tensor | None = None,
+        causal: bool = False,
+        output_attentions: bool = False,
     ) -> tuple[Tensor, Tensor | None]:
-        """x: [B, L, D]; mask: [B, L], [B, 1, L, L] or what broadcasts to it.
+        """Update every token of x by what it attends to: x itself, or `context`.
 
-        Returns the updated vectors [B, L, D] and, if asked for, the probabilities [B, H, L, L].
-        Without them PyTorch's fused kernel runs, which never stores the [L, L] matrix.
+        x: [B, L, D]; context: [B, L', D], whose tokens give the keys and values of
+        cross-attention; mask: [B, L'], [B, 1, L, L'] or what broadcasts to it; causal: hide from
+        each token what comes after it.
+
+        Returns the updated vectors [B, L, D] and, if asked for, the probabilities [B, H, L, L'].
+        Without them PyTorch's fused kernel runs, which never stores the [L, L'] matrix.
+
+        Raises ValueError if a shape or a dtype does not fit, or a query may attend to nothing.
         """
-        query = split_heads(self.query(x), self.n_heads)  # [B, H, L, d_head]
-        key = split_heads(self.key(x), self.n_heads)  # [B, H, L, d_head]
-        value = split_heads(self.value(x), self.n_heads)  # [B, H, L, d_head]
-        mask = expand_mask(mask, x.shape[0], x.shape[1])
+        query, key, value = self._project(x, context)
+        mask = expand_mask(mask, len(x), query.shape[-2], key.shape[-2])
+        if causal and (mask is not None or output_attentions):  # else the kernel does it
+            mask = causal_mask(x.shape[1], x.device) & (True if mask is None else mask)
+        check_visible(mask)
         rate = self.dropout if self.training else 0.0
         if output_attentions:
             probabilities = attention_probabilities(query, key, mask)
             heads = F.dropout(probabilities, rate) @ value
         else:
             probabilities = None
-            heads = F.scaled_dot_product_attention(query, key, value, mask, dropout_p=rate)
+            heads = F.scaled_dot_product_attention(
+                query, key, value, mask, dropout_p=rate, is_causal=causal and mask is None
+            )
         return self.output(merge_heads(heads)), probabilities
+
+    def head_weights(self) -> list[HeadWeights]:
+        """The parameters of each head as the formal algorithm has them; views, not copies."""
+        weight, bias = self.query_key_value.weight, self.query_key_value.bias
+        heads = weight.unflatten(0, (3, self.n_heads, -1))  # [3, H, d_head, D]
+        offsets = bias.unflatten(0, (3, self.n_heads, -1))  # [3, H, d_head]
+        return [
+            HeadWeights(*(part for i in range(3) for part in (heads[i, head].T, offsets[i, head])))
+            for head in range(self.n_heads)
+        ]
+
+    def _project(self, x: Tensor, context: Tensor | None) -> tuple[Tensor, Tensor, Tensor]:
+        """Queries [B, H, L, d_head]; keys and values [B, H, L', d_head]."""
+        weight, bias = self.query_key_value.weight, self.query_key_value.bias
+        check_vectors("MultiHeadAttention", "x", x, "[B, L, D]", weight, self.d_model)
+        if context is None:
+            query, key, value = self.query_key_value(x).chunk(3, dim=-1)
+        else:
+            check_vectors(
+                "MultiHeadAttention", "context", context, "[B, L', D]", weight, self.d_model
+            )
+            D = self.d_model
+            query = F.linear(x, weight[:D], bias[:D])
+            key, value = F.linear(context, weight[D:], bias[D:]).chunk(2, dim=-1)
+        return tuple(split_heads(part, self.n_heads) for part in (query, key, value))
 
 
 def split_heads(x: Tensor, n_heads: int) -> Tensor:
@@ -170,59 +219,3 @@ def split_heads(x: Tensor, n_heads: int) -> Tensor:
 def merge_heads(x: Tensor) -> Tensor:
     """[B, H, L, d_head] -> [B, L, D]: the heads' vectors side by side again."""
     return x.transpose(-3, -2).flatten(-2)
-
-
-def expand_mask(mask: Tensor | None, batch: int, length: int) -> Tensor | None:
-    """Bring a mask to a boolean [B, 1, L, L] or [B, 1, 1, L]; `True` may be attended.
-
-    mask: [B, L] marks the keys that are tokens, not padding (as tokenizers give it, 1 or 0);
-    [B, 1, L, L] says it for every query and key. Raises ValueError for any other shape, or if
-    a sequence may attend to nothing.
-    """
-    if mask is None:
-        return None
-    if mask.shape == (batch, length):
-        mask = mask[:, None, None, :]
-    elif mask.dim() != 4 or any(
-        size not in (1, full)
-        for size, full in zip(mask.shape, (batch, 1, length, length), strict=True)
-    ):
-        raise ValueError(
-            f"attention: mask must be [B, L] or [B, 1, L, L]; got {list(mask.shape)} "
-            f"for {batch} sequences of {length} tokens"
-        )
-    mask = mask.bool()
-    if mask.device.type == "cpu" and not mask.any(dim=-1).all():  # elsewhere it would cost a wait
-        raise ValueError(
-            "attention: mask leaves a query nothing to attend to; True (or 1) marks tokens that "
-            "may be attended, False (or 0) padding"
-        )
-    return mask
-
-
-def check_shapes(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None) -> None:
-    """Raise ValueError if queries, keys, values and mask do not fit each other."""
-    if query.shape[-1] != key.shape[-1]:
-        raise ValueError(
-            f"attention: query and key must have the same last size, d_head; "
-            f"got query {list(query.shape)} and key {list(key.shape)}"
-        )
-    if key.shape[-2] != value.shape[-2]:
-        raise ValueError(
-            f"attention: there must be one value for each key; "
-            f"got key {list(key.shape)} and value {list(value.shape)}"
-        )
-    if mask is None:
-        return
-    if mask.dtype != torch.bool:
-        raise ValueError(
-            f"attention: mask must be boolean, True = may be attended; got {mask.dtype}"
-        )
-    scores = (*query.shape[:-1], key.shape[-2])
-    if mask.dim() > len(scores) or any(
-        size not in (1, full)
-        for size, full in zip(reversed(mask.shape), reversed(scores), strict=False)
-    ):
-        raise ValueError(
-            f"attention: mask must broadcast to the scores, {list(scores)}; got {list(mask.shape)}"
-        )

@@ -1,6 +1,7 @@
 """BERT: embeddings, a stack of encoder layers, and a pooled vector for the whole text.
 
-Source: Devlin et al. (2019); Phuong & Hutter (2022), Algorithm 9 (ETransformer).
+Source: Devlin et al. (2019); Phuong & Hutter (2022), Algorithm 9 (ETransformer) and, with
+`causal`, the stack of Algorithm 10 (DTransformer).
 """
 
 from typing import NamedTuple
@@ -23,7 +24,7 @@ class BertOutput(NamedTuple):
 
 
 class Bert(nn.Module):
-    """The encoder of BERT.
+    """The encoder of BERT; with `config.causal`, a decoder-only model made of the same parts.
 
     seed: draws the initial weights, normal with standard deviation 0.02 (biases are 0); the
     global random state is left alone.
@@ -39,7 +40,7 @@ class Bert(nn.Module):
         self.config = config
         with torch.random.fork_rng(devices=[]):  # PyTorch's own initial draw, which we replace
             self.embeddings = Embeddings(config)
-            self.layers = nn.ModuleList(EncoderLayer(config) for _ in range(config.n_layers))
+            self.layers = nn.ModuleList(encoder_layer(config) for _ in range(config.n_layers))
             self.pooler = nn.Linear(config.d_model, config.d_model)
         initialise(self, torch.Generator().manual_seed(seed))
 
@@ -61,7 +62,12 @@ class Bert(nn.Module):
         x = self.embeddings(ids, segment_ids)  # [B, L, D]
         hidden_states, attentions = [x], []
         for layer in self.layers:
-            x, probabilities = layer(x, attention_mask, output_attentions=output_attentions)
+            x, probabilities = layer(
+                x,
+                attention_mask,
+                causal=self.config.causal,
+                output_attentions=output_attentions,
+            )
             hidden_states.append(x)
             attentions.append(probabilities)
         return BertOutput(
@@ -72,8 +78,24 @@ class Bert(nn.Module):
         )
 
 
+def encoder_layer(config: BertConfig) -> EncoderLayer:
+    """One layer of a BERT: post-norm, GELU."""
+    return EncoderLayer(
+        config.d_model,
+        config.n_heads,
+        config.d_ff,
+        dropout=config.dropout,
+        eps=config.layer_norm_eps,
+    )
+
+
 def initialise(model: nn.Module, generator: torch.Generator) -> None:
-    """Draw every weight anew from a normal distribution, sd 0.02; set every bias to 0."""
+    """Draw every weight anew from a normal distribution, sd 0.02; set every bias to 0.
+
+    On PyTorch's "meta" device, where tensors have a shape and no numbers, there is nothing to do.
+    """
+    if next(model.parameters()).is_meta:
+        return
     for module in model.modules():
         if isinstance(module, nn.Linear | nn.Embedding):
             nn.init.normal_(module.weight, std=0.02, generator=generator)

@@ -27,6 +27,7 @@ class BertConfig:
     n_segments: int = 2
     dropout: float = 0.1
     layer_norm_eps: float = 1e-12
+    causal: bool = False  # True: each token sees only what came before, as in GPT
 
     def __post_init__(self) -> None:
         for name in ("vocab_size", "d_model", "n_layers", "n_heads", "d_ff", "max_length"):

@@ -1,7 +1,7 @@
-"""Ids to vectors: the sum of three learned tables.
+"""Ids to vectors: the sum of three learned tables; and positions that need no learning.
 
 Source: Devlin et al. (2019), figure 2; Phuong & Hutter (2022), Algorithms 1 and 2 (their encoder
-has no segments; BERT does).
+has no segments; BERT does); Vaswani et al. (2017), section 3.5.
 """
 
 import torch
@@ -9,6 +9,7 @@ from torch import Tensor, nn
 
 from bertlab.model.config import BertConfig
 from bertlab.model.layers import LayerNorm
+from bertlab.model.token_checks import check_ids
 
 
 class Embeddings(nn.Module):
@@ -29,33 +30,36 @@ class Embeddings(nn.Module):
         """
         if segment_ids is None:
             segment_ids = torch.zeros_like(ids)
-        self._check(ids, segment_ids)
-        positions = torch.arange(ids.shape[1], device=ids.device)  # [L]
-        summed = self.token(ids) + self.position(positions) + self.segment(segment_ids)
-        return self.dropout(self.norm(summed))  # [B, L, D]
-
-    def _check(self, ids: Tensor, segment_ids: Tensor) -> None:
-        if ids.dim() != 2 or not ids.numel():
-            raise ValueError(f"Bert: ids must be [B, L] and not empty; got {list(ids.shape)}")
+        check_ids("Bert", "ids", ids, self.token.num_embeddings, self.position.num_embeddings)
+        check_ids("Bert", "segment_ids", segment_ids, self.segment.num_embeddings)
         if segment_ids.shape != ids.shape:
             raise ValueError(
                 f"Bert: segment_ids must have the shape of ids, {list(ids.shape)}; "
                 f"got {list(segment_ids.shape)}"
             )
-        if ids.shape[1] > self.position.num_embeddings:
-            raise ValueError(
-                f"Bert: ids must hold at most max_length={self.position.num_embeddings} tokens a "
-                f"sequence; got {ids.shape[1]}; shorten the text"
-            )
-        if ids.device.type != "cpu":
-            return  # reading values would make the device wait; it raises its own error
-        for name, values, table in (
-            ("ids", ids, self.token),
-            ("segment_ids", segment_ids, self.segment),
-        ):
-            low, high = values.min().item(), values.max().item()
-            if low < 0 or high >= table.num_embeddings:
-                raise ValueError(
-                    f"Bert: {name} must be from 0 to {table.num_embeddings - 1}; "
-                    f"got {low if low < 0 else high}; do tokenizer and model belong together?"
-                )
+        positions = torch.arange(ids.shape[1], device=ids.device)  # [L]
+        summed = self.token(ids) + self.position(positions) + self.segment(segment_ids)
+        return self.dropout(self.norm(summed))  # [B, L, D]
+
+
+def sinusoidal_positions(max_length: int, d_model: int) -> Tensor:
+    """Vectors for the positions 0, 1, 2, ...: sines and cosines of ever longer waves.
+
+    PE(pos, 2i) = sin(pos / 10000^(2i / d_model)); PE(pos, 2i + 1) = cos of the same angle.
+    Returns [max_length, d_model]. Raises ValueError if a size is below 1 or `d_model` is odd.
+
+    Source: Vaswani et al. (2017), section 3.5.
+
+    >>> sinusoidal_positions(2, 4)
+    tensor([[0.0000, 1.0000, 0.0000, 1.0000],
+            [0.8415, 0.5403, 0.0100, 0.9999]])
+    """
+    if max_length < 1 or d_model < 1 or d_model % 2:
+        raise ValueError(
+            "sinusoidal_positions: max_length must be at least 1 and d_model even, one sine and "
+            f"one cosine a wave; got max_length={max_length}, d_model={d_model}"
+        )
+    position = torch.arange(max_length, dtype=torch.float64)[:, None]  # [max_length, 1]
+    even = torch.arange(0, d_model, 2, dtype=torch.float64)  # 2i: [d_model / 2]
+    angle = position / 10_000 ** (even / d_model)  # [max_length, d_model / 2]
+    return torch.stack([angle.sin(), angle.cos()], dim=-1).flatten(-2).float()

@@ -8,7 +8,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from bertlab.model.attention import MultiHeadAttention
-from bertlab.model.config import BertConfig
+from bertlab.model.checks import check_vectors
 
 
 def layer_norm(x: Tensor, gamma: Tensor, beta: Tensor, eps: float = 1e-12) -> Tensor:
@@ -19,6 +19,7 @@ def layer_norm(x: Tensor, gamma: Tensor, beta: Tensor, eps: float = 1e-12) -> Te
 
     Source: Phuong & Hutter (2022), Algorithm 6; Ba et al. (2016).
     """
+    check_vectors("layer_norm", "x", x, "[..., D]", gamma, len(gamma))
     mean = x.mean(dim=-1, keepdim=True)
     variance = (x - mean).square().mean(dim=-1, keepdim=True)
     return (x - mean) / torch.sqrt(variance + eps) * gamma + beta
@@ -39,37 +40,79 @@ class LayerNorm(nn.Module):
 
 
 class FeedForward(nn.Module):
-    """Each token by itself: D -> d_ff, GELU, d_ff -> D."""
+    """Each token by itself: D -> d_ff, the activation, d_ff -> D.
 
-    def __init__(self, d_model: int, d_ff: int) -> None:
+    activation: "gelu" as in BERT, or "relu" as in the first Transformer.
+
+    Source: Vaswani et al. (2017), section 3.3; Phuong & Hutter (2022), Algorithm 9, line 8.
+    """
+
+    def __init__(self, d_model: int, d_ff: int, activation: str = "gelu") -> None:
         super().__init__()
+        if activation not in ACTIVATIONS:
+            raise ValueError(
+                f"FeedForward: activation must be one of {sorted(ACTIVATIONS)}; got {activation!r}"
+            )
         self.expand = nn.Linear(d_model, d_ff)
         self.contract = nn.Linear(d_ff, d_model)
+        self.activation = ACTIVATIONS[activation]
 
     def forward(self, x: Tensor) -> Tensor:
         """[..., D] -> [..., D]."""
-        return self.contract(F.gelu(self.expand(x)))
+        return self.contract(self.activation(self.expand(x)))
+
+
+ACTIVATIONS = {"gelu": F.gelu, "relu": F.relu}
 
 
 class EncoderLayer(nn.Module):
-    """One encoder layer: attention, then feed-forward; each is added to its input, then normed.
+    """One encoder layer: attention, then feed-forward, each with a residual connection and a norm.
 
-    Source: Phuong & Hutter (2022), Algorithm 9, lines 6 to 9 ("post-norm", as BERT has it).
+    d_model, n_heads, d_ff: sizes; dropout: rate on the probabilities and on what each half adds;
+    activation: "gelu" or "relu"; pre_norm: norm what goes into each half instead of the sum, which
+    trains more easily when there are many layers (BERT and the first Transformer norm the sum).
+
+    Source: Phuong & Hutter (2022), Algorithm 9, lines 6 to 9; pre-norm: Xiong et al. (2020).
     """
 
-    def __init__(self, config: BertConfig) -> None:
+    def __init__(
+        self,
+        d_model: int,
+        n_heads: int,
+        d_ff: int,
+        *,
+        dropout: float = 0.1,
+        eps: float = 1e-12,
+        activation: str = "gelu",
+        pre_norm: bool = False,
+    ) -> None:
         super().__init__()
-        self.attention = MultiHeadAttention(config.d_model, config.n_heads, config.dropout)
-        self.attention_norm = LayerNorm(config.d_model, config.layer_norm_eps)
-        self.feed_forward = FeedForward(config.d_model, config.d_ff)
-        self.feed_forward_norm = LayerNorm(config.d_model, config.layer_norm_eps)
-        self.dropout = nn.Dropout(config.dropout)
+        self.attention = MultiHeadAttention(d_model, n_heads, dropout)
+        self.attention_norm = LayerNorm(d_model, eps)
+        self.feed_forward = FeedForward(d_model, d_ff, activation)
+        self.feed_forward_norm = LayerNorm(d_model, eps)
+        self.dropout = nn.Dropout(dropout)
+        self.pre_norm = pre_norm
 
     def forward(
-        self, x: Tensor, mask: Tensor | None = None, *, output_attentions: bool = False
+        self,
+        x: Tensor,
+        mask: Tensor | None = None,
+        *,
+        causal: bool = False,
+        output_attentions: bool = False,
     ) -> tuple[Tensor, Tensor | None]:
-        """x: [B, L, D] -> the same shape, and the probabilities [B, H, L, L] if asked for."""
-        attended, probabilities = self.attention(x, mask, output_attentions=output_attentions)
-        x = self.attention_norm(x + self.dropout(attended))
-        x = self.feed_forward_norm(x + self.dropout(self.feed_forward(x)))
+        """x: [B, L, D] -> the same shape, and the probabilities [B, H, L, L] if asked for.
+
+        mask and causal: as in `MultiHeadAttention`.
+        """
+        asked = {"causal": causal, "output_attentions": output_attentions}
+        if self.pre_norm:
+            attended, probabilities = self.attention(self.attention_norm(x), mask, **asked)
+            x = x + self.dropout(attended)
+            x = x + self.dropout(self.feed_forward(self.feed_forward_norm(x)))
+        else:
+            attended, probabilities = self.attention(x, mask, **asked)
+            x = self.attention_norm(x + self.dropout(attended))
+            x = self.feed_forward_norm(x + self.dropout(self.feed_forward(x)))
         return x, probabilities

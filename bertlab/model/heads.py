@@ -1,0 +1,105 @@
+"""BERT with the two heads that it is pre-trained with: masked words and next sentences.
+
+Source: Devlin et al. (2019), section 3.1; Phuong & Hutter (2022), Algorithm 9, lines 10 to 12.
+"""
+
+from typing import NamedTuple
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from bertlab.model.bert import Bert, BertOutput, initialise
+from bertlab.model.config import BertConfig
+from bertlab.model.layers import LayerNorm
+
+
+class PreTrainingOutput(NamedTuple):
+    """What `BertForPreTraining` returns."""
+
+    mlm_logits: Tensor  # [B, L, V], or [N, V] at the N positions asked for
+    nsp_logits: Tensor  # [B, 2]: column 0 = IsNext, column 1 = NotNext, as published
+    encoder: BertOutput
+
+
+class MaskedLanguageModelHead(nn.Module):
+    """From a token's vector to a score for every word: transform, GELU, norm, unembedding.
+
+    The unembedding is the table of token embeddings once more ("tied"), with a bias of its own.
+
+    Source: Phuong & Hutter (2022), Algorithm 9, lines 10 to 12, which has no bias and no tying.
+    """
+
+    def __init__(self, config: BertConfig) -> None:
+        super().__init__()
+        self.transform = nn.Linear(config.d_model, config.d_model)  # W_f, b_f
+        self.norm = LayerNorm(config.d_model, config.layer_norm_eps)
+        self.bias = nn.Parameter(torch.zeros(config.vocab_size))
+
+    def forward(self, hidden: Tensor, unembedding: Tensor) -> Tensor:
+        """hidden: [..., D]; unembedding: [V, D]. Returns logits [..., V]."""
+        transformed = self.norm(F.gelu(self.transform(hidden)))  # [..., D]
+        return F.linear(transformed, unembedding, self.bias)
+
+
+class BertForPreTraining(nn.Module):
+    """The encoder, the head for masked words and the head for next sentences.
+
+    seed: draws all initial weights as in `Bert`; those of the encoder are `Bert(config, seed)`'s.
+
+    >>> model = BertForPreTraining(BertConfig.tiny(vocab_size=100)).eval()
+    >>> output = model(torch.tensor([[2, 17, 4, 3]]))
+    >>> output.mlm_logits.shape, output.nsp_logits.shape
+    (torch.Size([1, 4, 100]), torch.Size([1, 2]))
+    """
+
+    def __init__(self, config: BertConfig, seed: int = 0) -> None:
+        super().__init__()
+        self.config = config
+        self.bert = Bert(config, seed)
+        with torch.random.fork_rng(devices=[]):
+            self.mlm_head = MaskedLanguageModelHead(config)
+            self.nsp_head = nn.Linear(config.d_model, 2)
+        generator = torch.Generator().manual_seed(seed)
+        initialise(self.mlm_head, generator)
+        initialise(self.nsp_head, generator)
+
+    def forward(
+        self,
+        ids: Tensor,
+        segment_ids: Tensor | None = None,
+        attention_mask: Tensor | None = None,
+        predict: Tensor | None = None,
+        *,
+        output_attentions: bool = False,
+        output_hidden_states: bool = False,
+    ) -> PreTrainingOutput:
+        """Score every word at every position, and whether sentence B follows sentence A.
+
+        ids, segment_ids, attention_mask: as in `Bert`; predict: boolean [B, L], the positions
+        whose word is to be guessed, which come back one after the other, [N, V]. BERT masks 15 %
+        of the tokens; scoring 30,522 words for the other 85 % would be the larger part of a small
+        model's work, for nothing.
+
+        Raises ValueError as `Bert`, or if `predict` does not fit.
+        """
+        if predict is not None and (predict.dtype != torch.bool or predict.shape != ids.shape):
+            raise ValueError(
+                f"BertForPreTraining: predict must be boolean and have the shape of ids, "
+                f"{list(ids.shape)}; got {predict.dtype} {list(predict.shape)}"
+            )
+        encoder = self.bert(
+            ids,
+            segment_ids,
+            attention_mask,
+            output_attentions=output_attentions,
+            output_hidden_states=output_hidden_states,
+        )
+        hidden = encoder.last_hidden_state  # [B, L, D]
+        if predict is not None:
+            hidden = hidden[predict]  # [N, D]
+        return PreTrainingOutput(
+            mlm_logits=self.mlm_head(hidden, self.bert.embeddings.token.weight),
+            nsp_logits=self.nsp_head(encoder.pooler_output),
+            encoder=encoder,
+        )

@@ -1,0 +1,119 @@
+"""The pre-training heads and their gradients against `transformers`."""
+
+import pytest
+import torch
+from torch.nn import functional as F
+from transformers import BertConfig as ReferenceConfig
+from transformers import BertForPreTraining as ReferenceForPreTraining
+
+from bertlab.model import Bert, BertConfig, BertForPreTraining, load_pretrained
+from bertlab.model.pretrained import tensor_names
+
+CONFIG = BertConfig(50, 24, 2, 4, 40, max_length=64)
+
+
+def generator(seed=0):
+    return torch.Generator().manual_seed(seed)
+
+
+@pytest.fixture
+def both(tmp_path):
+    reference = ReferenceForPreTraining(
+        ReferenceConfig(
+            vocab_size=50,
+            hidden_size=24,
+            num_hidden_layers=2,
+            num_attention_heads=4,
+            intermediate_size=40,
+            max_position_embeddings=64,
+        )
+    ).eval()
+    for i, parameter in enumerate(reference.parameters()):
+        parameter.data = torch.randn(parameter.shape, generator=generator(i)) / 3
+    reference.save_pretrained(tmp_path)
+    return load_pretrained(tmp_path, BertForPreTraining), reference
+
+
+def batch():
+    ids = torch.randint(1, 50, (4, 30), generator=generator())
+    mask = (torch.arange(30) < torch.tensor([[30], [17], [9], [3]])).long()
+    segment_ids = (torch.arange(30) >= 12).long().expand(4, -1)
+    predict = torch.rand(4, 30, generator=generator()) < 0.3
+    return ids, segment_ids, mask, predict & mask.bool()
+
+
+def test_logits_equal_hugging_faces_everywhere_and_at_chosen_positions(both):
+    ours, reference = both
+    ids, segment_ids, mask, predict = batch()
+    with torch.no_grad():
+        expected = reference(ids, mask, segment_ids)
+        everywhere = ours(ids, segment_ids, mask)
+        chosen = ours(ids, segment_ids, mask, predict)
+    close = {"rtol": 1e-4, "atol": 1e-4}
+    torch.testing.assert_close(everywhere.mlm_logits, expected.prediction_logits, **close)
+    torch.testing.assert_close(chosen.mlm_logits, expected.prediction_logits[predict], **close)
+    for output in (everywhere, chosen):
+        torch.testing.assert_close(output.nsp_logits, expected.seq_relationship_logits, **close)
+
+
+def test_the_loss_of_pre_training_has_hugging_faces_gradients(both):
+    ours, reference = both
+    ids, segment_ids, mask, predict = batch()
+    words, follows = (
+        torch.randint(50, ids.shape, generator=generator(1)),
+        torch.tensor([0, 1, 1, 0]),
+    )
+    output = ours(ids, segment_ids, mask, predict)
+    loss = F.cross_entropy(output.mlm_logits, words[predict]) + F.cross_entropy(
+        output.nsp_logits, follows
+    )
+    labels = words.masked_fill(~predict, -100)
+    expected = reference(ids, mask, segment_ids, labels=labels, next_sentence_label=follows).loss
+    torch.testing.assert_close(loss, expected)
+    loss.backward()
+    expected.backward()
+    gradients = {name: parameter.grad for name, parameter in reference.named_parameters()}
+    names = tensor_names(2, BertForPreTraining)
+    assert set(names) == set(dict(ours.named_parameters()))
+    for name, theirs in names.items():
+        torch.testing.assert_close(
+            ours.get_parameter(name).grad,
+            torch.cat([gradients[part] for part in theirs]),
+            rtol=1e-3,
+            atol=1e-5,
+        )
+
+
+def test_nothing_to_predict_gives_no_logits():
+    model = BertForPreTraining(CONFIG).eval()
+    ids = torch.ones(2, 5, dtype=torch.long)
+    output = model(ids, predict=torch.zeros(2, 5, dtype=torch.bool))
+    assert output.mlm_logits.shape == (0, 50)
+    assert output.nsp_logits.shape == (2, 2)
+    assert output.encoder.hidden_states is None
+
+
+def test_the_encoder_of_a_seed_is_the_same_with_and_without_heads():
+    with_heads, bare = BertForPreTraining(CONFIG, 5).bert.state_dict(), Bert(CONFIG, 5).state_dict()
+    assert all(torch.equal(with_heads[name], bare[name]) for name in bare)
+
+
+def test_attention_and_hidden_states_come_when_asked_for():
+    output = BertForPreTraining(CONFIG).eval()(
+        torch.ones(2, 5, dtype=torch.long), output_attentions=True, output_hidden_states=True
+    )
+    assert [a.shape for a in output.encoder.attentions] == [(2, 4, 5, 5)] * 2
+    assert [h.shape for h in output.encoder.hidden_states] == [(2, 5, 24)] * 3
+
+
+@pytest.mark.parametrize(
+    ("predict", "got"),
+    [
+        (torch.ones(2, 4, dtype=torch.bool), r"torch.bool \[2, 4\]"),
+        (torch.ones(2, 5), r"torch.float32 \[2, 5\]"),
+    ],
+)
+def test_positions_that_do_not_fit_are_refused(predict, got):
+    message = r"predict must be boolean and have the shape of ids, \[2, 5\]; got " + got
+    with pytest.raises(ValueError, match=message):
+        BertForPreTraining(CONFIG)(torch.ones(2, 5, dtype=torch.long), predict=predict)

@@ -1,0 +1,67 @@
+"""Parameters counted by component, against `transformers` and against the slides' arithmetic."""
+
+import pytest
+import torch
+from torch import nn
+from transformers import BertConfig as ReferenceConfig
+from transformers import BertForPreTraining as ReferenceForPreTraining
+
+from bertlab.model import Bert, BertConfig, BertForPreTraining, count_parameters
+
+SIZES = ["tiny", "mini", "small", "medium", "base", "large"]
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_every_size_has_as_many_parameters_as_hugging_faces(size):
+    config = getattr(BertConfig, size)()
+    with torch.device("meta"):
+        reference = ReferenceForPreTraining(
+            ReferenceConfig(
+                hidden_size=config.d_model,
+                num_hidden_layers=config.n_layers,
+                num_attention_heads=config.n_heads,
+                intermediate_size=config.d_ff,
+            )
+        )
+    ours = count_parameters(config)
+    assert ours.total == sum(p.numel() for p in reference.parameters())
+    assert ours.part("bert") == sum(p.numel() for p in reference.bert.parameters())
+
+
+def test_base_part_by_part_and_the_slides():
+    table = count_parameters(BertConfig.base())
+    assert table.part("bert") == 109_482_240
+    assert table.total == 110_106_428
+    # The slides round the vocabulary to 30,000 words; the rest of the embeddings is exact.
+    slides = count_parameters(BertConfig.base(vocab_size=30_000))
+    assert slides.part("bert.embeddings.token") == 23_040_000
+    assert slides.part("bert.embeddings.segment") == 1_536
+    assert slides.part("bert.embeddings.position") == 393_216
+    # One layer: 4 x 768 x 768 and 2 x 768 x 3,072 weights, "7M" in the slides
+    weights = 4 * 768 * 768 + 2 * 768 * 3072
+    biases = 4 * 768 + 3072 + 768
+    norms = 2 * 2 * 768
+    assert slides.part("bert.layers") == 12 * (weights + biases + norms)
+    assert round(weights / 1e6) == 7
+    assert pytest.approx(107.4) == 23.4 + 12 * 7
+
+
+def test_a_model_and_its_config_count_the_same():
+    config = BertConfig.tiny(vocab_size=70)
+    assert count_parameters(BertForPreTraining(config)) == count_parameters(config)
+    bare = count_parameters(Bert(config))
+    assert bare.total == count_parameters(config).part("bert")
+
+
+def test_the_table_adds_up_and_names_every_parameter():
+    model = Bert(BertConfig.mini(vocab_size=70))
+    table = count_parameters(model)
+    assert table.total == sum(parameter.numel() for parameter in model.parameters())
+    assert {c.copies for c in table.components if c.name.startswith("layers")} == {4}
+    assert str(table).count("\n") == len(table.components)
+    assert table.rows()[-1] == ("total", "", f"{table.total:,}")
+
+
+def test_shared_parameters_count_once():
+    first = nn.Linear(3, 3, bias=False)
+    assert count_parameters(nn.Sequential(first, first)).total == 9

@@ -1,0 +1,240 @@
+"""Published weights in and out, against `transformers`; every fault of a folder is named."""
+
+import json
+from itertools import pairwise
+
+import pytest
+import torch
+from safetensors.torch import load_file, save_file
+from torch.nn.utils.rnn import pad_sequence
+from transformers import BertConfig as ReferenceConfig
+from transformers import BertForPreTraining as ReferenceForPreTraining
+from transformers import BertModel, BertTokenizerFast
+
+from bertlab.model import (
+    Bert,
+    BertConfig,
+    BertForPreTraining,
+    load_pretrained,
+    padding_mask,
+    save_pretrained,
+)
+from bertlab.tokenizers import WordPiece
+
+KINDS = {Bert: BertModel, BertForPreTraining: ReferenceForPreTraining}
+WORDS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "the", "cat", "##s", "sat", "Cat"]
+
+
+def generator(seed=0):
+    return torch.Generator().manual_seed(seed)
+
+
+def reference_model(kind):
+    """A tiny model of Hugging Face; no two of its tensors, biases and norms are alike."""
+    config = ReferenceConfig(
+        vocab_size=len(WORDS),
+        hidden_size=24,
+        num_hidden_layers=3,
+        num_attention_heads=4,
+        intermediate_size=40,
+        max_position_embeddings=64,
+        attn_implementation="eager",
+    )
+    model = KINDS[kind](config).eval()
+    for i, parameter in enumerate(model.parameters()):
+        parameter.data = torch.randn(parameter.shape, generator=generator(i)) / 3
+    return model
+
+
+@pytest.fixture(params=KINDS, ids=lambda kind: kind.__name__)
+def kind(request):
+    return request.param
+
+
+@pytest.fixture
+def folder(kind, tmp_path):
+    reference_model(kind).save_pretrained(tmp_path)
+    return tmp_path
+
+
+def change_tensors(folder, change):
+    tensors = load_file(folder / "model.safetensors")
+    change(tensors)
+    save_file(tensors, folder / "model.safetensors")
+
+
+def change_config(folder, **values):
+    config = json.loads((folder / "config.json").read_text())
+    (folder / "config.json").write_text(json.dumps(config | values))
+
+
+def batch():
+    ids = torch.randint(5, 10, (3, 12), generator=generator())
+    mask = (torch.arange(12) < torch.tensor([[12], [5], [1]])).long()
+    segment_ids = (torch.arange(12) >= 6).long().expand(3, -1)
+    return ids, segment_ids, mask
+
+
+def test_what_we_save_transformers_reads_back(kind, tmp_path):
+    tokenizer = WordPiece.train(["the cats sat"], vocab_size=len(WORDS) + 20)
+    ours = kind(BertConfig(len(tokenizer.vocab), 24, 3, 4, 40, max_length=64), seed=4).eval()
+    save_pretrained(ours, tmp_path / "new", tokenizer)
+    theirs, report = KINDS[kind].from_pretrained(tmp_path / "new", output_loading_info=True)
+    assert not report["missing_keys"]
+    assert not report["unexpected_keys"]
+    ids, segment_ids, mask = batch()
+    with torch.no_grad():
+        expected = theirs.eval()(ids, mask, segment_ids)
+        got = ours(ids, segment_ids, mask)
+    torch.testing.assert_close(got[0], expected[0], rtol=1e-4, atol=1e-5)
+    torch.testing.assert_close(got[1], expected[1], rtol=1e-4, atol=1e-5)
+    reference = BertTokenizerFast.from_pretrained(tmp_path / "new")
+    assert reference("The cats sat!")["input_ids"] == tokenizer.encode("The cats sat!").ids
+    assert reference.do_lower_case is tokenizer.lowercase
+
+
+def test_saving_and_loading_changes_no_bit(kind, tmp_path):
+    ours = kind(BertConfig(len(WORDS), 24, 3, 4, 40, max_length=64, causal=True), seed=4)
+    save_pretrained(ours, tmp_path)
+    again = load_pretrained(tmp_path, kind)
+    assert again.config == ours.config
+    assert not again.training
+    for name, tensor in ours.state_dict().items():
+        assert torch.equal(again.state_dict()[name], tensor), name
+
+
+def test_loading_equals_transformers(kind, folder):
+    ids, segment_ids, mask = batch()
+    with torch.no_grad():
+        expected = reference_model(kind)(ids, mask, segment_ids)
+        got = load_pretrained(folder, kind)(ids, segment_ids, mask)
+    torch.testing.assert_close(got[0], expected[0], rtol=1e-4, atol=1e-5)
+    torch.testing.assert_close(got[1], expected[1], rtol=1e-4, atol=1e-5)
+
+
+def test_half_precision_becomes_float32(kind, folder):
+    change_tensors(folder, lambda t: t.update({name: x.half() for name, x in t.items()}))
+    assert {tensor.dtype for tensor in load_pretrained(folder, kind).parameters()} == {
+        torch.float32
+    }
+
+
+def test_missing_unexpected_and_misshapen_tensors_are_listed(kind, folder):
+    prefix = "" if kind is Bert else "bert."
+
+    def damage(tensors):
+        del tensors[f"{prefix}pooler.dense.bias"]
+        tensors["classifier.weight"] = torch.zeros(50)
+        tensors[f"{prefix}encoder.layer.2.attention.self.key.weight"] = torch.zeros(24, 23)
+
+    change_tensors(folder, damage)
+    with pytest.raises(ValueError) as error:
+        load_pretrained(folder, kind)
+    assert f"missing: {prefix}pooler.dense.bias" in str(error.value)
+    assert "unexpected: classifier.weight" in str(error.value)
+    assert (
+        f"shape of {prefix}encoder.layer.2.attention.self.key.weight: expected [24, 24], "
+        "got [24, 23]" in str(error.value)
+    )
+
+
+def test_the_heads_are_not_dropped_silently(tmp_path):
+    reference_model(BertForPreTraining).save_pretrained(tmp_path)
+    with pytest.raises(ValueError, match=r"unexpected: cls.*read with kind=BertForPreTraining"):
+        load_pretrained(tmp_path)
+
+
+def test_a_bare_encoder_has_no_heads_to_load(tmp_path):
+    reference_model(Bert).save_pretrained(tmp_path)
+    with pytest.raises(ValueError, match=r"missing: cls\.predictions\.bias"):
+        load_pretrained(tmp_path, BertForPreTraining)
+
+
+def test_an_unembedding_that_is_not_tied_is_refused(tmp_path):
+    reference_model(BertForPreTraining).save_pretrained(tmp_path)
+    copy = "cls.predictions.decoder.weight"
+    original = "bert.embeddings.word_embeddings.weight"
+    change_tensors(tmp_path, lambda t: t.update({copy: t[original].clone()}))
+    load_pretrained(tmp_path, BertForPreTraining)
+    change_tensors(tmp_path, lambda t: t.update({copy: t[original] + 1}))
+    with pytest.raises(ValueError, match=f"{copy} must equal {original}"):
+        load_pretrained(tmp_path, BertForPreTraining)
+
+
+def test_a_folder_that_is_no_bert_is_refused(kind, folder, tmp_path):
+    change_config(folder, model_type="roberta")
+    with pytest.raises(ValueError, match="model_type must be 'bert', as in BERT; got 'roberta'"):
+        load_pretrained(folder, kind)
+    change_config(folder, model_type="bert", hidden_act="relu")
+    with pytest.raises(ValueError, match="hidden_act must be 'gelu', as in BERT; got 'relu'"):
+        load_pretrained(folder, kind)
+    (folder / "config.json").write_text('{"model_type": "bert", "hidden_act": "gelu"}')
+    with pytest.raises(ValueError, match="does not say vocab_size, hidden_size"):
+        load_pretrained(folder, kind)
+    (folder / "config.json").write_text('{"model_type":')
+    with pytest.raises(ValueError, match=r"config.json is not JSON .* fetch it again"):
+        load_pretrained(folder, kind)
+    (folder / "config.json").unlink()
+    with pytest.raises(FileNotFoundError, match=r"holds no config\.json"):
+        load_pretrained(folder, kind)
+
+
+@pytest.mark.parametrize("kept", [0, 4, 100, 5000])
+def test_a_damaged_weight_file_is_refused(kind, folder, kept):
+    data = (folder / "model.safetensors").read_bytes()
+    (folder / "model.safetensors").write_bytes(data[:kept])
+    with pytest.raises(ValueError, match=r"cannot be read .* is the file whole\?"):
+        load_pretrained(folder, kind)
+
+
+def test_a_vocabulary_of_another_size_is_refused(kind, folder, tmp_path):
+    (folder / "vocab.txt").write_text("\n".join(WORDS[:-1]) + "\n")
+    with pytest.raises(ValueError, match=r"vocab.txt must have vocab_size=10 lines; got 9"):
+        load_pretrained(folder, kind)
+    tokenizer = WordPiece.from_vocab(folder / "vocab.txt")
+    with pytest.raises(ValueError, match=r"tokenizer must have vocab_size=12 words .* got 9"):
+        save_pretrained(kind(BertConfig(12, 24, 3, 4, 40)), tmp_path / "new", tokenizer)
+    assert not (tmp_path / "new").exists()
+
+
+@pytest.mark.corpora
+def test_minilm_equals_hugging_face_on_200_real_sentence_pairs():
+    from bertlab.data import documents, weights
+
+    folder = weights("minilm")
+    reference = BertModel.from_pretrained(folder, attn_implementation="eager").eval()
+    ours = load_pretrained(folder)
+    tokenizer = WordPiece.from_vocab(folder / "vocab.txt")
+    sentences = [text for document in documents("wikipedia")[:6] for text in document]
+    pairs = list(pairwise(text for text in sentences if len(text) > 40))[:200]
+    assert len(pairs) == 200
+    encodings = sorted(
+        (tokenizer.encode(a, b, max_length=128) for a, b in pairs), key=lambda e: len(e.ids)
+    )
+    # In float32 the order of a sum moves the last digits; in float64 nothing hides behind them.
+    for dtype, starts, relative, absolute in (
+        (torch.float32, range(0, 200, 25), 1e-5, 1e-5),
+        (torch.float64, (0, 175), 0, 1e-9),
+    ):
+        reference.to(dtype), ours.to(dtype)
+        close = {"rtol": relative, "atol": absolute}
+        for start in starts:
+            chosen = encodings[start : start + 25]
+            ids, segment_ids = (
+                pad_sequence([torch.tensor(getattr(e, name)) for e in chosen], batch_first=True)
+                for name in ("ids", "segment_ids")
+            )
+            mask = padding_mask(ids)
+            assert not mask.all()  # there is padding in every batch
+            everything = {"output_attentions": True, "output_hidden_states": True}
+            with torch.no_grad():
+                expected = reference(ids, mask.long(), segment_ids, **everything)
+                got = ours(ids, segment_ids, mask, **everything)
+                fused = ours(ids, segment_ids, mask)
+            torch.testing.assert_close(got.hidden_states, expected.hidden_states, **close)
+            torch.testing.assert_close(got.attentions, expected.attentions, **close)
+            for output in (got, fused):
+                torch.testing.assert_close(
+                    output.last_hidden_state, expected.last_hidden_state, **close
+                )
+                torch.testing.assert_close(output.pooler_output, expected.pooler_output, **close)
