@@ -11,12 +11,9 @@ process (`jobs.py`). `contests.py` lists who meets whom.
 
 import argparse
 import json
-import os
 import random
-import subprocess
 import sys
 from collections.abc import Iterator
-from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -24,13 +21,13 @@ from typing import Any
 from benchmarks import contests, report
 from benchmarks.contests import Comparison, Contest, Entry
 from benchmarks.report import Line
+from benchmarks.turns import Turns, take, take_turns
 from bertlab import data
 
-ROOT = Path(__file__).resolve().parent.parent
 PROSE = ("wikipedia", "books", "sotu")
 MIXED = (*PROSE, "newsgroups")
 SECTIONS = ("training", "cores", "scores", "minbpe", "encoding", "memory", "growth")
-Turns = list[dict[str, Any]]  # what `jobs.measure` said, turn by turn
+PACKAGES = ("tokenizers", "tiktoken", "rustbpe", "real-wordpiece", "transformers")
 
 
 class Corpora:
@@ -67,47 +64,15 @@ class Corpora:
         return sum(len(text.encode()) for text in json.loads(self.file(name).read_text())) / 1e6
 
 
-def is_installed(entry: Entry) -> bool:
-    """Whether the package that an entry needs is there."""
-    return find_spec(entry.package) is not None
-
-
 def turn(entry: Entry, texts: Path) -> dict[str, Any]:
-    """Let one contestant do its job once, in a process of its own.
-
-    Raises RuntimeError if it fails, or keeps more cores busy than it was given.
-    """
-    task = {"job": entry.job, "texts": str(texts), "options": entry.options, "calls": entry.calls}
-    environment = {
-        **os.environ,
-        "RAYON_NUM_THREADS": str(entry.cores),
-        "TOKENIZERS_PARALLELISM": "true" if entry.cores > 1 else "false",
-        "OMP_NUM_THREADS": str(entry.cores),
-    }
-    command = [sys.executable, "-m", "benchmarks.jobs", json.dumps(task)]
-    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)
-    if done.returncode:
-        raise RuntimeError(f"{entry.name}, {entry.job} {entry.options}:\n{done.stderr[-2000:]}")
-    answer = json.loads(done.stdout.splitlines()[-1])
-    for cpu, seconds in zip(answer["cpu"], answer["seconds"], strict=True):
-        if cpu > entry.cores * seconds * 1.1 + 0.1:
-            raise RuntimeError(
-                f"{entry.name}, {entry.job}: {cpu:.2f} s of processor time in {seconds:.2f} s is "
-                f"more than {entry.cores} at a time"
-            )
-    return answer
+    """Let one contestant do its job once, in a process of its own."""
+    return take(entry, "benchmarks.jobs", {"texts": str(texts), "calls": entry.calls})
 
 
 def run_contest(contest: Contest, corpora: Corpora, runs: int) -> list[Turns]:
     """The turns of each of the contest's entries; none for a peer that is not installed."""
     texts = corpora.file(contest.corpus)
-    entries = contest.entries
-    turns: list[Turns] = [[] for _ in entries]
-    for _ in range(runs):
-        for entry, own in zip(entries, turns, strict=True):
-            if is_installed(entry):
-                own.append(turn(entry, texts))
-    return turns
+    return take_turns(contest.entries, runs, lambda entry: turn(entry, texts))
 
 
 def compare(contest: Contest, line: Comparison, turns: list[Turns], megabytes: float) -> Line:
@@ -176,6 +141,14 @@ def tables(args: argparse.Namespace, corpora: Corpora) -> Iterator[str]:
             yield report.table(title, lines, with_speed=section == "encoding")
 
 
+def command(args: argparse.Namespace) -> str:
+    """What was typed."""
+    options = ["--quick"] * args.quick + (["--only", *args.only] if args.only else [])
+    options += ["--minbpe", "FOLDER"] if args.minbpe else []
+    options += ["--write"] * args.write
+    return " ".join(["python -m benchmarks.bench_tokenizers", *options])
+
+
 def main() -> None:
     """Read the command line, run, print, and write if asked to."""
     parser = argparse.ArgumentParser(
@@ -195,14 +168,15 @@ def main() -> None:
         parser.error(
             f"--minbpe: {args.minbpe} is no checkout of minbpe (it has no minbpe/regex.py)"
         )
-    parts = [report.circumstances(args)]
+    seconds = f"Seconds: median of {3 if args.quick else 5} (smallest–largest)."
+    parts = [report.circumstances(command(args), PACKAGES, seconds)]
     print(parts[0])
     with TemporaryDirectory() as folder:
         for table in tables(args, Corpora(Path(folder))):
             print(f"\n{table}", flush=True)
             parts.append(table)
     if args.write:
-        report.write("\n\n".join(parts))
+        report.write("\n\n".join(parts), "tokenizers")
 
 
 if __name__ == "__main__":

@@ -6,7 +6,10 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Entry:
-    """One contestant: a job (`training_jobs`, `encoding_jobs`), its options, what it needs."""
+    """One contestant: a job (`training_jobs`, `encoding_jobs`, `model_jobs`), what it needs.
+
+    calls: how often the work is done in a turn; environment: variables that it runs with.
+    """
 
     name: str
     job: str
@@ -14,6 +17,7 @@ class Entry:
     package: str = "bertlab"
     cores: int = 1
     calls: int = 1
+    environment: dict[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -21,7 +25,8 @@ class Comparison:
     """A line of a table: how many times as fast as `peer` is `ours`?
 
     goal: at least so many times, None if none was set; call: 0 for the first, cold one, 1 for the
-    second; same: "equal" where both results must be, "share" for the share of tokens in common.
+    second (of a model: which lap); same: "equal" where both results must be, "share" for the share
+    of tokens in common.
     """
 
     ours: Entry

@@ -8,6 +8,7 @@ import gc
 import json
 import os
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -25,17 +26,24 @@ def cpu_seconds() -> float:
     return sum(os.times()[:4])
 
 
+def clock(work: Callable[[], Any]) -> tuple[float, float, Any]:
+    """Do some work: its wall seconds, its processor seconds and its result."""
+    gc.collect()
+    cpu_before, before = cpu_seconds(), perf_counter()
+    result = work()
+    wall = perf_counter() - before
+    return wall, cpu_seconds() - cpu_before, result
+
+
 def measure(job: str, texts: str, options: dict[str, Any], calls: int) -> dict[str, Any]:
     """Do a job `calls` times: the first call finds its caches empty, the second finds them full."""
     strings = json.loads(Path(texts).read_text(encoding="utf-8"))
     work, note = find(job)(strings, **options)
     seconds, cpu, notes = [], [], []
     for _ in range(calls):
-        gc.collect()
-        cpu_before, before = cpu_seconds(), perf_counter()
-        result = work()
-        seconds.append(perf_counter() - before)
-        cpu.append(cpu_seconds() - cpu_before)
+        wall, processor, result = clock(work)
+        seconds.append(wall)
+        cpu.append(processor)
         notes.append(note(result))
         del result
     if any(other != notes[0] for other in notes):

@@ -1,6 +1,5 @@
 """Times as tables, and what they were taken on."""
 
-import argparse
 import os
 import platform
 from collections.abc import Iterable
@@ -14,8 +13,6 @@ from benchmarks.contests import Comparison
 from bertlab._files import write_atomically
 
 README = Path(__file__).resolve().parent / "README.md"
-BEGIN, END = "<!-- tokenizers: begin -->", "<!-- tokenizers: end -->"
-PACKAGES = ("tokenizers", "tiktoken", "rustbpe", "real-wordpiece", "transformers")
 
 
 @dataclass(frozen=True)
@@ -27,7 +24,7 @@ class Line:
     ours: list[float]
     peer: list[float]
     result: str
-    megabytes: float
+    megabytes: float = 0.0
 
     @property
     def ratio(self) -> float:
@@ -45,6 +42,26 @@ def seconds(times: list[float], megabytes: float | None = None) -> str:
     return f"{median(times):.2f} ({min(times):.2f}–{max(times):.2f}){speed}"
 
 
+def milliseconds(times: list[float]) -> str:
+    """The median, and from which to which it went, of times in seconds.
+
+    >>> milliseconds([1.0, 3.0, 2.0]), milliseconds([0.0123, 0.0125, 0.0121])
+    ('2,000 (1,000–3,000)', '12.3 (12.1–12.5)')
+    """
+    digits = 0 if min(times) >= 0.1 else 1
+    low, middle, high = (f"{1000 * t:,.{digits}f}" for t in (min(times), median(times), max(times)))
+    return f"{middle} ({low}–{high})"
+
+
+def times_as_fast(ratio: float) -> str:
+    """How many times as fast.
+
+    >>> times_as_fast(1.234), times_as_fast(12.34)
+    ('1.23', '12')
+    """
+    return f"{ratio:.2f}" if ratio < 10 else f"{ratio:.0f}"
+
+
 def rows_to_table(title: str, head: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
     """A heading and a table in Markdown."""
     head = list(head)
@@ -52,24 +69,29 @@ def rows_to_table(title: str, head: Iterable[str], rows: Iterable[Iterable[str]]
     return f"### {title}\n\n" + "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
 
 
-def table(title: str, lines: Iterable[Line], *, with_speed: bool) -> str:
-    """Ours against the peers."""
+def table(
+    title: str, lines: Iterable[Line], *, with_speed: bool = False, unit: str = "seconds"
+) -> str:
+    """Ours against the peers; unit: "seconds" or "milliseconds"."""
     rows = []
     for line in lines:
         size = line.megabytes if with_speed else None
         call = (", first call", ", second call")[line.comparison.call] if with_speed else ""
         goal = line.comparison.goal
-        cells = [line.title + call, line.comparison.ours.name, seconds(line.ours, size)]
+
+        def spread(times: list[float], size: float | None = size) -> str:
+            return seconds(times, size) if unit == "seconds" else milliseconds(times)
+
+        cells = [line.title + call, line.comparison.ours.name, spread(line.ours)]
         cells.append(line.comparison.peer.name)
         if line.peer:
             verdict = "" if goal is None else "met" if line.ratio >= goal else "not met"
-            ratio = f"{line.ratio:.2f}" if line.ratio < 10 else f"{line.ratio:.0f}"
-            cells += [seconds(line.peer, size), ratio]
+            cells += [spread(line.peer), times_as_fast(line.ratio)]
         else:
             verdict = ""
             cells += ["not installed", ""]
         rows.append([*cells, "" if goal is None else f"{goal:.3g}", verdict, line.result])
-    head = ["what", "ours", "seconds", "peer", "seconds", "times as fast", "goal", "", "result"]
+    head = ["what", "ours", unit, "peer", unit, "times as fast", "goal", "", "result"]
     return rows_to_table(title, head, rows)
 
 
@@ -90,22 +112,15 @@ def growth_table(rows: Iterable[tuple[str, float, list[float]]]) -> str:
     return rows_to_table("Growth of our training", head, cells)
 
 
-def circumstances(args: argparse.Namespace) -> str:
-    """The machine, the versions, the day and the command."""
+def circumstances(command: str, packages: Iterable[str], what: str) -> str:
+    """The day, the command, the machine, the versions, and `what` the numbers are."""
     versions = [f"Python {platform.python_version()}"]
-    for package in PACKAGES:
+    for package in packages:
         try:
             versions.append(f"{package} {version(package)}")
         except PackageNotFoundError:
             versions.append(f"{package} not installed")
-    options = ["--quick"] * args.quick + (["--only", *args.only] if args.only else [])
-    options += ["--minbpe", "FOLDER"] if args.minbpe else []
-    options += ["--write"] * args.write
-    command = " ".join(["python -m benchmarks.bench_tokenizers", *options])
-    return (
-        f"{date.today():%d %B %Y}, `{command}`. {machine()}. {', '.join(versions)}. "
-        f"Seconds: median of {3 if args.quick else 5} (smallest–largest)."
-    )
+    return f"{date.today():%d %B %Y}, `{command}`. {machine()}. {', '.join(versions)}. {what}"
 
 
 def machine() -> str:
@@ -123,14 +138,15 @@ def machine() -> str:
     return f"{processor}, {os.cpu_count()} cores{memory}, {platform.system()}{load}"
 
 
-def write(content: str, path: Path = README) -> None:
-    """Put `content` between the two marks.
+def write(content: str, section: str, path: Path = README) -> None:
+    """Put `content` between the two marks of a section.
 
     Raises ValueError if a mark is missing.
     """
+    begin_mark, end_mark = (f"<!-- {section}: {edge} -->" for edge in ("begin", "end"))
     text = path.read_text(encoding="utf-8")
-    before, begin, rest = text.partition(BEGIN)
-    _, end, after = rest.partition(END)
+    before, begin, rest = text.partition(begin_mark)
+    _, end, after = rest.partition(end_mark)
     if not (begin and end):
-        raise ValueError(f"{path}: expected the lines {BEGIN} and {END}, in this order")
+        raise ValueError(f"{path}: expected the lines {begin_mark} and {end_mark}, in this order")
     write_atomically(path, f"{before}{begin}\n\n{content}\n\n{end}{after}")

@@ -109,7 +109,8 @@ def test_dropout_falls_on_the_probabilities_only_in_training():
     quiet = layer(x)[0]
     torch.testing.assert_close(layer(x, output_attentions=True)[0], quiet)
     layer.train()
-    assert not torch.allclose(layer(x)[0], quiet)
+    for asked in (False, True):
+        assert not torch.allclose(layer(x, output_attentions=asked)[0], quiet)
     torch.manual_seed(0)
     mean = torch.stack([layer(x, output_attentions=True)[0] for _ in range(400)]).mean(dim=0)
     assert (mean - quiet).abs().mean() < 0.1 * quiet.abs().mean()

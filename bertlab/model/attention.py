@@ -165,7 +165,8 @@ class MultiHeadAttention(nn.Module):
         each token what comes after it.
 
         Returns the updated vectors [B, L, D] and, if asked for, the probabilities [B, H, L, L'].
-        Without them PyTorch's fused kernel runs, which never stores the [L, L'] matrix.
+        Without them PyTorch's fused kernel runs, which need not store the [L, L'] matrix (on a CPU
+        it does so in training, if there is dropout).
 
         Raises ValueError if a shape or a dtype does not fit, or a query may attend to nothing.
         """

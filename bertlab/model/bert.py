@@ -26,6 +26,9 @@ class BertOutput(NamedTuple):
 class Bert(nn.Module):
     """The encoder of BERT; with `config.causal`, a decoder-only model made of the same parts.
 
+    Source: Phuong & Hutter (2022), Algorithm 9 (ETransformer), lines 1 to 9, and Algorithm 10
+    (DTransformer); Devlin et al. (2019).
+
     seed: draws the initial weights, normal with standard deviation 0.02 (biases are 0); the
     global random state is left alone.
 
@@ -60,7 +63,7 @@ class Bert(nn.Module):
         any pattern. Raises ValueError if an id is out of range or a shape does not fit.
         """
         x = self.embeddings(ids, segment_ids)  # [B, L, D]
-        hidden_states, attentions = [x], []
+        hidden_states, attentions = [x] if output_hidden_states else [], []
         for layer in self.layers:
             x, probabilities = layer(
                 x,
@@ -68,7 +71,8 @@ class Bert(nn.Module):
                 causal=self.config.causal,
                 output_attentions=output_attentions,
             )
-            hidden_states.append(x)
+            if output_hidden_states:  # else each layer's memory is free for the next
+                hidden_states.append(x)
             attentions.append(probabilities)
         return BertOutput(
             last_hidden_state=x,

@@ -13,7 +13,10 @@ from bertlab.model.token_checks import check_ids
 
 
 class Embeddings(nn.Module):
-    """Token + position + segment embedding, then layer norm and dropout."""
+    """Token + position + segment embedding, then layer norm and dropout.
+
+    Source: Phuong & Hutter (2022), Algorithms 1 and 2; Devlin et al. (2019), figure 2.
+    """
 
     def __init__(self, config: BertConfig) -> None:
         super().__init__()

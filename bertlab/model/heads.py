@@ -27,7 +27,8 @@ class MaskedLanguageModelHead(nn.Module):
 
     The unembedding is the table of token embeddings once more ("tied"), with a bias of its own.
 
-    Source: Phuong & Hutter (2022), Algorithm 9, lines 10 to 12, which has no bias and no tying.
+    Source: Phuong & Hutter (2022), Algorithm 9, lines 10 to 12, and Algorithm 7 (unembedding),
+    which have no bias and no tying; Devlin et al. (2019).
     """
 
     def __init__(self, config: BertConfig) -> None:

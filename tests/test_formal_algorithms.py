@@ -1,0 +1,70 @@
+"""Every formal algorithm of the source lectures is a function that cites it and states shapes."""
+
+import re
+from pkgutil import resolve_name
+
+import pytest
+
+# Phuong & Hutter (2022), Formal Algorithms for Transformers: number -> what the library calls it
+ALGORITHMS = {
+    1: ["bertlab.model.embeddings.Embeddings"],
+    2: ["bertlab.model.embeddings.Embeddings"],
+    3: ["bertlab.model.attention.single_query_attention"],
+    4: ["bertlab.model.attention.attention", "bertlab.model.attention.self_attention"],
+    5: [
+        "bertlab.model.attention.multi_head_attention",
+        "bertlab.model.attention.MultiHeadAttention",
+    ],
+    6: ["bertlab.model.layers.layer_norm"],
+    7: ["bertlab.model.heads.MaskedLanguageModelHead"],
+    8: ["bertlab.model.transformer.Transformer"],
+    9: [
+        "bertlab.model.bert.Bert",
+        "bertlab.model.layers.EncoderLayer",
+        "bertlab.model.heads.MaskedLanguageModelHead",
+    ],
+    10: ["bertlab.model.bert.Bert"],
+    11: ["bertlab.seq2seq.training.train"],
+    15: ["bertlab.seq2seq.decoding.greedy_decode"],
+}
+# Vaswani et al. (2017) and Hendrycks & Gimpel (2016): where no algorithm has a number
+SECTIONS = {
+    "bertlab.model.embeddings.sinusoidal_positions": "Vaswani et al. (2017), section 3.5",
+    "bertlab.model.masks": "Vaswani et al. (2017), section 3.2.3",
+    "bertlab.model.activations": "Hendrycks & Gimpel (2016)",
+    "bertlab.model.transformer.Transformer": "Vaswani et al. (2017), section 3",
+}
+
+
+def words(name):
+    """A function's docstring; a class's with that of its `forward`."""
+    thing = resolve_name(name)
+    texts = [thing.__doc__, getattr(getattr(thing, "forward", None), "__doc__", None)]
+    return " ".join(" ".join(text.split()) for text in texts if text)
+
+
+def cited(text):
+    """The numbers in "Algorithm 4", "Algorithms 1 and 2", "Algorithms 3 to 5"."""
+    numbers = set()
+    for first, link, last in re.findall(r"Algorithms? (\d+)(?: (and|to) (\d+))?", text):
+        numbers.add(int(first))
+        if link == "and":
+            numbers.add(int(last))
+        elif link == "to":
+            numbers.update(range(int(first), int(last) + 1))
+    return numbers
+
+
+@pytest.mark.parametrize(
+    ("number", "name"), [(number, name) for number, names in ALGORITHMS.items() for name in names]
+)
+def test_it_cites_its_algorithm_and_states_shapes(number, name):
+    text = words(name)
+    assert "Phuong & Hutter (2022)" in text
+    assert number in cited(text)
+    assert re.search(r"\[[^\]]*[A-Z][^\]]*\]", text), "no shape such as [B, L, D]"
+
+
+@pytest.mark.parametrize(("name", "source"), SECTIONS.items())
+def test_it_cites_its_section(name, source):
+    assert source in words(name)
