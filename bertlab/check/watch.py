@@ -1,7 +1,7 @@
 """Watch a student's function while it runs: does it call the library, does it ever end?"""
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import wraps
 from math import inf
 from types import FrameType, TracebackType
@@ -13,7 +13,7 @@ MOST_LINES = 2_000_000  # about two seconds; a right solution needs a small part
 
 
 class LibraryUsed(BaseException):
-    """The watched function called a package that holds its answer.
+    """The watched function called a package, or a function of PyTorch, that holds its answer.
 
     No `Exception`: an `except Exception` in the student's function must not swallow it.
     """
@@ -28,10 +28,12 @@ class Watch:
 
     Lines are counted rather than seconds, so the verdict is the same on every machine. They are
     not counted while a debugger or a coverage tool is at work, which need the same hook.
+
+    ready_made: what the names of PyTorch's functions must not contain, such as "attention".
     """
 
-    def __init__(self, most_lines: float = MOST_LINES) -> None:
-        self.lines_left = most_lines
+    def __init__(self, most_lines: float = MOST_LINES, ready_made: Sequence[str] = ()) -> None:
+        self.lines_left, self.ready_made = most_lines, ready_made
 
     def __enter__(self) -> "Watch":
         self.profiler, self.tracer = sys.getprofile(), sys.gettrace()
@@ -49,15 +51,24 @@ class Watch:
         sys.setprofile(self.profiler)
         sys.settrace(self.tracer)
 
-    @staticmethod
-    def _entered(frame: FrameType, event: str, argument: Any) -> None:
+    def _entered(self, frame: FrameType, event: str, argument: Any) -> None:
         """Called for every function that is entered, C functions too."""
-        if event == "call" and is_an_answer(str(frame.f_globals.get("__name__"))):
-            raise LibraryUsed
+        if event == "call":
+            module = str(frame.f_globals.get("__name__"))
+            if is_an_answer(module) or self._is_ready_made(module, frame.f_code.co_name):
+                raise LibraryUsed
         if event == "c_call":
             owner = type(getattr(argument, "__self__", None)).__module__
-            if is_an_answer(owner) or is_an_answer(str(getattr(argument, "__module__", ""))):
+            module = str(getattr(argument, "__module__", ""))
+            # A method of a tensor tells its owner alone, a function its module.
+            if is_an_answer(owner) or is_an_answer(module):
                 raise LibraryUsed
+            if any(self._is_ready_made(part, argument.__name__) for part in (owner, module)):
+                raise LibraryUsed
+
+    def _is_ready_made(self, module: str, name: str) -> bool:
+        """Whether a function is PyTorch's, and one of those that must be written here."""
+        return module.split(".")[0] == "torch" and any(part in name for part in self.ready_made)
 
     def _traced(self, frame: FrameType, event: str, argument: Any) -> Callable:
         """Called for every line that is run."""
@@ -67,12 +78,12 @@ class Watch:
         return self._traced
 
 
-def watched(function: Callable) -> Callable:
+def watched(function: Callable, ready_made: Sequence[str] = ()) -> Callable:
     """The same function, which raises LibraryUsed when it calls the library; for hidden tests."""
 
     @wraps(function)
     def inside(*arguments: Any) -> Any:
-        with Watch(most_lines=inf):
+        with Watch(most_lines=inf, ready_made=ready_made):
             return function(*arguments)
 
     return inside
