@@ -33,6 +33,12 @@ class Embeddings(nn.Module):
         """
         if segment_ids is None:
             segment_ids = torch.zeros_like(ids)
+        self._check(ids, segment_ids)
+        positions = torch.arange(ids.shape[1], device=ids.device)  # [L]
+        summed = self.token(ids) + self.position(positions) + self.segment(segment_ids)
+        return self.dropout(self.norm(summed))  # [B, L, D]
+
+    def _check(self, ids: Tensor, segment_ids: Tensor) -> None:
         check_ids("Bert", "ids", ids, self.token.num_embeddings, self.position.num_embeddings)
         check_ids("Bert", "segment_ids", segment_ids, self.segment.num_embeddings)
         if segment_ids.shape != ids.shape:
@@ -40,9 +46,6 @@ class Embeddings(nn.Module):
                 f"Bert: segment_ids must have the shape of ids, {list(ids.shape)}; "
                 f"got {list(segment_ids.shape)}"
             )
-        positions = torch.arange(ids.shape[1], device=ids.device)  # [L]
-        summed = self.token(ids) + self.position(positions) + self.segment(segment_ids)
-        return self.dropout(self.norm(summed))  # [B, L, D]
 
 
 def sinusoidal_positions(max_length: int, d_model: int) -> Tensor:
