@@ -1,0 +1,128 @@
+"""Assignment 4: what its solutions compute is what the library computes."""
+
+import pytest
+import torch
+
+from bertlab.check import ps4_weights
+from bertlab.check.feedback import CheckFailed
+from bertlab.check.ps4_bert_encoder import encode as check_encode
+from bertlab.data import DataError, weights
+from bertlab.model import Bert, BertConfig, BertForPreTraining, count_parameters, load_pretrained
+from bertlab.model.embeddings import sinusoidal_positions
+from bertlab.model.layers import layer_norm
+from tests.conftest import ROOT, read_page
+
+SOURCE = ROOT / "solutions" / "ps4_bert_encoder" / "ps4_bert_encoder.ipynb"
+CONFIG = BertConfig.tiny(vocab_size=40, max_length=60)
+IDS = torch.arange(40).view(2, 20) * 7 % 40
+SEGMENTS = torch.arange(40).view(2, 20) // 10 % 2
+MASK = torch.arange(20) < torch.tensor([[20], [13]])
+
+
+@pytest.fixture(scope="module")
+def solution():
+    """The functions of the solution notebook."""
+    scope = {"__name__": "__main__"}
+    for cell in read_page(SOURCE).code:
+        if cell.metadata.nbgrader.solution or cell.id in ("imports", "given-attention"):
+            exec(compile(cell.source, cell.id, "exec"), scope)
+    return scope
+
+
+@pytest.fixture(scope="module")
+def bert():
+    """A model no weight of which is 0 or 1, in 64 bits, so that a small difference is a mistake."""
+    model = BertForPreTraining(CONFIG, seed=4).double().eval().requires_grad_(False)
+    generator = torch.Generator().manual_seed(5)
+    for parameter in model.parameters():
+        parameter.add_(0.2 * torch.randn(parameter.shape, generator=generator, dtype=torch.float64))
+    return model
+
+
+def under_formal_names(bert):
+    embeddings = bert.embeddings
+    tables = (part.weight for part in (embeddings.token, embeddings.position, embeddings.segment))
+    return ps4_weights.EncoderWeights(
+        ps4_weights.EmbeddingWeights(*tables, embeddings.norm.gamma, embeddings.norm.beta),
+        [ps4_weights._layer_of(layer) for layer in bert.layers],
+    )
+
+
+def test_the_solutions_norm_and_positions_are_the_librarys(solution):
+    x, gamma, beta = ps4_weights.numbers(3, 5, 8, seed=1), torch.rand(8), torch.rand(8)
+    assert torch.allclose(solution["layer_norm"](x, gamma, beta), layer_norm(x, gamma, beta))
+    ours = solution["sinusoidal_positions"](70, 24)
+    assert torch.allclose(ours, sinusoidal_positions(70, 24), atol=1e-5)
+
+
+def test_the_solutions_hidden_states_are_those_of_the_librarys_bert(solution, bert):
+    expected = bert.bert(IDS, SEGMENTS, MASK, output_hidden_states=True).hidden_states
+    states = solution["encode"](IDS, SEGMENTS, under_formal_names(bert.bert), MASK)
+    assert len(states) == len(expected) == 3
+    for ours, theirs in zip(states, expected, strict=True):
+        assert torch.allclose(ours, theirs, atol=1e-5)
+
+
+def test_the_solutions_feed_forward_network_is_the_librarys(solution, bert):
+    layer = ps4_weights._layer_of(bert.bert.layers[0])
+    x = ps4_weights.numbers(2, 3, CONFIG.d_model, seed=2, dtype=torch.float64)
+    ours = solution["feed_forward"](x, layer.W_mlp1, layer.b_mlp1, layer.W_mlp2, layer.b_mlp2)
+    assert torch.allclose(ours, bert.bert.layers[0].feed_forward(x), atol=1e-5)
+
+
+def test_the_solutions_logits_are_those_of_the_librarys_head(solution, bert):
+    predict = torch.arange(40).view(2, 20) % 6 == 1
+    expected = bert(IDS, SEGMENTS, MASK, predict)
+    head = bert.mlm_head
+    names = ps4_weights.MLMHeadWeights(
+        head.transform.weight.T, head.transform.bias, head.norm.gamma, head.norm.beta, head.bias
+    )
+    hidden, W_e = expected.encoder.last_hidden_state, bert.bert.embeddings.token.weight
+    ours = solution["mlm_logits"](hidden, predict, names, W_e)
+    assert torch.allclose(ours, expected.mlm_logits, atol=1e-4)
+
+
+@pytest.mark.parametrize("name", ["tiny", "mini", "small", "medium", "base", "large"])
+def test_the_solutions_count_is_the_librarys(solution, name):
+    config = getattr(BertConfig, name)()
+    assert solution["n_parameters"](config) == count_parameters(config).part("bert")
+
+
+def test_minilm_under_formal_names_computes_what_the_library_does_with_it(solution):
+    ids, segments, mask = ps4_weights.read(("A pair.", "Its second half."), ("Another one.",))
+    model = load_pretrained(weights("minilm"), kind=Bert)
+    with torch.no_grad():
+        expected = model(ids, segments, mask).last_hidden_state
+    ours = solution["encode"](ids, segments, ps4_weights.published("minilm"), mask)[-1]
+    assert torch.allclose(ours, expected, atol=1e-5)
+
+
+def test_without_the_published_weights_the_check_says_what_to_run(solution, monkeypatch):
+    def not_there(name):
+        raise DataError("run `python -m bertlab.data fetch core`")
+
+    monkeypatch.setattr("bertlab.check.ps4_stack.published", not_there)
+    with pytest.raises(CheckFailed, match="fetch core"):
+        check_encode(solution["encode"])
+
+
+def test_the_numbers_of_the_checks_are_the_same_everywhere():
+    expected = torch.tensor([0.1563, -0.5080, -0.1528])
+    assert torch.allclose(ps4_weights.numbers(3, seed=1), expected, atol=1e-4)
+
+
+def test_the_graders_answer_states_the_numbers_that_the_page_shows(solution):
+    shown = []
+    scope = solution | {"display": lambda table: shown.append(str(table))}
+    cells = {cell.id: cell.source for cell in read_page(SOURCE).cells}
+    for name in ("order", "kept", "kept-table", "sizes"):
+        exec(compile(cells[name], name, "exec"), scope)
+    order, kept, sizes = shown
+    assert order.count("1.0000") == 4
+    for number, table in (
+        *(("0.9778", order), ("0.7803", order)),
+        *(("0.85", kept), ("0.35", kept), ("0.79", kept), ("73%", kept)),
+        ("393,216", sizes),
+    ):
+        assert number in table
+        assert number.replace("%", " %") in cells["explain"]
