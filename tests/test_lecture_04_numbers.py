@@ -170,6 +170,83 @@ def test_minus_infinity_hides_a_key_and_a_score_of_zero_does_not():
     assert nn.functional.softmax(torch.full((2,), -math.inf), dim=0).isnan().all()
 
 
+def test_the_association_matrix_of_albert_einstein_worked_einstein_wrote(states):
+    words = np.array([[2, 0, 0], [2, 1, 0], [0, 0, 2], [2, 1, 0], [0, 0, 2]])
+    scores = words @ words.T
+    assert scores[1].tolist() == [4, 5, 0, 5, 0]
+    assert (scores == scores.T).all()
+    assert round(math.e**4 + 2 * math.e**5 + 2, 1) == 353.4
+    shares = softmax(scores)
+    np.testing.assert_allclose(shares.sum(axis=1), 1)
+    assert shares[1].round(3).tolist() == shares[3].round(3).tolist()
+    assert shares[1].round(3).tolist() == [0.154, 0.42, 0.003, 0.42, 0.003]
+    blend = shares @ words
+    assert blend[:2].round(2).tolist() == [[1.98, 0.66, 0.02], [1.99, 0.84, 0.01]]
+    assert (blend + words)[0].round(2).tolist() == [3.98, 0.66, 0.02]  # the residual connection
+    states("$e^4 = 54.6$", "$e^5 = 148.4$", "$353.4$", "$(1.98, 0.66, 0.02)$", "15.4 %", "42 %")
+
+
+def test_temperature_turns_3_2_1_from_one_winner_to_an_even_split(states):
+    scores = torch.tensor([3.0, 2.0, 1.0], dtype=torch.float64)
+    cold, plain, hot = (torch.distributions.Categorical(logits=scores / t) for t in (0.1, 1, 10))
+    assert cold.probs[0] > 0.9999
+    assert [round(share, 2) for share in hot.probs.tolist()] == [0.37, 0.33, 0.30]
+    bits = [round(each.entropy().item() / math.log(2), 2) for each in (cold, plain, hot)]
+    assert bits == [0.0, 1.2, 1.58]
+    states("0.37, 0.33, 0.30", "1.58 bits", r"$\log_2 3 = 1.58$")
+
+
+def test_column_vectors_give_the_transposed_result(states):
+    queries, keys, values = (part.T for part in toy())  # a column for each token
+    scores = np.exp(keys.T @ queries / 2)
+    columns = values @ (scores / scores.sum(axis=0))  # V softmax(K^T Q), each column sums to 1
+    assert columns[:, 2].round(2).tolist() == [0.91, 0.67]
+    states(r"$V \cdot \text{softmax}(K^\top Q / \sqrt{d_{\text{attn}}})$")
+
+
+def test_work_grows_by_2_4_to_3_3_for_each_doubling_and_memory_by_4(states):
+    def work(length, d=256):
+        projections = 4 * (length * d * d)
+        return projections + 2 * (length * length * d)
+
+    factors = [work(2 * length) / work(length) for length in (128, 256, 512, 1024)]
+    assert [round(factor, 1) for factor in factors] == [2.4, 2.7, 3.0, 3.3]
+    assert work(2 * 256) == 2 * 4 * (2 * 256) * 256**2  # at 2D tokens pairs cost as much
+    layer = nn.MultiheadAttention(256, 4, batch_first=True)
+    sizes = {}
+    for length in (128, 256):
+        x = torch.zeros(1, length, 256)
+        with torch.no_grad():
+            sizes[length] = layer(x, x, x, average_attn_weights=False)[1].nbytes
+    assert sizes[256] == 4 * sizes[128]
+    assert (round(sizes[128] / 1e6, 1), round(256 * sizes[128] / 1e6, 1)) == (0.3, 67.1)
+    states("by 2.4 first", "by 3.3 in the last step", "0.3 MB at 128 tokens", "67.1 MB at 2048")
+
+
+def depth(residual, layers):
+    """PyTorch's own attention on top of itself: spread of the tokens, gradient at the bottom."""
+    torch.manual_seed(0)
+    stack = [nn.MultiheadAttention(64, 4, batch_first=True) for _ in range(layers)]
+    x = torch.randn(1, 16, 64, requires_grad=True)
+    y = x
+    for layer in stack:
+        updated = layer(y, y, y, need_weights=False)[0]
+        y = y + updated if residual else updated
+    (gradient,) = torch.autograd.grad((y * torch.randn(1, 16, 64)).sum(), x)
+    return ((y - y.mean(dim=1, keepdim=True)).norm() / y.norm()).item(), gradient.norm().item()
+
+
+def test_without_the_residual_connection_tokens_become_one_and_gradients_vanish(states):
+    deep, deep_gradient = depth(residual=False, layers=24)
+    _, first_gradient = depth(residual=False, layers=1)
+    assert deep < 1e-4
+    assert deep_gradient < 1e-4 * first_gradient
+    apart, gradient = depth(residual=True, layers=24)
+    assert apart > 0.3
+    assert gradient > first_gradient
+    states("more than ten powers of ten smaller", "less than one part in 10,000")
+
+
 def test_parameters_of_one_attention_layer_of_bert_base(states):
     assert 768 * 64 * 3 * 12 == 1_769_472
     assert 768 * 768 == 589_824
@@ -219,13 +296,20 @@ def test_pairs_are_a_quarter_of_the_work_at_512_tokens_and_half_at_1536(states):
 
 
 @pytest.fixture(scope="module")
-def attend():
-    """The published weights in Hugging Face's own model: sentence -> tokens, [layers, H, L, L]."""
+def published():
+    """The published weights in Hugging Face's own model, and its tokenizer."""
     tokenizers, transformers = map(pytest.importorskip, ("tokenizers", "transformers"))
     folder = data.weights("minilm")
     model = transformers.BertModel.from_pretrained(folder, attn_implementation="eager").eval()
     tokenizer = tokenizers.Tokenizer.from_file(str(folder / "tokenizer.json"))
     tokenizer.no_padding()
+    return model, tokenizer
+
+
+@pytest.fixture(scope="module")
+def attend(published):
+    """A sentence of whole words -> its tokens and all attention, [layers, H, L, L]."""
+    model, tokenizer = published
 
     def look(sentence, positions=True):
         table = model.embeddings.position_embeddings.weight.data
@@ -320,3 +404,107 @@ def test_the_previous_token_head_is_lost_without_positions_by_hugging_face(atten
     one, other = attend("dog bites man", False)[1], attend("man bites dog", False)[1]
     order = [0, 3, 2, 1, 4]
     np.testing.assert_allclose(one[:, :, order][..., order], other, atol=1e-5)
+
+
+EINSTEIN = (
+    "Albert Einstein published four papers in one year while he worked at the patent office in "
+    "Bern and it took years until physicists saw what Einstein had done"
+)
+FIRST, SECOND = 2, 27  # the places of the two mentions
+
+
+@pytest.fixture(scope="module")
+def read(published):
+    """A sentence -> tokens, attention [layers, H, L, L] and all hidden states [L, D]."""
+    model, tokenizer = published
+
+    def look(sentence):
+        encoded = tokenizer.encode(sentence)
+        with torch.no_grad():
+            ids = torch.tensor([encoded.ids])
+            output = model(ids, output_attentions=True, output_hidden_states=True)
+        states = [state[0] for state in output.hidden_states]
+        return encoded.tokens, torch.cat(output.attentions), states
+
+    return look
+
+
+@pytest.mark.corpora
+def test_head_11_connects_the_two_einsteins_by_hugging_face(read, states):
+    tokens, attention, _ = read(EINSTEIN)
+    assert len(tokens) == 31
+    assert tokens[FIRST] == tokens[SECOND] == "einstein"
+    back = attention[:, :, SECOND, FIRST]
+    best = back.flatten().topk(3)
+    assert [divmod(head, 12) for head in best.indices.tolist()] == [(1, 1), (2, 9), (5, 4)]
+    assert [round(100 * share) for share in best.values.tolist()] == [42, 41, 33]
+    assert round(100 * back.mean().item(), 1) == 4.4
+    assert round(100 / 31, 1) == 3.2
+    at = [place for place, token in enumerate(tokens) if token == "in"]
+    assert round(100 * attention[1, 1, at[1], at[0]].item()) == 40
+    states("gives 42 % of the second", "`2.9` gives 41 %", "`5.4` gives 33 %", "4.4 % on average")
+    states("25 tokens back", "3.2 %", "gives 40 % to the first *in*")
+
+
+@pytest.mark.corpora
+def test_another_name_takes_the_association_away_by_hugging_face(read, states):
+    for name in ("Albert Newton", "Isaac Newton"):
+        tokens, attention, _ = read(EINSTEIN.replace("Albert Einstein", name))
+        assert (len(tokens), tokens[SECOND]) == (31, "einstein")
+        row = attention[1, 1, SECOND]
+        assert (round(100 * row[FIRST].item()), round(100 * row[0].item())) == (2, 55)
+    states("from 42 % to 2 %", "`[CLS]` with 55 %")
+
+
+@pytest.mark.corpora
+def test_the_vector_of_the_second_einstein_by_hugging_face(read, states):
+    here = read(EINSTEIN)[2][-1][SECOND]
+    cosines = [
+        nn.functional.cosine_similarity(here, read(EINSTEIN.replace(*change))[2][-1][SECOND], dim=0)
+        for change in (("Albert Einstein", "Isaac Newton"), ("Bern", "Paris"))
+    ]
+    person, city = (round(cosine.item(), 3) for cosine in cosines)
+    assert (person, city) == (0.946, 0.995)
+    assert round((1 - person) / (1 - city)) in (10, 11)
+    states("at 0.995", "to 0.946", "ten times as far")
+
+
+@pytest.mark.corpora
+def test_the_queries_of_layer_0_live_in_twelve_subspaces_by_numpy(published, states):
+    attention = published[0].encoder.layer[0].attention.self
+    queries, keys = (
+        part.weight.detach().double().numpy().reshape(12, 32, 384)
+        for part in (attention.query, attention.key)
+    )
+    singular = np.linalg.svd(queries[2].T @ keys[2], compute_uv=False)
+    assert singular[31] > 1 > 1e-8 > singular[32]
+    assert np.linalg.matrix_rank(queries.reshape(384, 384)) == 384
+    bases = [np.linalg.svd(head, full_matrices=False)[2] for head in queries]  # rows: directions
+    # Singular values of A Bᵀ are the cosines of the angles between two subspaces.
+    overlap = np.array(
+        [[(np.linalg.svd(a @ b.T, compute_uv=False) ** 2).mean() for b in bases] for a in bases]
+    )
+    different = overlap[~np.eye(12, dtype=bool)]
+    assert [round(float(x), 2) for x in (different.min(), different.mean())] == [0.06, 0.16]
+    assert round(float(different.max()), 2) == round(float(overlap[2, 5]), 2) == 0.45
+    assert round(32 / 384, 3) == 0.083
+    states("0.16 on average", "0.45 at most (heads 2 and 5)", "32/384 = 0.083", "columns 64 to 95")
+
+
+@pytest.mark.corpora
+def test_a_token_is_found_again_only_with_the_residual_connection_by_hugging_face(
+    published, read, states
+):
+    hidden = read(EINSTEIN)[2]
+    found, cosines = [], []
+    for x, layer in zip(hidden, published[0].encoder.layer, strict=False):
+        with torch.no_grad():
+            alone = layer.attention.output.dense(layer.attention.self(x[None])[0])[0]
+        for out in (alone, x + alone):
+            unit = nn.functional.normalize(out) @ nn.functional.normalize(x).T
+            found.append((unit.argmax(dim=1) == torch.arange(31)).sum().item())
+            cosines.append(unit.diagonal().mean().item())
+    assert found[::2] == [13, 10, 7, 4, 2, 2]
+    assert found[1::2] == [31] * 6
+    assert max(cosines[::2]) < 0.16 < 0.88 < min(cosines[1::2])
+    states("cosine below 0.16", "only 2 of 31 tokens", "above 0.88 and all 31")

@@ -185,3 +185,17 @@ def test_the_head_flipbook_has_every_head_in_percent():
     assert len(pages) == 6
     assert pages[4]["data-label"] == "layer 1, head 1"
     assert rows_of(pages[4]) == [["", "<a>", "b"], ["<a>", "25", "75"], ["b", "100", "0"]]
+
+
+def test_a_flipbook_opens_at_the_page_it_is_told():
+    page = flipbook(
+        ["<p>a</p>", "<p>b</p>", "<p>c</p>"], ["A", "B", "C"], title="t", alt="x", start=2
+    )
+    soup = BeautifulSoup(page.page, "html.parser")
+    (shown,) = soup.select("section.shown")
+    assert shown["data-label"] == soup.select_one(".caption").text == "C"
+    assert soup.select_one("input[type=range]")["value"] == "2"
+    assert soup.select_one(".forward").has_attr("disabled")
+    assert not soup.select_one(".back").has_attr("disabled")
+    with pytest.raises(ValueError, match="start must be the number of a page, 0 to 0; got 1"):
+        flipbook(["<p>a</p>"], ["A"], title="t", alt="x", start=1)

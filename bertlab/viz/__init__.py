@@ -3,8 +3,9 @@
 - `text.py`: tables, token boxes, source listings
 - `pictures.py`, `heatmaps.py`: matplotlib pictures with words for whoever cannot see them
 - `frames.py`: a page of its own inside a notebook; on it stand `flipbooks.py` (pages drawn by
-  Python behind a slider), `merge_steppers.py`, `merge_races.py`, `scaling.py`,
-  `head_flipbooks.py`, and `head_views.py` (BertViz, offline)
+  Python behind a slider), `merge_steppers.py`, `merge_races.py`, `scaling.py`, `positions.py`,
+  `token_paths.py`, `head_flipbooks.py`, and `head_views.py` (BertViz, offline)
+- `parameter_calculators.py`: sizes to choose, on a frame that computes by itself
 - `playgrounds.py`: a box to type in and what the tokenizers make of it
 """
 
@@ -15,21 +16,26 @@ from bertlab.viz.head_views import head_view
 from bertlab.viz.heatmaps import attention_heads, attention_heatmap, heatmap
 from bertlab.viz.merge_races import merge_race
 from bertlab.viz.merge_steppers import merge_stepper
+from bertlab.viz.parameter_calculators import parameter_calculator
 from bertlab.viz.pictures import Picture, bars, lines
 from bertlab.viz.playgrounds import TokenizerPlayground, tokenizer_playground
-from bertlab.viz.scaling import softmax_scaling
+from bertlab.viz.positions import position_explorer
+from bertlab.viz.scaling import softmax_scaling, softmax_temperature
 from bertlab.viz.text import Rendered, show_source, table, token_boxes
+from bertlab.viz.token_paths import TokenPath, follow_token, token_path
 
 __all__ = [
     "Frame",
     "Picture",
     "Rendered",
+    "TokenPath",
     "TokenizerPlayground",
     "attention_heads",
     "attention_heatmap",
     "bars",
     "flipbook",
     "flipbook_grid",
+    "follow_token",
     "frame",
     "head_flipbook",
     "head_view",
@@ -37,9 +43,13 @@ __all__ = [
     "lines",
     "merge_race",
     "merge_stepper",
+    "parameter_calculator",
+    "position_explorer",
     "show_source",
     "softmax_scaling",
+    "softmax_temperature",
     "table",
     "token_boxes",
+    "token_path",
     "tokenizer_playground",
 ]

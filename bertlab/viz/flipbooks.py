@@ -21,14 +21,17 @@ def flipbook(
     alt: str,
     css: str = "",
     marks: Sequence[int] = (),
+    start: int = 0,
 ) -> Frame:
     """Pages behind one slider, with play and step buttons and the arrow keys.
 
     pages: markup, or anything that shows itself as HTML (a `Picture`, a `table`); escape what a
     student typed; labels: a caption for each page; title: stands above; alt: what the pages
-    show, in words; css: style for the pages; marks: pages with a tick on the slider.
+    show, in words; css: style for the pages; marks: pages with a tick on the slider;
+    start: the page that shows first.
 
-    Raises ValueError if there is no page, or if pages and labels differ in number.
+    Raises ValueError if there is no page, if pages and labels differ in number, or if there is
+    no page `start`.
     """
     pages, labels = list(pages), list(labels)
     if not pages:
@@ -37,9 +40,13 @@ def flipbook(
         raise ValueError(
             f"flipbook: labels must be one for each of the {len(pages)} pages; got {len(labels)}"
         )
+    if not 0 <= start < len(pages):
+        raise ValueError(
+            f"flipbook: start must be the number of a page, 0 to {len(pages) - 1}; got {start}"
+        )
     play = "" if len(pages) == 1 else '<button type="button" id="play">Play</button>'
-    controls = f"{play}{_slider('step', 'Step', len(pages), marks=marks)}"
-    return _bind(pages, labels, controls, title=title, alt=alt, css=css)
+    controls = f"{play}{_slider('step', 'Step', len(pages), marks=marks, start=start)}"
+    return _bind(pages, labels, controls, title=title, alt=alt, css=css, start=start)
 
 
 def flipbook_grid(
@@ -89,16 +96,23 @@ def bar(share: float, *, offset: float = 0.0) -> str:
 
 
 def _bind(
-    pages: list[Any], labels: list[str], controls: str, *, title: str, alt: str, css: str
+    pages: list[Any],
+    labels: list[str],
+    controls: str,
+    *,
+    title: str,
+    alt: str,
+    css: str,
+    start: int = 0,
 ) -> Frame:
     sections = "\n".join(
-        f'<section class="page{" shown" if number == 0 else ""}" '
+        f'<section class="page{" shown" if number == start else ""}" '
         f'data-label="{html.escape(label)}">{_markup(page)}</section>'
         for number, (page, label) in enumerate(zip(pages, labels, strict=True))
     )
     body = f"""<h1>{html.escape(title)}</h1>
 <div class="controls" role="group" aria-label="{html.escape(title)}: choose a page">{controls}</div>
-<p class="caption" aria-live="polite">{html.escape(labels[0])}</p>
+<p class="caption" aria-live="polite">{html.escape(labels[start])}</p>
 <div class="pages">
 {sections}
 </div>"""
@@ -112,14 +126,17 @@ def _bind(
     )
 
 
-def _slider(id: str, name: str, size: int, *, marks: Sequence[int] = ()) -> str:
-    name, off = html.escape(name), " disabled" if size == 1 else ""
+def _slider(id: str, name: str, size: int, *, marks: Sequence[int] = (), start: int = 0) -> str:
+    def off(useless: bool) -> str:
+        return " disabled" if useless else ""
+
+    name = html.escape(name)
     ticks = "".join(f'<option value="{mark}"></option>' for mark in marks)
     return f"""<div class="axis"><label for="{id}">{name}</label>
-<button type="button" class="back" aria-label="{name}: one back" disabled>‹</button>
-<input type="range" id="{id}" list="{id}-marks" min="0" max="{size - 1}" value="0"{off}>
+<button type="button" class="back" aria-label="{name}: one back"{off(start == 0)}>‹</button>
+<input type="range" id="{id}" list="{id}-marks" min="0" max="{size - 1}" value="{start}"{off(size == 1)}>
 <datalist id="{id}-marks">{ticks}</datalist>
-<button type="button" class="forward" aria-label="{name}: one forward"{off}>›</button></div>"""
+<button type="button" class="forward" aria-label="{name}: one forward"{off(start == size - 1)}>›</button></div>"""
 
 
 def _markup(page: Any) -> str:
