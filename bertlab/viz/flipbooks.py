@@ -127,16 +127,15 @@ def _bind(
 
 
 def _slider(id: str, name: str, size: int, *, marks: Sequence[int] = (), start: int = 0) -> str:
-    def off(useless: bool) -> str:
-        return " disabled" if useless else ""
-
-    name = html.escape(name)
+    name, end = html.escape(name), size - 1
+    first, last = (" disabled" if start == page else "" for page in (0, end))
+    alone = first and last
     ticks = "".join(f'<option value="{mark}"></option>' for mark in marks)
     return f"""<div class="axis"><label for="{id}">{name}</label>
-<button type="button" class="back" aria-label="{name}: one back"{off(start == 0)}>‹</button>
-<input type="range" id="{id}" list="{id}-marks" min="0" max="{size - 1}" value="{start}"{off(size == 1)}>
+<button type="button" class="back" aria-label="{name}: one back"{first}>‹</button>
+<input type="range" id="{id}" list="{id}-marks" min="0" max="{end}" value="{start}"{alone}>
 <datalist id="{id}-marks">{ticks}</datalist>
-<button type="button" class="forward" aria-label="{name}: one forward"{off(start == size - 1)}>›</button></div>"""
+<button type="button" class="forward" aria-label="{name}: one forward"{last}>›</button></div>"""
 
 
 def _markup(page: Any) -> str:
