@@ -51,3 +51,15 @@ def read_page(path: Path) -> Page:
 def lecture():
     """`lecture("01_words_to_subwords")` reads that lecture."""
     return lambda name: read_page(ROOT / "lectures" / f"{name}.ipynb")
+
+
+@pytest.fixture
+def states(request, lecture):
+    """`states("42 %", ...)` fails if the prose of the test module's LECTURE lacks a text."""
+    prose = " ".join(lecture(request.module.LECTURE).prose.split())
+
+    def check(*texts):
+        missing = [text for text in texts if " ".join(text.split()) not in prose]
+        assert not missing, f"the lecture does not say {missing}"
+
+    return check

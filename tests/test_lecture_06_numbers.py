@@ -5,29 +5,14 @@
 
 import math
 from itertools import combinations
-from pathlib import Path
 
-import nbformat
 import numpy as np
 import pytest
 import torch
 
 from bertlab import data
 
-LECTURE = Path(__file__).parents[1] / "lectures" / "06_bert.ipynb"
-
-
-@pytest.fixture(scope="module")
-def states():
-    """A function that fails if the lecture's prose lacks one of the given texts."""
-    cells = nbformat.read(LECTURE, as_version=4).cells
-    prose = " ".join(cell.source for cell in cells if cell.cell_type == "markdown")
-
-    def check(*texts):
-        missing = [text for text in texts if text not in prose]
-        assert not missing, f"the lecture does not say {missing}"
-
-    return check
+LECTURE = "06_bert"
 
 
 def encoder_parameters(layers, size, vocabulary=30_522):

@@ -30,18 +30,7 @@ class BertConfig:
     causal: bool = False  # True: each token sees only what came before, as in GPT
 
     def __post_init__(self) -> None:
-        for name in ("vocab_size", "d_model", "n_layers", "n_heads", "d_ff", "max_length"):
-            if getattr(self, name) < 1:
-                raise ValueError(
-                    f"BertConfig: {name} must be at least 1; got {getattr(self, name)}"
-                )
-        if self.d_model % self.n_heads:
-            raise ValueError(
-                f"BertConfig: d_model must be divisible by n_heads, so that every head gets "
-                f"d_model / n_heads dimensions; got d_model={self.d_model}, n_heads={self.n_heads}"
-            )
-        if not 0 <= self.dropout < 1:
-            raise ValueError(f"BertConfig: dropout must be in [0, 1); got {self.dropout}")
+        check_sizes(self)
 
     @property
     def d_head(self) -> int:
@@ -84,3 +73,18 @@ class BertConfig:
     ) -> "BertConfig":
         sizes = {"n_layers": n_layers, "d_model": d_model, "n_heads": n_heads, "d_ff": 4 * d_model}
         return cls(**(sizes | changes))
+
+
+def check_sizes(config: Any) -> None:
+    """Raise ValueError if a size or a rate of a model's configuration is impossible."""
+    where = type(config).__name__
+    for name in ("vocab_size", "d_model", "n_layers", "n_heads", "d_ff", "max_length"):
+        if getattr(config, name) < 1:
+            raise ValueError(f"{where}: {name} must be at least 1; got {getattr(config, name)}")
+    if config.d_model % config.n_heads:
+        raise ValueError(
+            f"{where}: d_model must be divisible by n_heads, so that every head gets "
+            f"d_model / n_heads dimensions; got d_model={config.d_model}, n_heads={config.n_heads}"
+        )
+    if not 0 <= config.dropout < 1:
+        raise ValueError(f"{where}: dropout must be in [0, 1); got {config.dropout}")
