@@ -5,10 +5,13 @@ Reading order, floor by floor; a module imports only from floors below its own:
 0. `bertlab.tokenizers`: text to ids. Start with `bertlab/tokenizers/bpe.py`.
 1. `bertlab.model`: ids to vectors. Start with `bertlab/model/attention.py`, then `layers.py`,
    `embeddings.py`, `bert.py`; `config.py` names the sizes, `pretrained.py` reads published weights.
-2. `bertlab.data`: the corpora that installed packages ship.
+2. `bertlab.data`: the corpora that installed packages ship. `bertlab.word_vectors`: what there
+   was before BERT, from counting words to LSTMs that read both ways.
+4. `bertlab.seq2seq`: text to text. Start with `bertlab/seq2seq/tasks.py`; the Transformer that
+   learns them is `bertlab/model/transformer.py`.
 5. `bertlab.viz`: pictures and views for notebooks; `bertlab.check`: feedback in the exercises.
 
-Floors 3 and 4 (training, fine-tuning) arrive with their lectures.
+Training and fine-tuning (floors 3 and 4) arrive with their lectures.
 """
 
 __version__ = "0.1.0"

@@ -14,6 +14,7 @@ FLOORS = {
     "model": 1,
     "pretraining": 2,
     "data": 2,
+    "word_vectors": 2,
     "training": 3,
     "finetuning": 4,
     "seq2seq": 4,

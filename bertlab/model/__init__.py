@@ -1,8 +1,9 @@
 """Floor 1: ids to vectors.
 
 Read `attention.py` and `masks.py`, `activations.py`, `layers.py`, `embeddings.py`, `bert.py`,
-`heads.py`, then `transformer.py`; `config.py` names the sizes, `parameters.py` counts them and
-`pretrained.py` reads and writes published weights.
+`heads.py`, then `transformer.py`. `config.py` names the sizes, `parameters.py` counts them,
+`pretrained.py` reads and writes published weights; `checks.py` and `token_checks.py` refuse what
+does not fit, `initialisation.py` starts an encoder-decoder.
 """
 
 from bertlab.model.attention import MultiHeadAttention, attention
@@ -14,6 +15,7 @@ from bertlab.model.layers import EncoderLayer, FeedForward, LayerNorm
 from bertlab.model.masks import causal_mask, padding_mask
 from bertlab.model.parameters import ParameterTable, count_parameters
 from bertlab.model.pretrained import load_pretrained, save_pretrained
+from bertlab.model.transformer import Transformer, TransformerConfig
 
 __all__ = [
     "Bert",
@@ -27,6 +29,8 @@ __all__ = [
     "MultiHeadAttention",
     "ParameterTable",
     "PreTrainingOutput",
+    "Transformer",
+    "TransformerConfig",
     "attention",
     "causal_mask",
     "count_parameters",

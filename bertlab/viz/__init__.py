@@ -4,11 +4,12 @@
 - `pictures.py`, `heatmaps.py`: matplotlib pictures with words for whoever cannot see them
 - `frames.py`: a page of its own inside a notebook; on it stand `flipbooks.py` (pages drawn by
   Python behind a slider), `merge_steppers.py`, `merge_races.py`, `scaling.py`, `positions.py`,
-  `token_paths.py`, `head_flipbooks.py`, and `head_views.py` (BertViz, offline)
+  `token_paths.py`, `decodings.py`, `head_flipbooks.py`, and `head_views.py` (BertViz, offline)
 - `parameter_calculators.py`: sizes to choose, on a frame that computes by itself
 - `playgrounds.py`: a box to type in and what the tokenizers make of it
 """
 
+from bertlab.viz.decodings import beam_flipbook, decoding_flipbook
 from bertlab.viz.flipbooks import flipbook, flipbook_grid
 from bertlab.viz.frames import Frame, frame
 from bertlab.viz.head_flipbooks import head_flipbook
@@ -33,6 +34,8 @@ __all__ = [
     "attention_heads",
     "attention_heatmap",
     "bars",
+    "beam_flipbook",
+    "decoding_flipbook",
     "flipbook",
     "flipbook_grid",
     "follow_token",

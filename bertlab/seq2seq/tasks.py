@@ -1,0 +1,230 @@
+"""Small tasks with a right answer: text in, text out, as many examples as you like.
+
+Each function draws pairs from a seed and splits them by *content*: an answer that is asked for
+in the held-out part occurs nowhere in the training part, in no spelling. So a model that only
+remembers gets nothing right there.
+"""
+
+import datetime
+import random
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from string import ascii_lowercase
+
+from bertlab.seq2seq.vocabulary import Pair, Vocabulary
+
+# fmt: off
+ONES = [
+    "zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten",
+    "eleven", "twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen",
+    "nineteen",
+]
+TENS = [
+    "", "", "twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety",
+]
+MONTHS = [
+    "January", "February", "March", "April", "May", "June", "July", "August", "September",
+    "October", "November", "December",
+]
+ONSETS = ["", "b", "br", "ch", "d", "f", "gl", "k", "l", "m", "str", "t"]
+CODAS = ["", "", "n", "r", "st"]
+# fmt: on
+VOWELS = "aeiou"
+
+
+@dataclass(frozen=True)
+class Task:
+    """Pairs to learn from and pairs to be tested with, and the characters of both."""
+
+    name: str
+    train: list[Pair]
+    held_out: list[Pair]
+    vocabulary: Vocabulary
+
+
+def dates(n_train: int = 8_000, n_held_out: int = 500, seed: int = 0) -> Task:
+    """Dates from 1900 to 2099 in one of many English spellings, to ISO 8601.
+
+    >>> dates(1, 1).train[0].target.count("-")
+    2
+    """
+
+    def draw(generator: random.Random) -> Pair:
+        first = datetime.date(1900, 1, 1).toordinal()
+        last = datetime.date(2099, 12, 31).toordinal()
+        date = datetime.date.fromordinal(generator.randint(first, last))
+        return Pair(generator.choice(date_spellings(date)), date.isoformat())
+
+    return split_by_answer("dates", draw, n_train, n_held_out, seed)
+
+
+def number_words(
+    n_train: int = 8_000, n_held_out: int = 500, seed: int = 0, largest: int = 999_999
+) -> Task:
+    """Numbers in English words, to digits; short numbers are as likely as long ones."""
+
+    def draw(generator: random.Random) -> Pair:
+        digits = generator.randint(1, len(str(largest)))
+        number = generator.randint(0, min(largest, 10**digits - 1))
+        return Pair(number_in_words(number), str(number))
+
+    return split_by_answer("number words", draw, n_train, n_held_out, seed)
+
+
+def reversal(n_train: int = 8_000, n_held_out: int = 500, seed: int = 0, longest: int = 12) -> Task:
+    """Strings of 1 to `longest` random letters, to the same letters from the end."""
+
+    def draw(generator: random.Random) -> Pair:
+        text = random_letters(generator, generator.randint(1, longest))
+        return Pair(text, text[::-1])
+
+    return split_by_answer("reversal", draw, n_train, n_held_out, seed)
+
+
+def pig_latin(n_train: int = 8_000, n_held_out: int = 500, seed: int = 0, longest: int = 9) -> Task:
+    """Words that could be English, to Pig Latin.
+
+    The words are made up, of syllables, so that there are enough of them.
+    """
+
+    def draw(generator: random.Random) -> Pair:
+        word = ""
+        while len(word) < generator.randint(1, longest):
+            word += "".join(generator.choice(part) for part in (ONSETS, VOWELS, CODAS))
+        return Pair(word, to_pig_latin(word))
+
+    return split_by_answer("Pig Latin", draw, n_train, n_held_out, seed)
+
+
+def copy_at_distance(
+    distances: Sequence[int],
+    n_train: int = 4_000,
+    n_held_out: int = 500,
+    seed: int = 0,
+    letters: str = "abcdefgh",
+) -> Task:
+    """Random strings, to themselves; each pair draws its length from `distances`.
+
+    Between a letter and the place where it is asked for stand as many others as the string is
+    long, at the end of a string as at its beginning: the length is the distance over which the
+    letter must be carried. Distances of 1 or 2 have too few strings to be held out.
+
+    >>> copy_at_distance([4], 1, 1).train[0]
+    Pair(source='eceb', target='eceb')
+    """
+    if not distances or min(distances) < 1:
+        raise ValueError(
+            f"copy_at_distance: distances must be numbers from 1 up, at least one; got {distances}"
+        )
+
+    def draw(generator: random.Random) -> Pair:
+        text = random_letters(generator, generator.choice(distances), letters)
+        return Pair(text, text)
+
+    return split_by_answer("copy at a distance", draw, n_train, n_held_out, seed)
+
+
+def split_by_answer(
+    name: str,
+    draw: Callable[[random.Random], Pair],
+    n_train: int,
+    n_held_out: int,
+    seed: int,
+) -> Task:
+    """Draw pairs; every answer (target) belongs to one of the two parts, by chance.
+
+    Raises ValueError if a part would be empty, or if the task has too few different answers to
+    fill both.
+    """
+    if n_train < 1 or n_held_out < 1:
+        raise ValueError(
+            f"{name}: n_train and n_held_out must be at least 1; got {n_train} and {n_held_out}"
+        )
+    generator = random.Random(seed)
+    held_out_share = n_held_out / (n_train + n_held_out)
+    parts: dict[bool, list[Pair]] = {True: [], False: []}
+    sizes = {True: n_held_out, False: n_train}
+    belongs: dict[str, bool] = {}  # answer -> is it held out?
+    for _ in range(100 * (n_train + n_held_out)):
+        pair = draw(generator)
+        if pair.target not in belongs:
+            belongs[pair.target] = generator.random() < held_out_share
+        part = belongs[pair.target]
+        if len(parts[part]) < sizes[part]:
+            parts[part].append(pair)
+        if len(parts[True]) == n_held_out and len(parts[False]) == n_train:
+            return Task(name, parts[False], parts[True], Vocabulary.of(parts[False] + parts[True]))
+    raise ValueError(
+        f"{name}: n_train and n_held_out must leave both parts some answers; after "
+        f"{100 * (n_train + n_held_out)} draws there were {len(belongs)} different answers and "
+        f"{len(parts[False])} + {len(parts[True])} pairs; ask for fewer"
+    )
+
+
+def date_spellings(date: datetime.date) -> list[str]:
+    """The ways in which a date is written here.
+
+    >>> date_spellings(datetime.date(1987, 3, 5))[:4]
+    ['5 March 1987', '5 Mar 1987', '5th of March 1987', 'March 5, 1987']
+    """
+    day, month, year = date.day, MONTHS[date.month - 1], date.year
+    nth = ordinal(day)
+    return [
+        f"{day} {month} {year}",
+        f"{day} {month[:3]} {year}",
+        f"{nth} of {month} {year}",
+        f"{month} {day}, {year}",
+        f"{month} {nth}, {year}",
+        f"{month[:3]} {nth} {year}",
+        f"the {nth} of {month}, {year}",
+        f"{year}, {month} {day}",
+    ]
+
+
+def ordinal(number: int) -> str:
+    """1st, 2nd, 3rd, 4th, ..., 11th, 12th, 13th, ..., 21st.
+
+    >>> [ordinal(day) for day in (1, 2, 3, 4, 11, 12, 13, 22, 31)]
+    ['1st', '2nd', '3rd', '4th', '11th', '12th', '13th', '22nd', '31st']
+    """
+    teen = number % 100 in (11, 12, 13)
+    return f"{number}{'th' if teen else {1: 'st', 2: 'nd', 3: 'rd'}.get(number % 10, 'th')}"
+
+
+def number_in_words(number: int) -> str:
+    """British English, 0 to 999,999. Raises ValueError for any other number.
+
+    >>> number_in_words(342)
+    'three hundred and forty-two'
+    >>> number_in_words(20_013)
+    'twenty thousand and thirteen'
+    """
+    if not 0 <= number <= 999_999:
+        raise ValueError(f"number_in_words: number must be 0 to 999,999; got {number}")
+    if number < 20:
+        return ONES[number]
+    if number < 100:
+        return TENS[number // 10] + (f"-{ONES[number % 10]}" if number % 10 else "")
+    size, name = (1000, "thousand") if number >= 1000 else (100, "hundred")
+    count, rest = divmod(number, size)
+    words = f"{number_in_words(count)} {name}"
+    if not rest:
+        return words
+    return f"{words} {'and ' if rest < 100 else ''}{number_in_words(rest)}"
+
+
+def to_pig_latin(word: str) -> str:
+    """The consonants before the first vowel move to the end, and "ay" follows.
+
+    A word that begins with a vowel, or has none, gets "way" or "ay".
+
+    >>> [to_pig_latin(word) for word in ("string", "latin", "eat")]
+    ['ingstray', 'atinlay', 'eatway']
+    """
+    first = next((i for i, letter in enumerate(word) if letter in VOWELS), len(word))
+    return word[first:] + word[:first] + ("ay" if first else "way")
+
+
+def random_letters(generator: random.Random, length: int, letters: str = ascii_lowercase) -> str:
+    """`length` letters, each as likely as any other."""
+    return "".join(generator.choice(letters) for _ in range(length))

@@ -1,0 +1,134 @@
+"""Teacher forcing: the decoder reads the right target so far and is scored on what comes next.
+
+Source: Vaswani et al. (2017), section 5; Phuong & Hutter (2022), Algorithm 11 (EDTraining).
+"""
+
+import random
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+import torch
+from torch import Tensor, nn
+from tqdm.auto import tqdm
+
+from bertlab.seq2seq.decoding import EncoderDecoder, greedy_decode
+from bertlab.seq2seq.vocabulary import PAD, Pair, Vocabulary
+
+
+@dataclass
+class History:
+    """What happened in a training: a loss each step, an accuracy now and then."""
+
+    losses: list[float] = field(default_factory=list)
+    tested_at: list[int] = field(default_factory=list)  # steps
+    accuracies: list[float] = field(default_factory=list)  # on the held-out pairs, exact match
+
+
+def train(
+    model: nn.Module,
+    pairs: Sequence[Pair],
+    vocabulary: Vocabulary,
+    *,
+    steps: int,
+    rate: Callable[[int], float],
+    batch_size: int = 64,
+    label_smoothing: float = 0.1,
+    held_out: Sequence[Pair] = (),
+    test_every: int = 100,
+    seed: int = 0,
+    progress: bool = True,
+) -> History:
+    """Train a model of the protocol with Adam; it is changed in place.
+
+    model: encodes and decodes (`EncoderDecoder`); rate: step, counted from 1, to learning rate,
+    for example `lambda step: warmup_rate(step, d_model=64, warmup=400)`; held_out: pairs whose
+    exact-match accuracy is measured every `test_every` steps and at the end.
+
+    Each step: source [B, L], target inputs [B, T], scored against the target outputs [B, T].
+    Source: Phuong & Hutter (2022), Algorithm 11 (EDTraining), with Adam and batches.
+
+    The same seed on the same machine gives the same weights; the global random state is left
+    alone. Raises ValueError if there are no pairs, or if a number is out of range.
+    """
+    _check(pairs, steps, batch_size, test_every)
+    optimizer = torch.optim.Adam(model.parameters(), betas=(0.9, 0.98), eps=1e-9, fused=True)
+    history, drawn = History(), _batches(pairs, batch_size, random.Random(seed))
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)  # for dropout, which only knows the global state
+        for step in tqdm(range(1, steps + 1), desc="training", disable=not progress):
+            model.train()
+            for group in optimizer.param_groups:
+                group["lr"] = rate(step)
+            batch = vocabulary.batch(next(drawn))
+            memory = model.encode(batch.source_ids, batch.source_mask)
+            logits = model.decode(batch.target_inputs, memory, batch.source_mask)  # [B, T, V]
+            loss = label_smoothed_loss(logits, batch.target_outputs, label_smoothing)
+            optimizer.zero_grad()
+            loss.backward()
+            nn.utils.clip_grad_norm_(model.parameters(), 1.0)  # recurrent models need it
+            optimizer.step()
+            history.losses.append(loss.item())
+            if held_out and (step % test_every == 0 or step == steps):
+                history.tested_at.append(step)
+                history.accuracies.append(exact_match(model, held_out, vocabulary))
+    model.eval()
+    return history
+
+
+def label_smoothed_loss(logits: Tensor, targets: Tensor, smoothing: float = 0.1) -> Tensor:
+    """Cross-entropy against a target that leaves every symbol a little probability.
+
+    logits: [B, T, V]; targets: [B, T], <pad> where nothing is asked. The true symbol is wanted
+    with probability 1 - smoothing + smoothing / V, any other with smoothing / V. The mean is
+    over the symbols that are not padding.
+
+    Source: Szegedy et al. (2016), section 7; Vaswani et al. (2017), section 5.4.
+    """
+    log_probabilities = logits.log_softmax(dim=-1)  # [B, T, V]
+    true = log_probabilities.gather(-1, targets[..., None])[..., 0]  # [B, T]
+    losses = -(1 - smoothing) * true - smoothing * log_probabilities.mean(dim=-1)
+    asked = targets != PAD
+    return (losses * asked).sum() / asked.sum()
+
+
+def warmup_rate(step: int, d_model: int, warmup: int = 4000) -> float:
+    """The learning rate of the paper: up in a straight line, then down as 1 / sqrt(step).
+
+    step: counted from 1. Source: Vaswani et al. (2017), eq. 3.
+
+    >>> round(warmup_rate(4000, 512), 6)
+    0.000699
+    """
+    return d_model**-0.5 * min(step**-0.5, step * warmup**-1.5)
+
+
+def exact_match(
+    model: EncoderDecoder, pairs: Sequence[Pair], vocabulary: Vocabulary, batch_size: int = 256
+) -> float:
+    """The share of pairs whose whole target comes out of greedy decoding, letter by letter."""
+    longest = max(len(pair.target) for pair in pairs) + 1  # and <end>
+    right = 0
+    for start in range(0, len(pairs), batch_size):
+        some = pairs[start : start + batch_size]
+        decoded = greedy_decode(model, *vocabulary.sources([p.source for p in some]), longest)
+        right += sum(
+            vocabulary.decode(ids) == pair.target
+            for ids, pair in zip(decoded.ids, some, strict=True)
+        )
+    return right / len(pairs)
+
+
+def _batches(pairs: Sequence[Pair], batch_size: int, generator: random.Random):
+    """Batches for ever: all pairs in a new order, then again."""
+    while True:
+        order = generator.sample(range(len(pairs)), len(pairs))
+        for start in range(0, len(order), batch_size):
+            yield [pairs[i] for i in order[start : start + batch_size]]
+
+
+def _check(pairs: Sequence[Pair], steps: int, batch_size: int, test_every: int) -> None:
+    if not pairs:
+        raise ValueError("train: pairs must hold at least one pair; got none")
+    for name, value in (("steps", steps), ("batch_size", batch_size), ("test_every", test_every)):
+        if value < 1:
+            raise ValueError(f"train: {name} must be at least 1; got {value}")

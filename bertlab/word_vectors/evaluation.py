@@ -1,0 +1,102 @@
+"""Word vectors held against people: similarity by rank correlation, analogies by hits.
+
+A score covers only what the vocabulary knows, so both scores say how much that is.
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from bertlab.word_vectors.vectors import WordVectors
+
+
+class SimilarityScore(NamedTuple):
+    """Spearman's rho over the pairs of which both words are known."""
+
+    rho: float
+    covered: int
+    total: int
+
+
+class AnalogyScore(NamedTuple):
+    """Right answers, over the questions of which all four words are known."""
+
+    accuracy: float
+    correct: int
+    covered: int
+    total: int
+
+
+def ranks(values: Sequence[float]) -> Tensor:
+    """The place of each value, counted from 1; equal values share the mean of their places.
+
+    >>> ranks([0.3, 0.1, 0.3])
+    tensor([2.5000, 1.0000, 2.5000], dtype=torch.float64)
+    """
+    x = torch.as_tensor(values, dtype=torch.float64)
+    _, inverse, counts = torch.unique(x, return_inverse=True, return_counts=True)
+    last = counts.cumsum(dim=0)  # the place of the last of the equal ones
+    return (last - (counts - 1) / 2).double()[inverse]
+
+
+def spearman(x: Sequence[float], y: Sequence[float]) -> float:
+    """The correlation of ranks: 1 if both put everything in the same order, -1 if in opposite.
+
+    Source: Spearman (1904); ties get mean ranks, as in `scipy.stats.spearmanr`. Raises
+    ValueError for fewer than two values, different numbers of them, or all values equal.
+
+    >>> round(spearman([1, 2, 3, 4], [10, 30, 20, 40]), 6)
+    0.8
+    """
+    if len(x) != len(y) or len(x) < 2:
+        raise ValueError(
+            f"spearman: x and y must hold equally many values, at least 2; got {len(x)} and "
+            f"{len(y)}"
+        )
+    if len(set(x)) == 1 or len(set(y)) == 1:
+        raise ValueError("spearman: x and y must each hold different values; one is constant")
+    a, b = ranks(x), ranks(y)
+    a, b = a - a.mean(), b - b.mean()
+    return (a @ b / (a.norm() * b.norm())).item()
+
+
+def score_similarity(
+    vectors: WordVectors, pairs: Iterable[tuple[str, str, float]]
+) -> SimilarityScore:
+    """Do word vectors order pairs of words as people do?
+
+    pairs: first word, second word, how similar people found them; words are looked up in small
+    letters. Raises ValueError if fewer than two pairs are known.
+    """
+    pairs = [(first.lower(), second.lower(), score) for first, second, score in pairs]
+    known = [pair for pair in pairs if pair[0] in vectors and pair[1] in vectors]
+    cosines = [vectors.similarity(first, second) for first, second, _ in known]
+    rho = spearman(cosines, [score for _, _, score in known])
+    return SimilarityScore(rho, len(known), len(pairs))
+
+
+def score_analogies(
+    vectors: WordVectors, questions: Iterable[tuple[str, str, str, str]]
+) -> AnalogyScore:
+    """How often the best answer to "a is to b as c is to ?" is the fourth word.
+
+    Words are looked up in small letters; the answer is taken from the whole vocabulary without
+    a, b and c. Raises ValueError if no question is known.
+    """
+    lowered = [tuple(word.lower() for word in question) for question in questions]
+    known = [question for question in lowered if all(word in vectors for word in question)]
+    if not known:
+        raise ValueError(
+            f"score_analogies: some question must have all words in the vocabulary; got none of "
+            f"{len(lowered)}"
+        )
+    rows = torch.tensor([[vectors.row(word) for word in question] for question in known])
+    correct = 0
+    for part in rows.split(512):  # `three_cos_add`, for many questions at once
+        a, b, c = vectors.units[part[:, :3]].unbind(dim=1)  # [512, D] each
+        scores = (b - a + c) @ vectors.units.T  # [512, V]
+        scores.scatter_(1, part[:, :3], -torch.inf)
+        correct += int((scores.argmax(dim=1) == part[:, 3]).sum())
+    return AnalogyScore(correct / len(known), correct, len(known), len(lowered))

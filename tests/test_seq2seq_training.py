@@ -1,0 +1,155 @@
+"""Training: the loss against PyTorch's, the schedule against the paper, a task that is learned."""
+
+import math
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from torch.nn import functional as F
+
+from bertlab.model.transformer import Transformer, TransformerConfig
+from bertlab.seq2seq.recurrent import Recurrent
+from bertlab.seq2seq.tasks import copy_at_distance
+from bertlab.seq2seq.training import exact_match, label_smoothed_loss, train, warmup_rate
+from bertlab.seq2seq.vocabulary import PAD, Pair
+
+
+@given(st.integers(0, 1000), st.sampled_from([0.0, 0.1, 0.5, 1.0]))
+def test_the_loss_equals_pytorchs_and_so_does_its_gradient(seed, smoothing):
+    generator = torch.Generator().manual_seed(seed)
+    logits = (3 * torch.randn(4, 7, 11, generator=generator)).requires_grad_()
+    targets = torch.randint(0, 11, (4, 7), generator=generator)
+    targets[0, 0], targets[1, 3:] = 5, PAD
+    got = label_smoothed_loss(logits, targets, smoothing)
+    expected = F.cross_entropy(
+        logits.flatten(0, 1), targets.flatten(), ignore_index=PAD, label_smoothing=smoothing
+    )
+    torch.testing.assert_close(got, expected)
+    (mine,) = torch.autograd.grad(got, logits)
+    (theirs,) = torch.autograd.grad(expected, logits)
+    torch.testing.assert_close(mine, theirs)
+
+
+def test_the_loss_by_hand():
+    # Probabilities 0.7, 0.2, 0.1; the second is true; smoothing 0.1 over 3 symbols:
+    # wanted 0.0333, 0.9333, 0.0333.
+    logits = torch.tensor([[[0.7, 0.2, 0.1]]]).log()
+    wanted = (0.1 / 3, 0.9 + 0.1 / 3, 0.1 / 3)
+    by_hand = -sum(w * math.log(p) for w, p in zip(wanted, (0.7, 0.2, 0.1), strict=True))
+    assert label_smoothed_loss(logits, torch.tensor([[1]])).item() == pytest.approx(by_hand)
+    assert by_hand == pytest.approx(1.5908, abs=1e-4)
+
+
+def test_the_schedule_is_equation_3():
+    # 512^-0.5 = 0.0442; at the top, step = warmup = 4000: times 4000^-0.5 = 0.0158.
+    assert warmup_rate(4000, 512, 4000) == pytest.approx(0.000699, abs=1e-6)
+    assert warmup_rate(1, 512, 4000) == pytest.approx(0.000699 / 4000, rel=1e-3)
+    assert warmup_rate(2000, 512, 4000) == pytest.approx(warmup_rate(4000, 512, 4000) / 2)
+    assert warmup_rate(16_000, 512, 4000) == pytest.approx(warmup_rate(4000, 512, 4000) / 2)
+    rates = [warmup_rate(step, 64, 10) for step in range(1, 40)]
+    assert rates.index(max(rates)) + 1 == 10
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _one_thread():
+    """On models as small as these, threads wait for each other more than they work."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
+
+
+def small(task, seed=0, **changes):
+    sizes = {"d_model": 32, "n_layers": 1, "n_heads": 2, "d_ff": 64, "max_length": 30}
+    config = TransformerConfig(vocab_size=len(task.vocabulary), **(sizes | changes))
+    return Transformer(config, seed)
+
+
+@pytest.fixture(scope="module")
+def task():
+    return copy_at_distance([3, 4, 5], 1500, 60, letters="abcdef")
+
+
+def trained(task, steps=20, seed=0, **options):
+    model = small(task)
+    history = train(
+        model,
+        task.train,
+        task.vocabulary,
+        steps=steps,
+        rate=lambda step: warmup_rate(step, 32, 50),
+        batch_size=32,
+        seed=seed,
+        progress=False,
+        **options,
+    )
+    return model, history
+
+
+def test_training_is_deterministic_and_leaves_the_global_state_alone(task):
+    made = []
+    for number, seed in enumerate((1, 1, 2)):
+        torch.manual_seed(number)  # the global state must not matter, to dropout neither
+        state = torch.get_rng_state()
+        made.append(trained(task, seed=seed))
+        assert torch.equal(torch.get_rng_state(), state)
+    (first, one), (second, two), (other, _) = made
+    assert one == two
+    for a, b in zip(first.parameters(), second.parameters(), strict=True):
+        assert torch.equal(a, b)
+    assert not torch.equal(first.token.weight, other.token.weight)
+    assert not first.training
+
+
+def test_a_transformer_learns_to_copy_strings_that_it_has_not_seen(task):
+    model, history = trained(task, 250, held_out=task.held_out, test_every=200)
+    assert history.tested_at == [200, 250]
+    assert len(history.losses) == 250
+    assert history.losses[-1] < history.losses[0] / 2
+    assert history.accuracies[-1] == exact_match(model, task.held_out, task.vocabulary)
+    assert history.accuracies[-1] >= 0.9
+
+
+def test_exact_match_counts_whole_answers(task):
+    model = small(task)
+    ends_at_once = task.vocabulary  # an untrained model hardly ever gets four letters right
+    assert exact_match(model, task.held_out, ends_at_once, batch_size=7) <= 0.1
+
+    class Knows(torch.nn.Module):
+        """Writes "ab" whatever is asked."""
+
+        def encode(self, source_ids, source_mask):
+            return source_ids
+
+        def decode(self, target_ids, memory, source_mask):
+            answer = torch.tensor([*task.vocabulary.encode("ab"), 2])
+            return (
+                F.one_hot(answer[: target_ids.shape[1]], len(task.vocabulary))
+                .float()
+                .expand(len(target_ids), -1, -1)
+            )
+
+    pairs = [Pair("ba", "ab"), Pair("cb", "bc"), Pair("a", "a"), Pair("ba", "ab")]
+    assert exact_match(Knows(), pairs, task.vocabulary) == 0.5
+
+
+def test_the_first_step_is_adams(task):
+    # Adam's first step moves every number by the learning rate, whatever the gradient's size.
+    before = [p.detach().clone() for p in small(task).parameters()]
+    model = small(task, dropout=0.0)
+    train(model, task.train, task.vocabulary, steps=1, rate=lambda step: 0.01, progress=False)
+    moved = [(a - b.data).abs() for a, b in zip(before, model.parameters(), strict=True)]
+    assert max(m.max().item() for m in moved) == pytest.approx(0.01, rel=1e-2)
+
+
+@pytest.mark.parametrize("name", ["steps", "batch_size", "test_every"])
+def test_numbers_out_of_range_are_refused(task, name):
+    options = {"steps": 1, "rate": lambda step: 0.1} | {name: 0}
+    with pytest.raises(ValueError, match=f"train: {name} must be at least 1; got 0"):
+        train(Recurrent(40, 8), task.train, task.vocabulary, **options)
+
+
+def test_no_pairs_are_refused(task):
+    with pytest.raises(ValueError, match="at least one pair; got none"):
+        train(Recurrent(40, 8), [], task.vocabulary, steps=1, rate=lambda step: 0.1)

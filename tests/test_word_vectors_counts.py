@@ -1,0 +1,93 @@
+"""One-hot and TF-IDF vectors, and the vocabulary under them, against scikit-learn and by hand."""
+
+import math
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bertlab.word_vectors import Vocabulary, one_hot, tf_idf
+from bertlab.word_vectors.vocabulary import replace_rare
+
+DOCUMENTS = [
+    ["the", "python", "sleeps", "in", "the", "sun"],
+    ["python", "is", "a", "language"],
+    ["the", "sun", "is", "a", "star"],
+]
+documents = st.lists(
+    st.lists(st.sampled_from(["a", "b", "c", "dd", "é"]), min_size=1, max_size=9),
+    min_size=1,
+    max_size=6,
+)
+
+
+def by_scikit_learn(documents):
+    text = pytest.importorskip("sklearn.feature_extraction.text")
+    reference = text.TfidfVectorizer(analyzer=lambda document: document)
+    matrix = reference.fit_transform(documents).toarray()
+    return reference.get_feature_names_out().tolist(), reference.idf_, matrix
+
+
+@given(documents)
+def test_tf_idf_is_that_of_scikit_learn(documents):
+    words, idf, matrix = by_scikit_learn(documents)
+    found = tf_idf(documents)
+    assert list(found.words) == words
+    torch.testing.assert_close(found.idf, torch.tensor(idf, dtype=torch.float))
+    torch.testing.assert_close(found.matrix, torch.tensor(matrix, dtype=torch.float))
+
+
+def test_tf_idf_by_hand():
+    found = tf_idf([["red", "car"], ["red", "boat", "red"]])
+    idf_boat, idf_red = math.log(3 / 2) + 1, math.log(3 / 3) + 1
+    length = math.hypot(idf_boat, 2 * idf_red)
+    expected = torch.tensor([idf_boat / length, 0, 2 * idf_red / length])
+    torch.testing.assert_close(found.matrix[1], expected)
+
+
+def test_rows_have_length_one_and_the_rarest_word_tells_most():
+    found = tf_idf(DOCUMENTS)
+    torch.testing.assert_close(found.matrix.norm(dim=1), torch.ones(3))
+    idf = dict(zip(found.words, found.idf.tolist(), strict=True))
+    assert idf["star"] > idf["python"]
+    assert idf["sun"] == idf["python"] == idf["the"]
+
+
+@pytest.mark.parametrize("documents", [[], [["a"], []]])
+def test_tf_idf_refuses_what_has_no_words(documents):
+    with pytest.raises(ValueError, match="tf_idf: documents must be at least one list of words"):
+        tf_idf(documents)
+
+
+def test_one_hot_vectors_are_rows_of_the_identity_and_all_at_right_angles():
+    vocabulary = Vocabulary.of(DOCUMENTS)
+    vectors = one_hot(vocabulary.words, vocabulary)
+    assert torch.equal(vectors, torch.eye(len(vocabulary)))
+
+
+def test_one_hot_names_the_words_it_does_not_know():
+    with pytest.raises(ValueError, match=r"must be in the vocabulary; got \['okapi'\]"):
+        one_hot(["sun", "okapi"], Vocabulary.of(DOCUMENTS))
+
+
+def test_a_vocabulary_counts_and_leaves_rare_words_out():
+    vocabulary = Vocabulary.of(DOCUMENTS, min_count=2)
+    assert dict(zip(vocabulary.words, vocabulary.counts, strict=True)) == {
+        "the": 3,
+        "python": 2,
+        "sun": 2,
+        "is": 2,
+        "a": 2,
+    }
+    assert vocabulary.words[0] == "the"
+    assert Vocabulary.of(DOCUMENTS, max_size=2).words == ("the", "python")
+    assert vocabulary.encode(["a", "star", "the"]) == [4, 0]
+    assert replace_rare([["a", "star"]], vocabulary) == [["a", "<unk>"]]
+
+
+def test_a_vocabulary_of_nothing_or_of_a_string_is_refused():
+    with pytest.raises(ValueError, match=r"at least 9 times; got 9 different words.* 3 times"):
+        Vocabulary.of(DOCUMENTS, min_count=9)
+    with pytest.raises(ValueError, match="got the string 'the sun'; split it first"):
+        Vocabulary.of(["the sun"])

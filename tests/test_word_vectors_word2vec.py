@@ -1,0 +1,197 @@
+"""word2vec: numbers by hand, gradients by autograd, batches against pairs, results by gensim."""
+
+import math
+import random
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from torch.nn import functional as F
+
+from bertlab import data
+from bertlab.tokenizers.words import split_words
+from bertlab.word_vectors import (
+    Word2VecConfig,
+    WordVectors,
+    score_similarity,
+    train_cbow,
+    train_skip_gram,
+)
+from bertlab.word_vectors.negative_sampling import (
+    keep_probabilities,
+    negative_sampling_loss,
+    noise_distribution,
+    pair_gradients,
+)
+from bertlab.word_vectors.word2vec import Tables, cbow_step, near_words, skip_gram_step
+
+seeds = st.integers(0, 2**32 - 1)
+
+
+def test_the_loss_of_one_pair_by_hand():
+    v, u = torch.tensor([1.0, 1]), torch.tensor([1.0, -1])
+    noise = torch.tensor([[1.0, 1]])
+    # scores 0 and 2: -ln(1/2) - ln(1 / (1 + e^2))
+    by_hand = math.log(2) + math.log(1 + math.exp(2))
+    assert negative_sampling_loss(v, u, noise).item() == pytest.approx(by_hand)
+    by_v, by_u, by_noise = pair_gradients(v, u, noise)
+    sigmoid = 1 / (1 + math.exp(-2))
+    torch.testing.assert_close(by_v, torch.tensor([sigmoid - 0.5, sigmoid + 0.5]))
+    torch.testing.assert_close(by_u, torch.tensor([-0.5, -0.5]))
+    torch.testing.assert_close(by_noise, torch.tensor([[sigmoid, sigmoid]]))
+
+
+@given(seeds)
+def test_the_gradients_of_a_pair_are_those_of_autograd(seed):
+    generator = torch.Generator().manual_seed(seed)
+    v, u = torch.randn(2, 6, generator=generator, dtype=torch.double)
+    noise = torch.randn(4, 6, generator=generator, dtype=torch.double)
+    parts = [part.requires_grad_() for part in (v, u, noise)]
+    expected = torch.autograd.grad(negative_sampling_loss(*parts), parts)
+    for ours, reference in zip(pair_gradients(v, u, noise), expected, strict=True):
+        torch.testing.assert_close(ours, reference)
+
+
+def tables(seed, vocab_size=7, d_model=5):
+    generator = torch.Generator().manual_seed(seed)
+    shape = (2, vocab_size, d_model)
+    return Tables(*torch.randn(shape, generator=generator, dtype=torch.double))
+
+
+WORDS = torch.tensor([3, 1, 4, 1, 5, 2, 6, 5])  # 1 and 5 occur twice
+SENTENCE = torch.tensor([0, 0, 0, 0, 0, 1, 1, 2])  # the last word stands alone
+REACH = torch.tensor([1, 2, 3, 1, 2, 1, 1, 3])
+NOISE = torch.tensor([0, 1, 1])
+NEGATIVES = 2
+
+
+def pairs():
+    """(centre, context) of every pair, by the definition."""
+    for i in range(len(WORDS)):
+        for j in range(len(WORDS)):
+            if i != j and SENTENCE[i] == SENTENCE[j] and abs(i - j) <= REACH[i]:
+                yield i, j
+
+
+def skip_gram_loss(table):
+    """Eq. 4, pair by pair, with k of N weights for the shared noise words."""
+    loss = 0
+    for i, j in pairs():
+        v, u = table.centres[WORDS[i]], table.contexts[WORDS[j]]
+        loss -= F.logsigmoid(u @ v)
+        loss -= NEGATIVES / len(NOISE) * F.logsigmoid(-(table.contexts[NOISE] @ v)).sum()
+    return loss
+
+
+def cbow_loss(table):
+    loss = 0
+    for i in range(len(WORDS)):
+        around = [WORDS[j] for centre, j in pairs() if centre == i]
+        if around:
+            v = table.centres[torch.stack(around)].mean(dim=0)
+            loss -= F.logsigmoid(table.contexts[WORDS[i]] @ v)
+            loss -= NEGATIVES / len(NOISE) * F.logsigmoid(-(table.contexts[NOISE] @ v)).sum()
+    return loss
+
+
+@pytest.mark.parametrize(
+    ("step", "loss"), [(skip_gram_step, skip_gram_loss), (cbow_step, cbow_loss)]
+)
+def test_a_step_goes_down_autograds_gradient_of_the_pairwise_loss(step, loss):
+    before = Tables(*(table.requires_grad_() for table in tables(seed=1)))
+    gradients = torch.autograd.grad(loss(before), before)
+    after = tables(seed=1)
+    near = near_words(SENTENCE, REACH).double()
+    step(after, WORDS, near, NOISE, NEGATIVES, 0.1)
+    for table, start, gradient in zip(after, before, gradients, strict=True):
+        torch.testing.assert_close(table, start.detach() - 0.1 * gradient)
+        assert gradient.abs().sum() > 0
+
+
+def test_near_words_are_those_of_the_definition():
+    near = near_words(SENTENCE, REACH)
+    assert [tuple(pair) for pair in near.nonzero().tolist()] == list(pairs())
+
+
+def test_frequent_words_are_thinned_out_by_equation_5():
+    counts = torch.tensor([10_000, 100, 1])
+    keep = keep_probabilities(counts, threshold=1e-3)
+    for count, probability in zip(counts.tolist(), keep.tolist(), strict=True):
+        dropped = max(0, 1 - math.sqrt(1e-3 / (count / 10_101)))  # eq. 5 of 2013b
+        assert probability == pytest.approx(1 - dropped)
+    with pytest.raises(ValueError, match="threshold must be above 0; got 0"):
+        keep_probabilities(counts, 0)
+
+
+def test_noise_prefers_rare_words_a_little():
+    shares = noise_distribution(torch.tensor([10_000, 16]))
+    assert shares.tolist() == pytest.approx([1000 / 1008, 8 / 1008])
+    assert shares[1] > 16 / 10_016
+
+
+def two_topics(n=400):
+    """Sentences of small letters or of capitals: words of one topic meet, others don't."""
+    rng = random.Random(0)
+    return [rng.sample(rng.choice(("abcdefghijkl", "ABCDEFGHIJKL")), 5) for _ in range(n)]
+
+
+SMALL = {"d_model": 12, "min_count": 1, "subsample": 1.0, "epochs": 20, "piece": 32}
+
+
+@pytest.mark.parametrize(("train", "rate"), [(train_skip_gram, 0.1), (train_cbow, 0.05)])
+def test_words_of_a_topic_come_to_lie_together(train, rate):
+    vectors = train(two_topics(), Word2VecConfig(rate=rate, **SMALL), progress=False)
+    for word in vectors.words:
+        neighbours = [other for other, _ in vectors.nearest(word, n=5)]
+        assert all(other.islower() == word.islower() for other in neighbours)
+
+
+@pytest.mark.parametrize("train", [train_skip_gram, train_cbow])
+def test_the_seed_decides_and_the_global_random_state_is_left_alone(train):
+    config = Word2VecConfig(**(SMALL | {"epochs": 2}))
+    state = torch.get_rng_state()
+    first, again, other = (train(two_topics(), config, seed=s, progress=False) for s in (1, 1, 2))
+    assert torch.equal(first.matrix, again.matrix)
+    assert not torch.allclose(first.matrix, other.matrix)
+    assert torch.equal(torch.get_rng_state(), state)
+
+
+def test_settings_and_corpora_that_cannot_work_are_refused():
+    with pytest.raises(ValueError, match="Word2VecConfig: window must be above 0; got 0"):
+        Word2VecConfig(window=0)
+    with pytest.raises(ValueError, match="at least 5 times"):
+        train_skip_gram([["too", "little"]], progress=False)
+
+
+def test_a_rate_that_is_too_high_is_told():
+    with pytest.raises(ValueError, match=r"vectors grew without bound; .* lower than 50"):
+        train_skip_gram(two_topics(), Word2VecConfig(rate=50, **SMALL), progress=False)
+
+
+@pytest.mark.corpora
+def test_on_wikipedia_the_scores_are_in_the_range_of_gensims():
+    gensim = pytest.importorskip("gensim.models")
+    sentences = [
+        [word for word in split_words(sentence.lower()) if word.isalpha()]
+        for article in data.documents("wikipedia")
+        for sentence in article
+    ]
+    ours = train_skip_gram(sentences, Word2VecConfig(rate=0.075), progress=False)
+    settings = {"vector_size": 100, "window": 5, "negative": 5, "min_count": 5, "sample": 1e-3}
+    model = gensim.Word2Vec(sentences, sg=1, epochs=5, alpha=0.075, workers=1, seed=1, **settings)
+    theirs = WordVectors(tuple(model.wv.index_to_key), torch.tensor(model.wv.vectors))
+    assert set(ours.words) == set(theirs.words)
+    # Lecture 03 quotes gensim's two numbers.
+    for name, quoted in (("wordsim353", 0.34), ("simlex999", 0.22)):
+        pairs = [(example.text, example.pair, example.label) for example in data.labelled(name)]
+        our_score, their_score = (score_similarity(vectors, pairs) for vectors in (ours, theirs))
+        assert our_score.covered == their_score.covered
+        assert their_score.rho == pytest.approx(quoted, abs=0.04)
+        assert our_score.rho > 0.15
+        assert abs(our_score.rho - their_score.rho) < 0.12
+    shared = [
+        len({word for word, _ in ours.nearest(word)} & {w for w, _ in theirs.nearest(word)})
+        for word in ("city", "music", "emperor", "river", "language")
+    ]
+    assert sum(shared) >= 10  # of 50; two runs of gensim with other seeds agree on about half
