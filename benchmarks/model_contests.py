@@ -34,7 +34,7 @@ class Size:
 
 SIZES = {
     "tiny": Size("tiny", 32, 5),
-    "mini": Size("mini", 32, 3, calls=1),
+    "mini": Size("mini", 32, 3, encoder_sequences=16, calls=1),
     "base": Size("base", 8, 1.2, encoder_sequences=2, turns=2, calls=1),
 }
 

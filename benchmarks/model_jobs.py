@@ -17,7 +17,8 @@ from benchmarks import encoder_jobs, pretraining_jobs
 from benchmarks.jobs import clock
 from benchmarks.model_setup import SQUARE, Laps
 
-SHORT = 0.5  # seconds: what takes less is done several times
+SHORT = 3.0  # seconds that the calls of one lap may take together, if one call is short
+MOST = 40  # calls of one lap
 
 
 def matmul() -> Laps:
@@ -52,7 +53,7 @@ def measure(job: str, options: dict[str, Any], calls: int) -> dict[str, Any]:
     warm, seconds, cpu = [], [], []
     for lap in laps:
         warm.append(clock(lap)[0])
-        often = max(calls, min(10, int(SHORT / warm[-1])))
+        often = max(calls, min(MOST, int(SHORT / warm[-1])))
         clocked = [clock(lap)[:2] for _ in range(often)]
         seconds.append(median(wall for wall, _ in clocked))
         cpu.append(median(processor for _, processor in clocked))
