@@ -6,6 +6,7 @@ from pathlib import Path
 
 import nbformat
 import pytest
+import torch
 from hypothesis import settings
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -45,6 +46,13 @@ class Page:
 
 def read_page(path: Path) -> Page:
     return Page(path, nbformat.read(path, as_version=4).cells)
+
+
+@pytest.fixture(autouse=True)
+def tensors_print_as_usual():
+    """A notebook's cells may change how tensors print; the tests after it must not see that."""
+    yield
+    torch.set_printoptions(profile="default")
 
 
 @pytest.fixture
