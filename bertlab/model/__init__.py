@@ -3,7 +3,7 @@
 Read `attention.py` and `masks.py`, `activations.py`, `layers.py`, `embeddings.py`, `bert.py`,
 `heads.py`, then `transformer.py`. `config.py` names the sizes, `parameters.py` counts them,
 `pretrained.py` reads and writes published weights; `checks.py` and `token_checks.py` refuse what
-does not fit, `initialisation.py` starts an encoder-decoder.
+does not fit, `initialisation.py` starts an encoder-decoder, `memory.py` keeps freed memory at hand.
 """
 
 from bertlab.model.attention import MultiHeadAttention, attention
@@ -13,6 +13,7 @@ from bertlab.model.embeddings import Embeddings, sinusoidal_positions
 from bertlab.model.heads import BertForPreTraining, PreTrainingOutput
 from bertlab.model.layers import EncoderLayer, FeedForward, LayerNorm
 from bertlab.model.masks import causal_mask, padding_mask
+from bertlab.model.memory import keep_freed_memory
 from bertlab.model.parameters import ParameterTable, count_parameters
 from bertlab.model.pretrained import load_pretrained, save_pretrained
 from bertlab.model.transformer import Transformer, TransformerConfig
@@ -39,3 +40,5 @@ __all__ = [
     "save_pretrained",
     "sinusoidal_positions",
 ]
+
+keep_freed_memory()
