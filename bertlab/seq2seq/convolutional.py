@@ -10,10 +10,10 @@ from torch.nn import functional as F
 
 from bertlab.model.initialisation import initialise_evenly
 from bertlab.model.token_checks import check_ids, check_tokens_mask
-from bertlab.seq2seq.recurrent import check_sizes, predict, write
+from bertlab.seq2seq.recurrent import LooksBack, check_sizes
 
 
-class Convolutional(nn.Module):
+class Convolutional(LooksBack):
     """Layers of convolutions read the source; a GRU with attention writes the target.
 
     vocab_size, d_model, dropout, seed: as in `Recurrent`; n_layers: convolutions; width: how many
@@ -70,19 +70,9 @@ class Convolutional(nn.Module):
             x = (x + F.glu(layer(self.dropout(x)), dim=1)) * 0.5**0.5
         return x.mT  # [B, L, D]
 
-    def decode(
-        self, target_ids: Tensor, memory: Tensor, source_mask: Tensor | None = None
-    ) -> Tensor:
-        """[B, T], memory -> logits [B, T, V]. The writer starts from the mean of the memory."""
-        return self.look_back(target_ids, memory, source_mask)[0]
-
-    def look_back(
-        self, target_ids: Tensor, memory: Tensor, source_mask: Tensor | None = None
-    ) -> tuple[Tensor, Tensor]:
-        """Logits [B, T, V], and where each step looked: [B, T, L]."""
-        check_tokens_mask("Convolutional", "source_mask", source_mask, memory.shape[:2])
-        states = write(self, target_ids, memory, mean_of_tokens(memory, source_mask))
-        return predict(self, states, memory, source_mask)
+    def first_states(self, memory: Tensor, source_mask: Tensor | None) -> Tensor:
+        """The writer starts from the mean of the memory: [B, L, D] -> [B, 1, D]."""
+        return mean_of_tokens(memory, source_mask)
 
 
 def mean_of_tokens(memory: Tensor, source_mask: Tensor | None) -> Tensor:

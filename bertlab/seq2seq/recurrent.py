@@ -48,7 +48,31 @@ class Recurrent(nn.Module):
         return self.unembedding(self.dropout(states))
 
 
-class RecurrentWithAttention(nn.Module):
+class LooksBack(nn.Module):
+    """The half that models with attention share: a GRU writes, and looks at the memory.
+
+    A model gives it `first_states`, from which the writer starts.
+
+    Source: Bahdanau et al. (2015), section 3; Luong et al. (2015), section 3.
+    """
+
+    def decode(
+        self, target_ids: Tensor, memory: Tensor, source_mask: Tensor | None = None
+    ) -> Tensor:
+        """[B, T], memory -> logits [B, T, V]."""
+        return self.look_back(target_ids, memory, source_mask)[0]
+
+    def look_back(
+        self, target_ids: Tensor, memory: Tensor, source_mask: Tensor | None = None
+    ) -> tuple[Tensor, Tensor]:
+        """Logits [B, T, V], and where each step looked: [B, T, L]."""
+        check_tokens_mask(type(self).__name__, "source_mask", source_mask, memory.shape[:2])
+        first = self.first_states(memory, source_mask)  # [B, 1, D]
+        states = write(self, target_ids, memory, first)  # [B, T, D]
+        return predict(self, states, memory, source_mask)
+
+
+class RecurrentWithAttention(LooksBack):
     """The same two GRUs; the writer looks at every state of the reader.
 
     Arguments as in `Recurrent`.
@@ -73,19 +97,9 @@ class RecurrentWithAttention(nn.Module):
         """Every state of the reader: [B, L] -> memory [B, L, D]."""
         return read(self, source_ids, source_mask)[0]
 
-    def decode(
-        self, target_ids: Tensor, memory: Tensor, source_mask: Tensor | None = None
-    ) -> Tensor:
-        """[B, T], memory -> logits [B, T, V]."""
-        return self.look_back(target_ids, memory, source_mask)[0]
-
-    def look_back(
-        self, target_ids: Tensor, memory: Tensor, source_mask: Tensor | None = None
-    ) -> tuple[Tensor, Tensor]:
-        """Logits [B, T, V], and where each step looked: [B, T, L]."""
-        check_tokens_mask("RecurrentWithAttention", "source_mask", source_mask, memory.shape[:2])
-        states = write(self, target_ids, memory, last_states(memory, source_mask))  # [B, T, D]
-        return predict(self, states, memory, source_mask)
+    def first_states(self, memory: Tensor, source_mask: Tensor | None) -> Tensor:
+        """The writer goes on where the reader ended: [B, L, D] -> [B, 1, D]."""
+        return last_states(memory, source_mask)
 
 
 def read(model: nn.Module, source_ids: Tensor, source_mask: Tensor | None) -> tuple[Tensor, Tensor]:
