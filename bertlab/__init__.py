@@ -5,13 +5,17 @@ Reading order, floor by floor; a module imports only from floors below its own:
 0. `bertlab.tokenizers`: text to ids. Start with `bertlab/tokenizers/bpe.py`.
 1. `bertlab.model`: ids to vectors. Start with `bertlab/model/attention.py`, then `layers.py`,
    `embeddings.py`, `bert.py`; `config.py` names the sizes, `pretrained.py` reads published weights.
-2. `bertlab.data`: the corpora that installed packages ship. `bertlab.word_vectors`: what there
-   was before BERT, from counting words to LSTMs that read both ways.
+2. `bertlab.pretraining`: what BERT is trained on and for. Start with
+   `bertlab/pretraining/masking.py`, then `losses.py`. `bertlab.data`: the corpora that installed
+   packages ship. `bertlab.word_vectors`: what there was before BERT, from counting words to LSTMs
+   that read both ways.
+3. `bertlab.training`: the loop, checkpoints, `python -m bertlab pretrain`. Start with
+   `bertlab/training/steps.py`, then `loop.py`.
 4. `bertlab.seq2seq`: text to text. Start with `bertlab/seq2seq/tasks.py`; the Transformer that
    learns them is `bertlab/model/transformer.py`.
 5. `bertlab.viz`: pictures and views for notebooks; `bertlab.check`: feedback in the exercises.
 
-Training and fine-tuning (floors 3 and 4) arrive with their lectures.
+Fine-tuning (floor 4) arrives with its lectures.
 """
 
 __version__ = "0.1.0"

@@ -20,6 +20,7 @@ FLOORS = {
     "seq2seq": 4,
     "viz": 5,
     "check": 5,
+    "__main__": 6,  # the command line stands above all floors
 }
 MODULES = sorted((ROOT / "bertlab").rglob("*.py"))
 OTHER_ROOMS = {"course", "lectures", "exercises", "solutions", "tests", "benchmarks"}

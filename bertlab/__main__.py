@@ -1,0 +1,63 @@
+"""`python -m bertlab`: what the library does from the command line."""
+
+import argparse
+import json
+import sys
+from pathlib import Path
+
+from bertlab.model.fill_mask import fill_mask
+from bertlab.model.heads import BertForPreTraining
+from bertlab.model.pretrained import load_pretrained
+from bertlab.tokenizers.wordpiece import WordPiece
+from bertlab.training import command
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run one command; returns the exit status."""
+    parser = argparse.ArgumentParser(
+        prog="python -m bertlab",
+        description="Pre-train a BERT, and see what it has learned.",
+        epilog="Corpora: python -m bertlab.data list",
+    )
+    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    command.add_command(commands)
+    filling = commands.add_parser("fill-mask", help="let a trained model guess masked words")
+    filling.set_defaults(run=show_guesses)
+    filling.add_argument("model", type=Path, help="folder of the model, such as runs/mini/model")
+    filling.add_argument("text", help='such as "The king [MASK] his daughter."')
+    filling.add_argument("--top", type=int, default=5, help="guesses for each [MASK] (5)")
+    options = parser.parse_args(arguments)
+    return options.run(options)
+
+
+def show_guesses(options: argparse.Namespace) -> int:
+    """Print the best words for each [MASK] with their probabilities; returns the exit status."""
+    try:
+        model = load_pretrained(options.model, BertForPreTraining)
+        gaps = fill_mask(model, read_tokenizer(options.model), options.text, options.top)
+    except (OSError, ValueError) as error:
+        print(f"bertlab fill-mask: {error}", file=sys.stderr)
+        return 1
+    for number, guesses in enumerate(gaps, start=1):
+        if len(gaps) > 1:
+            print(f"[MASK] number {number}")
+        for token, probability in guesses:
+            print(f"{probability:7.1%}  {token}")
+    return 0
+
+
+def read_tokenizer(folder: Path) -> WordPiece:
+    """The tokenizer that `save_pretrained` put beside a model.
+
+    Raises FileNotFoundError, or ValueError if a file is damaged.
+    """
+    case = json.loads((folder / "tokenizer_config.json").read_text(encoding="utf-8"))
+    return WordPiece.from_vocab(
+        folder / "vocab.txt",
+        lowercase=case.get("do_lower_case", True),
+        strip_accents=case.get("strip_accents"),
+    )
+
+
+if __name__ == "__main__":
+    sys.exit(main())

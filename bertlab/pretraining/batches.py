@@ -1,0 +1,228 @@
+"""From token ids on disk to batches, every one of which can be made again on its own.
+
+Random numbers come from (seed, epoch) for pairs and their order and from (seed, epoch, batch) for
+masks: the same batches, however many processes make them and wherever a training goes on.
+"""
+
+import signal
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from torch import Tensor
+from torch.utils.data import DataLoader, Dataset
+
+from bertlab.pretraining.masking import Masking, mask_tokens
+from bertlab.pretraining.pairs import Pairs, plan_pairs
+from bertlab.pretraining.token_store import TokenStore
+from bertlab.tokenizers.encoding import CLS, SEP
+from bertlab.tokenizers.tokenizer import Tokenizer
+
+PAD = "[PAD]"
+WINDOW = 64  # batches' worth of pairs that are sorted by length together
+MULTIPLE = 8  # lengths are rounded up to it: few different shapes, and fast ones
+
+
+class Position(NamedTuple):
+    """A place in the endless row of batches."""
+
+    epoch: int
+    batch: int
+
+
+BEGINNING = Position(0, 0)
+
+
+class Batch(NamedTuple):
+    """What a training step reads: pairs with holes, and what belongs into them."""
+
+    ids: Tensor  # [B, L], [CLS] A [SEP] B [SEP] and padding, with holes
+    segment_ids: Tensor  # [B, L], 0 up to the first [SEP], 1 up to the second, then 0
+    attention_mask: Tensor  # [B, L], boolean, False at padding
+    predict: Tensor  # [B, L], boolean, the tokens to be guessed
+    words: Tensor  # [N], their true ids, row by row
+    next_sentence: Tensor  # [B], 0 = IsNext, 1 = NotNext
+
+    def to(self, device: torch.device | str) -> "Batch":
+        """The same batch on a device."""
+        return Batch(*(tensor.to(device) for tensor in self))
+
+    def rows(self, start: int, stop: int) -> "Batch":
+        """Some of its sequences, with the words that belong to them."""
+        before = int(self.predict[:start].sum())
+        inside = int(self.predict[start:stop].sum())
+        return Batch(
+            self.ids[start:stop],
+            self.segment_ids[start:stop],
+            self.attention_mask[start:stop],
+            self.predict[start:stop],
+            self.words[before : before + inside],
+            self.next_sentence[start:stop],
+        )
+
+
+class PretrainingData:
+    """Batches of sentence pairs with masked words, out of a store.
+
+    max_length: of a pair, special tokens included; masking: `Masking.of(tokenizer)` if None;
+    bucket: pairs of similar length share a batch, so that less of it is padding; drop_last: leave
+    out the last pairs of an epoch if they do not fill a batch (keep them for evaluation).
+
+    Raises ValueError if the store was written with another tokenizer, if the vocabulary lacks a
+    special token, or if an argument is out of range.
+    """
+
+    def __init__(
+        self,
+        store: TokenStore,
+        tokenizer: Tokenizer,
+        *,
+        max_length: int = 128,
+        batch_size: int = 32,
+        masking: Masking | None = None,
+        bucket: bool = True,
+        seed: int = 0,
+        drop_last: bool = True,
+    ) -> None:
+        if batch_size < 1:
+            raise ValueError(f"PretrainingData: batch_size must be at least 1; got {batch_size}")
+        if seed < 0:
+            raise ValueError(f"PretrainingData: seed must not be negative; got {seed}")
+        missing = [token for token in (PAD, CLS, SEP) if token not in tokenizer.vocab]
+        if missing:
+            raise ValueError(
+                f"PretrainingData: the tokenizer's vocabulary has no {missing[0]}; train it with "
+                f"special_tokens that hold {PAD}, {CLS}, {SEP}, or take WordPiece, which has them"
+            )
+        store.check_tokenizer(tokenizer)
+        self.store = store
+        self.max_length, self.batch_size = max_length, batch_size
+        self.masking = Masking.of(tokenizer) if masking is None else masking
+        self.bucket, self.seed, self.drop_last = bucket, seed, drop_last
+        self.pad_id, self.cls_id, self.sep_id = (tokenizer.vocab[t] for t in (PAD, CLS, SEP))
+
+    def epoch(self, number: int) -> "Epoch":
+        """One pass over the documents: other pairs and other masks for every number.
+
+        Raises ValueError as `plan_pairs` does, or if the pairs do not fill a batch.
+        """
+        return Epoch(self, number)
+
+    def batches(
+        self, position: Position = BEGINNING, workers: int = 0
+    ) -> Iterator[tuple[Position, Batch]]:
+        """Batches for ever, epoch after epoch, each with the position of the next one.
+
+        position: where to begin; workers: processes that make batches ahead of time (0: none).
+
+        Raises ValueError if an epoch has fewer batches than `position` says.
+        """
+        number, first = position
+        while True:
+            epoch = self.epoch(number)
+            if not 0 <= first <= len(epoch):
+                raise ValueError(
+                    f"batches: position must be within epoch {number}, which has {len(epoch)} "
+                    f"batches; got batch {first}; is the batch size another one?"
+                )
+            for done, batch in enumerate(_in_order(epoch, first, workers), start=first + 1):
+                more = done < len(epoch)
+                yield (Position(number, done) if more else Position(number + 1, 0)), batch
+            number, first = number + 1, 0
+
+
+class Epoch(Dataset):
+    """The batches of one epoch: `epoch[i]` is batch i, always the same one."""
+
+    def __init__(self, data: PretrainingData, number: int) -> None:
+        self.data, self.number = data, number
+        generator = np.random.default_rng(np.random.SeedSequence(data.seed, spawn_key=(number,)))
+        pairs = plan_pairs(data.store, data.max_length, generator)
+        if data.drop_last and len(pairs) < data.batch_size:
+            raise ValueError(
+                f"PretrainingData: batch_size must be at most the number of pairs, {len(pairs)} in "
+                f"epoch {number}; got {data.batch_size}; take smaller batches or more text"
+            )
+        order = shuffled(pairs.lengths, data, generator)
+        self.pairs = pairs[order]
+        # The batches in random order, or the short ones of a window would come first.
+        self.starts = generator.permutation(np.arange(0, len(order), data.batch_size))
+
+    def __len__(self) -> int:
+        return len(self.starts)
+
+    def __getitem__(self, index: int) -> Batch:
+        index = range(len(self))[index]  # raises IndexError, which ends a `for`
+        start = self.starts[index]
+        pairs = self.pairs[start : start + self.data.batch_size]
+        sequence = np.random.SeedSequence(self.data.seed, spawn_key=(self.number, index))
+        generator = torch.Generator().manual_seed(int(sequence.generate_state(1, np.uint64)[0]))
+        ids, segment_ids, attention_mask = map(torch.from_numpy, self.lay_out(pairs))
+        holes, predict = mask_tokens(ids, self.data.masking, generator)
+        next_sentence = torch.from_numpy(pairs.not_next)
+        return Batch(holes, segment_ids, attention_mask, predict, ids[predict], next_sentence)
+
+    def lay_out(self, pairs: Pairs) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """[CLS] A [SEP] B [SEP] of every pair: ids, segment ids and what is not padding, [B, L]."""
+        data, tokens = self.data, np.asarray(self.data.store.ids)
+        longest = -(-pairs.lengths.max() // MULTIPLE) * MULTIPLE
+        ids = np.full((len(pairs), min(longest, data.max_length)), data.pad_id)
+        first_sep = 1 + pairs.a_end - pairs.a_start  # [B]
+        second_sep = pairs.lengths - 1
+        spans = zip(pairs.a_start, pairs.a_end, pairs.b_start, pairs.b_end, strict=True)
+        for row, sep, end, (a_start, a_end, b_start, b_end) in zip(
+            ids, first_sep, second_sep, spans, strict=True
+        ):
+            row[0], row[sep], row[end] = data.cls_id, data.sep_id, data.sep_id
+            row[1:sep] = tokens[a_start:a_end]
+            row[sep + 1 : end] = tokens[b_start:b_end]
+        column = np.arange(ids.shape[1])
+        attention_mask = column <= second_sep[:, None]
+        segment_ids = (column > first_sep[:, None]) & attention_mask
+        return ids, segment_ids.astype(np.int64), attention_mask
+
+
+def shuffled(
+    lengths: np.ndarray, data: PretrainingData, generator: np.random.Generator
+) -> np.ndarray:
+    """The order [N] in which an epoch's pairs go into batches.
+
+    lengths: [N]. Only pairs that stand near each other in a shuffled order are sorted by length:
+    a batch is a random mixture of documents still.
+    """
+    order = generator.permutation(len(lengths))
+    if data.drop_last:
+        order = order[: len(order) - len(order) % data.batch_size]
+    if data.bucket:
+        size = WINDOW * data.batch_size
+        windows = [order[start : start + size] for start in range(0, len(order), size)]
+        order = np.concatenate([w[np.argsort(lengths[w], kind="stable")] for w in windows])
+    return order
+
+
+def _in_order(epoch: Epoch, first: int, workers: int) -> Iterator[Batch]:
+    """The batches of an epoch from `first` on, made here or by workers."""
+    numbers = range(first, len(epoch))
+    if not workers:
+        return map(epoch.__getitem__, numbers)
+    return iter(
+        DataLoader(
+            epoch,
+            batch_size=None,  # an item is a batch already
+            sampler=numbers,
+            num_workers=workers,
+            collate_fn=_as_it_is,
+            worker_init_fn=_leave_interrupts_to_main,
+            generator=torch.Generator(),  # a loader draws a number, not from the global generator
+        )
+    )
+
+
+def _as_it_is(batch: Batch) -> Batch:
+    return batch
+
+
+def _leave_interrupts_to_main(worker: int) -> None:
+    """Ctrl-C goes to all processes, but the one that trains decides when to stop."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)

@@ -1,0 +1,154 @@
+"""Which tokens the model must guess, and what it reads in their place.
+
+Source: Devlin et al. (2019), section 3.1, task 1; Phuong & Hutter (2022), Algorithm 12
+(ETraining), lines 5 to 7.
+"""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from bertlab.tokenizers.tokenizer import Tokenizer
+
+MASK = "[MASK]"
+MASKED_SHARE, RANDOM_SHARE = 0.8, 0.1  # of the chosen tokens; the rest stays as it is
+
+
+class Masked(NamedTuple):
+    """A batch with holes in it."""
+
+    ids: Tensor  # [B, L], what the model reads
+    predict: Tensor  # [B, L], boolean: the tokens that it must guess
+
+
+@dataclass(frozen=True)
+class Masking:
+    """How tokens are chosen and hidden; `Masking.of(tokenizer)` reads the ids from a vocabulary.
+
+    mask_id: the id of [MASK]; special_ids: ids [S] that are never chosen and never put anywhere;
+    ordinary_ids: all other ids, from which random words are drawn; continues: boolean [V], True
+    for pieces that go on with a word (##s), or None: each token is chosen for itself;
+    probability: that a token (or whole word) is chosen.
+    """
+
+    mask_id: int
+    special_ids: Tensor
+    ordinary_ids: Tensor
+    continues: Tensor | None = None
+    probability: float = 0.15
+
+    def __post_init__(self) -> None:
+        if not 0 < self.probability <= 1:
+            raise ValueError(
+                f"Masking: probability must be above 0 and at most 1; got {self.probability}"
+            )
+
+    @classmethod
+    def of(
+        cls, tokenizer: Tokenizer, probability: float = 0.15, *, whole_words: bool = False
+    ) -> "Masking":
+        """The masking for a tokenizer's vocabulary.
+
+        Raises ValueError if the vocabulary has no [MASK].
+        """
+        if MASK not in tokenizer.vocab:
+            raise ValueError(
+                f"Masking.of: the tokenizer's vocabulary has no {MASK}; train it with "
+                f"special_tokens that hold {MASK}, or take WordPiece, which has it"
+            )
+        special = sorted(tokenizer.vocab[token] for token in tokenizer.special_tokens)
+        ordinary = torch.ones(max(tokenizer.vocab.values()) + 1, dtype=torch.bool)
+        ordinary[special] = False
+        continues = None
+        if whole_words:
+            continues = torch.zeros_like(ordinary)
+            continues[[id for token, id in tokenizer.vocab.items() if token.startswith("##")]] = 1
+        return cls(
+            tokenizer.vocab[MASK],
+            torch.tensor(special),
+            ordinary.nonzero().flatten(),
+            continues,
+            probability,
+        )
+
+
+def mask_tokens(ids: Tensor, masking: Masking, generator: torch.Generator) -> Masked:
+    """Choose tokens to guess and hide them: 80 % [MASK], 10 % another word, 10 % unchanged.
+
+    ids: [B, L], with special tokens and padding, which are never chosen. The generator alone
+    decides: the same state gives the same holes.
+
+    Source: Devlin et al. (2019), section 3.1. Their code chooses exactly 15 % of each sequence and
+    lets the random word be a special token; here each token is chosen for itself with probability
+    15 %, as in Algorithm 12, and random words are ordinary ones.
+    """
+    if masking.continues is None:
+        predict = choose_tokens(ids, masking.special_ids, masking.probability, generator)
+    else:
+        predict = choose_words(
+            ids, masking.special_ids, masking.continues, masking.probability, generator
+        )
+    return Masked(hide(ids, predict, masking.mask_id, masking.ordinary_ids, generator), predict)
+
+
+def choose_tokens(
+    ids: Tensor, special_ids: Tensor, probability: float, generator: torch.Generator
+) -> Tensor:
+    """Each token for itself: boolean [B, L], never True at a special token.
+
+    ids: [B, L]; special_ids: [S].
+    """
+    ordinary = ~torch.isin(ids, special_ids)
+    return ordinary & (torch.rand(ids.shape, generator=generator) < probability)
+
+
+def choose_words(
+    ids: Tensor,
+    special_ids: Tensor,
+    continues: Tensor,
+    probability: float,
+    generator: torch.Generator,
+) -> Tensor:
+    """Whole words: either all pieces of a word are chosen or none, boolean [B, L].
+
+    ids: [B, L]; special_ids: [S]; continues: boolean [V], True for pieces such as ##s.
+    Source: the "whole word masking" models in BERT's repository (May 2019).
+    """
+    ordinary = ~torch.isin(ids, special_ids)
+    word = (~continues[ids]).cumsum(dim=1)  # [B, L], the number of each token's word
+    chosen = torch.rand(len(ids), ids.shape[1] + 1, generator=generator) < probability
+    return ordinary & chosen.gather(1, word)
+
+
+def hide(
+    ids: Tensor,
+    predict: Tensor,
+    mask_id: int,
+    ordinary_ids: Tensor,
+    generator: torch.Generator,
+) -> Tensor:
+    """What the model reads: 80 % of the chosen tokens become [MASK], 10 % a random word.
+
+    ids: [B, L]; predict: boolean [B, L]; ordinary_ids: the ids to draw random words from.
+    Why not all: in fine-tuning there is no [MASK], so the model must expect that any word that it
+    reads may be the wrong one.
+    """
+    draw = torch.rand(ids.shape, generator=generator)
+    others = torch.randint(len(ordinary_ids), ids.shape, generator=generator)
+    hidden = torch.where(predict & (draw < MASKED_SHARE), mask_id, ids)
+    change = predict & (draw >= MASKED_SHARE) & (draw < MASKED_SHARE + RANDOM_SHARE)
+    return torch.where(change, ordinary_ids[others], hidden)
+
+
+def mask_only(
+    ids: Tensor, mask_id: int, p_mask: float, generator: torch.Generator
+) -> tuple[Tensor, Tensor]:
+    """The formal algorithm's masking: each token becomes <mask_token> with probability p_mask.
+
+    ids: [L]. Returns the sequence with holes [L] and the masked positions T, counted from 0.
+    Source: Phuong & Hutter (2022), Algorithm 12 (ETraining), lines 5 to 7.
+    """
+    holes = torch.rand(len(ids), generator=generator) < p_mask
+    return torch.where(holes, mask_id, ids), holes.nonzero().flatten()

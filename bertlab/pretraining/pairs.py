@@ -1,0 +1,192 @@
+"""Which sentences a model reads together: for next-sentence prediction, one epoch's pairs.
+
+Source: Devlin et al. (2019), section 3.1, task 2, and appendix A.2; `create_pretraining_data.py`
+in BERT's repository.
+"""
+
+from array import array
+from bisect import bisect_left
+from collections.abc import Iterator
+from dataclasses import dataclass, fields
+from typing import NamedTuple
+
+import numpy as np
+
+from bertlab.pretraining.token_store import TokenStore
+
+N_SPECIAL = 3  # [CLS] A [SEP] B [SEP]
+DRAWS = 1 << 14  # random numbers drawn at once: one by one they take longer than the rest
+
+
+@dataclass(frozen=True, eq=False)
+class Pairs:
+    """N pairs of segments, each a span of `TokenStore.ids`: int64 arrays [N].
+
+    A is ids[a_start:a_end], B is ids[b_start:b_end]; not_next: 0 where B follows A in its
+    document (IsNext), 1 where it comes from another one (NotNext), as the columns of nsp_logits.
+    """
+
+    a_start: np.ndarray
+    a_end: np.ndarray
+    b_start: np.ndarray
+    b_end: np.ndarray
+    not_next: np.ndarray
+
+    def __len__(self) -> int:
+        return len(self.a_start)
+
+    def __getitem__(self, rows: np.ndarray | slice) -> "Pairs":
+        """Some of the pairs."""
+        return Pairs(*(getattr(self, field.name)[rows] for field in fields(self)))
+
+    @property
+    def lengths(self) -> np.ndarray:
+        """Tokens of each pair [N], special ones included."""
+        return self.a_end - self.a_start + self.b_end - self.b_start + N_SPECIAL
+
+
+class Chunks(NamedTuple):
+    """Stretches of a document, each cut in two: int64 arrays [N]."""
+
+    start: np.ndarray
+    middle: np.ndarray
+    end: np.ndarray
+    target: np.ndarray  # tokens that the pair should have, without special ones
+    not_next: np.ndarray
+    document: np.ndarray
+
+
+def plan_pairs(
+    store: TokenStore,
+    max_length: int,
+    generator: np.random.Generator,
+    short_probability: float = 0.1,
+) -> Pairs:
+    """The pairs of one epoch, in the order of the documents.
+
+    max_length: of a pair with its three special tokens; short_probability: that a pair is made
+    shorter than that at random, so that the model sees short texts too.
+
+    Sentences of a document are gathered until they fill a pair, and cut in two between sentences.
+    With probability 1/2 the second half is B (IsNext). Otherwise B is a stretch of another
+    document from a random sentence on (NotNext), and the second half goes back into the document.
+    Source: BERT's `create_pretraining_data.py`. There a single sentence that fills a pair can only
+    be NotNext, so more than half of all pairs are; here a pair takes at least two sentences of a
+    document, and a last one that is left alone is never A. And each pair is made short for itself,
+    not all pairs of a document.
+
+    Raises ValueError if max_length has no room for a token in each segment, if there is only one
+    document, or if none has two sentences.
+    """
+    _check(store, max_length, short_probability)
+    room = max_length - N_SPECIAL
+    chunks = cut_documents(store, room, generator, short_probability)
+    if not len(chunks.start):
+        raise ValueError(
+            "plan_pairs: store must hold a document of two sentences or more, or there is no next "
+            f"sentence; each of its {len(store):,} documents has one"
+        )
+    elsewhere = other_spans(
+        store, chunks.document, chunks.target - (chunks.middle - chunks.start), generator
+    )
+    b_start = np.where(chunks.not_next, elsewhere[0], chunks.middle)
+    b_end = np.where(chunks.not_next, elsewhere[1], chunks.end)
+    pairs = Pairs(chunks.start, chunks.middle, b_start, b_end, chunks.not_next)
+    return truncate(pairs, room, generator)
+
+
+def cut_documents(
+    store: TokenStore, room: int, generator: np.random.Generator, short_probability: float
+) -> Chunks:
+    """Cut all documents into chunks of about `room` tokens, and each chunk in two."""
+    draws = _draws(generator)
+    columns = tuple(array("q") for _ in Chunks._fields)  # 8 bytes a number, a list needs 36
+    for document in range(len(store)):
+        first, last = store.document_starts[document : document + 2].tolist()
+        starts = store.sentence_starts[first : last + 1].tolist()
+        for chunk in cut_document(starts, room, draws, short_probability):
+            for column, number in zip(columns, (*chunk, document), strict=True):
+                column.append(number)
+    return Chunks(*(np.array(column, np.int64) for column in columns))
+
+
+def cut_document(
+    starts: list[int], room: int, draws: Iterator[float], short_probability: float
+) -> Iterator[tuple[int, int, int, int, bool]]:
+    """Cut one document; yields start, middle and end of each chunk, its target and NotNext.
+
+    starts: where its sentences start, in tokens, and where the last one ends; draws: random
+    numbers from 0 to 1, four a chunk.
+    """
+    first, last = 0, len(starts) - 1
+    while last - first >= 2:
+        target = room
+        if next(draws) < short_probability:
+            target = 2 + int(next(draws) * (room - 1))  # from 2 to room
+        enough = bisect_left(starts, starts[first] + target, first)
+        end = min(last, max(enough, first + 2))
+        middle = first + 1 + int(next(draws) * (end - first - 1))  # a sentence at least each side
+        not_next = next(draws) < 0.5
+        yield starts[first], starts[middle], starts[end], target, not_next
+        first = middle if not_next else end
+
+
+def other_spans(
+    store: TokenStore, documents: np.ndarray, targets: np.ndarray, generator: np.random.Generator
+) -> tuple[np.ndarray, np.ndarray]:
+    """For each chunk whole sentences of another document: where they start and end, [N] each.
+
+    documents: [N], the documents to stay away from; targets: [N], about how many tokens.
+    """
+    other = generator.integers(len(store) - 1, size=len(documents))
+    other += other >= documents  # all but one's own are equally likely
+    first, last = store.document_starts[other], store.document_starts[other + 1]
+    first = generator.integers(first, last)  # a sentence, all equally likely
+    start = store.sentence_starts[first]
+    enough = np.searchsorted(store.sentence_starts, start + targets)
+    end = store.sentence_starts[np.clip(enough, first + 1, last)]
+    return start, end
+
+
+def truncate(pairs: Pairs, room: int, generator: np.random.Generator) -> Pairs:
+    """Make every pair fit into `room` tokens, without special ones.
+
+    Token by token, the longer segment loses one (B, if they are equally long), at its front or at
+    its back with probability 1/2, so that the model does not get used to where sentences begin.
+    What is left in the end can be said at once: a segment keeps half of the room, or whatever the
+    other one leaves. Source: `truncate_seq_pair` in BERT's repository.
+    """
+    a_length, b_length = pairs.a_end - pairs.a_start, pairs.b_end - pairs.b_start
+    a_lost = a_length - np.minimum(a_length, np.maximum(room - b_length, (room + 1) // 2))
+    b_lost = b_length - np.minimum(b_length, np.maximum(room - a_length, room // 2))
+    a_front, b_front = generator.binomial(a_lost, 0.5), generator.binomial(b_lost, 0.5)
+    return Pairs(
+        pairs.a_start + a_front,
+        pairs.a_end - (a_lost - a_front),
+        pairs.b_start + b_front,
+        pairs.b_end - (b_lost - b_front),
+        pairs.not_next,
+    )
+
+
+def _draws(generator: np.random.Generator) -> Iterator[float]:
+    """Random numbers from 0 to 1 for ever."""
+    while True:
+        yield from generator.random(DRAWS).tolist()
+
+
+def _check(store: TokenStore, max_length: int, short_probability: float) -> None:
+    if max_length < N_SPECIAL + 2:
+        raise ValueError(
+            f"plan_pairs: max_length must be at least {N_SPECIAL + 2}, three special tokens and "
+            f"one in each segment; got {max_length}"
+        )
+    if not 0 <= short_probability <= 1:
+        raise ValueError(
+            f"plan_pairs: short_probability must be from 0 to 1; got {short_probability}"
+        )
+    if len(store) < 2:
+        raise ValueError(
+            "plan_pairs: store must hold at least two documents, or no sentence could come from "
+            f"another one; got {len(store)}"
+        )

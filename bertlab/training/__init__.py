@@ -1,0 +1,7 @@
+"""Floor 3: the training loop, and what keeps it alive.
+
+Read `steps.py` (one update of the weights), `adam.py`, `optimizers.py` and `schedule.py` (how far
+the weights move), `loop.py` (step after step, evaluation, checkpoints), then `checkpoints.py`
+(nothing is lost), `processes.py` (several at once), `corpus.py` and `runs.py` (from the name of a
+corpus to a trained model) and `command.py`: `python -m bertlab pretrain`.
+"""

@@ -1,0 +1,64 @@
+"""Adam by hand: what `torch.optim.AdamW` does to each weight.
+
+Source: Kingma & Ba (2015), "Adam: A Method for Stochastic Optimization", Algorithm 1; Loshchilov &
+Hutter (2019), "Decoupled Weight Decay Regularization", Algorithm 2.
+"""
+
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+
+class Moments(NamedTuple):
+    """What Adam remembers of a weight's gradients."""
+
+    mean: Tensor  # m, a running mean of the gradient
+    square: Tensor  # v, a running mean of the squared gradient
+
+    @classmethod
+    def start(cls, parameter: Tensor) -> "Moments":
+        """Zeros in the parameter's shape."""
+        return cls(torch.zeros_like(parameter), torch.zeros_like(parameter))
+
+
+def adam_step(
+    parameter: Tensor,
+    gradient: Tensor,
+    moments: Moments,
+    step: int,
+    learning_rate: float,
+    betas: tuple[float, float] = (0.9, 0.999),
+    eps: float = 1e-8,
+) -> tuple[Tensor, Moments]:
+    """One step of Adam: the new parameter and the new moments; nothing is changed in place.
+
+    parameter, gradient and both moments: tensors of one shape; step: counted from 1, for the
+    running means start at zero and are too small at first.
+
+    Source: Kingma & Ba (2015), Algorithm 1.
+    """
+    mean = betas[0] * moments.mean + (1 - betas[0]) * gradient
+    square = betas[1] * moments.square + (1 - betas[1]) * gradient**2
+    unbiased_mean = mean / (1 - betas[0] ** step)
+    unbiased_square = square / (1 - betas[1] ** step)
+    moved = parameter - learning_rate * unbiased_mean / (unbiased_square.sqrt() + eps)
+    return moved, Moments(mean, square)
+
+
+def adamw_step(
+    parameter: Tensor,
+    gradient: Tensor,
+    moments: Moments,
+    step: int,
+    learning_rate: float,
+    betas: tuple[float, float] = (0.9, 0.999),
+    eps: float = 1e-8,
+    weight_decay: float = 0.01,
+) -> tuple[Tensor, Moments]:
+    """Adam with decoupled weight decay: the weight shrinks first, apart from the gradient.
+
+    Arguments as in `adam_step`. Source: Loshchilov & Hutter (2019), Algorithm 2.
+    """
+    shrunk = parameter * (1 - learning_rate * weight_decay)
+    return adam_step(shrunk, gradient, moments, step, learning_rate, betas, eps)

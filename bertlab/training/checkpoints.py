@@ -1,0 +1,251 @@
+"""Checkpoints: a training goes on from them, whatever happened while they were written.
+
+    step-00000500/model.safetensors      parameters and buffers, by name
+    step-00000500/optimizer.safetensors  what AdamW remembers of each parameter, by name
+    step-00000500/state.json             the step, AdamW's groups, what the loop wants to know
+    step-00000500/manifest.json          is all of it there, as it was written?
+
+A checkpoint appears whole or not at all (`sealed_folders.py`). Disks may fail later: a checkpoint
+that is no longer what was written is named, and the one before it is used.
+"""
+
+import json
+import os
+import re
+import shutil
+import warnings
+from collections.abc import Iterator
+from itertools import chain
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor, nn
+
+from bertlab.training.sealed_folders import DamagedFolderError, read_sealed, write_sealed
+
+VERSION = 1  # of what the files mean
+MODEL, OPTIMIZER, STATE = "model.safetensors", "optimizer.safetensors", "state.json"
+NAME = re.compile(r"step-(\d{8,})")
+
+
+class CheckpointError(RuntimeError):
+    """A checkpoint could not be written, or none can be read; the message says why."""
+
+
+class Checkpoint(NamedTuple):
+    """Where a training goes on."""
+
+    step: int
+    state: dict[str, Any]  # what the loop gave to `save_checkpoint`
+    path: Path
+
+
+def save_checkpoint(
+    folder: str | os.PathLike,
+    *,
+    step: int,
+    model: nn.Module,
+    optimizer: torch.optim.AdamW,
+    state: dict[str, Any],
+    keep: int = 2,
+) -> Path:
+    """Write `folder/step-00000500`, then remove older checkpoints beyond `keep`; returns its path.
+
+    state: whatever else the loop needs to go on; it must be fit for JSON, which makes lists of
+    tuples. Tied weights are written once. One training at a time may write into a folder.
+
+    Raises ValueError if an argument is out of range, or if the folder holds a whole checkpoint of
+    this step or a later one: two trainings must not mix. Raises CheckpointError if the disk is
+    full or fails; earlier checkpoints are then as they were.
+    """
+    folder = Path(folder)
+    path = folder / f"step-{step:08d}"
+    if step < 0 or keep < 1:
+        raise ValueError(
+            "save_checkpoint: step must not be negative, and keep must be at least 1; "
+            f"got step {step}, keep {keep}"
+        )
+    settings = _settings(step, state, _groups(model, optimizer))
+    _check_later(folder, step)
+    try:
+        write_sealed(path, _files(model, optimizer, settings), VERSION)
+    except OSError as error:
+        raise CheckpointError(
+            f"save_checkpoint: {path} could not be written ({error.strerror or error}); earlier "
+            "checkpoints are as they were: make room, then go on from them"
+        ) from error
+    _remove_older(folder, step, keep)
+    return path
+
+
+def load_checkpoint(
+    folder: str | os.PathLike, model: nn.Module, optimizer: torch.optim.AdamW
+) -> Checkpoint:
+    """Bring model and optimizer to where the newest whole checkpoint of a folder has them.
+
+    Newer ones that are damaged are left out, with a warning that names them. Both are changed in
+    place, on the device where they are; not at all if this fails. The optimizer's settings, such
+    as the learning rate, stay: whoever made it has chosen them.
+
+    Raises CheckpointError if no checkpoint is whole (it says what is wrong with each), ValueError
+    if the newest whole one belongs to another model or optimizer (it lists all differences).
+    """
+    damaged = []
+    for path in _checkpoints(Path(folder)):
+        try:
+            files = read_sealed(path, VERSION)
+        except DamagedFolderError as error:
+            damaged.append(f"{path.name}: {error}")
+            continue
+        if damaged:
+            warnings.warn(
+                f"load_checkpoint: damaged in {folder}: {'; '.join(damaged)}; going on from "
+                f"{path.name} instead",
+                stacklevel=2,
+            )
+        saved = json.loads(files[STATE])
+        _restore(path, files, saved["groups"], model, optimizer)
+        return Checkpoint(saved["step"], saved["state"], path)
+    reasons = "; ".join(damaged) or "it holds none at all"
+    raise CheckpointError(f"load_checkpoint: {folder} holds no whole checkpoint: {reasons}")
+
+
+def has_checkpoint(folder: str | os.PathLike) -> bool:
+    """Whether a folder holds a checkpoint, whole or damaged."""
+    return bool(_checkpoints(Path(folder)))
+
+
+def _checkpoints(folder: Path) -> list[Path]:
+    """Whole and damaged ones, the newest first."""
+    found = [path for path in folder.glob("step-*") if NAME.fullmatch(path.name)]
+    return sorted(found, key=_step, reverse=True)
+
+
+def _step(path: Path) -> int:
+    return int(NAME.fullmatch(path.name)[1])
+
+
+def _check_later(folder: Path, step: int) -> None:
+    """Raise ValueError if a whole checkpoint would stand beside, or after, the new one."""
+    for path in _checkpoints(folder):
+        if _step(path) < step:
+            return
+        try:
+            read_sealed(path, VERSION)
+        except DamagedFolderError:
+            continue  # the training has gone back behind it
+        raise ValueError(
+            f"save_checkpoint: step must be after {path.name}, which {folder} holds; got {step}; "
+            "load that checkpoint and go on from it, or choose another folder"
+        )
+
+
+def _remove_older(folder: Path, step: int, keep: int) -> None:
+    """Keep the newest up to this step; what is later is damaged and does not count."""
+    for path in [path for path in _checkpoints(folder) if _step(path) <= step][keep:]:
+        try:
+            shutil.rmtree(path)
+        except OSError as error:  # the new one is safe, so the training may go on
+            warnings.warn(f"save_checkpoint: {path} cannot be removed ({error})", stacklevel=3)
+
+
+def _files(
+    model: nn.Module, optimizer: torch.optim.AdamW, settings: bytes
+) -> Iterator[tuple[str, bytes]]:
+    from safetensors.torch import save  # only who keeps weights needs the package
+
+    yield MODEL, save(_on_cpu(_tensors(model)))
+    yield OPTIMIZER, save(_on_cpu(_memory(model, optimizer)))
+    yield STATE, settings
+
+
+def _settings(step: int, state: dict[str, Any], groups: list[list[str]]) -> bytes:
+    try:
+        return json.dumps({"step": step, "state": state, "groups": groups}, indent=1).encode()
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"save_checkpoint: state must be fit for JSON: {error}") from error
+
+
+def _on_cpu(tensors: dict[str, Tensor]) -> dict[str, Tensor]:
+    return {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
+
+
+def _tensors(model: nn.Module) -> dict[str, Tensor]:
+    """Parameters and buffers themselves; a tied one has its first name alone."""
+    tensors = {}
+    for name, tensor in model.state_dict(keep_vars=True).items():
+        if not any(tensor is other for other in tensors.values()):
+            tensors[name] = tensor
+    return tensors
+
+
+def _memory(model: nn.Module, optimizer: torch.optim.AdamW) -> dict[str, Tensor]:
+    """Moments and numbers of steps: "bias.exp_avg", "bias.exp_avg_sq", "bias.step", ..."""
+    return {
+        f"{name}.{key}": tensor
+        for name, parameter in model.named_parameters()
+        for key, tensor in optimizer.state.get(parameter, {}).items()
+    }
+
+
+def _groups(model: nn.Module, optimizer: torch.optim.AdamW) -> list[list[str]]:
+    """Names of the parameters in each group of the optimizer."""
+    names = {parameter: name for name, parameter in model.named_parameters()}
+    groups = [group["params"] for group in optimizer.param_groups]
+    if any(parameter not in names for parameter in chain(*groups)):
+        raise ValueError("optimizer has a parameter that the model has not; make it for this model")
+    return [[names[parameter] for parameter in group] for group in groups]
+
+
+def _restore(
+    path: Path,
+    files: dict[str, bytes],
+    groups: list[list[str]],
+    model: nn.Module,
+    optimizer: torch.optim.AdamW,
+) -> None:
+    from safetensors.torch import load
+
+    saved, own = load(files[MODEL]), _tensors(model)
+    faults = _misfits(saved, own) or _regrouped(groups, _groups(model, optimizer))
+    if faults:
+        raise ValueError(f"load_checkpoint: {path} fits no such model: {'; '.join(faults)}")
+    numbers = {name: n for n, name in enumerate(chain(*groups))}
+    memory = {}
+    for key, tensor in load(files[OPTIMIZER]).items():
+        name, _, part = key.rpartition(".")
+        memory.setdefault(numbers[name], {})[part] = tensor.clone()
+    # The optimizer first: it needs memory, and leaves itself as it was if there is too little.
+    optimizer.load_state_dict(optimizer.state_dict() | {"state": memory})
+    with torch.no_grad():
+        for name, tensor in own.items():
+            tensor.copy_(saved[name])
+
+
+def _misfits(saved: dict[str, Tensor], own: dict[str, Tensor]) -> list[str]:
+    """What is missing, unexpected or another kind of tensor."""
+    faults = [f"missing: {name}" for name in own if name not in saved]
+    faults += [f"unexpected: {name}" for name in saved if name not in own]
+    kinds = {name: [_kind(side[name]) for side in (own, saved)] for name in own.keys() & saved}
+    return faults + [
+        f"{name} is {kinds[name][1]} there, {kinds[name][0]} here"
+        for name in own
+        if name in kinds and kinds[name][0] != kinds[name][1]
+    ]
+
+
+def _kind(tensor: Tensor) -> str:
+    return f"{str(tensor.dtype).removeprefix('torch.')} {list(tensor.shape)}"
+
+
+def _regrouped(saved: list[list[str]], own: list[list[str]]) -> list[str]:
+    """Parameters that stand in another group of the optimizer, or in none."""
+    before, now = (
+        {name: n for n, group in enumerate(groups) for name in group} for groups in (saved, own)
+    )
+    return [
+        f"{name} is in the optimizer's group {before.get(name)} there, {now.get(name)} here"
+        for name in before | now
+        if before.get(name) != now.get(name)
+    ]

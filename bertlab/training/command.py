@@ -1,0 +1,145 @@
+"""`python -m bertlab pretrain`: a training from the command line."""
+
+import argparse
+import sys
+from dataclasses import MISSING, asdict, fields
+from pathlib import Path
+from typing import Any
+
+from tqdm.auto import tqdm
+
+from bertlab.data.fetching import DataError
+from bertlab.training.checkpoints import CheckpointError
+from bertlab.training.config import PRECISIONS, TrainingConfig
+from bertlab.training.processes import FirstFailed, joined_processes, local_device
+from bertlab.training.runs import Outcome, run_pretraining
+from bertlab.training.settings import SIZES, RunSettings
+
+EXAMPLES = """examples:
+  python -m bertlab pretrain --corpus books+wiki --size mini --minutes 10 --out runs/mini
+  python -m bertlab pretrain --resume --out runs/mini
+  torchrun --nproc-per-node 2 -m bertlab pretrain --corpus sotu --steps 9000 --out runs/sotu
+
+exit status: 0 when the model is trained, 1 after an error, 2 for a wrong option, 130 when stopped
+by Ctrl-C or kill
+"""
+STOPPED = 130  # as a shell has it for Ctrl-C
+DEFAULTS = {
+    field.name: field.default
+    for field in (*fields(TrainingConfig), *fields(RunSettings))
+    if field.default is not MISSING
+}
+TRAINED = (
+    ("corpus", "one or several, such as books+wiki; see `python -m bertlab.data list`", {}),
+    ("size", ", ".join(SIZES), {"choices": SIZES, "metavar": "SIZE"}),
+    ("steps", "updates of the weights", {"type": int}),
+    ("minutes", "instead of steps: as many as fit, measured at the start", {"type": float}),
+    ("batch_size", "sequences a step", {"type": int}),
+    ("max_length", "tokens a sequence", {"type": int}),
+    ("vocab_size", "tokens to know", {"type": int}),
+    ("whole_words", "mask all pieces of a word", {"action": "store_true"}),
+    ("learning_rate", "at its highest", {"type": float}),
+    ("dropout", "share of activations left out", {"type": float}),
+    ("accumulate", "pieces of a batch, one after the other", {"type": int}),
+    ("precision", " or ".join(PRECISIONS), {"choices": PRECISIONS, "metavar": "KIND"}),
+    ("compile", "use torch.compile", {"action": "store_true"}),
+    ("seed", "of everything random", {"type": int}),
+    ("evaluate_every", "steps", {"type": int}),
+    ("save_every", "steps", {"type": int}),
+)
+
+
+def add_command(commands: argparse._SubParsersAction) -> None:
+    """Add `pretrain` to the commands of `python -m bertlab`."""
+    command = commands.add_parser(
+        "pretrain",
+        help="pre-train a BERT on masked words and next sentences",
+        description="Pre-train a BERT on masked words and next sentences.",
+        epilog=EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    command.set_defaults(run=run)
+    command.add_argument("--out", type=Path, required=True, help="folder of the run")
+    command.add_argument("--resume", action="store_true", help="go on with the run in --out")
+    how = command.add_argument_group("how to run it (may change when resuming)")
+    how.add_argument("--device", help="cpu, cuda or mps; the best that there is by default")
+    how.add_argument("--workers", type=int, default=0, help="processes that prepare batches (0)")
+    what = command.add_argument_group("what to train (kept in the folder's settings.json)")
+    either = what.add_mutually_exclusive_group()
+    for name, help, options in TRAINED:
+        if name in DEFAULTS and "action" not in options:
+            help = f"{help} ({DEFAULTS[name]})"
+        group = either if name in ("steps", "minutes") else what
+        # Without a default it is known later what was asked for, and may be compared.
+        options = {"default": argparse.SUPPRESS, "help": help, **options}
+        group.add_argument(f"--{name.replace('_', '-')}", **options)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Do what the options say; returns the exit status."""
+    try:
+        settings = None
+        if options.resume:
+            check_unchanged(options.out, given(options))
+        else:
+            settings = new_settings(given(options))
+        device = local_device(options.device)
+        with joined_processes(device) as processes:
+            outcome = run_pretraining(
+                options.out, settings, device=device, processes=processes, workers=options.workers
+            )
+            if processes.first:
+                tqdm.write(summary(options.out, outcome))
+    except (CheckpointError, DataError, OSError, ValueError) as error:
+        tqdm.write(f"bertlab pretrain: {error}", file=sys.stderr)
+        return 1
+    except FirstFailed:
+        return 1
+    except KeyboardInterrupt:
+        tqdm.write("bertlab pretrain: interrupted; nothing since the last checkpoint is kept")
+        return STOPPED
+    return 0 if outcome.finished else STOPPED
+
+
+def given(options: argparse.Namespace) -> dict[str, Any]:
+    """The options about what to train that stand on the command line."""
+    return {name: getattr(options, name) for name, _, _ in TRAINED if hasattr(options, name)}
+
+
+def new_settings(given: dict[str, Any]) -> RunSettings:
+    """The settings of a new run. Raises ValueError if something is missing or out of range."""
+    if "corpus" not in given or not {"steps", "minutes"} & set(given):
+        raise ValueError(
+            "a new run needs --corpus and one of --steps and --minutes (--resume goes on with the "
+            "run in --out)"
+        )
+    of_training = {field.name for field in fields(TrainingConfig)}
+    training = {name: value for name, value in given.items() if name in of_training}
+    rest = {name: value for name, value in given.items() if name not in of_training}
+    return RunSettings(training=TrainingConfig(**{"steps": 1} | training), **rest)
+
+
+def check_unchanged(folder: Path, given: dict[str, Any]) -> None:
+    """Raise ValueError if a run that goes on is told something else than at its start."""
+    settings = asdict(RunSettings.load(folder))
+    kept = settings | settings["training"]
+    other = [name for name, value in given.items() if value != kept[name]]
+    if other:
+        told = ", ".join(f"{name.replace('_', '-')} {kept[name]}" for name in other)
+        raise ValueError(
+            f"the run in {folder} was started with {told}, and goes on with that; leave the "
+            "option away, or start another run in another --out"
+        )
+
+
+def summary(folder: Path, outcome: Outcome) -> str:
+    """What to do next."""
+    if not outcome.finished:
+        return (
+            f"stopped after step {outcome.done:,} of {outcome.steps:,}; go on with\n"
+            f"  python -m bertlab pretrain --resume --out {folder}"
+        )
+    return (
+        f"trained: {folder / 'model'}\ntry it with\n"
+        f'  python -m bertlab fill-mask {folder / "model"} "The king [MASK] his daughter."'
+    )

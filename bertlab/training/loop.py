@@ -1,0 +1,180 @@
+"""The training loop: what a step needs around it so that it can run for days.
+
+Source: Phuong & Hutter (2022), Algorithm 12 (ETraining), lines 2 and 3, and what practice adds.
+"""
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from bertlab.model.heads import BertForPreTraining
+from bertlab.pretraining.batches import Batch, Position, PretrainingData
+from bertlab.training.checkpoints import has_checkpoint, load_checkpoint, save_checkpoint
+from bertlab.training.config import TrainingConfig
+from bertlab.training.evaluation import evaluate
+from bertlab.training.metrics import MetricsFile
+from bertlab.training.optimizers import adamw
+from bertlab.training.processes import ALONE, Processes, any_of, shared
+from bertlab.training.progress import Progress
+from bertlab.training.schedule import linear_schedule
+from bertlab.training.steps import StepResult, training_step
+from bertlab.training.stopping import stop_requests
+
+Row = dict[str, Any]  # one line of the metrics
+
+
+def pretrain(
+    model: BertForPreTraining,
+    data: PretrainingData,
+    config: TrainingConfig,
+    *,
+    validation: PretrainingData | None = None,
+    folder: str | Path | None = None,
+    watch: Callable[[Row], None] | None = None,
+    workers: int = 0,
+    processes: Processes = ALONE,
+    progress: bool = True,
+) -> list[Row]:
+    """Train a model on masked words and next sentences; it is changed in place.
+
+    model: on the device where it is to be trained; data: its `batch_size` is that of a step, all
+    processes together; validation: held-out text, evaluated before the first step and every
+    `config.evaluate_every` steps; folder: where metrics and checkpoints go; if it holds a
+    checkpoint, training goes on from there as if it had never stopped; watch: called with every
+    row of the metrics, for example `live_curves(steps).update`; workers: processes that prepare
+    batches (the batches are the same however many); processes: what `joined_processes` gives.
+
+    Returns the rows of this call: {"step", "kind": "train" or "held-out", "mlm_loss", ...}.
+    Ctrl-C or a polite `kill` lets the step end, saves a checkpoint and stops.
+
+    With the same seed on the same machine the weights are the same, bit by bit, also if training
+    was killed and went on.
+    """
+    training = Training(model, data, config, validation, folder, watch, processes)
+    device = next(model.parameters()).device
+    others = [] if device.type == "cpu" else [device]  # whose random state is to stay as it is
+    with torch.random.fork_rng(others), stop_requests() as stop_requested:
+        training.run(stop_requested, workers, progress)
+    return training.rows
+
+
+def check_same(saved: dict[str, Any], config: TrainingConfig) -> None:
+    """Raise ValueError if a checkpoint was trained with other settings."""
+    now = config.as_dict()
+    other = [
+        f"{name} {saved.get(name)!r}, now {now[name]!r}"
+        for name in now
+        if saved.get(name) != now[name]
+    ]
+    if other:
+        raise ValueError(
+            f"pretrain: folder holds a training with other settings ({'; '.join(other)}); "
+            "take those, or another folder"
+        )
+
+
+class Training:
+    """A training under way: the model, its optimizer, and how far it has come."""
+
+    def __init__(
+        self,
+        model: BertForPreTraining,
+        data: PretrainingData,
+        config: TrainingConfig,
+        validation: PretrainingData | None,
+        folder: str | Path | None,
+        watch: Callable[[Row], None] | None,
+        processes: Processes,
+    ) -> None:
+        self.model, self.data, self.config = model, data, config
+        self.validation, self.watch, self.processes = validation, watch, processes
+        self.folder = Path(folder) if folder is not None else None
+        self.optimizer = adamw(model, config.learning_rate, config.weight_decay)
+        self.rows: list[Row] = []
+        self.done, self.position = 0, Position(0, 0)  # steps; the next batch
+        if self.folder and has_checkpoint(self.folder / "checkpoints"):
+            kept = load_checkpoint(self.folder / "checkpoints", model, self.optimizer)
+            check_same(kept.state["config"], config)
+            self.done, self.position = kept.step, Position(*kept.state["position"])
+        self.metrics = None
+        if self.folder and processes.first:
+            self.metrics = MetricsFile(self.folder / "metrics.jsonl")
+            self.metrics.keep_until(self.done or -1)  # the evaluation at step 0 comes anew
+
+    def run(self, stop_requested: Callable[[], bool], workers: int, progress: bool) -> None:
+        """Step after step, until all are done or somebody wants to stop."""
+        config, first = self.config, self.processes.first
+        device = next(self.model.parameters()).device
+        if self.done == 0:
+            self.evaluate()
+        if config.compile:
+            self.model.compile()
+        model = shared(self.model, self.processes)
+        batches = self.data.batches(self.position, workers)
+        with Progress(config.steps, self.done, enabled=progress and first) as bar:
+            while self.done < config.steps:
+                self.position, batch = next(batches)
+                self.done += 1
+                result = self.step(model, batch.to(device))
+                bar.update(result, batch.attention_mask.sum().item())
+                stop = any_of(stop_requested(), self.processes, device)
+                if self.done % config.evaluate_every == 0 or self.done == config.steps:
+                    self.evaluate()
+                if self.done % config.save_every == 0 or self.done == config.steps or stop:
+                    self.save()
+                if stop:
+                    break
+        self.model.eval()
+
+    def step(self, model: torch.nn.Module, batch: Batch) -> StepResult:
+        """One update of the weights; its random numbers depend on nothing but its own number."""
+        config, processes = self.config, self.processes
+        rate = config.learning_rate * linear_schedule(self.done, config.steps, config.warmup_steps)
+        for group in self.optimizer.param_groups:
+            group["lr"] = rate
+        # Mixed to the last bit, for PyTorch's generator on the CPU reads 32 bits of a seed alone.
+        numbers = np.random.SeedSequence(config.seed, spawn_key=(self.done, processes.rank))
+        torch.manual_seed(int(numbers.generate_state(1, np.uint64)[0]))
+        started = time.perf_counter()
+        result = training_step(
+            model.train(),
+            self.optimizer,
+            batch,
+            clip=config.clip,
+            accumulate=config.accumulate,
+            precision=config.precision,
+            processes=processes,
+        )
+        seconds = time.perf_counter() - started
+        self.report("train", {**result.as_dict(), "learning_rate": rate, "seconds": seconds})
+        return result
+
+    def evaluate(self) -> None:
+        """Measure on held-out text, if there is any; the first process does it for all."""
+        if self.validation is not None and self.processes.first:
+            self.report("held-out", evaluate(self.model, self.validation).as_dict())
+
+    def save(self) -> None:
+        """A checkpoint; the random numbers need none, for a step's seed is its number."""
+        if self.folder and self.processes.first:
+            save_checkpoint(
+                self.folder / "checkpoints",
+                step=self.done,
+                model=self.model,
+                optimizer=self.optimizer,
+                state={"position": list(self.position), "config": self.config.as_dict()},
+                keep=self.config.keep,
+            )
+
+    def report(self, kind: str, numbers: dict[str, float]) -> None:
+        """Keep a row of the metrics and show it to whoever watches."""
+        row = {"step": self.done, "kind": kind, **numbers}
+        self.rows.append(row)
+        if self.metrics:
+            self.metrics.append(row)
+        if self.watch and self.processes.first:
+            self.watch(row)

@@ -1,0 +1,92 @@
+"""The diary of a training: a file of JSON lines that a crash cannot spoil.
+
+    {"step": 0, "kind": "held-out", "mlm_loss": 9.01, ...}
+    {"step": 1, "kind": "train", "loss": 9.72, ...}
+
+Whoever is killed while writing leaves part of a line, without its line end: it is no row yet.
+JSON has no word for infinity and "not a number". Such a value, of a training that has gone astray,
+is written as null and read back as NaN.
+"""
+
+import json
+import math
+import os
+from pathlib import Path
+from typing import Any
+
+from bertlab._files import write_atomically
+
+Row = dict[str, Any]  # "step", "kind" ("train" or "held-out"), and numbers by their names
+
+
+class MetricsFile:
+    """A file that rows are added to, one line at a time.
+
+    path: neither the file nor its folder need exist. If an earlier training may have written to
+    it, call `keep_until` before the first `append`.
+    """
+
+    def __init__(self, path: str | os.PathLike) -> None:
+        self.path = Path(path)
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+
+    def append(self, row: Row) -> None:
+        """Add a row. Afterwards other programs see it, and it stays if this one is killed.
+
+        Raises ValueError if the row does not say its step and its kind.
+        """
+        for name in ("step", "kind"):
+            if name not in row:
+                raise ValueError(f"MetricsFile.append: row must have {name!r}; got {list(row)}")
+        line = json.dumps({name: _written(value) for name, value in row.items()}) + "\n"
+        with open(self.path, "ab") as file:
+            file.write(line.encode())
+
+    def keep_until(self, step: int) -> None:
+        """Drop the rows after a step, and part of a line at the end.
+
+        For who goes on from a checkpoint, which may be older than the last row: the rows after
+        it come once more. A reader sees the old file or the new one; kept lines stay as they are,
+        byte by byte. With step -1 none is kept.
+
+        Raises ValueError if a whole line is no row, which no crash of ours leaves.
+        """
+        if not self.path.exists():
+            return
+        lines = _whole_lines(self.path)
+        kept = [line for number, line in lines if _row(self.path, number, line)["step"] <= step]
+        content = b"".join(kept)
+        if len(content) < self.path.stat().st_size:
+            write_atomically(self.path, content)
+
+
+def read_metrics(path: str | os.PathLike) -> list[Row]:
+    """The rows of a metrics file, also while a training is adding to it.
+
+    Raises FileNotFoundError if there is no such file, ValueError if a whole line is no row.
+    """
+    path = Path(path)
+    return [_row(path, number, line) for number, line in _whole_lines(path)]
+
+
+def _whole_lines(path: Path) -> list[tuple[int, bytes]]:
+    """Lines with their ends, counted from 1; what follows the last line end is left out."""
+    lines = path.read_bytes().splitlines(keepends=True)
+    return [(number, line) for number, line in enumerate(lines, 1) if line.endswith(b"\n")]
+
+
+def _row(path: Path, number: int, line: bytes) -> Row:
+    try:
+        values = json.loads(line)
+        if not isinstance(values["step"], int):
+            raise TypeError("its step is no whole number")
+    except (ValueError, KeyError, TypeError) as error:
+        raise ValueError(
+            f"{path}, line {number}, is no row of metrics ({error}); mend or delete the line"
+        ) from error
+    return {name: math.nan if value is None else value for name, value in values.items()}
+
+
+def _written(value: Any) -> Any:
+    """A value as JSON can hold it."""
+    return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -1,0 +1,145 @@
+"""Several processes that train one model, a share of each batch for each: `torchrun` starts them.
+
+Source: Li et al. (2020), "PyTorch Distributed: Experiences on Accelerating Data Parallel
+Training".
+"""
+
+import os
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from datetime import timedelta
+from typing import NamedTuple, TypeVar
+
+import torch
+from torch import distributed, nn
+
+T = TypeVar("T")
+PATIENCE = timedelta(hours=1)  # the others wait while the first one evaluates or cuts a corpus
+
+
+class Processes(NamedTuple):
+    """Which process this is, and of how many."""
+
+    rank: int = 0
+    count: int = 1
+
+    @property
+    def first(self) -> bool:
+        """Whether this is the process that writes files and shows progress."""
+        return self.rank == 0
+
+
+ALONE = Processes()
+
+
+class FirstFailed(RuntimeError):
+    """The first process has failed, and has said why; the others have nothing to add."""
+
+
+@contextmanager
+def joined_processes(device: torch.device) -> Iterator[Processes]:
+    """Join the processes that `torchrun` has started; without it there is one, and no network.
+
+    device: where this process trains; GPUs talk by nccl, CPUs by gloo. Raises ValueError for a
+    device that can do neither.
+    """
+    if "WORLD_SIZE" not in os.environ:
+        yield ALONE
+        return
+    if device.type not in ("cpu", "cuda"):
+        raise ValueError(
+            f"several processes can train on cpu or cuda; got {device.type}: leave torchrun away, "
+            "or choose --device cpu"
+        )
+    on_gpu = device.type == "cuda"
+    distributed.init_process_group(
+        "nccl" if on_gpu else "gloo", timeout=PATIENCE, device_id=device if on_gpu else None
+    )
+    try:
+        yield Processes(distributed.get_rank(), distributed.get_world_size())
+    finally:
+        distributed.destroy_process_group()
+
+
+def local_device(name: str | None = None) -> torch.device:
+    """The device with a name ("cpu", "cuda", "cuda:1", "mps"), or the best that there is.
+
+    Under `torchrun` each process takes its own GPU of the machine. Raises ValueError if there is
+    no such device here.
+    """
+    if name is None:
+        here = torch.accelerator.is_available()
+        name = torch.accelerator.current_accelerator().type if here else "cpu"
+    try:
+        device = torch.device(name)
+        number = torch.get_device_module(device).device_count()
+    except RuntimeError:
+        raise ValueError(f"device must be cpu, cuda or mps; got {name!r}") from None
+    if device.type == "cuda" and device.index is None:
+        device = torch.device("cuda", int(os.environ.get("LOCAL_RANK", 0)))
+    if (device.index or 0) >= number:
+        raise ValueError(
+            f"there is no device {device} here: PyTorch sees {number} of kind {device.type}; "
+            "start fewer processes or choose another device, such as cpu"
+        )
+    if device.type == "cuda":
+        torch.cuda.set_device(device)
+    return device
+
+
+def shared(model: nn.Module, processes: Processes) -> nn.Module:
+    """The model, with gradients that are averaged over all processes."""
+    if processes.count == 1:
+        return model
+    return nn.parallel.DistributedDataParallel(model, gradient_as_bucket_view=True)
+
+
+def exchange(model: nn.Module, last: bool) -> AbstractContextManager:
+    """Around forward and backward: several processes average gradients at the last piece alone.
+
+    model: what `shared` gave.
+    """
+    waits = isinstance(model, nn.parallel.DistributedDataParallel) and not last
+    return model.no_sync() if waits else nullcontext()
+
+
+def add_up(sums: torch.Tensor, processes: Processes) -> torch.Tensor:
+    """Add a tensor up over all processes, in place."""
+    if processes.count > 1:
+        distributed.all_reduce(sums)
+    return sums
+
+
+def any_of(flag: bool, processes: Processes, device: torch.device) -> bool:
+    """Whether the flag is up in any process, so that all of them stop at the same step."""
+    if processes.count == 1:
+        return flag
+    return bool(add_up(torch.tensor(float(flag), device=device), processes))
+
+
+def from_first(value: T, processes: Processes) -> T:
+    """The first process's value (whatever can be pickled), in all processes."""
+    if processes.count == 1:
+        return value
+    values = [value]
+    distributed.broadcast_object_list(values)
+    return values[0]
+
+
+def in_turn(processes: Processes, work: Callable[[], T]) -> T:
+    """Let the first process do some work, then the others, who find its files ready.
+
+    If the first one fails, all do: the others raise FirstFailed instead of waiting for ever.
+    """
+    failure = None
+    if processes.first:
+        try:
+            result = work()
+        except Exception as error:
+            failure = error
+    failed = from_first(failure is not None, processes)
+    if failure is not None:
+        raise failure
+    if failed:
+        raise FirstFailed("in_turn: the first process has failed, and has said why")
+    return result if processes.first else work()

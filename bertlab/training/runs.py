@@ -1,0 +1,225 @@
+"""A run: a folder that says what is trained, holds the data, the progress and the result.
+
+settings.json   what was asked for; the same settings give the same model
+corpus/         tokenizer and token ids
+checkpoints/    where to go on after an interruption
+metrics.jsonl   a line a step
+model/          the trained model, as `load_pretrained` and `transformers` read it
+"""
+
+import copy
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import NamedTuple
+
+import torch
+from filelock import FileLock, Timeout
+from tqdm.auto import tqdm
+
+from bertlab.model.heads import BertForPreTraining
+from bertlab.model.parameters import count_parameters
+from bertlab.model.pretrained import save_pretrained
+from bertlab.pretraining.batches import PretrainingData
+from bertlab.pretraining.masking import Masking
+from bertlab.training.config import TrainingConfig
+from bertlab.training.corpus import PreparedCorpus, prepare_corpus
+from bertlab.training.loop import Row, pretrain
+from bertlab.training.optimizers import adamw
+from bertlab.training.processes import ALONE, Processes, from_first, in_turn, shared
+from bertlab.training.settings import RunSettings
+from bertlab.training.steps import training_step
+
+TRIAL_SECONDS = 3  # of steps, to see how long one takes; at least 5 steps and at most 50
+
+
+class Outcome(NamedTuple):
+    """How far a run has come."""
+
+    done: int  # steps
+    steps: int  # to do altogether
+    rows: list[Row]  # of the metrics, since the run was started or went on
+
+    @property
+    def finished(self) -> bool:
+        """Whether there is a trained model."""
+        return self.done == self.steps
+
+
+def run_pretraining(
+    folder: str | Path,
+    settings: RunSettings | None,
+    *,
+    device: torch.device,
+    processes: Processes = ALONE,
+    workers: int = 0,
+    progress: bool = True,
+) -> Outcome:
+    """Start a run, or go on with the one in a folder if `settings` is None.
+
+    Raises FileExistsError if a new run would overwrite one, FileNotFoundError if there is none to
+    go on with, ValueError if the folder is in use or if settings do not fit together, otherwise
+    what `prepare_corpus` and `pretrain` raise.
+    """
+    folder, progress = Path(folder), progress and processes.first
+    tell = tqdm.write if progress else lambda line: None
+    new = settings is not None
+    if not new:
+        settings = RunSettings.load(folder)
+    elif (folder / "settings.json").exists():
+        raise FileExistsError(
+            f"{folder} holds a run already; go on with it by --resume, or choose another --out"
+        )
+    check_divisible(settings, processes)
+    with claimed(folder, processes):
+        tell(f"{settings.corpus}: reading it, cutting it into tokens (once for a run)")
+        corpus = in_turn(processes, partial(_prepare, folder, settings, progress))
+        data, validation = batches_of(corpus, settings)
+        config = settings.model_config(len(corpus.tokenizer.vocab))
+        model = BertForPreTraining(config, settings.training.seed).to(device)
+        tell(what_is_read(corpus))
+        if new:
+            data.epoch(0)  # raises if the text does not fill a batch, before anything is kept
+            settings = with_steps(settings, model, data, processes)
+            if processes.first:
+                settings.save(folder)
+        tell(what_is_trained(settings, model, device, processes))
+        rows = pretrain(
+            model,
+            data,
+            settings.training,
+            validation=validation,
+            folder=folder,
+            watch=lambda row: tell(held_out_line(row)) if row["kind"] == "held-out" else None,
+            workers=workers,
+            processes=processes,
+            progress=progress,
+        )
+        steps = settings.training.steps
+        outcome = Outcome(rows[-1]["step"] if rows else steps, steps, rows)
+        if outcome.finished and processes.first:
+            save_pretrained(model, folder / "model", corpus.tokenizer)
+    return outcome
+
+
+def check_divisible(settings: RunSettings, processes: Processes) -> None:
+    """Raise ValueError if a batch has too few sequences for all pieces."""
+    pieces = settings.training.accumulate * processes.count
+    if settings.batch_size < pieces:
+        raise ValueError(
+            f"a batch of {settings.batch_size} sequences cannot be cut into {pieces} pieces "
+            "(pieces to accumulate, times processes); make --batch-size larger"
+        )
+
+
+@contextmanager
+def claimed(folder: Path, processes: Processes) -> Iterator[None]:
+    """Hold a folder, so that no second training writes into it; it is made if need be."""
+    lock = FileLock(folder / ".lock")
+
+    def take() -> None:
+        if processes.first:
+            folder.mkdir(parents=True, exist_ok=True)
+            try:
+                lock.acquire(timeout=0)
+            except Timeout:
+                raise ValueError(f"another training is writing into {folder} right now") from None
+
+    in_turn(processes, take)
+    try:
+        yield
+    finally:
+        lock.release()
+
+
+def batches_of(
+    corpus: PreparedCorpus, settings: RunSettings
+) -> tuple[PretrainingData, PretrainingData]:
+    """Batches of the training side and of the held-out side."""
+    options = {
+        "max_length": settings.max_length,
+        "batch_size": settings.batch_size,
+        "masking": Masking.of(corpus.tokenizer, whole_words=settings.whole_words),
+        "seed": settings.training.seed,
+    }
+    return (
+        PretrainingData(corpus.training, corpus.tokenizer, **options),
+        PretrainingData(corpus.validation, corpus.tokenizer, drop_last=False, **options),
+    )
+
+
+def with_steps(
+    settings: RunSettings, model: BertForPreTraining, data: PretrainingData, processes: Processes
+) -> RunSettings:
+    """Turn minutes into a number of steps, once, so that the run can be repeated exactly."""
+    if settings.minutes is None:
+        return settings
+    seconds = seconds_a_step(model, data, settings.training, processes)
+    steps = max(1, int(settings.minutes * 60 / seconds))
+    return replace(settings, training=replace(settings.training, steps=steps))
+
+
+def seconds_a_step(
+    model: BertForPreTraining, data: PretrainingData, config: TrainingConfig, processes: Processes
+) -> float:
+    """How long a step takes here and now, its batch included; tried on a copy of the model."""
+    trial = copy.deepcopy(model).train()
+    device = next(trial.parameters()).device
+    optimizer = adamw(trial, config.learning_rate, config.weight_decay)
+    if config.compile:
+        trial.compile()
+    parallel, batches = shared(trial, processes), data.batches()
+    how = {"accumulate": config.accumulate, "precision": config.precision, "processes": processes}
+
+    def time_steps(number: int) -> float:
+        started = time.perf_counter()
+        for _ in range(number):
+            _, batch = next(batches)
+            training_step(parallel, optimizer, batch.to(device), **how)
+        return from_first((time.perf_counter() - started) / number, processes)
+
+    time_steps(2)  # the first steps are slower
+    return time_steps(min(50, max(5, round(TRIAL_SECONDS / time_steps(1)))))
+
+
+def what_is_read(corpus: PreparedCorpus) -> str:
+    """A line about the data."""
+    _, training, validation = corpus
+    return (
+        f"{training.n_tokens:,} tokens in {len(training):,} documents to learn from, "
+        f"{validation.n_tokens:,} in {len(validation):,} held out; "
+        f"vocabulary {len(corpus.tokenizer.vocab):,}"
+    )
+
+
+def what_is_trained(
+    settings: RunSettings, model: BertForPreTraining, device: torch.device, processes: Processes
+) -> str:
+    """A line about the model and the work ahead."""
+    several = f" in {processes.count} processes" if processes.count > 1 else ""
+    return (
+        f"{settings.size}: {count_parameters(model).total / 1e6:.1f} million parameters on "
+        f"{device.type}{several}; {settings.training.steps:,} steps of {settings.batch_size} "
+        f"sequences of up to {settings.max_length} tokens"
+    )
+
+
+def held_out_line(row: Row) -> str:
+    """A line about the model's guesses on held-out text."""
+    return (
+        f"step {row['step']:,}, held-out text: {row['mlm_loss']:.3f} nats a masked word, "
+        f"{row['mlm_accuracy']:.1%} right; {row['nsp_accuracy']:.1%} of next sentences right"
+    )
+
+
+def _prepare(folder: Path, settings: RunSettings, progress: bool) -> PreparedCorpus:
+    return prepare_corpus(
+        settings.corpus,
+        folder / "corpus",
+        vocab_size=settings.vocab_size,
+        validation=settings.validation,
+        progress=progress,
+    )

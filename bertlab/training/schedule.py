@@ -1,0 +1,18 @@
+"""The learning rate over a training: up in a straight line, then down to zero.
+
+Source: Devlin et al. (2019), appendix A.2.
+"""
+
+
+def linear_schedule(step: int, steps: int, warmup: int) -> float:
+    """The factor of the learning rate at a step: 1 at the end of the warm-up, 0 after the last.
+
+    step: counted from 1; steps: of the whole training; warmup: steps on the way up. Step 1 has
+    1 / warmup, the last one still a little more than 0.
+
+    >>> [round(linear_schedule(step, 9, 4), 2) for step in range(1, 10)]
+    [0.25, 0.5, 0.75, 1.0, 1.0, 0.8, 0.6, 0.4, 0.2]
+    """
+    if step <= warmup:
+        return step / warmup
+    return (steps - step + 1) / (steps - warmup)

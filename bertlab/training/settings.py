@@ -1,0 +1,69 @@
+"""What a run is told, kept in its folder as `settings.json`."""
+
+import json
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from bertlab._files import write_atomically
+from bertlab.model.config import BertConfig
+from bertlab.training.config import TrainingConfig
+
+SIZES = ("tiny", "mini", "small", "medium", "base", "large")
+
+
+@dataclass(frozen=True)
+class RunSettings:
+    """What is trained on what; with `minutes`, `training.steps` is measured at the start, once.
+
+    Raises ValueError if a number is out of range.
+    """
+
+    corpus: str
+    training: TrainingConfig
+    size: str = "mini"
+    minutes: float | None = None
+    vocab_size: int = 8000
+    max_length: int = 128
+    batch_size: int = 32
+    whole_words: bool = False
+    dropout: float = 0.1
+    validation: float = 0.05
+
+    def __post_init__(self) -> None:
+        if self.size not in SIZES:
+            raise ValueError(
+                f"RunSettings: size must be one of {', '.join(SIZES)}; got {self.size!r}"
+            )
+        if self.minutes is not None and not self.minutes > 0:
+            raise ValueError(f"RunSettings: minutes must be above 0; got {self.minutes}")
+        if self.batch_size < 1:
+            raise ValueError(f"RunSettings: batch_size must be at least 1; got {self.batch_size}")
+        self.model_config(self.vocab_size)
+
+    def model_config(self, vocab_size: int) -> BertConfig:
+        """The sizes of the model; a small corpus may fill fewer words than `vocab_size`."""
+        sized = getattr(BertConfig, self.size)
+        length = max(512, self.max_length)  # BERT's positions, even if no sequence is as long yet
+        return sized(vocab_size=vocab_size, max_length=length, dropout=self.dropout)
+
+    def save(self, folder: Path) -> None:
+        """Write `settings.json`."""
+        write_atomically(folder / "settings.json", json.dumps(asdict(self), indent=2) + "\n")
+
+    @classmethod
+    def load(cls, folder: Path) -> "RunSettings":
+        """Read `settings.json`. Raises FileNotFoundError, or ValueError if it is damaged."""
+        path = folder / "settings.json"
+        if not path.is_file():
+            raise FileNotFoundError(
+                f"{folder} holds no run to go on with (no settings.json); leave --resume away to "
+                "start one"
+            )
+        try:
+            values = json.loads(path.read_text(encoding="utf-8"))
+            return cls(**values | {"training": TrainingConfig(**values["training"])})
+        except (ValueError, TypeError, KeyError) as error:
+            raise ValueError(
+                f"{path} is damaged or of another version ({error}); start a new run in another "
+                "folder"
+            ) from error

@@ -1,0 +1,129 @@
+"""One step of pre-training: ETraining's lines 8 to 10, as they are done in practice.
+
+Source: Phuong & Hutter (2022), Algorithm 12 (ETraining); Devlin et al. (2019), appendix A.2.
+"""
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import NamedTuple
+
+import torch
+from torch import Tensor, nn
+
+from bertlab.model.heads import PreTrainingOutput
+from bertlab.pretraining.batches import Batch
+from bertlab.pretraining.losses import mlm_loss, nsp_loss
+from bertlab.training.processes import ALONE, Processes, add_up, exchange
+
+
+class StepResult(NamedTuple):
+    """What one batch cost and how much of it was guessed right, before the weights moved."""
+
+    mlm_loss: float  # nats a masked word
+    nsp_loss: float  # nats a pair
+    mlm_correct: int
+    n_words: int
+    nsp_correct: int
+    n_pairs: int
+
+    @property
+    def loss(self) -> float:
+        """What the step made smaller."""
+        return self.mlm_loss + self.nsp_loss
+
+    def as_dict(self) -> dict[str, float]:
+        """For the metrics: losses in nats, and the shares that were guessed right."""
+        return {
+            "loss": self.loss,
+            "mlm_loss": self.mlm_loss,
+            "nsp_loss": self.nsp_loss,
+            "mlm_accuracy": self.mlm_correct / max(1, self.n_words),
+            "nsp_accuracy": self.nsp_correct / self.n_pairs,
+        }
+
+
+def training_step(
+    model: nn.Module,
+    optimizer: torch.optim.Optimizer,
+    batch: Batch,
+    *,
+    clip: float = 1.0,
+    accumulate: int = 1,
+    precision: str = "float32",
+    processes: Processes = ALONE,
+) -> StepResult:
+    """Both losses, their gradients and one update of the weights; changes model and optimizer.
+
+    model: as `BertForPreTraining`; clip: the largest norm of all gradients together; accumulate:
+    pieces of rows in which the batch goes through the model one after the other; precision: as in
+    `TrainingConfig`. The gradients are those of the whole batch, in however many pieces and
+    processes.
+    """
+    pieces = cut(batch, accumulate * processes.count)
+    mine = pieces[processes.rank * accumulate :][:accumulate]
+    n_words, n_pairs = max(1, len(batch.words)), len(batch.next_sentence)
+    optimizer.zero_grad()
+    # Several processes average their gradients: each divides by its share of the batch alone.
+    shares = n_words / processes.count, n_pairs / processes.count
+    sums = add_up(accumulate_gradients(model, mine, *shares, precision), processes)
+    nn.utils.clip_grad_norm_(model.parameters(), clip)
+    optimizer.step()
+    mlm, nsp, mlm_correct, nsp_correct = sums.tolist()
+    return StepResult(
+        mlm / n_words, nsp / n_pairs, int(mlm_correct), len(batch.words), int(nsp_correct), n_pairs
+    )
+
+
+def accumulate_gradients(
+    model: nn.Module,
+    pieces: Sequence[Batch],
+    n_words: float,
+    n_pairs: float,
+    precision: str = "float32",
+) -> Tensor:
+    """Add the gradients of both losses to those of the parameters, piece by piece.
+
+    n_words, n_pairs: masked words and pairs of all pieces together. A piece's mean loss will not
+    do: pieces with few masked words would count as much as those with many.
+
+    Returns four sums over all pieces, [4]: loss of the words and of the pairs in nats, words and
+    pairs guessed right.
+    """
+    sums = torch.zeros(4, device=pieces[0].ids.device)
+    for piece in pieces:
+        with exchange(model, piece is pieces[-1]):
+            output = forward(model, piece, precision)
+            words = mlm_loss(output.mlm_logits.float(), piece.words) * len(piece.words)
+            pairs = nsp_loss(output.nsp_logits.float(), piece.next_sentence)
+            pairs = pairs * len(piece.next_sentence)
+            (words / n_words + pairs / n_pairs).backward()
+        sums += torch.stack([words.detach(), pairs.detach(), *correct(output, piece)])
+    return sums
+
+
+def forward(model: nn.Module, batch: Batch, precision: str = "float32") -> PreTrainingOutput:
+    """The model's scores at the masked positions; precision: as in `TrainingConfig`."""
+    half = precision == "bfloat16"
+    with torch.autocast(batch.ids.device.type, torch.bfloat16, enabled=half):
+        return model(batch.ids, batch.segment_ids, batch.attention_mask, batch.predict)
+
+
+def correct(output: PreTrainingOutput, batch: Batch) -> tuple[Tensor, Tensor]:
+    """How many words and how many relations have the highest score."""
+    words = (output.mlm_logits.argmax(dim=-1) == batch.words).sum()
+    return words, (output.nsp_logits.argmax(dim=-1) == batch.next_sentence).sum()
+
+
+def cut(batch: Batch, pieces: int) -> list[Batch]:
+    """A batch in pieces of rows, as even as possible.
+
+    Raises ValueError if it has fewer rows than pieces are asked for.
+    """
+    rows = len(batch.ids)
+    if pieces > rows:
+        raise ValueError(
+            f"cut: a batch of {rows} sequences cannot be cut into {pieces} pieces (pieces to "
+            "accumulate, times processes); make batch_size larger"
+        )
+    edges = [rows * piece // pieces for piece in range(pieces + 1)]
+    return [batch.rows(start, stop) for start, stop in pairwise(edges)]

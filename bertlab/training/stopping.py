@@ -1,0 +1,31 @@
+"""Stopping politely: a training ends between two steps, not inside one."""
+
+import signal
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+
+@contextmanager
+def stop_requests() -> Iterator[Callable[[], bool]]:
+    """Note Ctrl-C and `kill` instead of obeying at once; gives a function that says whether.
+
+    A second Ctrl-C interrupts at once. Only the main thread of a program hears signals; elsewhere
+    nothing changes.
+    """
+    asked = threading.Event()
+    if threading.current_thread() is not threading.main_thread():
+        yield asked.is_set
+        return
+
+    def note(number: int, frame: object) -> None:
+        if number == signal.SIGINT and asked.is_set():
+            raise KeyboardInterrupt
+        asked.set()
+
+    before = {number: signal.signal(number, note) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield asked.is_set
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
