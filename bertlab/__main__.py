@@ -42,7 +42,7 @@ def show_guesses(options: argparse.Namespace) -> int:
         if len(gaps) > 1:
             print(f"[MASK] number {number}")
         for token, probability in guesses:
-            print(f"{probability:7.1%}  {token}")
+            print(f"{probability:7.2%}  {token}")
     return 0
 
 

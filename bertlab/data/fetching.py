@@ -88,7 +88,7 @@ def path(package: str, file: str) -> Path:
 
 def files(package: str, folder: str) -> list[str]:
     """Names of the files that a package holds below a folder, in order."""
-    path(package, next(iter(_listing(cache_folder() / package))))
+    path(package, next(iter(_listing(cache_folder() / package)), LISTING))  # raises what is wrong
     return sorted(name for name in _listing(cache_folder() / package) if name.startswith(folder))
 
 

@@ -5,6 +5,7 @@ masks: the same batches, however many processes make them and wherever a trainin
 """
 
 import signal
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -62,7 +63,37 @@ class Batch(NamedTuple):
         )
 
 
-class PretrainingData:
+class Batches(ABC):
+    """An endless row of batches, every one of which can be made again on its own."""
+
+    @abstractmethod
+    def epoch(self, number: int) -> Dataset[Batch]:
+        """The batches of an epoch, counted from 0: `epoch[i]` is batch i, always the same one."""
+
+    def batches(
+        self, position: Position = BEGINNING, workers: int = 0
+    ) -> Iterator[tuple[Position, Batch]]:
+        """Batches for ever, epoch after epoch, each with the position of the next one.
+
+        position: where to begin; workers: processes that make batches ahead of time (0: none).
+
+        Raises ValueError if an epoch has fewer batches than `position` says.
+        """
+        number, first = position
+        while True:
+            epoch = self.epoch(number)
+            if not 0 <= first <= len(epoch):
+                raise ValueError(
+                    f"batches: position must be within epoch {number}, which has {len(epoch)} "
+                    f"batches; got batch {first}; is the batch size another one?"
+                )
+            for done, batch in enumerate(_in_order(epoch, first, workers), start=first + 1):
+                more = done < len(epoch)
+                yield (Position(number, done) if more else Position(number + 1, 0)), batch
+            number, first = number + 1, 0
+
+
+class PretrainingData(Batches):
     """Batches of sentence pairs with masked words, out of a store.
 
     max_length: of a pair, special tokens included; masking: `Masking.of(tokenizer)` if None;
@@ -108,28 +139,6 @@ class PretrainingData:
         Raises ValueError as `plan_pairs` does, or if the pairs do not fill a batch.
         """
         return Epoch(self, number)
-
-    def batches(
-        self, position: Position = BEGINNING, workers: int = 0
-    ) -> Iterator[tuple[Position, Batch]]:
-        """Batches for ever, epoch after epoch, each with the position of the next one.
-
-        position: where to begin; workers: processes that make batches ahead of time (0: none).
-
-        Raises ValueError if an epoch has fewer batches than `position` says.
-        """
-        number, first = position
-        while True:
-            epoch = self.epoch(number)
-            if not 0 <= first <= len(epoch):
-                raise ValueError(
-                    f"batches: position must be within epoch {number}, which has {len(epoch)} "
-                    f"batches; got batch {first}; is the batch size another one?"
-                )
-            for done, batch in enumerate(_in_order(epoch, first, workers), start=first + 1):
-                more = done < len(epoch)
-                yield (Position(number, done) if more else Position(number + 1, 0)), batch
-            number, first = number + 1, 0
 
 
 class Epoch(Dataset):
@@ -201,7 +210,7 @@ def shuffled(
     return order
 
 
-def _in_order(epoch: Epoch, first: int, workers: int) -> Iterator[Batch]:
+def _in_order(epoch: Dataset[Batch], first: int, workers: int) -> Iterator[Batch]:
     """The batches of an epoch from `first` on, made here or by workers."""
     numbers = range(first, len(epoch))
     if not workers:

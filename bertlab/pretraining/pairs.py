@@ -86,11 +86,10 @@ def plan_pairs(
             "plan_pairs: store must hold a document of two sentences or more, or there is no next "
             f"sentence; each of its {len(store):,} documents has one"
         )
-    elsewhere = other_spans(
-        store, chunks.document, chunks.target - (chunks.middle - chunks.start), generator
-    )
-    b_start = np.where(chunks.not_next, elsewhere[0], chunks.middle)
-    b_end = np.where(chunks.not_next, elsewhere[1], chunks.end)
+    wanted = chunks.target - (chunks.middle - chunks.start)
+    other_start, other_end = other_spans(store, chunks.document, wanted, generator)
+    b_start = np.where(chunks.not_next, other_start, chunks.middle)
+    b_end = np.where(chunks.not_next, other_end, chunks.end)
     pairs = Pairs(chunks.start, chunks.middle, b_start, b_end, chunks.not_next)
     return truncate(pairs, room, generator)
 
@@ -116,7 +115,7 @@ def cut_document(
     """Cut one document; yields start, middle and end of each chunk, its target and NotNext.
 
     starts: where its sentences start, in tokens, and where the last one ends; draws: random
-    numbers from 0 to 1, four a chunk.
+    numbers from 0 to 1.
     """
     first, last = 0, len(starts) - 1
     while last - first >= 2:

@@ -41,8 +41,8 @@ TRAINED = (
     ("learning_rate", "at its highest", {"type": float}),
     ("dropout", "share of activations left out", {"type": float}),
     ("accumulate", "pieces of a batch, one after the other", {"type": int}),
-    ("precision", " or ".join(PRECISIONS), {"choices": PRECISIONS, "metavar": "KIND"}),
-    ("compile", "use torch.compile", {"action": "store_true"}),
+    ("precision", "float32, or bfloat16 where the processor is fast at it", {"choices": PRECISIONS, "metavar": "KIND"}),
+    ("compile", "use torch.compile, which pays in long runs on a GPU", {"action": "store_true"}),
     ("seed", "of everything random", {"type": int}),
     ("evaluate_every", "steps", {"type": int}),
     ("save_every", "steps", {"type": int}),
@@ -67,7 +67,7 @@ def add_command(commands: argparse._SubParsersAction) -> None:
     what = command.add_argument_group("what to train (kept in the folder's settings.json)")
     either = what.add_mutually_exclusive_group()
     for name, help, options in TRAINED:
-        if name in DEFAULTS and "action" not in options:
+        if DEFAULTS.get(name) is not None and "action" not in options:
             help = f"{help} ({DEFAULTS[name]})"
         group = either if name in ("steps", "minutes") else what
         # Without a default it is known later what was asked for, and may be compared.

@@ -12,7 +12,7 @@ from torch import Tensor, nn
 
 from bertlab.model.heads import BertForPreTraining
 from bertlab.model.modes import evaluation_mode
-from bertlab.pretraining.batches import Batch, PretrainingData
+from bertlab.pretraining.batches import Batch, Batches
 from bertlab.pretraining.losses import mlm_loss, nsp_loss
 from bertlab.training.steps import correct, forward
 
@@ -64,9 +64,7 @@ class Evaluation:
         )
 
 
-def evaluate(
-    model: BertForPreTraining, data: PretrainingData, batches: int | None = None
-) -> Evaluation:
+def evaluate(model: BertForPreTraining, data: Batches, batches: int | None = None) -> Evaluation:
     """Both losses and how often the model is right, without dropout and without gradients.
 
     data: made with `drop_last=False`, so that no pair is left out; batches: only the first so

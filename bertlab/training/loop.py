@@ -12,7 +12,7 @@ import numpy as np
 import torch
 
 from bertlab.model.heads import BertForPreTraining
-from bertlab.pretraining.batches import Batch, Position, PretrainingData
+from bertlab.pretraining.batches import Batch, Batches, Position
 from bertlab.training.checkpoints import has_checkpoint, load_checkpoint, save_checkpoint
 from bertlab.training.config import TrainingConfig
 from bertlab.training.evaluation import evaluate
@@ -29,10 +29,10 @@ Row = dict[str, Any]  # one line of the metrics
 
 def pretrain(
     model: BertForPreTraining,
-    data: PretrainingData,
+    data: Batches,
     config: TrainingConfig,
     *,
-    validation: PretrainingData | None = None,
+    validation: Batches | None = None,
     folder: str | Path | None = None,
     watch: Callable[[Row], None] | None = None,
     workers: int = 0,
@@ -83,9 +83,9 @@ class Training:
     def __init__(
         self,
         model: BertForPreTraining,
-        data: PretrainingData,
+        data: Batches,
         config: TrainingConfig,
-        validation: PretrainingData | None,
+        validation: Batches | None,
         folder: str | Path | None,
         watch: Callable[[Row], None] | None,
         processes: Processes,

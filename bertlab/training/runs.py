@@ -75,7 +75,7 @@ def run_pretraining(
         )
     check_divisible(settings, processes)
     with claimed(folder, processes):
-        tell(f"{settings.corpus}: reading it, cutting it into tokens (once for a run)")
+        tell(f"{settings.corpus}: " + ("reading and cutting into tokens" if new else "going on"))
         corpus = in_turn(processes, partial(_prepare, folder, settings, progress))
         data, validation = batches_of(corpus, settings)
         config = settings.model_config(len(corpus.tokenizer.vocab))

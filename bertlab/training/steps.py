@@ -125,5 +125,7 @@ def cut(batch: Batch, pieces: int) -> list[Batch]:
             f"cut: a batch of {rows} sequences cannot be cut into {pieces} pieces (pieces to "
             "accumulate, times processes); make batch_size larger"
         )
+    if pieces == 1:
+        return [batch]
     edges = [rows * piece // pieces for piece in range(pieces + 1)]
     return [batch.rows(start, stop) for start, stop in pairwise(edges)]

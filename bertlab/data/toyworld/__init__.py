@@ -1,0 +1,42 @@
+"""A language with known entropy: how far is a model from the best possible one?
+
+On real text nobody knows how small the loss can become. A model that guesses half of the masked
+words may be poor, or as good as anybody can be: what she bought, "she bought a [MASK]" does not
+say. So models are compared with each other, as if engines were only ever compared with engines.
+Physics knows better: it computes the limit that no engine can pass, and says how near one comes.
+
+Here are stories about a small world of heroes, places, things and moods, told in 70 words. They
+have what BERT needs to learn: pronouns and verbs that agree, places that lie side by side, things
+that stay, sentences that follow from each other or do not. And because we wrote down every
+probability, Bayes' rule gives the exact answer to both questions of pre-training, whatever is
+masked: no loss can be smaller in expectation. What a model has above it is what it has not learned.
+
+Read `world` (the language), then `drawing` (stories and pairs), then `limit` (the exact answers).
+"""
+
+from bertlab.data.toyworld.drawing import Pairs, pairs, stories
+from bertlab.data.toyworld.limit import (
+    Limit,
+    limit,
+    mean_loss,
+    next_sentence_posterior,
+    posterior,
+    posterior_of_sentence,
+    word_frequencies,
+)
+from bertlab.data.toyworld.world import TOYWORLD, World
+
+__all__ = [
+    "TOYWORLD",
+    "Limit",
+    "Pairs",
+    "World",
+    "limit",
+    "mean_loss",
+    "next_sentence_posterior",
+    "pairs",
+    "posterior",
+    "posterior_of_sentence",
+    "stories",
+    "word_frequencies",
+]

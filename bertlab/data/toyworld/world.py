@@ -1,0 +1,219 @@
+"""The world that stories are about: who, where, with what, in which mood, told in which words."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import accumulate
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor
+
+from bertlab.tokenizers.wordpiece import BERT_SPECIAL_TOKENS, WordPiece
+
+PAD, CLS, SEP, MASK = (BERT_SPECIAL_TOKENS.index(t) for t in ("[PAD]", "[CLS]", "[SEP]", "[MASK]"))
+N_SPECIAL = len(BERT_SPECIAL_TOKENS)  # their ids come first
+PARTS = ("heroes", "places", "things", "moods")  # of what is hidden behind a sentence
+
+
+class Hero(NamedTuple):
+    """Who a story is about, and the pronouns that stand for the name."""
+
+    name: str
+    subject: str  # she
+    object: str  # her
+    possessive: str  # her
+    plural: bool = False
+
+
+class Thing(NamedTuple):
+    """Something that a hero finds and keeps."""
+
+    name: str
+    plural: bool = False
+
+
+class Mood(NamedTuple):
+    """How a hero feels, and what one is doing who feels so."""
+
+    adjectives: tuple[str, ...]
+    doings: tuple[str, ...]
+
+
+HEROES = (
+    *(Hero(name, "she", "her", "her") for name in ("Mia", "Rosa", "Lena", "Ada")),
+    *(Hero(name, "he", "him", "his") for name in ("Tom", "Omar", "Finn", "Paul")),
+    *(
+        Hero(name, "they", "them", "their", plural=True)
+        for name in ("elves", "giants", "pirates", "wolves")
+    ),
+)
+PLACES = ("village", "bridge", "forest", "lake", "hill", "castle", "garden", "mill")  # in a ring
+THINGS = (
+    *(Thing(name) for name in ("lamp", "drum", "kite", "map", "ring")),
+    *(Thing(name, plural=True) for name in ("boots", "pearls", "apples")),
+)
+MOODS = (  # each turns into the next, the last into the first
+    Mood(("happy", "merry"), ("singing", "dancing")),
+    Mood(("hungry", "thirsty"), ("cooking", "drinking")),
+    Mood(("tired", "sleepy"), ("resting", "dreaming")),
+)
+PLANS = (  # what kind of sentence; small letters are words, capitals are `SLOTS`
+    "SUBJECT GOES to the PLACE .",
+    "SUBJECT FINDS the THING near the PLACE .",
+    "SUBJECT TAKES POSSESSIVE THING to the PLACE .",
+    "SUBJECT IS DOING and FEELS MOOD .",
+    "near the PLACE SUBJECT IS DOING with POSSESSIVE THING .",
+    "the THING MAKES OBJECT MOOD .",
+)
+
+
+class Slot(NamedTuple):
+    """A gap in a plan: the part of the hidden state that fills it, and with which words."""
+
+    part: str
+    words: Callable[[Any], list[str]]
+
+
+def agreeing(part: str, singular: str, plural: str) -> Slot:
+    """Verbs in the form that goes with one or with several: "she walks", "they walk"."""
+    return Slot(part, lambda value: (plural if value.plural else singular).split())
+
+
+SLOTS = {
+    "SUBJECT": Slot("heroes", lambda hero: [hero.name, hero.subject]),
+    "OBJECT": Slot("heroes", lambda hero: [hero.object]),
+    "POSSESSIVE": Slot("heroes", lambda hero: [hero.possessive]),
+    "GOES": agreeing("heroes", "walks runs comes", "walk run come"),
+    "FINDS": agreeing("heroes", "finds sees", "find see"),
+    "TAKES": agreeing("heroes", "takes carries", "take carry"),
+    "IS": agreeing("heroes", "is", "are"),
+    "FEELS": agreeing("heroes", "feels", "feel"),
+    "PLACE": Slot("places", lambda place: [place]),
+    "THING": Slot("things", lambda thing: [thing.name]),
+    "MAKES": agreeing("things", "makes", "make"),
+    "MOOD": Slot("moods", lambda mood: list(mood.adjectives)),
+    "DOING": Slot("moods", lambda mood: list(mood.doings)),
+}
+
+
+@dataclass(frozen=True)
+class World:
+    """A small language whose every probability is known.
+
+    Behind a sentence hides its state: a plan (what kind of sentence it is), a hero, a place, a
+    thing and a mood. From one sentence of a story to the next,
+
+    - the hero stays the same;
+    - the place stays or, with probability `walking`, is one of its two neighbours in the ring;
+    - the thing stays or, with probability `losing`, is drawn anew;
+    - the mood stays or, with probability `changing`, turns into the next one in the ring;
+    - the plan is any other one.
+
+    None of this prefers one state to another. So at each sentence of a story, the first one
+    included, all states are equally likely.
+
+    The words depend on the state alone, each of them on the plan and at most one other part of
+    it. Where a slot has several words, all are equally likely, and so are a name and its pronoun.
+
+    Raises ValueError if a part is empty, a plan has an unknown slot, or a probability is none.
+
+    >>> len(TOYWORLD.tokenizer.vocab)
+    78
+    """
+
+    heroes: tuple[Hero, ...] = HEROES
+    places: tuple[str, ...] = PLACES
+    things: tuple[Thing, ...] = THINGS
+    moods: tuple[Mood, ...] = MOODS
+    plans: tuple[str, ...] = PLANS
+    walking: float = 0.4
+    losing: float = 0.2
+    changing: float = 0.4
+
+    def __post_init__(self) -> None:
+        for name in (*PARTS, "plans"):
+            if not getattr(self, name):
+                raise ValueError(f"World: {name} must hold at least one; got none")
+        for name in ("walking", "losing", "changing"):
+            if not 0 <= getattr(self, name) <= 1:
+                raise ValueError(f"World: {name} must be in [0, 1]; got {getattr(self, name)}")
+        slots = {slot for plan in self.plans for slot in plan.split() if slot.isupper()}
+        if unknown := slots - set(SLOTS):
+            raise ValueError(
+                f"World: plans may use the slots {', '.join(SLOTS)}; "
+                f"got {', '.join(sorted(unknown))}"
+            )
+
+    @cached_property
+    def next_plan(self) -> Tensor:
+        """P(plan of the next sentence | plan of this one): [K, K]."""
+        k = len(self.plans)
+        return (torch.ones(k, k) - torch.eye(k)) / (k - 1) if k > 1 else torch.ones(1, 1)
+
+    @cached_property
+    def next_part(self) -> tuple[Tensor, ...]:
+        """For hero, place, thing and mood: P(the next sentence's | this one's), [n, n] each.
+
+        Rows sum to 1, and so do columns: that is why all states stay equally likely.
+        """
+        hero, place, thing, mood = (torch.eye(len(getattr(self, part))) for part in PARTS)
+        neighbours = (place.roll(1, dims=1) + place.roll(-1, dims=1)) / 2
+        return (
+            hero,
+            (1 - self.walking) * place + self.walking * neighbours,
+            (1 - self.losing) * thing + self.losing / len(thing),
+            (1 - self.changing) * mood + self.changing * mood.roll(1, dims=1),
+        )
+
+    @cached_property
+    def sizes(self) -> list[int]:
+        """How many columns of `words` each part has: 1 for none of them, then one a value."""
+        return [1, *(len(getattr(self, part)) for part in PARTS)]
+
+    @cached_property
+    def spelling(self) -> list[str]:
+        """The vocabulary by id, spelled as stories do: names have a capital."""
+        words = {word for *_, choices in self._choices() for word in choices}
+        return [*BERT_SPECIAL_TOKENS, *sorted(words - set(BERT_SPECIAL_TOKENS), key=str.lower)]
+
+    @cached_property
+    def tokenizer(self) -> WordPiece:
+        """BERT's tokenizer with this world's words, each of which is one token."""
+        words = [*BERT_SPECIAL_TOKENS, *(word.lower() for word in self.spelling[N_SPECIAL:])]
+        vocab = {word: id for id, word in enumerate(words)}
+        return WordPiece(vocab, special_tokens=BERT_SPECIAL_TOKENS)
+
+    @cached_property
+    def words(self) -> Tensor:
+        """The probability of each token at each place of a sentence: [I, K, J, V].
+
+        K plans; J columns, the first for what depends on the plan alone, then a column for each
+        hero, place, thing and mood. The place of a plan that is filled by a thing, say, has its
+        probabilities in the columns of the things and 0 elsewhere. Behind a sentence's words
+        comes [SEP], then [PAD] up to the I-th place.
+        """
+        ids = {word: id for id, word in enumerate(self.spelling)}
+        length = 1 + max(len(plan.split()) for plan in self.plans)
+        table = torch.zeros(length, len(self.plans), sum(self.sizes), len(ids))
+        for place, plan, column, choices in self._choices():
+            table[place, plan, column, [ids[word] for word in choices]] = 1 / len(choices)
+        return table
+
+    def _choices(self) -> Iterator[tuple[int, int, int, list[str]]]:
+        """(place, plan, column, the words that may stand there), each plan from left to right."""
+        length = 1 + max(len(plan.split()) for plan in self.plans)
+        start = dict(zip(PARTS, accumulate(self.sizes), strict=False))  # the parts' first columns
+        for k, plan in enumerate(self.plans):
+            slots = [*plan.split(), "[SEP]"]
+            slots += ["[PAD]"] * (length - len(slots))
+            for place, slot in enumerate(slots):
+                if slot not in SLOTS:
+                    yield place, k, 0, [slot]
+                    continue
+                part, words = SLOTS[slot]
+                for j, value in enumerate(getattr(self, part), start[part]):
+                    yield place, k, j, words(value)
+
+
+TOYWORLD = World()

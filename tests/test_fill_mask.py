@@ -1,0 +1,96 @@
+"""What a model reads into a gap, against the pipeline of `transformers`; and its bars."""
+
+import logging
+
+import pytest
+import torch
+from transformers import pipeline
+
+from bertlab.model import BertConfig, BertForPreTraining, save_pretrained
+from bertlab.model.fill_mask import fill_mask
+from bertlab.tokenizers import WordPiece
+from bertlab.viz.fill_mask_bars import fill_mask_bars
+
+CORPUS = ["the cats sat on the mat", "my two dogs sat with the cat and paid $5 or $6"]
+TWO_GAPS = "The [MASK] sat on the [MASK]."
+
+
+@pytest.fixture(scope="module")
+def tokenizer():
+    return WordPiece.train(CORPUS, vocab_size=70)
+
+
+@pytest.fixture
+def model(tokenizer):
+    """A small model, never trained, that prefers some words by far; it is in training mode."""
+    model = BertForPreTraining(BertConfig(len(tokenizer.vocab), 24, 2, 4, 40, max_length=16))
+    generator = torch.Generator().manual_seed(3)
+    for parameter in model.parameters():
+        parameter.data = torch.randn(parameter.shape, generator=generator) / 4
+    return model
+
+
+@pytest.fixture
+def reference(model, tokenizer, tmp_path, caplog):
+    caplog.set_level(logging.ERROR, logger="transformers")
+    folder = str(save_pretrained(model, tmp_path, tokenizer))
+    return pipeline("fill-mask", model=folder, tokenizer=folder, device="cpu")
+
+
+@pytest.mark.parametrize("text", ["The cat sat on the [MASK].", TWO_GAPS, "[MASK]"])
+def test_the_guesses_equal_those_of_transformers(model, tokenizer, reference, text):
+    expected = reference(text, top_k=7)
+    expected = expected if isinstance(expected[0], list) else [expected]  # one gap: no outer list
+    got = fill_mask(model, tokenizer, text, top=7)
+    assert len(got) == len(expected) == text.count("[MASK]")
+    for ours, theirs in zip(got, expected, strict=True):
+        assert [tokenizer.vocab[word] for word, _ in ours] == [guess["token"] for guess in theirs]
+        scores = [guess["score"] for guess in theirs]
+        assert [share for _, share in ours] == pytest.approx(scores, rel=1e-4)
+
+
+def test_all_words_together_are_certain(model, tokenizer):
+    size = len(tokenizer.vocab)
+    (guesses,) = fill_mask(model, tokenizer, "the [MASK]", top=size)
+    assert {word for word, _ in guesses} == set(tokenizer.vocab)
+    assert sum(share for _, share in guesses) == pytest.approx(1, abs=1e-5)
+
+
+def test_dropout_is_off_and_the_model_comes_back_as_it_was(model, tokenizer):
+    state = torch.get_rng_state()
+    assert model.training
+    assert fill_mask(model, tokenizer, TWO_GAPS) == fill_mask(model, tokenizer, TWO_GAPS)
+    assert all(module.training for module in model.modules())
+    assert torch.equal(torch.get_rng_state(), state)
+
+
+def test_what_does_not_fit_is_refused(model, tokenizer):
+    for text in ("The cat sat.", "the [mask]", ""):
+        with pytest.raises(ValueError, match=r"text must hold \[MASK\]"):
+            fill_mask(model, tokenizer, text)
+    for top in (0, len(tokenizer.vocab) + 1):
+        with pytest.raises(ValueError, match=f"top must be from 1 to .* got {top}"):
+            fill_mask(model, tokenizer, TWO_GAPS, top)
+    with pytest.raises(ValueError, match="do they belong together"):
+        fill_mask(model, WordPiece.train(CORPUS[:1], vocab_size=70), TWO_GAPS)
+    with pytest.raises(ValueError, match="max_length=16"):
+        fill_mask(model, tokenizer, "the [MASK] " * 8)
+    bare = WordPiece(tokenizer.vocab, special_tokens=("[UNK]", "[CLS]", "[SEP]"))
+    with pytest.raises(ValueError, match="among its special_tokens"):
+        fill_mask(model, bare, TWO_GAPS)
+
+
+def test_bars_are_as_long_as_the_guesses_are_probable(model, tokenizer):
+    guesses = fill_mask(model, tokenizer, TWO_GAPS, top=4)
+    picture = fill_mask_bars(model, tokenizer, TWO_GAPS, top=4)
+    for ax, gap in zip(picture.figure.axes, guesses, strict=True):
+        assert [bar.get_width() / 100 for bar in ax.patches] == [share for _, share in gap]
+        labels = [label.get_text() for label in ax.get_yticklabels()]
+        assert labels == [word.replace("$", r"\$") for word, _ in gap]
+        assert ax.yaxis_inverted()  # the first is on top
+        assert ax.get_xlabel() == "probability (%)"
+        assert ax.get_xlim() == picture.figure.axes[0].get_xlim()
+        word, share = gap[0]
+        assert f"{word} {100 * share:.1f} %" in picture.alt
+    assert picture.figure.get_suptitle() == TWO_GAPS
+    assert picture.png.startswith(b"\x89PNG")

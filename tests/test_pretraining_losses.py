@@ -1,0 +1,220 @@
+"""The losses of pre-training against PyTorch's, autograd, `transformers` and numbers by hand."""
+
+import math
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from torch.nn import functional as F
+from transformers import BertConfig as ReferenceConfig
+from transformers import BertForPreTraining as ReferenceForPreTraining
+
+from bertlab.model import BertForPreTraining, load_pretrained
+from bertlab.pretraining.losses import (
+    mlm_gradient,
+    mlm_loss,
+    nsp_loss,
+    nsp_sigmoid_gradient,
+    nsp_sigmoid_loss,
+    pretraining_loss,
+)
+
+logit = st.floats(-60, 60)
+
+
+def drawn(*shape, seed=0):
+    generator = torch.Generator().manual_seed(seed)
+    return 4 * torch.randn(*shape, generator=generator, dtype=torch.float64)
+
+
+def words(n, vocab_size, seed=0):
+    return torch.randint(vocab_size, (n,), generator=torch.Generator().manual_seed(seed))
+
+
+def logits_of(*probabilities):
+    """Logits whose softmax is this; sizes that nobody has made 1 in sum are fine."""
+    return torch.tensor(probabilities, dtype=torch.float64).log()
+
+
+def logit_of(*probabilities):
+    """Logits whose sigmoid is this."""
+    return torch.tensor(probabilities, dtype=torch.float64).logit()
+
+
+# Numbers by hand, those of the lectures.
+
+
+def test_mat_is_guessed_with_probability_06_and_costs_051():
+    dog_mat_carpet = logits_of([0.1, 0.6, 0.3])
+    loss = mlm_loss(dog_mat_carpet, torch.tensor([1]))
+    assert loss.item() == pytest.approx(0.51, abs=0.005)
+    assert loss.item() == pytest.approx(-math.log(0.6))
+    shifted = mlm_loss(dog_mat_carpet + 100, torch.tensor([1]))
+    assert shifted.item() == pytest.approx(-math.log(0.6)), "logits need not be log p"
+
+
+def test_a_next_sentence_believed_with_07_costs_036():
+    loss = nsp_loss(logits_of([0.7, 0.3]), torch.tensor([0]))
+    assert loss.item() == pytest.approx(0.36, abs=0.005)
+    assert nsp_sigmoid_loss(logit_of(0.7), torch.tensor([1.0])).item() == pytest.approx(loss.item())
+
+
+def test_three_pairs_cost_0105_0223_0511_and_028_on_average():
+    p, is_next = logit_of(0.9, 0.2, 0.6), torch.tensor([1.0, 0.0, 1.0])
+    each = [nsp_sigmoid_loss(p[i : i + 1], is_next[i : i + 1]).item() for i in range(3)]
+    assert each == pytest.approx([0.105, 0.223, 0.511], abs=0.0005)
+    assert nsp_sigmoid_loss(p, is_next).item() == pytest.approx(0.28, abs=0.0005)
+    both = logits_of([0.9, 0.1], [0.2, 0.8], [0.6, 0.4])
+    assert nsp_loss(both, torch.tensor([0, 1, 0])).item() == pytest.approx(0.28, abs=0.0005)
+
+
+def test_a_confident_mistake_costs_4605():
+    assert nsp_sigmoid_loss(logit_of(0.01), torch.tensor([1.0])).item() == pytest.approx(
+        4.605, abs=0.0005
+    )
+    wrong = nsp_loss(logits_of([0.01, 0.99]), torch.tensor([0]))
+    assert wrong.item() == pytest.approx(4.605, abs=0.0005)
+
+
+def test_the_cat_sat_costs_the_sum_of_line_9():
+    """P(21) = 0.0041 at t = 1, from the formal algorithm's example; P(5438) = 0.02 is ours."""
+    P = torch.full((2, 12_000), 1e-6, dtype=torch.float64)
+    P[0, 21], P[1, 5438] = 0.0041, 0.02
+    P[:, 0] += 1 - P.sum(dim=1)
+    loss = mlm_loss(P.log(), torch.tensor([21, 5438]))
+    assert 2 * loss.item() == pytest.approx(5.4968 + 3.9120, abs=1e-4)
+    assert mlm_loss(P[:1].log(), torch.tensor([21])).item() == pytest.approx(5.4968, abs=1e-4)
+
+
+@pytest.mark.parametrize("k", [2, 10, 30_522])
+def test_a_guess_among_k_equally_likely_answers_costs_log_k(k):
+    assert mlm_loss(torch.zeros(3, k), torch.tensor([0, 1, k - 1])).item() == pytest.approx(
+        math.log(k), rel=1e-5
+    )
+
+
+# PyTorch and transformers.
+
+
+@given(st.integers(1, 20), st.integers(1, 50), st.integers(0, 1000))
+def test_the_loss_of_masked_words_is_pytorchs_cross_entropy(n, vocab_size, seed):
+    logits, true = drawn(n, vocab_size, seed=seed), words(n, vocab_size, seed)
+    torch.testing.assert_close(mlm_loss(logits, true), F.cross_entropy(logits, true))
+    by_hand = -sum(math.log(row.softmax(0)[w]) for row, w in zip(logits, true, strict=True)) / n
+    assert mlm_loss(logits, true).item() == pytest.approx(by_hand)
+
+
+def test_without_a_hole_the_loss_of_words_is_0_and_so_is_its_gradient():
+    """PyTorch's mean of nothing is nan, which one batch without holes would spread everywhere."""
+    hidden = torch.ones(4, 7, requires_grad=True)
+    loss = mlm_loss(hidden[:0], torch.empty(0, dtype=torch.long))
+    loss.backward()
+    assert loss.item() == 0
+    assert not hidden.grad.any()
+    assert mlm_gradient(torch.empty(0, 7), torch.empty(0, dtype=torch.long)).shape == (0, 7)
+
+
+@given(st.lists(st.tuples(logit, logit, st.integers(0, 1)), min_size=1, max_size=9))
+def test_the_loss_of_next_sentences_is_pytorchs_and_the_sigmoid_form_is_the_same(rows):
+    logits = torch.tensor([row[:2] for row in rows], dtype=torch.float64)
+    not_next = torch.tensor([row[2] for row in rows])
+    is_next = 1.0 - not_next
+    loss = nsp_loss(logits, not_next)
+    close = {"check_dtype": False, "rtol": 1e-9, "atol": 1e-12}
+    torch.testing.assert_close(loss, F.cross_entropy(logits, not_next), **close)
+    difference = logits[:, 0] - logits[:, 1]
+    ours = nsp_sigmoid_loss(difference, is_next)
+    torch.testing.assert_close(ours, loss, **close)
+    reference = F.binary_cross_entropy_with_logits(difference, is_next.double())
+    torch.testing.assert_close(ours, reference, **close)
+
+
+@pytest.mark.parametrize("huge", [1e2, 1e4, 1e30])
+def test_huge_logits_stay_finite(huge):
+    """Neither exp nor log is taken of what they cannot bear; a mistake costs its logit."""
+    logits = torch.tensor([[huge, -huge], [0, huge]])
+    assert mlm_loss(logits, torch.tensor([1, 1])).item() == pytest.approx(huge)
+    assert nsp_loss(logits, torch.tensor([0, 1])).item() == 0
+    assert nsp_loss(logits, torch.tensor([1, 0])).item() == pytest.approx(1.5 * huge)
+    for y, cost in ((0.0, huge), (1.0, 0.0)):
+        one = torch.tensor([huge])
+        assert nsp_sigmoid_loss(one, torch.tensor([y])).item() == pytest.approx(cost)
+        assert nsp_sigmoid_loss(-one, torch.tensor([1 - y])).item() == pytest.approx(cost)
+    gradient = mlm_gradient(logits, torch.tensor([1, 1]))
+    torch.testing.assert_close(gradient, torch.tensor([[0.5, -0.5], [0, 0]]))
+    both = nsp_sigmoid_gradient(torch.tensor([huge, -huge]), torch.tensor([0.0, 1.0]))
+    assert both.tolist() == [0.5, -0.5]
+
+
+@pytest.fixture
+def both_models(tmp_path):
+    config = ReferenceConfig(
+        vocab_size=40,
+        hidden_size=16,
+        num_hidden_layers=1,
+        num_attention_heads=2,
+        intermediate_size=24,
+        max_position_embeddings=20,
+    )
+    reference = ReferenceForPreTraining(config).eval()
+    for i, parameter in enumerate(reference.parameters()):
+        parameter.data = drawn(*parameter.shape, seed=i).float() / 10
+    reference.save_pretrained(tmp_path)
+    return load_pretrained(tmp_path, BertForPreTraining), reference
+
+
+def test_both_losses_together_are_those_of_transformers_with_the_same_weights(both_models):
+    ours, reference = both_models
+    # Id 0 is padding, whose row theirs holds still.
+    ids, true = (1 + words(60, 39, seed).view(3, 20) for seed in (1, 2))
+    predict = torch.rand(3, 20, generator=torch.Generator().manual_seed(3)) < 0.3
+    not_next = torch.tensor([0, 1, 1])
+    output = ours(ids, predict=predict)
+    loss = pretraining_loss(output.mlm_logits, true[predict], output.nsp_logits, not_next)
+    expected = reference(
+        ids, labels=true.masked_fill(~predict, -100), next_sentence_label=not_next
+    ).loss
+    torch.testing.assert_close(loss, expected)
+    loss.backward()
+    expected.backward()
+    gradient = ours.bert.embeddings.token.weight.grad
+    theirs = reference.bert.embeddings.word_embeddings.weight.grad
+    torch.testing.assert_close(gradient, theirs, rtol=1e-4, atol=1e-6)
+
+
+# Gradients, derived by hand, against autograd's.
+
+
+@given(st.integers(1, 20), st.integers(1, 50), st.integers(0, 1000))
+def test_the_gradient_of_masked_words_is_autograds(n, vocab_size, seed):
+    logits, true = drawn(n, vocab_size, seed=seed).requires_grad_(), words(n, vocab_size, seed)
+    (expected,) = torch.autograd.grad(F.cross_entropy(logits, true), logits)
+    before = logits.detach().clone()
+    torch.testing.assert_close(mlm_gradient(before, true), expected)
+    assert torch.equal(before, logits), "the logits stay as they were"
+
+
+@given(st.lists(st.tuples(logit, st.sampled_from([0.0, 1.0])), min_size=1, max_size=9))
+def test_the_gradient_of_next_sentences_is_autograds(rows):
+    z, is_next = torch.tensor(rows, dtype=torch.float64).T
+    z.requires_grad_()
+    loss = F.binary_cross_entropy_with_logits(z, is_next)
+    (expected,) = torch.autograd.grad(loss, z)
+    ours = nsp_sigmoid_gradient(z.detach(), is_next)
+    torch.testing.assert_close(ours, expected, rtol=1e-9, atol=1e-12)
+
+
+def test_gradients_by_hand():
+    gradient = mlm_gradient(logits_of([0.1, 0.6, 0.3], [0.2, 0.2, 0.6]), torch.tensor([1, 2]))
+    by_hand = torch.tensor([[0.05, -0.2, 0.15], [0.1, 0.1, -0.2]], dtype=torch.float64)
+    torch.testing.assert_close(gradient, by_hand)
+    gradient = nsp_sigmoid_gradient(logit_of(0.9, 0.2), torch.tensor([1.0, 0.0]))
+    torch.testing.assert_close(gradient, torch.tensor([-0.05, 0.1], dtype=torch.float64))
+
+
+@given(st.integers(2, 30), st.integers(0, 1000))
+def test_what_one_word_wins_the_others_lose(vocab_size, seed):
+    gradient = mlm_gradient(drawn(5, vocab_size, seed=seed), words(5, vocab_size, seed))
+    torch.testing.assert_close(gradient.sum(dim=1), torch.zeros(5, dtype=torch.float64))
+    assert ((gradient < 0).sum(dim=1) == 1).all(), "only the true word is pulled up"

@@ -1,0 +1,294 @@
+"""Which tokens are chosen and what stands in their place: laws, statistics, `transformers`."""
+
+import math
+from collections import Counter
+from itertools import product
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from transformers import BertTokenizerFast, DataCollatorForLanguageModeling
+
+from bertlab.pretraining.masking import (
+    Masking,
+    choose_tokens,
+    choose_words,
+    hide,
+    mask_only,
+    mask_tokens,
+)
+from bertlab.tokenizers import ByteBPE, WordPiece
+
+SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
+LETTERS = "abcdefghijklmnopqrstuvwxyz"
+# No token's id tells what it is: the special ones are spread over the vocabulary.
+VOCAB = ["[PAD]", *LETTERS[:13], "[UNK]", "[CLS]", *LETTERS[13:], "[SEP]", "[MASK]"]
+VOCAB += ["#", *(f"##{letter}" for letter in LETTERS)]
+WORDPIECE = WordPiece(
+    {token: id for id, token in enumerate(VOCAB)}, special_tokens=SPECIAL, lowercase=False
+)
+SPECIAL_IDS = torch.tensor([VOCAB.index(token) for token in SPECIAL])
+CONTINUES = torch.tensor([token in VOCAB[-26:] for token in VOCAB])
+MASK_ID = VOCAB.index("[MASK]")
+
+seeds = st.integers(0, 2**32)
+batches = st.integers(1, 5).flatmap(
+    lambda length: st.lists(
+        st.lists(st.integers(0, len(VOCAB) - 1), min_size=length, max_size=length),
+        min_size=1,
+        max_size=4,
+    ).map(torch.tensor)
+)
+probabilities = st.sampled_from([0.15, 0.5, 1.0])
+
+
+def generator(seed=0):
+    return torch.Generator().manual_seed(seed)
+
+
+def within(count, trials, probability, sigmas=5):
+    """A count as a binomial variable gives it; the seeds are fixed, so this never flickers."""
+    spread = math.sqrt(trials * probability * (1 - probability))
+    return abs(count - trials * probability) <= sigmas * spread
+
+
+def words_of(row):
+    """The places of each word of a row: the plain loop that `choose_words` does without."""
+    words = []
+    for place, id in enumerate(row.tolist()):
+        if not (VOCAB[id].startswith("##") and words):
+            words.append([])
+        words[-1].append(place)
+    return words
+
+
+@given(batches, probabilities, st.booleans(), seeds)
+def test_special_tokens_are_never_touched_and_nothing_else_changes_unasked(
+    ids, probability, whole_words, seed
+):
+    masking = Masking.of(WORDPIECE, probability, whole_words=whole_words)
+    before = ids.clone()
+    hidden, predict = mask_tokens(ids, masking, generator(seed))
+    assert torch.equal(ids, before), "the batch itself stays as it was"
+    assert (hidden.dtype, predict.dtype) == (ids.dtype, torch.bool)
+    special = torch.isin(ids, SPECIAL_IDS)
+    assert not (predict & special).any()
+    assert torch.equal(hidden[~predict], ids[~predict])
+    put = hidden[predict]
+    assert not torch.isin(put[put != MASK_ID], SPECIAL_IDS).any(), "no special token as a word"
+    if probability == 1:
+        assert torch.equal(predict, ~special)
+
+
+@given(batches, st.booleans(), seeds)
+def test_the_generator_alone_decides(ids, whole_words, seed):
+    masking = Masking.of(WORDPIECE, 0.5, whole_words=whole_words)
+    before = torch.get_rng_state()
+    one, other = (mask_tokens(ids, masking, generator(seed)) for _ in range(2))
+    assert torch.equal(one.ids, other.ids)
+    assert torch.equal(one.predict, other.predict)
+    assert torch.equal(torch.get_rng_state(), before), "PyTorch's own state is left alone"
+
+
+@given(batches, seeds)
+def test_a_word_is_chosen_as_a_whole_or_not_at_all(ids, seed):
+    predict = choose_words(ids, SPECIAL_IDS, CONTINUES, 0.5, generator(seed))
+    special = torch.isin(ids, SPECIAL_IDS)
+    for row, chosen, untouchable in zip(ids, predict, special, strict=True):
+        for places in words_of(row):
+            pieces = [bool(chosen[t]) for t in places if not untouchable[t]]
+            assert len(set(pieces)) <= 1
+
+
+def test_how_many_tokens_of_a_row_are_chosen_is_binomial():
+    ids = torch.full((20_000, 12), VOCAB.index("a"))
+    ids[:, [0, 11]] = torch.tensor([VOCAB.index("[CLS]"), VOCAB.index("[SEP]")])
+    predict = choose_tokens(ids, SPECIAL_IDS, 0.15, generator())
+    counts = Counter(predict.sum(dim=1).tolist())
+    for k in range(11):
+        expected = math.comb(10, k) * 0.15**k * 0.85 ** (10 - k)
+        assert within(counts[k], 20_000, expected), f"{counts[k]} rows with {k} chosen"
+
+
+@pytest.mark.parametrize("whole_words", [False, True])
+def test_neighbours_and_rows_are_chosen_independently(whole_words):
+    masking = Masking.of(WORDPIECE, 0.3, whole_words=whole_words)
+    ids = torch.full((20_000, 3), VOCAB.index("a"))
+    predict = mask_tokens(ids, masking, generator(1)).predict
+    seen = Counter(map(tuple, predict.tolist()))
+    for outcome in product([False, True], repeat=3):
+        probability = math.prod(0.3 if chosen else 0.7 for chosen in outcome)
+        assert within(seen[outcome], 20_000, probability), outcome
+    both_rows = (predict[::2, 0] & predict[1::2, 0]).sum()
+    assert within(both_rows, 10_000, 0.09), "one row's choice says nothing about the next"
+
+
+def test_each_word_is_chosen_with_the_same_probability_however_many_pieces_it_has():
+    row = [WORDPIECE.vocab[piece] for piece in ["[CLS]", "a", "b", "##c", "d", "##e", "##f"]]
+    ids = torch.tensor([row]).expand(20_000, -1)
+    predict = choose_words(ids, SPECIAL_IDS, CONTINUES, 0.15, generator(2))
+    for place in range(1, 7):
+        assert within(predict[:, place].sum(), 20_000, 0.15)
+    a, b, d = (predict[:, place] for place in (1, 2, 4))
+    assert within((a & b).sum(), 20_000, 0.15**2)
+    assert within((b & d).sum(), 20_000, 0.15**2)
+
+
+def test_a_row_that_begins_within_a_word_is_masked_too():
+    """Long documents are cut anywhere: ##s may come first, or right after [SEP]."""
+    row = [WORDPIECE.vocab[piece] for piece in ["##s", "##t", "[SEP]", "##u"]]
+    ids = torch.tensor([row]).expand(20_000, -1)
+    predict = choose_words(ids, SPECIAL_IDS, CONTINUES, 0.15, generator(3))
+    assert torch.equal(predict[:, 0], predict[:, 1])
+    assert within(predict[:, 0].sum(), 20_000, 0.15)
+    assert within(predict[:, 3].sum(), 20_000, 0.15)
+    assert within((predict[:, 0] & predict[:, 3]).sum(), 20_000, 0.15**2)
+    assert not predict[:, 2].any()
+
+
+def test_of_the_chosen_80_10_10_are_masked_random_and_unchanged():
+    ordinary = Masking.of(WORDPIECE).ordinary_ids
+    ids = torch.full((400, 250), VOCAB.index("a"))
+    predict = torch.rand(ids.shape, generator=generator(9)) < 0.6
+    put = hide(ids, predict, MASK_ID, ordinary, generator())[predict]
+    n = len(put)
+    seen = Counter(put.tolist())
+    assert within(seen[MASK_ID], n, 0.8)
+    by_chance = 0.1 / len(ordinary)  # a random word is the word itself now and then
+    assert within(seen[VOCAB.index("a")], n, 0.1 + by_chance)
+    assert set(seen) == {MASK_ID, *ordinary.tolist()}
+    for id in set(ordinary.tolist()) - {VOCAB.index("a")}:
+        assert within(seen[id], n, by_chance), f"each ordinary word as often as any other: {id}"
+
+
+def test_a_tokens_fate_does_not_depend_on_its_neighbours_or_its_row():
+    ids = torch.full((20_000, 2), VOCAB.index("a"))
+    everywhere = torch.ones_like(ids, dtype=torch.bool)
+    ordinary = torch.tensor([VOCAB.index("b")])
+    hidden = hide(ids, everywhere, MASK_ID, ordinary, generator(4))
+    fates = {MASK_ID: 0.8, VOCAB.index("b"): 0.1, VOCAB.index("a"): 0.1}
+    seen = Counter(map(tuple, hidden.tolist()))
+    for (left, p), (right, q) in product(fates.items(), repeat=2):
+        assert within(seen[left, right], 20_000, p * q)
+
+
+# transformers, which chooses each token for itself, too.
+
+
+@pytest.fixture(scope="module")
+def theirs(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("vocabulary")
+    (folder / "vocab.txt").write_text("\n".join(VOCAB) + "\n", encoding="utf-8")
+    tokenizer = BertTokenizerFast(vocab=str(folder / "vocab.txt"), do_lower_case=False)
+    assert tokenizer.convert_ids_to_tokens(range(len(VOCAB))) == VOCAB
+    return tokenizer
+
+
+TEXT = "a bc # def g hij k lm n opqr s"
+
+
+@pytest.fixture(scope="module")
+def batch(theirs):
+    """One text many times over, as their tokenizer encodes it; ours agrees."""
+    ids = theirs(TEXT)["input_ids"]
+    assert ids == WORDPIECE.encode(TEXT).ids
+    return torch.tensor([[*ids, VOCAB.index("[PAD]")]]).repeat(5_000, 1)
+
+
+def as_often(ours, reference, trials):
+    """Two counts of the same event: their difference within five standard deviations."""
+    p = (ours + reference) / (2 * trials)
+    return abs(ours - reference) <= 5 * math.sqrt(2 * trials * p * (1 - p)) + 1e-9
+
+
+def test_tokens_are_chosen_and_hidden_as_often_as_in_transformers(theirs, batch):
+    collator = DataCollatorForLanguageModeling(theirs, seed=3)
+    collator.create_rng()
+    reference, labels = collator.torch_mask_tokens(batch.clone())
+    hidden, predict = mask_tokens(batch, Masking.of(WORDPIECE), generator(5))
+    chosen = labels != -100
+    rows = len(batch)
+    for place in range(batch.shape[1]):
+        assert as_often(predict[:, place].sum(), chosen[:, place].sum(), rows)
+    kinds = [
+        (((hidden == MASK_ID) & predict).sum(), ((reference == MASK_ID) & chosen).sum()),
+        (((hidden == batch) & predict).sum(), ((reference == batch) & chosen).sum()),
+        (predict.sum(), chosen.sum()),
+    ]
+    for ours, expected in kinds:
+        assert as_often(ours, expected, batch.numel())
+
+
+def test_whole_words_are_chosen_as_often_as_in_transformers(theirs, batch):
+    with pytest.warns(UserWarning, match="Random token replacement"):
+        collator = DataCollatorForLanguageModeling(theirs, whole_word_mask=True, seed=3)
+    encoded = theirs(TEXT, return_offsets_mapping=True, return_special_tokens_mask=True)
+    rows, text = 5_000, batch[:5_000, :-1]
+    collator.create_rng()
+    _, labels = collator.torch_mask_tokens(
+        text.clone(),
+        torch.tensor([encoded["special_tokens_mask"]] * rows),
+        torch.tensor([encoded["offset_mapping"]] * rows),
+    )
+    chosen = labels != -100
+    predict = mask_tokens(text, Masking.of(WORDPIECE, whole_words=True), generator(5)).predict
+    for place in range(text.shape[1]):
+        assert as_often(predict[:, place].sum(), chosen[:, place].sum(), rows)
+    for places in words_of(text[0]):
+        for mask in (predict, chosen):
+            assert (mask[:, places].all(dim=1) == mask[:, places].any(dim=1)).all()
+
+
+# What a Masking knows about a vocabulary.
+
+
+def test_a_masking_reads_its_ids_off_the_vocabulary():
+    masking = Masking.of(WORDPIECE, whole_words=True)
+    assert masking.mask_id == MASK_ID
+    assert masking.special_ids.tolist() == sorted(SPECIAL_IDS.tolist())
+    ordinary = [id for id, token in enumerate(VOCAB) if token not in SPECIAL]
+    assert masking.ordinary_ids.tolist() == ordinary
+    assert torch.equal(masking.continues, CONTINUES)
+    assert Masking.of(WORDPIECE).continues is None
+    assert (Masking.of(WORDPIECE).probability, Masking.of(WORDPIECE, 0.4).probability) == (
+        0.15,
+        0.4,
+    )
+
+
+def test_a_vocabulary_without_mask_is_refused_with_what_to_do():
+    tokenizer = ByteBPE.train(["a text without holes"], 260)
+    with pytest.raises(ValueError, match=r"no \[MASK\]; train it with special_tokens"):
+        Masking.of(tokenizer)
+
+
+@pytest.mark.parametrize("probability", [0, -0.1, 1.1, float("nan")])
+def test_a_probability_that_is_none_is_refused(probability):
+    with pytest.raises(ValueError, match="probability must be above 0 and at most 1; got"):
+        Masking.of(WORDPIECE, probability)
+
+
+# The formal algorithm: The cat sat.
+
+
+def test_the_cat_sat_as_in_the_formal_algorithms_example():
+    """x = (21, 11987, 5438); mask, keep, mask: T is {1, 3} there, counted from 0 {0, 2} here."""
+    x, mask_token = torch.tensor([21, 11987, 5438]), 50_001
+    outcomes = {}
+    for seed in range(60):
+        holes, T = mask_only(x, mask_token, 0.5, generator(seed))
+        outcomes[tuple(T.tolist())] = holes.tolist()
+    assert outcomes[0, 2] == [50_001, 11_987, 50_001]
+    assert outcomes[()] == [21, 11_987, 5_438]
+    assert len(outcomes) == 8, "every subset of three positions"
+    assert x.tolist() == [21, 11_987, 5_438]
+
+
+def test_the_formal_algorithm_masks_with_its_probability():
+    x = torch.arange(100_000)
+    holes, T = mask_only(x, -1, 0.15, generator())
+    assert within(len(T), 100_000, 0.15)
+    assert torch.equal((holes == -1).nonzero().flatten(), T)
+    rest = holes != -1
+    assert torch.equal(holes[rest], x[rest])

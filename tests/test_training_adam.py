@@ -1,0 +1,129 @@
+"""Adam by hand against `torch.optim`, step by step, and two steps on paper."""
+
+import math
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bertlab.training.adam import Moments, adam_step, adamw_step
+
+SETTINGS = [
+    {},
+    {"lr": 0.3},
+    {"betas": (0.5, 0.9)},
+    {"betas": (0.0, 0.99)},
+    {"eps": 0.1},  # large, so that it matters where it is added
+    {"lr": 0.05, "betas": (0.8, 0.95), "eps": 1e-3},
+]
+
+
+def one(number):
+    return torch.tensor([number], dtype=torch.float64)
+
+
+def gradients(shape, steps=100, seed=0):
+    """Gradients of changing size, the first of some weights 0."""
+    generator = torch.Generator().manual_seed(seed)
+    drawn = torch.randn(steps, *shape, generator=generator, dtype=torch.float64)
+    drawn *= torch.logspace(-4, 2, steps, dtype=torch.float64).view(-1, *[1] * len(shape))
+    drawn[:3].flatten()[::3] = 0
+    return drawn
+
+
+def by_torch(optimizer, start, all_gradients):
+    """The weights after each step of PyTorch's optimizer, and its memory."""
+    weight = start.clone().requires_grad_()
+    optimizer = optimizer([weight])
+    for gradient in all_gradients:
+        weight.grad = gradient.clone()
+        optimizer.step()
+        state = optimizer.state[weight]
+        yield weight.detach().clone(), state["exp_avg"], state["exp_avg_sq"]
+
+
+def compare(step_function, optimizer, settings):
+    ours = settings.copy()
+    learning_rate = ours.pop("lr", 1e-3)
+    start = gradients((3, 4), 1, seed=1)[0]
+    all_gradients = gradients((3, 4))
+    expected = by_torch(lambda ps: optimizer(ps, **settings), start, all_gradients)
+    parameter, moments = start, Moments.start(start)
+    for step, (gradient, (weight, mean, square)) in enumerate(
+        zip(all_gradients, expected, strict=True), start=1
+    ):
+        parameter, moments = step_function(
+            parameter, gradient, moments, step, learning_rate, **ours
+        )
+        close = {"rtol": 1e-9, "atol": 1e-12, "msg": lambda text, n=step: f"step {n}: {text}"}
+        torch.testing.assert_close(parameter, weight, **close)
+        torch.testing.assert_close(moments.mean, mean, **close)
+        torch.testing.assert_close(moments.square, square, **close)
+
+
+@pytest.mark.parametrize("settings", SETTINGS, ids=str)
+def test_a_hundred_steps_are_those_of_torchs_adam(settings):
+    compare(adam_step, torch.optim.Adam, settings)
+
+
+@pytest.mark.parametrize("settings", [*SETTINGS, {"weight_decay": 0.3}], ids=str)
+def test_a_hundred_steps_with_decoupled_decay_are_those_of_torchs_adamw(settings):
+    compare(adamw_step, torch.optim.AdamW, settings)
+
+
+def test_decay_coupled_to_the_gradient_would_be_something_else():
+    start, gradient = torch.ones(2), torch.tensor([1.0, 100.0])
+    moved, _ = adamw_step(start, gradient, Moments.start(start), 1, 0.1, weight_decay=0.5)
+    # Shrunk by 0.05 apart from the gradient, which moves both weights by 0.1.
+    torch.testing.assert_close(moved, torch.tensor([0.85, 0.85]))
+
+
+def test_two_steps_on_paper():
+    """Gradients 0.5, then -0.5; m: 0.05, -0.005; v: 0.00025, 0.00049975."""
+    weight, moments = adam_step(one(1.0), one(0.5), Moments.start(one(1.0)), 1, 0.1, eps=0.0)
+    assert weight.item() == pytest.approx(0.9)
+    assert (moments.mean.item(), moments.square.item()) == pytest.approx((0.05, 0.00025))
+    weight, moments = adam_step(weight, one(-0.5), moments, 2, 0.1, eps=0.0)
+    assert (moments.mean.item(), moments.square.item()) == pytest.approx((-0.005, 0.00049975))
+    # m / (1 - 0.9^2) = -0.005 / 0.19, v / (1 - 0.999^2) = 0.25
+    assert weight.item() == pytest.approx(0.9 + 0.1 * (0.005 / 0.19) / 0.5)
+
+
+@given(st.floats(1e-3, 1e3), st.sampled_from([-1.0, 1.0]), st.floats(1e-5, 1.0))
+def test_the_first_step_is_the_learning_rate_whatever_the_gradients_size(size, sign, rate):
+    moved, _ = adam_step(one(0.0), one(sign * size), Moments.start(one(0.0)), 1, rate)
+    assert moved.item() == pytest.approx(-sign * rate, rel=1e-4)
+
+
+@given(st.floats(1e-3, 1e3))
+def test_gradients_all_scaled_alike_give_the_same_way(scale):
+    ways = []
+    for factor in (1.0, scale):
+        parameter, moments = torch.ones(4, dtype=torch.float64), None
+        moments = Moments.start(parameter)
+        for step, gradient in enumerate(gradients((4,), 10)[3:], start=1):
+            parameter, moments = adam_step(parameter, factor * gradient, moments, step, 0.1, eps=0)
+        ways.append(parameter)
+    torch.testing.assert_close(*ways)
+
+
+def test_nothing_is_changed_in_place():
+    start, gradient = torch.ones(3), torch.full((3,), 2.0)
+    moments = Moments(torch.full((3,), 0.5), torch.full((3,), 0.25))
+    moved, after = adamw_step(start, gradient, moments, 4, 0.1)
+    assert torch.equal(start, torch.ones(3))
+    assert torch.equal(gradient, torch.full((3,), 2.0))
+    assert torch.equal(moments.mean, torch.full((3,), 0.5))
+    assert torch.equal(moments.square, torch.full((3,), 0.25))
+    assert not torch.equal(moved, start)
+    assert not torch.equal(after.mean, moments.mean)
+
+
+def test_adam_finds_the_bottom_of_a_narrow_valley():
+    """f(x, y) = x² + 100 y²: one rate for both would crawl along x or leap across y."""
+    place = torch.tensor([5.0, 5.0], dtype=torch.float64)
+    moments = Moments.start(place)
+    for step in range(1, 1501):
+        place, moments = adam_step(place, place * torch.tensor([2.0, 200.0]), moments, step, 0.05)
+    assert math.hypot(*place.tolist()) < 1e-3

@@ -1,0 +1,458 @@
+"""Checkpoints: what comes back is what was, bit by bit, and nothing that was saved gets lost."""
+
+import errno
+import json
+import os
+import shutil
+import warnings
+from contextlib import contextmanager
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from safetensors.torch import load_file
+from torch import nn
+
+from bertlab.model import BertConfig, BertForPreTraining
+from bertlab.training import sealed_folders
+from bertlab.training.checkpoints import (
+    VERSION,
+    CheckpointError,
+    has_checkpoint,
+    load_checkpoint,
+    save_checkpoint,
+)
+from bertlab.training.optimizers import adamw
+from bertlab.training.sealed_folders import DamagedFolderError, read_sealed
+
+FILES = ("model.safetensors", "optimizer.safetensors", "state.json", "manifest.json")
+STATE = {"position": [3, 14], "config": {"learning_rate": 0.1 + 0.2, "seed": 7}}
+
+
+def small_bert(seed=0):
+    """A model with dropout, and its optimizer."""
+    sizes = {"d_model": 8, "n_layers": 1, "n_heads": 2, "d_ff": 16, "max_length": 8}
+    model = BertForPreTraining(BertConfig(20, dropout=0.3, **sizes), seed).train()
+    return model, adamw(model, 0.01)
+
+
+def tiny(step=None):
+    """A model of a few numbers, and its optimizer; all of them say the step if there is one."""
+    model = nn.Linear(2, 3)
+    optimizer = torch.optim.AdamW(model.parameters())
+    if step is not None:
+        model(torch.ones(1, 2)).sum().backward()
+        optimizer.step()
+        for tensor in all_tensors(model, optimizer):
+            tensor.fill_(step)
+    return model, optimizer
+
+
+def all_tensors(model, optimizer):
+    """Weights and the optimizer's memory, in a fixed order."""
+    memory = [optimizer.state.get(p, {}) for p in model.parameters()]
+    return [*model.state_dict().values(), *(part[key] for part in memory for key in sorted(part))]
+
+
+def copies(model, optimizer):
+    return [tensor.clone() for tensor in all_tensors(model, optimizer)]
+
+
+def assert_same(tensors, others):
+    assert len(tensors) == len(others)
+    for tensor, other in zip(tensors, others, strict=True):
+        torch.testing.assert_close(tensor, other, rtol=0, atol=0)
+
+
+def train(model, optimizer, steps):
+    """Steps on made-up text; as in the loop, a step's random numbers depend on its number."""
+    for step in steps:
+        torch.manual_seed(step)
+        output = model(torch.randint(20, (4, 8)))
+        loss = (output.mlm_logits**2).mean() + (output.nsp_logits**2).mean()
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+
+
+def save(folder, step, keep=2):
+    """A checkpoint that says its step everywhere."""
+    model, optimizer = tiny(step)
+    return save_checkpoint(
+        folder, step=step, model=model, optimizer=optimizer, state={"step": step}, keep=keep
+    )
+
+
+def load(folder):
+    """The step of what is loaded, after a look at every number."""
+    model, optimizer = tiny()
+    kept = load_checkpoint(folder, model, optimizer)
+    assert kept.state == {"step": kept.step}
+    tensors = all_tensors(model, optimizer)
+    assert len(tensors) == 2 + 2 * 3
+    assert all((tensor == kept.step).all() for tensor in tensors)
+    return kept.step
+
+
+def load_without_warnings(folder):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        return load(folder)
+
+
+def steps_in(folder):
+    """Steps of the folder's checkpoints; nothing else may lie there."""
+    names = [path.name for path in folder.iterdir()]
+    assert all(name.startswith("step-") for name in names), names
+    return sorted(int(name.removeprefix("step-")) for name in names)
+
+
+def flip(path, place=-1):
+    content = bytearray(path.read_bytes())
+    content[place] ^= 1
+    path.write_bytes(content)
+
+
+# What comes back
+
+
+def test_everything_comes_back_bit_by_bit(tmp_path):
+    model, optimizer = small_bert()
+    train(model, optimizer, range(3))
+    path = save_checkpoint(tmp_path, step=3, model=model, optimizer=optimizer, state=STATE)
+    assert sorted(file.name for file in path.iterdir()) == sorted(FILES)
+
+    other, other_optimizer = small_bert(seed=1)
+    train(other, other_optimizer, range(5, 6))
+    addresses = [p.data_ptr() for p in other.parameters()]
+    assert load_checkpoint(tmp_path, other, other_optimizer) == (3, STATE, path)
+    assert path == tmp_path / "step-00000003"
+    assert_same(copies(other, other_optimizer), copies(model, optimizer))
+    assert [p.data_ptr() for p in other.parameters()] == addresses  # the optimizer's are the same
+    assert all(optimizer.state[p]["step"] == 3 for p in model.parameters())
+
+
+def test_training_goes_on_as_if_it_had_never_stopped(tmp_path):
+    whole, whole_optimizer = small_bert()
+    train(whole, whole_optimizer, range(6))
+
+    model, optimizer = small_bert()
+    train(model, optimizer, range(3))
+    save_checkpoint(tmp_path, step=3, model=model, optimizer=optimizer, state={})
+    other, other_optimizer = small_bert(seed=1)
+    kept = load_checkpoint(tmp_path, other, other_optimizer)
+    train(other, other_optimizer, range(kept.step, 6))
+    assert_same(copies(other, other_optimizer), copies(whole, whole_optimizer))
+
+
+def test_a_checkpoint_before_the_first_step_has_no_moments(tmp_path):
+    model, optimizer = small_bert()
+    save_checkpoint(tmp_path, step=0, model=model, optimizer=optimizer, state={})
+    other, other_optimizer = small_bert(seed=1)
+    train(other, other_optimizer, range(1))
+    load_checkpoint(tmp_path, other, other_optimizer)
+    assert_same(copies(other, other_optimizer), copies(model, optimizer))
+    assert not other_optimizer.state_dict()["state"]
+
+
+def test_other_programs_can_read_the_weights_by_our_names(tmp_path):
+    model, optimizer = small_bert()
+    train(model, optimizer, range(2))
+    path = save_checkpoint(tmp_path, step=2, model=model, optimizer=optimizer, state={})
+    assert load_file(path / "model.safetensors").keys() == model.state_dict().keys()
+    memory = load_file(path / "optimizer.safetensors")
+    for name, parameter in model.named_parameters():
+        for part in ("exp_avg", "exp_avg_sq", "step"):
+            expected = optimizer.state[parameter][part]
+            torch.testing.assert_close(memory[f"{name}.{part}"], expected, rtol=0, atol=0)
+
+
+class Tied(nn.Module):
+    """Two names for one matrix, a norm with buffers, and a buffer that is not to be kept."""
+
+    def __init__(self):
+        super().__init__()
+        self.first = nn.Linear(3, 3)
+        self.second = nn.Linear(3, 3, bias=False)
+        self.second.weight = self.first.weight
+        self.norm = nn.BatchNorm1d(3)
+        self.register_buffer("scratch", torch.ones(3), persistent=False)
+
+    def forward(self, x):
+        return self.second(self.norm(self.first(x)))
+
+
+def test_tied_weights_are_written_once_and_buffers_come_back(tmp_path):
+    model, other = Tied(), Tied()
+    optimizer, other_optimizer = (torch.optim.AdamW(m.parameters()) for m in (model, other))
+    model(torch.randn(5, 3, generator=torch.Generator().manual_seed(0))).sum().backward()
+    optimizer.step()
+    path = save_checkpoint(tmp_path, step=1, model=model, optimizer=optimizer, state={})
+    norm = {f"norm.{name}" for name in other.norm.state_dict()}
+    assert len(norm) == 5
+    names = load_file(path / "model.safetensors").keys()
+    assert names == {"first.weight", "first.bias"} | norm
+    load_checkpoint(tmp_path, other, other_optimizer)
+    assert_same(copies(other, other_optimizer), copies(model, optimizer))
+    assert other.second.weight is other.first.weight
+    assert other.norm.num_batches_tracked == 1
+
+
+def test_the_learning_rate_is_that_of_the_optimizer_given(tmp_path):
+    save(tmp_path, 1)
+    model, _ = tiny()
+    optimizer = torch.optim.AdamW(model.parameters(), lr=0.5, fused=True)
+    load_checkpoint(tmp_path, model, optimizer)
+    assert optimizer.param_groups[0]["lr"] == 0.5
+    assert optimizer.param_groups[0]["fused"]
+
+
+# What does not fit
+
+
+def test_another_model_is_refused_with_all_differences_and_nothing_changes(tmp_path):
+    first = nn.ModuleDict({"a": nn.Linear(2, 2), "b": nn.Linear(2, 2), "c": nn.Linear(2, 2)})
+    other = nn.ModuleDict({"b": nn.Linear(2, 3), "c": nn.Linear(2, 2).half(), "d": nn.Linear(1, 1)})
+    save_checkpoint(
+        tmp_path, step=1, model=first, optimizer=torch.optim.AdamW(first.parameters()), state={}
+    )
+    optimizer = torch.optim.AdamW(other.parameters())
+    before = copies(other, optimizer)
+    with pytest.raises(ValueError, match=r"step-00000001 fits no such model") as error:
+        load_checkpoint(tmp_path, other, optimizer)
+    for difference in (
+        "missing: d.weight; missing: d.bias; unexpected: ",
+        "unexpected: a.weight; ",
+        "unexpected: a.bias; ",
+        "b.weight is float32 [2, 2] there, float32 [3, 2] here; ",
+        "c.bias is float32 [2] there, float16 [2] here",
+    ):
+        assert difference in str(error.value)
+    assert_same(copies(other, optimizer), before)
+
+
+def test_another_grouping_of_the_parameters_is_refused_by_name(tmp_path):
+    model, optimizer = small_bert()
+    train(model, optimizer, range(1))
+    save_checkpoint(tmp_path, step=1, model=model, optimizer=optimizer, state={})
+    other, _ = small_bert(seed=1)
+    one_group = torch.optim.AdamW(other.parameters())
+    before = copies(other, one_group)
+    with pytest.raises(ValueError, match=r"bert.pooler.bias is in .* group 1 there, 0"):
+        load_checkpoint(tmp_path, other, one_group)
+    partly = torch.optim.AdamW(list(other.bert.parameters()))
+    with pytest.raises(ValueError, match=r"nsp_head.bias is in .* group 1 there, None"):
+        load_checkpoint(tmp_path, other, partly)
+    stranger = torch.optim.AdamW(nn.Linear(1, 1).parameters())
+    with pytest.raises(ValueError, match="optimizer has a parameter that the model has not"):
+        load_checkpoint(tmp_path, other, stranger)
+    assert_same(copies(other, one_group), before)
+
+
+def test_an_optimizer_without_enough_memory_leaves_the_model_alone(tmp_path):
+    class Cramped(torch.optim.AdamW):
+        def load_state_dict(self, state_dict):
+            raise torch.OutOfMemoryError
+
+    save(tmp_path, 1)
+    model, _ = tiny()
+    optimizer = Cramped(model.parameters())
+    before = copies(model, optimizer)
+    with pytest.raises(torch.OutOfMemoryError):
+        load_checkpoint(tmp_path, model, optimizer)
+    assert_same(copies(model, optimizer), before)
+
+
+@pytest.mark.parametrize("state", [{"model": nn.Linear(1, 1)}, {"bytes": b"0"}])
+def test_a_state_that_is_not_for_json_is_refused_before_anything_is_written(tmp_path, state):
+    model, optimizer = tiny()
+    with pytest.raises(ValueError, match="state must be fit for JSON"):
+        save_checkpoint(tmp_path, step=1, model=model, optimizer=optimizer, state=state)
+    assert steps_in(tmp_path) == []
+
+
+def test_arguments_out_of_range_are_refused(tmp_path):
+    with pytest.raises(ValueError, match="got step -1, keep 2"):
+        save(tmp_path, -1)
+    with pytest.raises(ValueError, match="got step 1, keep 0"):
+        save(tmp_path, 1, keep=0)
+    assert steps_in(tmp_path) == []
+
+
+# Which ones are kept
+
+
+@pytest.mark.parametrize("keep", [1, 2, 3])
+def test_the_newest_are_kept(tmp_path, keep):
+    folder = tmp_path / "runs" / "mini"  # made if need be
+    assert not has_checkpoint(folder)
+    for step in range(1, 100_000_003, 20_000_000):  # more digits than the names foresee
+        save(folder, step, keep)
+        assert has_checkpoint(folder)
+        assert load_without_warnings(folder) == step
+    assert steps_in(folder) == sorted([100_000_001, 80_000_001, 60_000_001][:keep])
+
+
+def test_what_a_killed_training_left_is_no_checkpoint_and_is_cleaned_up(tmp_path):
+    left = tmp_path / sealed_folders.UNFINISHED
+    shutil.copytree(save(tmp_path / "other", 1), left)
+    shutil.rmtree(tmp_path / "other")
+    assert not has_checkpoint(tmp_path)
+    with pytest.raises(CheckpointError, match="it holds none at all"):
+        load(tmp_path)
+    save(tmp_path, 2)
+    assert steps_in(tmp_path) == [2]
+
+
+def test_two_trainings_do_not_mix_in_a_folder(tmp_path):
+    save(tmp_path, 10)
+    for step in (10, 5):
+        with pytest.raises(ValueError, match=rf"step must be after step-00000010, .* got {step};"):
+            save(tmp_path, step)
+    assert load(tmp_path) == 10
+    assert steps_in(tmp_path) == [10]
+
+
+def test_a_training_that_went_back_behind_a_damaged_one_replaces_it(tmp_path):
+    save(tmp_path, 10), save(tmp_path, 20)
+    flip(tmp_path / "step-00000020" / FILES[0])
+    for step in (13, 16):
+        save(tmp_path, step)
+    assert steps_in(tmp_path) == [13, 16, 20]  # the damaged one does not count
+    with pytest.warns(UserWarning, match="going on from step-00000016 instead"):
+        assert load(tmp_path) == 16
+    save(tmp_path, 20)
+    assert steps_in(tmp_path) == [16, 20]
+    assert load_without_warnings(tmp_path) == 20
+
+
+def test_an_old_one_that_cannot_be_removed_does_not_end_the_training(tmp_path, monkeypatch):
+    save(tmp_path, 1, keep=1)
+
+    def refuse(path, *arguments, **options):
+        raise PermissionError(errno.EACCES, "Permission denied", str(path))
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "rmdir", refuse)
+        with pytest.warns(UserWarning, match="step-00000001 cannot be removed .*Permission"):
+            save(tmp_path, 2, keep=1)
+    assert load_without_warnings(tmp_path) == 2
+    save(tmp_path, 3, keep=1)
+    assert steps_in(tmp_path) == [3]
+
+
+# Damage
+
+
+@pytest.fixture(scope="module")
+def two(tmp_path_factory):
+    """A folder with checkpoints 1 and 2."""
+    folder = tmp_path_factory.mktemp("two")
+    save(folder, 1), save(folder, 2)
+    return folder
+
+
+@contextmanager
+def damaged(path, content):
+    """Another content, or none, for a while."""
+    before = path.read_bytes()
+    if content is None:
+        path.unlink()
+    else:
+        path.write_bytes(content)
+    try:
+        yield
+    finally:
+        path.write_bytes(before)
+
+
+def assert_refused_by_name(folder, file, what):
+    """The newest one is left out, with a warning that says why."""
+    with pytest.warns(UserWarning, match="damaged in") as caught:
+        assert load(folder) == 1
+    assert len(caught) == 1
+    text = str(caught[0].message)
+    assert f"step-00000002: {file} {what}" in text
+    assert "going on from step-00000001 instead" in text
+
+
+@pytest.mark.parametrize("name", FILES)
+@given(data=st.data())
+def test_one_other_byte_anywhere_is_noticed(two, name, data):
+    path = two / "step-00000002" / name
+    content = bytearray(path.read_bytes())
+    place = data.draw(st.integers(0, len(content) - 1), "place")
+    content[place] ^= data.draw(st.integers(1, 255), "bits")
+    with damaged(path, bytes(content)):
+        assert_refused_by_name(two, name, "")
+
+
+@pytest.mark.parametrize("bits", [0x01, 0x20])  # 0x20: a for A
+def test_one_other_bit_anywhere_in_the_manifest_is_noticed(two, bits):
+    path = two / "step-00000002" / "manifest.json"
+    content = path.read_bytes()
+    for place in range(len(content)):
+        other = bytearray(content)
+        other[place] ^= bits
+        refused = pytest.raises(DamagedFolderError, match=r"^manifest.json (cannot|is not)")
+        with damaged(path, bytes(other)), refused:
+            read_sealed(path.parent, VERSION)
+
+
+@pytest.mark.parametrize("name", FILES)
+@given(data=st.data())
+def test_a_file_cut_or_grown_anywhere_is_noticed(two, name, data):
+    path = two / "step-00000002" / name
+    content = path.read_bytes()
+    what = "" if name == "manifest.json" else "has "
+    with damaged(path, content[: data.draw(st.integers(0, len(content) - 1), "length")]):
+        assert_refused_by_name(two, name, what)
+    with damaged(path, content + data.draw(st.binary(min_size=1, max_size=3), "more")):
+        assert_refused_by_name(two, name, what)
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_a_missing_file_is_noticed(two, name):
+    with damaged(two / "step-00000002" / name, None):
+        assert_refused_by_name(two, name, "is missing")
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_a_file_that_the_disk_no_longer_reads_is_noticed(two, monkeypatch, name):
+    read = sealed_folders.Path.read_bytes
+
+    def fail(path):
+        if path == two / "step-00000002" / name:
+            raise OSError(errno.EIO, os.strerror(errno.EIO))
+        return read(path)
+
+    monkeypatch.setattr(sealed_folders.Path, "read_bytes", fail)
+    assert_refused_by_name(two, name, "cannot be read (Input/output error)")
+
+
+@pytest.mark.parametrize("text", ["[]", "null", "{}", '{"version": 1}', "3", "not json", ""])
+def test_json_of_another_kind_is_no_manifest(two, text):
+    with damaged(two / "step-00000002" / "manifest.json", text.encode()):
+        assert_refused_by_name(two, "manifest.json", "cannot be understood")
+
+
+def test_another_version_of_the_format_is_named(two):
+    path = two / "step-00000002" / "manifest.json"
+    values = json.loads(path.read_bytes())
+    del values["sha256"]
+    with damaged(path, sealed_folders._manifest(values | {"version": 2})):
+        assert_refused_by_name(two, "manifest.json", "says version 2; this bertlab reads 1")
+
+
+def test_if_none_is_whole_each_is_listed_and_nothing_changes(tmp_path):
+    save(tmp_path, 1), save(tmp_path, 2)
+    (tmp_path / "step-00000001" / "state.json").unlink()
+    flip(tmp_path / "step-00000002" / "optimizer.safetensors")
+    model, optimizer = tiny(step=5)
+    with pytest.raises(CheckpointError) as error:
+        load_checkpoint(tmp_path, model, optimizer)
+    assert "step-00000002: optimizer.safetensors is not what was written" in str(error.value)
+    assert "step-00000001: state.json is missing" in str(error.value)
+    assert all((tensor == 5).all() for tensor in all_tensors(model, optimizer))
+    assert has_checkpoint(tmp_path)

@@ -1,0 +1,251 @@
+"""`python -m bertlab pretrain` and `fill-mask`, as somebody at a terminal meets them."""
+
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+import torch
+from filelock import FileLock
+
+from bertlab.__main__ import main
+from bertlab.model import BertForPreTraining
+from bertlab.model.pretrained import load_pretrained
+from bertlab.training import runs
+from bertlab.training.corpus import prepare_corpus
+from bertlab.training.metrics import read_metrics
+
+WHAT = ["--corpus", "python-topics", "--size", "tiny", "--vocab-size", "300"]
+WHAT += ["--batch-size", "8", "--max-length", "32", "--device", "cpu"]
+
+
+@pytest.fixture(scope="module")
+def corpus(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("corpus")
+    prepare_corpus("python-topics", folder, vocab_size=300, progress=False)
+    return folder
+
+
+@pytest.fixture
+def out(tmp_path, corpus):
+    """The folder of a run that finds its corpus prepared."""
+    shutil.copytree(corpus, tmp_path / "run" / "corpus")
+    return tmp_path / "run"
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory, corpus):
+    """A run that is over, and what a terminal showed of it."""
+    folder = tmp_path_factory.mktemp("trained")
+    shutil.copytree(corpus, folder / "corpus")
+    command = [*WHAT, "--steps", "4", "--evaluate-every", "2", "--out", str(folder)]
+    done = subprocess.run(
+        [sys.executable, "-m", "bertlab", "pretrain", *command],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    return folder, done
+
+
+def pretrain(*arguments):
+    return main(["pretrain", *map(str, arguments)])
+
+
+def held_out_steps(folder):
+    return [r["step"] for r in read_metrics(folder / "metrics.jsonl") if r["kind"] == "held-out"]
+
+
+def test_a_run_shows_what_it_does_and_leaves_a_model(trained):
+    folder, done = trained
+    assert done.returncode == 0, done.stderr
+    assert held_out_steps(folder) == [0, 2, 4]
+    told = done.stdout
+    assert re.search(r"[\d,]{6,} tokens in \d+ documents to learn from, [\d,]+ in \d+ held", told)
+    assert "vocabulary 300" in told
+    assert re.search(r"tiny: 0.\d million parameters on cpu; 4 steps of 8 sequences", told)
+    assert re.findall(r"step (\d), held-out text: 5\.\d\d\d nats", told) == ["0", "2", "4"]
+    assert f'python -m bertlab fill-mask {folder / "model"} "' in told
+    assert "4/4" in done.stderr  # the bar
+    model = load_pretrained(folder / "model", BertForPreTraining)
+    assert model.config.vocab_size == 300
+    assert (folder / "model" / "vocab.txt").is_file()
+
+
+def test_the_trained_model_fills_gaps(trained, capsys):
+    assert main(["fill-mask", str(trained[0] / "model"), "The [MASK] [MASK].", "--top", "3"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == "[MASK] number 1"
+    assert lines[4] == "[MASK] number 2"
+    assert all(re.fullmatch(r" +\d+\.\d\d%  \S+", line) for line in lines[1:4] + lines[5:])
+    assert len(lines) == 8
+
+
+def test_impossible_gaps_are_told_in_a_sentence(trained, capsys, tmp_path):
+    assert main(["fill-mask", str(trained[0] / "model"), "No gap."]) == 1
+    assert "text must hold [MASK]" in capsys.readouterr().err
+    assert main(["fill-mask", str(tmp_path), "A [MASK]."]) == 1
+    assert "holds no config.json" in capsys.readouterr().err
+
+
+def test_settings_are_kept_and_make_the_same_model_again(trained, out, capsys):
+    options = ["--whole-words", "--accumulate", 2, "--precision", "bfloat16", "--dropout", 0]
+    options += ["--seed", 3, "--learning-rate", 0.01, "--save-every", 2]
+    assert pretrain(*WHAT, *options, "--steps", 2, "--out", out) == 0
+    kept = json.loads((out / "settings.json").read_text())
+    expected = {"corpus": "python-topics", "whole_words": True, "dropout": 0.0, "size": "tiny"}
+    assert kept == kept | expected
+    training = {"accumulate": 2, "precision": "bfloat16", "seed": 3, "learning_rate": 0.01}
+    assert kept["training"] == kept["training"] | training | {"save_every": 2, "steps": 2}
+    first = (out / "model" / "model.safetensors").read_bytes()
+    shutil.rmtree(out / "checkpoints")
+    shutil.rmtree(out / "model")
+    assert pretrain("--resume", "--device", "cpu", "--out", out) == 0
+    assert (out / "model" / "model.safetensors").read_bytes() == first
+    plain = (trained[0] / "model" / "model.safetensors").read_bytes()
+    assert len(plain) == len(first)
+    assert plain != first
+
+
+def test_minutes_become_steps_once(out, monkeypatch, capsys):
+    measured = []
+
+    def seconds(*arguments):
+        measured.append(real(*arguments))
+        return 0.5
+
+    real = runs.seconds_a_step
+    monkeypatch.setattr(runs, "seconds_a_step", seconds)
+    monkeypatch.setattr(runs, "TRIAL_SECONDS", 0)
+    assert pretrain(*WHAT, "--minutes", "0.03", "--out", out) == 0
+    assert len(measured) == 1
+    assert 0 < measured[0] < 60
+    settings = json.loads((out / "settings.json").read_text())
+    assert (settings["minutes"], settings["training"]["steps"]) == (0.03, 3)
+    assert pretrain("--resume", "--out", out, "--device", "cpu") == 0
+    assert len(measured) == 1
+
+
+def test_a_model_lost_at_the_very_end_is_written_by_going_on(trained, tmp_path, capsys):
+    folder = shutil.copytree(trained[0], tmp_path / "copy")
+    shutil.rmtree(folder / "model")
+    assert pretrain("--resume", "--out", folder, "--device", "cpu") == 0
+    name = "model/model.safetensors"
+    assert (folder / name).read_bytes() == (trained[0] / name).read_bytes()
+
+
+def test_ctrl_c_saves_and_says_how_to_go_on(out):
+    command = [*WHAT, "--steps", "100000", "--out", str(out)]
+    running = subprocess.Popen(
+        [sys.executable, "-m", "bertlab", "pretrain", *command],
+        env=os.environ | {"OMP_NUM_THREADS": "1"},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    while running.poll() is None and not (
+        (out / "metrics.jsonl").exists() and read_metrics(out / "metrics.jsonl")[-1:]
+    ):
+        time.sleep(0.1)
+    running.send_signal(signal.SIGINT)
+    told, errors = running.communicate(timeout=60)
+    assert running.returncode == 130, errors
+    last = read_metrics(out / "metrics.jsonl")[-1]["step"]
+    assert f"stopped after step {last:,} of 100,000" in told
+    assert f"python -m bertlab pretrain --resume --out {out}" in told
+    assert "Traceback" not in errors
+    (checkpoint,) = (out / "checkpoints").glob("step-*")
+    assert int(checkpoint.name.removeprefix("step-")) == last
+    assert not (out / "model").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--size", "tiny"], "a new run needs --corpus and one of --steps and --minutes"),
+        (["--corpus", "lee"], "a new run needs --corpus and one of --steps and --minutes"),
+        ([*WHAT, "--steps", "0"], "steps must be at least 1; got 0"),
+        ([*WHAT, "--minutes", "0"], "minutes must be above 0; got 0.0"),
+        ([*WHAT, "--steps", "1", "--dropout", "1"], "dropout must be in [0, 1); got 1.0"),
+        ([*WHAT, "--steps", "1", "--batch-size", "0"], "batch_size must be at least 1; got 0"),
+        ([*WHAT, "--steps", "1", "--accumulate", "9"], "8 sequences cannot be cut into 9 pieces"),
+        (
+            [*WHAT, "--steps", "1", "--device", "abacus"],
+            "device must be cpu, cuda or mps; got",
+        ),
+        ([*WHAT, "--steps", "1", "--device", "cuda:99"], "there is no device cuda:99 here"),
+        ([*WHAT, "--steps", "1", "--batch-size", "90000"], "batch_size"),
+        (["--corpus", "spam+eggs", "--steps", "1"], "there is no corpus 'spam'"),
+        (["--resume"], "holds no run to go on with"),
+    ],
+)
+def test_wrong_wishes_are_answered_in_a_sentence(out, capsys, arguments, message):
+    assert pretrain(*arguments, "--out", out) == 1
+    told = capsys.readouterr().err
+    assert told.startswith("bertlab pretrain: ")
+    assert message in told
+    assert len(told.splitlines()) == 1
+    assert not (out / "settings.json").exists()
+
+
+@pytest.mark.parametrize("wrong", [["--size", "huge"], ["--steps", "1", "--minutes", "2"], []])
+def test_wrong_options_are_answered_with_the_right_ones(wrong, capsys):
+    out = ["--out", "x"] if wrong else []
+    with pytest.raises(SystemExit) as stopped:
+        pretrain("--corpus", "lee", *wrong, *out)
+    assert stopped.value.code == 2
+    assert "usage: python -m bertlab pretrain" in capsys.readouterr().err
+
+
+def test_a_folder_with_a_run_is_not_overwritten(trained, capsys):
+    before = (trained[0] / "settings.json").read_text()
+    assert pretrain(*WHAT, "--steps", "4", "--out", trained[0]) == 1
+    assert "holds a run already; go on with it by --resume" in capsys.readouterr().err
+    assert (trained[0] / "settings.json").read_text() == before
+
+
+def test_two_trainings_do_not_share_a_folder(trained, capsys):
+    with FileLock(trained[0] / ".lock"):
+        assert pretrain("--resume", "--out", trained[0]) == 1
+    assert "another training is writing into" in capsys.readouterr().err
+
+
+def test_going_on_with_a_changed_wish_is_refused_and_with_the_same_is_not(trained, capsys):
+    same = [*WHAT, "--steps", "4", "--resume", "--out", trained[0]]
+    assert pretrain(*same, "--batch-size", "16", "--seed", "0") == 1
+    assert "was started with batch-size 8, and goes on with that" in capsys.readouterr().err
+    assert pretrain(*same, "--seed", "0") == 0
+
+
+@pytest.mark.parametrize("content", ["{", "[]", "{}", '{"training": {"steps": "many"}}', "\xff"])
+def test_damaged_settings_are_named(out, capsys, content):
+    (out / "settings.json").write_text(content, encoding="latin-1")
+    assert pretrain("--resume", "--out", out) == 1
+    assert "settings.json is damaged or of another version" in capsys.readouterr().err
+
+
+def test_a_folder_that_cannot_be_made_is_named(tmp_path, capsys):
+    (tmp_path / "file").write_text("not a folder")
+    assert pretrain(*WHAT, "--steps", "1", "--out", tmp_path / "file" / "run") == 1
+    told = capsys.readouterr().err
+    assert str(tmp_path / "file") in told
+
+
+def test_a_corpus_that_was_not_fetched_says_how(monkeypatch, tmp_path, capsys):
+    monkeypatch.setenv("BERTLAB_DATA", str(tmp_path / "empty"))
+    assert pretrain("--corpus", "sotu", "--steps", "1", "--out", tmp_path / "run") == 1
+    assert "run `python -m bertlab.data fetch sotu`" in capsys.readouterr().err
+
+
+def test_a_machine_without_accelerator_trains_on_its_cpu(monkeypatch):
+    from bertlab.training.processes import local_device
+
+    # A PyTorch that was built for GPUs, on a machine without one.
+    monkeypatch.setattr(torch.accelerator, "current_accelerator", lambda: torch.device("cuda"))
+    monkeypatch.setattr(torch.accelerator, "is_available", lambda: False)
+    assert local_device() == torch.device("cpu")

@@ -1,0 +1,136 @@
+"""The metrics file, also after a crash; and the progress bar."""
+
+import json
+import math
+import os
+
+import pytest
+
+from bertlab.training import progress
+from bertlab.training.metrics import MetricsFile, read_metrics
+from bertlab.training.progress import Progress
+from bertlab.training.steps import StepResult
+
+ROWS = [
+    {"step": 0, "kind": "held-out", "mlm_loss": 9.01, "n_words": 512},
+    {"step": 1, "kind": "train", "loss": 9.5, "note": "straße\n"},
+    {"step": 2, "kind": "train", "loss": 8.25},
+    {"step": 2, "kind": "held-out", "mlm_loss": 8.0, "n_words": 512},
+    {"step": 3, "kind": "train", "loss": 0.1 + 0.2},
+]
+
+
+@pytest.fixture
+def path(tmp_path):
+    """A file with all rows, in a folder that was not there before."""
+    path = tmp_path / "run" / "metrics.jsonl"
+    write(path, ROWS)
+    return path
+
+
+def write(path, rows):
+    metrics = MetricsFile(path)
+    for row in rows:
+        metrics.append(row)
+
+
+def test_rows_come_back_as_they_were(path):
+    assert read_metrics(path) == ROWS
+    assert [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()] == ROWS
+
+
+def test_a_row_is_in_the_file_as_soon_as_it_is_added(path):
+    MetricsFile(path).append({"step": 4, "kind": "train"})
+    assert path.read_bytes().endswith(b'{"step": 4, "kind": "train"}\n')
+
+
+def test_after_a_kill_at_any_byte_the_run_goes_on_to_the_same_file(path):
+    whole = path.read_bytes()
+    for size in range(len(whole) + 1):
+        path.write_bytes(whole[:size])
+        rows_there = whole[:size].count(b"\n")
+        assert read_metrics(path) == ROWS[:rows_there]
+        MetricsFile(path).keep_until(1)  # the checkpoint that is there is of step 1
+        kept = min(rows_there, 2)
+        assert read_metrics(path) == ROWS[:kept]
+        write(path, ROWS[kept:])
+        assert path.read_bytes() == whole
+
+
+def test_the_row_of_the_checkpoints_step_is_kept(path):
+    MetricsFile(path).keep_until(2)
+    assert read_metrics(path) == ROWS[:4]
+    MetricsFile(path).keep_until(-1)
+    assert path.read_bytes() == b""
+
+
+def test_a_crash_while_rows_are_dropped_leaves_the_old_file(path, monkeypatch):
+    before = path.read_bytes()
+
+    def crash(*paths):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(os, "replace", crash)
+    with pytest.raises(KeyboardInterrupt):
+        MetricsFile(path).keep_until(1)
+    assert path.read_bytes() == before
+    assert os.listdir(path.parent) == [path.name]
+
+
+def test_where_nothing_was_written_nothing_is_dropped(tmp_path):
+    MetricsFile(tmp_path / "metrics.jsonl").keep_until(3)
+    assert os.listdir(tmp_path) == []
+    with pytest.raises(FileNotFoundError):
+        read_metrics(tmp_path / "metrics.jsonl")
+
+
+def test_a_number_gone_astray_is_valid_json_and_read_as_nan(tmp_path):
+    path = tmp_path / "metrics.jsonl"
+    write(path, [{"step": 1, "kind": "train", "loss": math.nan, "perplexity": math.inf}])
+    assert path.read_text() == '{"step": 1, "kind": "train", "loss": null, "perplexity": null}\n'
+    (row,) = read_metrics(path)
+    assert math.isnan(row["loss"])
+    assert math.isnan(row["perplexity"])
+
+
+@pytest.mark.parametrize("damage", [b"\0\0\n", b'{"kind": "train"}\n', b'"step"\n', b"\n"])
+def test_a_damaged_line_is_named(path, damage):
+    path.write_bytes(damage.join(path.read_bytes().splitlines(keepends=True)[:2]))
+    for use in (lambda: read_metrics(path), lambda: MetricsFile(path).keep_until(9)):
+        with pytest.raises(ValueError, match=r"metrics\.jsonl, line 2, is no row"):
+            use()
+
+
+def test_a_row_without_a_step_is_refused(tmp_path):
+    metrics = MetricsFile(tmp_path / "metrics.jsonl")
+    with pytest.raises(ValueError, match="must have 'step'"):
+        metrics.append({"kind": "train"})
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    """Half a second passes between two looks at the clock."""
+    times = iter(range(1000))
+    monkeypatch.setattr(progress, "perf_counter", lambda: next(times) / 2)
+
+
+def test_the_bar_shows_loss_words_speed_and_where_a_training_went_on(clock, capsys):
+    with Progress(10, 7) as bar:
+        for _ in range(2):
+            bar.update(StepResult(2.0, 0.5, 3, 12, 4, 8), 400)
+    shown = capsys.readouterr().err.split("\r")[-1]
+    assert "9/10" in shown
+    assert "loss 2.500, 25.0% of words, 800 tokens/s" in shown
+
+
+def test_the_figures_follow_the_last_steps_and_not_the_first(clock, capsys):
+    with Progress(400) as bar:
+        for step in range(400):
+            bar.update(StepResult(9.0 if step < 200 else 1.0, 0.0, 0, 0, 0, 8), 400)
+    assert "loss 1.000, 0.0% of words" in capsys.readouterr().err.split("\r")[-1]
+
+
+def test_a_bar_that_is_not_wanted_prints_nothing(capsys):
+    with Progress(10, enabled=False) as bar:
+        bar.update(StepResult(2.0, 0.5, 3, 12, 4, 8), 400)
+    assert capsys.readouterr() == ("", "")

@@ -1,0 +1,187 @@
+"""Two processes, started as anybody starts them: by `torchrun`."""
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+import torch
+from safetensors.torch import load_file
+
+from bertlab.__main__ import main
+from bertlab.training.corpus import prepare_corpus
+from bertlab.training.metrics import read_metrics
+from bertlab.training.processes import ALONE, any_of, from_first, in_turn, shared
+
+TORCHRUN = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2"]
+ENVIRONMENT = os.environ | {"OMP_NUM_THREADS": "1"}
+WHAT = ["--corpus", "python-topics", "--size", "tiny", "--vocab-size", "300"]
+WHAT += ["--batch-size", "8", "--max-length", "32", "--device", "cpu", "--learning-rate", "0.005"]
+
+TALK = """
+from contextlib import nullcontext
+
+import torch
+from bertlab.__main__ import main
+from bertlab.training import command
+from bertlab.training.processes import *
+
+cpu = local_device("cpu")
+with joined_processes(cpu) as processes:
+    rank, count = processes
+    assert count == 2 and processes.first == (rank == 0)
+    sums = add_up(torch.tensor([1.0, 10.0 * rank]), processes)
+    assert sums.tolist() == [2.0, 10.0]
+    flags = [any_of(flag, processes, cpu) for flag in (False, rank == 0, rank == 1, True)]
+    assert flags == [False, True, True, True]
+    assert from_first({"rank": rank}, processes) == {"rank": 0}
+    seen = []
+    assert in_turn(processes, lambda: seen.append(rank) or rank) == rank and seen == [rank]
+    try:
+        in_turn(processes, lambda: 1 / 0 if rank == 0 else seen.append(rank))
+    except (ZeroDivisionError, FirstFailed) as error:
+        assert isinstance(error, ZeroDivisionError) == (rank == 0) and seen == [rank]
+    else:
+        raise SystemExit(f"process {rank} does not know that the first one failed")
+
+    command.joined_processes = lambda device: nullcontext(processes)
+    wrong = ["--corpus", "spam", "--steps", "1", "--device", "cpu", "--out", "run"]
+    assert main(["pretrain", *wrong]) == 1
+"""
+
+DIE = """
+import os, sys
+from bertlab.__main__ import main
+from bertlab.training import loop
+
+step = loop.training_step
+
+def step_or_die(*arguments, **options):
+    step_or_die.steps += 1
+    if os.environ["RANK"] == "1" and step_or_die.steps == 4:
+        os._exit(9)
+    return step(*arguments, **options)
+
+step_or_die.steps = 0
+loop.training_step = step_or_die
+sys.exit(main())
+"""
+
+
+@pytest.fixture(scope="module")
+def corpus(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("corpus")
+    prepare_corpus("python-topics", folder, vocab_size=300, progress=False)
+    return folder
+
+
+@pytest.fixture
+def out(tmp_path, corpus):
+    shutil.copytree(corpus, tmp_path / "run" / "corpus")
+    return tmp_path / "run"
+
+
+def torchrun(*arguments, folder=None):
+    return subprocess.run(
+        [*TORCHRUN, *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        env=ENVIRONMENT,
+        cwd=folder,
+        timeout=300,
+        check=False,
+    )
+
+
+def losses(folder):
+    rows = read_metrics(folder / "metrics.jsonl")
+    return [row["loss"] for row in rows if row["kind"] == "train"]
+
+
+def final_weights(folder):
+    return load_file(folder / "model" / "model.safetensors")
+
+
+@pytest.fixture(scope="module")
+def by_two(tmp_path_factory, corpus):
+    """A run by two processes, each of which cuts its half of the batch into two pieces."""
+    folder = tmp_path_factory.mktemp("two")
+    shutil.copytree(corpus, folder / "corpus")
+    options = ["--steps", 8, "--accumulate", 2, "--dropout", 0, "--save-every", 2]
+    done = torchrun("-m", "bertlab", "pretrain", *WHAT, *options, "--out", folder)
+    assert done.returncode == 0, done.stderr
+    return folder, done
+
+
+def test_processes_can_talk_and_fail_together(tmp_path):
+    (tmp_path / "talk.py").write_text(TALK)
+    done = torchrun(tmp_path / "talk.py", folder=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert done.stderr.count("bertlab pretrain: documents: there is no corpus 'spam'") == 1
+
+
+def test_two_processes_train_the_model_that_one_trains(by_two, out):
+    # Without dropout, whose random numbers each process draws for its own half.
+    options = ["--steps", "8", "--dropout", "0", "--out", str(out)]
+    assert main(["pretrain", *WHAT, *options]) == 0
+    assert losses(by_two[0]) == pytest.approx(losses(out), rel=1e-4)
+    torch.testing.assert_close(final_weights(by_two[0]), final_weights(out), rtol=1e-2, atol=1e-4)
+    held_out = [
+        row["mlm_loss"]
+        for folder in (by_two[0], out)
+        for row in read_metrics(folder / "metrics.jsonl")
+        if row["kind"] == "held-out"
+    ]
+    assert held_out[:2] == pytest.approx(held_out[2:], rel=1e-4)
+
+
+def test_the_first_process_alone_speaks_and_writes(by_two):
+    folder, done = by_two
+    steps = [row["step"] for row in read_metrics(folder / "metrics.jsonl")]
+    assert steps == [0, 1, 2, 3, 4, 5, 6, 7, 8, 8]
+    assert done.stdout.count("on cpu in 2 processes; 8 steps") == 1
+    assert done.stdout.count("trained: ") == 1
+
+
+def test_a_process_that_dies_ends_the_run_which_then_goes_on(by_two, out, tmp_path):
+    (tmp_path / "die.py").write_text(DIE)
+    options = ["--steps", 8, "--accumulate", 2, "--dropout", 0, "--save-every", 2, "--out", out]
+    died = torchrun(tmp_path / "die.py", "pretrain", *WHAT, *options)
+    assert died.returncode != 0
+    assert "exitcode  : 9" in died.stderr or "exitcode: 9" in died.stderr
+    assert not (out / "model").exists()
+    done = torchrun("-m", "bertlab", "pretrain", "--resume", "--device", "cpu", "--out", out)
+    assert done.returncode == 0, done.stderr
+    assert losses(out) == losses(by_two[0])
+    torch.testing.assert_close(final_weights(out), final_weights(by_two[0]), rtol=0, atol=0)
+
+
+def test_a_polite_kill_stops_both_after_the_same_step(out):
+    command = ["-m", "bertlab", "pretrain", *WHAT, "--steps", "100000", "--out", str(out)]
+    running = subprocess.Popen(
+        [*TORCHRUN, *command],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=ENVIRONMENT,
+    )
+    metrics = out / "metrics.jsonl"
+    while running.poll() is None and not (metrics.exists() and len(read_metrics(metrics)) > 3):
+        time.sleep(0.1)
+    running.send_signal(signal.SIGTERM)
+    told, errors = running.communicate(timeout=60)
+    last = read_metrics(metrics)[-1]["step"]
+    assert f"stopped after step {last:,} of 100,000" in told, errors
+    (checkpoint,) = (out / "checkpoints").glob("step-*")
+    assert int(checkpoint.name.removeprefix("step-")) == last
+
+
+def test_alone_nothing_is_sent_anywhere():
+    model = torch.nn.Linear(2, 2)
+    assert shared(model, ALONE) is model
+    assert any_of(True, ALONE, torch.device("cpu")) is True
+    assert from_first(3, ALONE) == in_turn(ALONE, lambda: 3) == 3
+    assert not torch.distributed.is_initialized()

@@ -1,0 +1,67 @@
+"""The toy world as batches for the training loop."""
+
+import pytest
+import torch
+
+from bertlab.data.toyworld import TOYWORLD, limit
+from bertlab.model import BertConfig, BertForPreTraining
+from bertlab.training.config import TrainingConfig
+from bertlab.training.loop import pretrain
+from bertlab.training.toy_data import ToyData
+
+PAD = TOYWORLD.tokenizer.vocab["[PAD]"]
+
+
+def equal(left, right):
+    return all(torch.equal(a, b) for a, b in zip(left, right, strict=True))
+
+
+def test_a_batch_depends_on_seed_epoch_and_number_alone():
+    data = ToyData(batch_size=8, n_batches=3)
+    assert equal(data.epoch(1)[2], ToyData(batch_size=8, n_batches=3).epoch(1)[2])
+    others = [data.epoch(1)[1], data.epoch(0)[2], ToyData(batch_size=8, seed=1).epoch(1)[2]]
+    assert not any(equal(data.epoch(1)[2], other) for other in others)
+
+
+def test_a_batch_is_as_wide_as_its_longest_pair_and_its_words_fill_the_holes():
+    data = ToyData(batch_size=5, n_batches=20)
+    for batch in map(data.epoch(0).__getitem__, range(20)):
+        assert batch.attention_mask.any(dim=0).all()
+        assert torch.equal(batch.attention_mask, batch.ids != PAD)
+        whole = batch.ids.clone()
+        whole[batch.predict] = batch.words
+        # A whole pair is possible in the toy world: Bayes' rule knows it.
+        reached = limit(whole, batch.predict, batch.words, batch.next_sentence)
+        assert reached.mlm_loss < 5
+
+
+def test_an_epoch_ends_where_it_says():
+    epoch = ToyData(batch_size=2, n_batches=3).epoch(0)
+    assert len(list(epoch)) == len(epoch) == 3
+    with pytest.raises(IndexError):
+        epoch[3]
+
+
+def test_the_loop_trains_on_it():
+    data = ToyData(batch_size=16, n_batches=4)
+    validation = ToyData(batch_size=64, n_batches=1, seed=1)
+    model = BertForPreTraining(
+        BertConfig(
+            vocab_size=len(TOYWORLD.tokenizer.vocab),
+            d_model=16,
+            n_layers=1,
+            n_heads=2,
+            d_ff=32,
+            max_length=32,
+        )
+    )
+    config = TrainingConfig(steps=40, learning_rate=1e-2, evaluate_every=40)
+    rows = pretrain(model, data, config, validation=validation, progress=False)
+    before, after = (row["mlm_loss"] for row in rows if row["kind"] == "held-out")
+    assert after < before - 0.3
+
+
+@pytest.mark.parametrize("name", ["batch_size", "n_batches"])
+def test_numbers_out_of_range_are_refused(name):
+    with pytest.raises(ValueError, match=f"{name} must be at least 1; got 0"):
+        ToyData(**{name: 0})
