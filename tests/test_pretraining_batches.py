@@ -1,6 +1,6 @@
 """Batches: their layout, their holes, and that each can be made again on its own."""
 
-from itertools import islice, pairwise
+from itertools import combinations, islice, pairwise
 
 import numpy as np
 import pytest
@@ -12,7 +12,7 @@ from scipy.stats import binom, chisquare
 from bertlab.pretraining.batches import MULTIPLE, Batch, Position, PretrainingData
 from bertlab.pretraining.masking import Masking
 from bertlab.tokenizers.wordpiece import BERT_SPECIAL_TOKENS, WordPiece
-from tests.numbered_stores import numbered_store, store_in_memory, word_tokenizer
+from tests.numbered_stores import document_of, numbered_store, store_in_memory, word_tokenizer
 
 PAD, UNK, CLS, SEP, MASK = range(5)
 CERTAIN = 1e-6  # a chance so small that it means an error (the seeds are fixed besides)
@@ -205,6 +205,14 @@ def test_pairs_of_similar_length_share_a_batch_in_no_order():
     assert abs(np.corrcoef(widths[0], np.arange(len(widths[0])))[0, 1]) < 0.25
 
 
+def test_a_batch_is_a_mixture_of_documents(numbered):
+    data = PretrainingData(*numbered, max_length=20, batch_size=8, bucket=False)
+    documents = [
+        len(set(document_of(numbered[0], true_ids(batch)[:, 1] - 5))) for batch in data.epoch(0)
+    ]
+    assert np.mean(documents) > 6
+
+
 def test_workers_make_the_same_batches(data):
     n = len(data.epoch(0)) + 4  # into the second epoch
     alone, helped = (list(islice(data.batches(workers=workers), n)) for workers in (0, 2))
@@ -252,6 +260,14 @@ def test_another_epoch_has_other_pairs_and_other_masks(numbered):
     both = one.keys() & two.keys()
     assert 0 < len(both) < len(one) / 2
     assert sum(one[pair] == two[pair] for pair in both) < len(both) / 4
+
+
+def test_every_batch_of_every_epoch_has_its_holes_elsewhere():
+    data = PretrainingData(*ten_words_store(20_000), max_length=40, batch_size=64)
+    places = [data.epoch(epoch)[index].predict for epoch, index in [(0, 0), (0, 1), (1, 0), (1, 1)]]
+    for one, other in combinations(places, 2):
+        assert one.shape == other.shape
+        assert (one & other).sum() < one.sum() / 2  # by chance 15 % of them
 
 
 def test_another_seed_gives_other_batches(numbered):

@@ -170,7 +170,15 @@ def test_a_file_that_was_cut_short_is_refused_by_name(store, name, missing):
 
 
 @pytest.mark.parametrize("name", token_store.ARRAYS[1:])
-@pytest.mark.parametrize("numbers", [lambda n: n[::-1], lambda n: n + 1, lambda n: n * 0])
+@pytest.mark.parametrize(
+    "numbers",
+    [
+        lambda n: n[::-1],
+        lambda n: n + 1,
+        lambda n: n * (n != n[-1]),
+        lambda n: np.concatenate([n[:1], n[-2:0:-1], n[-1:]]),  # only in the middle
+    ],
+)
 def test_starts_that_make_no_sense_are_refused(store, name, numbers):
     path = array_file(store, name)
     path.write_bytes(numbers(np.fromfile(path, np.int64)).tobytes())

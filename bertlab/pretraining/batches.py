@@ -6,7 +6,7 @@ masks: the same batches, however many processes make them and wherever a trainin
 
 import signal
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -167,29 +167,45 @@ class Epoch(Dataset):
         pairs = self.pairs[start : start + self.data.batch_size]
         sequence = np.random.SeedSequence(self.data.seed, spawn_key=(self.number, index))
         generator = torch.Generator().manual_seed(int(sequence.generate_state(1, np.uint64)[0]))
-        ids, segment_ids, attention_mask = map(torch.from_numpy, self.lay_out(pairs))
+        ids, segment_ids, attention_mask = self.lay_out(pairs)
         holes, predict = mask_tokens(ids, self.data.masking, generator)
         next_sentence = torch.from_numpy(pairs.not_next)
         return Batch(holes, segment_ids, attention_mask, predict, ids[predict], next_sentence)
 
-    def lay_out(self, pairs: Pairs) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """[CLS] A [SEP] B [SEP] of every pair: ids, segment ids and what is not padding, [B, L]."""
+    def lay_out(self, pairs: Pairs) -> tuple[Tensor, Tensor, Tensor]:
+        """As the function of that name, cut to the longest of the pairs."""
         data, tokens = self.data, np.asarray(self.data.store.ids)
-        longest = -(-pairs.lengths.max() // MULTIPLE) * MULTIPLE
-        ids = np.full((len(pairs), min(longest, data.max_length)), data.pad_id)
-        first_sep = 1 + pairs.a_end - pairs.a_start  # [B]
-        second_sep = pairs.lengths - 1
+        longest = -(-int(pairs.lengths.max()) // MULTIPLE) * MULTIPLE
         spans = zip(pairs.a_start, pairs.a_end, pairs.b_start, pairs.b_end, strict=True)
-        for row, sep, end, (a_start, a_end, b_start, b_end) in zip(
-            ids, first_sep, second_sep, spans, strict=True
-        ):
-            row[0], row[sep], row[end] = data.cls_id, data.sep_id, data.sep_id
-            row[1:sep] = tokens[a_start:a_end]
-            row[sep + 1 : end] = tokens[b_start:b_end]
-        column = np.arange(ids.shape[1])
-        attention_mask = column <= second_sep[:, None]
-        segment_ids = (column > first_sep[:, None]) & attention_mask
-        return ids, segment_ids.astype(np.int64), attention_mask
+        segments = [(tokens[a:a_end], tokens[b:b_end]) for a, a_end, b, b_end in spans]
+        length = min(longest, data.max_length)
+        return lay_out(segments, length, data.cls_id, data.sep_id, data.pad_id)
+
+
+def lay_out(
+    segments: Sequence[tuple[Sequence[int], Sequence[int]]],
+    length: int,
+    cls_id: int,
+    sep_id: int,
+    pad_id: int,
+) -> tuple[Tensor, Tensor, Tensor]:
+    """[CLS] A [SEP] B [SEP] and padding: ids, segment ids and what is not padding, [B, L] each.
+
+    segments: A's and B's token ids, a pair for every row; length: L, room for the longest of them.
+
+    >>> ids, segment_ids, attention_mask = lay_out([([7], [8, 9])], 8, cls_id=2, sep_id=3, pad_id=0)
+    >>> ids.tolist(), segment_ids.tolist()
+    ([[2, 7, 3, 8, 9, 3, 0, 0]], [[0, 0, 0, 1, 1, 1, 0, 0]])
+    """
+    ids = np.full((len(segments), length), pad_id)
+    segment_ids, attention_mask = np.zeros_like(ids), np.zeros(ids.shape, dtype=bool)
+    for row, (a, b) in enumerate(segments):
+        first_sep, second_sep = 1 + len(a), 2 + len(a) + len(b)
+        ids[row, 0], ids[row, first_sep], ids[row, second_sep] = cls_id, sep_id, sep_id
+        ids[row, 1:first_sep], ids[row, first_sep + 1 : second_sep] = a, b
+        segment_ids[row, first_sep + 1 : second_sep + 1] = 1
+        attention_mask[row, : second_sep + 1] = True
+    return tuple(map(torch.from_numpy, (ids, segment_ids, attention_mask)))
 
 
 def shuffled(

@@ -150,14 +150,12 @@ def other_spans(
 def truncate(pairs: Pairs, room: int, generator: np.random.Generator) -> Pairs:
     """Make every pair fit into `room` tokens, without special ones.
 
-    Token by token, the longer segment loses one (B, if they are equally long), at its front or at
-    its back with probability 1/2, so that the model does not get used to where sentences begin.
-    What is left in the end can be said at once: a segment keeps half of the room, or whatever the
-    other one leaves. Source: `truncate_seq_pair` in BERT's repository.
+    Tokens are lost at the front or at the back with probability 1/2 each, so that the model does
+    not get used to where sentences begin. Source: `truncate_seq_pair` in BERT's repository.
     """
     a_length, b_length = pairs.a_end - pairs.a_start, pairs.b_end - pairs.b_start
-    a_lost = a_length - np.minimum(a_length, np.maximum(room - b_length, (room + 1) // 2))
-    b_lost = b_length - np.minimum(b_length, np.maximum(room - a_length, room // 2))
+    a_kept, b_kept = kept_lengths(a_length, b_length, room)
+    a_lost, b_lost = a_length - a_kept, b_length - b_kept
     a_front, b_front = generator.binomial(a_lost, 0.5), generator.binomial(b_lost, 0.5)
     return Pairs(
         pairs.a_start + a_front,
@@ -166,6 +164,24 @@ def truncate(pairs: Pairs, room: int, generator: np.random.Generator) -> Pairs:
         pairs.b_end - (b_lost - b_front),
         pairs.not_next,
     )
+
+
+def kept_lengths(
+    a_length: int | np.ndarray, b_length: int | np.ndarray, room: int
+) -> tuple[int | np.ndarray, int | np.ndarray]:
+    """How many tokens A and B keep, so that both together fit into `room`.
+
+    Token by token, the longer segment loses one (B, if they are equally long). What is left in the
+    end can be said at once: a segment keeps half of the room, or whatever the other one leaves.
+
+    a_length, b_length: numbers, or arrays [N] of them.
+
+    >>> kept_lengths(np.array([9, 2, 9]), np.array([9, 9, 1]), 11)
+    (array([6, 2, 9]), array([5, 9, 1]))
+    """
+    a_kept = np.minimum(a_length, np.maximum(room - b_length, (room + 1) // 2))
+    b_kept = np.minimum(b_length, np.maximum(room - a_length, room // 2))
+    return a_kept, b_kept
 
 
 def _draws(generator: np.random.Generator) -> Iterator[float]:
