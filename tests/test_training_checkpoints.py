@@ -219,7 +219,7 @@ def test_another_model_is_refused_with_all_differences_and_nothing_changes(tmp_p
     )
     optimizer = torch.optim.AdamW(other.parameters())
     before = copies(other, optimizer)
-    with pytest.raises(ValueError, match=r"step-00000001 fits no such model") as error:
+    with pytest.raises(ValueError, match=r"step-00000001 does not fit: ") as error:
         load_checkpoint(tmp_path, other, optimizer)
     for difference in (
         "missing: d.weight; missing: d.bias; unexpected: ",
@@ -303,6 +303,14 @@ def test_what_a_killed_training_left_is_no_checkpoint_and_is_cleaned_up(tmp_path
         load(tmp_path)
     save(tmp_path, 2)
     assert steps_in(tmp_path) == [2]
+
+
+def test_what_somebody_else_put_there_is_left_alone(tmp_path):
+    shutil.copytree(save(tmp_path, 1), tmp_path / "step-00000009 copy")
+    save(tmp_path, 2, keep=1)
+    assert load_without_warnings(tmp_path) == 2
+    names = sorted(path.name for path in tmp_path.iterdir())
+    assert names == ["step-00000002", "step-00000009 copy"]
 
 
 def test_two_trainings_do_not_mix_in_a_folder(tmp_path):

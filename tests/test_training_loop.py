@@ -165,7 +165,7 @@ def test_rows_tell_the_whole_story(new_model, data, held_out, tmp_path):
 
 
 def test_dropout_is_on_in_training_alone(new_model, data, held_out):
-    model, modes = new_model(), []
+    model, modes = new_model().eval(), []
     pretrain(
         model,
         data,
@@ -273,3 +273,14 @@ def test_workers_that_prepare_batches_change_nothing(new_model, data):
     for workers, model in enumerate(models):
         pretrain(model, data, TrainingConfig(steps=3), workers=workers, progress=False)
     assert_same_weights(*models)
+
+
+def test_a_loss_that_is_no_number_ends_the_training_and_saves_nothing(tmp_path, new_model, data):
+    model = new_model()
+    with torch.no_grad():
+        model.mlm_head.bias[0] = torch.nan
+    config = TrainingConfig(steps=3, save_every=1)
+    with pytest.raises(FloatingPointError, match="loss of step 1 is nan; start another training"):
+        pretrain(model, data, config, folder=tmp_path, progress=False)
+    assert not (tmp_path / "checkpoints").exists()
+    assert [row["step"] for row in read_metrics(tmp_path / "metrics.jsonl")] == [1]

@@ -8,6 +8,8 @@ import os
 from pathlib import Path
 
 import torch
+from safetensors import SafetensorError
+from safetensors.torch import load_file, save
 from torch import Tensor
 
 from bertlab._files import write_atomically
@@ -74,9 +76,6 @@ def load_pretrained(
     BERT's, if tensors are missing, unexpected or of another shape (all are listed), if the file
     is damaged, or if `vocab.txt` has another number of words than the model.
     """
-    from safetensors import SafetensorError  # only who reads weights needs the package
-    from safetensors.torch import load_file
-
     folder = Path(folder)
     for name in ("config.json", "model.safetensors"):
         if not (folder / name).is_file():
@@ -105,8 +104,6 @@ def save_pretrained(
 
     Raises ValueError if the tokenizer's vocabulary is not as large as the model's.
     """
-    from safetensors.torch import save
-
     config, folder = model.config, Path(folder)
     if tokenizer is not None and len(tokenizer.vocab) != config.vocab_size:
         raise ValueError(

@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import torch
+from safetensors.torch import load, save
 from torch import Tensor, nn
 
 from bertlab.training.sealed_folders import DamagedFolderError, read_sealed, write_sealed
@@ -153,8 +154,6 @@ def _remove_older(folder: Path, step: int, keep: int) -> None:
 def _files(
     model: nn.Module, optimizer: torch.optim.AdamW, settings: bytes
 ) -> Iterator[tuple[str, bytes]]:
-    from safetensors.torch import save  # only who keeps weights needs the package
-
     yield MODEL, save(_on_cpu(_tensors(model)))
     yield OPTIMIZER, save(_on_cpu(_memory(model, optimizer)))
     yield STATE, settings
@@ -205,12 +204,10 @@ def _restore(
     model: nn.Module,
     optimizer: torch.optim.AdamW,
 ) -> None:
-    from safetensors.torch import load
-
     saved, own = load(files[MODEL]), _tensors(model)
     faults = _misfits(saved, own) or _regrouped(groups, _groups(model, optimizer))
     if faults:
-        raise ValueError(f"load_checkpoint: {path} fits no such model: {'; '.join(faults)}")
+        raise ValueError(f"load_checkpoint: {path} does not fit: {'; '.join(faults)}")
     numbers = {name: n for n, name in enumerate(chain(*groups))}
     memory = {}
     for key, tensor in load(files[OPTIMIZER]).items():

@@ -6,6 +6,7 @@ from dataclasses import MISSING, asdict, fields
 from pathlib import Path
 from typing import Any
 
+import torch
 from tqdm.auto import tqdm
 
 from bertlab.data.fetching import DataError
@@ -41,7 +42,11 @@ TRAINED = (
     ("learning_rate", "at its highest", {"type": float}),
     ("dropout", "share of activations left out", {"type": float}),
     ("accumulate", "pieces of a batch, one after the other", {"type": int}),
-    ("precision", "float32, or bfloat16 where the processor is fast at it", {"choices": PRECISIONS, "metavar": "KIND"}),
+    (
+        "precision",
+        "float32, or bfloat16 where the processor is fast at it",
+        {"choices": PRECISIONS, "metavar": "KIND"},
+    ),
     ("compile", "use torch.compile, which pays in long runs on a GPU", {"action": "store_true"}),
     ("seed", "of everything random", {"type": int}),
     ("evaluate_every", "steps", {"type": int}),
@@ -90,13 +95,20 @@ def run(options: argparse.Namespace) -> int:
             )
             if processes.first:
                 tqdm.write(summary(options.out, outcome))
-    except (CheckpointError, DataError, OSError, ValueError) as error:
+    except (CheckpointError, DataError, FloatingPointError, OSError, ValueError) as error:
         tqdm.write(f"bertlab pretrain: {error}", file=sys.stderr)
+        return 1
+    except torch.OutOfMemoryError:
+        tqdm.write(
+            "bertlab pretrain: too little memory on the device; start another run with "
+            "--accumulate 2 or more, which gives the same result, or with a smaller --batch-size",
+            file=sys.stderr,
+        )
         return 1
     except FirstFailed:
         return 1
     except KeyboardInterrupt:
-        tqdm.write("bertlab pretrain: interrupted; nothing since the last checkpoint is kept")
+        tqdm.write("bertlab pretrain: interrupted; the last checkpoint is kept", file=sys.stderr)
         return STOPPED
     return 0 if outcome.finished else STOPPED
 

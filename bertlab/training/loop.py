@@ -3,6 +3,7 @@
 Source: Phuong & Hutter (2022), Algorithm 12 (ETraining), lines 2 and 3, and what practice adds.
 """
 
+import math
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -49,7 +50,8 @@ def pretrain(
     batches (the batches are the same however many); processes: what `joined_processes` gives.
 
     Returns the rows of this call: {"step", "kind": "train" or "held-out", "mlm_loss", ...}.
-    Ctrl-C or a polite `kill` lets the step end, saves a checkpoint and stops.
+    Ctrl-C or a polite `kill` lets the step end, saves a checkpoint and stops. A loss that is no
+    number any more raises FloatingPointError: nothing can be learned after it.
 
     With the same seed on the same machine the weights are the same, bit by bit, also if training
     was killed and went on.
@@ -151,6 +153,11 @@ class Training:
         )
         seconds = time.perf_counter() - started
         self.report("train", {**result.as_dict(), "learning_rate": rate, "seconds": seconds})
+        if not math.isfinite(result.loss):
+            raise FloatingPointError(
+                f"pretrain: the loss of step {self.done} is {result.loss}; start another training "
+                f"with a learning rate below {config.learning_rate}, or with more warm-up"
+            )
         return result
 
     def evaluate(self) -> None:

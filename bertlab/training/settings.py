@@ -1,6 +1,7 @@
 """What a run is told, kept in its folder as `settings.json`."""
 
 import json
+import math
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -34,7 +35,7 @@ class RunSettings:
             raise ValueError(
                 f"RunSettings: size must be one of {', '.join(SIZES)}; got {self.size!r}"
             )
-        if self.minutes is not None and not self.minutes > 0:
+        if self.minutes is not None and not 0 < self.minutes < math.inf:
             raise ValueError(f"RunSettings: minutes must be above 0; got {self.minutes}")
         if self.batch_size < 1:
             raise ValueError(f"RunSettings: batch_size must be at least 1; got {self.batch_size}")

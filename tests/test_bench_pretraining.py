@@ -1,0 +1,225 @@
+"""The training benchmark measures the same work of everybody, and says what it measured."""
+
+import subprocess
+import sys
+
+import pytest
+import torch
+from torch import nn
+
+from benchmarks import (
+    bench_pretraining,
+    learner_book,
+    learner_jobs,
+    learner_ours,
+    learner_transformers,
+)
+from benchmarks.flops import step_flops
+from benchmarks.learner_contests import BOOK, OURS, THEIRS, Plan, contestants
+from benchmarks.learner_reports import Lesson, Race, flops, learning_table, speed_table, verdict
+from benchmarks.learners import Setting, corpus_of
+from bertlab.model import BertConfig, BertForPreTraining, save_pretrained
+from bertlab.pretraining.token_store import write_tokens
+from bertlab.tokenizers import WordPiece
+from tests.conftest import ROOT
+
+DOCUMENTS = [
+    [f"the {animal} sat on a mat .", f"it was a {animal} .", "the mat was red .", "and so on ."]
+    for animal in ("cat", "dog", "cow", "owl", "hen", "fox")
+]
+
+
+@pytest.fixture(scope="module")
+def setting(tmp_path_factory):
+    """A corpus and the weights of a small model, as `prepare` writes them."""
+    folder = tmp_path_factory.mktemp("bench")
+    sentences = [sentence for document in DOCUMENTS for sentence in document]
+    tokenizer = WordPiece.train(sentences, 60, progress=False)
+    (folder / "corpus").mkdir()
+    tokenizer.save(folder / "corpus" / "tokenizer.json")
+    for side in ("training", "validation"):
+        write_tokens(DOCUMENTS, tokenizer, folder / "corpus" / side)
+    words = len(tokenizer.vocab)
+    setting = Setting(str(folder), "small", words, sequences=2, rate=1e-2)
+    config = BertConfig(
+        vocab_size=words, d_model=16, n_layers=1, n_heads=2, d_ff=32, max_length=128
+    )
+    save_pretrained(BertForPreTraining(config), setting.weights)
+    return setting
+
+
+@pytest.mark.parametrize("learn", [learner_ours.ours, learner_transformers.theirs])
+def test_everybody_starts_with_the_same_losses_and_learns(setting, learn):
+    learner = learn(setting)
+    before = learner_jobs.judge(learner, learner.model, setting, None)
+    reference = learner_ours.ours(setting)
+    expected = learner_jobs.judge(reference, reference.model, setting, None)
+    for loss in ("mlm_loss", "nsp_loss"):
+        assert before[loss] == pytest.approx(expected[loss], abs=1e-5)
+    for _ in range(30):
+        learner.step(next(learner.batches))
+    after = learner_jobs.judge(learner, learner.model, setting, None)
+    assert after["mlm_loss"] < before["mlm_loss"] - 0.5
+
+
+def test_transformers_reads_our_pairs_and_scores_every_position(setting):
+    corpus = corpus_of(setting.folder)
+    first = learner_transformers.PairDataset(corpus)[0]
+    text = corpus.tokenizer.decode(first["input_ids"], skip_special_tokens=False)
+    assert text.startswith("[CLS] ")
+    assert text.count("[SEP]") == 2
+    ends = [i for i, id in enumerate(first["input_ids"]) if id == corpus.tokenizer.vocab["[SEP]"]]
+    assert first["token_type_ids"] == [0] * (ends[0] + 1) + [1] * (ends[1] - ends[0])
+    special = [i for i, mark in enumerate(first["special_tokens_mask"]) if mark]
+    assert special == [0, *ends]
+
+    ours, theirs = learner_ours.ours(setting), learner_transformers.theirs(setting)
+    shape = theirs.shape(next(theirs.batches))
+    assert shape.predicted == shape.sequences * shape.length
+    batch = next(ours.batches)
+    assert ours.shape(batch).predicted == int(batch.predict.sum()) == len(batch.words)
+    assert ours.shape(batch).tokens == int(batch.attention_mask.sum())
+
+
+def test_the_collator_knows_our_special_tokens(setting):
+    corpus = corpus_of(setting.folder)
+    tokenizer = learner_transformers.tokenizer_of(corpus)
+    vocab = corpus.tokenizer.vocab
+    assert len(tokenizer) == len(vocab)
+    assert (tokenizer.mask_token_id, tokenizer.pad_token_id) == (vocab["[MASK]"], vocab["[PAD]"])
+
+
+def test_peers_run_without_our_ways_with_memory():
+    program = (
+        "import sys, benchmarks.learner_jobs, benchmarks.learner_book\n"
+        "import benchmarks.learner_transformers\n"
+        "assert 'bertlab.model' not in sys.modules\n"
+    )
+    subprocess.run([sys.executable, "-c", program], check=True, cwd=ROOT)
+
+
+class Book(nn.Module):
+    """A model in the book's manner: its word scores, and IsNext in column 1."""
+
+    def __init__(self):
+        super().__init__()
+        self.mlm = nn.Module()
+        self.mlm.mlp = nn.Linear(3, 7)
+
+    def forward(self, ids, segments, lengths):
+        assert lengths.tolist() == [4, 2]
+        encoded = ids[..., None].expand(*ids.shape, 3).float()
+        return encoded, None, torch.tensor([[0.0, 1.0], [0.0, 1.0]])
+
+
+def test_the_books_model_answers_like_ours():
+    ids = torch.arange(8).view(2, 4)
+    predict = torch.zeros(2, 4, dtype=torch.bool)
+    predict[0, 2] = predict[1, 1] = True
+    mask = torch.tensor([[1, 1, 1, 1], [1, 1, 0, 0]]).bool()
+    model = Book()
+    scores = learner_book.OurArguments(model)(ids, torch.zeros_like(ids), mask, predict)
+    words = torch.tensor([[2.0] * 3, [5.0] * 3])
+    assert torch.equal(scores.mlm_logits, model.mlm.mlp(words))
+    assert scores.nsp_logits[:, 0].tolist() == [1, 1]  # ours: column 0 is IsNext
+
+
+def test_the_book_gets_documents_of_sentences_of_tokens(setting):
+    corpus = corpus_of(setting.folder)
+    names = sorted(corpus.tokenizer.vocab, key=corpus.tokenizer.vocab.__getitem__)
+    documents = learner_book.sentences_as_tokens(corpus, names)
+    assert len(documents) == len(DOCUMENTS)
+    assert [len(document) for document in documents] == [4] * len(DOCUMENTS)
+    assert documents[0][0] == corpus.tokenizer.tokenize(DOCUMENTS[0][0])
+
+
+def test_the_learning_rate_goes_up_and_then_down_with_the_time():
+    assert [learner_jobs.factor(part) for part in (0, 0.05, 0.1)] == [0, 0.5, 1]
+    assert learner_jobs.factor(0.55) == pytest.approx(0.5)
+    assert learner_jobs.factor(1) == 0
+
+
+def answer(tokens, seconds=2.0, numbers=(1.0, 2.0)):
+    """What a turn of three batches says."""
+    shapes = [[32, 128, tokens, 600]] * 3
+    return {"shapes": shapes, "seconds": [seconds], "drawing": 0.02, "numbers": numbers}
+
+
+def test_speed_is_tokens_without_padding_by_time():
+    setting = Setting("", "tiny", 8000, 32)
+    ours, theirs = [answer(4096)], [answer(2048, seconds=4.0)]
+    config = BertConfig.tiny(vocab_size=8000)
+    done = 3 * step_flops(config, 32, 128, 600)
+    assert flops(setting, ours[0]) == pytest.approx(done / 2)
+    table = speed_table([Race(setting, [OURS, THEIRS, BOOK], [ours, theirs, []], done)])
+    lines = table.splitlines()[4:]
+    assert lines[0] == (
+        "| tiny, 8,000 words | ours | 6,144 (6,144–6,144) | 667 | 0% | 1.0% | 50% |  |  |  |"
+    )
+    assert lines[1] == (
+        "|  | transformers | 1,536 (1,536–1,536) | 1,333 | 50% | 0.5% | 25% | 4.00 "
+        "| 5: not met | equal |"
+    )
+    assert lines[2].startswith("|  | d2l | not installed |")
+
+
+def test_models_with_other_losses_stop_the_benchmark():
+    race = Race(
+        Setting("", "tiny", 8000, 32),
+        [OURS, THEIRS],
+        [[answer(4096)], [answer(4096, numbers=(1.0, 2.5))]],
+        1e9,
+    )
+    with pytest.raises(RuntimeError, match=r"0\.5 apart"):
+        speed_table([race])
+
+
+def test_a_goal_is_met_from_its_own_value_on():
+    assert verdict(5, 5) == "5: met"
+    assert verdict(4.99, 5) == "5: not met"
+    assert verdict(0.39, 0.4, " of the limit") == "0.4 of the limit: not met"
+    assert verdict(4, None) == ""
+
+
+def test_a_lower_loss_than_ours_is_a_goal_not_met():
+    def lesson(contestant, loss):
+        found = {"mlm_loss": loss, "mlm_accuracy": 0.25, "nsp_accuracy": 0.5}
+        return Lesson(contestant, {0.001: 6.0}, 0.001, {"steps": 1, "tokens": 2, "found": found})
+
+    table = learning_table("x", [lesson(OURS, 5.0), lesson(THEIRS, 5.5), lesson(BOOK, 4.5)])
+    verdicts = [line.split("|")[-2].strip() for line in table.splitlines()[4:]]
+    assert verdicts == ["", "met", "not met"]
+
+
+def test_everybody_learns_with_the_rate_that_was_best_for_them(monkeypatch):
+    losses = {("ours", 1e-3): 3, ("ours", 1e-2): 2, ("theirs", 1e-3): 1, ("theirs", 1e-2): 4}
+    asked = []
+
+    def turn(entry):
+        who, rate = entry.options["who"], entry.options["setting"]["rate"]
+        asked.append((who, rate, entry.options["seconds"]))
+        return {"found": {"mlm_loss": losses[who, rate]}}
+
+    monkeypatch.setattr(bench_pretraining, "turn", turn)
+    monkeypatch.setattr(bench_pretraining, "is_here", lambda contestant: contestant is not BOOK)
+    plan = Plan(minutes=1, rates=(1e-3, 1e-2))
+    lessons = bench_pretraining.learn(Setting("", "tiny", 8000, 32), plan)
+    assert [(lesson.contestant.who, lesson.rate) for lesson in lessons] == [
+        ("ours", 1e-2),
+        ("theirs", 1e-3),
+    ]
+    assert asked[:2] == [("ours", 1e-3, 12), ("theirs", 1e-3, 12)]
+    assert asked[4:] == [("ours", 1e-2, 60), ("theirs", 1e-3, 60)]
+
+
+def test_a_gpu_races_our_best_against_transformers_as_it_comes():
+    best, *_, theirs = contestants("cuda")
+    assert best.options == {"precision": "bfloat16", "compiled": True}
+    assert theirs == THEIRS
+
+
+def test_a_trial_cannot_be_written_into_the_page(monkeypatch, capsys):
+    monkeypatch.setattr(sys, "argv", ["bench_pretraining", "--quick", "--write"])
+    with pytest.raises(SystemExit):
+        bench_pretraining.read_plan()
+    assert "--write is for a whole run" in capsys.readouterr().err
