@@ -259,7 +259,7 @@ def test_a_masking_reads_its_ids_off_the_vocabulary():
 
 def test_a_vocabulary_without_mask_is_refused_with_what_to_do():
     tokenizer = ByteBPE.train(["a text without holes"], 260)
-    with pytest.raises(ValueError, match=r"no \[MASK\]; train it with special_tokens"):
+    with pytest.raises(ValueError, match=r"must have \[MASK\] among its special_tokens; train it"):
         Masking.of(tokenizer)
 
 
@@ -292,3 +292,22 @@ def test_the_formal_algorithm_masks_with_its_probability():
     assert torch.equal((holes == -1).nonzero().flatten(), T)
     rest = holes != -1
     assert torch.equal(holes[rest], x[rest])
+
+
+def test_masking_refuses_a_tokenizer_without_a_special_mask():
+    # Were [MASK] an ordinary word, it would be chosen itself.
+    tokenizer = WordPiece({"[UNK]": 0, "[MASK]": 1, "cat": 2}, special_tokens=["[UNK]"])
+    with pytest.raises(ValueError, match="among its special_tokens"):
+        Masking.of(tokenizer)
+
+
+def test_whole_words_need_a_tokenizer_that_marks_pieces():
+    tokenizer = WordPiece({"[UNK]": 0, "[MASK]": 1, "cat": 2}, special_tokens=["[UNK]", "[MASK]"])
+    with pytest.raises(ValueError, match="marks pieces inside a word"):
+        Masking.of(tokenizer, whole_words=True)
+
+
+def test_random_words_are_tokens_that_exist():
+    # The vocabulary leaves the ids 2 to 8 free.
+    tokenizer = WordPiece({"[UNK]": 0, "[MASK]": 1, "cat": 9}, special_tokens=["[UNK]", "[MASK]"])
+    assert Masking.of(tokenizer).ordinary_ids.tolist() == [9]

@@ -39,7 +39,7 @@ class MaskingCheck(TensorCheck):
         return f"{self.name}({', '.join(shown)})"
 
     def drawn(self, *arguments: Any, shape: Sequence[int], dtype: torch.dtype) -> Tensor:
-        """An answer that the generator alone decides; the last argument is a `Seed`."""
+        """An answer of this form; asked again with the same dice, the function repeats it."""
         answer = self.call(*arguments)
         if not isinstance(answer, Tensor) or answer.dtype != dtype or answer.shape != shape:
             self.equals(answer, torch.zeros(shape, dtype=dtype), self._shown(arguments))
@@ -48,15 +48,24 @@ class MaskingCheck(TensorCheck):
                 "gave two answers to the same question, from generators in the same state",
                 "every random number must come from the generator: generator=generator",
             )
-        if torch.equal(answer, self.call(*arguments[:-1], Seed(arguments[-1] + 1000))):
+        return answer
+
+    def heeds(self, *arguments: Any) -> None:
+        """The dice, which come last, make a difference to the answer."""
+        one, other = (self.call(*arguments[:-1], Seed(arguments[-1] + n)) for n in (0, 1000))
+        if torch.equal(one, other):
             self.fail(
                 "gives the same answer whatever the generator",
                 "draw from the generator that you are given; make no generator of your own",
             )
-        return answer
 
     def share(
-        self, event: Tensor, probability: float, what: str, known: Sequence[tuple[float, str]] = ()
+        self,
+        event: Tensor,
+        probability: float,
+        what: str,
+        known: Sequence[tuple[float, str]] = (),
+        because: str = "",
     ) -> None:
         """How often a yes stands in `event`; `known`: shares that mistakes lead to."""
         if off(event, probability):
@@ -64,7 +73,7 @@ class MaskingCheck(TensorCheck):
             near = [said for wrong, said in known if not off(event, wrong)]
             self.fail(
                 f"{what}: about {probability:.1%} expected, {share:.1%} of {event.numel():,} got",
-                near[0] if near else "",
+                near[0] if near else because,
             )
 
 

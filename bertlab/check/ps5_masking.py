@@ -53,6 +53,7 @@ def choose_tokens(function: Callable) -> Passed:
     chosen = check.drawn(ids, SPECIAL_IDS, 0.4, Seed(3), shape=ids.shape, dtype=torch.bool)
     fixed = "0.15 is only an example: use the argument `probability`"
     check.share(chosen[:, :38], 0.4, "ordinary tokens chosen, probability 0.4", [(0.15, fixed)])
+    check.heeds(ids, SPECIAL_IDS, 0.4, Seed(3))
     check.done("15 % and 40 % of 15,200 tokens, each for itself, by the generator alone")
     return check.passed()
 
@@ -129,6 +130,7 @@ def hide(function: Callable) -> Passed:
     )
     _fates(check, hidden, ids, predict)
     _random_words(check, hidden[predict & (hidden != MASK_ID)], ordinary, hidden, ids)
+    check.heeds(ids, predict, MASK_ID, ordinary, Seed(2))
     check.done("80/10/10 of 21,600 chosen tokens; the others stay")
     check.done("random words from ordinary_ids alone, each as often as any other")
     return check.passed()
@@ -137,7 +139,6 @@ def hide(function: Callable) -> Passed:
 def _fates(check: MaskingCheck, hidden: Tensor, ids: Tensor, predict: Tensor) -> None:
     """Each chosen token's fate, and that it is its own."""
     masked = (hidden == MASK_ID)[predict]
-    whole = "one number decides for the whole batch: draw one for each token, in the shape of ids"
     if masked.all() or not masked.any():
         again = [
             (check.call(ids, predict, MASK_ID, torch.unique(ids), Seed(s)) == MASK_ID)[predict]
@@ -145,8 +146,11 @@ def _fates(check: MaskingCheck, hidden: Tensor, ids: Tensor, predict: Tensor) ->
         ]
         check.law(
             not (any(x.all() for x in again) and any(not x.any() for x in again)),
-            f"all chosen tokens become [MASK], or none\n→ {whole}",
+            "all chosen tokens become [MASK], or none\n→ one number decides for the whole batch: "
+            "draw one for each token, torch.rand(ids.shape, generator=generator)",
         )
+    else:
+        _each_its_own(check, hidden == MASK_ID, predict)
     check.share(
         masked,
         0.8,
@@ -167,7 +171,7 @@ def _fates(check: MaskingCheck, hidden: Tensor, ids: Tensor, predict: Tensor) ->
     check.share(
         changed,
         0.1 * 23 / 24,  # 1 in 24 random words is the word itself
-        "chosen tokens that become another word",
+        "chosen tokens that become another word (1 random word in 24 is the word itself)",
         [
             (0.0, "10 % of the chosen become a random word: there is none"),
             (0.2 * 23 / 24, "half of the last 20 % stay as they are: the model must not mistrust"),
@@ -175,12 +179,14 @@ def _fates(check: MaskingCheck, hidden: Tensor, ids: Tensor, predict: Tensor) ->
             (0.18 * 23 / 24, "10 % of all chosen tokens, which is half of those left by [MASK]"),
         ],
     )
-    fate = torch.where(predict, (hidden == MASK_ID).long(), -1)
+
+
+def _each_its_own(check: MaskingCheck, masked: Tensor, predict: Tensor) -> None:
+    """Neither a sequence nor a place decides for all of its chosen tokens."""
     for dim, where in ((1, "sequence"), (0, "place")):
-        most = (fate == 1).sum(dim).double()
-        least = (fate == 0).sum(dim).double()
+        alike = ((masked & predict).sum(dim) == 0) | ((~masked & predict).sum(dim) == 0)
         check.law(
-            not ((most == 0) | (least == 0)).double().mean() > 0.5,
+            alike.double().mean() < 0.5,
             f"all chosen tokens of a {where} meet with the same fate\n"
             "→ draw one number for each token: torch.rand(ids.shape, generator=generator)",
         )
@@ -223,7 +229,7 @@ def _random_words(
     for id in ordinary.tolist():
         check.share(
             *(others == id, 1 / len(ordinary), f"random words that are {id}"),
-            [(p, "each of ordinary_ids is as likely as any other") for p in (0.0, 0.5)],
+            because="each of ordinary_ids is as likely as any other",
         )
 
 
@@ -239,6 +245,18 @@ def choose_words(function: Callable) -> Passed:
             "chosen.gather(1, word)",
         ),
     )
+    full = torch.tensor([[7, 5, 8, 11, 6, 10], [7, 12, 13, 14, 15, 16]])
+    check.example(
+        *(full, SPECIAL_IDS, CONTINUES, 1.0, Seed(1)),
+        gives=torch.ones(2, 6, dtype=torch.bool),
+        because="six tokens can be six words: numbers from 1 to 6 need L + 1 places",
+        mistakes=[
+            (
+                [[True] * 6, [True, False, False, False, False, False]],
+                "a continuing piece belongs to a word, too: all pieces of it, or none",
+            )
+        ],
+    )
     ids = torch.tensor([[3, 7, 4, 12, 9], [3, 5, 9, 0, 0]])
     right = [[False, True, False, True, False], [False, True, False, False, False]]
     check.example(
@@ -252,12 +270,6 @@ def choose_words(function: Callable) -> Passed:
                 "a continuing piece belongs to a word, too, even right after a special token",
             ),
         ],
-    )
-    full = torch.tensor([[7, 5, 8, 11, 6, 10], [7, 12, 13, 14, 15, 16]])
-    check.example(
-        *(full, SPECIAL_IDS, CONTINUES, 1.0, Seed(1)),
-        gives=torch.ones(2, 6, dtype=torch.bool),
-        because="six tokens can be six words: numbers from 1 to 6 need L + 1 places",
     )
     check.done("special tokens are never chosen")
     _of_words(check)
@@ -305,6 +317,7 @@ def _of_words(check: MaskingCheck) -> None:
         check.share(chosen[:, 4], probability, f"words of one piece, p = {probability}", [fixed])
         check.share(long, probability, f"words of three pieces, p = {probability}", known)
         check.share(long & chosen[:, 4], probability**2, "both of two neighbours")
+    check.heeds(ids, SPECIAL_IDS, CONTINUES, 0.5, Seed(2))
     check.done("all pieces or none, long words as often as short ones, in 1,500 sequences")
 
 

@@ -12,6 +12,7 @@ from torch import Tensor
 
 from bertlab.check.differences import short
 from bertlab.check.feedback import Passed
+from bertlab.check.ps4_weights import numbers
 from bertlab.check.ps5_losses import (
     mlm_gradient,
     mlm_loss,
@@ -20,7 +21,7 @@ from bertlab.check.ps5_losses import (
     nsp_sigmoid_loss,
 )
 from bertlab.check.ps5_masking import choose_tokens, choose_words, hide
-from bertlab.check.tensors import TensorCheck, normal, written
+from bertlab.check.tensors import TensorCheck, written
 from bertlab.training.adam import Moments
 
 __all__ = [
@@ -36,46 +37,53 @@ __all__ = [
 ]
 
 NAN = float("nan")
-DEFAULT_BETAS = (0.9, 0.999)
+BETAS = (0.9, 0.999)
 
 
 class AdamCheck(TensorCheck):
     """A check of an optimizer's step, which returns a parameter and its new moments."""
 
-    ready_made = ("adam", "rmsprop", "adagrad", "backward")
+    # The last name is the first thing that every optimizer of PyTorch does when it is made.
+    ready_made = ("adam", "rmsprop", "adagrad", "backward", "patch_step_function")
 
     def step(
-        self, *arguments: Any, because: str = "", mistakes: Sequence[tuple[Any, str]] = ()
-    ) -> tuple[Tensor, Moments]:
-        """One step that must be PyTorch's, given the same memory; the answer of the function."""
-        answer = self.call(*arguments, because=because)
-        shown = self._shown(arguments)
-        if not (isinstance(answer, tuple) and len(answer) == 2 and _two(answer[1])):
-            self.fail(
-                f"{shown}\nit must return two things: the moved parameter and its Moments(mean, "
-                f"square); it returned {_what(answer)}"
-            )
-        moved, (mean, square) = answer
-        expected = by_torch(*arguments)
+        self,
+        *arguments: Any,
+        gives: tuple[Sequence[float], Sequence[float], Sequence[float]],
+        because: str = "",
+        mistakes: Sequence[tuple[Any, str]] = (),
+    ) -> None:
+        """One step by hand; `gives`: the moved parameter and the new moments, m and v."""
+        moved, (mean, square) = self.taken(*arguments, because=because)
+        shown, expected = self._shown(arguments), list(map(torch.tensor, gives))
         self.equals(moved, expected[0], shown, because=because, mistakes=mistakes)
         kept = "what Adam remembers is m and v as they are; only the step uses the corrected ones"
         old = "the moments of before: return the new ones"
-        b1, b2 = arguments[5] if len(arguments) > 5 else DEFAULT_BETAS
+        b1, b2 = arguments[5]
         step, before = arguments[3], arguments[2]
         self.equals(
-            *(mean, expected[1].mean, f"{shown}: the new moments.mean"),
-            because="m = b1 * m + (1 - b1) * gradient",
+            *(mean, expected[1], f"{shown}: the new moments.mean"),
+            because=f"m = b1 * m + (1 - b1) * gradient, with b1 = betas[0] = {b1}",
             mistakes=[
-                (expected[1].mean / (1 - b1**step), kept),
-                (expected[1].square, "first the mean, then the square: Moments(mean, square)"),
+                (expected[1] / (1 - b1**step), kept),
+                (expected[2], "first the mean, then the square: Moments(mean, square)"),
                 (before.mean, old),
             ],
         )
         self.equals(
-            *(square, expected[1].square, f"{shown}: the new moments.square"),
-            because="v = b2 * v + (1 - b2) * gradient squared",
-            mistakes=[(expected[1].square / (1 - b2**step), kept), (before.square, old)],
+            *(square, expected[2], f"{shown}: the new moments.square"),
+            because=f"v = b2 * v + (1 - b2) * gradient squared, with b2 = betas[1] = {b2}",
+            mistakes=[(expected[2] / (1 - b2**step), kept), (before.square, old)],
         )
+
+    def taken(self, *arguments: Any, because: str = "") -> tuple[Tensor, Moments]:
+        """The answer of a step, of which the form is right."""
+        answer = self.call(*arguments, because=because)
+        if not (isinstance(answer, tuple) and len(answer) == 2 and _two(answer[1])):
+            self.fail(
+                f"{self._shown(arguments)}\nit must return two things: the moved parameter and its "
+                f"Moments(mean, square); it returned {_what(answer)}"
+            )
         return answer
 
     def _shown(self, arguments: tuple) -> str:
@@ -89,29 +97,6 @@ def _two(moments: Any) -> bool:
 
 def _what(answer: Any) -> str:
     return f"a tensor {written(answer)}" if isinstance(answer, Tensor) else short(answer)
-
-
-def by_torch(
-    parameter: Tensor,
-    gradient: Tensor,
-    moments: Moments,
-    step: int,
-    learning_rate: float,
-    betas: tuple[float, float] = DEFAULT_BETAS,
-    eps: float = 1e-8,
-) -> tuple[Tensor, Moments]:
-    """What `torch.optim.Adam` does in its step number `step`, with these moments."""
-    weight = parameter.clone().requires_grad_()
-    weight.grad = gradient.clone()
-    optimizer = torch.optim.Adam([weight], lr=learning_rate, betas=betas, eps=eps)
-    optimizer.state[weight] = {
-        "step": torch.tensor(float(step - 1)),
-        "exp_avg": moments.mean.clone(),
-        "exp_avg_sq": moments.square.clone(),
-    }
-    optimizer.step()
-    state = optimizer.state[weight]
-    return weight.detach(), Moments(state["exp_avg"], state["exp_avg_sq"])
 
 
 def adam_step(function: Callable) -> Passed:
@@ -132,9 +117,11 @@ def adam_step(function: Callable) -> Passed:
 
 def _first_steps(check: AdamCheck) -> None:
     one, gradient = torch.ones(2), torch.tensor([0.5, -2.0])
+    memory = ([0.05, -0.2], [0.00025, 0.004])
     bias = "the running means start at 0 and are too small at first: divide by 1 - beta**step"
     check.step(
-        *(one, gradient, Moments.start(one), 1, 0.1, DEFAULT_BETAS, 0.0),
+        *(one, gradient, Moments.start(one), 1, 0.1, BETAS, 0.0),
+        gives=([0.9, 1.1], *memory),
         because="m = [0.05, -0.2], corrected [0.5, -2]; v corrected [0.25, 4], its root [0.5, 2]: "
         "the first step is the learning rate, whatever the gradient's size",
         mistakes=[
@@ -159,7 +146,8 @@ def _first_steps(check: AdamCheck) -> None:
     )
     after = "eps is added to the root of the corrected v: sqrt(v) + eps"
     check.step(
-        *(one, gradient, Moments.start(one), 1, 0.1, DEFAULT_BETAS, 0.5),
+        *(one, gradient, Moments.start(one), 1, 0.1, BETAS, 0.5),
+        gives=([0.95, 1.08], *memory),
         because="with eps = 0.5: 0.1 * 0.5 / (0.5 + 0.5) and 0.1 * -2 / (2 + 0.5)",
         mistakes=[
             ([0.9423, 1.0943], "eps stands outside the root: sqrt(v) + eps, not sqrt(v + eps)"),
@@ -174,9 +162,9 @@ def _later_step(check: AdamCheck) -> None:
     memory = Moments(torch.tensor([0.2, -0.1]), torch.tensor([0.09, 0.01]))
     check.step(
         *(torch.ones(2), torch.tensor([0.5, -2.0]), memory, 3, 0.1, (0.5, 0.75), 0.0),
+        gives=([0.9156, 1.0909], [0.35, -1.05], [0.13, 1.0075]),
         because="m = [0.35, -1.05] / (1 - 0.5**3), v = [0.13, 1.0075] / (1 - 0.75**3)",
         mistakes=[
-            ([0.8921, 1.0657], "betas[0] belongs to m, betas[1] to v"),
             ([0.9845, 1.0495], "use the betas that were given, not always 0.9 and 0.999"),
             ([NAN, NAN], "beta to the power of step: beta**step, not beta * step"),
             ([0.8946, 1.1515], "the step goes along m, the running mean, not the last gradient"),
@@ -188,15 +176,28 @@ def _later_step(check: AdamCheck) -> None:
 
 
 def _hundred_steps(check: AdamCheck) -> None:
-    gradients = normal(100, 3, 4, dtype=torch.float64) * torch.logspace(-3, 1, 100)[:, None, None]
-    start = torch.ones(3, 4, dtype=torch.float64)
-    ours = reference = (start, Moments.start(start))
+    """Each step on the moments of the one before, with betas and eps left out."""
+    gradients = numbers(100, 3, seed=5, dtype=torch.float64)
+    gradients = gradients * torch.logspace(-3, 1, 100, dtype=torch.float64)[:, None]
+    parameter = torch.ones(3, dtype=torch.float64)
+    moments = Moments.start(parameter)
     for step, gradient in enumerate(gradients, start=1):
-        ours = check.call(ours[0], gradient, Moments(*ours[1]), step, 0.01)
-        reference = by_torch(reference[0], gradient, reference[1], step, 0.01)
-        check.equals(
-            *(ours[0], reference[0], f"step {step} of 100, learning rate 0.01"),
-            because="each step starts from the moments of the one before",
-            tolerance=1e-7,
-        )
-    check.done("a hundred steps as torch.optim.Adam takes them")
+        parameter, moments = check.taken(parameter, gradient, Moments(*moments), step, 0.01)
+        if step in WAY:
+            check.equals(
+                *(parameter, torch.tensor(WAY[step], dtype=torch.float64)),
+                f"after {step} steps of 0.01 from [1, 1, 1]",
+                because="each step starts from the moments of the one before; betas and eps have "
+                "the values of the first line if they are not given",
+                tolerance=1e-5,
+            )
+    check.done("a hundred steps, as torch.optim.Adam takes them")
+
+
+# The way of torch.optim.Adam: steps taken, and where the three weights are then.
+WAY = {
+    1: [1.01, 1.01, 0.99],
+    2: [1.012007, 1.019537, 0.989525],
+    10: [0.990767, 1.061983, 0.985416],
+    100: [0.827608, 0.964672, 0.981232],
+}

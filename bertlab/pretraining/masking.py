@@ -23,7 +23,7 @@ class Masked(NamedTuple):
     predict: Tensor  # [B, L], boolean: the tokens that it must guess
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Masking:
     """How tokens are chosen and hidden; `Masking.of(tokenizer)` reads the ids from a vocabulary.
 
@@ -51,20 +51,28 @@ class Masking:
     ) -> "Masking":
         """The masking for a tokenizer's vocabulary.
 
-        Raises ValueError if the vocabulary has no [MASK].
+        Raises ValueError if [MASK] is not among the special tokens, or if whole words are wanted
+        and no token goes on with a word (##s).
         """
-        if MASK not in tokenizer.vocab:
+        if MASK not in tokenizer.special_tokens:
             raise ValueError(
-                f"Masking.of: the tokenizer's vocabulary has no {MASK}; train it with "
-                f"special_tokens that hold {MASK}, or take WordPiece, which has it"
+                f"Masking.of: the tokenizer must have {MASK} among its special_tokens; train it "
+                "with that, or take WordPiece, which has it"
             )
         special = sorted(tokenizer.vocab[token] for token in tokenizer.special_tokens)
-        ordinary = torch.ones(max(tokenizer.vocab.values()) + 1, dtype=torch.bool)
+        ordinary = torch.zeros(max(tokenizer.vocab.values()) + 1, dtype=torch.bool)
+        ordinary[list(tokenizer.vocab.values())] = True
         ordinary[special] = False
         continues = None
         if whole_words:
+            pieces = [id for token, id in tokenizer.vocab.items() if token.startswith("##")]
+            if not pieces:
+                raise ValueError(
+                    "Masking.of: whole_words needs a tokenizer that marks pieces inside a word by "
+                    "##, as WordPiece does; this one has no such token"
+                )
             continues = torch.zeros_like(ordinary)
-            continues[[id for token, id in tokenizer.vocab.items() if token.startswith("##")]] = 1
+            continues[pieces] = True
         return cls(
             tokenizer.vocab[MASK],
             torch.tensor(special),

@@ -15,3 +15,11 @@ def wrong(task, mistake, solution, diagnosis):
 def right(task, manner, solution):
     """A right solution that is not written as ours is."""
     return task, manner, dedent(solution)
+
+
+def changed(solution, *changes):
+    """A solution with some of its text replaced: pairs of old and new."""
+    for old, new in changes:
+        assert old in solution, old
+        solution = solution.replace(old, new)
+    return solution

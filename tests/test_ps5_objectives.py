@@ -1,0 +1,94 @@
+"""Assignment 5: its numbers are PyTorch's, its checks of chance are fair, its answer is true."""
+
+import pytest
+import torch
+
+from bertlab.check import ps5_chance, ps5_masking, ps5_objectives
+from bertlab.check.feedback import CheckFailed
+from bertlab.check.ps4_weights import numbers
+from tests.conftest import ROOT, read_page
+
+SOURCE = ROOT / "solutions" / "ps5_objectives" / "ps5_objectives.ipynb"
+CHANCE = ("choose_tokens", "hide", "choose_words")
+
+
+@pytest.fixture(scope="module")
+def solution():
+    """The functions of the solution notebook."""
+    scope = {"__name__": "__main__"}
+    for cell in read_page(SOURCE).code:
+        if cell.metadata.nbgrader.solution or cell.id in ("imports", "given-shares"):
+            exec(compile(cell.source, cell.id, "exec"), scope)
+    return scope
+
+
+def test_the_way_of_a_hundred_steps_is_that_of_torchs_adam():
+    gradients = numbers(100, 3, seed=5, dtype=torch.float64)
+    gradients = gradients * torch.logspace(-3, 1, 100, dtype=torch.float64)[:, None]
+    weight = torch.ones(3, dtype=torch.float64, requires_grad=True)
+    optimizer = torch.optim.Adam([weight], lr=0.01)
+    seen = set()
+    for step, gradient in enumerate(gradients, start=1):
+        weight.grad = gradient.clone()
+        optimizer.step()
+        if step in ps5_objectives.WAY:
+            assert weight.tolist() == pytest.approx(ps5_objectives.WAY[step], abs=1e-6)
+            seen.add(step)
+    assert seen == set(ps5_objectives.WAY)
+
+
+@pytest.mark.parametrize("name", CHANCE)
+def test_a_right_solution_passes_whatever_its_dice_show(solution, name):
+    """Another right solution draws in another order: here it throws some dice away first."""
+    right = solution[name]
+    for wasted in range(1, 16):
+
+        def wasteful(*arguments, wasted=wasted):
+            torch.rand(wasted, generator=arguments[-1])
+            return right(*arguments)
+
+        assert "passes" in repr(getattr(ps5_masking, name)(wasteful))
+
+
+@pytest.mark.parametrize("name", CHANCE)
+def test_a_check_of_chance_leaves_the_students_own_dice_alone(solution, name):
+    before = torch.get_rng_state()
+    getattr(ps5_masking, name)(solution[name])
+    assert torch.equal(before, torch.get_rng_state())
+
+
+def test_five_standard_deviations_are_the_border():
+    # 10,000 throws of a coin: 5,000, with a standard deviation of 50.
+    heads = torch.arange(10_000)
+    assert not ps5_chance.off(heads < 5_249, 0.5)
+    assert ps5_chance.off(heads < 5_252, 0.5)
+    assert ps5_chance.off(heads < 4_748, 0.5)
+    assert ps5_chance.off(heads < 1, 0.0)
+
+
+def test_an_optimizer_of_torch_is_refused_before_it_loads_anything():
+    def by_torch(parameter, gradient, moments, step, learning_rate, betas, eps):
+        return torch.optim.Adam([parameter.requires_grad_()]), moments
+
+    with pytest.raises(CheckFailed, match="ready-made function of PyTorch"):
+        ps5_objectives.adam_step(by_torch)
+
+
+def test_the_graders_answer_states_the_numbers_that_the_page_shows(solution, capsys):
+    shown = []
+    scope = solution | {"display": lambda table: shown.append(str(table))}
+    cells = {cell.id: cell.source for cell in read_page(SOURCE).cells}
+    for name in ("masking", "pairs", "training", "tested"):
+        exec(compile(cells[name], name, "exec"), scope)
+    masking, tested = shown
+    detector = capsys.readouterr().out
+    for number, where in (
+        *(("11.8%", masking), ("1.5%", masking), ("1.6%", masking), ("85.1%", masking)),
+        ("1,138", masking),
+        ("-0.62 + 1.91 * shared", detector),
+        *(("71.9%", tested), ("50.0%", tested), ("0.564", tested), ("1.095", tested)),
+    ):
+        assert number in where
+        assert number.replace("%", " %") in cells["explain"]
+    assert "1,123" in masking
+    assert f"{1_138 + 1_123:,}" in cells["explain"]
