@@ -1,0 +1,80 @@
+"""Assignment 6: what its solutions compute is what the library computes."""
+
+import pytest
+import torch
+
+from bertlab.check.ps6_probes import TwoWeights, many_pieces, two_pieces
+from bertlab.model import BertConfig, BertForPreTraining
+from bertlab.training.evaluation import evaluate
+from bertlab.training.optimizers import adamw
+from bertlab.training.steps import accumulate_gradients, cut, training_step
+from bertlab.training.toy_data import ToyData
+from tests.conftest import ROOT, read_page
+
+SOURCE = ROOT / "solutions" / "ps6_pretraining_loop" / "ps6_pretraining_loop.ipynb"
+DATA = ToyData(batch_size=12, n_batches=3, seed=5)
+CONFIG = BertConfig(
+    vocab_size=len(DATA.world.tokenizer.vocab), d_model=16, n_layers=1, n_heads=2, d_ff=32
+)
+BATCH = DATA.epoch(0)[0]
+
+
+@pytest.fixture(scope="module")
+def solution():
+    """The functions of the solution notebook."""
+    scope = {"__name__": "__main__"}
+    for cell in read_page(SOURCE).code:
+        if cell.metadata.nbgrader.solution or cell.id == "imports":
+            exec(compile(cell.source, cell.id, "exec"), scope)
+    return scope
+
+
+def bert():
+    """A small model without dropout; always the same weights."""
+    return BertForPreTraining(CONFIG, seed=1).eval()
+
+
+def test_the_solutions_gradients_and_loss_are_the_librarys(solution):
+    ours, theirs = bert(), bert()
+    totals = len(BATCH.words), len(BATCH.next_sentence)
+    loss = solution["accumulate_gradients"](ours, cut(BATCH, 5), *totals)
+    words, pairs, *_ = accumulate_gradients(theirs, cut(BATCH, 5), *totals).tolist()
+    assert loss == pytest.approx(words / totals[0] + pairs / totals[1], rel=1e-5)
+    for one, other in zip(ours.parameters(), theirs.parameters(), strict=True):
+        assert (one.grad is None and other.grad is None) or torch.allclose(one.grad, other.grad)
+
+
+def test_the_solutions_step_is_the_librarys(solution):
+    ours, theirs = bert(), bert()
+    result = training_step(theirs, adamw(theirs, 0.003), BATCH, clip=0.1, accumulate=4)
+    loss = solution["training_step"](ours, adamw(ours, 7.0), cut(BATCH, 4), 0.003, 0.1)
+    assert loss == pytest.approx(result.loss, rel=1e-5)
+    for one, other in zip(ours.parameters(), theirs.parameters(), strict=True):
+        assert torch.allclose(one, other, atol=1e-6)
+
+
+def test_the_solutions_evaluation_is_the_librarys(solution):
+    expected = evaluate(bert(), DATA)
+    loss, words, pairs = solution["evaluate"](bert(), DATA.epoch(0))
+    assert loss == pytest.approx(expected.mlm_loss, rel=1e-5)
+    assert (words, pairs) == pytest.approx((expected.mlm_accuracy, expected.nsp_accuracy))
+
+
+def test_a_model_of_the_checks_refuses_the_arguments_of_another_batch():
+    pieces = two_pieces()
+    model = TwoWeights(pieces)
+    first, second = pieces
+    with pytest.raises(ValueError, match="segment_ids differs"):
+        model(first.ids, first.attention_mask, first.segment_ids, first.predict)
+    with pytest.raises(ValueError, match="predict differs"):
+        model(*first[:3], ~first.predict)
+    with pytest.raises(ValueError, match="ids of a piece"):
+        model(second.ids + 1, *second[1:4])
+    assert model.calls == []
+
+
+def test_pieces_of_the_checks_can_be_told_apart_and_one_has_no_masked_word():
+    for pieces in (two_pieces(), many_pieces()):
+        assert len({str(piece.ids.tolist()) for piece in pieces}) == len(pieces)
+        assert all(int(piece.predict.sum()) == len(piece.words) for piece in pieces)
+    assert [len(piece.words) for piece in many_pieces()].count(0) == 1
