@@ -11,11 +11,12 @@ that stay, sentences that follow from each other or do not. And because we wrote
 probability, Bayes' rule gives the exact answer to both questions of pre-training, whatever is
 masked: no loss can be smaller in expectation. What a model has above it is what it has not learned.
 
-Read `world` (the language), then `drawing` (stories and pairs), then `limit` (the exact answers).
+Read `world` (the language), then `drawing` (stories and pairs), `reading` and `inference` (the
+exact answers).
 """
 
 from bertlab.data.toyworld.drawing import Pairs, pairs, stories
-from bertlab.data.toyworld.limit import (
+from bertlab.data.toyworld.inference import (
     Limit,
     limit,
     mean_loss,

@@ -113,6 +113,6 @@ def join(first: Tensor, second: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def spell(ids: list[int], world: World) -> str:
-    """A sentence as text, with a capital letter and no space before its full stop."""
+    """A sentence as text, with a capital letter."""
     text = " ".join(world.spelling[id] for id in ids if id not in (SEP, PAD))
-    return (text[:1].upper() + text[1:]).replace(" .", ".")
+    return text[:1].upper() + text[1:]

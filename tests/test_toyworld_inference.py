@@ -1,0 +1,364 @@
+"""The best possible predictions, against an enumeration of all sentences of a small world."""
+
+import math
+from itertools import pairwise, product
+
+import numpy as np
+import pytest
+import torch
+
+from bertlab.data.toyworld import (
+    TOYWORLD,
+    World,
+    limit,
+    mean_loss,
+    next_sentence_posterior,
+    pairs,
+    posterior,
+    posterior_of_sentence,
+    word_frequencies,
+)
+from bertlab.data.toyworld.reading import masking_matrix
+from bertlab.data.toyworld.world import HEROES, MOODS, PLACES, THINGS, Mood
+from bertlab.pretraining.masking import Masking, mask_tokens
+
+PAD, CLS, SEP, MASK = 0, 2, 3, 4
+SMALL = World(
+    heroes=(HEROES[0], HEROES[-1]),
+    places=PLACES[:3],
+    things=(THINGS[0], THINGS[-1]),
+    moods=MOODS[:2],
+    plans=("SUBJECT GOES to PLACE", "the THING MAKES OBJECT MOOD", "SUBJECT IS MOOD"),
+)
+# Small enough to go through all that can be read.
+SMALLEST = World(
+    heroes=HEROES[:1],
+    places=PLACES[:1],
+    things=THINGS[:1],
+    moods=(Mood(("happy",), ()), Mood(("hungry",), ())),
+    plans=("SUBJECT MOOD", "MOOD"),
+)
+
+
+class Reference:
+    """All sentences of a world, the joint probability of two, and Bayes' rule, by enumeration."""
+
+    def __init__(self, world, probability=0.15):
+        self.world, self.p = world, probability
+        vocab = world.tokenizer.vocab
+        self.n_words = len(vocab) - 5
+        states = list(product(world.plans, world.heroes, world.places, world.things, world.moods))
+        said = [self.sentences_of(*state) for state in states]
+        self.sentences = sorted({tuple(vocab[w] for w in words) for s in said for words in s})
+        number = {sentence: i for i, sentence in enumerate(self.sentences)}
+        emission = np.zeros((len(states), len(self.sentences)))
+        for z, sentences in enumerate(said):
+            for words in sentences:
+                emission[z, number[tuple(vocab[w] for w in words)]] += 1 / len(sentences)
+        follows = np.array([[self.step(a, b) for b in states] for a in states])
+        self.next = emission.T @ follows @ emission / len(states)  # [S, S], P(A, B | IsNext)
+        self.other = np.outer(emission.mean(0), emission.mean(0))
+        self.mixed = (self.next + self.other) / 2
+
+    def sentences_of(self, plan, hero, place, thing, mood):
+        """All sentences of a state; each is equally likely."""
+        form = 1 if hero.plural else 0
+        words = {
+            "SUBJECT": [hero.name.lower(), hero.subject],
+            "OBJECT": [hero.object],
+            "GOES": [("walks", "walk"), ("runs", "run"), ("comes", "come")],
+            "IS": [("is", "are")],
+            "MAKES": [("makes", "make")],
+            "PLACE": [place],
+            "THING": [thing.name],
+            "MOOD": list(mood.adjectives),
+        }
+        words["GOES"] = [verb[form] for verb in words["GOES"]]
+        words["IS"] = [verb[form] for verb in words["IS"]]
+        words["MAKES"] = [verb[1 if thing.plural else 0] for verb in words["MAKES"]]
+        return list(product(*(words.get(slot, [slot]) for slot in plan.split())))
+
+    def step(self, a, b):
+        """P(next state is b | this one is a), from the world's description."""
+        world = self.world
+        plan_a, hero_a, place_a, thing_a, mood_a = a
+        plan_b, hero_b, place_b, thing_b, mood_b = b
+        n_places, n_moods, n_plans = len(world.places), len(world.moods), len(world.plans)
+        walk = (world.places.index(place_b) - world.places.index(place_a)) % n_places
+        turn = (world.moods.index(mood_b) - world.moods.index(mood_a)) % n_moods
+        place = (walk == 0) * (1 - world.walking)
+        place += ((walk == 1 % n_places) + (walk == -1 % n_places)) * world.walking / 2
+        thing = (thing_a == thing_b) * (1 - world.losing) + world.losing / len(world.things)
+        mood = (turn == 0) * (1 - world.changing) + (turn == 1 % n_moods) * world.changing
+        plan = (plan_a != plan_b) / (n_plans - 1)
+        return (hero_a == hero_b) * place * thing * mood * plan
+
+    def read_if_chosen(self, word, token):
+        return 0.8 * (token == MASK) + 0.1 * (token == word) + 0.1 / self.n_words * (token > 4)
+
+    def read(self, word, token):
+        return self.p * self.read_if_chosen(word, token) + (1 - self.p) * (token == word)
+
+    def likelihood(self, tokens, hole=None):
+        """P(tokens are read | sentence) for each sentence; the hole is known to be chosen."""
+        return np.array(
+            [
+                math.prod(
+                    (self.read_if_chosen if i == hole else self.read)(word, token)
+                    for i, (word, token) in enumerate(zip(sentence, tokens, strict=True))
+                )
+                if len(sentence) == len(tokens)
+                else 0.0
+                for sentence in self.sentences
+            ]
+        )
+
+    def of_word(self, first, second, side, place, joint):
+        """P(what is read, and the true word at a place is v): [V]."""
+        holes = [None, None]
+        holes[side] = place
+        weights = joint * np.outer(
+            self.likelihood(first, holes[0]), self.likelihood(second, holes[1])
+        )
+        of_sentence = weights.sum(axis=1 - side)
+        found = np.zeros(self.n_words + 5)
+        for sentence, weight in zip(self.sentences, of_sentence, strict=True):
+            if weight:
+                found[sentence[place]] += weight
+        return found
+
+    def of_next(self, first, second):
+        a, b = self.likelihood(first), self.likelihood(second)
+        following, other = a @ self.next @ b, a @ self.other @ b
+        return following / (following + other)
+
+
+def split(row):
+    """The tokens of A and B, of a row of ids."""
+    end = row.index(SEP)
+    return row[1:end], row[end + 1 : row.index(SEP, end + 1)]
+
+
+def masked(n, seed, world, probability=0.15):
+    drawn = pairs(n, seed, world)
+    holes = mask_tokens(
+        drawn.ids,
+        Masking.of(world.tokenizer, probability),
+        torch.Generator().manual_seed(seed),
+    )
+    return drawn, holes
+
+
+def every_hole(ids):
+    return ids > SEP
+
+
+@pytest.mark.parametrize("probability", [0.15, 0.5])
+@pytest.mark.parametrize("world", [SMALL, SMALLEST])
+def test_the_posterior_of_words_is_that_of_enumeration(world, probability):
+    _, holes = masked(25, 0, world, probability)
+    reference = Reference(world, probability)
+    found = posterior(holes.ids, every_hole(holes.ids), world, probability)
+    expected = []
+    for row in holes.ids.tolist():
+        first, second = split(row)
+        for side, tokens in enumerate((first, second)):
+            expected += [
+                reference.of_word(first, second, side, place, reference.mixed)
+                for place in range(len(tokens))
+            ]
+    expected = torch.tensor(np.array(expected), dtype=torch.float)
+    torch.testing.assert_close(found, expected / expected.sum(1, keepdim=True))
+
+
+def test_the_posterior_within_a_sentence_is_that_of_enumeration():
+    _, holes = masked(25, 1, SMALL)
+    reference = Reference(SMALL)
+    found = posterior_of_sentence(holes.ids, every_hole(holes.ids), SMALL)
+    expected = []
+    for row in holes.ids.tolist():
+        first, second = split(row)
+        for side, tokens in enumerate((first, second)):  # reference.other: they are independent
+            expected += [
+                reference.of_word(first, second, side, place, reference.other)
+                for place in range(len(tokens))
+            ]
+    expected = torch.tensor(np.array(expected), dtype=torch.float)
+    torch.testing.assert_close(found, expected / expected.sum(1, keepdim=True))
+
+
+@pytest.mark.parametrize("probability", [0.0, 0.15, 0.5])
+def test_the_posterior_of_next_sentence_is_that_of_enumeration(probability):
+    drawn, holes = masked(100, 2, SMALL, probability or 0.15)
+    ids = holes.ids if probability else drawn.ids
+    reference = Reference(SMALL, probability)
+    expected = [reference.of_next(*split(row)) for row in ids.tolist()]
+    found = next_sentence_posterior(ids, SMALL, probability)
+    torch.testing.assert_close(found, torch.tensor(expected, dtype=torch.float))
+
+
+def test_the_expected_loss_is_the_conditional_entropy():
+    """Over all that can be read in the smallest world, each weighed with its probability."""
+    reference = Reference(SMALLEST)
+    tokens = [MASK, *range(5, len(SMALLEST.spelling))]
+    cross_entropy = entropy = total = 0.0
+    for lengths in product((1, 2), repeat=2):
+        read = list(product(tokens, repeat=sum(lengths)))
+        rows = [[CLS, *r[: lengths[0]], SEP, *r[lengths[0] :], SEP] for r in read]
+        ids = torch.tensor(rows)
+        found = posterior(ids, every_hole(ids), SMALLEST).double().numpy()
+        found = found.reshape(len(rows), sum(lengths), -1)
+        for row, guesses in zip(rows, found, strict=True):
+            first, second = split(row)
+            places = [(0, i) for i in range(len(first))] + [(1, i) for i in range(len(second))]
+            for (side, place), guess in zip(places, guesses, strict=True):
+                joint = reference.of_word(first, second, side, place, reference.mixed)
+                likely = joint > 0
+                total += joint.sum()
+                entropy -= (joint[likely] * np.log(joint[likely] / joint.sum())).sum()
+                cross_entropy -= (joint[likely] * np.log(guess[likely])).sum()
+    # Each place counts once, with the probability that there is such a place: 3 words on average.
+    assert total == pytest.approx(3.0)
+    assert cross_entropy == pytest.approx(entropy, rel=1e-5)
+    assert 0.3 < entropy / total < 1.5
+
+    drawn, holes = masked(20_000, 3, SMALLEST)
+    sampled = limit(
+        holes.ids, holes.predict, drawn.ids[holes.predict], drawn.next_sentence, SMALLEST
+    )
+    assert sampled.mlm_loss == pytest.approx(entropy / total, abs=0.03)
+
+
+def test_the_masking_is_that_of_pre_training():
+    masking = Masking.of(SMALL.tokenizer)
+    n, word = 200_000, SMALL.tokenizer.vocab[PLACES[0]]
+    ids = torch.full((1, n), word)
+    holes = mask_tokens(ids, masking, torch.Generator().manual_seed(0))
+    for chosen, read in ((0.15, holes.ids[0]), (1.0, holes.ids[holes.predict])):
+        expected = masking_matrix(SMALL, chosen=chosen)[word]
+        counts = torch.bincount(read, minlength=len(expected))
+        deviation = (len(read) * expected * (1 - expected)).sqrt()
+        assert ((counts - len(read) * expected).abs() <= 5 * deviation + 0.01).all()
+    special = masking_matrix(SMALL, chosen=0.15)[:5]
+    assert torch.equal(special, torch.eye(len(SMALL.spelling))[:5])
+
+
+def test_rows_sum_to_one_and_what_happens_is_never_impossible():
+    drawn, holes = masked(400, 4, TOYWORLD)
+    words = drawn.ids[holes.predict]
+    for guess in (posterior, posterior_of_sentence):
+        found = guess(holes.ids, holes.predict)
+        torch.testing.assert_close(found.sum(1), torch.ones(len(words)))
+        assert found.gather(1, words[:, None]).min() > 0
+        assert found[:, :5].max() == 0  # special tokens
+    following = next_sentence_posterior(holes.ids)
+    assert torch.where(drawn.next_sentence == 0, following, 1 - following).min() > 0
+
+
+def assert_calibrated(probabilities, happened):
+    """Among all to which about p was given, a share of p happened, p by p."""
+    limits = [0.0, 0.01, 0.1, 0.3, 0.6, 0.9, 1.01]
+    for low, high in pairwise(limits):
+        bucket = (probabilities >= low) & (probabilities < high)
+        given = probabilities[bucket].double()
+        deviation = (given * (1 - given)).sum().sqrt()
+        assert len(given) > 50
+        assert abs(happened[bucket].sum() - given.sum()) < 5 * deviation
+
+
+def test_the_posteriors_are_calibrated():
+    drawn, holes = masked(6000, 5, TOYWORLD)
+    words = drawn.ids[holes.predict]
+    found = posterior(holes.ids, holes.predict)
+    assert_calibrated(found, torch.nn.functional.one_hot(words, found.shape[1]))
+    assert_calibrated(next_sentence_posterior(holes.ids), drawn.next_sentence == 0)
+
+
+def test_each_wider_view_lowers_the_loss():
+    drawn, holes = masked(1500, 6, TOYWORLD)
+    words = drawn.ids[holes.predict]
+    alone = mean_loss(word_frequencies(), words)
+    in_sentence = mean_loss(posterior_of_sentence(holes.ids, holes.predict), words)
+    best = limit(holes.ids, holes.predict, words, drawn.next_sentence)
+    assert best.mlm_loss == pytest.approx(mean_loss(posterior(holes.ids, holes.predict), words))
+    assert alone > in_sentence + 2.5
+    assert in_sentence > best.mlm_loss + 0.05
+    assert 0.6 < best.mlm_loss < 1.5
+    assert 0.85 < best.nsp_accuracy < 0.97
+    assert 0.7 < best.mlm_accuracy + 0.03 < 0.8
+    assert 0.1 < best.nsp_loss < 0.35
+
+
+def test_word_frequencies_are_those_of_drawn_pairs():
+    drawn = pairs(5000, 7).ids
+    words = drawn[drawn > SEP]
+    frequencies = word_frequencies()
+    assert frequencies.sum() == pytest.approx(1)
+    counted = torch.bincount(words, minlength=len(frequencies)) / len(words)
+    torch.testing.assert_close(counted, frequencies, atol=0.005, rtol=0)
+
+
+def guesses(first, second):
+    """Word -> probability at the one [MASK], if almost nothing else was masked."""
+    ids = torch.tensor([TOYWORLD.tokenizer.encode(first, second).ids])
+    [guess] = posterior(ids, ids == MASK, probability=1e-9).tolist()
+    return {word: p for word, p in zip(TOYWORLD.spelling, guess, strict=True) if p > 1e-6}
+
+
+def test_what_a_verb_says_about_its_subject_by_hand():
+    # The same plan twice: B is from another story and says nothing.
+    found = guesses("[MASK] sees the map near the lake", "they find the drum near the hill")
+    names = {hero.name for hero in HEROES if not hero.plural}
+    assert set(found) == {"she", "he"} | names
+    assert found["she"] == pytest.approx(1 / 4)
+    assert found["Omar"] == pytest.approx(1 / 12)
+
+
+def test_what_a_pronoun_says_by_hand():
+    found = guesses("[MASK] sees the map near the lake", "the boots make him happy")
+    # P(B follows): the hero's gender 1 against 1/3, another thing 0.1 / 6 against 1/6, another
+    # plan 1/3 against 1/4; the subject is singular in 6 of 9 heroes, and then he in 1/2 ...
+    following = (1 / 3) * (0.1 / 6) * (1 / 3) * 1.0
+    other = (2 / 3) * (1 / 6) * (1 / 4) * (1 / 3)
+    he = (following + other / 2) / (following + other) / 2
+    assert found["he"] == pytest.approx(he, rel=1e-4)
+    assert found["Tom"] == pytest.approx(he / 3, rel=1e-4)
+    assert found["she"] == pytest.approx(1 / 2 - he, rel=1e-4)
+
+
+def test_whether_a_sentence_follows_by_hand():
+    def is_next(first, second):
+        ids = torch.tensor([TOYWORLD.tokenizer.encode(first, second).ids])
+        return next_sentence_posterior(ids, probability=0.0).item()
+
+    first = "Tom walks to the lake with his drum"
+    assert is_next(first, "she sees the drum near the lake") == 0  # another hero
+    assert is_next(first, "he sees the drum near the village") == 0  # too far away
+    assert is_next(first, "he runs to the lake with his drum") == 0  # the plan of A
+    # Odds: plan 4/3; he instead of anyone 3; the same place 0.7 * 6, a neighbour 0.15 * 6.
+    assert is_next(first, "near the lake he is resting") == pytest.approx(1 - 1 / (1 + 4 * 4.2))
+    assert is_next(first, "near the hill he is resting") == pytest.approx(1 - 1 / (1 + 4 * 0.9))
+    assert is_next(first, "near the hill Tom is resting") == pytest.approx(1 - 1 / (1 + 12 * 0.9))
+
+
+@pytest.mark.parametrize(
+    ("row", "message"),
+    [
+        ([2, 6, 3], r"rows of \[CLS\] A \[SEP\] B \[SEP\]"),
+        ([6, 6, 3, 6, 3], r"rows of \[CLS\] A \[SEP\] B \[SEP\]"),
+        ([2, 6, 3, 6, 3], r"pairs of this world's sentences; got '\[CLS\]"),
+        ([2, *[6] * 30, 3, *[6] * 30, 3], "pairs of this world's sentences"),
+    ],
+)
+def test_what_is_no_pair_is_refused(row, message):
+    ids = torch.tensor([row])
+    with pytest.raises(ValueError, match=message):
+        next_sentence_posterior(ids)
+    with pytest.raises(ValueError, match=message):
+        posterior(ids, ids == 6)
+
+
+def test_holes_that_do_not_fit_are_refused():
+    ids = pairs(2, 0).ids
+    with pytest.raises(ValueError, match=r"boolean and have the shape of ids, \[2, 19\]; got"):
+        posterior(ids, ids)
