@@ -112,7 +112,7 @@ class World:
     Raises ValueError if a part is empty, a plan has an unknown slot, or a probability is none.
 
     >>> len(TOYWORLD.tokenizer.vocab)
-    78
+    64
     """
 
     heroes: tuple[Hero, ...] = HEROES
