@@ -302,8 +302,9 @@ def test_masking_refuses_a_tokenizer_without_a_special_mask():
 
 
 def test_whole_words_need_a_tokenizer_that_marks_pieces():
-    tokenizer = WordPiece({"[UNK]": 0, "[MASK]": 1, "cat": 2}, special_tokens=["[UNK]", "[MASK]"])
-    with pytest.raises(ValueError, match="marks pieces inside a word"):
+    special = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
+    tokenizer = ByteBPE.train(["a text"], 270, special_tokens=special)
+    with pytest.raises(ValueError, match="whole_words needs a tokenizer that marks pieces"):
         Masking.of(tokenizer, whole_words=True)
 
 

@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 
 from bertlab.tokenizers.tokenizer import Tokenizer
+from bertlab.tokenizers.wordpiece import WordPiece
 
 MASK = "[MASK]"
 MASKED_SHARE, RANDOM_SHARE = 0.8, 0.1  # of the chosen tokens; the rest stays as it is
@@ -52,7 +53,7 @@ class Masking:
         """The masking for a tokenizer's vocabulary.
 
         Raises ValueError if [MASK] is not among the special tokens, or if whole words are wanted
-        and no token goes on with a word (##s).
+        of a tokenizer that does not mark the pieces inside a word by ##.
         """
         if MASK not in tokenizer.special_tokens:
             raise ValueError(
@@ -65,12 +66,12 @@ class Masking:
         ordinary[special] = False
         continues = None
         if whole_words:
-            pieces = [id for token, id in tokenizer.vocab.items() if token.startswith("##")]
-            if not pieces:
+            if not isinstance(tokenizer, WordPiece):
                 raise ValueError(
-                    "Masking.of: whole_words needs a tokenizer that marks pieces inside a word by "
-                    "##, as WordPiece does; this one has no such token"
+                    "Masking.of: whole_words needs a tokenizer that marks pieces inside a word, a "
+                    f"WordPiece; got {tokenizer!r}"
                 )
+            pieces = [id for token, id in tokenizer.vocab.items() if token.startswith("##")]
             continues = torch.zeros_like(ordinary)
             continues[pieces] = True
         return cls(
