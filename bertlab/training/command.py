@@ -39,6 +39,7 @@ TRAINED = (
     ("max_length", "tokens a sequence", {"type": int}),
     ("vocab_size", "tokens to know", {"type": int}),
     ("whole_words", "mask all pieces of a word", {"action": "store_true"}),
+    ("probability", "share of words masked to learn from", {"type": float}),
     ("learning_rate", "at its highest", {"type": float}),
     ("dropout", "share of activations left out", {"type": float}),
     ("accumulate", "pieces of a batch, one after the other", {"type": int}),

@@ -31,6 +31,7 @@ from bertlab.training.loop import Row, pretrain
 from bertlab.training.optimizers import adamw
 from bertlab.training.processes import ALONE, Processes, from_first, in_turn, shared
 from bertlab.training.settings import RunSettings
+from bertlab.training.start import good_start
 from bertlab.training.steps import training_step
 
 TRIAL_SECONDS = 3  # of steps, to see how long one takes; at least 5 steps and at most 50
@@ -79,7 +80,7 @@ def run_pretraining(
         corpus = in_turn(processes, partial(_prepare, folder, settings, progress))
         data, validation = batches_of(corpus, settings)
         config = settings.model_config(len(corpus.tokenizer.vocab))
-        model = BertForPreTraining(config, settings.training.seed).to(device)
+        model = good_start(BertForPreTraining(config), settings.training.seed).to(device)
         tell(what_is_read(corpus))
         if new:
             data.epoch(0)  # raises if the text does not fill a batch, before anything is kept
@@ -142,12 +143,15 @@ def batches_of(
     options = {
         "max_length": settings.max_length,
         "batch_size": settings.batch_size,
-        "masking": Masking.of(corpus.tokenizer, whole_words=settings.whole_words),
         "seed": settings.training.seed,
     }
+    masking = Masking.of(corpus.tokenizer, whole_words=settings.whole_words)
+    learning = replace(masking, probability=settings.probability)
     return (
-        PretrainingData(corpus.training, corpus.tokenizer, **options),
-        PretrainingData(corpus.validation, corpus.tokenizer, drop_last=False, **options),
+        PretrainingData(corpus.training, corpus.tokenizer, masking=learning, **options),
+        PretrainingData(
+            corpus.validation, corpus.tokenizer, masking=masking, drop_last=False, **options
+        ),
     )
 
 

@@ -16,6 +16,8 @@ SIZES = ("tiny", "mini", "small", "medium", "base", "large")
 class RunSettings:
     """What is trained on what; with `minutes`, `training.steps` is measured at the start, once.
 
+    probability: that a word is masked to learn from; examined is always at BERT's 15 %.
+
     Raises ValueError if a number is out of range.
     """
 
@@ -27,6 +29,7 @@ class RunSettings:
     max_length: int = 128
     batch_size: int = 32
     whole_words: bool = False
+    probability: float = 0.15
     dropout: float = 0.1
     validation: float = 0.05
 
@@ -39,6 +42,8 @@ class RunSettings:
             raise ValueError(f"RunSettings: minutes must be above 0; got {self.minutes}")
         if self.batch_size < 1:
             raise ValueError(f"RunSettings: batch_size must be at least 1; got {self.batch_size}")
+        if not 0 < self.probability <= 1:
+            raise ValueError(f"RunSettings: probability must be in (0, 1]; got {self.probability}")
         self.model_config(self.vocab_size)
 
     def model_config(self, vocab_size: int) -> BertConfig:

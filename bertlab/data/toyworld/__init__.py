@@ -5,11 +5,11 @@ words may be poor, or as good as anybody can be: what she bought, "she bought a 
 say. So models are compared with each other, as if engines were only ever compared with engines.
 Physics knows better: it computes the limit that no engine can pass, and says how near one comes.
 
-Here are stories about a small world of heroes, places, things and moods, told in 70 words. They
-have what BERT needs to learn: pronouns and verbs that agree, places that lie side by side, things
-that stay, sentences that follow from each other or do not. And because we wrote down every
-probability, Bayes' rule gives the exact answer to both questions of pre-training, whatever is
-masked: no loss can be smaller in expectation. What a model has above it is what it has not learned.
+Here are stories about a small world of heroes, places, things and moods, told in 63 words. They
+have what BERT needs to learn: pronouns and verbs that agree, things that are kept, sentences that
+follow from each other or do not. And because we wrote down every probability, Bayes' rule gives
+the exact answer to both questions of pre-training, whatever is masked: no loss can be smaller in
+expectation. What a model has above it is what it has not learned.
 
 Read `world` (the language), then `drawing` (stories and pairs), `reading` and `inference` (the
 exact answers).

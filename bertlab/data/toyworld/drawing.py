@@ -26,7 +26,7 @@ def stories(
     sentences: the smallest and the largest number of sentences in a story.
 
     >>> stories(1, seed=0, sentences=(2, 2))
-    [['She runs to the castle with her lamp', 'Near the castle she is drinking']]
+    [['You run to the castle with your lamp', 'You are cooking with your lamp']]
     """
     low, high = sentences
     if n < 1 or not 1 <= low <= high:

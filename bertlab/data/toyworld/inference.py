@@ -4,7 +4,7 @@ A pair is a hidden Markov model with two steps. Behind A and behind B hides a st
 half of the time, followed from A's and has otherwise been drawn anew. `world` says which words a
 state utters, `reading` what masking makes of them, and Bayes' rule does the rest. Nothing is
 estimated, and no state is left out: the parts of a state go on independently, so the sum over all
-pairs of states, over a million, is a product of small sums.
+pairs of states, over eight million, is a product of small sums.
 """
 
 from collections.abc import Iterator
@@ -44,11 +44,11 @@ def posterior(
 
     Raises ValueError if a row of `ids` is no pair of this world, or `predict` does not fit.
 
-    >>> a, b = "[MASK] finds the drum near the lake", "the drum makes her happy"
+    >>> a, b = "[MASK] finds [MASK] drum near the lake", "her drum makes her happy"
     >>> ids = torch.tensor([TOYWORLD.tokenizer.encode(a, b).ids])
-    >>> [guess] = posterior(ids, ids == MASK)
-    >>> TOYWORLD.spelling[guess.argmax()]
-    'she'
+    >>> guesses = posterior(ids, ids == MASK)
+    >>> [TOYWORLD.spelling[guess.argmax()] for guess in guesses]
+    ['she', 'her']
     """
     chains = _chains(world)
     return torch.cat([_guess(*part, world, probability, chains) for part in _chunks(ids, predict)])

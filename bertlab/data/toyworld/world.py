@@ -41,25 +41,25 @@ class Mood(NamedTuple):
 
 
 HEROES = (
-    *(Hero(name, "she", "her", "her") for name in ("Mia", "Rosa", "Ada")),
-    *(Hero(name, "he", "him", "his") for name in ("Tom", "Omar", "Finn")),
-    *(Hero(name, "they", "them", "their", plural=True) for name in ("elves", "giants", "pirates")),
+    *(Hero(name, "she", "her", "her") for name in ("Mia", "Rosa")),
+    *(Hero(name, "he", "him", "his") for name in ("Tom", "Omar")),
+    *(Hero(name, "it", "it", "its") for name in ("Rex", "Puck")),
+    *(Hero(name, "they", "them", "their", plural=True) for name in ("elves", "pirates")),
+    Hero("we", "we", "us", "our", plural=True),
+    Hero("you", "you", "you", "your", plural=True),
 )
-PLACES = ("village", "bridge", "forest", "lake", "hill", "castle")  # in a ring
-THINGS = (
-    *(Thing(name) for name in ("lamp", "drum", "kite", "map")),
-    *(Thing(name, plural=True) for name in ("boots", "pearls")),
-)
-MOODS = (  # each turns into the next, the last into the first
+PLACES = ("village", "bridge", "forest", "lake", "hill", "castle")
+THINGS = (*(Thing(name) for name in ("lamp", "drum", "kite")), Thing("boots", plural=True))
+MOODS = (
     Mood(("happy", "merry"), ("singing", "dancing")),
     Mood(("hungry", "thirsty"), ("cooking", "drinking")),
     Mood(("tired", "sleepy"), ("resting", "dreaming")),
 )
 PLANS = (  # what kind of sentence; small letters are words, capitals are `SLOTS`
     "SUBJECT GOES to the PLACE with POSSESSIVE THING",
-    "SUBJECT FINDS the THING near the PLACE",
-    "near the PLACE SUBJECT IS DOING",
-    "the THING MAKES OBJECT MOOD",
+    "SUBJECT FINDS POSSESSIVE THING near the PLACE",
+    "SUBJECT IS DOING with POSSESSIVE THING",
+    "POSSESSIVE THING MAKES OBJECT MOOD",
 )
 
 
@@ -76,7 +76,7 @@ def agreeing(part: str, singular: str, plural: str) -> Slot:
 
 
 SLOTS = {
-    "SUBJECT": Slot("heroes", lambda hero: [hero.name, hero.subject]),
+    "SUBJECT": Slot("heroes", lambda hero: sorted({hero.name, hero.subject})),
     "OBJECT": Slot("heroes", lambda hero: [hero.object]),
     "POSSESSIVE": Slot("heroes", lambda hero: [hero.possessive]),
     "GOES": agreeing("heroes", "walks runs comes", "walk run come"),
@@ -97,10 +97,8 @@ class World:
     Behind a sentence hides its state: a plan (what kind of sentence it is), a hero, a place, a
     thing and a mood. From one sentence of a story to the next,
 
-    - the hero stays the same;
-    - the place stays or, with probability `walking`, is one of its two neighbours in the ring;
-    - the thing stays or, with probability `losing`, is drawn anew;
-    - the mood stays or, with probability `changing`, turns into the next one in the ring;
+    - each part stays or, with its probability in `anew` (in the order of `PARTS`), is drawn anew,
+      which may give the same again; a hero always stays;
     - the plan is any other one.
 
     None of this prefers one state to another. So at each sentence of a story, the first one
@@ -112,7 +110,7 @@ class World:
     Raises ValueError if a part is empty, a plan has an unknown slot, or a probability is none.
 
     >>> len(TOYWORLD.tokenizer.vocab)
-    64
+    68
     """
 
     heroes: tuple[Hero, ...] = HEROES
@@ -120,17 +118,17 @@ class World:
     things: tuple[Thing, ...] = THINGS
     moods: tuple[Mood, ...] = MOODS
     plans: tuple[str, ...] = PLANS
-    walking: float = 0.3
-    losing: float = 0.1
-    changing: float = 0.3
+    anew: tuple[float, float, float, float] = (0, 0.5, 0.3, 0.5)
 
     def __post_init__(self) -> None:
         for name in (*PARTS, "plans"):
             if not getattr(self, name):
                 raise ValueError(f"World: {name} must hold at least one; got none")
-        for name in ("walking", "losing", "changing"):
-            if not 0 <= getattr(self, name) <= 1:
-                raise ValueError(f"World: {name} must be in [0, 1]; got {getattr(self, name)}")
+        if len(self.anew) != len(PARTS) or not all(0 <= share <= 1 for share in self.anew):
+            raise ValueError(
+                f"World: anew must hold a probability for each of {', '.join(PARTS)}; "
+                f"got {self.anew}"
+            )
         slots = {slot for plan in self.plans for slot in plan.split() if slot.isupper()}
         if unknown := slots - set(SLOTS):
             raise ValueError(
@@ -150,13 +148,10 @@ class World:
 
         Rows sum to 1, and so do columns: that is why all states stay equally likely.
         """
-        hero, place, thing, mood = (torch.eye(len(getattr(self, part))) for part in PARTS)
-        neighbours = (place.roll(1, dims=1) + place.roll(-1, dims=1)) / 2
-        return (
-            hero,
-            (1 - self.walking) * place + self.walking * neighbours,
-            (1 - self.losing) * thing + self.losing / len(thing),
-            (1 - self.changing) * mood + self.changing * mood.roll(1, dims=1),
+        counts = [len(getattr(self, part)) for part in PARTS]
+        return tuple(
+            (1 - share) * torch.eye(n) + share / n
+            for n, share in zip(counts, self.anew, strict=True)
         )
 
     @cached_property
