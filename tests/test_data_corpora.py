@@ -12,6 +12,7 @@ from bertlab import data
 from bertlab.data.clean import clean_speech, clean_wikitext, split_sentences, tidy
 from bertlab.data.corpora import CORPORA, udhr
 from bertlab.data.labels import COLLECTIONS
+from tests.conftest import fetched
 
 ARTICLE = """
 {{Infobox person|name=Ada|born={{birth date|1815|12|10}}}}
@@ -121,16 +122,6 @@ def test_the_catalogue_names_every_corpus_once():
     assert all(entry.licence and entry.cite and entry.source for entry in data.catalogue())
     assert "390,576" in data.catalogue()._repr_html_()
     assert "gensim 4.4.0 on PyPI, 28 MB (core)" in str(data.catalogue())
-
-
-def fetched(name):
-    """The catalogue's entry, if its package is in the cache; the group core always must be."""
-    entry = data.catalogue()[name]
-    if entry.package != "python" and data.missing(entry.package):
-        if entry.package in data.missing("core"):
-            pytest.fail("the group core is missing: run `python -m bertlab.data fetch core`")
-        pytest.skip(f"not fetched: `python -m bertlab.data fetch {entry.package}`")
-    return entry
 
 
 @pytest.mark.corpora

@@ -6,24 +6,35 @@ import sys
 
 import pytest
 
+from bertlab.model.memory import keep_freed_memory
+
 COUNT_FAULTS = """
 import resource, sys, torch
 if sys.argv[1] == "kept":
     from bertlab.model.memory import keep_freed_memory
 for _ in range(21):
-    tensors = [torch.zeros(2**21) for _ in range(4)]  # 4 times 8 MB, as activations come and go
+    tensors = [torch.zeros(int(sys.argv[2])) for _ in range(4)]  # as activations come and go
     del tensors
     if _ == 0:
         before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
 print(resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before)
 """
+GLIBC = platform.libc_ver()[0] == "glibc"
 
 
-def faults(how):
-    command = [sys.executable, "-c", COUNT_FAULTS, how]
+def faults(how, numbers):
+    command = [sys.executable, "-c", COUNT_FAULTS, how, str(numbers)]
     return int(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
 
 
-@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="only glibc has this threshold")
-def test_with_the_model_imported_freed_memory_is_used_again():
-    assert faults("kept") < faults("as it comes") / 10
+@pytest.mark.skipif(not GLIBC, reason="only glibc has this threshold")
+@pytest.mark.parametrize("megabytes", [8, 80], ids=["activations", "scores of all words"])
+def test_with_the_model_imported_freed_memory_is_used_again(megabytes):
+    numbers = megabytes * 2**20 // 4
+    assert faults("kept", numbers) < faults("as it comes", numbers) / 10
+
+
+def test_it_says_whether_it_could_be_set(monkeypatch):
+    assert keep_freed_memory() == GLIBC
+    monkeypatch.setattr(platform, "libc_ver", lambda: ("", ""))
+    assert keep_freed_memory() is False

@@ -182,7 +182,10 @@ def test_drawing_leaves_the_global_random_state_alone():
     ("changes", "message"),
     [
         ({"places": ()}, "places must hold at least one; got none"),
-        ({"anew": (0, 1.5, 0, 0)}, "anew must hold a probability for each of heroes, .*; got .0, 1"),
+        (
+            {"anew": (0, 1.5, 0, 0)},
+            "anew must hold a probability for each of heroes, .*; got .0, 1",
+        ),
         ({"anew": (0, 0.5)}, "anew must hold a probability for each of heroes, .*; got .0, 0.5"),
         ({"plans": ("SUBJECT FLIES .",)}, "plans may use the slots SUBJECT, .*; got FLIES"),
     ],

@@ -19,8 +19,10 @@ from bertlab.model.pretrained import load_pretrained
 from bertlab.training import runs
 from bertlab.training.config import TrainingConfig
 from bertlab.training.corpus import open_corpus, prepare_corpus
+from bertlab.training.evaluation import evaluate
 from bertlab.training.metrics import read_metrics
 from bertlab.training.settings import RunSettings
+from bertlab.training.start import good_start
 
 WHAT = ["--corpus", "python-topics", "--size", "tiny", "--vocab-size", "300"]
 WHAT += ["--batch-size", "8", "--max-length", "32", "--device", "cpu"]
@@ -97,10 +99,11 @@ def test_impossible_gaps_are_told_in_a_sentence(trained, capsys, tmp_path):
 
 def test_settings_are_kept_and_make_the_same_model_again(trained, out, capsys):
     options = ["--whole-words", "--accumulate", 2, "--precision", "bfloat16", "--dropout", 0]
-    options += ["--seed", 3, "--learning-rate", 0.01, "--save-every", 2]
+    options += ["--seed", 3, "--learning-rate", 0.01, "--save-every", 2, "--probability", 0.25]
     assert pretrain(*WHAT, *options, "--steps", 2, "--out", out) == 0
     kept = json.loads((out / "settings.json").read_text())
     expected = {"corpus": "python-topics", "whole_words": True, "dropout": 0.0, "size": "tiny"}
+    expected["probability"] = 0.25
     assert kept == kept | expected
     training = {"accumulate": 2, "precision": "bfloat16", "seed": 3, "learning_rate": 0.01}
     assert kept["training"] == kept["training"] | training | {"save_every": 2, "steps": 2}
@@ -114,13 +117,24 @@ def test_settings_are_kept_and_make_the_same_model_again(trained, out, capsys):
     assert plain != first
 
 
+def test_a_run_begins_with_the_good_start(trained):
+    folder = trained[0]
+    settings, corpus = RunSettings.load(folder), open_corpus(folder / "corpus")
+    config = settings.model_config(len(corpus.tokenizer.vocab))
+    model = good_start(BertForPreTraining(config), settings.training.seed)
+    _, held_out = runs.batches_of(corpus, settings)
+    first = read_metrics(folder / "metrics.jsonl")[0]
+    assert first["mlm_loss"] == pytest.approx(evaluate(model, held_out).mlm_loss, rel=1e-5)
+
+
 @pytest.mark.parametrize("whole_words", [False, True])
 def test_both_sides_are_cut_and_masked_as_the_settings_say(corpus, whole_words):
     training = TrainingConfig(steps=1, seed=5)
-    sizes = {"max_length": 24, "batch_size": 7, "whole_words": whole_words}
+    sizes = {"max_length": 24, "batch_size": 7, "whole_words": whole_words, "probability": 0.3}
     sides = runs.batches_of(open_corpus(corpus), RunSettings("mine", training, **sizes))
     assert [side.drop_last for side in sides] == [True, False]
     assert len(sides[0].store) > len(sides[1].store)
+    assert [side.masking.probability for side in sides] == [0.3, 0.15]  # the exam is BERT's
     for side in sides:
         assert (side.max_length, side.batch_size, side.seed) == (24, 7, 5)
         assert (side.masking.continues is not None) == whole_words
@@ -188,6 +202,7 @@ def test_ctrl_c_saves_and_says_how_to_go_on(out):
         ([*WHAT, "--minutes", "inf"], "minutes must be above 0; got inf"),
         ([*WHAT, "--steps", "1", "--dropout", "1"], "dropout must be in [0, 1); got 1.0"),
         ([*WHAT, "--steps", "1", "--batch-size", "0"], "batch_size must be at least 1; got 0"),
+        ([*WHAT, "--steps", "1", "--probability", "0"], "probability must be in (0, 1]; got 0.0"),
         ([*WHAT, "--steps", "1", "--accumulate", "9"], "8 sequences cannot be cut into 9 pieces"),
         (
             [*WHAT, "--steps", "1", "--device", "abacus"],

@@ -1,0 +1,52 @@
+"""The weights that a training starts from, against BERT's numbers and the waves of lecture 5."""
+
+import math
+
+import pytest
+import torch
+from torch import nn
+
+from bertlab.model import BertConfig, BertForPreTraining
+from bertlab.training.start import good_start
+
+
+def model_of(d_model):
+    sizes = {"n_layers": 1, "n_heads": 2, "d_ff": 4 * d_model, "max_length": 40}
+    return BertForPreTraining(BertConfig(vocab_size=300, d_model=d_model, **sizes))
+
+
+@pytest.mark.parametrize(("d_model", "spread"), [(768, 0.02), (192, 0.04), (48, 0.08)])
+def test_a_sum_over_d_model_numbers_spreads_as_in_bert_base(d_model, spread):
+    model = good_start(model_of(d_model))
+    for name, module in model.named_modules():
+        if isinstance(module, nn.Linear | nn.Embedding):
+            few = module.weight.numel() < 10_000
+            assert module.weight.std().item() == pytest.approx(spread, rel=0.15 if few else 0.03)
+            assert abs(module.weight.mean().item()) < (0.15 if few else 0.03) * spread or (
+                name.endswith("position")  # cosines of slow waves stay near 1
+            )
+
+
+def test_biases_and_norms_stay_as_they_were():
+    before, after = model_of(48), good_start(model_of(48))
+    for (name, old), new in zip(before.named_parameters(), after.parameters(), strict=True):
+        assert torch.equal(old, new) == (old.ndim == 1), name
+
+
+def test_positions_are_waves_of_that_size():
+    position = good_start(model_of(48)).bert.embeddings.position.weight.detach()
+    size = math.sqrt(2) * 0.08
+    assert position[0].tolist() == pytest.approx([0.0, size] * 24, abs=1e-6)
+    for at, pair in ((7, 0), (7, 5), (39, 23)):
+        angle = at / 10_000 ** (2 * pair / 48)
+        wave = [size * math.sin(angle), size * math.cos(angle)]
+        assert position[at, 2 * pair : 2 * pair + 2].tolist() == pytest.approx(wave, abs=1e-5)
+
+
+def test_the_seed_decides_and_the_global_dice_are_left_alone():
+    state = torch.random.get_rng_state()
+    one, same, other = (good_start(model_of(48), seed) for seed in (3, 3, 4))
+    assert torch.equal(torch.random.get_rng_state(), state)
+    weights = [model.bert.embeddings.token.weight for model in (one, same, other)]
+    assert torch.equal(weights[0], weights[1])
+    assert not torch.equal(weights[0], weights[2])
