@@ -22,7 +22,7 @@ from bertlab.training.corpus import open_corpus, prepare_corpus
 from bertlab.training.evaluation import evaluate
 from bertlab.training.metrics import read_metrics
 from bertlab.training.settings import RunSettings
-from bertlab.training.start import good_start
+from bertlab.training.start import good_start, look_at_neighbours
 
 WHAT = ["--corpus", "python-topics", "--size", "tiny", "--vocab-size", "300"]
 WHAT += ["--batch-size", "8", "--max-length", "32", "--device", "cpu"]
@@ -121,7 +121,7 @@ def test_a_run_begins_with_the_good_start(trained):
     folder = trained[0]
     settings, corpus = RunSettings.load(folder), open_corpus(folder / "corpus")
     config = settings.model_config(len(corpus.tokenizer.vocab))
-    model = good_start(BertForPreTraining(config), settings.training.seed)
+    model = look_at_neighbours(good_start(BertForPreTraining(config), settings.training.seed))
     _, held_out = runs.batches_of(corpus, settings)
     first = read_metrics(folder / "metrics.jsonl")[0]
     assert first["mlm_loss"] == pytest.approx(evaluate(model, held_out).mlm_loss, rel=1e-5)

@@ -7,7 +7,7 @@ import torch
 from torch import nn
 
 from bertlab.model import BertConfig, BertForPreTraining
-from bertlab.training.start import good_start
+from bertlab.training.start import OFFSETS, good_start, look_at_neighbours
 
 
 def model_of(d_model):
@@ -48,3 +48,23 @@ def test_the_seed_decides_and_the_global_dice_are_left_alone():
     weights = [model.bert.embeddings.token.weight for model in (one, same, other)]
     assert torch.equal(weights[0], weights[1])
     assert not torch.equal(weights[0], weights[2])
+
+
+@pytest.mark.parametrize(("d_model", "n_heads"), [(128, 2), (256, 4), (768, 12)])
+def test_the_first_heads_look_at_their_neighbours(d_model, n_heads):
+    sizes = {"n_layers": 2, "n_heads": n_heads, "d_ff": 64, "max_length": 40}
+    model = BertForPreTraining(BertConfig(vocab_size=300, d_model=d_model, **sizes)).eval()
+    ids = torch.randint(300, (5, 40), generator=torch.Generator().manual_seed(0))
+    with torch.no_grad():
+        first, second = (
+            look_at_neighbours(good_start(model)).bert(ids, output_attentions=True).attentions
+        )
+    for head in range(n_heads):
+        seen = {at: first[:, head].diagonal(at, 1, 2).mean().item() for at in range(-6, 7)}
+        if head < len(OFFSETS):
+            offset = OFFSETS[head]
+            assert max(seen, key=seen.get) == offset
+            assert seen[offset] > 0.45
+        else:
+            assert max(seen.values()) < 0.1  # as the dice had it
+    assert second.max() < 0.2

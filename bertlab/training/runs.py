@@ -31,7 +31,7 @@ from bertlab.training.loop import Row, pretrain
 from bertlab.training.optimizers import adamw
 from bertlab.training.processes import ALONE, Processes, from_first, in_turn, shared
 from bertlab.training.settings import RunSettings
-from bertlab.training.start import good_start
+from bertlab.training.start import good_start, look_at_neighbours
 from bertlab.training.steps import training_step
 
 TRIAL_SECONDS = 3  # of steps, to see how long one takes; at least 5 steps and at most 50
@@ -80,7 +80,8 @@ def run_pretraining(
         corpus = in_turn(processes, partial(_prepare, folder, settings, progress))
         data, validation = batches_of(corpus, settings)
         config = settings.model_config(len(corpus.tokenizer.vocab))
-        model = good_start(BertForPreTraining(config), settings.training.seed).to(device)
+        model = good_start(BertForPreTraining(config), settings.training.seed)
+        model = look_at_neighbours(model).to(device)
         tell(what_is_read(corpus))
         if new:
             data.epoch(0)  # raises if the text does not fill a batch, before anything is kept

@@ -1,4 +1,8 @@
-"""The weights that a pre-training starts from."""
+"""The weights that a pre-training starts from.
+
+A masked model stands for long on a shelf: it knows how frequent words are, and must find out by
+chance that a neighbour says more. Who starts it well spares it most of that.
+"""
 
 import math
 
@@ -7,6 +11,10 @@ from torch import nn
 
 from bertlab.model.embeddings import sinusoidal_positions
 from bertlab.model.heads import BertForPreTraining
+
+OFFSETS = (-1, 1, -2, 2)  # tokens from a word to where the first heads look
+WAVES = 8  # by which they find it, from 1 radian a token down to about 1/3
+SHARPNESS = 3.0  # with it about half of the attention falls on that one token
 
 
 def good_start(model: BertForPreTraining, seed: int = 0) -> BertForPreTraining:
@@ -25,4 +33,36 @@ def good_start(model: BertForPreTraining, seed: int = 0) -> BertForPreTraining:
     waves = sinusoidal_positions(model.config.max_length, model.config.d_model)
     with torch.no_grad():
         model.bert.embeddings.position.weight.copy_(std * math.sqrt(2) * waves)
+    return model
+
+
+def look_at_neighbours(model: BertForPreTraining) -> BertForPreTraining:
+    """Let up to four heads of the first layer begin by attending to the nearest tokens.
+
+    A few numbers of every vector are left to the position: (sin ωp, cos ωp) of eight fast waves.
+    A query passes them on as they are, a key turns them by ω times the offset; so their product,
+    the sum of cos ω(p_key - p_query - offset), is largest at that offset. All of it is trained
+    further. Returns the same model, which must come from `good_start`.
+
+    Source: ours, after Vaswani et al. (2017), section 3.5 (an offset is a rotation of the waves),
+    and Clark et al. (2019), section 3.1 (BERT's own heads learn to attend to the next token).
+    """
+    D, H = model.config.d_model, model.config.n_heads
+    d_head = D // H
+    sines = 2 * max(1, D // 128) * torch.arange(min(WAVES, d_head // 2))
+    speeds = 10_000 ** (-sines / D)  # radians a token
+    columns = torch.stack([sines, sines + 1], dim=1).flatten()
+    n = len(columns)
+    embeddings, attention = model.bert.embeddings, model.bert.layers[0].attention
+    with torch.no_grad():
+        embeddings.token.weight[:, columns] = 0
+        embeddings.segment.weight[:, columns] = 0
+        query, key, _ = attention.query_key_value.weight.chunk(3)
+        for head, offset in zip(range(H), OFFSETS, strict=False):
+            sin, cos = (speeds * offset).sin(), (speeds * offset).cos()
+            turns = torch.stack([cos, -sin, sin, cos], dim=1).view(-1, 2, 2)
+            rows = slice(head * d_head, head * d_head + n)
+            query[rows], key[rows] = 0, 0
+            query[rows, columns] = SHARPNESS * torch.eye(n)
+            key[rows, columns] = SHARPNESS * torch.block_diag(*turns)
     return model
