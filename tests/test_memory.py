@@ -28,10 +28,11 @@ def faults(how, numbers):
 
 
 @pytest.mark.skipif(not GLIBC, reason="only glibc has this threshold")
-@pytest.mark.parametrize("megabytes", [8, 80], ids=["activations", "scores of all words"])
-def test_with_the_model_imported_freed_memory_is_used_again(megabytes):
+@pytest.mark.parametrize(("megabytes", "times_fewer"), [(8, 4), (80, 10)])
+def test_with_the_model_imported_freed_memory_is_used_again(megabytes, times_fewer):
     numbers = megabytes * 2**20 // 4
-    assert faults("kept", numbers) < faults("as it comes", numbers) / 4
+    # Tensors of 8 MB glibc learns to keep by itself, after a few that it has given back.
+    assert faults("kept", numbers) < faults("as it comes", numbers) / times_fewer
 
 
 def test_it_says_whether_it_could_be_set(monkeypatch):
