@@ -14,12 +14,13 @@ from bertlab.model.attention import (
     MultiHeadAttention,
     attention,
     attention_probabilities,
+    fused_probabilities,
     multi_head_attention,
     row_softmax,
     self_attention,
     single_query_attention,
 )
-from bertlab.model.masks import causal_mask, padding_mask
+from bertlab.model.masks import causal_mask, expand_mask, padding_mask
 
 
 def normal(*shape, seed=0):
@@ -102,6 +103,37 @@ def test_the_layer_equals_torch_with_and_without_padding(output_attentions):
             torch.testing.assert_close(probabilities, weights, rtol=1e-5, atol=1e-6)
         else:
             assert probabilities is None
+
+
+def test_the_layer_without_its_kernel_computes_the_same():
+    layer, x = seeded_layer(), normal(3, 21, 12)
+    mask = torch.arange(21) < torch.tensor([21, 8, 1])[:, None]
+    for causal in (False, True):
+        kernel = layer(x, mask, causal=causal)[0]
+        by_hand = layer(x, mask, causal=causal, output_attentions=True)[0]
+        layer.dropout = 1e-6  # rounds to no dropout at all, but takes its way
+        trained = layer.train()(x, mask, causal=causal)[0]
+        layer.dropout = 0.0
+        layer.eval()
+        torch.testing.assert_close(by_hand, kernel, rtol=1e-5, atol=1e-6)
+        torch.testing.assert_close(trained, kernel, rtol=1e-5, atol=1e-6)
+
+
+def test_both_softmaxes_give_the_same_probabilities():
+    query, key = normal(2, 3, 9, 4), normal(2, 3, 11, 4, seed=1)
+    mask = torch.rand(2, 1, 9, 11, generator=torch.Generator().manual_seed(2)) < 0.7
+    mask[..., 0] = True
+    for seen in (None, mask):
+        torch.testing.assert_close(
+            fused_probabilities(query, key, seen), attention_probabilities(query, key, seen)
+        )
+
+
+def test_a_mask_that_hides_nothing_is_no_mask():
+    layer, x = seeded_layer(), normal(2, 17, 12)
+    assert torch.equal(layer(x, torch.ones(2, 17, dtype=torch.bool))[0], layer(x)[0])
+    assert expand_mask(torch.ones(2, 17, dtype=torch.long), 2, 17, 17) is None
+    assert expand_mask(torch.ones(2, 17, dtype=torch.bool).tril(16 - 1), 2, 17, 17) is not None
 
 
 def test_dropout_falls_on_the_probabilities_only_in_training():

@@ -8,6 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from bertlab.model.config import BertConfig
+from bertlab.model.dropout import Dropout
 from bertlab.model.layers import LayerNorm
 from bertlab.model.token_checks import check_ids
 
@@ -24,7 +25,7 @@ class Embeddings(nn.Module):
         self.position = nn.Embedding(config.max_length, config.d_model)  # W_p
         self.segment = nn.Embedding(config.n_segments, config.d_model)  # W_s
         self.norm = LayerNorm(config.d_model, config.layer_norm_eps)
-        self.dropout = nn.Dropout(config.dropout)
+        self.dropout = Dropout(config.dropout)
 
     def forward(self, ids: Tensor, segment_ids: Tensor | None = None) -> Tensor:
         """ids, segment_ids: [B, L] -> [B, L, D]. Without segment ids every token is segment A.

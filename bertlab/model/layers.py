@@ -9,6 +9,7 @@ from torch.nn import functional as F
 
 from bertlab.model.attention import MultiHeadAttention
 from bertlab.model.checks import check_vectors
+from bertlab.model.dropout import Dropout
 
 
 def layer_norm(x: Tensor, gamma: Tensor, beta: Tensor, eps: float = 1e-12) -> Tensor:
@@ -91,7 +92,7 @@ class EncoderLayer(nn.Module):
         self.attention_norm = LayerNorm(d_model, eps)
         self.feed_forward = FeedForward(d_model, d_ff, activation)
         self.feed_forward_norm = LayerNorm(d_model, eps)
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = Dropout(dropout)
         self.pre_norm = pre_norm
 
     def forward(

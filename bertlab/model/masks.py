@@ -41,7 +41,7 @@ def padding_mask(ids: Tensor, pad_id: int = 0) -> Tensor:
 
 
 def expand_mask(mask: Tensor | None, batch: int, queries: int, keys: int) -> Tensor | None:
-    """Bring a mask to a boolean [B, 1, L, L'] or what broadcasts to it.
+    """Bring a mask to a boolean [B, 1, L, L'] or what broadcasts to it; None if it hides nothing.
 
     mask: [B, L'] marks the keys that are tokens, not padding (as tokenizers give it, 1 or 0);
     [B, 1, L, L'] says it for every query and key. Raises ValueError for any other shape or
@@ -74,7 +74,9 @@ def expand_mask(mask: Tensor | None, batch: int, queries: int, keys: int) -> Ten
             f"attention: mask must hold only 0 and 1; got {mask.min()} to {mask.max()}; "
             "are these token ids?"
         )
-    return mask.bool()
+    mask = mask.bool()
+    hides_nothing = values_are_at_hand(mask) and bool(mask.all())
+    return None if hides_nothing else mask  # attention without a mask is faster
 
 
 def check_visible(mask: Tensor | None) -> None:

@@ -16,6 +16,7 @@ from torch import Tensor, nn
 
 from bertlab.model.attention import MultiHeadAttention
 from bertlab.model.config import check_sizes
+from bertlab.model.dropout import Dropout
 from bertlab.model.embeddings import sinusoidal_positions
 from bertlab.model.initialisation import initialise_evenly
 from bertlab.model.layers import EncoderLayer, FeedForward, LayerNorm
@@ -101,7 +102,7 @@ class Transformer(nn.Module):
         # With pre-norm nothing has normed the last sum; with post-norm the last layer has.
         self.encoder_norm = _last_norm(config)
         self.decoder_norm = _last_norm(config)
-        self.dropout = nn.Dropout(config.dropout)
+        self.dropout = Dropout(config.dropout)
         positions = sinusoidal_positions(config.max_length, config.d_model)
         self.register_buffer("positions", positions, persistent=False)
         initialise_evenly(self, torch.Generator().manual_seed(seed))
@@ -211,7 +212,7 @@ class DecoderLayer(nn.Module):
         self.cross_attention_norm = LayerNorm(d_model, eps)
         self.feed_forward = FeedForward(d_model, d_ff, "relu")
         self.feed_forward_norm = LayerNorm(d_model, eps)
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = Dropout(dropout)
         self.pre_norm = pre_norm
 
     def forward(
