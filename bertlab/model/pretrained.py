@@ -61,6 +61,8 @@ CONFIG_NAMES = {
     "dropout": "hidden_dropout_prob",
     "layer_norm_eps": "layer_norm_eps",
 }
+# Comes with the course: trained by its own loop, see the README.md in that folder.
+BERTLAB_MINI = Path(__file__).parents[1] / "weights" / "bertlab-mini"
 FIXED = {"model_type": "bert", "hidden_act": "gelu", "position_embedding_type": "absolute"}
 
 
