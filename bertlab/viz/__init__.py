@@ -8,7 +8,8 @@
   `token_paths.py`, `decodings.py`, `masking.py`, `head_flipbooks.py`, and `head_views.py`
   (BertViz, offline)
 - `parameter_calculators.py`: sizes to choose, on a frame that computes by itself
-- `playgrounds.py`: a box to type in and what the tokenizers make of it
+- `text_boxes.py`: a box to type in and what Python answers; `playgrounds.py`: what the tokenizers
+  make of it
 """
 
 from bertlab.viz.decodings import beam_flipbook, decoding_flipbook
@@ -27,6 +28,7 @@ from bertlab.viz.playgrounds import TokenizerPlayground, tokenizer_playground
 from bertlab.viz.positions import position_explorer
 from bertlab.viz.scaling import softmax_scaling, softmax_temperature
 from bertlab.viz.text import Rendered, show_source, table, token_boxes
+from bertlab.viz.text_boxes import TextBox, text_box
 from bertlab.viz.token_paths import TokenPath, follow_token, token_path
 from bertlab.viz.training_curves import LiveCurves, live_curves, training_curves
 
@@ -35,6 +37,7 @@ __all__ = [
     "LiveCurves",
     "Picture",
     "Rendered",
+    "TextBox",
     "TokenPath",
     "TokenizerPlayground",
     "attention_heads",
@@ -61,6 +64,7 @@ __all__ = [
     "softmax_scaling",
     "softmax_temperature",
     "table",
+    "text_box",
     "token_boxes",
     "token_path",
     "tokenizer_playground",

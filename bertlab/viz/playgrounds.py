@@ -14,10 +14,10 @@ from typing import Protocol
 
 from bertlab.viz.frames import read_asset
 from bertlab.viz.text import Rendered
+from bertlab.viz.text_boxes import TextBox, sendable
 
 LONGEST = 2_000  # characters; more pieces than that are slow to draw and nobody reads them
 UNKNOWN = ("[UNK]", "<unk>")
-NO_BOX = "Run this cell in Jupyter to type a text of your own."
 HINT = (
     "Point at a piece, or go there with the Tab key, to see its token, its id and where it starts "
     "and ends, counted as in text[start:end]. If the pieces no longer follow what you type, run "
@@ -68,27 +68,13 @@ class TokenizerPlayground:
             f'{"".join(row.html for row in rows)}<div class="notes">{notes}</div></div>'
         )
         plain = "\n".join([*(row.text for row in rows), *([note] if note else [])])
-        return Rendered(_sendable(markup), _sendable(plain))
+        return Rendered(sendable(markup), sendable(plain))
 
     def __repr__(self) -> str:
         return repr(self.show(self.text))
 
     def _ipython_display_(self) -> None:
-        from IPython.display import display
-        from ipywidgets import Layout, Textarea
-
-        box = Textarea(
-            _sendable(self.text),
-            description="Type here",
-            continuous_update=True,
-            rows=3,
-            layout=Layout(width="auto"),
-        )
-        # Words in place of the box where no widget can be: in an export, or on GitHub.
-        words = {"text/plain": NO_BOX, "text/html": f"<p><em>{NO_BOX}</em></p>"}
-        display({**box._repr_mimebundle_(), **words}, raw=True)
-        pieces = display(self.show(self.text), display_id=True)
-        box.observe(lambda change: pieces.update(self.show(change["new"])), names="value")
+        TextBox(self.show, self.text, "Type here", on_enter=False, rows=3)._ipython_display_()
 
 
 def tokenizer_playground(tokenizers: Mapping[str, TextEncoder], text: str) -> TokenizerPlayground:
@@ -244,8 +230,3 @@ def _sign(character: str) -> str:
     if character < " ":
         return chr(0x2400 + ord(character))  # Unicode's pictures of control characters
     return "␡" if character == "\x7f" else character
-
-
-def _sendable(text: str) -> str:
-    """Text as it can be sent to a browser, which lone halves of a UTF-16 pair cannot."""
-    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
