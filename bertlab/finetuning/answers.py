@@ -1,0 +1,217 @@
+"""Extractive question answering: an answer is a stretch of the passage, or there is none.
+
+The question is the first text of a pair and the passage the second one. A model scores each token
+as the start and as the end of the answer. [CLS], token 0, stands for "no answer here".
+
+Offsets turn characters into tokens and back, so an answer is always text of the passage, letter by
+letter: `answer_targets` goes there, `best_span` comes back.
+
+Source: Devlin et al. (2019), sections 4.2 (SQuAD 1.1) and 4.3 (SQuAD 2.0, with questions that have
+no answer).
+"""
+
+import unicodedata
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor
+
+from bertlab.tokenizers.encoding import Encoding, Part
+from bertlab.tokenizers.normalize import CHUNK, is_removed
+
+Answer = tuple[int, int]  # characters of the passage: (start, end)
+NO_ANSWER = (0, 0)  # as tokens: [CLS] is both its start and its end
+
+
+def answer_targets(encoding: Encoding, passage: str, answer: Answer | None) -> tuple[int, int]:
+    """The first and the last token of the answer: what `SpanAnswerer` shall find.
+
+    encoding: of a question and its passage; answer: characters of the passage, or None if there
+    is no answer. Tokens that the answer covers in part count.
+
+    Returns `NO_ANSWER` for None, and for an encoding that does not hold the whole answer, as one
+    of several windows: who reads it alone cannot answer.
+
+    Raises ValueError if `encoding` is of one text, or if `answer` is not a stretch of the passage
+    with at least one token.
+
+    >>> from bertlab.data.toyworld import TOYWORLD
+    >>> passage = "Mia runs to the lake with her kite"
+    >>> encoding = TOYWORLD.tokenizer.encode("Mia", passage)
+    >>> answer_targets(encoding, passage, (12, 20))
+    (6, 7)
+    >>> encoding.tokens[6:8], passage[12:20]
+    (['the', 'lake'], 'the lake')
+    """
+    tokens = passage_tokens(encoding)
+    if answer is None:
+        return NO_ANSWER
+    start, end = answer
+    if not 0 <= start < end <= len(passage):
+        raise ValueError(
+            f"answer_targets: answer must be (start, end) with 0 <= start < end <= {len(passage)}, "
+            f"the length of the passage, or None; got {answer}"
+        )
+    offsets = encoding.offsets
+    inside = [n for n in tokens if offsets[n][0] < end and start < offsets[n][1]]
+    while start < end and _without_token(passage[start]):
+        start += 1
+    while start < end and _without_token(passage[end - 1]):
+        end -= 1
+    if start == end and not inside:
+        raise ValueError(
+            f"answer_targets: answer must cover a token; the characters {answer} of the passage "
+            f"are {passage[slice(*answer)]!r}"
+        )
+    if not inside or start < offsets[tokens[0]][0] or end > offsets[tokens[-1]][1]:
+        return NO_ANSWER
+    return inside[0], inside[-1]
+
+
+def best_span(
+    logits: Tensor,
+    encoding: Encoding,
+    passage: str,
+    *,
+    max_tokens: int = 30,
+    threshold: float = 0.0,
+) -> Answer | None:
+    """The answer that a model's scores make, as characters of the passage; None for no answer.
+
+    logits: [L, 2], for each token its scores as start and as end, as `predict` gives them;
+    encoding: of the question and `passage`, what the model has read; max_tokens: of the longest
+    answer; threshold: by how much the best answer's score must exceed that of "no answer" (-inf:
+    answer always, as in SQuAD 1.1). The paper chooses it on held-out questions.
+
+    Raises ValueError if logits and encoding do not fit, or max_tokens is below 1.
+
+    Source: Devlin et al. (2019), section 4.3: an answer from token i to j >= i scores S_i + E_j,
+    none scores S_0 + E_0.
+    """
+    return best_answer([logits], [encoding], passage, max_tokens=max_tokens, threshold=threshold)
+
+
+def best_answer(
+    logits: Sequence[Tensor],
+    windows: Sequence[Encoding],
+    passage: str,
+    *,
+    max_tokens: int = 30,
+    threshold: float = 0.0,
+) -> Answer | None:
+    """The best answer out of several windows of one passage: `best_span` for long passages.
+
+    logits: for each of `windows` [L, 2]. The best answer of all windows is compared with the
+    lowest score for "no answer": that a window lacks the answer says nothing about the passage.
+
+    Source: `run_squad.py` of the paper's authors.
+    """
+    if max_tokens < 1:
+        raise ValueError(f"best_span: max_tokens must be at least 1; got {max_tokens}")
+    if not windows or len(logits) != len(windows):
+        raise ValueError(
+            f"best_answer: logits must be there for each of {len(windows)} windows, at least one; "
+            f"got {len(logits)}"
+        )
+    found: list[tuple[float, Answer]] = []
+    for scores, window in zip(logits, windows, strict=True):
+        found += _best_in_window(scores, window, passage, max_tokens)
+    score, answer = max(found, key=lambda scored: scored[0], default=(-torch.inf, None))
+    none = min(float(scores[0].sum()) for scores in logits)
+    return answer if score > none + threshold else None
+
+
+def windows(encoding: Encoding, max_length: int, stride: int = 128) -> list[Encoding]:
+    """A pair whose passage is too long, as several that overlap, each with the whole question.
+
+    encoding: of a question and its passage, not cut, with special tokens; max_length: of a window,
+    special tokens included; stride: by how many tokens of the passage the next one begins later.
+    Their offsets still count characters of the whole passage.
+
+    Raises ValueError if the question leaves the passage no room, or if there would be gaps.
+
+    Source: Devlin et al. (2019), `run_squad.py`, where max_length is 384 and stride 128.
+    """
+    passage_tokens(encoding)
+    if len(encoding.parts) != 5:
+        raise ValueError("windows: encoding must be [CLS] question [SEP] passage [SEP]")
+    *head, passage, end = encoding.parts
+    room = max_length - (len(encoding) - len(passage.ids))
+    if not 1 <= stride <= room and len(passage.ids) > room:
+        raise ValueError(
+            f"windows: stride must be from 1 to the {room} tokens that max_length={max_length} "
+            f"leaves the passage beside the question; got {stride}"
+        )
+    starts = [0]
+    while starts[-1] + room < len(passage.ids):
+        starts.append(starts[-1] + stride)
+    return [
+        Encoding((*head, _slice(passage, start, start + room), end), encoding.token_of)
+        for start in starts
+    ]
+
+
+def passage_tokens(encoding: Encoding) -> list[int]:
+    """The numbers of the tokens that stand for characters of the second text.
+
+    Raises ValueError if there is no second text.
+    """
+    if 1 not in encoding.segment_ids:
+        raise ValueError(
+            "answers: encoding must be of a question and a passage, tokenizer.encode(question, "
+            "passage); got one of a single text"
+        )
+    offsets, segments = encoding.offsets, encoding.segment_ids
+    return [n for n, (start, end) in enumerate(offsets) if segments[n] == 1 and start < end]
+
+
+def _best_in_window(
+    logits: Tensor, encoding: Encoding, passage: str, max_tokens: int
+) -> list[tuple[float, Answer]]:
+    """The best (score, answer) of one window, in a list; an empty one if there is no passage."""
+    if logits.shape != (len(encoding), 2):
+        raise ValueError(
+            f"best_span: logits must be [{len(encoding)}, 2], a start and an end score for each "
+            f"token; got {list(logits.shape)}"
+        )
+    tokens = passage_tokens(encoding)
+    if not tokens:
+        return []
+    start, end = logits[tokens].unbind(dim=1)  # [P] each, P tokens of the passage
+    scores = start[:, None] + end  # [P, P]
+    allowed = torch.ones_like(scores, dtype=torch.bool).triu().tril(max_tokens - 1)
+    scores = scores.masked_fill(~allowed, -torch.inf)
+    first, last = divmod(int(scores.argmax()), len(tokens))
+    spans = [*(encoding.offsets[n] for n in tokens), (len(passage), len(passage))]
+    answer = _whole_characters(passage, spans[first][0], spans[last][1], limit=spans[last + 1][0])
+    return [(float(scores[first, last]), answer)]
+
+
+def _whole_characters(passage: str, start: int, end: int, limit: int) -> Answer:
+    """A span of tokens, widened over characters beside it that normalisation has dropped.
+
+    They belong to the word they follow, as an accent does; those in front of a word, to it. No
+    further than `limit`, where the next token begins.
+    """
+    while end < limit and _dropped(passage[end]):
+        end += 1
+    before = start
+    while before > 0 and _dropped(passage[before - 1]):
+        before -= 1
+    touches_a_word = before > 0 and not _without_token(passage[before - 1])
+    return (start if touches_a_word else before), end
+
+
+def _without_token(character: str) -> bool:
+    """Whether no token stands for a character: for white space, and for what is dropped."""
+    return not CHUNK.match(character) or _dropped(character)
+
+
+def _dropped(character: str) -> bool:
+    """Whether BERT's normalisation drops a character: controls and combining accents."""
+    return is_removed(character) or unicodedata.category(character) == "Mn"
+
+
+def _slice(part: Part, start: int, stop: int) -> Part:
+    """Some tokens of a part, with their spans."""
+    return Part(part.ids[start:stop], lambda: part.spans()[start:stop], part.segment)

@@ -1,0 +1,259 @@
+"""Three heads for four tasks: one text, two texts, every token, a span of the second text.
+
+Each is a dropout and one matrix on top of a pre-trained encoder: that is all that is new.
+
+Source: Devlin et al. (2019), section 4, figure 4 and section 5.3 (frozen features).
+"""
+
+from collections.abc import Sequence
+from operator import index
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from bertlab.finetuning.features import Features, feature_size, layer_features
+from bertlab.model.bert import Bert, BertOutput, initialise
+
+IGNORED = -100  # a token that has no tag of its own, as PyTorch and Hugging Face mark it
+POOLED = "pooled"
+
+
+class Head(nn.Module):
+    """What the heads share: an encoder, the features that are read, dropout and one matrix.
+
+    encoder: it is used, not copied, and fine-tuning changes it (`copy.deepcopy` keeps one as it
+    was); features: as in `layer_features`; frozen: the encoder stays as it is: no gradients reach
+    it and it has no dropout, also while the head is trained; dropout: of the features; seed: draws
+    the new matrix, normal with standard deviation 0.02.
+
+    A head says what its logits and targets are; `correct` tells which of its guesses were right.
+    """
+
+    reads_pooled = False  # one vector for the whole text
+
+    def __init__(
+        self,
+        encoder: Bert,
+        n_outputs: int,
+        features: Features,
+        frozen: bool,
+        dropout: float,
+        seed: int,
+    ) -> None:
+        super().__init__()
+        name = type(self).__name__
+        if not isinstance(encoder, Bert):
+            raise TypeError(
+                f"{name}: encoder must be a Bert; got {type(encoder).__name__}"
+                + ("; give its .bert" if isinstance(getattr(encoder, "bert", None), Bert) else "")
+            )
+        if n_outputs < 2:
+            raise ValueError(f"{name}: there must be at least two classes; got {n_outputs}")
+        self.encoder, self.features, self.frozen = encoder, features, frozen
+        pooled = self.reads_pooled and features == POOLED
+        size = encoder.config.d_model if pooled else feature_size(encoder.config, features)
+        self.dropout = nn.Dropout(dropout)
+        with torch.random.fork_rng(devices=[]):  # PyTorch's own initial draw, which we replace
+            self.output = nn.Linear(size, n_outputs)
+        initialise(self.output, torch.Generator().manual_seed(seed))
+        self.output.to(next(encoder.parameters()).device)
+        self.train(encoder.training)
+
+    def train(self, mode: bool = True) -> "Head":
+        """As every module has it, but a frozen encoder sleeps on."""
+        super().train(mode)
+        if self.frozen:
+            self.encoder.eval()
+        return self
+
+    def encode(
+        self, ids: Tensor, segment_ids: Tensor | None, attention_mask: Tensor | None
+    ) -> BertOutput:
+        """What the encoder says to a batch; shapes as in `Bert`."""
+        with torch.set_grad_enabled(torch.is_grad_enabled() and not self.frozen):
+            return self.encoder(
+                ids,
+                segment_ids,
+                attention_mask,
+                output_hidden_states=self.features not in (POOLED, "last"),
+            )
+
+    def token_features(self, encoded: BertOutput) -> Tensor:
+        """The features of every token, [B, L, D] or [B, L, 4 D]."""
+        if encoded.hidden_states is None:
+            return encoded.last_hidden_state
+        return layer_features(encoded.hidden_states, self.features)
+
+    def collate_targets(self, targets: Sequence[Any], length: int) -> Tensor:
+        """The targets of a batch of texts, padded to `length` where there is one a token."""
+        return torch.tensor(targets)
+
+    def n_asked(self, targets: Tensor) -> int:
+        """How many things are to be said about the texts of a batch."""
+        return len(targets)
+
+
+class SequenceClassifier(Head):
+    """A class for a text, or for a pair of texts, read off [CLS].
+
+    features: "pooled" is BERT's way, tanh(W x + b) of the last layer's [CLS], whose W comes from
+    next-sentence prediction; any of `layer_features` takes the [CLS] of that instead.
+
+    Targets: [B], the numbers of the classes.
+
+    Source: Devlin et al. (2019), section 4.1, figure 4 (a) and (b).
+
+    >>> from bertlab.model import BertConfig
+    >>> classifier = SequenceClassifier(Bert(BertConfig.tiny(vocab_size=100)), n_classes=3)
+    >>> classifier(torch.tensor([[2, 17, 3], [2, 9, 3]])).shape
+    torch.Size([2, 3])
+    """
+
+    reads_pooled = True
+
+    def __init__(
+        self,
+        encoder: Bert,
+        n_classes: int,
+        *,
+        features: Features = POOLED,
+        frozen: bool = False,
+        dropout: float = 0.1,
+        seed: int = 0,
+    ) -> None:
+        super().__init__(encoder, n_classes, features, frozen, dropout, seed)
+
+    def forward(
+        self, ids: Tensor, segment_ids: Tensor | None = None, attention_mask: Tensor | None = None
+    ) -> Tensor:
+        """Scores of the classes, [B, C]; arguments as in `Bert`."""
+        encoded = self.encode(ids, segment_ids, attention_mask)
+        pooled = self.features == POOLED
+        features = encoded.pooler_output if pooled else self.token_features(encoded)[:, 0]
+        return self.output(self.dropout(features))
+
+    def loss(self, logits: Tensor, targets: Tensor) -> Tensor:
+        """The mean of -log p(true class). logits: [B, C]; targets: [B]."""
+        return F.cross_entropy(logits, targets)
+
+    def correct(self, logits: Tensor, targets: Tensor) -> Tensor:
+        """Whether the true class has the highest score, boolean [B]."""
+        return logits.argmax(dim=-1) == targets
+
+    def check_target(self, target: Any, n_tokens: int) -> None:
+        """Raise ValueError unless it is the number of a class."""
+        check_numbers("a class", [target], self.output.out_features)
+
+
+class TokenTagger(Head):
+    """A tag for every token.
+
+    Targets: [B, L], the numbers of the tags, `IGNORED` where nothing is asked: special tokens,
+    padding, and the later pieces of a word. Of one text: a list as long as its encoding.
+
+    Source: Devlin et al. (2019), section 5.3, figure 4 (d).
+    """
+
+    def __init__(
+        self,
+        encoder: Bert,
+        n_tags: int,
+        *,
+        features: Features = "last",
+        frozen: bool = False,
+        dropout: float = 0.1,
+        seed: int = 0,
+    ) -> None:
+        super().__init__(encoder, n_tags, features, frozen, dropout, seed)
+
+    def forward(
+        self, ids: Tensor, segment_ids: Tensor | None = None, attention_mask: Tensor | None = None
+    ) -> Tensor:
+        """Scores of the tags, [B, L, C]; arguments as in `Bert`."""
+        features = self.token_features(self.encode(ids, segment_ids, attention_mask))
+        return self.output(self.dropout(features))
+
+    def loss(self, logits: Tensor, targets: Tensor) -> Tensor:
+        """The mean of -log p(true tag) over all tokens that are asked; 0 if none is."""
+        asked = targets != IGNORED
+        losses = F.cross_entropy(logits[asked], targets[asked], reduction="sum")
+        return losses / asked.sum().clamp(min=1)
+
+    def correct(self, logits: Tensor, targets: Tensor) -> Tensor:
+        """Whether the true tag has the highest score, boolean [N], one a token that is asked."""
+        asked = targets != IGNORED
+        return logits[asked].argmax(dim=-1) == targets[asked]
+
+    def n_asked(self, targets: Tensor) -> int:
+        """How many tokens of a batch have a tag."""
+        return int((targets != IGNORED).sum())
+
+    def check_target(self, target: Any, n_tokens: int) -> None:
+        """Raise ValueError unless there is the number of a tag, or IGNORED, for every token."""
+        if len(target) != n_tokens:
+            raise ValueError(f"it must hold a tag for each of {n_tokens} tokens; got {len(target)}")
+        tags = [tag for tag in target if tag != IGNORED]
+        check_numbers("a tag", tags, self.output.out_features)
+
+    def collate_targets(self, targets: Sequence[Sequence[int]], length: int) -> Tensor:
+        """Those of a batch, [B, length], padded with IGNORED."""
+        return torch.tensor([[*tags, *[IGNORED] * (length - len(tags))] for tags in targets])
+
+
+class SpanAnswerer(Head):
+    """Where an answer starts and where it ends; the question comes first, then the passage.
+
+    Targets: [B, 2], the numbers of the answer's first and last token; (0, 0), which is [CLS], if
+    the passage has no answer. dropout: BERT has none here.
+
+    Source: Devlin et al. (2019), sections 4.2 and 4.3, figure 4 (c).
+    """
+
+    def __init__(
+        self,
+        encoder: Bert,
+        *,
+        features: Features = "last",
+        frozen: bool = False,
+        dropout: float = 0.0,
+        seed: int = 0,
+    ) -> None:
+        super().__init__(encoder, 2, features, frozen, dropout, seed)
+
+    def forward(
+        self, ids: Tensor, segment_ids: Tensor | None = None, attention_mask: Tensor | None = None
+    ) -> Tensor:
+        """Scores of every token as start and as end, [B, L, 2]; padding has -inf.
+
+        attention_mask: [B, L]; the other arguments as in `Bert`.
+        """
+        features = self.token_features(self.encode(ids, segment_ids, attention_mask))
+        scores = self.output(self.dropout(features))  # [B, L, 2]
+        if attention_mask is None:
+            return scores
+        return scores.masked_fill(~attention_mask.bool()[..., None], -torch.inf)
+
+    def loss(self, logits: Tensor, targets: Tensor) -> Tensor:
+        """The mean of -log p(start) and -log p(end). logits: [B, L, 2]; targets: [B, 2]."""
+        starts, ends = F.cross_entropy(logits, targets, reduction="none").mean(dim=0)  # [B, 2]
+        return (starts + ends) / 2
+
+    def correct(self, logits: Tensor, targets: Tensor) -> Tensor:
+        """Whether start and end both have the highest scores, boolean [B]."""
+        return (logits.argmax(dim=1) == targets).all(dim=1)
+
+    def check_target(self, target: Any, n_tokens: int) -> None:
+        """Raise ValueError unless it is (start, end), both within the text."""
+        start, end = target
+        check_numbers("a token", [start, end], n_tokens)
+        if start > end:
+            raise ValueError(f"it must be (start, end) with start <= end; got {tuple(target)}")
+
+
+def check_numbers(what: str, numbers: Sequence[int], count: int) -> None:
+    """Raise ValueError unless all are from 0 to count - 1, TypeError if one is no integer."""
+    for number in map(index, numbers):
+        if not 0 <= number < count:
+            raise ValueError(f"it must be {what} from 0 to {count - 1}; got {number}")

@@ -1,0 +1,215 @@
+"""Tagging: marked stretches of a text to tags of words, to targets of pieces, and all the way back.
+
+    characters      words                      pieces
+    (0, 10, LOC)    New    York   sleeps       New    York   sleep   ##s
+                    B-LOC  I-LOC  O            B-LOC  I-LOC  O       (not asked)
+
+Data mark characters, metrics compare words' tags, and BERT reads pieces. A word's tag stands at its
+first piece; what the model says of the others is not asked. On the way back nothing is looked up
+in the text: spans are those of the words, so they fit to the character, whatever normalisation made
+of capitals and accents. `tag_targets` goes there and `spans_from_logits` comes back.
+
+Source: Devlin et al. (2019), section 5.3; the tags (B begins, I is inside, O is outside) are those
+of Ramshaw & Marcus (1995) in the form of CoNLL-2002, where every span begins with B.
+"""
+
+from bisect import bisect_right
+from collections.abc import Sequence
+from itertools import pairwise
+
+from torch import Tensor
+
+from bertlab.data.mentions import Span
+from bertlab.finetuning.heads import IGNORED
+from bertlab.finetuning.scores import OUTSIDE, tag_runs
+from bertlab.tokenizers.encoding import Encoding
+from bertlab.tokenizers.normalize import CHUNK
+from bertlab.tokenizers.pieces import CONTINUES
+from bertlab.tokenizers.wordpiece import WordPiece
+
+Word = tuple[int, int]  # the characters of a word: (start, end)
+
+
+def tag_names(labels: Sequence[str]) -> tuple[str, ...]:
+    """The tags for these labels; a tag's number is its place.
+
+    >>> tag_names(["LOC", "PER"])
+    ('O', 'B-LOC', 'I-LOC', 'B-PER', 'I-PER')
+    """
+    return (OUTSIDE, *(f"{prefix}-{label}" for label in labels for prefix in "BI"))
+
+
+def tag_targets(
+    text: str, spans: Sequence[Span], encoding: Encoding, tokenizer: WordPiece, names: Sequence[str]
+) -> list[int]:
+    """What `TokenTagger` shall say of each piece of `encoding`: its tag's number, or `IGNORED`.
+
+    encoding: of `text` alone, with special tokens or without, cut or whole; names: as `tag_names`
+    gives them. Raises ValueError as `tags_of_words` and `piece_targets` do.
+    """
+    words, first = _aligned(text, encoding, tokenizer)
+    return piece_targets(tags_of_words(words, spans), first, names)
+
+
+def spans_from_logits(
+    text: str, logits: Tensor, encoding: Encoding, tokenizer: WordPiece, names: Sequence[str]
+) -> list[Span]:
+    """The spans of `text` that a tagger has found; logits: [L, C], as `predict` gives them."""
+    words, first = _aligned(text, encoding, tokenizer)
+    return spans_of_tags(tags_from_logits(logits, first, len(words), names), words)
+
+
+def words_of(text: str, tokenizer: WordPiece) -> list[Word]:
+    """The words that `tokenizer` cuts into pieces, as characters of `text`.
+
+    A token in the text that is never cut, such as [MASK], is one word. Characters that
+    normalisation drops belong to the word they touch, so the accent of "e" + U+0301 is never cut
+    off; a stretch of nothing else is no word.
+
+    Raises TypeError if `tokenizer` is no WordPiece: others do not mark where a word goes on.
+
+    >>> from bertlab.data.toyworld import TOYWORLD
+    >>> words_of("Mia, the pirates!", TOYWORLD.tokenizer)
+    [(0, 3), (3, 4), (5, 8), (9, 16), (16, 17)]
+    """
+    if not isinstance(tokenizer, WordPiece):
+        raise TypeError(
+            f"words_of: tokenizer must be a WordPiece, whose pieces show where a word goes on; "
+            f"got {type(tokenizer).__name__}"
+        )
+    encoding = tokenizer.encode(text, add_special_tokens=False)
+    words: list[Word] = []
+    for token, (start, end) in zip(encoding.tokens, encoding.offsets, strict=True):
+        if token.startswith(CONTINUES):
+            start = words.pop()[0]
+        words.append((start, end))
+    return _with_dropped_characters(text, words)
+
+
+def tags_of_words(words: Sequence[Word], spans: Sequence[Span]) -> list[str]:
+    """The tag of each word.
+
+    words: in the order of the text; spans: in any order. Raises ValueError if a span does not
+    begin where a word begins and end where one ends, or if two spans overlap.
+
+    >>> tags_of_words([(0, 3), (4, 8), (9, 15)], [(0, 8, "LOC")])
+    ['B-LOC', 'I-LOC', 'O']
+    """
+    number_of_start = {start: number for number, (start, _) in enumerate(words)}
+    number_of_end = {end: number for number, (_, end) in enumerate(words)}
+    tags = [OUTSIDE] * len(words)
+    for start, end, label in spans:
+        if start >= end or start not in number_of_start or end not in number_of_end:
+            near = [word for word in words if word[0] < end and start < word[1]]
+            raise ValueError(
+                f"tags_of_words: spans must begin and end where words do; got {(start, end)}, "
+                f"among the words {near}; widen it to whole words, or leave it out"
+            )
+        inside = range(number_of_start[start], number_of_end[end] + 1)
+        if any(tags[number] != OUTSIDE for number in inside):
+            raise ValueError(
+                f"tags_of_words: spans must not overlap, for a word has one tag; "
+                f"{(start, end, label)} overlaps another one"
+            )
+        for number in inside:
+            tags[number] = f"{'B' if number == inside.start else 'I'}-{label}"
+    return tags
+
+
+def spans_of_tags(tags: Sequence[str], words: Sequence[Word]) -> list[Span]:
+    """The spans that tags say: `tags_of_words` backwards.
+
+    A model's tags need not be well-formed: an I that follows nothing of its label begins a span,
+    as in `entity_f1`. Raises ValueError if there is not one tag a word.
+
+    >>> spans_of_tags(["O", "I-PER", "I-PER", "B-PER"], [(0, 2), (3, 6), (7, 9), (10, 13)])
+    [(3, 9, 'PER'), (10, 13, 'PER')]
+    """
+    if len(tags) != len(words):
+        raise ValueError(
+            f"spans_of_tags: tags must hold one for each of {len(words)} words; got {len(tags)}"
+        )
+    return [(words[first][0], words[after - 1][1], label) for first, after, label in tag_runs(tags)]
+
+
+def first_pieces(words: Sequence[Word], offsets: Sequence[tuple[int, int]]) -> list[int]:
+    """For each piece the number of the word whose first piece it is, or -1.
+
+    words: in the order of the text, without overlaps; offsets: of the pieces, `Encoding.offsets`.
+    Special tokens that were added cover no character and get -1.
+
+    >>> first_pieces([(0, 3), (4, 10)], [(0, 0), (0, 3), (4, 9), (9, 10), (0, 0)])
+    [-1, 0, 1, -1, -1]
+    """
+    ends = [end for _, end in words]
+    numbers, last = [], -1
+    for start, end in offsets:
+        word = bisect_right(ends, start)  # the first word that ends behind the piece's start
+        covers = start < end and word < len(words) and words[word][0] < end
+        is_first = covers and word > last
+        numbers.append(word if is_first else -1)
+        last = word if is_first else last
+    return numbers
+
+
+def piece_targets(tags: Sequence[str], first: Sequence[int], names: Sequence[str]) -> list[int]:
+    """The number of its word's tag at each first piece, `IGNORED` at all others.
+
+    first: of `first_pieces`; names: all tags by number. Raises ValueError for a tag that is not
+    among them.
+
+    >>> piece_targets(["B-LOC", "O"], [-1, 0, 1, -1, -1], tag_names(["LOC"]))
+    [-100, 1, 0, -100, -100]
+    """
+    numbers = {name: number for number, name in enumerate(names)}
+    for tag in tags:
+        if tag not in numbers:
+            raise ValueError(f"piece_targets: tags must be of {', '.join(names)}; got {tag!r}")
+    return [numbers[tags[word]] if word >= 0 else IGNORED for word in first]
+
+
+def tags_from_logits(
+    logits: Tensor, first: Sequence[int], n_words: int, names: Sequence[str]
+) -> list[str]:
+    """The tag with the highest score at the first piece of each word.
+
+    logits: [L, C], for the L pieces of one encoding and the C tags; first: of `first_pieces`.
+    Words without a piece, behind the end of an encoding that was cut, are outside.
+
+    Raises ValueError if logits do not fit to `first` and `names`.
+    """
+    if logits.shape != (len(first), len(names)):
+        raise ValueError(
+            f"tags_from_logits: logits must be [{len(first)}, {len(names)}], a score for each "
+            f"piece and tag; got {list(logits.shape)}"
+        )
+    tags = [OUTSIDE] * n_words
+    for word, best in zip(first, logits.argmax(dim=-1).tolist(), strict=True):
+        if word >= 0:
+            tags[word] = names[best]
+    return tags
+
+
+def _with_dropped_characters(text: str, words: list[Word]) -> list[Word]:
+    """Words widened over the characters beside them that normalisation dropped.
+
+    What stands between two words goes to the left one, as an accent does, unless white space
+    separates them.
+    """
+    widened, end_before = [], 0
+    for (start, end), (after, _) in pairwise([*words, (len(text), len(text))]):
+        touching = [c.start() for c in CHUNK.finditer(text, end_before, start) if c.end() == start]
+        dropped = CHUNK.match(text, end, after)
+        end_before = dropped.end() if dropped else end
+        widened.append((touching[0] if touching else start, end_before))
+    return widened
+
+
+def _aligned(
+    text: str, encoding: Encoding, tokenizer: WordPiece
+) -> tuple[list[Word], Sequence[int]]:
+    """The words of `text`, and which piece of `encoding` is whose first."""
+    if any(encoding.segment_ids):
+        raise ValueError("tagging: encoding must be of one text; got one of a pair")
+    words = words_of(text, tokenizer)
+    return words, first_pieces(words, encoding.offsets)

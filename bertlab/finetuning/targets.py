@@ -1,0 +1,109 @@
+"""Texts and what is to be said about each: labels to numbers, and both into batches."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from torch import Tensor
+
+from bertlab.finetuning.heads import Head
+from bertlab.finetuning.texts import TextBatch, check_encodings, check_fits, collate, encode_texts
+from bertlab.model.config import BertConfig
+from bertlab.tokenizers.encoding import Encoding
+from bertlab.tokenizers.tokenizer import Tokenizer
+
+
+@dataclass(frozen=True)
+class TuningData:
+    """Encoded texts and what is to be said about each: as many targets as encodings.
+
+    targets: what the head's `check_target` accepts: a number, a list of numbers, (start, end).
+
+    Raises ValueError if there are none, or of one more than of the other.
+    """
+
+    encodings: Sequence[Encoding]
+    targets: Sequence[Any]
+
+    def __post_init__(self) -> None:
+        if not len(self.encodings) or len(self.encodings) != len(self.targets):
+            raise ValueError(
+                "TuningData: there must be one target for each encoding, and at least one; got "
+                f"{len(self.encodings)} encodings and {len(self.targets)} targets"
+            )
+
+    def __len__(self) -> int:
+        return len(self.encodings)
+
+
+def labelled_data(
+    texts: Sequence[str],
+    labels: Sequence[str],
+    names: Sequence[str],
+    tokenizer: Tokenizer,
+    config: BertConfig,
+    *,
+    pairs: Sequence[str] | None = None,
+    max_length: int | None = None,
+    truncate: bool = False,
+) -> TuningData:
+    """Texts, or pairs of texts, and their labels, ready for a `SequenceClassifier`.
+
+    names: the labels that there are; class number 0 is the first; config: of the model that is to
+    read them; max_length: of an encoding, as long as the model reads if None; pairs, truncate: as
+    in `encode_texts`.
+
+    Raises ValueError as `check_fits`, `encode_texts` and `label_numbers` do, or if `max_length` is
+    more than the model reads.
+    """
+    check_fits(tokenizer, config)
+    longest = config.max_length if max_length is None else max_length
+    if longest > config.max_length:
+        raise ValueError(
+            f"labelled_data: max_length must be at most {config.max_length}, which is what the "
+            f"model reads; got {max_length}"
+        )
+    encodings = encode_texts(texts, tokenizer, max_length=longest, pairs=pairs, truncate=truncate)
+    return TuningData(encodings, label_numbers(labels, names))
+
+
+def label_numbers(labels: Sequence[str], names: Sequence[str]) -> list[int]:
+    """The number of each label: its place in `names`.
+
+    Raises ValueError if a label is not among the names, or if a name is there twice.
+
+    >>> label_numbers(["spam", "ham", "ham"], names=["ham", "spam"])
+    [1, 0, 0]
+    """
+    number_of = {name: number for number, name in enumerate(names)}
+    if len(number_of) < len(names):
+        raise ValueError(f"label_numbers: names must differ; got {list(names)}")
+    for number, label in enumerate(labels):
+        if label not in number_of:
+            raise ValueError(
+                f"label_numbers: labels must be among {list(names)}; labels[{number}] is {label!r}"
+            )
+    return [number_of[label] for label in labels]
+
+
+def batch_of(
+    model: Head, data: TuningData, numbers: Sequence[int], pad_id: int
+) -> tuple[TextBatch, Tensor]:
+    """The texts of these numbers and their targets, on the model's device."""
+    device = next(model.parameters()).device
+    inputs = collate([data.encodings[number] for number in numbers], pad_id)
+    targets = [data.targets[number] for number in numbers]
+    targets = model.collate_targets(targets, inputs.ids.shape[1])
+    return inputs.to(device), targets.to(device)
+
+
+def check_data(where: str, model: Head, data: TuningData) -> None:
+    """Raise ValueError if a text does not fit the encoder, or a target the head."""
+    check_encodings(where, data.encodings, model.encoder.config)
+    for number, (encoding, target) in enumerate(zip(data.encodings, data.targets, strict=True)):
+        try:
+            model.check_target(target, len(encoding))
+        except (TypeError, ValueError) as error:
+            raise ValueError(
+                f"{where}: targets[{number}] does not suit a {type(model).__name__}: {error}"
+            ) from error

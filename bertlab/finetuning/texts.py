@@ -1,0 +1,180 @@
+"""Texts into batches: encoded, checked, padded, and put beside others of their length."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from bertlab.model.config import BertConfig
+from bertlab.tokenizers.encoding import CLS, SEP, Encoding
+from bertlab.tokenizers.tokenizer import Tokenizer
+
+PAD = "[PAD]"
+
+
+class TextBatch(NamedTuple):
+    """What `Bert` and every head of ours read: `model(*batch)`."""
+
+    ids: Tensor  # [B, L], int64
+    segment_ids: Tensor  # [B, L], int64, 0 for the first text and for padding, 1 for the second
+    attention_mask: Tensor  # [B, L], boolean, False at padding
+
+    def to(self, device: torch.device | str) -> "TextBatch":
+        """The same batch on a device."""
+        return TextBatch(*(tensor.to(device) for tensor in self))
+
+
+def encode_texts(
+    texts: Sequence[str],
+    tokenizer: Tokenizer,
+    *,
+    max_length: int,
+    pairs: Sequence[str] | None = None,
+    truncate: bool = False,
+) -> list[Encoding]:
+    """Every text as [CLS] text [SEP], or with its pair as [CLS] text [SEP] pair [SEP].
+
+    pairs: a second text for each of `texts`; max_length: of an encoding, special tokens included,
+    at most what the model reads (`config.max_length`); truncate: cut longer ones, of a pair the
+    longer text first, instead of refusing them: what is cut off, no model can learn from.
+
+    Raises ValueError if a text is empty or too long (it says which one), if there is not one pair
+    for each text, or if the tokenizer has no [CLS], [SEP] or [PAD].
+
+    Source: Devlin et al. (2019), figure 4.
+    """
+    check_texts(texts, tokenizer, max_length, pairs)
+    limit = max_length if truncate else None
+    encodings = []
+    for number, text in enumerate(texts):
+        pair = None if pairs is None else pairs[number]
+        encoding = tokenizer.encode(text, pair, max_length=limit)
+        check_not_empty(encoding, number)
+        if len(encoding) > max_length:
+            raise ValueError(
+                f"encode_texts: texts must have at most max_length={max_length} tokens, special "
+                f"ones included; texts[{number}] has {len(encoding)}; truncate=True cuts it"
+            )
+        encodings.append(encoding)
+    return encodings
+
+
+def collate(encodings: Sequence[Encoding], pad_id: int) -> TextBatch:
+    """A batch of encodings, padded on the right to the longest of them.
+
+    Raises ValueError if there are none.
+    """
+    if not encodings:
+        raise ValueError("collate: encodings must hold at least one encoding; got none")
+    lengths = np.array([len(encoding) for encoding in encodings])
+    attention_mask = np.arange(lengths.max()) < lengths[:, None]  # [B, L]
+    ids = np.full(attention_mask.shape, pad_id)
+    segment_ids = np.zeros_like(ids)
+    for row, encoding in enumerate(encodings):
+        ids[row, : len(encoding)] = encoding.ids
+        segment_ids[row, : len(encoding)] = encoding.segment_ids
+    return TextBatch(*map(torch.from_numpy, (ids, segment_ids, attention_mask)))
+
+
+def batches_by_length(
+    lengths: Sequence[int], batch_size: int, generator: np.random.Generator | None = None
+) -> list[list[int]]:
+    """Which texts go into which batch; the longest of a batch come first.
+
+    lengths: of all texts, in tokens. Without a generator, for predicting, the batches themselves
+    go from long to short: texts of similar length together, so little is padding; and if memory
+    does not suffice, it fails at once. With one, for training, each batch is drawn at random from
+    all texts: long texts may well belong to another class than short ones, and batches with ever
+    other shares of the classes teach badly.
+
+    Returns each batch as the numbers of its texts; every text is in one batch, one batch may be
+    smaller. Raises ValueError if `batch_size` is below 1.
+
+    >>> batches_by_length([3, 9, 4, 8], batch_size=2)
+    [[1, 3], [2, 0]]
+    """
+    if batch_size < 1:
+        raise ValueError(f"batches_by_length: batch_size must be at least 1; got {batch_size}")
+    if generator is None:
+        return cut(longest_first(range(len(lengths)), lengths), batch_size)
+    batches = cut(generator.permutation(len(lengths)).tolist(), batch_size)
+    return [longest_first(batch, lengths) for batch in batches]
+
+
+def longest_first(numbers: Sequence[int], lengths: Sequence[int]) -> list[int]:
+    """The numbers of texts, sorted by the lengths of those texts."""
+    return sorted(numbers, key=lengths.__getitem__, reverse=True)
+
+
+def cut(numbers: Sequence[int], size: int) -> list[Sequence[int]]:
+    """Pieces of `size` numbers, the last one with what is left.
+
+    >>> cut([5, 2, 4], 2)
+    [[5, 2], [4]]
+    """
+    return [numbers[start : start + size] for start in range(0, len(numbers), size)]
+
+
+def check_fits(tokenizer: Tokenizer, config: BertConfig) -> None:
+    """Raise ValueError if tokenizer and model have vocabularies of different sizes."""
+    size = len(tokenizer.vocab)
+    if size != config.vocab_size:
+        raise ValueError(
+            f"tokenizer must have vocab_size={config.vocab_size} tokens as the model; got {size}; "
+            "do they belong together?"
+        )
+
+
+def check_encodings(where: str, encodings: Sequence[Encoding], config: BertConfig) -> None:
+    """Raise ValueError if an encoding is not one that the model can read: it says which."""
+    for number, encoding in enumerate(encodings):
+        if not 1 <= len(encoding) <= config.max_length:
+            raise ValueError(
+                f"{where}: encodings must have 1 to {config.max_length} tokens, which is what the "
+                f"model reads; encodings[{number}] has {len(encoding)}"
+            )
+        if not 0 <= min(encoding.ids) <= max(encoding.ids) < config.vocab_size:
+            raise ValueError(
+                f"{where}: encodings must hold ids from 0 to {config.vocab_size - 1}; "
+                f"encodings[{number}] has {max(encoding.ids)}; do tokenizer and model belong "
+                "together?"
+            )
+
+
+def check_texts(
+    texts: Sequence[str], tokenizer: Tokenizer, max_length: int, pairs: Sequence[str] | None
+) -> None:
+    """Raise ValueError, or TypeError for a lone string, if `encode_texts` cannot begin."""
+    for name, given in (("texts", texts), ("pairs", pairs)):
+        if isinstance(given, str):
+            raise TypeError(f"encode_texts: {name} must be a list of strings; got one string")
+    if pairs is not None and len(pairs) != len(texts):
+        raise ValueError(
+            f"encode_texts: pairs must hold one text for each of texts, {len(texts)}; "
+            f"got {len(pairs)}"
+        )
+    missing = [token for token in (PAD, CLS, SEP) if token not in tokenizer.special_tokens]
+    if missing or not tokenizer.adds_special_tokens:
+        raise ValueError(
+            f"encode_texts: tokenizer must have the special tokens {PAD}, {CLS}, {SEP} and add "
+            f"the last two itself; got one "
+            + (f"without {missing[0]}" if missing else "with adds_special_tokens=False")
+        )
+    least = 3 if pairs is None else 5
+    if max_length < least:
+        raise ValueError(
+            f"encode_texts: max_length must be at least {least}, the special tokens and one token "
+            f"of each text; got {max_length}"
+        )
+
+
+def check_not_empty(encoding: Encoding, number: int) -> None:
+    """Raise ValueError if a text has no tokens: nothing but blanks, say."""
+    for name, part in zip(("texts", "pairs"), encoding.parts[1::2], strict=False):
+        if not part.ids:  # the parts are [CLS], text, [SEP], and perhaps pair, [SEP]
+            raise ValueError(
+                f"encode_texts: {name} must not be empty; {name}[{number}] has no tokens; "
+                "leave it out"
+            )

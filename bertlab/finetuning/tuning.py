@@ -1,0 +1,235 @@
+"""Fine-tuning: encoder and head together, for a few epochs, with a small learning rate.
+
+Source: Devlin et al. (2019), sections 4 and 5.3, appendix A.3.
+"""
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from bertlab.finetuning.heads import Head
+from bertlab.finetuning.rows import Row, gather_rows
+from bertlab.finetuning.targets import TuningData, batch_of, check_data
+from bertlab.finetuning.texts import batches_by_length, check_encodings, collate, cut
+from bertlab.model.modes import evaluation_mode
+from bertlab.tokenizers.encoding import Encoding
+from bertlab.training.optimizers import adamw
+from bertlab.training.schedule import linear_schedule
+
+PIECE = 8  # texts that go through the model together in training
+
+
+@dataclass(frozen=True)
+class TuningConfig:
+    """How to fine-tune.
+
+    epochs: passes over all texts; learning_rate: at the end of the warm-up; warmup: its share of
+    all steps; weight_decay: of matrices; clip: the largest norm of all gradients together; seed:
+    of the order of the texts and of dropout.
+
+    BERT itself: 2 to 4 epochs, batches of 16 or 32, rates of 2e-5 to 5e-5. A small model wants a
+    larger rate.
+
+    Raises ValueError if a number is out of range.
+
+    Source: Devlin et al. (2019), appendix A.3.
+    """
+
+    epochs: int = 3
+    batch_size: int = 32
+    learning_rate: float = 5e-5
+    warmup: float = 0.1
+    weight_decay: float = 0.01
+    clip: float = 1.0
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        for name, fits, expected in (
+            ("epochs", self.epochs >= 1, "at least 1"),
+            ("batch_size", self.batch_size >= 1, "at least 1"),
+            ("learning_rate", self.learning_rate > 0, "above 0"),
+            ("warmup", 0 <= self.warmup < 1, "a share of all steps, from 0 to below 1"),
+            ("weight_decay", self.weight_decay >= 0, "at least 0"),
+            ("clip", self.clip > 0, "above 0"),
+            ("seed", self.seed >= 0, "at least 0"),
+        ):
+            if not fits:
+                raise ValueError(
+                    f"TuningConfig: {name} must be {expected}; got {getattr(self, name)}"
+                )
+
+    def rate(self, step: int, steps: int) -> float:
+        """The learning rate of a step, counted from 1, of so many."""
+        return self.learning_rate * linear_schedule(step, steps, round(self.warmup * steps))
+
+
+class Score(NamedTuple):
+    """How good a head is on texts that have targets."""
+
+    loss: float  # nats a target
+    accuracy: float  # share of targets whose guess is right, of spans both ends
+    n_targets: int  # texts, or tokens that are asked
+
+
+def fine_tune(
+    model: Head,
+    data: TuningData,
+    config: TuningConfig,
+    *,
+    pad_id: int,
+    validation: TuningData | None = None,
+    watch: Callable[[Row], None] | None = None,
+    progress: bool = True,
+) -> list[Row]:
+    """Train a head and, unless it is frozen, the encoder below it; both are changed in place.
+
+    pad_id: the tokenizer's [PAD]; validation: held-out texts, scored after every epoch; watch:
+    called with every row as soon as it is there.
+
+    Returns rows {"step", "epoch", "kind": "train", "loss", "learning_rate"} and, after an epoch,
+    {"step", "epoch", "kind": "held-out", "loss", "accuracy"}; losses are in nats a target.
+
+    With the same seed on the same machine the weights are the same, bit by bit; PyTorch's global
+    random state is left alone. Raises ValueError if data and model do not fit each other,
+    FloatingPointError if the loss is no number any more.
+    """
+    check_data("fine_tune", model, data)
+    if validation is not None:
+        check_data("fine_tune: validation", model, validation)
+    steps = config.epochs * math.ceil(len(data) / config.batch_size)
+    rows = gather_rows(
+        _rows(model, data, config, steps, pad_id, validation),
+        label="fine-tuning",
+        steps=steps,
+        device=next(model.parameters()).device,
+        watch=watch,
+        progress=progress,
+    )
+    model.eval()
+    return rows
+
+
+def _rows(
+    model: Head,
+    data: TuningData,
+    config: TuningConfig,
+    steps: int,
+    pad_id: int,
+    validation: TuningData | None,
+) -> Iterator[Row]:
+    """The training itself, a row a step, and one after an epoch if there is validation."""
+    optimizer = adamw(model, config.learning_rate, config.weight_decay)
+    lengths, step = [len(encoding) for encoding in data.encodings], 0
+    for epoch in range(config.epochs):
+        order = np.random.default_rng(np.random.SeedSequence(config.seed, spawn_key=(epoch,)))
+        for numbers in batches_by_length(lengths, config.batch_size, order):
+            step += 1
+            rate = config.rate(step, steps)
+            seed_dropout(config.seed, step)
+            optimizer.zero_grad()
+            loss = add_gradients(model.train(), data, numbers, pad_id)
+            move(model, optimizer, loss, rate, config.clip)
+            train = {"kind": "train", "loss": loss, "learning_rate": rate}
+            yield {"step": step, "epoch": epoch + 1, **train}
+        if validation is not None:
+            loss, accuracy, _ = score(model, validation, pad_id=pad_id)
+            held_out = {"kind": "held-out", "loss": loss, "accuracy": accuracy}
+            yield {"step": step, "epoch": epoch + 1, **held_out}
+
+
+def add_gradients(model: Head, data: TuningData, numbers: Sequence[int], pad_id: int) -> float:
+    """Add the gradients of a batch to those of the parameters, and return its mean loss.
+
+    numbers: of its texts, sorted by length. They go through the model in pieces, so that the short
+    ones need not be padded to the longest: the same gradients for less work.
+    """
+    pieces = [batch_of(model, data, piece, pad_id) for piece in cut(numbers, PIECE)]
+    n_asked = max(1, sum(model.n_asked(targets) for _, targets in pieces))
+    total = 0.0
+    for inputs, targets in pieces:
+        loss = model.loss(model(*inputs), targets) * (model.n_asked(targets) / n_asked)
+        loss.backward()
+        total += loss.item()
+    return total
+
+
+def update(
+    model: nn.Module, optimizer: torch.optim.Optimizer, loss: Tensor, rate: float, clip: float
+) -> float:
+    """One step against the gradient of a loss, whole; returns the loss. Raises as `move`."""
+    optimizer.zero_grad()
+    loss.backward()
+    move(model, optimizer, loss.item(), rate, clip)
+    return loss.item()
+
+
+def move(
+    model: nn.Module, optimizer: torch.optim.Optimizer, loss: float, rate: float, clip: float
+) -> None:
+    """Move the weights against the gradients that they have.
+
+    rate: the learning rate; clip: the largest norm of all gradients together. Raises
+    FloatingPointError, before anything moves, if the loss is no number any more.
+    """
+    if not math.isfinite(loss):
+        raise FloatingPointError(
+            f"fine-tuning: the loss is {loss}; start again with a smaller learning rate"
+        )
+    for group in optimizer.param_groups:
+        group["lr"] = rate
+    nn.utils.clip_grad_norm_(model.parameters(), clip)
+    optimizer.step()
+
+
+def seed_dropout(seed: int, step: int) -> None:
+    """Seed PyTorch's global random state for a step; do it inside `torch.random.fork_rng`.
+
+    A step's random numbers depend on nothing but its own number, not on who has drawn before.
+    """
+    numbers = np.random.SeedSequence(seed, spawn_key=(step,)).generate_state(1, np.uint64)
+    torch.manual_seed(int(numbers[0]))
+
+
+def score(model: Head, data: TuningData, *, pad_id: int, batch_size: int = 64) -> Score:
+    """Loss and accuracy, every target counted alike; without dropout, the model is left as it was.
+
+    Raises ValueError if data and model do not fit each other, or if nothing is asked.
+    """
+    check_data("score", model, data)
+    sums = torch.zeros(3, dtype=torch.float64)  # nats, right, asked
+    with evaluation_mode(model), torch.no_grad():
+        for numbers in batches_by_length([len(e) for e in data.encodings], batch_size):
+            inputs, targets = batch_of(model, data, numbers, pad_id)
+            logits = model(*inputs)
+            right = model.correct(logits, targets)
+            loss = model.loss(logits, targets).item()
+            sums += torch.tensor([loss * len(right), right.sum().item(), len(right)])
+    loss, n_right, n_targets = sums.tolist()
+    if not n_targets:
+        raise ValueError("score: data must ask for something; all targets are IGNORED")
+    return Score(loss / n_targets, n_right / n_targets, int(n_targets))
+
+
+def predict(
+    model: Head, encodings: Sequence[Encoding], *, pad_id: int, batch_size: int = 64
+) -> list[Tensor]:
+    """The logits of every text, in the order given, without padding: [C], or [L, C] for L tokens.
+
+    Without dropout and gradients; the model is left as it was. Raises ValueError if a text does
+    not fit the model.
+    """
+    check_encodings("predict", encodings, model.encoder.config)
+    device = next(model.parameters()).device
+    lengths = [len(encoding) for encoding in encodings]
+    logits = [torch.empty(0)] * len(encodings)
+    with evaluation_mode(model), torch.no_grad():
+        for numbers in batches_by_length(lengths, batch_size):
+            batch = collate([encodings[number] for number in numbers], pad_id)
+            for number, row in zip(numbers, model(*batch.to(device)).cpu(), strict=True):
+                logits[number] = row[: lengths[number]] if row.dim() == 2 else row
+    return logits

@@ -1,0 +1,179 @@
+"""Distillation: a small student learns what a large teacher thinks, not only what is right.
+
+That "cat" was true says little. That the teacher found "dog" nearly as likely, and "the" not at
+all, says what it knows. DistilBERT listens to the teacher's last layer; TinyBERT to every one
+(`layer_matching.py`).
+
+Source: Hinton et al. (2015), "Distilling the Knowledge in a Neural Network"; Sanh et al. (2019),
+"DistilBERT, a distilled version of BERT: smaller, faster, cheaper and lighter".
+"""
+
+import copy
+from collections.abc import Callable
+from dataclasses import replace
+from typing import NamedTuple
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from bertlab.model.heads import BertForPreTraining
+from bertlab.model.modes import evaluation_mode
+from bertlab.pretraining.batches import Batch, Batches
+from bertlab.pretraining.losses import mlm_loss
+from bertlab.relatives.training import Losses, Row, train
+from bertlab.training.config import TrainingConfig
+from bertlab.training.evaluation import evaluate
+
+
+def student_of(teacher: BertForPreTraining, n_layers: int | None = None) -> BertForPreTraining:
+    """A copy of the teacher with some of its layers, half of them if `n_layers` is not given.
+
+    Embeddings and heads come along. DistilBERT has no segment embeddings and no pooler; ours
+    keeps them, so that it is a BERT for everything in this library.
+
+    Raises ValueError if n_layers is not from 1 to the teacher's.
+    Source: Sanh et al. (2019), section 3, "Student initialization".
+    """
+    if n_layers is None:
+        n_layers = max(1, teacher.config.n_layers // 2)
+    student = copy.deepcopy(teacher)
+    kept = spread_layers(n_layers, teacher.config.n_layers)
+    student.bert.layers = nn.ModuleList(student.bert.layers[layer] for layer in kept)
+    student.config = student.bert.config = replace(teacher.config, n_layers=n_layers)
+    return student
+
+
+def spread_layers(n_student: int, n_teacher: int) -> list[int]:
+    """Numbers of layers, from the first to the last, as evenly spread as can be.
+
+    The paper says "one layer out of two"; for 6 of 12 its code has the list below, as we do.
+
+    >>> spread_layers(6, 12)
+    [0, 2, 4, 7, 9, 11]
+    """
+    if not 1 <= n_student <= n_teacher:
+        raise ValueError(
+            f"student_of: n_layers must be from 1 to {n_teacher}, the teacher's; got {n_student}"
+        )
+    return [round(i * (n_teacher - 1) / max(1, n_student - 1)) for i in range(n_student)]
+
+
+def soft_target_loss(student: Tensor, teacher: Tensor, temperature: float = 2.0) -> Tensor:
+    """How far the student's probabilities are from the teacher's: T² KL(teacher || student).
+
+    student, teacher: logits [N, V]; temperature: T, by which both are divided, so that unlikely
+    words count more. The gradient shrinks by 1/T²; T² makes up for it. Mean over N, in nats; 0 if
+    N is 0.
+
+    The paper has the cross-entropy, -Σ t log s; its code has KL, which differs by the teacher's
+    entropy: the gradient is the same, and KL is 0 when both agree.
+
+    Source: Hinton et al. (2015), section 2; Sanh et al. (2019), section 2.
+    """
+    check_shapes("soft_target_loss", student, teacher)
+    if not temperature > 0:
+        raise ValueError(f"soft_target_loss: temperature must be above 0; got {temperature}")
+    log_s = (student / temperature).log_softmax(dim=-1)
+    log_t = (teacher / temperature).log_softmax(dim=-1)
+    divergence = (log_t.exp() * (log_t - log_s)).sum()
+    return temperature**2 * divergence / max(1, len(student))
+
+
+def cosine_loss(student: Tensor, teacher: Tensor) -> Tensor:
+    """One minus the cosine of the angle between their vectors, a mean over tokens.
+
+    student, teacher: [N, D], of the same size. Source: Sanh et al. (2019), section 2.
+    """
+    check_shapes("cosine_loss", student, teacher)
+    return 1 - F.cosine_similarity(student, teacher, dim=-1).mean()
+
+
+class Weights(NamedTuple):
+    """How much each loss of DistilBERT counts."""
+
+    soft: float
+    mlm: float
+    cosine: float
+
+
+PUBLISHED = Weights(soft=5.0, mlm=2.0, cosine=1.0)  # of the command in the authors' repository
+
+
+def distilbert_losses(
+    student: BertForPreTraining,
+    teacher: BertForPreTraining,
+    batch: Batch,
+    *,
+    temperature: float = 2.0,
+    weights: Weights = PUBLISHED,
+) -> Losses:
+    """DistilBERT's three: soft targets, masked words, and the directions of the last layer.
+
+    weights: with cosine=0 the student may be narrower than its teacher. Returns "loss", the
+    weighted sum, and its parts, unweighted. Next sentences are left out, as there. Soft targets
+    are those of the masked words; its code takes all tokens unless told otherwise.
+
+    Source: Sanh et al. (2019), sections 2 and 3.
+    """
+    reads = batch.ids, batch.segment_ids, batch.attention_mask, batch.predict
+    with evaluation_mode(teacher), torch.no_grad():
+        wanted = teacher(*reads)
+    got = student(*reads)
+    parts = {
+        "soft_loss": soft_target_loss(got.mlm_logits, wanted.mlm_logits, temperature),
+        "mlm_loss": mlm_loss(got.mlm_logits, batch.words),
+    }
+    if weights.cosine:
+        tokens = batch.attention_mask
+        mine, theirs = (out.encoder.last_hidden_state[tokens] for out in (got, wanted))  # [N, D]
+        parts["cosine_loss"] = cosine_loss(mine, theirs)
+    total = sum(weight * part for weight, part in zip(weights, parts.values(), strict=False))
+    return {"loss": total} | parts
+
+
+def distil(
+    teacher: BertForPreTraining,
+    student: BertForPreTraining,
+    data: Batches,
+    config: TrainingConfig,
+    *,
+    losses: Callable[[BertForPreTraining, BertForPreTraining, Batch], Losses] = distilbert_losses,
+    validation: Batches | None = None,
+    watch: Callable[[Row], None] | None = None,
+    progress: bool = True,
+) -> list[Row]:
+    """Train a student to be like its teacher; only the student is changed.
+
+    losses: `distilbert_losses`, or a `LayerMatching`, whose projections learn along; validation:
+    held-out text, on which the *student* is evaluated as in `pretrain`; the rest: as in `train`.
+
+    Raises ValueError if student and teacher have different vocabularies.
+    """
+    if student.config.vocab_size != teacher.config.vocab_size:
+        raise ValueError(
+            f"distil: student must know the teacher's {teacher.config.vocab_size:,} words; "
+            f"got {student.config.vocab_size:,}"
+        )
+    learning = nn.ModuleList([student])
+    if isinstance(losses, nn.Module):
+        learning.append(losses.to(next(student.parameters()).device))
+    held_out = None if validation is None else (lambda: evaluate(student, validation).as_dict())
+    return train(
+        learning,
+        lambda batch: losses(student, teacher, batch),
+        data,
+        config,
+        evaluate=held_out,
+        watch=watch,
+        progress=progress,
+    )
+
+
+def check_shapes(where: str, student: Tensor, teacher: Tensor) -> None:
+    """Raise ValueError if what is to be compared has different shapes."""
+    if student.shape != teacher.shape:
+        raise ValueError(
+            f"{where}: student must have the teacher's shape, {list(teacher.shape)}; "
+            f"got {list(student.shape)}"
+        )

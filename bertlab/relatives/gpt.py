@@ -1,0 +1,232 @@
+"""GPT: the same parts with a causal mask; each token guesses the one that comes after it.
+
+BERT sees both sides of a word and can fill holes; GPT sees the left side alone, and can write.
+
+Source: Radford et al. (2018), "Improving Language Understanding by Generative Pre-Training";
+Phuong & Hutter (2022), Algorithms 10 (DTransformer), 13 (DTraining) and 14 (DInference).
+"""
+
+import math
+from collections.abc import Iterator
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+from torch.utils.data import Dataset
+
+from bertlab.model.bert import Bert, initialise
+from bertlab.model.config import BertConfig
+from bertlab.model.heads import MaskedLanguageModelHead
+from bertlab.model.modes import evaluation_mode
+from bertlab.pretraining.batches import Batch, Batches
+from bertlab.pretraining.token_store import TokenStore
+from bertlab.relatives.training import without_holes
+
+
+class CausalLanguageModel(nn.Module):
+    """A decoder-only model: `Bert` with a causal mask, and BERT's head at every token.
+
+    config: with `causal=True`; seed: draws all initial weights as in `Bert`.
+
+    GPT as published adds no segment vectors, norms no embeddings, and unembeds the last layer's
+    vectors as they are, without the head's transform. GPT-2 norms before each half of a layer.
+
+    Source: Radford et al. (2018), sections 3.1 and 4.1; Phuong & Hutter (2022), Algorithm 10.
+
+    >>> model = CausalLanguageModel(BertConfig.tiny(vocab_size=100, causal=True)).eval()
+    >>> model(torch.tensor([[2, 17, 4]])).shape
+    torch.Size([1, 3, 100])
+    """
+
+    def __init__(self, config: BertConfig, seed: int = 0) -> None:
+        super().__init__()
+        if not config.causal:
+            raise ValueError(
+                "CausalLanguageModel: config must have causal=True, or every token would see the "
+                "one that it is to guess; take dataclasses.replace(config, causal=True)"
+            )
+        self.config = config
+        self.bert = Bert(config, seed)
+        with torch.random.fork_rng(devices=[]):
+            self.head = MaskedLanguageModelHead(config)
+        initialise(self.head, torch.Generator().manual_seed(seed))
+
+    def forward(self, ids: Tensor) -> Tensor:
+        """At each token a score for every word that may come next: [B, L] -> [B, L, V].
+
+        Padding at the end needs no mask, for no token sees what comes after it.
+        """
+        return self.scores(self.bert(ids).last_hidden_state)
+
+    def scores(self, hidden: Tensor) -> Tensor:
+        """From vectors of tokens [..., D] to logits [..., V] of the next ones."""
+        return self.head(hidden, self.bert.embeddings.token.weight)
+
+
+def next_token_loss(logits: Tensor, ids: Tensor, attention_mask: Tensor | None = None) -> Tensor:
+    """The mean of -log p(next token), in nats, over all tokens but the first of each row.
+
+    logits: [B, L, V]; ids: [B, L], what was read: the token at t is what is asked at t - 1;
+    attention_mask: [B, L], False at padding, which nobody is asked for.
+
+    Source: Radford et al. (2018), eq. 1; Phuong & Hutter (2022), Algorithm 13, which has the sum.
+    """
+    asked = torch.ones_like(ids, dtype=torch.bool) if attention_mask is None else attention_mask
+    asked = asked[:, 1:].bool()  # [B, L - 1]
+    guesses, words = logits[:, :-1][asked], ids[:, 1:][asked]  # [N, V], [N]
+    return F.cross_entropy(guesses, words, reduction="sum") / max(1, len(words))
+
+
+def next_token_probabilities(
+    logits: Tensor, temperature: float = 1.0, top_k: int | None = None
+) -> Tensor:
+    """From scores to the probabilities that the next token is drawn with: [..., V] -> [..., V].
+
+    temperature: logits are divided by it; below 1 the likely become likelier still, and at 0 the
+    likeliest word has them all; top_k: only the k likeliest words stay in the game.
+
+    Raises ValueError if the temperature is negative or top_k not from 1 to V.
+    Source: Phuong & Hutter (2022), Algorithm 14; top-k: Fan et al. (2018), "Hierarchical Neural
+    Story Generation".
+
+    >>> logits = torch.tensor([0.5, 0.3, 0.2]).log()
+    >>> next_token_probabilities(logits), next_token_probabilities(logits, top_k=2)
+    (tensor([0.5000, 0.3000, 0.2000]), tensor([0.6250, 0.3750, 0.0000]))
+    """
+    V = logits.shape[-1]
+    if not 0 <= temperature < math.inf:
+        raise ValueError(f"generate: temperature must be at least 0 and finite; got {temperature}")
+    if top_k is not None and not 1 <= top_k <= V:
+        raise ValueError(f"generate: top_k must be from 1 to {V}, the words there are; got {top_k}")
+    if temperature == 0:
+        return F.one_hot(logits.argmax(dim=-1), V).to(logits.dtype)
+    if top_k is not None:
+        best = logits.topk(top_k, dim=-1)
+        logits = torch.full_like(logits, -math.inf).scatter(-1, best.indices, best.values)
+    return (logits / temperature).softmax(dim=-1)
+
+
+def stream(
+    model: CausalLanguageModel,
+    ids: Tensor,
+    n_tokens: int,
+    *,
+    temperature: float = 1.0,
+    top_k: int | None = None,
+    generator: torch.Generator | None = None,
+) -> Iterator[Tensor]:
+    """Write one token after the other: yields [B], the next token of each text, `n_tokens` times.
+
+    Arguments as in `generate`; what is wrong with them is said when the first token is asked for.
+    """
+    if temperature > 0 and generator is None:
+        raise ValueError(
+            "generate: generator must be given, such as torch.Generator().manual_seed(0), unless "
+            "temperature=0, which takes the likeliest word and draws nothing"
+        )
+    for _ in range(n_tokens):
+        window = ids[:, -model.config.max_length :]  # what it cannot read it forgets
+        with evaluation_mode(model), torch.no_grad():
+            last = model.bert(window).last_hidden_state[:, -1]  # [B, D]
+            chances = next_token_probabilities(model.scores(last), temperature, top_k)  # [B, V]
+        if temperature == 0:
+            drawn = chances.argmax(dim=-1)
+        else:
+            drawn = torch.multinomial(chances.cpu(), 1, generator=generator)[:, 0].to(ids.device)
+        ids = torch.cat([ids, drawn[:, None]], dim=1)
+        yield drawn
+
+
+def generate(
+    model: CausalLanguageModel,
+    ids: Tensor,
+    n_tokens: int,
+    *,
+    temperature: float = 1.0,
+    top_k: int | None = None,
+    generator: torch.Generator | None = None,
+) -> Tensor:
+    """Go on with texts: [B, L] -> [B, L + n_tokens].
+
+    ids: [B, L], beginnings of the same length, without padding; temperature, top_k: as in
+    `next_token_probabilities`; generator: decides what is drawn, on the CPU. The model reads its
+    last `max_length` tokens anew for each one, which is simple; libraries that serve many users
+    keep the keys and values of earlier tokens instead.
+
+    Raises ValueError if an argument is out of range.
+    Source: Phuong & Hutter (2022), Algorithm 14 (DInference).
+    """
+    if n_tokens < 0:
+        raise ValueError(f"generate: n_tokens must not be negative; got {n_tokens}")
+    options = {"temperature": temperature, "top_k": top_k, "generator": generator}
+    written = stream(model, ids, n_tokens, **options)
+    return torch.cat([ids, *(token[:, None] for token in written)], dim=1)
+
+
+def evaluate_next_tokens(model: CausalLanguageModel, data: Batches) -> dict[str, float]:
+    """Loss in nats a token, perplexity, and the share guessed right, on all of epoch 0."""
+    device, sums, n = next(model.parameters()).device, torch.zeros(2, dtype=torch.float64), 0
+    with evaluation_mode(model), torch.no_grad():
+        for batch in data.epoch(0):
+            ids, mask = without_holes(batch).to(device), batch.attention_mask.to(device)
+            logits, asked = model(ids), mask[:, 1:]
+            right = (logits[:, :-1].argmax(dim=-1) == ids[:, 1:])[asked].sum()
+            nats = next_token_loss(logits, ids, mask) * asked.sum()
+            sums += torch.stack([nats, right]).cpu().double()
+            n += int(asked.sum())
+    loss, accuracy = sums / max(1, n)
+    means = {"loss": loss, "perplexity": loss.exp(), "accuracy": accuracy}
+    return {name: mean.item() for name, mean in means.items()} | {"n_tokens": n}
+
+
+class TextPieces(Batches):
+    """Running text in pieces of equal length, without holes: what a GPT reads.
+
+    store: all its documents one after the other, so that a piece may begin in one and end in the
+    next; length: tokens a piece. Each epoch cuts at other places and shuffles anew.
+
+    Source: Radford et al. (2018), section 4.1, which draws contiguous pieces of 512 tokens.
+    """
+
+    def __init__(
+        self, store: TokenStore, *, length: int = 64, batch_size: int = 32, seed: int = 0
+    ) -> None:
+        if length < 2 or batch_size < 1:
+            raise ValueError(
+                "TextPieces: length must be at least 2, a token to read and one to guess, and "
+                f"batch_size at least 1; got length={length}, batch_size={batch_size}"
+            )
+        if (store.n_tokens - length + 1) // length < batch_size:
+            raise ValueError(
+                f"TextPieces: store must hold text for a batch of {batch_size} pieces of {length} "
+                f"tokens; got {store.n_tokens:,} tokens"
+            )
+        self.store, self.length, self.batch_size, self.seed = store, length, batch_size, seed
+
+    def epoch(self, number: int) -> "PiecesEpoch":
+        """One pass over the text, cut at other places for every number."""
+        return PiecesEpoch(self, number)
+
+
+class PiecesEpoch(Dataset):
+    """`epoch[i]` is batch i, the same whenever it is asked for."""
+
+    def __init__(self, data: TextPieces, number: int) -> None:
+        dice = np.random.default_rng(np.random.SeedSequence(data.seed, spawn_key=(number,)))
+        first = int(dice.integers(data.length))
+        starts = np.arange(first, data.store.n_tokens - data.length + 1, data.length)
+        full = len(starts) - len(starts) % data.batch_size  # what fills no batch is left out
+        self.starts = dice.permutation(starts)[:full].reshape(-1, data.batch_size)
+        self.data = data
+
+    def __len__(self) -> int:
+        return len(self.starts)
+
+    def __getitem__(self, index: int) -> Batch:
+        index = range(len(self))[index]  # raises IndexError, which ends a `for`
+        places = self.starts[index][:, None] + np.arange(self.data.length)  # [B, L]
+        ids = torch.from_numpy(np.asarray(self.data.store.ids)[places].astype(np.int64))
+        every = torch.ones_like(ids, dtype=torch.bool)
+        no_words = ids.new_empty(0)
+        return Batch(ids, torch.zeros_like(ids), every, ~every, no_words, ids.new_zeros(len(ids)))

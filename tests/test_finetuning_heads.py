@@ -1,0 +1,271 @@
+"""The heads against `transformers`, and what freezing means."""
+
+import pytest
+import torch
+import transformers
+from torch.nn import functional as F
+
+from bertlab.finetuning.heads import IGNORED, SequenceClassifier, SpanAnswerer, TokenTagger
+from bertlab.model import Bert, BertConfig, BertForPreTraining
+from bertlab.model.pretrained import tensor_names
+
+CONFIG = BertConfig(50, 24, 4, 4, 40, max_length=32)
+HEADS = {
+    "classifier": lambda encoder, **options: SequenceClassifier(encoder, 3, **options),
+    "tagger": lambda encoder, **options: TokenTagger(encoder, 3, **options),
+    "answerer": lambda encoder, **options: SpanAnswerer(encoder, **options),
+}
+REFERENCES = {
+    "classifier": (transformers.BertForSequenceClassification, 3, "classifier"),
+    "tagger": (transformers.BertForTokenClassification, 3, "classifier"),
+    "answerer": (transformers.BertForQuestionAnswering, 2, "qa_outputs"),
+}
+TARGETS = {
+    "classifier": torch.tensor([0, 2, 1, 1]),
+    "tagger": torch.randint(0, 3, (4, 9), generator=torch.Generator().manual_seed(5)),
+    "answerer": torch.tensor([[0, 0], [2, 4], [1, 1], [0, 0]]),
+}
+TARGETS["tagger"][:, [0, 3]] = IGNORED
+
+
+def generator(seed=0):
+    return torch.Generator().manual_seed(seed)
+
+
+def batch():
+    ids = torch.randint(1, 50, (4, 9), generator=generator())
+    mask = torch.arange(9) < torch.tensor([[9], [7], [3], [5]])
+    segment_ids = (torch.arange(9) >= 4).long().expand(4, -1)
+    return ids, segment_ids, mask
+
+
+def hugging_face(name):
+    """Their model with random weights, larger than initial ones, so that no part is lost in 0."""
+    kind, n_labels, _ = REFERENCES[name]
+    reference = kind(
+        transformers.BertConfig(
+            vocab_size=50,
+            hidden_size=24,
+            num_hidden_layers=4,
+            num_attention_heads=4,
+            intermediate_size=40,
+            max_position_embeddings=32,
+            num_labels=n_labels,
+        )
+    ).eval()
+    for i, parameter in enumerate(reference.parameters()):
+        parameter.data = torch.randn(parameter.shape, generator=generator(i)) / 3
+    return reference
+
+
+def with_weights_of(reference, name):
+    """Our head with their weights."""
+    head, theirs = HEADS[name](Bert(CONFIG)).eval(), reference.state_dict()
+    tensors = {"output": REFERENCES[name][2]}
+    tensors = {f"output.{end}": theirs[f"{tensors['output']}.{end}"] for end in ("weight", "bias")}
+    for ours, names in tensor_names(CONFIG.n_layers).items():
+        if ours.startswith("pooler") and name != "classifier":  # theirs have none
+            tensors[f"encoder.{ours}"] = head.encoder.state_dict()[ours]
+        else:
+            tensors[f"encoder.{ours}"] = torch.cat([theirs[f"bert.{n}"] for n in names])
+    head.load_state_dict(tensors)
+    return head
+
+
+def reference_logits(output, mask):
+    if "start_logits" not in output:
+        return output.logits
+    logits = torch.stack([output.start_logits, output.end_logits], dim=-1)
+    return logits.masked_fill(~mask[..., None], -torch.inf)  # theirs score padding too
+
+
+@pytest.mark.parametrize("name", HEADS)
+def test_logits_equal_hugging_faces(name):
+    reference = hugging_face(name)
+    ids, segment_ids, mask = batch()
+    with torch.no_grad():
+        logits = with_weights_of(reference, name)(ids, segment_ids, mask)
+        expected = reference_logits(reference(ids, mask.long(), segment_ids), mask)
+    torch.testing.assert_close(logits, expected, rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.parametrize("name", HEADS)
+def test_losses_and_gradients_equal_hugging_faces(name):
+    reference, (ids, segment_ids, _) = hugging_face(name), batch()
+    head, targets = with_weights_of(reference, name), TARGETS[name]
+    mask = torch.ones_like(ids)
+    labels = {"labels": targets}
+    if name == "answerer":
+        labels = {"start_positions": targets[:, 0], "end_positions": targets[:, 1]}
+    expected = reference(ids, mask, segment_ids, **labels).loss
+    loss = head.loss(head(ids, segment_ids, mask), targets)
+    torch.testing.assert_close(loss, expected)
+    loss.backward()
+    expected.backward()
+    theirs = reference.get_submodule(REFERENCES[name][2])
+    torch.testing.assert_close(head.output.weight.grad, theirs.weight.grad, rtol=1e-3, atol=1e-5)
+    torch.testing.assert_close(
+        head.encoder.embeddings.token.weight.grad,
+        reference.bert.embeddings.word_embeddings.weight.grad,
+        rtol=1e-3,
+        atol=1e-5,
+    )
+
+
+@pytest.mark.parametrize("name", HEADS)
+@pytest.mark.parametrize("features", ["last", "sum last four", "concat last four", 0, 2])
+def test_a_head_reads_the_features_it_is_told_to(name, features):
+    head = HEADS[name](Bert(CONFIG).eval(), features=features).eval()
+    ids, segment_ids, _ = batch()
+    states = head.encoder(ids, segment_ids, output_hidden_states=True).hidden_states
+    expected = {
+        "last": states[-1],
+        "sum last four": states[1] + states[2] + states[3] + states[4],
+        "concat last four": torch.cat(states[1:], dim=-1),
+        0: states[0],
+        2: states[2],
+    }[features]
+    if name == "classifier":
+        expected = expected[:, 0]
+    expected = F.linear(expected, head.output.weight, head.output.bias)
+    torch.testing.assert_close(head(ids, segment_ids), expected)
+
+
+@pytest.mark.parametrize("name", HEADS)
+def test_padding_changes_no_score(name):
+    head = HEADS[name](Bert(CONFIG).eval())
+    ids, segment_ids, mask = batch()
+    with torch.no_grad():
+        padded = head(ids, segment_ids, mask)
+        for row, length in enumerate(mask.sum(dim=1).tolist()):
+            alone = head(ids[row : row + 1, :length], segment_ids[row : row + 1, :length])[0]
+            ours = padded[row, :length] if name != "classifier" else padded[row]
+            torch.testing.assert_close(ours, alone)
+
+
+def test_an_answer_never_lies_in_the_padding():
+    logits = SpanAnswerer(Bert(CONFIG))(*batch())
+    mask = batch()[2]
+    assert logits[~mask].eq(-torch.inf).all()
+    assert logits[mask].isfinite().all()
+    loss = SpanAnswerer(Bert(CONFIG)).loss(logits, TARGETS["answerer"])
+    loss.backward()
+    assert loss.isfinite()
+
+
+@pytest.mark.parametrize("name", HEADS)
+@pytest.mark.parametrize("features", ["last", "mean of all"])
+def test_a_frozen_encoder_gets_no_gradient_and_has_no_dropout(name, features):
+    head = HEADS[name](Bert(CONFIG), features=features, frozen=True, dropout=0.0)
+    asleep = head.eval()(*batch())
+    awake = head.train()(*batch())
+    torch.testing.assert_close(awake, asleep, rtol=0, atol=0)
+    assert head.training
+    assert head.dropout.training
+    assert not any(module.training for module in head.encoder.modules())
+    head.loss(awake, TARGETS[name].masked_fill(TARGETS[name] > 2, 0)).backward()
+    assert all(parameter.grad is None for parameter in head.encoder.parameters())
+    assert all(parameter.grad.any() for parameter in head.output.parameters())
+
+
+@pytest.mark.parametrize("name", HEADS)
+def test_an_encoder_that_is_not_frozen_learns_and_has_dropout(name):
+    head = HEADS[name](Bert(CONFIG)).train()
+    assert all(module.training for module in head.encoder.modules())
+    first, second = head(*batch()), head(*batch())
+    assert not torch.equal(first, second)
+    head.loss(first, TARGETS[name].masked_fill(TARGETS[name] > 2, 0)).backward()
+    used = [n for n, p in head.encoder.named_parameters() if p.grad is not None and p.grad.any()]
+    unused = {n for n, _ in head.encoder.named_parameters()} - set(used)
+    pooler = {"pooler.weight", "pooler.bias"}
+    assert unused == (set() if name == "classifier" else pooler)
+
+
+def test_one_encoder_serves_a_frozen_head_and_afterwards_one_that_tunes_it():
+    encoder = Bert(CONFIG)
+    SequenceClassifier(encoder, 3, frozen=True).train()
+    head = SequenceClassifier(encoder, 3).train()
+    head.loss(head(*batch()), TARGETS["classifier"]).backward()
+    assert encoder.training
+    assert encoder.embeddings.token.weight.grad.any()
+
+
+def test_a_head_is_drawn_from_its_seed_alone():
+    before = torch.get_rng_state()
+    encoder = Bert(CONFIG)
+    one, same, other = (TokenTagger(encoder, 3, seed=seed).output.weight for seed in (1, 1, 2))
+    assert torch.equal(one, same)
+    assert not torch.equal(one, other)
+    assert torch.equal(torch.get_rng_state(), before)
+    wide = SequenceClassifier(Bert(BertConfig(50, 512, 1, 1, 8)), 40).output
+    assert abs(wide.weight.std() - 0.02) < 0.001
+    assert not wide.bias.any()
+
+
+def test_a_tagger_is_asked_only_where_there_is_a_tag():
+    logits = torch.randn(2, 3, 4, generator=generator(), requires_grad=True)
+    targets = torch.tensor([[IGNORED, 1, 3], [2, IGNORED, IGNORED]])
+    tagger = TokenTagger(Bert(CONFIG), 4)
+    log_p = logits.log_softmax(dim=-1)
+    expected = -(log_p[0, 1, 1] + log_p[0, 2, 3] + log_p[1, 0, 2]) / 3
+    torch.testing.assert_close(tagger.loss(logits, targets), expected)
+    alone = tagger.loss(logits, torch.tensor([[IGNORED] * 3, [2, IGNORED, IGNORED]]))
+    torch.testing.assert_close(alone, -log_p[1, 0, 2])
+    nothing = tagger.loss(logits, torch.full((2, 3), IGNORED))
+    nothing.backward()
+    assert nothing == 0
+    assert not logits.grad.any()
+
+
+def test_what_is_right_is_counted_by_hand():
+    classifier, tagger = SequenceClassifier(Bert(CONFIG), 2), TokenTagger(Bert(CONFIG), 2)
+    logits = torch.tensor([[0.0, 1.0], [1.0, 0.0], [0.0, 1.0]])
+    assert classifier.correct(logits, torch.tensor([1, 1, 1])).tolist() == [True, False, True]
+    tags = torch.tensor([[1, IGNORED, 0]])
+    assert tagger.correct(logits[None], tags).tolist() == [True, False]
+    assert tagger.n_asked(tags) == 2
+    spans = SpanAnswerer(Bert(CONFIG)).correct(
+        torch.stack([logits, logits.flip(0)]), torch.tensor([[1, 0], [1, 2]])
+    )
+    assert spans.tolist() == [True, False]
+
+
+def test_targets_become_the_tensors_that_losses_want():
+    tagger = TokenTagger(Bert(CONFIG), 4)
+    tags = tagger.collate_targets([[1, 2], [IGNORED, 0, 3]], 4)
+    assert tags.tolist() == [[1, 2, IGNORED, IGNORED], [IGNORED, 0, 3, IGNORED]]
+    spans = SpanAnswerer(Bert(CONFIG)).collate_targets([(0, 0), (1, 3)], 4)
+    assert spans.tolist() == [[0, 0], [1, 3]]
+    assert SequenceClassifier(Bert(CONFIG), 3).collate_targets([2, 0], 4).tolist() == [2, 0]
+
+
+@pytest.mark.parametrize(
+    ("name", "target", "message"),
+    [
+        ("classifier", 3, "a class from 0 to 2; got 3"),
+        ("classifier", -1, "got -1"),
+        ("tagger", [0, 1], "a tag for each of 3 tokens; got 2"),
+        ("tagger", [0, 1, 3], "a tag from 0 to 2; got 3"),
+        ("answerer", (1, 3), "a token from 0 to 2; got 3"),
+        ("answerer", (2, 1), "start <= end"),
+    ],
+)
+def test_targets_outside_the_set_are_refused(name, target, message):
+    with pytest.raises(ValueError, match=message):
+        HEADS[name](Bert(CONFIG)).check_target(target, n_tokens=3)
+
+
+@pytest.mark.parametrize("name", HEADS)
+def test_what_is_no_encoder_is_refused(name):
+    with pytest.raises(TypeError, match=r"must be a Bert; got BertForPreTraining; give its \.bert"):
+        HEADS[name](BertForPreTraining(CONFIG))
+    with pytest.raises(ValueError, match=r"features must be .* got 'best'"):
+        HEADS[name](Bert(CONFIG), features="best")
+    if name != "classifier":
+        with pytest.raises(ValueError, match=r"features must be .* got 'pooled'"):
+            HEADS[name](Bert(CONFIG), features="pooled")
+
+
+def test_one_class_is_no_choice():
+    with pytest.raises(ValueError, match="at least two classes; got 1"):
+        SequenceClassifier(Bert(CONFIG), 1)

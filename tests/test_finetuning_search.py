@@ -1,0 +1,87 @@
+"""Search against sentence-transformers' and against looking at every pair."""
+
+from itertools import combinations
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from sentence_transformers import util
+from torch.nn.functional import cosine_similarity
+
+from bertlab.finetuning import search
+from bertlab.finetuning.search import closest_pairs, semantic_search
+
+
+def vectors(n, size=4, seed=0):
+    return torch.randn(n, size, generator=torch.Generator().manual_seed(seed))
+
+
+def test_search_equals_sentence_transformers(monkeypatch):
+    monkeypatch.setattr(search, "ROWS", 3)  # more queries than are looked up at a time
+    queries, known = vectors(7, seed=1) * 5, vectors(30)
+    found = semantic_search(queries, known, k=4)
+    reference = util.semantic_search(queries, known, top_k=4)
+    assert found.numbers.tolist() == [[hit["corpus_id"] for hit in hits] for hits in reference]
+    scores = torch.tensor([[hit["score"] for hit in hits] for hits in reference])
+    torch.testing.assert_close(found.scores, scores)
+
+
+def test_the_direction_counts_and_not_the_length():
+    found = semantic_search(torch.tensor([[0.1, 0.0]]), torch.tensor([[9.0, 9.0], [1.0, 0.1]]), k=2)
+    assert found.numbers.tolist() == [[1, 0]]
+    assert found.scores[0, 1].item() == pytest.approx(0.5**0.5)
+
+
+def test_all_vectors_can_be_asked_for_and_no_queries_find_nothing():
+    assert sorted(semantic_search(vectors(1), vectors(5), k=5).numbers[0].tolist()) == [
+        0,
+        1,
+        2,
+        3,
+        4,
+    ]
+    assert semantic_search(vectors(0), vectors(5), k=2).numbers.shape == (0, 2)
+
+
+@given(st.integers(2, 12), st.integers(1, 13), st.data())
+def test_the_closest_pairs_are_those_of_looking_at_each(n, rows, draw):
+    n_pairs = n * (n - 1) // 2
+    k = draw.draw(st.integers(1, n_pairs))
+    given = vectors(n, seed=draw.draw(st.integers(0, 99)))
+    before = given.clone()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(search, "ROWS", rows)
+        found = closest_pairs(given, k)
+    pairs = list(combinations(range(n), 2))
+    cosines = {(i, j): cosine_similarity(given[i], given[j], dim=0).item() for i, j in pairs}
+    expected = sorted(pairs, key=cosines.__getitem__, reverse=True)[:k]
+    assert list(map(tuple, found.numbers.tolist())) == expected
+    assert found.scores.tolist() == pytest.approx([cosines[pair] for pair in expected], abs=1e-5)
+    assert torch.equal(given, before)
+
+
+@pytest.mark.parametrize(
+    ("queries", "known", "k", "message"),
+    [
+        (vectors(1)[0], vectors(5), 1, r"query_vectors must be \[Q, D\]; got \[4\].*\[None\]"),
+        (vectors(1), vectors(5)[None], 1, r"vectors must be \[N, D\]; got \[1, 5, 4\]"),
+        (vectors(1, 3), vectors(5), 1, "size and dtype of vectors, 4 and torch.float32; got 3"),
+        (vectors(1).double(), vectors(5), 1, "got 4 and torch.float64"),
+        (vectors(1), vectors(5), 6, r"k must be from 1 to 5 \(there are 5 vectors\); got 6"),
+        (vectors(1), vectors(5), 0, "got 0"),
+        (vectors(1).long(), vectors(5).long(), 1, "must be floating-point numbers"),
+    ],
+)
+def test_what_cannot_be_searched_is_refused(queries, known, k, message):
+    with pytest.raises(ValueError, match=message):
+        semantic_search(queries, known, k)
+
+
+def test_more_pairs_than_there_are_cannot_be_found():
+    with pytest.raises(
+        ValueError, match=r"k must be from 1 to 3 \(3 vectors have 3 pairs\); got 4"
+    ):
+        closest_pairs(vectors(3), 4)
+    with pytest.raises(ValueError, match="1 vectors have 0 pairs"):
+        closest_pairs(vectors(1), 1)

@@ -1,0 +1,256 @@
+"""Sentence vectors against sentence-transformers; padding and the company of others never count."""
+
+import random
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from sentence_transformers import SentenceTransformer
+from sentence_transformers.base.modules import Normalize, Transformer
+from sentence_transformers.sentence_transformer.modules import Pooling
+
+from bertlab import data
+from bertlab.finetuning import sentences as module
+from bertlab.finetuning.sentences import SentenceEncoder, batches_of_one_length, pool
+from bertlab.model import Bert, BertConfig, save_pretrained
+from bertlab.tokenizers import WordPiece
+from tests.conftest import fetched
+
+TEXTS = [
+    "The cat sat on the mat.",
+    "A dog!",
+    "Owls hunt at night, and so do cats and foxes.",
+    "Who let the dogs out?",
+    "Größe, naïve, 漢字: [MASK] is cut into pieces, or unknown.",
+]
+
+
+@pytest.fixture(scope="module")
+def tokenizer():
+    return WordPiece.train(TEXTS, 80)
+
+
+def bert(tokenizer, **changes):
+    """A small encoder whose vectors differ much from text to text."""
+    config = {"vocab_size": len(tokenizer.vocab), "max_length": 40, "dropout": 0.5, **changes}
+    model = Bert(BertConfig(d_model=24, n_layers=2, n_heads=4, d_ff=40, **config))
+    generator = torch.Generator().manual_seed(1)
+    for parameter in model.parameters():
+        parameter.data = torch.randn(parameter.shape, generator=generator) / 3
+    return model.eval()
+
+
+@pytest.fixture
+def encoder(tokenizer):
+    return SentenceEncoder(bert(tokenizer), tokenizer)
+
+
+def reference_encoder(folder, pooling="mean", normalize=True, max_length=256):
+    """sentence-transformers' own, out of a folder of ours."""
+    transformer = Transformer(str(folder), max_seq_length=max_length)
+    parts = [transformer, Pooling(transformer.get_embedding_dimension(), pooling)]
+    return SentenceTransformer(
+        modules=[*parts, *([Normalize()] if normalize else [])], device="cpu"
+    )
+
+
+def some_texts(number):
+    """Sentences of 1 to 12 words, none twice the same in a row."""
+    words = " ".join(TEXTS).split()
+    draw = random.Random(0)
+    return [" ".join(draw.choices(words, k=draw.randint(1, 12))) for _ in range(number)]
+
+
+# Pooling
+
+
+def test_the_three_poolings_of_a_hand_worked_example():
+    hidden = torch.tensor([[[1.0, 4.0], [3.0, -2.0], [50.0, 50.0]], [[0.0, 3.0], [6.0, 0], [3, 6]]])
+    mask = torch.tensor([[1, 1, 0], [1, 1, 1]])
+    assert pool(hidden, mask, "mean").tolist() == [[2, 1], [3, 3]]
+    assert pool(hidden, mask, "cls").tolist() == [[1, 4], [0, 3]]
+    assert pool(hidden, mask, "max").tolist() == [[3, 4], [6, 6]]
+    assert pool(hidden, mask.bool(), "mean").tolist() == [[2, 1], [3, 3]]
+
+
+@pytest.mark.parametrize("how", module.POOLINGS)
+def test_pooling_equals_sentence_transformers(how):
+    draw = torch.Generator().manual_seed(0)
+    hidden = torch.randn(6, 9, 5, generator=draw) - 2  # most are below 0, also the largest
+    mask = torch.arange(9) < torch.tensor([9, 1, 4, 8, 2, 5])[:, None]
+    features = {"token_embeddings": hidden, "attention_mask": mask.long()}
+    reference = Pooling(5, how)(features)["sentence_embedding"]
+    torch.testing.assert_close(pool(hidden, mask, how), reference)
+
+
+@pytest.mark.parametrize("how", module.POOLINGS)
+@pytest.mark.parametrize("rubbish", [1e30, torch.inf, torch.nan])
+def test_whatever_stands_at_padding_does_not_count(how, rubbish):
+    hidden = torch.randn(2, 4, 3, generator=torch.Generator().manual_seed(0))
+    mask = torch.tensor([[True, True, False, False], [True] * 4])
+    padded = hidden.clone()
+    padded[0, 2:] = rubbish
+    alone = pool(hidden[:1, :2], None, how)
+    torch.testing.assert_close(
+        pool(padded, mask, how), torch.cat([alone, pool(hidden, None, how)[1:]])
+    )
+
+
+def test_pooling_refuses_what_does_not_fit():
+    hidden = torch.zeros(2, 3, 4)
+    with pytest.raises(ValueError, match="how must be one of mean, cls, max; got 'sum'"):
+        pool(hidden, None, "sum")
+    with pytest.raises(
+        ValueError, match=r"attention_mask must be \[B, L\] = \[2, 3\].*got \[2, 4\]"
+    ):
+        pool(hidden, torch.ones(2, 4), "mean")
+    with pytest.raises(ValueError, match=r"hidden must be \[B, L, D\]; got \[2, 3\]"):
+        pool(hidden[..., 0], None, "mean")
+    with pytest.raises(ValueError, match="a token in each row"):
+        pool(hidden, torch.tensor([[1, 1, 1], [0, 0, 0]]), "max")
+
+
+# Batches
+
+
+@given(st.lists(st.integers(3, 40), max_size=60), st.integers(1, 200))
+def test_batches_hold_every_text_once_and_hardly_any_padding(lengths, most):
+    batches = batches_of_one_length(lengths, most)
+    assert sorted(number for batch in batches for number in batch) == list(range(len(lengths)))
+    in_order = [lengths[number] for batch in batches for number in batch]
+    assert in_order == sorted(lengths, reverse=True)
+    for batch in batches:
+        own = [lengths[number] for number in batch]
+        assert len(batch) == 1 or len(batch) * own[0] <= most
+        if own[-1] < own[0]:  # padded: when the last one joined there was little in the batch
+            assert own.index(own[-1]) * own[0] < most / 4
+
+
+def test_texts_of_one_length_fill_a_batch_before_the_next_begins():
+    assert batches_of_one_length([4] * 5, most=8) == [[0, 1], [2, 3], [4]]
+    assert batches_of_one_length([4, 9, 4, 3], most=30) == [[1], [0, 2], [3]]
+    assert batches_of_one_length([4, 9, 4, 3], most=40) == [[1, 0], [2, 3]]
+    assert batches_of_one_length([4, 9, 4, 3], most=36) == [[1], [0, 2, 3]]
+    assert batches_of_one_length([50, 50], most=8) == [[0], [1]]
+    assert batches_of_one_length([]) == []
+    with pytest.raises(ValueError, match="most must be at least 1; got 0"):
+        batches_of_one_length([4], most=0)
+
+
+# The encoder
+
+
+@pytest.mark.parametrize("pooling", module.POOLINGS)
+@pytest.mark.parametrize("normalize", [True, False])
+def test_vectors_equal_sentence_transformers(tokenizer, tmp_path, pooling, normalize):
+    save_pretrained(bert(tokenizer), tmp_path, tokenizer)
+    tokenizer.save(tmp_path / "tokenizer.json")
+    ours = SentenceEncoder.from_folder(tmp_path, pooling, normalize, max_length=20)
+    reference = reference_encoder(tmp_path, pooling, normalize, max_length=20)
+    texts = [*TEXTS, *some_texts(15), "cat " * 30]
+    vectors = ours.encode(texts, truncate=True, progress=False)
+    expected = torch.from_numpy(reference.encode(texts))
+    torch.testing.assert_close(vectors, expected, atol=1e-5, rtol=0)
+    lengths = vectors.norm(dim=-1)
+    assert torch.allclose(lengths, torch.ones(len(texts)), atol=1e-5) is normalize
+
+
+@pytest.mark.parametrize("pooling", module.POOLINGS)
+def test_a_text_has_the_same_vector_alone_and_among_others(tokenizer, pooling):
+    encoder = SentenceEncoder(bert(tokenizer), tokenizer, pooling)
+    texts = some_texts(40)
+    together = encoder.encode(texts, progress=False)
+    alone = torch.cat([encoder.encode([text], progress=False) for text in texts])
+    torch.testing.assert_close(together, alone, atol=1e-5, rtol=0)
+
+
+def test_padding_in_a_batch_changes_nothing(encoder):
+    texts = some_texts(30)
+    one_by_one = encoder.encode(texts, most_tokens=1, progress=False)
+    sizes = []
+    encoder.encoder.register_forward_pre_hook(lambda part, given: sizes.append(len(given[0])))
+    together = encoder.encode(texts, most_tokens=10_000, progress=False)
+    assert sizes == [30]
+    torch.testing.assert_close(together, one_by_one, atol=1e-5, rtol=0)
+
+
+def test_encoding_is_without_dropout_and_leaves_every_part_as_it_was(encoder):
+    encoder.train()
+    encoder.encoder.layers[0].eval()
+    before = {name: part.training for name, part in encoder.named_modules()}
+    first, second = (encoder.encode(TEXTS, progress=False) for _ in range(2))
+    assert torch.equal(first, second)
+    assert {name: part.training for name, part in encoder.named_modules()} == before
+    assert len(set(before.values())) == 2
+
+
+def test_a_classifier_can_be_trained_on_the_vectors(encoder):
+    vectors = encoder.encode(TEXTS, progress=False)
+    assert not vectors.requires_grad
+    weight = torch.zeros(24, requires_grad=True)
+    (vectors @ weight).sum().backward()
+    torch.testing.assert_close(weight.grad, vectors.sum(dim=0))
+
+
+def test_gradients_reach_the_encoder_through_forward(encoder):
+    encoder(torch.tensor([[2, 7, 3]])).sum().backward()
+    assert encoder.encoder.embeddings.token.weight.grad[7].any()
+
+
+def test_no_texts_give_no_vectors(encoder):
+    assert encoder.encode([]).shape == (0, 24)
+
+
+def test_texts_that_cannot_be_encoded_are_refused(encoder):
+    with pytest.raises(ValueError, match=r"max_length=40.*texts\[1\].*truncate=True"):
+        encoder.encode(["a cat", "cat " * 50])
+    with pytest.raises(ValueError, match=r"texts\[0\]"):
+        encoder.encode(["  "])
+    with pytest.raises(TypeError, match="list of strings"):
+        encoder.encode("a cat")
+
+
+def test_parts_that_do_not_belong_together_are_refused(tokenizer):
+    with pytest.raises(ValueError, match="vocab_size=99"):
+        SentenceEncoder(bert(tokenizer, vocab_size=99), tokenizer)
+    with pytest.raises(ValueError, match="pooling must be one of"):
+        SentenceEncoder(bert(tokenizer), tokenizer, pooling="average")
+    for length in (2, 41):
+        with pytest.raises(ValueError, match=f"max_length must be from 3 to 40.*got {length}"):
+            SentenceEncoder(bert(tokenizer), tokenizer, max_length=length)
+
+
+def test_a_folder_is_read_up_to_256_tokens_or_as_many_as_it_has(tokenizer, tmp_path):
+    for positions, expected in ((40, 40), (300, 256)):
+        save_pretrained(bert(tokenizer, max_length=positions), tmp_path, tokenizer)
+        encoder = SentenceEncoder.from_folder(tmp_path)
+        assert encoder.max_length == expected
+        assert not encoder.training
+
+
+# The published weights
+
+
+@pytest.mark.corpora
+def test_minilm_equals_sentence_transformers_on_20_sentences():
+    check_minilm(data.documents("python-topics")[0][:18])
+
+
+@pytest.mark.corpora
+def test_minilm_equals_sentence_transformers_on_1000_sentences():
+    fetched("wikipedia")
+    sentences = [sentence for document in data.documents("wikipedia") for sentence in document]
+    check_minilm(random.Random(6).sample(sentences, 998))
+
+
+def check_minilm(sentences):
+    """Compare vectors, those of a text beyond 256 tokens and of a multilingual one as well."""
+    fetched("wikipedia")  # the weights are in the group core, as it is
+    texts = [*sentences, "One word more. " * 100, "naïve 漢字 \u200d [MASK] Ünï ☃ 🙂"]
+    ours = SentenceEncoder.from_folder(data.weights("minilm"))
+    reference = reference_encoder(data.weights("minilm"))
+    vectors = ours.encode(texts, truncate=True, progress=False)
+    expected = torch.from_numpy(reference.encode(texts))
+    assert vectors.shape == (len(texts), 384)
+    torch.testing.assert_close(vectors, expected, atol=1e-5, rtol=0)

@@ -1,0 +1,327 @@
+"""GPT: against transformers' decoder with the same weights, and against laws of drawing."""
+
+import math
+from dataclasses import replace
+from itertools import pairwise
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import chisquare
+from torch.nn import functional as F
+from transformers import BertConfig as ReferenceConfig
+from transformers import BertLMHeadModel
+
+from bertlab.model import BertConfig, BertForPreTraining
+from bertlab.model.pretrained import tensor_names
+from bertlab.pretraining.token_store import write_tokens
+from bertlab.relatives.gpt import (
+    CausalLanguageModel,
+    TextPieces,
+    evaluate_next_tokens,
+    generate,
+    next_token_loss,
+    next_token_probabilities,
+    stream,
+)
+from bertlab.relatives.training import train
+from bertlab.tokenizers import WordPiece
+from bertlab.training.config import TrainingConfig
+
+SIZES = {"d_model": 24, "n_layers": 2, "n_heads": 4, "d_ff": 40, "max_length": 16}
+CONFIG = BertConfig(50, **SIZES, causal=True)
+
+
+def generator(seed=0):
+    return torch.Generator().manual_seed(seed)
+
+
+def some_ids(*shape, seed=0):
+    return torch.randint(0, 50, shape, generator=generator(seed))
+
+
+@pytest.fixture(scope="module")
+def model():
+    """Weights large enough that a token depends on all before it."""
+    model = CausalLanguageModel(CONFIG, seed=1).eval()
+    for parameter in model.parameters():
+        if parameter.dim() == 2:
+            parameter.data *= 8
+    return model
+
+
+def test_logits_and_loss_equal_those_of_transformers():
+    config = ReferenceConfig(
+        vocab_size=50,
+        hidden_size=24,
+        num_hidden_layers=2,
+        num_attention_heads=4,
+        intermediate_size=40,
+        max_position_embeddings=16,
+        is_decoder=True,
+        attn_implementation="eager",
+    )
+    reference = BertLMHeadModel(config).eval()
+    for i, parameter in enumerate(reference.parameters()):
+        parameter.data = torch.randn(parameter.shape, generator=generator(i)) / 3
+    theirs = reference.state_dict()
+    ours = CausalLanguageModel(CONFIG).eval()
+    names = {
+        name.replace("mlm_head", "head"): parts
+        for name, parts in tensor_names(2, BertForPreTraining).items()
+        if not name.startswith(("nsp_head", "bert.pooler"))
+    }
+    loaded = {name: torch.cat([theirs[part] for part in parts]) for name, parts in names.items()}
+    missing, unexpected = ours.load_state_dict(loaded, strict=False)
+    assert missing == ["bert.pooler.weight", "bert.pooler.bias"]
+    assert not unexpected
+    ids = some_ids(3, 12)
+    mask = torch.arange(12) < torch.tensor([[12], [7], [2]])
+    labels = ids.masked_fill(~mask, -100)  # theirs shifts them itself
+    with torch.no_grad():
+        expected = reference(ids, mask.long(), labels=labels)
+        got = ours(ids)  # and needs no mask
+    torch.testing.assert_close(got[mask], expected.logits[mask], rtol=1e-4, atol=1e-4)
+    loss = next_token_loss(got, ids, mask)
+    torch.testing.assert_close(loss, expected.loss, rtol=1e-4, atol=1e-5)
+
+
+@given(st.integers(2, 16), st.data())
+def test_no_score_depends_on_what_comes_later(length, data):
+    later = data.draw(st.integers(1, length - 1))
+    model = CausalLanguageModel(CONFIG).eval()
+    ids = some_ids(1, length, seed=length)
+    changed = ids.clone()
+    changed[:, later:] = (changed[:, later:] + 1) % 50
+    with torch.no_grad():
+        before, after = model(ids), model(changed)
+    assert torch.equal(before[:, :later], after[:, :later])
+    assert not torch.equal(before[:, later:], after[:, later:])
+
+
+def test_no_gradient_comes_back_from_a_score_to_a_later_token(model):
+    vectors = model.bert.embeddings.token.weight
+    ids = torch.arange(10)[None]  # each word once, so that its row says what its place gets
+    hidden = model.bert(ids).last_hidden_state[0, 4]
+    (gradient,) = torch.autograd.grad(hidden.square().sum() + hidden.sum(), vectors)
+    reached = gradient.abs().sum(dim=1) > 0
+    assert reached.nonzero().flatten().tolist() == [0, 1, 2, 3, 4]
+
+
+def test_the_loss_asks_every_token_but_the_first_and_no_padding():
+    # Two rows; the second has two tokens. By hand: three questions, -log 0.5, -log 0.25, -log 0.5.
+    chances = torch.tensor(
+        [
+            [[0.25, 0.5, 0.25], [0.5, 0.25, 0.25], [1 / 3, 1 / 3, 1 / 3]],
+            [[0.5, 0.25, 0.25], [0.1, 0.8, 0.1], [0.1, 0.8, 0.1]],
+        ]
+    )
+    ids = torch.tensor([[2, 1, 2], [1, 0, 0]])
+    mask = torch.tensor([[True, True, True], [True, True, False]])
+    by_hand = (math.log(2) + math.log(4) + math.log(2)) / 3
+    assert next_token_loss(chances.log(), ids, mask).item() == pytest.approx(by_hand)
+    assert next_token_loss(chances.log(), ids, mask.long()).item() == pytest.approx(by_hand)
+    everywhere = next_token_loss(chances.log(), ids).item()
+    assert everywhere == pytest.approx((3 * by_hand + math.log(10)) / 4)
+    assert next_token_loss(chances.log()[:, :1], ids[:, :1]).item() == 0  # nobody is asked
+
+
+def test_temperature_divides_the_logits_and_top_k_keeps_the_likeliest():
+    logits = torch.tensor([[2.0, -1.0, 0.5, 0.0]])
+    plain = F.softmax(logits / 0.7, dim=-1)
+    torch.testing.assert_close(next_token_probabilities(logits, 0.7), plain)
+    kept = torch.tensor([[math.exp(2.0), 0.0, math.exp(0.5), 0.0]])
+    torch.testing.assert_close(next_token_probabilities(logits, top_k=2), kept / kept.sum())
+    torch.testing.assert_close(next_token_probabilities(logits, top_k=4), F.softmax(logits, -1))
+
+
+@given(st.floats(1e-30, 1e3), st.integers(1, 6), st.integers(0, 1000))
+def test_probabilities_sum_to_one_and_keep_the_order(temperature, top_k, seed):
+    logits = 5 * torch.randn(3, 6, generator=generator(seed))
+    chances = next_token_probabilities(logits, temperature, top_k)
+    torch.testing.assert_close(chances.sum(dim=-1), torch.ones(3))
+    assert ((chances > 0).sum(dim=-1) <= top_k).all()
+    assert torch.equal(chances.argmax(dim=-1), logits.argmax(dim=-1)) or temperature > 100
+
+
+def test_at_equal_scores_top_k_still_keeps_k():
+    assert next_token_probabilities(torch.zeros(5), top_k=2).count_nonzero() == 2
+
+
+def test_a_low_temperature_comes_to_the_likeliest_word_and_zero_is_it():
+    logits = torch.randn(4, 9, generator=generator(3))
+    best = F.one_hot(logits.argmax(dim=-1), 9).float()
+    assert torch.equal(next_token_probabilities(logits, 0.0), best)
+    torch.testing.assert_close(next_token_probabilities(logits, 1e-6), best)
+    even = next_token_probabilities(logits, 1e6)
+    torch.testing.assert_close(even, torch.full((4, 9), 1 / 9), atol=1e-5, rtol=0)
+
+
+@pytest.mark.parametrize(("temperature", "top_k"), [(1.0, None), (0.5, None), (1.5, 5)])
+def test_what_is_drawn_has_the_wanted_frequencies(model, temperature, top_k):
+    prompt = some_ids(1, 4, seed=9)
+    with torch.no_grad():
+        logits = model(prompt)[0, -1]
+    if top_k is not None:
+        logits = logits.masked_fill(logits < logits.sort(descending=True).values[top_k - 1], -1e9)
+    expected = F.softmax(logits / temperature, dim=-1).double()
+    n = 20_000
+    drawn = next(
+        stream(
+            model,
+            prompt.expand(n, -1),
+            1,
+            temperature=temperature,
+            top_k=top_k,
+            generator=generator(4),
+        )
+    )
+    counts = torch.bincount(drawn, minlength=50).double()
+    assert counts[expected < 1e-12].sum() == 0
+    often = expected * n >= 5
+    observed, wanted = (
+        torch.cat([x[often], x[~often].sum()[None]]) for x in (counts, expected * n)
+    )
+    if wanted[-1] < 5:  # the rare ones together are too few to be tested by themselves
+        observed, wanted = (torch.cat([x[:-2], x[-2:].sum()[None]]) for x in (observed, wanted))
+    assert chisquare(observed, wanted * observed.sum() / wanted.sum()).pvalue > 1e-3
+
+
+def test_greedy_writing_takes_the_best_word_each_time_and_draws_nothing(model):
+    prompt = some_ids(2, 3)
+    written = generate(model, prompt, 8, temperature=0)
+    assert torch.equal(written[:, :3], prompt)
+    with torch.no_grad():
+        best = model(written).argmax(dim=-1)  # causal: one reading answers for every step
+    assert torch.equal(written[:, 3:], best[:, 2:-1])
+    assert torch.equal(written, generate(model, prompt, 8, top_k=1, generator=generator()))
+
+
+def test_the_generator_decides_and_nothing_global_moves(model):
+    torch.manual_seed(5)
+    state = torch.get_rng_state()
+    first, second, other = (
+        generate(model, some_ids(2, 3), 10, generator=generator(seed)) for seed in (1, 1, 2)
+    )
+    assert torch.equal(torch.get_rng_state(), state)
+    assert torch.equal(first, second)
+    assert not torch.equal(first, other)
+
+
+def test_a_text_longer_than_the_model_is_read_from_its_end(model):
+    long = generate(model, some_ids(1, 14), 10, temperature=0)
+    assert long.shape == (1, 24)
+    with torch.no_grad():
+        assert long[0, 20] == model(long[:, 4:20])[0, -1].argmax()
+
+
+def test_writing_leaves_the_model_in_training_also_between_two_words():
+    model = CausalLanguageModel(CONFIG).train()
+    words = stream(model, some_ids(1, 3), 2, generator=generator())
+    next(words)
+    assert model.training
+    assert model.bert.layers[0].dropout.training
+    assert torch.is_grad_enabled()
+    assert torch.equal(
+        generate(model, some_ids(1, 3), 5, temperature=0),
+        generate(model.eval(), some_ids(1, 3), 5, temperature=0),
+    )
+
+
+def test_no_new_words_are_the_text_itself(model):
+    assert torch.equal(generate(model, some_ids(2, 3), 0, temperature=0), some_ids(2, 3))
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"temperature": -1}, "temperature must be at least 0"),
+        ({"temperature": math.nan}, "temperature must be at least 0"),
+        ({"temperature": math.inf}, "temperature must be at least 0 and finite"),
+        ({"top_k": 0}, "top_k must be from 1 to 50"),
+        ({"top_k": 51}, "top_k must be from 1 to 50"),
+        ({"generator": None}, "generator must be given"),
+        ({"n_tokens": -1}, "n_tokens must not be negative"),
+    ],
+)
+def test_what_cannot_be_drawn_from_is_refused(model, options, message):
+    options = {"n_tokens": 1, "generator": generator()} | options
+    with pytest.raises(ValueError, match=message):
+        generate(model, some_ids(1, 3), **options)
+
+
+def test_a_model_that_sees_both_sides_is_refused():
+    with pytest.raises(ValueError, match="config must have causal=True"):
+        CausalLanguageModel(replace(CONFIG, causal=False))
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory):
+    tales = [["one two three four five."] * 30, ["six seven eight."] * 40]
+    tokenizer = WordPiece.train([line for tale in tales for line in tale], 80)
+    return write_tokens(tales, tokenizer, tmp_path_factory.mktemp("store"))
+
+
+def test_pieces_are_running_text_and_no_token_comes_twice(store):
+    data = TextPieces(store, length=8, batch_size=4)
+    epoch = data.epoch(0)
+    assert len(epoch) == len(list(epoch)) >= (store.n_tokens - 7) // 8 // 4
+    rows = torch.cat([batch.ids for batch in epoch])
+    starts = sorted(int(start) for batch in data.epoch(0).starts for start in batch)
+    text = torch.from_numpy(store.ids[:].astype("int64"))
+    assert sorted(rows.tolist()) == sorted(text[s : s + 8].tolist() for s in starts)
+    assert all(b - a >= 8 for a, b in pairwise(starts))
+    for batch in epoch:
+        assert batch.attention_mask.all()
+        assert not batch.predict.any()
+        assert len(batch.words) == 0
+
+
+def test_pieces_depend_on_seed_and_epoch_alone(store):
+    data = TextPieces(store, length=8, batch_size=4)
+    again, other = (TextPieces(store, length=8, batch_size=4, seed=seed) for seed in (0, 1))
+    assert torch.equal(data.epoch(1)[0].ids, again.epoch(1)[0].ids)
+    assert not torch.equal(data.epoch(1)[0].ids, data.epoch(0)[0].ids)
+    assert not torch.equal(data.epoch(1)[0].ids, other.epoch(1)[0].ids)
+    starts = data.epoch(0).starts.flatten().tolist()
+    assert starts != sorted(starts)
+    cuts = {int(data.epoch(number).starts.min()) % 8 for number in range(12)}
+    assert len(cuts) > 3  # not the same pieces in another order
+
+
+def test_too_little_text_or_too_short_pieces_are_refused(store):
+    with pytest.raises(ValueError, match="length must be at least 2"):
+        TextPieces(store, length=1)
+    with pytest.raises(ValueError, match="a batch of 1000 pieces of 8 tokens"):
+        TextPieces(store, length=8, batch_size=1000)
+
+
+def test_a_gpt_learns_to_go_on_and_evaluation_counts_every_token(store):
+    torch.set_num_threads(1)
+    data = TextPieces(store, length=12, batch_size=8)
+    model = CausalLanguageModel(BertConfig(80, **SIZES, dropout=0, causal=True))
+
+    def losses(batch):
+        return {"loss": next_token_loss(model(batch.ids), batch.ids)}
+
+    rows = train(
+        model,
+        losses,
+        data,
+        TrainingConfig(steps=80, learning_rate=1e-2, evaluate_every=1000),
+        evaluate=lambda: evaluate_next_tokens(model, data),
+        progress=False,
+    )
+    before, after = (row for row in rows if row["kind"] == "held-out")
+    assert before["loss"] > math.log(80) - 1
+    assert after["loss"] < 0.6  # only the beginning of a piece is a riddle
+    assert after["perplexity"] == pytest.approx(math.exp(after["loss"]))
+    ids = torch.cat([batch.ids for batch in data.epoch(0)])
+    with torch.no_grad():
+        logits = model(ids)[:, :-1]
+    expected = F.cross_entropy(logits.flatten(0, 1), ids[:, 1:].flatten())
+    assert after["loss"] == pytest.approx(expected.item(), rel=1e-4)
+    right = (logits.argmax(dim=-1) == ids[:, 1:]).float().mean()
+    assert after["accuracy"] == pytest.approx(right.item(), rel=1e-4)
+    assert after["n_tokens"] == ids[:, 1:].numel()

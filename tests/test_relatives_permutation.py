@@ -1,0 +1,325 @@
+"""Permutation language modelling: who depends on whom, and what known cases it contains."""
+
+import math
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from torch.nn import functional as F
+
+from bertlab.model import Bert, BertConfig
+from bertlab.model.attention import multi_head_attention
+from bertlab.model.layers import EncoderLayer, layer_norm
+from bertlab.pretraining.batches import Batch, Batches
+from bertlab.relatives.permutation import (
+    Masks,
+    PermutationLanguageModel,
+    Reading,
+    draw_reading,
+    permutation_loss,
+    permutation_masks,
+    two_streams,
+)
+from bertlab.relatives.training import train
+from bertlab.training.config import TrainingConfig
+
+SIZES = {"d_model": 24, "n_layers": 3, "n_heads": 4, "d_ff": 40, "max_length": 16}
+CONFIG = BertConfig(50, **SIZES)
+
+
+def generator(seed=0):
+    return torch.Generator().manual_seed(seed)
+
+
+def some_ids(*shape, seed=0):
+    return torch.randint(1, 50, shape, generator=generator(seed))
+
+
+def strong(model):
+    """Weights large enough that whoever may be seen makes a difference."""
+    for i, parameter in enumerate(model.parameters()):
+        if parameter.dim() == 2:
+            parameter.data *= 8
+        else:  # biases and norms that are not those of a newborn
+            parameter.data += 0.2 * torch.randn(parameter.shape, generator=generator(i))
+    return model.eval()
+
+
+@pytest.fixture(scope="module")
+def model():
+    return strong(PermutationLanguageModel(CONFIG, seed=1))
+
+
+def random_reading(ids, n_targets, seed=0):
+    return draw_reading(torch.ones_like(ids, dtype=torch.bool), n_targets, generator(seed))
+
+
+def test_the_masks_of_the_papers_figure():
+    # Figure 1 (right) of the paper reads x3, x2, x4, x1.
+    order = torch.tensor([[3, 1, 0, 2]])
+    content, query = permutation_masks(order)
+    sees = {1: {3, 2, 4, 1}, 2: {3, 2}, 3: {3}, 4: {3, 2, 4}}  # h of each word
+    for position, seen in sees.items():
+        row = content[0, position - 1].nonzero().flatten() + 1
+        assert set(row.tolist()) == seen
+        row = query[0, position - 1].nonzero().flatten() + 1
+        assert set(row.tolist()) == seen - {position}
+
+
+def test_positions_of_one_number_see_each_other_and_are_guessed_without_each_other():
+    content, query = permutation_masks(torch.tensor([[0, 0, 1]]))
+    assert content[0].int().tolist() == [[1, 1, 0], [1, 1, 0], [1, 1, 1]]
+    assert query[0].int().tolist() == [[0, 0, 0], [0, 0, 0], [1, 1, 0]]
+
+
+@given(st.lists(st.integers(4, 12), min_size=1, max_size=4), st.integers(1, 3), st.integers(0, 99))
+def test_a_reading_is_a_permutation_that_begins_with_the_first_token(lengths, n_targets, seed):
+    mask = torch.arange(12) < torch.tensor(lengths)[:, None]
+    order, targets = draw_reading(mask, n_targets, generator(seed))
+    for row, length in enumerate(lengths):
+        assert sorted(order[row].tolist()) == list(range(12))
+        assert order[row, 0] == 0
+        assert set(order[row, length:].tolist()) == set(range(length, 12))  # padding comes last
+        read = order[row, targets[row]].tolist()
+        assert read == list(range(length - n_targets, length))
+    content, _ = permutation_masks(order)
+    assert not (content & mask[:, :, None] & ~mask[:, None, :]).any()  # no token sees padding
+
+
+def test_every_order_is_as_likely_as_any_other():
+    mask = torch.ones(60_000, 4, dtype=torch.bool)
+    order, targets = draw_reading(mask, 1, generator(3))
+    kinds, counts = order.unique(dim=0, return_counts=True)
+    assert len(kinds) == 6  # the first token stays: 3! orders of the others
+    assert ((counts - 10_000).abs() < 400).all()  # four standard deviations, 91 each, and more
+    assert torch.bincount(targets[:, 0]).tolist() == pytest.approx([0, 2e4, 2e4, 2e4], abs=500)
+
+
+def dependence(model, ids, reading):
+    """[K, L]: whether the guess at each target changes with the word at each position."""
+    with torch.no_grad():
+        before = model(ids, *reading).logits[0]
+        changes = []
+        for position in range(ids.shape[1]):
+            changed = ids.clone()
+            changed[0, position] = (changed[0, position] + 7) % 50
+            after = model(changed, *reading).logits[0]
+            changes.append((after != before).any(dim=-1))
+    return torch.stack(changes, dim=1)
+
+
+@given(length=st.integers(4, 10), seed=st.integers(0, 1000))
+def test_a_guess_depends_on_the_words_before_it_in_the_order_and_on_no_other(model, length, seed):
+    ids = some_ids(1, length, seed=seed)
+    reading = random_reading(ids, length - 1, seed)
+    order, targets = reading
+    expected = order[0][None, :] < order[0, targets[0]][:, None]  # [K, L]
+    assert torch.equal(dependence(model, ids, reading), expected)
+
+
+def test_a_guess_depends_on_the_place_that_is_asked_for(model):
+    # The same words are read; only the place of the question differs (the paper's equation 4).
+    ids = some_ids(1, 5)
+    order = torch.tensor([[0, 1, 2, 3, 3]])
+    with torch.no_grad():
+        guesses = model(ids, order, torch.tensor([[3, 4]])).logits[0]
+    assert (guesses[0] - guesses[1]).abs().max() > 0.1
+
+
+def test_a_question_knows_its_segment_and_its_place_and_no_word(model):
+    tables, targets = model.bert.embeddings, torch.tensor([[3, 1]])
+    segment_ids = torch.tensor([[0, 0, 1, 1]])
+    summed = [
+        model.asked + tables.position.weight[place] + tables.segment.weight[segment]
+        for place, segment in ((3, 1), (1, 0))
+    ]
+    norm = tables.norm
+    expected = layer_norm(torch.stack(summed), norm.gamma, norm.beta)[None]
+    torch.testing.assert_close(model.ask(targets, segment_ids), expected)
+    without = layer_norm(summed[1], norm.gamma, norm.beta)
+    torch.testing.assert_close(model.ask(targets)[0, 1], without)
+
+
+def test_the_content_stream_that_sees_all_is_bert(model):
+    ids = some_ids(2, 9)
+    segment_ids = (torch.arange(9) > 4).long().expand(2, -1)
+    together = torch.ones(2, 9, 9, dtype=torch.bool)
+    x = model.bert.embeddings(ids, segment_ids)
+    query = model.ask(torch.tensor([[5], [6]]), segment_ids)
+    masks = Masks(together, together[:, :1])
+    with torch.no_grad():
+        expected = model.bert(ids, segment_ids, output_hidden_states=True).hidden_states
+        for layer, hidden in zip(model.bert.layers, expected[1:], strict=True):
+            x, query = two_streams(layer, x, query, masks)
+            torch.testing.assert_close(x, hidden, rtol=1e-5, atol=1e-5)
+
+
+def test_a_layers_content_stream_is_the_encoder_layer_with_that_mask():
+    layer = strong(EncoderLayer(24, 4, 40))
+    x = torch.randn(2, 6, 24, generator=generator())
+    order = torch.stack([torch.randperm(6, generator=generator(i)) for i in range(2)])
+    masks = permutation_masks(order)
+    asked = masks._replace(query=masks.content)  # any mask that leaves something to see
+    with torch.no_grad():
+        content, query = two_streams(layer, x, x, asked)
+        expected, _ = layer(x, masks.content[:, None])
+    torch.testing.assert_close(content, expected)
+    torch.testing.assert_close(query, expected)  # the same questions to the same keys
+
+
+def by_hand(model, ids, target):
+    """What a causal model guesses at a target: plain matrices, a layer and a token at a time."""
+    bert = model.bert
+    tables = bert.embeddings
+    places = tables.position.weight + tables.segment.weight[0]  # [L, D]
+    norm = tables.norm
+    content = layer_norm(tables.token.weight[ids] + places[: len(ids)], norm.gamma, norm.beta)
+    asked = layer_norm(model.asked + places[target], norm.gamma, norm.beta)[None]  # [1, D]
+    for layer in bert.layers:
+        W_o, b_o = layer.attention.output.weight.T, layer.attention.output.bias
+        heads = layer.attention.head_weights()
+
+        def attend(question, read, heads=heads, W_o=W_o, b_o=b_o):
+            """The question stands last; itself it must not read, so its key is hidden."""
+            x = torch.cat([read, question])
+            mask = torch.ones(len(x), len(x), dtype=torch.bool)
+            mask[-1, -1] = False
+            return multi_head_attention(x, heads, W_o, b_o, mask)[-1:]
+
+        def finish(x, attended, layer=layer):
+            x = layer_norm(x + attended, layer.attention_norm.gamma, layer.attention_norm.beta)
+            norm = layer.feed_forward_norm
+            return layer_norm(x + layer.feed_forward(x), norm.gamma, norm.beta)
+
+        asked = finish(asked, attend(asked, content[:target]))
+        updated = []
+        for t in range(len(content)):
+            mask = torch.arange(len(content)) <= t
+            attended = multi_head_attention(content, heads, W_o, b_o, mask.expand(len(content), -1))
+            updated.append(finish(content[t : t + 1], attended[t : t + 1]))
+        content = torch.cat(updated)
+    return model.head(asked, tables.token.weight)[0], content
+
+
+def test_the_order_of_the_text_is_a_causal_model(model):
+    ids = some_ids(1, 7)
+    order, targets = torch.arange(7)[None], torch.arange(1, 7)[None]
+    causal = Bert(BertConfig(50, **SIZES, causal=True)).eval()
+    causal.load_state_dict(model.bert.state_dict())
+    with torch.no_grad():
+        got = model(ids, order, targets)
+        torch.testing.assert_close(got.content, causal(ids).last_hidden_state, rtol=1e-4, atol=1e-4)
+        for k, target in enumerate(range(1, 7)):
+            logits, content = by_hand(model, ids[0], target)
+            torch.testing.assert_close(got.logits[0, k], logits, rtol=1e-4, atol=1e-4)
+        torch.testing.assert_close(got.content[0], content, rtol=1e-4, atol=1e-4)
+
+
+def test_padding_changes_nothing(model):
+    ids = some_ids(2, 8)
+    alone = Reading(torch.tensor([[0, 3, 1, 4, 2]]), torch.tensor([[1, 3]]))
+    order = torch.tensor([[0, 3, 1, 4, 2, 5, 6, 7], [0, 1, 2, 3, 4, 5, 6, 7]])
+    targets = torch.tensor([[1, 3], [6, 7]])
+    with torch.no_grad():
+        padded = model(ids, order, targets).logits[0]
+        plain = model(ids[:1, :5], *alone).logits[0]
+    torch.testing.assert_close(padded, plain, rtol=1e-4, atol=1e-5)
+
+
+def test_the_loss_is_the_chain_rule(model):
+    ids = some_ids(2, 6)
+    order, targets = random_reading(ids, 3, seed=5)
+    with torch.no_grad():
+        loss = permutation_loss(model(ids, order, targets).logits, ids, targets)
+        total = 0.0
+        for row in range(2):
+            for target in targets[row]:
+                one = model(ids[row : row + 1], order[row : row + 1], target.view(1, 1)).logits
+                total -= one[0, 0].log_softmax(-1)[ids[row, target]].item()
+    assert loss.item() == pytest.approx(total / 6, rel=1e-5)
+
+
+def test_both_streams_and_the_question_vector_learn(model):
+    ids = some_ids(2, 6)
+    order, targets = random_reading(ids, 2)
+    model.zero_grad()
+    permutation_loss(model(ids, order, targets).logits, ids, targets).backward()
+    unused = [name for name, p in model.named_parameters() if p.grad is None]
+    assert unused == ["bert.pooler.weight", "bert.pooler.bias"]
+    assert model.asked.grad.abs().sum() > 0
+
+
+class Cities(Batches):
+    """[CLS] new york, or [CLS] los angeles: each half of the time, as in the paper's example."""
+
+    texts = torch.tensor([[1, 2, 3], [1, 4, 5]])
+
+    def epoch(self, number):
+        rows = self.texts.repeat(8, 1)
+        nothing = torch.zeros_like(rows, dtype=torch.bool)
+        empty = rows.new_empty(0)
+        return [Batch(rows, rows * 0, ~nothing, nothing, empty, rows[:, 0] * 0)] * 10
+
+
+def test_two_words_that_belong_together_cost_as_much_as_one():
+    # Guessed each for itself, as in BERT, they cost at best log 2 each, log 4 together; guessed one
+    # after the other, in whatever order, log 2 together.
+    torch.set_num_threads(1)
+    sizes = {"d_model": 16, "n_layers": 1, "n_heads": 2, "d_ff": 32, "max_length": 4}
+    model = PermutationLanguageModel(BertConfig(6, dropout=0, **sizes))
+    dice = generator(1)
+
+    def losses(batch):
+        reading = draw_reading(batch.attention_mask, 2, dice)
+        logits = model(batch.ids, *reading).logits
+        return {"loss": permutation_loss(logits, batch.ids, reading.targets)}
+
+    train(model, losses, Cities(), TrainingConfig(200, learning_rate=2e-2), progress=False)
+    with torch.no_grad():
+        for targets in ([[1, 2]], [[2, 1]]):
+            order = torch.tensor([[0, 1, 2]]) if targets == [[1, 2]] else torch.tensor([[0, 2, 1]])
+            one_way = order.expand(2, -1), torch.tensor(targets).expand(2, -1)
+            logits = model(Cities.texts, *one_way).logits
+            both = 2 * permutation_loss(logits, Cities.texts, one_way[1])
+            assert both.item() == pytest.approx(math.log(2), abs=0.05)
+        apart = torch.tensor([[0, 1, 1]]).expand(2, -1), torch.tensor([[1, 2]]).expand(2, -1)
+        at_once = 2 * permutation_loss(model(Cities.texts, *apart).logits, Cities.texts, apart[1])
+        assert at_once.item() == pytest.approx(math.log(4), abs=0.05)
+
+
+def test_the_loss_equals_pytorchs_on_the_words_at_the_targets():
+    logits = torch.randn(2, 2, 50, generator=generator())
+    ids, targets = some_ids(2, 5), torch.tensor([[4, 1], [2, 3]])
+    words = torch.tensor([[ids[0, 4], ids[0, 1]], [ids[1, 2], ids[1, 3]]])
+    expected = F.cross_entropy(logits.view(4, 50), words.flatten())
+    torch.testing.assert_close(permutation_loss(logits, ids, targets), expected)
+
+
+def test_what_cannot_be_read_is_refused(model):
+    ids = some_ids(1, 4)
+    order, targets = torch.tensor([[0, 1, 2, 3]]), torch.tensor([[3]])
+    with pytest.raises(ValueError, match=r"order must have the shape of ids, \[1, 4\]"):
+        model(ids, order[:, :3], targets)
+    with pytest.raises(ValueError, match=r"targets must be \[B, K\] with B = 1"):
+        model(ids, order, torch.tensor([3]))
+    with pytest.raises(ValueError, match="targets must not be read first"):
+        model(ids, order, torch.tensor([[0, 3]]))
+    with pytest.raises(ValueError, match="config must have causal=False"):
+        PermutationLanguageModel(BertConfig(50, **SIZES, causal=True))
+    with pytest.raises(ValueError, match=r"order must be \[B, L\]"):
+        permutation_masks(torch.arange(3))
+    for n_targets in (0, 4):
+        with pytest.raises(ValueError, match="leave each row its first token"):
+            random_reading(ids, n_targets)
+
+
+def test_the_seed_decides_the_weights_and_nothing_global_moves():
+    torch.manual_seed(7)
+    state = torch.get_rng_state()
+    first, second, other = (PermutationLanguageModel(CONFIG, seed) for seed in (1, 1, 2))
+    assert torch.equal(torch.get_rng_state(), state)
+    assert torch.equal(first.asked, second.asked)
+    assert not torch.equal(first.asked, other.asked)
+    encoder = Bert(CONFIG, 1).state_dict()
+    assert all(torch.equal(encoder[name], part) for name, part in first.bert.state_dict().items())

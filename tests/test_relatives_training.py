@@ -1,0 +1,136 @@
+"""The relatives' loop: against plain PyTorch, deterministic, clear about what it lacks."""
+
+import math
+from dataclasses import replace
+
+import pytest
+import torch
+
+from bertlab.model import BertConfig, BertForPreTraining
+from bertlab.pretraining.losses import mlm_loss
+from bertlab.relatives.training import train, without_holes
+from bertlab.training.config import TrainingConfig
+from bertlab.training.toy_data import ToyData
+
+SIZES = {"d_model": 16, "n_layers": 1, "n_heads": 2, "d_ff": 32, "max_length": 32}
+CONFIG = TrainingConfig(steps=4, learning_rate=1e-2, warmup=0.5, evaluate_every=3)
+DATA = ToyData(batch_size=8, n_batches=3)
+
+
+def new_model(dropout=0.1):
+    return BertForPreTraining(BertConfig(68, dropout=dropout, **SIZES))
+
+
+def losses_of(model):
+    def losses(batch):
+        output = model(batch.ids, batch.segment_ids, batch.attention_mask, batch.predict)
+        words = mlm_loss(output.mlm_logits, batch.words)
+        return {"loss": 2 * words, "words": words}
+
+    return losses
+
+
+def weights(model):
+    return torch.cat([parameter.detach().flatten() for parameter in model.parameters()])
+
+
+def test_two_steps_are_those_of_plain_pytorch():
+    model, reference = new_model(dropout=0), new_model(dropout=0)
+    config = replace(CONFIG, steps=2, warmup=0.5, clip=0.3)
+    rows = train(model, losses_of(model), DATA, config, progress=False)
+    matrices = [p for p in reference.parameters() if p.dim() > 1]
+    vectors = [p for p in reference.parameters() if p.dim() == 1]
+    groups = [{"params": matrices}, {"params": vectors, "weight_decay": 0}]
+    optimizer = torch.optim.AdamW(groups, lr=1e-2, weight_decay=0.01, eps=1e-6)
+    for step in range(2):  # one step up, then the top
+        batch = DATA.epoch(0)[step]
+        loss = losses_of(reference)(batch)["loss"]
+        optimizer.zero_grad()
+        loss.backward()
+        torch.nn.utils.clip_grad_norm_(reference.parameters(), 0.3)
+        optimizer.step()
+        assert rows[step]["loss"] == pytest.approx(loss.item(), rel=1e-5)
+    assert [row["learning_rate"] for row in rows] == [1e-2, 1e-2]
+    torch.testing.assert_close(weights(model), weights(reference), rtol=1e-4, atol=1e-6)
+
+
+def test_the_same_seed_gives_the_same_weights_and_nothing_global_moves():
+    made = []
+    for number, seed in enumerate((3, 3, 4)):
+        torch.manual_seed(number)  # must not matter, to dropout neither
+        state = torch.get_rng_state()
+        model = new_model()
+        train(model, losses_of(model), DATA, replace(CONFIG, seed=seed), progress=False)
+        assert torch.equal(torch.get_rng_state(), state)
+        assert not model.training
+        made.append(weights(model))
+    assert torch.equal(made[0], made[1])
+    assert not torch.equal(made[0], made[2])
+
+
+def test_every_step_draws_other_random_numbers_which_depend_on_its_own_number_alone():
+    model, runs = new_model(), ([], [])
+    for drawn in runs:
+
+        def losses(batch, drawn=drawn):
+            drawn.append(torch.rand(()).item())
+            return losses_of(model)(batch)
+
+        train(model, losses, DATA, CONFIG, progress=False)
+    assert runs[0] == runs[1]
+    assert len(set(runs[0])) == 4
+
+
+def test_rows_tell_of_every_step_and_evaluation_comes_before_between_and_after():
+    model, seen, asked = new_model(), [], []
+
+    def evaluate():
+        asked.append(model.training)
+        return {"loss": 7.0}
+
+    rows = train(
+        model, losses_of(model), DATA, CONFIG, evaluate=evaluate, watch=seen.append, progress=False
+    )
+    assert seen == rows
+    assert [(row["step"], row["kind"]) for row in rows] == [
+        (0, "held-out"),
+        (1, "train"),
+        (2, "train"),
+        (3, "train"),
+        (3, "held-out"),
+        (4, "train"),
+        (4, "held-out"),
+    ]
+    of_training = [row for row in rows if row["kind"] == "train"]
+    assert [row["learning_rate"] for row in of_training] == [0.005, 0.01, 0.01, 0.005]
+    assert all(row["loss"] == pytest.approx(2 * row["words"]) for row in of_training)
+
+
+def test_a_loss_that_is_no_number_stops_the_training():
+    model = new_model()
+    with pytest.raises(FloatingPointError, match="the loss of step 1 is nan"):
+        train(
+            model,
+            lambda batch: {"loss": model.nsp_head.weight.sum() * math.nan},
+            DATA,
+            CONFIG,
+            progress=False,
+        )
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("accumulate", 2), ("precision", "bfloat16"), ("compile", True)]
+)
+def test_settings_that_it_does_not_know_are_refused(name, value):
+    model = new_model()
+    with pytest.raises(ValueError, match=f"config.{name} must be"):
+        train(model, losses_of(model), DATA, replace(CONFIG, **{name: value}), progress=False)
+
+
+def test_holes_are_filled_with_the_true_words():
+    batch = DATA.epoch(0)[0]
+    whole = without_holes(batch)
+    assert torch.equal(whole[batch.predict], batch.words)
+    assert torch.equal(whole[~batch.predict], batch.ids[~batch.predict])
+    assert not torch.equal(whole, batch.ids)
+    assert (whole != DATA.masking.mask_id).all()
