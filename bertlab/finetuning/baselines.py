@@ -20,7 +20,7 @@ from bertlab.data.labels import Example
 from bertlab.finetuning.metrics import task_score
 from bertlab.finetuning.tasks import Task
 
-WEAK = 10.0  # C: a weaker pull towards 0 than scikit-learn's; every task here is better for it
+WEAK = 10.0  # C: a weaker pull towards 0 than scikit-learn's, for so many rare words
 MANY = 1000  # texts from which on a word that stands in one of them alone does not count
 
 
@@ -49,8 +49,8 @@ def tfidf_classifier(min_df: int = 1) -> Pipeline:
     """Logistic regression on words and pairs of neighbouring words, weighted by TF-IDF.
 
     Punctuation counts as words: an exclamation mark says much about a message. Of several labels
-    each is told from all others, which is as good here as all at once and much quicker. min_df:
-    in how many texts a word must stand to count.
+    each is told from all others, which is quicker than all at once. min_df: in how many texts a
+    word must stand to count.
     """
     words = TfidfVectorizer(
         token_pattern=r"\w+|[^\w\s]", ngram_range=(1, 2), min_df=min_df, sublinear_tf=True

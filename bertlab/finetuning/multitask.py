@@ -71,8 +71,8 @@ def tune_together(
     Raises ValueError if data are missing for a head, are there for none, or do not fit it;
     FloatingPointError if a loss is no number any more.
 
-    Source: Søgaard & Goldberg (2016), section 2: one task at a time, and its loss updates the
-    layers up to its own. They draw the task at each step.
+    Source: Søgaard & Goldberg (2016): one task at a time, and its loss updates the layers up to
+    its own. They draw the task at each step.
     """
     check_names("data", model, data)
     if set(data) != set(model.heads):
