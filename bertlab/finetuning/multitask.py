@@ -14,8 +14,9 @@ from bertlab.finetuning.heads import Head
 from bertlab.finetuning.rows import Row, gather_rows
 from bertlab.finetuning.targets import TuningData, batch_of, check_data
 from bertlab.finetuning.texts import batches_by_length
-from bertlab.finetuning.tuning import TuningConfig, score, seed_dropout, update
+from bertlab.finetuning.tuning import TuningConfig, score, update
 from bertlab.training.optimizers import adamw
+from bertlab.training.steps import seed_dropout
 
 
 class MultiTask(nn.Module):

@@ -17,10 +17,11 @@ from torch.nn import functional as F
 from bertlab.finetuning.rows import Row, gather_rows
 from bertlab.finetuning.sentences import SentenceEncoder
 from bertlab.finetuning.texts import PAD, batches_by_length, collate, encode_texts
-from bertlab.finetuning.tuning import TuningConfig, seed_dropout, update
+from bertlab.finetuning.tuning import TuningConfig, update
 from bertlab.model.checks import values_are_at_hand
 from bertlab.tokenizers.encoding import Encoding
 from bertlab.training.optimizers import adamw
+from bertlab.training.steps import seed_dropout
 
 Evaluate = Callable[[], dict[str, float]]
 

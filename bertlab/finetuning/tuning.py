@@ -20,6 +20,7 @@ from bertlab.model.modes import evaluation_mode
 from bertlab.tokenizers.encoding import Encoding
 from bertlab.training.optimizers import adamw
 from bertlab.training.schedule import linear_schedule
+from bertlab.training.steps import seed_dropout
 
 PIECE = 8  # texts that go through the model together in training
 
@@ -184,15 +185,6 @@ def move(
         group["lr"] = rate
     nn.utils.clip_grad_norm_(model.parameters(), clip)
     optimizer.step()
-
-
-def seed_dropout(seed: int, step: int) -> None:
-    """Seed PyTorch's global random state for a step; do it inside `torch.random.fork_rng`.
-
-    A step's random numbers depend on nothing but its own number, not on who has drawn before.
-    """
-    numbers = np.random.SeedSequence(seed, spawn_key=(step,)).generate_state(1, np.uint64)
-    torch.manual_seed(int(numbers[0]))
 
 
 def score(model: Head, data: TuningData, *, pad_id: int, batch_size: int = 64) -> Score:

@@ -7,7 +7,6 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
 import torch
 from torch import Tensor, nn
 from tqdm.auto import tqdm
@@ -16,6 +15,7 @@ from bertlab.pretraining.batches import Batch, Batches
 from bertlab.training.config import TrainingConfig
 from bertlab.training.optimizers import adamw
 from bertlab.training.schedule import linear_schedule
+from bertlab.training.steps import seed_dropout
 
 Row = dict[str, Any]  # {"step", "kind": "train" or "held-out", and numbers by their names}
 Losses = dict[str, Tensor]  # of a batch: "loss", which is made small, and what else is reported
@@ -82,9 +82,7 @@ def update(
     rate = config.learning_rate * linear_schedule(step, config.steps, config.warmup_steps)
     for group in optimizer.param_groups:
         group["lr"] = rate
-    # A step's random numbers, those of dropout, depend on nothing but its own number.
-    numbers = np.random.SeedSequence(config.seed, spawn_key=(step,))
-    torch.manual_seed(int(numbers.generate_state(1, np.uint64)[0]))
+    seed_dropout(config.seed, step)
     parts = losses(batch)
     optimizer.zero_grad()
     parts["loss"].backward()

@@ -9,7 +9,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import torch
 
 from bertlab.model.heads import BertForPreTraining
@@ -22,7 +21,7 @@ from bertlab.training.optimizers import adamw
 from bertlab.training.processes import ALONE, Processes, any_of, shared
 from bertlab.training.progress import Progress
 from bertlab.training.schedule import linear_schedule
-from bertlab.training.steps import StepResult, training_step
+from bertlab.training.steps import StepResult, seed_dropout, training_step
 from bertlab.training.stopping import stop_requests
 
 Row = dict[str, Any]  # one line of the metrics
@@ -138,9 +137,7 @@ class Training:
         rate = config.learning_rate * linear_schedule(self.done, config.steps, config.warmup_steps)
         for group in self.optimizer.param_groups:
             group["lr"] = rate
-        # Mixed to the last bit, for PyTorch's generator on the CPU reads 32 bits of a seed alone.
-        numbers = np.random.SeedSequence(config.seed, spawn_key=(self.done, processes.rank))
-        torch.manual_seed(int(numbers.generate_state(1, np.uint64)[0]))
+        seed_dropout(config.seed, self.done, processes.rank)
         started = time.perf_counter()
         result = training_step(
             model.train(),

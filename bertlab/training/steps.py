@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 
@@ -72,6 +73,17 @@ def training_step(
     return StepResult(
         mlm / n_words, nsp / n_pairs, int(mlm_correct), len(batch.words), int(nsp_correct), n_pairs
     )
+
+
+def seed_dropout(seed: int, *numbers: int) -> None:
+    """Seed PyTorch's global random state for a step; do it inside `torch.random.fork_rng`.
+
+    numbers: of the step, and of the process if there are several. A step's random numbers depend
+    on nothing else, not on who has drawn before.
+    """
+    # Mixed to the last bit, for PyTorch's generator on the CPU reads 32 bits of a seed alone.
+    sequence = np.random.SeedSequence(seed, spawn_key=numbers)
+    torch.manual_seed(int(sequence.generate_state(1, np.uint64)[0]))
 
 
 def accumulate_gradients(
