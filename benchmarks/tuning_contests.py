@@ -46,7 +46,8 @@ from bertlab.training.start import good_start, look_at_neighbours
 
 T = TypeVar("T")
 
-SCRATCH, TUNED = "from scratch", "fine-tuned"
+SCRATCH, TUNED, COUNTED = "from scratch", "fine-tuned", "counted"
+CLASSIFIERS = ("majority", COUNTED, "frozen", TUNED, "MiniLM, frozen")
 TAGS = tag_names([LABEL])
 
 
@@ -58,15 +59,16 @@ class Plan:
     """
 
     seeds: int = 3
-    train: int = 1_000
-    test: int = 1_000
+    train: int = 500
+    test: int = 500
     max_length: int = 64
-    epochs: int = 4
-    rate: float = 3e-4
+    epochs: int = 5
+    batch_size: int = 16
+    rate: float = 5e-4
 
     def tuning(self, seed: int) -> TuningConfig:
         """How everybody is tuned."""
-        return TuningConfig(self.epochs, learning_rate=self.rate, seed=seed)
+        return TuningConfig(self.epochs, self.batch_size, self.rate, seed=seed)
 
 
 @dataclass(frozen=True)
@@ -126,20 +128,20 @@ def small_task(name: str, plan: Plan, seed: int) -> Task:
 
 
 def classify(
-    name: str, plan: Plan, seed: int, only: Sequence[str] | None = None
+    name: str, plan: Plan, seed: int, only: Sequence[str] = CLASSIFIERS
 ) -> Iterator[Result]:
-    """One task of `bertlab.finetuning.tasks`; only: the names of some contestants."""
+    """One task of `bertlab.finetuning.tasks`; only: which contestants."""
     contest = small_task(name, plan, seed)
     contestants: dict[str, Callable[[], list[str]]] = {
         "majority": lambda: majority_guesses(contest),
-        "TF-IDF": lambda: tfidf_guesses(contest),
-        "frozen": lambda: on_vectors(contest, mini_vectors(plan)),
+        COUNTED: lambda: tfidf_guesses(contest),
         SCRATCH: lambda: tuned_guesses(contest, from_scratch(seed), plan, seed),
+        "frozen": lambda: on_vectors(contest, mini_vectors(plan)),
         TUNED: lambda: tuned_guesses(contest, pretrained(), plan, seed),
         "MiniLM, frozen": lambda: on_vectors(contest, minilm()),
     }
     labels = [example.label for example in contest.test]
-    for who in only or contestants:
+    for who in only:
         guesses, seconds = timed(contestants[who])
         yield Result(who, task_score(contest.metric, labels, guesses), seconds)
 
@@ -201,12 +203,12 @@ def drawn(items: list[T], n: int, seed: int) -> list[T]:
 
 
 def tag(plan: Plan, seed: int) -> Iterator[Result]:
-    """Mentions: what Wikipedia links. The first contestant knows the links of the training."""
+    """Mentions: what Wikipedia links."""
     train, tested = marked_sentences(plan, seed)
     truth = [words_and_tags(s)[1] for s in tested]
     contestants: dict[str, Callable[[], list[list[str]]]] = {
         "majority": lambda: [["O"] * len(tags) for tags in truth],
-        "seen before": lambda: seen_before(train, tested),
+        COUNTED: lambda: seen_before(train, tested),
         SCRATCH: lambda: tuned_tags(train, tested, from_scratch(seed), plan, seed),
         TUNED: lambda: tuned_tags(train, tested, pretrained(), plan, seed),
     }
@@ -289,7 +291,6 @@ def answer(
     """Exact match, of "no answer" to everything and of tuned models."""
     contestants: dict[str, Callable[[], list[str | None]]] = {
         "majority": lambda: [None] * len(tested),
-        SCRATCH: lambda: tuned_answers(train, tested, from_scratch(seed), plan, seed),
         TUNED: lambda: tuned_answers(train, tested, pretrained(), plan, seed),
     }
     for who, guess in contestants.items():

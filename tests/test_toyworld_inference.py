@@ -11,6 +11,7 @@ from bertlab.data.toyworld import (
     TOYWORLD,
     World,
     limit,
+    log_probability,
     mean_loss,
     next_sentence_posterior,
     pairs,
@@ -192,6 +193,37 @@ def test_the_posterior_of_next_sentence_is_that_of_enumeration(probability):
     expected = [reference.of_next(*split(row)) for row in ids.tolist()]
     found = next_sentence_posterior(ids, SMALL, probability)
     torch.testing.assert_close(found, torch.tensor(expected, dtype=torch.float))
+
+
+@pytest.mark.parametrize("world", [SMALL, SMALLEST])
+def test_the_probability_of_a_pair_is_that_of_enumeration(world):
+    reference = Reference(world)
+    said = list(product(enumerate(reference.sentences), repeat=2))
+    longest = max(map(len, reference.sentences))
+    rows = [[CLS, *first, SEP, *second, SEP] for (_, first), (_, second) in said]
+    ids = torch.tensor([row + [PAD] * (3 + 2 * longest - len(row)) for row in rows])
+    expected = torch.tensor([reference.mixed[a, b] for (a, _), (b, _) in said])
+    probable = expected > 0
+    found = log_probability(ids[probable], world)
+    torch.testing.assert_close(found, expected[probable].log().float())
+    assert found.exp().sum().item() == pytest.approx(1.0, abs=1e-4)
+
+
+def test_the_probability_of_a_pair_by_hand():
+    a, b = "Tom walks to the lake with his drum", "he sees his drum near the lake"
+    ids = torch.tensor([TOYWORLD.tokenizer.encode(a, b).ids])
+    # plan, hero, name or pronoun, verb, place, thing
+    first = 1 / 4 / 10 / 2 / 3 / 6 / 4
+    other = 1 / 4 * (2 / 10) / 2 / 2 / 6 / 4  # two heroes are a he
+    following = 1 / 3 / 2 / 2 * (0.5 + 0.5 / 6) * (0.7 + 0.3 / 4)
+    expected = math.log(first * (other + following) / 2)
+    assert log_probability(ids).item() == pytest.approx(expected, rel=1e-5)
+
+
+def test_a_pair_that_nobody_tells_has_no_probability():
+    ids = torch.tensor([TOYWORLD.tokenizer.encode("she sees his lamp near the hill", "we run").ids])
+    with pytest.raises(ValueError, match="pairs of this world's sentences; got"):
+        log_probability(ids)
 
 
 def test_the_expected_loss_is_the_conditional_entropy():

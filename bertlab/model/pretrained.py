@@ -63,6 +63,7 @@ CONFIG_NAMES = {
 }
 # Comes with the course: trained by its own loop, see the README.md in that folder.
 BERTLAB_MINI = Path(__file__).parents[1] / "weights" / "bertlab-mini"
+HEADS = ("cls.predictions.", "cls.seq_relationship.")  # of pre-training
 FIXED = {"model_type": "bert", "hidden_act": "gelu", "position_embedding_type": "absolute"}
 
 
@@ -72,7 +73,8 @@ def load_pretrained(
     """Read `config.json` and `model.safetensors`; the model is in evaluation mode, float32.
 
     folder: also holds `vocab.txt` if the model comes with its tokenizer, which
-    `WordPiece.from_vocab` reads; kind: `BertForPreTraining` reads the two heads as well.
+    `WordPiece.from_vocab` reads; kind: `BertForPreTraining` reads the two heads as well, which
+    `Bert` leaves in the file.
 
     Raises FileNotFoundError if a file is missing, ValueError if the configuration is not a
     BERT's, if tensors are missing, unexpected or of another shape (all are listed), if the file
@@ -92,6 +94,8 @@ def load_pretrained(
         ) from error
     model = kind(config)
     names = tensor_names(config.n_layers, kind)
+    if kind is Bert:
+        tensors = {name: t for name, t in tensors.items() if not name.startswith(HEADS)}
     model.load_state_dict(_fit(folder, tensors, names, model.state_dict()))
     return model.eval()
 
@@ -223,12 +227,7 @@ def _fit(
         if name in tensors and list(tensors[name].shape) != expected[name]
     ]
     if faults:
-        heads = any(name.startswith("cls.") for name in tensors) and "mlm_head.bias" not in names
-        raise ValueError(
-            f"load_pretrained: {folder} does not fit the model; "
-            + "; ".join(faults)
-            + (" (the heads are read with kind=BertForPreTraining)" if heads else "")
-        )
+        raise ValueError(f"load_pretrained: {folder} does not fit the model; {'; '.join(faults)}")
     return {
         ours: torch.cat([tensors[name].float() for name in theirs])
         for ours, theirs in names.items()

@@ -120,29 +120,36 @@ def lines(
     ylabel: str,
     title: str,
     alt: str,
+    spread: Mapping[str, Sequence[float]] | None = None,
     logarithmic: bool = False,
     ax: "Axes | None" = None,
 ) -> Picture:
     """One line a series: its name -> its values at each `x`.
 
-    Other arguments as in `bars`. The y axis starts at 0 unless a value is below it;
-    logarithmic: both axes, for values above 0 that span several powers of ten.
+    Other arguments as in `bars`. The y axis starts at 0 unless a value is below it; spread: how far
+    values go up and down, drawn as a band around the line of that name; logarithmic: both axes, for
+    values above 0 that span several powers of ten.
 
-    Raises ValueError if a series has not one value for each `x`, or there are no values.
+    Raises ValueError if a series has not one value for each `x`, there are no values, or a spread
+    belongs to no series.
     """
     x = [float(value) for value in x]
     if not x or not series:
         raise ValueError("lines: x and series must each hold something; got none")
     ax = new_axes(6.2, 3.6) if ax is None else ax
+    spread = dict(spread or {})
     lowest = 0.0
     for number, (name, values) in enumerate(series.items()):
-        y = [float(value) for value in values]
-        if len(y) != len(x):
+        y, around = [float(value) for value in values], list(spread.pop(name, [0.0] * len(x)))
+        if len(y) != len(x) or len(around) != len(x):
             raise ValueError(
-                f"lines: each series must have one value for each of the {len(x)} x; "
-                f"{name!r} has {len(y)}"
+                f"lines: each series must have one value for each of the {len(x)} x, and one "
+                f"spread if it has any; {name!r} has {len(y)} and {len(around)}"
             )
         lowest = min(lowest, *y)
+        if any(around):
+            low, high = zip(*((a - b, a + b) for a, b in zip(y, around, strict=True)), strict=True)
+            ax.fill_between(x, low, high, color=COLOURS[number % len(COLOURS)], alpha=0.18, lw=0)
         ax.plot(
             x,
             y,
@@ -152,6 +159,8 @@ def lines(
             linestyle=("-", "--", ":")[number // len(COLOURS) % 3],
             markersize=5,
         )
+    if spread:
+        raise ValueError(f"lines: spread must belong to a series; there is no {min(spread)!r}")
     if logarithmic:
         ax.set_xscale("log")
         ax.set_yscale("log")

@@ -19,6 +19,7 @@ from bertlab.data.toyworld.drawing import Pairs, pairs, stories
 from bertlab.data.toyworld.inference import (
     Limit,
     limit,
+    log_probability,
     mean_loss,
     next_sentence_posterior,
     posterior,
@@ -33,6 +34,7 @@ __all__ = [
     "Pairs",
     "World",
     "limit",
+    "log_probability",
     "mean_loss",
     "next_sentence_posterior",
     "pairs",

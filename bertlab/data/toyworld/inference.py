@@ -7,6 +7,7 @@ estimated, and no state is left out: the parts of a state go on independently, s
 pairs of states, over eight million, is a product of small sums.
 """
 
+import math
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -81,13 +82,23 @@ def next_sentence_posterior(
     ids: [B, L], pairs, with holes or without (then probability=0). Raises ValueError if a row is
     no pair of this world.
     """
-    plans, *_ = chains = _chains(world)
-    relations = []
-    for part in ids.split(CHUNK):
-        ties = _ties(read_pairs(part, world, probability).evidence, chains, world)
-        joint = (plans * ties.prod(dim=0)).sum(dim=(2, 3))  # [B, 2], up to a factor
-        relations.append(joint[:, 0] / joint.sum(dim=1))
-    return torch.cat(relations).float()
+    joint = _of_relations(ids, world, probability)
+    return (joint[:, 0] / joint.sum(dim=1)).float()
+
+
+def log_probability(ids: Tensor, world: World = TOYWORLD) -> Tensor:
+    """log P(A and B), of the whole pair, in nats: [B].
+
+    ids: [B, L], pairs without holes. By the chain rule it is what their tokens have together, each
+    guessed from those before it: no model that reads from left to right has, in expectation, a
+    smaller loss than the mean of its negative. Raises ValueError if a row is no pair of this world.
+
+    >>> a, b = "Mia sees her kite near the lake", "her kite makes her merry"
+    >>> log_probability(torch.tensor([TOYWORLD.tokenizer.encode(a, b).ids]))
+    tensor([-12.0444])
+    """
+    n_states = len(world.plans) * math.prod(world.sizes)  # of A, all equally likely
+    return (_of_relations(ids, world, 0.0).mean(dim=1) / n_states).log().float()
 
 
 def limit(
@@ -121,6 +132,19 @@ def mean_loss(probabilities: Tensor, words: Tensor) -> float:
     """
     of_word = probabilities.expand(len(words), -1).gather(1, words[:, None])
     return -of_word.log().mean().item()
+
+
+def _of_relations(ids: Tensor, world: World, probability: float) -> Tensor:
+    """The sum over all states of A and B of P(what is read | them) P(B | A): [B, 2].
+
+    In the first column B follows from A, in the second it is drawn anew.
+    """
+    plans, *_ = chains = _chains(world)
+    relations = []
+    for part in ids.split(CHUNK):
+        ties = _ties(read_pairs(part, world, probability).evidence, chains, world)
+        relations.append((plans * ties.prod(dim=0)).sum(dim=(2, 3)))
+    return torch.cat(relations)
 
 
 def _chains(world: World) -> list[Tensor]:

@@ -1,0 +1,127 @@
+"""Assignment 8, Sentence-BERT: what its solutions compute is what the library computes."""
+
+import pytest
+import torch
+
+from bertlab.check import ps8_sentence_bert as check
+from bertlab.check.feedback import CheckFailed
+from bertlab.check.watch import is_an_answer
+from bertlab.finetuning.search import semantic_search
+from bertlab.finetuning.sentence_objectives import (
+    SiameseClassifier,
+    cosine_loss,
+    in_batch_negatives_loss,
+)
+from bertlab.finetuning.sentences import SentenceEncoder, batches_of_one_length, pool
+from bertlab.finetuning.texts import collate, encode_texts
+from bertlab.model import Bert, BertConfig
+from bertlab.tokenizers import WordPiece
+from tests.conftest import ROOT, read_page
+
+SOURCE = ROOT / "solutions" / "ps8_sentence_bert" / "ps8_sentence_bert.ipynb"
+
+
+@pytest.fixture(scope="module")
+def solution():
+    """The functions of the solution notebook."""
+    scope = {"__name__": "__main__"}
+    for cell in read_page(SOURCE).code:
+        if cell.metadata.nbgrader.solution or cell.id == "imports":
+            exec(compile(cell.source, cell.id, "exec"), scope)
+    return scope
+
+
+def normal(*shape, seed=0):
+    return torch.randn(*shape, generator=torch.Generator().manual_seed(seed))
+
+
+@pytest.mark.parametrize("how", ["mean", "cls", "max"])
+def test_the_solutions_pooling_is_the_librarys(solution, how):
+    hidden, mask = normal(9, 12, 4), torch.arange(12) < torch.arange(1, 10)[:, None]
+    for given in (mask, mask.long(), None):
+        torch.testing.assert_close(solution["pool"](hidden, given, how), pool(hidden, given, how))
+
+
+@pytest.mark.parametrize("most", [1, 16, 100, 1024])
+def test_the_solutions_batches_are_the_librarys(solution, most):
+    for seed in range(20):
+        draw = torch.Generator().manual_seed(seed)
+        lengths = torch.randint(1, 60, (seed * 7,), generator=draw).tolist()
+        assert solution["batches_of_one_length"](lengths, most) == batches_of_one_length(
+            lengths, most
+        )
+
+
+def test_the_solutions_losses_are_the_librarys(solution):
+    u, v, targets = normal(20, 6), normal(20, 6, seed=1), torch.linspace(-1, 1, 20)
+    torch.testing.assert_close(
+        solution["cosine_loss"](u, v, targets), cosine_loss(u, v, targets), rtol=1e-5, atol=1e-6
+    )
+    for more in ({}, {"scale": 3.0}):
+        ours, theirs = (
+            loss(u, v, **more)
+            for loss in (solution["in_batch_negatives_loss"], in_batch_negatives_loss)
+        )
+        torch.testing.assert_close(ours, theirs)
+
+
+def test_the_solutions_classes_are_the_librarys(solution):
+    classifier, u, v = SiameseClassifier(6, 3), normal(20, 6), normal(20, 6, seed=1)
+    ours = solution["siamese_scores"](u, v, classifier.output.weight)
+    torch.testing.assert_close(ours, classifier(u, v))
+
+
+def test_the_solutions_search_is_the_librarys(solution):
+    queries, vectors = normal(5, 8), normal(300, 8, seed=1)
+    for k in (1, 7, 300):
+        ours, theirs = (
+            solution["semantic_search"](queries, vectors, k),
+            semantic_search(queries, vectors, k),
+        )
+        torch.testing.assert_close(ours[0], theirs.scores)
+        assert ours[1].tolist() == theirs.numbers.tolist()
+
+
+def test_the_live_parts_encode_gives_the_librarys_vectors_in_the_texts_order(solution):
+    """As in the notebook, with a small BERT in place of MiniLM's 90 MB."""
+    texts = ["the dog ran", "a man", "the cat ran far away and back", "a dog bit a man"] * 9
+    tokenizer = WordPiece.train(texts, 60)
+    config = BertConfig(len(tokenizer.vocab), d_model=384, n_layers=1, n_heads=2, d_ff=16)
+    encoder = SentenceEncoder(Bert(config, seed=1), tokenizer).eval()
+    (cell,) = [cell for cell in read_page(SOURCE).code if cell.id == "encode"]
+    source = cell.source.split("vectors = None")[0]
+    scope = solution | {
+        **{
+            "minilm": encoder,
+            "pad_id": tokenizer.vocab["[PAD]"],
+            "encode_texts": encode_texts,
+            "collate": collate,
+        },
+    }
+    exec(compile(source, cell.id, "exec"), scope)
+    vectors, padding = scope["encode"](texts)
+    torch.testing.assert_close(vectors, encoder.encode(texts, progress=False), atol=1e-5, rtol=0)
+    assert 0 <= padding < 0.5
+
+
+@pytest.mark.parametrize(
+    ("task", "function"),
+    [
+        ("pool", pool),
+        ("batches_of_one_length", batches_of_one_length),
+        ("cosine_loss", cosine_loss),
+        ("cosine_loss", lambda u, v, targets: cosine_loss(u, v, targets)),
+        ("siamese_scores", lambda u, v, W: SiameseClassifier(2, 3)(u, v)),
+        ("in_batch_negatives_loss", in_batch_negatives_loss),
+        ("semantic_search", semantic_search),
+        ("semantic_search", lambda *arguments: tuple(semantic_search(*arguments))),
+    ],
+)
+def test_the_library_is_refused_as_the_answer(task, function):
+    with pytest.raises(CheckFailed, match=r"cannot be the answer|cosine_similarity\. What that"):
+        getattr(check, task)(function)
+
+
+def test_sentence_transformers_is_refused_too():
+    assert is_an_answer("sentence_transformers.util")
+    assert not is_an_answer("sentence")
