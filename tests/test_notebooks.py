@@ -18,6 +18,14 @@ from tests.conftest import ROOT, read_page
 LECTURES = sorted(ROOT.glob("lectures/*.ipynb"))
 RELEASED = sorted(ROOT.glob("exercises/*/*.ipynb"))
 SOURCES = sorted(ROOT.glob("solutions/*/*.ipynb"))
+# What a lecture may take; 90 seconds if nothing is said. Lectures 9, 11 and 12 train several models
+# each and need 77 to 88 seconds of two idle cores; the rest is for machines that are not idle.
+SECONDS = {
+    "08_pretraining": 300,
+    "09_finetuning": 120,
+    "11_sentence_bert": 120,
+    "12_after_bert": 120,
+}
 
 
 def name(path):
@@ -74,7 +82,7 @@ def test_a_lecture_has_the_parts_that_readers_rely_on(path):
 @pytest.mark.parametrize("path", LECTURES, ids=name)
 def test_a_lecture_declares_what_it_costs(path):
     budget = nbformat.read(path, as_version=4).metadata["bertlab"]["budget"]
-    assert budget["seconds"] <= (300 if path.stem == "08_pretraining" else 90)
+    assert budget["seconds"] <= SECONDS.get(path.stem, 90)
     assert budget["network"] is False
     assert budget["megabytes"] <= 4_000
 
