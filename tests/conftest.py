@@ -75,6 +75,17 @@ def states(request, lecture):
     return check
 
 
+@pytest.fixture(scope="module")
+def solution(request):
+    """The functions of the test module's SOURCE, an assignment with its solutions."""
+    scope = {"__name__": "__main__"}
+    for cell in read_page(request.module.SOURCE).code:
+        given = cell.id == "imports" or cell.id.startswith("given-")
+        if given or cell.metadata.nbgrader.solution:
+            exec(compile(cell.source, cell.id, "exec"), scope)
+    return scope
+
+
 def fetched(name):
     """The catalogue's entry, if its package is in the cache; the group core always must be."""
     entry = data.catalogue()[name]

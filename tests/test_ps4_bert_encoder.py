@@ -20,16 +20,6 @@ MASK = torch.arange(20) < torch.tensor([[20], [13]])
 
 
 @pytest.fixture(scope="module")
-def solution():
-    """The functions of the solution notebook."""
-    scope = {"__name__": "__main__"}
-    for cell in read_page(SOURCE).code:
-        if cell.metadata.nbgrader.solution or cell.id in ("imports", "given-attention"):
-            exec(compile(cell.source, cell.id, "exec"), scope)
-    return scope
-
-
-@pytest.fixture(scope="module")
 def bert():
     """A model no weight of which is 0 or 1, in 64 bits, so that a small difference is a mistake."""
     model = BertForPreTraining(CONFIG, seed=4).double().eval().requires_grad_(False)

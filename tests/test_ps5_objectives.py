@@ -12,16 +12,6 @@ SOURCE = ROOT / "solutions" / "ps5_objectives" / "ps5_objectives.ipynb"
 CHANCE = ("choose_tokens", "hide", "choose_words")
 
 
-@pytest.fixture(scope="module")
-def solution():
-    """The functions of the solution notebook."""
-    scope = {"__name__": "__main__"}
-    for cell in read_page(SOURCE).code:
-        if cell.metadata.nbgrader.solution or cell.id in ("imports", "given-shares"):
-            exec(compile(cell.source, cell.id, "exec"), scope)
-    return scope
-
-
 def test_the_way_of_a_hundred_steps_is_that_of_torchs_adam():
     gradients = numbers(100, 3, seed=5, dtype=torch.float64)
     gradients = gradients * torch.logspace(-3, 1, 100, dtype=torch.float64)[:, None]

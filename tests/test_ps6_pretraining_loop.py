@@ -9,7 +9,7 @@ from bertlab.training.evaluation import evaluate
 from bertlab.training.optimizers import adamw
 from bertlab.training.steps import accumulate_gradients, cut, training_step
 from bertlab.training.toy_data import ToyData
-from tests.conftest import ROOT, read_page
+from tests.conftest import ROOT
 
 SOURCE = ROOT / "solutions" / "ps6_pretraining_loop" / "ps6_pretraining_loop.ipynb"
 DATA = ToyData(batch_size=12, n_batches=3, seed=5)
@@ -17,16 +17,6 @@ CONFIG = BertConfig(
     vocab_size=len(DATA.world.tokenizer.vocab), d_model=16, n_layers=1, n_heads=2, d_ff=32
 )
 BATCH = DATA.epoch(0)[0]
-
-
-@pytest.fixture(scope="module")
-def solution():
-    """The functions of the solution notebook."""
-    scope = {"__name__": "__main__"}
-    for cell in read_page(SOURCE).code:
-        if cell.metadata.nbgrader.solution or cell.id == "imports":
-            exec(compile(cell.source, cell.id, "exec"), scope)
-    return scope
 
 
 def bert():

@@ -12,7 +12,7 @@ from bertlab.finetuning.heads import IGNORED, TokenTagger
 from bertlab.model import Bert, BertConfig
 from bertlab.model.pretrained import BERTLAB_MINI
 from bertlab.tokenizers import WordPiece
-from tests.conftest import ROOT, read_page
+from tests.conftest import ROOT
 
 SOURCE = ROOT / "solutions" / "ps7_finetuning" / "ps7_finetuning.ipynb"
 TEXTS = (
@@ -20,16 +20,6 @@ TEXTS = (
     "Zo\u00eb's caf\u00e9 (in S\u00e3o Paulo) is un-be-liev-able: 3.50 a cup!",
     "Antidisestablishmentarianism,  \tsaid e\u0301tude No. 9 \u2014 twice",
 )
-
-
-@pytest.fixture(scope="module")
-def solution():
-    """The functions of the solution notebook."""
-    scope = {"__name__": "__main__"}
-    for cell in read_page(SOURCE).code:
-        if cell.metadata.nbgrader.solution or cell.id == "imports":
-            exec(compile(cell.source, cell.id, "exec"), scope)
-    return scope
 
 
 @pytest.fixture(scope="module")

@@ -21,16 +21,6 @@ from tests.conftest import ROOT, read_page
 SOURCE = ROOT / "solutions" / "ps8_sentence_bert" / "ps8_sentence_bert.ipynb"
 
 
-@pytest.fixture(scope="module")
-def solution():
-    """The functions of the solution notebook."""
-    scope = {"__name__": "__main__"}
-    for cell in read_page(SOURCE).code:
-        if cell.metadata.nbgrader.solution or cell.id == "imports":
-            exec(compile(cell.source, cell.id, "exec"), scope)
-    return scope
-
-
 def normal(*shape, seed=0):
     return torch.randn(*shape, generator=torch.Generator().manual_seed(seed))
 
