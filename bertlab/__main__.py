@@ -1,14 +1,12 @@
 """`python -m bertlab`: what the library does from the command line."""
 
 import argparse
-import json
 import sys
 from pathlib import Path
 
 from bertlab.model.fill_mask import fill_mask
 from bertlab.model.heads import BertForPreTraining
-from bertlab.model.pretrained import load_pretrained
-from bertlab.tokenizers.wordpiece import WordPiece
+from bertlab.model.pretrained import load_pretrained, load_tokenizer
 from bertlab.training import command
 
 
@@ -34,7 +32,7 @@ def show_guesses(options: argparse.Namespace) -> int:
     """Print the best words for each [MASK] with their probabilities; returns the exit status."""
     try:
         model = load_pretrained(options.model, BertForPreTraining)
-        gaps = fill_mask(model, read_tokenizer(options.model), options.text, options.top)
+        gaps = fill_mask(model, load_tokenizer(options.model), options.text, options.top)
     except (OSError, ValueError) as error:
         print(f"bertlab fill-mask: {error}", file=sys.stderr)
         return 1
@@ -44,19 +42,6 @@ def show_guesses(options: argparse.Namespace) -> int:
         for token, probability in guesses:
             print(f"{probability:7.2%}  {token}")
     return 0
-
-
-def read_tokenizer(folder: Path) -> WordPiece:
-    """The tokenizer that `save_pretrained` put beside a model.
-
-    Raises FileNotFoundError, or ValueError if a file is damaged.
-    """
-    case = json.loads((folder / "tokenizer_config.json").read_text(encoding="utf-8"))
-    return WordPiece.from_vocab(
-        folder / "vocab.txt",
-        lowercase=case.get("do_lower_case", True),
-        strip_accents=case.get("strip_accents"),
-    )
 
 
 if __name__ == "__main__":

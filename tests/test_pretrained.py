@@ -16,6 +16,7 @@ from bertlab.model import (
     BertConfig,
     BertForPreTraining,
     load_pretrained,
+    load_tokenizer,
     padding_mask,
     save_pretrained,
 )
@@ -146,6 +147,17 @@ def test_the_encoder_is_read_without_the_heads_beside_it(tmp_path):
     ours = encoder(ids).pooler_output
     assert torch.equal(ours, model.bert(ids).pooler_output)
     torch.testing.assert_close(ours, theirs(ids).pooler_output, atol=1e-6, rtol=0)
+
+
+def test_the_tokenizer_comes_back_with_its_case(tmp_path):
+    cased = WordPiece.train(["The Cat sat"], 40, lowercase=False)
+    config = BertConfig(len(cased.vocab), 24, 1, 4, 40)
+    save_pretrained(Bert(config), tmp_path, cased)
+    read = load_tokenizer(tmp_path)
+    assert read.encode("The Cat").tokens == cased.encode("The Cat").tokens
+    assert not read.lowercase
+    (tmp_path / "tokenizer_config.json").unlink()
+    assert load_tokenizer(tmp_path).lowercase
 
 
 def test_a_bare_encoder_has_no_heads_to_load(tmp_path):

@@ -8,7 +8,6 @@ Source: Reimers & Gurevych (2019), "Sentence-BERT", section 3.
 
 import os
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Self
 
 import torch
@@ -20,9 +19,8 @@ from bertlab.finetuning.texts import PAD, check_fits, collate, encode_texts
 from bertlab.model.bert import Bert
 from bertlab.model.checks import values_are_at_hand
 from bertlab.model.modes import evaluation_mode
-from bertlab.model.pretrained import load_pretrained
+from bertlab.model.pretrained import load_pretrained, load_tokenizer
 from bertlab.tokenizers.tokenizer import Tokenizer
-from bertlab.tokenizers.wordpiece import WordPiece
 
 MOST_TOKENS = 1024  # of a batch; its largest tensor is then 6 MB in a model of MiniLM's size
 MINILM_LENGTH = 256  # tokens; it has positions for 512, its makers cut texts here
@@ -72,15 +70,15 @@ class SentenceEncoder(nn.Module):
         normalize: bool = True,
         max_length: int | None = None,
     ) -> Self:
-        """Read an uncased model's published weights and its `vocab.txt`.
+        """Read a model's published weights and its tokenizer.
 
         The defaults are those of MiniLM (`all-MiniLM-L6-v2`), whose makers cut texts at 256
         tokens; a model with fewer positions reads as many as it has.
 
-        Raises FileNotFoundError or ValueError as `load_pretrained` and `WordPiece.from_vocab`.
+        Raises FileNotFoundError or ValueError as `load_pretrained` and `load_tokenizer`.
         """
         encoder = load_pretrained(folder)
-        tokenizer = WordPiece.from_vocab(Path(folder) / "vocab.txt")
+        tokenizer = load_tokenizer(folder)
         if max_length is None:
             max_length = min(MINILM_LENGTH, encoder.config.max_length)
         return cls(encoder, tokenizer, pooling, normalize, max_length).eval()

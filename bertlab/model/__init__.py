@@ -16,7 +16,7 @@ from bertlab.model.layers import EncoderLayer, FeedForward, LayerNorm
 from bertlab.model.masks import causal_mask, padding_mask
 from bertlab.model.memory import keep_freed_memory
 from bertlab.model.parameters import ParameterTable, count_parameters
-from bertlab.model.pretrained import load_pretrained, save_pretrained
+from bertlab.model.pretrained import load_pretrained, load_tokenizer, save_pretrained
 from bertlab.model.transformer import Transformer, TransformerConfig
 
 __all__ = [
@@ -37,6 +37,7 @@ __all__ = [
     "causal_mask",
     "count_parameters",
     "load_pretrained",
+    "load_tokenizer",
     "padding_mask",
     "save_pretrained",
     "sinusoidal_positions",

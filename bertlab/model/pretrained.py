@@ -100,6 +100,22 @@ def load_pretrained(
     return model.eval()
 
 
+def load_tokenizer(folder: str | os.PathLike) -> WordPiece:
+    """The tokenizer beside a model: `vocab.txt`, and its case from `tokenizer_config.json`.
+
+    Without the second file it is uncased, as most published models are. Raises FileNotFoundError
+    without the first, ValueError if a file is damaged.
+    """
+    case, told = {}, Path(folder) / "tokenizer_config.json"
+    if told.is_file():
+        case = json.loads(told.read_text(encoding="utf-8"))
+    return WordPiece.from_vocab(
+        Path(folder) / "vocab.txt",
+        lowercase=case.get("do_lower_case", True),
+        strip_accents=case.get("strip_accents"),
+    )
+
+
 def save_pretrained(
     model: Bert | BertForPreTraining, folder: str | os.PathLike, tokenizer: WordPiece | None = None
 ) -> Path:
