@@ -230,8 +230,9 @@ def test_pairs_that_do_not_fit_are_refused(encoder):
             ValueError, match="one entry a pair; got " + " and ".join(map(str, sizes))
         ):
             train_pairs(encoder, first, second, targets, cosine_loss, CONFIG)
-    with pytest.raises(ValueError, match=r"texts\[0\].*truncate=True"):
-        train_pairs(encoder, ["cat " * 20], ["a cat"], [1.0], cosine_loss, CONFIG)
+    for sides, name in ((("cat " * 20, "a cat"), "first"), (("a cat", "cat " * 20), "second")):
+        with pytest.raises(ValueError, match=rf"{name}: .*texts\[0\].*truncate=True"):
+            train_pairs(encoder, *([side] for side in sides), [1.0], cosine_loss, CONFIG)
 
 
 def test_a_loss_that_is_no_number_stops_the_training(encoder):

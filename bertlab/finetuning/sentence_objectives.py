@@ -141,8 +141,8 @@ def train_pairs(
     """
     check_lengths(first, second, targets)
     pairs = [
-        encode_texts(texts, encoder.tokenizer, max_length=encoder.max_length, truncate=truncate)
-        for texts in (first, second)
+        encode_side(name, texts, encoder, truncate)
+        for name, texts in (("first", first), ("second", second))
     ]
     answers = None if targets is None else torch.as_tensor(targets)
     steps = config.epochs * math.ceil(len(first) / config.batch_size)
@@ -156,6 +156,17 @@ def train_pairs(
     )
     encoder.eval()
     return rows
+
+
+def encode_side(
+    name: str, texts: Sequence[str], encoder: SentenceEncoder, truncate: bool
+) -> list[Encoding]:
+    """The encodings of one side of all pairs; an error says which side."""
+    length = encoder.max_length
+    try:
+        return encode_texts(texts, encoder.tokenizer, max_length=length, truncate=truncate)
+    except ValueError as error:
+        raise ValueError(f"train_pairs: {name}: {error}") from error
 
 
 def _rows(
