@@ -200,3 +200,20 @@ def test_a_notebook_shows_the_message_and_no_stack_of_calls(capsys):
     assert "Traceback" not in shown
     assert "feedback.py" not in shown
     InteractiveShell.clear_instance()
+
+
+@pytest.mark.filterwarnings("error::pytest.PytestUnraisableExceptionWarning")
+def test_what_the_library_left_behind_is_not_the_students_call():
+    library = {"__name__": "bertlab.somewhere"}
+    exec("class Left:\n    def __del__(self):\n        pass", library)
+
+    def students(number):
+        garbage = [[] for _ in range(number)]  # enough to start the garbage collector
+        for one in garbage:
+            one.append(one)
+        return number
+
+    left = library["Left"]()
+    left.itself = left  # only the collector gets rid of it
+    del left
+    assert watched(students)(50_000) == 50_000
