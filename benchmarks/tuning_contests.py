@@ -40,7 +40,7 @@ from bertlab.finetuning.tasks import Task, encode_task, subset, task
 from bertlab.finetuning.texts import encode_texts
 from bertlab.finetuning.tuning import TuningConfig, fine_tune, predict
 from bertlab.model import Bert, BertForPreTraining, load_pretrained
-from bertlab.model.pretrained import BERTLAB_MINI
+from bertlab.model.pretrained import BERTLAB_MINI, load_tokenizer, read_config
 from bertlab.tokenizers import WordPiece
 from bertlab.training.start import good_start, look_at_neighbours
 
@@ -83,7 +83,7 @@ class Result:
 @cache
 def tokenizer() -> WordPiece:
     """The one of `bertlab-mini`."""
-    return WordPiece.from_vocab(BERTLAB_MINI / "vocab.txt")
+    return load_tokenizer(BERTLAB_MINI)
 
 
 def pretrained() -> Bert:
@@ -93,7 +93,7 @@ def pretrained() -> Bert:
 
 def from_scratch(seed: int) -> Bert:
     """The same model before its pre-training."""
-    config = load_pretrained(BERTLAB_MINI).config
+    config = read_config(BERTLAB_MINI)
     return look_at_neighbours(good_start(BertForPreTraining(config), seed)).bert
 
 

@@ -73,7 +73,7 @@ def load_pretrained(
     """Read `config.json` and `model.safetensors`; the model is in evaluation mode, float32.
 
     folder: also holds `vocab.txt` if the model comes with its tokenizer, which
-    `WordPiece.from_vocab` reads; kind: `BertForPreTraining` reads the two heads as well, which
+    `load_tokenizer` reads; kind: `BertForPreTraining` reads the two heads as well, which
     `Bert` leaves in the file.
 
     Raises FileNotFoundError if a file is missing, ValueError if the configuration is not a
