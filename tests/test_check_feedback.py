@@ -1,6 +1,7 @@
 """What a check tells a student, whatever the assignment."""
 
 import sys
+from types import SimpleNamespace
 
 import pytest
 from IPython.core.interactiveshell import InteractiveShell
@@ -145,6 +146,20 @@ def test_a_hidden_test_does_not_accept_the_library_either():
     with pytest.raises(LibraryUsed):
         watched(lambda: merge_pair(("a", "b"), ("a", "b")))()
     assert watched(climb)(10_000) is None
+
+
+def test_an_import_inside_pytorch_is_not_the_students_call(monkeypatch):
+    finder = SimpleNamespace(find_spec=eval("lambda *_: None", {"__name__": "transformers.hook"}))
+    monkeypatch.setattr(sys, "meta_path", [finder, *sys.meta_path])
+    monkeypatch.delitem(sys.modules, "colorsys", raising=False)
+
+    def late(numbers):
+        import colorsys  # noqa: F401
+
+        return numbers * 2
+
+    assert doubled(late)
+    assert "uses bertlab's own code" in said(lambda numbers: finder.find_spec())
 
 
 def test_a_loop_without_an_end_is_stopped():

@@ -61,13 +61,15 @@ class Watch:
         """Called for every function that is entered, C functions too."""
         if event == "call":
             module = str(frame.f_globals.get("__name__"))
-            if is_an_answer(module) or self._is_ready_made(module, frame.f_code.co_name):
+            if is_an_answer(module) and not is_importing(frame):
+                raise LibraryUsed
+            if self._is_ready_made(module, frame.f_code.co_name):
                 raise LibraryUsed
         if event == "c_call":
             owner = type(getattr(argument, "__self__", None)).__module__
             module = str(getattr(argument, "__module__", ""))
             # A method of a tensor tells its owner alone, a function its module.
-            if is_an_answer(owner) or is_an_answer(module):
+            if (is_an_answer(owner) or is_an_answer(module)) and not is_importing(frame):
                 raise LibraryUsed
             if any(self._is_ready_made(part, argument.__name__) for part in (owner, module)):
                 raise LibraryUsed
@@ -93,6 +95,24 @@ def watched(function: Callable, ready_made: Sequence[str] = ()) -> Callable:
             return function(*arguments)
 
     return inside
+
+
+def is_importing(frame: FrameType) -> bool:
+    """Whether Python's import system called this function, on the student's side of the check.
+
+    Some packages put a finder of their own into `sys.meta_path`. Python asks it whenever PyTorch
+    imports a part of itself late, so it is not the student who calls it. What an import brings is
+    caught when it is called.
+    """
+    caller = frame.f_back
+    while caller is not None:
+        module = str(caller.f_globals.get("__name__"))
+        if module.startswith("importlib."):
+            return True
+        if module.startswith("bertlab.check"):
+            return False
+        caller = caller.f_back
+    return False
 
 
 def is_an_answer(module: str) -> bool:
