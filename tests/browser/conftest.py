@@ -3,6 +3,7 @@
 import contextlib
 import json
 import os
+import re
 import secrets
 import shutil
 import socket
@@ -21,6 +22,7 @@ import pytest
 LOOPBACK = ("127.0.0.1", "localhost")
 HERE = ("file", "data", "blob", "about")  # addresses that no network is asked for
 START_SECONDS = 90
+SCREENSHOTS = Path(__file__).parent / "screenshots"  # to look at after a run; git ignores them
 
 # Two views, two flipbooks and a picture: what a lecture shows, in five short cells.
 SMALL_PAGE = [
@@ -93,7 +95,19 @@ class Tab:
 
 
 @pytest.fixture
-def tab(chromium, tmp_path):
+def keep_screenshot(request):
+    """`keep_screenshot(page, "head view")` keeps what is seen now, under the test's name."""
+    test = re.sub(r"[^\w-]+", "-", request.node.name.removeprefix("test_")).strip("-")
+
+    def keep(page, moment, **options):
+        SCREENSHOTS.mkdir(exist_ok=True)
+        page.screenshot(path=SCREENSHOTS / f"{test} ({moment}).png", **options)
+
+    return keep
+
+
+@pytest.fixture
+def tab(chromium, keep_screenshot):
     """A fresh tab; asking for anything on the network fails the test."""
     context = chromium.new_context(viewport={"width": 1100, "height": 900})
     opened = Tab(context.new_page())
@@ -113,9 +127,7 @@ def tab(chromium, tmp_path):
         lambda message: opened.errors.append(message.text) if message.type == "error" else None,
     )
     yield opened
-    picture = tmp_path / "at-the-end.png"
-    opened.page.screenshot(path=picture)
-    print(f"screenshot: {picture}")
+    keep_screenshot(opened.page, "at the end")
     context.close()
     assert opened.asked == []
 

@@ -4,10 +4,7 @@ import nbformat
 import pytest
 from playwright.sync_api import expect
 
-from tests.conftest import ROOT
-
 pytestmark = pytest.mark.browser
-LECTURE = ROOT / "lectures" / "04_attention.ipynb"
 
 
 def drawn_lines(tab, number=0):
@@ -26,7 +23,7 @@ def drawn_lines(tab, number=0):
     )
 
 
-def test_a_small_page_draws_everything_on_the_first_run(tab, lab, small_page, tmp_path):
+def test_a_small_page_draws_everything_on_the_first_run(tab, lab, small_page):
     nbformat.write(small_page, lab.folder / "small.ipynb")
     lab.open(tab.page, "small.ipynb")
     lab.run_all(tab.page, seconds=90)
@@ -37,7 +34,6 @@ def test_a_small_page_draws_everything_on_the_first_run(tab, lab, small_page, tm
     book.locator("h1").click()
     tab.page.keyboard.press("ArrowRight")
     assert book.locator(".caption").text_content().startswith("Merge 1 of 2")
-    tab.page.screenshot(path=tmp_path / "jupyterlab.png")
 
 
 def test_notebook_7_draws_the_same_lines(tab, lab, small_page):
@@ -46,19 +42,3 @@ def test_notebook_7_draws_the_same_lines(tab, lab, small_page):
     lab.run_all(tab.page, seconds=90)
     assert drawn_lines(tab) == 3 * 5 * 5
     assert drawn_lines(tab, 1) == 5 * 5
-
-
-def test_lecture_04_draws_the_lines_of_its_head_view(tab, lab, tmp_path):
-    notebook = nbformat.read(LECTURE, as_version=4)
-    nbformat.write(notebook, lab.folder / LECTURE.name)
-    lab.open(tab.page, LECTURE.name)
-    seconds = notebook.metadata["bertlab"]["budget"]["seconds"]
-    lab.run_all(tab.page, seconds=2 * seconds)  # twice: a browser runs beside the kernel here
-    failed = tab.page.locator('[data-mime-type="application/vnd.jupyter.stderr"]')
-    assert failed.all_text_contents() == []
-    tokens = tab.frame("Head view").locator("#left text")
-    # One head is shown; a line has no ink if its probability rounds to 0.
-    assert drawn_lines(tab) > tokens.count()
-    picture = tmp_path / "lecture-04.png"
-    tab.page.screenshot(path=picture)
-    print(f"screenshot: {picture}")

@@ -124,7 +124,7 @@ def test_mouse_and_keys_show_what_is_known_about_a_piece(tab, lab, notebook):
     ]
 
 
-def test_no_tip_is_cut_off_and_both_themes_can_be_read(tab, lab, notebook, tmp_path):
+def test_no_tip_is_cut_off_and_both_themes_can_be_read(tab, lab, notebook, keep_screenshot):
     page = tab.page
     nbformat.write(notebook, lab.folder / "playground-themes.ipynb")
     lab.open(page, "playground-themes.ipynb")
@@ -143,9 +143,7 @@ def test_no_tip_is_cut_off_and_both_themes_can_be_read(tab, lab, notebook, tmp_p
         pieces.nth(len(rights) - 2).focus()
         ink = pieces.first.evaluate("piece => getComputedStyle(piece).color")
         assert ink == "rgb(17, 17, 17)"
-        picture = tmp_path / f"{theme}.png"
-        page.screenshot(path=picture)
-        print(f"screenshot: {picture}")
+        keep_screenshot(page, theme)
 
 
 def test_a_right_to_left_word_keeps_its_order(tab, lab, notebook):

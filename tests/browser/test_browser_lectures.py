@@ -1,0 +1,210 @@
+"""A student runs a lecture in JupyterLab and uses its widgets; then opens the exported page.
+
+What the widgets draw is compared with numbers that are computed here, without the page: with
+Hugging Face's models, or by hand.
+"""
+
+import math
+import re
+from dataclasses import dataclass
+
+import nbformat
+import numpy as np
+import pytest
+import torch
+from nbconvert import HTMLExporter
+from playwright.sync_api import expect
+
+from bertlab import data
+from tests.conftest import ROOT
+
+pytestmark = pytest.mark.browser
+
+# What JupyterLab itself says in red, on any page: it asks its server for what is not there.
+NOT_OURS = re.compile(r"Failed to load resource: .*(404|403)")
+
+
+@dataclass(frozen=True)
+class Opened:
+    """A lecture that has run: in JupyterLab, or as an exported page."""
+
+    tab: object
+
+    def view(self, title, number=0):
+        """Bring a frame into sight; what is inside it."""
+        iframe = self.tab.page.locator(f'iframe[title="{title}"]').nth(number)
+        iframe.wait_for(state="attached", timeout=30_000)
+        # JupyterLab draws cells when they come near; those above may push the view away again.
+        for _ in range(20):
+            iframe.evaluate("iframe => iframe.scrollIntoView({block: 'center'})")
+            self.tab.page.wait_for_timeout(100)
+        return self.tab.frame(title, number)
+
+    def press(self, *keys):
+        for key in keys:
+            self.tab.page.keyboard.press(key)
+
+
+@pytest.fixture
+def follow(tab, lab, keep_screenshot):
+    """`follow("04_attention", use)` runs a lecture, calls `use(opened)`, exports, calls it again."""
+
+    def run(name, use):
+        notebook = nbformat.read(ROOT / "lectures" / f"{name}.ipynb", as_version=4)
+        copy = lab.folder / f"{name}.ipynb"
+        nbformat.write(notebook, copy)
+        lab.open(tab.page, copy.name)
+        seconds = notebook.metadata["bertlab"]["budget"]["seconds"]
+        lab.run_all(tab.page, seconds=2 * seconds)  # twice: a browser runs beside the kernel
+        use(Opened(tab))
+        keep_screenshot(tab.page, "JupyterLab")
+        assert [error for error in tab.errors if not NOT_OURS.search(error)] == []
+
+        tab.page.keyboard.press("Escape")  # out of a frame or a cell: the keys are JupyterLab's
+        tab.page.get_by_role("menuitem", name="File", exact=True).click()
+        tab.page.get_by_role("menuitem", name="Save Notebook", exact=False).first.click()
+        tab.page.wait_for_function("() => !document.querySelector('.jp-mod-dirty')", timeout=30_000)
+        executed = nbformat.read(copy, as_version=4)
+        assert_nothing_on_stderr(executed)
+        exported = copy.with_suffix(".html")
+        # The exporter's own page asks for these three; the book (`make book`) brings them along.
+        exporter = HTMLExporter(require_js_url="", mathjax_url="", mermaid_js_url="")
+        exported.write_text(exporter.from_notebook_node(executed)[0], encoding="utf-8")
+        tab.errors.clear()
+        tab.page.goto(exported.as_uri())
+        use(Opened(tab))
+        keep_screenshot(tab.page, "exported")
+        assert tab.errors == []
+
+    return run
+
+
+def assert_nothing_on_stderr(notebook):
+    outputs = [output for cell in notebook.cells for output in cell.get("outputs", [])]
+    assert outputs, "the page was saved without its outputs"
+    loud = [o.text for o in outputs if o.output_type == "stream" and o.name == "stderr"]
+    assert loud == []
+    assert [o.evalue for o in outputs if o.output_type == "error"] == []
+
+
+def test_lecture_01_steps_through_merges(follow):
+    def use(opened):
+        book = opened.view("Byte pair encoding, merge by merge")
+        book.locator("h1").click()
+        shown = []
+        for key in ("ArrowRight", "ArrowRight", "ArrowRight"):
+            opened.press(key)
+            page = book.locator(".page:visible")
+            shown.append((book.locator(".caption").inner_text(), page.locator("h2").last))
+        # By hand, from the slides: cost 2, best 2, menu 1, men 1, camel 1; 14 symbols at the end.
+        assert [caption for caption, _ in shown] == [
+            "Merge 1 of 3: s + t → st, which occurred 4 times",
+            "Merge 2 of 3: m + e → me, which occurred 3 times",
+            "Merge 3 of 3: me + n → men, which occurred 2 times",
+        ]
+        expect(shown[-1][1]).to_have_text("Vocabulary: 14 symbols")
+        words = book.locator(".page:visible table").first.locator("tbody tr")
+        symbols = [row.locator(".token").all_inner_texts() for row in words.all()]
+        assert symbols[3:] == [["men"], ["c", "a", "me", "l"]]
+
+        yours = opened.view("Your own words")
+        yours.get_by_role("button", name="Step: one forward").click()
+        expect(yours.locator(".caption")).to_have_text(
+            "Merge 1 of 5: m + e → me, which occurred 5 times"
+        )
+        long = opened.view("Thirty merges on Wikipedia's words")
+        long.locator("#step").focus()
+        opened.press("End")
+        expect(long.locator(".caption")).to_contain_text("Merge 30 of 30")
+        assert long.locator(".page:visible").count() == 1
+
+    follow("01_words_to_subwords", use)
+
+
+def test_lecture_04_shows_the_weights_of_the_published_model(follow):
+    attentions, tokens = published("the animal did not cross the street because it was too tired")
+
+    def use(opened):
+        scaling = opened.view("Divide the scores, then softmax")
+        scaling.locator("h1").click()
+        opened.press("End")
+        low = 1 / (1 + math.exp((112 - 96) / 16))  # the last divisor is twice the root of 64
+        expect(scaling.locator(".page:visible .weight + .number").last).to_have_text(f"{low:.2f}")
+
+        temperature = opened.view("Temperature: from one winner to an even split")
+        temperature.get_by_role("button", name="Step: one forward").click()
+        weights = np.exp(np.array([3, 2, 1]) / 1.3)
+        shown = temperature.locator(".page:visible .weight + .number").all_inner_texts()
+        assert shown == [f"{weight:.2f}" for weight in weights / weights.sum()]
+
+        view = opened.view("Head view")
+        assert view.locator("#left text").all_text_contents() == tokens
+        check_lines(view, attentions[0], heads=[2])
+        view.locator("#layer").select_option("3")
+        squares = view.locator("svg > g:last-of-type > rect")
+        expect(squares).to_have_count(12)
+        squares.nth(2).dblclick()  # from head 2 alone to all twelve
+        check_lines(view, attentions[3], heads=range(12))
+        squares.nth(1).dblclick()
+        check_lines(view, attentions[3], heads=[1])
+        view.locator("#left text", has_text="it").hover()
+        visible = view.locator("#attention line").evaluate_all(
+            """lines => lines.filter(line => getComputedStyle(line).visibility === "visible"
+                && +line.getAttribute("stroke-opacity") > 0).length"""
+        )
+        assert 0 < visible <= len(tokens)
+        opened.tab.page.mouse.move(0, 0)
+
+    follow("04_attention", use)
+
+
+def test_lecture_07_rolls_the_dice(follow):
+    def use(opened):
+        book = opened.view("What BERT reads, and what it must guess")
+        book.locator("h1").click()
+        opened.press("ArrowDown", "ArrowRight", "ArrowRight")
+        expect(book.locator(".caption")).to_have_text("15 %, whole words, roll 3 of 24")
+        page = book.locator(".page:visible")
+        fates = {
+            kind: page.locator(f"ul.read li.{kind}").count()
+            for kind in ("masked", "random", "unchanged")
+        }
+        counted = page.locator("table.counts tbody tr").all()
+        numbers = [int(row.locator("td").first.inner_text().split(" of ")[0]) for row in counted]
+        assert numbers == [sum(fates.values()), *fates.values()]
+        assert numbers[0] > 0
+
+    follow("07_objectives", use)
+
+
+def published(sentence):
+    """Hugging Face's attention, one [H, L, L] a layer, and tokens, for the real MiniLM weights."""
+    from transformers import AutoModel, AutoTokenizer
+
+    folder = data.path("minilm", "config.json").parent
+    tokenizer = AutoTokenizer.from_pretrained(folder)
+    model = AutoModel.from_pretrained(folder, attn_implementation="eager").eval()
+    encoded = tokenizer(sentence, return_tensors="pt")
+    with torch.no_grad():
+        attentions = model(**encoded, output_attentions=True).attentions
+    tokens = tokenizer.convert_ids_to_tokens(encoded["input_ids"][0])
+    return [attention[0].numpy() for attention in attentions], tokens
+
+
+def check_lines(view, attention, heads):
+    """Every line's ink is its probability, shared by the heads that are shown."""
+    heads = list(heads)
+    length = attention.shape[-1]
+    expect(view.locator("#attention line")).to_have_count(len(attention) * length * length)
+    drawn = view.locator("#attention line").evaluate_all(
+        """lines => lines.map(line => [
+            +line.parentNode.parentNode.getAttribute("head-index"),
+            +line.getAttribute("left-token-index"), +line.getAttribute("right-token-index"),
+            +line.getAttribute("stroke-opacity")])"""
+    )
+    ink = np.full(attention.shape, np.nan)
+    for head, left, right, opacity in drawn:
+        ink[head, left, right] = opacity
+    expected = np.zeros(attention.shape)
+    expected[heads] = attention[heads] / len(heads)
+    np.testing.assert_allclose(ink, expected, atol=1e-3)
