@@ -47,7 +47,7 @@ class Opened:
 
 @pytest.fixture
 def follow(tab, lab, keep_screenshot):
-    """`follow("04_attention", use)` runs a lecture, calls `use(opened)`, exports, calls it again."""
+    """`follow("04_attention", use)` runs a lecture and uses it, in JupyterLab and exported."""
 
     def run(name, use):
         notebook = nbformat.read(ROOT / "lectures" / f"{name}.ipynb", as_version=4)
