@@ -121,7 +121,16 @@ def test_all_heads_of_a_layer_share_their_colours(n_heads):
     assert f"Head {n_heads - 1}: $at attends to cat with 0.90" in picture.alt
 
 
+def test_heads_can_have_names():
+    picture = attention_heads(HEAD.expand(2, 3, 3), TOKENS, names=["$teacher", "student"])
+    titles = [ax.get_title() for ax in picture.figure.axes if ax.get_title()]
+    assert titles == [r"\$teacher", "student"]
+    assert "Student: $at attends to cat with 0.90" in picture.alt
+
+
 def test_heat_maps_refuse_what_is_no_attention():
+    with pytest.raises(ValueError, match="one for each of the 2 heads; got 1"):
+        attention_heads(HEAD.expand(2, 3, 3), TOKENS, names=["teacher"])
     with pytest.raises(ValueError, match=r"must end in \[2, 2\].*got \[3, 3\]"):
         attention_heatmap(HEAD, ["a", "b"])
     with pytest.raises(ValueError, match=r"probabilities; got numbers from -0\.9"):

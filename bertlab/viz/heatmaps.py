@@ -58,14 +58,25 @@ def attention_heatmap(
 
 
 def attention_heads(
-    attention: Tensor, tokens: Sequence[str], *, title: str = "", alt: str | None = None
+    attention: Tensor,
+    tokens: Sequence[str],
+    *,
+    names: Sequence[str] | None = None,
+    title: str = "",
+    alt: str | None = None,
 ) -> Picture:
     """All heads of one layer side by side, in the same colours.
 
-    attention: [H, L, L] or [1, H, L, L]; the rest as in `attention_heatmap`.
+    attention: [H, L, L] or [1, H, L, L]; names: what stands above each head, otherwise its number;
+    the rest as in `attention_heatmap`.
     """
     heads = check_heads("attention_heads", attention, tokens)
     n_heads, length = heads.shape[:2]
+    names = [f"head {head}" for head in range(n_heads)] if names is None else names
+    if len(names) != n_heads:
+        raise ValueError(
+            f"attention_heads: names must be one for each of the {n_heads} heads; got {len(names)}"
+        )
     columns = min(4, n_heads)
     rows = math.ceil(n_heads / columns)
     labelled = length <= 16
@@ -77,7 +88,7 @@ def attention_heads(
             ax.set_axis_off()
             continue
         image = ax.imshow(heads[head].numpy(), cmap="viridis", vmin=0, vmax=1)
-        ax.set_title(f"head {head}", fontsize=9, pad=3)
+        ax.set_title(plain_text(names[head]), fontsize=9, pad=3)
         _ticks(ax, tokens, tokens, size=7 if labelled else 0)
     if n_heads % columns:  # the lowest panel of a column keeps its labels
         for column in range(n_heads % columns, columns):
@@ -88,7 +99,10 @@ def attention_heads(
         figure.suptitle(title, fontsize=11, fontweight="bold")
     figure.colorbar(image, ax=grid, label=PROBABILITY, shrink=0.8, pad=0.02)
     if alt is None:
-        parts = [f"Head {i}: {_peak(head, tokens, tokens)}" for i, head in enumerate(heads)]
+        peaks = [_peak(head, tokens, tokens) for head in heads]
+        parts = [
+            f"{name[:1].upper()}{name[1:]}: {peak}" for name, peak in zip(names, peaks, strict=True)
+        ]
         alt = f"{title or 'Attention'}: heat maps of {n_heads} heads. {'; '.join(parts)}."
     return Picture(figure, alt)
 
