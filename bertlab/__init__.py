@@ -15,7 +15,9 @@ Reading order, floor by floor; a module imports only from floors below its own:
    `bertlab/finetuning/heads.py`, then `tuning.py`; `sentences.py` is Sentence-BERT.
    `bertlab.seq2seq`: text to text. Start with `bertlab/seq2seq/tasks.py`; the Transformer that
    learns them is `bertlab/model/transformer.py`. `bertlab.relatives`: what came after BERT, on the
-   same parts. Start with `bertlab/relatives/gpt.py`.
+   same parts. Start with `bertlab/relatives/gpt.py`. `bertlab.interpretability`: what a trained
+   model looks at, and which of it matters. Start with `bertlab/interpretability/traces.py`, then
+   `patterns.py`.
 5. `bertlab.viz`: pictures and views for notebooks; `bertlab.check`: feedback in the exercises.
 """
 

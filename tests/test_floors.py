@@ -17,6 +17,7 @@ FLOORS = {
     "word_vectors": 2,
     "training": 3,
     "finetuning": 4,
+    "interpretability": 4,
     "relatives": 4,
     "seq2seq": 4,
     "viz": 5,

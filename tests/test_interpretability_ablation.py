@@ -1,0 +1,288 @@
+"""Heads taken out: against weights set to 0 by hand, gradients against small steps, real cuts."""
+
+import copy
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from torch.nn import functional as F
+
+from bertlab.interpretability.ablation import (
+    ablate_each_head,
+    gated_heads,
+    head_importance,
+    prune_heads,
+    without_heads,
+)
+from bertlab.model import Bert, BertConfig, BertForPreTraining
+from bertlab.model.parameters import count_parameters
+from bertlab.model.transformer import Transformer, TransformerConfig
+
+CONFIG = BertConfig(50, d_model=24, n_layers=3, n_heads=4, d_ff=32, max_length=16, dropout=0.1)
+IDS = torch.tensor([[2, 17, 4, 30, 8, 3], [2, 9, 9, 41, 5, 3]])
+MASK = torch.tensor([[True] * 6, [True] * 4 + [False] * 2])
+ALL = [(layer, head) for layer in range(3) for head in range(4)]
+some_heads = st.sets(st.sampled_from(ALL), min_size=1, max_size=6)
+
+
+def model(kind=Bert, seed=0, config=CONFIG):
+    """With weights large enough that heads differ, and biases, which a new model has not."""
+    made = kind(config, seed).eval()
+    generator = torch.Generator().manual_seed(seed)
+    for parameter in made.parameters():
+        if parameter.dim() == 2:
+            parameter.data *= 8
+        else:
+            parameter.data += 0.3 * torch.randn(parameter.shape, generator=generator)
+    return made
+
+
+def answer(model, ids=IDS, mask=MASK):
+    output = model(ids, attention_mask=mask)
+    return output.last_hidden_state if isinstance(model, Bert) else output.mlm_logits
+
+
+def zeroed(bert, heads, d_head=6):
+    """A copy whose output matrix does not read those heads' columns."""
+    reference = copy.deepcopy(bert)
+    for layer, head in heads:
+        weight = reference.layers[layer].attention.output.weight
+        weight.data[:, head * d_head : (head + 1) * d_head] = 0
+    return reference
+
+
+def mean_logit(model):
+    """A loss that depends on everything: cross-entropy of the next id at each place."""
+
+    def loss(ids):
+        return F.cross_entropy(model(ids).mlm_logits[:, :-1].flatten(0, 1), ids[:, 1:].flatten())
+
+    return loss
+
+
+@settings(max_examples=20)
+@given(some_heads)
+def test_a_silent_head_is_one_whose_columns_are_0(heads):
+    bert = model()
+    with without_heads(bert, heads), torch.no_grad():
+        got = answer(bert)
+    torch.testing.assert_close(got, answer(zeroed(bert, heads)))
+
+
+def test_each_head_matters_and_none_is_another():
+    bert = model()
+    answers = [answer(bert)]
+    for head in ALL:
+        with without_heads(bert, [head]):
+            answers.append(answer(bert))
+    for first in range(len(answers)):
+        for second in range(first):
+            assert (answers[first] - answers[second]).abs().max() > 1e-3
+
+
+def test_the_model_is_as_before_even_after_an_error():
+    bert = model()
+    before = answer(bert)
+    with pytest.raises(KeyError), without_heads(bert, ALL):
+        raise KeyError
+    assert torch.equal(answer(bert), before)
+    assert not any(module._forward_pre_hooks for module in bert.modules())
+
+
+def test_silences_add_up():
+    bert = model()
+    with without_heads(bert, [(0, 1)]), without_heads(bert, [(2, 3)]):
+        got = answer(bert)
+    torch.testing.assert_close(got, answer(zeroed(bert, [(0, 1), (2, 3)])))
+
+
+def test_gates_stretch_a_head():
+    bert = model()
+    gates = torch.ones(3, 4)
+    gates[1, 2] = 2.5
+    reference = copy.deepcopy(bert)
+    reference.layers[1].attention.output.weight.data[:, 12:18] *= 2.5
+    with gated_heads(bert, gates):
+        torch.testing.assert_close(answer(bert), answer(reference))
+
+
+def test_pre_training_models_and_decoders_have_heads_too():
+    both = model(BertForPreTraining)
+    reference = copy.deepcopy(both)
+    reference.bert = zeroed(both.bert, [(1, 0)])
+    with without_heads(both, [(1, 0)]):
+        torch.testing.assert_close(answer(both), answer(reference))
+    decoder = model(config=BertConfig(**{**CONFIG.__dict__, "causal": True}))
+    with without_heads(decoder, [(1, 0)]):
+        torch.testing.assert_close(answer(decoder), answer(zeroed(decoder, [(1, 0)])))
+
+
+@pytest.mark.parametrize(
+    ("heads", "message"),
+    [
+        ([(3, 0)], "must name layers from 0 to 2; got 3"),
+        ([(0, 4)], "must name heads of layer 0 from 0 to 3; got 4"),
+        ([(0, -1)], "from 0 to 3; got -1"),
+        ([5], r"must be pairs \(layer, head\).*got 5"),
+        ([(1, 2, 3)], r"must be pairs .*got \(1, 2, 3\)"),
+    ],
+)
+@pytest.mark.parametrize("act", [prune_heads, lambda m, h: without_heads(m, h).__enter__()])
+def test_a_head_that_is_not_there_is_an_error(act, heads, message):
+    with pytest.raises(ValueError, match=message):
+        act(model(), heads)
+
+
+def test_only_models_with_an_encoder_have_its_heads():
+    transformer = Transformer(TransformerConfig(20, d_model=8, n_layers=1, n_heads=2, d_ff=8))
+    with pytest.raises(ValueError, match=r"must be a Bert, or have one.*got Transformer"):
+        prune_heads(transformer, [(0, 0)])
+
+
+def test_there_is_one_gate_for_each_head():
+    with (
+        pytest.raises(
+            ValueError, match=r"gates must be one for each head, \[\[4\], \[4\], \[4\]\]"
+        ),
+        gated_heads(model(), torch.ones(3, 3)),
+    ):
+        pass
+
+
+def test_importance_is_what_small_steps_of_the_gates_say():
+    both = model(BertForPreTraining).double()
+    loss, step = mean_logit(both), 1e-5
+    texts = [IDS[:1], IDS[1:]]
+    expected = torch.zeros(3, 4, dtype=torch.float64)
+    for ids in texts:
+        for layer, head in ALL:
+            losses = []
+            for sign in (1, -1):
+                gates = torch.ones(3, 4, dtype=torch.float64)
+                gates[layer, head] += sign * step
+                with gated_heads(both, gates):
+                    losses.append(loss(ids).item())
+            expected[layer, head] += abs(losses[0] - losses[1]) / (2 * step) / len(texts)
+    got = head_importance(both, loss, texts)
+    torch.testing.assert_close(got.double(), expected, atol=1e-5, rtol=1e-3)
+    assert (got > 1e-4).all()
+
+
+def test_importance_does_not_let_texts_cancel():
+    both = model(BertForPreTraining)
+    loss = mean_logit(both)
+    signed = lambda sign_and_ids: sign_and_ids[0] * loss(sign_and_ids[1])  # noqa: E731
+    opposite = head_importance(both, signed, [(1, IDS), (-1, IDS)])
+    torch.testing.assert_close(opposite, head_importance(both, loss, [IDS]))
+
+
+def test_measuring_leaves_no_trace_in_the_model():
+    both = model(BertForPreTraining).train()
+    both.mlm_head.eval()
+    modes = [module.training for module in both.modules()]
+    state = copy.deepcopy(both.state_dict())
+    loss = mean_logit(both)
+    first = head_importance(both, loss, [IDS])
+    torch.testing.assert_close(first, head_importance(both, loss, [IDS]))  # no dropout
+    torch.testing.assert_close(*(ablate_each_head(both, loss, [IDS]) for _ in range(2)))
+    assert [module.training for module in both.modules()] == modes
+    assert all(parameter.grad is None for parameter in both.parameters())
+    assert all(torch.equal(value, state[name]) for name, value in both.state_dict().items())
+
+
+def test_a_frozen_model_can_be_measured_and_a_dead_head_is_worth_nothing():
+    both = model(BertForPreTraining).requires_grad_(False)
+    both.bert = zeroed(both.bert, [(1, 3)])
+    loss = mean_logit(both)
+    importance, change = (measure(both, loss, [IDS]) for measure in MEASURES)
+    assert importance[1, 3] == change[1, 3] == 0
+    assert (importance > 0).sum() == (change != 0).sum() == 11
+
+
+MEASURES = (head_importance, ablate_each_head)
+
+
+def test_ablation_is_the_rise_of_the_mean_loss():
+    both = model(BertForPreTraining)
+    loss = mean_logit(both)
+    texts = [IDS[:1], IDS[1:]]
+    before = sum(loss(ids).item() for ids in texts) / 2
+    got = ablate_each_head(both, loss, iter(texts))
+    for layer, head in ALL:
+        reference = copy.deepcopy(both)
+        reference.bert = zeroed(both.bert, [(layer, head)])
+        after = sum(mean_logit(reference)(ids).item() for ids in texts) / 2
+        assert got[layer, head].item() == pytest.approx(after - before, abs=1e-5)
+
+
+def test_losses_that_cannot_be_measured_are_errors():
+    both = model(BertForPreTraining)
+    with pytest.raises(ValueError, match="batches must hold at least one; got none"):
+        ablate_each_head(both, mean_logit(both), [])
+    with pytest.raises(ValueError, match="with its gradient, a tensor; got float"):
+        head_importance(both, lambda ids: mean_logit(both)(ids).item(), [IDS])
+    with pytest.raises(ValueError, match=r"got a tensor \[2\] with gradient"):
+        head_importance(both, lambda ids: both(ids).nsp_logits[0], [IDS])
+    with pytest.raises(ValueError, match=r"as many heads; got \[3, 4, 4\].*before pruning"):
+        head_importance(prune_heads(both, [(0, 0)]), mean_logit(both), [IDS])
+
+
+def test_a_loss_of_another_model_is_an_error():
+    both, other = model(BertForPreTraining), model(BertForPreTraining)
+    with pytest.raises(ValueError, match="loss must depend on the heads of this very model"):
+        head_importance(both, mean_logit(other), [IDS])
+
+
+@settings(max_examples=20)
+@given(some_heads)
+def test_a_pruned_model_answers_as_one_with_silent_heads(heads):
+    bert = model()
+    if any({(layer, head) for head in range(4)} <= heads for layer in range(3)):
+        return
+    pruned = prune_heads(bert, heads)
+    with without_heads(bert, heads), torch.no_grad():
+        torch.testing.assert_close(answer(pruned), answer(bert), atol=1e-5, rtol=1e-5)
+    # Each head has three times [D, d_head] and a bias, and [d_head, D] to be read.
+    gone = len(heads) * (4 * 24 * 6 + 3 * 6)
+    assert count_parameters(pruned).total == count_parameters(bert).total - gone
+
+
+def test_what_is_left_are_the_heads_that_were_not_named():
+    bert = model()
+    pruned = prune_heads(bert, [(1, 0), (1, 2)])
+    kept = pruned.layers[1].attention.head_weights()
+    expected = bert.layers[1].attention.head_weights()
+    assert len(kept) == 2
+    for got, head in zip(kept, (1, 3), strict=True):
+        assert all(map(torch.equal, got, expected[head]))
+    attentions = pruned(IDS, output_attentions=True).attentions
+    assert [layer.shape[1] for layer in attentions] == [4, 2, 4]
+    assert [layer.attention.n_heads for layer in bert.layers] == [4, 4, 4]
+
+
+def test_pruning_again_counts_the_heads_anew():
+    bert = model()
+    twice = prune_heads(prune_heads(bert, [(1, 0)]), [(1, 1)])  # now number 1 is what was 2
+    once = prune_heads(bert, [(1, 0), (1, 2)])
+    assert torch.equal(answer(twice), answer(once))
+
+
+def test_a_pruned_model_has_weights_of_its_own_and_learns():
+    both = model(BertForPreTraining)
+    before = answer(both)
+    pruned = prune_heads(both, [(0, 0), (2, 3)])
+    first = mean_logit(pruned)(IDS)
+    optimizer = torch.optim.SGD(pruned.parameters(), lr=0.01)
+    first.backward()
+    optimizer.step()
+    assert mean_logit(pruned)(IDS) < first
+    assert torch.equal(answer(both), before)
+    shared = {parameter.data_ptr() for parameter in both.parameters()}
+    assert not shared & {parameter.data_ptr() for parameter in pruned.parameters()}
+
+
+def test_a_layer_keeps_one_head():
+    with pytest.raises(ValueError, match="heads names all 4 of layer 1; without_heads can"):
+        prune_heads(model(), [(1, head) for head in range(4)])
+    assert prune_heads(model(), ALL[1:4]).layers[0].attention.n_heads == 1

@@ -1,0 +1,248 @@
+"""What heads look at: hand-worked rows, loops as the reference, laws, texts of unequal length."""
+
+import math
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import entropy
+
+from bertlab.interpretability.patterns import (
+    attention_entropy,
+    attention_to_offset,
+    attention_to_same_word,
+    attention_to_tokens,
+    head_patterns,
+    mean_distance,
+    uniform_patterns,
+)
+from bertlab.interpretability.traces import Trace, trace
+from bertlab.model.pretrained import BERTLAB_MINI, load_pretrained, load_tokenizer
+
+# Row = query: the first looks at itself, the second at both neighbours, the third at the first.
+BY_HAND = torch.tensor([[1.0, 0.0, 0.0], [0.3, 0.2, 0.5], [0.9, 0.0, 0.1]])
+seeds = st.integers(0, 10_000)
+
+
+def random_attention(*shape, seed=0):
+    generator = torch.Generator().manual_seed(seed)
+    return (3 * torch.randn(shape, generator=generator, dtype=torch.float64)).softmax(dim=-1)
+
+
+def made_trace(tokens, attentions, ids=None):
+    """A trace with these attentions; what the patterns do not read is left empty."""
+    if ids is None:
+        ids = [sorted(set(tokens)).index(token) for token in tokens]
+    return Trace(tokens, torch.tensor(ids), None, tuple(attentions), (), (), ())
+
+
+def shifted(length, offset):
+    """[L, L]: every query looks at key query + offset, or at itself if there is none."""
+    attention = torch.zeros(length, length)
+    for query in range(length):
+        key = query + offset
+        attention[query, key if 0 <= key < length else query] = 1
+    return attention
+
+
+@given(seeds)
+def test_entropy_is_scipys(seed):
+    attention = random_attention(2, 4, 4, seed=seed)
+    expected = torch.tensor(entropy(attention.numpy(), axis=-1))
+    torch.testing.assert_close(attention_entropy(attention), expected)
+
+
+def test_entropy_is_0_on_one_key_and_log_l_on_all():
+    rows = torch.stack([torch.eye(5)[2], torch.full((5,), 0.2)])
+    torch.testing.assert_close(attention_entropy(rows), torch.tensor([0.0, math.log(5)]))
+
+
+def test_distance_by_hand():
+    # Second row: 0.3 * 1 + 0.2 * 0 + 0.5 * 1; third row: 0.9 * 2.
+    torch.testing.assert_close(mean_distance(BY_HAND), torch.tensor([0.0, 0.8, 1.8]))
+
+
+@given(seeds)
+def test_distance_does_not_know_left_from_right(seed):
+    attention = random_attention(3, 6, 6, seed=seed)
+    mirrored = mean_distance(attention.flip(-1, -2)).flip(-1)
+    torch.testing.assert_close(mean_distance(attention), mirrored)
+
+
+def test_offsets_by_hand():
+    assert attention_to_offset(BY_HAND, -1).item() == pytest.approx((0.3 + 0.0) / 2)
+    assert attention_to_offset(BY_HAND, 0).item() == pytest.approx((1.0 + 0.2 + 0.1) / 3)
+    assert attention_to_offset(BY_HAND, 1).item() == pytest.approx((0.0 + 0.5) / 2)
+    assert attention_to_offset(BY_HAND, -2).item() == pytest.approx(0.9)
+
+
+@pytest.mark.parametrize("offset", [-3, -1, 0, 2])
+def test_a_head_that_looks_at_an_offset_scores_1_there_and_0_elsewhere(offset):
+    attention = shifted(7, offset)
+    scores = {other: attention_to_offset(attention, other).item() for other in range(-3, 4)}
+    assert scores.pop(offset) == 1
+    if offset != 0:
+        scores.pop(0)  # queries without such a key look at themselves
+    assert set(scores.values()) == {0}
+
+
+def test_an_offset_that_no_query_has_is_an_error():
+    with pytest.raises(ValueError, match=r"offset must be from -2 to 2 .* 3 tokens; got -3"):
+        attention_to_offset(BY_HAND, -3)
+
+
+def test_the_share_of_some_tokens_by_hand():
+    is_target = torch.tensor([True, False, True])
+    # Rows give them 1.0, 0.3 + 0.5 and 0.9 + 0.1.
+    assert attention_to_tokens(BY_HAND, is_target).item() == pytest.approx(2.8 / 3)
+
+
+@given(seeds)
+def test_some_tokens_and_the_others_share_everything(seed):
+    attention = random_attention(2, 5, 5, seed=seed)
+    is_target = torch.rand(5, generator=torch.Generator().manual_seed(seed)) < 0.5
+    both = attention_to_tokens(attention, is_target) + attention_to_tokens(attention, ~is_target)
+    torch.testing.assert_close(both, torch.ones(2, dtype=torch.float64))
+
+
+@pytest.mark.parametrize("is_target", [torch.ones(3), torch.ones(2, dtype=torch.bool)])
+def test_targets_are_one_boolean_a_key(is_target):
+    with pytest.raises(ValueError, match="is_target must be boolean, one for each of the 3 keys"):
+        attention_to_tokens(BY_HAND, is_target)
+
+
+def test_the_same_word_by_hand():
+    # Words 0 and 2 are the same: the first gives the third 0, the third gives the first 0.9.
+    got = attention_to_same_word(BY_HAND, torch.tensor([5, 6, 5]))
+    assert got.item() == pytest.approx((0.0 + 0.9) / 2)
+
+
+@given(seeds, st.lists(st.integers(0, 3), min_size=5, max_size=5))
+def test_the_same_word_is_what_two_loops_say(seed, ids):
+    attention = random_attention(5, 5, seed=seed)
+    masses = []
+    for query in range(5):
+        others = [key for key in range(5) if key != query and ids[key] == ids[query]]
+        if others:
+            masses.append(sum(attention[query, key].item() for key in others))
+    expected = sum(masses) / len(masses) if masses else math.nan
+    got = attention_to_same_word(attention, torch.tensor(ids)).item()
+    assert got == pytest.approx(expected, nan_ok=True)
+
+
+def test_without_a_word_that_comes_twice_there_is_no_answer():
+    assert attention_to_same_word(BY_HAND, torch.tensor([1, 2, 3])).isnan()
+
+
+def test_ids_are_one_a_key():
+    with pytest.raises(ValueError, match=r"ids must be one for each of the 3 keys; got \[2\]"):
+        attention_to_same_word(BY_HAND, torch.tensor([1, 2]))
+
+
+def test_a_whole_model_at_once_gives_what_each_head_gives_alone():
+    attention = random_attention(2, 3, 6, 6)
+    ids = torch.tensor([0, 1, 0, 1, 2, 3])
+    for measure in (
+        attention_entropy,
+        mean_distance,
+        lambda a: attention_to_offset(a, 1),
+        lambda a: attention_to_tokens(a, ids == 1),
+        lambda a: attention_to_same_word(a, ids),
+    ):
+        together = measure(attention)
+        for layer in range(2):
+            for head in range(3):
+                torch.testing.assert_close(together[layer, head], measure(attention[layer, head]))
+
+
+def test_each_pattern_finds_the_head_that_was_made_for_it():
+    tokens = ["[CLS]", "a", "b", "a", "[SEP]"]
+    to_cls, to_separator = torch.zeros(2, 5, 5)
+    to_cls[:, 0] = to_separator[:, 4] = 1
+    same = torch.eye(5)
+    same[1], same[3] = torch.eye(5)[3], torch.eye(5)[1]
+    heads = [shifted(5, -1), shifted(5, 1), torch.eye(5), to_separator, to_cls, same]
+    patterns = head_patterns([made_trace(tokens, [torch.stack(heads)])])
+    names = ["previous", "next", "itself", "separator", "cls", "same word"]
+    assert [patterns[name].argmax().item() for name in names] == list(range(6))
+    assert all(patterns[name].max() == 1 for name in names)
+    assert patterns["entropy"].abs().max() == 0
+    torch.testing.assert_close(patterns["distance"][0, :2], torch.tensor([0.8, 0.8]))  # 4 of 5
+
+
+def test_texts_count_alike_whatever_their_length():
+    texts = [["a"] * 3, ["a"] * 6]
+    offsets = (0, -1)  # the first text's head looks at itself, the second's at the previous token
+    traces = [
+        made_trace(text, [shifted(len(text), offset)[None]])
+        for text, offset in zip(texts, offsets, strict=True)
+    ]
+    assert head_patterns(traces)["previous"].item() == 0.5
+
+
+def test_texts_without_a_word_twice_do_not_spoil_the_mean():
+    twice = made_trace(["a", "b", "a"], [BY_HAND[None]])
+    once = made_trace(["a", "b", "c"], [BY_HAND[None]])
+    assert head_patterns([once])["same word"].isnan().all()
+    assert head_patterns([twice, once])["same word"].item() == pytest.approx(0.45)
+
+
+def test_special_tokens_are_not_the_same_word():
+    pair = made_trace(["[CLS]", "a", "[SEP]", "b", "[SEP]"], [torch.full((1, 5, 5), 0.2)])
+    assert head_patterns([pair])["same word"].isnan().all()
+
+
+def test_chance_in_closed_form():
+    lengths = (4, 7)
+    traces = [
+        made_trace(["[CLS]", *"xxxxx"[: length - 2], "[SEP]"], [torch.eye(length)[None]])
+        for length in lengths
+    ]
+    expected = {
+        "previous": lambda n: 1 / n,
+        "separator": lambda n: 1 / n,
+        "same word": lambda n: (n - 3) / n,
+        "entropy": math.log,
+        "distance": lambda n: (n * n - 1) / (3 * n),
+    }
+    chance = uniform_patterns(traces)
+    for name, formula in expected.items():
+        assert chance[name] == pytest.approx(sum(map(formula, lengths)) / 2), name
+
+
+def test_bertlab_mini_has_heads_for_its_neighbours():
+    model, tokenizer = load_pretrained(BERTLAB_MINI), load_tokenizer(BERTLAB_MINI)
+    texts = ["The king went to the old castle.", "Congress has the power to do so, and it must."]
+    traces = [trace(model, tokenizer, text) for text in texts]
+    patterns, chance = head_patterns(traces), uniform_patterns(traces)
+    assert patterns["previous"].shape == (4, 4)
+    assert patterns["previous"][0, 0] > 0.8 > 5 * chance["previous"]
+    assert patterns["next"][0, 1] > 0.8 > 5 * chance["next"]
+    assert (patterns["entropy"] <= chance["entropy"] + 1e-5).all()
+
+
+def test_a_batch_of_one_is_a_text():
+    attention = random_attention(2, 3, 3)
+    one = head_patterns([made_trace(["a", "b", "a"], [attention])])
+    batch = head_patterns([made_trace(["a", "b", "a"], [attention[None]])])
+    for name, values in one.items():
+        torch.testing.assert_close(values, batch[name])
+
+
+def test_what_cannot_be_measured_is_an_error():
+    fits = made_trace(["a", "b"], [torch.full((2, 2, 2), 0.5)])
+    with pytest.raises(ValueError, match="head_patterns: traces must hold at least one; got none"):
+        head_patterns([])
+    with pytest.raises(ValueError, match=r"of one model.*\[\(1, 1\), \(1, 2\)\]"):
+        head_patterns([fits, made_trace(["a", "b"], [torch.full((1, 2, 2), 0.5)])])
+    with pytest.raises(ValueError, match="at least two tokens"):
+        uniform_patterns([made_trace(["a"], [torch.ones(1, 1, 1)])])
+    with pytest.raises(ValueError, match=r"layer 1 is \[2, 2, 3\]"):
+        head_patterns([made_trace(["a", "b"], [fits.attentions[0], torch.ones(2, 2, 3)])])
+    with pytest.raises(ValueError, match="every row summing to 1; in layer 0 the sums go from 2"):
+        head_patterns([made_trace(["a", "b"], [torch.ones(1, 2, 2)])])
+    with pytest.raises(ValueError, match="every row summing to 1"):
+        head_patterns([made_trace(["a", "b"], [torch.full((1, 2, 2), math.nan)])])
+    with pytest.raises(ValueError, match=r"one tensor .* a layer; got \(\)"):
+        head_patterns([made_trace(["a", "b"], [])])

@@ -1,0 +1,126 @@
+"""Rollout by hand and by its laws; flow by hand and as NetworkX finds it."""
+
+import networkx
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bertlab.interpretability.rollout import attention_flow, attention_rollout, with_residual
+
+# In layer 1 token 1 looks at token 0; in layer 2 token 2 looks at token 1; the others at
+# themselves. With the residual, half of each vector stays where it is.
+LAYER_1 = torch.tensor([[[1.0, 0, 0], [1, 0, 0], [0, 0, 1]]])
+LAYER_2 = torch.tensor([[[1.0, 0, 0], [0, 1, 0], [0, 1, 0]]])
+
+
+def random_layers(n_layers, n_heads, length, seed):
+    generator = torch.Generator().manual_seed(seed)
+    scores = 3 * torch.randn(n_layers, n_heads, length, length, generator=generator)
+    return list(scores.softmax(dim=-1))
+
+
+sizes = st.tuples(st.integers(1, 4), st.integers(1, 3), st.integers(1, 5), st.integers(0, 10_000))
+
+
+def test_rollout_by_hand():
+    # Token 2 holds half of token 1 below, which holds half of word 0, and half of itself.
+    expected = torch.tensor([[1, 0, 0], [0.5, 0.5, 0], [0.25, 0.25, 0.5]])
+    torch.testing.assert_close(attention_rollout([LAYER_1, LAYER_2]), expected)
+
+
+def test_the_first_layer_comes_first():
+    # The other way round token 2 looks at token 1 before that has looked at token 0.
+    expected = torch.tensor([0, 0.5, 0.5])
+    torch.testing.assert_close(attention_rollout([LAYER_2, LAYER_1])[2], expected)
+
+
+def test_heads_count_alike():
+    heads = torch.cat([LAYER_1, LAYER_2])  # token 2: half [0, 0, 1], half [0, 1, 0]
+    expected = torch.tensor([0, 0.25, 0.75])
+    torch.testing.assert_close(with_residual(heads)[2], expected)
+    torch.testing.assert_close(attention_rollout([heads])[2], expected)
+
+
+@given(sizes)
+def test_rows_of_rollout_are_shares(size):
+    rollout = attention_rollout(random_layers(*size))
+    torch.testing.assert_close(rollout.sum(dim=-1), torch.ones(len(rollout)))
+    assert (rollout >= 0).all()
+
+
+@given(sizes)
+def test_layers_that_look_at_themselves_change_nothing(size):
+    layers = random_layers(*size)
+    still = torch.eye(layers[0].shape[-1]).expand_as(layers[0])
+    torch.testing.assert_close(
+        attention_rollout([still, *layers, still]), attention_rollout(layers)
+    )
+
+
+def test_flow_by_hand():
+    # Two pipes of 0.5 leave token 2. All that reaches token 1 may go on to word 0 (0.5), or to
+    # word 1 (0.5); what stays with token 2 reaches word 2 (0.5).
+    layers = [LAYER_1, LAYER_2]
+    torch.testing.assert_close(attention_flow(layers, 2), torch.tensor([0.5, 0.5, 0.5]))
+    torch.testing.assert_close(attention_flow(layers, 1), torch.tensor([0.5, 0.5, 0.0]))
+    torch.testing.assert_close(attention_flow(layers, 0), torch.tensor([1.0, 0.0, 0.0]))
+
+
+@settings(max_examples=25)
+@given(sizes, st.data())
+def test_flow_is_what_networkx_finds(size, data):
+    layers = random_layers(*size)
+    length = layers[0].shape[-1]
+    query = data.draw(st.integers(0, length - 1))
+    graph = networkx.DiGraph()
+    for number, layer in enumerate(layers):
+        mixed = (layer.mean(dim=0) + torch.eye(length)) / 2
+        for above in range(length):
+            for below in range(length):
+                graph.add_edge(
+                    (number + 1, above), (number, below), capacity=mixed[above, below].item()
+                )
+    top = (len(layers), query)
+    expected = [networkx.maximum_flow_value(graph, top, (0, word)) for word in range(length)]
+    torch.testing.assert_close(
+        attention_flow(layers, query), torch.tensor(expected), atol=1e-6, rtol=0
+    )
+
+
+@given(sizes)
+def test_no_flow_is_larger_than_what_leaves_the_query_or_smaller_than_rollout(size):
+    layers = random_layers(*size)
+    flow, rollout = attention_flow(layers, 0), attention_rollout(layers)[0]
+    assert (flow <= 1 + 1e-6).all()
+    assert (flow >= rollout - 1e-6).all()  # rollout's own paths are a flow that fits the pipes
+
+
+def test_a_batch_of_one_is_a_text():
+    layers = random_layers(2, 3, 4, seed=0)
+    batch = [layer[None] for layer in layers]
+    assert torch.equal(attention_rollout(batch), attention_rollout(layers))
+    assert torch.equal(attention_flow(batch, 1), attention_flow(layers, 1))
+
+
+@pytest.mark.parametrize("measure", [attention_rollout, lambda layers: attention_flow(layers, 0)])
+def test_what_is_not_the_attention_of_one_text_is_an_error(measure):
+    with pytest.raises(ValueError, match=r"one tensor \[H, L, L\] a layer; got \[1, 3, 3\]"):
+        measure(LAYER_1)
+    with pytest.raises(ValueError, match=r"got \[\]"):
+        measure([])
+    with pytest.raises(ValueError, match=r"got None; trace\(...\)"):
+        measure(None)
+    with pytest.raises(ValueError, match=r"got \['NoneType'\]; did the model run with"):
+        measure([None, None])
+    with pytest.raises(ValueError, match=r"of one text.*layer 0 is \[2, 1, 3, 3\]"):
+        measure([torch.stack([LAYER_1, LAYER_1])])
+    with pytest.raises(ValueError, match="every row summing to 1"):
+        measure([LAYER_1, LAYER_2 * 2])
+
+
+def test_the_query_is_a_token_of_the_text():
+    with pytest.raises(ValueError, match="query must be a token from 0 to 2; got 3"):
+        attention_flow([LAYER_1], 3)
+    with pytest.raises(ValueError, match="got -1"):
+        attention_flow([LAYER_1], -1)
