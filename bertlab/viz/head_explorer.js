@@ -1,0 +1,71 @@
+// Draws the head that the sliders choose, out of the numbers that came with the page.
+(() => {
+  const values = unpack(FACTS.packed);
+  const find = (id) => document.getElementById(id);
+  const [layer, head, choice] = [find("layer"), find("head"), find("measure")];
+  const switches = [...document.querySelectorAll('input[name="hide"]')];
+  const [box, reading] = [document.querySelector(".map"), document.querySelector(".reading")];
+  const [caption, note] = [document.querySelector(".caption"), document.querySelector(".note")];
+  const percent = (share) => `${Math.round(100 * share)} %`;
+
+  // Typing brings a new frame; the page around it keeps what was chosen in the last one.
+  let kept = {};
+  try {
+    kept = window.parent.bertlabChoices ??= {};
+  } catch {
+    // A page from elsewhere holds us: what is chosen lasts as long as this frame.
+  }
+
+  function recall() {
+    const chosen = (FACTS.key && kept[FACTS.key]) || { layer: FACTS.layer, head: FACTS.head };
+    layer.value = chosen.layer;
+    head.value = chosen.head;
+    choice.value = chosen.measure || "probability";
+    for (const field of switches)
+      field.checked = (chosen.hidden || []).includes(field.value);
+  }
+
+  function explain(seen, hidden) {
+    const alike = FACTS.causal ? "all keys that the query can see" : `all ${seen.places.length} keys`;
+    const what = {
+      probability: "Every row sums to 100 %.",
+      chance: `1 is chance: what each key gets if the head attends to ${alike} alike.`,
+      key: "1 is what this key gets from a query on average: a token that all attend to fades.",
+    }[choice.value];
+    if (!hidden.length) return what;
+    const names = hidden.join(" and ");
+    return `${what} Rows and columns of ${names} are left out, and every row was made to sum to ` +
+      `100 % again; ${names} had ${percent(seen.lost)} of the attention that the rows shown give.`;
+  }
+
+  function show() {
+    const hidden = switches.filter((field) => field.checked).map((field) => field.value);
+    const measure = MEASURES[choice.value];
+    const seen = seenOfHead(values, +layer.value, +head.value, new Set(hidden));
+    drawTable(box, reading, seen.names, measured(seen.rows, measure), measure);
+    for (const slider of [layer, head]) slider.nextElementSibling.value = slider.value;
+    caption.textContent = `Layer ${layer.value}, head ${head.value}`;
+    note.textContent = explain(seen, hidden);
+    for (const strip of document.querySelectorAll(".legend"))
+      strip.style.display = strip.dataset.kind === measure.kind ? "flex" : "none";
+    if (FACTS.key)
+      kept[FACTS.key] =
+        { layer: layer.value, head: head.value, measure: choice.value, hidden };
+  }
+
+  for (const slider of [layer, head]) slider.addEventListener("input", show);
+  for (const field of [choice, ...switches]) field.addEventListener("change", show);
+  document.addEventListener("keydown", (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey || event.target === choice) return;
+    const [slider, by] = {
+      ArrowLeft: [head, -1], ArrowRight: [head, 1], ArrowUp: [layer, -1], ArrowDown: [layer, 1],
+    }[event.key] || [];
+    if (!slider || (event.target === layer && slider === head)) return; // it moves by itself
+    slider.value = +slider.value + by; // the slider itself keeps the value between its ends
+    show();
+    event.preventDefault(); // or the notebook would scroll, and the slider move twice
+  });
+
+  recall();
+  show();
+})();

@@ -1,0 +1,125 @@
+"""Is attention explanation? What pushes an answer, beside what was looked at."""
+
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor
+
+from bertlab.viz.pictures import COLOURS, Picture, finish, new_axes, plain_text
+
+MOST_TOKENS = 40  # bars below each other
+UP, DOWN = COLOURS[0], COLOURS[1]  # blue and orange; the side of the axis says the same
+
+
+def saliency_bars(
+    tokens: Sequence[str],
+    saliency: Tensor,
+    attention: Tensor,
+    *,
+    target: str = "the answer",
+    attention_label: str = "attention",
+    title: str = "",
+    alt: str | None = None,
+) -> Picture:
+    """Signed bars of gradient times input beside bars of attention, and how far they agree.
+
+    tokens: L strings; saliency: [L], such as `gradient_times_input` gives, in the target's units;
+    attention: [L], probabilities from 0 to 1, such as one row of a head; target: what is asked
+    about, in words; attention_label: whose attention it is; alt: the bars in words, otherwise
+    sentences are made.
+
+    Below stands Kendall's tau between |saliency| and attention, since attention has no sign: 1 if
+    both put the tokens in the same order, 0 if they agree on as many pairs as they disagree.
+
+    Raises ValueError if there are not as many numbers as tokens, 2 to 40, or if one is not finite
+    or no probability.
+
+    Source: Jain & Wallace (2019), "Attention is not Explanation", section 4.1.
+    """
+    # Not above: SciPy takes a second to import.
+    from bertlab.interpretability.gradients import rank_agreement
+
+    tokens = list(tokens)
+    saliency, attention = _checked(tokens, saliency, attention)
+    tau = rank_agreement(saliency.abs(), attention)
+    agreement = "undefined, as all bars of one side are equal" if tau != tau else f"{tau:.2f}"
+    title = title or f"What pushes {target}, and what is looked at"
+    figure = new_axes(8.4, 0.27 * len(tokens) + 1.9).figure
+    figure.clear()
+    left, right = figure.subplots(1, 2, sharey=True)
+    signed, percents = saliency.tolist(), (100 * attention).tolist()
+
+    drawn = left.barh(range(len(tokens)), signed, color=[DOWN if v < 0 else UP for v in signed])
+    left.bar_label(drawn, [_signed(value) for value in signed], padding=2, fontsize=8)
+    room = 1.35 * (saliency.abs().max().item() or 1.0)
+    left.set_xlim(-room, room)
+    left.axvline(0, color="#1c2127", linewidth=0.8)
+    left.set_yticks(range(len(tokens)), [plain_text(token) for token in tokens], fontsize=9)
+    left.set_ylim(len(tokens) - 0.4, -0.6)
+    left.set_title("gradient × input", fontsize=10)
+
+    drawn = right.barh(range(len(tokens)), percents, color=COLOURS[2])
+    right.bar_label(drawn, [f"{value:.0f}" for value in percents], padding=2, fontsize=8)
+    right.set_xlim(0, 1.15 * (max(percents) or 1.0))
+    right.set_title(plain_text(attention_label), fontsize=10)
+
+    alt = alt or _words(title, tokens, saliency, attention, attention_label, agreement)
+    finish(left, f"← lowers      raises {plain_text(target)} →", "token", "", alt)
+    picture = finish(right, "probability (%)", "token", "", alt)
+    right.label_outer()
+    figure.suptitle(plain_text(title), fontsize=11, x=0.01, ha="left", fontweight="bold")
+    figure.supxlabel(f"Kendall's tau of |gradient × input| and attention: {agreement}", fontsize=10)
+    return picture
+
+
+def _checked(tokens: list[str], saliency: Tensor, attention: Tensor) -> tuple[Tensor, Tensor]:
+    length = len(tokens)
+    if not 2 <= length <= MOST_TOKENS:
+        raise ValueError(f"saliency_bars: tokens must be 2 to {MOST_TOKENS}; got {length}")
+    vectors = []
+    for name, values in (("saliency", saliency), ("attention", attention)):
+        vector = torch.as_tensor(values).detach().float().cpu()
+        if list(vector.shape) != [length]:
+            raise ValueError(
+                f"saliency_bars: {name} must be [{length}], a number for each token; "
+                f"got {list(vector.shape)}"
+            )
+        if not torch.isfinite(vector).all():
+            raise ValueError(f"saliency_bars: {name} must hold finite numbers; got {values}")
+        vectors.append(vector)
+    low, high = vectors[1].min().item(), vectors[1].max().item()
+    if low < 0 or high > 1 + 1e-4:
+        raise ValueError(
+            f"saliency_bars: attention must be probabilities; got numbers from {low:.3g} to "
+            f"{high:.3g}"
+        )
+    return vectors[0], vectors[1]
+
+
+def _signed(value: float) -> str:
+    """
+    >>> _signed(0.5), _signed(-0.001)
+    ('+0.50', '0.00')
+    """
+    return "0.00" if abs(value) < 0.005 else f"{value:+.2f}"
+
+
+def _words(
+    title: str,
+    tokens: list[str],
+    saliency: Tensor,
+    attention: Tensor,
+    attention_label: str,
+    agreement: str,
+) -> str:
+    """The three longest bars of each side, and the agreement."""
+    count = min(3, len(tokens))
+    pushes = saliency.abs().topk(count).indices.tolist()
+    looks = attention.topk(count).indices.tolist()
+    pushed = ", ".join(f"{tokens[i]} {_signed(saliency[i].item())}" for i in pushes)
+    looked = ", ".join(f"{tokens[i]} {100 * attention[i]:.0f} %" for i in looks)
+    return (
+        f"{title}. Two panels of bars for {len(tokens)} tokens. Gradient times input, strongest: "
+        f"{pushed}. {attention_label}, highest: {looked}. Kendall's tau of |gradient × input| and "
+        f"attention: {agreement}."
+    )

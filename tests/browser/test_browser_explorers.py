@@ -1,0 +1,442 @@
+"""A student types a text and looks at any head, in JupyterLab and in an exported page."""
+
+import re
+import time
+
+import nbformat
+import pytest
+import torch
+from matplotlib import colormaps
+from nbclient import NotebookClient
+from nbconvert import HTMLExporter
+from playwright.sync_api import expect
+
+from bertlab import viz
+from bertlab.interpretability.patterns import attention_entropy, attention_to_offset
+from bertlab.interpretability.traces import trace
+from bertlab.model import BertForPreTraining
+from bertlab.model.fill_mask import fill_mask
+from bertlab.model.pretrained import BERTLAB_MINI, load_pretrained, load_tokenizer
+
+pytestmark = pytest.mark.browser
+TEXT = "The cat sat on the mat."
+PAIR = "It was tired."
+GAP = "The [MASK] sat on the mat."
+MAPS, GALLERY = "What each head attends to", "All heads"
+
+LOAD = """
+from bertlab import viz
+from bertlab.interpretability.gradients import gradient_times_input
+from bertlab.interpretability.traces import trace
+from bertlab.model import BertForPreTraining
+from bertlab.model.pretrained import BERTLAB_MINI, load_pretrained, load_tokenizer
+
+model = load_pretrained(BERTLAB_MINI, BertForPreTraining)
+tokenizer = load_tokenizer(BERTLAB_MINI)
+"""
+EXPLORER = f"viz.head_explorer(model, tokenizer, {TEXT!r}, layer=1)"
+PAIRED = f"viz.head_explorer(model, tokenizer, {TEXT!r}, {PAIR!r})"
+GALLERIES = f"""
+traced = trace(model, tokenizer, {TEXT!r})
+viz.head_gallery(traced.attentions, traced.tokens, by="entropy")
+"""
+GUESSES = f"viz.fill_mask_explorer(model, tokenizer, {GAP!r})"
+PICTURES = [
+    "viz.rollout_bars(traced.attentions, traced.tokens, 2)",
+    "viz.rollout_heatmaps(traced.attentions, traced.tokens)",
+    """
+cat = tokenizer.vocab["cat"]
+pushes = gradient_times_input(model, traced.ids, lambda output: output.mlm_logits[0, 2, cat])
+viz.saliency_bars(traced.tokens, pushes, traced.attentions[3].mean(0)[2], target="“cat”")
+""",
+]
+
+
+def notebook_of(*sources):
+    """Cells that have not run yet."""
+    cells = [
+        nbformat.v4.new_code_cell(source.strip(), id=f"cell-{number}")
+        for number, source in enumerate((LOAD, *sources))
+    ]
+    kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
+    return nbformat.v4.new_notebook(cells=cells, metadata={"kernelspec": kernel})
+
+
+def run_in_lab(tab, lab, name, *sources):
+    nbformat.write(notebook_of(*sources), lab.folder / f"{name}.ipynb")
+    lab.open(tab.page, f"{name}.ipynb")
+    lab.run_all(tab.page, seconds=120)
+
+
+@pytest.fixture(scope="module")
+def tokenizer():
+    return load_tokenizer(BERTLAB_MINI)
+
+
+@pytest.fixture(scope="module")
+def model():
+    return load_pretrained(BERTLAB_MINI, BertForPreTraining)
+
+
+@pytest.fixture(scope="module")
+def traced(model, tokenizer):
+    """Text, or text and pair -> its trace, by the model that the notebook loads too."""
+    return lambda *texts: trace(model, tokenizer, *texts)
+
+
+def drawn(view):
+    """The tokens of the table, and a number a cell."""
+    names = view.locator(".heat tbody th").all_text_contents()
+    top = view.locator(".heat thead th").all_text_contents()
+    assert names == top
+    numbers = [float(text) for text in view.locator(".heat tbody td").all_text_contents()]
+    return names, torch.tensor(numbers).view(len(names), len(names))
+
+
+def check_map(view, names, head, digits=0):
+    """The table shows `head`, as far as its digits go."""
+    expect(view.locator(".heat tbody th")).to_have_text(names)
+    shown_names, numbers = drawn(view)
+    assert shown_names == names
+    # A number is rounded, and the page has 16 bits of a probability.
+    torch.testing.assert_close(numbers, head.float(), rtol=2e-3, atol=0.51 * 10**-digits)
+
+
+def without(attention, tokens, *hidden):
+    """Tokens and attention without some; rows sum to 1 again."""
+    keep = torch.tensor([token not in hidden for token in tokens])
+    left = attention[keep][:, keep]
+    names = [token for token in tokens if token not in hidden]
+    return names, left / left.sum(dim=-1, keepdim=True)
+
+
+def check_explorer(tab, view, trace):
+    """Sliders, keys, measures and switches, against the tensors."""
+    tokens, attentions = trace.tokens, trace.attentions
+    check_map(view, tokens, 100 * attentions[1][0])
+    classes = view.locator(".heat tbody td").evaluate_all("all => all.map(cell => cell.className)")
+    assert classes == [f"v{text}" for text in view.locator(".heat tbody td").all_text_contents()]
+
+    view.locator("#head").focus()
+    tab.page.keyboard.press("ArrowRight")
+    tab.page.keyboard.press("ArrowRight")
+    tab.page.keyboard.press("ArrowDown")  # wherever the focus is: the next layer
+    expect(view.locator(".caption")).to_have_text("Layer 2, head 2")
+    head = attentions[2][2]
+    check_map(view, tokens, 100 * head)
+    cell = view.locator(".heat tbody td").nth(head.argmax().item())
+    colour = cell.evaluate("cell => getComputedStyle(cell).backgroundColor")
+    share = int(cell.text_content()) / 100
+    red, green, blue, _ = (round(255 * part) for part in colormaps["viridis"](share))
+    assert colour == f"rgb({red}, {green}, {blue})"
+
+    view.locator("#measure").select_option("chance")
+    check_map(view, tokens, head * len(tokens), digits=1)
+    view.locator("#measure").select_option("key")
+    check_map(view, tokens, head / head.mean(dim=0), digits=1)
+    view.get_by_label("hide [SEP]").check()
+    names, left = without(head, tokens, "[SEP]")
+    check_map(view, names, left / left.mean(dim=0), digits=1)
+    view.locator("#measure").select_option("probability")
+    check_map(view, names, 100 * left)
+    lost = head[:-1, -1].mean().item()
+    expect(view.locator(".note")).to_contain_text(
+        f"[SEP] had {100 * lost:.0f} % of the attention that the rows shown give."
+    )
+    view.get_by_label("hide [CLS]").focus()
+    tab.page.keyboard.press("Space")
+    names, left = without(head, tokens, "[CLS]", "[SEP]")
+    check_map(view, names, 100 * left)
+
+
+def check_reading(tab, view, trace, layer, head):
+    """Pointing at a cell, and walking there with the keys, says its number."""
+    names, left = without(trace.attentions[layer][head], trace.tokens, "[CLS]", "[SEP]")
+    reading = view.locator(".reading")
+
+    def says(query, key):
+        percent = f"{100 * left[query, key].item():.1f}"
+        expect(reading).to_have_text(re.compile(rf"^{names[query]} → {names[key]}: [\d.]+ %$"))
+        shown = float(reading.text_content().split(": ")[1].removesuffix(" %"))
+        assert shown == pytest.approx(float(percent), abs=0.11)
+
+    view.locator(".heat tbody tr").nth(3).locator("td").nth(1).hover()
+    says(3, 1)
+    view.locator(".heat").focus()
+    tab.page.keyboard.press("ArrowRight")
+    tab.page.keyboard.press("ArrowUp")
+    says(2, 2)
+    expect(view.locator(".caption")).to_have_text(f"Layer {layer}, head {head}")
+
+
+def order_of(view):
+    return view.locator(".gallery b").all_text_contents()
+
+
+def names_sorted(scores, highest_first):
+    n_heads = scores.shape[1]
+    order = scores.flatten().argsort(descending=highest_first, stable=True).tolist()
+    return [f"{number // n_heads}.{number % n_heads}" for number in order]
+
+
+def check_gallery(tab, view, trace):
+    """Sorting by the tensors' own scores; a click and Enter show a head large."""
+    layers = torch.stack(trace.attentions)
+    entropy = attention_entropy(layers).mean(dim=-1)
+    previous = attention_to_offset(layers, -1)
+    assert order_of(view) == names_sorted(entropy, highest_first=False)
+    assert view.locator(".gallery img").evaluate_all(
+        "all => all.every(image => image.complete && image.naturalWidth > 0)"
+    )
+    view.locator("#by").select_option("previous")
+    assert order_of(view) == names_sorted(previous, highest_first=True)
+    shown = view.locator(".gallery .score").first.text_content()
+    assert shown == f"{100 * previous.max().item():.0f} %"
+    view.get_by_label("the other way round").check()
+    assert order_of(view) == names_sorted(previous, highest_first=False)
+
+    view.locator('button[data-head="13"]').click()
+    expect(view.locator(".which")).to_contain_text("Head 3.1, attention to the previous token")
+    check_map(view, trace.tokens, 100 * layers[3, 1])
+    view.locator("#by").select_option("layer")
+    view.get_by_label("the other way round").uncheck()
+    assert order_of(view) == [f"{layer}.{head}" for layer in range(4) for head in range(4)]
+    view.locator('button[data-head="13"]').focus()
+    tab.page.keyboard.press("ArrowLeft")
+    tab.page.keyboard.press("Enter")
+    expect(view.locator(".which")).to_have_text("Head 3.0")
+    expect(view.locator('button[aria-pressed="true"]')).to_have_attribute("data-head", "12")
+    check_map(view, trace.tokens, 100 * layers[3, 0])
+
+
+def check_guesses(page, model, tokenizer, text):
+    """The bars that a text has now."""
+    (guesses,) = fill_mask(model, tokenizer, text)
+    rows = page.locator(".bertlab-guesses tr")
+    expect(rows.locator("th")).to_have_text(
+        [*(word for word, _ in guesses), f"the other {len(tokenizer.vocab) - 5:,}"]
+    )
+    shares = [100 * share for _, share in guesses]
+    texts = rows.locator(".share").all_text_contents()
+    assert [float(text.split()[0]) for text in texts[:5]] == pytest.approx(shares, abs=0.06)
+    widths = rows.locator(".bar").evaluate_all(
+        """bars => bars.map(bar => {
+            const style = getComputedStyle(bar);
+            const room = bar.clientWidth - parseFloat(style.paddingLeft)
+                - parseFloat(style.paddingRight);
+            return 100 * bar.firstChild.getBoundingClientRect().width / room;
+        })"""
+    )
+    assert widths[:5] == pytest.approx(shares, abs=0.5)
+
+
+def test_a_typed_text_is_looked_at_by_the_head_that_was_chosen(tab, lab, traced, tmp_path):
+    run_in_lab(tab, lab, "explorer", EXPLORER)
+    view = tab.frame(MAPS)
+    check_explorer(tab, view, traced(TEXT))
+    check_reading(tab, view, traced(TEXT), layer=2, head=2)
+    box = tab.page.get_by_label("Type here")
+    box.evaluate("box => box.scrollIntoView({block: 'start'})")
+    box.click()
+    place = box.bounding_box()
+    tab.page.keyboard.press("End")
+    start = time.perf_counter()
+    tab.page.keyboard.type(" So did I!")
+    longer = traced(f"{TEXT} So did I!")
+    names, left = without(longer.attentions[2][2], longer.tokens, "[CLS]", "[SEP]")
+    expect(view.locator(".heat tbody th")).to_have_text(names)
+    print(f"ten keys, from the first to the last map drawn: {time.perf_counter() - start:.2f} s")
+    check_map(view, names, 100 * left)  # layer, head and what is hidden stayed as they were
+    expect(view.locator(".caption")).to_have_text("Layer 2, head 2")
+    expect(view.get_by_label("hide [CLS]")).to_be_checked()
+    expect(box).to_be_focused()
+    assert box.bounding_box() == place  # new frames did not make the page jump
+    tab.page.screenshot(path=tmp_path / "typed.png")
+    print(f"screenshot: {tmp_path / 'typed.png'}")
+
+    box.fill("")
+    output = tab.page.locator(".jp-OutputArea-output").last
+    expect(output).to_have_text(re.compile("No map.*text must hold at least one word"))
+    box.fill("cat " * 100)
+    expect(output).to_have_text(re.compile("tokens must be at most 80.*take a shorter text"))
+    box.fill("The cat")
+    short = traced("The cat")
+    names, left = without(short.attentions[2][2], short.tokens, "[CLS]", "[SEP]")
+    check_map(view, names, 100 * left)
+    assert tab.errors == []
+
+
+def test_a_pair_has_two_boxes(tab, lab, traced):
+    run_in_lab(tab, lab, "pair", PAIRED)
+    view = tab.frame(MAPS)
+    both = traced(TEXT, PAIR)
+    check_map(view, both.tokens, 100 * both.attentions[0][0])
+    tab.page.get_by_label("Second text").fill("It slept.")
+    both = traced(TEXT, "It slept.")
+    check_map(view, both.tokens, 100 * both.attentions[0][0])
+    assert tab.errors == []
+
+
+def test_when_the_kernel_is_gone_heads_can_still_be_chosen(tab, lab, traced, tmp_path):
+    run_in_lab(tab, lab, "gone", EXPLORER, GUESSES)
+    page = tab.page
+    view = tab.frame(MAPS)
+    check_map(view, traced(TEXT).tokens, 100 * traced(TEXT).attentions[1][0])
+    page.get_by_role("menuitem", name="Kernel", exact=True).click()
+    page.get_by_role("menuitem", name="Shut Down Kernel", exact=True).click()
+    page.get_by_text("No Kernel | Unknown").wait_for()
+    page.get_by_label("Type here").fill("Nobody answers")
+    check_explorer(tab, view, traced(TEXT))
+    expect(page.locator(".bertlab-guesses tr")).to_have_count(6)
+    assert not re.search(r"Traceback|Error", page.locator(".jp-Notebook").inner_text())
+    page.screenshot(path=tmp_path / "gone.png")
+    print(f"screenshot: {tmp_path / 'gone.png'}")
+    # The widget manager notes in the console that it found nobody; nothing else may be there.
+    assert all("Could not send widget sync message" in error for error in tab.errors)
+
+
+def test_the_gallery_is_sorted_and_shows_a_head_large(tab, lab, traced, tmp_path):
+    run_in_lab(tab, lab, "gallery", GALLERIES, *PICTURES)
+    check_gallery(tab, tab.frame(GALLERY), traced(TEXT))
+    tab.page.screenshot(path=tmp_path / "gallery.png")
+    print(f"screenshot: {tmp_path / 'gallery.png'}")
+    failed = tab.page.locator('[data-mime-type="application/vnd.jupyter.stderr"]')
+    assert failed.all_text_contents() == []
+    assert tab.errors == []
+
+
+def test_guesses_follow_what_is_typed(tab, lab, model, tokenizer, tmp_path):
+    run_in_lab(tab, lab, "guesses", GUESSES)
+    check_guesses(tab.page, model, tokenizer, GAP)
+    box = tab.page.get_by_label("A sentence with [MASK]")
+    box.click()
+    tab.page.keyboard.press("End")
+    tab.page.keyboard.type(" It was red")
+    check_guesses(tab.page, model, tokenizer, f"{GAP} It was red")
+    tab.page.screenshot(path=tmp_path / "guesses.png")
+    print(f"screenshot: {tmp_path / 'guesses.png'}")
+    box.fill("no gap")
+    output = tab.page.locator(".jp-OutputArea-output").last
+    expect(output).to_have_text(re.compile(r"No answer.*text must hold \[MASK\], in capitals"))
+    assert tab.errors == []
+
+
+def open_maps(tab, tmp_path, attentions, tokens, **options):
+    """The frame by itself, opened as a file."""
+    path = viz.head_maps(attentions, tokens, **options).save(tmp_path / "maps.html")
+    tab.page.goto(path.as_uri())
+    return tab.page
+
+
+def texts_of(page):
+    return page.locator(".heat tbody tr").evaluate_all(
+        "rows => rows.map(row => [...row.querySelectorAll('td')].map(cell => cell.textContent))"
+    )
+
+
+def test_a_decoder_is_not_measured_by_what_it_cannot_see(tab, tmp_path):
+    head = torch.tensor([[1.0, 0.0, 0.0], [0.5, 0.5, 0.0], [0.2, 0.2, 0.6]])
+    page = open_maps(tab, tmp_path, [head[None]], ["[CLS]", "a", "b"])
+    assert texts_of(page) == [["100", "–", "–"], ["50", "50", "–"], ["20", "20", "60"]]
+    page.locator("#measure").select_option("chance")  # of 1, 2 and 3 keys
+    assert texts_of(page) == [["1.0", "–", "–"], ["1.0", "1.0", "–"], ["0.6", "0.6", "1.8"]]
+    page.locator("#measure").select_option("key")  # means 1.7 / 3, 0.7 / 2 and 0.6
+    assert texts_of(page) == [["1.8", "–", "–"], ["0.9", "1.4", "–"], ["0.4", "0.6", "1.0"]]
+    page.locator("#measure").select_option("probability")
+    page.get_by_label("hide [CLS]").check()
+    assert texts_of(page) == [["100", "–"], ["25", "75"]]
+    page.locator(".heat").focus()
+    page.keyboard.press("ArrowRight")
+    expect(page.locator(".reading")).to_have_text("a → b: nothing to give")
+    assert tab.errors == []
+
+
+def test_a_query_that_looks_at_the_separator_alone_has_nothing_left(tab, tmp_path):
+    head = torch.tensor([[0.0, 0.0, 1.0], [0.5, 0.25, 0.25], [0.0, 0.0, 1.0]])
+    page = open_maps(tab, tmp_path, [head[None]], ["a", "<script>", "[SEP]"])
+    page.get_by_label("hide [SEP]").check()
+    assert texts_of(page) == [["–", "–"], ["67", "33"]]
+    assert page.locator(".heat tbody th").all_text_contents() == ["a", "<script>"]
+    # The rows of a and <script> gave it 1 and 0.25.
+    expect(page.locator(".note")).to_contain_text("[SEP] had 63 % of the attention")
+    assert tab.errors == []
+
+
+def test_twelve_by_twelve_heads_of_64_tokens_are_drawn_at_once(tab, tmp_path):
+    generator = torch.Generator().manual_seed(2)
+    attentions = list((2 * torch.randn(12, 12, 64, 64, generator=generator)).softmax(-1))
+    tokens = [f"t{i}" for i in range(64)]
+    start = time.perf_counter()
+    page = open_maps(tab, tmp_path, attentions, tokens)
+    page.locator("#layer").focus()
+    page.keyboard.press("End")
+    page.keyboard.press("ArrowLeft")  # a slider moves by its own keys
+    page.locator(".caption").click()
+    for _ in range(3):
+        page.keyboard.press("ArrowRight")
+    expect(page.locator(".caption")).to_have_text("Layer 10, head 3")
+    print(f"12 x 12 heads, from the tensors to the sixth map: {time.perf_counter() - start:.2f} s")
+    layer, head = 10, 3
+    classes = page.locator(".heat tbody td").evaluate_all("all => all.map(td => td.className)")
+    percents = torch.tensor([int(name[1:]) for name in classes]).view(64, 64)
+    assert (percents - 100 * attentions[layer][head]).abs().max() <= 0.51
+    page.locator(".heat tbody tr").nth(40).locator("td").nth(50).hover()
+    expect(page.locator(".reading")).to_have_text(
+        f"t40 → t50: {100 * attentions[layer][head, 40, 50].item():.1f} %"
+    )
+    assert tab.errors == []
+
+
+@pytest.fixture(scope="module")
+def exported(tmp_path_factory):
+    """All of it, run and exported, without what the widgets hold."""
+    notebook = notebook_of(EXPLORER, PAIRED, GALLERIES, GUESSES, *PICTURES)
+    NotebookClient(notebook, timeout=240, store_widget_state=False).execute()
+    exporter = HTMLExporter(require_js_url="", mathjax_url="", mermaid_js_url="")
+    path = tmp_path_factory.mktemp("exported") / "page.html"
+    path.write_text(exporter.from_notebook_node(notebook)[0], encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_an_exported_page_is_as_alive_as_the_notebook(
+    tab, exported, traced, model, tokenizer, theme, tmp_path
+):
+    tab.page.goto(exported.as_uri())
+    tab.page.evaluate(
+        "light => { document.body.dataset.jpThemeLight = light; }", str(theme == "light").lower()
+    )
+    view = tab.frame(MAPS)
+    view.locator(f'html[data-theme="{theme}"]').wait_for()
+    check_explorer(tab, view, traced(TEXT))
+    check_reading(tab, view, traced(TEXT), layer=2, head=2)
+    both = traced(TEXT, PAIR)
+    check_map(tab.frame(MAPS, 1), both.tokens, 100 * both.attentions[0][0])  # it is its own
+    check_gallery(tab, tab.frame(GALLERY), traced(TEXT))
+    check_guesses(tab.page, model, tokenizer, GAP)
+    body = tab.page.locator("body").inner_text()
+    assert body.count("Run this cell in Jupyter to type a text of your own.") == 3
+    assert not re.search(r"Traceback|Error", body)
+    for alt in ("Where “cat” at the top looks.", "From the top back", "What pushes “cat”"):
+        image = tab.page.locator(f'img[alt^="{alt}"]')
+        assert image.evaluate("image => image.complete && image.naturalWidth > 0")
+    picture = tmp_path / f"exported-{theme}.png"
+    tab.page.screenshot(path=picture, full_page=True)
+    print(f"screenshot: {picture}")
+    assert tab.errors == []
+
+
+def test_without_scripts_the_first_map_and_the_words_are_there(chromium, exported, traced):
+    context = chromium.new_context(java_script_enabled=False)
+    page = context.new_page()
+    page.goto(exported.as_uri())
+    words = page.locator(".bertlab-alt").first
+    expect(words).to_be_visible()
+    expect(words).to_contain_text("Layer 1, head 0, of 4 layers with 4 heads.")
+    view = page.frame_locator(f'iframe[title="{MAPS}"]').first
+    check_map(view, traced(TEXT).tokens, 100 * traced(TEXT).attentions[1][0])
+    expect(view.locator("#measure")).to_be_hidden()  # it would do nothing
+    gallery = page.frame_locator(f'iframe[title="{GALLERY}"]')
+    expect(gallery.locator(".gallery img")).to_have_count(16)
+    assert page.locator(".bertlab-guesses tr").count() == 6
+    context.close()

@@ -1,0 +1,143 @@
+"""Assignment 9, attention heads: what its solutions compute is what the library computes."""
+
+import pytest
+import torch
+
+from bertlab.check import ps9_attention_heads as check
+from bertlab.check.feedback import CheckFailed
+from bertlab.interpretability.ablation import ablate_each_head
+from bertlab.interpretability.patterns import (
+    attention_entropy,
+    attention_to_offset,
+    attention_to_same_word,
+    attention_to_tokens,
+)
+from bertlab.interpretability.probing import control_labels
+from bertlab.interpretability.rollout import attention_rollout
+from bertlab.interpretability.traces import trace
+from bertlab.model import Bert, BertConfig, BertForPreTraining
+from bertlab.model.pretrained import BERTLAB_MINI, load_pretrained, load_tokenizer
+from tests.conftest import ROOT, read_page
+
+SOURCE = ROOT / "solutions" / "ps9_attention_heads" / "ps9_attention_heads.ipynb"
+
+
+def normal(*shape, seed=0):
+    return torch.randn(*shape, generator=torch.Generator().manual_seed(seed))
+
+
+@pytest.mark.parametrize("shape", [(9, 9), (4, 9, 9), (2, 4, 12, 12)])
+def test_the_solutions_measures_are_the_librarys(solution, shape):
+    attention = normal(*shape).softmax(dim=-1)
+    ids = torch.arange(shape[-1]) % 5
+    for function, *others in (
+        (attention_entropy,),
+        (attention_to_offset, -1),
+        (attention_to_offset, 2),
+        (attention_to_tokens, ids == 3),
+        (attention_to_same_word, ids),
+    ):
+        ours, theirs = solution[function.__name__](attention, *others), function(attention, *others)
+        torch.testing.assert_close(ours, theirs)
+
+
+def test_solution_and_library_refuse_an_offset_that_no_query_has(solution):
+    for function in (solution["attention_to_offset"], attention_to_offset):
+        with pytest.raises(ValueError, match="5"):
+            function(torch.eye(5), 5)
+
+
+def test_the_solutions_rollout_is_the_librarys(solution):
+    layers = [normal(3, 8, 8, seed=seed).softmax(dim=-1) for seed in range(5)]
+    torch.testing.assert_close(solution["attention_rollout"](layers), attention_rollout(layers))
+
+
+def test_silent_columns_of_the_output_matrix_are_a_silent_head(solution):
+    """The solution changes weights, the library puts a hook before them: the same loss."""
+    bert = Bert(BertConfig(50, d_model=24, n_layers=3, n_heads=4, d_ff=16), seed=3).eval()
+    for weight in (weights := [layer.attention.output.weight for layer in bert.layers]):
+        weight.data *= 20  # fresh weights are so small that no head would matter
+    ids = torch.randint(50, (5, 11), generator=torch.Generator().manual_seed(0))
+
+    def loss(batch):
+        with torch.no_grad():
+            return bert(batch).last_hidden_state.sin().mean().item()
+
+    ours = solution["ablate_each_head"](weights, 4, lambda: loss(ids))
+    theirs = ablate_each_head(bert, loss, [ids])
+    torch.testing.assert_close(ours, theirs, atol=1e-6, rtol=1e-3)
+    assert theirs.abs().min() > 1e-5
+
+
+def test_the_solutions_labels_by_lot_obey_the_librarys_rules(solution):
+    """Who draws with another generator draws other labels; what is common are the rules."""
+    words = [f"w{n * n % 700}" for n in range(5000)]
+    labels = ["a" if n % 4 else "b" for n in range(5000)]
+    for draw in (solution["control_labels"], control_labels):
+        drawn = draw(words, labels, 1)
+        label_of = dict(zip(words, drawn, strict=True))
+        assert drawn == [label_of[word] for word in words] == draw(words, labels, 1)
+        share = list(label_of.values()).count("a") / len(label_of)
+        assert share == pytest.approx(0.75, abs=0.1)
+        assert drawn != draw(words, labels, 2)
+
+
+@pytest.fixture(scope="module")
+def mini():
+    model = load_pretrained(BERTLAB_MINI, BertForPreTraining)
+    return model, load_tokenizer(BERTLAB_MINI)
+
+
+def test_the_graders_numbers_are_bertlab_minis(solution, mini):
+    """What the written answers are graded by: offsets, the full stop, where positions end."""
+    cells = {cell.id: cell.source for cell in read_page(SOURCE).cells}
+    texts = cells["mini"].split('TEXTS = """')[1].split('"""')[0].strip().splitlines()
+    traces = [trace(*mini, text) for text in texts]
+
+    def mean(layer, head, measure):
+        return torch.stack([measure(t.attentions[layer][head], t) for t in traces]).nanmean().item()
+
+    def offset(number):
+        return lambda attention, _: solution["attention_to_offset"](attention, number)
+
+    def token(*wanted):
+        return lambda attention, t: solution["attention_to_tokens"](
+            attention, torch.tensor([token in wanted for token in t.tokens])
+        )
+
+    found = [mean(0, head, offset(at)) for head, at in ((0, -1), (1, 1), (2, -2), (3, 2))]
+    assert found == pytest.approx([0.94, 0.95, 0.86, 0.84], abs=0.006)
+    assert mean(3, 2, token(".")) == pytest.approx(0.29, abs=0.006)
+    assert mean(2, 0, lambda a, t: solution["attention_to_same_word"](a, t.ids)) == pytest.approx(
+        0.22, abs=0.006
+    )
+    for number in ("0.86", "0.84", "0.29", "0.22"):
+        assert number in cells["explain"] + cells["prove"]
+    long = trace(*mini, " ".join(texts)).attentions[0][0].diagonal(-1)
+    assert long[:126].mean().item() == pytest.approx(0.97, abs=0.006)
+    assert long[126:].max() < 0.03
+
+
+@pytest.mark.parametrize(
+    ("task", "function"),
+    [
+        ("attention_entropy", attention_entropy),
+        ("attention_entropy", lambda attention: attention_entropy(attention)),
+        ("attention_to_offset", attention_to_offset),
+        ("attention_to_tokens", attention_to_tokens),
+        ("attention_to_same_word", lambda *arguments: attention_to_same_word(*arguments)),
+        ("attention_rollout", attention_rollout),
+        ("ablate_each_head", ablate_each_head),
+        ("control_labels", control_labels),
+    ],
+)
+def test_the_library_is_refused_as_the_answer(task, function):
+    with pytest.raises(CheckFailed, match=r"cannot be the answer"):
+        getattr(check, task)(function)
+
+
+def test_what_is_to_be_changed_by_the_student_can_be_changed():
+    """nbgrader makes locked cells read-only, and writes them anew before it grades."""
+    cells = {cell.id: cell for cell in read_page(SOURCE).cells}
+    for name in ("look", "own", "yours", "yours-too"):
+        assert not cells[name].metadata.nbgrader.locked

@@ -1,0 +1,89 @@
+"""Rollout and flow as pictures: what matplotlib was told to draw, and the words beside it."""
+
+import pytest
+import torch
+
+from bertlab.interpretability.rollout import attention_flow, attention_rollout
+from bertlab.viz import rollout_bars, rollout_heatmaps
+
+TOKENS = ["[CLS]", "$a$", "b", "[SEP]"]
+PANELS = ["last layer, mean of heads", "rollout, all layers", "flow, all layers"]
+# One layer of two heads, one that looks at itself and one that swaps the two words.
+SWAP = torch.tensor([[[1.0, 0.0], [0.0, 1.0]], [[0.0, 1.0], [1.0, 0.0]]])
+
+
+@pytest.fixture
+def attentions():
+    generator = torch.Generator().manual_seed(5)
+    return [torch.randn(3, 4, 4, generator=generator).softmax(-1) for _ in range(2)]
+
+
+def bars_of(picture):
+    return {
+        ax.get_title(): [bar.get_width() for bar in ax.patches]
+        for ax in picture.figure.axes
+        if ax.get_title()
+    }
+
+
+def test_the_bars_are_the_shares_of_one_token(attentions):
+    bars = bars_of(rollout_bars(attentions, TOKENS, 2))
+    flow = attention_flow(attentions, 2)
+    expected = [attentions[1].mean(0)[2], attention_rollout(attentions)[2], flow / flow.sum()]
+    assert list(bars) == PANELS
+    for values, share in zip(bars.values(), expected, strict=True):
+        assert values == pytest.approx((100 * share).tolist(), rel=1e-5)
+        assert sum(values) == pytest.approx(100)
+
+
+def test_bars_worked_by_hand():
+    # Mean of heads: half, half. With the residual: 3/4 itself, 1/4 the other. One layer's flow
+    # is the same, and 3/4 + 1/4 is 1.
+    assert bars_of(rollout_bars([SWAP], ["a", "b"], 0)) == dict(
+        zip(PANELS, [pytest.approx([50, 50]), *[pytest.approx([75, 25])] * 2], strict=True)
+    )
+
+
+def test_the_maps_are_last_layer_rollout_and_flow(attentions):
+    picture = rollout_heatmaps(attentions, TOKENS)
+    panels = [ax for ax in picture.figure.axes if ax.get_title()]
+    assert [ax.get_title() for ax in panels] == PANELS
+    last, rollout, flow = (torch.tensor(ax.images[0].get_array()) for ax in panels)
+    torch.testing.assert_close(last, attentions[1].mean(0))
+    torch.testing.assert_close(rollout, attention_rollout(attentions))
+    for query in range(4):
+        one = attention_flow(attentions, query)
+        torch.testing.assert_close(flow[query], one / one.sum())
+    assert [ax.images[0].get_clim() for ax in panels] == [
+        (0, pytest.approx(values.max().item())) for values in (last, rollout, flow)
+    ]
+    assert panels[0].get_ylabel() == "token at the top"
+    assert [ax.get_xlabel() for ax in panels] == ["word"] * 3
+    assert picture.png.startswith(b"\x89PNG")
+
+
+def test_a_dollar_in_a_token_is_no_mathematics(attentions):
+    picture = rollout_bars(attentions, TOKENS, 1)
+    assert picture.figure.axes[0].get_yticklabels()[1].get_text() == r"\$a\$"
+    assert picture.figure.get_suptitle() == r"Where “\$a\$” at the top looks"
+    assert picture.png.startswith(b"\x89PNG")
+
+
+def test_the_words_name_the_highest_bars():
+    assert rollout_bars([SWAP], ["a", "b"], 0, title="T").alt == (
+        "T. Bars for 2 tokens. Most, by last layer, mean of heads: a 50 %, b 50 %; by rollout, all "
+        "layers: a 75 %, b 25 %; by flow, all layers: a 75 %, b 25 %."
+    )
+    assert "Three heat maps of 2 tokens" in rollout_heatmaps([SWAP], ["a", "b"]).alt
+    assert rollout_heatmaps([SWAP], ["a", "b"], alt="Maps").alt == "Maps"
+
+
+def test_bad_arguments_are_named(attentions):
+    with pytest.raises(ValueError, match="query must be a token from 0 to 3; got 4"):
+        rollout_bars(attentions, TOKENS, 4)
+    with pytest.raises(ValueError, match=r"must end in \[3, 3\]"):
+        rollout_bars(attentions, TOKENS[:3], 0)
+    for draw, most in ((lambda *a: rollout_bars(*a, 0), 40), (rollout_heatmaps, 24)):
+        attention = torch.full((1, most + 1, most + 1), 1 / (most + 1))
+        with pytest.raises(ValueError, match=f"at most {most}.*got {most + 1}"):
+            draw([attention], ["a"] * (most + 1))
