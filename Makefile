@@ -10,6 +10,7 @@ BIN := $(VENV)/bin/python
 # A stamp is written last, so that a broken install is tried again.
 COURSE := $(VENV)/course.stamp
 TEST := $(VENV)/test.stamp
+BOOK := $(VENV)/book.stamp
 
 # nbgrader and JupyterLab start other commands of the environment by name.
 export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
@@ -24,7 +25,7 @@ LAB_OPTIONS += --allow-root
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help lab test lint lectures exercises format data clean
+.PHONY: help lab test lint lectures book exercises format data clean
 
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -42,6 +43,9 @@ lint: $(TEST)
 lectures: $(COURSE) data ## run every lecture offline; time, memory and budget of each
 	$(BIN) -m course.lectures
 
+book: $(BOOK) data ## the lectures with their outputs as web pages, in book/site (offline, no server)
+	$(BIN) -m course.book
+
 exercises: $(COURSE) ## make the students' notebooks anew from solutions/
 	cd course && ../$(BIN) -m nbgrader generate_assignment "*" --no-db --force
 
@@ -54,7 +58,7 @@ data: $(COURSE)
 	@$(BIN) -m bertlab.data fetch $(DATA)
 
 clean: ## remove the environment and what runs leave behind (the fetched corpora stay)
-	rm -rf $(VENV) .pytest_cache .ruff_cache .hypothesis submitted autograded feedback
+	rm -rf $(VENV) .pytest_cache .ruff_cache .hypothesis submitted autograded feedback book
 
 $(BIN):
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
@@ -65,6 +69,10 @@ $(BIN):
 $(COURSE): $(BIN) pyproject.toml constraints.txt
 	$(BIN) -m pip install --disable-pip-version-check --quiet -c constraints.txt -e ".[course]"
 	@touch $(COURSE)
+
+$(BOOK): $(COURSE)
+	$(BIN) -m pip install --disable-pip-version-check --quiet -c constraints.txt -e ".[book]"
+	@touch $(BOOK)
 
 $(TEST): $(COURSE)
 	$(BIN) -m pip install --disable-pip-version-check --quiet -c constraints.txt -e ".[test]"

@@ -16,6 +16,7 @@ from tempfile import TemporaryDirectory
 
 import nbformat
 
+from bertlab._files import write_atomically
 from course.notebooks import ROOT
 
 
@@ -38,11 +39,16 @@ class Run:
         return f"{self.name:28}{seconds}{megabytes}   {network}   {state}"
 
 
-def run(path: Path) -> Run:
-    """Execute a notebook in a process of its own and measure it."""
+def run(path: Path, keep: Path | None = None) -> Run:
+    """Execute a notebook in a process of its own and measure it.
+
+    keep: the file for the notebook with its outputs; written only if all cells ran.
+    """
     budget = nbformat.read(path, as_version=4).metadata["bertlab"]["budget"]
     offline = [] if budget["network"] else cut_network()
     command = [*offline, sys.executable, "-m", "course.lectures", "--execute", str(path)]
+    if keep is not None:
+        command.append(str(keep.resolve()))
     limits = {"OMP_NUM_THREADS": "2", "PYTHONHASHSEED": "0"}
     started = time.perf_counter()
     result = subprocess.run(
@@ -95,7 +101,10 @@ def execute(path: Path) -> nbformat.NotebookNode:
 def main(arguments: list[str]) -> int:
     """Run the given notebooks, or all lectures; 1 if any failed."""
     if arguments[:1] == ["--execute"]:
-        execute(Path(arguments[1]).resolve())
+        path, *keep = map(Path, arguments[1:])
+        executed = execute(path.resolve())
+        for file in keep:
+            write_atomically(file, nbformat.writes(executed))
         print(json.dumps({"megabytes": _peak_memory_of_children()}))
         return 0
     paths = [Path(argument).resolve() for argument in arguments]

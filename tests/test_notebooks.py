@@ -192,6 +192,7 @@ def test_every_function_of_a_solution_is_pinned_or_compared(path):
 def tracked_text_files():
     suffixes = {".py", ".md", ".toml", ".yml", ".txt", ".ipynb", ".js", ".css", ".html", ""}
     skipped = {".git", ".venv", ".hypothesis", ".pytest_cache", ".ruff_cache", "__pycache__"}
+    skipped.add("book")  # made, never stored
     for path in ROOT.rglob("*"):
         if path.is_file() and path.suffix in suffixes and not skipped & set(path.parts):
             yield path

@@ -49,7 +49,7 @@ def test_conda_itself_brings_only_python_and_pip():
 
 def test_every_requirement_is_pinned_to_a_version_that_fits():
     pinned = {canonicalize_name(key): version for key, version in pins().items()}
-    for line in expand("course", "test", "bench", "peers"):
+    for line in expand("course", "book", "test", "bench", "peers"):
         requirement = Requirement(line)
         version = pinned[canonicalize_name(requirement.name)]
         assert requirement.specifier.contains(version), f"{line} is pinned to {version}"

@@ -5,27 +5,37 @@
 - `pictures.py`, `heatmaps.py`: matplotlib pictures with words for whoever cannot see them
 - `frames.py`: a page of its own inside a notebook; on it stand `flipbooks.py` (pages drawn by
   Python behind a slider), `merge_steppers.py`, `merge_races.py`, `scaling.py`, `positions.py`,
-  `token_paths.py`, `decodings.py`, `masking.py`, `head_flipbooks.py`, and `head_views.py`
-  (BertViz, offline)
+  `token_paths.py`, `decodings.py`, `masking.py`, `head_flipbooks.py`
+- `head_views.py`, `model_views.py`, `neuron_views.py`: BertViz, offline, on frames
 - `parameter_calculators.py`: sizes to choose, on a frame that computes by itself
 - `text_boxes.py`: a box to type in and what Python answers; `playgrounds.py`: what the tokenizers
-  make of it
+  make of it; `fill_mask_explorers.py`: what a model reads into its gaps
+- `heat_tables.py`: heat maps that a frame draws anew; on them stand `head_explorers.py` (any head
+  of a text that you type) and `head_galleries.py` (all heads, sorted)
+- `rollouts.py`, `saliency.py`: attention over all layers, and beside the gradient
 """
 
 from bertlab.viz.decodings import beam_flipbook, decoding_flipbook
 from bertlab.viz.fill_mask_bars import fill_mask_bars
+from bertlab.viz.fill_mask_explorers import fill_mask_explorer
 from bertlab.viz.flipbooks import flipbook, flipbook_grid
 from bertlab.viz.frames import Frame, frame
+from bertlab.viz.head_explorers import HeadExplorer, head_explorer, head_maps
 from bertlab.viz.head_flipbooks import head_flipbook
-from bertlab.viz.head_views import head_view
+from bertlab.viz.head_galleries import head_gallery
+from bertlab.viz.head_views import head_view, translation_head_view
 from bertlab.viz.heatmaps import attention_heads, attention_heatmap, heatmap
 from bertlab.viz.masking import masking_rolls
 from bertlab.viz.merge_races import merge_race
 from bertlab.viz.merge_steppers import merge_stepper
+from bertlab.viz.model_views import model_view, translation_model_view
+from bertlab.viz.neuron_views import neuron_view, translation_neuron_view
 from bertlab.viz.parameter_calculators import parameter_calculator
 from bertlab.viz.pictures import Picture, bars, lines
 from bertlab.viz.playgrounds import TokenizerPlayground, tokenizer_playground
 from bertlab.viz.positions import position_explorer
+from bertlab.viz.rollouts import rollout_bars, rollout_heatmaps
+from bertlab.viz.saliency import saliency_bars
 from bertlab.viz.scaling import softmax_scaling, softmax_temperature
 from bertlab.viz.text import Rendered, show_source, table, token_boxes
 from bertlab.viz.text_boxes import TextBox, text_box
@@ -34,6 +44,7 @@ from bertlab.viz.training_curves import LiveCurves, live_curves, training_curves
 
 __all__ = [
     "Frame",
+    "HeadExplorer",
     "LiveCurves",
     "Picture",
     "Rendered",
@@ -46,11 +57,15 @@ __all__ = [
     "beam_flipbook",
     "decoding_flipbook",
     "fill_mask_bars",
+    "fill_mask_explorer",
     "flipbook",
     "flipbook_grid",
     "follow_token",
     "frame",
+    "head_explorer",
     "head_flipbook",
+    "head_gallery",
+    "head_maps",
     "head_view",
     "heatmap",
     "lines",
@@ -58,8 +73,13 @@ __all__ = [
     "masking_rolls",
     "merge_race",
     "merge_stepper",
+    "model_view",
+    "neuron_view",
     "parameter_calculator",
     "position_explorer",
+    "rollout_bars",
+    "rollout_heatmaps",
+    "saliency_bars",
     "show_source",
     "softmax_scaling",
     "softmax_temperature",
@@ -69,4 +89,7 @@ __all__ = [
     "token_path",
     "tokenizer_playground",
     "training_curves",
+    "translation_head_view",
+    "translation_model_view",
+    "translation_neuron_view",
 ]

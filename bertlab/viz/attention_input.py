@@ -8,10 +8,26 @@ from torch import Tensor
 TOLERANCE = 1e-2  # a row of half-precision probabilities sums to 1 no closer than this
 
 
+def check_tokens(caller: str, tokens: Sequence[str], name: str = "tokens") -> list[str]:
+    """The tokens as a list; raises ValueError unless they are strings, at least one."""
+    listed = [tokens] if isinstance(tokens, str) else list(tokens)
+    if isinstance(tokens, str) or not all(isinstance(token, str) for token in listed):
+        wrong = next((token for token in listed if not isinstance(token, str)), tokens)
+        raise ValueError(f"{caller}: {name} must be a list of strings, one a token; got {wrong!r}")
+    if not listed:
+        raise ValueError(f"{caller}: {name} must hold at least one token; got none")
+    return listed
+
+
 def check_layers(
-    caller: str, attentions: Sequence[Tensor] | Tensor, tokens: Sequence[str]
+    caller: str,
+    attentions: Sequence[Tensor] | Tensor,
+    tokens: Sequence[str],
+    key_tokens: Sequence[str] | None = None,
 ) -> list[Tensor]:
     """Bring the attentions of all layers to a list of [H, L, L]; see `check_heads`.
+
+    key_tokens: those of the columns, if they are others than those of the rows: [H, L, L'].
 
     Raises ValueError if there is no layer or if the layers differ in their number of heads.
     """
@@ -21,7 +37,7 @@ def check_layers(
             f"output.attentions; got a single tensor {list(attentions.shape)}; "
             "put one layer in a list: [attention]"
         )
-    layers = [check_heads(caller, layer, tokens) for layer in attentions]
+    layers = [check_heads(caller, layer, tokens, key_tokens) for layer in attentions]
     if not layers:
         raise ValueError(
             f"{caller}: attentions must hold at least one layer; got none; "
@@ -35,7 +51,12 @@ def check_layers(
     return layers
 
 
-def check_heads(caller: str, attention: Tensor, tokens: Sequence[str]) -> Tensor:
+def check_heads(
+    caller: str,
+    attention: Tensor,
+    tokens: Sequence[str],
+    key_tokens: Sequence[str] | None = None,
+) -> Tensor:
     """Bring the attention of one layer, [1, H, L, L] or [H, L, L], to [H, L, L] on the CPU."""
     if not isinstance(attention, Tensor):
         raise ValueError(
@@ -51,7 +72,7 @@ def check_heads(caller: str, attention: Tensor, tokens: Sequence[str]) -> Tensor
         raise ValueError(
             f"{caller}: attention must be [1, H, L, L] or [H, L, L]; got {list(attention.shape)}"
         )
-    return check_matrix(caller, heads, tokens, tokens)
+    return check_matrix(caller, heads, tokens, tokens if key_tokens is None else key_tokens)
 
 
 def check_matrix(

@@ -1,9 +1,70 @@
-// BertViz's script asks require.js for d3 and jQuery. Both are already here: hand them over.
-window.require = { config() {} };
-window.requirejs = (names, run) => run(...names.map((name) => ({ jquery: $, d3 })[name]));
+// At the end of BertViz's script; what says "again" replaces its function of that name. Here: what
+// it draws for the heads that are switched on, and squares that a keyboard reaches.
 
-// Twelve colours, one for each of BERT-base's heads; BertViz's own ten tell red from green.
-d3.schemeCategory10 = [
-  "#6a5bc9", "#cc6677", "#5fb4dd", "#2b8a4b", "#d9a520", "#aa4499",
-  "#44aa99", "#b03a72", "#4477aa", "#999933", "#ee7733", "#888888",
-];
+function renderAttention(svg, attention) { // again
+  const group = svg.append("g").attr("id", "attention");
+  group
+    .selectAll(".headAttention")
+    .data(attention)
+    .enter()
+    .append("g")
+    .classed("headAttention", true)
+    .attr("head-index", (d, head) => head)
+    .attr("stroke-width", 2)
+    .attr("stroke", (d, head) => headColors(head));
+  updateAttention(svg);
+}
+
+function updateAttention(svg) { // again
+  const share = activeHeads();
+  const lines = { x1: BOXWIDTH, x2: BOXWIDTH + MATRIX_WIDTH, top: TEXT_TOP, step: BOXHEIGHT };
+  svg.selectAll(".headAttention").each(function (attention, head) {
+    const drawn = { ...lines, share, group: "tokenAttention" };
+    this.innerHTML = config.headVis[head] ? linesMarkup(attention, drawn) : "";
+  });
+}
+
+function drawCheckboxes(top, svg) { // again
+  const squares = svg
+    .append("g")
+    .attr("role", "group")
+    .attr("aria-label", "Heads")
+    .selectAll("rect")
+    .data(config.headVis)
+    .enter()
+    .append("rect")
+    .attr("x", (d, head) => head * CHECKBOX_SIZE)
+    .attr("y", top)
+    .attr("width", CHECKBOX_SIZE)
+    .attr("height", CHECKBOX_SIZE)
+    .attr("role", "checkbox")
+    .attr("aria-label", (d, head) => `Head ${head}`);
+  const show = (visible) => {
+    const count = visible.filter(Boolean).length;
+    const most = params["most_heads"];
+    $("#too-many").text(count > most ? `For so many tokens at most ${most} at a time.` : "");
+    if (count === 0 || count > most) return;
+    config.headVis = visible;
+    paint();
+    updateAttention(svg);
+  };
+  const paint = () =>
+    squares
+      .data(config.headVis)
+      .attr("aria-checked", (on) => on)
+      .attr("fill", (on, head) => headColors(head))
+      .attr("fill-opacity", (on) => (on ? 1 : 0.3));
+  squares.on("click", (d, head) =>
+    show(config.headVis.map((on, other) => (other === head ? !on : on))),
+  );
+  squares.on("dblclick", (d, head) => {
+    const alone = config.headVis[head] && activeHeads() === 1;
+    show(config.headVis.map((on, other) => alone || other === head));
+  });
+  paint();
+  reachByKeyboard(squares.nodes());
+  for (const side of ["#left", "#right"]) {
+    const texts = svg.selectAll(`${side} text`).nodes();
+    reachByKeyboard(texts.map((text) => text.parentNode));
+  }
+}

@@ -1,27 +1,30 @@
-"""BertViz's head view, drawn without internet.
+"""BertViz's head view, drawn without internet: lines from each token to those it attends to."""
 
-BertViz asks a server for three scripts: require.js, d3 and jQuery. Where it gets no answer, no
-line is drawn. Here d3 comes from mpld3 and jQuery from nbgrader, which ship them; require.js is
-replaced by two lines.
-"""
-
-import json
-import re
 from collections.abc import Sequence
-from importlib.util import find_spec
-from pathlib import Path
 
 from torch import Tensor
 
-from bertlab.viz.attention_input import check_layers
-from bertlab.viz.frames import Frame, frame, read_asset
-
-D3 = ("mpld3", "js/d3.v5.min.js")
-JQUERY = (
-    "nbgrader",
-    "server_extensions/formgrader/static/node_modules/jquery/dist/jquery.slim.min.js",
+from bertlab.interpretability.traces import TranslationTrace
+from bertlab.viz.attention_input import check_layers, check_tokens
+from bertlab.viz.bertviz_input import (
+    check_index,
+    check_size,
+    check_translation,
+    choose,
+    self_or_cross_views,
+    translation_views,
 )
-ROOT = "head-view"
+from bertlab.viz.bertviz_pages import (
+    View,
+    bertviz_page,
+    menu,
+    pack_probabilities,
+    views_menu,
+)
+from bertlab.viz.frames import Frame
+
+MOST_LINES = 200_000  # drawn at once; more make a browser wait for seconds at every click
+ROW = 22.5  # pixels of a token
 
 
 def head_view(
@@ -30,122 +33,105 @@ def head_view(
     *,
     layer: int | None = None,
     heads: Sequence[int] | None = None,
+    layers: Sequence[int] | None = None,
     sentence_b_start: int | None = None,
+    key_tokens: Sequence[str] | None = None,
     alt: str | None = None,
 ) -> Frame:
     """Lines from every query token to the tokens it attends to, for the heads that you choose.
 
     attentions: one tensor a layer, [1, H, L, L] or [H, L, L], rows sum to 1; tokens: L strings;
     layer: the layer shown first (from 0); heads: the heads shown first, otherwise all;
+    layers: those that go into the page, otherwise all; of long texts only some fit;
     sentence_b_start: where the second sentence starts, to choose among A→A, A→B, B→A, B→B;
-    alt: the view in words, otherwise a sentence is made.
+    key_tokens: L' strings, if the keys are of another text than the queries (cross-attention,
+    [H, L, L']); alt: the view in words, otherwise a sentence is made.
 
-    Raises ValueError if the tensors, the tokens and the indices do not fit each other, and
-    ModuleNotFoundError if BertViz or one of the two scripts is not installed.
+    Raises ValueError if the tensors, the tokens and the indices do not fit each other or are too
+    many for one page, and ModuleNotFoundError if a script it needs is not installed.
 
     Source: Vig (2019), "A Multiscale Visualization of Attention in the Transformer Model",
     with BertViz 1.4.1.
     """
-    tokens = list(tokens)
-    layers = check_layers("head_view", attentions, tokens)
-    n_heads = layers[0].shape[0]
-    _check_index("layer", layer, len(layers))
-    for head in heads if heads is not None else ():
-        _check_index("heads", head, n_heads)
-    if heads is not None and len(heads) == 0:
-        raise ValueError("head_view: heads must hold at least one head; leave it out to see all")
-    if sentence_b_start is not None and not 0 < sentence_b_start < len(tokens):
-        raise ValueError(
-            f"head_view: sentence_b_start must be from 1 to {len(tokens) - 1}, so that both "
-            f"sentences have a token; got {sentence_b_start}"
-        )
-    try:
-        from bertviz import head_view as bertviz_head_view
-    except ModuleNotFoundError as error:
-        raise ModuleNotFoundError(_MISSING.format("bertviz"), name="bertviz") from error
+    tokens = check_tokens("head_view", tokens)
+    others = tokens if key_tokens is None else check_tokens("head_view", key_tokens, "key_tokens")
+    all_layers = check_layers("head_view", attentions, tokens, others)
+    views = self_or_cross_views("head_view", tokens, key_tokens, sentence_b_start)
+    return _page("head_view", [all_layers], views, layer, heads, layers, alt)
 
-    drawn = bertviz_head_view(
-        [layer_attention[None] for layer_attention in layers],
-        tokens,
-        sentence_b_start=sentence_b_start,
-        layer=layer,
-        heads=list(heads) if heads is not None else None,
-        html_action="return",
-    ).data
-    body, script = _without_servers(drawn)
+
+def translation_head_view(
+    traced: TranslationTrace,
+    source_tokens: Sequence[str],
+    target_tokens: Sequence[str],
+    *,
+    layer: int | None = None,
+    heads: Sequence[int] | None = None,
+    layers: Sequence[int] | None = None,
+    alt: str | None = None,
+) -> Frame:
+    """The head view of an encoder-decoder: cross-attention first, encoder and decoder to choose.
+
+    traced: from `trace_translation`; source_tokens: L strings; target_tokens: T strings, with the
+    start token; the rest as in `head_view`, and it raises the same.
+    """
+    parts = check_translation("translation_head_view", traced, source_tokens, target_tokens)
+    views = translation_views(list(source_tokens), list(target_tokens))
+    return _page("translation_head_view", parts, views, layer, heads, layers, alt)
+
+
+def _page(
+    caller: str,
+    parts: list[list[Tensor]],
+    views: list[View],
+    layer: int | None,
+    heads: Sequence[int] | None,
+    layers: Sequence[int] | None,
+    alt: str | None,
+) -> Frame:
+    """parts: one list of layers for each kind of attention that a view may show."""
+    shown = choose(caller, "layers", layers, len(parts[0]))
+    check_index(caller, "layer", layer, len(parts[0]))
+    if layer is not None and layer not in shown:
+        raise ValueError(f"{caller}: layer must be one of layers={shown}; got {layer}")
+    layer = shown[0] if layer is None else layer
+    n_heads = parts[0][0].shape[0]
+    first = choose(caller, "heads", heads, n_heads)
+    parts = [[part[number] for number in shown] for part in parts]
+    check_size(caller, parts, "layers=[0] puts one layer into the page")
+    largest = max(part[0][0].numel() for part in parts)
+    if len(first) * largest > MOST_LINES:
+        fits = MOST_LINES // largest
+        raise ValueError(
+            f"{caller}: {len(first)} heads of this text have {len(first) * largest:,} lines; at "
+            f"most {MOST_LINES:,} are drawn at once; "
+            + (f"choose up to {fits}, such as heads=[0]" if fits else "shorten the text")
+        )
+    tokens = views[0]["left_text"]
     numbers = "".join(f"<span>{head}</span>" for head in range(n_heads))
-    body = body.replace(
-        "<div id='vis'>",
-        '<p class="hint">Heads: click a square to switch one, double-click to see it alone. '
-        "Point at a token to see its lines alone.</p>"
-        f'<div class="head-numbers" aria-hidden="true">{numbers}</div><div id="vis">',
-    )
-    shown = "all heads" if heads is None else "head " + ", ".join(map(str, heads))
-    return frame(
-        body,
+    selected = "all heads" if heads is None else "head " + ", ".join(map(str, first))
+    longest = max(len(view[side]) for view in views for side in ("left_text", "right_text"))
+    return bertviz_page(
+        "head_view",
+        {
+            "attention": views,
+            "parts": [{"attn": pack_probabilities(part)} for part in parts],
+            "layer": layer,
+            "heads": first,
+            "include_layers": shown,
+            "most_heads": MOST_LINES // largest,
+        },
+        controls=menu("layer", "Layer") + views_menu(views),
+        hint="Heads: click a square to switch one, double-click to see it alone. Point at a token "
+        "to see its lines alone. With keys: Tab, arrows, Enter, Shift+Enter. "
+        '<span id="too-many" role="status"></span>',
+        above=f'<div class="head-numbers" aria-hidden="true">{numbers}</div>',
         title="Head view",
         alt=alt
         or (
             f"Lines join each query token on the left to the tokens on the right that it attends "
-            f"to; the stronger the line, the higher the probability. Layer {layer or 0} of "
-            f"{len(layers)}, {shown} of {n_heads}, for the tokens: {' '.join(tokens)}"
+            f"to; the stronger the line, the higher the probability. Layer {layer} of "
+            f"{len(shown)}, {selected} of {n_heads}, for the tokens: {' '.join(tokens)}"
         ),
-        css=read_asset("head_view.css"),
-        scripts=[shipped_script(*D3), shipped_script(*JQUERY), read_asset("head_view.js"), script],
-        height=round(22.5 * len(tokens)) + 130,
+        height=round(ROW * longest) + 150,
     )
-
-
-def shipped_script(package: str, path: str) -> str:
-    """Read a script that an installed package ships, without importing the package.
-
-    Raises ModuleNotFoundError, with what to run, if the package or the file is not there.
-    """
-    spec = find_spec(package)
-    if spec is None or not spec.submodule_search_locations:
-        raise ModuleNotFoundError(_MISSING.format(package), name=package)
-    file = Path(next(iter(spec.submodule_search_locations)), path)
-    if not file.is_file():
-        raise ModuleNotFoundError(_MISSING.format(f"{package} with {file.name}"), name=package)
-    return file.read_text(encoding="utf-8")
-
-
-_MISSING = "head_view: {} is not installed; run: pip install 'bertlab[course]'"
-
-
-def _without_servers(drawn: str) -> tuple[str, str]:
-    """Cut what BertViz returned into markup and script; drop what it would fetch.
-
-    The numbers it draws are in the script as JSON. They are read and written again: shorter,
-    with a name that is the same in every run, and safe for tokens such as `</script>`.
-    """
-    try:
-        body, script = re.split(r'<script type="text/javascript">', drawn, maxsplit=1)
-        body = re.sub(r'<script src="[^"]*"></script>', "", body).strip()
-        script = script[: script.rindex("</script>")]
-        before, rest = script.split("const params = ", maxsplit=1)
-        parameters, end = json.JSONDecoder().raw_decode(rest)
-        root = parameters["root_div_id"]
-        views = parameters["attention"]
-    except (ValueError, KeyError) as error:
-        raise RuntimeError(
-            "head_view: BertViz returned a page that this version cannot read; "
-            "run: pip install bertviz==1.4.1"
-        ) from error
-    for view in views:
-        view["attn"] = _rounded(view["attn"])
-    parameters["root_div_id"] = ROOT
-    safe = json.dumps(parameters, separators=(",", ":")).replace("<", "\\u003c")
-    # A comment at the end of the line holds the same JSON once more: it goes.
-    after = rest[end:].partition("\n")[2]
-    return body.replace(root, ROOT), f"{before}const params = {safe};\n{after}"
-
-
-def _rounded(values: list | float) -> list | float:
-    """Four digits are more than a line's opacity can show."""
-    return [_rounded(v) for v in values] if isinstance(values, list) else round(values, 4)
-
-
-def _check_index(name: str, value: int | None, size: int) -> None:
-    if value is not None and not 0 <= value < size:
-        raise ValueError(f"head_view: {name} must be from 0 to {size - 1}; got {value}")

@@ -1,0 +1,186 @@
+"""What BertViz's views share here: its scripts without a server, small numbers, and a limit.
+
+BertViz asks a server for require.js, d3 and jQuery. Where it gets no answer, no line is drawn.
+Here d3 comes from mpld3 and jQuery from nbgrader, which ship them; `bertviz_pages.js` stands in
+for require.js. BertViz's own scripts do the rest, with a few of their functions declared again
+(`head_view.js`, `model_view.js`, `neuron_view.js`): the slow ones, and those that know neither a
+dark page nor a keyboard. BertViz writes every number with 20 characters, and again for each pair of
+sentences; here it takes two, once.
+"""
+
+import html
+import json
+import re
+from collections.abc import Iterable, Sequence
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from bertlab.viz.frames import Frame, frame, read_asset
+
+D3 = ("mpld3", "js/d3.v5.min.js")
+JQUERY = (
+    "nbgrader",
+    "server_extensions/formgrader/static/node_modules/jquery/dist/jquery.slim.min.js",
+)
+ROOT = "bertviz"
+DIGITS = np.frombuffer(
+    b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/", dtype=np.uint8
+)
+# The scripts take half a megabyte; with these the page stays below 3 MB.
+MOST_CHARACTERS = 2_500_000
+
+View = dict[str, Any]  # one choice of BertViz's "Attention" menu, as its scripts read it
+
+
+def bertviz_page(
+    view: str,
+    parameters: dict[str, Any],
+    *,
+    controls: str,
+    hint: str,
+    above: str = "",
+    title: str,
+    alt: str,
+    height: int,
+) -> Frame:
+    """A frame with one of BertViz's views: "head_view", "model_view" or "neuron_view".
+
+    parameters: what its script reads, with numbers packed by `pack`; controls: the menus above
+    the view; hint: how to use it; above: what stands directly above the drawing.
+
+    Raises ModuleNotFoundError if a script is not installed, RuntimeError if it is not BertViz's.
+    """
+    parameters = {"root_div_id": ROOT, "default_filter": "0", **parameters}
+    # A token `</script>` must not end the script that holds it.
+    safe = json.dumps(parameters, separators=(",", ":")).replace("<", "\\u003c")
+    return frame(
+        f'<div id="{ROOT}">\n<div class="controls">{controls}</div>\n<p class="hint">{hint}</p>\n'
+        f'{above}<div id="vis"></div>\n</div>',
+        title=title,
+        alt=alt,
+        css=read_asset("bertviz_pages.css") + read_asset(f"{view}.css"),
+        scripts=[
+            shipped_script(*D3),
+            shipped_script(*JQUERY),
+            read_asset("bertviz_pages.js"),
+            f"window.bertviz_params = readParameters({safe});",
+            bertviz_script(view),
+        ],
+        height=height,
+    )
+
+
+def bertviz_script(view: str) -> str:
+    """BertViz's script with ours at its end, inside the function that it consists of.
+
+    A function that ours declares again takes the place of BertViz's, which ours may call by its
+    name with `bertviz_` before it.
+    """
+    script, ours = shipped_script("bertviz", f"{view}.js").rstrip(), read_asset(f"{view}.js")
+    again = re.findall(r"^function (\w+)\(.*// again$", ours, re.MULTILINE)
+    missing = [name for name in again if f"function {name}(" not in script]
+    if missing or "requirejs(['jquery', 'd3']" not in script or not script.endswith("});"):
+        raise RuntimeError(
+            f"{view}: the BertViz that is installed has another script than this version can use; "
+            "run: pip install bertviz==1.4.1"
+        )
+    for name in again:
+        script = script.replace(f"function {name}(", f"function bertviz_{name}(")
+    script = script.replace("PYTHON_PARAMS;", "window.bertviz_params;", 1)
+    return f"{script.removesuffix('});')}\n{ours}}});"
+
+
+def shipped_script(package: str, path: str) -> str:
+    """Read a script that an installed package ships, without importing the package.
+
+    Raises ModuleNotFoundError, with what to run, if the package or the file is not there.
+    """
+    spec = find_spec(package)
+    if spec is None or not spec.submodule_search_locations:
+        raise ModuleNotFoundError(_MISSING.format(package), name=package)
+    file = Path(next(iter(spec.submodule_search_locations)), path)
+    if not file.is_file():
+        raise ModuleNotFoundError(_MISSING.format(f"{package} with {file.name}"), name=package)
+    return file.read_text(encoding="utf-8")
+
+
+_MISSING = (
+    "the views of BertViz need {}, which is not installed; run: pip install 'bertlab[course]'"
+)
+
+
+def pack(values: Tensor, characters: int, low: float, high: float) -> dict[str, Any]:
+    """Numbers from `low` to `high` as text, so many characters each; `unpack` in the page reads it.
+
+    Two characters, 12 bits, keep a probability to 0.00013, finer than a line's opacity shows.
+    """
+    most = 64**characters - 1
+    step = (high - low) / most or 1.0
+    numbers = ((values.double() - low) / step).round().clamp(0, most).long().numpy().ravel()
+    places = np.arange(characters - 1, -1, -1) * 6
+    text = DIGITS[(numbers[:, None] >> places) & 63].tobytes().decode("ascii")
+    return {
+        "shape": list(values.shape),
+        "characters": characters,
+        "low": low,
+        "step": step,
+        "text": text,
+    }
+
+
+def pack_probabilities(layers: Sequence[Tensor]) -> dict[str, Any]:
+    """One [H, L, L'] a layer."""
+    return pack(torch.stack(list(layers)), 2, 0.0, 1.0)
+
+
+def sentence_views(tokens: list[str], sentence_b_start: int | None) -> list[View]:
+    """All tokens; for a pair of sentences also each with itself and with the other."""
+    if sentence_b_start is None:
+        return [attention_view(None, tokens, tokens)]
+    a, b = (0, sentence_b_start), (sentence_b_start, len(tokens))
+    pairs = {"A -> Sentence A": (a, a), "B -> Sentence B": (b, b)}
+    pairs |= {"A -> Sentence B": (a, b), "B -> Sentence A": (b, a)}
+    return [attention_view("All", tokens, tokens)] + [
+        attention_view(f"Sentence {name}", tokens, tokens, rows=rows, columns=columns)
+        for name, (rows, columns) in pairs.items()
+    ]
+
+
+def attention_view(
+    name: str | None,
+    query_tokens: list[str],
+    key_tokens: list[str],
+    *,
+    part: int = 0,
+    rows: tuple[int, int] | None = None,
+    columns: tuple[int, int] | None = None,
+) -> View:
+    """A choice of the menu: which rows and columns of which packed part it shows."""
+    rows, columns = rows or (0, len(query_tokens)), columns or (0, len(key_tokens))
+    return {
+        "name": name,
+        "left_text": query_tokens[slice(*rows)],
+        "right_text": key_tokens[slice(*columns)],
+        "part": part,
+        "rows": rows,
+        "columns": columns,
+    }
+
+
+def menu(id: str, label: str, options: Iterable[str] = ()) -> str:
+    """A menu; BertViz's script fills it if there are no options."""
+    inside = "".join(
+        f'<option value="{number}">{html.escape(text)}</option>'
+        for number, text in enumerate(options)
+    )
+    return f'<label>{label} <select id="{id}">{inside}</select></label>'
+
+
+def views_menu(views: list[View]) -> str:
+    """The menu of the views, if there is something to choose."""
+    return menu("filter", "Attention", (view["name"] for view in views)) if views[1:] else ""

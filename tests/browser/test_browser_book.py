@@ -1,0 +1,119 @@
+"""The book in a browser, opened from a file with the network cut."""
+
+import nbformat
+import pytest
+
+from bertlab import viz
+from course.book import write_site
+
+pytestmark = pytest.mark.browser
+
+TITLE = "Byte pair encoding, merge by merge"
+
+
+def page_of(title, text, *outputs):
+    """A notebook that has run: a title, a text and a cell with outputs."""
+    data = [nbformat.v4.new_output("display_data", {"text/html": html}) for html in outputs]
+    cells = [
+        nbformat.v4.new_markdown_cell(f"# {title}\n\n{text}", id="title"),
+        nbformat.v4.new_code_cell("show()", id="cell", outputs=data),
+    ]
+    return nbformat.v4.new_notebook(cells=cells, metadata={"language_info": {"name": "python"}})
+
+
+@pytest.fixture(scope="module")
+def first_page(tmp_path_factory):
+    """Two lectures with a frame, a plot and maths, made into a book; its first page."""
+    folder = tmp_path_factory.mktemp("book")
+    stepper = viz.merge_stepper({"cost": 2, "best": 2, "men": 1}, [("s", "t"), ("m", "e")])
+    picture = '<img alt="a plot" src="data:image/gif;base64,R0lGODlhAQABAAAAACw=">'
+    text = "It is $\\sqrt{d}$.\n\n<details><summary>Why?</summary>\n\nFor $x^2$.\n\n</details>"
+    pages = {
+        "01_first": page_of("1 · First", text, stepper._repr_html_(), picture),
+        "02_second": page_of("2 · Second", "Nothing about camels, once: dromedary."),
+    }
+    for name, page in pages.items():
+        nbformat.write(page, folder / f"{name}.ipynb")
+    return write_site([folder / f"{name}.ipynb" for name in pages], folder)
+
+
+@pytest.fixture
+def lecture(tab, first_page):
+    """The first lecture in a tab; no error may be in its console at the end."""
+    tab.page.goto((first_page.parent / "01_first.html").as_uri())
+    yield tab
+    assert tab.errors == []
+
+
+def background(locator):
+    return locator.evaluate("element => getComputedStyle(element).backgroundColor")
+
+
+def test_maths_is_set_and_not_shown_as_source(lecture):
+    root = lecture.page.locator("article mjx-container mjx-msqrt")
+    root.wait_for()
+    assert root.bounding_box()["height"] > 10
+    assert "sqrt" not in lecture.page.locator("article p", has_text="It is").inner_text()
+    lecture.page.locator("summary").click()
+    assert lecture.page.locator("details mjx-container mjx-msup").is_visible()
+
+
+def test_a_view_in_the_book_is_alive(lecture):
+    view = lecture.frame(TITLE)
+    slider = view.locator("input[type=range]")
+    before = view.locator("main").inner_text()
+    slider.focus()
+    slider.press("ArrowRight")
+    assert view.locator("main").inner_text() != before
+    assert lecture.page.locator(".bertlab-alt").is_hidden()
+
+
+def test_the_switch_turns_page_and_view_dark_and_light(lecture):
+    page = lecture.page
+    for choice, theme in (("Dark", "dark"), ("Light", "light"), ("System Settings", "light")):
+        page.get_by_role("button", name="Color mode").click()
+        page.get_by_role("button", name=choice).click()
+        assert page.locator("html").get_attribute("data-theme") == theme
+        dark = {"rgb(18, 18, 18)": True, "rgb(255, 255, 255)": False}[
+            background(page.locator("body"))
+        ]
+        assert dark == (theme == "dark")
+        page.wait_for_function(
+            """theme => document.querySelector("iframe").contentDocument
+                .documentElement.dataset.theme === theme""",
+            arg=theme,
+        )
+        if dark:  # a plot's letters are black
+            assert background(page.get_by_alt_text("a plot")) == "rgb(255, 255, 255)"
+            assert background(page.locator(".cell_output .text_html").first) == "rgba(0, 0, 0, 0)"
+
+
+def test_the_book_begins_as_dark_as_the_readers_system(tab, first_page):
+    tab.page.emulate_media(color_scheme="dark")
+    tab.page.goto(first_page.as_uri())
+    assert tab.page.locator("html").get_attribute("data-theme") == "dark"
+    assert tab.errors == []
+
+
+def test_next_previous_and_contents_lead_through_the_book(lecture):
+    page = lecture.page
+    page.locator("a[title='next page']").click()
+    assert page.locator("article h1").inner_text().startswith("2 · Second")
+    page.locator(".bd-sidebar-primary").get_by_role("link", name="1 · First").click()
+    assert page.locator("article h1").inner_text().startswith("1 · First")
+    page.locator("a[title='previous page']").click()
+    assert page.get_by_role("link", name="2 · Second").count() >= 2
+
+
+def test_the_search_finds_a_word_of_a_lecture(tab, first_page):
+    tab.page.goto((first_page.parent / "search.html").as_uri() + "?q=dromedary")
+    found = tab.page.locator("#search-results li a")
+    found.first.wait_for()
+    assert "2 · Second" in found.first.inner_text()
+    assert tab.errors == []
+
+
+def test_a_phone_shows_a_page_without_scrolling_sideways(lecture):
+    lecture.page.set_viewport_size({"width": 360, "height": 700})
+    assert lecture.page.evaluate("document.documentElement.scrollWidth") <= 360
+    assert lecture.page.locator(".bd-sidebar-primary").bounding_box()["x"] < 0

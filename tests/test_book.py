@@ -1,0 +1,267 @@
+"""The book: what its pages hold, and what is run to make them."""
+
+import contextlib
+import io
+import re
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+import nbformat
+import pytest
+from bs4 import BeautifulSoup
+
+from course import book, lectures
+from tests.conftest import ROOT
+
+BUDGET = {"seconds": 60, "megabytes": 1_000, "network": False}
+
+FIRST = [
+    """# 1 · First words
+
+What a token is.
+
+**Builds on** nothing.""",
+    """## A sum
+
+It is $x_1 + x_2$, and as a picture
+
+$$\\sum_{i=1}^{2} x_i$$
+
+| what | much |
+|---|---|
+| all | $\\sqrt{d}$ |
+
+Go on with [the second lecture](02_second.ipynb#a-list), do [the first exercise]
+(../exercises/ps1_bpe/ps1_bpe.ipynb), or read [elsewhere](https://example.org/paper).
+
+<details><summary><b>Check yourself.</b> How much?</summary>
+
+It is $y^2$.
+
+</details>""".replace("]\n(", "]("),
+    "print(6 * 7)",
+    """from IPython.display import HTML, display
+display({"application/vnd.jupyter.widget-view+json": {"model_id": "a", "version_major": 2},
+         "text/html": "<p>still here</p>", "text/plain": "still here"}, raw=True)
+display({"application/vnd.jupyter.widget-view+json": {"model_id": "b", "version_major": 2},
+         "text/plain": "merges: 6%"}, raw=True)
+HTML('<img alt="two bars" src="data:image/gif;base64,R0lGODlhAQABAAAAACw=">'
+     '<iframe title="View" srcdoc="&lt;p&gt;inside"></iframe>')""",
+]
+SECOND = [
+    "# 2 · Second words",
+    "## A list\n\nBack to [the first](01_first.ipynb).",
+    "'seven' + 'ty'",
+]
+
+
+def write(path, sources):
+    """A notebook whose texts are markdown if they begin as prose does, else code."""
+    cells = [
+        (nbformat.v4.new_markdown_cell if source[0] in "#It" else nbformat.v4.new_code_cell)(
+            source, id=f"cell-{number}"
+        )
+        for number, source in enumerate(sources)
+    ]
+    kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
+    metadata = {"bertlab": {"budget": BUDGET}, "kernelspec": kernel}
+    nbformat.write(nbformat.v4.new_notebook(cells=cells, metadata=metadata), path)
+    return path
+
+
+@pytest.fixture
+def library(tmp_path):
+    """A library of one module."""
+    folder = tmp_path / "library"
+    folder.mkdir()
+    (folder / "sums.py").write_text("TWO = 2\n")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """Two lectures made into a book: one is really run, one was before; the folder."""
+    folder = tmp_path_factory.mktemp("lectures")
+    pages = [write(folder / "01_first.ipynb", FIRST), write(folder / "02_second.ipynb", SECOND)]
+    ran = nbformat.read(pages[1], as_version=4)
+    ran.metadata["made_from"] = book.digest(pages[1])
+    ran.cells[-1].outputs = [nbformat.v4.new_output("stream", name="stdout", text="seventy")]
+    (folder / "book" / "executed").mkdir(parents=True)
+    nbformat.write(ran, folder / "book" / "executed" / "02_second.ipynb")
+    said = io.StringIO()
+    with contextlib.redirect_stderr(said):
+        book.make_book(pages, folder / "book")
+    assert said.getvalue() == ""  # Sphinx warns there of links that lead nowhere, for one
+    return folder / "book"
+
+
+def soup(made, name):
+    return BeautifulSoup((made / "site" / name).read_text(encoding="utf-8"), "html.parser")
+
+
+def article(made, name):
+    return soup(made, name).find("article")
+
+
+@pytest.mark.notebooks
+def test_a_page_shows_text_code_and_what_the_code_printed(made):
+    words = article(made, "01_first.html").get_text()
+    assert "What a token is." in words
+    assert "print(6 * 7)" in words.replace("\xa0", " ")
+    outputs = [out.get_text().strip() for out in soup(made, "01_first.html").select(".cell_output")]
+    assert outputs[0] == "42"
+    assert soup(made, "02_second.html").select_one(".cell_output").get_text().strip() == "seventy"
+
+
+@pytest.mark.notebooks
+def test_a_widget_shows_its_static_state_and_a_progress_bar_nothing(made):
+    page = soup(made, "01_first.html")
+    outputs = " ".join(out.get_text() for out in page.select(".cell_output"))
+    assert "still here" in outputs
+    assert "merges: 6%" not in outputs
+    assert page.find("img", alt="two bars")
+    assert page.find("iframe", title="View")
+    assert not page.find("script", type=re.compile("widget"))
+
+
+@pytest.mark.notebooks
+def test_maths_is_left_to_mathjax_wherever_it_stands(made):
+    page = article(made, "01_first.html")
+    found = [part.get_text().strip() for part in page.select(".math")]
+    assert [re.sub(r"\\[()\[\]]", "", part).strip() for part in found] == [
+        "x_1 + x_2",
+        r"\sum_{i=1}^{2} x_i",
+        r"\sqrt{d}",
+        "y^2",
+    ]
+    assert page.select_one("details .math")
+    assert page.select_one("table .math")
+
+
+@pytest.mark.notebooks
+def test_a_link_leads_to_the_other_lectures_page(made):
+    page = article(made, "01_first.html")
+    assert page.find("a", string="the second lecture")["href"] == "02_second.html#a-list"
+    assert soup(made, "02_second.html").find(id="a-list")
+    assert page.find("a", string="elsewhere")["href"] == "https://example.org/paper"
+
+
+@pytest.mark.notebooks
+def test_a_link_to_a_file_that_is_no_page_says_where_it_is(made):
+    page = article(made, "01_first.html")
+    assert "exercise (exercises/ps1_bpe/ps1_bpe.ipynb in the course's folder)" in page.get_text()
+    assert not page.find("a", href=re.compile("ps1"))
+
+
+@pytest.mark.notebooks
+def test_every_page_leads_to_all_and_to_its_neighbours(made):
+    for name in ("index.html", "01_first.html", "02_second.html"):
+        side = soup(made, name).select_one(".bd-sidebar-primary nav")
+        assert [link.get_text(strip=True) for link in side.find_all("a")][-2:] == [
+            "1 · First words",
+            "2 · Second words",
+        ]
+    assert soup(made, "01_first.html").find("a", title="next page")["href"] == "02_second.html"
+    before = soup(made, "02_second.html").find("a", title="previous page")
+    assert before["href"] == "01_first.html"
+    assert "What a token is." in article(made, "index.html").get_text()
+
+
+def loaded(page):
+    """The addresses that a browser fetches for a page by itself."""
+    for tag, name in (("script", "src"), ("img", "src"), ("iframe", "src"), ("link", "href")):
+        for found in page.find_all(tag, **{name: True}):
+            if found.get("rel") not in (["index"], ["search"], ["next"], ["prev"]):
+                yield found[name]
+
+
+@pytest.mark.notebooks
+def test_nothing_is_fetched_from_elsewhere_and_nothing_is_missing(made):
+    site = made / "site"
+    pages = sorted(site.glob("*.html"))
+    assert len(pages) >= 4
+    asked = {address for path in pages for address in loaded(soup(made, path.name))}
+    styles = [path.read_text(encoding="utf-8") for path in site.rglob("*.css")]
+    asked_by_styles = {
+        address
+        for style in styles
+        for address in re.findall(r"@import\s+[^;]+|url\(\s*['\"]?([^'\")]+)", style)
+    }
+    assert len(asked) > 10
+    for address in asked | asked_by_styles:
+        parts = urlsplit(address)
+        assert (parts.scheme, parts.netloc) in (("", ""), ("data", "")), address
+    for address in asked:
+        if not address.startswith("data:"):
+            assert (site / unquote(urlsplit(address).path)).is_file(), address
+
+
+@pytest.mark.notebooks
+def test_no_link_inside_the_book_is_broken(made):
+    for path in (made / "site").glob("*.html"):
+        for link in soup(made, path.name).find_all("a", href=True):
+            parts = urlsplit(link["href"])
+            if not parts.scheme and parts.path:
+                assert (made / "site" / unquote(parts.path)).is_file(), link["href"]
+
+
+def test_the_whole_book_of_a_lecture_that_fails_names_it_and_keeps_the_old_site(tmp_path, library):
+    bad = write(tmp_path / "07_bad.ipynb", ["# 7 · Bad", "1 / 0"])
+    old = tmp_path / "book" / "site"
+    old.mkdir(parents=True)
+    (old / "index.html").write_text("as before")
+    with pytest.raises(RuntimeError, match=r"(?s)07_bad failed:.*1 / 0.*ZeroDivisionError"):
+        book.make_book([bad], tmp_path / "book", library)
+    assert (old / "index.html").read_text() == "as before"
+    assert list((tmp_path / "book" / "executed").iterdir()) == []
+
+
+@pytest.fixture
+def runs(monkeypatch):
+    """The names of the notebooks that were run; nothing is really executed."""
+    names = []
+
+    def run(path, keep):
+        names.append(path.stem)
+        keep.write_bytes(Path(path).read_bytes())
+        return lectures.Run(path.stem, 1.0, 1.0, BUDGET, True)
+
+    monkeypatch.setattr(lectures, "run", run)
+    return names
+
+
+def test_only_what_has_changed_is_run_again(tmp_path, library, runs):
+    page, kept = write(tmp_path / "01_first.ipynb", FIRST), tmp_path / "executed"
+    kept.mkdir()
+
+    def refresh():
+        assert book.refresh(page, kept, library) == ""
+        return len(runs)
+
+    assert [refresh(), refresh()] == [1, 1]
+    write(page, [*FIRST, "1 + 1"])
+    assert [refresh(), refresh()] == [2, 2]
+    (library / "sums.py").write_text("TWO = 3\n")
+    assert [refresh(), refresh()] == [3, 3]
+    (library / "theme.css").write_text("p {}")
+    assert [refresh(), refresh()] == [4, 4]
+    (library / "__pycache__").mkdir()
+    (library / "__pycache__" / "sums.pyc").write_bytes(b"compiled")
+    assert refresh() == 4
+    assert [path.name for path in kept.iterdir()] == ["01_first.ipynb"]
+
+
+def test_two_lectures_of_one_name_are_refused(tmp_path):
+    with pytest.raises(ValueError, match="names of their own"):
+        book.make_book([tmp_path / "a" / "x.ipynb", tmp_path / "b" / "x.ipynb"], tmp_path)
+
+
+def test_a_notebook_that_is_not_there_is_named(capsys, tmp_path):
+    with pytest.raises(SystemExit):
+        book.main([str(tmp_path / "nowhere.ipynb"), "--to", str(tmp_path)])
+    assert "no such notebook" in capsys.readouterr().err
+
+
+def test_git_ignores_the_book_and_clean_removes_it():
+    assert "/book/" in (ROOT / ".gitignore").read_text().splitlines()
+    assert re.search(r"^clean:.*\n\trm -rf .*\bbook\b", (ROOT / "Makefile").read_text(), re.M)
