@@ -22,6 +22,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GroupShuffleSplit
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from threadpoolctl import threadpool_limits
 from torch import Tensor
 
 from bertlab.interpretability.traces import Trace
@@ -189,7 +190,9 @@ def _accuracy(
     if len(set(numbers[train])) == 1:  # nothing to learn
         return float(np.mean(numbers[test] == numbers[train][0]))
     classifier = make_pipeline(StandardScaler(), LogisticRegression(C=PULL, max_iter=200, tol=1e-3))
-    with warnings.catch_warnings():  # the last digits of the weights do not matter here
+    # With two threads so small a regression takes three times as long.
+    with warnings.catch_warnings(), threadpool_limits(1):
+        # The last digits of the weights do not matter here.
         warnings.simplefilter("ignore", ConvergenceWarning)
         classifier.fit(vectors[train], numbers[train])
     return float(classifier.score(vectors[test], numbers[test]))

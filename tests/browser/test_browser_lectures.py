@@ -16,9 +16,13 @@ from nbconvert import HTMLExporter
 from playwright.sync_api import expect
 
 from bertlab import data
+from bertlab.model.pretrained import BERTLAB_MINI
 from tests.conftest import ROOT
 
 pytestmark = pytest.mark.browser
+
+MORE = " the horse ran ."  # what a student types behind the sentence that is there
+FAINTEST = 1 / 512  # a fainter line would change no pixel, and is not drawn
 
 # What JupyterLab itself says in red, on any page: it asks its server for what is not there.
 NOT_OURS = re.compile(r"Failed to load resource: .*(404|403)")
@@ -29,6 +33,7 @@ class Opened:
     """A lecture that has run: in JupyterLab, or as an exported page."""
 
     tab: object
+    live: bool  # in JupyterLab, with a kernel
 
     def view(self, title, number=0):
         """Bring a frame into sight; what is inside it."""
@@ -56,7 +61,7 @@ def follow(tab, lab, keep_screenshot):
         lab.open(tab.page, copy.name)
         seconds = notebook.metadata["bertlab"]["budget"]["seconds"]
         lab.run_all(tab.page, seconds=2 * seconds)  # twice: a browser runs beside the kernel
-        use(Opened(tab))
+        use(Opened(tab, live=True))
         keep_screenshot(tab.page, "JupyterLab")
         assert [error for error in tab.errors if not NOT_OURS.search(error)] == []
 
@@ -72,7 +77,7 @@ def follow(tab, lab, keep_screenshot):
         exported.write_text(exporter.from_notebook_node(executed)[0], encoding="utf-8")
         tab.errors.clear()
         tab.page.goto(exported.as_uri())
-        use(Opened(tab))
+        use(Opened(tab, live=False))
         keep_screenshot(tab.page, "exported")
         assert tab.errors == []
 
@@ -141,7 +146,7 @@ def test_lecture_04_shows_the_weights_of_the_published_model(follow):
         assert view.locator("#left text").all_text_contents() == tokens
         check_lines(view, attentions[0], heads=[2])
         view.locator("#layer").select_option("3")
-        squares = view.locator("svg > g:last-of-type > rect")
+        squares = view.get_by_role("checkbox")
         expect(squares).to_have_count(12)
         squares.nth(2).dblclick()  # from head 2 alone to all twelve
         check_lines(view, attentions[3], heads=range(12))
@@ -177,14 +182,100 @@ def test_lecture_07_rolls_the_dice(follow):
     follow("07_objectives", use)
 
 
-def published(sentence):
-    """Hugging Face's attention, one [H, L, L] a layer, and tokens, for the real MiniLM weights."""
+def test_lecture_10_shows_the_heads_of_both_models(follow):
+    white = "the king gave his daughter a white horse ."
+    mini, tokens = published(white, folder=BERTLAB_MINI)
+    pair, pair_tokens = published(white, "she went to the river with the horse .")
+    minilm, minilm_tokens = published(white)
+    longer, longer_tokens = published(white + MORE)
+
+    def use(opened):
+        view = opened.view("Head view")
+        assert view.locator("#left text").all_text_contents() == tokens
+        check_lines(view, mini[0], heads=range(4))
+        view.locator("#layer").select_option("2")
+        check_lines(view, mini[2], heads=range(4))
+
+        view = opened.view("Head view", 1)
+        check_lines(view, pair[1], heads=[1])
+        view.locator("#filter").select_option(label="Sentence B -> Sentence A")
+        assert view.locator("#left text").all_text_contents() == pair_tokens[11:]
+        check_lines(view, pair[1][:, 11:, :11], heads=[1])
+
+        view = opened.view("Model view")
+        expect(view.get_by_role("button", name="Layer")).to_have_count(16)
+        view.get_by_role("button", name="Layer 3, head 2").click()
+        lines = view.locator(".attn-line-group line")
+        assert lines.count() == pytest.approx((mini[3][2] >= FAINTEST).sum(), abs=2)
+        ink = lines.evaluate_all(
+            "all => all.reduce((sum, e) => sum + +e.getAttribute('stroke-opacity'), 0)"
+        )
+        assert ink == pytest.approx(mini[3][2].sum(), abs=0.1)  # every row sums to 1
+
+        view = opened.view("Neuron view")
+        horse = tokens.index("horse")
+        view.locator("#expanded #leftText text").nth(horse).hover()
+        scores = view.locator("#expanded .dotproduct").evaluate_all(
+            "all => all.map(e => +e.dataset.value)"
+        )
+        exponentials = np.exp(np.array(scores) - max(scores))
+        np.testing.assert_allclose(exponentials / exponentials.sum(), mini[0][0, horse], atol=2e-3)
+
+        view = opened.view("All heads")
+        first = view.locator(".gallery b").first
+        assert first.text_content() == "0.2"  # the previous-token head of MiniLM
+        view.locator("#by").select_option("entropy")
+        rows = [-(layer * np.log(layer + 1e-30)).sum(-1).mean(-1) for layer in minilm]
+        lowest = divmod(int(np.argmin(np.stack(rows))), 12)
+        assert first.text_content() == "{}.{}".format(*lowest)
+
+        # The page was saved after the student had typed: the export holds what they saw last.
+        attentions, words = (minilm, minilm_tokens) if opened.live else (longer, longer_tokens)
+        view = opened.view("What each head attends to")
+        assert view.locator(".heat tbody th").all_text_contents() == words
+        check_cells(view, 100 * attentions[3][1])
+        view.locator("#head").focus()
+        opened.press("ArrowRight", "ArrowUp")
+        expect(view.locator(".caption")).to_have_text("Layer 2, head 2")
+        check_cells(view, 100 * attentions[2][2])
+        view.get_by_label("hide [CLS]").check()
+        check_cells(view, 100 * without_first(attentions[2][2]))
+
+        box = opened.tab.page.get_by_label("Type here")
+        if not opened.live:
+            expect(box).to_have_count(0)
+            return
+        box.click()
+        opened.press("End")
+        opened.tab.page.keyboard.type(MORE)
+        expect(view.locator(".heat tbody th")).to_have_text(longer_tokens[1:])
+        check_cells(view, 100 * without_first(longer[2][2]))  # what was chosen stays chosen
+
+    follow("10_attention_heads", use)
+
+
+def without_first(attention):
+    """Without [CLS]; every row sums to 1 again."""
+    left = attention[1:, 1:]
+    return left / left.sum(axis=-1, keepdims=True)
+
+
+def check_cells(view, numbers):
+    """The numbers in a heat map's cells, each rounded to a whole one."""
+    shown = [float(text) for text in view.locator(".heat tbody td").all_text_contents()]
+    np.testing.assert_allclose(np.reshape(shown, numbers.shape), numbers, atol=0.52)
+
+
+def published(*sentences, folder=None):
+    """Hugging Face's attention, one [H, L, L] a layer, and tokens; MiniLM's real weights."""
     from transformers import AutoModel, AutoTokenizer
 
-    folder = data.path("minilm", "config.json").parent
+    folder = folder or data.path("minilm", "config.json").parent
     tokenizer = AutoTokenizer.from_pretrained(folder)
-    model = AutoModel.from_pretrained(folder, attn_implementation="eager").eval()
-    encoded = tokenizer(sentence, return_tensors="pt")
+    model = AutoModel.from_pretrained(
+        folder, attn_implementation="eager", dtype=torch.float32
+    ).eval()
+    encoded = tokenizer(*sentences, return_tensors="pt")
     with torch.no_grad():
         attentions = model(**encoded, output_attentions=True).attentions
     tokens = tokenizer.convert_ids_to_tokens(encoded["input_ids"][0])
@@ -194,17 +285,17 @@ def published(sentence):
 def check_lines(view, attention, heads):
     """Every line's ink is its probability, shared by the heads that are shown."""
     heads = list(heads)
-    length = attention.shape[-1]
-    expect(view.locator("#attention line")).to_have_count(len(attention) * length * length)
     drawn = view.locator("#attention line").evaluate_all(
         """lines => lines.map(line => [
             +line.parentNode.parentNode.getAttribute("head-index"),
             +line.getAttribute("left-token-index"), +line.getAttribute("right-token-index"),
             +line.getAttribute("stroke-opacity")])"""
     )
-    ink = np.full(attention.shape, np.nan)
-    for head, left, right, opacity in drawn:
-        ink[head, left, right] = opacity
+    ink = np.zeros(attention.shape)
+    for head, query, key, opacity in drawn:
+        ink[head, query, key] = opacity
     expected = np.zeros(attention.shape)
     expected[heads] = attention[heads] / len(heads)
-    np.testing.assert_allclose(ink, expected, atol=1e-3)
+    assert len(drawn) == (ink > 0).sum()  # one line a pair
+    np.testing.assert_allclose(ink, np.where(ink > 0, expected, 0), atol=1e-3)
+    assert expected[ink == 0].max() < FAINTEST + 1e-3
