@@ -86,7 +86,10 @@ def head_gallery(
         raise ValueError("head_gallery: tokens must be at least 2, to look at each other; got 1")
     if by not in ORDERS:
         raise ValueError(f"head_gallery: by must be one of {', '.join(ORDERS)}; got {by!r}")
-    scores = {name: score(layers) for name, score in _scores(tokens).items()}
+    # Rounded, for the last digits of a mean are chance, and equal heads are to keep their order.
+    scores = {
+        name: score(layers).float().round(decimals=6) for name, score in _scores(tokens).items()
+    }
     if by not in scores:
         raise ValueError(f"head_gallery: tokens must hold {SEP} to sort by it; got {tokens}")
     chance = {name: score(_alike(layers)).item() for name, score in _scores(tokens).items()}
