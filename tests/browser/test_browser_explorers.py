@@ -175,7 +175,9 @@ def order_of(view):
 
 def names_sorted(scores, highest_first):
     n_heads = scores.shape[1]
-    order = scores.flatten().argsort(descending=highest_first, stable=True).tolist()
+    # What is equal up to the sixth digit keeps its order.
+    order = scores.round(decimals=6).flatten().argsort(descending=highest_first, stable=True)
+    order = order.tolist()
     return [f"{number // n_heads}.{number % n_heads}" for number in order]
 
 
