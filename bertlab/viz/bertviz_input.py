@@ -9,6 +9,8 @@ from bertlab.interpretability.traces import TranslationTrace
 from bertlab.viz.attention_input import check_layers, check_tokens
 from bertlab.viz.bertviz_pages import MOST_CHARACTERS, View, attention_view, sentence_views
 
+MOST_LINES = 100_000  # of a head that is opened
+
 
 def choose(caller: str, name: str, chosen: Sequence[int] | None, size: int) -> list[int]:
     """The chosen layers or heads, in order; all of them if nothing was chosen."""
@@ -28,6 +30,24 @@ def check_index(caller: str, name: str, value: int | None, size: int) -> None:
     """Raise ValueError unless `value` is None or from 0 to size - 1."""
     if value is not None and not 0 <= value < size:
         raise ValueError(f"{caller}: {name} must be from 0 to {size - 1}; got {value}")
+
+
+def seen_first(caller: str, name: str, value: int | None, shown: list[int], size: int) -> int:
+    """The layer or the head that is seen first: `value`, otherwise the first of those shown."""
+    check_index(caller, name, value, size)
+    if value is not None and value not in shown:
+        raise ValueError(f"{caller}: {name} must be one of {name}s={shown}; got {value}")
+    return shown[0] if value is None else value
+
+
+def check_lines_of_a_head(caller: str, parts: list[list[Tensor]]) -> None:
+    """Raise ValueError if a head that is opened has more lines than a browser draws at once."""
+    lines = max(part[0][0].numel() for part in parts)
+    if lines > MOST_LINES:
+        raise ValueError(
+            f"{caller}: a head of this text has {lines:,} lines; at most {MOST_LINES:,} are "
+            f"drawn; shorten the text to {math.isqrt(MOST_LINES)} tokens"
+        )
 
 
 def check_size(caller: str, parts: list[list[Tensor]], advice: str) -> None:

@@ -7,10 +7,10 @@ from torch import Tensor
 from bertlab.interpretability.traces import TranslationTrace
 from bertlab.viz.attention_input import check_layers, check_tokens
 from bertlab.viz.bertviz_input import (
-    check_index,
     check_size,
     check_translation,
     choose,
+    seen_first,
     self_or_cross_views,
     translation_views,
 )
@@ -90,12 +90,9 @@ def _page(
     alt: str | None,
 ) -> Frame:
     """parts: one list of layers for each kind of attention that a view may show."""
-    shown = choose(caller, "layers", layers, len(parts[0]))
-    check_index(caller, "layer", layer, len(parts[0]))
-    if layer is not None and layer not in shown:
-        raise ValueError(f"{caller}: layer must be one of layers={shown}; got {layer}")
-    layer = shown[0] if layer is None else layer
-    n_heads = parts[0][0].shape[0]
+    n_layers, n_heads = len(parts[0]), parts[0][0].shape[0]
+    shown = choose(caller, "layers", layers, n_layers)
+    layer = seen_first(caller, "layer", layer, shown, n_layers)
     first = choose(caller, "heads", heads, n_heads)
     parts = [[part[number] for number in shown] for part in parts]
     check_size(caller, parts, "layers=[0] puts one layer into the page")
@@ -131,7 +128,7 @@ def _page(
         or (
             f"Lines join each query token on the left to the tokens on the right that it attends "
             f"to; the stronger the line, the higher the probability. Layer {layer} of "
-            f"{len(shown)}, {selected} of {n_heads}, for the tokens: {' '.join(tokens)}"
+            f"{n_layers}, {selected} of {n_heads}, for the tokens: {' '.join(tokens)}"
         ),
         height=round(ROW * longest) + 150,
     )

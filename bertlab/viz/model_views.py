@@ -7,6 +7,7 @@ from torch import Tensor
 from bertlab.interpretability.traces import TranslationTrace
 from bertlab.viz.attention_input import check_layers, check_tokens
 from bertlab.viz.bertviz_input import (
+    check_lines_of_a_head,
     check_size,
     check_translation,
     choose,
@@ -18,7 +19,6 @@ from bertlab.viz.frames import Frame
 
 LEAST_COLUMNS = 8  # thumbnails of a model with two heads would fill the screen
 TALLEST_THUMBNAIL = 240  # pixels; a longer text is drawn closer together
-MOST_LINES = 100_000  # of a head that is opened
 
 
 def model_view(
@@ -79,12 +79,7 @@ def _page(
     shown_heads = choose(caller, "heads", heads, n_heads)
     parts = [[part[layer][shown_heads] for layer in shown_layers] for part in parts]
     check_size(caller, parts, "layers=[0], heads=[0] is the smallest choice")
-    lines = max(part[0][0].numel() for part in parts)
-    if lines > MOST_LINES:
-        raise ValueError(
-            f"{caller}: a head of this text has {lines:,} lines; at most {MOST_LINES:,} are "
-            f"drawn; shorten the text to {int(MOST_LINES**0.5)} tokens"
-        )
+    check_lines_of_a_head(caller, parts)
     columns = max(len(shown_heads), LEAST_COLUMNS)
     longest = max(len(view[side]) for view in views for side in ("left_text", "right_text"))
     row = min(longest * 84 / columns, TALLEST_THUMBNAIL) + 10  # as model_view.js has it

@@ -10,9 +10,10 @@ from torch import Tensor
 from bertlab.interpretability.traces import Trace, TranslationTrace
 from bertlab.viz.attention_input import TOLERANCE, check_layers, check_tokens
 from bertlab.viz.bertviz_input import (
-    check_index,
+    check_lines_of_a_head,
     check_translation,
     choose,
+    seen_first,
     self_or_cross_views,
     translation_views,
 )
@@ -28,7 +29,6 @@ from bertlab.viz.bertviz_pages import (
 from bertlab.viz.frames import Frame
 
 CHARACTERS = 3  # of an element of a query: 18 bits, as products and sums come out of them
-MOST_LINES = 100_000  # of a head; three vectors a token come on top
 BOX = 26  # pixels of a token
 
 
@@ -118,8 +118,8 @@ def _page(
     n_layers, n_heads = len(parts[0].attentions), parts[0].attentions[0].shape[0]
     shown_layers = choose(caller, "layers", layers, n_layers)
     shown_heads = choose(caller, "heads", heads, n_heads)
-    layer = _first(caller, "layer", layer, shown_layers, n_layers)
-    head = _first(caller, "head", head, shown_heads, n_heads)
+    layer = seen_first(caller, "layer", layer, shown_layers, n_layers)
+    head = seen_first(caller, "head", head, shown_heads, n_heads)
     parts = [
         Heads(*([kind[n][shown_heads] for n in shown_layers] for kind in _fitting(caller, part)))
         for part in parts
@@ -163,14 +163,6 @@ def _page(
     )
 
 
-def _first(caller: str, name: str, value: int | None, shown: list[int], size: int) -> int:
-    """The layer or the head that is seen first."""
-    check_index(caller, name, value, size)
-    if value is not None and value not in shown:
-        raise ValueError(f"{caller}: {name} must be one of {name}s={shown}; got {value}")
-    return shown[0] if value is None else value
-
-
 def _fitting(caller: str, part: Heads) -> Heads:
     """The same on the CPU, if queries and keys fit the attentions and each other."""
     n_layers, (H, L, L_keys) = len(part.attentions), part.attentions[0].shape
@@ -210,12 +202,7 @@ def _check_softmax(caller: str, part: Heads, layers: list[int]) -> None:
 
 
 def _check_size(caller: str, parts: list[Heads]) -> None:
-    lines = max(part.attentions[0][0].numel() for part in parts)
-    if lines > MOST_LINES:
-        raise ValueError(
-            f"{caller}: a head of this text has {lines:,} lines; at most {MOST_LINES:,} are "
-            f"drawn; shorten the text to {math.isqrt(MOST_LINES)} tokens"
-        )
+    check_lines_of_a_head(caller, [part.attentions for part in parts])
     characters = sum(
         2 * attention.numel() + CHARACTERS * (queries.numel() + keys.numel())
         for part in parts

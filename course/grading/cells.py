@@ -1,0 +1,106 @@
+"""Which cells run where: given cells, the student's, tests; told by the names they use."""
+
+import builtins
+import symtable
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from IPython.core.inputtransformer2 import TransformerManager
+from nbformat import NotebookNode
+
+BUILT_IN = frozenset(dir(builtins))
+_transform = TransformerManager().transform_cell
+
+
+class Names(NamedTuple):
+    """Names that a cell defines at its top level, and names that it uses anywhere."""
+
+    defined: frozenset[str]
+    used: frozenset[str]
+
+
+class Plan(NamedTuple):
+    """What runs where, by cell id.
+
+    warm: given cells that need no student's code: once for all students, on both sides. student:
+    given cells that the student's functions need. tests: given cells that tests need, with the
+    student's functions. The other given cells are experiments: they are not run.
+    """
+
+    functions: frozenset[str]
+    warm: tuple[str, ...]
+    student: frozenset[str]
+    tests: frozenset[str]
+    experiments: frozenset[str]  # the names that only experiments define
+
+
+def is_solution(cell: NotebookNode) -> bool:
+    return cell.cell_type == "code" and cell.metadata.get("nbgrader", {}).get("solution", False)
+
+
+def is_test(cell: NotebookNode) -> bool:
+    graded = cell.metadata.get("nbgrader", {}).get("grade", False)
+    return cell.cell_type == "code" and graded and not is_solution(cell)
+
+
+def is_given(cell: NotebookNode) -> bool:
+    """A code cell that the student is to leave as it is, and that is no test."""
+    locked = cell.metadata.get("nbgrader", {}).get("locked", False)
+    return cell.cell_type == "code" and locked and not is_test(cell) and not is_solution(cell)
+
+
+def names_of(source: str) -> Names:
+    """The names of a cell; none of a cell that is not Python."""
+    try:
+        table = symtable.symtable(_transform(source), "cell", "exec")
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return Names(frozenset(), frozenset())
+    own = table.get_symbols()
+    defined = {symbol.get_name() for symbol in own if symbol.is_assigned() or symbol.is_imported()}
+    used = {symbol.get_name() for symbol in own if symbol.is_referenced()}
+    for inner in _inner_tables(table):
+        used |= {symbol.get_name() for symbol in inner.get_symbols() if symbol.is_global()}
+    return Names(frozenset(defined), frozenset(used - BUILT_IN))
+
+
+def _inner_tables(table: symtable.SymbolTable) -> Iterator[symtable.SymbolTable]:
+    for child in table.get_children():
+        yield child
+        yield from _inner_tables(child)
+
+
+def plan(source: NotebookNode) -> Plan:
+    """The plan of an assignment, from the instructor's notebook."""
+    names = {cell.id: names_of(cell.source) for cell in source.cells if cell.cell_type == "code"}
+    solutions = [cell.id for cell in source.cells if is_solution(cell)]
+    given = [cell.id for cell in source.cells if is_given(cell)]
+    tests = [cell.id for cell in source.cells if is_test(cell)]
+    functions = frozenset().union(*(names[id].defined for id in solutions))
+    warm, tainted = [], set(functions)
+    for id in given:
+        if names[id].used & tainted:
+            tainted |= names[id].defined
+        else:
+            warm.append(id)
+            tainted -= names[id].defined
+    rest = [id for id in given if id not in warm]
+    for_students = _needed(solutions, rest, names)
+    for_tests = _needed(tests, rest, names)
+    shown = {name for id in rest if id not in for_students for name in names[id].defined}
+    return Plan(functions, tuple(warm), for_students, for_tests, frozenset(shown - functions))
+
+
+def _needed(by: list[str], given: list[str], names: dict[str, Names]) -> frozenset[str]:
+    """Those given cells that define what later cells use, and what these use in turn."""
+    order = {id: place for place, id in enumerate(names)}
+    needed: set[str] = set()
+    while True:
+        users = [*by, *needed]
+        more = {
+            id
+            for id in set(given) - needed
+            if any(names[id].defined & names[u].used and order[id] < order[u] for u in users)
+        }
+        if not more:
+            return frozenset(needed)
+        needed |= more

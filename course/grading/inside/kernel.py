@@ -1,0 +1,235 @@
+"""The student's side: runs their cells, and their functions when a test calls them.
+
+It lives inside the sandbox, in the same process as the student's code, and nothing that it says
+is trusted: a student who takes it over can only give other answers than their functions would.
+"""
+
+import linecache
+import pickle
+import signal
+import sys
+from collections.abc import Callable
+from contextlib import ExitStack
+from types import FrameType
+from typing import Any
+
+import torch
+from IPython.core.interactiveshell import InteractiveShell
+from IPython.utils.capture import capture_output
+
+from bertlab.check.watch import LibraryUsed, NeverEnds, Watch
+from course.grading.inside.arguments import Arguments
+from course.grading.inside.frames import Channel, Closed
+from course.grading.inside.values import DTYPES, Decoder, Encoder, tensor_of
+
+KEPT = 2_000  # of results that may still be asked for their gradient
+
+
+class TimeIsUp(BaseException):
+    """The limit of a cell or a call; no `Exception`, so that few students catch it."""
+
+
+class Kernel:
+    """One student's process."""
+
+    def __init__(self, shell: InteractiveShell) -> None:
+        self.shell = shell
+        self.tensors: dict[int, torch.Tensor] = {}
+        self.kept: dict[int, Any] = {}
+        self.calls: dict[int, Arguments] = {}  # of a kept tensor: where its gradient may lead
+        self.n_kept = 0
+
+    def serve(self, channel: Channel) -> None:
+        """Answer until the tests hang up."""
+        self.channel = channel
+        signal.signal(signal.SIGALRM, _time_is_up)
+        actions = {
+            "run": self._run,
+            "call": self._call,
+            "next": self._next,
+            "backward": self._backward,
+        }
+        while True:
+            try:
+                message, blocks = channel.receive()
+            except Closed:
+                return
+            reply, blocks = actions[message["do"]](message, blocks)
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            channel.send(reply, blocks)
+
+    # Cells
+
+    def _run(self, message: dict, blocks: list[bytes]) -> tuple[dict, list]:
+        """Run a cell; its outputs as nbformat has them, and the error if there was one."""
+        error = None
+        with capture_output() as captured:
+            try:
+                self.shell.display_trap.hook = sys.displayhook  # the capturing one
+                signal.setitimer(signal.ITIMER_REAL, message["seconds"])
+                result = self.shell.run_cell(message["source"], store_history=False)
+                error = result.error_before_exec or result.error_in_exec
+            except BaseException as raised:  # SystemExit too: the next cell must run
+                error = raised
+            signal.setitimer(signal.ITIMER_REAL, 0)
+        outputs = [output._repr_mimebundle_()[0] for output in captured.outputs]
+        said = {"stdout": captured.stdout, "stderr": captured.stderr}
+        most = message["most_characters"]
+        reply = {
+            "outputs": [_only_text(data, most) for data in outputs],
+            "said": {name: text[:most] for name, text in said.items() if text},
+            "cut": any(len(text) > most for text in said.values()),
+            "error": None if error is None else _error(error),
+        }
+        return reply, []
+
+    # Functions
+
+    def _call(self, message: dict, blocks: list[bytes]) -> tuple[dict, list]:
+        """Call a function; what it returns or raises, and what it did to its arguments."""
+        for key in message["forget"]:
+            self.tensors.pop(key, None)
+        encoder = Encoder({}, self._keep)
+        arguments = None
+        try:
+            function = self._function(message["function"])
+            state = blocks[message["dice"]]
+            torch.set_rng_state(tensor_of(state, torch.uint8, [len(state)]).clone())
+            arguments = Arguments(message, blocks, self.tensors, self._ask, self._function)
+            answer = self._watched(message, function, arguments)
+            encoder.known = arguments.known()
+            n_before = self.n_kept
+            reply = {"value": encoder.encode(answer)}
+            for number in range(n_before + 1, self.n_kept + 1):
+                self.calls[number] = arguments
+        except BaseException as error:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            reply = {"raised": _error(error)}
+        if arguments is not None:
+            encoder.known = arguments.known()
+            reply["changes"] = arguments.changes(encoder)
+        reply["dice"] = encoder.encode(torch.get_rng_state())
+        return reply, encoder.blocks
+
+    def _watched(self, message: dict, function: Callable, arguments: Arguments) -> Any:
+        with ExitStack() as stack:
+            stack.enter_context(torch.set_grad_enabled(message["gradients"]))
+            stack.enter_context(torch.inference_mode(message["inference"]))
+            if watch := message["watch"]:
+                most = float("inf") if watch["most_lines"] is None else watch["most_lines"]
+                stack.enter_context(Watch(most, watch["ready_made"]))
+            signal.setitimer(signal.ITIMER_REAL, message["seconds"])
+            answer = function(*arguments.positional, **arguments.named)
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        return answer
+
+    def _function(self, name: str | int) -> Callable:
+        if isinstance(name, int):
+            return self.kept[name]
+        if name not in self.shell.user_ns:
+            raise NameError(f"name {name!r} is not defined")
+        return self.shell.user_ns[name]
+
+    def _next(self, message: dict, blocks: list[bytes]) -> tuple[dict, list]:
+        """The next item of an iterator that a function returned."""
+        encoder = Encoder({}, self._keep)
+        try:
+            signal.setitimer(signal.ITIMER_REAL, message["seconds"])
+            reply = {"value": encoder.encode(next(self.kept[message["number"]]))}
+        except BaseException as error:
+            reply = {"raised": _error(error)}
+        return reply, encoder.blocks
+
+    def _backward(self, message: dict, blocks: list[bytes]) -> tuple[dict, list]:
+        """The gradient of results by the arguments of the call that they come from."""
+        try:
+            signal.setitimer(signal.ITIMER_REAL, message["seconds"])
+            results = [self.kept[number] for number in message["results"]]
+            above = Decoder(blocks, [], _nothing, _nothing).decode(message["above"])
+            leaves = self.calls[message["results"][0]].gradients()
+            wanted = [leaves[number] for number in message["by"]]
+            found = torch.autograd.grad(
+                results, wanted, above, retain_graph=True, allow_unused=True
+            )
+            encoder = Encoder({}, self._keep)
+            return {"value": encoder.encode([_plain(grad) for grad in found])}, encoder.blocks
+        except BaseException as error:
+            return {"raised": _error(error)}, []
+
+    # The way back into the tests
+
+    def _ask(self, number: int, positional: tuple, named: dict) -> Any:
+        """Call a function of the tests in the midst of a call; nobody watches meanwhile."""
+        left, _ = signal.setitimer(signal.ITIMER_REAL, 0)
+        watching = sys.getprofile(), sys.gettrace()
+        sys.setprofile(None)
+        sys.settrace(None)
+        encoder = Encoder({}, self._keep)
+        asked = {"ask": number, "arguments": encoder.encode([list(positional), named])}
+        self.channel.send(asked, encoder.blocks)
+        message, blocks = self.channel.receive()
+        content = pickle.loads(blocks[0])  # noqa: S301 (of the tests, which are trusted)
+        signal.setitimer(signal.ITIMER_REAL, max(left, 1e-3) if left else 0)
+        sys.setprofile(watching[0])
+        sys.settrace(watching[1])
+        if message["raises"]:
+            raise content
+        return content
+
+    def _keep(self, value: Any) -> int:
+        self.n_kept += 1
+        self.kept[self.n_kept] = value
+        if len(self.kept) > KEPT:
+            oldest = min(self.kept)
+            del self.kept[oldest]
+            self.calls.pop(oldest, None)
+        return self.n_kept
+
+
+def _nothing(*arguments: Any) -> None:
+    raise ValueError("the tests send plain tensors")
+
+
+def _plain(grad: torch.Tensor | None) -> torch.Tensor | None:
+    return None if grad is None else grad.detach()
+
+
+def _time_is_up(number: int, frame: FrameType | None) -> None:
+    raise TimeIsUp
+
+
+def _only_text(data: dict, most: int) -> dict:
+    """The forms of an output that are texts and not too long; pictures are texts in base64."""
+    return {kind: text for kind, text in data.items() if len(str(text)) <= most}
+
+
+def _error(error: BaseException) -> dict:
+    """An error as plain data."""
+    if isinstance(error, TimeIsUp):
+        return {"late": True}
+    plain = [a for a in error.args if isinstance(a, (str, int, float, bool, type(None)))]
+    return {
+        "names": [kind.__name__ for kind in type(error).__mro__],
+        "text": _text(error),
+        "arguments": plain if len(plain) == len(error.args) else None,
+        "line": _line(error),
+        "watch": {LibraryUsed: "library", NeverEnds: "endless"}.get(type(error)),
+    }
+
+
+def _text(error: BaseException) -> str:
+    try:
+        return str(error)[:2_000]
+    except Exception:  # a student's own __str__ may do anything
+        return "an error whose text cannot be made"
+
+
+def _line(error: BaseException) -> str:
+    """The student's line that raised it: the last one of a cell."""
+    line, trace = "", error.__traceback__
+    while trace is not None:
+        file = trace.tb_frame.f_code.co_filename
+        if "ipykernel_" in file or file.startswith("<ipython-input"):
+            line = linecache.getline(file, trace.tb_lineno).strip() or line
+        trace = trace.tb_next
+    return line[:200]

@@ -1,0 +1,204 @@
+"""Values as plain data: what a student's function returns, written so that reading runs no code.
+
+`encode` runs in the sandbox, `decode` outside of it. What has no plain form (a class of the
+student's own, say) arrives as a `Foreign`, which equals nothing that a test expects.
+"""
+
+import collections
+import math
+import re
+import sys
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import torch
+
+from course.grading.inside.frames import BadMessage
+
+SCALARS = (type(None), bool, int, float, str)
+SEQUENCES = {"list": list, "tuple": tuple, "set": set, "frozenset": frozenset, "size": torch.Size}
+MAPPINGS = {
+    "dict": dict,
+    "counter": collections.Counter,
+    "ordered": collections.OrderedDict,
+    "default": dict,  # its factory stays behind
+}
+SEQUENCE_TAGS = {kind: tag for tag, kind in SEQUENCES.items()}
+MAPPING_TAGS = {kind: tag for tag, kind in MAPPINGS.items() if tag != "default"}
+MAPPING_TAGS[collections.defaultdict] = "default"
+DTYPES = {
+    str(dtype).removeprefix("torch."): dtype
+    for dtype in (
+        *(torch.bool, torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64),
+        *(torch.float16, torch.bfloat16, torch.float32, torch.float64),
+        *(torch.complex64, torch.complex128),
+    )
+}
+ARRAY_KINDS = "biufcUS"  # numpy's letters; no objects, which would be pickles
+LONGEST_TEXT = 300  # of what stands for a value without a plain form
+
+
+class Foreign:
+    """A value that has no plain form. Its class is named after the student's."""
+
+    text = ""
+
+    def __repr__(self) -> str:
+        return self.text
+
+
+class Encoder:
+    """Writes values as plain data.
+
+    blocks: takes the bytes of tensors and arrays; known: the number of each argument by its
+    `id`, so that a function that returns its input says so; keep: remembers a function, an
+    iterator or a tensor with a gradient, and returns its number.
+    """
+
+    def __init__(self, known: dict[int, int], keep: Callable[[Any], int]) -> None:
+        self.blocks: list[bytes] = []
+        self.known, self.keep = known, keep
+
+    def encode(self, value: Any) -> Any:
+        kind = type(value)
+        if kind in SCALARS:
+            return value
+        if id(value) in self.known:
+            return {"argument": self.known[id(value)]}
+        if kind in SEQUENCE_TAGS:
+            return {SEQUENCE_TAGS[kind]: [self.encode(item) for item in value]}
+        if kind in MAPPING_TAGS:
+            pairs = [[self.encode(key), self.encode(item)] for key, item in value.items()]
+            return {MAPPING_TAGS[kind]: pairs}
+        if isinstance(value, tuple) and hasattr(kind, "_fields"):
+            items = [self.encode(item) for item in value]
+            return {"named": [kind.__module__, kind.__qualname__], "items": items}
+        if isinstance(value, torch.Tensor):
+            return self._tensor(value)
+        if isinstance(value, (np.ndarray, np.generic)) and value.dtype.kind in ARRAY_KINDS:
+            tag = "array" if isinstance(value, np.ndarray) else "number"
+            return {tag: self._block(value.tobytes()), "as": value.dtype.str, "shape": value.shape}
+        if kind is bytes:
+            return {"bytes": self._block(value)}
+        if kind is complex:
+            return {"complex": [value.real, value.imag]}
+        if kind is range:
+            return {"range": [value.start, value.stop, value.step]}
+        if callable(value) and not isinstance(value, type):
+            name = getattr(value, "__name__", kind.__name__)
+            return {"function": self.keep(value), "name": str(name)}
+        if isinstance(value, Iterator):
+            return {"iterator": self.keep(value)}
+        return {"foreign": kind.__name__, "text": _text_of(value)}
+
+    def _tensor(self, value: torch.Tensor) -> Any:
+        name = str(value.dtype).removeprefix("torch.")
+        if value.layout is not torch.strided or value.device.type != "cpu" or name not in DTYPES:
+            return {"foreign": "Tensor", "text": f"a tensor of {value.layout} on {value.device}"}
+        written = {"tensor": self._block(bytes_of(value)), "as": name, "shape": list(value.shape)}
+        if value.requires_grad:
+            written["gradient"] = self.keep(value)
+        return written
+
+    def _block(self, content: bytes) -> int:
+        self.blocks.append(content)
+        return len(self.blocks) - 1
+
+
+class Decoder:
+    """Reads values from plain data; raises BadMessage for anything else.
+
+    arguments: what "argument 3" stands for; remote: makes a function or an iterator of a number
+    in the sandbox; attach: gives a tensor its gradient, which the sandbox computes.
+    """
+
+    def __init__(
+        self,
+        blocks: list[bytes],
+        arguments: list[Any],
+        remote: Callable[[str, int, str], Any],
+        attach: Callable[[torch.Tensor, int], torch.Tensor],
+    ) -> None:
+        self.blocks, self.arguments = blocks, arguments
+        self.remote, self.attach = remote, attach
+
+    def decode(self, written: Any) -> Any:
+        try:
+            return self._decode(written)
+        except (LookupError, TypeError, ValueError, AttributeError, RuntimeError) as error:
+            raise BadMessage(f"{type(error).__name__}: {error}") from None
+
+    def _decode(self, written: Any) -> Any:
+        if isinstance(written, SCALARS):
+            return written
+        tag = next(iter(written))
+        content = written[tag]
+        if tag in SEQUENCES:
+            return SEQUENCES[tag](self._decode(item) for item in content)
+        if tag in MAPPINGS:
+            return MAPPINGS[tag]({self._decode(key): self._decode(item) for key, item in content})
+        if tag == "named":
+            return named_tuple(*content)(*(self._decode(item) for item in written["items"]))
+        if tag == "argument":
+            return self.arguments[content]
+        if tag in ("tensor", "array", "number"):
+            return self._numbers(tag, written)
+        if tag == "bytes":
+            return bytes(self.blocks[content])
+        if tag == "complex":
+            return complex(*content)
+        if tag == "range":
+            return range(*content)
+        if tag in ("function", "iterator"):
+            return self.remote(tag, int(content), str(written.get("name", "")))
+        return foreign(str(content), str(written["text"]))
+
+    def _numbers(self, tag: str, written: dict) -> Any:
+        block, shape = self.blocks[written[tag]], [int(size) for size in written["shape"]]
+        if any(size < 0 for size in shape):
+            raise ValueError("a negative size")
+        if tag == "tensor":
+            tensor = tensor_of(block, DTYPES[written["as"]], shape)
+            return self.attach(tensor, written["gradient"]) if "gradient" in written else tensor
+        dtype = np.dtype(str(written["as"]))
+        if dtype.kind not in ARRAY_KINDS:
+            raise ValueError(f"an array of {dtype}")
+        array = np.frombuffer(block, dtype).reshape(shape)
+        return array if tag == "array" else array[()]
+
+
+def bytes_of(tensor: torch.Tensor) -> bytes:
+    """The numbers of a tensor, row after row."""
+    flat = tensor.detach().resolve_conj().resolve_neg().contiguous().reshape(-1)
+    return flat.view(torch.uint8).numpy().tobytes() if flat.numel() else b""
+
+
+def tensor_of(block: bytes, dtype: torch.dtype, shape: list[int]) -> torch.Tensor:
+    """The tensor that `bytes_of` has written."""
+    if len(block) != math.prod(shape) * dtype.itemsize:
+        raise ValueError(f"{len(block)} bytes are no tensor of shape {shape}")
+    if not block:
+        return torch.empty(shape, dtype=dtype)
+    return torch.frombuffer(block, dtype=dtype).reshape(shape)
+
+
+def named_tuple(module: str, name: str) -> type:
+    """A NamedTuple that the course defines; for one of the student's own, a plain tuple."""
+    found = getattr(sys.modules.get(module), name, None) if module.startswith("bertlab.") else None
+    if isinstance(found, type) and issubclass(found, tuple) and hasattr(found, "_fields"):
+        return found
+    return lambda *items: items
+
+
+def foreign(name: str, text: str) -> Foreign:
+    """A stand-in for a value without a plain form."""
+    name = re.sub(r"\W", "_", name)[:60] or "object"
+    return type(name, (Foreign,), {"text": text[:LONGEST_TEXT]})()
+
+
+def _text_of(value: Any) -> str:
+    try:
+        return repr(value)[:LONGEST_TEXT]
+    except Exception as error:  # a student's own __repr__ may do anything
+        return f"a {type(value).__name__} whose repr raises {type(error).__name__}"

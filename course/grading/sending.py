@@ -1,0 +1,219 @@
+"""A call's arguments on their way into the sandbox, and the changes on their way back."""
+
+import collections
+import io
+import pickle
+import weakref
+from collections.abc import Iterator
+from types import BuiltinFunctionType, FunctionType, MethodType
+from typing import Any
+
+import numpy as np
+import torch
+
+from course.grading.inside.frames import BadMessage
+from course.grading.inside.values import DTYPES, Decoder, bytes_of
+
+PLAIN = (type(None), bool, int, float, complex, str, bytes, tuple, range, type, torch.Size)
+CONTAINERS = (
+    *(list, dict, set, np.ndarray),
+    *(collections.Counter, collections.OrderedDict, collections.defaultdict),
+)
+FUNCTIONS = (FunctionType, BuiltinFunctionType, MethodType)
+LARGE = 2**16  # bytes; a larger tensor is sent once
+
+
+class SentTensors:
+    """Which large tensors the sandbox has already, and how they were when it got them."""
+
+    def __init__(self) -> None:
+        self.sent: dict[int, tuple[weakref.ref, int]] = {}  # by key: the tensor and its version
+        self.keys: dict[int, int] = {}  # by id
+        self.forgotten: list[int] = []
+        self.last = 0
+
+    def key_of(self, tensor: torch.Tensor) -> tuple[int, bool]:
+        """The tensor's key, and whether the sandbox has it as it is now."""
+        key = self.keys.get(id(tensor))
+        if key is not None and self.sent[key][0]() is tensor:
+            known = self.sent[key][1] == tensor._version
+        else:
+            self.last += 1
+            key, known = self.last, False
+        if not known:
+            self.update(tensor, key)
+        return key, known
+
+    def update(self, tensor: torch.Tensor, key: int) -> None:
+        """Note that the sandbox has the tensor as it is now."""
+        number = id(tensor)
+
+        def gone(_: weakref.ref) -> None:
+            if self.keys.get(number) == key:
+                del self.keys[number]
+            self.sent.pop(key, None)
+            self.forgotten.append(key)
+
+        self.keys[number] = key
+        self.sent[key] = weakref.ref(tensor, gone), tensor._version
+
+    def take_forgotten(self) -> list[int]:
+        forgotten, self.forgotten = self.forgotten, []
+        return forgotten
+
+
+class Sender(pickle.Pickler):
+    """Pickles arguments; what can change or must not be copied gets a number instead.
+
+    student: tells the name of a student's function, None for any other; the arguments may hold
+    such functions.
+    """
+
+    def __init__(self, sent: SentTensors, student: Any) -> None:
+        self.buffer = io.BytesIO()
+        super().__init__(self.buffer, protocol=5)
+        self.tensors, self.student = sent, student
+        self.blocks: list[bytes] = []
+        self.numbered: list[dict] = []  # what stands in the message for each number
+        self.items: list[Any] = []  # what has a number
+        self.keys: dict[int, int] = {}  # by number, of tensors
+        self.containers: dict[int, Any] = {}  # by number; they are pickled, their changes tracked
+        self.asked: list[Any] = []  # functions and iterators that the sandbox may call
+        self.by_id: dict[int, int] = {}
+        self.collecting = True
+
+    def message(self, positional: tuple, named: dict) -> dict:
+        """The part of the call's message that is about its arguments."""
+        self.dump((positional, named))
+        self.collecting = False
+        self.dump(list(self.containers.values()))
+        first = len(self.numbered)
+        # Containers are numbered behind all others, whose number stands in the pickle.
+        self.arguments = [*self.items, *self.containers.values()]
+        return {
+            "pickle": self._block(self.buffer.getvalue()),
+            "numbered": self.numbered,
+            "containers": list(range(first, first + len(self.containers))),
+        }
+
+    def persistent_id(self, value: Any) -> tuple[str, Any] | None:
+        kind = type(value)
+        if kind in PLAIN:
+            return None
+        if (name := self.student(value)) is not None:
+            return "student", name
+        if id(value) in self.by_id:
+            return "numbered", self.by_id[id(value)]
+        if isinstance(value, torch.Tensor):
+            return self._number(value, self._tensor(value))
+        if isinstance(value, torch.Generator):
+            state = self._block(bytes_of(value.get_state()))
+            return self._number(value, {"kind": "generator", "state": state})
+        if kind in FUNCTIONS and not _importable(value):
+            return self._number(value, self._asked("function", value, value.__name__))
+        if isinstance(value, Iterator):
+            return self._number(value, self._asked("iterator", value, ""))
+        self._track(value, kind)
+        return None
+
+    def _track(self, value: Any, kind: type) -> None:
+        """Remember what may change and is pickled as it is."""
+        changes = kind in CONTAINERS or hasattr(value, "__dict__")
+        if changes and self.collecting and not isinstance(value, (*FUNCTIONS, type)):
+            self.containers.setdefault(id(value), value)
+
+    def _number(self, value: Any, entry: dict) -> tuple[str, int]:
+        self.numbered.append(entry)
+        self.items.append(value)
+        self.by_id[id(value)] = len(self.items) - 1
+        if "key" in entry:
+            self.keys[len(self.items) - 1] = entry["key"]
+        return "numbered", len(self.items) - 1
+
+    def _tensor(self, tensor: torch.Tensor) -> dict:
+        key, known = self.tensors.key_of(tensor)
+        entry = {
+            "kind": "tensor",
+            "key": key,
+            "requires_grad": tensor.requires_grad,
+            "parameter": isinstance(tensor, torch.nn.Parameter),
+        }
+        if not known or tensor.nbytes <= LARGE:
+            entry["as"] = str(tensor.dtype).removeprefix("torch.")
+            if entry["as"] not in DTYPES:
+                raise TypeError(f"a test gives a tensor of {tensor.dtype}, which cannot be sent")
+            entry["shape"] = list(tensor.shape)
+            entry["block"] = self._block(bytes_of(tensor))
+        if tensor.is_leaf and tensor.grad is not None:
+            entry["grad"] = self._tensor(tensor.grad)
+        return entry
+
+    def _asked(self, kind: str, value: Any, name: str) -> dict:
+        self.asked.append(value)
+        return {"kind": kind, "ask": len(self.asked) - 1, "name": name}
+
+    def _block(self, content: bytes) -> int:
+        self.blocks.append(content)
+        return len(self.blocks) - 1
+
+
+def apply_changes(changes: list[dict], sender: Sender, decoder: Decoder) -> None:
+    """Do to the tests' objects what the student's function did to its copies of them."""
+    for change in changes:
+        number = change["number"]
+        try:
+            item = sender.arguments[number]
+            _apply(item, change, decoder)
+        except (LookupError, TypeError, ValueError, AttributeError, RuntimeError) as error:
+            raise BadMessage(f"{type(error).__name__}: {error}") from None
+        if number in sender.keys:
+            sender.tensors.update(item, sender.keys[number])
+
+
+def _apply(item: Any, change: dict, decoder: Decoder) -> None:
+    if isinstance(item, torch.Tensor):
+        _apply_to_tensor(item, change, decoder)
+    elif isinstance(item, torch.Generator):
+        state = decoder.decode(change["state"])
+        item.set_state(torch.frombuffer(bytearray(state), dtype=torch.uint8).clone())
+    elif isinstance(item, np.ndarray):
+        np.copyto(item, decoder.decode(change["array"]))
+    elif isinstance(item, dict):
+        pairs = [(decoder.decode(key), decoder.decode(value)) for key, value in change["pairs"]]
+        item.clear()
+        item.update(pairs)
+    elif isinstance(item, (list, set)):
+        parts = [decoder.decode(part) for part in change["items"]]
+        item.clear()
+        item.extend(parts) if isinstance(item, list) else item.update(parts)
+    else:
+        for name, value in change["set"]:
+            # No new names, and no functions: those of a class are not the student's to replace.
+            if name in vars(item) and not callable(value := decoder.decode(value)):
+                setattr(item, name, value)
+
+
+def _apply_to_tensor(tensor: torch.Tensor, change: dict, decoder: Decoder) -> None:
+    with torch.no_grad():
+        if "tensor" in change:
+            new = decoder.decode(change["tensor"])
+            if new.shape != tensor.shape:
+                tensor.data = new
+            else:
+                tensor.copy_(new)
+        if "grad" in change:
+            grad = decoder.decode(change["grad"])
+            if tensor.is_leaf:
+                tensor.grad = grad
+                return
+    if "grad" in change and grad is not None:
+        tensor.backward(grad)  # in the midst of the tests' graph: it goes on from here
+
+
+def _importable(function: Any) -> bool:
+    """Whether the sandbox can import the function by its name."""
+    if isinstance(function, MethodType):
+        return False
+    module = str(getattr(function, "__module__", None) or "builtins")
+    inside = module.split(".")[0] in ("bertlab", "torch", "builtins", "math", "operator", "numpy")
+    return inside and "<" not in function.__qualname__

@@ -1,0 +1,223 @@
+"""Reading what a student hands in: anything may be in the file, or missing from it.
+
+The result is a notebook with all cells of the assignment: the student's where they wrote, the
+instructor's where they were not to write, and the student's own cells in between.
+"""
+
+import json
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import nbformat
+from nbformat import NotebookNode, v4
+from nbgrader.utils import compute_checksum
+
+from course.grading.assignments import Assignment, grade_id
+from course.grading.cells import is_solution, is_test, names_of
+from course.grading.outputs import safe_outputs
+from course.grading.sandbox import Limits
+
+MOST_CELLS = 2_000
+
+
+class Submission(NamedTuple):
+    """cells: in the order in which they run; notes: what was mended, for the report."""
+
+    cells: list[NotebookNode]
+    notes: tuple[str, ...]
+
+
+class Unreadable(Exception):
+    """No notebook of this assignment; the message is for the report."""
+
+
+def read_submission(path: Path, assignment: Assignment, limits: Limits) -> Submission:
+    """The student's notebook, mended; of an unreadable one the release, and a note that says so."""
+    notes: list[str] = []
+    try:
+        found = _cells_of(_notebook(path, limits.notebook_mb), limits)
+    except Unreadable as error:
+        return Submission(_mended([], assignment, notes), (f"nothing could be graded: {error}",))
+    return Submission(_mended(found, assignment, notes), tuple(notes))
+
+
+def _notebook(path: Path, most_mb: int) -> dict:
+    """The file's JSON."""
+    try:
+        about = path.lstat()
+    except OSError:
+        raise Unreadable(f"{path.name} was not handed in") from None
+    if not stat.S_ISREG(about.st_mode):
+        raise Unreadable(f"{path.name} is no ordinary file")
+    if about.st_size > most_mb * 2**20:
+        size = about.st_size / 2**20
+        raise Unreadable(
+            f"{path.name} has {size:.0f} MB; at most {most_mb} MB are read "
+            "(ask for it again, saved with all outputs cleared)"
+        )
+    try:
+        page = json.loads(path.read_bytes())
+        if isinstance(page, dict) and page.get("nbformat") != 4:
+            page = nbformat.convert(nbformat.from_dict(page), 4)
+    except Exception as error:  # nbformat's own converter may fail in any way
+        raise Unreadable(f"{path.name} is no notebook ({type(error).__name__})") from None
+    if not isinstance(page, dict) or not isinstance(page.get("cells"), list):
+        raise Unreadable(f"{path.name} is no notebook (it has no list of cells)")
+    return page
+
+
+def _cells_of(page: dict, limits: Limits) -> list[NotebookNode]:
+    """Its cells, with nothing taken over but what has the right type."""
+    if len(page["cells"]) > MOST_CELLS:
+        raise Unreadable(f"{len(page['cells']):,} cells; at most {MOST_CELLS:,} are read")
+    return [_cell(raw, limits) for raw in page["cells"] if isinstance(raw, dict)]
+
+
+def _cell(raw: dict, limits: Limits) -> NotebookNode:
+    text = raw.get("source", "")
+    if isinstance(text, list):
+        text = "".join(line for line in text if isinstance(line, str))
+    text = text if isinstance(text, str) else ""
+    text = text.encode("utf-8", "replace").decode("utf-8")  # half a character cannot be stored
+    make = v4.new_code_cell if raw.get("cell_type") == "code" else v4.new_markdown_cell
+    cell = make(text)
+    metadata = raw.get("metadata")
+    marks = metadata.get("nbgrader") if isinstance(metadata, dict) else None
+    cell.metadata = NotebookNode(nbgrader=_marks(marks))
+    cell.id = str(raw.get("id", ""))[:64]
+    if cell.cell_type == "code":
+        cell.outputs = safe_outputs(raw.get("outputs"), limits.output_kb)
+    return cell
+
+
+def _marks(marks: Any) -> NotebookNode:
+    """Which cell of the assignment it says to be, and how many points it says to be worth."""
+    marks = marks if isinstance(marks, dict) else {}
+    return NotebookNode({key: str(marks[key]) for key in ("grade_id", "points") if key in marks})
+
+
+def _mended(
+    found: list[NotebookNode], assignment: Assignment, notes: list[str]
+) -> list[NotebookNode]:
+    """All cells of the assignment and the student's own, in the student's order."""
+    sources = {grade_id(cell): cell for cell in assignment.source.cells}
+    releases = {grade_id(cell): cell for cell in assignment.release.cells}
+    chosen = _chosen(found, sources, notes)
+    if found and not any(is_solution(sources[id]) for id in chosen.values()):
+        notes.append(f"no cell of {assignment.name} is in this notebook: another assignment?")
+    cells: list[NotebookNode] = []
+    for number, cell in enumerate(found):
+        if number in chosen:
+            id = chosen[number]
+            cells.append(_restored(cell, sources[id], releases[id], notes))
+        elif cell.metadata.nbgrader.get("grade_id") not in sources or _edited(cell, releases):
+            cell.metadata = NotebookNode()
+            cells.append(cell)
+    _add_missing(cells, sources, releases, notes if found else [])
+    for number, cell in enumerate(cells):
+        cell.id = grade_id(cell) or f"own-{number}"
+    return cells
+
+
+def _chosen(
+    found: list[NotebookNode], sources: dict[str, NotebookNode], notes: list[str]
+) -> dict[int, str]:
+    """Which of the student's cells is which cell of the assignment, by their numbers."""
+    said = [cell.metadata.nbgrader.get("grade_id") for cell in found]
+    chosen: dict[int, str] = {}
+    for id, source in sources.items():
+        candidates = [n for n, name in enumerate(said) if name == id]
+        candidates = candidates or [n for n, cell in enumerate(found) if cell.id == id]
+        if is_solution(source):
+            candidates = _writing(source, candidates, found, said, notes)
+        free = [n for n in candidates if n not in chosen]
+        if free:
+            chosen[free[-1] if is_solution(source) else free[0]] = id
+    return chosen
+
+
+def _writing(
+    source: NotebookNode,
+    candidates: list[int],
+    found: list[NotebookNode],
+    said: list[str | None],
+    notes: list[str],
+) -> list[int]:
+    """The cells that may be a task's solution; the last one that defines its function is taken."""
+    id, wanted = grade_id(source), names_of(source.source).defined
+    if len(candidates) > 1:
+        notes.append(f"{id}: its cell is there {len(candidates)} times; all were run, in order")
+    defining = [n for n in candidates if names_of(found[n].source).defined & wanted]
+    if candidates:
+        return defining or candidates
+    others = [n for n, cell in enumerate(found) if cell.cell_type == "code" and not said[n]]
+    defining = [n for n in others if names_of(found[n].source).defined & wanted]
+    if defining:
+        notes.append(f"{id}: its cell was found by the name of its function")
+    return defining
+
+
+def _edited(cell: NotebookNode, releases: dict[str, NotebookNode]) -> bool:
+    """Whether a second cell of one name holds something of the student's own."""
+    return cell.source.strip() != releases[cell.metadata.nbgrader["grade_id"]].source.strip()
+
+
+def _restored(
+    cell: NotebookNode, source: NotebookNode, release: NotebookNode, notes: list[str]
+) -> NotebookNode:
+    """The student's cell if it is theirs to write, otherwise the instructor's."""
+    theirs = is_solution(source) or not release.metadata.nbgrader.get("locked", False)
+    points, id = cell.metadata.nbgrader.get("points"), grade_id(source)
+    right = source.metadata.nbgrader.get("points")
+    if points is not None and right is not None and points not in (str(right), str(float(right))):
+        notes.append(f"{id}: its points had been changed; they count as they should")
+    if not theirs and source.cell_type == "code" and cell.source != release.source:
+        kind = "test" if is_test(source) else "given cell"
+        notes.append(f"{id}: this {kind} had been changed; the original was used")
+    made = v4.new_code_cell if source.cell_type == "code" else v4.new_markdown_cell
+    restored = made(cell.source if theirs else source.source)
+    if "outputs" in restored and not is_test(source):
+        restored.outputs = cell.get("outputs", [])
+    return _with_marks(restored, source, release)
+
+
+def _with_marks(
+    cell: NotebookNode, source: NotebookNode, release: NotebookNode
+) -> NotebookNode:
+    """nbgrader's metadata, whose checksum tells later whether the student wrote anything."""
+    cell.metadata = NotebookNode(nbgrader=NotebookNode(release.metadata.nbgrader))
+    if cell.metadata.nbgrader.get("locked", False) and not is_solution(source):
+        cell.metadata.nbgrader.checksum = compute_checksum(cell)
+    return cell
+
+
+def _add_missing(
+    cells: list[NotebookNode],
+    sources: dict[str, NotebookNode],
+    releases: dict[str, NotebookNode],
+    notes: list[str],
+) -> None:
+    """Put cells that were deleted behind the one that comes before them in the assignment."""
+    places = {grade_id(cell) for cell in cells}
+    before = None
+    for id, source in sources.items():
+        if id not in places:
+            place = next((n for n, cell in enumerate(cells) if grade_id(cell) == before), -1) + 1
+            added = nbformat.from_dict(releases[id] if is_solution(source) else source)
+            added = _copy(added)
+            cells.insert(place, _with_marks(added, source, releases[id]))
+            if source.metadata.nbgrader.get("grade") or is_solution(source):
+                notes.append(f"{id}: its cell was missing and was added as released")
+        before = id
+
+
+def _copy(cell: NotebookNode) -> NotebookNode:
+    make = v4.new_code_cell if cell.cell_type == "code" else v4.new_markdown_cell
+    return make(cell.source)
+
+
+def graded_cells(cells: list[NotebookNode]) -> Iterator[NotebookNode]:
+    """Cells with points."""
+    return (cell for cell in cells if cell.metadata.get("nbgrader", {}).get("grade"))
