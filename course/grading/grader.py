@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from nbformat import NotebookNode
+from nbgrader.utils import compute_checksum, determine_grade
 
 from course.grading.assignments import Assignment
 from course.grading.sandbox import ROOT, Limits, NoSandbox
@@ -59,7 +60,9 @@ class Grader:
             try:
                 answer = self._ask((Path(submission), seed))
                 if isinstance(answer, tuple):
-                    return Result(*answer, seconds=time.monotonic() - start)
+                    notebook, notes = answer
+                    scores = _scores(notebook)
+                    return Result(notebook, scores, notes, time.monotonic() - start)
                 error = str(answer)
             except (EOFError, OSError) as broken:
                 error = f"the tests' process ended: {broken}"
@@ -112,3 +115,17 @@ class Grader:
             self.process.kill()
             raise EOFError(f"no answer within {seconds:.0f} s")
         return self.orders.recv()
+
+
+def _scores(notebook: NotebookNode) -> dict[str, float | None]:
+    """The points of each graded cell, as nbgrader reads them off the outputs."""
+    scores = {}
+    for cell in notebook.cells:
+        marks = cell.metadata.get("nbgrader")
+        if not marks:
+            continue
+        if marks.get("locked") and not marks.get("solution"):
+            marks.checksum = compute_checksum(cell)  # of the restored text, as in the gradebook
+        if marks.get("grade"):
+            scores[marks.grade_id] = determine_grade(cell)[0]
+    return scores

@@ -7,21 +7,24 @@ from typing import Any
 import nh3
 from nbformat import NotebookNode, v4
 
-TAGS = set(
-    "a b blockquote br caption code dd div dl dt em figcaption figure h1 h2 h3 h4 h5 h6 hr i img"
-    " li mark ol p pre s small span strong sub sup table tbody td tfoot th thead tr u ul".split()
-)
+TAGS = {
+    *("a", "b", "blockquote", "br", "caption", "code", "dd", "div", "dl", "dt", "em"),
+    *("figcaption", "figure", "h1", "h2", "h3", "h4", "h5", "h6", "hr", "i", "img", "li", "mark"),
+    *("ol", "p", "pre", "s", "small", "span", "strong", "sub", "sup", "table", "tbody", "td"),
+    *("tfoot", "th", "thead", "tr", "u", "ul"),
+}
 ATTRIBUTES = {
     "*": {"class", "style", "title", "role", "aria-label"},
     "img": {"src", "alt"},
     "td": {"colspan", "rowspan"},
     "th": {"colspan", "rowspan", "scope"},
 }
-STYLES = set(
-    "background background-color border border-radius border-collapse color display font-family"
-    " font-size font-style font-weight height line-height margin max-width min-width padding"
-    " text-align vertical-align white-space width".split()
-)
+STYLES = {
+    *("background", "background-color", "border", "border-radius", "border-collapse", "color"),
+    *("display", "font-family", "font-size", "font-style", "font-weight", "height"),
+    *("line-height", "margin", "max-width", "min-width", "padding", "text-align"),
+    *("vertical-align", "white-space", "width"),
+}
 PICTURE_TEXTS = ("data:image/png;", "data:image/jpeg;", "data:image/svg+xml;")
 PICTURES = ("image/png", "image/jpeg")
 

@@ -1,30 +1,20 @@
 """The tests' side of a student's functions: they look like functions and run in the sandbox."""
 
-import builtins
 import pickle
-import re
-import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 import torch
 
-from bertlab.check.watch import LibraryUsed, NeverEnds, Watch
+from bertlab.check.watch import Watch
+from course.grading.errors import Stopped, limits_of, pickled_error, student_error, unwatched
 from course.grading.inside.frames import BadMessage, Channel, Closed, Late
 from course.grading.inside.values import Decoder, Encoder, bytes_of
 from course.grading.sandbox import Limits, Sandbox
 from course.grading.sending import Sender, SentTensors, apply_changes
 
 PATIENCE = 5.0  # seconds beyond a limit, for a process that does not stop by itself
-
-
-class Stopped(BaseException):
-    """The student's process had to be ended, or ended itself; it says why.
-
-    No `Exception`: a test that expects a ValueError must not take it for one.
-    """
 
 
 class Student:
@@ -65,7 +55,7 @@ class Student:
             "forget": self.sent.take_forgotten(),
             "gradients": torch.is_grad_enabled(),
             "inference": torch.is_inference_mode_enabled(),
-            "watch": watch and _limits_of(watch),
+            "watch": watch and limits_of(watch),
             "dice": len(sender.blocks),
         }
         reply, blocks = self._ask(order, [*sender.blocks, bytes_of(torch.get_rng_state())], sender)
@@ -74,7 +64,7 @@ class Student:
             torch.set_rng_state(decoder.decode(reply["dice"]))
             apply_changes(reply.get("changes", []), sender, decoder)
             if "raised" in reply:
-                raise _error(reply["raised"], self.limits)
+                raise student_error(reply["raised"], sender.raised)
             return decoder.decode(reply["value"])
         except (BadMessage, RuntimeError, TypeError, LookupError, AttributeError) as error:
             if isinstance(error, BadMessage) or not getattr(error, "students", False):
@@ -85,7 +75,7 @@ class Student:
         """The next item of an iterator that a function returned."""
         reply, blocks = self._ask({"do": "next", "number": number}, [])
         if "raised" in reply:
-            error = _error(reply["raised"], self.limits)
+            error = student_error(reply["raised"])
             raise StopIteration if type(error).__name__ == "StopIteration" else error
         return self._decoder(blocks, None).decode(reply["value"])
 
@@ -95,7 +85,7 @@ class Student:
         order = {"do": "backward", "results": results, "by": by, "above": encoder.encode(above)}
         reply, blocks = self._ask(order, encoder.blocks)
         if "raised" in reply:
-            raise _error(reply["raised"], self.limits)
+            raise student_error(reply["raised"])
         return self._decoder(blocks, None).decode(reply["value"])
 
     def _ask(self, order: dict, blocks: list, sender: Sender | None = None) -> tuple[dict, list]:
@@ -120,6 +110,9 @@ class Student:
             raise self._stopped(self._late(left)) from None
         except BadMessage as error:
             raise self._stopped(f"its answer cannot be read: {error}") from None
+        except BaseException:  # a test that is too long: nobody will read the reply
+            self._stopped("")
+            raise
         if (reply.get("raised") or reply.get("error") or {}).get("late"):
             raise self._stopped(self._late(left))
         return reply, blocks
@@ -136,21 +129,26 @@ class Student:
 
     def _answer(self, asked: dict, blocks: list[bytes], sender: Sender) -> tuple[dict, list]:
         """Call a function of the tests, or take the next item of their iterator."""
-        positional, named = self._decoder(blocks, sender).decode(asked["arguments"])
+        decoder = self._decoder(blocks, sender)
+        apply_changes(asked.get("changes", []), sender, decoder)
+        positional, named = decoder.decode(asked["arguments"])
         try:
             wanted = sender.asked[int(asked["ask"])]
             with unwatched():
                 is_iterator = isinstance(wanted, Iterator)
                 content = next(wanted) if is_iterator else wanted(*positional, **named)
             return {"raises": False}, [pickle.dumps(content)]
-        except Exception as error:
-            return {"raises": True}, [_pickled_error(error)]
+        except (Exception, KeyboardInterrupt) as error:
+            sender.raised = error
+            return {"raises": True}, [pickled_error(error)]
 
     def _decoder(self, blocks: list[bytes], sender: Sender | None) -> Decoder:
         arguments = sender.arguments if sender else []
 
         def remote(kind: str, number: int, name: str) -> Any:
-            return _Items(self, number) if kind == "iterator" else StudentFunction(self, number, name)
+            if kind == "iterator":
+                return _Items(self, number)
+            return StudentFunction(self, number, name)
 
         def attach(tensor: torch.Tensor, number: int) -> torch.Tensor:
             leaves = {
@@ -197,40 +195,16 @@ class _Remote(torch.autograd.Function):
     """A result whose gradient the sandbox computes."""
 
     @staticmethod
-    def forward(context, student, result, numbers, tensor, *leaves):  # noqa: ANN001, ANN205
+    def forward(context, student, result, numbers, tensor, *leaves):
         context.student, context.result, context.numbers = student, result, numbers
         return tensor.clone()
 
     @staticmethod
     @torch.autograd.function.once_differentiable
-    def backward(context, above):  # noqa: ANN001, ANN205
+    def backward(context, above):
         with unwatched():
             found = context.student.backward([context.result], context.numbers, [above])
         return None, None, None, None, *found
-
-
-@contextmanager
-def unwatched() -> Iterator[Watch | None]:
-    """Nobody watches what the tests do to reach the student; yields who has watched."""
-    profiler, tracer = sys.getprofile(), sys.gettrace()
-    watch = getattr(profiler, "__self__", None)
-    if isinstance(watch, Watch):
-        sys.setprofile(None)
-        if getattr(tracer, "__self__", None) is watch:
-            sys.settrace(None)
-    else:
-        watch = None
-    try:
-        yield watch
-    finally:
-        if watch is not None:
-            sys.settrace(tracer)
-            sys.setprofile(profiler)
-
-
-def _limits_of(watch: Watch) -> dict:
-    lines = None if watch.lines_left == float("inf") else watch.lines_left
-    return {"most_lines": lines, "ready_made": list(watch.ready_made)}
 
 
 def _student_function(value: Any) -> str | int | None:
@@ -239,35 +213,3 @@ def _student_function(value: Any) -> str | int | None:
 
 def _keep_nothing(value: Any) -> int:
     raise TypeError(f"{type(value).__name__} cannot be sent to the sandbox")
-
-
-def _pickled_error(error: Exception) -> bytes:
-    try:
-        return pickle.dumps(error)
-    except Exception:  # of a class that the sandbox could not know either
-        return pickle.dumps(RuntimeError(str(error)))
-
-
-def _error(raised: Any, limits: Limits) -> BaseException:
-    """The error that stands for one of the student's."""
-    if raised.get("watch") == "library":
-        return LibraryUsed()
-    if raised.get("watch") == "endless":
-        return NeverEnds()
-    names = [str(name) for name in raised["names"]]
-    known = next((found for name in names if (found := _exception(name))), RuntimeError)
-    shown = re.sub(r"\W", "_", names[0])[:60]
-    kind = known if shown == known.__name__ else type(shown, (known,), {})
-    arguments = raised["arguments"]
-    try:
-        error = kind(*(arguments if isinstance(arguments, list) else [str(raised["text"])]))
-    except TypeError:  # a UnicodeDecodeError needs five
-        error = type(shown, (RuntimeError,), {})(str(raised["text"]))
-    error.students, error.line = True, str(raised["line"])
-    return error
-
-
-def _exception(name: str) -> type[Exception] | None:
-    """A built-in exception; SystemExit and its like are not: they must not end the tests."""
-    found = getattr(builtins, name, None)
-    return found if isinstance(found, type) and issubclass(found, Exception) else None

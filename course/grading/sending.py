@@ -1,11 +1,13 @@
 """A call's arguments on their way into the sandbox, and the changes on their way back."""
 
 import collections
+import copyreg
 import io
 import pickle
 import weakref
 from collections.abc import Iterator
-from types import BuiltinFunctionType, FunctionType, MethodType
+from functools import partial
+from types import BuiltinFunctionType, CodeType, FunctionType, MethodType, ModuleType
 from typing import Any
 
 import numpy as np
@@ -80,6 +82,7 @@ class Sender(pickle.Pickler):
         self.containers: dict[int, Any] = {}  # by number; they are pickled, their changes tracked
         self.asked: list[Any] = []  # functions and iterators that the sandbox may call
         self.by_id: dict[int, int] = {}
+        self.raised: BaseException | None = None  # by a function of the tests, in this call
         self.collecting = True
 
     def message(self, positional: tuple, named: dict) -> dict:
@@ -109,12 +112,19 @@ class Sender(pickle.Pickler):
         if isinstance(value, torch.Generator):
             state = self._block(bytes_of(value.get_state()))
             return self._number(value, {"kind": "generator", "state": state})
-        if kind in FUNCTIONS and not _importable(value):
-            return self._number(value, self._asked("function", value, value.__name__))
+        if kind in (*FUNCTIONS, partial) and not _importable(value):
+            name = getattr(value, "__name__", "function")
+            return self._number(value, self._asked("function", value, name))
         if isinstance(value, Iterator):
             return self._number(value, self._asked("iterator", value, ""))
         self._track(value, kind)
         return None
+
+    def reducer_override(self, value: Any) -> Any:
+        """An optimizer pickles itself without what a subclass keeps."""
+        if isinstance(value, torch.optim.Optimizer):
+            return copyreg.__newobj__, (type(value),), dict(vars(value))
+        return NotImplemented
 
     def _track(self, value: Any, kind: type) -> None:
         """Remember what may change and is pickled as it is."""
@@ -150,7 +160,8 @@ class Sender(pickle.Pickler):
 
     def _asked(self, kind: str, value: Any, name: str) -> dict:
         self.asked.append(value)
-        return {"kind": kind, "ask": len(self.asked) - 1, "name": name}
+        sees = not (isinstance(value, FunctionType) and _is_alone(value))
+        return {"kind": kind, "ask": len(self.asked) - 1, "name": name, "sees": sees}
 
     def _block(self, content: bytes) -> int:
         self.blocks.append(content)
@@ -210,8 +221,24 @@ def _apply_to_tensor(tensor: torch.Tensor, change: dict, decoder: Decoder) -> No
         tensor.backward(grad)  # in the midst of the tests' graph: it goes on from here
 
 
+def _is_alone(function: FunctionType, seen: frozenset = frozenset()) -> bool:
+    """Whether a function looks at nothing but its own arguments, constants and other such ones."""
+    if function.__closure__ or function.__defaults__ or function.__kwdefaults__:
+        return False
+    for name in function.__code__.co_names:
+        value = function.__globals__.get(name)
+        if isinstance(value, FunctionType) and value not in seen and not _importable(value):
+            if not _is_alone(value, seen | {function}):
+                return False
+        elif not (callable(value) or isinstance(value, (*PLAIN, ModuleType))):
+            return False
+    return not any(isinstance(constant, CodeType) for constant in function.__code__.co_consts)
+
+
 def _importable(function: Any) -> bool:
     """Whether the sandbox can import the function by its name."""
+    if isinstance(function, partial):
+        return _importable(function.func)
     if isinstance(function, MethodType):
         return False
     module = str(getattr(function, "__module__", None) or "builtins")

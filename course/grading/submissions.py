@@ -6,13 +6,11 @@ instructor's where they were not to write, and the student's own cells in betwee
 
 import json
 import stat
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import nbformat
 from nbformat import NotebookNode, v4
-from nbgrader.utils import compute_checksum
 
 from course.grading.assignments import Assignment, grade_id
 from course.grading.cells import is_solution, is_test, names_of
@@ -180,16 +178,12 @@ def _restored(
     restored = made(cell.source if theirs else source.source)
     if "outputs" in restored and not is_test(source):
         restored.outputs = cell.get("outputs", [])
-    return _with_marks(restored, source, release)
+    return _with_marks(restored, release)
 
 
-def _with_marks(
-    cell: NotebookNode, source: NotebookNode, release: NotebookNode
-) -> NotebookNode:
-    """nbgrader's metadata, whose checksum tells later whether the student wrote anything."""
+def _with_marks(cell: NotebookNode, release: NotebookNode) -> NotebookNode:
+    """nbgrader's metadata; a solution's checksum tells whether the student wrote anything."""
     cell.metadata = NotebookNode(nbgrader=NotebookNode(release.metadata.nbgrader))
-    if cell.metadata.nbgrader.get("locked", False) and not is_solution(source):
-        cell.metadata.nbgrader.checksum = compute_checksum(cell)
     return cell
 
 
@@ -207,7 +201,7 @@ def _add_missing(
             place = next((n for n, cell in enumerate(cells) if grade_id(cell) == before), -1) + 1
             added = nbformat.from_dict(releases[id] if is_solution(source) else source)
             added = _copy(added)
-            cells.insert(place, _with_marks(added, source, releases[id]))
+            cells.insert(place, _with_marks(added, releases[id]))
             if source.metadata.nbgrader.get("grade") or is_solution(source):
                 notes.append(f"{id}: its cell was missing and was added as released")
         before = id
@@ -216,8 +210,3 @@ def _add_missing(
 def _copy(cell: NotebookNode) -> NotebookNode:
     make = v4.new_code_cell if cell.cell_type == "code" else v4.new_markdown_cell
     return make(cell.source)
-
-
-def graded_cells(cells: list[NotebookNode]) -> Iterator[NotebookNode]:
-    """Cells with points."""
-    return (cell for cell in cells if cell.metadata.get("nbgrader", {}).get("grade"))

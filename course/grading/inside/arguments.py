@@ -34,7 +34,7 @@ class Arguments:
     """The arguments of one call.
 
     call: the message of the call, `blocks` with its bytes; tensors: those that earlier calls
-    have brought, by key; ask: calls a function of the tests, or the next item of an iterator;
+    have brought, by key; ask: calls a function of the tests, or takes the next item of an iterator;
     function: the student's function of a name or a number.
     """
 
@@ -46,7 +46,8 @@ class Arguments:
         ask: Callable,
         function: Callable,
     ) -> None:
-        self.tensors, self.ask = tensors, ask
+        self.tensors = tensors
+        self.ask = lambda *asked: ask(self, *asked)
         self.numbered = {
             number: self._made(entry, blocks) for number, entry in enumerate(call["numbered"])
         }
@@ -54,11 +55,14 @@ class Arguments:
         self.positional, self.named = unpickler.load()
         tracked = unpickler.load()  # the same objects again, in the order of their numbers
         self.containers = dict(zip(call["containers"], tracked, strict=True))
-        self.before = {n: _snapshot(item) for n, item in self._changeable().items()}
+        # The number of each argument, and of each of their parts, by `id`.
+        self.known = {id(item): n for n, item in {**self.numbered, **self.containers}.items()}
+        self.before: dict[int, Any] = {}
+        self.note()
 
-    def known(self) -> dict[int, int]:
-        """The number of each argument, and of each of their parts, by `id`."""
-        return {id(item): n for n, item in {**self.numbered, **self.containers}.items()}
+    def note(self) -> None:
+        """Changes count from here."""
+        self.before = {n: _snapshot(item) for n, item in self._changeable().items()}
 
     def gradients(self) -> dict[int, torch.Tensor]:
         """Which tensors a result's gradient may lead to, by number."""
@@ -88,7 +92,8 @@ class Arguments:
             return generator
         if entry["kind"] == "iterator":
             return self._items(entry["ask"])
-        return _named(lambda *a, **k: self.ask(entry["ask"], a, k), entry["name"])
+        number, sees = entry["ask"], entry["sees"]
+        return _named(lambda *a, **k: self.ask(number, sees, a, k), entry["name"])
 
     def _tensor(self, entry: dict, blocks: list[bytes]) -> torch.Tensor:
         if "block" in entry:
@@ -105,7 +110,7 @@ class Arguments:
     def _items(self, number: int) -> Iterator[Any]:
         while True:
             try:
-                yield self.ask(number, (), {})
+                yield self.ask(number, True, (), {})
             except StopIteration:
                 return
 
@@ -154,14 +159,19 @@ def _change(item: Any, before: Any, encoder: Encoder) -> dict | None:
         return {"items": [encoder.encode(part) for part in item]}
     now = vars(item)
     changed = {name for name in now if name not in before or now[name] is not before[name]}
-    return {"set": [[name, encoder.encode(now[name])] for name in sorted(changed)]} if changed else None
+    return (
+        {"set": [[name, encoder.encode(now[name])] for name in sorted(changed)]}
+        if changed
+        else None
+    )
 
 
 def _tensor_change(tensor: torch.Tensor, before: tuple, encoder: Encoder) -> dict | None:
     version, content, shape, grad = before
     change: dict = {}
     now = bytes_of(tensor) if content is not None else None
-    if now != content or tensor._version != version and content is None or tensor.shape != shape:
+    written = tensor._version != version if content is None else now != content
+    if written or tensor.shape != shape:
         change["tensor"] = _fresh(encoder, tensor.detach())
     if _grad_of(tensor) != grad:
         change["grad"] = None if tensor.grad is None else _fresh(encoder, tensor.grad.detach())

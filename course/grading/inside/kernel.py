@@ -20,7 +20,7 @@ from IPython.utils.capture import capture_output
 from bertlab.check.watch import LibraryUsed, NeverEnds, Watch
 from course.grading.inside.arguments import Arguments
 from course.grading.inside.frames import Channel, Closed
-from course.grading.inside.values import DTYPES, Decoder, Encoder, tensor_of
+from course.grading.inside.values import Decoder, Encoder, tensor_of
 
 KEPT = 2_000  # of results that may still be asked for their gradient
 
@@ -97,7 +97,7 @@ class Kernel:
             torch.set_rng_state(tensor_of(state, torch.uint8, [len(state)]).clone())
             arguments = Arguments(message, blocks, self.tensors, self._ask, self._function)
             answer = self._watched(message, function, arguments)
-            encoder.known = arguments.known()
+            encoder.known = arguments.known
             n_before = self.n_kept
             reply = {"value": encoder.encode(answer)}
             for number in range(n_before + 1, self.n_kept + 1):
@@ -106,7 +106,7 @@ class Kernel:
             signal.setitimer(signal.ITIMER_REAL, 0)
             reply = {"raised": _error(error)}
         if arguments is not None:
-            encoder.known = arguments.known()
+            encoder.known = arguments.known
             reply["changes"] = arguments.changes(encoder)
         reply["dice"] = encoder.encode(torch.get_rng_state())
         return reply, encoder.blocks
@@ -158,14 +158,23 @@ class Kernel:
 
     # The way back into the tests
 
-    def _ask(self, number: int, positional: tuple, named: dict) -> Any:
-        """Call a function of the tests in the midst of a call; nobody watches meanwhile."""
+    def _ask(
+        self, arguments: Arguments, number: int, sees: bool, positional: tuple, named: dict
+    ) -> Any:
+        """Call a function of the tests in the midst of a call; nobody watches meanwhile.
+
+        sees: whether it may look at the call's arguments, so that it must know what has changed.
+        """
         left, _ = signal.setitimer(signal.ITIMER_REAL, 0)
         watching = sys.getprofile(), sys.gettrace()
         sys.setprofile(None)
         sys.settrace(None)
-        encoder = Encoder({}, self._keep)
-        asked = {"ask": number, "arguments": encoder.encode([list(positional), named])}
+        encoder = Encoder(arguments.known if sees else {}, self._keep)
+        asked: dict[str, Any] = {"ask": number}
+        if sees:
+            asked["changes"] = arguments.changes(encoder)
+            arguments.note()
+        asked["arguments"] = encoder.encode([list(positional), named])
         self.channel.send(asked, encoder.blocks)
         message, blocks = self.channel.receive()
         content = pickle.loads(blocks[0])  # noqa: S301 (of the tests, which are trusted)

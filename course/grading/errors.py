@@ -1,0 +1,81 @@
+"""The student's errors, as the tests meet them; and who watches a student's function."""
+
+import builtins
+import pickle
+import re
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from bertlab.check.watch import LibraryUsed, NeverEnds, Watch
+
+
+class Stopped(BaseException):
+    """The student's process had to be ended, or ended itself; it says why.
+
+    No `Exception`: a test that expects a ValueError must not take it for one.
+    """
+
+
+@contextmanager
+def unwatched() -> Iterator[Watch | None]:
+    """Nobody watches what the tests do to reach the student; yields who has watched."""
+    profiler, tracer = sys.getprofile(), sys.gettrace()
+    watch = getattr(profiler, "__self__", None)
+    if isinstance(watch, Watch):
+        sys.setprofile(None)
+        if getattr(tracer, "__self__", None) is watch:
+            sys.settrace(None)
+    else:
+        watch = None
+    try:
+        yield watch
+    finally:
+        if watch is not None:
+            sys.settrace(tracer)
+            sys.setprofile(profiler)
+
+
+def limits_of(watch: Watch) -> dict:
+    lines = None if watch.lines_left == float("inf") else watch.lines_left
+    return {"most_lines": lines, "ready_made": list(watch.ready_made)}
+
+
+def pickled_error(error: BaseException) -> bytes:
+    if type(error).__module__ == "builtins":
+        return pickle.dumps(error)
+    # Of a class that the sandbox may not know.
+    return pickle.dumps(RuntimeError(f"{type(error).__name__}: {error}"))
+
+
+def student_error(raised: Any, own: BaseException | None = None) -> BaseException:
+    """The error that stands for one of the student's.
+
+    own: what a function of the tests raised when the student's function called it, if so: a test
+    may look whether it comes back.
+    """
+    if raised.get("watch") == "library":
+        return LibraryUsed()
+    if raised.get("watch") == "endless":
+        return NeverEnds()
+    names = [str(name) for name in raised["names"]]
+    if own is not None and names[0] == type(own).__name__:
+        own.students = True
+        return own
+    known = next((found for name in names if (found := _exception(name))), RuntimeError)
+    shown = re.sub(r"\W", "_", names[0])[:60]
+    kind = known if shown == known.__name__ else type(shown, (known,), {})
+    arguments = raised["arguments"]
+    try:
+        error = kind(*(arguments if isinstance(arguments, list) else [str(raised["text"])]))
+    except TypeError:  # a UnicodeDecodeError needs five
+        error = type(shown, (RuntimeError,), {})(str(raised["text"]))
+    error.students, error.line = True, str(raised["line"])
+    return error
+
+
+def _exception(name: str) -> type[Exception] | None:
+    """A built-in exception; SystemExit and its like are not: they must not end the tests."""
+    found = getattr(builtins, name, None)
+    return found if isinstance(found, type) and issubclass(found, Exception) else None

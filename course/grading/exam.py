@@ -1,0 +1,122 @@
+"""One submission: every cell in its place, in its process."""
+
+import signal
+from pathlib import Path
+from types import FrameType
+
+from nbformat import NotebookNode, v4
+
+from course.grading import cells
+from course.grading.assignments import grade_id
+from course.grading.errors import Stopped
+from course.grading.outputs import failure, shown, stream
+from course.grading.remote import Student
+from course.grading.room import Room, TooLong
+from course.grading.sandbox import Limits, Sandbox
+from course.grading.submissions import read_submission
+
+TEST_CALLS = 4  # a test may take as long as so many calls
+
+
+class Exam:
+    """One submission: its cells in their order, each in its process."""
+
+    def __init__(self, room: Room, sandbox: Sandbox, limits: Limits) -> None:
+        self.room, self.limits = room, limits
+        self.student = Student(sandbox, limits)
+        self.done: list[str] = []  # sources that a new process has to run again
+        self.notes: list[str] = []
+
+    def grade(self, path: Path) -> tuple[NotebookNode, tuple[str, ...]]:
+        """The graded notebook, and notes."""
+        submission = read_submission(path, self.room.assignment, self.limits)
+        self.notes += submission.notes
+        for name in self.room.plan.functions:
+            self.room.scope[name] = self.student.function(name)
+        signal.signal(signal.SIGALRM, _too_long)
+        for cell in submission.cells:
+            if cell.cell_type == "code":
+                self._grade_cell(cell)
+        release = self.room.assignment.release
+        notebook = v4.new_notebook(cells=submission.cells, metadata=release.metadata)
+        return notebook, tuple(self.notes)
+
+    def _grade_cell(self, cell: NotebookNode) -> None:
+        id, plan = grade_id(cell), self.room.plan
+        if cells.is_test(cell):
+            self._test(cell)
+        elif id in plan.warm:
+            cell.outputs = []
+        elif id in plan.student | plan.tests:
+            if id in plan.student:
+                self._run(cell)
+            if id in plan.tests:
+                self.room.run(id)
+        elif not (cells.is_given(cell) or self._is_experiment(cell)):
+            self._run(cell)
+
+    def _is_experiment(self, cell: NotebookNode) -> bool:
+        """A cell that builds on what is there to be looked at: it is not run again."""
+        used = cells.names_of(cell.source).used
+        return not cells.is_solution(cell) and bool(used & self.room.plan.experiments)
+
+    def _run(self, cell: NotebookNode) -> None:
+        """A cell of the student's, in the student's process."""
+        name = grade_id(cell) or "a cell of their own"
+        try:
+            self._revive()
+            reply = self.student.run(cell.source)
+        except Stopped as stopped:
+            self.notes.append(f"{name}: {stopped}; its cell was left out")
+            cell.outputs = [failure("Stopped", f"Stopped: {stopped}")]
+            return
+        self.done.append(cell.source)
+        cell.outputs = _outputs(reply, self.limits.output_kb)
+        if reply.get("cut"):
+            self.notes.append(f"{name}: printed more than {self.limits.output_kb} kB; cut")
+        if error := reply.get("error"):
+            cell.outputs.append(failure(str(error["names"][0]), _student_error(error)))
+            unwritten = error["names"][0] == "NotImplementedError"
+            if not unwritten:
+                self.notes.append(f"{name}: its cell raised {cell.outputs[-1].evalue}")
+
+    def _test(self, cell: NotebookNode) -> None:
+        """A test, in this process."""
+        limit = self.limits.call_seconds * TEST_CALLS
+        try:
+            self._revive()
+            signal.setitimer(signal.ITIMER_REAL, limit)
+            output = self.room.run(grade_id(cell))
+        except Stopped as stopped:
+            output = failure("Stopped", f"Stopped: {stopped}")
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+        cell.outputs = [] if output is None else [output]
+        cell.execution_count = None
+        if output is not None and output.get("ename") == "Stopped":
+            self.notes.append(f"{grade_id(cell)}: {output.evalue.removeprefix('Stopped: ')}")
+
+    def _revive(self) -> None:
+        """A new process in place of one that ended, with all that the old one had run."""
+        if self.student.alive:
+            return
+        self.student.start()
+        for source in self.done:
+            self.student.run(source)
+
+
+def _outputs(reply: dict, most_kb: int) -> list[NotebookNode]:
+    """The outputs of a cell; the reply comes from the sandbox and may be anything."""
+    said = reply.get("said") or {}
+    made = [stream(str(said[name]), name) for name in ("stdout", "stderr") if name in said]
+    made += [shown(data) for data in reply.get("outputs") or []]
+    return [output for output in made if output.get("text") or output.get("data")]
+
+
+def _student_error(error: dict) -> str:
+    line = f"\nin the line: {error['line']}" if error.get("line") else ""
+    return f"{error['names'][0]}: {error['text']}{line}"[:2_000]
+
+
+def _too_long(number: int, frame: FrameType | None) -> None:
+    raise TooLong

@@ -1,0 +1,62 @@
+"""How much memory a sandbox's students take, all of their processes together.
+
+A process's own limit (RLIMIT_AS) is not enough: it holds for each of them alone.
+"""
+
+import contextlib
+import os
+import signal
+from pathlib import Path
+
+import psutil
+
+PROC = Path("/proc")
+
+
+def student_processes(sandbox_pid: int) -> list[int]:
+    """The processes below the zygote: bubblewrap's first child runs it, and it runs the rest."""
+    try:
+        zygotes = psutil.Process(sandbox_pid).children()
+        return [child.pid for zygote in zygotes for child in _below_the_zygote(zygote)]
+    except psutil.Error:
+        return []
+
+
+def _below_the_zygote(process: psutil.Process) -> list[psutil.Process]:
+    below = process.children(recursive=True)
+    # Within its own process namespace bubblewrap stays as the first, and the zygote is its child.
+    return [child for child in below if child.parent() not in (None, process)]
+
+
+def megabytes_of(pids: list[int]) -> float:
+    """Memory of processes; what they share counts once. Files in memory count while open."""
+    return sum(_proportional(pid) + _open_memory_files(pid) for pid in pids) / 2**20
+
+
+def kill(pids: list[int]) -> None:
+    """End processes, without waiting."""
+    for pid in pids:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
+
+
+def _proportional(pid: int) -> int:
+    """Bytes, a page that n processes share counting as 1/n."""
+    try:
+        for line in (PROC / str(pid) / "smaps_rollup").read_text().splitlines():
+            if line.startswith("Pss:"):
+                return int(line.split()[1]) * 1024
+    except OSError:  # it has just ended
+        return 0
+    return 0
+
+
+def _open_memory_files(pid: int) -> int:
+    """Bytes of files that have no folder (`memfd_create`)."""
+    total = 0
+    with contextlib.suppress(OSError):
+        for handle in (PROC / str(pid) / "fd").iterdir():
+            with contextlib.suppress(OSError):
+                if os.readlink(handle).startswith("/memfd:"):
+                    total += handle.stat().st_blocks * 512
+    return total
