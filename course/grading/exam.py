@@ -9,7 +9,7 @@ from nbformat import NotebookNode, v4
 from course.grading import cells
 from course.grading.assignments import grade_id
 from course.grading.errors import Stopped
-from course.grading.outputs import failure, shown, stream
+from course.grading.outputs import failure, one_line, safe_outputs
 from course.grading.remote import Student
 from course.grading.room import Room, TooLong
 from course.grading.sandbox import Limits, Sandbox
@@ -39,7 +39,7 @@ class Exam:
                 self._grade_cell(cell)
         release = self.room.assignment.release
         notebook = v4.new_notebook(cells=submission.cells, metadata=release.metadata)
-        return notebook, tuple(self.notes)
+        return notebook, tuple(map(one_line, self.notes))
 
     def _grade_cell(self, cell: NotebookNode) -> None:
         id, plan = grade_id(cell), self.room.plan
@@ -71,14 +71,13 @@ class Exam:
             cell.outputs = [failure("Stopped", f"Stopped: {stopped}")]
             return
         self.done.append(cell.source)
-        cell.outputs = _outputs(reply, self.limits.output_kb)
-        if reply.get("cut"):
+        cell.outputs = safe_outputs(reply.outputs, self.limits.output_kb)
+        if reply.cut:
             self.notes.append(f"{name}: printed more than {self.limits.output_kb} kB; cut")
-        if error := reply.get("error"):
-            cell.outputs.append(failure(str(error["names"][0]), _student_error(error)))
-            unwritten = error["names"][0] == "NotImplementedError"
-            if not unwritten:
-                self.notes.append(f"{name}: its cell raised {cell.outputs[-1].evalue}")
+        if reply.error:
+            cell.outputs.append(failure(reply.error, reply.text))
+            if reply.error != "NotImplementedError":
+                self.notes.append(f"{name}: its cell raised {reply.text}")
 
     def _test(self, cell: NotebookNode) -> None:
         """A test, in this process."""
@@ -103,19 +102,6 @@ class Exam:
         self.student.start()
         for source in self.done:
             self.student.run(source)
-
-
-def _outputs(reply: dict, most_kb: int) -> list[NotebookNode]:
-    """The outputs of a cell; the reply comes from the sandbox and may be anything."""
-    said = reply.get("said") or {}
-    made = [stream(str(said[name]), name) for name in ("stdout", "stderr") if name in said]
-    made += [shown(data) for data in reply.get("outputs") or []]
-    return [output for output in made if output.get("text") or output.get("data")]
-
-
-def _student_error(error: dict) -> str:
-    line = f"\nin the line: {error['line']}" if error.get("line") else ""
-    return f"{error['names'][0]}: {error['text']}{line}"[:2_000]
 
 
 def _too_long(number: int, frame: FrameType | None) -> None:

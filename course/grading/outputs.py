@@ -26,7 +26,19 @@ STYLES = {
     *("vertical-align", "white-space", "width"),
 }
 PICTURE_TEXTS = ("data:image/png;", "data:image/jpeg;", "data:image/svg+xml;")
+LONGEST, LONGEST_NOTE = 2_000, 300  # characters: of an error, of a line in a report
 PICTURES = ("image/png", "image/jpeg")
+
+
+def plain(text: Any, most: int = LONGEST) -> str:
+    """A text that can be stored anywhere: no half characters, no NUL, not too long."""
+    return str(text)[:most].encode("utf-8", "replace").decode("utf-8").replace("\0", "\ufffd")
+
+
+def one_line(text: str) -> str:
+    """A text as a part of a line in a report: it cannot begin a line of its own, or turn it."""
+    seen = (character if character.isprintable() else " " for character in plain(text))
+    return " ".join("".join(seen).split())[:LONGEST_NOTE]
 
 
 def safe_outputs(outputs: Any, most_kb: int) -> list[NotebookNode]:
@@ -50,7 +62,7 @@ def safe_outputs(outputs: Any, most_kb: int) -> list[NotebookNode]:
 
 def stream(text: str, name: str = "stdout") -> NotebookNode:
     """What a cell prints."""
-    return v4.new_output("stream", name=name, text=text)
+    return v4.new_output("stream", name=name, text=plain(text, len(text)))
 
 
 def shown(data: dict) -> NotebookNode:
@@ -60,7 +72,8 @@ def shown(data: dict) -> NotebookNode:
 
 def failure(name: str, text: str) -> NotebookNode:
     """An error; nbgrader gives no points to a test that has one."""
-    return v4.new_output("error", ename=name, evalue=text, traceback=[text])
+    text = plain(text)
+    return v4.new_output("error", ename=plain(name, 100), evalue=text, traceback=[text])
 
 
 def safe_data(data: Any) -> dict[str, str]:
@@ -68,6 +81,7 @@ def safe_data(data: Any) -> dict[str, str]:
     safe = {}
     for kind, value in data.items() if isinstance(data, dict) else ():
         text = "".join(map(str, value)) if isinstance(value, list) else str(value)
+        text = plain(text, len(text))
         if kind == "text/plain":
             safe[kind] = text
         elif kind == "text/html":
@@ -107,8 +121,8 @@ def _safe(output: dict) -> tuple[NotebookNode | None, int]:
         made = shown(output.get("data"))
         return (made, sum(map(len, made.data.values()))) if made.data else (None, 0)
     if kind == "error":
-        text = f"{output.get('ename')}: {output.get('evalue')}"[:2_000]
-        return failure(str(output.get("ename"))[:100], text), len(text)
+        text = plain(f"{output.get('ename')}: {output.get('evalue')}")
+        return failure(str(output.get("ename")), text), len(text)
     return None, 0
 
 

@@ -3,7 +3,7 @@
 import pickle
 import time
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 
@@ -15,6 +15,15 @@ from course.grading.sandbox import Limits, Sandbox
 from course.grading.sending import Sender, SentTensors, apply_changes
 
 PATIENCE = 5.0  # seconds beyond a limit, for a process that does not stop by itself
+
+
+class Reply(NamedTuple):
+    """What came of a cell: outputs as in a notebook; error: the name of what it raised, if so."""
+
+    outputs: list[dict]
+    cut: bool
+    error: str = ""
+    text: str = ""
 
 
 class Student:
@@ -30,6 +39,9 @@ class Student:
         """A new process, which has run the cells that need no student's code, and no others."""
         if self.channel is not None:
             self.channel.close()
+            self.channel = None
+        if (left := self.deadline - time.monotonic()) <= 0:
+            raise Stopped(self._late(left))
         self.channel = Channel(self.sandbox.fork())
         self.sent = SentTensors()
 
@@ -37,10 +49,14 @@ class Student:
     def alive(self) -> bool:
         return self.channel is not None
 
-    def run(self, source: str) -> dict:
-        """Run a cell: its outputs, its error; raises Stopped."""
+    def run(self, source: str) -> Reply:
+        """Run a cell; raises Stopped."""
         order = {"do": "run", "source": source, "most_characters": self.limits.output_kb * 1000}
-        return self._ask(order, [])[0]
+        reply, _ = self._ask(order, [])
+        try:
+            return _checked(reply)
+        except (LookupError, TypeError, ValueError, AttributeError) as error:
+            raise self._stopped(f"its answer cannot be read: {error}") from None
 
     def function(self, name: str) -> "StudentFunction":
         return StudentFunction(self, name, name)
@@ -93,7 +109,9 @@ class Student:
         if self.channel is None:
             raise Stopped("the student's process is not there")
         left = self.deadline - time.monotonic()
-        seconds = min(self.limits.call_seconds, max(left, 0.01))
+        if left <= 0:
+            raise self._stopped(self._late(left))
+        seconds = min(self.limits.call_seconds, left)
         deadline = time.monotonic() + seconds + PATIENCE
         try:
             self.channel.send({**order, "seconds": seconds}, blocks, deadline)
@@ -113,7 +131,8 @@ class Student:
         except BaseException:  # a test that is too long: nobody will read the reply
             self._stopped("")
             raise
-        if (reply.get("raised") or reply.get("error") or {}).get("late"):
+        trouble = reply.get("raised") or reply.get("error")
+        if isinstance(trouble, dict) and trouble.get("late"):
             raise self._stopped(self._late(left))
         return reply, blocks
 
@@ -123,8 +142,9 @@ class Student:
         return f"stopped after {self.limits.call_seconds:g} s"
 
     def _stopped(self, why: str) -> Stopped:
-        self.channel.close()
-        self.channel = None
+        if self.channel is not None:
+            self.channel.close()
+            self.channel = None
         return Stopped(why)
 
     def _answer(self, asked: dict, blocks: list[bytes], sender: Sender) -> tuple[dict, list]:
@@ -205,6 +225,18 @@ class _Remote(torch.autograd.Function):
         with unwatched():
             found = context.student.backward([context.result], context.numbers, [above])
         return None, None, None, None, *found
+
+
+def _checked(reply: dict) -> Reply:
+    """A cell's reply, if it has the right types; anybody may have written it."""
+    said = {str(name): str(text) for name, text in reply["said"].items()}
+    outputs = [{"output_type": "stream", "name": name, "text": said[name]} for name in said]
+    outputs += [{"output_type": "display_data", "data": dict(data)} for data in reply["outputs"]]
+    if reply["error"] is None:
+        return Reply(outputs, bool(reply["cut"]))
+    name, line = str(reply["error"]["names"][0]), str(reply["error"]["line"])
+    text = f"{name}: {reply['error']['text']}" + (f"\nin the line: {line}" if line else "")
+    return Reply(outputs, bool(reply["cut"]), name, text)
 
 
 def _student_function(value: Any) -> str | int | None:

@@ -9,6 +9,7 @@ from typing import Any
 import torch
 from nbformat import NotebookNode, v4
 
+from bertlab.check.feedback import Passed
 from course.grading import cells
 from course.grading.assignments import Assignment, grade_id
 from course.grading.errors import Stopped
@@ -40,7 +41,7 @@ class Room:
 
     def run(self, id: str) -> NotebookNode | None:
         """Run a cell of the instructor's; its output, or its error."""
-        code, last = _compiled(self.source[id], id)
+        code, last, gives = _compiled(self.source[id], id)
         said = io.StringIO()
         with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
             try:
@@ -52,32 +53,32 @@ class Room:
                 return failure("Stopped", "Stopped: the test does not come to an end")
             except BaseException as error:
                 return failure(type(error).__name__, _told(error))
-        return _result(value)
+        return _result(value, gives)
 
 
-def _compiled(source: str, id: str) -> tuple[CodeType, CodeType | None]:
-    """A cell's statements, and its last expression, whose value is its result."""
-    tree, last = ast.parse(source), None
+def _compiled(source: str, id: str) -> tuple[CodeType, CodeType | None, bool]:
+    """A cell's statements, its last expression, and whether that says how many points it gives.
+
+    As in nbgrader a test may end with a number: points. It must be the test's own, so an
+    expression that calls anything does not count: it could be a student's function that answers.
+    """
+    tree, last, gives = ast.parse(source), None, False
     if tree.body and isinstance(tree.body[-1], ast.Expr):
-        last = compile(ast.Expression(tree.body.pop().value), f"<{id}>", "eval")
-    return compile(tree, f"<{id}>", "exec"), last
+        value = tree.body.pop().value
+        gives = not any(isinstance(node, ast.Call) for node in ast.walk(value))
+        last = compile(ast.Expression(value), f"<{id}>", "eval")
+    return compile(tree, f"<{id}>", "exec"), last, gives
 
 
 def _told(error: BaseException) -> str:
     """What a test says is wrong; a check's message stands for itself."""
     said = str(error) or "a test failed"
-    return (
-        said
-        if type(error).__name__ in ("CheckFailed", "NotWritten")
-        else (f"{type(error).__name__}: {said}")
-    )
+    own = type(error).__name__ in ("CheckFailed", "NotWritten")
+    return said if own else f"{type(error).__name__}: {said}"
 
 
-def _result(value: Any) -> NotebookNode | None:
-    """A number is a part of the points, as in nbgrader; anything else is shown."""
-    if isinstance(value, (int, float)) and not isinstance(value, bool):
+def _result(value: Any, gives: bool) -> NotebookNode | None:
+    """Points, what a check says, or nothing."""
+    if gives and isinstance(value, (int, float)) and not isinstance(value, bool):
         return v4.new_output("execute_result", data={"text/plain": str(float(value))})
-    if value is None:
-        return None
-    text = getattr(value, "text", None) or repr(value)
-    return stream(f"{text}\n")
+    return stream(f"{value.text}\n") if isinstance(value, Passed) else None

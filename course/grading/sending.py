@@ -14,7 +14,7 @@ import numpy as np
 import torch
 
 from course.grading.inside.frames import BadMessage
-from course.grading.inside.values import DTYPES, Decoder, bytes_of
+from course.grading.inside.values import ANY_FAULT, DTYPES, Decoder, bytes_of
 
 PLAIN = (type(None), bool, int, float, complex, str, bytes, tuple, range, type, torch.Size)
 CONTAINERS = (
@@ -175,7 +175,7 @@ def apply_changes(changes: list[dict], sender: Sender, decoder: Decoder) -> None
         try:
             item = sender.arguments[number]
             _apply(item, change, decoder)
-        except (LookupError, TypeError, ValueError, AttributeError, RuntimeError) as error:
+        except ANY_FAULT as error:
             raise BadMessage(f"{type(error).__name__}: {error}") from None
         if number in sender.keys:
             sender.tensors.update(item, sender.keys[number])

@@ -13,11 +13,11 @@ import nbformat
 from nbformat import NotebookNode, v4
 
 from course.grading.assignments import Assignment, grade_id
-from course.grading.cells import is_solution, is_test, names_of
-from course.grading.outputs import safe_outputs
+from course.grading.cells import MOST_CELLS, is_solution, is_test, names_of
+from course.grading.outputs import plain, safe_outputs
 from course.grading.sandbox import Limits
 
-MOST_CELLS = 2_000
+MOST_CHARACTERS = 100_000  # of a cell
 
 
 class Submission(NamedTuple):
@@ -78,7 +78,11 @@ def _cell(raw: dict, limits: Limits) -> NotebookNode:
     if isinstance(text, list):
         text = "".join(line for line in text if isinstance(line, str))
     text = text if isinstance(text, str) else ""
-    text = text.encode("utf-8", "replace").decode("utf-8")  # half a character cannot be stored
+    if len(text) > MOST_CHARACTERS:
+        raise Unreadable(
+            f"a cell has {len(text):,} characters; at most {MOST_CHARACTERS:,} are read"
+        )
+    text = plain(text, MOST_CHARACTERS)
     make = v4.new_code_cell if raw.get("cell_type") == "code" else v4.new_markdown_cell
     cell = make(text)
     metadata = raw.get("metadata")

@@ -4,10 +4,12 @@ Run as `python -m course.grading.testing FD`. It prepares an assignment once and
 submission, so that no submission sees what another one left behind.
 """
 
+import ctypes
 import os
 import pickle
 import resource
 import select
+import signal
 import sys
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -18,9 +20,10 @@ from course.grading.memory import kill, megabytes_of, student_processes
 from course.grading.room import Room
 from course.grading.sandbox import Limits, Sandbox
 
-OWN_MEMORY = 8 * 2**30  # bytes of addresses beyond those at the start
+OWN_MEMORY = 3 * 2**30  # bytes of addresses beyond those at the start
 MEMORY_SECONDS = 0.25  # between two looks at what a student's processes take
 START_MB = 1024  # what they have from the start: Python, PyTorch, the library
+PR_SET_PDEATHSIG = 1  # a child ends with this process, whoever ends it
 VARIANT = "BERTLAB_VARIANT"  # read by `bertlab.check.variants`
 
 
@@ -53,6 +56,7 @@ def _in_a_fork(room: Room, sandbox: Sandbox, limits: Limits, path: Path, seed: s
     if child == 0:
         os.close(reading)
         try:
+            ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
             os.environ[VARIANT] = seed
             _limit_memory()
             answer = Exam(room, sandbox, limits).grade(path)

@@ -56,7 +56,7 @@ class Channel:
             raise BadMessage(f"{length + sum(sizes):,} bytes; at most {MOST_BYTES:,} are taken")
         try:
             message = json.loads(self._exactly(length, deadline))
-        except (ValueError, RecursionError) as error:
+        except (ValueError, RecursionError, MemoryError) as error:
             raise BadMessage(str(error)) from None
         return message, [self._exactly(size, deadline) for size in sizes]
 

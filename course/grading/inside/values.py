@@ -36,6 +36,10 @@ DTYPES = {
     )
 }
 ARRAY_KINDS = "biufcUS"  # numpy's letters; no objects, which would be pickles
+ANY_FAULT = (
+    *(LookupError, TypeError, ValueError, AttributeError, RuntimeError),
+    *(MemoryError, StopIteration, OverflowError),
+)
 LONGEST_TEXT = 300  # of what stands for a value without a plain form
 
 
@@ -126,7 +130,7 @@ class Decoder:
     def decode(self, written: Any) -> Any:
         try:
             return self._decode(written)
-        except (LookupError, TypeError, ValueError, AttributeError, RuntimeError) as error:
+        except ANY_FAULT as error:
             raise BadMessage(f"{type(error).__name__}: {error}") from None
 
     def _decode(self, written: Any) -> Any:

