@@ -26,10 +26,12 @@ class Plan(NamedTuple):
 
     warm: given cells that need no student's code: once for all students, on both sides. student:
     given cells that the student's functions need. tests: given cells that tests need, with the
-    student's functions. The other given cells are experiments: they are not run.
+    student's functions. The other given cells are experiments: they are not run. changing: those
+    functions that are to change their arguments; what others do to them the tests do not see.
     """
 
     functions: frozenset[str]
+    changing: frozenset[str]
     warm: tuple[str, ...]
     student: frozenset[str]
     tests: frozenset[str]
@@ -90,7 +92,20 @@ def plan(source: NotebookNode) -> Plan:
     for_students = _needed(solutions, rest, names)
     for_tests = _needed(tests, rest, names)
     shown = {name for id in rest if id not in for_students for name in names[id].defined}
-    return Plan(functions, tuple(warm), for_students, for_tests, frozenset(shown - functions))
+    changing = {
+        name
+        for cell in source.cells
+        if is_solution(cell) and cell.metadata.get("bertlab", {}).get("changes_arguments")
+        for name in names[cell.id].defined
+    }
+    return Plan(
+        functions,
+        frozenset(changing),
+        tuple(warm),
+        for_students,
+        for_tests,
+        frozenset(shown - functions),
+    )
 
 
 def _needed(by: list[str], given: list[str], names: dict[str, Names]) -> frozenset[str]:

@@ -11,7 +11,7 @@ from course.grading.assignments import grade_id
 from course.grading.errors import Stopped
 from course.grading.outputs import failure, one_line, safe_outputs
 from course.grading.remote import Student
-from course.grading.room import Room, TooLong
+from course.grading.room import STOPPED, Room, TooLong
 from course.grading.sandbox import Limits, Sandbox
 from course.grading.submissions import read_submission
 
@@ -23,7 +23,7 @@ class Exam:
 
     def __init__(self, room: Room, sandbox: Sandbox, limits: Limits) -> None:
         self.room, self.limits = room, limits
-        self.student = Student(sandbox, limits)
+        self.student = Student(sandbox, limits, room.plan.changing)
         self.done: list[str] = []  # sources that a new process has to run again
         self.notes: list[str] = []
 
@@ -68,7 +68,7 @@ class Exam:
             reply = self.student.run(cell.source)
         except Stopped as stopped:
             self.notes.append(f"{name}: {stopped}; its cell was left out")
-            cell.outputs = [failure("Stopped", f"Stopped: {stopped}")]
+            cell.outputs = [failure(STOPPED, str(stopped))]
             return
         self.done.append(cell.source)
         cell.outputs = safe_outputs(reply.outputs, self.limits.output_kb)
@@ -85,15 +85,18 @@ class Exam:
         try:
             self._revive()
             signal.setitimer(signal.ITIMER_REAL, limit)
+            self.student.changed = ""
             output = self.room.run(grade_id(cell))
+            if self.student.changed and (output is None or output.output_type != "error"):
+                output = failure("AssertionError", f"{self.student.changed} changed its input")
         except Stopped as stopped:
-            output = failure("Stopped", f"Stopped: {stopped}")
+            output = failure(STOPPED, str(stopped))
         finally:
             signal.setitimer(signal.ITIMER_REAL, 0)
         cell.outputs = [] if output is None else [output]
         cell.execution_count = None
-        if output is not None and output.get("ename") == "Stopped":
-            self.notes.append(f"{grade_id(cell)}: {output.evalue.removeprefix('Stopped: ')}")
+        if output is not None and output.get("ename") == STOPPED:
+            self.notes.append(f"{grade_id(cell)}: {output.evalue}")
 
     def _revive(self) -> None:
         """A new process in place of one that ended, with all that the old one had run."""

@@ -29,8 +29,16 @@ class Reply(NamedTuple):
 class Student:
     """A student's process, from one start to the next. Its functions: `function("attention")`."""
 
-    def __init__(self, sandbox: Sandbox, limits: Limits) -> None:
-        self.sandbox, self.limits = sandbox, limits
+    def __init__(
+        self, sandbox: Sandbox, limits: Limits, changing: frozenset[str] = frozenset()
+    ) -> None:
+        """changing: functions that are to change their arguments.
+
+        A test may look at its inputs after the call to know what is right. So what any other
+        function does to them stays in the sandbox, and its name is put down in `changed`.
+        """
+        self.sandbox, self.limits, self.changing = sandbox, limits, changing
+        self.changed = ""
         self.deadline = time.monotonic() + limits.submission_seconds
         self.channel: Channel | None = None
         self.sent = SentTensors()
@@ -64,6 +72,7 @@ class Student:
     def call(self, name: str | int, positional: tuple, named: dict, watch: Watch | None) -> Any:
         """Call one of the student's functions; raises what it raises, or Stopped."""
         sender = Sender(self.sent, _student_function)
+        sender.function = name
         order = {
             "do": "call",
             "function": name,
@@ -78,7 +87,7 @@ class Student:
         decoder = self._decoder(blocks, sender)
         try:
             torch.set_rng_state(decoder.decode(reply["dice"]))
-            apply_changes(reply.get("changes", []), sender, decoder)
+            self._apply(name, reply.get("changes", []), sender, decoder)
             if "raised" in reply:
                 raise student_error(reply["raised"], sender.raised)
             return decoder.decode(reply["value"])
@@ -87,8 +96,17 @@ class Student:
                 raise self._stopped(f"its answer cannot be read: {error}") from None
             raise
 
+    def _apply(
+        self, name: str | int, changes: list[dict], sender: Sender, decoder: Decoder
+    ) -> None:
+        dice = [c for c in changes if "state" in c]  # a generator of random numbers always moves
+        apply_changes(changes if name in self.changing else dice, sender, decoder)
+        if name not in self.changing and len(changes) > len(dice):
+            self.changed = str(name)
+            self.sent = SentTensors()  # the sandbox's copies are not what was sent any more
+
     def next_item(self, number: int) -> Any:
-        """The next item of an iterator that a function returned."""
+        """The next item of an iterator of the student's."""
         reply, blocks = self._ask({"do": "next", "number": number}, [])
         if "raised" in reply:
             error = student_error(reply["raised"])
@@ -150,7 +168,7 @@ class Student:
     def _answer(self, asked: dict, blocks: list[bytes], sender: Sender) -> tuple[dict, list]:
         """Call a function of the tests, or take the next item of their iterator."""
         decoder = self._decoder(blocks, sender)
-        apply_changes(asked.get("changes", []), sender, decoder)
+        self._apply(sender.function, asked.get("changes", []), sender, decoder)
         positional, named = decoder.decode(asked["arguments"])
         try:
             wanted = sender.asked[int(asked["ask"])]

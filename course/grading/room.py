@@ -15,6 +15,9 @@ from course.grading.assignments import Assignment, grade_id
 from course.grading.errors import Stopped
 from course.grading.outputs import failure, stream
 
+# With a space: no error of a student's can have this name.
+STOPPED = "not finished"
+
 
 class TooLong(BaseException):
     """A test does not come to an end, though every single answer comes in time."""
@@ -48,9 +51,9 @@ class Room:
                 exec(code, self.scope)
                 value = eval(last, self.scope) if last else None
             except Stopped as stopped:
-                return failure("Stopped", f"Stopped: {stopped}")
+                return failure(STOPPED, str(stopped))
             except TooLong:
-                return failure("Stopped", "Stopped: the test does not come to an end")
+                return failure(STOPPED, "the test does not come to an end")
             except BaseException as error:
                 return failure(type(error).__name__, _told(error))
         return _result(value, gives)

@@ -16,6 +16,7 @@ from typing import Any
 
 import torch
 from IPython.core.interactiveshell import InteractiveShell
+from traitlets.config import Config
 
 from course.grading.inside.frames import Channel
 from course.grading.inside.kernel import Kernel
@@ -25,6 +26,7 @@ CLONE_NEWNS, CLONE_NEWIPC, CLONE_NEWUSER, CLONE_NEWPID = 0x20000, 0x8000000, 0x1
 MS_NOSUID, MS_NODEV, MS_REC, MS_PRIVATE = 2, 4, 0x4000, 0x40000
 PR_SET_DUMPABLE, PR_CAPBSET_DROP, PR_SET_NO_NEW_PRIVS = 4, 24, 38
 LAST_CAPABILITY = 40
+CONNECTION = 3  # the only open file of a student's process, besides silent ones
 HOME = "/tmp/work"  # where a student's code may write
 FIRST_USER = 0x6000_0000  # as root, every student gets a user id that nobody else has
 
@@ -35,7 +37,9 @@ def main(arguments: list[str]) -> None:
     """Fork a student for each connection that comes, until the other side hangs up."""
     control = socket.socket(fileno=int(arguments[0]))
     torch.set_num_threads(1)
-    shell = InteractiveShell.instance(history_manager=None, colors="nocolor")
+    # A history would be a file that one student leaves to the next.
+    settings_of_shell = Config(HistoryManager={"enabled": False})
+    shell = InteractiveShell.instance(config=settings_of_shell, colors="nocolor")
     shell._showtraceback = lambda *parts: None  # the kernel tells errors itself
     _warm_up()
     settings = None
@@ -125,9 +129,11 @@ def _become_student(
             theirs.send(b"?")
             theirs.recv(1)
         theirs.close()
+        os.dup2(handle, CONNECTION)
+        os.closerange(CONNECTION + 1, os.sysconf("SC_OPEN_MAX"))
         for silent in (0, 1, 2):
             os.dup2(os.open(os.devnull, os.O_RDWR), silent)
-        Kernel(shell).serve(Channel(socket.socket(fileno=handle)))
+        Kernel(shell).serve(Channel(socket.socket(fileno=CONNECTION)))
     finally:
         os._exit(0)
 
