@@ -11,6 +11,7 @@ BIN := $(VENV)/bin/python
 COURSE := $(VENV)/course.stamp
 TEST := $(VENV)/test.stamp
 BOOK := $(VENV)/book.stamp
+GRADING := $(VENV)/grading.stamp
 
 # nbgrader and JupyterLab start other commands of the environment by name.
 export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
@@ -25,7 +26,7 @@ LAB_OPTIONS += --allow-root
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help lab test lint lectures book exercises format data clean
+.PHONY: help lab test lint lectures book exercises grading format data clean
 
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -49,6 +50,8 @@ book: $(BOOK) data ## the lectures with their outputs as web pages, in book/site
 exercises: $(COURSE) ## make the students' notebooks anew from solutions/
 	cd course && ../$(BIN) -m nbgrader generate_assignment "*" --no-db --force
 
+grading: $(GRADING) data ## set up what the instructor's commands need (course/README.md)
+
 format: $(TEST) ## put code and notebooks into their normal form
 	$(BIN) -m ruff check --fix --quiet . || true
 	$(BIN) -m ruff format --quiet .
@@ -58,7 +61,7 @@ data: $(COURSE)
 	@$(BIN) -m bertlab.data fetch $(DATA)
 
 clean: ## remove the environment and what runs leave behind (the fetched corpora stay)
-	rm -rf $(VENV) .pytest_cache .ruff_cache .hypothesis submitted autograded feedback book
+	rm -rf $(VENV) .pytest_cache .ruff_cache .hypothesis submitted autograded feedback backups similarity book
 
 $(BIN):
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
@@ -69,6 +72,10 @@ $(BIN):
 $(COURSE): $(BIN) pyproject.toml constraints.txt
 	$(BIN) -m pip install --disable-pip-version-check --quiet -c constraints.txt -e ".[course]"
 	@touch $(COURSE)
+
+$(GRADING): $(COURSE)
+	$(BIN) -m pip install --disable-pip-version-check --quiet -c constraints.txt -e ".[grading]"
+	@touch $(GRADING)
 
 $(BOOK): $(COURSE)
 	$(BIN) -m pip install --disable-pip-version-check --quiet -c constraints.txt -e ".[book]"

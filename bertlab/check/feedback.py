@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from textwrap import fill
 from typing import Any, NoReturn
 
+from bertlab.check import progress
 from bertlab.check.differences import difference, short
 from bertlab.check.watch import LibraryUsed, NeverEnds, Watch, is_an_answer
 
@@ -28,6 +29,12 @@ HERE = __file__.removesuffix("feedback.py")
 _failures: Counter[str] = Counter()
 
 
+def start_over() -> None:
+    """A session of its own, for the next student: no hint is due yet, and nothing has passed."""
+    _failures.clear()
+    progress.start_over()
+
+
 class CheckFailed(AssertionError):
     """A check that failed; a notebook shows its message and no stack of calls."""
 
@@ -41,20 +48,24 @@ class NotWritten(CheckFailed, NotImplementedError):
 
 
 class Passed:
-    """What has been looked at and found right: a line to be glad about."""
+    """What has been looked at and found right: a line to be glad about, and how far you are."""
 
-    def __init__(self, name: str, checked: Sequence[str]) -> None:
+    def __init__(
+        self, name: str, checked: Sequence[str], progress: progress.Progress | None = None
+    ) -> None:
         self.text = f"✓ {name} passes: {'; '.join(checked)}."
+        self.progress = progress
 
     def __repr__(self) -> str:
-        return self.text
+        return self.text if self.progress is None else f"{self.text}\n  {self.progress}"
 
     def _repr_html_(self) -> str:
         # Dark green on light green, a tick and words: colour is not the only sign.
         style = (
             "padding:6px 10px;border-radius:6px;background:#e3f4e8;color:#0b4a24;width:fit-content"
         )
-        return f'<div role="status" style="{style}">{html.escape(self.text)}</div>'
+        bar = "" if self.progress is None else self.progress.bar()
+        return f'<div role="status" style="{style}">{html.escape(self.text)}{bar}</div>'
 
 
 class Check:
@@ -73,6 +84,8 @@ class Check:
     def __init__(self, name: str, function: Callable, hints: Sequence[str] = ()) -> None:
         self.name, self.function, self.hints = name, function, hints
         self.checked: list[str] = []
+        self.task = progress.checked_now()
+        progress.begun(self.task)
         if not callable(function):
             self.fail(
                 f"give the function itself, `{name}`, not what it returns; got {short(function)}"
@@ -132,12 +145,15 @@ class Check:
     def passed(self) -> Passed:
         """End the check; a notebook shows what it returns."""
         _failures[self.name] = 0
-        return Passed(self.name, self.checked)
+        progress.ended(self.task, passed=True)
+        far = progress.progress_of(self.task.assignment) if self.task else None
+        return Passed(self.name, self.checked, far)
 
     def fail(self, message: str, because: str = "") -> NoReturn:
         """End the check with what is wrong, and one more hint than at the try before."""
         hints = list(self.hints[: _failures[self.name]])
         _failures[self.name] += 1
+        progress.ended(self.task, passed=False)
         lines = [*message.splitlines(), *([f"→ {because}"] if because else [])]
         lines += [f"Hint {number}: {hint}" for number, hint in enumerate(hints, start=1)]
         # Not chained: the student's own stack is what the message already says in words.
@@ -173,8 +189,12 @@ class Check:
 
 
 def _raised(error: Exception) -> str:
-    """What an error says, and the student's line that raised it, if that can be told."""
-    line, trace = "", error.__traceback__
+    """What an error says, and the student's line that raised it, if that can be told.
+
+    An error of a function that runs in another process, as when it is graded, brings its line.
+    """
+    line = getattr(error, "student_line", "")
+    trace = None if line else error.__traceback__
     while trace is not None:
         file = trace.tb_frame.f_code.co_filename
         if not file.startswith(HERE) and "site-packages" not in file:

@@ -4,8 +4,10 @@ Those about merges stand in `ps2_merges.py`.
 """
 
 from collections.abc import Callable
+from functools import partial
 
 from bertlab.check.feedback import Check, Passed
+from bertlab.check.progress import progress_of
 from bertlab.check.ps2_merges import SYMBOLS, WORDS, best_pair, gain, likelihood, train
 
 __all__ = [
@@ -17,9 +19,13 @@ __all__ = [
     "glue",
     "likelihood",
     "longest_match",
+    "progress",
     "to_bytes_hex",
     "train",
 ]
+
+# `check.progress()` shows how far you are.
+progress = partial(progress_of, "ps2")
 
 
 def to_bytes_hex(function: Callable) -> Passed:

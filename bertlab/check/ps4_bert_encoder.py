@@ -5,12 +5,14 @@ Those about the parts that a layer is made of stand in `ps4_parts.py`, the one a
 """
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import torch
 from torch import Tensor
 
 from bertlab.check.feedback import Check, Passed
+from bertlab.check.progress import progress_of
 from bertlab.check.ps4_parts import (
     embed,
     feed_forward,
@@ -43,10 +45,14 @@ __all__ = [
     "layer_norm",
     "mlm_logits",
     "n_parameters",
+    "progress",
     "published",
     "read",
     "sinusoidal_positions",
 ]
+
+# `check.progress()` shows how far you are.
+progress = partial(progress_of, "ps4")
 
 
 def encoder_layer(function: Callable) -> Passed:

@@ -5,6 +5,7 @@ how one checks what chance decides, in `ps5_chance.py`.
 """
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import torch
@@ -12,6 +13,7 @@ from torch import Tensor
 
 from bertlab.check.differences import short
 from bertlab.check.feedback import Passed
+from bertlab.check.progress import progress_of
 from bertlab.check.ps4_weights import numbers
 from bertlab.check.ps5_losses import (
     mlm_gradient,
@@ -34,7 +36,11 @@ __all__ = [
     "nsp_loss",
     "nsp_sigmoid_gradient",
     "nsp_sigmoid_loss",
+    "progress",
 ]
+
+# `check.progress()` shows how far you are.
+progress = partial(progress_of, "ps5")
 
 NAN = float("nan")
 BETAS = (0.9, 0.999)

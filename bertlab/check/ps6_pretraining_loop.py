@@ -4,6 +4,7 @@ Those about batches stand in `ps6_batches.py`, those about steps and evaluation 
 """
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import torch
@@ -11,6 +12,7 @@ from torch import nn
 
 from bertlab.check.differences import short
 from bertlab.check.feedback import Passed
+from bertlab.check.progress import progress_of
 from bertlab.check.ps6_batches import OWN_CODE, kept_lengths, lay_out
 from bertlab.check.ps6_probes import NotCopied
 from bertlab.check.ps6_steps import accumulate_gradients, evaluate, training_step
@@ -23,8 +25,12 @@ __all__ = [
     "lay_out",
     "linear_schedule",
     "parameter_groups",
+    "progress",
     "training_step",
 ]
+
+# `check.progress()` shows how far you are.
+progress = partial(progress_of, "ps6")
 
 
 class ScheduleCheck(TensorCheck):

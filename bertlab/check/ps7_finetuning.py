@@ -4,12 +4,14 @@ Those about tags stand in `ps7_tags.py`, those about whole spans in `ps7_spans.p
 """
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import torch
 from torch import Tensor
 
 from bertlab.check.feedback import Passed
+from bertlab.check.progress import progress_of
 from bertlab.check.ps7_spans import best_span, entity_f1
 from bertlab.check.ps7_tags import (
     IGNORED,
@@ -27,10 +29,14 @@ __all__ = [
     "first_pieces",
     "layer_features",
     "piece_targets",
+    "progress",
     "tag_runs",
     "tagger_loss",
     "tags_of_words",
 ]
+
+# `check.progress()` shows how far you are.
+progress = partial(progress_of, "ps7")
 
 
 class LayersCheck(TensorCheck):

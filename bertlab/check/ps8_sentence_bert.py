@@ -4,6 +4,7 @@ Those about work stand in `ps8_batches.py`, those about training in `ps8_objecti
 """
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import torch
@@ -12,6 +13,7 @@ from torch.nn import functional as F
 
 from bertlab.check.differences import short
 from bertlab.check.feedback import Passed
+from bertlab.check.progress import progress_of
 from bertlab.check.ps8_batches import OWN_CODE, batches_of_one_length, bill
 from bertlab.check.ps8_objectives import cosine_loss, in_batch_negatives_loss, siamese_scores
 from bertlab.check.tensors import TensorCheck, normal
@@ -22,9 +24,13 @@ __all__ = [
     "cosine_loss",
     "in_batch_negatives_loss",
     "pool",
+    "progress",
     "semantic_search",
     "siamese_scores",
 ]
+
+# `check.progress()` shows how far you are.
+progress = partial(progress_of, "ps8")
 
 NAN, INFINITE = float("nan"), float("inf")
 HIDDEN = torch.tensor([[[1.0, 4], [3, 2], [9, 9]], [[-2, -4], [-5, -1], [-3, -7]]])

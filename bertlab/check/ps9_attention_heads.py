@@ -5,7 +5,7 @@ loss without a head in `ps9_ablation.py`, the one about labels by lot in `ps9_co
 """
 
 from collections.abc import Callable
-from functools import reduce
+from functools import partial, reduce
 from typing import Any
 
 import torch
@@ -13,6 +13,7 @@ from torch import Tensor
 
 from bertlab.check.differences import short
 from bertlab.check.feedback import Passed
+from bertlab.check.progress import progress_of
 from bertlab.check.ps9_ablation import ablate_each_head
 from bertlab.check.ps9_controls import control_labels
 from bertlab.check.ps9_patterns import OWN_CODE, attention, attention_entropy, attention_to_offset
@@ -27,7 +28,11 @@ __all__ = [
     "attention_to_same_word",
     "attention_to_tokens",
     "control_labels",
+    "progress",
 ]
+
+# `check.progress()` shows how far you are.
+progress = partial(progress_of, "ps9")
 
 
 class RolloutCheck(TensorCheck):

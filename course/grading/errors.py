@@ -71,7 +71,7 @@ def student_error(raised: Any, own: BaseException | None = None) -> BaseExceptio
         error = kind(*(arguments if isinstance(arguments, list) else [str(raised["text"])]))
     except TypeError:  # a UnicodeDecodeError needs five
         error = type(shown, (RuntimeError,), {})(str(raised["text"]))
-    error.students, error.line = True, str(raised["line"])
+    error.students, error.student_line = True, str(raised["line"])
     return error
 
 

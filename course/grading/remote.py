@@ -3,7 +3,7 @@
 import pickle
 import time
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 import torch
 
@@ -11,19 +11,11 @@ from bertlab.check.watch import Watch
 from course.grading.errors import Stopped, limits_of, pickled_error, student_error, unwatched
 from course.grading.inside.frames import BadMessage, Channel, Closed, Late
 from course.grading.inside.values import Decoder, Encoder, bytes_of
+from course.grading.replies import Reply, checked
 from course.grading.sandbox import Limits, Sandbox
 from course.grading.sending import Sender, SentTensors, apply_changes
 
 PATIENCE = 5.0  # seconds beyond a limit, for a process that does not stop by itself
-
-
-class Reply(NamedTuple):
-    """What came of a cell: outputs as in a notebook; error: the name of what it raised, if so."""
-
-    outputs: list[dict]
-    cut: bool
-    error: str = ""
-    text: str = ""
 
 
 class Student:
@@ -62,7 +54,7 @@ class Student:
         order = {"do": "run", "source": source, "most_characters": self.limits.output_kb * 1000}
         reply, _ = self._ask(order, [])
         try:
-            return _checked(reply)
+            return checked(reply)
         except (LookupError, TypeError, ValueError, AttributeError) as error:
             raise self._stopped(f"its answer cannot be read: {error}") from None
 
@@ -86,7 +78,8 @@ class Student:
         reply, blocks = self._ask(order, [*sender.blocks, bytes_of(torch.get_rng_state())], sender)
         decoder = self._decoder(blocks, sender)
         try:
-            torch.set_rng_state(decoder.decode(reply["dice"]))
+            if reply["rolled"]:
+                torch.rand(1)  # PyTorch's own dice move on, but not to where a student says
             self._apply(name, reply.get("changes", []), sender, decoder)
             if "raised" in reply:
                 raise student_error(reply["raised"], sender.raised)
@@ -99,7 +92,8 @@ class Student:
     def _apply(
         self, name: str | int, changes: list[dict], sender: Sender, decoder: Decoder
     ) -> None:
-        dice = [c for c in changes if "state" in c]  # a generator of random numbers always moves
+        items = sender.arguments
+        dice = [c for c in changes if isinstance(items[int(c["number"])], torch.Generator)]
         apply_changes(changes if name in self.changing else dice, sender, decoder)
         if name not in self.changing and len(changes) > len(dice):
             self.changed = str(name)
@@ -243,18 +237,6 @@ class _Remote(torch.autograd.Function):
         with unwatched():
             found = context.student.backward([context.result], context.numbers, [above])
         return None, None, None, None, *found
-
-
-def _checked(reply: dict) -> Reply:
-    """A cell's reply, if it has the right types; anybody may have written it."""
-    said = {str(name): str(text) for name, text in reply["said"].items()}
-    outputs = [{"output_type": "stream", "name": name, "text": said[name]} for name in said]
-    outputs += [{"output_type": "display_data", "data": dict(data)} for data in reply["outputs"]]
-    if reply["error"] is None:
-        return Reply(outputs, bool(reply["cut"]))
-    name, line = str(reply["error"]["names"][0]), str(reply["error"]["line"])
-    text = f"{name}: {reply['error']['text']}" + (f"\nin the line: {line}" if line else "")
-    return Reply(outputs, bool(reply["cut"]), name, text)
 
 
 def _student_function(value: Any) -> str | int | None:

@@ -68,6 +68,8 @@ def _notebook(path: Path, most_mb: int) -> dict:
 
 def _cells_of(page: dict, limits: Limits) -> list[NotebookNode]:
     """Its cells, with nothing taken over but what has the right type."""
+    if not page["cells"]:
+        raise Unreadable("the notebook has no cells")
     if len(page["cells"]) > MOST_CELLS:
         raise Unreadable(f"{len(page['cells']):,} cells; at most {MOST_CELLS:,} are read")
     return [_cell(raw, limits) for raw in page["cells"] if isinstance(raw, dict)]
@@ -170,7 +172,7 @@ def _restored(
     cell: NotebookNode, source: NotebookNode, release: NotebookNode, notes: list[str]
 ) -> NotebookNode:
     """The student's cell if it is theirs to write, otherwise the instructor's."""
-    theirs = is_solution(source) or not release.metadata.nbgrader.get("locked", False)
+    theirs = _is_theirs(source)
     points, id = cell.metadata.nbgrader.get("points"), grade_id(source)
     right = source.metadata.nbgrader.get("points")
     if points is not None and right is not None and points not in (str(right), str(float(right))):
@@ -183,6 +185,12 @@ def _restored(
     if "outputs" in restored and not is_test(source):
         restored.outputs = cell.get("outputs", [])
     return _with_marks(restored, release)
+
+
+def _is_theirs(source: NotebookNode) -> bool:
+    """Whether a cell is the student's to write: code, a written answer, or a place to try."""
+    marks = source.metadata.nbgrader
+    return marks.get("solution", False) or not (marks.get("locked") or marks.get("grade"))
 
 
 def _with_marks(cell: NotebookNode, release: NotebookNode) -> NotebookNode:
@@ -203,8 +211,7 @@ def _add_missing(
     for id, source in sources.items():
         if id not in places:
             place = next((n for n, cell in enumerate(cells) if grade_id(cell) == before), -1) + 1
-            added = nbformat.from_dict(releases[id] if is_solution(source) else source)
-            added = _copy(added)
+            added = _copy(releases[id] if _is_theirs(source) else source)
             cells.insert(place, _with_marks(added, releases[id]))
             if source.metadata.nbgrader.get("grade") or is_solution(source):
                 notes.append(f"{id}: its cell was missing and was added as released")

@@ -1,0 +1,197 @@
+"""How well an assignment's tasks tell students apart: classical item analysis.
+
+The numbers come from a table of points, students x tasks. A task is a solution cell with its
+visible and its hidden test: `test-merge-pair` and `hidden-merge-pair` are the task `merge-pair`.
+
+Source: Lord & Novick (1968), Statistical Theories of Mental Test Scores, sections 4.4 and 15.
+"""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+if TYPE_CHECKING:
+    from nbgrader.api import Gradebook
+
+SAME = 1e-12  # of a task's points: what rounding can do to a spread that is 0 on paper
+
+
+class Points(NamedTuple):
+    """What each student got for each task, and what could be had."""
+
+    table: dict[str, dict[str, float]]  # student -> task -> points
+    most: dict[str, float]  # task -> points
+    left_out: tuple[str, ...] = ()  # lines: which tasks or students, and why
+
+
+class Item(NamedTuple):
+    """One task. None stands for a number that these data do not have."""
+
+    task: str
+    most: float
+    difficulty: float  # mean share of the points: 1 if everybody has all of them
+    discrimination: float | None
+
+
+class Analysis(NamedTuple):
+    """All tasks of an assignment, and how well they hang together."""
+
+    students: int
+    items: tuple[Item, ...]
+    alpha: float | None
+
+    def text(self) -> str:
+        """The table to print."""
+        width = max(4, *(len(item.task) for item in self.items))
+        lines = [f"{'task':<{width}}  points  difficulty  discrimination"]
+        for item in self.items:
+            told = "all alike" if item.discrimination is None else f"{item.discrimination:.2f}"
+            if item.discrimination is not None and round(item.discrimination, 2) < 0:
+                told += "  (the weaker do better: look at this task)"
+            lines.append(f"{item.task:<{width}}  {item.most:6g}  {item.difficulty:10.2f}  {told}")
+        alpha = "cannot be told: all alike" if self.alpha is None else f"{self.alpha:.2f}"
+        lines.append(f"{self.students} students, {len(self.items)} tasks, Cronbach's alpha {alpha}")
+        return "\n".join(lines)
+
+
+def analyse(points: Points) -> Analysis:
+    """Difficulty and discrimination of each task, and Cronbach's alpha.
+
+    Raises ValueError if there is no student, or if a student lacks a task or has one more.
+    """
+    tasks = list(points.most)
+    for student, row in points.table.items():
+        if row.keys() != points.most.keys():
+            differ = sorted(row.keys() ^ points.most.keys())
+            raise ValueError(f"item analysis: {student} must have each task once; see {differ}")
+    if not points.table or not tasks:
+        raise ValueError("item analysis: at least one student and one task are needed; got none")
+    table = np.array([[row[task] for task in tasks] for row in points.table.values()], dtype=float)
+    easy = difficulty(table, [points.most[task] for task in tasks])
+    apart = discrimination(table)
+    items = zip(tasks, points.most.values(), easy.tolist(), apart, strict=True)
+    return Analysis(len(table), tuple(Item(*item) for item in items), cronbach_alpha(table))
+
+
+def difficulty(table: ArrayLike, most: ArrayLike) -> NDArray:
+    """The mean share of the points, for each task: high for an easy one.
+
+    table: [students, tasks]; most: [tasks], what could be had.
+    """
+    return _checked(table).mean(axis=0) / np.asarray(most, dtype=float)
+
+
+def discrimination(table: ArrayLike) -> list[float | None]:
+    """Each task's correlation with the sum of the other tasks (the corrected item-total one).
+
+    The task itself is left out of the sum: it would correlate with its own share of it.
+    None where the task, or the sum of the others, is the same for all students: a correlation
+    with a constant is no number, and 0 would say that the task had been tried and found useless.
+
+    table: [students, tasks].
+    """
+    table = _checked(table)
+    rests = table.sum(axis=1, keepdims=True) - table
+    return [
+        None
+        if _all_alike(item) or _all_alike(rest)
+        else float(np.clip(np.corrcoef(item, rest)[0, 1], -1, 1))
+        for item, rest in zip(table.T, rests.T, strict=True)
+    ]
+
+
+def cronbach_alpha(table: ArrayLike) -> float | None:
+    """Cronbach's alpha: k/(k - 1) (1 - sum of the tasks' variances / variance of the sum).
+
+    None for fewer than two tasks, and where all students have the same sum.
+    table: [students, tasks]. Source: Cronbach (1951), eq. 2.
+    """
+    table = _checked(table)
+    k, total = table.shape[1], table.sum(axis=1)
+    if k < 2 or _all_alike(total):
+        return None
+    return float(k / (k - 1) * (1 - table.var(axis=0).sum() / total.var()))
+
+
+def _checked(table: ArrayLike) -> NDArray:
+    table = np.asarray(table, dtype=float)
+    if table.ndim != 2 or not table.size:
+        raise ValueError(f"item analysis: expected students x tasks; got shape {table.shape}")
+    if not np.isfinite(table).all():
+        raise ValueError("item analysis: every student needs a number for every task; got nan")
+    return table
+
+
+def _all_alike(column: NDArray) -> bool:
+    return bool(np.ptp(column) <= SAME * max(1.0, np.abs(column).max()))
+
+
+def from_gradebook(gradebook: "Gradebook", assignment: str) -> Points:
+    """The points of all who handed in, as they stand: a person's score goes before the tests'.
+
+    A task that waits for a person is left out for all, a student with no grade at all, too; both
+    are named in `left_out`. Raises ValueError if the assignment has no graded cell.
+    """
+    from nbgrader.api import Assignment, Grade, GradeCell, SubmittedAssignment, SubmittedNotebook
+
+    rows = (
+        gradebook.db.query(
+            SubmittedAssignment.student_id,
+            GradeCell.name,
+            Grade.auto_score,
+            Grade.manual_score,
+            GradeCell.max_score,
+        )
+        .select_from(Grade)
+        .join(SubmittedNotebook, Grade.notebook_id == SubmittedNotebook.id)
+        .join(SubmittedAssignment, SubmittedNotebook.assignment_id == SubmittedAssignment.id)
+        .join(Assignment, SubmittedAssignment.assignment_id == Assignment.id)
+        .join(GradeCell, Grade.cell_id == GradeCell.id)
+        .filter(Assignment.name == assignment)
+        .order_by(SubmittedAssignment.student_id)
+    )
+    scores: dict[str, dict[str, float | None]] = {}
+    most: dict[str, float] = {}
+    for student, cell, auto, manual, highest in rows:
+        scores.setdefault(student, {})[cell] = auto if manual is None else manual
+        most[cell] = highest
+    if not most:
+        raise ValueError(f"item analysis: nothing of {assignment} is in the gradebook; grade first")
+    return by_task(scores, _in_order(gradebook, assignment, most))
+
+
+def _in_order(gradebook: "Gradebook", assignment: str, most: Mapping[str, float]) -> dict:
+    """The same, in the order of the notebook, as far as the gradebook knows it."""
+    notebooks = gradebook.find_assignment(assignment).notebooks
+    order = [cell.name for notebook in notebooks for cell in notebook.source_cells]
+    places = {name: place for place, name in enumerate(order)}
+    return dict(sorted(most.items(), key=lambda item: places.get(item[0], len(places))))
+
+
+def by_task(scores: Mapping[str, Mapping[str, float | None]], most: Mapping[str, float]) -> Points:
+    """Points of tasks from points of cells; None is a cell that waits for a person.
+
+    scores: student -> grade id -> points; most: grade id -> points that could be had.
+    """
+    ungraded = {s for s, row in scores.items() if all(score is None for score in row.values())}
+    graded = {student: row for student, row in scores.items() if student not in ungraded}
+    waiting = {_task(cell) for row in graded.values() for cell in row if row[cell] is None}
+    tasks: dict[str, float] = {}
+    for cell, points in most.items():
+        if _task(cell) not in waiting and points:
+            tasks[_task(cell)] = tasks.get(_task(cell), 0.0) + points
+    table = {student: dict.fromkeys(tasks, 0.0) for student in graded}
+    for student, row in graded.items():
+        for cell, score in row.items():
+            if _task(cell) in tasks:
+                table[student][_task(cell)] += score
+    left_out = [f"{task}: waits for a person" for task in sorted(waiting)]
+    left_out += [f"{student}: not graded" for student in sorted(ungraded)]
+    return Points(table, tasks, tuple(left_out))
+
+
+def _task(cell: str) -> str:
+    """The task that a graded cell belongs to, by its grade id."""
+    return cell.removeprefix("test-").removeprefix("hidden-")

@@ -1,0 +1,38 @@
+"""Collecting on a class server: a submission counts for the account that owns it, for nobody else.
+
+nbgrader's exchange believes the student's name in the folder's name, which anybody may write, and
+says a warning. So a student could hand in for another, and the newest submission counts.
+"""
+
+import os
+import pwd
+
+from course.nbgrader_plugin import CollectWithoutLinks
+
+NOBODY = ""
+
+
+class CollectOwned(CollectWithoutLinks):
+    """The course's collect, which passes over what is not its alleged author's."""
+
+    def _path_to_record(self, path):
+        record = super()._path_to_record(path)
+        owner = _owner(path)
+        if record["username"] != owner:
+            self.log.warning(
+                "%s says it is %s's, but is %s's: not collected", path, record["username"], owner
+            )
+            record["username"] = NOBODY
+        return record
+
+    def init_src(self):
+        """Find the newest submission of each student, among those that are their own."""
+        super().init_src()
+        self.src_records = [record for record in self.src_records if record["username"] != NOBODY]
+
+
+def _owner(path: str) -> str:
+    try:
+        return pwd.getpwuid(os.lstat(path).st_uid).pw_name
+    except KeyError:
+        return "of an account that is gone"

@@ -1,0 +1,30 @@
+"""nbgrader in a student's server: fetch, validate, submit. Everything else is the instructors'."""
+
+import os
+
+from nbgrader.exchange.default import ExchangeSubmit
+
+config = get_config()  # noqa: F821 (nbgrader's loader provides it)
+
+
+class PrivateSubmit(ExchangeSubmit):
+    """nbgrader's submit, which lets everybody read what they find; here only the course may.
+
+    A submission's folder belongs to its author and to the group of `inbound`, the course's; what is
+    in it may belong to the author's group, so it is the folder that keeps others out.
+    """
+
+    def set_perms(self, dest, fileperms, dirperms):
+        """Folders for author and course alone, whatever nbgrader asks for."""
+        super().set_perms(dest, fileperms, 0o770)
+
+    def copy_files(self):
+        """Submit, then close the folder that nbgrader opens to everybody at the end."""
+        super().copy_files()
+        os.chmod(os.path.join(self.inbound_path, self.assignment_filename), 0o770)
+
+
+config.CourseDirectory.course_id = "bertlab"
+config.Exchange.root = os.environ["BERTLAB_EXCHANGE"]
+config.ExchangeFactory.submit = PrivateSubmit
+config.ExecutePreprocessor.timeout = 180

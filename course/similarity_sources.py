@@ -1,0 +1,57 @@
+"""What students wrote, out of notebooks that may hold anything."""
+
+import json
+from pathlib import Path
+from typing import NamedTuple
+
+LARGEST, LONGEST = 20_000_000, 200_000  # bytes of a notebook, characters of code that are read
+
+
+class Work(NamedTuple):
+    """What one student wrote: the code cells that the assignment does not give."""
+
+    who: str
+    cells: tuple[str, ...]
+
+    @property
+    def code(self) -> str:
+        """All of it, as one text."""
+        return "\n\n".join(self.cells)[:LONGEST]
+
+
+def read_works(folder: Path, name: str, given: list[str]) -> tuple[list[Work], list[str]]:
+    """Everybody's own cells in `folder`/STUDENT/`name`, and a line for each that is not read."""
+    works, notes, known = [], [], {cell.strip() for cell in given}
+    for path in sorted(folder.glob(f"*/{name}/{name}.ipynb")):
+        who = path.parent.parent.name
+        try:
+            cells = tuple(cell for cell in code_cells(path) if cell.strip() not in known)
+        except (OSError, ValueError, RecursionError) as error:
+            notes.append(f"{printable(who)}: not read: {printable(str(error))[:200]}")
+            continue
+        if any(cell.strip() for cell in cells):
+            works.append(Work(who, cells))
+    return works, notes
+
+
+def code_cells(path: Path) -> list[str]:
+    """The code cells of a notebook, which may be anything that a student has handed in.
+
+    Raises OSError, RecursionError, or ValueError for what is no notebook.
+    """
+    if any(part.is_symlink() for part in (path, path.parent)):
+        raise ValueError("it is a link to somewhere else")
+    if path.stat().st_size > LARGEST:
+        raise ValueError(f"it is larger than {LARGEST:,} bytes")
+    notebook = json.loads(path.read_text(encoding="utf-8"))
+    cells = notebook.get("cells") if isinstance(notebook, dict) else None
+    if not isinstance(cells, list):
+        raise ValueError("it is not a notebook")
+    cells = [cell for cell in cells if isinstance(cell, dict) and cell.get("cell_type") == "code"]
+    sources = [cell.get("source", "") for cell in cells]
+    return ["".join(map(str, s)) if isinstance(s, list) else str(s) for s in sources]
+
+
+def printable(name: str) -> str:
+    """A name without characters that would move a terminal's cursor."""
+    return "".join(c if c.isprintable() else "?" for c in name)

@@ -1,0 +1,226 @@
+"""How far a student is: beside each check's verdict, and as a table."""
+
+import re
+from collections import Counter
+from importlib import import_module
+
+import pytest
+from bs4 import BeautifulSoup
+
+from bertlab.check import feedback, progress
+from bertlab.check import ps1_bpe as check
+from bertlab.check.feedback import Check, CheckFailed, NotWritten, Passed
+from tests.conftest import ROOT, read_page
+
+ASSIGNMENTS = sorted(path.parent.name for path in ROOT.glob("solutions/*/*.ipynb"))
+
+
+@pytest.fixture(autouse=True)
+def own_session(monkeypatch):
+    """A session in which nothing was tried, and which leaves nothing behind."""
+    monkeypatch.setattr(feedback, "_failures", Counter())
+    monkeypatch.setattr(progress, "_passed", set())
+    monkeypatch.setattr(progress, "_tries", Counter())
+
+
+def glued(symbols, pair):
+    """A right solution of `merge_pair`."""
+    found, at = [], 0
+    while at < len(symbols):
+        joins = tuple(symbols[at : at + 2]) == tuple(pair)
+        found.append("".join(pair) if joins else symbols[at])
+        at += 1 + joins
+    return tuple(found)
+
+
+def words(sentence, vocabulary):
+    """A right solution of `word_tokens`."""
+    return [word if word in vocabulary else "<UNK>" for word in sentence.split()]
+
+
+def fails(checked, function, error=CheckFailed):
+    with pytest.raises(error):
+        checked(function)
+
+
+def checks_called(assignment):
+    """The checks of a notebook's visible tests, from top to bottom, each with its task's number."""
+    number, called = 0, []
+    for cell in read_page(ROOT / "exercises" / assignment / f"{assignment}.ipynb").cells:
+        if found := re.match(r"## Task (\d+)", cell.source):
+            number = int(found[1])
+        if cell.id.startswith("test-"):
+            called.append((re.match(r"check\.(\w+)\(", cell.source)[1], number))
+    return called
+
+
+@pytest.mark.parametrize("assignment", ASSIGNMENTS)
+def test_an_assignments_functions_are_those_that_the_notebook_checks_in_its_order(assignment):
+    module = import_module(f"bertlab.check.{assignment}")
+    tasks = module.progress().tasks
+    assert [(task.name, task.number) for task in tasks] == checks_called(assignment)
+
+
+@pytest.mark.parametrize("assignment", ASSIGNMENTS)
+def test_every_check_knows_which_task_it_is(assignment):
+    """Also where helpers, classes and other modules stand between the notebook and `Check`."""
+    module = import_module(f"bertlab.check.{assignment}")
+
+    def wrong(*arguments, **options):
+        return "not an answer"
+
+    for name, _ in checks_called(assignment):
+        checked = getattr(module, name)
+        with pytest.raises(CheckFailed):
+            checked(*[wrong] * checked.__code__.co_argcount)
+    seen = module.progress()
+    assert seen.tries == (1,) * len(seen.tasks)
+    assert not any(seen.passed)
+
+
+def test_the_line_of_a_right_function_says_how_far_it_is_and_what_comes_next():
+    passed = check.merge_pair(glued)
+    assert str(passed.progress) == "□□□■□□□□ 1 of 8 functions pass. Next: word_tokens (task 1)."
+    assert repr(passed) == f"{passed.text}\n  {passed.progress}"
+    check.word_tokens(words)
+    assert str(check.progress()) == ("■□□■□□□□ 2 of 8 functions pass. Next: count_pairs (task 2).")
+
+
+def test_a_check_that_fails_later_takes_the_function_back():
+    check.merge_pair(glued)
+    fails(check.merge_pair, lambda symbols, pair: symbols)
+    assert sum(check.progress().passed) == 0
+
+
+def test_so_does_a_function_emptied_again_and_a_check_that_is_interrupted():
+    def empty(symbols, pair):
+        raise NotImplementedError
+
+    def stopped(symbols, pair):
+        raise KeyboardInterrupt
+
+    for function, error in ((empty, NotWritten), (stopped, KeyboardInterrupt)):
+        check.merge_pair(glued)
+        fails(check.merge_pair, function, error)
+        assert sum(check.progress().passed) == 0
+    assert check.progress().tries[3] == 2, "neither of them is a try"
+
+
+def test_tries_are_counted_until_it_passes_and_after():
+    for _ in range(3):
+        fails(check.merge_pair, lambda symbols, pair: symbols)
+    check.merge_pair(glued)
+    assert check.progress().tries == (0, 0, 0, 4, 0, 0, 0, 0)
+
+
+def test_a_check_of_two_functions_that_are_right_is_one_try():
+    from bertlab.check import ps4_parts
+
+    def gelu(x):
+        return x * 0.5 * (1 + (0.7978845608028654 * (x + 0.044715 * x**3)).tanh())
+
+    def swish(x):
+        return x * (1.702 * x).sigmoid()
+
+    ps4_parts.gelu_approximations(gelu, swish)
+    seen = progress.progress_of("ps4")
+    at = [task.name for task in seen.tasks].index("gelu_approximations")
+    assert (seen.passed[at], seen.tries[at]) == (True, 1)
+
+
+def test_assignments_count_for_themselves_though_their_functions_share_names():
+    from bertlab.check import ps2_wordpiece
+
+    fails(ps2_wordpiece.best_pair, lambda words, vocab, score: None)
+    assert sum(ps2_wordpiece.progress().tries) == 1
+    assert sum(check.progress().tries) == 0
+
+
+def test_a_check_outside_of_assignments_shows_no_progress():
+    own = Check("own", len)
+    own.done("nothing")
+    assert own.passed().progress is None
+    with pytest.raises(ValueError, match="checks are imported, such as ps3; got 'ps77'"):
+        progress.progress_of("ps77")
+
+
+def test_the_next_student_starts_from_nothing():
+    fails(check.merge_pair, lambda symbols, pair: symbols)
+    check.word_tokens(words)
+    feedback.start_over()
+    assert check.progress().tries == (0,) * 8
+    assert not any(check.progress().passed)
+    with pytest.raises(CheckFailed) as failed:
+        check.merge_pair(lambda symbols, pair: symbols)
+    assert "Hint" not in str(failed.value)
+
+
+# What is seen.
+
+
+def bar_of(passed):
+    return BeautifulSoup(passed._repr_html_(), "html.parser").find(attrs={"role": "progressbar"})
+
+
+def test_the_bar_tells_a_screen_reader_what_it_shows():
+    bar = bar_of(check.merge_pair(glued))
+    assert (bar["aria-valuemin"], bar["aria-valuenow"], bar["aria-valuemax"]) == ("0", "1", "8")
+    assert bar["aria-valuetext"] == "1 of 8 functions pass. Next: word_tokens (task 1)."
+    assert bar["aria-label"]
+    assert bar["aria-valuetext"] in bar.get_text(), "and everybody else reads it, too"
+    assert [box["title"] for box in bar.find_all("span", title=True)] == [
+        task.name for task in check.progress().tasks
+    ]
+
+
+def test_full_and_empty_boxes_differ_by_more_than_a_shade():
+    """Contrast by WCAG 2: text at least 4.5, parts of a picture at least 3."""
+    line = BeautifulSoup(check.merge_pair(glued)._repr_html_(), "html.parser").find(role="status")
+    ground, ink = colour(line, "background"), colour(line, "color")
+    full, empty = bar_of(check.merge_pair(glued)).find_all("span", title=True)[3:5]
+    assert contrast(ground, ink) >= 4.5
+    assert contrast(colour(full, "background"), ground) >= 3
+    assert contrast(colour(full, "background"), colour(empty, "background")) >= 3
+    edge = re.search(r"border:1px solid (#\w{6})", empty["style"])[1]
+    assert contrast(edge, ground) >= 3
+
+
+def colour(tag, name):
+    return re.search(rf"(?<![-\w]){name}:(#\w{{6}})", tag["style"])[1]
+
+
+def contrast(one, other):
+    light, dark = sorted(map(luminance, (one, other)), reverse=True)
+    return (light + 0.05) / (dark + 0.05)
+
+
+def luminance(colour):
+    channels = [int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)]
+    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels]
+    return sum(share * c for share, c in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
+
+
+def test_the_table_names_every_function_its_state_and_tries():
+    check.word_tokens(words)
+    fails(check.count_pairs, lambda words: None)
+    rows = repr(check.progress()).splitlines()
+    assert rows[:4] == [
+        "task · function · state · tries",
+        "1 · word_tokens · ✓ passes · 1",
+        "2 · count_pairs · ✗ not yet · 1",
+        "3 · best_pair · ○ not tried · 0",
+    ]
+    table = BeautifulSoup(check.progress()._repr_html_(), "html.parser").table
+    assert [" · ".join(row.stripped_strings) for row in table.find_all("tr")] == rows
+    assert table.caption.get_text() == check.progress().sentence()
+    assert "color" not in str(table), "the notebook's own colours, light or dark"
+
+
+def test_the_end_is_said():
+    tasks = check.progress().tasks
+    done = progress.Progress(tasks, (True,) * 8, (1,) * 8)
+    assert str(done) == (
+        "■■■■■■■■ All functions pass. "
+        "Answer the questions in words; then restart, run all cells, and hand in."
+    )
+    assert done.bar() in Passed("decode", ["all"], done)._repr_html_()

@@ -1,0 +1,465 @@
+"""The guides of the course say what is so: minutes, points, goals, limits, links, commands."""
+
+import importlib.util
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import nbformat
+import pytest
+from traitlets.config import PyFileConfigLoader
+
+import bertlab.check
+import tests.wrong_solutions
+from bertlab.check.feedback import CheckFailed, NotWritten
+from course import backups
+from course.__main__ import main
+from course.grading.sandbox import Limits
+from tests.conftest import ROOT, read_page
+
+GUIDES = ("syllabus", "students", "new_assignment", "README")
+GUIDE = {name: (ROOT / "course" / f"{name}.md").read_text(encoding="utf-8") for name in GUIDES}
+LECTURES = sorted(ROOT.glob("lectures/*.ipynb"))
+ASSIGNMENTS = sorted(path.parent.name for path in ROOT.glob("exercises/*/*.ipynb"))
+CLASS_MINUTES = 90 + 45
+
+
+def first_cell(path):
+    return read_page(path).cells[0].source
+
+
+def minutes_of(path):
+    return int(re.search(r"\*\*Time\*\* (?:about )?(\d+) minutes", first_cell(path))[1])
+
+
+def title_of(path):
+    return re.match(r"# (.*)", first_cell(path))[1]
+
+
+def goals_of(path):
+    can = first_cell(path).split("**After this lecture you can**")[1].split("**Time**")[0]
+    return re.findall(r"^- (.*)", can, re.M)
+
+
+def exercise(name):
+    return ROOT / "exercises" / name / f"{name}.ipynb"
+
+
+def points_of(name):
+    return int(re.search(r"\*\*Points\*\* (\d+)", first_cell(exercise(name)))[1])
+
+
+def written_points(name):
+    """The points of an assignment that a person gives."""
+    cells = [cell for cell in read_page(exercise(name)).cells if cell.cell_type == "markdown"]
+    return sum(c.metadata.nbgrader.points for c in cells if c.metadata.nbgrader.grade)
+
+
+def rows(text):
+    """The rows of all tables of a text, without their heads."""
+    lines = [line.strip("| ").split(" | ") for line in text.splitlines() if line.startswith("|")]
+    return [[entry.strip(" |*") for entry in line] for line in lines if "---" not in line[0]]
+
+
+def section(guide, head):
+    """What stands below a heading of the second order."""
+    return GUIDE[guide].split(f"\n## {head}")[1].split("\n## ")[0]
+
+
+class Week:
+    """A week of the syllabus, as it is written."""
+
+    def __init__(self, text):
+        self.text = text
+        self.lectures = re.findall(r"- Lecture: \[(.+)\]\(\.\./(\S+)\), (\d+) minutes", text)
+        self.assignment = re.findall(
+            r"- Assignment: \[(.+)\]\(\.\./(\S+)\), (\d+) minutes, (\d+) points", text
+        )
+        self.homework = int(re.search(r"- Homework: (\d+) minutes", text)[1])
+        self.read = re.search(r"- Read: (.*)", text)[1]
+        goals, self.class_ = text.split("**After it students can**")[1].split("**In class**")
+        self.goals = re.findall(r"^- (.*)", goals, re.M)
+        self.pages = [read_page(ROOT / path) for _, path, _ in self.lectures]
+
+
+WEEKS = [Week(text) for text in re.split(r"\n## Week \d+ · ", GUIDE["syllabus"])[1:]]
+
+
+# The syllabus.
+
+
+def test_the_weeks_hold_every_lecture_in_order_with_its_title_and_minutes():
+    said = [lecture for week in WEEKS for lecture in week.lectures]
+    true = [(title_of(p), p.relative_to(ROOT).as_posix(), str(minutes_of(p))) for p in LECTURES]
+    assert said == true
+    assert len(WEEKS) == 12
+
+
+def test_the_weeks_hold_every_assignment_beside_its_lecture():
+    said = {}
+    for week in WEEKS:
+        for title, path, minutes, points in week.assignment:
+            name = Path(path).stem
+            said[name] = (title, int(minutes), int(points))
+            (lecture,) = re.findall(r"\*\*Builds on\*\* lecture (\d+)", first_cell(ROOT / path))
+            assert int(lecture) in [int(Path(p).name[:2]) for _, p, _ in week.lectures]
+    true = {n: (title_of(exercise(n)), minutes_of(exercise(n)), points_of(n)) for n in ASSIGNMENTS}
+    assert said == true
+
+
+def test_homework_is_the_minutes_of_lectures_and_assignments():
+    for week in WEEKS:
+        given = [*week.lectures, *(one[:3] for one in week.assignment)]
+        assert week.homework == sum(int(minutes) for *_, minutes in given)
+
+
+def test_the_learning_goals_are_those_of_the_lectures():
+    for week in WEEKS:
+        goals = [goal.split(" → ")[0] for goal in week.goals]
+        assert goals == [goal for _, path, _ in week.lectures for goal in goals_of(ROOT / path)]
+
+
+def test_every_task_of_an_assignment_belongs_to_a_goal():
+    for week in WEEKS:
+        for _, path, *_ in week.assignment:
+            cells = [cell.source for cell in read_page(ROOT / path).cells]
+            tasks = {int(n) for text in cells for n in re.findall(r"^## Task (\d+)", text, re.M)}
+            named = [numbers(goal.split(" → ")[1]) for goal in week.goals if " → " in goal]
+            assert set().union(*named) == tasks, path
+        if not week.assignment:
+            assert " → " not in "".join(week.goals)
+
+
+def numbers(text):
+    """The numbers of "tasks 2 to 4, 6 and 8"."""
+    found = {int(n) for n in re.findall(r"\d+", text)}
+    for first, last in re.findall(r"(\d+) to (\d+)", text):
+        found |= set(range(int(first), int(last) + 1))
+    return found
+
+
+def test_what_is_to_be_read_is_cited_in_the_lecture():
+    for week in WEEKS:
+        prose = " ".join(page.prose for page in week.pages)
+        cited = re.findall(r"([A-ZÄÖÜŠØ][^\W\d_]+)[^();]*\((\d{4})\)", week.read)
+        assert cited, week.read
+        for name, year in cited:
+            assert re.search(rf"{name}( et al\.)?[^.;\n]{{0,60}}{year}", prose), (name, year)
+
+
+def test_the_views_to_drive_in_class_are_in_the_lecture():
+    driven = 0
+    for week in WEEKS:
+        code = "\n".join(cell.source for page in week.pages for cell in page.code)
+        for view in re.findall(r"`viz\.(\w+)`", week.class_):
+            assert f"viz.{view}(" in code, view
+            driven += 1
+    assert driven >= 20
+
+
+def test_the_questions_for_the_class_are_those_of_the_lectures():
+    """In their own words, so that the answer is folded below them."""
+    for week in WEEKS:
+        prose = words(" ".join(page.prose for page in week.pages))
+        asked = re.findall(r"Ask: \*(.+)\*", week.class_)
+        for question in asked:
+            first, last = words(question).split()[:3], words(question).split()[-3:]
+            assert " ".join(first) in prose, question
+            assert " ".join(last) in prose, question
+
+
+def words(text):
+    """A text without marks, quotes and tags."""
+    return " ".join(re.sub(r"<[^>]+>|[^\w\s]", " ", text.lower()).split())
+
+
+def test_the_overview_and_the_totals_are_right():
+    table = rows(section("syllabus", "Twelve weeks"))[1:]
+    for (number, lectures, assignment, points, homework), week in zip(
+        table[:-1], WEEKS, strict=True
+    ):
+        assert number == str(WEEKS.index(week) + 1)
+        assert [n.zfill(2) for n in re.findall(r"\[(\d+)\]", lectures)] == [
+            Path(path).name[:2] for _, path, _ in week.lectures
+        ]
+        names = [Path(path).stem for _, path, *_ in week.assignment]
+        assert re.findall(r"\[(\w+)\]", assignment) == names
+        assert points == "".join(str(points_of(name)) for name in names)
+        assert homework == f"{week.homework} minutes"
+    points, minutes = sum(map(points_of, ASSIGNMENTS)), sum(week.homework for week in WEEKS)
+    assert table[-1][-2:] == [str(points), f"{minutes} minutes"]
+
+
+def test_the_hours_are_right():
+    (one, two, three, four) = (float(row[-1]) for row in rows(GUIDE["syllabus"])[1:5])
+    lectures, exercises = (
+        sum(map(minutes_of, LECTURES)),
+        sum(minutes_of(exercise(n)) for n in ASSIGNMENTS),
+    )
+    assert one == 12 * CLASS_MINUTES / 60
+    assert (two, three) == (round(lectures / 60, 1), round(exercises / 60, 1))
+    assert four == round((12 * CLASS_MINUTES + lectures + exercises) / 60, 1)
+    assert f"reading the lectures at home: {lectures} minutes" in GUIDE["syllabus"]
+    assert f"assignments: {exercises} minutes" in GUIDE["syllabus"]
+
+
+def test_the_grading_table_is_right():
+    text = section("syllabus", "Grading")
+    said = {name: tuple(map(int, rest)) for name, *rest in rows(text)[1:]}
+    assert said == {
+        n: (points_of(n), written_points(n), minutes_of(exercise(n))) for n in ASSIGNMENTS
+    }
+    points, written = sum(map(points_of, ASSIGNMENTS)), sum(map(written_points, ASSIGNMENTS))
+    sentence = f"make {points} points: {points - written} are given by tests, {written} by a person"
+    assert f"The {len(ASSIGNMENTS)} assignments {sentence}" in text
+
+
+@pytest.mark.parametrize(("head", "lines"), [("Six weeks", 6), ("One week, as a block", 5)])
+def test_the_shorter_courses_add_up(head, lines):
+    *table, total = rows(section("syllabus", head))[1:]
+    assert len(table) == lines
+    lectures = {path.name[:2]: path for path in LECTURES}
+    sums = [0, 0]
+    for _, numbers_, name, points, minutes in table:
+        given = sum(minutes_of(lectures[n]) for n in numbers_.split(", "))
+        assert minutes == f"{given + minutes_of(exercise(name))} minutes"
+        assert points == str(points_of(name))
+        sums = [sums[0] + int(points), sums[1] + int(minutes.split()[0])]
+    assert total[-2:] == [str(sums[0]), f"{sums[1]} minutes"]
+
+
+# The students' guide.
+
+
+def test_the_limits_are_those_of_the_sandbox():
+    text, limits = section("students", "Rules while your work is graded"), Limits()
+    for said in (
+        f"{limits.call_seconds:g} seconds for each cell and each call",
+        f"{limits.submission_seconds / 60:g} minutes for the notebook",
+        f"{limits.memory_mb / 1024:g} GB of memory",
+        f"{limits.processes} processes and threads",
+        f"{limits.disk_mb} MB of files",
+        f"{limits.output_kb} kB of output",
+        f"at most {limits.notebook_mb} MB",
+    ):
+        assert said in text
+
+
+def test_the_late_policy_is_the_one_that_is_set():
+    folder = str(ROOT / "course")
+    policy = PyFileConfigLoader("nbgrader_config.py", folder).load_config().LatePolicy
+    text = section("students", "If it is late")
+    assert f"the grace is {policy.grace_minutes} minutes" in text
+    assert f"a day costs {policy.percent_a_day} %" in text
+    assert f"no more than {policy.at_most_percent} % is lost" in text
+
+
+def test_errors_to_look_up_are_in_the_words_of_the_checks():
+    sources = "".join(p.read_text(encoding="utf-8") for p in ROOT.glob("bertlab/check/*.py"))
+    sources = re.sub(r'"\s*\n?\s*f?"', "", sources)
+    table = section("students", "Help, I get ...")
+    assert len(rows(table)) - 1 >= 10
+    for said in (
+        "not written yet. Replace the line that raises NotImplementedError",
+        "Is there a `return` at the end?",
+        "does not come to an end, so it was stopped",
+        "changed its input",
+        "uses bertlab's own code",
+        "; it returned None.",
+        "its dtype must be",
+    ):
+        assert said in sources, said
+        assert said.lstrip("; ") in table, said
+
+
+# Every guide.
+
+
+def anchors(path):
+    """The anchors that GitHub gives to the headings of a page."""
+    heads = re.findall(r"^#+ (.+)$", path.read_text(encoding="utf-8"), re.M)
+    return {re.sub(r"[^\w\- ]", "", head.lower()).replace(" ", "-") for head in heads}
+
+
+@pytest.mark.parametrize("guide", GUIDES)
+def test_links_lead_somewhere(guide):
+    links = re.findall(r"\]\(([^)\s]+)\)", GUIDE[guide])
+    assert links
+    for link in links:
+        if link.startswith("http"):
+            continue
+        path, _, anchor = link.partition("#")
+        target = (ROOT / "course" / path).resolve() if path else ROOT / "course" / f"{guide}.md"
+        assert target.exists(), link
+        if anchor:
+            assert anchor in anchors(target), link
+
+
+# A new assignment: what the guide shows is run.
+
+
+@pytest.fixture(scope="module")
+def example(tmp_path_factory):
+    """A course that holds nothing but the example, made by the guide's own script."""
+    room = tmp_path_factory.mktemp("example")
+    blocks = re.findall(r"```python\n# (\S+)\n(.*?)```", GUIDE["new_assignment"], re.S)
+    assert [name for name, _ in blocks] == [
+        "new_notebook.py",
+        "bertlab/check/ps10_words.py",
+        "tests/wrong_solutions/ps10_words.py",
+    ]
+    for name, code in blocks:
+        (room / name).parent.mkdir(parents=True, exist_ok=True)
+        (room / name).write_text(code, encoding="utf-8")
+    subprocess.run([sys.executable, "new_notebook.py"], cwd=room, check=True)
+    # nbgrader's settings take the folder that holds them for the course.
+    config = (ROOT / "course" / "nbgrader_config.py").read_text(encoding="utf-8")
+    (room / "course" / "nbgrader_config.py").parent.mkdir()
+    (room / "course" / "nbgrader_config.py").write_text(config, encoding="utf-8")
+    command = [sys.executable, "-m", "nbgrader", "generate_assignment", "ps10_words", "--no-db"]
+    subprocess.run([*command, "--force"], cwd=room / "course", check=True, capture_output=True)
+    return room
+
+
+@pytest.fixture
+def installed(example, monkeypatch):
+    """The example's checks where notebooks import them from."""
+    for package, name in (
+        (bertlab.check, "bertlab/check"),
+        (tests.wrong_solutions, "tests/wrong_solutions"),
+    ):
+        monkeypatch.setattr(package, "__path__", [*package.__path__, str(example / name)])
+    yield example
+    for name in ("bertlab.check.ps10_words", "tests.wrong_solutions.ps10_words"):
+        sys.modules.pop(name, None)
+    for package in (bertlab.check, tests.wrong_solutions):
+        if hasattr(package, "ps10_words"):
+            delattr(package, "ps10_words")
+
+
+def cells_of(path):
+    return [cell for cell in nbformat.read(path, as_version=4).cells if cell.cell_type == "code"]
+
+
+def run(cells, solution=None, tests_wanted=("test-", "hidden-")):
+    """Run an example's cells with another solution; the result of the visible test."""
+    scope, seen = {"__name__": "__main__"}, None
+    for cell in cells:
+        if cell.id.startswith(("test-", "hidden-")) and not cell.id.startswith(tests_wanted):
+            continue
+        source = solution if solution and cell.metadata.nbgrader.solution else cell.source
+        if cell.id.startswith("test-"):
+            seen = eval(source, scope)
+        else:
+            exec(compile(source, cell.id, "exec"), scope)
+    return seen
+
+
+def test_the_example_is_released_without_solution_and_hidden_tests(installed):
+    source = installed / "solutions" / "ps10_words" / "ps10_words.ipynb"
+    release = installed / "exercises" / "ps10_words" / "ps10_words.ipynb"
+    text = release.read_text(encoding="utf-8")
+    assert "SOLUTION" not in text
+    assert "HIDDEN" not in text
+    assert "For the grader" not in text
+    assert "write this function, then delete this line" in text
+    passed = run(cells_of(source))
+    assert "■ All functions pass." in repr(passed)
+    with pytest.raises(NotWritten):
+        run(cells_of(release))
+    marked = [cell.metadata.nbgrader for cell in nbformat.read(source, as_version=4).cells]
+    assert sum(mark.get("points", 0) for mark in marked) == 4
+    assert "**Points** 4." in nbformat.read(source, as_version=4).cells[0].source
+
+
+def test_the_examples_wrong_solutions_are_caught_and_the_other_right_one_passes(installed):
+    source = cells_of(installed / "solutions" / "ps10_words" / "ps10_words.ipynb")
+    rows_ = importlib.import_module("tests.wrong_solutions.ps10_words")
+    assert len(rows_.WRONG) >= 3
+    for _, mistake, solution, diagnosis in rows_.WRONG:
+        if diagnosis:
+            with pytest.raises(CheckFailed) as failed:
+                run(source, solution, ("test-",))
+            assert diagnosis in str(failed.value), mistake
+        else:
+            run(source, solution, ("test-",))
+            with pytest.raises(AssertionError):
+                run(source, solution, ("hidden-",))
+    for _, _, solution in rows_.OTHER_WAYS:
+        run(source, solution)
+
+
+def test_the_examples_hidden_test_holds_for_other_variants(installed):
+    from bertlab.check.variants import variant
+
+    source = cells_of(installed / "solutions" / "ps10_words" / "ps10_words.ipynb")
+    for student in range(20):
+        with variant(f"2026-fall/{student}"):
+            run(source)
+
+
+# The instructor's guide: what it shows is what the commands print.
+
+
+def console(guide):
+    """Each command of a guide's console, and what it prints."""
+    blocks = re.findall(r"```console\n(.*?)```", GUIDE[guide], re.S)
+    steps = re.findall(r"^\$ python -m course (.+)\n((?:(?!\$ ).*\n)*)", "".join(blocks), re.M)
+    return [(command.split(), output) for command, output in steps]
+
+
+def handed_in(download, student, unsolved):
+    """A student's download: our solutions, without those of some tasks."""
+    source = nbformat.read(ROOT / "solutions" / "ps1_bpe" / "ps1_bpe.ipynb", as_version=4)
+    notebook = nbformat.read(exercise("ps1_bpe"), as_version=4)
+    for cell, ours in zip(notebook.cells, source.cells, strict=True):
+        if ours.metadata.nbgrader.solution and cell.id not in unsolved:
+            cell.source = re.sub(r" *### (BEGIN|END) SOLUTION\n?", "", ours.source)
+    (download / student).mkdir(parents=True)
+    nbformat.write(notebook, download / student / "ps1_bpe.ipynb")
+
+
+@pytest.mark.notebooks
+def test_the_commands_of_the_guide_print_what_it_shows(tmp_path, monkeypatch, capsys):
+    (tmp_path / "course").mkdir()
+    shutil.copy(ROOT / "course" / "nbgrader_config.py", tmp_path / "course")
+    shutil.copytree(ROOT / "solutions" / "ps1_bpe", tmp_path / "solutions" / "ps1_bpe")
+    solutions = [c.id for c in read_page(exercise("ps1_bpe")).cells if c.metadata.nbgrader.solution]
+    for student, unsolved in (
+        ("ada", []),
+        ("ben", ["train", "encode", "decode", "explain"]),
+        ("cy", solutions),
+    ):
+        handed_in(tmp_path / "download", student, unsolved)
+    monkeypatch.chdir(tmp_path)
+    steps = console("README")
+    assert len(steps) == 8
+    for command, shown in steps:
+        assert main(["--root", str(tmp_path), *command]) == 0, command
+        assert timeless(capsys.readouterr().out) == timeless(shown), command
+
+
+def timeless(text):
+    """A text without the times that backups are named by."""
+    return re.sub(r"gradebook-[\dTZ.]+\.db", "gradebook-TIME.db", text)
+
+
+def test_every_command_is_in_the_guide_and_the_guide_has_no_other(capsys):
+    with pytest.raises(SystemExit):
+        main(["--help"])
+    known = set(re.findall(r"^    (\w+)(?:  |\n)", capsys.readouterr().out, re.M)) - {"COMMAND"}
+    named = set(re.findall(r"python -m course (\w+)", GUIDE["README"]))
+    assert known == named - {"COMMAND"}
+    assert {"similar", "rehearsal"} <= known
+
+
+def test_settings_in_the_guide_are_those_that_are_set():
+    config = (ROOT / "course" / "nbgrader_config.py").read_text(encoding="utf-8")
+    shown = re.findall(r"config\.[\w.]+ = [^`\n]+", GUIDE["README"])
+    assert len(shown) >= 4
+    for line in shown:
+        assert line in config, line
+    assert "BERTLAB_GRADEBOOK=postgresql+psycopg://" in GUIDE["README"]
+    assert f"the newest {backups.KEPT} stay" in GUIDE["README"]

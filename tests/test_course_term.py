@@ -1,0 +1,157 @@
+"""A term from release to export, by the instructor's commands, with the real sandbox.
+
+Three students: all right; nothing written in an assignment's last task; a wrong answer there. What
+each must get is known from running the instructor's tests on their answers in this process, as
+`tests/test_assignments.py` does. Hostile students hand in beside them.
+"""
+
+import csv
+import shutil
+from contextlib import closing
+
+import nbformat
+import pytest
+
+from course.__main__ import main
+from course.settings import Course
+from tests.conftest import ROOT, read_page
+from tests.test_assignments import ASSIGNMENTS, is_solution, run_task, source_of, without_marks
+from tests.wrong_solutions import WRONG
+
+pytestmark = pytest.mark.notebooks
+
+STUDENTS = ("ada", "bob", "cyd")  # all right, one task left out, one task wrong
+WRITTEN = ("explain", "prove")  # a person gives these points
+HOSTILE = {
+    "eve": "import os\nos._exit(0)",
+    "mal": "import torch\ntorch.allclose = torch.equal = lambda *a, **k: True",
+    "zoë": "while True:\n    try:\n        while True: pass\n    except BaseException: pass",
+}
+
+
+def last_task(assignment):
+    """The assignment's last function: no other task calls it."""
+    return [cell.id for cell in read_page(source_of(assignment)).code if is_solution(cell)][-1]
+
+
+def wrong_answer(assignment):
+    """A wrong but plausible answer to the last task."""
+    task = last_task(assignment)
+    return next(row[2] for row in WRONG[assignment] if row[0] == task)
+
+
+def hand_in_of(assignment, student):
+    """The notebook that a student hands in."""
+    page = nbformat.reads(without_marks(source_of(assignment)), as_version=4)
+    (cell,) = [cell for cell in page.cells if cell.id == last_task(assignment)]
+    if student == "bob":
+        release = nbformat.read(ROOT / "exercises" / assignment / f"{assignment}.ipynb", 4)
+        (cell.source,) = [c.source for c in release.cells if c.id == cell.id]
+    if student == "cyd":
+        cell.source = wrong_answer(assignment)
+    return nbformat.writes(page)
+
+
+def passes(assignment, task, answer, *, hidden):
+    try:
+        run_task(assignment, task, answer, hidden=hidden)
+    except Exception:
+        return False
+    return True
+
+
+def expected(assignment, student):
+    """The points of each cell that a machine grades, by this process's own judgement."""
+    cells = [c for c in read_page(source_of(assignment)).cells if c.metadata.nbgrader.grade]
+    points = {c.id: c.metadata.nbgrader.points for c in cells if c.id not in WRITTEN}
+    task = last_task(assignment)
+    if student == "bob":
+        points[f"test-{task}"] = points[f"hidden-{task}"] = 0
+    if student == "cyd":
+        for kind in ("test", "hidden"):
+            right = passes(assignment, task, wrong_answer(assignment), hidden=kind == "hidden")
+            points[f"{kind}-{task}"] *= right
+    return points
+
+
+def put(course, assignment, student, text):
+    path = course.hand_in(assignment, student)
+    path.parent.mkdir(parents=True)
+    path.write_text(text, encoding="utf-8")
+
+
+@pytest.fixture(scope="module")
+def term(tmp_path_factory):
+    """The course after one term."""
+    root = tmp_path_factory.mktemp("term")
+    (root / "course").mkdir()
+    shutil.copy(ROOT / "course" / "nbgrader_config.py", root / "course")
+    with (root / "course" / "nbgrader_config.py").open("a") as settings:
+        settings.write('\nconfig.Grading.limits = {"call_seconds": 8}\n')
+    shutil.copytree(ROOT / "solutions", root / "solutions")
+
+    def command(*arguments):
+        return main(["--root", str(root), *map(str, arguments)])
+
+    assert command("release", "all") == 0
+    course = Course(root)
+    for assignment in ASSIGNMENTS:
+        for student in STUDENTS:
+            put(course, assignment, student, hand_in_of(assignment, student))
+    for student, attack in HOSTILE.items():
+        page = nbformat.reads(without_marks(source_of("ps3_attention")), as_version=4)
+        (cell,) = [cell for cell in page.cells if cell.id == "row-softmax"]
+        cell.source = f"{attack}\n\n\n{cell.source}"
+        put(course, "ps3_attention", student, nbformat.writes(page))
+    assert command("grade", "all") == 0
+    assert command("feedback", "all") == 0
+    assert command("export", "--format", "nbgrader", "--to", root / "grades.csv") == 0
+    return course
+
+
+def scores(course, assignment, student):
+    with closing(course.gradebook()) as book:
+        notebook = book.find_submission_notebook(assignment, assignment, student)
+        return {grade.name: grade.auto_score for grade in notebook.grades}
+
+
+@pytest.mark.parametrize("assignment", ASSIGNMENTS)
+@pytest.mark.parametrize("student", STUDENTS)
+def test_the_grades_are_exactly_as_expected(term, assignment, student):
+    found = scores(term, assignment, student)
+    written = {name for name in found if name in WRITTEN}
+    assert {name: found[name] for name in found if name not in WRITTEN} == expected(
+        assignment, student
+    )
+    assert all(found[name] is None for name in written), "a person must look"
+
+
+@pytest.mark.parametrize("student", sorted(HOSTILE))
+def test_a_hostile_cell_costs_its_own_task_at_most(term, student):
+    found, full = scores(term, "ps3_attention", student), expected("ps3_attention", "ada")
+    users = ("softmax", "attention-probabilities", "attention", "self-attention", "multi-head")
+    attacked = {name for name in full if any(user in name for user in users)}
+    if student == "mal":  # what they changed is not what the tests use
+        attacked = set()
+    for name in full.keys() - attacked:
+        assert found[name] == full[name], name
+    if student != "mal":
+        assert found["test-row-softmax"] == found["hidden-row-softmax"] == 0
+
+
+def test_everybody_gets_feedback_without_hidden_tests(term):
+    for assignment in ASSIGNMENTS:
+        for student in STUDENTS:
+            page = term.root / "feedback" / student / assignment / f"{assignment}.html"
+            text = page.read_text(encoding="utf-8")
+            assert "BEGIN HIDDEN TESTS" not in text
+            assert "_watched" not in text
+
+
+def test_the_export_has_a_row_for_each_hand_in(term):
+    with (term.root / "grades.csv").open(newline="", encoding="utf-8") as file:
+        rows = {(row["assignment"], row["student_id"]): row for row in csv.DictReader(file)}
+    for assignment in ASSIGNMENTS:
+        for student in STUDENTS:
+            total = sum(expected(assignment, student).values())
+            assert float(rows[assignment, student]["score"]) == total
