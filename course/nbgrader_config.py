@@ -1,10 +1,19 @@
 """nbgrader's settings: the rooms of this repository, whatever folder it is called from."""
 
+import os
+import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 config = get_config()  # noqa: F821 (nbgrader's loader provides it)
 
 ROOT = Path(__file__).resolve().parent.parent
+
+# nbgrader, JupyterLab and the formgrader import our plugins by name, from whatever folder they
+# were started in. They lie in the checkout, which is where the library was installed from.
+for checkout in (ROOT, Path(find_spec("bertlab").origin).parent.parent):
+    if (checkout / "course" / "nbgrader_plugin.py").is_file() and str(checkout) not in sys.path:
+        sys.path.append(str(checkout))
 
 config.CourseDirectory.root = str(ROOT)
 config.CourseDirectory.course_id = "bertlab"
@@ -13,7 +22,10 @@ config.CourseDirectory.release_directory = "exercises"
 config.CourseDirectory.submitted_directory = "submitted"
 config.CourseDirectory.autograded_directory = "autograded"
 config.CourseDirectory.feedback_directory = "feedback"
-config.CourseDirectory.db_url = f"sqlite:///{ROOT / 'gradebook.db'}"
+# Another gradebook: BERTLAB_GRADEBOOK=postgresql+psycopg://USER:PASSWORD@HOST/DATABASE
+config.CourseDirectory.db_url = os.environ.get(
+    "BERTLAB_GRADEBOOK", f"sqlite:///{ROOT / 'gradebook.db'}"
+)
 # Besides nbgrader's own: a script paired with a source notebook would be released with its
 # solutions, and so would notes of the instructor's.
 config.CourseDirectory.ignore = [".ipynb_checkpoints", "*.pyc", "__pycache__", "*.py", "*.md"]
@@ -24,3 +36,38 @@ config.ClearSolutions.code_stub = {
 }
 config.ClearSolutions.text_stub = "*Write your answer here, in place of this line.*"
 config.ExecutePreprocessor.timeout = 180
+
+# Grading, by `python -m course grade`, `nbgrader autograde` and the formgrader's button alike:
+# students' code runs in the sandbox, never in nbgrader's own kernel.
+config.Grading.term = "2026-fall"  # hidden tests draw other numbers in another term
+config.Grading.limits = {}  # other than the defaults of course.grading.grader.Limits
+config.Grading.sandboxed = True
+config.Autograde.exporter_class = "course.nbgrader_plugin.SandboxedExporter"
+config.Autograde.sanitize_preprocessors = []
+config.Autograde.autograde_preprocessors = [
+    "course.nbgrader_plugin.SaveSandboxedGrades",
+    "nbgrader.preprocessors.AssignLatePenalties",
+]
+config.ExchangeFactory.collect = "course.nbgrader_plugin.CollectWithoutLinks"
+if "BERTLAB_EXCHANGE" in os.environ:  # on the class server
+    config.Exchange.root = os.environ["BERTLAB_EXCHANGE"]
+    config.ExchangeFactory.collect = "course.jupyterhub.collecting.CollectOwned"
+
+# Days begun after the grace period cost a share of the points. Without a due date nobody is late:
+# `python -m course due ps1_bpe 2026-12-01T23:59+01:00`.
+config.AssignLatePenalties.plugin_class = "course.late_policy.LatePolicy"
+config.LatePolicy.grace_minutes = 15
+config.LatePolicy.percent_a_day = 10
+config.LatePolicy.at_most_percent = 50
+
+# Feedback, and what the formgrader shows: no hidden tests for students, no scripts from them.
+config.GenerateFeedback.preprocessors = [
+    "nbgrader.preprocessors.GetGrades",
+    "course.nbgrader_plugin.HideTests",
+    "nbconvert.preprocessors.CSSHTMLHeaderPreprocessor",
+]
+config.HTMLExporter.sanitize_html = True
+config.HTMLExporter.filters = {
+    "clean_html": "course.safe_html.clean_html",
+    "markdown2html": "course.safe_html.markdown2html",
+}

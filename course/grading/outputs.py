@@ -4,28 +4,10 @@ import binascii
 from base64 import b64decode
 from typing import Any
 
-import nh3
 from nbformat import NotebookNode, v4
 
-TAGS = {
-    *("a", "b", "blockquote", "br", "caption", "code", "dd", "div", "dl", "dt", "em"),
-    *("figcaption", "figure", "h1", "h2", "h3", "h4", "h5", "h6", "hr", "i", "img", "li", "mark"),
-    *("ol", "p", "pre", "s", "small", "span", "strong", "sub", "sup", "table", "tbody", "td"),
-    *("tfoot", "th", "thead", "tr", "u", "ul"),
-}
-ATTRIBUTES = {
-    "*": {"class", "style", "title", "role", "aria-label"},
-    "img": {"src", "alt"},
-    "td": {"colspan", "rowspan"},
-    "th": {"colspan", "rowspan", "scope"},
-}
-STYLES = {
-    *("background", "background-color", "border", "border-radius", "border-collapse", "color"),
-    *("display", "font-family", "font-size", "font-style", "font-weight", "height"),
-    *("line-height", "margin", "max-width", "min-width", "padding", "text-align"),
-    *("vertical-align", "white-space", "width"),
-}
-PICTURE_TEXTS = ("data:image/png;", "data:image/jpeg;", "data:image/svg+xml;")
+from course.safe_html import clean_html
+
 LONGEST, LONGEST_NOTE = 2_000, 300  # characters: of an error, of a line in a report
 PICTURES = ("image/png", "image/jpeg")
 
@@ -85,30 +67,10 @@ def safe_data(data: Any) -> dict[str, str]:
         if kind == "text/plain":
             safe[kind] = text
         elif kind == "text/html":
-            safe[kind] = safe_html(text)
+            safe[kind] = clean_html(text)
         elif kind in PICTURES and _is_base64(text):
             safe[kind] = text
     return safe
-
-
-def safe_html(text: str) -> str:
-    """HTML without scripts, frames and forms; pictures only if they are in the text itself."""
-    return nh3.clean(
-        text,
-        tags=TAGS,
-        attributes=ATTRIBUTES,
-        attribute_filter=_allowed,
-        url_schemes={"data"},
-        filter_style_properties=STYLES,
-        strip_comments=True,
-        link_rel=None,
-    )
-
-
-def _allowed(tag: str, name: str, value: str) -> str | None:
-    if name == "src" and not value.startswith(PICTURE_TEXTS):
-        return None
-    return None if name == "style" and "url(" in value.lower() else value
 
 
 def _safe(output: dict) -> tuple[NotebookNode | None, int]:

@@ -103,6 +103,8 @@ def _command() -> list[str]:
     }
     for name, value in settings.items():
         command += ["--setenv", name, value]
+    # What bubblewrap itself has made would belong to an ordinary user, and to all students.
+    command += ["--remount-ro", "/dev", "--remount-ro", "/"]
     return [*command, "--chdir", "/tmp", "--"]
 
 

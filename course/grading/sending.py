@@ -113,7 +113,7 @@ class Sender(pickle.Pickler):
         if isinstance(value, torch.Generator):
             state = self._block(bytes_of(value.get_state()))
             return self._number(value, {"kind": "generator", "state": state})
-        if kind in (*FUNCTIONS, partial) and not _importable(value):
+        if _stays(value):
             name = getattr(value, "__name__", "function")
             return self._number(value, self._asked("function", value, name))
         if isinstance(value, Iterator):
@@ -220,6 +220,17 @@ def _apply_to_tensor(tensor: torch.Tensor, change: dict, decoder: Decoder) -> No
                 return
     if "grad" in change and grad is not None:
         tensor.backward(grad)  # in the midst of the tests' graph: it goes on from here
+
+
+def _stays(value: Any) -> bool:
+    """Whether something that can be called stays with the tests: only calls of it travel.
+
+    So does an object that can be called, which may note what it was asked. A model travels.
+    """
+    if isinstance(value, (*FUNCTIONS, partial)):
+        return not _importable(value)
+    made_here = type(value).__module__.split(".")[0] in ("bertlab", "__main__")
+    return callable(value) and made_here and not isinstance(value, (type, torch.nn.Module))
 
 
 def _is_alone(function: FunctionType, seen: frozenset = frozenset()) -> bool:

@@ -23,7 +23,7 @@ from course.grading.inside.kernel import Kernel
 from course.grading.inside.syscalls import refuse_system_calls
 
 CLONE_NEWNS, CLONE_NEWIPC, CLONE_NEWUSER, CLONE_NEWPID = 0x20000, 0x8000000, 0x10000000, 0x20000000
-MS_NOSUID, MS_NODEV, MS_REC, MS_PRIVATE = 2, 4, 0x4000, 0x40000
+MS_RDONLY, MS_NOSUID, MS_NODEV, MS_REMOUNT, MS_REC, MS_PRIVATE = 1, 2, 4, 32, 0x4000, 0x40000
 PR_SET_DUMPABLE, PR_CAPBSET_DROP, PR_SET_NO_NEW_PRIVS = 4, 24, 38
 LAST_CAPABILITY = 40
 CONNECTION = 3  # the only open file of a student's process, besides silent ones
@@ -210,6 +210,8 @@ def _hide_processes() -> None:
     _call("mount", b"tmpfs", b"/proc", b"tmpfs", MS_NOSUID | MS_NODEV, b"size=1m,mode=755")
     with open("/proc/cpuinfo", "w") as file:
         file.write(cpu)  # PyTorch reads it
+    flags = MS_REMOUNT | MS_RDONLY | MS_NOSUID | MS_NODEV
+    _call("mount", b"tmpfs", b"/proc", b"tmpfs", flags, None)
 
 
 def _address_space() -> int:

@@ -1,0 +1,222 @@
+"""Running the course, from release to grades: `python -m course COMMAND`.
+
+release NAME|all         make the students' versions and enter them in the gradebook
+due NAME TIME            say when an assignment is due
+collect NAME --from X    take hand-ins out of a folder, a zip file or nbgrader's exchange
+grade NAME|all           grade in the sandbox what is new or changed, on all cores
+status [NAME]            who handed in, who is graded, who waits for a person
+feedback NAME|all        a page for every graded student
+export                   grades as a CSV file for nbgrader, Moodle or Canvas
+items NAME|all           which tasks were hard, and which tell good from weak
+similar NAME             whose code is like whose, or like the course's own
+rehearsal [NAME|all]     grade a class that never was, whose points are known
+"""
+
+import argparse
+import sys
+from collections.abc import Callable, Sequence
+from contextlib import closing
+from datetime import UTC, datetime
+from pathlib import Path
+
+from course.settings import ROOT, Course, CourseError
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command; 0 if all went well, 1 if something is to be looked at, 2 for a misuse."""
+    parser = _parser()
+    asked, rest = parser.parse_known_args(arguments)
+    if asked.command in ELSEWHERE:
+        return ELSEWHERE[asked.command](["--root", str(asked.root), *rest])
+    if rest:
+        parser.error(f"unrecognized arguments: {' '.join(rest)}")
+    try:
+        return asked.run(Course(asked.root), asked)
+    except CourseError as error:
+        print(f"python -m course {asked.command}: {error}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        print("\nStopped. What is done is kept; the same command goes on from here.")
+        return 130
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m course",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument(
+        "--root", type=Path, default=ROOT, help="the course's folder (default: this repository)"
+    )
+    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+
+    def command(name: str, run: Callable, assignment: str | None = "NAME|all", **more):
+        added = commands.add_parser(name, help=run.__doc__, description=run.__doc__)
+        added.set_defaults(run=run)
+        if assignment:
+            added.add_argument("name", metavar=assignment, help="the assignment", **more)
+        return added
+
+    released = command("release", _release)
+    released.add_argument("--exchange", action="store_true", help="also to nbgrader's exchange")
+    due = command("due", _due, "NAME")
+    due.add_argument("due", metavar="TIME", help="with its zone, as 2026-12-01T23:59+01:00; none")
+    _add_collect(command("collect", _collect, "NAME"))
+    _add_grade(command("grade", _grade))
+    feedback = command("feedback", _feedback)
+    feedback.add_argument("--release", action="store_true", help="also to nbgrader's exchange")
+    exported = command("export", _export, None)
+    exported.add_argument("--format", choices=("nbgrader", "moodle", "canvas"), default="nbgrader")
+    exported.add_argument("--to", type=Path, help="the file (default: grades-FORMAT.csv here)")
+    command("status", _status, "NAME|all", nargs="?", default="all")
+    command("items", _items)
+    for name, run in ELSEWHERE.items():
+        commands.add_parser(name, help=run.__doc__, add_help=False)
+    return parser
+
+
+def _add_collect(parser: argparse.ArgumentParser) -> None:
+    source = parser.add_mutually_exclusive_group(required=True)
+    source.add_argument("--from", dest="source", type=Path, metavar="FOLDER|ZIP")
+    source.add_argument("--exchange", action="store_true", help="from nbgrader's exchange")
+    parser.add_argument(
+        "--pattern",
+        help="regular expression for a file's path with (?P<student_id>...); without it Moodle's, "
+        "Canvas's, STUDENT/NAME.ipynb and STUDENT_NAME.ipynb are known",
+    )
+    parser.add_argument(
+        "--handed-in", type=_moment, metavar="TIME", help="of all; without it the files' times"
+    )
+
+
+def _add_grade(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--student", action="append", default=[], metavar="ID", help="only theirs")
+    parser.add_argument("--workers", type=_count, metavar="N", help="processes (default: cores)")
+    parser.add_argument("--scheduler", metavar="ADDRESS", help="of a Dask cluster, tcp://...")
+    parser.add_argument("--force", action="store_true", help="also what has not changed")
+    parser.add_argument(
+        "--no-sandbox", action="store_true", help="run students' code with YOUR rights"
+    )
+    parser.add_argument("--no-backup", action="store_true", help="do not copy the gradebook first")
+
+
+def _count(text: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text}: give a number from 1")
+    return int(text)
+
+
+def _moment(text: str) -> datetime:
+    """A time in UTC without a zone, as nbgrader keeps it."""
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        moment = None
+    if moment is None or moment.tzinfo is None:
+        raise argparse.ArgumentTypeError(f"{text}: write it as 2026-12-01T23:59+01:00")
+    return moment.astimezone(UTC).replace(tzinfo=None)
+
+
+# The parts are imported when they are needed: nbgrader and Dask take seconds.
+
+
+def _release(course: Course, asked: argparse.Namespace) -> int:
+    """Make the students' versions and enter them in the gradebook."""
+    from course import releasing
+
+    return releasing.release(course, course.chosen(asked.name), asked.exchange)
+
+
+def _due(course: Course, asked: argparse.Namespace) -> int:
+    """Say when an assignment is due; late penalties follow."""
+    from course import releasing
+
+    (name,) = course.chosen(asked.name)
+    print(releasing.set_due(course, name, asked.due))
+    return 0
+
+
+def _collect(course: Course, asked: argparse.Namespace) -> int:
+    """Take hand-ins out of a folder, a zip file or nbgrader's exchange."""
+    from course import collecting
+
+    (name,) = course.chosen(asked.name)
+    if asked.exchange:
+        return collecting.collect_from_exchange(course, name)
+    return collecting.collect(course, name, asked.source, asked.pattern, asked.handed_in)
+
+
+def _grade(course: Course, asked: argparse.Namespace) -> int:
+    """Grade in the sandbox what is new or changed."""
+    from course import grade_run
+
+    options = grade_run.Options(
+        students=asked.student,
+        workers=asked.workers,
+        scheduler=asked.scheduler,
+        force=asked.force,
+        sandboxed=not asked.no_sandbox,
+        backup=not asked.no_backup,
+    )
+    return grade_run.run(course, course.chosen(asked.name), options)
+
+
+def _feedback(course: Course, asked: argparse.Namespace) -> int:
+    """Write a page of feedback for every graded student."""
+    from course import feedback
+
+    return feedback.generate(course, course.chosen(asked.name), asked.release)
+
+
+def _export(course: Course, asked: argparse.Namespace) -> int:
+    """Write the grades to a CSV file."""
+    from course import exports
+
+    to = asked.to or Path(f"grades-{asked.format}.csv")
+    with closing(course.gradebook()) as book:
+        for note in exports.export(course, book, asked.format, to):
+            print(note)
+    print(f"Grades in {to}")
+    return 0
+
+
+def _status(course: Course, asked: argparse.Namespace) -> int:
+    """Say who handed in, who is graded and who waits for a person."""
+    from course import reports
+
+    with closing(course.gradebook()) as book:
+        print(reports.status(course, book, course.chosen(asked.name)))
+    return 0
+
+
+def _items(course: Course, asked: argparse.Namespace) -> int:
+    """Say which tasks were hard, and which tell good students from weak ones."""
+    from course.item_analysis import analyse, from_gradebook
+
+    with closing(course.gradebook()) as book:
+        for name in course.chosen(asked.name):
+            print(f"{name}\n{analyse(from_gradebook(book, name)).text()}\n")
+    return 0
+
+
+def _similar(arguments: Sequence[str]) -> int:
+    """Say whose code is like whose, or like the course's own."""
+    from course import similarity
+
+    return similarity.main(list(arguments))
+
+
+def _rehearsal(arguments: Sequence[str]) -> int:
+    """Grade a class that never was, whose points are known."""
+    from course import rehearsal
+
+    return rehearsal.main(arguments)
+
+
+# These read their own arguments.
+ELSEWHERE = {"similar": _similar, "rehearsal": _rehearsal}
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,101 @@
+"""A copy of the gradebook before anything is written to it, and one grading run at a time."""
+
+import os
+import shutil
+import sqlite3
+import subprocess
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+
+from filelock import FileLock, Timeout
+from sqlalchemy.engine import URL, make_url
+
+from bertlab._files import write_atomically
+from course.settings import Course, CourseError
+
+KEPT = 20  # backups; the oldest give way
+
+
+def back_up(course: Course, kept: int = KEPT) -> Path | None:
+    """Copy the gradebook into `backups/` and return the copy; None if there is no gradebook yet.
+
+    SQLite's own backup is used, or PostgreSQL's pg_dump. Raises CourseError if that cannot be.
+    """
+    url = make_url(course.db_url)
+    folder = course.root / "backups"
+    name = f"gradebook-{datetime.now(UTC):%Y%m%dT%H%M%S.%fZ}"
+    if url.get_backend_name() == "sqlite":
+        source = Path(url.database or "")
+        if not source.is_file():
+            return None
+        copy = folder / f"{name}.db"
+        command = _copy_sqlite
+    elif url.get_backend_name() == "postgresql":
+        source, copy, command = url, folder / f"{name}.dump", _copy_postgresql
+    else:
+        raise CourseError(
+            f"no backup of a {url.get_backend_name()} gradebook can be made here; make one "
+            "yourself, then give --no-backup"
+        )
+    folder.mkdir(exist_ok=True)
+    unfinished = folder / f".{copy.name}"
+    try:
+        command(source, unfinished)
+        unfinished.rename(copy)
+    finally:
+        unfinished.unlink(missing_ok=True)
+    for old in sorted(folder.glob(f"gradebook-*{copy.suffix}"))[:-kept]:
+        old.unlink()
+    return copy
+
+
+def _copy_sqlite(source: Path, copy: Path) -> None:
+    with closing(sqlite3.connect(source)) as live, closing(sqlite3.connect(copy)) as backup:
+        live.backup(backup)
+
+
+def _copy_postgresql(source: URL, copy: Path) -> None:
+    program = shutil.which("pg_dump")
+    if program is None:
+        raise CourseError(
+            "no backup: pg_dump is not on the path. Install PostgreSQL's client (Debian: "
+            "`apt install postgresql-client`), or make a backup yourself and give --no-backup."
+        )
+    # The password goes through the environment: a command line can be read by everybody.
+    address = source.set(drivername="postgresql", password=None).render_as_string()
+    password = {} if source.password is None else {"PGPASSWORD": str(source.password)}
+    done = subprocess.run(
+        [program, "--format=custom", f"--file={copy}", f"--dbname={address}"],
+        env=os.environ | password,
+        capture_output=True,
+        text=True,
+    )
+    if done.returncode:
+        raise CourseError(
+            f"no backup: {done.stderr.strip()}\nMake one yourself, then give --no-backup."
+        )
+
+
+@contextmanager
+def only_one(course: Course, who: str) -> Iterator[None]:
+    """Hold the course's lock. Raises CourseError, which names the holder, if it is taken.
+
+    The lock ends with the process that holds it, even by `kill -9`; the note beside it does not,
+    so only the lock is asked whether somebody grades.
+    """
+    folder = course.room("autograded")
+    folder.mkdir(exist_ok=True)
+    note = folder / ".grading.who"
+    lock = FileLock(folder / ".grading.lock", timeout=0)
+    try:
+        lock.acquire()
+    except Timeout:
+        holder = note.read_text(encoding="utf-8") if note.exists() else "somebody"
+        raise CourseError(f"a grading run is under way: {holder}. Wait until it is done.") from None
+    try:
+        write_atomically(note, who)
+        yield
+    finally:
+        lock.release()

@@ -1,0 +1,116 @@
+"""Files of hand-ins out of a folder or a zip file, read with care: others wrote them.
+
+Nothing is ever unpacked to a path that stands in the zip file; its names are only matched.
+"""
+
+import os
+import stat
+import zipfile
+import zlib
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path, PurePosixPath
+from typing import NamedTuple
+
+from course.settings import CourseError
+
+MB = 1_000_000
+FILE_MB, TOTAL_MB, FILES = 20, 4_000, 50_000  # what one download may hold
+
+
+class Refused(Exception):
+    """A file that is not taken; the message says why."""
+
+
+class HandIn(NamedTuple):
+    """A file as the download names it, with `/` between folders; `read` may raise Refused."""
+
+    name: str
+    time: datetime | None  # UTC, without a zone
+    read: Callable[[], bytes]
+
+
+@contextmanager
+def files_in(source: Path) -> Iterator[list[HandIn]]:
+    """All files of a folder or of a zip file, in order of their names, to be read inside a `with`.
+
+    Raises CourseError if the source is neither, or holds more than a class could hand in.
+    """
+    if source.is_dir():
+        yield list(_folder(source))
+    elif zipfile.is_zipfile(source):
+        with zipfile.ZipFile(source) as archive:
+            yield list(_members(archive, source))
+    else:
+        raise CourseError(f"--from {source}: give a folder or a zip file with the hand-ins")
+
+
+def checked(name: str) -> str:
+    """The name, if it is a relative path of plain parts. Raises Refused."""
+    path = PurePosixPath(name)
+    if "\\" in name or ".." in path.parts or path.is_absolute() or name[1:2] == ":":
+        raise Refused("a path that leads elsewhere")
+    return name
+
+
+def _folder(source: Path) -> Iterator[HandIn]:
+    count = 0
+    for folder, folders, files in os.walk(source):  # does not follow links
+        folders.sort()
+        for name in sorted(files + [one for one in folders if (Path(folder) / one).is_symlink()]):
+            count += 1
+            if count > FILES:
+                raise CourseError(f"--from {source}: more than {FILES} files")
+            path = Path(folder) / name
+            time = datetime.fromtimestamp(path.lstat().st_mtime, UTC).replace(tzinfo=None)
+            within = path.relative_to(source).as_posix()
+            yield HandIn(within, time.replace(microsecond=0), lambda path=path: _plain(path))
+
+
+def _plain(path: Path) -> bytes:
+    """The content of a plain file; a link is not followed."""
+    flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+    try:
+        descriptor = os.open(path, flags)
+    except OSError:
+        raise Refused("a link, or unreadable") from None
+    with os.fdopen(descriptor, "rb") as file:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            raise Refused("not a plain file")
+        return _limited(file.read(FILE_MB * MB + 1))
+
+
+def _limited(content: bytes) -> bytes:
+    if len(content) > FILE_MB * MB:
+        raise Refused(f"larger than {FILE_MB} MB")
+    return content
+
+
+def _members(archive: zipfile.ZipFile, source: Path) -> Iterator[HandIn]:
+    members = [member for member in archive.infolist() if not member.is_dir()]
+    total = sum(member.file_size for member in members)
+    if len(members) > FILES or total > TOTAL_MB * MB:
+        raise CourseError(
+            f"--from {source}: {len(members)} files of {total / MB:.0f} MB unpacked; at most "
+            f"{FILES} files and {TOTAL_MB} MB are taken: unpack it yourself if that is right"
+        )
+    for member in sorted(members, key=lambda member: member.filename):
+        # A zip file has local times without a zone: this machine's, as far as can be known.
+        try:
+            time = datetime(*member.date_time).astimezone(UTC).replace(tzinfo=None)
+        except (ValueError, OverflowError, OSError):
+            time = None
+        yield HandIn(member.filename, time, lambda member=member: _member(archive, member))
+
+
+def _member(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> bytes:
+    """Not more than allowed is unpacked, whatever size the zip file promises."""
+    kind = stat.S_IFMT(member.external_attr >> 16)
+    if kind not in (0, stat.S_IFREG):
+        raise Refused("a link, not a file")
+    try:
+        with archive.open(member) as file:
+            return _limited(file.read(FILE_MB * MB + 1))
+    except (zipfile.BadZipFile, zlib.error, RuntimeError, NotImplementedError, EOFError) as error:
+        raise Refused(f"cannot be unpacked: {error}") from error

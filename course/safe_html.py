@@ -1,0 +1,73 @@
+"""HTML of students, made harmless: for what is stored of their outputs, and for the pages shown.
+
+nbconvert's own cleaning would do for the pages, but it shows paragraphs, headings and pictures as
+text. Two functions here take its filters' names in nbgrader_config.py and keep what a notebook
+needs; `nh3` (the Rust library Ammonia) does the work.
+"""
+
+import re
+
+import nh3
+from jinja2 import pass_context
+
+TAGS = {
+    *("a", "abbr", "b", "blockquote", "br", "caption", "code", "col", "colgroup", "dd", "del"),
+    *("details", "div", "dl", "dt", "em", "figcaption", "figure", "h1", "h2", "h3", "h4", "h5"),
+    *("h6", "hr", "i", "img", "ins", "kbd", "li", "mark", "ol", "p", "pre", "s", "small", "span"),
+    *("strong", "sub", "summary", "sup", "table", "tbody", "td", "tfoot", "th", "thead", "tr"),
+    *("u", "ul"),
+}
+ATTRIBUTES = {
+    "*": {"align", "aria-label", "class", "dir", "id", "lang", "role", "style", "title"},
+    "a": {"href"},
+    "details": {"open"},
+    "img": {"alt", "height", "src", "width"},
+    "td": {"colspan", "rowspan"},
+    "th": {"colspan", "rowspan", "scope"},
+}
+# Nothing that could lie over the page.
+STYLES = {
+    *("background", "background-color", "border", "border-radius", "border-collapse", "color"),
+    *("display", "font-family", "font-size", "font-style", "font-weight", "height"),
+    *("line-height", "margin", "max-width", "min-width", "padding", "text-align"),
+    *("vertical-align", "white-space", "width"),
+}
+PICTURE = re.compile(r"data:image/(png|jpeg|gif|webp|svg\+xml);base64,[A-Za-z0-9+/=\s]*\Z")
+
+
+def clean_html(html: str | bytes) -> str:
+    """The HTML without scripts, styles that cover the page, forms, frames and foreign pictures.
+
+    >>> clean_html('<p onclick="x()">1 <script>x()</script><img src="javascript:x()"></p>')
+    '<p>1 <img></p>'
+    """
+    text = html.decode("utf-8", "replace") if isinstance(html, bytes) else str(html)
+    return nh3.clean(
+        text,
+        tags=TAGS,
+        attributes=ATTRIBUTES,
+        attribute_filter=_allowed,
+        url_schemes={"http", "https", "mailto", "data"},
+        filter_style_properties=STYLES,
+        link_rel=None,
+        strip_comments=True,
+    )
+
+
+def _allowed(tag: str, name: str, value: str) -> str | None:
+    """nh3 asks this for each attribute that is left."""
+    if name == "style":
+        return None if "url(" in value.lower() else value
+    if name == "src":  # a picture from elsewhere would tell its server who opened the page
+        return value if PICTURE.match(value) else None
+    if name == "href":
+        return None if value.strip().lower().startswith("data:") else value
+    return value
+
+
+@pass_context
+def markdown2html(context, source: str) -> str:
+    """nbconvert's filter of that name, cleaned."""
+    from nbconvert.exporters import HTMLExporter
+
+    return clean_html(HTMLExporter().markdown2html(context, source))

@@ -1,0 +1,146 @@
+"""Where a course lies and how it is set: its rooms, `nbgrader_config.py`, its gradebook."""
+
+import logging
+import os
+import shutil
+import sys
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from traitlets.config import Config, PyFileConfigLoader
+
+if TYPE_CHECKING:
+    from nbgrader.api import Gradebook
+    from nbgrader.apps import NbGraderAPI
+
+    from course.grading.sandbox import Limits
+
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+class CourseError(Exception):
+    """What the instructor has to put right; the message says how."""
+
+
+class Course:
+    """A course in the folder `root`, as `root/course/nbgrader_config.py` sets it.
+
+    Raises CourseError if there is no such file.
+    """
+
+    def __init__(self, root: Path = ROOT):
+        self.root = Path(root).resolve()
+        folder = self.root / "course"
+        if not (folder / "nbgrader_config.py").is_file():
+            raise CourseError(
+                f"{self.root}: no course is here, as course/nbgrader_config.py is missing. "
+                "Give the folder that holds solutions/ and course/ with --root."
+            )
+        self.config = PyFileConfigLoader("nbgrader_config.py", str(folder)).load_config()
+        _find_alembic()
+
+    @property
+    def db_url(self) -> str:
+        """The gradebook's address, as SQLAlchemy writes it."""
+        return self.config.CourseDirectory.db_url
+
+    @property
+    def grading(self) -> Config:
+        """The section `Grading` of the settings: term, limits, sandboxed."""
+        return self.config.Grading
+
+    def limits(self) -> "Limits":
+        """What a submission may use up: the Grader's defaults and what the settings change."""
+        from course.grading.sandbox import Limits
+
+        return Limits(**self.grading.limits)
+
+    def room(self, step: str) -> Path:
+        """The folder of a step: "source", "release", "submitted", "autograded" or "feedback"."""
+        return self.root / self.config.CourseDirectory[f"{step}_directory"]
+
+    def assignments(self) -> list[str]:
+        """The names of all assignments that have a source notebook."""
+        return sorted(
+            path.parent.name
+            for path in self.room("source").glob("*/*.ipynb")
+            if path.stem == path.parent.name
+        )
+
+    def chosen(self, name: str) -> list[str]:
+        """The assignments that "all" or one name means. Raises CourseError for an unknown one."""
+        known = self.assignments()
+        if name == "all" and known:
+            return known
+        if name not in known:
+            raise CourseError(
+                f"{name}: no such assignment; {self.room('source')} has "
+                f"{', '.join(known) or 'none'}. Give one of them or `all`."
+            )
+        return [name]
+
+    def hand_in(self, assignment: str, student: str) -> Path:
+        """Where a student's notebook lies."""
+        return self.room("submitted") / student / assignment / f"{assignment}.ipynb"
+
+    def graded_copy(self, assignment: str, student: str) -> Path:
+        """Where the student's notebook lies once it is graded, as the formgrader expects it."""
+        return self.room("autograded") / student / assignment / f"{assignment}.ipynb"
+
+    def students(self, assignment: str) -> list[str]:
+        """Who has handed in something for the assignment."""
+        folders = self.room("submitted").glob(f"*/{assignment}")
+        return sorted(
+            folder.parent.name
+            for folder in folders
+            if folder.is_dir() and not folder.parent.name.startswith(".")
+        )
+
+    def gradebook(self) -> "Gradebook":
+        """A connection to the gradebook, which is made if there is none; close it after use.
+
+        Raises CourseError if the database cannot be reached.
+        """
+        from nbgrader.api import Gradebook
+        from sqlalchemy.engine import make_url
+        from sqlalchemy.exc import ArgumentError, OperationalError
+
+        try:
+            url = make_url(self.db_url)
+            if url.get_backend_name() == "sqlite":  # the formgrader may be writing: wait for it
+                url = url.update_query_dict({"timeout": "60"})
+            return Gradebook(
+                url.render_as_string(hide_password=False), self.config.CourseDirectory.course_id
+            )
+        except (ArgumentError, OperationalError, ImportError) as error:
+            raise CourseError(
+                f"the gradebook cannot be opened: {str(error).splitlines()[0]}. "
+                "Its address comes from BERTLAB_GRADEBOOK or course/nbgrader_config.py."
+            ) from error
+
+    @cached_property
+    def nbgrader(self) -> "NbGraderAPI":
+        """nbgrader itself. What it logs is given back by its methods, not printed."""
+        from nbgrader.apps import NbGraderAPI
+        from traitlets.log import get_logger
+
+        log = get_logger()
+        log.handlers, log.propagate = [logging.NullHandler()], False
+        return NbGraderAPI(config=self.config)
+
+
+def said(result: dict) -> str:
+    """The last complaint of an nbgrader command, or its log as a whole."""
+    lines = result.get("log", result.get("error", "")).strip().splitlines()
+    complaints = [line for line in lines if line.startswith(("[ERROR]", "[CRITICAL]"))]
+    error = result.get("error", "").strip().splitlines()[-1:]
+    return "\n".join([*complaints, *error]) or "\n".join(lines)
+
+
+def _find_alembic() -> None:
+    """nbgrader calls `alembic` by name when it makes a gradebook: it is beside our Python."""
+    if shutil.which("alembic") is None:
+        commands = Path(sys.executable).parent
+        os.environ["PATH"] = f"{commands}{os.pathsep}{os.environ.get('PATH', '')}"

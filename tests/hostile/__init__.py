@@ -1,0 +1,6 @@
+"""Hostile submissions: a notebook each, made from a correct one with one thing changed.
+
+`small.py` has the assignment and the correct notebook; the rows are in `resources.py` (what uses
+up the machine), `prying.py` (what looks and reaches outside), `cheating.py` (what wants points),
+`forging.py` (what lies to the tests' process) and `files.py` (what is no proper notebook).
+"""

@@ -1,0 +1,329 @@
+"""What is no proper notebook, and notebooks whose cells, marks and texts have been tampered with."""
+
+# ruff: noqa: E501 (code that is handed in is left in one piece)
+
+import copy
+import json
+from collections.abc import Callable
+
+from nbformat import NotebookNode, v4
+from nbformat.converter import convert
+
+from tests.hostile.small import TARGET, TASKS, Hostile, behind, cell_of, instead, own_cells
+
+NOTHING = "nothing could be graded: "
+SCRIPT = "<script>CANARY_SCRIPT()</script><img src=x onerror=CANARY_SCRIPT()><svg onload=CANARY_SCRIPT()>"
+MARKUP = (
+    f"{SCRIPT}<iframe src='https://canary.example'></iframe><a href='javascript:CANARY_SCRIPT()'>x</a>"
+    "<form action='https://canary.example'><input></form><meta http-equiv=refresh content='0;url=//x'>"
+    "<style>*{display:none}</style><div style='position:fixed;top:0'>x</div><link rel=stylesheet href=//x>"
+    "<object data=x></object><embed src=x><base href='//canary.example'><math><mtext></mtext></math>"
+)
+EVERY_KIND = f"""
+from IPython.display import HTML, Javascript, SVG, display, publish_display_data
+_text = {MARKUP!r}
+display(HTML(_text))
+display(Javascript("CANARY_SCRIPT()"))
+publish_display_data({{
+    "text/html": _text, "application/javascript": "CANARY_SCRIPT()", "image/svg+xml": _text,
+    "text/markdown": _text, "text/latex": _text, "application/vnd.jupyter.widget-view+json": {{}},
+    "image/png": "javascript:CANARY_SCRIPT()", "application/pdf": "x", "text/plain": "plain",
+}})
+"""
+
+
+def raw(content: bytes) -> Callable[[NotebookNode], bytes]:
+    return lambda page: content
+
+
+def whole(change: Callable[[dict], object]) -> Callable[[NotebookNode], bytes]:
+    """A change of the notebook's JSON."""
+
+    def made(page: NotebookNode) -> bytes:
+        data = json.loads(json.dumps(page))
+        changed = change(data)
+        return json.dumps(data if changed is None else changed).encode()
+
+    return made
+
+
+def marks_of(data: dict, id: str) -> dict:
+    return next(cell for cell in data["cells"] if cell["id"] == id)["metadata"]["nbgrader"]
+
+
+def changed_points(data: dict) -> None:
+    for cell in data["cells"]:
+        if "points" in cell["metadata"]["nbgrader"]:
+            cell["metadata"]["nbgrader"]["points"] = 1_000_000
+
+
+def swapped_marks(data: dict) -> None:
+    """The tests of two tasks have each other's marks."""
+    first, second = marks_of(data, "hidden-row-softmax"), marks_of(data, "hidden-causal-mask")
+    kept = dict(first)
+    first.update(second)
+    second.update(kept)
+
+
+def swapped_solutions(data: dict) -> None:
+    first, second = marks_of(data, TARGET), marks_of(data, "causal-mask")
+    first["grade_id"], second["grade_id"] = "causal-mask", TARGET
+
+
+def stripped(data: dict) -> None:
+    for number, cell in enumerate(data["cells"]):
+        cell["metadata"], cell["id"] = {}, f"new-{number}"
+
+
+def odd_types(data: dict) -> None:
+    """Fields of types that nobody expects, beside what counts."""
+    data["metadata"] = [1]
+    data["cells"] += [7, None, "x", {}, {"cell_type": "code"}, {"cell_type": 5, "source": {"a": 1}}]
+    data["cells"] += [
+        {
+            "cell_type": "code",
+            "source": [1, None],
+            "metadata": {"nbgrader": "x"},
+            "outputs": {"a": 1},
+            "id": {},
+        }
+    ]
+    data["cells"] += [
+        {
+            "cell_type": "raw",
+            "source": "x",
+            "metadata": {"nbgrader": {"grade_id": ["x"], "points": {}}},
+        }
+    ]
+    data["cells"] += [
+        {
+            "cell_type": "code",
+            "source": "",
+            "outputs": [5, {"output_type": "stream", "text": 5}, {"output_type": "error"}],
+        }
+    ]
+
+
+def duplicated(page: NotebookNode) -> NotebookNode:
+    """As JupyterLab does it: the copy has the marks, too."""
+    place = page.cells.index(cell_of(page, TARGET))
+    page.cells.insert(place + 1, copy.deepcopy(page.cells[place]))
+    return page
+
+
+def split(page: NotebookNode) -> NotebookNode:
+    """JupyterLab gives both halves the marks; the first one imports something."""
+    place = page.cells.index(cell_of(page, TARGET))
+    first = copy.deepcopy(page.cells[place])
+    first.source = "from math import inf\n"
+    page.cells.insert(place, first)
+    return page
+
+
+def test_duplicated(page: NotebookNode) -> NotebookNode:
+    cell = copy.deepcopy(cell_of(page, "hidden-row-softmax"))
+    cell.source = "pass"
+    page.cells.append(cell)
+    return page
+
+
+def tampered(page: NotebookNode) -> NotebookNode:
+    cell_of(page, TARGET).source = "def row_softmax(scores):\n    return scores\n"
+    for id in ("test-row-softmax", "hidden-row-softmax"):
+        cell_of(page, id).source = "print('right')"
+    return page
+
+
+def without(*ids: str) -> Callable[[NotebookNode], NotebookNode]:
+    def change(page: NotebookNode) -> NotebookNode:
+        page.cells = [cell for cell in page.cells if cell.id not in ids]
+        return page
+
+    return change
+
+
+def other_language(page: NotebookNode) -> NotebookNode:
+    page.metadata.kernelspec = {"name": "ir", "display_name": "R", "language": "R"}
+    page.metadata.language_info = {"name": "R"}
+    cell_of(
+        page, TARGET
+    ).source = "row_softmax <- function(scores) { exp(scores) / sum(exp(scores)) }"
+    return page
+
+
+def version_3(page: NotebookNode) -> bytes:
+    return json.dumps(convert(page, 3)).encode()
+
+
+def nested_json(page: NotebookNode) -> bytes:
+    return b'{"cells": ' + b"[" * 100_000 + b"]" * 100_000 + b"}"
+
+
+def long_one(page: NotebookNode) -> bytes:
+    return b" " * 6 * 2**20 + json.dumps(page).encode()
+
+
+def many_cells(page: NotebookNode) -> NotebookNode:
+    page.cells += [v4.new_code_cell("1") for _ in range(3_000)]
+    return page
+
+
+def other_assignment(page: NotebookNode) -> NotebookNode:
+    return v4.new_notebook(cells=[v4.new_code_cell("def train(corpus): pass")])
+
+
+def stored_outputs(page: NotebookNode) -> NotebookNode:
+    """Outputs that nobody ran, in a given cell, a test and a text."""
+    fake = v4.new_output(
+        "display_data", data={"text/html": MARKUP, "application/javascript": "CANARY_SCRIPT()"}
+    )
+    wrong = v4.new_output("stream", text="CANARY_OUTPUT: all tests pass")
+    for id in ("imports", "test-row-softmax", "hidden-row-softmax"):
+        cell_of(page, id).outputs = [fake, wrong]
+    return page
+
+
+def markdown(page: NotebookNode) -> NotebookNode:
+    cell_of(page, "explain").source = f"My answer. {MARKUP}\n\n[x](javascript:CANARY_SCRIPT())"
+    page.cells.append(v4.new_markdown_cell(MARKUP))
+    return page
+
+
+SURROGATE = r"\ud800"
+HALF = f"print('{SURROGATE}'); display('{SURROGATE}'); from IPython.display import HTML; display(HTML('<b>{SURROGATE}</b>'))"
+SLOW_TEXTS = {
+    "a question mark": '"a." * 20_000 + "?"',
+    "assignments of commands": '"x = !ls\\n" * 400 + "y = 1\\n" * 4_000',
+    "commands": '"!ls\\n" * 2_000 + "y = 1\\n" * 5_000',
+    "brackets": '"(" * 90_000',
+    "minus": '"-" * 90_000 + "1"',
+    "nested": '"lambda:" * 12_000 + "1"',
+}
+
+ROWS = [
+    # No notebook
+    Hostile("an empty file", raw(b""), TASKS, NOTHING),
+    Hostile("no JSON", raw(b"import os\n" * 100), TASKS, NOTHING),
+    Hostile("a binary file", raw(b"\x7fELF" + bytes(range(256)) * 100), TASKS, NOTHING),
+    Hostile("UTF-16", raw(json.dumps({"cells": []}).encode("utf-16")), TASKS, NOTHING),
+    Hostile("JSON of a number", raw(b"7"), TASKS, NOTHING),
+    Hostile("JSON of a list", raw(b"[[]]"), TASKS, NOTHING),
+    Hostile("JSON without cells", raw(b'{"nbformat": 4}'), TASKS, NOTHING),
+    Hostile("JSON with no cells", raw(b'{"nbformat": 4, "cells": []}'), TASKS, NOTHING),
+    Hostile("an unknown version", raw(b'{"nbformat": 99, "cells": []}'), TASKS, NOTHING),
+    Hostile(
+        "a version that is a text", raw(b'{"nbformat": {"a": []}, "cells": 5}'), TASKS, NOTHING
+    ),
+    Hostile("deep JSON", nested_json, TASKS, NOTHING),
+    Hostile(
+        "a notebook that is too long",
+        long_one,
+        TASKS,
+        f"{NOTHING}.* has 6 MB; at most 5 MB are read",
+    ),
+    Hostile("3,000 cells", many_cells, TASKS, f"{NOTHING}3,0.. cells; at most 500"),
+    Hostile(
+        "another assignment",
+        other_assignment,
+        TASKS,
+        "no cell of ps3_attention is in this notebook",
+    ),
+    Hostile("the notebook format of 2013", version_3, (), None),
+    Hostile("another language", other_language, note="row-softmax: its cell raised SyntaxError"),
+    Hostile("fields of odd types", whole(odd_types), ()),
+    # Cells and marks
+    Hostile(
+        "tests replaced",
+        tampered,
+        note="hidden-row-softmax: this test had been changed; the original was used",
+    ),
+    Hostile(
+        "tests deleted",
+        without("test-row-softmax", "hidden-row-softmax"),
+        (),
+        "hidden-row-softmax: its cell was missing",
+    ),
+    Hostile("a solution deleted", without(TARGET), note="row-softmax: its cell was missing"),
+    Hostile("given cells deleted", without("imports", "given-weights"), ()),
+    Hostile(
+        "points changed",
+        whole(changed_points),
+        (),
+        "hidden-row-softmax: its points had been changed",
+    ),
+    Hostile(
+        "marks of tests swapped",
+        whole(swapped_marks),
+        (),
+        "this test had been changed",
+        {"hidden-causal-mask": 0.0},
+    ),
+    Hostile("marks of solutions swapped", whole(swapped_solutions), (), None),
+    Hostile(
+        "all marks stripped",
+        whole(stripped),
+        (),
+        "row-softmax: its cell was found by the name of its function",
+    ),
+    Hostile(
+        "a solution's cell duplicated", duplicated, (), "row-softmax: its cell is there 2 times"
+    ),
+    Hostile("a solution's cell split", split, (), "row-softmax: its cell is there 2 times"),
+    Hostile("a test's cell duplicated", test_duplicated, (), None),
+    # Texts
+    Hostile("odd names", behind("ſcores = ﬁne = 名前 = µ = 1\nrow_ſoftmax = row_softmax"), ()),
+    Hostile(
+        "bidi and zero-width characters",
+        behind('access = "user\u202e \u2066# check\u2069 \u2066"\n# \u200b\u200d\ufeff'),
+        (),
+    ),
+    Hostile(
+        "an invisible name",
+        instead("def row_softmax\u200b(scores):\n    return scores"),
+        note="row-softmax: its cell raised SyntaxError",
+    ),
+    Hostile(
+        "half a character in the code",
+        instead("def row_softmax(scores):\n    return '\ud800'"),
+        note=None,
+    ),
+    Hostile("half a character in the outputs", own_cells(HALF), ()),
+    Hostile(
+        "half a character in an error",
+        behind(f"raise ValueError('{SURROGATE}')"),
+        (),
+        "row-softmax: its cell raised ValueError",
+    ),
+    Hostile("a zero byte", instead("def row_softmax(scores):\n    return 1\0"), note=".*"),
+    Hostile(
+        "lines of a report in an error",
+        behind(r"raise ValueError('x\nhidden-row-softmax: full\r\n\x1b[2J\u202e')"),
+        (),
+        "row-softmax: its cell raised ValueError",
+    ),
+    Hostile("scripts in outputs", own_cells(EVERY_KIND), ()),
+    Hostile(
+        "scripts in an error",
+        behind(f"raise ValueError({MARKUP!r})"),
+        (),
+        "row-softmax: its cell raised ValueError",
+    ),
+    Hostile(
+        "scripts in the name of an error",
+        behind(f"raise type({SCRIPT!r}, (Exception,), {{}})('x')"),
+        (),
+        "row-softmax: its cell raised",
+    ),
+    Hostile("scripts in texts", markdown, ()),
+    Hostile("stored outputs", stored_outputs, ()),
+    *(
+        Hostile(f"a text that is slow to read: {name}", own_cells(eval(code)), (), ".*|")
+        for name, code in SLOW_TEXTS.items()
+    ),
+    Hostile(
+        "commands of the shell",
+        behind("!touch /hostile; kill -9 -1\n%cd /\n%run /etc/passwd\n%%bash\nls"),
+        (),
+        "row-softmax: its cell raised",
+    ),
+]

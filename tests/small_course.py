@@ -1,0 +1,200 @@
+"""A course of one small assignment in a folder of its own, and a Grader that runs no code."""
+
+import atexit
+import json
+import os
+import shutil
+import signal
+import tempfile
+import time
+from contextlib import closing
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+import nbformat
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
+
+from course import grade_run, releasing
+from course.settings import ROOT, Course
+
+NAME = "psx_small"
+STUB = 'raise NotImplementedError("write this function, then delete this line")'
+TABLES = """
+    select s.student_id, c.name, g.auto_score, g.manual_score, g.needs_manual_grade,
+           s.timestamp, n.late_submission_penalty
+    from grade g join submitted_notebook n on g.notebook_id = n.id
+    join submitted_assignment s on n.assignment_id = s.id join base_cell c on g.cell_id = c.id
+    order by s.student_id, c.name
+"""
+COMMENTS = """
+    select s.student_id, b.name, c.auto_comment, c.manual_comment
+    from comment c join submitted_notebook n on c.notebook_id = n.id
+    join submitted_assignment s on n.assignment_id = s.id join base_cell b on c.cell_id = b.id
+    order by s.student_id, b.name
+"""
+GRADED = "select student, fingerprint, notes, failure from bertlab_graded order by student"
+
+
+def marks(name, grade=False, solution=False, points=None):
+    flags = {"grade": grade, "solution": solution, "locked": not solution, "task": False}
+    points = {} if points is None else {"points": points}
+    return {"nbgrader": {"grade_id": name, "schema_version": 3, **flags, **points}}
+
+
+def source():
+    """A function, its visible and its hidden test, and a written answer: 1 + 3 + 4 points."""
+    code = "def double(x):\n    ### BEGIN SOLUTION\n    return 2 * x\n    ### END SOLUTION"
+    tests = "secret = 21\nassert double(secret) == 42"
+    hidden = f"### BEGIN HIDDEN TESTS\n{tests}\n### END HIDDEN TESTS"
+    page = new_notebook(
+        cells=[
+            new_markdown_cell("# Small", id="title", metadata=marks("title")),
+            new_code_cell(code, id="double", metadata=marks("double", solution=True)),
+            new_code_cell(
+                "assert double(1) == 2",
+                id="test-double",
+                metadata=marks("test-double", grade=True, points=1),
+            ),
+            new_code_cell(
+                f"# Other numbers\n{hidden}",
+                id="hidden-double",
+                metadata=marks("hidden-double", grade=True, points=3),
+            ),
+            new_markdown_cell(
+                "### BEGIN SOLUTION\nTwice.\n### END SOLUTION",
+                id="explain",
+                metadata=marks("explain", grade=True, solution=True, points=4),
+            ),
+        ]
+    )
+    page.metadata.kernelspec = {"display_name": "P", "language": "python", "name": "python3"}
+    return page
+
+
+def make(folder: Path, students: dict[str, dict] | None = None) -> Course:
+    """The course, released, with a hand-in of each student that behaves as told."""
+    if "BERTLAB_GRADEBOOK" in os.environ:
+        course = _released(folder)
+    else:  # the same in every test: copied, with its gradebook
+        shutil.copytree(_template(), folder)
+        course = Course(folder)
+    for student, behaviour in (students or {}).items():
+        hand_in(course, student, **behaviour)
+    return course
+
+
+@cache
+def _template() -> Path:
+    folder = Path(tempfile.mkdtemp(prefix="small-course-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return _released(folder / "course").root
+
+
+def _released(folder: Path) -> Course:
+    (folder / "course").mkdir(parents=True)
+    shutil.copy(ROOT / "course" / "nbgrader_config.py", folder / "course")
+    (folder / "solutions" / NAME).mkdir(parents=True)
+    nbformat.write(source(), folder / "solutions" / NAME / f"{NAME}.ipynb")
+    course = Course(folder)
+    said = []
+    assert releasing.release(course, [NAME], say=said.append) == 0, said
+    return course
+
+
+def hand_in(course, student, handed_in="2026-10-01 10:00:00 UTC", explain="Two times.", **fake):
+    """A hand-in whose metadata tell FakeGrader what to do, e.g. share=0.5, wait=1, die=True."""
+    page = nbformat.read(course.room("release") / NAME / f"{NAME}.ipynb", as_version=4)
+    page.metadata["fake"] = fake
+    page.cells[1].source = f"def double(x):\n    return 2 * x  # {student}"
+    page.cells[-1].source = explain
+    path = course.hand_in(NAME, student)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    nbformat.write(page, path)
+    if handed_in:
+        (path.parent / "timestamp.txt").write_text(handed_in)
+
+
+class Result(NamedTuple):
+    """As course.grading.grader's."""
+
+    notebook: nbformat.NotebookNode
+    scores: dict
+    notes: tuple
+    seconds: float
+
+
+class FakeGrader:
+    """Gives the share of points that the hand-in asks for, and keeps a list of what it graded."""
+
+    def __init__(self, assignment, limits=None, sandboxed=True):
+        self.assignment = assignment
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *error):
+        pass
+
+    def grade(self, submission, seed=""):
+        page = nbformat.reads(submission.read_text(), as_version=4)
+        fake = page.metadata["fake"]
+        root = submission.parents[3]
+        with open(root / "graded.txt", "a") as log:
+            log.write(f"{submission.parents[1].name} {os.getpid()}\n")
+        time.sleep(fake.get("wait", 0))
+        if "die_once" in fake and not (root / "died").exists():
+            (root / "died").touch()
+            os.kill(os.getpid(), signal.SIGKILL)
+        if fake.get("die"):
+            os.kill(os.getpid(), signal.SIGKILL)
+        if fake.get("fail"):
+            raise OSError("no zygote")
+        scores = {}
+        for cell in self.assignment.source.cells:
+            if cell.metadata.nbgrader.grade:
+                points = cell.metadata.nbgrader.points
+                scores[cell.id] = points * fake.get("share", 1.0)
+        release = self.assignment.release.cells[-1].source
+        scores["explain"] = 0.0 if page.cells[-1].source == release else None
+        for mine, theirs in zip(page.cells, self.assignment.source.cells, strict=True):
+            if theirs.metadata.nbgrader.locked:
+                mine.source = theirs.source
+        notes = (f"seed {seed}",) if fake.get("note") else ()
+        return Result(page, scores, notes, 0.1)
+
+
+def grade(course, *, students=(), workers=2, **options):
+    """Run the grading with FakeGrader; its exit code and what it said."""
+    said = []
+    asked = grade_run.Options(students=students, workers=workers, **options)
+    code = grade_run.run(course, [NAME], asked, FakeGrader, said.append)
+    return code, "\n".join(said)
+
+
+def rows(course) -> dict[str, list[tuple]]:
+    """All that the gradebook knows of hand-ins, without the random keys of its tables."""
+    from sqlalchemy import text
+
+    with closing(course.gradebook()) as book:
+        queries = {"grades": TABLES, "comments": COMMENTS, "graded": GRADED}
+        return {
+            name: [tuple(row) for row in book.db.execute(text(query))]
+            for name, query in queries.items()
+        }
+
+
+def scores(course) -> dict[tuple[str, str], tuple]:
+    """(student, cell): (auto_score, manual_score, needs_manual_grade)."""
+    return {row[:2]: row[2:5] for row in rows(course)["grades"]}
+
+
+def graded_names(course) -> list[str]:
+    """Whom FakeGrader was given, in order."""
+    log = course.root / "graded.txt"
+    return [line.split()[0] for line in log.read_text().splitlines()] if log.exists() else []
+
+
+def as_json(course) -> str:
+    """`rows` as text, to compare what two processes did."""
+    return json.dumps(rows(course), default=str, indent=1)
