@@ -25,6 +25,7 @@ from typing import NamedTuple
 import nbformat
 
 from benchmarks import report
+from course.grading.assignments import as_handed_in
 from course.notebooks import ROOT
 from tests.wrong_solutions import OTHER_WAYS, WRONG
 
@@ -76,9 +77,7 @@ def handed_in(source: nbformat.NotebookNode, task: str, answer: str) -> nbformat
     """The solution as a student would hand it in, with another answer to one task."""
     notebook = nbformat.from_dict(source)
     for cell in notebook.cells:
-        visible = cell.source.split("### BEGIN HIDDEN TESTS")[0]
-        lines = [line for line in visible.splitlines() if " SOLUTION" not in line]
-        cell.source = answer if cell.id == task else "\n".join(lines)
+        cell.source = answer if cell.id == task else as_handed_in(cell.source)
     return notebook
 
 

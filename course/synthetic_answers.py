@@ -22,6 +22,7 @@ from typing import NamedTuple
 import nbformat
 from tqdm.auto import tqdm
 
+from course.grading.assignments import as_handed_in
 from course.notebooks import ROOT
 
 OURS, OTHER, WRONG, UNWRITTEN = "ours", "another way", "wrong", "unwritten"
@@ -83,7 +84,7 @@ def read_tasks(assignment: str, seed: int = 0, root: Path = ROOT) -> list[Task]:
         noticed = [row for row in rows if row[3]]
         chosen += dice.sample(noticed, min(len(noticed), max(1, EACH[WRONG] - len(chosen))))
         ways = [row for row in others[assignment] if row[0] == cell.id]
-        answers = [(OURS, "", _without_marks(cell.source), False)]
+        answers = [(OURS, "", as_handed_in(cell.source), False)]
         answers += [(UNWRITTEN, "", stubs[cell.id], False)]
         answers += [
             (OTHER, *row[1:], False) for row in dice.sample(ways, min(len(ways), EACH[OTHER]))
@@ -116,10 +117,6 @@ def _known(root: Path) -> tuple[dict, dict]:
 
 def _is_task(cell: nbformat.NotebookNode) -> bool:
     return cell.cell_type == "code" and cell.metadata.nbgrader.solution
-
-
-def _without_marks(source: str) -> str:
-    return "\n".join(line for line in source.splitlines() if " SOLUTION" not in line)
 
 
 def _defined(source: str) -> list[str]:

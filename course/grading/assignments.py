@@ -39,6 +39,16 @@ def load_assignment(root: Path, name: str) -> Assignment:
     return assignment
 
 
+def as_handed_in(source: str) -> str:
+    """A cell of the instructor's as a student would have it: no marks, no hidden tests.
+
+    >>> as_handed_in("a = 1\\n### BEGIN SOLUTION\\nb = 2\\n### END SOLUTION")
+    'a = 1\\nb = 2'
+    """
+    visible = source.split("### BEGIN HIDDEN TESTS")[0].rstrip()
+    return "\n".join(line for line in visible.splitlines() if " SOLUTION" not in line)
+
+
 def grade_id(cell: NotebookNode) -> str | None:
     """nbgrader's name of a cell."""
     return cell.metadata.get("nbgrader", {}).get("grade_id")

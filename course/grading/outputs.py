@@ -8,6 +8,7 @@ from nbformat import NotebookNode, v4
 
 from course.safe_html import clean_html
 
+MOST_OUTPUTS = 1_000  # of a cell
 LONGEST, LONGEST_NOTE = 2_000, 300  # characters: of an error, of a line in a report
 PICTURES = ("image/png", "image/jpeg")
 
@@ -26,11 +27,12 @@ def one_line(text: str) -> str:
 def safe_outputs(outputs: Any, most_kb: int) -> list[NotebookNode]:
     """Outputs of a code cell, out of a file that anybody may have written.
 
-    most_kb: of all of them; what comes later is left out, and a line says so.
+    most_kb: of all of them; what comes later is left out, and a line says so. Of empty ones, and of
+    very many, the rest is left out without.
     """
     kept: list[NotebookNode] = []
     left = most_kb * 1000
-    for output in outputs if isinstance(outputs, list) else []:
+    for output in outputs[:MOST_OUTPUTS] if isinstance(outputs, list) else []:
         made, size = _safe(output) if isinstance(output, dict) else (None, 0)
         if made is None:
             continue

@@ -131,11 +131,10 @@ class Sandbox:
     """A warm zygote inside bubblewrap; `fork` starts a student's process, one at a time.
 
     sandboxed: False runs the same without bubblewrap, with your own rights: only for people whom
-    you trust.
+    you trust. Call `prepare` first: the zygote imports what it needs while you do other things.
     """
 
-    def __init__(self, limits: Limits, cells: list[dict], sandboxed: bool = True) -> None:
-        """cells: {"id", "source"} of the assignment's cells that need no student's code."""
+    def __init__(self, limits: Limits, sandboxed: bool = True) -> None:
         if sandboxed and (reason := why_no_sandbox()):
             raise NoSandbox(reason)
         self.control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
@@ -150,9 +149,12 @@ class Sandbox:
             stderr=subprocess.PIPE,
         )
         theirs.close()
-        settings = {**limits._asdict(), "sandboxed": sandboxed, "root": os.geteuid() == 0}
+        self.settings = {**limits._asdict(), "sandboxed": sandboxed, "root": os.geteuid() == 0}
         self.number = 0
-        self.failed = self._order({"do": "prepare", "cells": cells, **settings})["failed"]
+
+    def prepare(self, cells: list[dict]) -> list[str]:
+        """Run cells, {"id", "source"}, that need no student's code; the ids of those that fail."""
+        return self._order({"do": "prepare", "cells": cells, **self.settings})["failed"]
 
     def fork(self) -> socket.socket:
         """Start a new student's process and end the one before; the connection to it."""

@@ -31,9 +31,10 @@ def serve(orders: Connection) -> None:
     """Prepare an assignment, then grade one submission after the other."""
     assignment, limits, sandboxed = orders.recv()
     try:
+        sandbox = Sandbox(limits, sandboxed)
         room = Room(assignment)
-        sandbox = Sandbox(limits, room.warm_cells(), sandboxed)
         room.prepare()
+        sandbox.prepare(room.warm_cells())
     except Exception as error:
         orders.send((type(error).__name__, str(error)))
         return

@@ -19,11 +19,8 @@ ANSWERS = """
 def _call(message, blocks):
     if message["function"] != "row_softmax":
         return _honest["call"](message, blocks)
-    import torch
-    dice = torch.get_rng_state().numpy().tobytes()
-    reply = {{"dice": {{"tensor": 0, "as": "uint8", "shape": [len(dice)]}}, "changes": []}}
-    reply |= {reply}
-    return reply, [dice, *{blocks}]
+    reply = {{"rolled": False, "changes": []}} | {reply}
+    return reply, [b"the first block", *{blocks}]
 _actions["call"] = _call
 """
 ON_THE_SOCKET = """

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import nbformat
 from nbformat import NotebookNode, v4
 
-from course.grading.assignments import Assignment, load_assignment
+from course.grading.assignments import Assignment, as_handed_in, load_assignment
 from course.grading.sandbox import Limits
 
 ROOT = Path(__file__).parents[2]
@@ -62,9 +62,7 @@ def correct() -> NotebookNode:
     """As a student would hand it in: no solution marks, no hidden tests; the answer written."""
     page = copy.deepcopy(assignment().source)
     for cell in page.cells:
-        visible = cell.source.split("### BEGIN HIDDEN TESTS")[0].rstrip()
-        lines = visible.splitlines()
-        cell.source = "\n".join(line for line in lines if " SOLUTION" not in line)
+        cell.source = as_handed_in(cell.source)
     return page
 
 

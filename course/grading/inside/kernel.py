@@ -113,8 +113,8 @@ class Kernel:
 
     def _watched(self, message: dict, function: Callable, arguments: Arguments) -> Any:
         with ExitStack() as stack:
+            stack.enter_context(torch.inference_mode(message["inference"]))  # sets the other one
             stack.enter_context(torch.set_grad_enabled(message["gradients"]))
-            stack.enter_context(torch.inference_mode(message["inference"]))
             if watch := message["watch"]:
                 most = float("inf") if watch["most_lines"] is None else watch["most_lines"]
                 stack.enter_context(Watch(most, watch["ready_made"]))
