@@ -212,3 +212,7 @@ def test_another_bertviz_is_named(monkeypatch, attentions):
     monkeypatch.setattr(bertviz_pages, "shipped_script", renamed)
     with pytest.raises(RuntimeError, match=r"another script .* pip install bertviz==1\.4\.1"):
         head_view(attentions, TOKENS)
+
+
+def test_the_alternative_text_counts_all_layers_not_those_shown(attentions):
+    assert "Layer 1 of 2" in head_view(attentions, TOKENS, layers=[1]).alt
