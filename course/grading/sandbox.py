@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import bertlab
+from bertlab.data.fetching import cache_folder
 
 LIBRARY = Path(bertlab.__file__).resolve().parent
 INSIDE = Path(__file__).resolve().parent / "inside"
@@ -75,8 +76,6 @@ def why_no_sandbox() -> str | None:
 
 def _command() -> list[str]:
     """bwrap and what it binds; the program to run comes behind it."""
-    from bertlab.data.fetching import cache_folder
-
     command = [bubblewrap(), "--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts"]
     command += ["--unshare-cgroup-try", "--die-with-parent", "--new-session", "--clearenv"]
     command += ["--hostname", "sandbox", "--cap-add", "ALL"]
@@ -87,8 +86,8 @@ def _command() -> list[str]:
             command += ["--symlink", os.readlink(path), path]
         elif os.path.exists(path):
             command += ["--ro-bind", path, path]
-    command += ["--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp"]
-    command += _bound([*_environment_folders(), LIBRARY, INSIDE, cache_folder()])
+    command += ["--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp", "--dir", "/mnt"]
+    command += _bound(_folders())
     settings = {
         "PATH": f"{Path(sys.executable).parent}:/usr/bin:/bin",
         "HOME": "/tmp",
@@ -108,14 +107,19 @@ def _command() -> list[str]:
     return [*command, "--chdir", "/tmp", "--"]
 
 
+def _folders() -> list[Path]:
+    """What a student's code may read besides the system: Python, the library, the corpora."""
+    folders = [*_environment_folders(), LIBRARY, INSIDE, cache_folder()]
+    return [folder for folder in folders if folder.exists()]
+
+
 def _bound(folders: list[Path]) -> list[str]:
     """bwrap's options for read-only folders; those above them may be passed through by anybody."""
     options: list[str] = []
     for path in folders:
-        if path.exists():
-            for above in reversed(path.parents[:-1]):
-                options += ["--perms", "0755", "--dir", str(above)]
-            options += ["--ro-bind", str(path), str(path)]
+        for above in reversed(path.parents[:-1]):
+            options += ["--perms", "0755", "--dir", str(above)]
+        options += ["--ro-bind", str(path), str(path)]
     return options
 
 
@@ -123,7 +127,7 @@ def _environment_folders() -> list[Path]:
     """Where Python and its packages lie, unless the system's folders hold them anyway."""
     named = [sys.prefix, sys.base_prefix, sysconfig.get_paths()["purelib"]]
     folders = {Path(path) for path in named} | {Path(path).resolve() for path in named}
-    elsewhere = {path for path in folders if not str(path).startswith(("/usr/", "/lib"))}
+    elsewhere = {path for path in folders if not f"{path}/".startswith(("/usr/", "/lib"))}
     return sorted(path for path in elsewhere if not elsewhere & set(path.parents))
 
 
@@ -149,7 +153,12 @@ class Sandbox:
             stderr=subprocess.PIPE,
         )
         theirs.close()
-        self.settings = {**limits._asdict(), "sandboxed": sandboxed, "root": os.geteuid() == 0}
+        self.settings = {
+            **limits._asdict(),
+            "sandboxed": sandboxed,
+            "root": os.geteuid() == 0,
+            "below_tmp": [str(path) for path in _folders() if str(path).startswith("/tmp/")],
+        }
         self.number = 0
 
     def prepare(self, cells: list[dict]) -> list[str]:

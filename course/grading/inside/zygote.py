@@ -24,6 +24,7 @@ from course.grading.inside.syscalls import refuse_system_calls
 
 CLONE_NEWNS, CLONE_NEWIPC, CLONE_NEWUSER, CLONE_NEWPID = 0x20000, 0x8000000, 0x10000000, 0x20000000
 MS_RDONLY, MS_NOSUID, MS_NODEV, MS_REMOUNT, MS_REC, MS_PRIVATE = 1, 2, 4, 32, 0x4000, 0x40000
+MS_BIND, MNT_DETACH = 0x1000, 2
 PR_SET_DUMPABLE, PR_CAPBSET_DROP, PR_SET_NO_NEW_PRIVS = 4, 24, 38
 LAST_CAPABILITY = 40
 CONNECTION = 3  # the only open file of a student's process, besides silent ones
@@ -143,8 +144,14 @@ def _leave(settings: dict) -> None:
     _call("unshare", CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWIPC)
     _call("mount", b"none", b"/", None, MS_REC | MS_PRIVATE, None)
     size = f"size={settings['disk_mb']}m,mode=1777".encode()
+    _call("mount", b"/tmp", b"/mnt", None, MS_BIND | MS_REC, None)
     for place in (b"/tmp", b"/dev/shm"):
         _call("mount", b"tmpfs", place, b"tmpfs", MS_NOSUID | MS_NODEV, size)
+    for folder in settings["below_tmp"]:  # a course that lies there must stay in sight
+        os.makedirs(folder)
+        seen = f"/mnt{folder.removeprefix('/tmp')}".encode()
+        _call("mount", seen, folder.encode(), None, MS_BIND, None)
+    _call("umount2", b"/mnt", MNT_DETACH)
     if settings["root"]:
         _call("mount", b"proc", b"/proc", b"proc", MS_NOSUID | MS_NODEV, None)  # may be written
     os.makedirs(HOME)
