@@ -1,6 +1,7 @@
 """The guides of the course say what is so: minutes, points, goals, limits, links, commands."""
 
 import importlib.util
+import os
 import re
 import shutil
 import subprocess
@@ -313,7 +314,8 @@ def example(tmp_path_factory):
     for name, code in blocks:
         (room / name).parent.mkdir(parents=True, exist_ok=True)
         (room / name).write_text(code, encoding="utf-8")
-    subprocess.run([sys.executable, "new_notebook.py"], cwd=room, check=True)
+    settings = os.environ | {"PYTHONPATH": str(ROOT)}  # as in the course's folder
+    subprocess.run([sys.executable, "new_notebook.py"], cwd=room, env=settings, check=True)
     # nbgrader's settings take the folder that holds them for the course.
     config = (ROOT / "course" / "nbgrader_config.py").read_text(encoding="utf-8")
     (room / "course" / "nbgrader_config.py").parent.mkdir()

@@ -94,7 +94,10 @@ def then_die(*arguments):
 module.{moment} = then_die
 {RUN}"""
     command = [sys.executable, "-c", code, course.root]
-    died = subprocess.run(command, cwd=course.root, stderr=subprocess.DEVNULL, timeout=300)
+    settings = os.environ | {"PYTHONPATH": str(ROOT)}
+    died = subprocess.run(
+        command, cwd=course.root, env=settings, stderr=subprocess.DEVNULL, timeout=300
+    )
     assert died.returncode == -signal.SIGKILL
     assert grade(Course(course.root))[0] == 0
     assert rows(course) == rows(undisturbed)

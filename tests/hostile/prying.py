@@ -183,7 +183,7 @@ import os
 print(os.getcwd())
 for _root in (os.getcwd(), "/tmp", "/dev/shm"):
     for _folder, _, _files in os.walk(_root):
-        for _file in _files:
+        for _file in _files if os.access(_folder, os.W_OK) else ():
             print("FOUND", os.path.join(_folder, _file))
 """
 
