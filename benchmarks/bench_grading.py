@@ -40,6 +40,10 @@ config.CourseDirectory.course_id = "bertlab"
 config.CourseDirectory.source_directory = "solutions"
 config.CourseDirectory.release_directory = "exercises"
 config.CourseDirectory.ignore = [".ipynb_checkpoints", "*.pyc", "__pycache__", "*.py", "*.md"]
+config.ClearSolutions.code_stub = {{
+    "python": 'raise NotImplementedError("write this function, then delete this line")'
+}}
+config.ClearSolutions.text_stub = "*Write your answer here, in place of this line.*"
 config.ExecutePreprocessor.timeout = 180
 """
 SCORES = """
