@@ -16,10 +16,10 @@ import argparse
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import closing
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 
-from course.settings import ROOT, Course, CourseError
+from course.settings import ROOT, Course, CourseError, utc_moment
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -108,14 +108,10 @@ def _count(text: str) -> int:
 
 
 def _moment(text: str) -> datetime:
-    """A time in UTC without a zone, as nbgrader keeps it."""
     try:
-        moment = datetime.fromisoformat(text)
+        return utc_moment(text)
     except ValueError:
-        moment = None
-    if moment is None or moment.tzinfo is None:
-        raise argparse.ArgumentTypeError(f"{text}: write it as 2026-12-01T23:59+01:00")
-    return moment.astimezone(UTC).replace(tzinfo=None)
+        raise argparse.ArgumentTypeError(f"{text}: write it as 2026-12-01T23:59+01:00") from None
 
 
 # The parts are imported when they are needed: nbgrader and Dask take seconds.

@@ -2,11 +2,10 @@
 
 from collections.abc import Callable, Sequence
 from contextlib import closing
-from datetime import UTC, datetime
 
 from course import gradebook
 from course.late_policy import LatePolicy
-from course.settings import Course, CourseError, said
+from course.settings import Course, CourseError, said, utc_moment
 
 
 def release(
@@ -51,14 +50,11 @@ def set_due(course: Course, name: str, due: str) -> str:
     moment = None
     if due != "none":
         try:
-            moment = datetime.fromisoformat(due)
+            moment = utc_moment(due)
         except ValueError:
-            moment = None
-        if moment is None or moment.tzinfo is None:
             raise CourseError(
                 f"{due}: not a time with its zone; write it as 2026-12-01T23:59+01:00, or none"
-            )
-        moment = moment.astimezone(UTC).replace(tzinfo=None)  # as nbgrader keeps times
+            ) from None
     with closing(course.gradebook()) as book:
         if name not in {assignment.name for assignment in book.assignments}:
             raise CourseError(

@@ -77,9 +77,10 @@ def status(course: Course, book: "Gradebook", names: Sequence[str]) -> str:
     """A line an assignment: handed in, graded, failed, waiting for a person; then who."""
     heads = ("handed in", "graded", "to grade", "not graded", "wait for a person")
     lines = ["".join([f"{'assignment':24}", *(f"{head:>19}" for head in heads)])]
+    released = {assignment.name for assignment in book.assignments}
     for name in names:
         students = course.students(name)
-        rows = {} if name not in _released(book) else gradebook.graded(book, name)
+        rows = {} if name not in released else gradebook.graded(book, name)
         failed = [who for who in students if who in rows and rows[who].failure]
         now = {task.student: task.fingerprint for task in tasks_of(course, name)}
         graded = [who for who in students if who in rows and rows[who].fingerprint == now[who]]
@@ -90,10 +91,6 @@ def status(course: Course, book: "Gradebook", names: Sequence[str]) -> str:
         for head, group in zip(heads[2:], groups[2:], strict=True):
             lines += [f"    {head}: {', '.join(group)}"] if group else []
     return "\n".join(lines)
-
-
-def _released(book: "Gradebook") -> set[str]:
-    return {assignment.name for assignment in book.assignments}
 
 
 def _waiting(book: "Gradebook", name: str, students: Sequence[str]) -> list[str]:

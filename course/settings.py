@@ -4,20 +4,20 @@ import logging
 import os
 import shutil
 import sys
+from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from traitlets.config import Config, PyFileConfigLoader
 
+from course.notebooks import ROOT
+
 if TYPE_CHECKING:
     from nbgrader.api import Gradebook
     from nbgrader.apps import NbGraderAPI
 
     from course.grading.sandbox import Limits
-
-
-ROOT = Path(__file__).resolve().parent.parent
 
 
 class CourseError(Exception):
@@ -137,6 +137,18 @@ def said(result: dict) -> str:
     complaints = [line for line in lines if line.startswith(("[ERROR]", "[CRITICAL]"))]
     error = result.get("error", "").strip().splitlines()[-1:]
     return "\n".join([*complaints, *error]) or "\n".join(lines)
+
+
+def utc_moment(text: str) -> datetime:
+    """A time as nbgrader keeps it, in UTC without a zone. Raises ValueError if it has no zone.
+
+    >>> utc_moment("2026-12-01T23:59+01:00")
+    datetime.datetime(2026, 12, 1, 22, 59)
+    """
+    moment = datetime.fromisoformat(text)
+    if moment.tzinfo is None:
+        raise ValueError(f"{text} has no zone")
+    return moment.astimezone(UTC).replace(tzinfo=None)
 
 
 def _find_alembic() -> None:

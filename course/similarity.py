@@ -25,9 +25,9 @@ from markupsafe import Markup
 from tqdm.auto import tqdm
 
 from bertlab._files import write_atomically
+from course.notebooks import ROOT
 from course.similarity_sources import LONGEST, Work, code_cells, printable, read_works
 
-ROOT = Path(__file__).resolve().parent.parent
 # Independent right solutions of all our assignments are alike by at most 45 %, and none has a
 # function that is 80 % of one of the library's; tests/test_similarity.py measures both.
 THRESHOLD, TAKEN = 0.6, 0.8

@@ -18,10 +18,10 @@ from typing import NamedTuple
 
 import bertlab
 from bertlab.data.fetching import cache_folder
+from course.notebooks import ROOT
 
 LIBRARY = Path(bertlab.__file__).resolve().parent
 INSIDE = Path(__file__).resolve().parent / "inside"
-ROOT = INSIDE.parent.parent.parent
 SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64")
 FROM_ETC = ("/etc/ld.so.cache", "/etc/alternatives", "/etc/localtime", "/etc/fonts")
 START_SECONDS = 120  # of the zygote: its imports, on a busy machine
