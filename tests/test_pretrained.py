@@ -227,9 +227,10 @@ def test_minilm_equals_hugging_face_on_200_real_sentence_pairs():
     encodings = sorted(
         (tokenizer.encode(a, b, max_length=128) for a, b in pairs), key=lambda e: len(e.ids)
     )
-    # In float32 the order of a sum moves the last digits; in float64 nothing hides behind them.
+    # In float32 the order of a sum moves the last digits, by another amount on another processor,
+    # and most at the padding, which nobody reads. In float64 nothing hides behind them.
     for dtype, starts, relative, absolute in (
-        (torch.float32, range(0, 200, 25), 1e-5, 1e-5),
+        (torch.float32, range(0, 200, 25), 1e-5, 2e-5),
         (torch.float64, (0, 175), 0, 1e-9),
     ):
         reference.to(dtype), ours.to(dtype)
@@ -242,15 +243,21 @@ def test_minilm_equals_hugging_face_on_200_real_sentence_pairs():
             )
             mask = padding_mask(ids)
             assert not mask.all()  # there is padding in every batch
+            compared = mask if dtype == torch.float32 else torch.ones_like(mask)
             everything = {"output_attentions": True, "output_hidden_states": True}
             with torch.no_grad():
                 expected = reference(ids, mask.long(), segment_ids, **everything)
                 got = ours(ids, segment_ids, mask, **everything)
                 fused = ours(ids, segment_ids, mask)
-            torch.testing.assert_close(got.hidden_states, expected.hidden_states, **close)
-            torch.testing.assert_close(got.attentions, expected.attentions, **close)
+            for a, b in zip(got.hidden_states, expected.hidden_states, strict=True):
+                torch.testing.assert_close(a[compared], b[compared], **close)
+            for a, b in zip(got.attentions, expected.attentions, strict=True):
+                of_queries = (x.transpose(1, 2)[compared] for x in (a, b))
+                torch.testing.assert_close(*of_queries, **close)
             for output in (got, fused):
                 torch.testing.assert_close(
-                    output.last_hidden_state, expected.last_hidden_state, **close
+                    output.last_hidden_state[compared],
+                    expected.last_hidden_state[compared],
+                    **close,
                 )
                 torch.testing.assert_close(output.pooler_output, expected.pooler_output, **close)
