@@ -2,7 +2,8 @@
 
 Three students: all right; nothing written in an assignment's last task; a wrong answer there. What
 each must get is known from running the instructor's tests on their answers in this process, as
-`tests/test_assignments.py` does. Hostile students hand in beside them.
+`tests/test_assignments.py` does. Three hostile students hand in beside them; the whole hostile
+class has its own term in `tests/test_hostile_class.py`.
 """
 
 import csv
@@ -12,9 +13,8 @@ from contextlib import closing
 import nbformat
 import pytest
 
-from course.__main__ import main
-from course.settings import Course
 from tests.conftest import ROOT, read_page
+from tests.hostile.term import command, new_course
 from tests.test_assignments import ASSIGNMENTS, is_solution, run_task, source_of, without_marks
 from tests.wrong_solutions import WRONG
 
@@ -83,18 +83,9 @@ def put(course, assignment, student, text):
 @pytest.fixture(scope="module")
 def term(tmp_path_factory):
     """The course after one term."""
-    root = tmp_path_factory.mktemp("term")
-    (root / "course").mkdir()
-    shutil.copy(ROOT / "course" / "nbgrader_config.py", root / "course")
-    with (root / "course" / "nbgrader_config.py").open("a") as settings:
-        settings.write('\nconfig.Grading.limits = {"call_seconds": 8}\n')
-    shutil.copytree(ROOT / "solutions", root / "solutions")
-
-    def command(*arguments):
-        return main(["--root", str(root), *map(str, arguments)])
-
-    assert command("release", "all") == 0
-    course = Course(root)
+    course = new_course(tmp_path_factory.mktemp("term") / "course", call_seconds=8)
+    shutil.copytree(ROOT / "solutions", course.room("source"))
+    assert command(course, "release", "all") == 0
     for assignment in ASSIGNMENTS:
         for student in STUDENTS:
             put(course, assignment, student, hand_in_of(assignment, student))
@@ -103,9 +94,9 @@ def term(tmp_path_factory):
         (cell,) = [cell for cell in page.cells if cell.id == "row-softmax"]
         cell.source = f"{attack}\n\n\n{cell.source}"
         put(course, "ps3_attention", student, nbformat.writes(page))
-    assert command("grade", "all") == 0
-    assert command("feedback", "all") == 0
-    assert command("export", "--format", "nbgrader", "--to", root / "grades.csv") == 0
+    assert command(course, "grade", "all") == 0
+    assert command(course, "feedback", "all") == 0
+    assert command(course, "export", "--to", course.root / "grades.csv") == 0
     return course
 
 

@@ -1,23 +1,26 @@
 """The hostile class: whatever is handed in, nothing escapes, and grading goes on.
 
 Each row of `tests/hostile` is a submission with one thing changed. It must get its points, say
-what happened in plain lines, and leave everybody else alone. All rows are graded by one Grader;
-the correct notebook is graded in between, and must get all of its points every time.
+what happened in plain lines, and leave everybody else alone. All of them hand in in one term and
+are graded side by side by `python -m course`; honest students hand in between them, and must get
+all of their points. To try one row, choose it with `-k`: only what is chosen is handed in.
 """
 
 import contextlib
+import math
 import os
-import pickle
 import re
 import site
 import socket
 import sys
 import threading
+from functools import cache, partial
 from pathlib import Path
 
 import nbformat
 import psutil
 import pytest
+from bs4 import BeautifulSoup
 
 from course.grading.grader import Grader
 from course.grading.sandbox import why_no_sandbox
@@ -26,6 +29,7 @@ from tests.hostile.small import (
     LIMITS,
     NAME,
     ROOT,
+    Hostile,
     assignment,
     behind,
     correct,
@@ -34,11 +38,11 @@ from tests.hostile.small import (
     own_cells,
     written,
 )
+from tests.hostile.term import EVERY, Term
 
 pytestmark = pytest.mark.skipif(bool(why_no_sandbox()), reason=str(why_no_sandbox()))
 
 CANARY = "CANARY-7f3a"
-EVERY = 10  # after so many rows the correct notebook is graded
 NOTE = 400  # characters of a line of the report, at most
 ROWS = [*resources.ROWS, *cheating.ROWS, *forging.ROWS, *files.ROWS]
 PRYING = [
@@ -57,6 +61,8 @@ def outside(tmp_path_factory):
     for name in ("solutions/ps3/ps3.ipynb", "submitted/ada/ps3/ps3.ipynb", "gradebook.db"):
         (room / name).parent.mkdir(parents=True, exist_ok=True)
         (room / name).write_text(CANARY)
+    course = tmp_path_factory.mktemp("term") / "course"
+    own = [course / name for name in ("solutions", "submitted", "autograded", "gradebook.db")]
     os.environ["BERTLAB_HOSTILE_SECRET"] = CANARY
     with socket.socket() as listening, socket.socket(socket.AF_UNIX) as hidden:
         listening.bind(("127.0.0.1", 0))
@@ -65,8 +71,9 @@ def outside(tmp_path_factory):
             server.listen()
         yield {
             "room": room,
-            "paths": [*map(str, sorted(room.rglob("*"))), *map(str, _secret_paths())],
-            "writes": [*map(str, _forbidden_places()), str(room / "gradebook.db")],
+            "course": course,
+            "paths": [*map(str, [*sorted(room.rglob("*")), *own, *_secret_paths()])],
+            "writes": [*map(str, [*_forbidden_places(), room / "gradebook.db", own[-1]])],
             "large": [sys.prefix, sys.base_prefix, str(Path.home() / ".cache")],
             "port": listening.getsockname()[1],
             "unix": str(room / "socket"),
@@ -93,26 +100,72 @@ def _forbidden_places():
 
 
 @pytest.fixture(scope="module")
-def grade(outside, tmp_path_factory):
-    """Grades a submission's bytes; every few times the correct notebook, too."""
-    folder = tmp_path_factory.mktemp("submitted")
-    path, counted = folder / f"{NAME}.ipynb", []
+def term(request, outside):
+    """The term of all rows that this run of pytest asks for, and of the honest students."""
+    asked = {
+        value.name if isinstance(value, Hostile) else value
+        for item in request.session.items
+        if item.module is request.module
+        for value in getattr(getattr(item, "callspec", None), "params", {}).values()
+    }
+    rows = [row for row in [*ROWS, *prying.rows(outside)] if row.name in asked]
+    odd = [kind for kind in FILES if kind in asked]
+    changes = [*((row.name, row.change) for row in rows), *((kind, None) for kind in odd)]
+    who = {name: f"s{number:03}" for number, (name, _) in enumerate(changes)}
+    handed_in = {f"{who[name]}-honest": written(correct()) for name, _ in changes[::EVERY]}
+    handed_in |= {who[name]: written(change(correct())) for name, change in changes if change}
+    odd_files = {who[kind]: partial(FILES[kind], room=outside["room"]) for kind in odd}
+    made = Term(outside["course"], handed_in, odd_files)
+    made.who = who
+    return made
+
+
+@pytest.fixture
+def outcome_of(term):
+    """What became of a row, whose lines, outputs and pages are fit to be shown."""
+
+    def checked(name):
+        outcome = term.outcome(term.who[name])
+        assert_presentable(outcome)
+        assert outcome.total == sum(filter(None, outcome.scores.values()))
+        assert [line for line in term.report if line.startswith(f"  {term.who[name]}: ")] == [
+            f"  {term.who[name]}: {note}" for note in outcome.notes
+        ]
+        return outcome
+
+    return checked
+
+
+def test_every_command_goes_on_to_the_end(term):
+    assert term.codes == {"grade": 0, "feedback": 0, "export": 0}
+    assert sorted(term.totals) == sorted(term.course.students(NAME))
+    for line in term.report:
+        assert line.isprintable()
+        assert len(line) <= NOTE + len("  s000-honest: ")
+    assert processes_named("hostile-daemon") == []
+
+
+def test_honest_students_between_them_get_all_points(term):
+    honest = [student for student in term.totals if student.endswith("-honest")]
+    assert len(honest) == math.ceil(len(term.who) / EVERY)
+    for student in honest:
+        outcome = term.outcome(student)
+        assert (outcome.scores, outcome.notes) == (full_points(), ())
+        assert outcome.total == sum(filter(None, full_points().values()))
+
+
+@pytest.fixture(scope="module")
+def grade(tmp_path_factory):
+    """Grades a submission's bytes, alone."""
+    path = tmp_path_factory.mktemp("submitted") / f"{NAME}.ipynb"
     with Grader(assignment(), LIMITS) as grader:
 
         def graded(content):
             path.write_bytes(content)
             return grader.grade(path, "2026-fall/mallory")
 
-        def graded_row(content):
-            result = graded(content)
-            counted.append(1)
-            if len(counted) % EVERY == 0:
-                good = graded(written(correct()))
-                assert (good.scores, good.notes) == (full_points(), ())
-            return result
-
-        graded_row.path, graded_row.grader = path, grader
-        yield graded_row
+        graded.grader = grader
+        yield graded
         good = graded(written(correct()))
         assert (good.scores, good.notes) == (full_points(), ())
 
@@ -122,41 +175,60 @@ def points_of(result):
     return {id: points for id, points in result.scores.items() if id != "explain"}
 
 
-def assert_presentable(result):
-    """Lines are lines, nothing is too long, and all of it can be stored and shown."""
-    for note in result.notes:
+def assert_presentable(outcome):
+    """Lines are lines, nothing is too long, no script comes through, no hidden test is told."""
+    for note in outcome.notes:
         assert note.isprintable(), note
         assert len(note) <= NOTE
-    assert len(result.notes) == len(set(result.notes))
-    text = nbformat.writes(result.notebook)
-    nbformat.validate(result.notebook)
+    assert len(outcome.notes) == len(set(outcome.notes))
+    text = nbformat.writes(outcome.notebook)
+    nbformat.validate(outcome.notebook)
     assert len(text.encode("utf-8")) < 1_000_000
     assert "\\u0000" not in text
-    assert pickle.loads(pickle.dumps(result)) == result  # noqa: S301 (made here)
-
-
-@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
-def test_a_hostile_submission_gets_its_points_and_a_line(row, grade):
-    result = grade(written(row.change(correct())))
-    expected = {id: points for id, points in expected_points(row).items() if id != "explain"}
-    assert points_of(result) == expected
-    if row.note is None:
-        assert result.notes == ()
-    else:
-        assert any(re.search(row.note, note) for note in result.notes) or "" in row.note.split("|")
-    assert_presentable(result)
-    shown = "".join(html_of(result))
+    shown = "".join(html_of(outcome.notebook)).lower()
     for word in ("<script", "onerror", "javascript:", "<iframe", "<form", "<svg", "position"):
-        assert word not in shown.lower()
-    assert processes_named("hostile-daemon") == []
+        assert word not in shown
+    page = BeautifulSoup(outcome.feedback, "html.parser")
+    told = page.select("main, body")[0].get_text()
+    assert not any(line in told for line in hidden_lines())
+    assert not any("CANARY" in script.text for script in page.select("script, style, svg"))
+    assert not page.select(ACTIVE)
 
 
-def html_of(result):
-    for cell in result.notebook.cells:
+ACTIVE = (
+    "iframe, form, object, embed, base, meta[http-equiv=refresh], [onerror], [onload], "
+    "[href^='javascript:'], [href*='canary.example'], [src*='canary.example'], [style*=fixed]"
+)
+
+
+@cache
+def hidden_lines():
+    """The longest line of each hidden test."""
+    hidden = [cell.source for cell in assignment().source.cells if cell.id.startswith("hidden-")]
+    return [
+        max(source.split("BEGIN HIDDEN TESTS")[1].splitlines(), key=len).strip()
+        for source in hidden
+    ]
+
+
+def html_of(notebook):
+    for cell in notebook.cells:
         for output in cell.get("outputs", []):
             data = output.get("data", {})
             assert set(data) <= {"text/plain", "text/html", "image/png", "image/jpeg"}
             yield data.get("text/html", "")
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
+def test_a_hostile_submission_gets_its_points_and_a_line(row, outcome_of):
+    outcome = outcome_of(row.name)
+    expected = {id: points for id, points in expected_points(row).items() if id != "explain"}
+    assert points_of(outcome) == expected
+    if row.note is None:
+        assert outcome.notes == ()
+    else:
+        said = any(re.search(row.note, note) for note in outcome.notes)
+        assert said or "" in row.note.split("|")
 
 
 def processes_named(name):
@@ -166,19 +238,16 @@ def processes_named(name):
 
 
 @pytest.mark.parametrize("name", PRYING)
-def test_nothing_outside_can_be_read_reached_or_changed(name, grade, outside):
-    row = next(row for row in prying.rows(outside) if row.name == name)
-    before = {path: path.read_bytes() for path in outside["room"].rglob("*") if path.is_file()}
-    result = grade(written(row.change(correct())))
-    found = [line for line in said_in(result).splitlines() if "FOUND" in line]
+def test_nothing_outside_can_be_read_reached_or_changed(name, outcome_of, outside):
+    outcome = outcome_of(name)
+    found = [line for line in said_in(outcome).splitlines() if "FOUND" in line]
     assert found == []
-    assert CANARY not in said_in(result)
-    assert points_of(result) == {id: p for id, p in full_points().items() if p is not None}
+    assert CANARY not in said_in(outcome)
+    assert points_of(outcome) == {id: p for id, p in full_points().items() if p is not None}
     assert [
         path for path in map(Path, outside["writes"]) if path.name == "hostile.py" and path.exists()
     ] == []
-    assert {path: path.read_bytes() for path in before} == before
-    assert_presentable(result)
+    assert {path.read_text() for path in outside["room"].rglob("*") if path.is_file()} == {CANARY}
 
 
 def said_in(result):
@@ -205,6 +274,7 @@ FILES = {
     "a pipe": lambda path, room: os.mkfifo(path),
     "a socket": lambda path, room: bind(path),
     "nothing": lambda path, room: None,
+    "200 MB": lambda path, room: os.truncate(os.open(path, os.O_WRONLY | os.O_CREAT), 200 * 2**20),
 }
 
 
@@ -214,25 +284,16 @@ def bind(path):
 
 
 @pytest.mark.parametrize("kind", FILES)
-def test_what_is_no_file_is_not_opened(kind, grade, outside, tmp_path):
-    path = tmp_path / f"{NAME}.ipynb"
-    FILES[kind](path, outside["room"])
-    result = grade.grader.grade(path)
-    assert set(points_of(result).values()) == {0.0}
-    wanted = "was not handed in" if kind == "nothing" else "is no ordinary file"
-    assert any(
-        note.startswith("nothing could be graded: ") and wanted in note for note in result.notes
-    )
-
-
-def test_a_file_of_200_mb_is_not_read(grade, tmp_path):
-    path = tmp_path / f"{NAME}.ipynb"
-    with path.open("wb") as file:
-        file.truncate(200 * 2**20)
-    result = grade.grader.grade(path)
-    assert result.notes == (
-        f"nothing could be graded: {NAME}.ipynb has 200 MB; at most 5 MB are read "
+def test_what_is_no_file_is_not_opened(kind, outcome_of):
+    outcome = outcome_of(kind)
+    assert set(points_of(outcome).values()) == {0.0}
+    wanted = {
+        "nothing": "was not handed in",
+        "200 MB": f"{NAME}.ipynb has 200 MB; at most 5 MB are read "
         "(ask for it again, saved with all outputs cleared)",
+    }.get(kind, "is no ordinary file")
+    assert any(
+        note.startswith("nothing could be graded: ") and wanted in note for note in outcome.notes
     )
 
 
@@ -243,7 +304,13 @@ def test_a_name_with_dots_and_odd_characters_is_only_a_name(grade, tmp_path):
     result = grade.grader.grade(path)
     assert result.scores == full_points()
     path.write_bytes(b"")
-    assert_presentable(grade.grader.grade(path))
+    assert all(note.isprintable() for note in grade.grader.grade(path).notes)
+
+
+def test_a_process_that_lives_on_ends_with_its_submission(grade):
+    (row,) = (row for row in resources.ROWS if row.name == "a process that lives on")
+    grade(written(row.change(correct())))
+    assert processes_named("hostile-daemon") == []
 
 
 @pytest.mark.parametrize("where", ["/tmp", "/dev/shm"])

@@ -5,6 +5,7 @@ first of its own process namespace, with its own small folder for files, and wit
 than the zygote: it sees no other process, and when it ends, all that it started ends with it.
 """
 
+import contextlib
 import ctypes
 import json
 import os
@@ -77,13 +78,14 @@ def _run(shell: InteractiveShell, source: str) -> bool:
 
 
 def _kill(children: list[int]) -> None:
-    """End the student's process, with it all that it has started, and the one that waits for it."""
-    for child in reversed(children):
-        try:
-            os.kill(child, signal.SIGKILL)
-        except ProcessLookupError:
-            continue
+    """End the student's process and all that it has started, and wait until they are gone.
+
+    The process that forked it ends by itself, but not before the namespace is empty: killed, too,
+    it would leave us with nothing to wait for.
+    """
     if children:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(children[-1], signal.SIGKILL)
         os.waitpid(children[0], 0)
     children.clear()
 
@@ -91,7 +93,7 @@ def _kill(children: list[int]) -> None:
 def _fork(
     shell: InteractiveShell, settings: dict, handle: int, number: int, control: socket.socket
 ) -> list[int]:
-    """Start a student's process; the processes to kill in the end, the student's own last."""
+    """Start a student's process; the process that waits for it and the student's own."""
     reading, writing = os.pipe()
     child = os.fork()
     if child == 0:
