@@ -2,6 +2,7 @@
 
 # ruff: noqa: E501 (code that is handed in is left in one piece)
 
+import copy
 import os
 import shutil
 import subprocess
@@ -12,10 +13,10 @@ from pathlib import Path
 import pytest
 
 from course.grading import sandbox as module
-from course.grading.grader import Grader
+from course.grading.grader import Grader, GradingFailed
 from course.grading.inside.frames import Channel
 from course.grading.sandbox import Limits, NoSandbox, Sandbox, bubblewrap, why_no_sandbox
-from tests.hostile.small import ROOT, assignment
+from tests.hostile.small import ROOT, assignment, cell_of
 
 LIMITS = Limits(call_seconds=5, submission_seconds=20, memory_mb=300, processes=20, disk_mb=8)
 WARM = [{"id": "warm", "source": "import math\nwarm = math.pi"}]
@@ -225,6 +226,21 @@ for name, (source, said) in CELLS.items():
 sandbox.close()
 print("all", len(CELLS))
 """
+
+
+@works
+@pytest.mark.parametrize(
+    ("line", "complaint"),
+    [
+        ("1 / 0", "the given cell imports fails: ZeroDivisionError"),
+        (f"open({__file__!r})", "given cells fail in the sandbox: imports"),
+    ],
+)
+def test_a_given_cell_that_fails_stops_grading_before_any_student(line, complaint):
+    broken = assignment()._replace(source=copy.deepcopy(assignment().source))
+    cell_of(broken.source, "imports").source += f"\n{line}"
+    with pytest.raises(GradingFailed, match=complaint), Grader(broken, LIMITS):
+        pass
 
 
 def _can_be_entered(path):

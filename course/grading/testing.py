@@ -34,7 +34,9 @@ def serve(orders: Connection) -> None:
         sandbox = Sandbox(limits, sandboxed)
         room = Room(assignment)
         room.prepare()
-        sandbox.prepare(room.warm_cells())
+        failed = sandbox.prepare(room.warm_cells())
+        if failed:
+            raise RuntimeError(f"given cells fail in the sandbox: {', '.join(failed)}")
     except Exception as error:
         orders.send((type(error).__name__, str(error)))
         return

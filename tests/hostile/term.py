@@ -34,7 +34,6 @@ def new_course(root: Path, **limits) -> Course:
     (root / "course").mkdir(parents=True)
     settings = (ROOT / "course" / "nbgrader_config.py").read_text(encoding="utf-8")
     settings += f"\nconfig.Grading.limits = {limits!r}\n"
-
     (root / "course" / "nbgrader_config.py").write_text(settings, encoding="utf-8")
     return Course(root)
 
