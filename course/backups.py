@@ -10,12 +10,19 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from filelock import FileLock, Timeout
+from sqlalchemy import text
 from sqlalchemy.engine import URL, make_url
 
 from bertlab._files import write_atomically
 from course.settings import Course, CourseError
 
 KEPT = 20  # backups; the oldest give way
+LOCK = 0x62657274  # the number of our lock in a database of PostgreSQL
+HOLDER = """
+    select application_name from pg_stat_activity join pg_locks using (pid)
+    where locktype = 'advisory' and granted and pg_locks.objid = :key
+    and pg_locks.database = (select oid from pg_database where datname = current_database())
+"""
 
 
 def back_up(course: Course, kept: int = KEPT) -> Path | None:
@@ -83,7 +90,8 @@ def only_one(course: Course, who: str) -> Iterator[None]:
     """Hold the course's lock. Raises CourseError, which names the holder, if it is taken.
 
     The lock ends with the process that holds it, even by `kill -9`; the note beside it does not,
-    so only the lock is asked whether somebody grades.
+    so only the lock is asked whether somebody grades. Machines that share a gradebook in PostgreSQL
+    need not share the folder: they share a lock in the database, too.
     """
     folder = course.room("autograded")
     folder.mkdir(exist_ok=True)
@@ -92,10 +100,30 @@ def only_one(course: Course, who: str) -> Iterator[None]:
     try:
         lock.acquire()
     except Timeout:
-        holder = note.read_text(encoding="utf-8") if note.exists() else "somebody"
-        raise CourseError(f"a grading run is under way: {holder}. Wait until it is done.") from None
+        raise _taken(note.read_text(encoding="utf-8") if note.exists() else None) from None
     try:
         write_atomically(note, who)
-        yield
+        with _only_one_in_database(course, who):
+            yield
     finally:
         lock.release()
+
+
+@contextmanager
+def _only_one_in_database(course: Course, who: str) -> Iterator[None]:
+    """PostgreSQL's advisory lock: it ends with the connection. A file in SQLite needs none."""
+    if make_url(course.db_url).get_backend_name() != "postgresql":
+        yield
+        return
+    with closing(course.gradebook()) as book, book.engine.connect() as connection:
+        connection.execution_options(isolation_level="AUTOCOMMIT")
+        connection.execute(text("select set_config('application_name', :who, false)"), {"who": who})
+        if not connection.scalar(text("select pg_try_advisory_lock(:key)"), {"key": LOCK}):
+            raise _taken(connection.scalar(text(HOLDER), {"key": LOCK}))
+        yield
+
+
+def _taken(holder: str | None) -> CourseError:
+    return CourseError(
+        f"a grading run is under way: {holder or 'somebody'}. Wait until it is done."
+    )

@@ -21,7 +21,7 @@ from nbgrader.utils import parse_utc
 from bertlab._files import write_atomically
 from course.gradebook import read_timestamp
 from course.hand_in_files import HandIn, Refused, checked, files_in
-from course.settings import Course, CourseError, said
+from course.settings import Course, CourseError, printable, said
 
 # What the systems call a file: Moodle "Ada Lovelace_123_assignsubmission_file_/ps1_bpe.ipynb" (or
 # with "_" for "/"), Canvas "lovelaceada_LATE_123_456_ps1_bpe-1.ipynb" with its number of the user
@@ -68,7 +68,7 @@ def collect(
                 one = _read(file, matching, students)
                 found[one.student].append(one)
             except Refused as reason:
-                refused.append(f"{_printable(file.name)}: refused: {reason}")
+                refused.append(f"{printable(file.name)}: refused: {reason}")
     done = defaultdict(int)
     for student, files in sorted(found.items()):
         try:
@@ -153,10 +153,10 @@ def good_id(student: str) -> str:
     """A student id that can name a folder and that nbgrader takes as it is. Raises Refused."""
     student = student.strip()
     if not student or student.startswith(".") or len(student.encode()) > 128:
-        raise Refused(f"{_printable(student)!r} is no student id")
+        raise Refused(f"{printable(student)!r} is no student id")
     bad = {one for one in student if one in r'/\*?[]{}"' or unicodedata.category(one)[0] == "C"}
     if bad:
-        raise Refused(f"a student id cannot hold {_printable(''.join(sorted(bad)))}")
+        raise Refused(f"a student id cannot hold {printable(''.join(sorted(bad)))}")
     return student
 
 
@@ -170,7 +170,7 @@ def _choose(name: str, files: Sequence[Found]) -> Found:
         times = sorted((one.time for one in named if one.time), reverse=True)
         if len(times) < len(named) or times[0] == times[1]:
             names = ", ".join(sorted(one.file for one in named))
-            raise Refused(f"several notebooks, not clear which counts: {_printable(names)}")
+            raise Refused(f"several notebooks, not clear which counts: {printable(names)}")
         named = [one for one in named if one.time == times[0]]
     return named[0]
 
@@ -211,8 +211,3 @@ def _keep(course: Course, name: str, student: str, folder: Path) -> None:
     kept.mkdir(parents=True, exist_ok=True)
     number = 1 + max((int(one.name) for one in kept.iterdir() if one.name.isdigit()), default=0)
     folder.rename(kept / str(number))
-
-
-def _printable(text: str) -> str:
-    """The text with control characters shown, not obeyed by the terminal."""
-    return "".join(one if one.isprintable() else f"\\u{ord(one):04x}" for one in text)

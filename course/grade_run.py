@@ -110,9 +110,7 @@ def _known(book: "Gradebook", assignment: str) -> list[gradebook.Graded]:
     try:
         book.find_notebook(assignment, assignment)
     except MissingEntry:
-        raise CourseError(
-            f"{assignment} is not in the gradebook: run `python -m course release {assignment}`"
-        ) from None
+        raise gradebook.not_released(assignment) from None
     return list(gradebook.graded(book, assignment).values())
 
 

@@ -25,6 +25,7 @@ from nbgrader.utils import is_solution, parse_utc
 from sqlalchemy import Column, Float, MetaData, String, Table, Text, delete, insert, select
 
 from course.late_policy import LatePolicy
+from course.settings import CourseError
 
 if TYPE_CHECKING:
     from course.grading.grader import Result
@@ -49,6 +50,13 @@ class Graded(NamedTuple):
     fingerprint: str | None
     notes: tuple[str, ...]
     failure: str | None
+
+
+def not_released(assignment: str) -> CourseError:
+    """What to say where a command needs an assignment that is not in the gradebook."""
+    return CourseError(
+        f"{assignment} is not in the gradebook: run `python -m course release {assignment}`"
+    )
 
 
 def graded(gradebook: Gradebook, assignment: str) -> dict[str, Graded]:

@@ -57,9 +57,7 @@ def set_due(course: Course, name: str, due: str) -> str:
             ) from None
     with closing(course.gradebook()) as book:
         if name not in {assignment.name for assignment in book.assignments}:
-            raise CourseError(
-                f"{name} is not in the gradebook: run `python -m course release {name}`"
-            )
+            raise gradebook.not_released(name)
         book.update_or_create_assignment(name, duedate=moment)
         gradebook.charge_all(book, name, LatePolicy(config=course.config))
     return f"{name}: due {moment:%Y-%m-%d %H:%M} UTC" if moment else f"{name}: no due date"

@@ -139,6 +139,15 @@ def said(result: dict) -> str:
     return "\n".join([*complaints, *error]) or "\n".join(lines)
 
 
+def printable(text: str) -> str:
+    r"""The text with control characters shown, not obeyed by the terminal.
+
+    >>> printable("ada\x1b[2J")
+    'ada\\u001b[2J'
+    """
+    return "".join(one if one.isprintable() else f"\\u{ord(one):04x}" for one in text)
+
+
 def utc_moment(text: str) -> datetime:
     """A time as nbgrader keeps it, in UTC without a zone. Raises ValueError if it has no zone.
 

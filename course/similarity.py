@@ -26,7 +26,8 @@ from tqdm.auto import tqdm
 
 from bertlab._files import write_atomically
 from course.notebooks import ROOT
-from course.similarity_sources import LONGEST, Work, code_cells, printable, read_works
+from course.settings import printable
+from course.similarity_sources import LONGEST, Work, code_cells, read_works
 
 # Independent right solutions of all our assignments are alike by at most 45 %, and none has a
 # function that is 80 % of one of the library's; tests/test_similarity.py measures both.

@@ -4,6 +4,8 @@ import json
 from pathlib import Path
 from typing import NamedTuple
 
+from course.settings import printable
+
 LARGEST, LONGEST = 20_000_000, 200_000  # bytes of a notebook, characters of code that are read
 
 
@@ -50,8 +52,3 @@ def code_cells(path: Path) -> list[str]:
     cells = [cell for cell in cells if isinstance(cell, dict) and cell.get("cell_type") == "code"]
     sources = [cell.get("source", "") for cell in cells]
     return ["".join(map(str, s)) if isinstance(s, list) else str(s) for s in sources]
-
-
-def printable(name: str) -> str:
-    """A name without characters that would move a terminal's cursor."""
-    return "".join(c if c.isprintable() else "?" for c in name)

@@ -6,7 +6,7 @@ import shutil
 import sqlite3
 import subprocess
 import tempfile
-from contextlib import closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from datetime import datetime
 from pathlib import Path
 
@@ -323,6 +323,19 @@ def test_a_second_run_is_refused_and_told_who_grades(tmp_path):
         grade(course)
     assert graded_names(course) == []
     assert grade(course)[0] == 0, "the lock is free again"
+
+
+def test_a_run_on_another_machine_with_the_same_gradebook_is_refused(tmp_path, database):
+    here, elsewhere = (make(tmp_path / name, {"ada": {}}) for name in ("here", "elsewhere"))
+    with ExitStack() as stack:
+        stack.enter_context(backups.only_one(here, "process 7 of ada on snow"))
+        if database == "postgresql":  # SQLite: a gradebook of its own in each folder
+            stack.enter_context(
+                pytest.raises(CourseError, match="under way: process 7 of ada on snow")
+            )
+        assert grade(elsewhere)[0] == 0
+    assert graded_names(elsewhere) == ([] if database == "postgresql" else ["ada"])
+    assert grade(here)[0] == grade(elsewhere)[0] == 0, "the lock is free again"
 
 
 def test_no_sandbox_means_no_grading_unless_told(tmp_path, monkeypatch):

@@ -24,7 +24,7 @@ from bs4 import BeautifulSoup
 
 from course.grading.grader import Grader
 from course.grading.sandbox import why_no_sandbox
-from tests.hostile import cheating, files, forging, prying, resources
+from tests.hostile import cheating, files, forging, prying, resources, texts
 from tests.hostile.small import (
     LIMITS,
     NAME,
@@ -44,7 +44,7 @@ pytestmark = pytest.mark.skipif(bool(why_no_sandbox()), reason=str(why_no_sandbo
 
 CANARY = "CANARY-7f3a"
 NOTE = 400  # characters of a line of the report, at most
-ROWS = [*resources.ROWS, *cheating.ROWS, *forging.ROWS, *files.ROWS]
+ROWS = [*resources.ROWS, *cheating.ROWS, *forging.ROWS, *files.ROWS, *texts.ROWS]
 PRYING = [
     row.name
     for row in prying.rows(

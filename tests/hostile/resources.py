@@ -32,16 +32,6 @@ _hoard = []
 while True:
     _hoard.append([[] for _ in range(10_000)])
 """
-DEAF = """
-import signal
-signal.signal(signal.SIGALRM, signal.SIG_IGN)
-while True:
-    try:
-        while True:
-            pass
-    except BaseException:
-        pass
-"""
 HEARS_NOTHING = """
 while True:
     try:
@@ -50,6 +40,7 @@ while True:
     except BaseException:
         pass
 """
+DEAF = f"import signal\nsignal.signal(signal.SIGALRM, signal.SIG_IGN)\n{HEARS_NOTHING}"
 DAEMON = """
 import ctypes, os, time
 if os.fork() == 0:

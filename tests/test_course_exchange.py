@@ -1,0 +1,76 @@
+"""A real exchange of nbgrader's on this machine, from the hand-out to the feedback."""
+
+from contextlib import closing
+
+import nbformat
+import pytest
+from nbgrader.apps import NbGraderAPI
+from traitlets.config import Config
+
+from course import collecting, feedback, releasing
+from course.settings import Course
+from tests.small_course import NAME, grade, make, scores
+from tests.test_course_gradebook import quick  # noqa: F401 (a fixture)
+
+pytestmark = pytest.mark.usefixtures("quick")
+
+
+@pytest.fixture
+def course(tmp_path):
+    (tmp_path / "exchange").mkdir()
+    (tmp_path / "exchange").chmod(0o777)
+    folder = make(tmp_path / "c").root
+    with (folder / "course" / "nbgrader_config.py").open("a") as settings:
+        settings.write(f"\nconfig.Exchange.root = {str(tmp_path / 'exchange')!r}\n")
+    return Course(folder)
+
+
+@pytest.fixture
+def student(tmp_path, monkeypatch):
+    """nbgrader as a student has it, in their own folder; they have this account's name."""
+    home = tmp_path / "home"
+    home.mkdir()
+    monkeypatch.chdir(home)
+    monkeypatch.setenv("JUPYTERHUB_USER", "ada")
+    config = Config()
+    config.Exchange.root = str(tmp_path / "exchange")
+    config.CourseDirectory.course_id = "bertlab"
+    config.CourseDirectory.root = str(home)
+    return NbGraderAPI(config=config)
+
+
+def test_from_hand_out_to_feedback_through_the_exchange(course, student, tmp_path):
+    said = []
+    assert releasing.release(course, [NAME], exchange=True, say=said.append) == 0, said
+    assert said[-1] == f"{NAME}: handed out through the exchange"
+    assert student.fetch_assignment(NAME)["success"]
+    path = tmp_path / "home" / NAME / f"{NAME}.ipynb"
+    page = nbformat.read(path, as_version=4)
+    assert not any("secret" in cell.source for cell in page.cells)
+    page.cells[1].source = "def double(x):\n    return 2 * x"
+    page.metadata["fake"] = {"share": 0.5}
+    nbformat.write(page, path)
+    assert student.submit_assignment(NAME)["success"]
+    assert collecting.collect_from_exchange(course, NAME, said.append) == 0, said
+    assert said[-1] == f"{NAME}: collected from the exchange"
+    (who,) = course.students(NAME)
+    assert grade(course)[0] == 0
+    assert scores(course)[who, "hidden-double"] == (1.5, None, False)
+    assert feedback.generate(course, [NAME], release=True, say=said.append) == 0, said
+    assert said[-1] == f"{NAME}: handed out through the exchange"
+    assert student.fetch_feedback(NAME)["success"]
+    (told,) = (tmp_path / "home" / NAME / "feedback").rglob("*.html")
+    text = told.read_text(encoding="utf-8")
+    assert "1.5 / 3.0" in text
+    assert "secret" not in text
+
+
+def test_an_exchange_that_cannot_be_used_is_told(course, tmp_path):
+    (tmp_path / "exchange").rmdir()
+    said = []
+    (tmp_path / "exchange").write_text("no folder")
+    assert releasing.release(course, [NAME], exchange=True, say=said.append) == 1
+    assert "handed out" not in said[-1]
+    assert "exchange" in said[-1].lower()
+    with closing(course.gradebook()) as book:
+        assert [one.name for one in book.assignments] == [NAME], "it is released all the same"
