@@ -44,6 +44,16 @@ def generate(
 
 
 def _release(course: Course, name: str, say: Callable[[str], None]) -> int:
+    from course.nbgrader_plugin import is_for_exchange
+
     result = course.nbgrader.release_feedback(name)
-    say(f"{name}: {'handed out through the exchange' if result['success'] else said(result)}")
-    return int(not result["success"])
+    if not result["success"]:
+        say(f"{name}: NOT HANDED OUT: {said(result)}")
+        return 1
+    pages = sorted(course.room("feedback").glob(f"*/{name}/{name}.html"))
+    elsewhere = [page.parents[1].name for page in pages if not is_for_exchange(page.parent)]
+    done = f"{len(pages) - len(elsewhere)} of {len(pages)}"
+    say(f"{name}: {done} pages handed out through the exchange")
+    if elsewhere:
+        say(f"  not handed out, as they did not hand in there: {', '.join(elsewhere)}")
+    return 0

@@ -11,6 +11,7 @@ import socket
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack, closing
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import nbformat
@@ -20,6 +21,7 @@ from bertlab._files import write_atomically
 from course import backups, grade_workers, gradebook, reports
 from course.fingerprints import Task, tasks_of
 from course.grade_workers import Setting
+from course.hand_in_files import Refused, read_plain
 from course.late_policy import LatePolicy
 from course.settings import Course, CourseError
 
@@ -43,6 +45,7 @@ class Options(NamedTuple):
 
 
 EVERYTHING = Options()
+SECRET = "submission_secret.txt"  # nbgrader's name for it
 
 
 def run(
@@ -140,6 +143,7 @@ def _write_down(course, book, task: Task, result: "Result", policy: LatePolicy) 
     copy = course.graded_copy(task.assignment, task.student)
     copy.parent.mkdir(parents=True, exist_ok=True)
     write_atomically(copy, nbformat.writes(with_scores(result)))
+    _copy_secret(task.submission.parent, copy.parent)
     # nbgrader compares the two times to see whether a hand-in is newer than its graded copy.
     if handed_in:
         write_atomically(copy.with_name("timestamp.txt"), f"{handed_in} UTC")
@@ -156,6 +160,15 @@ def _write_down(course, book, task: Task, result: "Result", policy: LatePolicy) 
     except ValueError as error:
         return str(error)
     return ""
+
+
+def _copy_secret(handed_in: Path, graded: Path) -> None:
+    """By what lies in this file the exchange gives feedback to those alone who handed in."""
+    secret = graded / SECRET
+    try:
+        write_atomically(secret, read_plain(handed_in / SECRET))
+    except Refused:
+        secret.unlink(missing_ok=True)
 
 
 def with_scores(result: "Result") -> nbformat.NotebookNode:

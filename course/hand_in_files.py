@@ -65,11 +65,11 @@ def _folder(source: Path) -> Iterator[HandIn]:
             path = Path(folder) / name
             time = datetime.fromtimestamp(path.lstat().st_mtime, UTC).replace(tzinfo=None)
             within = path.relative_to(source).as_posix()
-            yield HandIn(within, time.replace(microsecond=0), lambda path=path: _plain(path))
+            yield HandIn(within, time.replace(microsecond=0), lambda path=path: read_plain(path))
 
 
-def _plain(path: Path) -> bytes:
-    """The content of a plain file; a link is not followed."""
+def read_plain(path: Path) -> bytes:
+    """The content of a plain file; a link is not followed. Raises Refused."""
     flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
     try:
         descriptor = os.open(path, flags)

@@ -49,6 +49,7 @@ config.Autograde.autograde_preprocessors = [
     "nbgrader.preprocessors.AssignLatePenalties",
 ]
 config.ExchangeFactory.collect = "course.nbgrader_plugin.CollectWithoutLinks"
+config.ExchangeFactory.release_feedback = "course.nbgrader_plugin.ReleaseToEach"
 if "BERTLAB_EXCHANGE" in os.environ:  # on the class server
     config.Exchange.root = os.environ["BERTLAB_EXCHANGE"]
     config.ExchangeFactory.collect = "course.jupyterhub.collecting.CollectOwned"

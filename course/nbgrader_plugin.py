@@ -8,15 +8,16 @@ import stat
 import weakref
 from contextlib import ExitStack
 from fnmatch import fnmatch
+from glob import glob
 from pathlib import Path
 
 from nbconvert.exporters import NotebookExporter
-from nbgrader.exchange.default import ExchangeCollect
+from nbgrader.exchange.default import ExchangeCollect, ExchangeReleaseFeedback
 from nbgrader.preprocessors import ClearHiddenTests, SaveAutoGrades
 from nbgrader.utils import is_grade, is_solution
 
 from course import gradebook
-from course.grade_run import with_scores
+from course.grade_run import SECRET, with_scores
 from course.settings import Course
 
 
@@ -110,6 +111,28 @@ class HideTests(ClearHiddenTests):
             if output.output_type == "error":
                 output.traceback = [f"{output.ename}: {output.evalue}"]
         return cell, resources
+
+
+class ReleaseToEach(ExchangeReleaseFeedback):
+    """nbgrader's release of feedback, of those alone who handed in through the exchange.
+
+    nbgrader stops at the first one who did not, or whose files are incomplete: the others after
+    that one would get nothing.
+    """
+
+    def copy_files(self):
+        """One folder after the other. Feedback is found by the hand-in's secret."""
+        for folder in sorted(glob(self.src_path)):
+            if is_for_exchange(Path(folder)):
+                self.src_path = folder
+                super().copy_files()
+            else:
+                self.log.warning("%s: not handed in through the exchange, not released", folder)
+
+
+def is_for_exchange(folder: Path) -> bool:
+    """Whether the exchange can find out whom a folder's feedback is for."""
+    return all((folder / name).is_file() for name in ("timestamp.txt", SECRET))
 
 
 class CollectWithoutLinks(ExchangeCollect):

@@ -1,15 +1,16 @@
 """A real exchange of nbgrader's on this machine, from the hand-out to the feedback."""
 
+import os
+import subprocess
+import sys
 from contextlib import closing
 
 import nbformat
 import pytest
-from nbgrader.apps import NbGraderAPI
-from traitlets.config import Config
 
 from course import collecting, feedback, releasing
 from course.settings import Course
-from tests.small_course import NAME, grade, make, scores
+from tests.small_course import NAME, grade, hand_in, make, scores
 from tests.test_course_gradebook import quick  # noqa: F401 (a fixture)
 
 pytestmark = pytest.mark.usefixtures("quick")
@@ -26,39 +27,49 @@ def course(tmp_path):
 
 
 @pytest.fixture
-def student(tmp_path, monkeypatch):
-    """nbgrader as a student has it, in their own folder; they have this account's name."""
+def student(tmp_path):
+    """nbgrader's commands as a student gives them, in a folder of their own."""
     home = tmp_path / "home"
     home.mkdir()
-    monkeypatch.chdir(home)
-    monkeypatch.setenv("JUPYTERHUB_USER", "ada")
-    config = Config()
-    config.Exchange.root = str(tmp_path / "exchange")
-    config.CourseDirectory.course_id = "bertlab"
-    config.CourseDirectory.root = str(home)
-    return NbGraderAPI(config=config)
+    settings = ["--course=bertlab", f"--Exchange.root={tmp_path / 'exchange'}"]
+
+    def command(name):
+        done = subprocess.run(
+            [sys.executable, "-m", "nbgrader", name, NAME, *settings],
+            cwd=home,
+            env=os.environ | {"JUPYTER_CONFIG_DIR": str(home / "settings")},
+            capture_output=True,
+            text=True,
+        )
+        assert done.returncode == 0, done.stderr
+
+    return command
 
 
 def test_from_hand_out_to_feedback_through_the_exchange(course, student, tmp_path):
     said = []
     assert releasing.release(course, [NAME], exchange=True, say=said.append) == 0, said
     assert said[-1] == f"{NAME}: handed out through the exchange"
-    assert student.fetch_assignment(NAME)["success"]
+    student("fetch_assignment")
     path = tmp_path / "home" / NAME / f"{NAME}.ipynb"
     page = nbformat.read(path, as_version=4)
     assert not any("secret" in cell.source for cell in page.cells)
     page.cells[1].source = "def double(x):\n    return 2 * x"
     page.metadata["fake"] = {"share": 0.5}
     nbformat.write(page, path)
-    assert student.submit_assignment(NAME)["success"]
+    student("submit")
     assert collecting.collect_from_exchange(course, NAME, said.append) == 0, said
     assert said[-1] == f"{NAME}: collected from the exchange"
     (who,) = course.students(NAME)
+    hand_in(course, "0-by-mail")
     assert grade(course)[0] == 0
     assert scores(course)[who, "hidden-double"] == (1.5, None, False)
     assert feedback.generate(course, [NAME], release=True, say=said.append) == 0, said
-    assert said[-1] == f"{NAME}: handed out through the exchange"
-    assert student.fetch_feedback(NAME)["success"]
+    assert said[-2:] == [
+        f"{NAME}: 1 of 2 pages handed out through the exchange",
+        "  not handed out, as they did not hand in there: 0-by-mail",
+    ]
+    student("fetch_feedback")
     (told,) = (tmp_path / "home" / NAME / "feedback").rglob("*.html")
     text = told.read_text(encoding="utf-8")
     assert "1.5 / 3.0" in text
