@@ -102,10 +102,10 @@ def _forbidden_places():
 @pytest.fixture(scope="module")
 def term(request, outside):
     """The term of all rows that this run of pytest asks for, and of the honest students."""
+    here = [item for item in request.session.items if item.path == request.path]
     asked = {
         value.name if isinstance(value, Hostile) else value
-        for item in request.session.items
-        if item.module is request.module
+        for item in here
         for value in getattr(getattr(item, "callspec", None), "params", {}).values()
     }
     rows = [row for row in [*ROWS, *prying.rows(outside)] if row.name in asked]
