@@ -4,6 +4,7 @@ import collections
 import contextlib
 import math
 import os
+import random
 import socket
 import struct
 import threading
@@ -202,6 +203,14 @@ def draws(generator):
 def loads():
     torch.manual_seed(11)
 
+def seeds(kind):
+    import random, numpy
+    {"random": random, "numpy": numpy.random}[kind].seed(7)
+
+def seeds_its_own():
+    import random, numpy
+    return random.Random(7).random() + numpy.random.default_rng(7).random()
+
 def steps(model, optimizer, x):
     loss = model(x).square().mean()
     optimizer.zero_grad(); loss.backward(); optimizer.step()
@@ -322,6 +331,20 @@ def test_dice_move_on_if_the_function_rolled_them_but_not_where_it_wants(student
     assert not torch.equal(rolled, torch.rand(3))
 
 
+def test_a_function_that_seeds_for_everybody_is_seen(student):
+    def states():
+        return {"random": random.getstate(), "numpy": np.random.get_state()[1].tolist()}
+
+    before = states()
+    student.function("seeds_its_own")()
+    assert states() == before
+    student.function("seeds")("random")
+    assert {name for name, now in states().items() if now != before[name]} == {"random"}
+    before = states()
+    student.function("seeds")("numpy")
+    assert {name for name, now in states().items() if now != before[name]} == {"numpy"}
+
+
 @pytest.mark.parametrize("kind", [torch.optim.SGD, torch.optim.AdamW])
 def test_an_optimizer_steps_as_it_does_here(kind, student, local):
     models = []
@@ -416,7 +439,7 @@ def lied_to(monkeypatch):
 
 
 def as_answer(message, blocks):
-    return {"rolled": False, "changes": [], **message}, [b"the first block", *blocks]
+    return {"rolled": [], "changes": [], **message}, [b"the first block", *blocks]
 
 
 @pytest.mark.parametrize("name", lies.ANSWERS)

@@ -1,10 +1,12 @@
 """The tests' side of a student's functions: they look like functions and run in the sandbox."""
 
 import pickle
+import random
 import time
 from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
 import torch
 
 from bertlab.check.watch import Watch
@@ -16,6 +18,12 @@ from course.grading.sandbox import Limits, Sandbox
 from course.grading.sending import Sender, SentTensors, apply_changes
 
 PATIENCE = 5.0  # seconds beyond a limit, for a process that does not stop by itself
+# What a roll of each of the dice is that everybody shares: a test may look whether they moved.
+SHARED_DICE = {
+    "torch": lambda: torch.rand(1),
+    "random": random.random,
+    "numpy": lambda: np.random.random(624),  # all of its state is new, not the place in it alone
+}
 
 
 class Student:
@@ -78,8 +86,8 @@ class Student:
         reply, blocks = self._ask(order, [*sender.blocks, bytes_of(torch.get_rng_state())], sender)
         decoder = self._decoder(blocks, sender)
         try:
-            if reply["rolled"]:
-                torch.rand(1)  # PyTorch's own dice move on, but not to where a student says
+            for name in reply["rolled"]:  # they move on, but not to where a student says
+                SHARED_DICE[name]()
             self._apply(name, reply.get("changes", []), sender, decoder)
             if "raised" in reply:
                 raise student_error(reply["raised"], sender.raised)

@@ -19,7 +19,7 @@ ANSWERS = """
 def _call(message, blocks):
     if message["function"] != "row_softmax":
         return _honest["call"](message, blocks)
-    reply = {{"rolled": False, "changes": []}} | {reply}
+    reply = {{"rolled": [], "changes": []}} | {reply}
     return reply, [b"the first block", *{blocks}]
 _actions["call"] = _call
 """

@@ -6,6 +6,7 @@ is trusted: a student who takes it over can only give other answers than their f
 
 import linecache
 import pickle
+import random
 import signal
 import sys
 from collections.abc import Callable
@@ -13,6 +14,7 @@ from contextlib import ExitStack
 from types import FrameType
 from typing import Any
 
+import numpy as np
 import torch
 from IPython.core.interactiveshell import InteractiveShell
 from IPython.utils.capture import capture_output
@@ -91,10 +93,11 @@ class Kernel:
             self.tensors.pop(key, None)
         encoder = Encoder({}, self._keep)
         arguments = None
+        state = blocks[message["dice"]]
+        torch.set_rng_state(tensor_of(state, torch.uint8, [len(state)]).clone())
+        before = _dice()
         try:
             function = self._function(message["function"])
-            state = blocks[message["dice"]]
-            torch.set_rng_state(tensor_of(state, torch.uint8, [len(state)]).clone())
             arguments = Arguments(message, blocks, self.tensors, self._ask, self._function)
             answer = self._watched(message, function, arguments)
             encoder.known = arguments.known
@@ -108,7 +111,7 @@ class Kernel:
         if arguments is not None:
             encoder.known = arguments.known
             reply["changes"] = arguments.changes(encoder)
-        reply["rolled"] = bytes_of(torch.get_rng_state()) != bytes(blocks[message["dice"]])
+        reply["rolled"] = [name for name, now in _dice().items() if now != before[name]]
         return reply, encoder.blocks
 
     def _watched(self, message: dict, function: Callable, arguments: Arguments) -> Any:
@@ -205,6 +208,16 @@ def _plain(grad: torch.Tensor | None) -> torch.Tensor | None:
 
 def _time_is_up(number: int, frame: FrameType | None) -> None:
     raise TimeIsUp
+
+
+def _dice() -> dict[str, object]:
+    """The states of the random generators that everybody shares."""
+    _, keys, place, *_ = np.random.get_state()
+    return {
+        "torch": bytes_of(torch.get_rng_state()),
+        "random": random.getstate(),
+        "numpy": (keys.tobytes(), place),
+    }
 
 
 def _only_text(data: dict, most: int) -> dict:
