@@ -38,11 +38,12 @@ from tests.hostile.small import (
     own_cells,
     written,
 )
-from tests.hostile.term import EVERY, Term
+from tests.hostile.term import Term
 
 pytestmark = pytest.mark.skipif(bool(why_no_sandbox()), reason=str(why_no_sandbox()))
 
 CANARY = "CANARY-7f3a"
+EVERY = 10  # after so many hostile students comes an honest one
 NOTE = 400  # characters of a line of the report, at most
 ROWS = [*resources.ROWS, *cheating.ROWS, *forging.ROWS, *files.ROWS, *texts.ROWS]
 PRYING = [
@@ -71,6 +72,7 @@ def outside(tmp_path_factory):
             server.listen()
         yield {
             "room": room,
+            "before": {path: path.read_text() for path in room.rglob("*") if path.is_file()},
             "course": course,
             "paths": [*map(str, [*sorted(room.rglob("*")), *own, *_secret_paths()])],
             "writes": [*map(str, [*_forbidden_places(), room / "gradebook.db", own[-1]])],
@@ -247,7 +249,9 @@ def test_nothing_outside_can_be_read_reached_or_changed(name, outcome_of, outsid
     assert [
         path for path in map(Path, outside["writes"]) if path.name == "hostile.py" and path.exists()
     ] == []
-    assert {path.read_text() for path in outside["room"].rglob("*") if path.is_file()} == {CANARY}
+    assert {
+        path: path.read_text() for path in outside["room"].rglob("*") if path.is_file()
+    } == outside["before"]
 
 
 def said_in(result):
@@ -274,8 +278,13 @@ FILES = {
     "a pipe": lambda path, room: os.mkfifo(path),
     "a socket": lambda path, room: bind(path),
     "nothing": lambda path, room: None,
-    "200 MB": lambda path, room: os.truncate(os.open(path, os.O_WRONLY | os.O_CREAT), 200 * 2**20),
+    "200 MB": lambda path, room: grow(path, 200 * 2**20),
 }
+
+
+def grow(path, size):
+    with path.open("wb") as file:
+        file.truncate(size)
 
 
 def bind(path):
@@ -287,11 +296,13 @@ def bind(path):
 def test_what_is_no_file_is_not_opened(kind, outcome_of):
     outcome = outcome_of(kind)
     assert set(points_of(outcome).values()) == {0.0}
-    wanted = {
-        "nothing": "was not handed in",
-        "200 MB": f"{NAME}.ipynb has 200 MB; at most 5 MB are read "
-        "(ask for it again, saved with all outputs cleared)",
-    }.get(kind, "is no ordinary file")
+    if kind == "200 MB":
+        assert outcome.notes == (
+            f"nothing could be graded: {NAME}.ipynb has 200 MB; at most 5 MB are read "
+            "(ask for it again, saved with all outputs cleared)",
+        )
+        return
+    wanted = "was not handed in" if kind == "nothing" else "is no ordinary file"
     assert any(
         note.startswith("nothing could be graded: ") and wanted in note for note in outcome.notes
     )
