@@ -162,6 +162,7 @@ def test_an_import_inside_pytorch_is_not_the_students_call(monkeypatch):
     assert "uses bertlab's own code" in said(lambda numbers: finder.find_spec())
 
 
+@pytest.mark.slow
 def test_a_loop_without_an_end_is_stopped():
     def stuck(numbers):
         i = 0
@@ -179,6 +180,17 @@ def test_the_watch_leaves_nothing_behind():
     with pytest.raises(NeverEnds), Watch(most_lines=1_000):
         climb(1_000)
     assert (sys.gettrace(), sys.getprofile()) == before
+
+
+def test_the_lines_of_an_import_are_not_counted(tmp_path, monkeypatch):
+    (tmp_path / "slow_to_import.py").write_text("steps = 5_000\nwhile steps:\n    steps -= 1\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    with Watch(most_lines=1_000) as watch:
+        import slow_to_import  # 10,000 lines
+
+        climb(400)
+    assert slow_to_import.steps == 0
+    assert 0 < watch.lines_left < 600
 
 
 def climb(steps):

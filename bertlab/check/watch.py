@@ -27,8 +27,9 @@ class NeverEnds(BaseException):
 class Watch:
     """Inside `with Watch():` LibraryUsed and NeverEnds are raised where they happen.
 
-    Lines are counted rather than seconds, so the verdict is the same on every machine. They are
-    not counted while a debugger or a coverage tool is at work, which need the same hook.
+    Lines are counted rather than seconds, so the verdict is the same on every machine. Those of an
+    import are not counted, and none are while a debugger or a coverage tool is at work, which need
+    the same hook.
 
     ready_made: what the names of PyTorch's functions must not contain, such as "attention".
     """
@@ -80,10 +81,23 @@ class Watch:
 
     def _traced(self, frame: FrameType, event: str, argument: Any) -> Callable:
         """Called for every line that is run."""
+        if event == "call" and _imports(frame):
+            return self._uncounted()
         self.lines_left -= event == "line"
         if self.lines_left < 0:
             raise NeverEnds
         return self._traced
+
+    def _uncounted(self) -> Callable:
+        """Called in place of `_traced` for an import: what it runs is not the student's."""
+        left, self.lines_left = self.lines_left, inf
+
+        def traced(frame: FrameType, event: str, argument: Any) -> Callable:
+            if event == "return":
+                self.lines_left = left
+            return traced
+
+        return traced
 
 
 def watched(function: Callable, ready_made: Sequence[str] = ()) -> Callable:
@@ -106,13 +120,17 @@ def is_importing(frame: FrameType) -> bool:
     """
     caller = frame.f_back
     while caller is not None:
-        module = str(caller.f_globals.get("__name__"))
-        if module.startswith("importlib."):
+        if _imports(caller):
             return True
-        if module.startswith("bertlab.check"):
+        if str(caller.f_globals.get("__name__")).startswith("bertlab.check"):
             return False
         caller = caller.f_back
     return False
+
+
+def _imports(frame: FrameType) -> bool:
+    """Whether this function is the import system's."""
+    return str(frame.f_globals.get("__name__")).startswith("importlib.")
 
 
 def is_an_answer(module: str) -> bool:
