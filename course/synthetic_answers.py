@@ -23,6 +23,7 @@ import nbformat
 from tqdm.auto import tqdm
 
 from course.grading.assignments import as_handed_in
+from course.grading.cells import graded_code
 from course.notebooks import ROOT
 
 OURS, OTHER, WRONG, UNWRITTEN = "ours", "another way", "wrong", "unwritten"
@@ -214,10 +215,7 @@ def _failing(path: Path, answer: Answer, name: str, seconds: float | None) -> fr
 
 @cache
 def _cells(path: Path) -> list[nbformat.NotebookNode]:
-    """The code cells up to the last test; what comes after them is not graded."""
-    cells = [cell for cell in nbformat.read(path, 4).cells if cell.cell_type == "code"]
-    last = max(place for place, cell in enumerate(cells) if cell.metadata.nbgrader.grade)
-    return cells[: last + 1]
+    return graded_code(nbformat.read(path, 4))
 
 
 @contextlib.contextmanager

@@ -1,4 +1,4 @@
-"""Assignments from source to grade: the release, nbgrader's marks, and what checks catch."""
+"""Assignments from source to grade: the release, and nbgrader's marks."""
 
 import ast
 import os
@@ -7,18 +7,18 @@ import shutil
 import sqlite3
 import subprocess
 import sys
-from collections import Counter
+from io import StringIO
 from pathlib import Path
+from typing import NamedTuple
 
 import nbformat
 import pytest
+from nbgrader.validator import Validator
 
-from bertlab.check import feedback
-from bertlab.check.feedback import CheckFailed
 from course.grading.assignments import as_handed_in
+from course.grading.cells import is_solution
 from tests.conftest import ROOT, read_page
 from tests.test_notebooks import definitions, essence
-from tests.wrong_solutions import OTHER_WAYS, WRONG
 
 ASSIGNMENTS = sorted(path.parent.name for path in ROOT.glob("solutions/*/*.ipynb"))
 CONFIG = ROOT / "course" / "nbgrader_config.py"
@@ -139,16 +139,20 @@ def test_what_a_solution_is_compared_with_exists_and_a_lectures_function_is_the_
             assert callable(pkgutil.resolve_name(compared))
 
 
-def is_solution(cell):
-    return cell.metadata.nbgrader.solution
-
-
 # nbgrader's marks: the solution gets all points, the exercise as released gets none.
+
+
+class Marks(NamedTuple):
+    room: Path
+    rows: list[tuple]
 
 
 @pytest.fixture(scope="session")
 def marks(classroom, released):
-    """What nbgrader's autograder gives to two students, a row for each of their graded cells."""
+    """What nbgrader's autograder gives to two students, a row for each of their graded cells.
+
+    Each notebook is run once, for all tests below.
+    """
     for assignment in ASSIGNMENTS:
         for student, notebook in (
             ("solved", without_marks(source_of(assignment))),
@@ -167,7 +171,7 @@ def marks(classroom, released):
         join base_cell c on g.cell_id = c.id join grade_cells gc on gc.id = c.id
     """
     with sqlite3.connect(classroom.room / "gradebook.db") as gradebook:
-        return gradebook.execute(query).fetchall()
+        return Marks(classroom.room, gradebook.execute(query).fetchall())
 
 
 def without_marks(path):
@@ -181,7 +185,7 @@ def without_marks(path):
 @pytest.mark.notebooks
 @pytest.mark.parametrize("assignment", ASSIGNMENTS)
 def test_the_solution_gets_full_marks_from_nbgrader(marks, assignment):
-    auto = [row for row in marks if row[:2] == (assignment, "solved") and not row[6]]
+    auto = [row for row in marks.rows if row[:2] == (assignment, "solved") and not row[6]]
     assert len(auto) >= 10
     assert [row for row in auto if row[3] != row[5]] == []
 
@@ -189,7 +193,7 @@ def test_the_solution_gets_full_marks_from_nbgrader(marks, assignment):
 @pytest.mark.notebooks
 @pytest.mark.parametrize("assignment", ASSIGNMENTS)
 def test_the_exercise_as_released_gets_no_point(marks, assignment):
-    rows = [row for row in marks if row[:2] == (assignment, "untouched")]
+    rows = [row for row in marks.rows if row[:2] == (assignment, "untouched")]
     auto = [row for row in rows if row[2] != "explain"]
     assert len(auto) >= 10
     assert [row for row in auto if row[3] != 0] == []
@@ -198,98 +202,38 @@ def test_the_exercise_as_released_gets_no_point(marks, assignment):
 @pytest.mark.notebooks
 @pytest.mark.parametrize("assignment", ASSIGNMENTS)
 def test_the_written_answer_waits_for_a_person(marks, assignment):
-    (answer,) = [row for row in marks if row[:3] == (assignment, "solved", "explain")]
+    (answer,) = [row for row in marks.rows if row[:3] == (assignment, "solved", "explain")]
     assert answer[6], "needs_manual_grade"
     assert answer[5] == 4
 
 
 @pytest.mark.notebooks
 @pytest.mark.parametrize("assignment", ASSIGNMENTS)
-def test_validate_must_be_judged_by_what_it_prints(classroom, released, assignment):
-    """Its exit code is 0 either way, as course/README.md warns."""
-    unsolved = classroom("validate", str(released / assignment / f"{assignment}.ipynb"))
-    assert "failed" in unsolved
+def test_validation_says_what_fails_as_released_and_that_the_solution_passes(marks, assignment):
+    """nbgrader's judgement of the notebooks that were run for their marks."""
+    unsolved = validated(marks.room / "autograded" / "untouched" / assignment)
+    assert "VALIDATION FAILED" in unsolved
     assert "not written yet" in unsolved
-    solved = classroom.room / f"solved_{assignment}.ipynb"
-    solved.write_text(without_marks(source_of(assignment)), encoding="utf-8")
-    assert "Success! Your notebook passes all the tests." in classroom("validate", str(solved))
+    solved = validated(marks.room / "autograded" / "solved" / assignment)
+    assert "Success! Your notebook passes all the tests." in solved
 
 
-# What the checks catch: wrong but plausible solutions, each with the diagnosis that fits it.
+def validated(folder):
+    """What `nbgrader validate` prints of a notebook that has been run."""
+    judge = Validator(preprocessors=[])
+    judge.stream = StringIO()
+    judge.validate_and_print(str(folder / f"{folder.name}.ipynb"))
+    return judge.stream.getvalue()
 
 
-@pytest.fixture(autouse=True)
-def first_try(monkeypatch):
-    """Every check as at its first try: no hint may be mistaken for the diagnosis."""
-    monkeypatch.setattr(feedback, "_failures", Counter())
-
-
-def run_task(assignment, task, solution, *, hidden):
-    """Run the notebook's cells with one solution replaced, up to the task's last test.
-
-    Other tasks' tests are left out; their hidden cells run if `hidden`, as they define helpers.
-    """
-    scope = {"__name__": "__main__"}
-    for cell in read_page(source_of(assignment)).code:
-        if cell.id.startswith("test-") and cell.id != f"test-{task}":
-            continue
-        if cell.id.startswith("hidden-") and not hidden:
-            continue
-        exec(compile(solution if cell.id == task else cell.source, cell.id, "exec"), scope)
-        if cell.id == (f"hidden-{task}" if hidden else f"test-{task}"):
-            return
-    raise LookupError(f"{assignment} has no task {task}")
-
-
-def rows(solutions, wanted=lambda row: True):
-    """Assignment and row, each with an id that names assignment, task and mistake or manner."""
-    return [
-        pytest.param(assignment, *row, id=f"{assignment}, {row[0]}: {row[1]}")
-        for assignment in ASSIGNMENTS
-        for row in solutions.get(assignment, [])
-        if wanted(row)
-    ]
-
-
-@pytest.mark.parametrize(
-    ("assignment", "task", "mistake", "solution", "diagnosis"), rows(WRONG, lambda row: row[3])
-)
-def test_a_wrong_solution_is_told_what_is_wrong(assignment, task, mistake, solution, diagnosis):
-    with pytest.raises(CheckFailed) as failed:
-        run_task(assignment, task, solution, hidden=False)
-    assert diagnosis in str(failed.value)
-
-
-@pytest.mark.parametrize(
-    ("assignment", "task", "mistake", "solution", "diagnosis"), rows(WRONG, lambda row: not row[3])
-)
-def test_what_only_knows_the_examples_fails_the_hidden_tests(
-    assignment, task, mistake, solution, diagnosis
-):
-    run_task(assignment, task, solution, hidden=False)
-    with pytest.raises((AssertionError, KeyError, IndexError, RecursionError)):
-        run_task(assignment, task, solution, hidden=True)
-
-
-@pytest.mark.parametrize(("assignment", "task", "manner", "solution"), rows(OTHER_WAYS))
-def test_a_right_solution_written_another_way_gets_full_marks(assignment, task, manner, solution):
-    run_task(assignment, task, solution, hidden=True)
-
-
-@pytest.mark.parametrize("assignment", ASSIGNMENTS)
-def test_every_task_is_tried_with_wrong_solutions(assignment, capsys):
-    tasks = [cell.id for cell in read_page(source_of(assignment)).code if is_solution(cell)]
-    wrong, right = WRONG[assignment], OTHER_WAYS[assignment]
-    tried = {task: sum(row[0] == task for row in wrong) for task in tasks}
-    with capsys.disabled():
-        print(
-            f"\n{assignment}: {len(wrong)} wrong solutions, each caught by a test above: {tried}"
-            f"\n{assignment}: {len(right)} right ones written another way get full marks"
-        )
-    assert sum(tried.values()) == len(wrong), "a row of WRONG names a task that does not exist"
-    assert min(tried.values()) >= 3
-    assert {row[0] for row in right} == set(tasks), "a task is not tried in another way"
-
-
-def test_wrong_solutions_belong_to_assignments():
-    assert sorted(WRONG) == sorted(OTHER_WAYS) == ASSIGNMENTS
+@pytest.mark.notebooks
+def test_validate_must_be_judged_by_what_it_prints(classroom, released):
+    """Its exit code is 0 either way, as course/README.md warns."""
+    page = nbformat.v4.new_notebook()
+    nbgrader = {"grade_id": "a", "grade": True, "solution": False, "locked": True, "points": 1}
+    for name, source, said in (("bad", "1 / 0", "FAILED"), ("good", "x = 1", "Success!")):
+        cell = nbformat.v4.new_code_cell(source, id="a")
+        cell.metadata.nbgrader = nbgrader | {"schema_version": 3, "task": False}
+        page.cells = [cell]
+        nbformat.write(page, classroom.room / f"{name}.ipynb")
+        assert said in classroom("validate", str(classroom.room / f"{name}.ipynb"))

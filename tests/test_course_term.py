@@ -2,7 +2,7 @@
 
 Three students: all right; nothing written in an assignment's last task; a wrong answer there. What
 each must get is known from running the instructor's tests on their answers in this process, as
-`tests/test_assignments.py` does. Three hostile students hand in beside them; the whole hostile
+`tests/test_wrong_solutions.py` does. Three hostile students hand in beside them; the whole hostile
 class has its own term in `tests/test_hostile_class.py`.
 """
 
@@ -13,9 +13,11 @@ from contextlib import closing
 import nbformat
 import pytest
 
+from course.grading.cells import is_solution
 from tests.conftest import ROOT, read_page
 from tests.hostile.term import command, new_course
-from tests.test_assignments import ASSIGNMENTS, is_solution, run_task, source_of, without_marks
+from tests.test_assignments import ASSIGNMENTS, source_of, without_marks
+from tests.test_wrong_solutions import run_task
 from tests.wrong_solutions import WRONG
 
 pytestmark = pytest.mark.notebooks

@@ -108,6 +108,18 @@ def plan(source: NotebookNode) -> Plan:
     )
 
 
+def graded_code(source: NotebookNode) -> list[NotebookNode]:
+    """The code cells that points depend on, in order: without experiments and after the last test.
+
+    source: the instructor's notebook.
+    """
+    of_assignment = plan(source)
+    run = {*of_assignment.warm, *of_assignment.student, *of_assignment.tests}
+    code = [cell for cell in source.cells if cell.cell_type == "code"]
+    kept = [cell for cell in code if cell.id in run or is_solution(cell) or is_test(cell)]
+    return kept[: max(place for place, cell in enumerate(kept) if is_test(cell)) + 1]
+
+
 def _needed(by: list[str], given: list[str], names: dict[str, Names]) -> frozenset[str]:
     """Those given cells that define what later cells use, and what these use in turn."""
     order = {id: place for place, id in enumerate(names)}
