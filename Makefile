@@ -13,6 +13,9 @@ TEST := $(VENV)/test.stamp
 BOOK := $(VENV)/book.stamp
 GRADING := $(VENV)/grading.stamp
 
+# Several hundred processes import the course in a test run: what Python has compiled is kept.
+unexport PYTHONDONTWRITEBYTECODE
+
 # nbgrader and JupyterLab start other commands of the environment by name.
 export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
 
@@ -26,7 +29,7 @@ LAB_OPTIONS += --allow-root
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help lab test lint lectures book exercises grading format data clean
+.PHONY: help lab test quick lint lectures book exercises grading format data clean
 
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -35,7 +38,10 @@ lab: $(COURSE) data ## set up on the first call, then open JupyterLab (BROWSER=0
 	$(BIN) -m jupyter lab $(LAB_OPTIONS)
 
 test: $(TEST) data lint ## the whole suite (PYTEST="-k attention" a part, DATA=all every corpus)
-	$(BIN) -m pytest $(PYTEST)
+	$(BIN) -m pytest -n auto --durations 20 $(PYTEST)
+
+quick: $(TEST) data ## the tests that are quick: at each save
+	$(BIN) -m pytest -n auto -q -m "not slow and not notebooks and not browser" $(PYTEST)
 
 lint: $(TEST)
 	$(BIN) -m ruff check .

@@ -1,8 +1,16 @@
-"""Shared by all tests: reading notebooks as code, and which corpora are there."""
+"""Shared by all tests: reading notebooks as code, which corpora are there, several workers."""
 
 import ast
+import os
+import sys
+from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
+
+if "PYTEST_XDIST_WORKER" in os.environ:  # one core for each, also in the processes they start
+    os.environ["OMP_NUM_THREADS"] = "1"
+# jsonschema does without it where it is missing; its grammars take a second to build.
+sys.modules.setdefault("rfc3987_syntax", None)
 
 import nbformat
 import pytest
@@ -12,6 +20,8 @@ from hypothesis import settings
 from bertlab import data
 
 ROOT = Path(__file__).resolve().parent.parent
+LECTURES = "tests/test_lectures.py"
+LONG = ("slow", "notebooks", "browser")  # markers
 
 # The same examples in every run, and no deadline: speed is not what these tests are about.
 settings.register_profile("course", deadline=None, derandomize=True, max_examples=60)
@@ -94,3 +104,42 @@ def fetched(name):
             pytest.fail("the group core is missing: run `python -m bertlab.data fetch core`")
         pytest.skip(f"not fetched: `python -m bertlab.data fetch {entry.package}`")
     return entry
+
+
+# Several workers (`-n auto`): long things first, and a file's tests, which share what they set up,
+# in one worker. Each lecture is a file of its own.
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers():
+    """One more than cores: those with a browser, a server or a sandbox wait now and then."""
+    return os.cpu_count() + 1
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config, log):
+    from xdist.scheduler import LoadScopeScheduling
+
+    class ByFile(LoadScopeScheduling):
+        def _split_scope(self, nodeid):
+            return nodeid if nodeid.startswith(LECTURES) else nodeid.split("::")[0]
+
+    config.option.loadscopereorder = False
+    return ByFile(config, log)
+
+
+def pytest_collection_modifyitems(items):
+    items.sort(key=lambda item: not any(map(item.get_closest_marker, LONG)))
+
+
+def pytest_terminal_summary(terminalreporter):
+    """What tests have counted, and what was not tried here, each with what it needs."""
+    for report in terminalreporter.stats.get("passed", []):
+        for name, text in report.user_properties:
+            if name == "counted":
+                terminalreporter.write_line(text)
+    reasons = Counter(report.longrepr[2] for report in terminalreporter.stats.get("skipped", []))
+    if reasons:
+        terminalreporter.section("not tried on this machine")
+    for reason, number in reasons.items():
+        terminalreporter.write_line(f"{number:4} tests: {reason.removeprefix('Skipped: ')}")

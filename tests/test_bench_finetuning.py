@@ -33,6 +33,7 @@ def row(name="spam", seed=0, who="majority", score=0.5, experiment="tasks", **mo
     return {**about, "name": name, "seed": seed, "who": who, "score": score, "seconds": 1.0, **more}
 
 
+@pytest.mark.slow
 @pytest.mark.corpora
 def test_a_seed_draws_the_same_examples_for_everybody_and_another_seed_others():
     assert small_task("question-type", SMALL, 3) == small_task("question-type", SMALL, 3)

@@ -23,6 +23,8 @@ from bertlab.pretraining.token_store import write_tokens
 from bertlab.tokenizers import WordPiece
 from tests.conftest import ROOT
 
+pytestmark = pytest.mark.slow
+
 DOCUMENTS = [
     [f"the {animal} sat on a mat .", f"it was a {animal} .", "the mat was red .", "and so on ."]
     for animal in ("cat", "dog", "cow", "owl", "hen", "fox")

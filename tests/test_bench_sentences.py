@@ -13,6 +13,8 @@ from bertlab.model import Bert, BertConfig, save_pretrained
 from bertlab.tokenizers import WordPiece
 from tests.conftest import ROOT
 
+pytestmark = pytest.mark.slow
+
 TEXTS = ["a cat", "the cat sat on a mat", "a dog sat", "the dog sat on the cat", "on the mat"]
 
 

@@ -1,6 +1,10 @@
 """The benchmark of views says what it measured; Chromium and JupyterLab are not needed here."""
 
+import pytest
+
 from benchmarks.bench_views import TARGETS, Turn, table, weights
+
+pytestmark = pytest.mark.slow
 
 
 def test_the_table_compares_medians_with_the_goals():

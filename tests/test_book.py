@@ -205,6 +205,7 @@ def test_no_link_inside_the_book_is_broken(made):
                 assert (made / "site" / unquote(parts.path)).is_file(), link["href"]
 
 
+@pytest.mark.slow
 def test_the_whole_book_of_a_lecture_that_fails_names_it_and_keeps_the_old_site(tmp_path, library):
     bad = write(tmp_path / "07_bad.ipynb", ["# 7 · Bad", "1 / 0"])
     old = tmp_path / "book" / "site"

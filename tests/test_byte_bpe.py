@@ -140,6 +140,7 @@ def test_a_very_long_word_is_cut_like_a_short_one(python_bpe, length):
     assert python_bpe.encode("a" * length).ids == reference.encode("a" * length).ids
 
 
+@pytest.mark.slow
 @pytest.mark.corpora
 def test_gpt2s_own_files_give_hugging_faces_ids_and_offsets(gpt2_files):
     vocab, merges = gpt2_files

@@ -14,6 +14,8 @@ from course.hand_in_files import Refused
 from course.settings import CourseError
 from tests.small_course import NAME, make
 
+pytestmark = pytest.mark.slow
+
 PAGE = b'{"cells": []}'
 
 

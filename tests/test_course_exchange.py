@@ -13,7 +13,7 @@ from course.settings import Course
 from tests.small_course import NAME, grade, hand_in, make, scores
 from tests.test_course_gradebook import quick  # noqa: F401 (a fixture)
 
-pytestmark = pytest.mark.usefixtures("quick")
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("quick")]
 
 
 @pytest.fixture

@@ -15,6 +15,8 @@ from course.safe_html import clean_html
 from tests.small_course import NAME, make, scores
 from tests.test_course_gradebook import grade, quick  # noqa: F401 (a fixture)
 
+pytestmark = pytest.mark.slow
+
 EVIL = "<script>alert(1)</script><img src=x onerror=alert(1)><a href='javascript:alert(1)'>x</a>"
 
 

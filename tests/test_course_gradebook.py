@@ -27,6 +27,8 @@ from tests.small_course import (
     scores,
 )
 
+pytestmark = pytest.mark.slow
+
 
 @contextmanager
 def _threads(workers, scheduler=None):

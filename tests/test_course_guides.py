@@ -20,6 +20,8 @@ from course.__main__ import main
 from course.grading.sandbox import Limits
 from tests.conftest import ROOT, read_page
 
+pytestmark = pytest.mark.slow
+
 GUIDES = ("syllabus", "students", "new_assignment", "README")
 GUIDE = {name: (ROOT / "course" / f"{name}.md").read_text(encoding="utf-8") for name in GUIDES}
 LECTURES = sorted(ROOT.glob("lectures/*.ipynb"))

@@ -12,6 +12,8 @@ import pytest
 from course.settings import ROOT, Course
 from tests.small_course import grade, graded_names, hand_in, make, rows
 
+pytestmark = pytest.mark.slow
+
 RUN = """
 import sys
 from pathlib import Path

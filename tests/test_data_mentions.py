@@ -19,6 +19,8 @@ from bertlab.tokenizers.words import word_spans
 from tests.conftest import fetched
 from tests.test_data_corpora import ARTICLE
 
+pytestmark = pytest.mark.slow
+
 
 def texts_of(sentence):
     """What the spans of a marked sentence cover."""

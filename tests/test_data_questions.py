@@ -12,6 +12,8 @@ from bertlab.data.toyworld import TOYWORLD
 from bertlab.data.toyworld.questions import toy_questions
 from tests.conftest import fetched
 
+pytestmark = pytest.mark.slow
+
 HEROES = {hero.name.lower(): hero for hero in TOYWORLD.heroes}
 
 

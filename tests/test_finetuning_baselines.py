@@ -16,6 +16,8 @@ from bertlab.finetuning.baselines import (
 from bertlab.finetuning.tasks import Task, task
 from tests.conftest import fetched
 
+pytestmark = pytest.mark.slow
+
 WORDS = ["the", "film", "book", "was", "seen", "by", "some", "people", "long", "ago"]
 
 

@@ -17,6 +17,8 @@ from bertlab.model import Bert, BertConfig, save_pretrained
 from bertlab.tokenizers import WordPiece
 from tests.conftest import fetched
 
+pytestmark = pytest.mark.slow
+
 TEXTS = [
     "The cat sat on the mat.",
     "A dog!",

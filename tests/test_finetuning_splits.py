@@ -47,6 +47,7 @@ def same_partition(a, b):
     return len(set(zip(a, b, strict=True))) == len(set(a)) == len(set(b))
 
 
+@pytest.mark.slow
 def test_families_are_those_of_the_definition():
     dice = random.Random(0)
     words = [a + b for a in "bcdfgh" for b in ("ab", "el", "it", "os", "un")]

@@ -15,6 +15,8 @@ from bertlab.training.corpus import prepare_corpus
 from bertlab.training.settings import RunSettings
 from tests.conftest import fetched
 
+pytestmark = pytest.mark.slow
+
 SOURCES = {
     "spam": ["sms-spam"],
     "sentiment": ["rotten-tomatoes"],

@@ -79,6 +79,7 @@ def tune(model, data, config, **options):
     return fine_tune(model, data, config, pad_id=0, progress=False, **options)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", TASKS)
 def test_a_small_model_learns_what_is_easy(name):
     make, draw = TASKS[name]

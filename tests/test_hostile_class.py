@@ -40,7 +40,10 @@ from tests.hostile.small import (
 )
 from tests.hostile.term import Term
 
-pytestmark = pytest.mark.skipif(bool(why_no_sandbox()), reason=str(why_no_sandbox()))
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(bool(why_no_sandbox()), reason=str(why_no_sandbox())),
+]
 
 CANARY = "CANARY-7f3a"
 EVERY = 10  # after so many hostile students comes an honest one

@@ -219,6 +219,7 @@ def test_labels_by_hand():
     assert places("a " * 40)[-1] == 3
 
 
+@pytest.mark.slow
 def test_the_previous_token_head_brings_the_previous_word():
     """Before layer 1 nobody knows its neighbour; what the head was silenced for stays unknown."""
     model, tokenizer = load_pretrained(BERTLAB_MINI), load_tokenizer(BERTLAB_MINI)

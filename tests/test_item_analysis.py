@@ -123,6 +123,7 @@ def test_visible_and_hidden_test_are_one_task_and_what_waits_is_left_out():
     assert found.left_out == ("explain: waits for a person", "cyd: not graded")
 
 
+@pytest.mark.slow
 def test_it_reads_nbgraders_gradebook(tmp_path):
     with closing(Gradebook(f"sqlite:///{tmp_path / 'gradebook.db'}")) as book:
         book.add_assignment("ps1")

@@ -8,6 +8,8 @@ import pytest
 
 from bertlab.model.memory import keep_freed_memory
 
+pytestmark = pytest.mark.slow
+
 COUNT_FAULTS = """
 import resource, sys, torch
 if sys.argv[1] == "kept":

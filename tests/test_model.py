@@ -94,6 +94,7 @@ def test_training_gives_the_gradients_of_hugging_face(reference, folder):
         )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", PUBLISHED)
 def test_random_weights_of_every_size_give_what_hugging_face_gives(size):
     config = getattr(BertConfig, size)(vocab_size=50)

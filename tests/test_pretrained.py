@@ -213,6 +213,7 @@ def test_a_vocabulary_of_another_size_is_refused(kind, folder, tmp_path):
     assert not (tmp_path / "new").exists()
 
 
+@pytest.mark.slow
 @pytest.mark.corpora
 def test_minilm_equals_hugging_face_on_200_real_sentence_pairs():
     from bertlab.data import documents, weights

@@ -67,6 +67,7 @@ def test_a_row_is_what_the_tokenizer_makes_of_the_two_texts(data, numbered):
             assert not segments[n:].any()
 
 
+@pytest.mark.slow
 @given(
     st.lists(st.lists(st.integers(1, 20), min_size=2, max_size=9), min_size=2, max_size=9),
     st.integers(5, 50),

@@ -100,6 +100,7 @@ def test_training_equals_counting_everything_anew(
     assert got == expected
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("criterion", [LIKELIHOOD, GAIN], ids=["likelihood", "gain"])
 @settings(max_examples=200)
 @given(
@@ -120,6 +121,7 @@ def test_pieces_that_can_be_made_in_two_ways(criterion, cuts, room):
     assert learn_by_score(words, vocab, size, criterion) == expected
 
 
+@pytest.mark.slow
 @pytest.mark.corpora
 @pytest.mark.parametrize("criterion", [LIKELIHOOD, GAIN], ids=["likelihood", "gain"])
 def test_training_on_real_words_equals_counting_everything_anew(criterion):
@@ -153,6 +155,7 @@ def test_by_frequency_the_merges_are_those_of_counting_pairs(word_counts, room):
     assert learn_merges(words, vocab, len(vocab) + room, join=glue) == expected
 
 
+@pytest.mark.slow
 @pytest.mark.corpora
 def test_by_frequency_on_real_words():
     texts = [sentence.lower() for document in data.documents("books")[:9] for sentence in document]

@@ -28,6 +28,8 @@ from course.synthetic_answers import (
 from course.synthetic_class import chance, draw_class, truth
 from tests.conftest import read_page
 
+pytestmark = pytest.mark.slow
+
 ASSIGNMENT = "ps7_finetuning"  # its hidden tests are the fastest
 
 

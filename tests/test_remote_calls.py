@@ -27,6 +27,8 @@ from course.grading.remote import Student
 from course.grading.sandbox import Limits, Sandbox
 from tests.hostile import lies
 
+pytestmark = pytest.mark.slow
+
 LIMITS = Limits(call_seconds=20)
 REALS = [dtype for dtype in DTYPES.values() if dtype.is_floating_point]
 

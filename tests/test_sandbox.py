@@ -18,6 +18,8 @@ from course.grading.inside.frames import Channel
 from course.grading.sandbox import Limits, NoSandbox, Sandbox, bubblewrap, why_no_sandbox
 from tests.hostile.small import ROOT, assignment, cell_of
 
+pytestmark = pytest.mark.slow
+
 LIMITS = Limits(call_seconds=5, submission_seconds=20, memory_mb=300, processes=20, disk_mb=8)
 WARM = [{"id": "warm", "source": "import math\nwarm = math.pi"}]
 works = pytest.mark.skipif(bool(why_no_sandbox()), reason=str(why_no_sandbox()))

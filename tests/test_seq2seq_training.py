@@ -102,6 +102,7 @@ def test_training_is_deterministic_and_leaves_the_global_state_alone(task):
     assert not first.training
 
 
+@pytest.mark.slow
 def test_a_transformer_learns_to_copy_strings_that_it_has_not_seen(task):
     model, history = trained(task, 250, held_out=task.held_out, test_every=200)
     assert history.tested_at == [200, 250]

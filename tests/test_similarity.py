@@ -14,6 +14,8 @@ from course.similarity_sources import Work, code_cells
 from tests.conftest import ROOT, read_page
 from tests.wrong_solutions import OTHER_WAYS
 
+pytestmark = pytest.mark.slow
+
 ASSIGNMENTS = sorted(path.parent.name for path in ROOT.glob("solutions/*/*.ipynb"))
 GIVEN = {name: code_cells(ROOT / f"exercises/{name}/{name}.ipynb") for name in OTHER_WAYS}
 

@@ -92,6 +92,7 @@ corpora = st.lists(
 ).filter(lambda texts: any(not text.isspace() for text in texts))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", [BPE, ByteBPE, WordPiece])
 @given(corpus=corpora, room=st.integers(0, 30), seed=st.randoms())
 def test_saving_loading_and_the_order_of_texts_change_nothing(

@@ -10,6 +10,8 @@ from bertlab import data
 from bertlab.tokenizers import BPE, ByteBPE, split_words
 from bertlab.tokenizers.byte_level import split_byte_words, to_symbols
 
+pytestmark = pytest.mark.slow
+
 # Scripts with signs younger than Hugging Face's Unicode tables (or Python's): no two tables agree
 # about what is punctuation there.
 YOUNG_SCRIPTS = {"dv_Diak", "mak_Maka", "oui_Ougr", "sa_Bhks", "sa_Marc", "sa_Newa", "sa_Soyo"}

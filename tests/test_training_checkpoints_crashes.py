@@ -23,6 +23,8 @@ from tests.test_training_checkpoints import (
     steps_in,
 )
 
+pytestmark = pytest.mark.slow
+
 DISK = ("mkdir", "open", "fsync", "rename", "unlink", "rmdir", "scandir")
 
 

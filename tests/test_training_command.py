@@ -24,6 +24,8 @@ from bertlab.training.metrics import read_metrics
 from bertlab.training.settings import RunSettings
 from bertlab.training.start import good_start, look_at_neighbours
 
+pytestmark = pytest.mark.slow
+
 WHAT = ["--corpus", "python-topics", "--size", "tiny", "--vocab-size", "300"]
 WHAT += ["--batch-size", "8", "--max-length", "32", "--device", "cpu"]
 

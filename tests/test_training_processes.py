@@ -16,6 +16,8 @@ from bertlab.training.corpus import prepare_corpus
 from bertlab.training.metrics import read_metrics
 from bertlab.training.processes import ALONE, any_of, from_first, in_turn, shared
 
+pytestmark = pytest.mark.slow
+
 TORCHRUN = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2"]
 ENVIRONMENT = os.environ | {"OMP_NUM_THREADS": "1"}
 WHAT = ["--corpus", "python-topics", "--size", "tiny", "--vocab-size", "300"]

@@ -27,6 +27,8 @@ from tests.conftest import ROOT
 from tests.test_training_checkpoints import flip
 from tests.test_training_loop import stories
 
+pytestmark = pytest.mark.slow
+
 CONFIG = TrainingConfig(steps=40, save_every=5, evaluate_every=8, learning_rate=0.01)
 KILLS = 8
 

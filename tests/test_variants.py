@@ -13,6 +13,8 @@ from hypothesis import strategies as st
 from bertlab.check.variants import VARIABLE, current, seed, variant
 from tests.conftest import ROOT, read_page
 
+pytestmark = pytest.mark.slow
+
 names = st.text(min_size=1)
 numbers = st.integers(-(2**70), 2**70)
 

@@ -111,6 +111,7 @@ def test_cross_attention_has_other_keys_than_queries():
     assert [label.get_text() for label in ax.get_yticklabels()] == ["le", "chat"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_heads", [1, 3, 4, 5, 12])
 def test_all_heads_of_a_layer_share_their_colours(n_heads):
     picture = attention_heads(HEAD.expand(1, n_heads, 3, 3), TOKENS)

@@ -18,6 +18,8 @@ from bertlab.training.evaluation import evaluate
 from bertlab.training.metrics import read_metrics
 from tests.conftest import fetched
 
+pytestmark = pytest.mark.slow
+
 CARD = (BERTLAB_MINI / "README.md").read_text(encoding="utf-8")
 MEASURED = json.loads((BERTLAB_MINI / "evaluation.json").read_text())
 SETTINGS = json.loads((BERTLAB_MINI / "training.json").read_text())

@@ -79,6 +79,7 @@ def sentences(n=300):
     return [["x", word, "y", word, "z"] for word in rng.choices("abcdefgh", k=n)]
 
 
+@pytest.mark.slow
 def test_training_learns_to_guess_and_the_seed_decides():
     options = {"d_model": 32, "length": 18, "batch_size": 8, "epochs": 12, "progress": False}
     state = torch.get_rng_state()

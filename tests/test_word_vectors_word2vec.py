@@ -26,6 +26,8 @@ from bertlab.word_vectors.negative_sampling import (
 )
 from bertlab.word_vectors.word2vec import Tables, cbow_step, near_words, skip_gram_step
 
+pytestmark = pytest.mark.slow
+
 seeds = st.integers(0, 2**32 - 1)
 
 

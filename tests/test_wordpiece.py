@@ -68,6 +68,7 @@ def assert_same(ours, reference, text, pair=None):
     assert got.offsets == expected.offsets
 
 
+@pytest.mark.slow
 @pytest.mark.corpora
 def test_ten_thousand_real_sentences_equal_hugging_face(bert):
     sentences = [s for document in data.documents("wikipedia") for s in document][:6_000]
@@ -83,6 +84,7 @@ def test_adversarial_text_equals_hugging_face(bert, what):
     assert_same(*bert, ADVERSARIAL[what])
 
 
+@pytest.mark.slow
 @pytest.mark.corpora
 def test_hundreds_of_languages_equal_hugging_face(bert):
     ours, reference = bert
