@@ -70,7 +70,7 @@ def test_a_run_killed_again_and_again_ends_with_the_same_gradebook(tmp_path):
         run.kill()
         run.wait()
         wait_for(lambda: not any(map(alive, workers_of(course))))
-    assert start(course).wait(timeout=300) == 0
+    assert start(course).wait(timeout=900) == 0
     assert rows(course) == rows(undisturbed)
     assert len(graded_names(course)) > len(CLASS), "some were begun twice: the kills hit"
     for student in CLASS:
@@ -98,7 +98,7 @@ module.{moment} = then_die
     command = [sys.executable, "-c", code, course.root]
     settings = os.environ | {"PYTHONPATH": str(ROOT)}
     died = subprocess.run(
-        command, cwd=course.root, env=settings, stderr=subprocess.DEVNULL, timeout=300
+        command, cwd=course.root, env=settings, stderr=subprocess.DEVNULL, timeout=900
     )
     assert died.returncode == -signal.SIGKILL
     assert grade(Course(course.root))[0] == 0

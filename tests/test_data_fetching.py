@@ -175,7 +175,7 @@ def test_two_processes_at_once_do_no_harm(shelf, tmp_path):
         "fetching.fetch('core'); assert fetching.is_whole('tiny')\n"
     )
     running = [subprocess.Popen([sys.executable, "-c", program]) for _ in range(2)]
-    assert [process.wait(timeout=120) for process in running] == [0, 0]
+    assert [process.wait(timeout=600) for process in running] == [0, 0]
     assert json.loads((tmp_path / "cache/tiny/files.json").read_text()).keys() == {
         "text.txt",
         "more/a.txt",

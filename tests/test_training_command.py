@@ -183,7 +183,7 @@ def test_ctrl_c_saves_and_says_how_to_go_on(out):
     ):
         time.sleep(0.1)
     running.send_signal(signal.SIGINT)
-    told, errors = running.communicate(timeout=120)
+    told, errors = running.communicate(timeout=600)
     assert running.returncode == 130, errors
     last = read_metrics(out / "metrics.jsonl")[-1]["step"]
     assert f"stopped after step {last:,} of 100,000" in told

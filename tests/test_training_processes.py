@@ -111,7 +111,7 @@ def torchrun(*arguments, folder=None):
         text=True,
         env=ENVIRONMENT,
         cwd=folder,
-        timeout=300,
+        timeout=900,
         check=False,
     )
 
@@ -192,7 +192,7 @@ def test_a_polite_kill_stops_both_after_the_same_step(out):
     while running.poll() is None and not (metrics.exists() and len(read_metrics(metrics)) > 3):
         time.sleep(0.1)
     running.send_signal(signal.SIGTERM)
-    told, errors = running.communicate(timeout=120)
+    told, errors = running.communicate(timeout=600)
     last = read_metrics(metrics)[-1]["step"]
     assert f"stopped after step {last:,} of 100,000" in told, errors
     (checkpoint,) = (out / "checkpoints").glob("step-*")

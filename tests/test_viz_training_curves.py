@@ -194,7 +194,7 @@ for row in {ROWS}:
     live.update(row)
 """
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell)])
-    NotebookClient(notebook, timeout=120, kernel_name="python3").execute()
+    NotebookClient(notebook, timeout=600, kernel_name="python3").execute()
     (output,) = notebook.cells[0].outputs
     assert output.output_type == "display_data"
     assert "image/png" in output.data

@@ -21,7 +21,8 @@ import pytest
 
 LOOPBACK = ("127.0.0.1", "localhost")
 HERE = ("file", "data", "blob", "about")  # addresses that no network is asked for
-START_SECONDS = 90
+START_SECONDS = 300  # a machine that does other things, too, must not fail
+PATIENCE = 180_000  # milliseconds, of anything that is waited for; likewise
 SCREENSHOTS = Path(__file__).parent / "screenshots"  # to look at after a run; git ignores them
 
 # Two views, two flipbooks and a picture: what a lecture shows, in five short cells.
@@ -63,7 +64,9 @@ def chromium():
         if os.environ.get("CI"):
             pytest.fail(message)
         pytest.skip(message)
-    from playwright.sync_api import sync_playwright
+    from playwright.sync_api import expect, sync_playwright
+
+    expect.set_options(timeout=PATIENCE)
 
     arguments = [
         "--no-sandbox",
@@ -110,6 +113,7 @@ def keep_screenshot(request):
 def tab(chromium, keep_screenshot):
     """A fresh tab; asking for anything on the network fails the test."""
     context = chromium.new_context(viewport={"width": 1100, "height": 900})
+    context.set_default_timeout(PATIENCE)
     opened = Tab(context.new_page())
 
     def guard(route):
@@ -145,7 +149,7 @@ class Lab:
         # A workspace of its own, or JupyterLab would open what the test before had open.
         workspace = f"lab/workspaces/{Path(notebook).stem}"
         page.goto(f"{self.address}/{workspace}/tree/{notebook}?token={self.token}")
-        page.get_by_text("Python 3 (ipykernel) | Idle").wait_for(timeout=90_000)
+        page.get_by_text("Python 3 (ipykernel) | Idle").wait_for()
 
     def open_in_notebook_7(self, page, notebook: str) -> None:
         """The same server also answers as Notebook 7, which shows no kernel state in words."""
@@ -160,7 +164,7 @@ class Lab:
             page.wait_for_timeout(200)
         pytest.fail(f"no kernel for {notebook} after {START_SECONDS} seconds")
 
-    def run_all(self, page, seconds: float) -> None:
+    def run_all(self, page) -> None:
         """Run all cells from the menu, as a student does, and wait for the last."""
         page.get_by_role("menuitem", name="Run", exact=True).click()
         page.get_by_role("menuitem", name="Run All Cells", exact=True).click()
@@ -170,7 +174,7 @@ class Lab:
                 const cells = [...document.querySelectorAll('.jp-CodeCell .jp-InputPrompt')];
                 return cells.length && cells.every(cell => /\\[\\d+\\]/.test(cell.textContent));
             }""",
-            timeout=seconds * 1000,
+            timeout=3_600_000,
         )
 
 
@@ -215,7 +219,7 @@ def lab(tmp_path_factory):
         finally:
             server.terminate()  # it shuts its kernels down
             try:
-                server.wait(timeout=20)
+                server.wait(timeout=60)
             except subprocess.TimeoutExpired:
                 server.kill()
                 server.wait()

@@ -23,7 +23,7 @@ COURSE = Path("/srv/bertlab/course")
 EXCHANGE = Path("/srv/bertlab/exchange/bertlab")
 STATE = Path("/srv/bertlab-hub")  # not its usual place, which a mount would leave on this machine
 ROOMS = ("course", "lectures", "solutions", "exercises")
-START_SECONDS = 90
+START_SECONDS = 300
 
 # bwrap's own /proc has parts covered, in which no sandbox for students' code could start.
 PREPARE_AND_RUN = """
@@ -85,7 +85,7 @@ class ClassServer:
             [*enter, "runuser", "-u", account, "--", *command],
             capture_output=True,
             text=True,
-            timeout=60,
+            timeout=300,
             **options,
         )
 
@@ -158,7 +158,7 @@ def wait_for(process: subprocess.Popen, address: str, log: Path) -> None:
     """Wait until the course's server answers behind the proxy; show the log if it does not."""
     deadline = time.monotonic() + START_SECONDS
     while time.monotonic() < deadline and process.poll() is None:
-        with contextlib.suppress(OSError), urllib.request.urlopen(address, timeout=5):
+        with contextlib.suppress(OSError), urllib.request.urlopen(address, timeout=30):
             return
         time.sleep(0.3)
     raise RuntimeError(f"the class server did not start:\n{log.read_text()}")

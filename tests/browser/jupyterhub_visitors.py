@@ -8,7 +8,7 @@ import nbformat
 from playwright.sync_api import expect
 
 NAME = "ps3_attention"
-SLOW = 90_000  # milliseconds: a server starts, or a notebook runs, on two busy cores
+SLOW = 300_000  # milliseconds: a server starts, or a notebook runs, on two busy cores
 LOOPBACK = ("127.0.0.1", "localhost")
 
 

@@ -395,7 +395,7 @@ def test_jupyterlab_shows_the_model_view(tab, lab):
     notebook = nbformat.v4.new_notebook(cells=[cell], metadata={"kernelspec": kernel})
     nbformat.write(notebook, lab.folder / "views.ipynb")
     lab.open(tab.page, "views.ipynb")
-    lab.run_all(tab.page, seconds=60)
+    lab.run_all(tab.page)
     view = tab.frame("Model view")
     view.get_by_role("button", name="Layer 1, head 2").click()
     generator = torch.Generator().manual_seed(1)

@@ -65,7 +65,7 @@ def notebook_of(*sources):
 def run_in_lab(tab, lab, name, *sources):
     nbformat.write(notebook_of(*sources), lab.folder / f"{name}.ipynb")
     lab.open(tab.page, f"{name}.ipynb")
-    lab.run_all(tab.page, seconds=120)
+    lab.run_all(tab.page)
 
 
 @pytest.fixture(scope="module")
@@ -393,7 +393,7 @@ def test_twelve_by_twelve_heads_of_64_tokens_are_drawn_at_once(tab, tmp_path):
 def exported(tmp_path_factory):
     """All of it, run and exported, without what the widgets hold."""
     notebook = notebook_of(EXPLORER, PAIRED, GALLERIES, GUESSES, *PICTURES)
-    NotebookClient(notebook, timeout=240, store_widget_state=False).execute()
+    NotebookClient(notebook, timeout=600, store_widget_state=False).execute()
     exporter = HTMLExporter(require_js_url="", mathjax_url="", mermaid_js_url="")
     path = tmp_path_factory.mktemp("exported") / "page.html"
     path.write_text(exporter.from_notebook_node(notebook)[0], encoding="utf-8")

@@ -10,7 +10,7 @@ pytestmark = pytest.mark.browser
 @pytest.fixture(scope="module")
 def exported(small_page, tmp_path_factory):
     """The small page, run and exported."""
-    NotebookClient(small_page, timeout=120).execute()
+    NotebookClient(small_page, timeout=600).execute()
     # The exporter's own page asks for require.js, MathJax and Mermaid: not what is tested here.
     exporter = HTMLExporter(require_js_url="", mathjax_url="", mermaid_js_url="")
     exporter.exclude_input = True

@@ -17,7 +17,7 @@ def drawn_lines(tab, number=0):
     view = tab.frame("Head view", number)
     expect(view.locator("#vis")).to_be_in_viewport(ratio=0.9)
     lines = view.locator("#attention line")
-    lines.first.wait_for(state="attached", timeout=30_000)
+    lines.first.wait_for(state="attached")
     return lines.evaluate_all(
         "lines => lines.filter(line => +line.getAttribute('stroke-opacity') > 0).length"
     )
@@ -26,7 +26,7 @@ def drawn_lines(tab, number=0):
 def test_a_small_page_draws_everything_on_the_first_run(tab, lab, small_page):
     nbformat.write(small_page, lab.folder / "small.ipynb")
     lab.open(tab.page, "small.ipynb")
-    lab.run_all(tab.page, seconds=90)
+    lab.run_all(tab.page)
     assert drawn_lines(tab) == 3 * 5 * 5
     assert drawn_lines(tab, 1) == 5 * 5
 
@@ -39,6 +39,6 @@ def test_a_small_page_draws_everything_on_the_first_run(tab, lab, small_page):
 def test_notebook_7_draws_the_same_lines(tab, lab, small_page):
     nbformat.write(small_page, lab.folder / "seven.ipynb")
     lab.open_in_notebook_7(tab.page, "seven.ipynb")
-    lab.run_all(tab.page, seconds=90)
+    lab.run_all(tab.page)
     assert drawn_lines(tab) == 3 * 5 * 5
     assert drawn_lines(tab, 1) == 5 * 5

@@ -38,7 +38,7 @@ class Opened:
     def view(self, title, number=0):
         """Bring a frame into sight; what is inside it."""
         iframe = self.tab.page.locator(f'iframe[title="{title}"]').nth(number)
-        iframe.wait_for(state="attached", timeout=30_000)
+        iframe.wait_for(state="attached")
         # JupyterLab draws cells when they come near; those above may push the view away again.
         for _ in range(20):
             iframe.evaluate("iframe => iframe.scrollIntoView({block: 'center'})")
@@ -59,8 +59,7 @@ def follow(tab, lab, keep_screenshot):
         copy = lab.folder / f"{name}.ipynb"
         nbformat.write(notebook, copy)
         lab.open(tab.page, copy.name)
-        seconds = notebook.metadata["bertlab"]["budget"]["seconds"]
-        lab.run_all(tab.page, seconds=2 * seconds)  # twice: a browser runs beside the kernel
+        lab.run_all(tab.page)
         use(Opened(tab, live=True))
         keep_screenshot(tab.page, "JupyterLab")
         assert [error for error in tab.errors if not NOT_OURS.search(error)] == []
@@ -68,7 +67,7 @@ def follow(tab, lab, keep_screenshot):
         tab.page.keyboard.press("Escape")  # out of a frame or a cell: the keys are JupyterLab's
         tab.page.get_by_role("menuitem", name="File", exact=True).click()
         tab.page.get_by_role("menuitem", name="Save Notebook", exact=False).first.click()
-        tab.page.wait_for_function("() => !document.querySelector('.jp-mod-dirty')", timeout=30_000)
+        tab.page.wait_for_function("() => !document.querySelector('.jp-mod-dirty')")
         executed = nbformat.read(copy, as_version=4)
         assert_nothing_on_stderr(executed)
         exported = copy.with_suffix(".html")

@@ -89,7 +89,7 @@ def choose_theme(page, name):
 def test_what_is_typed_is_cut_at_once_in_jupyterlab(tab, lab, notebook):
     nbformat.write(notebook, lab.folder / "playground.ipynb")
     lab.open(tab.page, "playground.ipynb")
-    lab.run_all(tab.page, seconds=90)
+    lab.run_all(tab.page)
     check_typing(tab.page)
 
 
@@ -97,7 +97,7 @@ def test_mouse_and_keys_show_what_is_known_about_a_piece(tab, lab, notebook):
     page = tab.page
     nbformat.write(notebook, lab.folder / "playground-tips.ipynb")
     lab.open(page, "playground-tips.ipynb")
-    lab.run_all(page, seconds=90)
+    lab.run_all(page)
     box = page.get_by_label("Type here")
     box.fill("a你B")
     expect(rows(page)).to_have_text(["a你Bunknown", "a你3 tokensB"])
@@ -128,7 +128,7 @@ def test_no_tip_is_cut_off_and_both_themes_can_be_read(tab, lab, notebook, keep_
     page = tab.page
     nbformat.write(notebook, lab.folder / "playground-themes.ipynb")
     lab.open(page, "playground-themes.ipynb")
-    lab.run_all(page, seconds=90)
+    lab.run_all(page)
     page.get_by_label("Type here").fill("WORDS and 你好 and שלום, then 😀 " * 3)
     pieces = rows(page).nth(1).locator(".piece")
     expect(pieces).to_have_count(3 * 30)
@@ -150,7 +150,7 @@ def test_a_right_to_left_word_keeps_its_order(tab, lab, notebook):
     page = tab.page
     nbformat.write(notebook, lab.folder / "playground-rtl.ipynb")
     lab.open(page, "playground-rtl.ipynb")
-    lab.run_all(page, seconds=90)
+    lab.run_all(page)
     page.get_by_label("Type here").fill("to שלום me")
     pieces = rows(page).nth(1).locator(".piece")
     expect(pieces).to_have_count(10)
@@ -170,7 +170,7 @@ def test_a_right_to_left_word_keeps_its_order(tab, lab, notebook):
 def test_what_is_typed_is_cut_at_once_in_notebook_7(tab, lab, notebook):
     nbformat.write(notebook, lab.folder / "playground-seven.ipynb")
     lab.open_in_notebook_7(tab.page, "playground-seven.ipynb")
-    lab.run_all(tab.page, seconds=90)
+    lab.run_all(tab.page)
     check_typing(tab.page)
 
 
@@ -182,7 +182,7 @@ def test_what_is_typed_is_cut_at_once_in_notebook_7(tab, lab, notebook):
 def test_the_first_pieces_are_in_a_page_exported_with_or_without_widgets(
     chromium, notebook, tmp_path, stored, words
 ):
-    NotebookClient(notebook, timeout=120, store_widget_state=stored).execute()
+    NotebookClient(notebook, timeout=600, store_widget_state=stored).execute()
     exporter = HTMLExporter(require_js_url="", mathjax_url="", mermaid_js_url="")
     path = tmp_path / "page.html"
     path.write_text(exporter.from_notebook_node(notebook)[0], encoding="utf-8")

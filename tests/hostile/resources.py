@@ -82,7 +82,7 @@ ROWS = [
     Hostile("sleeps", behind("import time\ntime.sleep(10 ** 6)"), note=STOPPED),
     Hostile(
         "slow in every call",
-        within(f"import time\ntime.sleep({0.9 * LIMITS.call_seconds})"),
+        within(f"import time\ntime.sleep({0.6 * LIMITS.call_seconds})"),
         note="row-softmax: the test does not come to an end",
         points={"test-row-softmax": 0.0},
     ),
