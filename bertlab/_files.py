@@ -1,8 +1,10 @@
-"""Writing files so that nothing is ever half written; below every floor."""
+"""Reading JSON, and writing files so that nothing is ever half written; below every floor."""
 
+import json
 import os
 import tempfile
 from pathlib import Path
+from typing import Any
 
 
 def write_atomically(path: str | os.PathLike, content: str | bytes) -> Path:
@@ -25,3 +27,17 @@ def write_atomically(path: str | os.PathLike, content: str | bytes) -> Path:
         Path(temporary).unlink(missing_ok=True)
         raise
     return path
+
+
+def read_json(path: str | os.PathLike) -> Any:
+    """What a JSON file holds: perhaps not what the caller expects, who must look at the type.
+
+    Raises FileNotFoundError, or ValueError if the file is not whole JSON: cut off, not UTF-8,
+    nested too deeply, or with a number of thousands of digits.
+    """
+    try:
+        return json.loads(Path(path).read_text(encoding="utf-8"))
+    except (ValueError, RecursionError) as error:
+        raise ValueError(
+            f"{path} is damaged: it is not whole JSON ({error}); save or fetch it again"
+        ) from error

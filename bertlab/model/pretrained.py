@@ -17,6 +17,7 @@ from bertlab.model.bert import Bert
 from bertlab.model.config import BertConfig
 from bertlab.model.heads import BertForPreTraining
 from bertlab.tokenizers import WordPiece
+from bertlab.tokenizers.vocab_txt import read_case
 
 # Our part -> their names for it, stacked in this order. "{}" is the number of the layer.
 ENCODER_PARTS = {
@@ -104,13 +105,12 @@ def load_tokenizer(folder: str | os.PathLike) -> WordPiece:
     """The tokenizer beside a model: `vocab.txt`, and its case from `tokenizer_config.json`.
 
     Without the second file it is uncased, as most published models are. Raises FileNotFoundError
-    without the first, ValueError if a file is damaged.
+    without the first, ValueError if a file is damaged or says what our WordPiece does not do.
     """
-    case, told = {}, Path(folder) / "tokenizer_config.json"
-    if told.is_file():
-        case = json.loads(told.read_text(encoding="utf-8"))
+    folder = Path(folder)
+    case = read_case(folder / "tokenizer_config.json")
     return WordPiece.from_vocab(
-        Path(folder) / "vocab.txt",
+        folder / "vocab.txt",
         lowercase=case.get("do_lower_case", True),
         strip_accents=case.get("strip_accents"),
     )
@@ -124,7 +124,8 @@ def save_pretrained(
     tokenizer: its vocabulary becomes `vocab.txt`, its case `tokenizer_config.json`. Each file is
     written whole or not at all.
 
-    Raises ValueError if the tokenizer's vocabulary is not as large as the model's.
+    Raises ValueError if the tokenizer's vocabulary is not as large as the model's, or if it cannot
+    be written as `vocab.txt`: with a gap between its ids, or a line break in a token.
     """
     config, folder = model.config, Path(folder)
     if tokenizer is not None and len(tokenizer.vocab) != config.vocab_size:
@@ -133,6 +134,10 @@ def save_pretrained(
             f"model; got {len(tokenizer.vocab)}; do they belong together?"
         )
     folder.mkdir(parents=True, exist_ok=True)
+    if tokenizer is not None:  # first, since it refuses a vocabulary with gaps
+        tokenizer.save_vocab(folder / "vocab.txt")
+        case = {"do_lower_case": tokenizer.lowercase, "strip_accents": tokenizer.strip_accents}
+        write_atomically(folder / "tokenizer_config.json", json.dumps(case, indent=2) + "\n")
     tensors = {}
     for ours, theirs in tensor_names(config.n_layers, type(model)).items():
         parts = model.state_dict()[ours].chunk(len(theirs))
@@ -146,10 +151,6 @@ def save_pretrained(
         "dtype": str(next(model.parameters()).dtype).removeprefix("torch."),
     }
     write_atomically(folder / "config.json", json.dumps(values, indent=2, sort_keys=True) + "\n")
-    if tokenizer is not None:
-        tokenizer.save_vocab(folder / "vocab.txt")
-        case = {"do_lower_case": tokenizer.lowercase, "strip_accents": tokenizer.strip_accents}
-        write_atomically(folder / "tokenizer_config.json", json.dumps(case, indent=2) + "\n")
     return folder
 
 

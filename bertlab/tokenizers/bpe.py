@@ -12,9 +12,10 @@ from functools import cached_property
 from itertools import accumulate, pairwise
 from typing import Any, ClassVar
 
-from bertlab.tokenizers import tokenizer_json
+from bertlab.tokenizers import tokenizer_json, tokenizer_reading
 from bertlab.tokenizers.cutting import Cutter
 from bertlab.tokenizers.encoding import UNKNOWN, Span
+from bertlab.tokenizers.file_options import BPE_MODEL, expect
 from bertlab.tokenizers.learning import TieBreak, first_vocab, learn_merges
 from bertlab.tokenizers.tokenizer import Tokenizer
 from bertlab.tokenizers.words import (
@@ -44,6 +45,7 @@ class BPE(Tokenizer):
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        _check_mark("BPE", self.end_of_word)
         self._cutter  # noqa: B018 - merges that do not fit the vocabulary are refused here
 
     @classmethod
@@ -76,11 +78,7 @@ class BPE(Tokenizer):
         Raises ValueError if the corpus holds no word, if `vocab_size` has no room for the
         special tokens and the alphabet, or if a special token is given twice.
         """
-        if end_of_word and not any(is_punctuation(character) for character in end_of_word):
-            raise ValueError(
-                "BPE.train: end_of_word must hold a punctuation mark, such as '</w>', so that no "
-                f"word can end in it by itself; got {end_of_word!r}"
-            )
+        _check_mark("BPE.train", end_of_word)
         counts = count_words(texts, processes=processes)
         words = {_characters(word, end_of_word): count for word, count in counts.items()}
         # By code point; the forms with the end-of-word mark come after all plain characters.
@@ -106,8 +104,9 @@ class BPE(Tokenizer):
             return self._cutter.cut(_characters(word, self.end_of_word))
         except KeyError as error:
             raise ValueError(
-                f"BPE.encode: text holds {error}, which is not in the alphabet learned; "
-                f'train with special_tokens=("{UNKNOWN}",) to allow unknown characters'
+                f"BPE.encode: text holds {error}, which is not in the alphabet learned, and there "
+                f'is no unk_token; train with special_tokens=("{UNKNOWN}",) to allow unknown '
+                "characters"
             ) from None
 
     def _spans_in(self, chunk: str) -> list[Span]:
@@ -145,18 +144,30 @@ class BPE(Tokenizer):
     def load(cls, path: str | os.PathLike) -> "BPE":
         """Read a `tokenizer.json` that holds a BPE model on characters.
 
-        Raises FileNotFoundError, or ValueError if the file is damaged or of another kind.
+        Raises FileNotFoundError, or ValueError if the file is damaged, of another kind, or asks
+        for something that this tokenizer does not do (`file_options.py`). Truncation, padding and
+        a decoder's clean-up are left to the caller, with a warning.
         """
-        content = tokenizer_json.read(path, "BPE")
-        tokenizer_json.expect(
-            path, "pre_tokenizer", content["pre_tokenizer"], tokenizer_json.BERT_WORDS
-        )
-        tokenizer_json.expect(path, "normalizer", content["normalizer"], None)
+        content = tokenizer_reading.read(path, "BPE")
         model = content["model"]
-        return cls(
-            merges=model["merges"],
-            end_of_word=model.get("end_of_word_suffix") or "",
-            **tokenizer_json.common(path, content),
+        expect(path, "normalizer", content["normalizer"], None)
+        expect(path, "pre-tokenizer", content["pre_tokenizer"], "BertPreTokenizer")
+        # A file without an unk_token passes over unknown characters, even if it has an [UNK].
+        unknown = {"unk_token": (UNKNOWN if UNKNOWN in model["vocab"] else None,)}
+        others = ("vocab", "merges", "end_of_word_suffix")
+        expect(path, "model", model, "BPE", BPE_MODEL | unknown, others=others)
+        mark = ""
+        if model.get("end_of_word_suffix") is not None:
+            mark = tokenizer_reading.entry(path, "model", model, "end_of_word_suffix", str)
+        if content["decoder"] is not None:
+            kind, suffix = ("BPEDecoder", {"suffix": (mark,)}) if mark else (None, {})
+            expect(path, "decoder", content["decoder"], kind, suffix)
+        return tokenizer_reading.make(
+            cls,
+            path,
+            merges=tokenizer_reading.read_merges(path, model),
+            end_of_word=mark,
+            **tokenizer_reading.common(path, content, mark=mark),
         )
 
     @cached_property
@@ -175,6 +186,17 @@ class BPE(Tokenizer):
 
     def _ends(self, token: str) -> bool:
         return bool(self.end_of_word) and token.endswith(self.end_of_word)
+
+
+def _check_mark(name: str, end_of_word: str) -> None:
+    """Raise ValueError unless words can be told from words with the mark."""
+    if end_of_word == "":
+        return
+    if not isinstance(end_of_word, str) or not any(map(is_punctuation, end_of_word)):
+        raise ValueError(
+            f"{name}: end_of_word must hold a punctuation mark, such as '</w>', so that no word "
+            f"can end in it by itself; got {end_of_word!r} (end_of_word_suffix in a file)"
+        )
 
 
 def _characters(word: str, end_of_word: str) -> Sequence[str]:

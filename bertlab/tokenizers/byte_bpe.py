@@ -10,8 +10,8 @@ from itertools import accumulate, pairwise
 from pathlib import Path
 from typing import Any, ClassVar
 
-from bertlab._files import write_atomically
-from bertlab.tokenizers import tokenizer_json
+from bertlab._files import read_json, write_atomically
+from bertlab.tokenizers import tokenizer_json, tokenizer_reading
 from bertlab.tokenizers.byte_level import (
     CHUNK,
     SYMBOL_OF_BYTE,
@@ -21,8 +21,10 @@ from bertlab.tokenizers.byte_level import (
     to_bytes,
     to_symbols,
 )
+from bertlab.tokenizers.checks import is_whole
 from bertlab.tokenizers.cutting import Cutter
 from bertlab.tokenizers.encoding import Span
+from bertlab.tokenizers.file_options import BPE_MODEL, BYTE_DECODER, BYTE_LEVEL, expect
 from bertlab.tokenizers.learning import TieBreak, first_vocab, learn_merges
 from bertlab.tokenizers.tokenizer import Tokenizer
 from bertlab.tokenizers.words import count_words
@@ -135,14 +137,25 @@ class ByteBPE(Tokenizer):
     def load(cls, path: str | os.PathLike) -> "ByteBPE":
         """Read a `tokenizer.json` that holds a byte-level BPE model.
 
-        Raises FileNotFoundError, or ValueError if the file is damaged or of another kind.
+        Raises FileNotFoundError, or ValueError if the file is damaged, of another kind, or asks
+        for something that this tokenizer does not do (`file_options.py`). Truncation, padding and
+        a decoder's clean-up are left to the caller, with a warning.
         """
-        content = tokenizer_json.read(path, "BPE")
-        tokenizer_json.expect(path, "pre_tokenizer", content["pre_tokenizer"], PRE_TOKENIZER)
-        tokenizer_json.expect(path, "normalizer", content["normalizer"], None)
-        merges = content["model"]["merges"]
-        pairs = [pair.split(" ") if isinstance(pair, str) else pair for pair in merges]
-        return cls(merges=pairs, **tokenizer_json.common(path, content))
+        content = tokenizer_reading.read(path, "BPE")
+        model = content["model"]
+        expect(path, "normalizer", content["normalizer"], None)
+        expect(path, "pre-tokenizer", content["pre_tokenizer"], "ByteLevel", BYTE_LEVEL)
+        options = BPE_MODEL | {"end_of_word_suffix": (None, "")}
+        # Whatever is unk_token: where all bytes are in the vocabulary nothing is unknown.
+        expect(path, "model", model, "BPE", options, others=("vocab", "merges", "unk_token"))
+        if model.get("unk_token") is not None:
+            tokenizer_reading.entry(path, "model", model, "unk_token", str)
+        if content["decoder"] is not None:
+            expect(path, "decoder", content["decoder"], "ByteLevel", BYTE_DECODER)
+        merges = tokenizer_reading.read_merges(path, model)
+        return tokenizer_reading.make(
+            cls, path, merges=merges, **tokenizer_reading.common(path, content)
+        )
 
     @classmethod
     def from_gpt2(
@@ -156,13 +169,13 @@ class ByteBPE(Tokenizer):
 
         Raises FileNotFoundError, or ValueError if one of them is damaged or of another kind.
         """
-        try:
-            tokens = json.loads(Path(vocab).read_text(encoding="utf-8"))
-        except (UnicodeDecodeError, json.JSONDecodeError) as error:
-            raise ValueError(f"{vocab} is damaged: it is not whole JSON ({error})") from error
-        if not isinstance(tokens, dict) or not all(isinstance(i, int) for i in tokens.values()):
+        tokens = read_json(vocab)
+        if not isinstance(tokens, dict) or not all(map(is_whole, tokens.values())):
             raise ValueError(f"{vocab} is not a vocabulary: expected one object, token -> id")
-        lines = Path(merges).read_text(encoding="utf-8").split("\n")
+        try:
+            lines = Path(merges).read_text(encoding="utf-8").split("\n")
+        except UnicodeDecodeError as error:
+            raise ValueError(f"{merges} is not UTF-8 text ({error}); fetch it again") from error
         rules = [line for line in lines if line and not line.startswith("#version")]
         pairs = [tuple(line.split(" ")) for line in rules]
         wrong = [line for line, pair in zip(rules, pairs, strict=True) if len(pair) != 2]

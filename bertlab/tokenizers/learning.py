@@ -18,6 +18,7 @@ from typing import Literal
 
 from tqdm.auto import tqdm
 
+from bertlab.tokenizers.checks import is_whole
 from bertlab.tokenizers.merges import Pair
 
 TieBreak = Literal["lowest-id", "highest-id"]
@@ -89,8 +90,10 @@ def first_vocab(
     """The vocabulary before the first merge: special tokens, then the alphabet, as given.
 
     Raises ValueError if the alphabet is empty, if a special token is given twice, or if
-    `vocab_size` has no room for all of them.
+    `vocab_size` is not a whole number or has no room for all of them.
     """
+    if not is_whole(vocab_size):
+        raise ValueError(f"train: vocab_size must be a whole number; got {vocab_size!r}")
     alphabet = list(alphabet)
     if not alphabet:
         raise ValueError(

@@ -23,6 +23,7 @@ from types import MappingProxyType
 from typing import Any, ClassVar, Self
 
 from bertlab.tokenizers import tokenizer_json
+from bertlab.tokenizers.checks import check_merges, check_vocab
 from bertlab.tokenizers.encoding import CLS, SEP, Encoding, Kept, Part, Span, kept_lengths
 from bertlab.tokenizers.merges import Pair
 
@@ -35,7 +36,8 @@ class Tokenizer(ABC):
     out by `decode`; adds_special_tokens: whether `encode` puts [CLS] before a text and [SEP]
     behind it, as BERT wants (None: if the vocabulary has both).
 
-    Raises ValueError if two tokens have one id, or a special token is not in the vocabulary.
+    Raises ValueError if an id is not a whole number, if two tokens have one id, if a merge is not
+    a pair of tokens, or if a special token is empty or not in the vocabulary.
     """
 
     vocab: Mapping[str, int]
@@ -48,11 +50,13 @@ class Tokenizer(ABC):
     def __post_init__(self) -> None:
         name = type(self).__name__
         set_field = partial(object.__setattr__, self)
-        set_field("vocab", MappingProxyType(dict(self.vocab)))
-        set_field("merges", tuple((left, right) for left, right in self.merges))
+        set_field("vocab", MappingProxyType(check_vocab(name, self.vocab)))
+        set_field("merges", check_merges(name, self.merges))
         set_field("special_tokens", tuple(self.special_tokens))
         if len(self._token_of) < len(self.vocab):
             raise ValueError(f"{name}: vocab must give every token an id of its own")
+        if "" in self.special_tokens:
+            raise ValueError(f"{name}: special_tokens holds an empty one; leave it out")
         unknown = [token for token in self.special_tokens if token not in self.vocab]
         if unknown:
             raise ValueError(

@@ -8,9 +8,16 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
-from bertlab._files import write_atomically
-from bertlab.tokenizers import tokenizer_json
+from bertlab.tokenizers import tokenizer_json, tokenizer_reading
+from bertlab.tokenizers.checks import check_gains, check_longest_word, check_normalization
 from bertlab.tokenizers.encoding import CLS, SEP, UNKNOWN, Span
+from bertlab.tokenizers.file_options import (
+    BERT_NORMALIZER,
+    WORDPIECE_DECODER,
+    WORDPIECE_ENTRIES,
+    WORDPIECE_MODEL,
+    expect,
+)
 from bertlab.tokenizers.learning import TieBreak, first_vocab, learn_merges
 from bertlab.tokenizers.likelihood import SCORED
 from bertlab.tokenizers.longest_match import longest_match
@@ -18,6 +25,7 @@ from bertlab.tokenizers.normalize import CHUNK, normalize, normalized_characters
 from bertlab.tokenizers.pieces import CONTINUES, first_alphabet, first_pieces, glue
 from bertlab.tokenizers.ranking import Gains, learn_by_score
 from bertlab.tokenizers.tokenizer import Tokenizer
+from bertlab.tokenizers.vocab_txt import read_vocab, write_vocab
 from bertlab.tokenizers.words import count_words, split_chunks, split_words, word_spans
 
 BERT_SPECIAL_TOKENS = ("[PAD]", UNKNOWN, CLS, SEP, "[MASK]")
@@ -47,7 +55,9 @@ class WordPiece(Tokenizer):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        object.__setattr__(self, "gains", tuple(self.gains))
+        object.__setattr__(self, "gains", check_gains("WordPiece", self.gains, len(self.merges)))
+        check_normalization("WordPiece", self.lowercase, self.strip_accents)
+        check_longest_word("WordPiece", self.longest_word)
         if UNKNOWN not in self.vocab:
             raise ValueError(
                 f"WordPiece: vocab must hold {UNKNOWN}, for words that cannot be cut; add it to "
@@ -135,24 +145,17 @@ class WordPiece(Tokenizer):
 
         Raises FileNotFoundError, or ValueError if the file is no vocabulary.
         """
-        try:
-            lines = Path(path).read_text(encoding="utf-8").split("\n")
-        except UnicodeDecodeError as error:
-            raise ValueError(f"{path} is no vocabulary: it is not UTF-8 text ({error})") from error
-        tokens = [line.removesuffix("\r") for line in lines]
-        if tokens[-1] == "":
-            tokens.pop()
-        vocab = {token: id for id, token in enumerate(tokens)}
-        if len(vocab) < len(tokens) or UNKNOWN not in vocab:
-            fault = "a token stands in it twice" if len(vocab) < len(tokens) else "it has no [UNK]"
-            raise ValueError(f"{path} is no vocabulary: {fault}; expected one token a line")
+        vocab = read_vocab(path)
         special = tuple(token for token in BERT_SPECIAL_TOKENS if token in vocab)
         return cls(vocab, (), special, lowercase=lowercase, strip_accents=strip_accents)
 
     def save_vocab(self, path: str | os.PathLike) -> Path:
-        """Write `vocab.txt`, one token a line in the order of ids; returns the path."""
-        ordered = sorted(self.vocab, key=self.vocab.__getitem__)
-        return write_atomically(path, "\n".join(ordered) + "\n")
+        """Write `vocab.txt`, one token per line in the order of ids; returns the path.
+
+        Raises ValueError if the file would give other ids: an id below the highest belongs to no
+        token, or a token holds a line break.
+        """
+        return write_vocab(path, self.vocab)
 
     def _chunks(self, text: str) -> list[str]:
         return split_chunks(text, CHUNK)
@@ -221,24 +224,28 @@ class WordPiece(Tokenizer):
     def load(cls, path: str | os.PathLike) -> "WordPiece":
         """Read a `tokenizer.json` that holds a WordPiece model.
 
-        Raises FileNotFoundError, or ValueError if the file is damaged or of another kind.
+        Raises FileNotFoundError, or ValueError if the file is damaged, of another kind, or asks
+        for something that this tokenizer does not do (`file_options.py`). Truncation, padding and
+        a decoder's clean-up are left to the caller, with a warning.
         """
-        content = tokenizer_json.read(path, "WordPiece")
+        content = tokenizer_reading.read(path, "WordPiece")
         model, normalizer = content["model"], content["normalizer"]
-        tokenizer_json.expect(
-            path, "pre_tokenizer", content["pre_tokenizer"], tokenizer_json.BERT_WORDS
-        )
-        tokenizer_json.expect(path, "normalizer", normalizer, NORMALIZER)
-        marks = {"unk_token": UNKNOWN, "continuing_subword_prefix": CONTINUES}
-        found = {name: model.get(name) for name in marks}
-        tokenizer_json.expect(path, "model", found, marks)
-        return cls(
-            merges=model.get("merges", ()),
+        expect(path, "normalizer", normalizer, "BertNormalizer", BERT_NORMALIZER)
+        expect(path, "pre-tokenizer", content["pre_tokenizer"], "BertPreTokenizer")
+        expect(path, "model", model, "WordPiece", WORDPIECE_MODEL, others=WORDPIECE_ENTRIES)
+        if UNKNOWN not in model["vocab"]:
+            raise ValueError(f"{path}: vocab of the model must hold its unk_token, {UNKNOWN}")
+        if content["decoder"] is not None:
+            expect(path, "decoder", content["decoder"], "WordPiece", WORDPIECE_DECODER)
+        return tokenizer_reading.make(
+            cls,
+            path,
+            merges=tokenizer_reading.read_merges(path, {"merges": []} | model),
             lowercase=normalizer["lowercase"],
-            strip_accents=normalizer["strip_accents"],
-            longest_word=model.get("max_input_chars_per_word", 100),
-            gains=tuple(model.get("gains", ())),
-            **tokenizer_json.common(path, content),
+            strip_accents=normalizer.get("strip_accents"),
+            longest_word=model.get("max_input_chars_per_word"),
+            gains=tokenizer_reading.entry(path, "model", {"gains": []} | model, "gains", list),
+            **tokenizer_reading.common(path, content, mark=CONTINUES),
         )
 
 
