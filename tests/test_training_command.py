@@ -252,7 +252,18 @@ def test_going_on_with_a_changed_wish_is_refused_and_with_the_same_is_not(traine
     assert pretrain(*same, "--seed", "0") == 0
 
 
-@pytest.mark.parametrize("content", ["{", "[]", "{}", '{"training": {"steps": "many"}}', "\xff"])
+@pytest.mark.parametrize(
+    "content",
+    [
+        "{",
+        "[]",
+        "{}",
+        '{"training": {"steps": "many"}}',
+        '{"corpus": "lee", "training": {"steps": 1}, "max_length": 0.5}',
+        pytest.param("[" * 100_000, id="deep"),
+        "\xff",
+    ],
+)
 def test_damaged_settings_are_named(out, capsys, content):
     (out / "settings.json").write_text(content, encoding="latin-1")
     assert pretrain("--resume", "--out", out) == 1
