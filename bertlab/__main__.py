@@ -6,6 +6,7 @@ from pathlib import Path
 
 from bertlab.model.fill_mask import fill_mask
 from bertlab.model.heads import BertForPreTraining
+from bertlab.model.memory import is_out_of_memory
 from bertlab.model.pretrained import load_pretrained, load_tokenizer
 from bertlab.training import command
 
@@ -35,6 +36,15 @@ def show_guesses(options: argparse.Namespace) -> int:
         gaps = fill_mask(model, load_tokenizer(options.model), options.text, options.top)
     except (OSError, ValueError) as error:
         print(f"bertlab fill-mask: {error}", file=sys.stderr)
+        return 1
+    except (MemoryError, RuntimeError) as error:
+        if not is_out_of_memory(error):
+            raise
+        print(
+            f"bertlab fill-mask: too little memory for the model in {options.model}; close other "
+            "programs, or take a smaller model",
+            file=sys.stderr,
+        )
         return 1
     for number, guesses in enumerate(gaps, start=1):
         if len(gaps) > 1:

@@ -75,6 +75,8 @@ def test_what_does_not_fit_is_refused(model, tokenizer):
         fill_mask(model, WordPiece.train(CORPUS[:1], vocab_size=70), TWO_GAPS)
     with pytest.raises(ValueError, match="max_length=16"):
         fill_mask(model, tokenizer, "the [MASK] " * 8)
+    with pytest.raises(ValueError, match=r"must be a BertForPreTraining, .*; got Bert;"):
+        fill_mask(model.bert, tokenizer, TWO_GAPS)
     bare = WordPiece(tokenizer.vocab, special_tokens=("[UNK]", "[CLS]", "[SEP]"))
     with pytest.raises(ValueError, match="among its special_tokens"):
         fill_mask(model, bare, TWO_GAPS)

@@ -96,6 +96,9 @@ def test_the_classifier_does_not_care_who_is_first_unless_u_and_v_say_so():
         (lambda u, v: cosine_loss(u, v, torch.full((6,), torch.nan)), "got nan"),
         (lambda u, v: cosine_loss(u, v, torch.zeros(6, 1)), r"\[B\] = \[6\]; got \[6, 1\]"),
         (lambda u, v: in_batch_negatives_loss(u, v, scale=0), "scale must be above 0; got 0"),
+        (lambda u, v: in_batch_negatives_loss(u, v, scale=math.inf), "scale .* above 0; got inf"),
+        (lambda u, v: in_batch_negatives_loss(u[:0], v[:0]), r"at least one pair.*got \[0, 5\]"),
+        (lambda u, v: cosine_loss(u[:0], v[:0], torch.ones(0)), "at least one pair"),
         (lambda u, v: in_batch_negatives_loss(u[0], v[0]), r"got \[5\] and \[5\]"),
         (
             lambda u, v: SiameseClassifier(5, 3).loss(u, v, torch.full((6,), 3)),

@@ -331,6 +331,10 @@ def test_texts_of_another_tokenizer_or_too_long_for_the_model_are_named():
         ("weight_decay", -1.0),
         ("clip", 0.0),
         ("seed", -1),
+        ("epochs", 1.5),
+        ("batch_size", True),
+        ("learning_rate", float("inf")),
+        ("weight_decay", float("nan")),
     ],
 )
 def test_numbers_out_of_range_are_refused(name, value):

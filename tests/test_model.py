@@ -1,5 +1,8 @@
 """The encoder against Hugging Face's BertModel, with the same weights."""
 
+import math
+
+import numpy as np
 import pytest
 import torch
 from hypothesis import given
@@ -246,3 +249,31 @@ def test_sizes_that_do_not_fit_are_refused():
         BertConfig(n_layers=0)
     with pytest.raises(ValueError, match=r"dropout must be in \[0, 1\); got 1"):
         BertConfig(dropout=1.0)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"n_layers": 1.5}, "n_layers must be an integer; got 1.5"),
+        ({"n_layers": True}, "n_layers must be an integer; got True"),
+        ({"vocab_size": math.nan}, "vocab_size must be an integer; got nan"),
+        ({"d_model": "768"}, "d_model must be an integer; got '768'"),
+        ({"max_length": None}, "max_length must be an integer; got None"),
+        ({"n_segments": 0}, "n_segments must be at least 1; got 0"),
+        ({"dropout": "0.1"}, "dropout must be a number; got '0.1'"),
+        ({"dropout": math.nan}, r"dropout must be in \[0, 1\); got nan"),
+        ({"layer_norm_eps": math.nan}, "layer_norm_eps must be at least 0 and finite; got nan"),
+        ({"layer_norm_eps": math.inf}, "layer_norm_eps must be at least 0 and finite; got inf"),
+        ({"layer_norm_eps": -1e-12}, "layer_norm_eps must be at least 0 and finite; got -1e-12"),
+        ({"causal": "no"}, "causal must be True or False; got 'no'"),
+        ({"causal": 1}, "causal must be True or False; got 1"),
+    ],
+)
+def test_values_of_another_kind_are_refused_and_not_stored(wrong, message):
+    with pytest.raises(ValueError, match=f"BertConfig: {message}"):
+        BertConfig(**wrong)
+
+
+def test_numbers_of_numpy_are_sizes_too():
+    config = BertConfig(np.int64(30), d_model=np.int32(8), n_heads=2, dropout=np.float32(0.5))
+    assert Bert(config).embeddings.token.weight.shape == (30, 8)

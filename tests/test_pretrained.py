@@ -1,6 +1,7 @@
 """Published weights in and out, against `transformers`; every fault of a folder is named."""
 
 import json
+import tracemalloc
 from itertools import pairwise
 
 import pytest
@@ -11,15 +12,19 @@ from transformers import BertConfig as ReferenceConfig
 from transformers import BertForPreTraining as ReferenceForPreTraining
 from transformers import BertModel, BertTokenizerFast
 
+from bertlab.interpretability.ablation import prune_heads
 from bertlab.model import (
     Bert,
     BertConfig,
     BertForPreTraining,
+    Transformer,
+    TransformerConfig,
     load_pretrained,
     load_tokenizer,
     padding_mask,
     save_pretrained,
 )
+from bertlab.model.pretrained import BERTLAB_MINI
 from bertlab.tokenizers import WordPiece
 
 KINDS = {Bert: BertModel, BertForPreTraining: ReferenceForPreTraining}
@@ -139,6 +144,101 @@ def test_missing_unexpected_and_misshapen_tensors_are_listed(kind, folder):
     )
 
 
+def test_of_many_tensors_that_do_not_fit_three_are_named_and_the_others_counted(kind, folder):
+    change_config(folder, num_hidden_layers=5)  # the file has three, with 16 tensors each
+    with pytest.raises(ValueError) as error:
+        load_pretrained(folder, kind)
+    message = str(error.value)
+    assert message.count("missing: ") == 3
+    assert "encoder.layer.3.attention.self.query.weight" in message
+    assert message.endswith("; and 29 more")
+    assert len(message) < 500 + len(str(folder))
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ({"vocab_size": 10**12}, r"word_embeddings.weight: expected \[1000000000000, 24\]"),
+        ({"num_hidden_layers": 10**6}, "and 15,999,949 more"),
+        ({"num_hidden_layers": 10**30}, "missing: .*encoder.layer.3.attention.self.query.weight"),
+        ({"max_position_embeddings": 4 * 10**6}, r"expected \[4000000, 24\], got \[64, 24\]"),
+        ({"intermediate_size": 10**15}, "intermediate.dense.weight"),
+        ({"hidden_size": 4 * 10**9}, r"expected \[10, 4000000000\], got \[10, 24\]"),
+        ({"type_vocab_size": 10**12}, "token_type_embeddings.weight"),
+    ],
+)
+def test_sizes_are_compared_before_a_model_is_made(kind, folder, monkeypatch, values, message):
+    def forbidden(*arguments):
+        raise AssertionError("a model was made")
+
+    change_config(folder, **values)
+    monkeypatch.setattr(kind, "__init__", forbidden)
+    tracemalloc.start()
+    try:
+        with pytest.raises(ValueError, match=f"does not fit the model; .*{message}"):
+            load_pretrained(folder, kind)
+        assert tracemalloc.get_traced_memory()[1] < 10e6
+    finally:
+        tracemalloc.stop()
+
+
+def test_the_old_names_of_the_norms_are_read_as_transformers_reads_them(kind, folder):
+    def rename(tensors):
+        for name in [name for name in tensors if "LayerNorm" in name]:
+            old = name.replace("Norm.weight", "Norm.gamma").replace("Norm.bias", "Norm.beta")
+            tensors[old] = tensors.pop(name)
+
+    expected = load_pretrained(folder, kind).state_dict()
+    change_tensors(folder, rename)
+    assert any(name.endswith(".beta") for name in load_file(folder / "model.safetensors"))
+    got = load_pretrained(folder, kind)
+    for name, tensor in got.state_dict().items():
+        assert torch.equal(tensor, expected[name]), name
+    reference = KINDS[kind].from_pretrained(folder).eval()
+    ids, segment_ids, mask = batch()
+    with torch.no_grad():
+        theirs, ours = reference(ids, mask, segment_ids)[0], got(ids, segment_ids, mask)[0]
+    torch.testing.assert_close(ours, theirs, rtol=1e-4, atol=1e-5)
+
+
+def test_a_weight_that_is_there_under_two_names_is_refused(kind, folder):
+    norm = ("" if kind is Bert else "bert.") + "embeddings.LayerNorm."
+    change_tensors(folder, lambda t: t.update({f"{norm}gamma": torch.zeros(24)}))
+    with pytest.raises(ValueError, match=f"must hold each weight once; got {norm}.* and {norm}"):
+        load_pretrained(folder, kind)
+
+
+@pytest.mark.parametrize("dtype", [torch.int64, torch.complex64, torch.bool, torch.float8_e4m3fn])
+def test_weights_that_are_no_floating_point_numbers_are_refused(kind, folder, dtype):
+    name = ("" if kind is Bert else "bert.") + "pooler.dense.bias"
+    change_tensors(folder, lambda t: t.update({name: t[name].to(dtype)}))
+    with pytest.raises(ValueError, match=f"dtype of {name}: expected one of F16, BF16, F32, F64"):
+        load_pretrained(folder, kind)
+
+
+def test_a_model_of_another_kind_is_neither_read_nor_written(tmp_path):
+    transformer = Transformer(TransformerConfig(20, d_model=8, n_layers=1, n_heads=2, d_ff=8))
+    with pytest.raises(
+        ValueError, match="kind must be Bert or BertForPreTraining; got Transformer"
+    ):
+        load_pretrained(BERTLAB_MINI, Transformer)
+    with pytest.raises(ValueError, match=r"model must be Bert or .*; got Transformer"):
+        save_pretrained(transformer, tmp_path / "new")
+    assert not (tmp_path / "new").exists()
+
+
+def test_a_pruned_model_is_not_saved_and_the_whole_one_is_pruned_after_loading(kind, tmp_path):
+    heads = [(0, 1), (2, 0), (2, 3)]
+    whole = kind(BertConfig(len(WORDS), 24, 3, 4, 40, max_length=64), seed=4).eval()
+    pruned = prune_heads(whole, heads)
+    with pytest.raises(ValueError, match=r"is \[18, 24\] and not \[24, 24\].*prune_heads after"):
+        save_pretrained(pruned, tmp_path / "new")
+    assert not (tmp_path / "new").exists()
+    again = prune_heads(load_pretrained(save_pretrained(whole, tmp_path / "new"), kind), heads)
+    ids, segment_ids, mask = batch()
+    assert torch.equal(again(ids, segment_ids, mask)[0], pruned(ids, segment_ids, mask)[0])
+
+
 def test_the_encoder_is_read_without_the_heads_beside_it(tmp_path):
     model = BertForPreTraining(BertConfig(30, 24, 3, 4, 40, max_length=64), seed=1).eval()
     encoder = load_pretrained(save_pretrained(model, tmp_path))
@@ -190,8 +290,36 @@ def test_a_folder_that_is_no_bert_is_refused(kind, folder, tmp_path):
     (folder / "config.json").write_text('{"model_type":')
     with pytest.raises(ValueError, match=r"config.json is not JSON .* fetch it again"):
         load_pretrained(folder, kind)
+    for text, got in (("[]", "list"), ("null", "NoneType"), ('"bert"', "str"), ("7", "int")):
+        (folder / "config.json").write_text(text)
+        with pytest.raises(ValueError, match=f"must hold names and values, .* got {got}"):
+            load_pretrained(folder, kind)
+    for nested in ("[" * 100_000, '{"a":' * 100_000):
+        (folder / "config.json").write_text(nested)
+        with pytest.raises(ValueError, match=r"config.json is not JSON .* fetch it again"):
+            load_pretrained(folder, kind)
     (folder / "config.json").unlink()
     with pytest.raises(FileNotFoundError, match=r"holds no config\.json"):
+        load_pretrained(folder, kind)
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ({"hidden_size": "24"}, "hidden_size must be an integer; got '24'"),
+        ({"num_hidden_layers": 3.0}, "num_hidden_layers must be an integer; got 3.0"),
+        ({"num_attention_heads": None}, "num_attention_heads must be an integer; got None"),
+        ({"vocab_size": [10]}, r"vocab_size must be an integer; got \[10\]"),
+        ({"hidden_dropout_prob": "0.1"}, "hidden_dropout_prob must be a number; got '0.1'"),
+        ({"layer_norm_eps": float("nan")}, "layer_norm_eps must be at least 0 and finite; got nan"),
+        ({"is_decoder": "no"}, "is_decoder must be True or False; got 'no'"),
+        ({"num_attention_heads": 5}, "is not a BERT's; .* divisible by n_heads"),
+        ({"intermediate_size": 0}, "is not a BERT's; .*d_ff must be at least 1; got 0"),
+    ],
+)
+def test_values_that_are_no_sizes_are_named_as_the_file_names_them(kind, folder, values, message):
+    change_config(folder, **values)
+    with pytest.raises(ValueError, match=f"load_pretrained: .*config.json.*{message}"):
         load_pretrained(folder, kind)
 
 

@@ -315,6 +315,9 @@ def test_what_cannot_be_made_into_batches_is_refused(numbered):
         PretrainingData(store, tokenizer, batch_size=0)
     with pytest.raises(ValueError, match="seed must not be negative; got -1"):
         PretrainingData(store, tokenizer, seed=-1)
+    for name in ("max_length", "batch_size", "seed"):
+        with pytest.raises(ValueError, match=f"{name} must be an integer; got 16.5"):
+            PretrainingData(store, tokenizer, **{name: 16.5})
     with pytest.raises(ValueError, match="was written with another tokenizer"):
         PretrainingData(store, word_tokenizer(3))
     without = WordPiece({"[UNK]": 0, "a": 1}, (), ("[UNK]",))

@@ -218,3 +218,57 @@ def test_what_one_word_wins_the_others_lose(vocab_size, seed):
     gradient = mlm_gradient(drawn(5, vocab_size, seed=seed), words(5, vocab_size, seed))
     torch.testing.assert_close(gradient.sum(dim=1), torch.zeros(5, dtype=torch.float64))
     assert ((gradient < 0).sum(dim=1) == 1).all(), "only the true word is pulled up"
+
+
+# What does not fit together: PyTorch would answer with a wrong number, nan, or not at all.
+
+
+def test_a_label_of_minus_100_is_refused_instead_of_making_the_mean_too_small():
+    """PyTorch's own mean leaves it out: 1.609; a sum over all three rows would be 0.536 of each."""
+    logits, words = torch.zeros(3, 5), torch.tensor([1, -100, -100])
+    assert F.cross_entropy(logits, words).item() == pytest.approx(math.log(5))
+    for refused in (mlm_loss, mlm_gradient):
+        with pytest.raises(ValueError, match=r"words must be from 0 to 4; got -100; leave out"):
+            refused(logits, words)
+    asked = words != -100
+    assert mlm_loss(logits[asked], words[asked]).item() == pytest.approx(math.log(5))
+
+
+@pytest.mark.parametrize(
+    ("logits", "true", "message"),
+    [
+        (torch.zeros(3, 5), torch.tensor([0, 1, 5]), r"from 0 to 4; got 5"),
+        (torch.zeros(3, 5), torch.tensor([0, 1]), r"\[N\].*got \[3, 5\] and \[2\]"),
+        (torch.zeros(2, 5), torch.eye(5)[:2], r"got \[2, 5\] and \[2, 5\]"),  # probabilities
+        (torch.zeros(2, 3, 5), torch.zeros(2, 3, dtype=torch.long), r"must be \[N, C\]"),
+        (torch.zeros(2, 5), torch.tensor([0.0, 1.0]), "integers, torch.long; got torch.float32"),
+        (torch.zeros(2, 5, dtype=torch.long), torch.tensor([0, 1]), "got torch.int64 and torch"),
+    ],
+)
+def test_words_that_do_not_fit_their_logits_are_refused(logits, true, message):
+    for refused in (mlm_loss, mlm_gradient):
+        with pytest.raises(ValueError, match=f"{refused.__name__}: .*{message}"):
+            refused(logits, true)
+
+
+def test_no_pair_has_no_loss_and_a_pair_has_two_classes():
+    with pytest.raises(ValueError, match=r"nsp_loss: logits must be \[B, 2\] with at least one"):
+        nsp_loss(torch.zeros(0, 2), torch.zeros(0, dtype=torch.long))
+    with pytest.raises(ValueError, match=r"IsNext and NotNext; got \[3, 5\]"):
+        nsp_loss(torch.zeros(3, 5), torch.tensor([0, 1, 0]))
+    with pytest.raises(ValueError, match="next_sentence must be from 0 to 1; got -100"):
+        nsp_loss(torch.zeros(3, 2), torch.tensor([0, 1, -100]))
+
+
+@pytest.mark.parametrize("refused", [nsp_sigmoid_loss, nsp_sigmoid_gradient])
+def test_one_score_stands_against_one_truth_without_broadcasting(refused):
+    logit, is_next = torch.tensor([5.0, -5.0, 5.0]), torch.tensor([1.0, 0.0, 1.0])
+    expected = F.binary_cross_entropy_with_logits(logit, is_next)
+    torch.testing.assert_close(nsp_sigmoid_loss(logit, is_next), expected)
+    for one, other in ((logit, is_next[:, None]), (logit[:, None], is_next), (logit, is_next[:1])):
+        with pytest.raises(ValueError, match=f"{refused.__name__}: logit and is_next must both be"):
+            refused(one, other)
+    with pytest.raises(ValueError, match=r"at least one pair; got \[0\] and \[0\]"):
+        refused(logit[:0], is_next[:0])
+    with pytest.raises(ValueError, match="0 elsewhere; got 0 to 2"):
+        refused(logit, 2 * is_next)

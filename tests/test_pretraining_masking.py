@@ -312,3 +312,21 @@ def test_random_words_are_tokens_that_exist():
     # The vocabulary leaves the ids 2 to 8 free.
     tokenizer = WordPiece({"[UNK]": 0, "[MASK]": 1, "cat": 9}, special_tokens=["[UNK]", "[MASK]"])
     assert Masking.of(tokenizer).ordinary_ids.tolist() == [9]
+
+
+@pytest.mark.parametrize(
+    ("ids", "message"),
+    [
+        (torch.tensor([[1.0, 2.5]]), "ids must be integers, torch.long; got torch.float32"),
+        (torch.tensor([1, 2]), r"ids must be \[B, L\] and not empty; got \[2\]"),
+        (torch.tensor([[1, len(VOCAB)]]), f"from 0 to {len(VOCAB) - 1}; got {len(VOCAB)}"),
+        (torch.tensor([[1, -1]]), f"from 0 to {len(VOCAB) - 1}; got -1"),
+        (torch.empty(0, 3, dtype=torch.long), r"not empty; got \[0, 3\]"),
+    ],
+)
+@pytest.mark.parametrize("whole_words", [False, True])
+def test_what_is_no_batch_of_ids_is_not_masked(ids, message, whole_words):
+    masking = Masking.of(WORDPIECE, whole_words=whole_words)
+    assert masking.vocab_size == len(VOCAB)
+    with pytest.raises(ValueError, match=f"mask_tokens: .*{message}"):
+        mask_tokens(ids, masking, generator())

@@ -206,6 +206,10 @@ def test_what_cannot_be_compared_is_refused():
         soft_target_loss(torch.zeros(2, 3), torch.zeros(2, 4))
     with pytest.raises(ValueError, match="temperature must be above 0; got 0"):
         soft_target_loss(torch.zeros(2, 3), torch.zeros(2, 3), 0)
+    with pytest.raises(ValueError, match="temperature must be above 0; got inf"):
+        soft_target_loss(torch.zeros(2, 3), torch.zeros(2, 3), math.inf)
+    with pytest.raises(ValueError, match=r"must be \[N, V\]; got \[2, 5, 3\]"):
+        soft_target_loss(torch.zeros(2, 5, 3), torch.zeros(2, 5, 3))
     other = BertForPreTraining(BertConfig(70, **SIZES, n_layers=1))
     with pytest.raises(ValueError, match="student must know the teacher's 68 words; got 70"):
         distil(model(2), other, DATA, TrainingConfig(2), progress=False)

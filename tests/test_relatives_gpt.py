@@ -325,3 +325,12 @@ def test_a_gpt_learns_to_go_on_and_evaluation_counts_every_token(store):
     right = (logits.argmax(dim=-1) == ids[:, 1:]).float().mean()
     assert after["accuracy"] == pytest.approx(right.item(), rel=1e-4)
     assert after["n_tokens"] == ids[:, 1:].numel()
+
+
+def test_a_label_of_minus_100_among_the_ids_is_refused_and_one_behind_the_mask_is_not():
+    logits, ids = torch.zeros(1, 4, 5), torch.tensor([[1, 2, -100, -100]])
+    with pytest.raises(ValueError, match="next_token_loss: words must be from 0 to 4; got -100"):
+        next_token_loss(logits, ids)
+    asked = torch.tensor([[True, True, False, False]])
+    expected = F.cross_entropy(logits[:, :-1].mT, ids[:, 1:])  # PyTorch leaves them out
+    torch.testing.assert_close(next_token_loss(logits, ids, asked), expected)

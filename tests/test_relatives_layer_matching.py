@@ -5,7 +5,7 @@ import torch
 from torch.nn import functional as F
 
 from bertlab.model import BertConfig, BertForPreTraining, EncoderLayer
-from bertlab.relatives.distillation import student_of
+from bertlab.relatives.distillation import cosine_loss, student_of
 from bertlab.relatives.layer_matching import (
     LayerMatching,
     attention_loss,
@@ -136,3 +136,15 @@ def test_students_that_do_not_fit_are_refused():
         attention_loss(
             torch.zeros(1, 2, 3, 3), torch.zeros(1, 4, 3, 3), torch.ones(1, 3, dtype=torch.bool)
         )
+
+
+def test_losses_of_nothing_or_of_a_broadcast_are_refused():
+    scores, tokens = torch.zeros(2, 2, 3, 3), torch.ones(2, 3, dtype=torch.bool)
+    with pytest.raises(ValueError, match=r"attention_mask must be \[B, L\] = \[2, 3\].*\[1, 3\]"):
+        attention_loss(scores, scores, tokens[:1])
+    identity = torch.eye(4)
+    with pytest.raises(ValueError, match=r"hidden_loss: .*\[1, 4\]; got \[3, 4\]"):
+        hidden_loss(torch.zeros(3, 4), torch.ones(1, 4), identity)
+    for loss in (lambda x: hidden_loss(x, x, identity), lambda x: cosine_loss(x, x)):
+        with pytest.raises(ValueError, match="at least one token"):
+            loss(torch.zeros(0, 4))

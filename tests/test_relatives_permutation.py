@@ -323,3 +323,17 @@ def test_the_seed_decides_the_weights_and_nothing_global_moves():
     assert not torch.equal(first.asked, other.asked)
     encoder = Bert(CONFIG, 1).state_dict()
     assert all(torch.equal(encoder[name], part) for name, part in first.bert.state_dict().items())
+
+
+def test_a_loss_of_what_does_not_fit_is_refused():
+    logits, ids, targets = torch.zeros(2, 3, 7), torch.ones(2, 5).long(), torch.ones(2, 3).long()
+    assert permutation_loss(logits, ids, targets).item() == pytest.approx(math.log(7))
+    for wrong in (
+        (logits.view(3, 2, 7), ids, targets),  # as many guesses, in other places
+        (logits, ids.repeat(2, 1), targets),
+        (logits[:, :0], ids, targets[:, :0]),
+    ):
+        with pytest.raises(ValueError, match=r"permutation_loss: logits must be \[B, K, V\]"):
+            permutation_loss(*wrong)
+    with pytest.raises(ValueError, match="words must be from 0 to 6; got -100"):
+        permutation_loss(logits, ids * -100, targets)

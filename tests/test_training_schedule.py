@@ -1,5 +1,7 @@
 """The learning rate, the groups of the optimizer, and the settings of a training."""
 
+import math
+
 import pytest
 import torch
 from hypothesis import given
@@ -66,6 +68,14 @@ def test_weight_decay_moves_matrices_alone():
         ({"clip": -1.0}, "clip must be above 0"),
         ({"warmup": 1.0}, "warmup is a share of all steps"),
         ({"weight_decay": -0.1}, "weight_decay must not be negative"),
+        ({"steps": 1.5}, "steps must be an integer; got 1.5"),
+        ({"steps": "10"}, "steps must be an integer; got '10'"),
+        ({"learning_rate": math.inf}, "learning_rate must be above 0 and finite; got inf"),
+        ({"learning_rate": "1e-3"}, "learning_rate must be a number; got '1e-3'"),
+        ({"weight_decay": math.nan}, "weight_decay must not be negative, and must be finite"),
+        ({"seed": -1}, "seed must not be negative; got -1"),
+        ({"seed": 0.5}, "seed must be an integer; got 0.5"),
+        ({"compile": "no"}, "compile must be True or False; got 'no'"),
         ({"precision": "float16"}, "precision must be one of float32, bfloat16; got 'float16'"),
     ],
 )

@@ -224,6 +224,9 @@ def test_the_sizes_of_the_base_model_are_the_papers():
         ({"d_model": 26}, "divisible by n_heads, .* got d_model=26, n_heads=4"),
         ({"d_model": 21, "n_heads": 3}, "must be even"),
         ({"vocab_size": 0}, "vocab_size must be at least 1; got 0"),
+        ({"n_layers": 1.5}, "TransformerConfig: n_layers must be an integer; got 1.5"),
+        ({"pre_norm": "no"}, "pre_norm must be True or False; got 'no'"),
+        ({"layer_norm_eps": float("nan")}, "layer_norm_eps must be at least 0 and finite; got nan"),
         ({"dropout": 1.0}, r"dropout must be in \[0, 1\); got 1.0"),
     ],
 )

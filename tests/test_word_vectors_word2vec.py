@@ -122,8 +122,9 @@ def test_frequent_words_are_thinned_out_by_equation_5():
     for count, probability in zip(counts.tolist(), keep.tolist(), strict=True):
         dropped = max(0, 1 - math.sqrt(1e-3 / (count / 10_101)))  # eq. 5 of 2013b
         assert probability == pytest.approx(1 - dropped)
-    with pytest.raises(ValueError, match="threshold must be above 0; got 0"):
-        keep_probabilities(counts, 0)
+    for threshold in (0, math.nan):
+        with pytest.raises(ValueError, match=f"threshold must be above 0; got {threshold}"):
+            keep_probabilities(counts, threshold)
 
 
 def test_noise_prefers_rare_words_a_little():
@@ -162,6 +163,8 @@ def test_the_seed_decides_and_the_global_random_state_is_left_alone(train):
 def test_settings_and_corpora_that_cannot_work_are_refused():
     with pytest.raises(ValueError, match="Word2VecConfig: window must be above 0; got 0"):
         Word2VecConfig(window=0)
+    with pytest.raises(ValueError, match=r"epochs must be an integer; got 1\.5"):
+        Word2VecConfig(epochs=1.5)
     with pytest.raises(ValueError, match="at least 5 times"):
         train_skip_gram([["too", "little"]], progress=False)
 

@@ -103,7 +103,7 @@ def in_batch_negatives_loss(u: Tensor, v: Tensor, *, scale: float = 20.0) -> Ten
     tensor(0.3133)
     """
     check_pairs("in_batch_negatives_loss", u, v)
-    if not scale > 0:
+    if not 0 < scale < math.inf:
         raise ValueError(f"in_batch_negatives_loss: scale must be above 0; got {scale}")
     scores = scale * F.normalize(u, dim=-1) @ F.normalize(v, dim=-1).T  # [B, B]
     return F.cross_entropy(scores, torch.arange(len(u), device=u.device))
@@ -214,10 +214,11 @@ def _rows(
 
 
 def check_pairs(where: str, u: Tensor, v: Tensor) -> None:
-    """Raise ValueError unless there is one v for each u."""
-    if u.dim() != 2 or u.shape != v.shape:
+    """Raise ValueError unless there is one v for each u, and at least one pair."""
+    if u.dim() != 2 or u.shape != v.shape or not len(u):
         raise ValueError(
-            f"{where}: u and v must both be [B, D]; got {list(u.shape)} and {list(v.shape)}"
+            f"{where}: u and v, of at least one pair, must both be [B, D]; "
+            f"got {list(u.shape)} and {list(v.shape)}"
         )
 
 

@@ -16,6 +16,7 @@ from bertlab.finetuning.heads import Head
 from bertlab.finetuning.rows import Row, gather_rows
 from bertlab.finetuning.targets import TuningData, batch_of, check_data
 from bertlab.finetuning.texts import batches_by_length, check_encodings, collate, cut
+from bertlab.model.checks import check_fields
 from bertlab.model.modes import evaluation_mode
 from bertlab.tokenizers.encoding import Encoding
 from bertlab.training.optimizers import adamw
@@ -36,7 +37,7 @@ class TuningConfig:
     BERT itself: 2 to 4 epochs, batches of 16 or 32, rates of 2e-5 to 5e-5. A small model wants a
     larger rate.
 
-    Raises ValueError if a number is out of range.
+    Raises ValueError if a value is of another kind than declared, or out of range.
 
     Source: Devlin et al. (2019), appendix A.3.
     """
@@ -50,12 +51,13 @@ class TuningConfig:
     seed: int = 0
 
     def __post_init__(self) -> None:
+        check_fields(self)
         for name, fits, expected in (
             ("epochs", self.epochs >= 1, "at least 1"),
             ("batch_size", self.batch_size >= 1, "at least 1"),
-            ("learning_rate", self.learning_rate > 0, "above 0"),
+            ("learning_rate", 0 < self.learning_rate < math.inf, "above 0 and finite"),
             ("warmup", 0 <= self.warmup < 1, "a share of all steps, from 0 to below 1"),
-            ("weight_decay", self.weight_decay >= 0, "at least 0"),
+            ("weight_decay", 0 <= self.weight_decay < math.inf, "at least 0 and finite"),
             ("clip", self.clip > 0, "above 0"),
             ("seed", self.seed >= 0, "at least 0"),
         ):

@@ -169,8 +169,8 @@ def prune_heads(model: Model, heads: Iterable[Head]) -> Model:
 
     model: as in `gated_heads`; heads: pairs (layer, head); every layer keeps one at least. The copy
     computes what `without_heads` computes, with 4 * D * d_head + 3 * d_head fewer parameters a
-    head. Its layers may differ in `n_heads`, which `config` does not say: `load_pretrained` will
-    not read what `save_pretrained` writes of it. Heads are numbered anew, without gaps.
+    head. Its layers may differ in `n_heads`, which `config` cannot say: `save_pretrained` refuses
+    it; save the whole model, and prune after loading. Heads are numbered again, without gaps.
 
     Raises ValueError if the model has no such head, or if a layer would lose all of its heads.
 

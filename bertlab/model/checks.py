@@ -1,7 +1,14 @@
 """Mistakes that PyTorch would report late, or not at all, said early and by name."""
 
+from dataclasses import fields
+from numbers import Integral, Real
+from typing import Any
+
 import torch
 from torch import Tensor
+
+# A field's declared type -> what may stand in it (NumPy's numbers too), and how to say so.
+KINDS = {int: (Integral, "an integer"), float: (Real, "a number"), bool: (bool, "True or False")}
 
 
 def values_are_at_hand(tensor: Tensor) -> bool:
@@ -61,3 +68,47 @@ def check_attention(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | No
         raise ValueError(
             f"attention: mask must broadcast to the scores, {list(scores)}; got {list(mask.shape)}"
         )
+
+
+def check_guesses(where: str, logits: Tensor, name: str, true: Tensor) -> None:
+    """Raise ValueError unless there is one true class for each row of scores.
+
+    logits: [N, C]; true: [N], integers from 0 to C - 1; name: of `true`, for the message. PyTorch's
+    cross-entropy skips -100 without a word, and then a sum over N rows is divided by too many.
+    """
+    if logits.dim() != 2 or true.shape != logits.shape[:1]:
+        raise ValueError(
+            f"{where}: logits must be [N, C] and {name} [N], one for each row; "
+            f"got {list(logits.shape)} and {list(true.shape)}"
+        )
+    if not logits.is_floating_point() or true.dtype != torch.int64:
+        raise ValueError(
+            f"{where}: logits must be floating-point numbers and {name} integers, torch.long; "
+            f"got {logits.dtype} and {true.dtype}"
+        )
+    if values_are_at_hand(true) and len(true):
+        low, high = true.min().item(), true.max().item()
+        if low < 0 or high >= logits.shape[1]:
+            raise ValueError(
+                f"{where}: {name} must be from 0 to {logits.shape[1] - 1}; "
+                f"got {low if low < 0 else high}; leave out rows that are not asked"
+            )
+
+
+def check_fields(config: Any) -> None:
+    """Raise ValueError if a dataclass's field declared int, float or bool holds something else.
+
+    Python would store `n_layers=1.5` or `causal="no"`, and much later fail, or take it for True.
+    """
+    for field in fields(config):
+        if field.type in KINDS:
+            value = getattr(config, field.name)
+            check_kind(type(config).__name__, field.name, value, field.type)
+
+
+def check_kind(where: str, name: str, value: Any, kind: type) -> None:
+    """Raise ValueError unless the value is of a kind: int, float (integers fit, too) or bool."""
+    allowed, words = KINDS[kind]
+    # To Python True is a number, 1.
+    if not isinstance(value, allowed) or isinstance(value, bool) != (kind is bool):
+        raise ValueError(f"{where}: {name} must be {words}; got {value!r}")

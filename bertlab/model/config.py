@@ -1,15 +1,21 @@
 """The sizes of a BERT."""
 
+import math
 from dataclasses import dataclass
 from typing import Any
+
+from bertlab.model.checks import check_fields
+
+SIZES = ("vocab_size", "d_model", "n_layers", "n_heads", "d_ff", "max_length", "n_segments")
 
 
 @dataclass(frozen=True)
 class BertConfig:
     """Sizes and rates of a BERT; the defaults are BERT-base, uncased.
 
-    Raises ValueError if a size is not positive, if `d_model` cannot be split evenly among the
-    heads, or if `dropout` is not in [0, 1).
+    Raises ValueError if a size is not a positive integer, if `d_model` cannot be split evenly among
+    the heads, if `dropout` is not in [0, 1), if `layer_norm_eps` is negative or not finite, or if
+    `causal` is not True or False.
 
     Source: Devlin et al. (2019), section 3 (base, large); Turc et al. (2019), "Well-Read
     Students Learn Better", table 1 (tiny, mini, small, medium).
@@ -77,10 +83,12 @@ class BertConfig:
 
 def check_sizes(config: Any) -> None:
     """Raise ValueError if a size or a rate of a model's configuration is impossible."""
+    check_fields(config)
     where = type(config).__name__
-    for name in ("vocab_size", "d_model", "n_layers", "n_heads", "d_ff", "max_length"):
-        if getattr(config, name) < 1:
-            raise ValueError(f"{where}: {name} must be at least 1; got {getattr(config, name)}")
+    for name in SIZES:
+        size = getattr(config, name, 1)  # a Transformer has no segments
+        if size < 1:
+            raise ValueError(f"{where}: {name} must be at least 1; got {size}")
     if config.d_model % config.n_heads:
         raise ValueError(
             f"{where}: d_model must be divisible by n_heads, so that every head gets "
@@ -88,3 +96,7 @@ def check_sizes(config: Any) -> None:
         )
     if not 0 <= config.dropout < 1:
         raise ValueError(f"{where}: dropout must be in [0, 1); got {config.dropout}")
+    if not 0 <= config.layer_norm_eps < math.inf:
+        raise ValueError(
+            f"{where}: layer_norm_eps must be at least 0 and finite; got {config.layer_norm_eps}"
+        )

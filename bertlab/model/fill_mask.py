@@ -19,10 +19,15 @@ def fill_mask(
     with a word). Each gap is guessed for itself, with the other gaps open: the best guesses need
     not go together. The model is asked without dropout and comes back as it was.
 
-    Raises ValueError if there is no [MASK] in the text, if it is longer than the model reads,
-    if `top` is not from 1 to the number of tokens, if the tokenizer knows no [MASK], or if model
-    and tokenizer do not belong together.
+    Raises ValueError if the model has no head for words, if there is no [MASK] in the text, if it
+    is longer than the model reads, if `top` is not from 1 to the number of tokens, if the tokenizer
+    knows no [MASK], or if model and tokenizer do not belong together.
     """
+    if not isinstance(model, BertForPreTraining):
+        raise ValueError(
+            "fill_mask: model must be a BertForPreTraining, whose head guesses words; got "
+            f"{type(model).__name__}; load_pretrained(folder, BertForPreTraining) reads the head"
+        )
     size = len(tokenizer.vocab)
     if size != model.config.vocab_size:
         raise ValueError(

@@ -3,6 +3,8 @@
 import ctypes
 import platform
 
+import torch
+
 M_TRIM_THRESHOLD, M_MMAP_THRESHOLD = -1, -3  # their numbers in glibc's malloc.h
 LARGEST = 2**28  # bytes of a tensor that is kept when it is freed
 TOGETHER = 2**30  # bytes that are kept at the end of the heap
@@ -21,3 +23,14 @@ def keep_freed_memory() -> bool:
         return False
     mallopt = ctypes.CDLL(None).mallopt
     return bool(mallopt(M_MMAP_THRESHOLD, LARGEST) and mallopt(M_TRIM_THRESHOLD, TOGETHER))
+
+
+def is_out_of_memory(error: BaseException) -> bool:
+    """Whether an error says that memory is short, be it a GPU's or the machine's own.
+
+    On a processor PyTorch has no class for it: it raises a RuntimeError that names its allocator.
+    """
+    if isinstance(error, MemoryError | torch.OutOfMemoryError):
+        return True
+    words = ("DefaultCPUAllocator", "bad_alloc", "out of memory")
+    return isinstance(error, RuntimeError) and any(word in str(error) for word in words)

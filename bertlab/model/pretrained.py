@@ -5,51 +5,22 @@ Only safetensors are read: a pickle can run code when it is opened.
 
 import json
 import os
+from dataclasses import fields
 from pathlib import Path
 
-import torch
-from safetensors import SafetensorError
-from safetensors.torch import load_file, save
+from safetensors.torch import save
 from torch import Tensor
 
 from bertlab._files import write_atomically
 from bertlab.model.bert import Bert
+from bertlab.model.checks import check_kind
 from bertlab.model.config import BertConfig
 from bertlab.model.heads import BertForPreTraining
+from bertlab.model.weight_files import read_weights
+from bertlab.model.weight_names import tensor_names, tensor_shapes
 from bertlab.tokenizers import WordPiece
 from bertlab.tokenizers.vocab_txt import read_case
 
-# Our part -> their names for it, stacked in this order. "{}" is the number of the layer.
-ENCODER_PARTS = {
-    "embeddings.token": ("embeddings.word_embeddings",),
-    "embeddings.position": ("embeddings.position_embeddings",),
-    "embeddings.segment": ("embeddings.token_type_embeddings",),
-    "embeddings.norm": ("embeddings.LayerNorm",),
-    "pooler": ("pooler.dense",),
-}
-LAYER_PARTS = {
-    "attention.query_key_value": (
-        "attention.self.query",
-        "attention.self.key",
-        "attention.self.value",
-    ),
-    "attention.output": ("attention.output.dense",),
-    "attention_norm": ("attention.output.LayerNorm",),
-    "feed_forward.expand": ("intermediate.dense",),
-    "feed_forward.contract": ("output.dense",),
-    "feed_forward_norm": ("output.LayerNorm",),
-}
-HEAD_PARTS = {
-    "mlm_head.transform": ("cls.predictions.transform.dense",),
-    "mlm_head.norm": ("cls.predictions.transform.LayerNorm",),
-    "nsp_head": ("cls.seq_relationship",),
-}
-# In their files a second time: the tied unembedding and its bias; 0, 1, 2, ... is not a weight.
-COPIES = {
-    "cls.predictions.decoder.weight": "bert.embeddings.word_embeddings.weight",
-    "cls.predictions.decoder.bias": "cls.predictions.bias",
-}
-POSITION_IDS = "embeddings.position_ids"
 # Our configuration <-> theirs.
 CONFIG_NAMES = {
     "vocab_size": "vocab_size",
@@ -61,10 +32,10 @@ CONFIG_NAMES = {
     "n_segments": "type_vocab_size",
     "dropout": "hidden_dropout_prob",
     "layer_norm_eps": "layer_norm_eps",
+    "causal": "is_decoder",
 }
 # Comes with the course: trained by its own loop, see the README.md in that folder.
 BERTLAB_MINI = Path(__file__).parents[1] / "weights" / "bertlab-mini"
-HEADS = ("cls.predictions.", "cls.seq_relationship.")  # of pre-training
 FIXED = {"model_type": "bert", "hidden_act": "gelu", "position_embedding_type": "absolute"}
 
 
@@ -77,27 +48,19 @@ def load_pretrained(
     `load_tokenizer` reads; kind: `BertForPreTraining` reads the two heads as well, which
     `Bert` leaves in the file.
 
-    Raises FileNotFoundError if a file is missing, ValueError if the configuration is not a
-    BERT's, if tensors are missing, unexpected or of another shape (all are listed), if the file
-    is damaged, or if `vocab.txt` has another number of words than the model.
+    Raises FileNotFoundError if a file is missing, ValueError if `kind` is neither of the two, if
+    the configuration is not a BERT's, if `vocab.txt` has another number of words than the model,
+    or as `read_weights`, which looks at all shapes before a model is made.
     """
+    check_model_kind("load_pretrained: kind", kind)
     folder = Path(folder)
     for name in ("config.json", "model.safetensors"):
         if not (folder / name).is_file():
             raise FileNotFoundError(f"load_pretrained: {folder} holds no {name}")
     config = read_config(folder)
-    try:
-        tensors = load_file(folder / "model.safetensors")
-    except SafetensorError as error:
-        raise ValueError(
-            f"load_pretrained: {folder / 'model.safetensors'} cannot be read ({error}); is the "
-            "file whole? Fetch it again"
-        ) from error
+    weights = read_weights(folder / "model.safetensors", config, kind)
     model = kind(config)
-    names = tensor_names(config.n_layers, kind)
-    if kind is Bert:
-        tensors = {name: t for name, t in tensors.items() if not name.startswith(HEADS)}
-    model.load_state_dict(_fit(folder, tensors, names, model.state_dict()))
+    model.load_state_dict(weights)
     return model.eval()
 
 
@@ -124,29 +87,28 @@ def save_pretrained(
     tokenizer: its vocabulary becomes `vocab.txt`, its case `tokenizer_config.json`. Each file is
     written whole or not at all.
 
-    Raises ValueError if the tokenizer's vocabulary is not as large as the model's, or if it cannot
-    be written as `vocab.txt`: with a gap between its ids, or a line break in a token.
+    Raises ValueError if the model is of another kind, if its tensors are not what its
+    configuration says, as after `prune_heads`, if the tokenizer's vocabulary is not as large as the
+    model's, or if it cannot be written as `vocab.txt`: with a gap between its ids, or a line break
+    in a token.
     """
+    check_model_kind("save_pretrained: model", type(model))
     config, folder = model.config, Path(folder)
     if tokenizer is not None and len(tokenizer.vocab) != config.vocab_size:
         raise ValueError(
             f"save_pretrained: tokenizer must have vocab_size={config.vocab_size} words as the "
             f"model; got {len(tokenizer.vocab)}; do they belong together?"
         )
+    tensors = their_tensors(model)
     folder.mkdir(parents=True, exist_ok=True)
     if tokenizer is not None:  # first, since it refuses a vocabulary with gaps
         tokenizer.save_vocab(folder / "vocab.txt")
         case = {"do_lower_case": tokenizer.lowercase, "strip_accents": tokenizer.strip_accents}
         write_atomically(folder / "tokenizer_config.json", json.dumps(case, indent=2) + "\n")
-    tensors = {}
-    for ours, theirs in tensor_names(config.n_layers, type(model)).items():
-        parts = model.state_dict()[ours].chunk(len(theirs))
-        tensors |= {name: part.contiguous() for name, part in zip(theirs, parts, strict=True)}
     write_atomically(folder / "model.safetensors", save(tensors, metadata={"format": "pt"}))
     values = FIXED | {theirs: getattr(config, ours) for ours, theirs in CONFIG_NAMES.items()}
     values |= {
         "attention_probs_dropout_prob": config.dropout,
-        "is_decoder": config.causal,
         "architectures": ["BertModel" if isinstance(model, Bert) else "BertForPreTraining"],
         "dtype": str(next(model.parameters()).dtype).removeprefix("torch."),
     }
@@ -154,26 +116,65 @@ def save_pretrained(
     return folder
 
 
+def their_tensors(model: Bert | BertForPreTraining) -> dict[str, Tensor]:
+    """A model's tensors under Hugging Face's names.
+
+    Raises ValueError if one has not the shape that the configuration gives it: nobody could read
+    the file again.
+    """
+    state, kind = model.state_dict(), type(model)
+    shapes, tensors = tensor_shapes(model.config, kind), {}
+    for ours, theirs in tensor_names(model.config.n_layers, kind).items():
+        parts = state[ours].chunk(len(theirs))
+        for name, part in zip(theirs, parts, strict=True):
+            if list(part.shape) != shapes[name]:
+                raise ValueError(
+                    f"save_pretrained: model must have the shapes that its config says; {name} is "
+                    f"{list(part.shape)} and not {shapes[name]}; a config cannot say which heads "
+                    "were pruned: save the whole model, and call prune_heads after loading it"
+                )
+            tensors[name] = part.contiguous()
+    return tensors
+
+
+def check_model_kind(where: str, kind: type) -> None:
+    """Raise ValueError unless it is a model whose tensors have published names."""
+    if kind not in (Bert, BertForPreTraining):
+        raise ValueError(
+            f"{where} must be Bert or BertForPreTraining; got {getattr(kind, '__name__', kind)}"
+        )
+
+
 def read_config(folder: Path) -> BertConfig:
     """Turn a folder's `config.json` into a `BertConfig`; checks it against `vocab.txt`."""
+    path = folder / "config.json"
     try:
-        values = json.loads((folder / "config.json").read_text(encoding="utf-8"))
-    except ValueError as error:
+        values = json.loads(path.read_text(encoding="utf-8"))
+    except (ValueError, RecursionError) as error:
         raise ValueError(
-            f"load_pretrained: {folder / 'config.json'} is not JSON ({error}); fetch it again"
+            f"load_pretrained: {path} is not JSON ({error}); fetch it again"
         ) from error
+    if not isinstance(values, dict):
+        raise ValueError(
+            f"load_pretrained: {path} must hold names and values, {{...}}; "
+            f"got {type(values).__name__}; fetch it again"
+        )
     for name, value in FIXED.items():
         if values.get(name, value) != value:
             raise ValueError(
                 f"load_pretrained: {name} must be {value!r}, as in BERT; got {values[name]!r}"
             )
+    values.setdefault("is_decoder", False)
     missing = [theirs for theirs in CONFIG_NAMES.values() if theirs not in values]
     if missing:
         raise ValueError(f"load_pretrained: config.json does not say {', '.join(missing)}")
-    config = BertConfig(
-        **{ours: values[theirs] for ours, theirs in CONFIG_NAMES.items()},
-        causal=bool(values.get("is_decoder", False)),
-    )
+    for field in fields(BertConfig):
+        theirs = CONFIG_NAMES[field.name]
+        check_kind(f"load_pretrained: {path}", theirs, values[theirs], field.type)
+    try:
+        config = BertConfig(**{ours: values[theirs] for ours, theirs in CONFIG_NAMES.items()})
+    except ValueError as error:
+        raise ValueError(f"load_pretrained: {path} is not a BERT's; {error}") from error
     if (folder / "vocab.txt").is_file():
         words = len((folder / "vocab.txt").read_bytes().splitlines())
         if words != config.vocab_size:
@@ -182,70 +183,3 @@ def read_config(folder: Path) -> BertConfig:
                 f"got {words}; do the files belong together?"
             )
     return config
-
-
-def tensor_names(
-    n_layers: int, kind: type[Bert] | type[BertForPreTraining] = Bert
-) -> dict[str, tuple[str, ...]]:
-    """Our name of every tensor -> Hugging Face's, several where ours stacks theirs."""
-    parts = dict(ENCODER_PARTS)
-    for layer in range(n_layers):
-        for ours, theirs in LAYER_PARTS.items():
-            parts[f"layers.{layer}.{ours}"] = tuple(
-                f"encoder.layer.{layer}.{name}" for name in theirs
-            )
-    names = {}
-    if kind is BertForPreTraining:
-        parts = {
-            f"bert.{ours}": tuple(f"bert.{name}" for name in theirs)
-            for ours, theirs in parts.items()
-        } | HEAD_PARTS
-        names["mlm_head.bias"] = ("cls.predictions.bias",)
-    for ours, theirs in parts.items():
-        norm = ours.endswith("norm")
-        names[f"{ours}.gamma" if norm else f"{ours}.weight"] = _each(theirs, "weight")
-        if not theirs[0].endswith("_embeddings"):
-            names[f"{ours}.beta" if norm else f"{ours}.bias"] = _each(theirs, "bias")
-    return names
-
-
-def _each(names: tuple[str, ...], end: str) -> tuple[str, ...]:
-    return tuple(f"{name}.{end}" for name in names)
-
-
-def _fit(
-    folder: Path,
-    tensors: dict[str, Tensor],
-    names: dict[str, tuple[str, ...]],
-    wanted: dict[str, Tensor],
-) -> dict[str, Tensor]:
-    """The file's tensors under our names, stacked; every one that does not fit is listed."""
-    if not any(name.startswith("bert.") for theirs in names.values() for name in theirs):
-        tensors = {name.removeprefix("bert."): tensor for name, tensor in tensors.items()}
-    tensors = {n: tensor for n, tensor in tensors.items() if not n.endswith(POSITION_IDS)}
-    expected = {
-        name: [wanted[ours].shape[0] // len(theirs), *wanted[ours].shape[1:]]
-        for ours, theirs in names.items()
-        for name in theirs
-    }
-    for copy, original in COPIES.items():
-        if original in expected and original in tensors and copy in tensors:
-            if not torch.equal(tensors[copy], tensors[original]):
-                raise ValueError(
-                    f"load_pretrained: {copy} must equal {original}, as in BERT, whose unembedding "
-                    f"is tied to its embeddings; in {folder} they differ"
-                )
-            del tensors[copy]
-    faults = [f"missing: {name}" for name in expected if name not in tensors]
-    faults += [f"unexpected: {name}" for name in tensors if name not in expected]
-    faults += [
-        f"shape of {name}: expected {expected[name]}, got {list(tensors[name].shape)}"
-        for name in expected
-        if name in tensors and list(tensors[name].shape) != expected[name]
-    ]
-    if faults:
-        raise ValueError(f"load_pretrained: {folder} does not fit the model; {'; '.join(faults)}")
-    return {
-        ours: torch.cat([tensors[name].float() for name in theirs])
-        for ours, theirs in names.items()
-    }

@@ -27,8 +27,9 @@ from bertlab.model.token_checks import check_ids, check_memory, check_tokens_mas
 class TransformerConfig:
     """Sizes and rates of an encoder-decoder Transformer; the defaults are the paper's base model.
 
-    Raises ValueError if a size is not positive, if `d_model` is odd (positions need pairs of
-    dimensions) or cannot be split evenly among the heads, or if `dropout` is not in [0, 1).
+    Raises ValueError if a size is not a positive integer, if `d_model` is odd (positions need pairs
+    of dimensions) or cannot be split evenly among the heads, if `dropout` is not in [0, 1), or if
+    another value is impossible, as in `BertConfig`.
 
     Source: Vaswani et al. (2017), table 3, and section 5.1 for the vocabulary of about 37,000.
 

@@ -14,6 +14,7 @@ import torch
 from torch import Tensor
 from torch.utils.data import DataLoader, Dataset
 
+from bertlab.model.checks import check_kind
 from bertlab.pretraining.masking import Masking, mask_tokens
 from bertlab.pretraining.pairs import Pairs, plan_pairs
 from bertlab.pretraining.token_store import TokenStore
@@ -116,6 +117,8 @@ class PretrainingData(Batches):
         seed: int = 0,
         drop_last: bool = True,
     ) -> None:
+        for name, value in (("max_length", max_length), ("batch_size", batch_size), ("seed", seed)):
+            check_kind("PretrainingData", name, value, int)
         if batch_size < 1:
             raise ValueError(f"PretrainingData: batch_size must be at least 1; got {batch_size}")
         if seed < 0:

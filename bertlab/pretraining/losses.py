@@ -1,6 +1,7 @@
 """What pre-training makes small: the losses of masked words and of next sentences.
 
-All losses are in nats: a guess among k equally likely answers costs log k.
+All losses are in nats: a guess among k equally likely answers costs log k. What does not fit
+together raises ValueError; on a GPU shapes and dtypes alone are looked at.
 
 Source: Devlin et al. (2019), section 3.1 and appendix A.2.
 """
@@ -9,13 +10,18 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
+from bertlab.model.checks import check_guesses, values_are_at_hand
+
 
 def mlm_loss(logits: Tensor, words: Tensor) -> Tensor:
     """The mean of -log p(true word) over the masked positions; 0 if nothing is masked.
 
-    logits: [N, V], a row for each masked position; words: [N], the true ids.
+    logits: [N, V], a row for each masked position; words: [N], the true ids. There are no other
+    rows, so the label -100, with which others mark a position that is not asked, is an error.
+
     Source: Phuong & Hutter (2022), Algorithm 12, line 9, which has the sum.
     """
+    check_guesses("mlm_loss", logits, "words", words)
     return F.cross_entropy(logits, words, reduction="sum") / max(1, len(words))
 
 
@@ -24,6 +30,7 @@ def nsp_loss(logits: Tensor, next_sentence: Tensor) -> Tensor:
 
     logits: [B, 2]; next_sentence: [B], 0 where B follows A (IsNext), 1 where it does not.
     """
+    check_relations(logits, next_sentence)
     return F.cross_entropy(logits, next_sentence)
 
 
@@ -33,6 +40,7 @@ def nsp_sigmoid_loss(logit: Tensor, is_next: Tensor) -> Tensor:
     logit: [B]; is_next: [B], 1.0 where B follows A. With logit = logits[:, 0] - logits[:, 1] it
     equals `nsp_loss`.
     """
+    check_pairs("nsp_sigmoid_loss", logit, is_next)
     log_p, log_not_p = F.logsigmoid(logit), F.logsigmoid(-logit)  # 1 - sigmoid(z) = sigmoid(-z)
     return -(is_next * log_p + (1 - is_next) * log_not_p).mean()
 
@@ -46,6 +54,7 @@ def pretraining_loss(
 
 def mlm_gradient(logits: Tensor, words: Tensor) -> Tensor:
     """The gradient of `mlm_loss` by the logits [N, V]: (softmax - y) / N, y one-hot."""
+    check_guesses("mlm_gradient", logits, "words", words)
     gradient = logits.softmax(dim=-1)
     gradient[torch.arange(len(words)), words] -= 1
     return gradient / len(words)
@@ -53,4 +62,29 @@ def mlm_gradient(logits: Tensor, words: Tensor) -> Tensor:
 
 def nsp_sigmoid_gradient(logit: Tensor, is_next: Tensor) -> Tensor:
     """The gradient of `nsp_sigmoid_loss` by the logits [B]: (sigmoid - y) / B."""
+    check_pairs("nsp_sigmoid_gradient", logit, is_next)
     return (torch.sigmoid(logit) - is_next) / len(is_next)
+
+
+def check_relations(logits: Tensor, next_sentence: Tensor) -> None:
+    """Raise ValueError unless there are two scores and one relation, 0 or 1, for each pair."""
+    check_guesses("nsp_loss", logits, "next_sentence", next_sentence)
+    if not len(logits) or logits.shape[1] != 2:
+        raise ValueError(
+            "nsp_loss: logits must be [B, 2] with at least one pair, IsNext and NotNext; "
+            f"got {list(logits.shape)}"
+        )
+
+
+def check_pairs(where: str, logit: Tensor, is_next: Tensor) -> None:
+    """Raise ValueError unless there is one score and one truth, from 0 to 1, for each pair."""
+    if logit.dim() != 1 or not len(logit) or is_next.shape != logit.shape:
+        raise ValueError(
+            f"{where}: logit and is_next must both be [B], with at least one pair; "
+            f"got {list(logit.shape)} and {list(is_next.shape)}"
+        )
+    if values_are_at_hand(is_next) and not 0 <= is_next.min() <= is_next.max() <= 1:
+        raise ValueError(
+            f"{where}: is_next must be 1 where B follows A and 0 elsewhere; got "
+            f"{is_next.min().item():g} to {is_next.max().item():g}"
+        )

@@ -10,6 +10,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
+from bertlab.model.token_checks import check_ids
 from bertlab.tokenizers.tokenizer import Tokenizer
 from bertlab.tokenizers.wordpiece import WordPiece
 
@@ -45,6 +46,11 @@ class Masking:
             raise ValueError(
                 f"Masking: probability must be above 0 and at most 1; got {self.probability}"
             )
+
+    @property
+    def vocab_size(self) -> int:
+        """One more than the largest id that it knows."""
+        return 1 + int(torch.cat([self.special_ids, self.ordinary_ids]).max())
 
     @classmethod
     def of(
@@ -89,10 +95,13 @@ def mask_tokens(ids: Tensor, masking: Masking, generator: torch.Generator) -> Ma
     ids: [B, L], with special tokens and padding, which are never chosen. The generator alone
     decides: the same state gives the same holes.
 
+    Raises ValueError if ids are not integers, not [B, L], or not of the masking's vocabulary.
+
     Source: Devlin et al. (2019), section 3.1. Their code chooses exactly 15 % of each sequence and
     lets the random word be a special token; here each token is chosen for itself with probability
     15 %, as in Algorithm 12, and random words are ordinary ones.
     """
+    check_ids("mask_tokens", "ids", ids, masking.vocab_size)
     if masking.continues is None:
         predict = choose_tokens(ids, masking.special_ids, masking.probability, generator)
     else:

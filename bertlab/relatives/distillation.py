@@ -9,6 +9,7 @@ Source: Hinton et al. (2015), "Distilling the Knowledge in a Neural Network"; Sa
 """
 
 import copy
+import math
 from collections.abc import Callable
 from dataclasses import replace
 from typing import NamedTuple
@@ -71,8 +72,8 @@ def soft_target_loss(student: Tensor, teacher: Tensor, temperature: float = 2.0)
 
     Source: Hinton et al. (2015), section 2; Sanh et al. (2019), section 2.
     """
-    check_shapes("soft_target_loss", student, teacher)
-    if not temperature > 0:
+    check_shapes("soft_target_loss", student, teacher, "[N, V]")
+    if not 0 < temperature < math.inf:
         raise ValueError(f"soft_target_loss: temperature must be above 0; got {temperature}")
     log_s = (student / temperature).log_softmax(dim=-1)
     log_t = (teacher / temperature).log_softmax(dim=-1)
@@ -83,9 +84,11 @@ def soft_target_loss(student: Tensor, teacher: Tensor, temperature: float = 2.0)
 def cosine_loss(student: Tensor, teacher: Tensor) -> Tensor:
     """One minus the cosine of the angle between their vectors, a mean over tokens.
 
-    student, teacher: [N, D], of the same size. Source: Sanh et al. (2019), section 2.
+    student, teacher: [N, D], of the same size, at least one token. Source: Sanh et al. (2019),
+    section 2.
     """
-    check_shapes("cosine_loss", student, teacher)
+    check_shapes("cosine_loss", student, teacher, "[N, D]")
+    check_not_empty("cosine_loss", student)
     return 1 - F.cosine_similarity(student, teacher, dim=-1).mean()
 
 
@@ -170,10 +173,20 @@ def distil(
     )
 
 
-def check_shapes(where: str, student: Tensor, teacher: Tensor) -> None:
-    """Raise ValueError if what is to be compared has different shapes."""
+def check_shapes(where: str, student: Tensor, teacher: Tensor, shape: str) -> None:
+    """Raise ValueError if what is to be compared has different shapes, or not such as "[N, D]"."""
     if student.shape != teacher.shape:
         raise ValueError(
             f"{where}: student must have the teacher's shape, {list(teacher.shape)}; "
             f"got {list(student.shape)}"
+        )
+    if student.dim() != shape.count(",") + 1:
+        raise ValueError(f"{where}: student and teacher must be {shape}; got {list(student.shape)}")
+
+
+def check_not_empty(where: str, student: Tensor) -> None:
+    """Raise ValueError if there is nothing to compare: a mean over nothing is nan."""
+    if not student.numel():
+        raise ValueError(
+            f"{where}: student must hold at least one token; got {list(student.shape)}"
         )

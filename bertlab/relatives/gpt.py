@@ -16,6 +16,7 @@ from torch.nn import functional as F
 from torch.utils.data import Dataset
 
 from bertlab.model.bert import Bert, initialise
+from bertlab.model.checks import check_guesses
 from bertlab.model.config import BertConfig
 from bertlab.model.heads import MaskedLanguageModelHead
 from bertlab.model.modes import evaluation_mode
@@ -75,6 +76,7 @@ def next_token_loss(logits: Tensor, ids: Tensor, attention_mask: Tensor | None =
     asked = torch.ones_like(ids, dtype=torch.bool) if attention_mask is None else attention_mask
     asked = asked[:, 1:].bool()  # [B, L - 1]
     guesses, words = logits[:, :-1][asked], ids[:, 1:][asked]  # [N, V], [N]
+    check_guesses("next_token_loss", guesses, "words", words)
     return F.cross_entropy(guesses, words, reduction="sum") / max(1, len(words))
 
 

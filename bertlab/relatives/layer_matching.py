@@ -13,8 +13,9 @@ from bertlab.model.attention import MultiHeadAttention, split_heads
 from bertlab.model.config import BertConfig
 from bertlab.model.heads import BertForPreTraining
 from bertlab.model.modes import evaluation_mode
+from bertlab.model.token_checks import check_tokens_mask
 from bertlab.pretraining.batches import Batch
-from bertlab.relatives.distillation import check_shapes
+from bertlab.relatives.distillation import check_not_empty, check_shapes
 from bertlab.relatives.training import Losses
 
 
@@ -100,7 +101,10 @@ def attention_loss(student: Tensor, teacher: Tensor, attention_mask: Tensor) -> 
 
     Source: Jiao et al. (2020), section 3.1.
     """
-    check_shapes("attention_loss", student, teacher)
+    check_shapes("attention_loss", student, teacher, "[B, H, L, L]")
+    check_tokens_mask(
+        "attention_loss", "attention_mask", attention_mask, (len(student), student.shape[-1])
+    )
     pairs = attention_mask[:, None, :, None] & attention_mask[:, None, None, :]  # [B, 1, L, L]
     squares = (student - teacher).square() * pairs
     return squares.sum() / (pairs.sum() * student.shape[1])
@@ -112,4 +116,7 @@ def hidden_loss(student: Tensor, teacher: Tensor, projection: Tensor) -> Tensor:
     student: [N, D']; teacher: [N, D]; projection: [D, D'], learned, as a linear layer's weight.
     Source: Jiao et al. (2020), section 3.1.
     """
-    return F.mse_loss(F.linear(student, projection), teacher)
+    projected = F.linear(student, projection)  # [N, D]
+    check_shapes("hidden_loss", projected, teacher, "[N, D]")
+    check_not_empty("hidden_loss", projected)
+    return F.mse_loss(projected, teacher)

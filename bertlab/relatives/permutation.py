@@ -16,6 +16,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from bertlab.model.bert import Bert, initialise
+from bertlab.model.checks import check_guesses
 from bertlab.model.config import BertConfig
 from bertlab.model.heads import MaskedLanguageModelHead
 from bertlab.model.layers import EncoderLayer
@@ -188,6 +189,14 @@ def permutation_loss(logits: Tensor, ids: Tensor, targets: Tensor) -> Tensor:
     -log p of all of them together, by the chain rule; BERT's sum is not, for its guesses do not
     know of each other.
 
+    Raises ValueError if there is no target, or if shapes, dtypes or ids do not fit.
     Source: Yang et al. (2019), eq. 5.
     """
-    return F.cross_entropy(logits.flatten(0, 1), ids.gather(1, targets).flatten())
+    if logits.shape[:-1] != targets.shape or len(ids) != len(targets) or not targets.numel():
+        raise ValueError(
+            "permutation_loss: logits must be [B, K, V], ids [B, L] and targets [B, K], at least "
+            f"one; got {list(logits.shape)}, {list(ids.shape)} and {list(targets.shape)}"
+        )
+    guesses, words = logits.flatten(0, 1), ids.gather(1, targets).flatten()  # [B * K, V], [B * K]
+    check_guesses("permutation_loss", guesses, "words", words)
+    return F.cross_entropy(guesses, words)

@@ -80,15 +80,18 @@ def label_smoothed_loss(logits: Tensor, targets: Tensor, smoothing: float = 0.1)
 
     logits: [B, T, V]; targets: [B, T], <pad> where nothing is asked. The true symbol is wanted
     with probability 1 - smoothing + smoothing / V, any other with smoothing / V. The mean is
-    over the symbols that are not padding.
+    over the symbols that are not padding; 0 if nothing is asked.
+
+    Raises ValueError if the shapes do not fit, or if smoothing is not from 0 to 1.
 
     Source: Szegedy et al. (2016), section 7; Vaswani et al. (2017), section 5.4.
     """
+    check_scored(logits, targets, smoothing)
     log_probabilities = logits.log_softmax(dim=-1)  # [B, T, V]
     true = log_probabilities.gather(-1, targets[..., None])[..., 0]  # [B, T]
     losses = -(1 - smoothing) * true - smoothing * log_probabilities.mean(dim=-1)
     asked = targets != PAD
-    return (losses * asked).sum() / asked.sum()
+    return (losses * asked).sum() / asked.sum().clamp(min=1)
 
 
 def warmup_rate(step: int, d_model: int, warmup: int = 4000) -> float:
@@ -124,6 +127,17 @@ def _batches(pairs: Sequence[Pair], batch_size: int, generator: random.Random):
         order = generator.sample(range(len(pairs)), len(pairs))
         for start in range(0, len(order), batch_size):
             yield [pairs[i] for i in order[start : start + batch_size]]
+
+
+def check_scored(logits: Tensor, targets: Tensor, smoothing: float) -> None:
+    """Raise ValueError unless there are scores for each target and a share to smooth with."""
+    if logits.dim() != 3 or targets.shape != logits.shape[:2]:
+        raise ValueError(
+            "label_smoothed_loss: logits must be [B, T, V] and targets [B, T]; "
+            f"got {list(logits.shape)} and {list(targets.shape)}"
+        )
+    if not 0 <= smoothing <= 1:
+        raise ValueError(f"label_smoothed_loss: smoothing must be from 0 to 1; got {smoothing}")
 
 
 def _check(pairs: Sequence[Pair], steps: int, batch_size: int, test_every: int) -> None:

@@ -6,10 +6,10 @@ from dataclasses import MISSING, asdict, fields
 from pathlib import Path
 from typing import Any
 
-import torch
 from tqdm.auto import tqdm
 
 from bertlab.data.fetching import DataError
+from bertlab.model.memory import is_out_of_memory
 from bertlab.training.checkpoints import CheckpointError
 from bertlab.training.config import PRECISIONS, TrainingConfig
 from bertlab.training.processes import FirstFailed, joined_processes, local_device
@@ -99,14 +99,16 @@ def run(options: argparse.Namespace) -> int:
     except (CheckpointError, DataError, FloatingPointError, OSError, ValueError) as error:
         tqdm.write(f"bertlab pretrain: {error}", file=sys.stderr)
         return 1
-    except torch.OutOfMemoryError:
+    except FirstFailed:
+        return 1
+    except (MemoryError, RuntimeError) as error:
+        if not is_out_of_memory(error):
+            raise
         tqdm.write(
             "bertlab pretrain: too little memory on the device; start another run with "
             "--accumulate 2 or more, which gives the same result, or with a smaller --batch-size",
             file=sys.stderr,
         )
-        return 1
-    except FirstFailed:
         return 1
     except KeyboardInterrupt:
         tqdm.write("bertlab pretrain: interrupted; the last checkpoint is kept", file=sys.stderr)

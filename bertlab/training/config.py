@@ -1,7 +1,10 @@
 """All numbers of a training in one place."""
 
+import math
 from dataclasses import asdict, dataclass
 from typing import Any
+
+from bertlab.model.checks import check_fields
 
 PRECISIONS = ("float32", "bfloat16")
 
@@ -21,7 +24,7 @@ class TrainingConfig:
     BERT itself: 1,000,000 steps of 256 sequences, learning rate 1e-4, 10,000 steps of warm-up.
     A small model learns faster with a larger rate.
 
-    Raises ValueError if a number is out of range.
+    Raises ValueError if a value is of another kind than declared, or out of range.
     """
 
     steps: int
@@ -38,25 +41,31 @@ class TrainingConfig:
     keep: int = 2
 
     def __post_init__(self) -> None:
+        check_fields(self)
         for name in ("steps", "accumulate", "evaluate_every", "save_every", "keep"):
             if getattr(self, name) < 1:
                 raise ValueError(
                     f"TrainingConfig: {name} must be at least 1; got {getattr(self, name)}"
                 )
-        for name in ("learning_rate", "clip"):
-            if not getattr(self, name) > 0:
-                raise ValueError(
-                    f"TrainingConfig: {name} must be above 0; got {getattr(self, name)}"
-                )
+        if not 0 < self.learning_rate < math.inf:
+            raise ValueError(
+                f"TrainingConfig: learning_rate must be above 0 and finite; "
+                f"got {self.learning_rate}"
+            )
+        if not self.clip > 0:  # infinity clips nothing
+            raise ValueError(f"TrainingConfig: clip must be above 0; got {self.clip}")
         if not 0 <= self.warmup < 1:
             raise ValueError(
                 f"TrainingConfig: warmup is a share of all steps, from 0 to below 1; "
                 f"got {self.warmup}"
             )
-        if self.weight_decay < 0:
+        if not 0 <= self.weight_decay < math.inf:
             raise ValueError(
-                f"TrainingConfig: weight_decay must not be negative; got {self.weight_decay}"
+                "TrainingConfig: weight_decay must not be negative, and must be finite; "
+                f"got {self.weight_decay}"
             )
+        if self.seed < 0:
+            raise ValueError(f"TrainingConfig: seed must not be negative; got {self.seed}")
         if self.precision not in PRECISIONS:
             raise ValueError(
                 f"TrainingConfig: precision must be one of {', '.join(PRECISIONS)}; "

@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from bertlab._files import write_atomically
+from bertlab.model.checks import check_fields
 from bertlab.model.config import BertConfig
 from bertlab.training.config import TrainingConfig
 
@@ -18,7 +19,7 @@ class RunSettings:
 
     probability: that a word is masked to learn from; examined is always at BERT's 15 %.
 
-    Raises ValueError if a number is out of range.
+    Raises ValueError if a value is of another kind than declared, or out of range.
     """
 
     corpus: str
@@ -34,6 +35,7 @@ class RunSettings:
     validation: float = 0.05
 
     def __post_init__(self) -> None:
+        check_fields(self)
         if self.size not in SIZES:
             raise ValueError(
                 f"RunSettings: size must be one of {', '.join(SIZES)}; got {self.size!r}"
@@ -68,7 +70,7 @@ class RunSettings:
         try:
             values = json.loads(path.read_text(encoding="utf-8"))
             return cls(**values | {"training": TrainingConfig(**values["training"])})
-        except (ValueError, TypeError, KeyError) as error:
+        except (ValueError, TypeError, KeyError, RecursionError) as error:
             raise ValueError(
                 f"{path} is damaged or of another version ({error}); start a new run in another "
                 "folder"

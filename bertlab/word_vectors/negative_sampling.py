@@ -46,7 +46,7 @@ def keep_probabilities(counts: Tensor, threshold: float = 1e-3) -> Tensor:
     >>> keep_probabilities(torch.tensor([900, 99, 1]), threshold=0.009)
     tensor([0.1000, 0.3015, 1.0000])
     """
-    if threshold <= 0:
+    if not threshold > 0:
         raise ValueError(f"keep_probabilities: threshold must be above 0; got {threshold}")
     frequency = counts / counts.sum()
     return (threshold / frequency).sqrt().clamp(max=1)

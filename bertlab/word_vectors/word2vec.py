@@ -17,6 +17,7 @@ import torch
 from torch import Tensor
 from tqdm.auto import tqdm
 
+from bertlab.model.checks import check_fields
 from bertlab.word_vectors.negative_sampling import keep_probabilities, noise_distribution
 from bertlab.word_vectors.vectors import WordVectors
 from bertlab.word_vectors.vocabulary import Sentence, Vocabulary
@@ -31,6 +32,8 @@ class Word2VecConfig:
     falls to nothing along a straight line; subsample: t of `keep_probabilities` (sample);
     min_count: rarer words are left out; piece: T, words in one step; noise_words: N, drawn for
     one step.
+
+    Raises ValueError if a value is of another kind than declared, or not above 0.
     """
 
     d_model: int = 100
@@ -44,6 +47,7 @@ class Word2VecConfig:
     noise_words: int = 64
 
     def __post_init__(self) -> None:
+        check_fields(self)
         for name, value in vars(self).items():
             if not value > 0:
                 raise ValueError(f"Word2VecConfig: {name} must be above 0; got {value}")

@@ -1,0 +1,117 @@
+"""A published BERT's `model.safetensors` into tensors under our names; refused before it is read.
+
+The file's header says every tensor's name, shape and dtype. They are compared with what the
+configuration asks for, so that sizes which do not fit cost neither memory nor time.
+"""
+
+from collections.abc import Iterable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors import SafetensorError, safe_open
+from torch import Tensor
+
+from bertlab.model.bert import Bert
+from bertlab.model.config import BertConfig
+from bertlab.model.heads import BertForPreTraining
+from bertlab.model.weight_names import (
+    COPIES,
+    HEADS,
+    LAYER_TENSORS,
+    POSITION_IDS,
+    present_name,
+    tensor_names,
+    tensor_shapes,
+)
+
+DTYPES = ("F16", "BF16", "F32", "F64")  # as safetensors calls them
+SHOWN = 3  # faults that a message names
+
+
+def read_weights(
+    path: Path, config: BertConfig, kind: type[Bert] | type[BertForPreTraining]
+) -> dict[str, Tensor]:
+    """The file's tensors under our names, stacked, float32.
+
+    Raises ValueError if the file is damaged, or if tensors are missing, unexpected, of another
+    shape or not floating-point numbers: the first three are named, the others counted.
+    """
+    try:
+        with safe_open(path, framework="pt") as file:
+            stored = stored_names(path, file.keys(), kind)
+            copies = {c: o for c, o in COPIES.items() if c in stored and o in stored}
+            found = {name: file.get_slice(stored[name]) for name in stored if name not in copies}
+            check_tensors(path, found, config, kind)
+            for copy, original in copies.items():
+                one, other = file.get_tensor(stored[copy]), file.get_tensor(stored[original])
+                check_equal(path, copy, original, one, other)
+            return {
+                ours: torch.cat([file.get_tensor(stored[name]).float() for name in theirs])
+                for ours, theirs in tensor_names(config.n_layers, kind).items()
+            }
+    except SafetensorError as error:
+        raise ValueError(
+            f"load_pretrained: {path} cannot be read ({error}); is the file whole? Fetch it again"
+        ) from error
+
+
+def stored_names(
+    path: Path, names: Iterable[str], kind: type[Bert] | type[BertForPreTraining]
+) -> dict[str, str]:
+    """Today's name of each tensor that is a weight of this kind -> its name in the file.
+
+    Raises ValueError if two tensors of the file would be the same weight.
+    """
+    stored: dict[str, str] = {}
+    for in_file in names:
+        name = present_name(in_file, kind)
+        if name.endswith(POSITION_IDS) or (kind is Bert and name.startswith(HEADS)):
+            continue
+        if name in stored:
+            raise ValueError(
+                f"load_pretrained: {path} must hold each weight once; got {stored[name]} and "
+                f"{in_file}"
+            )
+        stored[name] = in_file
+    return stored
+
+
+def check_tensors(
+    path: Path,
+    found: dict[str, Any],
+    config: BertConfig,
+    kind: type[Bert] | type[BertForPreTraining],
+) -> None:
+    """Raise ValueError unless names, shapes and dtypes are those of the configuration.
+
+    found: name -> what `get_slice` gives, which knows shape and dtype without reading the numbers.
+    """
+    # A million layers are not spelled out: each has several tensors, and the file holds fewer.
+    n_layers = min(config.n_layers, len(found) + 1)
+    expected = tensor_shapes(replace(config, n_layers=n_layers), kind)
+    uncounted = (config.n_layers - n_layers) * LAYER_TENSORS
+    faults = [f"missing: {name}" for name in expected if name not in found]
+    faults += [f"unexpected: {name}" for name in found if name not in expected]
+    for name in [name for name in expected if name in found]:
+        shape, dtype = found[name].get_shape(), found[name].get_dtype()
+        if shape != expected[name]:
+            faults.append(f"shape of {name}: expected {expected[name]}, got {shape}")
+        if dtype not in DTYPES:
+            faults.append(f"dtype of {name}: expected one of {', '.join(DTYPES)}, got {dtype}")
+    if faults:
+        more = len(faults) + uncounted - SHOWN
+        raise ValueError(
+            f"load_pretrained: {path} does not fit the model; {'; '.join(faults[:SHOWN])}"
+            + (f"; and {more:,} more" if more > 0 else "")
+        )
+
+
+def check_equal(path: Path, copy: str, original: str, one: Tensor, other: Tensor) -> None:
+    """Raise ValueError unless a second copy of a tied weight is what the weight itself is."""
+    if one.dtype != other.dtype or not torch.equal(one, other):
+        raise ValueError(
+            f"load_pretrained: {copy} must equal {original}, as in BERT, whose unembedding is tied "
+            f"to its embeddings; in {path} they differ"
+        )
