@@ -17,13 +17,12 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 ROOT = Path(__file__).resolve().parent.parent
-HUB = """
-from pathlib import Path
-from tempfile import mkdtemp
-from tests.browser.jupyterhub_box import class_server
-settings = 'instructors = ["emmy"]\\nstudents = ["ada"]\\n[limits]\\nmemory_gb = 2\\nprocesses = 300'
-with class_server(Path(mkdtemp(dir=".")), settings) as server:
-    print("log-in and course server answer at", server.address)
+HUB_SETTINGS = """
+instructors = ["emmy"]
+students = ["ada"]
+[limits]
+memory_gb = 2
+processes = 300
 """
 # What is documented, with what it is for. One page or submission stands for all of them.
 WAYS = {
@@ -43,6 +42,7 @@ WAYS = {
         .venv/bin/python -m bertlab.data fetch core
         .venv/bin/python -m jupyter lab --version
         .venv/bin/python -m course.lectures lectures/01_words_to_subwords.ipynb
+        .venv/bin/python -m tests.wheels_elsewhere
     """,
     "conda": """
         conda env create --prefix ./.conda -f environment.yml
@@ -60,11 +60,11 @@ WAYS = {
         .venv/bin/python -m course similar ps1_bpe
         .venv/bin/python -m course export --format moodle --to grades.csv
     """,
-    "class server": f"""
+    "class server": """
         "$PYTHON" -m venv .venv
         .venv/bin/python -m pip install -q -c constraints.txt ".[course,hub]"
         .venv/bin/python -m bertlab.data fetch core
-        .venv/bin/python -c '{HUB}'
+        .venv/bin/python -m tests.clean_setups --class-server
     """,
     "make book": """
         make .venv/book.stamp data
@@ -76,8 +76,8 @@ WAYS = {
         .venv/bin/python -m pip wheel -q --no-deps -w dist .
         .venv/bin/python -m pip install -q -c constraints.txt dist/bertlab-*.whl
         mkdir elsewhere && cd elsewhere
-        ../.venv/bin/python -m bertlab pretrain --corpus python-topics --size tiny --steps 3 --out run
-        ../.venv/bin/python -m bertlab fill-mask run/model "The king [MASK] his daughter."
+        ../.venv/bin/python -m bertlab pretrain --corpus python-topics --size tiny --steps 3 --out r
+        ../.venv/bin/python -m bertlab fill-mask r/model "The king [MASK] his daughter."
     """,
 }
 NEEDS_ROOT = "it needs root, bubblewrap and configurable-http-proxy"
@@ -90,7 +90,10 @@ def main() -> int:
     parser.add_argument("--python", default=sys.executable, help="the Python to set up with")
     parser.add_argument("--wait-for", help=argparse.SUPPRESS)
     parser.add_argument("--while", dest="process", type=int, help=argparse.SUPPRESS)
+    parser.add_argument("--class-server", action="store_true", help=argparse.SUPPRESS)
     asked = parser.parse_args()
+    if asked.class_server:
+        return start_class_server()
     if asked.wait_for:
         return wait_for(asked.wait_for, asked.process)
     if unknown := set(asked.way) - set(WAYS):
@@ -161,6 +164,15 @@ def wait_for(address: str, process: int) -> int:
             os.kill(process, 0)
         except ProcessLookupError:
             return 1
+
+
+def start_class_server() -> int:
+    """Start a class server with the Python that runs this, until it answers."""
+    from tests.browser.jupyterhub_box import class_server
+
+    with TemporaryDirectory() as folder, class_server(Path(folder), HUB_SETTINGS) as server:
+        print(f"the Hub and the course's server answer at {server.address}")
+    return 0
 
 
 if __name__ == "__main__":
