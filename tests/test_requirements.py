@@ -1,6 +1,7 @@
 """One list of requirements, said the same way to pip and to conda, and no shorter than what the
 code imports: the tests' environment has every extra, so a missing line would not be noticed."""
 
+import re
 import sys
 import tomllib
 from importlib.metadata import packages_distributions
@@ -10,10 +11,12 @@ import yaml
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
+from tests.clean_setups import WAYS
 from tests.conftest import ROOT, read_page
 from tests.test_floors import imported
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+MAKEFILE = (ROOT / "Makefile").read_text()
 CONDA = yaml.safe_load((ROOT / "environment.yml").read_text())
 
 # The extras whose requirements a file may import; the longest beginning of its path counts.
@@ -146,3 +149,20 @@ def test_what_is_asked_for_is_imported_or_has_a_reason():
 
 def test_grading_asks_for_what_dask_makes_its_certificates_with():
     assert "cryptography" in expand("grading")
+
+
+def test_every_extra_that_a_guide_installs_is_tried_in_a_clean_environment():
+    guides = ["README.md", "course/README.md", "course/jupyterhub/README.md"]
+    tried = " ".join([*WAYS.values(), MAKEFILE])
+    named, known = (
+        {extra for extras in re.findall(r"\"\.\[([\w,]+)\]\"", text) for extra in extras.split(",")}
+        for text in (" ".join((ROOT / guide).read_text() for guide in guides), tried)
+    )
+    assert named == known == {"course", "grading", "hub", "book", "test"}
+
+
+def test_every_command_that_sets_up_has_its_way():
+    stamps = re.findall(r"^(\w+): \$\((?:COURSE|GRADING|BOOK|TEST)\).*##", MAKEFILE, re.MULTILINE)
+    tried = " ".join(WAYS)
+    missing = {target for target in stamps if f"make {target}" not in tried}
+    assert missing == {"lectures", "exercises", "format"}  # the environments of `lab` and `test`

@@ -37,9 +37,7 @@ def main() -> int:
             found = f"missing: {', '.join(missing)}" if missing else "all there"
             print(f"  {system:13} Python {python}  {found}", flush=True)
     if not failed:
-        print(
-            f"{len(pins)} packages have wheels for Python {', '.join(PYTHONS)} on {', '.join(SYSTEMS)}"
-        )
+        print(f"{len(pins)} packages have wheels for {len(SYSTEMS)} systems, {', '.join(PYTHONS)}")
     return int(failed)
 
 
