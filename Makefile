@@ -29,7 +29,7 @@ LAB_OPTIONS += --allow-root
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help lab test quick lint lectures book exercises grading format data clean
+.PHONY: help lab test quick lint lectures book exercises grading setups format data clean
 
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -57,6 +57,9 @@ exercises: $(COURSE) ## make the students' notebooks anew from solutions/
 	cd course && ../$(BIN) -m nbgrader generate_assignment "*" --no-db --force
 
 grading: $(GRADING) data ## set up what the instructor's commands need (course/README.md)
+
+setups: ## every documented way to set up, each in a clean environment (half an hour, 3 GB)
+	$(PYTHON) -m tests.clean_setups
 
 format: $(TEST) ## put code and notebooks into their normal form
 	$(BIN) -m ruff check --fix --quiet . || true

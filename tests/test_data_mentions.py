@@ -1,11 +1,15 @@
 """Links keep their place through all the cleaning, to the character."""
 
+import hashlib
+import json
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from bertlab import data
 from bertlab.data.clean import clean_wikitext
+from bertlab.data.corpora import wikipedia_markup
 from bertlab.data.mentions import (
     LABEL,
     Marked,
@@ -140,3 +144,12 @@ def test_articles_can_be_split_like_any_documents(wikipedia):
     train, held_out = data.split(wikipedia)
     assert len(train) + len(held_out) == len(wikipedia)
     assert 0 < len(held_out) < len(train)
+
+
+@pytest.mark.corpora
+def test_links_stand_where_a_parser_with_a_tree_found_them():
+    fetched("wikipedia")
+    marked = [clean_wikitext(mark_links(markup)) for markup in wikipedia_markup()]
+    # By mwparserfromhell 0.7.2, before the marking did without it.
+    reference = "f9a3df100d148ee6c82cab1c87577d331881de17a097ca4fda1a4b000f116ccc"
+    assert hashlib.sha256(json.dumps(marked).encode()).hexdigest() == reference

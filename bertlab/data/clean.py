@@ -1,7 +1,8 @@
 """Raw text to clean sentences: wiki markup, speeches, white space, and the sentence split."""
 
+import html
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 # Sections that hold lists of links and books, not prose; what follows the first one goes too.
 END_SECTIONS = re.compile(
@@ -9,14 +10,27 @@ END_SECTIONS = re.compile(
     r"citations|footnotes|notes and references|works cited|literature|gallery)\s*==+\s*$",
     re.IGNORECASE | re.MULTILINE,
 )
-NOT_PROSE_TAGS = ("ref", "table", "gallery", "math", "timeline", "score", "syntaxhighlight",
-                  "source", "pre", "code", "imagemap", "hiero", "ol", "ul", "dl")  # fmt: skip
+NOT_PROSE_TAGS = ("ref|table|gallery|math|timeline|score|syntaxhighlight|source|pre|code|imagemap|"
+                  "hiero|ol|ul|dl|categorytree|graph|inputbox|section|templatedata")  # fmt: skip
 NOT_PROSE_LINKS = re.compile(r"^:?\s*[a-z][\w -]{1,30}:", re.IGNORECASE)  # File:, Category:, de:
-# Before parsing: a reference that somebody forgot to close hides the rest from the parser.
+# References go first: one that somebody forgot to close would pair with the end of another.
 REFERENCE = re.compile(r"<ref[^>/]*/>|<ref[^>]*>.*?</ref>", re.IGNORECASE | re.DOTALL)
 LIST_LINE = re.compile(r"^[*#:;].*$", re.MULTILINE)
-MARKUP = re.compile(r"[|<>{}]|\[\[|\]\]|==")  # a line that the parser gave up on
+MARKUP = re.compile(r"[|<>{}]|\[\[|\]\]|==")  # what none of the rules removed: the line goes
 CAPTION = re.compile(r"^(thumb|left|right|frame|upright|\d+px)\b.*\|", re.IGNORECASE)
+COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
+HIDDEN = re.compile(rf"<({NOT_PROSE_TAGS})\b[^<>]*?(?:/>|>.*?</\1\s*>)", re.IGNORECASE | re.DOTALL)
+TAG = re.compile(rf"</?(?!(?:{NOT_PROSE_TAGS})\b)[a-z][a-z0-9]*\b[^<>]*>", re.IGNORECASE)
+# Each finds an innermost piece: no link in the link, no template in the template. Replaced again
+# and again, from the inside out, nothing that was closed is left.
+LINK = re.compile(r"\[\[([^\[\]|\n]*)(?:\|([^\[\]]*(?:\[[^\[\]]*\][^\[\]]*)*))?\]\]")
+TEMPLATE = re.compile(r"\{\{((?:[^{}]|(?<!\{)\{(?!\{)|(?<!\})\}(?!\}))*)\}\}")
+TABLE = re.compile(r"^[ \t]*\{\|(?:(?!^[ \t]*\{\|).)*?^[ \t]*\|\}", re.MULTILINE | re.DOTALL)
+WEB_LINK = re.compile(r"\[(?:https?:|ftp:|mailto:)?//[^\s\]]+(?:[ \t]+([^\]\n]*))?\]")
+HEADING = re.compile(r"^(=+)(.+?)\1\s*$", re.MULTILINE)
+ENTITY = re.compile(r"&#?\w+;")
+GENITIVE = re.compile(r"(?<!')''(?!')([^'\n]+)'''s\b")  # ''Iliad'''s: italics, then an apostrophe
+BOLD_OR_ITALIC = re.compile("'{2,5}")
 
 
 def clean_wikitext(markup: str) -> list[str]:
@@ -24,23 +38,21 @@ def clean_wikitext(markup: str) -> list[str]:
 
     Templates, tables, references, pictures with their captions, lists, headings and the
     sections at the end (references, links, literature) are removed; links keep their text.
-    """
-    import mwparserfromhell
 
+    >>> clean_wikitext("In [[London]] the [[bus|buses]] are ''red'', {{convert|3|m}} wide.")
+    ['In London the buses are red, 3 m wide.']
+    """
     end = END_SECTIONS.search(markup)
-    markup = REFERENCE.sub("", markup[: end.start()] if end else markup)
-    markup = LIST_LINE.sub("", markup)
-    code = mwparserfromhell.parse(markup)
-    for tag in code.filter_tags(matches=lambda tag: str(tag.tag).lower() in NOT_PROSE_TAGS):
-        _remove(code, tag)
-    for link in code.filter_wikilinks(matches=lambda link: NOT_PROSE_LINKS.match(str(link.title))):
-        _remove(code, link)
-    for template in code.filter_templates():
-        _replace(code, template, _text_of_template(template))
-    for heading in code.filter_headings():
-        _replace(code, heading, "\n\n")
-    lines = code.strip_code(normalize=True, collapse=False).splitlines()
-    kept = (tidy(line) for line in lines if not CAPTION.match(line))
+    text = REFERENCE.sub("", markup[: end.start()] if end else markup)
+    text = LIST_LINE.sub("", text)
+    text = HIDDEN.sub("", COMMENT.sub("", text))
+    text = _replace_all(LINK, _text_of_link, text)
+    text = _replace_all(TEMPLATE, _text_of_template, text)
+    text = _replace_all(TABLE, "", text)
+    text = WEB_LINK.sub(lambda link: link[1] or "", text)
+    text = TAG.sub("", HEADING.sub("\n\n", text))
+    text = ENTITY.sub(lambda entity: html.unescape(entity[0]), _without_styles(text))
+    kept = (tidy(line) for line in text.splitlines() if not CAPTION.match(line))
     return [line for line in kept if len(line.split()) >= 8 and not MARKUP.search(line)]
 
 
@@ -73,24 +85,32 @@ def split_sentences(paragraphs: Iterable[str]) -> list[str]:
     return sentences
 
 
-def _text_of_template(template: object) -> str:
+def _replace_all(pattern: re.Pattern, by: str | Callable[[re.Match], str], text: str) -> str:
+    """Replace until nothing is left to replace: what was around a match may match now."""
+    while True:
+        text, replaced = pattern.subn(by, text)
+        if not replaced:
+            return text
+
+
+def _text_of_link(link: re.Match) -> str:
+    """What a reader sees of a link: its text or else its title; nothing of a picture."""
+    title, text = link.groups()
+    if NOT_PROSE_LINKS.match(title):
+        return ""
+    return title if text is None else _without_styles(text)
+
+
+def _text_of_template(template: re.Match) -> str:
     """The few templates that stand for words in a sentence; the others stand for nothing."""
-    name = str(template.name).strip().lower()
-    values = [str(p.value).strip() for p in template.params if not p.showkey]
+    name, *parameters = (part.strip() for part in template[1].split("|"))
+    name, values = name.lower(), [value for value in parameters if "=" not in value]
     if name in ("convert", "cvt") and len(values) >= 2:
         return f"{values[0]} {values[1]}"
     if (name.startswith("lang") or name in ("nowrap", "transl", "transliteration")) and values:
-        return values[-1]
+        return values[-1].lstrip("*")  # the asterisk of a word that no text has handed down
     return {"ndash": "–", "mdash": "—", "spaced ndash": " – ", "snd": " – "}.get(name, "")
 
 
-def _remove(code: object, node: object) -> None:
-    _replace(code, node, "")
-
-
-def _replace(code: object, node: object, text: str) -> None:
-    """Replace a node that may have gone already, inside one that was replaced before."""
-    try:
-        code.replace(node, text)
-    except ValueError:
-        return
+def _without_styles(text: str) -> str:
+    return BOLD_OR_ITALIC.sub("", GENITIVE.sub(r"\1's", text))

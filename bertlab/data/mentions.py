@@ -9,7 +9,7 @@ learns "linked here", and no tagger can find all of it.
 import re
 from typing import NamedTuple
 
-from bertlab.data.clean import NOT_PROSE_LINKS, clean_wikitext, split_sentences, tidy
+from bertlab.data.clean import LINK, NOT_PROSE_LINKS, clean_wikitext, split_sentences, tidy
 from bertlab.data.corpora import kept, wikipedia_markup
 from bertlab.tokenizers.words import word_spans
 
@@ -62,15 +62,16 @@ def marked_sentences(markup: str) -> list[Marked]:
 
 def mark_links(markup: str) -> str:
     """Wiki markup with a mark before and behind the text of every link to an article."""
-    import mwparserfromhell
+    return LINK.sub(_mark_link, MARKS.sub("", markup))
 
-    code = mwparserfromhell.parse(MARKS.sub("", markup))
-    for link in code.filter_wikilinks():
-        if not NOT_PROSE_LINKS.match(str(link.title)):
-            text = str(link.title if link.text is None else link.text)
-            if (inside := text.strip()) and "[[" not in text:
-                link.text = text.replace(inside, f"{OPENS}{inside}{CLOSES}")
-    return str(code)
+
+def _mark_link(link: re.Match) -> str:
+    title, text = link.groups()
+    shown = title if text is None else text
+    inside = shown.strip()
+    if not inside or NOT_PROSE_LINKS.match(title):
+        return link[0]
+    return f"[[{title}|{shown.replace(inside, f'{OPENS}{inside}{CLOSES}')}]]"
 
 
 def take_marks(marked: str) -> tuple[str, list[Span]]:
