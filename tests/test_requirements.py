@@ -165,4 +165,9 @@ def test_every_command_that_sets_up_has_its_way():
     stamps = re.findall(r"^(\w+): \$\((?:COURSE|GRADING|BOOK|TEST)\).*##", MAKEFILE, re.MULTILINE)
     tried = " ".join(WAYS)
     missing = {target for target in stamps if f"make {target}" not in tried}
-    assert missing == {"lectures", "exercises", "format"}  # the environments of `lab` and `test`
+    assert missing == {
+        "quick",
+        "lectures",
+        "exercises",
+        "format",
+    }  # the environments of `lab` and `test`
