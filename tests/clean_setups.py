@@ -52,7 +52,7 @@ WAYS = {
     "make grading": """
         make grading
         mkdir -p handed_in/ada handed_in/ben
-        cp exercises/ps1_bpe/ps1_bpe.ipynb handed_in/ada/
+        cp solutions/ps1_bpe/ps1_bpe.ipynb handed_in/ada/
         cp solutions/ps1_bpe/ps1_bpe.ipynb handed_in/ben/
         .venv/bin/python -m course release ps1_bpe
         .venv/bin/python -m course collect ps1_bpe --from handed_in
