@@ -1,25 +1,28 @@
 """WordPiece, as BERT uses it: normalise, split into words, cut each word into pieces."""
 
 import os
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
+
+import numpy as np
 
 from bertlab._files import write_atomically
 from bertlab.tokenizers import tokenizer_json
-from bertlab.tokenizers.encoding import CLS, SEP, UNKNOWN, Span
+from bertlab.tokenizers.encoding import CLS, SEP, UNKNOWN
 from bertlab.tokenizers.learning import TieBreak, first_vocab, learn_merges
 from bertlab.tokenizers.likelihood import SCORED
-from bertlab.tokenizers.longest_match import longest_match
-from bertlab.tokenizers.normalize import CHUNK, normalize, normalized_characters
+from bertlab.tokenizers.longest_match import LongestMatcher, longest_match
+from bertlab.tokenizers.normalize import CHUNK, normalize, normalized_places
+from bertlab.tokenizers.offsets import code_points
 from bertlab.tokenizers.pieces import CONTINUES, first_alphabet, first_pieces, glue
 from bertlab.tokenizers.ranking import Gains, learn_by_score
 from bertlab.tokenizers.tokenizer import Tokenizer
 from bertlab.tokenizers.words import count_words, split_chunks, split_words, word_spans
 
+ORDINARY = 100  # characters; longer words are rare, and cut in another way
 BERT_SPECIAL_TOKENS = ("[PAD]", UNKNOWN, CLS, SEP, "[MASK]")
 CRITERIA = (*SCORED, "frequency")
 NORMALIZER = {"type": "BertNormalizer", "clean_text": True, "handle_chinese_chars": True}
@@ -42,8 +45,6 @@ class WordPiece(Tokenizer):
     strip_accents: bool | None = None
     longest_word: int = 100
     gains: tuple[float, ...] = ()
-
-    chunk: ClassVar[re.Pattern[str]] = CHUNK
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -158,30 +159,44 @@ class WordPiece(Tokenizer):
         return split_chunks(text, CHUNK)
 
     def _words(self, chunk: str) -> list[str]:
-        return _split_normalized(chunk, self.lowercase, self.strip_accents)
+        return _split_normalized(chunk, **self._normalization)
 
-    def _cut(self, word: str) -> list[int]:
-        pieces = longest_match(word, self.vocab, self.longest_word)
-        return [self.vocab[piece] for piece in pieces]
+    def _cut(self, word: str) -> tuple[int, ...]:
+        if ORDINARY < len(word) <= self.longest_word:
+            pieces = self._matcher.cut(word)
+        else:
+            pieces = longest_match(word, self.vocab, self.longest_word)
+        return tuple(map(self.vocab.__getitem__, pieces))
 
-    def _spans_in(self, chunk: str) -> list[Span]:
-        text, places = self._normalize(chunk)
-        spans = []
-        for start, end in word_spans(text):
-            for id in self._ids_of_word[text[start:end]]:
-                after = start + self._width_of.get(id, end - start)
-                spans.append((places[start], places[after - 1] + 1))
-                start = after
-        return spans
+    @cached_property
+    def _matcher(self) -> LongestMatcher:
+        return LongestMatcher(self.vocab, self.longest_word)
 
-    def _normalize(self, chunk: str) -> tuple[str, Sequence[int]]:
-        """The normalised chunk, and for each of its characters the place it comes from."""
-        if chunk.isascii() and chunk.isprintable():
-            return normalize(chunk, lowercase=self.lowercase), range(len(chunk))
-        pairs = list(
-            normalized_characters(chunk, lowercase=self.lowercase, strip_accents=self.strip_accents)
-        )
-        return "".join(character for character, _ in pairs), [place for _, place in pairs]
+    def _widths(self, text: str, ids: Sequence[int]) -> Iterable[int]:
+        if self.vocab[UNKNOWN] not in ids:
+            return map(self._width_of.__getitem__, ids)
+        # [UNK] covers its word: the next one whenever a token does not continue a word.
+        words = word_spans(normalize(text, **self._normalization))
+        widths = []
+        for id in ids:
+            if id not in self._continuing:
+                start, end = next(words)
+            widths.append(self._width_of.get(id, end - start))
+        return widths
+
+    def _places(self, text: str) -> np.ndarray:
+        """Where the characters come from that normalisation leaves, but for white space."""
+        is_solid = code_points(normalize(text, **self._normalization)) != ord(" ")
+        return normalized_places(text, **self._normalization)[is_solid]
+
+    @property
+    def _normalization(self) -> dict[str, bool | None]:
+        return {"lowercase": self.lowercase, "strip_accents": self.strip_accents}
+
+    @cached_property
+    def _continuing(self) -> set[int]:
+        """The pieces that continue a word."""
+        return {id for piece, id in self.vocab.items() if piece.startswith(CONTINUES)}
 
     @cached_property
     def _width_of(self) -> dict[int, int]:
