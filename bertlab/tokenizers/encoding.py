@@ -102,26 +102,27 @@ def kept_lengths(first: int, second: int, room: int) -> tuple[int, int]:
 class Kept(dict):
     """Remembers what `work` answered; words repeat, so most answers are there already.
 
-    It holds at most `most` answers of together about `most_bytes`, then it starts anew, and none
-    for a key of more than 256 characters, so its memory is bounded whatever the text: a tokenizer
-    has two of these.
+    It holds at most `most` answers, of together about `MOST_BYTES`, then it starts again from
+    nothing, and no answer for a key of more than 256 characters. So its memory is bounded
+    whatever the text is: a tokenizer has two of these, which together stay below 100 MB.
 
-    work: string -> tuple of numbers. A tuple because the garbage collector need not look after
-    one, as it would after a list: with a hundred thousand answers that is a fifth of the time.
+    work: string -> tuple of numbers. A tuple, because the garbage collector has nothing to do for
+    one; a hundred thousand lists would take it a noticeable part of the time.
     """
 
-    ENTRY = 100  # bytes of a dictionary for an answer, beside key and answer themselves
+    MOST_BYTES = 40_000_000
+    ENTRY = 100  # bytes that a dictionary needs for an answer, besides key and answer
 
-    def __init__(self, work: Callable, most: int = 131_072, most_bytes: int = 40_000_000) -> None:
+    def __init__(self, work: Callable[[str], tuple[int, ...]], most: int = 131_072) -> None:
         super().__init__()
-        self.work, self.most, self.most_bytes, self.bytes = work, most, most_bytes, 0
+        self.work, self.most, self.bytes = work, most, 0
 
-    def __missing__(self, key: str) -> object:
+    def __missing__(self, key: str) -> tuple[int, ...]:
         answer = self.work(key)
         if len(key) <= 256:
-            if len(self) >= self.most or self.bytes >= self.most_bytes:
+            if len(self) >= self.most or self.bytes >= self.MOST_BYTES:
                 self.clear()
                 self.bytes = 0
             self[key] = answer
-            self.bytes += getsizeof(key) + getsizeof(answer) + self.ENTRY
+            self.bytes += self.ENTRY + getsizeof(key) + getsizeof(answer)
         return answer

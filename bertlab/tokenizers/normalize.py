@@ -14,6 +14,8 @@ from functools import cache
 
 import numpy as np
 
+from bertlab.tokenizers.offsets import code_points
+
 # Text between what BERT takes for white space. Vertical tabs and the like are not: they go.
 CHUNK = re.compile(r"[^\t\n\r \xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]+")
 
@@ -44,19 +46,19 @@ def normalize(text: str, *, lowercase: bool = True, strip_accents: bool | None =
 
 
 def normalized_places(text: str, *, lowercase: bool, strip_accents: bool | None) -> np.ndarray:
-    """For each character of the normalised text, the place in `text` that it comes from.
+    """Where each character of the normalised text comes from, white space left out.
 
-    >>> normalized_places("né好", lowercase=True, strip_accents=None).tolist()
-    [0, 1, 2, 2, 2]
+    >>> normalized_places("né 好", lowercase=True, strip_accents=None).tolist()
+    [0, 1, 3]
     """
-    places = np.arange(len(text))
+    codes = code_points(text)
     if text.isascii() and text.isprintable():
-        return places
+        return np.flatnonzero(codes != ord(" "))
     replacement = replacements(lowercase, strip_accents)
-    if all(len(replacement[ord(character)]) == 1 for character in set(text)):
-        return places
-    widths = map(len, map(replacement.__getitem__, map(ord, text)))
-    return np.repeat(places, np.fromiter(widths, dtype=np.intp))
+    width = {code: len(replacement[code].replace(" ", "")) for code in map(ord, set(text))}
+    if max(width.values()) > 1:
+        return np.repeat(np.arange(len(text)), [width[code] for code in codes.tolist()])
+    return np.flatnonzero(~np.isin(codes, [code for code in width if width[code] == 0]))
 
 
 class Replacements(dict):

@@ -16,7 +16,6 @@ from bertlab.tokenizers.learning import TieBreak, first_vocab, learn_merges
 from bertlab.tokenizers.likelihood import SCORED
 from bertlab.tokenizers.longest_match import LongestMatcher, longest_match
 from bertlab.tokenizers.normalize import CHUNK, normalize, normalized_places
-from bertlab.tokenizers.offsets import code_points
 from bertlab.tokenizers.pieces import CONTINUES, first_alphabet, first_pieces, glue
 from bertlab.tokenizers.ranking import Gains, learn_by_score
 from bertlab.tokenizers.tokenizer import Tokenizer
@@ -159,7 +158,7 @@ class WordPiece(Tokenizer):
         return split_chunks(text, CHUNK)
 
     def _words(self, chunk: str) -> list[str]:
-        return _split_normalized(chunk, **self._normalization)
+        return _split_normalized(chunk, self.lowercase, self.strip_accents)
 
     def _cut(self, word: str) -> tuple[int, ...]:
         if ORDINARY < len(word) <= self.longest_word:
@@ -185,9 +184,7 @@ class WordPiece(Tokenizer):
         return widths
 
     def _places(self, text: str) -> np.ndarray:
-        """Where the characters come from that normalisation leaves, but for white space."""
-        is_solid = code_points(normalize(text, **self._normalization)) != ord(" ")
-        return normalized_places(text, **self._normalization)[is_solid]
+        return normalized_places(text, **self._normalization)
 
     @property
     def _normalization(self) -> dict[str, bool | None]:
