@@ -10,13 +10,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-import numpy as np
-
 from bertlab.tokenizers import tokenizer_json
 from bertlab.tokenizers.cutting import Cutter
 from bertlab.tokenizers.encoding import UNKNOWN
 from bertlab.tokenizers.learning import TieBreak, first_vocab, learn_merges
-from bertlab.tokenizers.offsets import code_points
+from bertlab.tokenizers.offsets import places_of_units
 from bertlab.tokenizers.tokenizer import Tokenizer
 from bertlab.tokenizers.words import (
     WHITE_SPACES,
@@ -112,9 +110,9 @@ class BPE(Tokenizer):
     def _widths(self, text: str, ids: Sequence[int]) -> Iterable[int]:
         return map(self._width_of.__getitem__, ids)
 
-    def _places(self, text: str) -> np.ndarray:
+    def _places(self, text: str) -> Sequence[int]:
         """Where the characters stand that are not white space."""
-        return np.flatnonzero(~np.isin(code_points(text), list(map(ord, WHITE_SPACES))))
+        return places_of_units(text, lambda character: character not in WHITE_SPACES)
 
     def _join(self, tokens: Sequence[str]) -> str:
         """With an end-of-word mark the words come back whole, one space apart.

@@ -8,8 +8,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from bertlab._files import write_atomically
 from bertlab.tokenizers import tokenizer_json
 from bertlab.tokenizers.byte_level import (
@@ -101,7 +99,7 @@ class ByteBPE(Tokenizer):
     def _widths(self, text: str, ids: Sequence[int]) -> Iterable[int]:
         return map(self._width_of.__getitem__, ids)
 
-    def _places(self, text: str) -> np.ndarray:
+    def _places(self, text: str) -> Sequence[int]:
         return places_of_bytes(text)
 
     def _join(self, tokens: Sequence[str]) -> str:

@@ -12,9 +12,7 @@ import re
 import unicodedata
 from functools import cache
 
-import numpy as np
-
-from bertlab.tokenizers.offsets import code_points
+from bertlab.tokenizers.offsets import places_of_units
 
 # Text between what BERT takes for white space. Vertical tabs and the like are not: they go.
 CHUNK = re.compile(r"[^\t\n\r \xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]+")
@@ -45,20 +43,14 @@ def normalize(text: str, *, lowercase: bool = True, strip_accents: bool | None =
     return text.translate(replacements(lowercase, strip_accents))
 
 
-def normalized_places(text: str, *, lowercase: bool, strip_accents: bool | None) -> np.ndarray:
+def normalized_places(text: str, *, lowercase: bool, strip_accents: bool | None) -> list[int]:
     """Where each character of the normalised text comes from, white space left out.
 
-    >>> normalized_places("né 好", lowercase=True, strip_accents=None).tolist()
+    >>> normalized_places("né 好", lowercase=True, strip_accents=None)
     [0, 1, 3]
     """
-    codes = code_points(text)
-    if text.isascii() and text.isprintable():
-        return np.flatnonzero(codes != ord(" "))
     replacement = replacements(lowercase, strip_accents)
-    width = {code: len(replacement[code].replace(" ", "")) for code in map(ord, set(text))}
-    if max(width.values()) > 1:
-        return np.repeat(np.arange(len(text)), [width[code] for code in codes.tolist()])
-    return np.flatnonzero(~np.isin(codes, [code for code in width if width[code] == 0]))
+    return places_of_units(text, lambda character: len(replacement[ord(character)].strip()))
 
 
 class Replacements(dict):

@@ -6,14 +6,16 @@ itself but what a tokenizer makes of it: its bytes, say, or its characters witho
 each end is looked up in a list of `places`.
 """
 
-from collections.abc import Iterable
-
-import numpy as np
+from collections.abc import Callable, Iterable, Sequence
+from itertools import accumulate, compress, pairwise
 
 from bertlab.tokenizers.encoding import Span
 
+# 1 for a byte that begins a character in UTF-8, 0 for the others, which begin with the bits 10.
+_BEGINS = bytes(byte & 0b1100_0000 != 0b1000_0000 for byte in range(256))
 
-def spans_of_widths(widths: Iterable[int], places: np.ndarray, shift: int = 0) -> list[Span]:
+
+def spans_of_widths(widths: Iterable[int], places: Sequence[int], shift: int = 0) -> list[Span]:
     """(start, end) of the characters that each token covers.
 
     widths: how many units each token covers; places: for each unit the character it comes from;
@@ -21,33 +23,35 @@ def spans_of_widths(widths: Iterable[int], places: np.ndarray, shift: int = 0) -
 
     The word "né" has three bytes; one token has its first two, another the last:
 
-    >>> spans_of_widths([2, 1], np.array([0, 1, 1]))
+    >>> spans_of_widths([2, 1], [0, 1, 1])
     [(0, 2), (1, 2)]
     """
-    widths = np.fromiter(widths, dtype=np.intp)
-    ends = np.cumsum(widths)
-    starts = places[ends - widths] + shift
-    ends = places[ends - 1] + 1 + shift
-    return list(zip(starts.tolist(), ends.tolist(), strict=True))
+    if isinstance(places, range):  # every unit is a character
+        return list(pairwise(accumulate(widths, initial=shift)))
+    edges = pairwise(accumulate(widths, initial=0))
+    after = shift + 1
+    return [(places[start] + shift, places[end - 1] + after) for start, end in edges]
 
 
-def code_points(text: str) -> np.ndarray:
-    """The characters of `text` as numbers.
-
-    >>> code_points("né").tolist()
-    [110, 233]
-    """
-    return np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype="<u4")
-
-
-def places_of_bytes(text: str) -> np.ndarray:
+def places_of_bytes(text: str) -> Sequence[int]:
     """For each byte of `text` in UTF-8 the character it belongs to.
 
-    >>> places_of_bytes("né").tolist()
+    >>> places_of_bytes("né")
     [0, 1, 1]
     """
     if text.isascii():
-        return np.arange(len(text))
-    data = np.frombuffer(text.encode("utf-8", "surrogatepass"), dtype=np.uint8)
-    is_first = (data & 0b1100_0000) != 0b1000_0000  # all others of a character begin with 10
-    return np.cumsum(is_first) - 1
+        return range(len(text))
+    begins = text.encode("utf-8", "surrogatepass").translate(_BEGINS)
+    return list(accumulate(begins, initial=-1))[1:]
+
+
+def places_of_units(text: str, width: Callable[[str], int]) -> list[int]:
+    """For each unit the character it comes from, where a character has `width(character)` units.
+
+    >>> places_of_units("a bc", lambda character: 0 if character == " " else 1)
+    [0, 2, 3]
+    """
+    width_of = {character: width(character) for character in set(text)}
+    if max(width_of.values(), default=0) <= 1:
+        return list(compress(range(len(text)), map(width_of.__getitem__, text)))
+    return [place for place, character in enumerate(text) for _ in range(width_of[character])]

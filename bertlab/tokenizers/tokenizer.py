@@ -22,8 +22,6 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Self
 
-import numpy as np
-
 from bertlab.tokenizers import tokenizer_json
 from bertlab.tokenizers.encoding import CLS, SEP, Encoding, Kept, Part, Span, Stretch, kept_lengths
 from bertlab.tokenizers.merges import Pair
@@ -83,7 +81,7 @@ class Tokenizer(ABC):
         """How many units of a text without special tokens each of its tokens covers."""
 
     @abstractmethod
-    def _places(self, text: str) -> np.ndarray:
+    def _places(self, text: str) -> Sequence[int]:
         """For each unit that a token may cover, a byte or a character, its place in the text."""
 
     def tokenize(self, text: str) -> list[str]:

@@ -7,8 +7,6 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, Literal
 
-import numpy as np
-
 from bertlab._files import write_atomically
 from bertlab.tokenizers import tokenizer_json
 from bertlab.tokenizers.encoding import CLS, SEP, UNKNOWN
@@ -183,7 +181,7 @@ class WordPiece(Tokenizer):
             widths.append(self._width_of.get(id, end - start))
         return widths
 
-    def _places(self, text: str) -> np.ndarray:
+    def _places(self, text: str) -> Sequence[int]:
         return normalized_places(text, **self._normalization)
 
     @property
