@@ -18,7 +18,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from benchmarks import contests, report
+from benchmarks import contests, long_words, report
 from benchmarks.contests import Comparison, Contest, Entry
 from benchmarks.report import Line
 from benchmarks.turns import Turns, take, take_turns
@@ -26,7 +26,7 @@ from bertlab import data
 
 PROSE = ("wikipedia", "books", "sotu")
 MIXED = (*PROSE, "newsgroups")
-SECTIONS = ("training", "cores", "scores", "minbpe", "encoding", "memory", "growth")
+SECTIONS = ("training", "cores", "scores", "minbpe", "encoding", "long-words", "memory", "growth")
 PACKAGES = ("tokenizers", "tiktoken", "rustbpe", "real-wordpiece", "transformers")
 
 
@@ -37,7 +37,7 @@ class Corpora:
         self.folder, self.documents = folder, {}
 
     def file(self, name: str) -> Path:
-        """The file of a corpus: "prose 9 MB", "mixed 27 MB" or "prose 0.3 MB, one text"."""
+        """The file of a corpus: "prose 9 MB", "prose 0.3 MB, one text", "DNA 1 word"."""
         path = self.folder / f"{name}.json"
         if not path.exists():
             path.write_text(json.dumps(self.texts(name)), encoding="utf-8")
@@ -46,6 +46,9 @@ class Corpora:
     def texts(self, name: str) -> list[str]:
         """Whole documents, shuffled, as many as it takes to reach the size."""
         kind, megabytes, *_ = name.split()
+        if kind in long_words.KINDS:
+            prose = "".join(self.texts("prose 2"))
+            return [long_words.long_word(kind, round(float(megabytes) * 1e6), prose)]
         if kind not in self.documents:
             sources = PROSE if kind == "prose" else MIXED
             documents = [" ".join(lines) for source in sources for lines in data.documents(source)]
@@ -124,6 +127,7 @@ def tables(args: argparse.Namespace, corpora: Corpora) -> Iterator[str]:
         "scores": ("WordPiece by likelihood and by gain", contests.scores(sizes)),
         "minbpe": ("Training, against plain Python", contests.plain_python(sizes, args.minbpe)),
         "encoding": ("Encoding, one thread", contests.encoding(sizes, args.minbpe)),
+        "long-words": ("Encoding one long word", long_words.contests(sizes)),
     }
     for section in args.only or SECTIONS:
         print(section, file=sys.stderr, flush=True)

@@ -65,6 +65,7 @@ class Sizes:
     small_vocabularies: tuple[int, ...] = (1_000,)
     encoding: float = 9
     growth: tuple[float, ...] = (1, 3, 9, 27)
+    word_lengths: tuple[int, ...] = (10_000, 100_000, 1_000_000)
 
 
 QUICK = Sizes(
@@ -78,6 +79,7 @@ QUICK = Sizes(
     small_vocabularies=(300, 512),
     encoding=1,
     growth=(0.3, 1, 3),
+    word_lengths=(10_000, 100_000),
 )
 
 # Hugging Face's trainer gives ids by hash order, so for WordPiece only the tokens can be compared.

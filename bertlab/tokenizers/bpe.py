@@ -5,21 +5,20 @@ and accents stay as they are).
 """
 
 import os
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import accumulate, pairwise
-from typing import Any, ClassVar
+from typing import Any
 
 from bertlab.tokenizers import tokenizer_json, tokenizer_reading
 from bertlab.tokenizers.cutting import Cutter
-from bertlab.tokenizers.encoding import UNKNOWN, Span
+from bertlab.tokenizers.encoding import UNKNOWN
 from bertlab.tokenizers.file_options import BPE_MODEL, expect
 from bertlab.tokenizers.learning import TieBreak, first_vocab, learn_merges
+from bertlab.tokenizers.offsets import places_of_units
 from bertlab.tokenizers.tokenizer import Tokenizer
 from bertlab.tokenizers.words import (
-    CHUNK,
+    WHITE_SPACES,
     count_words,
     is_punctuation,
     split_chunks,
@@ -40,8 +39,6 @@ class BPE(Tokenizer):
     """
 
     end_of_word: str = ""
-
-    chunk: ClassVar[re.Pattern[str]] = CHUNK
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -99,7 +96,7 @@ class BPE(Tokenizer):
     def _words(self, chunk: str) -> list[str]:
         return split_words(chunk)
 
-    def _cut(self, word: str) -> list[int]:
+    def _cut(self, word: str) -> tuple[int, ...]:
         try:
             return self._cutter.cut(_characters(word, self.end_of_word))
         except KeyError as error:
@@ -109,9 +106,12 @@ class BPE(Tokenizer):
                 "characters"
             ) from None
 
-    def _spans_in(self, chunk: str) -> list[Span]:
-        widths = (self._width_of[id] for id in self._ids_of_chunk[chunk])
-        return list(pairwise(accumulate(widths, initial=0)))
+    def _widths(self, text: str, ids: Sequence[int]) -> Iterable[int]:
+        return map(self._width_of.__getitem__, ids)
+
+    def _places(self, text: str) -> Sequence[int]:
+        """Where the characters stand that are not white space."""
+        return places_of_units(text, lambda character: character not in WHITE_SPACES)
 
     def _join(self, tokens: Sequence[str]) -> str:
         """With an end-of-word mark the words come back whole, one space apart.

@@ -2,18 +2,15 @@
 
 import json
 import os
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import accumulate, pairwise
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 from bertlab._files import read_json, write_atomically
 from bertlab.tokenizers import tokenizer_json, tokenizer_reading
 from bertlab.tokenizers.byte_level import (
-    CHUNK,
     SYMBOL_OF_BYTE,
     from_symbols,
     split_byte_chunks,
@@ -23,9 +20,9 @@ from bertlab.tokenizers.byte_level import (
 )
 from bertlab.tokenizers.checks import is_whole
 from bertlab.tokenizers.cutting import Cutter
-from bertlab.tokenizers.encoding import Span
 from bertlab.tokenizers.file_options import BPE_MODEL, BYTE_DECODER, BYTE_LEVEL, expect
 from bertlab.tokenizers.learning import TieBreak, first_vocab, learn_merges
+from bertlab.tokenizers.offsets import places_of_bytes
 from bertlab.tokenizers.tokenizer import Tokenizer
 from bertlab.tokenizers.words import count_words
 
@@ -47,8 +44,6 @@ class ByteBPE(Tokenizer):
     >>> bpe.decode(bpe.encode("你好, best!").ids)
     '你好, best!'
     """
-
-    chunk: ClassVar[re.Pattern[str]] = CHUNK
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -100,17 +95,14 @@ class ByteBPE(Tokenizer):
     def _words(self, chunk: str) -> list[str]:
         return split_byte_words(chunk)
 
-    def _cut(self, word: str) -> list[int]:
-        return self._cutter.join(to_bytes(word).decode("latin-1").translate(self._character_of))
+    def _cut(self, word: str) -> tuple[int, ...]:
+        return self._cutter.ids(to_bytes(word).decode("latin-1").translate(self._character_of))
 
-    def _spans_in(self, chunk: str) -> list[Span]:
-        widths = (self._width_of[id] for id in self._ids_of_chunk[chunk])
-        spans = pairwise(accumulate(widths, initial=0))
-        if chunk.isascii():
-            return list(spans)
-        # For each byte the place of its character.
-        places = [place for place, character in enumerate(chunk) for _ in to_bytes(character)]
-        return [(places[start], places[end - 1] + 1) for start, end in spans]
+    def _widths(self, text: str, ids: Sequence[int]) -> Iterable[int]:
+        return map(self._width_of.__getitem__, ids)
+
+    def _places(self, text: str) -> Sequence[int]:
+        return places_of_bytes(text)
 
     def _join(self, tokens: Sequence[str]) -> str:
         """Bytes that make no character, because a token was cut off, become U+FFFD."""

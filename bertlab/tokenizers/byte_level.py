@@ -8,7 +8,7 @@ import re
 
 import regex
 
-from bertlab.tokenizers.words import WHITE_SPACE
+from bertlab.tokenizers.words import WHITE_SPACE, WHITE_SPACES
 
 # Words keep the space before them; 's, 't, 're ... are words; letters, digits and other signs
 # stay apart; of several spaces the last one belongs to the next word.
@@ -21,15 +21,12 @@ _ASCII_WORD = re.compile(_SPLIT % ("[A-Za-z]", "[0-9]", rf"[^{WHITE_SPACE}A-Za-z
 CHUNK = re.compile(rf" ?[^{WHITE_SPACE}]+|{_SPACES}")
 
 
-_WHITE_SPACES = [chr(code) for code in range(0x3001) if re.match(f"[{WHITE_SPACE}]", chr(code))]
-
-
 def split_byte_chunks(text: str) -> list[str]:
     """Cut `text` roughly, and fast: no word of GPT-2's reaches across two chunks.
 
     A text can be cut before each space, unless a space follows other white space.
     """
-    if "\0" in text or any(w in text and w + " " in text for w in _WHITE_SPACES):
+    if "\0" in text or any(w in text and w + " " in text for w in WHITE_SPACES):
         return CHUNK.findall(text)
     return text.replace(" ", "\0 ").split("\0")
 

@@ -1,10 +1,13 @@
 """Cutting words fast, by the trick of `learning.py`: a symbol is a single character."""
 
 from collections.abc import Mapping, Sequence
-from heapq import heapify, heappop, heappush
+from itertools import repeat
 from operator import add
 
+from bertlab.tokenizers.long_words import LongWord
 from bertlab.tokenizers.merges import Pair
+
+LONG = 128  # symbols; from about here on `LongWord` is faster
 
 
 class Cutter:
@@ -24,37 +27,45 @@ class Cutter:
     ) -> None:
         self.vocab = vocab
         self.character = Characters(vocab, unknown)
+        self.id_of = {chr(id): id for id in vocab.values()}
         self.replacements = [self._replacement(left, right) for left, right in merges]
         # Where two merges join the same pair, the later one counts, as in Hugging Face's.
         self.rank_of = {pair: rank for rank, (pair, _) in enumerate(self.replacements)}
 
-    def cut(self, word: Sequence[str]) -> list[int]:
+    def cut(self, word: Sequence[str]) -> tuple[int, ...]:
         """The ids of a word, given as its symbols.
 
         Raises KeyError for a symbol that is unknown where there is no id for that.
         """
-        return self.join("".join(map(self.character.__getitem__, word)))
+        return self.ids("".join(map(self.character.__getitem__, word)))
 
-    def join(self, cut: str) -> list[int]:
-        """The ids of a word, given as the characters that stand for its symbols.
+    def ids(self, word: str) -> tuple[int, ...]:
+        """The ids of a word, given as the characters that stand for its symbols."""
+        if len(word) < LONG:
+            joined = self.join(word)
+        else:
+            joined = LongWord(word, self.replacements, self.rank_of).join()
+        return tuple(map(self.id_of.__getitem__, joined))
 
-        The same as `merges.apply_merges`: of the pairs that it holds the one learned first is
-        joined, the leftmost of several. A heap holds their ranks, one for each place.
+    def join(self, word: str) -> list[str]:
+        """The symbols of a word after all merges, each a character.
+
+        The same as `merges.apply_merges`: of the pairs that the word holds the one learned first
+        is joined, the leftmost of several. `ranks` has the rank of each pair of neighbours.
         """
-        rank_of = self.rank_of.get
-        ranks = [rank for rank in map(rank_of, map(add, cut, cut[1:])) if rank is not None]
-        heapify(ranks)
-        while ranks:
-            pair, new = self.replacements[heappop(ranks)]
-            left, found, right = cut.partition(pair)
-            if not found:
-                continue  # an earlier merge has taken one of the two
-            cut = left + new + right
-            if left and (rank := rank_of(left[-1] + new)) is not None:
-                heappush(ranks, rank)
-            if right and (rank := rank_of(new + right[0])) is not None:
-                heappush(ranks, rank)
-        return list(map(ord, cut))
+        rank_of, never = self.rank_of.get, len(self.replacements)
+        symbols = list(word)
+        ranks = list(map(rank_of, map(add, word, word[1:]), repeat(never)))
+        while ranks and (rank := min(ranks)) < never:
+            place = ranks.index(rank)
+            _, new = self.replacements[rank]
+            symbols[place] = new
+            del symbols[place + 1], ranks[place]
+            if place > 0:
+                ranks[place - 1] = rank_of(symbols[place - 1] + new, never)
+            if place < len(ranks):
+                ranks[place] = rank_of(new + symbols[place + 1], never)
+        return symbols
 
     def _replacement(self, left: str, right: str) -> tuple[str, str]:
         """A pair of symbols, and what it becomes, as characters."""

@@ -10,7 +10,9 @@ own tables were made are treated as Python treats them.
 
 import re
 import unicodedata
-from collections.abc import Iterator
+from functools import cache
+
+from bertlab.tokenizers.offsets import places_of_units
 
 # Text between what BERT takes for white space. Vertical tabs and the like are not: they go.
 CHUNK = re.compile(r"[^\t\n\r \xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]+")
@@ -38,36 +40,55 @@ def normalize(text: str, *, lowercase: bool = True, strip_accents: bool | None =
     """
     if text.isascii() and text.isprintable():  # most English text: nothing to do, and fast
         return text.lower() if lowercase else text
-    characters = normalized_characters(text, lowercase=lowercase, strip_accents=strip_accents)
-    return "".join(character for character, _ in characters)
+    return text.translate(replacements(lowercase, strip_accents))
 
 
-def normalized_characters(
-    text: str, *, lowercase: bool, strip_accents: bool | None
-) -> Iterator[tuple[str, int]]:
-    """Yield each character of the normalised text, and the place in `text` that it comes from.
+def normalized_places(text: str, *, lowercase: bool, strip_accents: bool | None) -> list[int]:
+    """Where each character of the normalised text comes from, white space left out.
 
-    One character may become several (a Hangul syllable its letters) or none (an accent).
+    >>> normalized_places("né 好", lowercase=True, strip_accents=None)
+    [0, 1, 3]
     """
-    strips = lowercase if strip_accents is None else strip_accents
-    for place, character in enumerate(text):
+    replacement = replacements(lowercase, strip_accents)
+    return places_of_units(text, lambda character: len(replacement[ord(character)].strip()))
+
+
+class Replacements(dict):
+    """What becomes of a character, by its code point, as `str.translate` asks for it.
+
+    One character may become several (a Hangul syllable its letters) or none (an accent). What
+    becomes of it does not depend on its neighbours, so the answer can be kept.
+    """
+
+    def __init__(self, lowercase: bool, strip_accents: bool) -> None:
+        super().__init__()
+        self.lowercase, self.strip_accents = lowercase, strip_accents
+
+    def __missing__(self, code: int) -> str:
+        replacement = self._normalize(chr(code))
+        if len(self) < 50_000:  # so that its memory is bounded; most languages have hundreds
+            self[code] = replacement
+        return replacement
+
+    def _normalize(self, character: str) -> str:
         if is_removed(character):
-            continue
+            return ""
         if character.isspace():
-            yield " ", place
-            continue
-        chinese = is_chinese(character)
-        if chinese:
-            yield " ", place
-        parts = unicodedata.normalize("NFD", character) if strips else character
-        for part in parts:
-            if strips and unicodedata.category(part) == "Mn":
-                continue
+            return " "
+        parts = character
+        if self.strip_accents:
+            decomposed = unicodedata.normalize("NFD", character)
+            parts = "".join(part for part in decomposed if unicodedata.category(part) != "Mn")
+        if self.lowercase:
             # One by one: at the end of a word, str.lower would make another small sigma.
-            for small in part.lower() if lowercase else part:
-                yield small, place
-        if chinese:
-            yield " ", place
+            parts = "".join(part.lower() for part in parts)
+        return f" {parts} " if is_chinese(character) else parts
+
+
+@cache
+def replacements(lowercase: bool, strip_accents: bool | None) -> Replacements:
+    """The table of one way to normalise; `strip_accents` as `normalize` has it."""
+    return Replacements(lowercase, lowercase if strip_accents is None else strip_accents)
 
 
 def is_removed(character: str) -> bool:

@@ -20,12 +20,13 @@ from itertools import chain
 from operator import index
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 from bertlab.tokenizers import tokenizer_json
 from bertlab.tokenizers.checks import check_merges, check_vocab
-from bertlab.tokenizers.encoding import CLS, SEP, Encoding, Kept, Part, Span, kept_lengths
+from bertlab.tokenizers.encoding import CLS, SEP, Encoding, Kept, Part, Span, Stretch, kept_lengths
 from bertlab.tokenizers.merges import Pair
+from bertlab.tokenizers.offsets import spans_of_widths
 
 
 @dataclass(frozen=True, repr=False)
@@ -44,8 +45,6 @@ class Tokenizer(ABC):
     merges: tuple[Pair, ...] = ()
     special_tokens: tuple[str, ...] = ()
     adds_special_tokens: bool | None = None
-
-    chunk: ClassVar[re.Pattern[str]]  # stretches of text that stand alone
 
     def __post_init__(self) -> None:
         name = type(self).__name__
@@ -70,20 +69,28 @@ class Tokenizer(ABC):
             raise ValueError(f"{name}: adds_special_tokens needs {CLS} and {SEP}; one is missing")
 
     @abstractmethod
-    def _words(self, chunk: str) -> Iterable[str]:
+    def _chunks(self, text: str) -> Iterable[str]:
+        """The chunks of a text without special tokens."""
+
+    @abstractmethod
+    def _words(self, chunk: str) -> list[str]:
         """The words of a chunk."""
 
     @abstractmethod
-    def _cut(self, word: str) -> Iterable[int]:
+    def _cut(self, word: str) -> tuple[int, ...]:
         """The ids of a word."""
 
     @abstractmethod
-    def _spans_in(self, chunk: str) -> list[Span]:
-        """Which characters of a chunk each of its tokens covers."""
+    def _widths(self, text: str, ids: Sequence[int]) -> Iterable[int]:
+        """How many units of a text without special tokens each of its tokens covers."""
+
+    @abstractmethod
+    def _places(self, text: str) -> Sequence[int]:
+        """For each unit that a token may cover, a byte or a character, its place in the text."""
 
     def tokenize(self, text: str) -> list[str]:
         """Cut `text` into tokens, without special ones around."""
-        return [self._token_of[id] for id in self._ids(text)]
+        return [self._token_of[id] for id in self._part(text, 0).ids]
 
     def encode(
         self,
@@ -103,7 +110,7 @@ class Tokenizer(ABC):
         the special tokens, or if `text` holds an unknown character and there is no [UNK].
         """
         texts = [text] if pair is None else [text, pair]
-        parts = [Part(self._ids(t), partial(self._spans, t), n) for n, t in enumerate(texts)]
+        parts = [self._part(text, segment) for segment, text in enumerate(texts)]
         adds = add_special_tokens and self.adds_special_tokens
         if max_length is not None:
             added = len(texts) + 1 if adds else 0
@@ -191,49 +198,51 @@ class Tokenizer(ABC):
     @cached_property
     def _ids_of_chunk(self) -> Kept:
         ids_of_word = self._ids_of_word
-        return Kept(lambda chunk: [id for word in self._words(chunk) for id in ids_of_word[word]])
 
-    @cached_property
-    def _spans_of_chunk(self) -> Kept:
-        return Kept(self._spans_in)
+        def ids_of_words(chunk: str) -> tuple[int, ...]:
+            words = self._words(chunk)
+            if len(words) == 1:  # as most chunks
+                return ids_of_word[words[0]]
+            return tuple(chain.from_iterable(map(ids_of_word.__getitem__, words)))
 
-    def _stretches(self, text: str) -> Iterator[tuple[int, int, bool]]:
-        """(start, end, is it a special token) of everything in `text`."""
-        end = 0
-        for found in self._special.finditer(text) if self._special else ():
-            yield end, found.start(), False
-            yield *found.span(), True
-            end = found.end()
-        yield end, len(text), False
+        return Kept(ids_of_words)
 
-    def _ids(self, text: str) -> list[int]:
+    def _part(self, text: str, segment: int) -> Part:
+        """A text on its own."""
         if not isinstance(text, str):
             raise TypeError(
                 f"encode: text must be a string; got {type(text).__name__}. "
                 "For several texts there is encode_batch"
             )
-        ids: list[int] = []
-        for start, end, special in self._stretches(text):
-            if special:
-                ids.append(self.vocab[text[start:end]])
-            else:
-                chunks = self._chunks(text[start:end])
-                ids += chain.from_iterable(map(self._ids_of_chunk.__getitem__, chunks))
-        return ids
+        stretches = list(self._stretches(text))
+        if len(stretches) == 1:
+            ids = stretches[0].ids
+        else:
+            ids = list(chain.from_iterable(stretch.ids for stretch in stretches))
+        return Part(ids, partial(self._spans, text, stretches), segment)
 
-    def _chunks(self, text: str) -> list[str]:
-        """The chunks of a text without special tokens: what `chunk` finds."""
-        return self.chunk.findall(text)
+    def _stretches(self, text: str) -> Iterator[Stretch]:
+        """Everything in `text`: its special tokens, and what lies between."""
+        end = 0
+        for found in self._special.finditer(text) if self._special else ():
+            yield Stretch(end, found.start(), False, self._ids(text[end : found.start()]))
+            yield Stretch(*found.span(), True, [self.vocab[found.group()]])
+            end = found.end()
+        yield Stretch(end, len(text), False, self._ids(text[end:]))
 
-    def _spans(self, text: str) -> list[Span]:
-        spans = []
-        for start, end, special in self._stretches(text):
+    def _ids(self, text: str) -> list[int]:
+        """The ids of a text without special tokens."""
+        return list(chain.from_iterable(map(self._ids_of_chunk.__getitem__, self._chunks(text))))
+
+    def _spans(self, text: str, stretches: Iterable[Stretch]) -> list[Span]:
+        spans: list[Span] = []
+        for start, end, special, ids in stretches:
             if special:
                 spans.append((start, end))
-                continue
-            for found in self.chunk.finditer(text, start, end):
-                at = found.start()
-                spans += [(at + s, at + e) for s, e in self._spans_of_chunk[found.group()]]
+            else:
+                stretch = text[start:end]
+                widths = self._widths(stretch, ids)
+                spans += spans_of_widths(widths, self._places(stretch), shift=start)
         return spans
 
     def _special_part(self, token: str, segment: int) -> Part:

@@ -1,16 +1,15 @@
 """WordPiece, as BERT uses it: normalise, split into words, cut each word into pieces."""
 
 import os
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 from bertlab.tokenizers import tokenizer_json, tokenizer_reading
 from bertlab.tokenizers.checks import check_gains, check_longest_word, check_normalization
-from bertlab.tokenizers.encoding import CLS, SEP, UNKNOWN, Span
+from bertlab.tokenizers.encoding import CLS, SEP, UNKNOWN
 from bertlab.tokenizers.file_options import (
     BERT_NORMALIZER,
     WORDPIECE_DECODER,
@@ -20,14 +19,15 @@ from bertlab.tokenizers.file_options import (
 )
 from bertlab.tokenizers.learning import TieBreak, first_vocab, learn_merges
 from bertlab.tokenizers.likelihood import SCORED
-from bertlab.tokenizers.longest_match import longest_match
-from bertlab.tokenizers.normalize import CHUNK, normalize, normalized_characters
+from bertlab.tokenizers.longest_match import LongestMatcher, longest_match
+from bertlab.tokenizers.normalize import CHUNK, normalize, normalized_places
 from bertlab.tokenizers.pieces import CONTINUES, first_alphabet, first_pieces, glue
 from bertlab.tokenizers.ranking import Gains, learn_by_score
 from bertlab.tokenizers.tokenizer import Tokenizer
 from bertlab.tokenizers.vocab_txt import read_vocab, write_vocab
 from bertlab.tokenizers.words import count_words, split_chunks, split_words, word_spans
 
+ORDINARY = 100  # characters; longer words are rare, and cut in another way
 BERT_SPECIAL_TOKENS = ("[PAD]", UNKNOWN, CLS, SEP, "[MASK]")
 CRITERIA = (*SCORED, "frequency")
 NORMALIZER = {"type": "BertNormalizer", "clean_text": True, "handle_chinese_chars": True}
@@ -50,8 +50,6 @@ class WordPiece(Tokenizer):
     strip_accents: bool | None = None
     longest_word: int = 100
     gains: tuple[float, ...] = ()
-
-    chunk: ClassVar[re.Pattern[str]] = CHUNK
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -163,28 +161,40 @@ class WordPiece(Tokenizer):
     def _words(self, chunk: str) -> list[str]:
         return _split_normalized(chunk, self.lowercase, self.strip_accents)
 
-    def _cut(self, word: str) -> list[int]:
-        pieces = longest_match(word, self.vocab, self.longest_word)
-        return [self.vocab[piece] for piece in pieces]
+    def _cut(self, word: str) -> tuple[int, ...]:
+        if ORDINARY < len(word) <= self.longest_word:
+            pieces = self._matcher.cut(word)
+        else:
+            pieces = longest_match(word, self.vocab, self.longest_word)
+        return tuple(map(self.vocab.__getitem__, pieces))
 
-    def _spans_in(self, chunk: str) -> list[Span]:
-        text, places = self._normalize(chunk)
-        spans = []
-        for start, end in word_spans(text):
-            for id in self._ids_of_word[text[start:end]]:
-                after = start + self._width_of.get(id, end - start)
-                spans.append((places[start], places[after - 1] + 1))
-                start = after
-        return spans
+    @cached_property
+    def _matcher(self) -> LongestMatcher:
+        return LongestMatcher(self.vocab, self.longest_word)
 
-    def _normalize(self, chunk: str) -> tuple[str, Sequence[int]]:
-        """The normalised chunk, and for each of its characters the place it comes from."""
-        if chunk.isascii() and chunk.isprintable():
-            return normalize(chunk, lowercase=self.lowercase), range(len(chunk))
-        pairs = list(
-            normalized_characters(chunk, lowercase=self.lowercase, strip_accents=self.strip_accents)
-        )
-        return "".join(character for character, _ in pairs), [place for _, place in pairs]
+    def _widths(self, text: str, ids: Sequence[int]) -> Iterable[int]:
+        if self.vocab[UNKNOWN] not in ids:
+            return map(self._width_of.__getitem__, ids)
+        # [UNK] covers its word: the next one whenever a token does not continue a word.
+        words = word_spans(normalize(text, **self._normalization))
+        widths = []
+        for id in ids:
+            if id not in self._continuing:
+                start, end = next(words)
+            widths.append(self._width_of.get(id, end - start))
+        return widths
+
+    def _places(self, text: str) -> Sequence[int]:
+        return normalized_places(text, **self._normalization)
+
+    @property
+    def _normalization(self) -> dict[str, bool | None]:
+        return {"lowercase": self.lowercase, "strip_accents": self.strip_accents}
+
+    @cached_property
+    def _continuing(self) -> set[int]:
+        """The pieces that continue a word."""
+        return {id for piece, id in self.vocab.items() if piece.startswith(CONTINUES)}
 
     @cached_property
     def _width_of(self) -> dict[int, int]:

@@ -11,6 +11,7 @@ Splitter = Callable[[str], Iterable[str]]
 
 # Unicode's White_Space property. Python's own `\s` would add the separators \x1c to \x1f.
 WHITE_SPACE = r"\t-\r \x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000"
+WHITE_SPACES = re.findall(f"[{WHITE_SPACE}]", "".join(map(chr, range(0x3001))))
 CHUNK = re.compile(f"[^{WHITE_SPACE}]+")
 # What str.split takes for white space and some tokenizer does not.
 _RARE = "\x0b\x0c\x1c\x1d\x1e\x1f\x85"
@@ -27,6 +28,8 @@ def split_words(text: str) -> list[str]:
     >>> split_words("I enjoyed the game, didn't you?")
     ['I', 'enjoyed', 'the', 'game', ',', 'didn', "'", 't', 'you', '?']
     """
+    if text.isalnum():  # most chunks hold no punctuation
+        return [text]
     if text.isascii():
         return _ASCII_WORD.findall(text)
     return [text[start:end] for start, end in word_spans(text)]
