@@ -1,8 +1,9 @@
 """Floor 0: text to tokens to ids.
 
-Read `merges.py` first, the algorithm in three functions. `learning.py` and `cutting.py` are its
-fast form; `likelihood.py`, `ranking.py` and `longest_match.py` are what WordPiece does in another
-way. `tokenizer.py` is what all three tokenizers share: `bpe.py`, `byte_bpe.py`, `wordpiece.py`.
+Read `merges.py` first, the algorithm in three functions. `corpus.py` with `learning.py`, and
+`cutting.py`, are its fast form; `likelihood.py`, `ranking.py` and `longest_match.py` are what
+WordPiece does in another way. `tokenizer.py` is what all three tokenizers share: `bpe.py`,
+`byte_bpe.py`, `wordpiece.py`.
 """
 
 from bertlab.tokenizers.bpe import BPE
