@@ -26,7 +26,7 @@ from bertlab import data
 
 PROSE = ("wikipedia", "books", "sotu")
 MIXED = (*PROSE, "newsgroups")
-SECTIONS = ("training", "cores", "scores", "minbpe", "encoding", "memory", "growth")
+SECTIONS = ("training", "cores", "scores", "minbpe", "encoding", "memory", "growth", "long-words")
 PACKAGES = ("tokenizers", "tiktoken", "rustbpe", "real-wordpiece", "transformers")
 
 
@@ -37,15 +37,18 @@ class Corpora:
         self.folder, self.documents = folder, {}
 
     def file(self, name: str) -> Path:
-        """The file of a corpus: "prose 9 MB", "mixed 27 MB" or "prose 0.3 MB, one text"."""
+        """The file of a corpus: "mixed 27 MB", "prose 0.3 MB, one text", "DNA 1 MB, one word"."""
         path = self.folder / f"{name}.json"
         if not path.exists():
             path.write_text(json.dumps(self.texts(name)), encoding="utf-8")
         return path
 
     def texts(self, name: str) -> list[str]:
-        """Whole documents, shuffled, as many as it takes to reach the size."""
+        """Whole documents, shuffled, as many as it takes to reach the size; or one long word."""
         kind, megabytes, *_ = name.split()
+        if name.endswith("one word"):
+            letters = round(float(megabytes) * 1e6)
+            return ["".join(random.Random(0).choices(contests.LONG_WORDS[kind], k=letters))]
         if kind not in self.documents:
             sources = PROSE if kind == "prose" else MIXED
             documents = [" ".join(lines) for source in sources for lines in data.documents(source)]
@@ -114,6 +117,12 @@ def growth_rows(
         yield name, corpora.megabytes(corpus), own
 
 
+def long_words_table(sizes: contests.Sizes, corpora: Corpora, runs: int) -> str:
+    """How our training grows with the length of a single word."""
+    rows = growth_rows(contests.long_words(sizes), corpora, runs)
+    return report.growth_table(rows, "Growth of our training on one long word")
+
+
 def tables(args: argparse.Namespace, corpora: Corpora) -> Iterator[str]:
     """Run the sections one by one, and yield their tables."""
     sizes = contests.QUICK if args.quick else contests.Sizes()
@@ -135,6 +144,8 @@ def tables(args: argparse.Namespace, corpora: Corpora) -> Iterator[str]:
             yield report.memory_table(rows)
         elif section == "growth":
             yield report.growth_table(growth_rows(contests.growth(sizes), corpora, runs))
+        elif section == "long-words":
+            yield long_words_table(sizes, corpora, runs)
         else:
             title, its_contests = against_peers[section]
             lines = contest_lines(its_contests, corpora, runs)

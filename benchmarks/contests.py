@@ -1,5 +1,6 @@
 """Who is measured against whom, and what the course set out to reach."""
 
+import string
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -65,6 +66,7 @@ class Sizes:
     small_vocabularies: tuple[int, ...] = (1_000,)
     encoding: float = 9
     growth: tuple[float, ...] = (1, 3, 9, 27)
+    long_words: tuple[int, ...] = (10_000, 100_000, 1_000_000)  # letters
 
 
 QUICK = Sizes(
@@ -78,7 +80,10 @@ QUICK = Sizes(
     small_vocabularies=(300, 512),
     encoding=1,
     growth=(0.3, 1, 3),
+    long_words=(10_000, 100_000),
 )
+
+LONG_WORDS = {"DNA": "ACGT", "letters": string.ascii_lowercase, "repeated": "a"}  # what they hold
 
 # Hugging Face's trainer gives ids by hash order, so for WordPiece only the tokens can be compared.
 KINDS = {"BPE": (1.5, "equal"), "ByteBPE": (2, "equal"), "WordPiece": (2.5, "share")}
@@ -268,4 +273,22 @@ def growth(sizes: Sizes) -> list[tuple[str, str, Entry]]:
         (name, mixed(megabytes), entry)
         for name, entry in entries.items()
         for megabytes in sizes.growth
+    ]
+
+
+def long_words(sizes: Sizes) -> list[tuple[str, str, Entry]]:
+    """Our training on a text that is one word: title, corpus, entry."""
+    entries = {
+        "BPE": ours("BPE", 1_000),
+        "byte BPE": ours("ByteBPE", 1_000),
+        **{
+            f"WordPiece, {criterion}": ours("WordPiece", 1_000, criterion=criterion)
+            for criterion in ("frequency", "likelihood", "gain")
+        },
+    }
+    return [
+        (f"{name}, {kind}", f"{kind} {letters / 1e6:g} MB, one word", entry)
+        for name, entry in entries.items()
+        for kind in LONG_WORDS
+        for letters in sizes.long_words
     ]
