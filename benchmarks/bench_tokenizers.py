@@ -44,7 +44,7 @@ class Corpora:
         return path
 
     def texts(self, name: str) -> list[str]:
-        """Whole documents, shuffled, as many as it takes to reach the size."""
+        """Whole documents, shuffled, as many as it takes to reach the size; or one long word."""
         kind, megabytes, *_ = name.split()
         if kind in long_words.KINDS:
             prose = "".join(self.texts("prose 2"))
@@ -139,6 +139,8 @@ def tables(args: argparse.Namespace, corpora: Corpora) -> Iterator[str]:
             yield report.memory_table(rows)
         elif section == "growth":
             yield report.growth_table(growth_rows(contests.growth(sizes), corpora, runs))
+            rows = growth_rows(long_words.training(sizes), corpora, runs)
+            yield report.growth_table(rows, "Growth of our training on one long word")
         else:
             title, its_contests = against_peers[section]
             lines = contest_lines(its_contests, corpora, runs)

@@ -1,9 +1,9 @@
-"""One long word: how the time of encoding grows with its length, beside `tokenizers`."""
+"""One long word: how time grows with its length, in training and, beside `tokenizers`, encoding."""
 
 import base64
 import random
 
-from benchmarks.contests import Comparison, Contest, Entry, Sizes
+from benchmarks.contests import Comparison, Contest, Entry, Sizes, ours
 
 ALPHABETS = {"DNA": "ACGT", "letters": "abcdefghijklmnopqrstuvwxyz", "one-letter": "a"}
 KINDS = (*ALPHABETS, "base64", "no-spaces")
@@ -20,14 +20,37 @@ def long_word(kind: str, length: int, prose: str) -> str:
     return "".join(chance.choices(ALPHABETS[kind], k=length))
 
 
+def corpus(kind: str, length: int) -> str:
+    """The name of the text that is one such word."""
+    return f"{kind} {length / 1e6:g} word"
+
+
+def training(sizes: Sizes) -> list[tuple[str, str, Entry]]:
+    """Our training on a text that is one word: title, corpus, entry."""
+    entries = {
+        "BPE": ours("BPE", 1_000),
+        "byte BPE": ours("ByteBPE", 1_000),
+        **{
+            f"WordPiece, {criterion}": ours("WordPiece", 1_000, criterion=criterion)
+            for criterion in ("frequency", "likelihood", "gain")
+        },
+    }
+    return [
+        (f"{name}, {kind}", corpus(kind, length), entry)
+        for name, entry in entries.items()
+        for kind in ALPHABETS
+        for length in sizes.word_lengths
+    ]
+
+
 def contests(sizes: Sizes) -> list[Contest]:
     """Ids and offsets of one word, at growing lengths."""
     found = []
     for kind in KINDS:
         for length in sizes.word_lengths:
             options = {"vocabulary": "gpt2", "offsets": True}
-            ours = Entry("ours", "encode_ours", options)
+            own = Entry("ours", "encode_ours", options)
             peer = Entry("tokenizers", "encode_tokenizers", options, package="tokenizers")
-            lines = (Comparison(ours, peer, same="equal"),)
-            found.append(Contest(f"{kind}, {length:,}", f"{kind} {length / 1e6} word", lines))
+            lines = (Comparison(own, peer, same="equal"),)
+            found.append(Contest(f"{kind}, {length:,}", corpus(kind, length), lines))
     return found

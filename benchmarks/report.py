@@ -102,14 +102,16 @@ def memory_table(rows: Iterable[tuple[str, dict[str, float]]]) -> str:
     return rows_to_table("Memory of what our tokenizers remember", head, cells)
 
 
-def growth_table(rows: Iterable[tuple[str, float, list[float]]]) -> str:
-    """Seconds a megabyte, as the corpus grows."""
+def growth_table(
+    rows: Iterable[tuple[str, float, list[float]]], title: str = "Growth of our training"
+) -> str:
+    """Seconds per megabyte, as the corpus grows."""
     head = ["what", "MB", "seconds", "seconds per MB"]
     cells = [
-        [name, f"{size:.1f}", seconds(times), f"{median(times) / size:.3f}"]
+        [name, f"{size:.3g}", seconds(times), f"{median(times) / size:.3f}"]
         for name, size, times in rows
     ]
-    return rows_to_table("Growth of our training", head, cells)
+    return rows_to_table(title, head, cells)
 
 
 def circumstances(command: str, packages: Iterable[str], what: str) -> str:

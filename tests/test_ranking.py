@@ -1,5 +1,6 @@
 """WordPiece's criteria: the formulas by hand, and training against counting everything anew."""
 
+import random
 from collections import Counter
 from itertools import pairwise
 from math import isclose, log
@@ -9,10 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bertlab import data
-from bertlab.tokenizers import count_words
+from bertlab.tokenizers import WordPiece, corpus, count_words
 from bertlab.tokenizers.learning import learn_merges
 from bertlab.tokenizers.likelihood import GAIN, LIKELIHOOD, gain, likelihood
-from bertlab.tokenizers.pieces import first_pieces, glue, ways
+from bertlab.tokenizers.pieces import first_pieces, glue
 from bertlab.tokenizers.ranking import Gains, learn_by_score
 
 counts = st.sampled_from([1, 1, 2, 3, 10, 100])
@@ -56,8 +57,22 @@ def merge_all(words, pair):
     return merged
 
 
-def brute_force(words, vocab, vocab_size, score, min_frequency, sign):
-    """Count everything before each merge."""
+def standing(words):
+    """How often each pair stands in the words: a a a holds a a twice."""
+    pairs = Counter()
+    for word, count in words.items():
+        for pair in pairwise(word):
+            pairs[pair] += count
+    return pairs
+
+
+def joins(words, pair):
+    """How often a pair can be joined: once in a a a."""
+    return sum(count * (len(word) - len(joined(word, pair))) for word, count in words.items())
+
+
+def brute_force(words, vocab, vocab_size, criterion, min_frequency, sign):
+    """Count everything before each merge: what stands for the likelihood, joins for the gain."""
     vocab, merges, gains = dict(vocab), [], []
     while len(vocab) < vocab_size:
         n = Counter()
@@ -65,20 +80,21 @@ def brute_force(words, vocab, vocab_size, score, min_frequency, sign):
             for piece in word:
                 n[piece] += count
         best = None
-        for pair in {pair for word in words for pair in pairwise(word)}:
+        for pair, count in standing(words).items():
             a, b = pair
-            times = sum(c * (len(word) - len(joined(word, pair))) for word, c in words.items())
+            times = count if criterion is LIKELIHOOD else joins(words, pair)
             if times < min_frequency:
                 continue
-            arguments = (times, n[a], n[b], n.total(), n[glue(a, b)], a == b)
-            key = (-score(*arguments), sign * vocab[a], sign * vocab[b])
+            rest = (n[a], n[b], n.total(), n[glue(a, b)], a == b)
+            score = times / (n[a] * n[b]) if criterion is LIKELIHOOD else gain(times, *rest)
+            key = (-score, sign * vocab[a], sign * vocab[b])
             if best is None or key < best[0]:
-                best = (key, pair, arguments)
+                best = (key, pair, rest)
         if best is None or best[0][0] >= 0:
             break
-        _, pair, arguments = best
+        _, pair, rest = best
         merges.append(pair)
-        gains.append(gain(*arguments))
+        gains.append(gain(joins(words, pair), *rest))
         vocab.setdefault(glue(*pair), len(vocab))
         words = merge_all(words, pair)
     return vocab, merges, gains
@@ -93,7 +109,7 @@ def test_training_equals_counting_everything_anew(
     words, vocab = in_pieces(word_counts)
     sign = 1 if tie_break == "lowest-id" else -1
     size = len(vocab) + room
-    expected = brute_force(words, vocab, size, criterion.score, min_frequency, sign)
+    expected = brute_force(words, vocab, size, criterion, min_frequency, sign)
     got = learn_by_score(
         words, vocab, size, criterion, min_frequency=min_frequency, tie_break=tie_break
     )
@@ -117,7 +133,7 @@ def test_pieces_that_can_be_made_in_two_ways(criterion, cuts, room):
     words = {(cut[0], *("##" + part for part in cut[1:])): n for cut, n in cuts.items()}
     vocab = {piece: id for id, piece in enumerate(sorted({p for word in words for p in word}))}
     size = len(vocab) + room
-    expected = brute_force(words, vocab, size, criterion.score, 1, 1)
+    expected = brute_force(words, vocab, size, criterion, 1, 1)
     assert learn_by_score(words, vocab, size, criterion) == expected
 
 
@@ -127,7 +143,7 @@ def test_pieces_that_can_be_made_in_two_ways(criterion, cuts, room):
 def test_training_on_real_words_equals_counting_everything_anew(criterion):
     texts = [sentence.lower() for sentence in data.documents("books")[3]]
     words, vocab = in_pieces(dict(count_words(texts).most_common(250)))
-    expected = brute_force(words, vocab, len(vocab) + 60, criterion.score, 2, 1)
+    expected = brute_force(words, vocab, len(vocab) + 60, criterion, 2, 1)
     assert learn_by_score(words, vocab, len(vocab) + 60, criterion, min_frequency=2) == expected
 
 
@@ -135,10 +151,7 @@ def most_frequent_first(words, vocab, vocab_size):
     """Count all pairs before each merge."""
     merges, ids = [], dict(vocab)
     while len(ids) < vocab_size:
-        pairs = Counter()
-        for word, count in words.items():
-            for pair in pairwise(word):
-                pairs[pair] += count
+        pairs = standing(words)
         if not pairs:
             break
         best = min(pairs, key=lambda pair: (-pairs[pair], ids[pair[0]], ids[pair[1]]))
@@ -198,18 +211,49 @@ def test_a_symbol_beside_itself_loses_two_for_each_join():
     assert isclose(gain(5, 10, 10, 20, same=True), by_hand)
 
 
-@given(st.text(alphabet="ab#", min_size=2, max_size=6), st.booleans())
-def test_ways_are_all_pairs_that_glue_to_a_piece(letters, continues):
-    letters = letters.replace("#", "c")
-    piece = "##" + letters if continues else letters
-    found = list(ways(piece))
-    assert all(glue(*pair) == piece for pair in found)
-    assert len(set(found)) == len(letters) - 1
-
-
 def test_it_stops_when_no_merge_makes_the_corpus_more_likely():
     words = {("a", "##b"): 1, ("a",): 100, ("##b",): 100}  # together less often than by chance
     vocab = {"a": 0, "##b": 1}
     assert gain(1, 101, 101, 202) < 0
     assert learn_by_score(words, vocab, 100, GAIN) == (vocab, [], [])
     assert learn_by_score(words, vocab, 100, LIKELIHOOD)[1] == [("a", "##b")]
+
+
+def test_the_likelihood_is_of_what_stands_though_a_run_can_be_joined_less_often():
+    # a ##a ##a ##a and a: ##a ##a stands twice among 3 ##a, a ##a once among 2 a and 3 ##a.
+    texts = ["aaaa a"]
+    trained = WordPiece.train(texts, 100, special_tokens=["[UNK]"], criterion="likelihood")
+    assert 2 / (3 * 3) > 1 / (2 * 3)
+    assert trained.merges[0] == ("##a", "##a")
+
+
+def test_on_random_corpora_with_long_runs_both_criteria_equal_brute_force(monkeypatch):
+    draw = random.Random(18)
+    for _ in range(600):
+        # Joined in a loop, or all at once, as the frequent pairs of large corpora are.
+        monkeypatch.setattr(corpus, "AT_ONCE", draw.choice([1, 60]))
+        runs = [draw.choice("ab") * draw.randint(1, 5) for _ in range(12)]
+        texts = " ".join("".join(draw.sample(runs, draw.randint(1, 3))) for _ in range(4))
+        words, vocab = in_pieces(count_words([texts]))
+        size, frequency = len(vocab) + draw.randint(1, 6), draw.randint(1, 2)
+        for criterion in (LIKELIHOOD, GAIN):
+            expected = brute_force(words, vocab, size, criterion, frequency, 1)
+            got = learn_by_score(words, vocab, size, criterion, min_frequency=frequency)
+            assert got == expected, texts
+
+
+@given(
+    cuts=st.dictionaries(
+        st.lists(st.sampled_from(["a", "b", "ab", "ba", "bb"]), min_size=2, max_size=9).map(tuple),
+        counts,
+        min_size=2,
+        max_size=8,
+    ),
+    room=st.integers(1, 30),
+)
+def test_by_frequency_a_count_may_rise_above_that_of_the_last_merge(cuts, room):
+    # x before ab + c, then x before a + bc: the pair of x and abc is as frequent as both.
+    words = {(cut[0], *("##" + part for part in cut[1:])): n for cut, n in cuts.items()}
+    vocab = {piece: id for id, piece in enumerate(sorted({p for word in words for p in word}))}
+    expected = most_frequent_first(words, vocab, len(vocab) + room)
+    assert learn_merges(words, vocab, len(vocab) + room, join=glue) == expected

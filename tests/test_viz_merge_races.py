@@ -153,13 +153,14 @@ def test_steps_that_are_left_are_no_reason_to_say_that_it_stops():
     assert all(page.find(class_="chosen") for page in pages_of(merge_race(WORDS, 3)))
 
 
-def test_a_pair_of_equal_pieces_is_counted_as_often_as_it_can_be_joined():
-    # ##a ##a stands in a ##a ##a ##a twice, but joining leaves a ##aa ##a.
+def test_a_pair_of_equal_pieces_is_counted_as_its_criterion_counts_it():
+    # ##a ##a stands in a ##a ##a ##a twice, but joining leaves a ##aa ##a. The likelihood is of
+    # what stands: 10 / (15 * 15).
     frequency, likelihood = columns_of(pages_of(merge_race({"aaaa": 5}, 1))[0])
     row = rows_of(frequency.find_all("table")[1])[1]
     assert row[:6] == ["##a ##a", "", "10", "5", "15", "15"]
     pairs = {row[0]: row[2:6] for row in rows_of(likelihood.find_all("table")[1])[1:]}
-    assert pairs == {"a ##a": ["0.0667", "5", "5", "15"], "##a ##a": ["0.0222", "5", "15", "15"]}
+    assert pairs == {"a ##a": ["0.0667", "5", "5", "15"], "##a ##a": ["0.0444", "10", "15", "15"]}
 
 
 def test_alt_tells_every_step_unless_told_otherwise():

@@ -1,4 +1,4 @@
-"""Cutting words fast, by the trick of `learning.py`: a symbol is a single character."""
+"""Cutting words fast, by one trick: a symbol is a single character."""
 
 from collections.abc import Mapping, Sequence
 from itertools import repeat

@@ -1,28 +1,22 @@
-"""Learning merges fast, by one trick: a symbol is a single character.
+"""Learning merges by frequency, without counting everything again before each of them.
 
-A word is a string in which each character stands for one symbol. Then Python's own, fast strings
-do the work: joining a pair everywhere is `word.replace(pair, new)`, and `word.partition(pair)`
-shows what stands to its left and right. Which character a symbol gets is of no consequence, so
-its code point is its id, and comparing characters compares ids.
-
-The second idea: a merge changes few words, those that hold the pair, so counts are corrected
-there and nowhere else.
+Two ideas make it fast. A merge changes few words, so `corpus.py` corrects counts where the pair
+stood and nowhere else. And the count of a pair that exists can only fall, so pairs wait on
+shelves, one for each count, and an old count does no harm: it is noticed when its shelf is
+cleared.
 """
 
+from bisect import insort
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from heapq import heapify, heappop, heappush
-from operator import add
-from sys import maxunicode
-from typing import Literal
+from heapq import heappop, heappush
+from operator import add, neg
 
 from tqdm.auto import tqdm
 
 from bertlab.tokenizers.checks import is_whole
+from bertlab.tokenizers.corpus import Corpus, Join, Symbols, TieBreak
 from bertlab.tokenizers.merges import Pair
-
-TieBreak = Literal["lowest-id", "highest-id"]
-Join = Callable[[str, str], str]
 
 
 def learn_merges(
@@ -43,16 +37,14 @@ def learn_merges(
     symbol) before it is carried out. Returns the grown vocabulary and the merges in the order
     learned. It stops early when no pair occurs `min_frequency` times any more.
 
-    Equal to counting everything anew before each merge. Pairs wait on shelves, one for each
-    count. A count that fell is noticed when its shelf is cleared; a count can rise only where a
-    new symbol appeared, and that pair goes to its shelf at once, never above the present one.
+    Equal to counting everything anew before each merge.
     """
     symbols = Symbols(vocab, tie_break, join)
     corpus = Corpus(words, symbols)
     vocab, pair_counts = symbols.vocab, corpus.pair_counts
     shelves, heights = defaultdict(list), []  # heights: a heap of minus the shelves' counts
 
-    def shelve(pair: str, count: int) -> None:
+    def shelve(pair: int, count: int) -> None:
         if count not in shelves:
             heappush(heights, -count)
         shelves[count].append(pair)
@@ -64,10 +56,10 @@ def learn_merges(
             height = -heappop(heights)
             if height < max(min_frequency, 1):
                 break
-            shelf = shelves.pop(height)
-            heapify(shelf)  # the lowest pair of characters first: that is the tie rule
+            # The lowest pair wins a tie: it stands last, where a list is quick.
+            shelf = sorted(shelves.pop(height), reverse=True)
             while shelf and len(vocab) < vocab_size:
-                pair = heappop(shelf)
+                pair = shelf.pop()
                 if pair_counts[pair] < height:
                     shelve(pair, pair_counts[pair])
                     continue
@@ -77,9 +69,14 @@ def learn_merges(
                 for risen in corpus.merge(pair, new):
                     count = pair_counts[risen]
                     if count == height:
-                        heappush(shelf, risen)
+                        insort(shelf, risen, key=neg)
                     else:
                         shelve(risen, count)
+                if heights and -heights[0] > height:
+                    # A symbol that can be made in two ways was made in the second one, too.
+                    for waiting in shelf:
+                        shelve(waiting, height)
+                    break
             bar.update(len(vocab) - bar.n)
     return vocab, symbols.merges
 
@@ -112,114 +109,3 @@ def first_vocab(
             f"got {vocab_size}"
         )
     return {token: id for id, token in enumerate(tokens)}
-
-
-class Symbols:
-    """Symbols and the characters that stand for them.
-
-    The character of the symbol with id i is chr(i), or the i-th from the end if ties go to the
-    highest id: in both cases the lowest pair of characters is the one that wins a tie.
-    """
-
-    def __init__(self, vocab: Mapping[str, int], tie_break: TieBreak, join: Join) -> None:
-        if tie_break not in ("lowest-id", "highest-id"):
-            raise ValueError(f'tie_break must be "lowest-id" or "highest-id"; got {tie_break!r}')
-        self.vocab, self.merges, self.join = dict(vocab), [], join
-        self.lowest_first = tie_break == "lowest-id"
-        self.symbol_of = {self.character(symbol): symbol for symbol in vocab}
-
-    def character(self, symbol: str) -> str:
-        """The character that stands for a symbol."""
-        id = self.vocab[symbol]
-        return chr(id if self.lowest_first else maxunicode - id)
-
-    def parts(self, pair: str) -> Pair:
-        """The two symbols that a pair of characters stands for."""
-        return self.symbol_of[pair[0]], self.symbol_of[pair[1]]
-
-    def characters(self, pair: Pair) -> str | None:
-        """The pair of characters that stands for two symbols, None if there is no such symbol."""
-        left, right = pair
-        if left in self.vocab and right in self.vocab:
-            return self.character(left) + self.character(right)
-        return None
-
-    def made(self, pair: str) -> str | None:
-        """The character of what a pair would become, None if that is no symbol yet."""
-        symbol = self.join(*self.parts(pair))
-        return self.character(symbol) if symbol in self.vocab else None
-
-    def add(self, pair: str) -> str:
-        """Learn a merge; returns the character of what the pair becomes.
-
-        One symbol can be made in two ways, `ab` + `c` and `a` + `bc`: it keeps its first id.
-        """
-        left, right = self.parts(pair)
-        symbol = self.join(left, right)
-        self.vocab.setdefault(symbol, len(self.vocab))
-        self.merges.append((left, right))
-        character = self.character(symbol)
-        self.symbol_of[character] = symbol
-        return character
-
-
-class Corpus:
-    """The words while they are merged: strings of characters that stand for symbols."""
-
-    def __init__(self, words: Mapping[Sequence[str], int], symbols: Symbols) -> None:
-        self.symbols = symbols
-        character = {symbol: symbols.character(symbol) for symbol in symbols.vocab}
-        self.words = ["".join(map(character.__getitem__, word)) for word in words]
-        self.counts = list(words.values())
-        # Where a pair stands: an index for each occurrence. Some are outdated, none is missing.
-        self.places: dict[str, list[int]] = defaultdict(list)
-        for index, word in enumerate(self.words):
-            for pair in map(add, word, word[1:]):
-                self.places[pair].append(index)
-        self.pair_counts = {pair: self._sum(places) for pair, places in self.places.items()}
-
-    def merge(self, pair: str, new: str) -> Iterable[str]:
-        """Join `pair` into `new` in every word; returns the pairs that have become more frequent.
-
-        Counts of the pairs that were broken up fall. Of the neighbours left | pair | right, the
-        pairs (left, a) and (b, right) become (left, new) and (new, right).
-        """
-        a, b = pair
-        words, counts, pair_counts = self.words, self.counts, self.pair_counts
-        risen = defaultdict(list)
-        for index in self.places.pop(pair):
-            left, found, right = words[index].partition(pair)
-            if not found:
-                continue  # outdated: an earlier merge has taken one of the two
-            count = counts[index]
-            if pair in right:  # more than one occurrence in the word
-                *middle, right = right.split(pair)
-                words[index] = new.join((left, *middle, right))
-                for part in middle:
-                    if part:
-                        pair_counts[b + part[0]] -= count
-                        pair_counts[part[-1] + a] -= count
-                        risen[new + part[0]].append(index)
-                        risen[part[-1] + new].append(index)
-                    else:  # two side by side
-                        pair_counts[b + a] -= count
-                        risen[new + new].append(index)
-            else:
-                words[index] = left + new + right
-            if left:
-                x = left[-1]
-                pair_counts[x + a] -= count
-                risen[x + new].append(index)
-            if right:
-                y = right[0]
-                pair_counts[b + y] -= count
-                risen[new + y].append(index)
-        pair_counts[pair] = 0
-        for other, places in risen.items():
-            self.places[other] += places
-            pair_counts[other] = pair_counts.get(other, 0) + self._sum(places)
-        return risen
-
-    def _sum(self, places: Iterable[int]) -> int:
-        counts = self.counts
-        return sum([counts[index] for index in places])

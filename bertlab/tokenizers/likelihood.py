@@ -21,6 +21,9 @@ def likelihood(
 ) -> float:
     """n_ab / (n_a n_b), the score of the textbooks.
 
+    n_ab: how often a and b stand side by side, as in `merges.count_pairs`: twice in a a a, where
+    `gain` counts once; n_a, n_b: occurrences of each.
+
     The last three arguments are not looked at; they are those of `gain`.
 
     >>> likelihood(4, 4, 4), likelihood(3, 3, 6)
@@ -32,9 +35,10 @@ def likelihood(
 def gain(n_ab: int, n_a: int, n_b: int, n: int, n_made: int = 0, same: bool = False) -> float:
     """How much the log-likelihood of the corpus rises, in nats, if a and b are joined.
 
-    n_ab: how often they will be joined; n_a, n_b: occurrences of each; n: symbols in the corpus;
-    n_made: occurrences of the symbol `ab` so far (it may have been made from other parts);
-    same: whether a and b are one symbol, which then loses two for each join.
+    n_ab: how often they will be joined: once in a a a, although a a stands there twice, since the
+    corpus wins by joins alone; n_a, n_b: occurrences of each; n: symbols in the corpus; n_made:
+    occurrences of the symbol `ab` so far (it may have been made from other parts); same: whether
+    a and b are one symbol, which then loses two for each join.
 
     The log-likelihood is the sum of n_x ln(n_x / n) over all symbols x. With f(x) = x ln x that is
     sum f(n_x) - f(n), and a merge with k = n_ab changes f at four places:
@@ -57,14 +61,16 @@ class Criterion(NamedTuple):
     """A way to choose merges, for `ranking`.
 
     score(n_ab, n_a, n_b, n, n_made, same) rises as n_a and n_b fall. share(score, target, n_ab):
-    to about which share of both must they fall, for the score to rise to the target?
+    to about which share of both must they fall, for the score to rise to the target? of_joins:
+    of a a a, is n_ab 1, since it can be joined once, or 2, since a a stands there twice?
     """
 
     score: Callable[[int, int, int, int, int, bool], float]
     share: Callable[[float, float, int], float]
+    of_joins: bool
 
 
 # The likelihood goes with 1 / (n_a n_b), the gain with - n_ab (ln n_a + ln n_b).
-LIKELIHOOD = Criterion(likelihood, lambda score, target, n_ab: sqrt(score / target))
-GAIN = Criterion(gain, lambda score, target, n_ab: exp((score - target) / (2 * n_ab)))
+LIKELIHOOD = Criterion(likelihood, lambda score, target, n_ab: sqrt(score / target), False)
+GAIN = Criterion(gain, lambda score, target, n_ab: exp((score - target) / (2 * n_ab)), True)
 SCORED = {"gain": GAIN, "likelihood": LIKELIHOOD}

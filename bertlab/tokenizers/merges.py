@@ -2,7 +2,7 @@
 
 `count_pairs` and `merge_pair` are what training repeats, `apply_merges` cuts a new word with
 what was learned. A word is a tuple of symbols here. `learning.py` and `cutting.py` do the same,
-equal to the last id, with a trick that makes them fast.
+equal to the last id, with tricks that make them fast.
 
 Source: Sennrich et al. (2016), "Neural Machine Translation of Rare Words with Subword Units",
 Algorithm 1 (arXiv 1508.07909).

@@ -1,8 +1,6 @@
 """WordPiece's way to write symbols: `##` marks a piece that continues a word."""
 
-from collections.abc import Collection, Iterator
-
-from bertlab.tokenizers.merges import Pair
+from collections.abc import Collection
 
 CONTINUES = "##"
 
@@ -36,14 +34,3 @@ def glue(left: str, right: str) -> str:
     ('me', '##en')
     """
     return left + right.removeprefix(CONTINUES)
-
-
-def ways(piece: str) -> Iterator[Pair]:
-    """Every pair of pieces that glues to `piece`.
-
-    >>> list(ways("##men"))
-    [('##m', '##en'), ('##me', '##n')]
-    """
-    start = len(CONTINUES) if piece.startswith(CONTINUES) else 0
-    for cut in range(start + 1, len(piece)):
-        yield piece[:cut], CONTINUES + piece[cut:]

@@ -16,10 +16,10 @@ from heapq import heappop, heappush
 
 from tqdm.auto import tqdm
 
-from bertlab.tokenizers.learning import Corpus, Symbols, TieBreak
-from bertlab.tokenizers.likelihood import Criterion, gain
+from bertlab.tokenizers.corpus import BASE, Corpus, Symbols, TieBreak
+from bertlab.tokenizers.likelihood import GAIN, Criterion, gain
 from bertlab.tokenizers.merges import Pair
-from bertlab.tokenizers.pieces import glue, ways
+from bertlab.tokenizers.pieces import glue
 
 
 def learn_by_score(
@@ -59,40 +59,36 @@ class Unigrams:
 
     def __init__(self, corpus: Corpus) -> None:
         self.corpus, self.symbols = corpus, corpus.symbols
-        self.counts: dict[str, int] = defaultdict(int)
-        for word, count in zip(corpus.words, corpus.counts, strict=True):
-            for character in word:
-                self.counts[character] += count
+        self.counts: dict[int, int] = defaultdict(int, corpus.symbol_counts())
         self.total = sum(self.counts.values())
-        self._doubled: dict[str, tuple[int, int]] = {}
+        self._joins: dict[int, tuple[tuple[int, int], int]] = {}
 
-    def times(self, pair: str) -> int:
-        """How often a pair can be joined: a a a holds a a twice, but only one can be joined."""
-        count = self.corpus.pair_counts[pair]
-        if pair[0] != pair[1] or count == 0:
-            return count
-        known, times = self._doubled.get(pair, (None, 0))
-        if known != count:  # whatever changes the one number changes the other
-            words, counts = self.corpus.words, self.corpus.counts
-            places = set(self.corpus.places[pair])
-            times = sum(counts[index] * words[index].count(pair) for index in places)
-            self._doubled[pair] = (count, times)
-        return times
+    def joins(self, pair: int) -> int:
+        """How often a pair can be joined (see `Corpus.joins`), counted when it has changed."""
+        # A count that falls changes the first number, one that rises the second.
+        state = self.corpus.pair_counts[pair], len(self.corpus.places[pair])
+        known, joins = self._joins.get(pair, (None, 0))
+        if known != state:
+            joins = self.corpus.joins(pair)
+            self._joins[pair] = (state, joins)
+        return joins
 
-    def of(self, pair: str) -> tuple[int, int, int, int, int, bool]:
+    def of(self, pair: int, criterion: Criterion = GAIN) -> tuple[int, int, int, int, int, bool]:
         """What a score looks at: n_ab, n_a, n_b, n, n_made, same (see `likelihood.gain`)."""
-        a, b = pair
+        a, b = divmod(pair, BASE)
         made = self.symbols.made(pair)
         n_made = self.counts[made] if made is not None else 0
-        return self.times(pair), self.counts[a], self.counts[b], self.total, n_made, a == b
+        joined = criterion.of_joins and a == b  # else what stands can be joined as often
+        n_ab = self.joins(pair) if joined else self.corpus.pair_counts[pair]
+        return n_ab, self.counts[a], self.counts[b], self.total, n_made, a == b
 
-    def take(self, pair: str, new: str) -> None:
+    def take(self, pair: int, new: int) -> None:
         """Count what joining `pair` into `new` takes away and brings; to be called before."""
-        times = self.times(pair)
-        for character in pair:
-            self.counts[character] -= times
-        self.counts[new] += times
-        self.total -= times
+        joins = self.of(pair)[0]
+        for symbol in divmod(pair, BASE):
+            self.counts[symbol] -= joins
+        self.counts[new] += joins
+        self.total -= joins
 
 
 class Gains:
@@ -102,7 +98,7 @@ class Gains:
         self.unigrams: Unigrams | None = None
         self.so_far: list[float] = []
 
-    def note(self, corpus: Corpus, pair: str, new: str) -> None:
+    def note(self, corpus: Corpus, pair: int, new: int) -> None:
         """Take note that `pair` is about to be joined into `new`."""
         self.unigrams = self.unigrams or Unigrams(corpus)
         self.so_far.append(gain(*self.unigrams.of(pair)))
@@ -119,15 +115,15 @@ class Ranking:
 
     def __init__(self, unigrams: Unigrams, criterion: Criterion, min_frequency: int) -> None:
         self.unigrams, self.criterion, self.min_frequency = unigrams, criterion, min_frequency
-        self.heap: list[tuple[float, str]] = []
-        self.floors: dict[str, list[tuple[int, str]]] = defaultdict(list)  # symbol -> a heap
+        self.heap: list[tuple[float, int]] = []
+        self.floors: dict[int, list[tuple[int, int]]] = defaultdict(list)  # symbol -> a heap
         # What a pair waits under: its bound and its floors. Other entries are outdated.
-        self.waiting: dict[str, tuple[float, int, int]] = {}
+        self.waiting: dict[int, tuple[float, int, int]] = {}
+        self.ways: dict[str, set[int]] = defaultdict(set)  # a piece -> the pairs that make it
         self.highest = 0.0  # the score to beat: that of the last merge, or a bound below it
-        for pair in unigrams.corpus.pair_counts:
-            self._wait(pair)
+        self._arrive(unigrams.corpus.pair_counts)
 
-    def best(self) -> str | None:
+    def best(self) -> int | None:
         """Take out the pair with the highest score; None if no score is above 0."""
         while self.heap:
             negative, pair = heappop(self.heap)
@@ -136,7 +132,7 @@ class Ranking:
                 continue
             if bound <= 0:
                 return None
-            counts = self.unigrams.of(pair)
+            counts = self.unigrams.of(pair, self.criterion)
             if counts[0] >= self.min_frequency and self.criterion.score(*counts) == bound:
                 self.highest = bound
                 del self.waiting[pair]
@@ -145,37 +141,42 @@ class Ranking:
             self._wait(pair)
         return None
 
-    def renew(self, pair: str, new: str, risen: Iterable[str]) -> None:
+    def renew(self, pair: int, new: int, risen: Iterable[int]) -> None:
         """Correct the bounds after `pair` was joined into `new`, which made `risen` pairs."""
-        for other in risen:
-            self._wait(other)
-        for symbol in set(pair):
+        self._arrive(risen)
+        for symbol in set(divmod(pair, BASE)):
             count, floors = self.unigrams.counts[symbol], self.floors[symbol]
             while floors and -floors[0][0] > count:
                 floor, other = heappop(floors)
                 if -floor in self.waiting.get(other, ())[1:]:
                     self._wait(other)
         # A symbol that stands more often makes the other ways to it look better.
-        symbols = self.unigrams.symbols
-        for other in map(symbols.characters, ways(symbols.symbol_of[new])):
+        for other in self.ways[self.unigrams.symbols.symbol_of[new]]:
             if other in self.waiting:
                 self._wait(other)
 
-    def _wait(self, pair: str) -> None:
+    def _arrive(self, pairs: Iterable[int]) -> None:
+        """Let pairs wait that are new, or more frequent than before."""
+        for pair in pairs:
+            self.ways[self.unigrams.symbols.joined(pair)].add(pair)
+            self._wait(pair)
+
+    def _wait(self, pair: int) -> None:
         """Put a pair into the heap, under a bound that lies below the score to beat if it can."""
-        n_ab, n_a, n_b, n, n_made, same = self.unigrams.of(pair)
+        n_ab, n_a, n_b, n, n_made, same = self.unigrams.of(pair, self.criterion)
         if n_ab < self.min_frequency:
             self.waiting.pop(pair, None)
             return
         bound = self.criterion.score(n_ab, n_a, n_b, n, n_made, same)
         if bound < self.highest:
             share = self.criterion.share(bound, bound + (self.highest - bound) / 5, n_ab)
+            # A gain is none with fewer symbols than will be joined.
             least = 2 * n_ab if same else n_ab
-            low_a, low_b = max(int(share * n_a), least), max(int(share * n_b), least)
+            low_a, low_b = (min(n_x, max(int(share * n_x), least)) for n_x in (n_a, n_b))
             loose = self.criterion.score(n_ab, low_a, low_b, n, n_made, same)
             if loose < self.highest:
                 bound, n_a, n_b = loose, low_a, low_b
         self.waiting[pair] = (bound, n_a, n_b)
         heappush(self.heap, (-bound, pair))
-        for symbol, floor in zip(pair, (n_a, n_b), strict=True):
+        for symbol, floor in zip(divmod(pair, BASE), (n_a, n_b), strict=True):
             heappush(self.floors[symbol], (-floor, pair))

@@ -85,7 +85,8 @@ def score_pairs(words: Mapping[Symbols, int], criterion: str) -> dict[Pair, Scor
     for pair, count in count_pairs(words).items():
         a, b = pair
         n_ab = count
-        if a == b:  # a a a holds a a twice, but only one of them can be joined
+        # a a a holds a a twice, but can be joined once; the likelihood is of what stands.
+        if a == b and criterion != "likelihood":
             n_ab = sum(n * (len(word) - len(join_pair(word, pair))) for word, n in words.items())
         if criterion == "frequency":
             value = count

@@ -1,0 +1,205 @@
+"""The words while they are merged: one long row of symbols, and where each pair stands in it.
+
+    EDGE  m  e  n  u  EDGE  m  e  n  EDGE
+
+A symbol is a whole number here, and a place is an index into the row. A merge writes the new
+symbol where the left one stood and takes the place of the right one out: `after` and `before`
+say which place comes next, as in a linked list. So a merge costs what it joins, no matter how
+long a word is, and counts are corrected at the joins and nowhere else.
+"""
+
+from array import array
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import pairwise
+from typing import Literal
+
+import numpy as np
+
+from bertlab.tokenizers.merges import Pair
+
+TieBreak = Literal["lowest-id", "highest-id"]
+Join = Callable[[str, str], str]
+# A neighbour of what was joined, the places of the pair that both make, and their count.
+Neighbour = tuple[int, Sequence[int], int]
+
+EDGE = 0  # stands before and after each word, and where a symbol was taken out
+BASE = 2**31  # the pair of the symbols a and b is a * BASE + b: one number, fast to look up
+AT_ONCE = 60  # from this number of places on, NumPy is faster than a loop
+
+
+class Symbols:
+    """Symbols and the numbers that stand for them, from 1 to BASE - 1.
+
+    They rise with the ids, or fall if ties go to the highest id: in both cases the lowest pair is
+    the one that wins a tie.
+    """
+
+    def __init__(self, vocab: Mapping[str, int], tie_break: TieBreak, join: Join) -> None:
+        if tie_break not in ("lowest-id", "highest-id"):
+            raise ValueError(f'tie_break must be "lowest-id" or "highest-id"; got {tie_break!r}')
+        self.vocab, self.merges, self.join = dict(vocab), [], join
+        self.lowest_first = tie_break == "lowest-id"
+        self.symbol_of = {self.number(symbol): symbol for symbol in vocab}
+
+    def number(self, symbol: str) -> int:
+        """The number that stands for a symbol."""
+        id = self.vocab[symbol]
+        return id + 1 if self.lowest_first else BASE - 1 - id
+
+    def parts(self, pair: int) -> Pair:
+        """The two symbols of a pair."""
+        a, b = divmod(pair, BASE)
+        return self.symbol_of[a], self.symbol_of[b]
+
+    def joined(self, pair: int) -> str:
+        """The symbol that a pair becomes, which may be none yet."""
+        return self.join(*self.parts(pair))
+
+    def made(self, pair: int) -> int | None:
+        """The number of what a pair would become, None if that is no symbol yet."""
+        symbol = self.joined(pair)
+        return self.number(symbol) if symbol in self.vocab else None
+
+    def add(self, pair: int) -> int:
+        """Learn a merge; returns the number of what the pair becomes.
+
+        One symbol can be made in two ways, `ab` + `c` and `a` + `bc`: it keeps its first id.
+        """
+        left, right = self.parts(pair)
+        symbol = self.join(left, right)
+        self.vocab.setdefault(symbol, len(self.vocab))
+        self.merges.append((left, right))
+        number = self.number(symbol)
+        self.symbol_of[number] = symbol
+        return number
+
+
+class Corpus:
+    """The row, and for each pair its count and its places.
+
+    Some places are outdated, as an earlier merge has taken one of the two symbols; none is
+    missing. The four arrays are read and written in two ways: one number at a time in a loop,
+    which suits a rare pair, or all at once by NumPy, which suits a frequent one.
+    """
+
+    def __init__(self, words: Mapping[Sequence[str], int], symbols: Symbols) -> None:
+        self.symbols = symbols
+        number = {symbol: symbols.number(symbol) for symbol in symbols.vocab}
+        row = [EDGE]
+        for word in words:
+            row += map(number.__getitem__, word)
+            row.append(EDGE)
+        lengths = np.fromiter(map(len, words), np.int64, len(words))
+        weights = np.repeat(np.fromiter(words.values(), np.int64, len(words)), lengths + 1)
+        self.row = array("q", row)
+        self.after = array("q", range(1, len(row) + 1))
+        self.before = array("q", range(-1, len(row) - 1))
+        self.weight = array("q", [0, *weights.tolist()])  # how often the word of a place occurs
+        self._row, self._after, self._before, self._weight = (
+            np.frombuffer(numbers, np.int64)
+            for numbers in (self.row, self.after, self.before, self.weight)
+        )
+        self.pair_counts: dict[int, int] = defaultdict(int)
+        self.places: dict[int, Sequence[int]] = {}
+        inside = np.flatnonzero((self._row[:-1] != EDGE) & (self._row[1:] != EDGE))
+        pairs = self._row[inside] * BASE + self._row[inside + 1]
+        for pair, places, count in self._grouped(pairs, inside):
+            self.pair_counts[pair], self.places[pair] = count, places
+
+    def symbol_counts(self) -> dict[int, int]:
+        """How often each symbol stands in the words."""
+        standing = np.flatnonzero(self._row != EDGE)
+        return {a: count for a, _, count in self._grouped(self._row[standing], standing)}
+
+    def joins(self, pair: int) -> int:
+        """How often a pair can be joined: a a a holds a a twice, but only one can be joined."""
+        a, b = divmod(pair, BASE)
+        if a != b:
+            return self.pair_counts[pair]
+        lefts, _ = self._standing(self.places[pair], a, b)
+        return int(self._weight[lefts].sum())
+
+    def merge(self, pair: int, new: int) -> list[int]:
+        """Join `pair` into `new` everywhere; returns the pairs that have become more frequent.
+
+        Of the neighbours x | a b | y, the pairs (x, a) and (b, y) become (x, new) and (new, y).
+        """
+        a, b = divmod(pair, BASE)
+        pair_counts, places_of = self.pair_counts, self.places
+        places, places_of[pair] = places_of[pair], ()
+        if a == b:
+            places = sorted(places)  # in a a a the first two are joined
+        join = self._join_one_by_one if len(places) < AT_ONCE else self._join_at_once
+        lefts, rights = join(places, a, b, new)
+        moved = [(x * BASE + a, x * BASE + new, *rest) for x, *rest in lefts if x != EDGE]
+        moved += [(b * BASE + y, new * BASE + y, *rest) for y, *rest in rights if y != EDGE]
+        for fallen, risen, places, count in moved:
+            pair_counts[fallen] -= count
+            pair_counts[risen] += count
+            known = places_of.get(risen)
+            places_of[risen] = [*known, *places] if known else places
+        pair_counts[pair] = 0
+        return [risen for _, risen, _, _ in moved]
+
+    def _join_one_by_one(
+        self, places: Iterable[int], a: int, b: int, new: int
+    ) -> tuple[list[Neighbour], list[Neighbour]]:
+        """Write `new` at each place where a b still stands; returns left and right neighbours."""
+        row, after, before, weight = self.row, self.after, self.before, self.weight
+        lefts, rights = defaultdict(list), defaultdict(list)
+        for place in places:
+            if row[place] != a:
+                continue
+            gone = after[place]
+            if row[gone] != b:
+                continue
+            left, right = before[place], after[gone]
+            lefts[row[left]].append(left)
+            rights[row[right]].append(place)
+            row[place], row[gone] = new, EDGE
+            after[place], before[right] = right, place
+        return tuple(
+            [(other, at, sum([weight[place] for place in at])) for other, at in found.items()]
+            for found in (lefts, rights)
+        )
+
+    def _join_at_once(
+        self, places: Iterable[int], a: int, b: int, new: int
+    ) -> tuple[Iterator[Neighbour], Iterator[Neighbour]]:
+        """The same, for all places at once."""
+        row, after, before = self._row, self._after, self._before
+        places, gone = self._standing(places, a, b)
+        right = after[gone]
+        rights = self._grouped(row[right], places)
+        row[places], row[gone] = new, EDGE
+        after[places], before[right] = right, places
+        left = before[places]
+        return self._grouped(row[left], left), rights
+
+    def _standing(self, places: Iterable[int], a: int, b: int) -> tuple[np.ndarray, np.ndarray]:
+        """Of `places`, those where a b can be joined; and the places of their b."""
+        places = np.asarray(places, np.int64)
+        if a == b:
+            places = np.sort(places)
+        after = self._after[places]
+        live = (self._row[places] == a) & (self._row[after] == b)
+        places, after = places[live], after[live]
+        if a == b:  # in a run a a a a, every second one
+            index = np.arange(len(places))
+            starts = np.ones(len(places), bool)
+            starts[1:] = after[:-1] != places[1:]
+            start = np.maximum.accumulate(np.where(starts, index, 0))
+            places, after = (numbers[(index - start) % 2 == 0] for numbers in (places, after))
+        return places, after
+
+    def _grouped(self, keys: np.ndarray, places: np.ndarray) -> Iterator[Neighbour]:
+        """Yield each key, its places, and how often the words of these places occur."""
+        order = keys.argsort()
+        keys, places = keys[order], places[order]
+        starts = np.flatnonzero(np.concatenate(([True], keys[1:] != keys[:-1]))[: len(keys)])
+        counts = np.add.reduceat(self._weight[places], starts) if len(keys) else keys
+        ends = pairwise([*starts.tolist(), len(keys)])
+        shared = memoryview(places)  # its slices copy nothing, and a loop gets numbers of Python
+        slices = [shared[start:end] for start, end in ends]
+        return zip(keys[starts].tolist(), slices, counts.tolist(), strict=True)
