@@ -211,11 +211,7 @@ class WordPiece(Tokenizer):
 
     def _json(self) -> dict[str, Any]:
         return {
-            "normalizer": {
-                **NORMALIZER,
-                "strip_accents": self.strip_accents,
-                "lowercase": self.lowercase,
-            },
+            "normalizer": NORMALIZER | self._normalization,
             "pre_tokenizer": tokenizer_json.BERT_WORDS,
             "decoder": {"type": "WordPiece", "prefix": CONTINUES, "cleanup": False},
             "model": {
