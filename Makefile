@@ -58,7 +58,7 @@ exercises: $(COURSE) ## make the students' notebooks anew from solutions/
 
 grading: $(GRADING) data ## set up what the instructor's commands need (course/README.md)
 
-setups: ## every documented way to set up, each in a clean environment (half an hour, 3 GB)
+setups: ## every documented way to set up, each in a clean environment (about an hour, 3 GB)
 	$(PYTHON) -m tests.clean_setups
 
 format: $(TEST) ## put code and notebooks into their normal form

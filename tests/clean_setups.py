@@ -1,6 +1,6 @@
 """Every documented way to set the course up, tried in a clean environment of its own.
 
-`make setups` (all ways, about half an hour), `python -m tests.clean_setups WAY ... --python
+`make setups` (all ways, about an hour), `python -m tests.clean_setups WAY ... --python
 python3.12` (some). Each way gets a fresh clone of what is committed in a temporary folder, sets
 up there as the guides say, and does the one thing that it is for; then all of it is removed.
 The tests' own environment has every extra, so a requirement that one extra lacks shows only here.
