@@ -27,7 +27,8 @@ def in_order(vocab: dict[str, int]) -> list[str]:
 
 
 def train_ours(texts: list[str], kind: str, **options: Any) -> Work:
-    """`BPE`, `ByteBPE` or `WordPiece`."""
+    """`BPE`, `ByteBPE` or `WordPiece`; NumPy is imported off the clock, as all imports are."""
+    import bertlab.tokenizers.corpus  # noqa: F401
     from bertlab import tokenizers
 
     train = getattr(tokenizers, kind).train

@@ -10,69 +10,17 @@ long a word is, and counts are corrected at the joins and nowhere else.
 
 from array import array
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
-from typing import Literal
 
 import numpy as np
 
-from bertlab.tokenizers.merges import Pair
+from bertlab.tokenizers.symbols import BASE, EDGE, Symbols
 
-TieBreak = Literal["lowest-id", "highest-id"]
-Join = Callable[[str, str], str]
 # A neighbour of what was joined, the places of the pair that both make, and their count.
 Neighbour = tuple[int, Sequence[int], int]
 
-EDGE = 0  # stands before and after each word, and where a symbol was taken out
-BASE = 2**31  # the pair of the symbols a and b is a * BASE + b: one number, fast to look up
 AT_ONCE = 60  # from this number of places on, NumPy is faster than a loop
-
-
-class Symbols:
-    """Symbols and the numbers that stand for them, from 1 to BASE - 1.
-
-    They rise with the ids, or fall if ties go to the highest id: in both cases the lowest pair is
-    the one that wins a tie.
-    """
-
-    def __init__(self, vocab: Mapping[str, int], tie_break: TieBreak, join: Join) -> None:
-        if tie_break not in ("lowest-id", "highest-id"):
-            raise ValueError(f'tie_break must be "lowest-id" or "highest-id"; got {tie_break!r}')
-        self.vocab, self.merges, self.join = dict(vocab), [], join
-        self.lowest_first = tie_break == "lowest-id"
-        self.symbol_of = {self.number(symbol): symbol for symbol in vocab}
-
-    def number(self, symbol: str) -> int:
-        """The number that stands for a symbol."""
-        id = self.vocab[symbol]
-        return id + 1 if self.lowest_first else BASE - 1 - id
-
-    def parts(self, pair: int) -> Pair:
-        """The two symbols of a pair."""
-        a, b = divmod(pair, BASE)
-        return self.symbol_of[a], self.symbol_of[b]
-
-    def joined(self, pair: int) -> str:
-        """The symbol that a pair becomes, which may be none yet."""
-        return self.join(*self.parts(pair))
-
-    def made(self, pair: int) -> int | None:
-        """The number of what a pair would become, None if that is no symbol yet."""
-        symbol = self.joined(pair)
-        return self.number(symbol) if symbol in self.vocab else None
-
-    def add(self, pair: int) -> int:
-        """Learn a merge; returns the number of what the pair becomes.
-
-        One symbol can be made in two ways, `ab` + `c` and `a` + `bc`: it keeps its first id.
-        """
-        left, right = self.parts(pair)
-        symbol = self.join(left, right)
-        self.vocab.setdefault(symbol, len(self.vocab))
-        self.merges.append((left, right))
-        number = self.number(symbol)
-        self.symbol_of[number] = symbol
-        return number
 
 
 class Corpus:
@@ -93,9 +41,10 @@ class Corpus:
         lengths = np.fromiter(map(len, words), np.int64, len(words))
         weights = np.repeat(np.fromiter(words.values(), np.int64, len(words)), lengths + 1)
         self.row = array("q", row)
-        self.after = array("q", range(1, len(row) + 1))
-        self.before = array("q", range(-1, len(row) - 1))
-        self.weight = array("q", [0, *weights.tolist()])  # how often the word of a place occurs
+        self.after = array("q", np.arange(1, len(row) + 1).tobytes())
+        self.before = array("q", np.arange(-1, len(row) - 1).tobytes())
+        # How often the word of a place occurs; the first place is of no word.
+        self.weight = array("q", np.concatenate(([0], weights)).tobytes())
         self._row, self._after, self._before, self._weight = (
             np.frombuffer(numbers, np.int64)
             for numbers in (self.row, self.after, self.before, self.weight)
@@ -114,10 +63,7 @@ class Corpus:
 
     def joins(self, pair: int) -> int:
         """How often a pair can be joined: a a a holds a a twice, but only one can be joined."""
-        a, b = divmod(pair, BASE)
-        if a != b:
-            return self.pair_counts[pair]
-        lefts, _ = self._standing(self.places[pair], a, b)
+        lefts, _ = self._standing(self.places[pair], *divmod(pair, BASE))
         return int(self._weight[lefts].sum())
 
     def merge(self, pair: int, new: int) -> list[int]:
@@ -132,8 +78,8 @@ class Corpus:
             places = sorted(places)  # in a a a the first two are joined
         join = self._join_one_by_one if len(places) < AT_ONCE else self._join_at_once
         lefts, rights = join(places, a, b, new)
-        moved = [(x * BASE + a, x * BASE + new, *rest) for x, *rest in lefts if x != EDGE]
-        moved += [(b * BASE + y, new * BASE + y, *rest) for y, *rest in rights if y != EDGE]
+        moved = [(x * BASE + a, x * BASE + new, at, n) for x, at, n in lefts if x != EDGE]
+        moved += [(b * BASE + y, new * BASE + y, at, n) for y, at, n in rights if y != EDGE]
         for fallen, risen, places, count in moved:
             pair_counts[fallen] -= count
             pair_counts[risen] += count
@@ -159,9 +105,9 @@ class Corpus:
             rights[row[right]].append(place)
             row[place], row[gone] = new, EDGE
             after[place], before[right] = right, place
-        return tuple(
-            [(other, at, sum([weight[place] for place in at])) for other, at in found.items()]
-            for found in (lefts, rights)
+        return (
+            [(x, at, sum([weight[place] for place in at])) for x, at in lefts.items()],
+            [(y, at, sum([weight[place] for place in at])) for y, at in rights.items()],
         )
 
     def _join_at_once(

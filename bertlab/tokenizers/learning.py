@@ -11,12 +11,16 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from heapq import heappop, heappush
 from operator import add, neg
+from typing import TYPE_CHECKING
 
 from tqdm.auto import tqdm
 
 from bertlab.tokenizers.checks import is_whole
-from bertlab.tokenizers.corpus import Corpus, Join, Symbols, TieBreak
 from bertlab.tokenizers.merges import Pair
+from bertlab.tokenizers.symbols import Join, Symbols, TieBreak
+
+if TYPE_CHECKING:
+    from bertlab.tokenizers.corpus import Corpus
 
 
 def learn_merges(
@@ -27,7 +31,7 @@ def learn_merges(
     min_frequency: int = 1,
     tie_break: TieBreak = "lowest-id",
     join: Join = add,
-    before_merge: Callable[["Corpus", str, str], None] | None = None,
+    before_merge: Callable[["Corpus", int, int], None] | None = None,
     progress: bool = False,
 ) -> tuple[dict[str, int], list[Pair]]:
     """Join the most frequent pair until the vocabulary holds `vocab_size` symbols.
@@ -40,7 +44,7 @@ def learn_merges(
     Equal to counting everything anew before each merge.
     """
     symbols = Symbols(vocab, tie_break, join)
-    corpus = Corpus(words, symbols)
+    corpus = corpus_of(words, symbols)
     vocab, pair_counts = symbols.vocab, corpus.pair_counts
     shelves, heights = defaultdict(list), []  # heights: a heap of minus the shelves' counts
 
@@ -79,6 +83,14 @@ def learn_merges(
                     break
             bar.update(len(vocab) - bar.n)
     return vocab, symbols.merges
+
+
+def corpus_of(words: Mapping[Sequence[str], int], symbols: Symbols) -> "Corpus":
+    """The words, ready to be merged."""
+    # Imported here, as it needs NumPy: who only encodes a text does not wait for that.
+    from bertlab.tokenizers.corpus import Corpus
+
+    return Corpus(words, symbols)
 
 
 def first_vocab(

@@ -13,13 +13,18 @@ count falls through the floor that a pair stands on does that pair need a new bo
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from heapq import heappop, heappush
+from typing import TYPE_CHECKING
 
 from tqdm.auto import tqdm
 
-from bertlab.tokenizers.corpus import BASE, Corpus, Symbols, TieBreak
+from bertlab.tokenizers.learning import corpus_of
 from bertlab.tokenizers.likelihood import GAIN, Criterion, gain
 from bertlab.tokenizers.merges import Pair
 from bertlab.tokenizers.pieces import glue
+from bertlab.tokenizers.symbols import BASE, Symbols, TieBreak
+
+if TYPE_CHECKING:
+    from bertlab.tokenizers.corpus import Corpus
 
 
 def learn_by_score(
@@ -40,7 +45,7 @@ def learn_by_score(
     `min_frequency` times has a score above 0.
     """
     symbols = Symbols(vocab, tie_break, glue)
-    corpus = Corpus(words, symbols)
+    corpus = corpus_of(words, symbols)
     unigrams = Unigrams(corpus)
     ranking = Ranking(unigrams, criterion, max(min_frequency, 1))
     gains = []
@@ -57,7 +62,7 @@ def learn_by_score(
 class Unigrams:
     """How often each symbol stands in a corpus while it is merged."""
 
-    def __init__(self, corpus: Corpus) -> None:
+    def __init__(self, corpus: "Corpus") -> None:
         self.corpus, self.symbols = corpus, corpus.symbols
         self.counts: dict[int, int] = defaultdict(int, corpus.symbol_counts())
         self.total = sum(self.counts.values())
@@ -65,8 +70,12 @@ class Unigrams:
 
     def joins(self, pair: int) -> int:
         """How often a pair can be joined (see `Corpus.joins`), counted when it has changed."""
+        a, b = divmod(pair, BASE)
+        standing = self.corpus.pair_counts[pair]
+        if a != b:
+            return standing
         # A count that falls changes the first number, one that rises the second.
-        state = self.corpus.pair_counts[pair], len(self.corpus.places[pair])
+        state = standing, len(self.corpus.places[pair])
         known, joins = self._joins.get(pair, (None, 0))
         if known != state:
             joins = self.corpus.joins(pair)
@@ -78,13 +87,12 @@ class Unigrams:
         a, b = divmod(pair, BASE)
         made = self.symbols.made(pair)
         n_made = self.counts[made] if made is not None else 0
-        joined = criterion.of_joins and a == b  # else what stands can be joined as often
-        n_ab = self.joins(pair) if joined else self.corpus.pair_counts[pair]
+        n_ab = self.joins(pair) if criterion.of_joins else self.corpus.pair_counts[pair]
         return n_ab, self.counts[a], self.counts[b], self.total, n_made, a == b
 
     def take(self, pair: int, new: int) -> None:
         """Count what joining `pair` into `new` takes away and brings; to be called before."""
-        joins = self.of(pair)[0]
+        joins = self.joins(pair)
         for symbol in divmod(pair, BASE):
             self.counts[symbol] -= joins
         self.counts[new] += joins
@@ -98,7 +106,7 @@ class Gains:
         self.unigrams: Unigrams | None = None
         self.so_far: list[float] = []
 
-    def note(self, corpus: Corpus, pair: int, new: int) -> None:
+    def note(self, corpus: "Corpus", pair: int, new: int) -> None:
         """Take note that `pair` is about to be joined into `new`."""
         self.unigrams = self.unigrams or Unigrams(corpus)
         self.so_far.append(gain(*self.unigrams.of(pair)))

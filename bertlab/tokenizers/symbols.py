@@ -1,0 +1,59 @@
+"""Symbols as whole numbers, while merges are learned."""
+
+from collections.abc import Callable, Mapping
+from typing import Literal
+
+from bertlab.tokenizers.merges import Pair
+
+TieBreak = Literal["lowest-id", "highest-id"]
+Join = Callable[[str, str], str]
+
+EDGE = 0  # stands before and after each word, and where a symbol was taken out
+BASE = 2**31  # the pair of the symbols a and b is a * BASE + b: one number, fast to look up
+
+
+class Symbols:
+    """Symbols and the numbers that stand for them, from 1 to BASE - 1.
+
+    They rise with the ids, or fall if ties go to the highest id: in both cases the lowest pair is
+    the one that wins a tie.
+    """
+
+    def __init__(self, vocab: Mapping[str, int], tie_break: TieBreak, join: Join) -> None:
+        if tie_break not in ("lowest-id", "highest-id"):
+            raise ValueError(f'tie_break must be "lowest-id" or "highest-id"; got {tie_break!r}')
+        self.vocab, self.merges, self.join = dict(vocab), [], join
+        self.lowest_first = tie_break == "lowest-id"
+        self.symbol_of = {self.number(symbol): symbol for symbol in vocab}
+
+    def number(self, symbol: str) -> int:
+        """The number that stands for a symbol."""
+        id = self.vocab[symbol]
+        return id + 1 if self.lowest_first else BASE - 1 - id
+
+    def parts(self, pair: int) -> Pair:
+        """The two symbols of a pair."""
+        a, b = divmod(pair, BASE)
+        return self.symbol_of[a], self.symbol_of[b]
+
+    def joined(self, pair: int) -> str:
+        """The symbol that a pair becomes, which may be none yet."""
+        return self.join(*self.parts(pair))
+
+    def made(self, pair: int) -> int | None:
+        """The number of what a pair would become, None if that is no symbol yet."""
+        symbol = self.joined(pair)
+        return self.number(symbol) if symbol in self.vocab else None
+
+    def add(self, pair: int) -> int:
+        """Learn a merge; returns the number of what the pair becomes.
+
+        One symbol can be made in two ways, `ab` + `c` and `a` + `bc`: it keeps its first id.
+        """
+        left, right = self.parts(pair)
+        symbol = self.join(left, right)
+        self.vocab.setdefault(symbol, len(self.vocab))
+        self.merges.append((left, right))
+        number = self.number(symbol)
+        self.symbol_of[number] = symbol
+        return number
