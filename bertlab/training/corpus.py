@@ -7,7 +7,6 @@ from typing import Any, NamedTuple
 from bertlab._files import write_atomically
 from bertlab.data.corpora import CORPORA, Documents, documents, split
 from bertlab.data.own_texts import SUFFIXES, files_digest, own_documents
-from bertlab.model.pretrained import load_tokenizer
 from bertlab.pretraining.token_store import TokenStore, fingerprint, write_corpora
 from bertlab.tokenizers.wordpiece import BERT_SPECIAL_TOKENS, WordPiece
 
@@ -98,6 +97,9 @@ def read_tokenizer(path: Path) -> WordPiece:
 
     Raises FileNotFoundError, or ValueError if it is not one that pre-training can use.
     """
+    # Here, since importing models changes how PyTorch asks for memory, which texts do not need.
+    from bertlab.model.pretrained import load_tokenizer
+
     if (path / "vocab.txt").is_file():
         tokenizer = load_tokenizer(path)
     else:
