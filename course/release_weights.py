@@ -8,16 +8,18 @@ import argparse
 import json
 from dataclasses import asdict
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from bertlab._files import write_atomically
 from bertlab.model import BertForPreTraining, load_pretrained, save_pretrained
 from bertlab.model.pretrained import BERTLAB_MINI
 from bertlab.training.corpus import open_corpus
-from bertlab.training.evaluation import Evaluation, evaluate
+from bertlab.training.evaluation import Evaluation
 from bertlab.training.metrics import MetricsFile, Row, read_metrics
 from bertlab.training.runs import batches_of
 from bertlab.training.settings import RunSettings
 from bertlab.viz import training_curves
+from course.measure_weights import measure
 
 EVERY = 10  # steps between the rows of training that are kept
 
@@ -32,10 +34,10 @@ def release(run: Path, target: Path = BERTLAB_MINI) -> Evaluation:
     settings, corpus = RunSettings.load(run), open_corpus(run / "corpus")
     model = load_pretrained(run / "model", BertForPreTraining).half()
     save_pretrained(model, target, corpus.tokenizer)
-    _, held_out = batches_of(corpus, settings)
-    measured = evaluate(load_pretrained(target, BertForPreTraining), held_out)
     write_json(target / "training.json", asdict(settings))
-    write_json(target / "evaluation.json", measured.as_dict())
+    _, held_out = batches_of(corpus, settings)
+    with TemporaryDirectory() as folder:
+        measured = measure(target, held_out, Path(folder))
     rows = thinned(read_metrics(run / "metrics.jsonl"))
     (target / "metrics.jsonl").unlink(missing_ok=True)
     metrics = MetricsFile(target / "metrics.jsonl")

@@ -1,5 +1,7 @@
 """Sentence pairs: what follows what, how often, and that every pair fits."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -7,6 +9,7 @@ from hypothesis import strategies as st
 from scipy.stats import binomtest, chisquare, ks_2samp
 
 from bertlab.data import split
+from bertlab.pretraining.negatives import Negatives, own_spans
 from bertlab.pretraining.pairs import (
     Pairs,
     cut_document,
@@ -126,6 +129,76 @@ def test_a_stretch_from_elsewhere_ends_with_the_sentence_that_fills_it(lengths, 
                 if taken >= target:
                     break
         assert end - start == taken
+
+
+def divided(lengths, n_corpora):
+    """A store in memory whose documents are of several corpora."""
+    counts = [len(part) for part in np.array_split(np.arange(len(lengths)), n_corpora)]
+    corpora = {f"c{n}": count for n, count in enumerate(counts)}
+    return replace(store_in_memory(lengths), corpora=corpora)
+
+
+@given(LENGTHS, st.integers(1, 4), st.integers(5, 60), st.integers(0, 2**32))
+def test_negatives_of_the_same_corpus_are_from_another_of_its_documents(
+    lengths, n_corpora, max_length, seed
+):
+    store = divided(lengths, n_corpora)
+    pairs = plan_pairs(store, max_length, rng(seed), negatives=Negatives(same_corpus=True))
+    sizes = np.array(list(store.corpora.values()))
+    corpus_of = np.repeat(range(n_corpora), sizes)
+    of_a, of_b = document_of(store, pairs.a_start), document_of(store, pairs.b_start)
+    assert ((of_a != of_b) == pairs.not_next).all()
+    has_others = sizes[corpus_of[of_a]] > 1
+    assert (corpus_of[of_a] == corpus_of[of_b])[has_others].all()
+
+
+@given(LENGTHS, st.integers(5, 60), st.integers(0, 2**32))
+def test_negatives_of_the_same_document_are_neither_a_nor_what_follows(lengths, max_length, seed):
+    store = store_in_memory(lengths)
+    pairs = plan_pairs(store, max_length, rng(seed), negatives=Negatives(same_document=1.0))
+    same = document_of(store, pairs.a_start) == document_of(store, pairs.b_start)
+    near = same & (pairs.not_next == 1)
+    apart = (pairs.b_end <= pairs.a_start) | (pairs.b_start > pairs.a_end)
+    assert apart[near].all()
+    assert same[pairs.not_next == 0].all()
+
+
+def test_half_of_the_negatives_are_of_the_same_document_if_half_are_asked_for():
+    store = divided(random_lengths(1000), 2)
+    pairs = plan_pairs(store, 48, rng(), negatives=Negatives(same_corpus=True, same_document=0.5))
+    not_next = pairs.not_next == 1
+    near = document_of(store, pairs.a_start) == document_of(store, pairs.b_start)
+    share = near[not_next].mean()
+    assert 0.47 < share < 0.51  # a few documents are too short for another place
+    assert binomtest(int(not_next.sum()), len(pairs)).pvalue > CERTAIN
+
+
+def test_every_other_place_of_a_document_is_as_likely():
+    store = store_in_memory([[2] * 4, [3, 2, 2, 3, 4, 5], [2] * 3])
+    n = 60_000
+    # The chunk is the third and the fourth sentence of document 1, tokens 13 to 18; before it
+    # sentences begin at 8 and 11, behind it at 18 and 22.
+    arguments = (np.full(n, number) for number in (1, 13, 18, 6))
+    start, end, found = own_spans(store, *arguments, rng())
+    assert found.all()
+    starts, counts = np.unique(start, return_counts=True)
+    assert starts.tolist() == [8, 11, 18, 22]
+    assert chisquare(counts).pvalue > CERTAIN
+    expected = {8: 13, 11: 13, 18: 27, 22: 27}  # 6 tokens, but nothing of the chunk
+    assert set(zip(start.tolist(), end.tolist(), strict=True)) == set(expected.items())
+
+
+def test_a_chunk_that_is_all_of_its_document_has_no_other_place():
+    store = store_in_memory([[2, 2], [3, 3, 3], [4]])
+    documents, starts, ends = np.array([0, 1, 1]), np.array([0, 4, 7]), np.array([4, 13, 13])
+    *_, found = own_spans(store, documents, starts, ends, np.full(3, 5), rng())
+    assert found.tolist() == [False, False, True]
+
+
+@pytest.mark.parametrize("share", [-0.1, 1.1, float("nan")])
+def test_negatives_with_a_share_that_is_none_are_refused(share):
+    with pytest.raises(ValueError, match="same_document must be from 0 to 1"):
+        Negatives(same_document=share)
 
 
 def chunks_sentence_by_sentence(lengths, room, draws, short_probability):

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from bertlab.data import split
 from bertlab.pretraining import token_store
-from bertlab.pretraining.token_store import TokenStore, write_tokens
+from bertlab.pretraining.token_store import TokenStore, write_corpora, write_tokens
 from bertlab.tokenizers.wordpiece import BERT_SPECIAL_TOKENS, WordPiece
 from tests.numbered_stores import numbered_documents, numbered_store, word_tokenizer
 
@@ -150,6 +150,36 @@ def test_a_new_store_takes_the_old_ones_place_and_what_a_killed_writer_left(stor
     assert len(new) == len(TokenStore.open(store.folder)) == 1
     assert len(list(store.folder.glob("arrays-*"))) == 1
     assert (store.folder / "notes.txt").read_text() == "not ours"
+
+
+def test_a_store_says_how_many_documents_each_corpus_has(tokenizer, tmp_path):
+    corpora = {"tales": TEXTS, "none": [[""], []], "news": [[""], *TEXTS[:1]]}
+    store = write_corpora(corpora, tokenizer, tmp_path)
+    whole = write_tokens([*TEXTS, *TEXTS[:1]], tokenizer, tmp_path / "whole")
+    n = len(whole) - 1
+    assert store.corpora == {"tales": n, "none": 0, "news": 1}
+    assert store.corpus_starts.tolist() == [0, n, n, n + 1]
+    copy = pickle.loads(pickle.dumps(store))  # noqa: S301
+    assert copy.corpora == store.corpora
+    for name in token_store.ARRAYS:
+        assert np.array_equal(getattr(store, name), getattr(whole, name))
+
+
+def test_a_store_of_an_earlier_version_is_of_one_corpus(store):
+    facts = json.loads((store.folder / "store.json").read_text())
+    del facts["corpora"]
+    (store.folder / "store.json").write_text(json.dumps(facts))
+    opened = TokenStore.open(store.folder)
+    assert opened.corpora == {}
+    assert opened.corpus_starts.tolist() == [0, len(store)]
+
+
+@pytest.mark.parametrize("corpora", [{"tales": 99}, ["tales"], {"tales": "many"}])
+def test_corpora_that_make_no_sense_are_refused(store, corpora):
+    facts = json.loads((store.folder / "store.json").read_text()) | {"corpora": corpora}
+    (store.folder / "store.json").write_text(json.dumps(facts))
+    with pytest.raises(ValueError, match=r"store.json must divide \d documents into corpora"):
+        TokenStore.open(store.folder)
 
 
 def array_file(store, name):

@@ -17,11 +17,13 @@ from filelock import FileLock
 from bertlab.__main__ import main
 from bertlab.model import BertForPreTraining
 from bertlab.model.pretrained import load_pretrained
+from bertlab.pretraining.negatives import Negatives
 from bertlab.training import runs
 from bertlab.training.config import TrainingConfig
 from bertlab.training.corpus import open_corpus, prepare_corpus
 from bertlab.training.evaluation import evaluate
 from bertlab.training.metrics import read_metrics
+from bertlab.training.next_sentences import read_rows
 from bertlab.training.settings import RunSettings
 from bertlab.training.start import good_start, look_at_neighbours
 
@@ -215,6 +217,13 @@ def test_ctrl_c_saves_and_says_how_to_go_on(out):
         ([*WHAT, "--steps", "1", "--batch-size", "90000"], "batch_size"),
         (["--corpus", "spam+eggs", "--steps", "1"], "there is no corpus 'spam'"),
         (["--resume"], "holds no run to go on with"),
+        (["--corpus", "none.txt", "--steps", "1"], "there is no file or folder none.txt"),
+        (["--corpus", "none", "--steps", "1"], "nor is there a file or folder none"),
+        (
+            [*WHAT, "--steps", "1", "--tokenizer", "x"],
+            "--tokenizer comes with a vocabulary, so --vocab-size must be omitted",
+        ),
+        ([*WHAT[:4], "--steps", "1", "--tokenizer", "none"], "there is none at none"),
     ],
 )
 def test_wrong_wishes_are_answered_in_a_sentence(out, capsys, arguments, message):
@@ -224,6 +233,73 @@ def test_wrong_wishes_are_answered_in_a_sentence(out, capsys, arguments, message
     assert message in told
     assert len(told.splitlines()) == 1
     assert not (out / "settings.json").exists()
+
+
+def write_rows(path, n=60):
+    """A reader's file of short documents."""
+    texts = [f"Text {k} is about a cat. The cat is {k} years old. It sleeps." for k in range(n)]
+    if path.suffix == ".jsonl":
+        path.write_text("".join(json.dumps({"body": text}) + "\n" for text in texts))
+    else:
+        path.write_text("\n\n".join(texts))
+    return path
+
+
+OWN = ["--size", "tiny", "--batch-size", "8", "--max-length", "32", "--device", "cpu"]
+
+
+def test_a_readers_own_file_is_trained_on_and_resumed_when_it_is_gone(tmp_path, capsys):
+    text, out = write_rows(tmp_path / "my.txt"), tmp_path / "run"
+    what = [*OWN, "--corpus", text, "--vocab-size", "60"]
+    assert pretrain(*what, "--steps", 2, "--out", out) == 0
+    told = capsys.readouterr().out
+    assert re.search(r"tokens in 5\d documents to learn from, .* held out; vocabulary 60", told)
+    first = (out / "model" / "model.safetensors").read_bytes()
+    for name in ("checkpoints", "model"):
+        shutil.rmtree(out / name)
+    text.unlink()
+    assert pretrain("--resume", "--device", "cpu", "--out", out) == 0
+    assert (out / "model" / "model.safetensors").read_bytes() == first
+
+
+def test_rows_and_a_given_tokenizer_are_trained_on(trained, tmp_path):
+    rows, model = write_rows(tmp_path / "my.jsonl"), trained[0] / "model"
+    what = [*OWN, "--corpus", rows, "--field", "body", "--tokenizer", model, "--steps", 1]
+    assert pretrain(*what, "--out", tmp_path / "run") == 0
+    used = tmp_path / "run" / "model" / "vocab.txt"
+    assert used.read_bytes() == (model / "vocab.txt").read_bytes()
+    kept = json.loads((tmp_path / "run" / "settings.json").read_text())
+    assert (kept["field"], kept["tokenizer"]) == ("body", str(model))
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [(b"", "is empty"), (b"a\0b", "is binary"), (b"caf\xe9", "not UTF-8 (byte 0xe9 in line 1)")],
+)
+def test_a_file_that_is_no_text_is_told_in_one_line(tmp_path, capsys, content, message):
+    (tmp_path / "my.txt").write_bytes(content)
+    what = [*OWN, "--corpus", tmp_path / "my.txt", "--steps", 1, "--out", tmp_path / "run"]
+    assert pretrain(*what) == 1
+    told = capsys.readouterr().err
+    assert message in told
+    assert len(told.splitlines()) == 1
+
+
+def test_a_folder_with_the_name_of_a_corpus_is_mentioned(out, monkeypatch, capsys):
+    monkeypatch.chdir(out.parent)
+    (out.parent / "python-topics").mkdir()
+    assert pretrain(*WHAT, "--steps", "1", "--out", out) == 0
+    assert "write ./python-topics for what is in this folder" in capsys.readouterr().out
+
+
+def test_negatives_are_those_of_the_settings_and_the_end_reports_all_rows(out, corpus, capsys):
+    assert pretrain(*WHAT, "--steps", "1", "--negatives", "document", "--out", out) == 0
+    found = read_rows(out / "next_sentences.json")
+    assert [row.negatives for row in found] == ["any document", "same document"]
+    told = capsys.readouterr().out
+    assert all(str(row) in told for row in found)
+    for side in runs.batches_of(open_corpus(corpus), RunSettings.load(out)):
+        assert side.negatives == Negatives(same_corpus=True, same_document=0.5)
 
 
 @pytest.mark.parametrize("wrong", [["--size", "huge"], ["--steps", "1", "--minutes", "2"], []])

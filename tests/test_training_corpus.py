@@ -8,7 +8,7 @@ import pytest
 
 from bertlab.data import documents, split
 from bertlab.training import corpus as module
-from bertlab.training.corpus import open_corpus, prepare_corpus
+from bertlab.training.corpus import open_corpus, own_path, prepare_corpus
 
 PREPARE = {"vocab_size": 300, "progress": False}
 
@@ -102,7 +102,96 @@ def test_wiki_is_short_for_wikipedia(monkeypatch, tmp_path):
     monkeypatch.setattr(module, "documents", read)
     for name in ("books+wiki", "books+wikipedia"):
         prepare_corpus(name, tmp_path, **PREPARE)
-    assert asked == ["books+wikipedia"]
+    assert asked == ["books", "wikipedia"]  # once
+
+
+def test_a_store_says_which_documents_are_from_which_corpus(monkeypatch, tmp_path):
+    texts = {
+        name: [[f"{name} number {n} ends.", "So it does."] for n in range(count)]
+        for name, count in (("lee", 30), ("plots", 50))
+    }
+    monkeypatch.setattr(module, "documents", texts.__getitem__)
+    prepared = prepare_corpus("lee+plots", tmp_path, validation=0.2, **PREPARE)
+    for store in (prepared.training, prepared.validation):
+        starts = store.sentence_starts[store.document_starts].tolist()
+        found = [prepared.tokenizer.decode(store.ids[a:b]).split()[0] for a, b in pairwise(starts)]
+        assert found == [name for name, count in store.corpora.items() for _ in range(count)]
+        assert set(found) == {"lee", "plots"}
+
+
+def write_documents(path, n):
+    path.write_text("\n\n".join(f"Here is text {k}. It ends." for k in range(n)))
+    return path
+
+
+@pytest.mark.parametrize("n", [4, 6, 13, 200])
+def test_of_a_few_own_documents_enough_are_held_out(tmp_path, n):
+    prepared = prepare_corpus(
+        str(write_documents(tmp_path / "my.txt", n)), tmp_path / "out", **PREPARE
+    )
+    sizes = len(prepared.training), len(prepared.validation)
+    assert sum(sizes) == n
+    assert min(sizes) >= 2
+    assert sizes[1] <= max(n // 2, 2)
+    assert prepared.training.corpora == {"my.txt": sizes[0]}
+
+
+@pytest.mark.parametrize("text", ["One. Two. Three.", "One. Two.\n\n" * 40, "One.\n\nTwo.\n\nX."])
+def test_too_few_own_documents_are_told(tmp_path, text):
+    (tmp_path / "my.txt").write_text(text)
+    with pytest.raises(ValueError, match=r"my\.txt has too few documents.*blank lines"):
+        prepare_corpus(str(tmp_path / "my.txt"), tmp_path / "out", **PREPARE)
+
+
+def test_own_text_that_has_changed_is_read_again_and_its_name_stays(tmp_path):
+    path = write_documents(tmp_path / "my.txt", 20)
+    prepare_corpus(str(path), tmp_path / "out", **PREPARE)
+    before = files_of(tmp_path / "out")
+    prepare_corpus(str(path), tmp_path / "out", **PREPARE)
+    assert files_of(tmp_path / "out") == before
+    write_documents(path, 30)
+    again = prepare_corpus(str(path), tmp_path / "out", **PREPARE)
+    assert len(again.training) + len(again.validation) == 30
+
+
+def test_a_name_of_the_catalogue_comes_before_a_file_of_that_name(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name in ("books", "wiki"):
+        (tmp_path / name).mkdir()
+    assert own_path("books") is own_path("wiki") is own_path("books+wiki") is own_path("") is None
+    assert own_path("./books") == tmp_path.relative_to(tmp_path) / "books"
+    assert own_path("nothing") is None  # for `documents` to refuse
+    (tmp_path / "books+mine").mkdir()
+    assert own_path("books+mine").is_dir()
+
+
+def test_a_given_tokenizer_is_taken_from_any_of_its_files(prepared, tmp_path):
+    text = write_documents(tmp_path / "my.txt", 20)
+    texts = text.read_text().split("\n\n")
+    known = prepared[1].tokenizer
+    known.save(tmp_path / "mine.json")
+    (tmp_path / "model").mkdir()
+    known.save_vocab(tmp_path / "model" / "vocab.txt")
+    (tmp_path / "saved").mkdir()
+    known.save(tmp_path / "saved" / "tokenizer.json")
+    for name in ("mine.json", "model", "saved"):
+        out = tmp_path / f"of-{name}"
+        made = prepare_corpus(str(text), out, tokenizer=tmp_path / name, progress=False)
+        assert made.tokenizer.vocab == known.vocab
+        found = {ids for store in made[1:] for ids in ids_of(store)}
+        assert found == {tuple(known.encode(text, add_special_tokens=False).ids) for text in texts}
+    other = prepare_corpus(str(text), tmp_path / "of-model", **PREPARE)
+    assert other.tokenizer.vocab != known.vocab  # not what lay there
+
+
+def test_a_tokenizer_that_cannot_be_used_is_refused_before_the_text_is_read(tmp_path, monkeypatch):
+    monkeypatch.setattr(module, "own_documents", lambda *a, **o: pytest.fail("read"))
+    text = str(write_documents(tmp_path / "my.txt", 20))
+    with pytest.raises(FileNotFoundError, match=r"must be a tokenizer\.json, or a folder"):
+        prepare_corpus(text, tmp_path / "out", tokenizer=tmp_path / "none")
+    (tmp_path / "vocab.txt").write_text("[PAD]\n[UNK]\n[CLS]\n[SEP]\na\n")
+    with pytest.raises(ValueError, match=r"cannot be used: it has no \[MASK\]"):
+        prepare_corpus(text, tmp_path / "out", tokenizer=tmp_path)
 
 
 def test_impossible_wishes_are_refused_before_anything_is_written(tmp_path):

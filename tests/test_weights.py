@@ -3,8 +3,10 @@
 import json
 import re
 
+import numpy as np
 import pytest
 import torch
+from scipy.stats import binomtest
 
 from bertlab.data.corpora import documents, split
 from bertlab.model import BertForPreTraining, load_pretrained
@@ -12,16 +14,21 @@ from bertlab.model.fill_mask import fill_mask
 from bertlab.model.pretrained import BERTLAB_MINI
 from bertlab.pretraining.batches import PretrainingData
 from bertlab.pretraining.masking import Masking
+from bertlab.pretraining.negatives import ANYWHERE, SAME_CORPUS, SAME_DOCUMENT
 from bertlab.pretraining.token_store import write_tokens
 from bertlab.tokenizers.wordpiece import WordPiece
 from bertlab.training.evaluation import evaluate
 from bertlab.training.metrics import read_metrics
-from tests.conftest import fetched
+from bertlab.training.next_sentences import answers, corpora_of_pairs, read_rows, with_negatives
+from course.measure_weights import OTHER_KINDS, data_of, held_out_data
+from tests.conftest import ROOT, fetched
 
 pytestmark = pytest.mark.slow
 
 CARD = (BERTLAB_MINI / "README.md").read_text(encoding="utf-8")
 MEASURED = json.loads((BERTLAB_MINI / "evaluation.json").read_text())
+ROWS = read_rows(BERTLAB_MINI / "next_sentences.json")
+README = (ROOT / "README.md").read_text(encoding="utf-8")
 SETTINGS = json.loads((BERTLAB_MINI / "training.json").read_text())
 SENTENCE_PAIR = ("He opened the door and looked at the [MASK].", "There was nobody.")
 
@@ -82,6 +89,17 @@ def test_the_card_says_what_was_measured():
     assert not missing
 
 
+def test_the_card_and_the_readme_say_what_next_sentences_mean():
+    said = {row.negatives: f"{100 * row.accuracy:.1f} %" for row in ROWS}
+    assert said["any document"] == f"{100 * MEASURED['nsp_accuracy']:.1f} %"
+    for row in ROWS:
+        line = next(line for line in CARD.splitlines() if line.startswith(f"| {row.negatives} |"))
+        assert line == f"| {row.negatives} | {said[row.negatives]} | {row.n_pairs:,} |"
+    names = ("any document", "any document, answered by the corpora alone", "same corpus")
+    for name in (*names, "same document"):
+        assert said[name] in README
+
+
 def test_the_curves_end_where_the_card_does():
     rows = read_metrics(BERTLAB_MINI / "metrics.jsonl")
     last = [row for row in rows if row["kind"] == "held-out"][-1]
@@ -113,3 +131,52 @@ def test_held_out_documents_give_the_figures_of_the_card(model, tokenizer, tmp_p
     )
     found = evaluate(model, data).as_dict()
     assert found == pytest.approx(MEASURED, rel=1e-3)
+
+
+class Sample:
+    """Stands in for an epoch: its first batches alone."""
+
+    def __init__(self, epoch, n_batches):
+        self.epoch, self.starts = epoch, epoch.starts[:n_batches]
+        self.pairs = epoch.pairs
+
+    def __getitem__(self, number):
+        return self.epoch[number]
+
+
+def right_in(model, data, n_batches):
+    """Whether the model is right about each pair of the first batches, and those pairs."""
+    epoch = data.epoch(0)
+    _, right = answers(model, Sample(epoch, n_batches))
+    size = data.batch_size
+    asked = np.concatenate([np.arange(s, s + size) for s in epoch.starts[:n_batches]])
+    asked = asked[asked < len(epoch.pairs)]
+    return right[asked], epoch.pairs[asked]
+
+
+@pytest.mark.corpora
+def test_what_next_sentences_mean_is_found_again(model, tmp_path):
+    """Of a row that needs the model a sample is asked: all of it takes a minute."""
+    for name in {*SETTINGS["corpus"].replace("wiki", "wikipedia").split("+"), *OTHER_KINDS}:
+        fetched(name)
+    told = {row.negatives: row for row in ROWS}
+    data = held_out_data(BERTLAB_MINI, tmp_path)
+    pairs = data.epoch(0).pairs
+    of_a, of_b = corpora_of_pairs(data.store, pairs)
+    by_corpora = told["any document, answered by the corpora alone"]
+    assert by_corpora.accuracy == pytest.approx(((of_a != of_b) == pairs.not_next).mean())
+    assert by_corpora.n_pairs == told["any document"].n_pairs == len(pairs)
+    of_a, of_b = corpora_of_pairs(data.store, with_negatives(data, SAME_CORPUS).epoch(0).pairs)
+    assert (of_a == of_b).all()
+    for number, name in enumerate(data.store.corpora):
+        assert told[f"same corpus: {name}"].n_pairs == (of_a == number).sum()
+    samples = {
+        "any document": with_negatives(data, ANYWHERE),
+        "same corpus": with_negatives(data, SAME_CORPUS),
+        "same document": with_negatives(data, SAME_DOCUMENT),
+        "any document of another kind: lee": data_of(BERTLAB_MINI, ["lee"], tmp_path),
+    }
+    for name, asked in samples.items():
+        right, _ = right_in(model, asked, n_batches=12)
+        assert len(right) > 180
+        assert binomtest(int(right.sum()), len(right), told[name].accuracy).pvalue > 0.01

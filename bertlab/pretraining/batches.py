@@ -16,6 +16,7 @@ from torch.utils.data import DataLoader, Dataset
 
 from bertlab.model.checks import check_kind
 from bertlab.pretraining.masking import Masking, mask_tokens
+from bertlab.pretraining.negatives import ANYWHERE, Negatives
 from bertlab.pretraining.pairs import Pairs, plan_pairs
 from bertlab.pretraining.token_store import TokenStore
 from bertlab.tokenizers.encoding import CLS, SEP
@@ -98,8 +99,9 @@ class PretrainingData(Batches):
     """Batches of sentence pairs with masked words, out of a store.
 
     max_length: of a pair, special tokens included; masking: `Masking.of(tokenizer)` if None;
-    bucket: pairs of similar length share a batch, so that less of it is padding; drop_last: leave
-    out the last pairs of an epoch if they do not fill a batch (keep them for evaluation).
+    negatives: where a sentence that is not the next one comes from, as in `plan_pairs`; bucket:
+    pairs of similar length share a batch, so that less of it is padding; drop_last: leave out the
+    last pairs of an epoch if they do not fill a batch (keep them for evaluation).
 
     Raises ValueError if the store was written with another tokenizer, if the vocabulary lacks a
     special token, or if an argument is out of range.
@@ -113,6 +115,7 @@ class PretrainingData(Batches):
         max_length: int = 128,
         batch_size: int = 32,
         masking: Masking | None = None,
+        negatives: Negatives = ANYWHERE,
         bucket: bool = True,
         seed: int = 0,
         drop_last: bool = True,
@@ -133,6 +136,7 @@ class PretrainingData(Batches):
         self.store = store
         self.max_length, self.batch_size = max_length, batch_size
         self.masking = Masking.of(tokenizer) if masking is None else masking
+        self.negatives = negatives
         self.bucket, self.seed, self.drop_last = bucket, seed, drop_last
         self.pad_id, self.cls_id, self.sep_id = (tokenizer.vocab[t] for t in (PAD, CLS, SEP))
 
@@ -150,7 +154,7 @@ class Epoch(Dataset):
     def __init__(self, data: PretrainingData, number: int) -> None:
         self.data, self.number = data, number
         generator = np.random.default_rng(np.random.SeedSequence(data.seed, spawn_key=(number,)))
-        pairs = plan_pairs(data.store, data.max_length, generator)
+        pairs = plan_pairs(data.store, data.max_length, generator, negatives=data.negatives)
         if data.drop_last and len(pairs) < data.batch_size:
             raise ValueError(
                 f"PretrainingData: batch_size must be at most the number of pairs, {len(pairs)} in "

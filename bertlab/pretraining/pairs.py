@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from bertlab.pretraining.negatives import ANYWHERE, Negatives, other_spans, own_spans
 from bertlab.pretraining.token_store import TokenStore
 
 N_SPECIAL = 3  # [CLS] A [SEP] B [SEP]
@@ -23,7 +24,7 @@ class Pairs:
     """N pairs of segments, each a span of `TokenStore.ids`: int64 arrays [N].
 
     A is ids[a_start:a_end], B is ids[b_start:b_end]; not_next: 0 where B follows A in its
-    document (IsNext), 1 where it comes from another one (NotNext), as the columns of nsp_logits.
+    document (IsNext), 1 where it comes from elsewhere (NotNext), as the columns of nsp_logits.
     """
 
     a_start: np.ndarray
@@ -61,15 +62,17 @@ def plan_pairs(
     max_length: int,
     generator: np.random.Generator,
     short_probability: float = 0.1,
+    negatives: Negatives = ANYWHERE,
 ) -> Pairs:
     """The pairs of one epoch, in the order of the documents.
 
     max_length: of a pair with its three special tokens; short_probability: that a pair is made
-    shorter than that at random, so that the model sees short texts too.
+    shorter than that at random, so that the model sees short texts too; negatives: where the B of
+    a NotNext pair comes from.
 
     Sentences of a document are gathered until they fill a pair, and cut in two between sentences.
-    With probability 1/2 the second half is B (IsNext). Otherwise B is a stretch of another
-    document from a random sentence on (NotNext), and the second half goes back into the document.
+    With probability 1/2 the second half is B (IsNext). Otherwise B is a stretch from elsewhere,
+    from a random sentence on (NotNext), and the second half goes back into the document.
     Source: BERT's `create_pretraining_data.py`. There a single sentence that fills a pair can only
     be NotNext, so more than half of all pairs are; here a pair takes at least two sentences of a
     document, and a last one that is left alone is never A. And each pair is made short for itself,
@@ -87,7 +90,7 @@ def plan_pairs(
             f"sentence; each of its {len(store):,} documents has one"
         )
     wanted = chunks.target - (chunks.middle - chunks.start)
-    other_start, other_end = other_spans(store, chunks.document, wanted, generator)
+    other_start, other_end = not_next_spans(store, chunks, wanted, negatives, generator)
     b_start = np.where(chunks.not_next, other_start, chunks.middle)
     b_end = np.where(chunks.not_next, other_end, chunks.end)
     pairs = Pairs(chunks.start, chunks.middle, b_start, b_end, chunks.not_next)
@@ -130,21 +133,27 @@ def cut_document(
         first = middle if not_next else end
 
 
-def other_spans(
-    store: TokenStore, documents: np.ndarray, targets: np.ndarray, generator: np.random.Generator
+def not_next_spans(
+    store: TokenStore,
+    chunks: Chunks,
+    targets: np.ndarray,
+    negatives: Negatives,
+    generator: np.random.Generator,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """For each chunk whole sentences of another document: where they start and end, [N] each.
+    """For each chunk whole sentences that may be the B of a NotNext pair: start and end, [N] each.
 
-    documents: [N], the documents to stay away from; targets: [N], about how many tokens.
+    targets: [N], about how many tokens.
     """
-    other = generator.integers(len(store) - 1, size=len(documents))
-    other += other >= documents  # all but one's own are equally likely
-    first, last = store.document_starts[other], store.document_starts[other + 1]
-    first = generator.integers(first, last)  # a sentence, all equally likely
-    start = store.sentence_starts[first]
-    enough = np.searchsorted(store.sentence_starts, start + targets)
-    end = store.sentence_starts[np.clip(enough, first + 1, last)]
-    return start, end
+    start, end = other_spans(
+        store, chunks.document, targets, generator, *negatives.documents(store, chunks.document)
+    )
+    if not negatives.same_document:
+        return start, end
+    own_start, own_end, found = own_spans(
+        store, chunks.document, chunks.start, chunks.end, targets, generator
+    )
+    near = found & (generator.random(len(found)) < negatives.same_document)
+    return np.where(near, own_start, start), np.where(near, own_end, end)
 
 
 def truncate(pairs: Pairs, room: int, generator: np.random.Generator) -> Pairs:

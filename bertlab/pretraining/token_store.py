@@ -6,11 +6,10 @@ ids of all documents one after the other, and where sentences and documents begi
 
 import hashlib
 import json
-import os
 import shutil
 import tempfile
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -19,13 +18,18 @@ import numpy as np
 from filelock import FileLock
 
 from bertlab._files import write_atomically
+from bertlab.pretraining.token_files import (
+    FORMAT,
+    ArrayWriter,
+    array_file,
+    damaged,
+    map_array,
+    read_facts,
+)
 from bertlab.tokenizers.tokenizer import Tokenizer
 
-FORMAT = 1
 ARRAYS = ("ids", "sentence_starts", "document_starts")
 STARTS = "<i8"  # the kind of number in the second and the third: int64
-FACTS = {"dtype", "documents", "sentences", "tokens", "vocabulary", "arrays", "sha256"}
-BUFFER = 1 << 20  # bytes that each file gathers before it writes
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,6 +41,8 @@ class TokenStore:
     document_starts: int64 [D + 1]; document d has the sentences from document_starts[d] up to,
         but not including, document_starts[d + 1]. Nothing in a store is empty.
     vocabulary: the fingerprint of the tokenizer's vocabulary.
+    corpora: how many documents come from each corpus, by its name, in the order in which they are
+        stored; empty if all are of one corpus without a name.
     """
 
     folder: Path
@@ -44,6 +50,7 @@ class TokenStore:
     sentence_starts: np.memmap
     document_starts: np.memmap
     vocabulary: str
+    corpora: Mapping[str, int] = field(default_factory=dict)
 
     @classmethod
     def open(cls, folder: str | Path, tokenizer: Tokenizer | None = None) -> "TokenStore":
@@ -55,14 +62,15 @@ class TokenStore:
         short, if the store has another format, or if the tokenizer is another one.
         """
         folder = Path(folder)
-        facts = _read_facts(folder)
+        facts = read_facts(folder)
         arrays = folder / facts["arrays"]
         mapped = {
-            "ids": _map(arrays, "ids", facts["dtype"], facts["tokens"]),
-            "sentence_starts": _map(arrays, "sentence_starts", STARTS, facts["sentences"] + 1),
-            "document_starts": _map(arrays, "document_starts", STARTS, facts["documents"] + 1),
+            "ids": map_array(arrays, "ids", facts["dtype"], facts["tokens"]),
+            "sentence_starts": map_array(arrays, "sentence_starts", STARTS, facts["sentences"] + 1),
+            "document_starts": map_array(arrays, "document_starts", STARTS, facts["documents"] + 1),
         }
-        store = cls(folder, vocabulary=facts["vocabulary"], **mapped)
+        corpora = facts.get("corpora", {})  # stores of earlier versions do not say it
+        store = cls(folder, vocabulary=facts["vocabulary"], corpora=corpora, **mapped)
         _check_starts(store)
         if tokenizer is not None:
             store.check_tokenizer(tokenizer)
@@ -71,6 +79,11 @@ class TokenStore:
     def __len__(self) -> int:
         """The number of documents."""
         return len(self.document_starts) - 1
+
+    @property
+    def corpus_starts(self) -> np.ndarray:
+        """Where each corpus begins, in documents, and where the last one ends: int64 [C + 1]."""
+        return np.cumsum([0, *(self.corpora.values() or [len(self)])])
 
     @property
     def n_tokens(self) -> int:
@@ -95,12 +108,12 @@ class TokenStore:
 
         Raises ValueError if a single bit is another one.
         """
-        facts = _read_facts(self.folder)
+        facts = read_facts(self.folder)
         for name in ARRAYS:
-            with _file(self.folder / facts["arrays"], name).open("rb") as file:
+            with array_file(self.folder / facts["arrays"], name).open("rb") as file:
                 found = hashlib.file_digest(file, "sha256").hexdigest()
             if found != facts["sha256"][name]:
-                raise _damaged(self.folder, f"the contents of {name}.bin have changed")
+                raise damaged(self.folder, f"the contents of {name}.bin have changed")
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Another process opens the files itself, instead of getting a copy of all ids."""
@@ -118,6 +131,18 @@ def write_tokens(
 ) -> TokenStore:
     """Write the token ids of documents, each a list of sentences, to `folder`; returns the store.
 
+    As `write_corpora`, for documents that are all of one kind.
+    """
+    return write_corpora({"documents": documents}, tokenizer, folder)
+
+
+def write_corpora(
+    corpora: Mapping[str, Iterable[Sequence[str]]], tokenizer: Tokenizer, folder: str | Path
+) -> TokenStore:
+    """Write the token ids of several corpora, one after the other; returns the store.
+
+    corpora: by name the documents of each, every one a list of sentences.
+
     One document is in memory at a time. Empty sentences and documents are left out. A store that
     is already there stays as it is until the new one is complete, and if anything goes wrong.
 
@@ -128,7 +153,7 @@ def write_tokens(
     with FileLock(folder / ".lock"):  # one writer at a time may tidy up after others
         arrays = Path(tempfile.mkdtemp(dir=folder, prefix="arrays-"))
         try:
-            facts = {"format": FORMAT, **_write_arrays(documents, tokenizer, arrays)}
+            facts = {"format": FORMAT, **_write_arrays(corpora, tokenizer, arrays)}
             arrays.chmod(0o755)  # mkdtemp's 0700 would surprise whoever shares the folder
             # This one step turns the old store into the new one.
             write_atomically(folder / "store.json", json.dumps(facts, indent=2) + "\n")
@@ -160,22 +185,25 @@ def token_ids(
 
 
 def _write_arrays(
-    documents: Iterable[Sequence[str]], tokenizer: Tokenizer, arrays: Path
+    corpora: Mapping[str, Iterable[Sequence[str]]], tokenizer: Tokenizer, arrays: Path
 ) -> dict[str, Any]:
     """Stream documents into the three files; returns what `store.json` is to say about them."""
     dtype = "<u2" if max(tokenizer.vocab.values()) < 2**16 else "<u4"
     with (
-        _Writer(_file(arrays, "ids"), dtype) as ids,
-        _Writer(_file(arrays, "sentence_starts"), STARTS) as sentence_starts,
-        _Writer(_file(arrays, "document_starts"), STARTS) as document_starts,
+        ArrayWriter(array_file(arrays, "ids"), dtype) as ids,
+        ArrayWriter(array_file(arrays, "sentence_starts"), STARTS) as sentence_starts,
+        ArrayWriter(array_file(arrays, "document_starts"), STARTS) as document_starts,
     ):
         sentence_starts.append([0])
         document_starts.append([0])
-        for sentences in token_ids(documents, tokenizer):
-            ends = ids.length + np.cumsum([len(sentence) for sentence in sentences])
-            ids.append(list(chain.from_iterable(sentences)))
-            sentence_starts.append(ends)
-            document_starts.append([sentence_starts.length - 1])
+        kept = dict.fromkeys(corpora, 0)
+        for name, documents in corpora.items():
+            for sentences in token_ids(documents, tokenizer):
+                ends = ids.length + np.cumsum([len(sentence) for sentence in sentences])
+                ids.append(list(chain.from_iterable(sentences)))
+                sentence_starts.append(ends)
+                document_starts.append([sentence_starts.length - 1])
+                kept[name] += 1
     if not ids.length:
         raise ValueError("write_tokens: documents must hold text; got not a single token")
     writers = (ids, sentence_starts, document_starts)
@@ -185,65 +213,10 @@ def _write_arrays(
         "sentences": sentence_starts.length - 1,
         "tokens": ids.length,
         "vocabulary": fingerprint(tokenizer),
+        "corpora": kept,
         "arrays": arrays.name,
         "sha256": {name: w.checksum.hexdigest() for name, w in zip(ARRAYS, writers, strict=True)},
     }
-
-
-class _Writer:
-    """A file of numbers of one kind that grows, and its checksum."""
-
-    def __init__(self, path: Path, dtype: str) -> None:
-        self.file, self.dtype = path.open("wb", buffering=BUFFER), np.dtype(dtype)
-        self.length, self.checksum = 0, hashlib.sha256()
-
-    def append(self, numbers: Sequence[int] | np.ndarray) -> None:
-        data = np.asarray(numbers, self.dtype).tobytes()
-        self.file.write(data)
-        self.checksum.update(data)
-        self.length += len(numbers)
-
-    def __enter__(self) -> "_Writer":
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        with self.file:
-            self.file.flush()
-            os.fsync(self.file.fileno())  # on disk before `store.json` says that it is there
-
-
-def _file(arrays: Path, name: str) -> Path:
-    return arrays / f"{name}.bin"
-
-
-def _read_facts(folder: Path) -> dict[str, Any]:
-    """What `store.json` says, if it can be understood."""
-    path = folder / "store.json"
-    if not path.is_file():
-        raise FileNotFoundError(f"TokenStore.open: {folder} holds no store; write_tokens makes one")
-    try:
-        facts = json.loads(path.read_text(encoding="utf-8"))
-    except ValueError as error:
-        raise _damaged(folder, f"store.json is not JSON ({error})") from error
-    if not isinstance(facts, dict):
-        raise _damaged(folder, "store.json does not describe a store")
-    if facts.get("format") != FORMAT:
-        raise ValueError(
-            f"TokenStore.open: {folder} has format {facts.get('format')!r}, this bertlab reads "
-            f"format {FORMAT}; write it anew with write_tokens"
-        )
-    if missing := FACTS - facts.keys():
-        raise _damaged(folder, f"store.json does not say {', '.join(sorted(missing))}")
-    return facts
-
-
-def _map(arrays: Path, name: str, dtype: str, length: int) -> np.memmap:
-    """One array, mapped; its file must be as long as it was written."""
-    path, expected = _file(arrays, name), length * np.dtype(dtype).itemsize
-    found = path.stat().st_size if path.is_file() else 0
-    if found != expected:
-        raise _damaged(arrays.parent, f"{name}.bin must have {expected:,} bytes; got {found:,}")
-    return np.memmap(path, dtype, "r")
 
 
 def _check_starts(store: TokenStore) -> None:
@@ -252,8 +225,8 @@ def _check_starts(store: TokenStore) -> None:
     for name, count in counts.items():
         starts = getattr(store, name)
         if starts[0] != 0 or starts[-1] != count or not (np.diff(starts) > 0).all():
-            raise _damaged(store.folder, f"{name}.bin does not go up from 0 to {count:,}")
-
-
-def _damaged(folder: Path, what: str) -> ValueError:
-    return ValueError(f"TokenStore: {folder} is damaged: {what}; write it anew with write_tokens")
+            raise damaged(store.folder, f"{name}.bin does not go up from 0 to {count:,}")
+    counts = [*store.corpora.values()] if isinstance(store.corpora, dict) else ["no division"]
+    whole = all(isinstance(count, int) for count in counts) and sum(counts) == len(store)
+    if counts and not whole:
+        raise damaged(store.folder, f"store.json must divide {len(store):,} documents into corpora")

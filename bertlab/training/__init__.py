@@ -1,8 +1,9 @@
 """Floor 3: the training loop, and what keeps it alive.
 
 Read `start.py` (the first weights), `steps.py` (one update of them), `adam.py`, `optimizers.py`
-and `schedule.py` (how far they move), `loop.py` (step after step), `evaluation.py`, `metrics.py`,
-then `checkpoints.py` and `sealed_folders.py` (nothing is lost), `processes.py` (several at once),
-`corpus.py`, `settings.py` and `runs.py` (from the name of a corpus to a trained model),
-`toy_data.py` (the language with known entropy) and `command.py`: `python -m bertlab pretrain`.
+and `schedule.py` (how far they move), `loop.py` (step after step), `evaluation.py`,
+`next_sentences.py` and `metrics.py`, then `checkpoints.py` and `sealed_folders.py` (nothing is
+lost), `processes.py` (several at once), `corpus.py`, `settings.py` and `runs.py` (from a corpus to
+a trained model), `toy_data.py` (the language with known entropy) and `command.py`:
+`python -m bertlab pretrain`.
 """

@@ -14,11 +14,12 @@ from bertlab.training.checkpoints import CheckpointError
 from bertlab.training.config import PRECISIONS, TrainingConfig
 from bertlab.training.processes import FirstFailed, joined_processes, local_device
 from bertlab.training.runs import Outcome, run_pretraining
-from bertlab.training.settings import SIZES, RunSettings
+from bertlab.training.settings import NEGATIVES, SIZES, RunSettings
 
 EXAMPLES = """examples:
   python -m bertlab pretrain --corpus books+wiki --size mini --minutes 10 --out runs/mini
   python -m bertlab pretrain --resume --out runs/mini
+  python -m bertlab pretrain --corpus my.txt --vocab-size 4000 --minutes 5 --out runs/mine
   torchrun --nproc-per-node 2 -m bertlab pretrain --corpus sotu --steps 9000 --out runs/sotu
 
 exit status: 0 when the model is trained, 1 after an error, 2 for a wrong option, 130 when stopped
@@ -31,15 +32,33 @@ DEFAULTS = {
     if field.default is not MISSING
 }
 TRAINED = (
-    ("corpus", "one or several, such as books+wiki; see `python -m bertlab.data list`", {}),
+    (
+        "corpus",
+        "one or several, such as books+wiki (see `python -m bertlab.data list`), or your own: a "
+        ".txt file with blank lines between documents, a .jsonl or .parquet file with a document "
+        "per row, or a folder of them, where a .txt file is one document",
+        {"metavar": "NAME|PATH"},
+    ),
+    ("field", "of .jsonl and .parquet, the field with the text", {}),
     ("size", ", ".join(SIZES), {"choices": SIZES, "metavar": "SIZE"}),
     ("steps", "updates of the weights", {"type": int}),
     ("minutes", "instead of steps: as many as fit, measured at the start", {"type": float}),
     ("batch_size", "sequences a step", {"type": int}),
     ("max_length", "tokens a sequence", {"type": int}),
     ("vocab_size", "tokens to know", {"type": int}),
+    (
+        "tokenizer",
+        "a WordPiece's tokenizer.json, or a folder with it or vocab.txt, instead of training one",
+        {"metavar": "PATH"},
+    ),
     ("whole_words", "mask all pieces of a word", {"action": "store_true"}),
     ("probability", "share of words masked to learn from", {"type": float}),
+    (
+        "negatives",
+        "where a sentence that is not the next one comes from: any document, another one of the "
+        "same corpus, or half of them from the same document: " + ", ".join(NEGATIVES),
+        {"choices": NEGATIVES, "metavar": "KIND"},
+    ),
     ("learning_rate", "at its highest", {"type": float}),
     ("dropout", "share of activations left out", {"type": float}),
     ("accumulate", "pieces of a batch, one after the other", {"type": int}),
@@ -127,6 +146,10 @@ def new_settings(given: dict[str, Any]) -> RunSettings:
         raise ValueError(
             "a new run needs --corpus and one of --steps and --minutes (--resume goes on with the "
             "run in --out)"
+        )
+    if {"tokenizer", "vocab_size"} <= set(given):
+        raise ValueError(
+            "--tokenizer comes with a vocabulary, so --vocab-size must be omitted; got both"
         )
     of_training = {field.name for field in fields(TrainingConfig)}
     training = {name: value for name, value in given.items() if name in of_training}

@@ -1,15 +1,17 @@
-"""From the name of a corpus to a tokenizer and token ids on disk."""
+"""From the name of a corpus, or a reader's own texts, to a tokenizer and token ids on disk."""
 
 import json
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from bertlab._files import write_atomically
-from bertlab.data.corpora import documents, split
-from bertlab.pretraining.token_store import TokenStore, write_tokens
-from bertlab.tokenizers.wordpiece import WordPiece
+from bertlab.data.corpora import CORPORA, Documents, documents, split
+from bertlab.data.own_texts import SUFFIXES, files_digest, own_documents
+from bertlab.pretraining.token_store import TokenStore, fingerprint, write_corpora
+from bertlab.tokenizers.wordpiece import BERT_SPECIAL_TOKENS, WordPiece
 
 ALIASES = {"wiki": "wikipedia"}
+WIDER = 1.25  # how the held-out share of a few documents grows until it is enough
 
 
 class PreparedCorpus(NamedTuple):
@@ -25,39 +27,130 @@ def prepare_corpus(
     folder: str | Path,
     *,
     vocab_size: int = 8000,
+    tokenizer: str | Path | None = None,
+    field: str = "text",
     validation: float = 0.05,
     progress: bool = True,
 ) -> PreparedCorpus:
     """Split a corpus, train a WordPiece on the training side, write the ids of both sides.
 
-    corpus: as in `documents`; "books+wiki" will do for "books+wikipedia"; folder: gets
-    `tokenizer.json`, `training/`, `validation/` and, last of all, `corpus.json`, which says what
-    they were made of: the next call with the same arguments reads them, any other makes them
-    anew; vocab_size: the published models have 30,522, which a small corpus cannot fill with
-    frequent words; validation: the share of documents that is held out.
+    corpus: as in `documents`, where "books+wiki" is enough for "books+wikipedia"; or the path of
+    a reader's own text, as in `own_documents` (a name of the catalogue comes first: write
+    "./books" for a folder of that name); folder: gets `tokenizer.json`, `training/`,
+    `validation/` and, last of all, `corpus.json`, which says what they were made of: the next
+    call with the same arguments reads them, any other makes them again, and so does a text that
+    has changed; vocab_size: the published models have 30,522, which a small corpus cannot fill
+    with frequent words; tokenizer: a `tokenizer.json`, or a folder with it or a `vocab.txt`, that
+    is read instead of training one; field: as in `own_documents`; validation: the share of
+    documents that is held out, more if a reader's own are few.
 
-    Raises ValueError for an unknown corpus or if a side would be empty, DataError if the corpus
+    Raises ValueError for an unknown corpus, for texts or tokenizers that cannot be read, or if a
+    side would be empty, FileNotFoundError for a file that is not there, DataError if the corpus
     has not been fetched.
     """
-    folder, names = Path(folder), "+".join(ALIASES.get(name, name) for name in corpus.split("+"))
-    made_of = {"corpus": names, "vocab_size": vocab_size, "validation": validation}
+    folder = Path(folder)
+    given = None if tokenizer is None else read_tokenizer(Path(tokenizer))
+    made_of = source(corpus, field) | {"validation": validation} | words(given, vocab_size)
     if _made_of(folder) == made_of:
         return open_corpus(folder)
-    sides = split(documents(names), validation)
-    if not all(sides):
+    sides = split_corpora(corpus, field, validation, progress)
+    texts = (text for side in sides[0].values() for document in side for text in document)
+    made = given or WordPiece.train(texts, vocab_size, min_frequency=2, progress=progress)
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "corpus.json").unlink(missing_ok=True)
+    made.save(folder / "tokenizer.json")
+    for side, name in zip(sides, ("training", "validation"), strict=True):
+        write_corpora(side, made, folder / name)
+    write_atomically(folder / "corpus.json", json.dumps(made_of, indent=2) + "\n")
+    return open_corpus(folder)
+
+
+def own_path(corpus: str) -> Path | None:
+    """The file or folder that `corpus` means; None if it means corpora of the catalogue."""
+    path = Path(corpus)
+    looks_like_one = path.exists() or path.suffix.lower() in SUFFIXES or len(path.parts) > 1
+    return path if corpus and looks_like_one and not set(names(corpus)) <= set(CORPORA) else None
+
+
+def names(corpus: str) -> list[str]:
+    """The catalogue's names of "books+wiki"."""
+    return [ALIASES.get(name, name) for name in corpus.split("+")]
+
+
+def source(corpus: str, field: str) -> dict[str, Any]:
+    """What a corpus is read from; a reader's own text may change, so its content belongs to it."""
+    if path := own_path(corpus):
+        return {"corpus": corpus, "field": field, "sha256": files_digest(path)}
+    return {"corpus": "+".join(names(corpus))}
+
+
+def words(given: WordPiece | None, vocab_size: int) -> dict[str, Any]:
+    """What the tokens are made by: a tokenizer that was given, or one that is trained."""
+    if given is None:
+        return {"vocab_size": vocab_size}
+    options = [given.lowercase, given.strip_accents, given.longest_word]
+    return {"tokenizer": [fingerprint(given), *options]}
+
+
+def read_tokenizer(path: Path) -> WordPiece:
+    """A WordPiece from a `tokenizer.json`, or from a folder with it or a `vocab.txt`.
+
+    Raises FileNotFoundError, or ValueError if it is not one that pre-training can use.
+    """
+    # Here, since importing models changes how PyTorch asks for memory, which texts do not need.
+    from bertlab.model.pretrained import load_tokenizer
+
+    if (path / "vocab.txt").is_file():
+        tokenizer = load_tokenizer(path)
+    else:
+        file = path / "tokenizer.json" if path.is_dir() else path
+        if not file.is_file():
+            raise FileNotFoundError(
+                "prepare_corpus: tokenizer must be a tokenizer.json, or a folder that holds it or "
+                f"a vocab.txt; there is none at {path}"
+            )
+        tokenizer = WordPiece.load(file)
+    missing = [token for token in BERT_SPECIAL_TOKENS if token not in tokenizer.vocab]
+    if missing or set(tokenizer.vocab.values()) != set(range(len(tokenizer.vocab))):
+        fault = f"it has no {missing[0]}" if missing else "its ids do not go from 0 up without gaps"
+        raise ValueError(f"prepare_corpus: the tokenizer at {path} cannot be used: {fault}")
+    return tokenizer
+
+
+def split_corpora(
+    corpus: str, field: str, validation: float, progress: bool
+) -> tuple[dict[str, Documents], dict[str, Documents]]:
+    """The documents of each corpus by its name: to learn from, and held out."""
+    if path := own_path(corpus):
+        own = own_documents(path, field, progress=progress)
+        training, held_out = split_own(own, corpus, validation)
+        return {path.name: training}, {path.name: held_out}
+    try:
+        sides = {name: split(documents(name), validation) for name in names(corpus)}
+    except ValueError as error:
+        raise ValueError(f"{error}; nor is there a file or folder {corpus}") from error
+    training, held_out = ({name: side[n] for name, side in sides.items()} for n in (0, 1))
+    if not any(training.values()) or not any(held_out.values()):
         raise ValueError(
             f"prepare_corpus: with validation={validation} one side of {corpus} has no documents; "
             "choose another share or a larger corpus"
         )
-    sentences = (sentence for document in sides[0] for sentence in document)
-    tokenizer = WordPiece.train(sentences, vocab_size, min_frequency=2, progress=progress)
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / "corpus.json").unlink(missing_ok=True)
-    tokenizer.save(folder / "tokenizer.json")
-    for side, name in zip(sides, ("training", "validation"), strict=True):
-        write_tokens(side, tokenizer, folder / name)
-    write_atomically(folder / "corpus.json", json.dumps(made_of, indent=2) + "\n")
-    return open_corpus(folder)
+    return training, held_out
+
+
+def split_own(documents: Documents, corpus: str, validation: float) -> tuple[Documents, Documents]:
+    """As `split`; if that leaves too few documents for pairs, the smallest larger share does."""
+    share = validation
+    while share < 1:
+        sides = split(documents, share)
+        if all(len(side) > 1 and max(map(len, side)) > 1 for side in sides):
+            return sides
+        share *= WIDER
+    raise ValueError(
+        f"prepare_corpus: {corpus} has too few documents ({len(documents):,}); two or more must be "
+        "left to learn from and two to be held out, with two sentences or more; separate "
+        "documents by blank lines, or give more text"
+    )
 
 
 def open_corpus(folder: str | Path) -> PreparedCorpus:
@@ -72,6 +165,11 @@ def open_corpus(folder: str | Path) -> PreparedCorpus:
         TokenStore.open(folder / "training", tokenizer),
         TokenStore.open(folder / "validation", tokenizer),
     )
+
+
+def is_prepared(folder: Path) -> bool:
+    """Whether a folder holds all that `prepare_corpus` writes."""
+    return _made_of(folder) is not None
 
 
 def _made_of(folder: Path) -> dict | None:

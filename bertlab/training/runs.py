@@ -4,6 +4,7 @@ settings.json   what was asked for; the same settings give the same model
 corpus/         tokenizer and token ids
 checkpoints/    where to go on after an interruption
 metrics.jsonl   a line a step
+next_sentences.json   at the end, how often next sentences are told, from easy questions to hard
 model/          the trained model, as `load_pretrained` and `transformers` read it
 """
 
@@ -26,11 +27,18 @@ from bertlab.model.pretrained import save_pretrained
 from bertlab.pretraining.batches import PretrainingData
 from bertlab.pretraining.masking import Masking
 from bertlab.training.config import TrainingConfig
-from bertlab.training.corpus import PreparedCorpus, prepare_corpus
+from bertlab.training.corpus import (
+    PreparedCorpus,
+    is_prepared,
+    open_corpus,
+    own_path,
+    prepare_corpus,
+)
 from bertlab.training.loop import Row, pretrain
+from bertlab.training.next_sentences import next_sentence_rows, save_rows
 from bertlab.training.optimizers import adamw
 from bertlab.training.processes import ALONE, Processes, from_first, in_turn, shared
-from bertlab.training.settings import RunSettings
+from bertlab.training.settings import NEGATIVES, RunSettings
 from bertlab.training.start import good_start, look_at_neighbours
 from bertlab.training.steps import training_step
 
@@ -77,14 +85,17 @@ def run_pretraining(
     check_divisible(settings, processes)
     with claimed(folder, processes):
         tell(f"{settings.corpus}: " + ("reading and cutting into tokens" if new else "going on"))
-        corpus = in_turn(processes, partial(_prepare, folder, settings, progress))
+        if new and own_path(settings.corpus) is None and Path(settings.corpus).exists():
+            tell(f"(that is the catalogue's; write ./{settings.corpus} for what is in this folder)")
+        corpus = in_turn(processes, partial(_prepare, folder, settings, new, progress))
         data, validation = batches_of(corpus, settings)
         config = settings.model_config(len(corpus.tokenizer.vocab))
         model = good_start(BertForPreTraining(config), settings.training.seed)
         model = look_at_neighbours(model).to(device)
         tell(what_is_read(corpus))
         if new:
-            data.epoch(0)  # raises if the text does not fill a batch, before anything is kept
+            for side in (data, validation):
+                side.epoch(0)  # raises if there are too few pairs, before anything is kept
             settings = with_steps(settings, model, data, processes)
             if processes.first:
                 settings.save(folder)
@@ -104,6 +115,11 @@ def run_pretraining(
         outcome = Outcome(rows[-1]["step"] if rows else steps, steps, rows)
         if outcome.finished and processes.first:
             save_pretrained(model, folder / "model", corpus.tokenizer)
+            tell("of the held-out next sentences right, by where the others come from:")
+            found = next_sentence_rows(model, validation)
+            save_rows(found, folder / "next_sentences.json")
+            for row in found:
+                tell(f"  {row}")
     return outcome
 
 
@@ -145,6 +161,7 @@ def batches_of(
         "max_length": settings.max_length,
         "batch_size": settings.batch_size,
         "seed": settings.training.seed,
+        "negatives": NEGATIVES[settings.negatives],
     }
     masking = Masking.of(corpus.tokenizer, whole_words=settings.whole_words)
     learning = replace(masking, probability=settings.probability)
@@ -220,11 +237,16 @@ def held_out_line(row: Row) -> str:
     )
 
 
-def _prepare(folder: Path, settings: RunSettings, progress: bool) -> PreparedCorpus:
+def _prepare(folder: Path, settings: RunSettings, new: bool, progress: bool) -> PreparedCorpus:
+    """A run that is resumed reads the tokens it began with, whatever has become of the text."""
+    if not new and is_prepared(folder / "corpus"):
+        return open_corpus(folder / "corpus")
     return prepare_corpus(
         settings.corpus,
         folder / "corpus",
         vocab_size=settings.vocab_size,
+        tokenizer=settings.tokenizer,
+        field=settings.field,
         validation=settings.validation,
         progress=progress,
     )

@@ -8,16 +8,21 @@ from pathlib import Path
 from bertlab._files import write_atomically
 from bertlab.model.checks import check_fields
 from bertlab.model.config import BertConfig
+from bertlab.pretraining.negatives import ANYWHERE, HALF_SAME_DOCUMENT, SAME_CORPUS
 from bertlab.training.config import TrainingConfig
 
 SIZES = ("tiny", "mini", "small", "medium", "base", "large")
+NEGATIVES = {"any": ANYWHERE, "corpus": SAME_CORPUS, "document": HALF_SAME_DOCUMENT}
 
 
 @dataclass(frozen=True)
 class RunSettings:
     """What is trained on what; with `minutes`, `training.steps` is measured at the start, once.
 
-    probability: that a word is masked to learn from; examined is always at BERT's 15 %.
+    corpus, field, tokenizer: as in `prepare_corpus`; vocab_size: of the tokenizer, if it is to be
+    trained; probability: that a word is masked to learn from; examined is always at BERT's 15 %;
+    negatives: where the sentences come from that are not the next ones: "any" document as in
+    BERT, another document of the same "corpus", or half of them from the same "document".
 
     Raises ValueError if a value is of another kind than declared, or out of range.
     """
@@ -33,12 +38,20 @@ class RunSettings:
     probability: float = 0.15
     dropout: float = 0.1
     validation: float = 0.05
+    field: str = "text"
+    tokenizer: str | None = None
+    negatives: str = "any"
 
     def __post_init__(self) -> None:
         check_fields(self)
         if self.size not in SIZES:
             raise ValueError(
                 f"RunSettings: size must be one of {', '.join(SIZES)}; got {self.size!r}"
+            )
+        if self.negatives not in NEGATIVES:
+            raise ValueError(
+                f"RunSettings: negatives must be one of {', '.join(NEGATIVES)}; "
+                f"got {self.negatives!r}"
             )
         if self.minutes is not None and not 0 < self.minutes < math.inf:
             raise ValueError(f"RunSettings: minutes must be above 0; got {self.minutes}")

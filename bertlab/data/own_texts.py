@@ -1,0 +1,165 @@
+"""A reader's own texts as documents of sentences: .txt, .jsonl or .parquet, or a folder of them."""
+
+import hashlib
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from tqdm.auto import tqdm
+
+from bertlab.data.clean import split_sentences
+from bertlab.data.corpora import Documents
+from bertlab.data.fetching import DataError
+
+SUFFIXES = (".txt", ".jsonl", ".parquet")
+BLANK_LINES = re.compile(r"\n\s*\n")
+UTF_16 = (b"\xff\xfe", b"\xfe\xff")  # what a file of that encoding begins with
+
+
+def own_documents(path: str | Path, field: str = "text", *, progress: bool = True) -> Documents:
+    """The documents of a file or folder, each a list of sentences.
+
+    path: a .txt file, whose documents are separated by blank lines; a .jsonl file (a JSON object
+    on each line) or a .parquet file, where each row is a document; or a folder: all such files in
+    it and in its folders, where a .txt file is one document. field: which field of a row is its
+    text. Documents without text are left out. Sentences are split by syntok, which knows European
+    languages only.
+
+    Raises FileNotFoundError if there is nothing at `path`, DataError if pyarrow is needed and not
+    installed, ValueError if there is no text, or if a file is of another kind, binary, not UTF-8
+    or damaged.
+    """
+    path = Path(path)
+    texts = [text for text in texts_of(path, field) if text.strip()]
+    if not texts:
+        raise ValueError(f"own_documents: {path} is empty; it must hold text")
+    shown = tqdm(texts, "sentences", unit=" documents", leave=False, disable=not progress)
+    return [sentences(text) for text in shown]
+
+
+def texts_of(path: Path, field: str) -> Iterator[str]:
+    """The text of each document; some may be empty."""
+    for file in text_files(path):
+        suffix = file.suffix.lower()
+        if suffix == ".jsonl":
+            yield from jsonl_texts(file, field)
+        elif suffix == ".parquet":
+            yield from parquet_texts(file, field)
+        elif file == path:
+            yield from BLANK_LINES.split(read_text(file))
+        else:
+            yield read_text(file)
+
+
+def text_files(path: Path) -> list[Path]:
+    """The file, or all files of a folder that can be read, in order; hidden ones are left out.
+
+    Raises FileNotFoundError or ValueError if there is none.
+    """
+    kinds = f"{', '.join(SUFFIXES[:-1])} or {SUFFIXES[-1]}"
+    if not path.exists():
+        raise FileNotFoundError(f"own_documents: there is no file or folder {path}")
+    if not path.is_dir():
+        if path.suffix.lower() not in SUFFIXES:
+            raise ValueError(f"own_documents: a file must end in {kinds}; got {path}")
+        return [path]
+    files = [file for file in sorted(path.rglob("*")) if file.suffix.lower() in SUFFIXES]
+    shown = (file for file in files if not _is_hidden(file.relative_to(path)) and file.is_file())
+    if not (files := list(shown)):
+        raise ValueError(f"own_documents: the folder {path} must hold a {kinds} file; it has none")
+    return files
+
+
+def files_digest(path: Path) -> str:
+    """The SHA-256 of the names and contents of all files that `own_documents` reads."""
+    digest = hashlib.sha256()
+    for file in text_files(path):
+        with file.open("rb") as stream:
+            content = hashlib.file_digest(stream, "sha256").hexdigest()
+        name = "" if file == path else file.relative_to(path).as_posix()
+        digest.update(f"{name}\n{content}\n".encode())
+    return digest.hexdigest()
+
+
+def sentences(text: str) -> list[str]:
+    """The sentences of a document, each within one paragraph; a line break is only a space."""
+    paragraphs = (" ".join(paragraph.split()) for paragraph in BLANK_LINES.split(text))
+    return split_sentences(paragraph for paragraph in paragraphs if paragraph)
+
+
+def read_text(path: Path) -> str:
+    """A text file with "\\n" at the end of lines. Raises ValueError if it is not UTF-8 text."""
+    content = path.read_bytes()
+    if content.startswith(UTF_16):
+        raise ValueError(f"own_documents: {path} is UTF-16, not UTF-8; save it as UTF-8")
+    if b"\0" in content:
+        raise ValueError(f"own_documents: {path} is binary, not text; expected a UTF-8 text file")
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line, byte = content.count(b"\n", 0, error.start) + 1, content[error.start]
+        raise ValueError(
+            f"own_documents: {path} is not UTF-8 (byte 0x{byte:02x} in line {line}); save it as "
+            "UTF-8"
+        ) from error
+    return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+def jsonl_texts(path: Path, field: str) -> Iterator[str]:
+    """The text of each line, one JSON object per line. Raises ValueError if a line has none."""
+    for number, line in enumerate(read_text(path).split("\n"), start=1):
+        if not line.strip():
+            continue
+        where = f"{path}, line {number}"
+        try:
+            row = json.loads(line)
+        except (ValueError, RecursionError) as error:
+            raise ValueError(f"own_documents: {where} is not JSON ({error})") from error
+        if not isinstance(row, dict):
+            raise ValueError(f"own_documents: {where} must be a JSON object; got {line[:40]}")
+        _check_field(field, row, where)
+        text = _checked(row[field], field, where)
+        # JSON can spell half a character, which no encoding has a place for.
+        yield text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+def parquet_texts(path: Path, field: str) -> Iterator[str]:
+    """The text of each row. Raises ValueError if there is none, DataError without pyarrow."""
+    try:
+        import pyarrow
+        from pyarrow import parquet
+    except ImportError:
+        raise DataError(
+            f"own_documents: {path} needs pyarrow, which comes with the extra `course`; install it "
+            "by `python -m pip install pyarrow`"
+        ) from None
+    try:
+        _check_field(field, parquet.read_schema(path).names, str(path))
+        values = parquet.read_table(path, columns=[field]).column(field).to_pylist()
+    except (pyarrow.ArrowException, OSError) as error:
+        reason = str(error).splitlines()[0]
+        raise ValueError(f"own_documents: {path} is not a Parquet file ({reason})") from error
+    for number, value in enumerate(values, start=1):
+        yield _checked(value, field, f"{path}, row {number}")
+
+
+def _check_field(field: str, names: Any, where: str) -> None:
+    if field not in names:
+        raise ValueError(
+            f"own_documents: {where} has no field {field!r}; expected one of "
+            f"{', '.join(names) or 'none'} (--field on the command line)"
+        )
+
+
+def _checked(value: Any, field: str, where: str) -> str:
+    if value is not None and not isinstance(value, str):
+        raise ValueError(
+            f"own_documents: {where}: {field!r} must be text; got {type(value).__name__}"
+        )
+    return value or ""
+
+
+def _is_hidden(path: Path) -> bool:
+    return any(part.startswith(".") for part in path.parts)

@@ -1,0 +1,77 @@
+"""The files of a token store: `store.json`, and plain arrays of numbers with their checksums."""
+
+import hashlib
+import json
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+FORMAT = 1
+FACTS = {"dtype", "documents", "sentences", "tokens", "vocabulary", "arrays", "sha256"}
+BUFFER = 1 << 20  # bytes that each file gathers before it writes
+
+
+class ArrayWriter:
+    """A file of numbers of one kind that grows, and its checksum."""
+
+    def __init__(self, path: Path, dtype: str) -> None:
+        self.file, self.dtype = path.open("wb", buffering=BUFFER), np.dtype(dtype)
+        self.length, self.checksum = 0, hashlib.sha256()
+
+    def append(self, numbers: Sequence[int] | np.ndarray) -> None:
+        """Write numbers behind those that are there."""
+        data = np.asarray(numbers, self.dtype).tobytes()
+        self.file.write(data)
+        self.checksum.update(data)
+        self.length += len(numbers)
+
+    def __enter__(self) -> "ArrayWriter":
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        with self.file:
+            self.file.flush()
+            os.fsync(self.file.fileno())  # on disk before `store.json` says that it is there
+
+
+def array_file(arrays: Path, name: str) -> Path:
+    """Where one array of a store is."""
+    return arrays / f"{name}.bin"
+
+
+def read_facts(folder: Path) -> dict[str, Any]:
+    """What `store.json` says, if it can be understood."""
+    path = folder / "store.json"
+    if not path.is_file():
+        raise FileNotFoundError(f"TokenStore.open: {folder} holds no store; write_tokens makes one")
+    try:
+        facts = json.loads(path.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise damaged(folder, f"store.json is not JSON ({error})") from error
+    if not isinstance(facts, dict):
+        raise damaged(folder, "store.json does not describe a store")
+    if facts.get("format") != FORMAT:
+        raise ValueError(
+            f"TokenStore.open: {folder} has format {facts.get('format')!r}, this bertlab reads "
+            f"format {FORMAT}; write it anew with write_tokens"
+        )
+    if missing := FACTS - facts.keys():
+        raise damaged(folder, f"store.json does not say {', '.join(sorted(missing))}")
+    return facts
+
+
+def map_array(arrays: Path, name: str, dtype: str, length: int) -> np.memmap:
+    """One array, mapped; its file must be as long as it was written."""
+    path, expected = array_file(arrays, name), length * np.dtype(dtype).itemsize
+    found = path.stat().st_size if path.is_file() else 0
+    if found != expected:
+        raise damaged(arrays.parent, f"{name}.bin must have {expected:,} bytes; got {found:,}")
+    return np.memmap(path, dtype, "r")
+
+
+def damaged(folder: Path, what: str) -> ValueError:
+    """The error for files that cannot be what was written."""
+    return ValueError(f"TokenStore: {folder} is damaged: {what}; write it anew with write_tokens")

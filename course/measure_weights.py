@@ -1,0 +1,78 @@
+"""Measure `bertlab-mini` again: `python -m course.measure_weights`.
+
+Writes `evaluation.json` and `next_sentences.json` beside the weights, from nothing but them and
+the texts of the catalogue: the documents that its training held out, and texts of other kinds.
+"""
+
+import json
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from bertlab._files import write_atomically
+from bertlab.data.corpora import documents, split
+from bertlab.model import BertForPreTraining, load_pretrained
+from bertlab.model.pretrained import BERTLAB_MINI, load_tokenizer
+from bertlab.pretraining.batches import PretrainingData
+from bertlab.pretraining.token_store import write_corpora
+from bertlab.training.corpus import names
+from bertlab.training.evaluation import Evaluation, evaluate
+from bertlab.training.next_sentences import (
+    NextSentenceRow,
+    answers,
+    next_sentence_rows,
+    save_rows,
+)
+
+OTHER_KINDS = ("lee", "plots")  # news and film plots, of which nothing was read
+
+
+def measure(model_folder: Path, held_out: PretrainingData, text_folder: Path) -> Evaluation:
+    """Write both files of a model, measured on the weights as they are read; returns the first.
+
+    held_out: documents that it was not trained on; text_folder: for the other texts' tokens.
+    """
+    model = load_pretrained(model_folder, BertForPreTraining)
+    measured = evaluate(model, held_out)
+    text = json.dumps(measured.as_dict(), indent=2) + "\n"
+    write_atomically(model_folder / "evaluation.json", text)
+    rows = next_sentence_rows(model, held_out)
+    for name in OTHER_KINDS:
+        _, right = answers(model, data_of(model_folder, [name], text_folder).epoch(0))
+        kind = f"any document of another kind: {name}"
+        rows.append(NextSentenceRow(kind, float(right.mean()), len(right)))
+    save_rows(rows, model_folder / "next_sentences.json")
+    return measured
+
+
+def data_of(model_folder: Path, corpora: list[str], folder: Path) -> PretrainingData:
+    """All documents of some corpora, as the model's own exam was made of its held-out ones."""
+    return _data(model_folder, {name: documents(name) for name in corpora}, folder)
+
+
+def held_out_data(model_folder: Path, folder: Path) -> PretrainingData:
+    """The documents that the training of a model held out, in batches as there."""
+    settings = json.loads((model_folder / "training.json").read_text(encoding="utf-8"))
+    sides = {
+        name: split(documents(name), settings["validation"])[1]
+        for name in names(settings["corpus"])
+    }
+    return _data(model_folder, sides, folder)
+
+
+def _data(model_folder: Path, corpora: dict, folder: Path) -> PretrainingData:
+    settings = json.loads((model_folder / "training.json").read_text(encoding="utf-8"))
+    tokenizer = load_tokenizer(model_folder)
+    store = write_corpora(corpora, tokenizer, folder / "+".join(corpora))
+    return PretrainingData(
+        store,
+        tokenizer,
+        max_length=settings["max_length"],
+        batch_size=settings["batch_size"],
+        seed=settings["training"]["seed"],
+        drop_last=False,
+    )
+
+
+if __name__ == "__main__":
+    with TemporaryDirectory() as folder:
+        print(measure(BERTLAB_MINI, held_out_data(BERTLAB_MINI, Path(folder)), Path(folder)))

@@ -1,0 +1,140 @@
+"""A reader's own texts: which documents a file holds, and a line for what cannot be read."""
+
+import json
+import re
+import sys
+
+import pyarrow
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pyarrow import parquet
+
+from bertlab.data import DataError
+from bertlab.data.own_texts import files_digest, own_documents
+
+TWO = "First one. It goes on.\nStill the first.\n \t\n\nSecond one."
+SENTENCES = [["First one.", "It goes on.", "Still the first."], ["Second one."]]
+
+
+def read(path, field="text"):
+    return own_documents(path, field, progress=False)
+
+
+def write(path, content):
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    return path
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        TWO,
+        "\n\n" + TWO + "\n\n \n",
+        TWO.replace("\n", "\r\n"),
+        TWO.replace("\n", "\r"),
+        b"\xef\xbb\xbf" + TWO.encode(),
+    ],
+)
+def test_blank_lines_divide_a_text_file_into_documents(tmp_path, content):
+    assert read(write(tmp_path / "my.TXT", content)) == SENTENCES
+
+
+@given(
+    st.lists(st.lists(st.from_regex(r"[A-Za-zäß,.!?]+", fullmatch=True), min_size=1), min_size=1)
+)
+def test_nothing_but_white_space_is_lost(tmp_path_factory, documents):
+    text = "\n\n".join("\n".join(words) for words in documents)
+    found = read(write(tmp_path_factory.mktemp("mine") / "my.txt", text))
+    assert ["".join("".join(document).split()) for document in found] == [
+        "".join(words) for words in documents
+    ]
+
+
+def test_a_folder_has_a_document_for_each_text_file(tmp_path):
+    write(tmp_path / "b.txt", TWO)
+    (tmp_path / "deep").mkdir()
+    write(tmp_path / "deep" / "a.txt", "Deep down.")
+    write(tmp_path / "empty.txt", "\n")
+    write(tmp_path / "picture.png", b"\x89PNG\0")  # not for us
+    (tmp_path / ".hidden").mkdir()
+    write(tmp_path / ".hidden" / "c.txt", b"\0")
+    write(tmp_path / "rows.jsonl", '{"text": "A row."}\n')
+    assert read(tmp_path) == [[*SENTENCES[0], *SENTENCES[1]], ["Deep down."], ["A row."]]
+
+
+def test_rows_are_documents(tmp_path):
+    texts = [TWO, "One\u2028line, ein Ü.", None, ""]
+    expected = [[*SENTENCES[0], *SENTENCES[1]], ["One line, ein Ü."]]
+    lines = [json.dumps({"id": n, "body": text}) for n, text in enumerate(texts)]
+    write(tmp_path / "my.jsonl", "\n".join(lines) + "\n\n")
+    parquet.write_table(pyarrow.table({"id": [1, 2, 3, 4], "body": texts}), tmp_path / "my.parquet")
+    assert read(tmp_path / "my.jsonl", "body") == read(tmp_path / "my.parquet", "body") == expected
+
+
+def test_half_a_character_is_replaced(tmp_path):
+    found = read(write(tmp_path / "my.jsonl", r'{"text": "A \ud83d and \ud83d\ude00."}'))
+    assert found == [["A \ufffd and \U0001f600."]]
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("my.txt", "", "my.txt is empty"),
+        ("my.txt", " \n\n\t", "my.txt is empty"),
+        ("my.txt", b"ELF\0\0\1", "my.txt is binary, not text"),
+        ("my.txt", "Wörter".encode("utf-16"), "my.txt is UTF-16, not UTF-8; save it as UTF-8"),
+        ("my.txt", "a\nWörter".encode("latin-1"), r"not UTF-8 (byte 0xf6 in line 2); save it as"),
+        ("my.pdf", b"%PDF", "must end in .txt, .jsonl or .parquet; got"),
+        ("my.jsonl", "", "my.jsonl is empty"),
+        ("my.jsonl", '{"text": "a"}\n{"text"', "my.jsonl, line 2 is not JSON"),
+        ("my.jsonl", "[" * 100_000, "my.jsonl, line 1 is not JSON"),
+        ("my.jsonl", "[1]", "my.jsonl, line 1 must be a JSON object; got [1]"),
+        ("my.jsonl", '{"id": 1, "body": "a"}', "has no field 'text'; expected one of id, body"),
+        ("my.jsonl", '{"text": 1}', "my.jsonl, line 1: 'text' must be text; got int"),
+        ("my.jsonl", b'{"text": "\xff"}', "my.jsonl is not UTF-8 (byte 0xff in line 1)"),
+        ("my.parquet", "text", "my.parquet is not a Parquet file"),
+    ],
+)
+def test_what_cannot_be_read_is_told_in_a_line(tmp_path, name, content, message):
+    for path in (write(tmp_path / name, content), tmp_path):
+        if path.is_dir() and ("empty" in message or "must end" in message):
+            continue  # other lines, see below
+        with pytest.raises(ValueError, match=re.escape(message)) as told:
+            read(path)
+        assert len(str(told.value).splitlines()) == 1
+
+
+def test_a_column_that_is_not_there_or_no_text_is_told(tmp_path):
+    parquet.write_table(pyarrow.table({"id": [1], "body": ["a"]}), tmp_path / "my.parquet")
+    with pytest.raises(ValueError, match=r"my.parquet has no field 'text'; expected .* id, body"):
+        read(tmp_path / "my.parquet")
+    with pytest.raises(ValueError, match=r"my.parquet, row 1: 'id' must be text; got int"):
+        read(tmp_path / "my.parquet", "id")
+
+
+def test_nothing_there_is_told(tmp_path):
+    with pytest.raises(FileNotFoundError, match=r"there is no file or folder .*none.txt"):
+        read(tmp_path / "none.txt")
+    with pytest.raises(ValueError, match=r"must hold a .txt, .jsonl or .parquet file; it has none"):
+        read(tmp_path)
+    write(tmp_path / "empty.txt", "")
+    with pytest.raises(ValueError, match="is empty; it must hold text"):
+        read(tmp_path)
+
+
+def test_without_pyarrow_the_way_to_it_is_told(tmp_path, monkeypatch):
+    parquet.write_table(pyarrow.table({"text": ["a"]}), tmp_path / "my.parquet")
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    with pytest.raises(DataError, match=r"needs pyarrow, .* pip install pyarrow"):
+        read(tmp_path / "my.parquet")
+
+
+def test_a_digest_changes_with_names_and_contents(tmp_path):
+    digests = set()
+    for name, content in (("a.txt", "a"), ("a.txt", "b"), ("b.txt", "a"), ("c.txt", "c")):
+        write(tmp_path / name, content)
+        digests.add(files_digest(tmp_path))
+    assert len(digests) == 4
+    write(tmp_path / "notes.md", "not read")
+    assert files_digest(tmp_path) in digests
