@@ -37,6 +37,7 @@ EXTRAS = {
 # Imported only where it is: lecture 3 compares with gensim; three peers are installed by hand,
 # and tiktoken brings tiktoken_ext along.
 OPTIONAL = {
+    "bertlab": {"pyarrow"},  # a reader's own .parquet; the message says how to get it
     "lectures": {"gensim"},
     "benchmarks": {"d2l", "minbpe", "real-wordpiece", "tiktoken-ext"},
 }
