@@ -17,8 +17,8 @@ import numpy as np
 
 from bertlab.tokenizers.symbols import BASE, EDGE, Symbols
 
-# A neighbour of what was joined, the places of the pair that both make, and their count.
-Neighbour = tuple[int, Sequence[int], int]
+# The pair that was broken up, the one that stands there now, its places, and their count.
+Move = tuple[int, int, Sequence[int], int]
 
 AT_ONCE = 60  # from this number of places on, NumPy is faster than a loop
 
@@ -41,8 +41,8 @@ class Corpus:
         lengths = np.fromiter(map(len, words), np.int64, len(words))
         weights = np.repeat(np.fromiter(words.values(), np.int64, len(words)), lengths + 1)
         self.row = array("q", row)
-        self.after = array("q", np.arange(1, len(row) + 1).tobytes())
-        self.before = array("q", np.arange(-1, len(row) - 1).tobytes())
+        self.after = array("q", np.arange(1, len(row) + 1, dtype=np.int64).tobytes())
+        self.before = array("q", np.arange(-1, len(row) - 1, dtype=np.int64).tobytes())
         # How often the word of a place occurs; the first place is of no word.
         self.weight = array("q", np.concatenate(([0], weights)).tobytes())
         self._row, self._after, self._before, self._weight = (
@@ -77,21 +77,17 @@ class Corpus:
         if a == b:
             places = sorted(places)  # in a a a the first two are joined
         join = self._join_one_by_one if len(places) < AT_ONCE else self._join_at_once
-        lefts, rights = join(places, a, b, new)
-        moved = [(x * BASE + a, x * BASE + new, at, n) for x, at, n in lefts if x != EDGE]
-        moved += [(b * BASE + y, new * BASE + y, at, n) for y, at, n in rights if y != EDGE]
-        for fallen, risen, places, count in moved:
+        moves = join(places, a, b, new)
+        for fallen, risen, places, count in moves:
             pair_counts[fallen] -= count
             pair_counts[risen] += count
             known = places_of.get(risen)
             places_of[risen] = [*known, *places] if known else places
         pair_counts[pair] = 0
-        return [risen for _, risen, _, _ in moved]
+        return [risen for _, risen, _, _ in moves]
 
-    def _join_one_by_one(
-        self, places: Iterable[int], a: int, b: int, new: int
-    ) -> tuple[list[Neighbour], list[Neighbour]]:
-        """Write `new` at each place where a b still stands; returns left and right neighbours."""
+    def _join_one_by_one(self, places: Iterable[int], a: int, b: int, new: int) -> list[Move]:
+        """Write `new` at each place where a b still stands; returns what moved beside it."""
         row, after, before, weight = self.row, self.after, self.before, self.weight
         lefts, rights = defaultdict(list), defaultdict(list)
         for place in places:
@@ -105,14 +101,19 @@ class Corpus:
             rights[row[right]].append(place)
             row[place], row[gone] = new, EDGE
             after[place], before[right] = right, place
-        return (
-            [(x, at, sum([weight[place] for place in at])) for x, at in lefts.items()],
-            [(y, at, sum([weight[place] for place in at])) for y, at in rights.items()],
-        )
+        moves = [
+            (x * BASE + a, x * BASE + new, at, sum([weight[place] for place in at]))
+            for x, at in lefts.items()
+            if x != EDGE
+        ]
+        moves += [
+            (b * BASE + y, new * BASE + y, at, sum([weight[place] for place in at]))
+            for y, at in rights.items()
+            if y != EDGE
+        ]
+        return moves
 
-    def _join_at_once(
-        self, places: Iterable[int], a: int, b: int, new: int
-    ) -> tuple[Iterator[Neighbour], Iterator[Neighbour]]:
+    def _join_at_once(self, places: Iterable[int], a: int, b: int, new: int) -> list[Move]:
         """The same, for all places at once."""
         row, after, before = self._row, self._after, self._before
         places, gone = self._standing(places, a, b)
@@ -121,7 +122,10 @@ class Corpus:
         row[places], row[gone] = new, EDGE
         after[places], before[right] = right, places
         left = before[places]
-        return self._grouped(row[left], left), rights
+        lefts = self._grouped(row[left], left)
+        moves = [(x * BASE + a, x * BASE + new, at, n) for x, at, n in lefts if x != EDGE]
+        moves += [(b * BASE + y, new * BASE + y, at, n) for y, at, n in rights if y != EDGE]
+        return moves
 
     def _standing(self, places: Iterable[int], a: int, b: int) -> tuple[np.ndarray, np.ndarray]:
         """Of `places`, those where a b can be joined; and the places of their b."""
@@ -139,7 +143,9 @@ class Corpus:
             places, after = (numbers[(index - start) % 2 == 0] for numbers in (places, after))
         return places, after
 
-    def _grouped(self, keys: np.ndarray, places: np.ndarray) -> Iterator[Neighbour]:
+    def _grouped(
+        self, keys: np.ndarray, places: np.ndarray
+    ) -> Iterator[tuple[int, Sequence[int], int]]:
         """Yield each key, its places, and how often the words of these places occur."""
         order = keys.argsort()
         keys, places = keys[order], places[order]

@@ -85,10 +85,12 @@ class Unigrams:
     def of(self, pair: int, criterion: Criterion = GAIN) -> tuple[int, int, int, int, int, bool]:
         """What a score looks at: n_ab, n_a, n_b, n, n_made, same (see `likelihood.gain`)."""
         a, b = divmod(pair, BASE)
+        n_a, n_b = self.counts[a], self.counts[b]
+        if not criterion.of_joins:  # a likelihood looks at nothing else
+            return self.corpus.pair_counts[pair], n_a, n_b, self.total, 0, a == b
         made = self.symbols.made(pair)
         n_made = self.counts[made] if made is not None else 0
-        n_ab = self.joins(pair) if criterion.of_joins else self.corpus.pair_counts[pair]
-        return n_ab, self.counts[a], self.counts[b], self.total, n_made, a == b
+        return self.joins(pair), n_a, n_b, self.total, n_made, a == b
 
     def take(self, pair: int, new: int) -> None:
         """Count what joining `pair` into `new` takes away and brings; to be called before."""
@@ -127,7 +129,7 @@ class Ranking:
         self.floors: dict[int, list[tuple[int, int]]] = defaultdict(list)  # symbol -> a heap
         # What a pair waits under: its bound and its floors. Other entries are outdated.
         self.waiting: dict[int, tuple[float, int, int]] = {}
-        self.ways: dict[str, set[int]] = defaultdict(set)  # a piece -> the pairs that make it
+        self.ways: dict[str, list[int]] = defaultdict(list)  # a piece -> the pairs that make it
         self.highest = 0.0  # the score to beat: that of the last merge, or a bound below it
         self._arrive(unigrams.corpus.pair_counts)
 
@@ -166,7 +168,7 @@ class Ranking:
     def _arrive(self, pairs: Iterable[int]) -> None:
         """Let pairs wait that are new, or more frequent than before."""
         for pair in pairs:
-            self.ways[self.unigrams.symbols.joined(pair)].add(pair)
+            self.ways[self.unigrams.symbols.joined(pair)].append(pair)
             self._wait(pair)
 
     def _wait(self, pair: int) -> None:
@@ -178,13 +180,15 @@ class Ranking:
         bound = self.criterion.score(n_ab, n_a, n_b, n, n_made, same)
         if bound < self.highest:
             share = self.criterion.share(bound, bound + (self.highest - bound) / 5, n_ab)
-            # A gain is none with fewer symbols than will be joined.
+            # No floor below what will be joined: there a gain is not defined.
             least = 2 * n_ab if same else n_ab
-            low_a, low_b = (min(n_x, max(int(share * n_x), least)) for n_x in (n_a, n_b))
+            low_a = min(n_a, max(int(share * n_a), least))
+            low_b = min(n_b, max(int(share * n_b), least))
             loose = self.criterion.score(n_ab, low_a, low_b, n, n_made, same)
             if loose < self.highest:
                 bound, n_a, n_b = loose, low_a, low_b
         self.waiting[pair] = (bound, n_a, n_b)
         heappush(self.heap, (-bound, pair))
-        for symbol, floor in zip(divmod(pair, BASE), (n_a, n_b), strict=True):
-            heappush(self.floors[symbol], (-floor, pair))
+        a, b = divmod(pair, BASE)
+        heappush(self.floors[a], (-n_a, pair))
+        heappush(self.floors[b], (-n_b, pair))

@@ -42,7 +42,7 @@ class Symbols:
 
     def made(self, pair: int) -> int | None:
         """The number of what a pair would become, None if that is no symbol yet."""
-        symbol = self.joined(pair)
+        symbol = self.join(*self.parts(pair))
         return self.number(symbol) if symbol in self.vocab else None
 
     def add(self, pair: int) -> int:
