@@ -2,7 +2,8 @@
 
 `make lectures` (or `python -m course.lectures [NOTEBOOK ...]`) runs each in a clean kernel, with
 the network cut, and compares time and peak memory with the budget that the lecture declares. Time
-is that of one processor core: a busy machine makes a lecture slower, not more expensive.
+is processor time for each of the two cores of a small laptop: on a busy machine a lecture takes
+longer and costs about the same.
 """
 
 import json
@@ -19,6 +20,7 @@ import nbformat
 from bertlab._files import write_atomically
 from course.notebooks import ROOT
 
+CORES = 2  # of a small laptop
 CELL_SECONDS = 3_600  # of the clock: a cell that waits for nothing does not wait for ever
 
 
@@ -26,7 +28,7 @@ CELL_SECONDS = 3_600  # of the clock: a cell that waits for nothing does not wai
 class Run:
     """What one run of a lecture took, and what went wrong ("" if nothing did).
 
-    seconds: of a processor core, 0 where that cannot be told; megabytes: held at most, likewise.
+    seconds: processor time per core; megabytes: held at most. 0 where it cannot be told.
     """
 
     name: str
@@ -61,7 +63,7 @@ def run(path: Path, keep: Path | None = None) -> Run:
     fault = result.stderr if result.returncode else ""
     seconds, megabytes = (0.0, 0.0) if fault else json.loads(result.stdout.splitlines()[-1])
     if not fault and seconds > budget["seconds"]:
-        fault = f"over its budget of {budget['seconds']} s of a processor core"
+        fault = f"over its budget of {budget['seconds']} s of processor time per core"
     if not fault and megabytes > budget["megabytes"]:
         fault = f"over its budget of {budget['megabytes']} MB"
     return Run(path.stem, seconds, megabytes, budget, bool(offline), fault)
@@ -121,14 +123,17 @@ def main(arguments: list[str]) -> int:
 
 
 def _cost_of_children() -> tuple[float, float]:
-    """Processor seconds of all child processes, and the most MB that one held; 0 if not told."""
+    """Processor seconds of all child processes per core, and the most MB that one held.
+
+    Both are 0 where they cannot be told.
+    """
     try:
         import resource
     except ImportError:  # Windows
         return 0.0, 0.0
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     megabytes = used.ru_maxrss / (1e6 if sys.platform == "darwin" else 1e3)
-    return used.ru_utime + used.ru_stime, megabytes
+    return (used.ru_utime + used.ru_stime) / CORES, megabytes
 
 
 if __name__ == "__main__":
