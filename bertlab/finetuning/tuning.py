@@ -12,11 +12,11 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from bertlab._checks import check_fields
 from bertlab.finetuning.heads import Head
 from bertlab.finetuning.rows import Row, gather_rows
 from bertlab.finetuning.targets import TuningData, batch_of, check_data
 from bertlab.finetuning.texts import batches_by_length, check_encodings, collate, cut
-from bertlab.model.checks import check_fields
 from bertlab.model.modes import evaluation_mode
 from bertlab.tokenizers.encoding import Encoding
 from bertlab.training.optimizers import adamw

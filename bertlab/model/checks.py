@@ -1,23 +1,9 @@
 """Mistakes that PyTorch would report late, or not at all, said early and by name."""
 
-from dataclasses import fields
-from numbers import Integral, Real
-from typing import Any
-
 import torch
 from torch import Tensor
 
-# A field's declared type -> what may stand in it (NumPy's numbers too), and how to say so.
-KINDS = {int: (Integral, "an integer"), float: (Real, "a number"), bool: (bool, "True or False")}
-
-
-def values_are_at_hand(tensor: Tensor) -> bool:
-    """Whether reading numbers out of the tensor costs nothing.
-
-    On another device it would make the program wait, and inside `torch.compile` it would cut the
-    graph in two; there, only shapes and dtypes are checked.
-    """
-    return tensor.device.type == "cpu" and not torch.compiler.is_compiling()
+from bertlab._checks import values_are_at_hand
 
 
 def check_vectors(where: str, name: str, x: Tensor, shape: str, weight: Tensor, size: int) -> None:
@@ -93,22 +79,3 @@ def check_guesses(where: str, logits: Tensor, name: str, true: Tensor) -> None:
                 f"{where}: {name} must be from 0 to {logits.shape[1] - 1}; "
                 f"got {low if low < 0 else high}; leave out rows that are not asked"
             )
-
-
-def check_fields(config: Any) -> None:
-    """Raise ValueError if a dataclass's field declared int, float or bool holds something else.
-
-    Python would store `n_layers=1.5` or `causal="no"`, and much later fail, or take it for True.
-    """
-    for field in fields(config):
-        if field.type in KINDS:
-            value = getattr(config, field.name)
-            check_kind(type(config).__name__, field.name, value, field.type)
-
-
-def check_kind(where: str, name: str, value: Any, kind: type) -> None:
-    """Raise ValueError unless the value is of a kind: int, float (integers fit, too) or bool."""
-    allowed, words = KINDS[kind]
-    # To Python True is a number, 1.
-    if not isinstance(value, allowed) or isinstance(value, bool) != (kind is bool):
-        raise ValueError(f"{where}: {name} must be {words}; got {value!r}")

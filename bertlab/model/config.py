@@ -4,7 +4,7 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
-from bertlab.model.checks import check_fields
+from bertlab._checks import check_fields
 
 SIZES = ("vocab_size", "d_model", "n_layers", "n_heads", "d_ff", "max_length", "n_segments")
 

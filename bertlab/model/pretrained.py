@@ -11,9 +11,9 @@ from pathlib import Path
 from safetensors.torch import save
 from torch import Tensor
 
+from bertlab._checks import check_kind
 from bertlab._files import write_atomically
 from bertlab.model.bert import Bert
-from bertlab.model.checks import check_kind
 from bertlab.model.config import BertConfig
 from bertlab.model.heads import BertForPreTraining
 from bertlab.model.weight_files import read_weights

@@ -3,32 +3,11 @@
 Each raises ValueError that names the argument, what was expected and what came.
 """
 
-import torch
 from torch import Tensor
 
-from bertlab.model.checks import values_are_at_hand
+from bertlab._checks import check_ids, values_are_at_hand
 
-
-def check_ids(
-    where: str, name: str, ids: Tensor, vocab_size: int, max_length: int | None = None
-) -> None:
-    """Ids are integers [B, L], 0 to vocab_size - 1, at most max_length tokens a sequence."""
-    if ids.dim() != 2 or not ids.numel():
-        raise ValueError(f"{where}: {name} must be [B, L] and not empty; got {list(ids.shape)}")
-    if ids.dtype not in (torch.int64, torch.int32):
-        raise ValueError(f"{where}: {name} must be integers, torch.long; got {ids.dtype}")
-    if max_length is not None and ids.shape[1] > max_length:
-        raise ValueError(
-            f"{where}: {name} must hold at most max_length={max_length} tokens a sequence; "
-            f"got {ids.shape[1]}"
-        )
-    if values_are_at_hand(ids):
-        low, high = ids.min().item(), ids.max().item()
-        if low < 0 or high >= vocab_size:
-            raise ValueError(
-                f"{where}: {name} must be from 0 to {vocab_size - 1}; "
-                f"got {low if low < 0 else high}; do vocabulary and model belong together?"
-            )
+__all__ = ["check_ids", "check_memory", "check_tokens_mask"]
 
 
 def check_tokens_mask(where: str, name: str, mask: Tensor | None, shape: tuple[int, ...]) -> None:

@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 from torch.utils.data import DataLoader, Dataset
 
-from bertlab.model.checks import check_kind
+from bertlab._checks import check_kind
 from bertlab.pretraining.masking import Masking, mask_tokens
 from bertlab.pretraining.negatives import ANYWHERE, Negatives
 from bertlab.pretraining.pairs import Pairs, plan_pairs

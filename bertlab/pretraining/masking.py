@@ -10,7 +10,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from bertlab.model.token_checks import check_ids
+from bertlab._checks import check_ids
 from bertlab.tokenizers.tokenizer import Tokenizer
 from bertlab.tokenizers.wordpiece import WordPiece
 

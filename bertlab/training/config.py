@@ -4,7 +4,7 @@ import math
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from bertlab.model.checks import check_fields
+from bertlab._checks import check_fields
 
 PRECISIONS = ("float32", "bfloat16")
 

@@ -5,8 +5,8 @@ import math
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from bertlab._checks import check_fields
 from bertlab._files import write_atomically
-from bertlab.model.checks import check_fields
 from bertlab.model.config import BertConfig
 from bertlab.pretraining.negatives import ANYWHERE, HALF_SAME_DOCUMENT, SAME_CORPUS
 from bertlab.training.config import TrainingConfig

@@ -17,7 +17,7 @@ import torch
 from torch import Tensor
 from tqdm.auto import tqdm
 
-from bertlab.model.checks import check_fields
+from bertlab._checks import check_fields
 from bertlab.word_vectors.negative_sampling import keep_probabilities, noise_distribution
 from bertlab.word_vectors.vectors import WordVectors
 from bertlab.word_vectors.vocabulary import Sentence, Vocabulary

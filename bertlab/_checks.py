@@ -1,0 +1,61 @@
+"""Values of another kind than declared, and ids out of range, refused by name; for all floors."""
+
+from dataclasses import fields
+from numbers import Integral, Real
+from typing import Any
+
+import torch
+from torch import Tensor
+
+# A field's declared type -> what may stand in it (NumPy's numbers too), and how to say so.
+KINDS = {int: (Integral, "an integer"), float: (Real, "a number"), bool: (bool, "True or False")}
+
+
+def check_fields(config: Any) -> None:
+    """Raise ValueError if a dataclass's field declared int, float or bool holds something else.
+
+    Python would store `n_layers=1.5` or `causal="no"`, and much later fail, or take it for True.
+    """
+    for field in fields(config):
+        if field.type in KINDS:
+            value = getattr(config, field.name)
+            check_kind(type(config).__name__, field.name, value, field.type)
+
+
+def check_kind(where: str, name: str, value: Any, kind: type) -> None:
+    """Raise ValueError unless the value is of a kind: int, float (integers fit, too) or bool."""
+    allowed, words = KINDS[kind]
+    # To Python True is a number, 1.
+    if not isinstance(value, allowed) or isinstance(value, bool) != (kind is bool):
+        raise ValueError(f"{where}: {name} must be {words}; got {value!r}")
+
+
+def check_ids(
+    where: str, name: str, ids: Tensor, vocab_size: int, max_length: int | None = None
+) -> None:
+    """Ids are integers [B, L], 0 to vocab_size - 1, at most max_length tokens a sequence."""
+    if ids.dim() != 2 or not ids.numel():
+        raise ValueError(f"{where}: {name} must be [B, L] and not empty; got {list(ids.shape)}")
+    if ids.dtype not in (torch.int64, torch.int32):
+        raise ValueError(f"{where}: {name} must be integers, torch.long; got {ids.dtype}")
+    if max_length is not None and ids.shape[1] > max_length:
+        raise ValueError(
+            f"{where}: {name} must hold at most max_length={max_length} tokens a sequence; "
+            f"got {ids.shape[1]}"
+        )
+    if values_are_at_hand(ids):
+        low, high = ids.min().item(), ids.max().item()
+        if low < 0 or high >= vocab_size:
+            raise ValueError(
+                f"{where}: {name} must be from 0 to {vocab_size - 1}; "
+                f"got {low if low < 0 else high}; do vocabulary and model belong together?"
+            )
+
+
+def values_are_at_hand(tensor: Tensor) -> bool:
+    """Whether reading numbers out of the tensor costs nothing.
+
+    On another device it would make the program wait, and inside `torch.compile` it would cut the
+    graph in two; there, only shapes and dtypes are checked.
+    """
+    return tensor.device.type == "cpu" and not torch.compiler.is_compiling()
