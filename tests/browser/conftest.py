@@ -169,10 +169,13 @@ class Lab:
         page.get_by_role("menuitem", name="Run", exact=True).click()
         page.get_by_role("menuitem", name="Run All Cells", exact=True).click()
         page.wait_for_function(
-            # Each prompt is a number once its cell is done; [*] while it waits or runs.
+            # Each prompt is a number once its cell is done; [*] while it waits or runs. After an
+            # error nothing else runs, and the page is as it will stay.
             """() => {
                 const cells = [...document.querySelectorAll('.jp-CodeCell .jp-InputPrompt')];
-                return cells.length && cells.every(cell => /\\[\\d+\\]/.test(cell.textContent));
+                const all = pattern => cells.every(cell => pattern.test(cell.textContent));
+                const loud = document.querySelector('[data-mime-type$="jupyter.stderr"]');
+                return cells.length && (all(/\\[\\d+\\]/) || loud && all(/\\[[^*]*\\]/));
             }""",
             timeout=3_600_000,
         )
