@@ -56,7 +56,8 @@ def run(path: Path, keep: Path | None = None) -> Run:
     command = [*offline, sys.executable, "-m", "course.lectures", "--execute", str(path)]
     if keep is not None:
         command.append(str(keep.resolve()))
-    limits = {"OMP_NUM_THREADS": "1", "PYTHONHASHSEED": "0"}
+    # A lecture may ask for more threads; those that wait would spin, and be counted.
+    limits = {"OMP_NUM_THREADS": "1", "OMP_THREAD_LIMIT": "1", "PYTHONHASHSEED": "0"}
     result = subprocess.run(
         command, cwd=ROOT, env=os.environ | limits, capture_output=True, text=True
     )

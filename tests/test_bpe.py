@@ -68,6 +68,7 @@ def test_hugging_face_breaks_the_slides_tie_in_another_way():
     assert ours.merges[2] == ("b", "e")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("vocab_size", [200, 1000, 5000])
 def test_vocabulary_and_merges_equal_hugging_face_on_the_python_manual(vocab_size):
     reference = model_of(train_reference(PYTHON_TOPICS, vocab_size))
@@ -76,6 +77,7 @@ def test_vocabulary_and_merges_equal_hugging_face_on_the_python_manual(vocab_siz
     assert [list(pair) for pair in ours.merges] == reference["merges"]
 
 
+@pytest.mark.slow
 def test_ids_and_offsets_equal_hugging_face_on_unseen_text():
     half = len(PYTHON_TOPICS) // 2
     reference = train_reference(PYTHON_TOPICS[:half], 1000)
@@ -145,6 +147,7 @@ def test_training_does_not_depend_on_the_order_of_the_texts(corpus):
     assert BPE.train(corpus, 12) == BPE.train(shuffled, 12)
 
 
+@pytest.mark.slow
 @given(any_text)
 def test_tokens_are_what_their_offsets_cover(text):
     bpe = BPE.train(PYTHON_TOPICS[:3], 300)

@@ -62,6 +62,7 @@ def test_the_alphabet_is_hugging_faces():
         assert to_symbols(text) == word
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("vocab_size", [256, 300, 1000, 5000])
 def test_vocabulary_and_merges_equal_hugging_face_on_the_python_manual(vocab_size):
     reference = json.loads(train_reference(PYTHON_TOPICS, vocab_size).to_str())["model"]
@@ -70,6 +71,7 @@ def test_vocabulary_and_merges_equal_hugging_face_on_the_python_manual(vocab_siz
     assert [list(pair) for pair in ours.merges] == reference["merges"]
 
 
+@pytest.mark.slow
 @given(st.lists(spaced, min_size=1, max_size=5), st.integers(256, 290), st.integers(0, 3))
 def test_training_equals_hugging_face_on_random_text(corpus, vocab_size, min_frequency):
     if not any(corpus):
@@ -85,6 +87,7 @@ def test_decoding_gives_back_every_string(python_bpe, text):
     assert python_bpe.decode(python_bpe.encode(text).ids) == text
 
 
+@pytest.mark.slow
 @given(st.one_of(unicode_text, spaced))
 def test_ids_and_offsets_equal_hugging_face_on_any_text(text):
     reference = train_reference(PYTHON_TOPICS[:4], 400)
@@ -155,6 +158,7 @@ def test_gpt2s_own_files_give_hugging_faces_ids_and_offsets(gpt2_files):
         assert ours.decode(got.ids) == text
 
 
+@pytest.mark.slow
 @pytest.mark.corpora
 def test_gpt2s_special_token_is_one_token(gpt2_files):
     ours = ByteBPE.from_gpt2(*gpt2_files)

@@ -229,6 +229,7 @@ def test_a_notebook_shows_the_message_and_no_stack_of_calls(capsys):
     InteractiveShell.clear_instance()
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("error::pytest.PytestUnraisableExceptionWarning")
 def test_what_the_library_left_behind_is_not_the_students_call():
     library = {"__name__": "bertlab.somewhere"}

@@ -59,9 +59,26 @@ CLASS = {
 }
 
 
-def test_a_run_killed_again_and_again_ends_with_the_same_gradebook(tmp_path):
-    undisturbed = make(tmp_path / "a", CLASS)
-    assert grade(undisturbed)[0] == 0
+FEW = dict(list(CLASS.items())[:2])
+
+
+@pytest.fixture(scope="module")
+def undisturbed(tmp_path_factory):
+    """The course of CLASS, graded in one go."""
+    course = make(tmp_path_factory.mktemp("undisturbed") / "course", CLASS)
+    assert grade(course)[0] == 0
+    return course
+
+
+@pytest.fixture(scope="module")
+def few_undisturbed(tmp_path_factory):
+    """The same of FEW."""
+    course = make(tmp_path_factory.mktemp("undisturbed") / "course", FEW)
+    assert grade(course)[0] == 0
+    return course
+
+
+def test_a_run_killed_again_and_again_ends_with_the_same_gradebook(undisturbed, tmp_path):
     course = make(tmp_path / "b", CLASS)
     for graded in (1, 3, 6):  # submissions that have been started when the run is killed
         run = start(course)
@@ -79,11 +96,11 @@ def test_a_run_killed_again_and_again_ends_with_the_same_gradebook(tmp_path):
 
 
 @pytest.mark.parametrize("moment", ["write_atomically", "record", "charge_all"])
-def test_a_run_killed_while_it_writes_ends_with_the_same_gradebook(tmp_path, moment):
+def test_a_run_killed_while_it_writes_ends_with_the_same_gradebook(
+    few_undisturbed, tmp_path, moment
+):
     """SIGKILL just after the graded copy, just after the scores, and before the penalties."""
-    few = dict(list(CLASS.items())[:2])
-    undisturbed, course = make(tmp_path / "a", few), make(tmp_path / "b", few)
-    assert grade(undisturbed)[0] == 0
+    course = make(tmp_path / "b", FEW)
     where = {"write_atomically": "grade_run", "record": "gradebook", "charge_all": "gradebook"}
     code = f"""
 import os, signal
@@ -102,7 +119,7 @@ module.{moment} = then_die
     )
     assert died.returncode == -signal.SIGKILL
     assert grade(Course(course.root))[0] == 0
-    assert rows(course) == rows(undisturbed)
+    assert rows(course) == rows(few_undisturbed)
 
 
 def test_dead_workers_lose_and_double_nothing(tmp_path):
@@ -124,17 +141,16 @@ def test_a_submission_that_kills_every_worker_is_reported_and_the_others_are_gra
     assert {row[2] for row in rows(course)["grades"] if row[0] == "eve"} == {None}
 
 
-def test_a_cluster_elsewhere_grades_the_same(tmp_path):
+def test_a_cluster_elsewhere_grades_the_same(undisturbed, tmp_path):
     """`--scheduler`: a scheduler and workers that somebody else started."""
     from distributed import LocalCluster
 
-    course, other = make(tmp_path / "a", CLASS), make(tmp_path / "b", CLASS)
+    course = make(tmp_path / "a", CLASS)
     with LocalCluster(
         n_workers=2,
         threads_per_worker=1,
         scheduler_kwargs={"dashboard": False, "dashboard_address": "127.0.0.1:0"},
     ) as cluster:
         assert grade(course, scheduler=cluster.scheduler_address)[0] == 0
-    grade(other)
-    assert rows(course) == rows(other)
+    assert rows(course) == rows(undisturbed)
     assert len(workers_of(course)) == 2

@@ -40,6 +40,7 @@ def test_blank_lines_divide_a_text_file_into_documents(tmp_path, content):
     assert read(write(tmp_path / "my.TXT", content)) == SENTENCES
 
 
+@pytest.mark.slow
 @given(st.lists(st.lists(st.text("aZäß,.!?", min_size=1), min_size=1), min_size=1))
 def test_nothing_but_white_space_is_lost(tmp_path_factory, documents):
     text = "\n\n".join("\n".join(words) for words in documents)

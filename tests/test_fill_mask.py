@@ -82,6 +82,7 @@ def test_what_does_not_fit_is_refused(model, tokenizer):
         fill_mask(model, bare, TWO_GAPS)
 
 
+@pytest.mark.slow
 def test_bars_are_as_long_as_the_guesses_are_probable(model, tokenizer):
     guesses = fill_mask(model, tokenizer, TWO_GAPS, top=4)
     picture = fill_mask_bars(model, tokenizer, TWO_GAPS, top=4)

@@ -30,6 +30,7 @@ def certain(n_tokens, first, last):
     return logits
 
 
+@pytest.mark.slow
 @given(texts, texts, tokenizers, st.data())
 @example("[SEP]", "\u200bplay e\u0301\u200b \u200b 한국[MASK]\u0301", CASED, None)
 @example("[SEP]", "\u200bplay e\u0301\u200b \u200b 한국[MASK]\u0301", UNCASED, None)
@@ -45,6 +46,7 @@ def test_an_answer_comes_back_to_the_character(question, passage, tokenizer, dat
         assert best_span(logits, encoding, passage, max_tokens=1_000) == answer
 
 
+@pytest.mark.slow
 @given(texts, texts, tokenizers, st.data())
 def test_any_stretch_comes_back_inside_whole_tokens(question, passage, tokenizer, data):
     start = data.draw(st.integers(0, len(passage)))
@@ -63,6 +65,7 @@ def test_any_stretch_comes_back_inside_whole_tokens(question, passage, tokenizer
     assert found[1] >= encoding.offsets[covered[-1]][1]
 
 
+@pytest.mark.slow
 @given(texts, texts, tokenizers, st.integers(1, 12), st.integers(1, 12), st.data())
 def test_windows_find_the_answer_wherever_it_stands(q, passage, tokenizer, room, stride, data):
     words = words_of(passage, tokenizer)
@@ -142,6 +145,7 @@ def test_no_passage_no_answer():
     assert best_span(torch.zeros(len(encoding), 2), encoding, " \u200b ") is None
 
 
+@pytest.mark.slow
 def test_dropped_characters_are_those_that_normalisation_drops():
     from bertlab.finetuning.answers import _dropped
 

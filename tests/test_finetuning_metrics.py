@@ -32,6 +32,7 @@ def test_whoever_never_says_spam_is_mostly_right_and_worth_nothing():
     assert task_score("Matthews", labels, never) == 0
 
 
+@pytest.mark.slow
 @given(st.lists(st.sampled_from("abc"), min_size=1, max_size=20))
 def test_all_right_is_one_by_every_metric(labels):
     metrics = ["accuracy", "macro F1", f"F1 of {labels[0]}"]

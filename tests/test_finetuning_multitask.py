@@ -59,6 +59,7 @@ def snapshot(module):
     return {name: tensor.detach().clone() for name, tensor in module.named_parameters()}
 
 
+@pytest.mark.slow
 def test_both_tasks_are_learned():
     together = model()
     config = TuningConfig(epochs=6, batch_size=16, learning_rate=5e-3)

@@ -160,6 +160,7 @@ def train(encoder, kind, **options):
     return train_pairs(encoder, first, second, None, in_batch_negatives_loss, **options), None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["cosine", "contrast"])
 def test_sentences_that_belong_together_come_together(encoder, kind):
     before = gap(encoder)
@@ -170,12 +171,14 @@ def test_sentences_that_belong_together_come_together(encoder, kind):
     assert not encoder.training
 
 
+@pytest.mark.slow
 def test_classes_of_pairs_are_learned(encoder):
     _, classifier = train(encoder, "classes", config=replace(CONFIG, epochs=30))
     u, v = (encoder.encode(texts, progress=False) for texts in (FIRST, SECOND))
     assert classifier(u, v).argmax(dim=1).tolist() == SAME
 
 
+@pytest.mark.slow
 def test_the_classifiers_own_weights_are_trained_as_well(encoder):
     _, objective = train(encoder, "classes")
     assert not torch.equal(objective.output.weight, SiameseClassifier(16, 2).output.weight)

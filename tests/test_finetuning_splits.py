@@ -73,6 +73,7 @@ def test_rows_beyond_one_block_are_compared_as_well(monkeypatch):
     assert len(set(family.tolist())) == 11
 
 
+@pytest.mark.slow
 @given(TEXTS, st.integers(0, 5))
 def test_no_family_is_on_both_sides_and_no_text_is_lost(texts, seed):
     labels = ["x"] * len(texts)

@@ -161,6 +161,7 @@ def two_taggings(draw):
     return [[draw(st.lists(tags, min_size=n, max_size=n)) for n in lengths] for _ in range(2)]
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.UndefinedMetricWarning")
 @given(two_taggings())
 def test_entity_scores_equal_seqeval(taggings):

@@ -93,6 +93,7 @@ def test_a_small_model_learns_what_is_easy(name):
     assert (rows[-1]["loss"], rows[-1]["accuracy"]) == after[:2]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", TASKS)
 def test_the_same_seed_gives_the_same_weights_bit_by_bit(name):
     make, draw = TASKS[name]

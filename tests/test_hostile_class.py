@@ -363,7 +363,8 @@ def test_memory_is_bounded_for_all_processes_together(grade):
         stop.set()
         watcher.join()
     assert points_of(result)["hidden-row-softmax"] == 0
-    assert max(most) - most[0] < 3 * LIMITS.memory_mb * 2**20  # without a limit: 2,000
+    # They are looked at every quarter of a second, in which they can take 250 MB more.
+    assert max(most) - most[0] < 4 * LIMITS.memory_mb * 2**20  # without a limit: 2,000
 
 
 MANY_PROCESSES = """

@@ -61,6 +61,7 @@ def mean_logit(model):
     return loss
 
 
+@pytest.mark.slow
 @settings(max_examples=20)
 @given(some_heads)
 def test_a_silent_head_is_one_whose_columns_are_0(heads):
@@ -203,6 +204,7 @@ def test_a_frozen_model_can_be_measured_and_a_dead_head_is_worth_nothing():
 MEASURES = (head_importance, ablate_each_head)
 
 
+@pytest.mark.slow
 def test_ablation_is_the_rise_of_the_mean_loss():
     both = model(BertForPreTraining)
     loss = mean_logit(both)
@@ -234,6 +236,7 @@ def test_a_loss_of_another_model_is_an_error():
         head_importance(both, mean_logit(other), [IDS])
 
 
+@pytest.mark.slow
 @settings(max_examples=20)
 @given(some_heads)
 def test_a_pruned_model_answers_as_one_with_silent_heads(heads):

@@ -67,6 +67,7 @@ def test_missing_settings_say_where_to_begin(tmp_path):
         read_settings(tmp_path / "none.toml")
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="JupyterHub does not run on Windows")
 def test_systemd_gets_everybodys_limits(written, monkeypatch):
     pytest.importorskip("jupyterhub", reason='needs: pip install -e ".[hub]"')

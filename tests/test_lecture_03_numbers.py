@@ -86,6 +86,7 @@ def test_fields_of_convolutions_are_pytorchs(states):
     states("takes 256 layers of width 3", "six blocks of width 5 with a field of 25")
 
 
+@pytest.mark.slow
 @pytest.mark.corpora
 def test_what_the_corpus_holds(articles, states):
     words = [word for article in articles for sentence in article for word in sentence]
@@ -100,6 +101,7 @@ def test_what_the_corpus_holds(articles, states):
     states("Only 11 % of all *the* stay", "all eight occurrences stand in one article")
 
 
+@pytest.mark.slow
 @pytest.mark.corpora
 def test_six_pythons_by_hugging_face(lecture, states):
     transformers, tokenizers = map(pytest.importorskip, ("transformers", "tokenizers"))

@@ -107,6 +107,7 @@ def test_undivided_scores_saturate_the_softmax_and_its_gradient_vanishes(states)
     states("one ten-millionth", "117,000 times smaller")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("d", [4, 16, 64, 256])
 def test_the_dot_product_of_two_normal_vectors_has_variance_d(d):
     random = np.random.default_rng(0)

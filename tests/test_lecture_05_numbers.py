@@ -7,6 +7,7 @@ import datetime
 import math
 
 import numpy as np
+import pytest
 import torch
 from torch import nn
 
@@ -50,6 +51,7 @@ def test_a_hidden_score_leaves_0731_and_0269():
     assert [round(share, 3) for share in shares.tolist()] == [0.731, 0.269, 0.0]
 
 
+@pytest.mark.slow
 def test_the_base_model_has_63_million_parameters():
     layers = nn.Transformer(512, 8, 6, 6, 2048)
     norms = (layers.encoder.norm, layers.decoder.norm)  # the paper has none at the end

@@ -27,6 +27,7 @@ def test_the_loss_of_three_words_is_that_of_their_product(states):
     states("probabilities 0.5, 0.25 and 0.8")
 
 
+@pytest.mark.slow
 def test_the_limit_of_a_gpt_is_the_mean_over_stories(states):
     drawn = pairs(20_000, seed=12)  # others than the page's 1,024
     nats = -log_probability(drawn.ids).double()

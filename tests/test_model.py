@@ -169,6 +169,7 @@ def test_a_causal_bert_is_hugging_faces_decoder():
             )
 
 
+@pytest.mark.slow
 @given(st.integers(2, 20), st.data())
 def test_a_causal_bert_never_looks_ahead_and_bert_does(length, data):
     later = data.draw(st.integers(1, length - 1))
@@ -201,6 +202,7 @@ def test_the_seed_decides_the_weights_and_nothing_global_moves():
     assert weights.std().item() == pytest.approx(0.02, rel=0.1)
 
 
+@pytest.mark.slow
 @given(st.integers(1, 20), st.integers(0, 10))
 def test_padding_does_not_change_the_vectors_of_the_tokens(length, padding):
     model = Bert(BertConfig(**SMALL)).eval()

@@ -130,6 +130,7 @@ def within(count, n, probability):
     return low <= count <= high
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("whole_words", [False, True])
 def test_of_a_million_tokens_fifteen_percent_are_hidden_as_published(whole_words):
     store, tokenizer = ten_words_store(1_200_000)
@@ -190,6 +191,7 @@ def test_every_pair_of_an_epoch_is_read_once(numbered, drop_last):
     assert sizes[0] == (8 if drop_last else planned % 8)
 
 
+@pytest.mark.slow
 def test_pairs_of_similar_length_share_a_batch_in_no_order():
     generator = np.random.default_rng(0)
     lengths = [generator.integers(1, 60, size=2).tolist() for _ in range(1500)]
@@ -214,6 +216,7 @@ def test_a_batch_is_a_mixture_of_documents(numbered):
     assert np.mean(documents) > 6
 
 
+@pytest.mark.slow
 def test_workers_make_the_same_batches(data):
     n = len(data.epoch(0)) + 4  # into the second epoch
     alone, helped = (list(islice(data.batches(workers=workers), n)) for workers in (0, 2))
@@ -280,6 +283,7 @@ def test_another_seed_gives_other_batches(numbered):
     assert len(one.keys() & other.keys()) < len(one) / 2
 
 
+@pytest.mark.slow
 @given(st.lists(st.integers(0, 8), max_size=4))
 def test_rows_put_together_are_the_batch(data, cuts):
     batch = data.epoch(0)[0]

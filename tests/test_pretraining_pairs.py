@@ -58,6 +58,7 @@ def test_b_of_a_next_pair_is_the_continuation_of_a(tmp_path):
     assert 0 < pairs.not_next.sum() < len(pairs)
 
 
+@pytest.mark.slow
 @given(LENGTHS, st.integers(5, 60), st.integers(0, 2**32))
 def test_laws_of_pairs(lengths, max_length, seed):
     store = store_in_memory(lengths)
@@ -77,6 +78,7 @@ def test_laws_of_pairs(lengths, max_length, seed):
     assert (pairs.lengths[is_next & (gap > 0)] == max_length).all()
 
 
+@pytest.mark.slow
 @given(LENGTHS, st.integers(5, 60), st.integers(0, 2**32))
 def test_the_same_generator_gives_the_same_pairs(lengths, max_length, seed):
     store = store_in_memory(lengths)
@@ -113,6 +115,7 @@ def test_where_b_comes_from_tells_nothing_but_that_it_is_elsewhere():
     assert set(zip(start.tolist(), end.tolist(), strict=True)) == set(expected.items())
 
 
+@pytest.mark.slow
 @given(LENGTHS, st.integers(-5, 80), st.integers(0, 2**32))
 def test_a_stretch_from_elsewhere_ends_with_the_sentence_that_fills_it(lengths, target, seed):
     store = store_in_memory(lengths)
@@ -138,6 +141,7 @@ def divided(lengths, n_corpora):
     return replace(store_in_memory(lengths), corpora=corpora)
 
 
+@pytest.mark.slow
 @given(LENGTHS, st.integers(1, 4), st.integers(5, 60), st.integers(0, 2**32))
 def test_negatives_of_the_same_corpus_are_from_another_of_its_documents(
     lengths, n_corpora, max_length, seed
@@ -152,6 +156,7 @@ def test_negatives_of_the_same_corpus_are_from_another_of_its_documents(
     assert (corpus_of[of_a] == corpus_of[of_b])[has_others].all()
 
 
+@pytest.mark.slow
 @given(LENGTHS, st.integers(5, 60), st.integers(0, 2**32))
 def test_negatives_of_the_same_document_are_neither_a_nor_what_follows(lengths, max_length, seed):
     store = store_in_memory(lengths)

@@ -56,6 +56,7 @@ def test_every_sentence_comes_back_as_the_tokenizer_cut_it(store, tokenizer):
     assert repr(store) == f"TokenStore(3 documents, 5 sentences, {store.n_tokens} tokens)"
 
 
+@pytest.mark.slow
 @given(st.lists(st.lists(st.integers(0, 4), max_size=4), min_size=1, max_size=6))
 def test_nothing_in_a_store_is_empty_and_nothing_is_lost(tmp_path_factory, lengths):
     kept = [[length for length in document if length] for document in lengths]
@@ -72,6 +73,7 @@ def test_nothing_in_a_store_is_empty_and_nothing_is_lost(tmp_path_factory, lengt
     store.verify()
 
 
+@pytest.mark.slow
 def test_ids_take_two_bytes_if_the_vocabulary_lets_them_and_four_if_not(tmp_path):
     fits, too_large = word_tokenizer(2**16 - 5), word_tokenizer(2**16 - 4)
     small = write_tokens([["w0 w65530"]], fits, tmp_path / "small")
@@ -112,6 +114,7 @@ def peak_of_writing(n_documents, folder):
     return peak
 
 
+@pytest.mark.slow
 def test_memory_does_not_grow_with_the_corpus(tmp_path):
     short, long = (peak_of_writing(n, tmp_path / f"{n}") for n in (50, 1000))
     n_bytes = sum(path.stat().st_size for path in (tmp_path / "1000").rglob("*.bin"))

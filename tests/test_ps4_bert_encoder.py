@@ -78,6 +78,7 @@ def test_the_solutions_count_is_the_librarys(solution, name):
     assert solution["n_parameters"](config) == count_parameters(config).part("bert")
 
 
+@pytest.mark.slow
 def test_minilm_under_formal_names_computes_what_the_library_does_with_it(solution):
     ids, segments, mask = ps4_weights.read(("A pair.", "Its second half."), ("Another one.",))
     model = load_pretrained(weights("minilm"), kind=Bert)

@@ -27,6 +27,7 @@ def test_the_way_of_a_hundred_steps_is_that_of_torchs_adam():
     assert seen == set(ps5_objectives.WAY)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CHANCE)
 def test_a_right_solution_passes_whatever_its_dice_show(solution, name):
     """Another right solution draws in another order: here it throws some dice away first."""
@@ -64,6 +65,7 @@ def test_an_optimizer_of_torch_is_refused_before_it_loads_anything():
         ps5_objectives.adam_step(by_torch)
 
 
+@pytest.mark.slow
 def test_the_graders_answer_states_the_numbers_that_the_page_shows(solution, capsys):
     shown = []
     scope = solution | {"display": lambda table: shown.append(str(table))}

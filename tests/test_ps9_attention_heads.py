@@ -88,6 +88,7 @@ def mini():
     return model, load_tokenizer(BERTLAB_MINI)
 
 
+@pytest.mark.slow
 def test_the_graders_numbers_are_bertlab_minis(solution, mini):
     """What the written answers are graded by: offsets, the full stop, where positions end."""
     cells = {cell.id: cell.source for cell in read_page(SOURCE).cells}

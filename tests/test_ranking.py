@@ -100,6 +100,7 @@ def brute_force(words, vocab, vocab_size, criterion, min_frequency, sign):
     return vocab, merges, gains
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("tie_break", ["lowest-id", "highest-id"])
 @pytest.mark.parametrize("criterion", [LIKELIHOOD, GAIN], ids=["likelihood", "gain"])
 @given(word_counts=corpora, room=st.integers(1, 40), min_frequency=st.integers(1, 3))
@@ -227,6 +228,7 @@ def test_the_likelihood_is_of_what_stands_though_a_run_can_be_joined_less_often(
     assert trained.merges[0] == ("##a", "##a")
 
 
+@pytest.mark.slow
 def test_on_random_corpora_with_long_runs_both_criteria_equal_brute_force(monkeypatch):
     draw = random.Random(18)
     for _ in range(600):

@@ -215,6 +215,7 @@ def test_what_cannot_be_compared_is_refused():
         distil(model(2), other, DATA, TrainingConfig(2), progress=False)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["DistilBERT", "TinyBERT"])
 def test_distillation_changes_the_student_alone_and_brings_it_nearer(kind):
     torch.set_num_threads(1)

@@ -87,6 +87,7 @@ def test_logits_and_loss_equal_those_of_transformers():
     torch.testing.assert_close(loss, expected.loss, rtol=1e-4, atol=1e-5)
 
 
+@pytest.mark.slow
 @given(st.integers(2, 16), st.data())
 def test_no_score_depends_on_what_comes_later(length, data):
     later = data.draw(st.integers(1, length - 1))
@@ -158,6 +159,7 @@ def test_a_low_temperature_comes_to_the_likeliest_word_and_zero_is_it():
     torch.testing.assert_close(even, torch.full((4, 9), 1 / 9), atol=1e-5, rtol=0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("temperature", "top_k"), [(1.0, None), (0.5, None), (1.5, 5)])
 def test_what_is_drawn_has_the_wanted_frequencies(model, temperature, top_k):
     prompt = some_ids(1, 4, seed=9)
@@ -297,6 +299,7 @@ def test_too_little_text_or_too_short_pieces_are_refused(store):
         TextPieces(store, length=8, batch_size=1000)
 
 
+@pytest.mark.slow
 def test_a_gpt_learns_to_go_on_and_evaluation_counts_every_token(store):
     torch.set_num_threads(1)
     data = TextPieces(store, length=12, batch_size=8)

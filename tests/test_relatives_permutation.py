@@ -109,6 +109,7 @@ def dependence(model, ids, reading):
     return torch.stack(changes, dim=1)
 
 
+@pytest.mark.slow
 @given(length=st.integers(4, 10), seed=st.integers(0, 1000))
 def test_a_guess_depends_on_the_words_before_it_in_the_order_and_on_no_other(model, length, seed):
     ids = some_ids(1, length, seed=seed)
@@ -262,6 +263,7 @@ class Cities(Batches):
         return [Batch(rows, rows * 0, ~nothing, nothing, empty, rows[:, 0] * 0)] * 10
 
 
+@pytest.mark.slow
 def test_two_words_that_belong_together_cost_as_much_as_one():
     # Guessed each for itself, as in BERT, they cost at best log 2 each, log 4 together; guessed one
     # after the other, in whatever order, log 2 together.

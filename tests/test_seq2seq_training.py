@@ -87,6 +87,7 @@ def trained(task, steps=20, seed=0, **options):
     return model, history
 
 
+@pytest.mark.slow
 def test_training_is_deterministic_and_leaves_the_global_state_alone(task):
     made = []
     for number, seed in enumerate((1, 1, 2)):

@@ -45,6 +45,7 @@ def assert_same(got, expected):
     assert len(got) == len(expected.ids)
 
 
+@pytest.mark.slow
 @given(sentences, st.none() | sentences, st.none() | st.integers(3, 30), st.booleans())
 def test_pairs_and_lengths_equal_hugging_faces(tokenizer, reference, text, pair, length, special):
     reference.no_truncation()
@@ -129,6 +130,7 @@ def test_a_trained_tokenizer_cannot_be_changed(tokenizer):
         tokenizer.merges = ()
 
 
+@pytest.mark.slow
 def test_training_reads_any_iterable_once():
     expected = BPE.train(PYTHON_TOPICS[:3], 300)
     assert BPE.train((text for text in PYTHON_TOPICS[:3]), 300) == expected

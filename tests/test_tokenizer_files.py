@@ -74,6 +74,7 @@ def same(got, expected):
 # Hugging Face's files.
 
 
+@pytest.mark.slow
 def test_500_random_files_are_read_alike_or_refused_by_the_options_name(tmp_path):
     random, path, texts = RandomTokenizers(seed=0), tmp_path / "tokenizer.json", random_texts(50)
     equal, refused, refused_texts = Counter(), Counter(), Counter()
@@ -271,6 +272,7 @@ VALUES = [MISSING, None, [], {}, "x", "", -1, 0, 5, 1.5, float("nan"), True, Fal
 VALUES += [[["a"]], {"type": "x"}, "[SEP]", "a b", ["a", "b"]]
 
 
+@pytest.mark.slow
 def test_whatever_stands_in_one_place_the_file_is_read_like_hugging_face_or_refused(saved):
     kind, path, content = saved
     random = Random(0)

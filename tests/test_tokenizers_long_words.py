@@ -41,6 +41,7 @@ def tokenizer(request):
     return trained
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_long_word_gets_hugging_faces_tokens_and_offsets(tokenizer, kind, tmp_path):
     reference = Tokenizer.from_file(str(tokenizer.save(tmp_path / "tokenizer.json")))
@@ -124,6 +125,7 @@ def test_a_merge_may_make_what_should_have_been_joined_before_it():
     assert bpe.tokenize("ababcc" * LONG) == ["abab", "cc"] * LONG
 
 
+@pytest.mark.slow
 def test_what_is_kept_of_long_words_is_bounded_in_bytes(tokenizer, monkeypatch):
     bound = 50_000
     monkeypatch.setattr(Kept, "MOST_BYTES", bound, raising=False)

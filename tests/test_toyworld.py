@@ -141,12 +141,14 @@ def test_a_pair_is_laid_out_as_bert_wants_it():
         assert not any(segments[n:])
 
 
+@pytest.mark.slow
 def test_half_of_the_pairs_are_neighbours():
     labels = pairs(20_000, seed=4).next_sentence
     assert within_chance(int(labels.sum()), 20_000, 0.5)
     assert set(labels.tolist()) == {0, 1}
 
 
+@pytest.mark.slow
 def test_words_are_drawn_as_often_as_their_probability_says():
     n = 40_000
     counts = Counter(SMALL.spelling[id] for id in pairs(n, seed=6, world=SMALL).ids[:, 1].tolist())
@@ -163,6 +165,7 @@ def test_the_seed_decides():
     assert stories(20, seed=7) != stories(20, seed=8)
 
 
+@pytest.mark.slow
 def test_another_seed_shares_pairs_by_chance_only():
     n = 10_000
     first, second = (Counter(map(tuple, pairs(n, seed).ids.tolist())) for seed in (0, 1))

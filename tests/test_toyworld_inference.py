@@ -226,6 +226,7 @@ def test_a_pair_that_nobody_tells_has_no_probability():
         log_probability(ids)
 
 
+@pytest.mark.slow
 def test_the_expected_loss_is_the_conditional_entropy():
     """Over all that can be read in the smallest world, each weighed with its probability."""
     reference = Reference(SMALLEST)
@@ -295,6 +296,7 @@ def assert_calibrated(probabilities, happened):
         assert abs(happened[bucket].sum() - given.sum()) < 5 * deviation
 
 
+@pytest.mark.slow
 def test_the_posteriors_are_calibrated():
     drawn, holes = masked(20_000, 5, TOYWORLD)
     words = drawn.ids[holes.predict]

@@ -385,6 +385,7 @@ def assert_refused_by_name(folder, file, what):
     assert "going on from step-00000001 instead" in text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", FILES)
 @given(data=st.data())
 def test_one_other_byte_anywhere_is_noticed(two, name, data):
@@ -396,6 +397,7 @@ def test_one_other_byte_anywhere_is_noticed(two, name, data):
         assert_refused_by_name(two, name, "")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("bits", [0x01, 0x20])  # 0x20: a for A
 def test_one_other_bit_anywhere_in_the_manifest_is_noticed(two, bits):
     path = two / "step-00000002" / "manifest.json"
@@ -408,6 +410,7 @@ def test_one_other_bit_anywhere_in_the_manifest_is_noticed(two, bits):
             read_sealed(path.parent, VERSION)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", FILES)
 @given(data=st.data())
 def test_a_file_cut_or_grown_anywhere_is_noticed(two, name, data):

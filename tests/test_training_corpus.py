@@ -36,6 +36,7 @@ def files_of(folder):
     return {path: path.stat().st_mtime_ns for path in folder.rglob("*") if path.is_file()}
 
 
+@pytest.mark.slow
 def test_each_side_holds_the_tokens_of_its_documents(prepared):
     tokenizer, *stores = prepared[1]
     assert len(tokenizer.vocab) == 300
@@ -77,6 +78,7 @@ def test_what_is_there_is_read_and_not_made_again(copied, monkeypatch):
     assert again.training.n_tokens == opened.training.n_tokens
 
 
+@pytest.mark.slow
 def test_another_wish_or_an_unfinished_folder_is_made_anew(copied):
     smaller = prepare_corpus("python-topics", copied, **PREPARE | {"vocab_size": 250})
     assert len(smaller.tokenizer.vocab) == 250
@@ -92,6 +94,7 @@ def test_a_damaged_store_is_not_read(copied):
         prepare_corpus("python-topics", copied, **PREPARE)
 
 
+@pytest.mark.slow
 def test_wiki_is_short_for_wikipedia(monkeypatch, tmp_path):
     asked = []
 

@@ -70,6 +70,7 @@ def assert_same_weights(model, other):
     torch.testing.assert_close(weights(model), weights(other), rtol=0, atol=0)
 
 
+@pytest.mark.slow
 def test_the_model_learns(new_model, data, held_out):
     config = TrainingConfig(steps=150, learning_rate=1e-2, evaluate_every=1000)
     rows = pretrain(new_model(), data, config, validation=held_out, progress=False)

@@ -44,6 +44,7 @@ def test_a_row_is_in_the_file_as_soon_as_it_is_added(path):
     assert path.read_bytes().endswith(b'{"step": 4, "kind": "train"}\n')
 
 
+@pytest.mark.slow
 def test_after_a_kill_at_any_byte_the_run_goes_on_to_the_same_file(path):
     whole = path.read_bytes()
     for size in range(len(whole) + 1):

@@ -42,6 +42,7 @@ def test_an_epoch_ends_where_it_says():
         epoch[3]
 
 
+@pytest.mark.slow
 def test_the_loop_trains_on_it():
     data = ToyData(batch_size=16, n_batches=4)
     validation = ToyData(batch_size=64, n_batches=1, seed=1)

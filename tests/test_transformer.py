@@ -136,6 +136,7 @@ def test_attentions_come_on_request_and_change_no_logits():
         assert own.triu(1).abs().max() == 0
 
 
+@pytest.mark.slow
 @given(st.integers(1, 11), st.integers(0, 10_000), st.booleans())
 def test_a_later_target_token_never_changes_earlier_logits(place, seed, pre_norm):
     model = model_of(pre_norm=pre_norm, n_layers=2).eval()
@@ -150,6 +151,7 @@ def test_a_later_target_token_never_changes_earlier_logits(place, seed, pre_norm
     assert (before[:, place] - after[:, place]).abs().max() > 1e-4
 
 
+@pytest.mark.slow
 @given(st.integers(1, 8), st.integers(1, 8))
 def test_padding_of_the_source_changes_nothing(length, padding):
     model = model_of(n_layers=2).eval()

@@ -151,6 +151,7 @@ def test_the_words_name_the_head_and_what_it_looks_at():
     assert head_maps([head], ["a", "b"], alt="Two words").alt == "Two words"
 
 
+@pytest.mark.slow
 def test_more_tokens_get_smaller_cells_without_numbers():
     for length, size in ((20, "numbers"), (21, "small"), (40, "small"), (41, "tiny")):
         tokens = [f"t{i}" for i in range(length)]

@@ -162,6 +162,7 @@ def test_the_words_name_the_first_heads():
     assert head_gallery(ATTENTIONS, TOKENS, alt="Six heads").alt == "Six heads"
 
 
+@pytest.mark.slow
 def test_twelve_by_twelve_heads_of_64_tokens_weigh_less_than_3_mb():
     generator = torch.Generator().manual_seed(1)
     scores = 3 * torch.randn(12, 12, 64, 64, generator=generator)  # worse than any real head

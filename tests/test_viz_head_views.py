@@ -106,6 +106,7 @@ def test_64_tokens_of_a_base_model_fit_into_3_megabytes():
     assert len(head_view(even(12, 12, 64), tokens, sentence_b_start=30)._repr_html_()) < 3_000_000
 
 
+@pytest.mark.slow
 def test_300_tokens_are_refused_until_layers_and_heads_are_chosen():
     attentions, tokens = even(12, 12, 300), ["token"] * 300
     with pytest.raises(ValueError, match=r"at most 1,250,000 .*got 12,960,000.*layers=\[0\]"):

@@ -109,6 +109,7 @@ def test_gain_is_the_rise_of_the_log_likelihood_worked_by_hand():
     assert after == f"24 tokens log-likelihood −{abs(expected + rise):.2f} nats (+11.48)"
 
 
+@pytest.mark.slow
 def test_totals_on_every_page_agree_with_the_words_on_it():
     for page in pages_of(merge_race(WORDS, 12, criteria=CRITERIA)):
         for column in columns_of(page):

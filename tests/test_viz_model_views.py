@@ -44,6 +44,7 @@ def test_cross_attention_and_a_translation(attentions):
         torch.testing.assert_close(shown(inside, number), expected, atol=1.3e-4, rtol=0)
 
 
+@pytest.mark.slow
 def test_a_base_model_with_64_tokens_fits_and_one_with_300_once_layers_are_chosen():
     assert len(model_view(even(12, 12, 64), ["token"] * 64)._repr_html_()) < 3_000_000
     attentions, tokens = even(12, 12, 300), ["token"] * 300

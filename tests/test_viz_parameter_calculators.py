@@ -41,6 +41,7 @@ def test_the_formula_counts_every_component_of_every_published_size(name):
     assert count(sizes_of(config)) == counted
 
 
+@pytest.mark.slow
 @given(
     vocab_size=st.integers(1, 200),
     max_length=st.integers(1, 50),

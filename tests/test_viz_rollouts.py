@@ -44,6 +44,7 @@ def test_bars_worked_by_hand():
     )
 
 
+@pytest.mark.slow
 def test_the_maps_are_last_layer_rollout_and_flow(attentions):
     picture = rollout_heatmaps(attentions, TOKENS)
     panels = [ax for ax in picture.figure.axes if ax.get_title()]
@@ -62,6 +63,7 @@ def test_the_maps_are_last_layer_rollout_and_flow(attentions):
     assert picture.png.startswith(b"\x89PNG")
 
 
+@pytest.mark.slow
 def test_a_dollar_in_a_token_is_no_mathematics(attentions):
     picture = rollout_bars(attentions, TOKENS, 1)
     assert picture.figure.axes[0].get_yticklabels()[1].get_text() == r"\$a\$"
@@ -69,6 +71,7 @@ def test_a_dollar_in_a_token_is_no_mathematics(attentions):
     assert picture.png.startswith(b"\x89PNG")
 
 
+@pytest.mark.slow
 def test_the_words_name_the_highest_bars():
     assert rollout_bars([SWAP], ["a", "b"], 0, title="T").alt == (
         "T. Bars for 2 tokens. Most, by last layer, mean of heads: a 50 %, b 50 %; by rollout, all "

@@ -12,6 +12,7 @@ SALIENCY = torch.tensor([0.1, -0.8, 0.5, -0.001])
 ATTENTION = torch.tensor([0.1, 0.3, 0.5, 0.1])
 
 
+@pytest.mark.slow
 def test_bars_go_to_both_sides_and_attention_to_one():
     picture = saliency_bars(TOKENS, SALIENCY, ATTENTION, target="“cat”")
     left, right = picture.figure.axes
@@ -43,6 +44,7 @@ def test_the_words_name_the_longest_bars():
     assert saliency_bars(TOKENS, SALIENCY, ATTENTION, alt="Bars").alt == "Bars"
 
 
+@pytest.mark.slow
 def test_nothing_but_zeros_can_be_drawn():
     assert saliency_bars(TOKENS, torch.zeros(4), ATTENTION).png.startswith(b"\x89PNG")
 

@@ -110,6 +110,7 @@ def test_the_words_give_means_where_a_line_is_drawn_and_dots_as_they_are():
     assert "Held-out text: 0.00 nats at step 0, 23.00 at step 23." in alt
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("error")
 def test_a_run_that_has_only_begun_is_drawn_without_complaint():
     for rows in (ROWS[:1], ROWS[1:2], [{"step": 1, "kind": "train", "loss": 2.0}]):

@@ -29,6 +29,7 @@ def by_scikit_learn(documents):
     return reference.get_feature_names_out().tolist(), reference.idf_, matrix
 
 
+@pytest.mark.slow
 @given(documents)
 def test_tf_idf_is_that_of_scikit_learn(documents):
     words, idf, matrix = by_scikit_learn(documents)

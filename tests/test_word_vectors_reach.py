@@ -17,6 +17,7 @@ def text(length, d_model=3):
     return torch.randn(length, d_model, generator=torch.Generator().manual_seed(length))
 
 
+@pytest.mark.slow
 @given(layers)
 def test_the_formula_counts_what_gradients_find(layers):
     widths, dilations = zip(*layers, strict=True)

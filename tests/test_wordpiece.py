@@ -147,6 +147,7 @@ def test_longest_match_equals_hugging_faces(vocab, word):
     assert longest_match(word, vocab) == reference.encode(word).tokens
 
 
+@pytest.mark.slow
 @pytest.mark.corpora
 def test_the_linear_matcher_cuts_real_words_alike():
     ours = WordPiece.from_vocab(data.path("minilm", "vocab.txt"))
@@ -178,6 +179,7 @@ def test_every_merge_has_its_gain(criterion):
     assert len(wordpiece.gains) == len(wordpiece.merges) > 100
 
 
+@pytest.mark.slow
 def test_the_order_of_the_texts_does_not_matter():
     one = WordPiece.train(PYTHON_TOPICS[:10], 500)
     assert WordPiece.train(PYTHON_TOPICS[9::-1], 500) == one
@@ -208,6 +210,7 @@ def test_decoding_glues_pieces_and_leaves_special_tokens_out():
     )
 
 
+@pytest.mark.slow
 def test_saving_and_loading_changes_nothing_and_hugging_face_reads_it(tmp_path):
     ours = WordPiece.train(PYTHON_TOPICS[:10], 800)
     path = ours.save(tmp_path / "tokenizer.json")

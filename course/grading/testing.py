@@ -5,12 +5,14 @@ submission, so that no submission sees what another one left behind.
 """
 
 import ctypes
+import importlib
 import os
 import pickle
 import resource
 import select
 import signal
 import sys
+from contextlib import suppress
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
@@ -54,7 +56,11 @@ def serve(orders: Connection) -> None:
 
 
 def _in_a_fork(room: Room, sandbox: Sandbox, limits: Limits, path: Path, seed: str) -> Any:
-    """Grade in a child of this process; what it sends, or a sentence if it ends without."""
+    """Grade in a child of this process; what it sends, or a sentence if it ends without.
+
+    What a test imports late, such as SymPy by `gradcheck`, this process imports after it: the next
+    child has it from the start.
+    """
     reading, writing = os.pipe()
     child = os.fork()
     if child == 0:
@@ -67,7 +73,7 @@ def _in_a_fork(room: Room, sandbox: Sandbox, limits: Limits, path: Path, seed: s
         except BaseException as error:
             answer = f"{type(error).__name__}: {error}"
         with os.fdopen(writing, "wb") as pipe:
-            pickle.dump(answer, pipe)
+            pickle.dump((answer, list(sys.modules)), pipe)
         os._exit(0)
     os.close(writing)
     with os.fdopen(reading, "rb") as pipe:
@@ -77,7 +83,13 @@ def _in_a_fork(room: Room, sandbox: Sandbox, limits: Limits, path: Path, seed: s
                 kill(pids)
         content = pipe.read()
     os.waitpid(child, 0)
-    return pickle.loads(content) if content else "the tests' process ended"  # noqa: S301 (ours)
+    if not content:
+        return "the tests' process ended"
+    answer, imported = pickle.loads(content)  # noqa: S301 (ours)
+    for name in imported:
+        with suppress(Exception):  # some modules cannot be imported on their own
+            importlib.import_module(name)
+    return answer
 
 
 def _limit_memory() -> None:
