@@ -41,7 +41,7 @@ test: $(TEST) data lint ## the whole suite (PYTEST="-k attention" a part, DATA=a
 	$(BIN) -m pytest -n auto --durations 20 $(PYTEST)
 
 quick: $(TEST) data ## the tests that are quick: at each save
-	$(BIN) -m pytest -n auto -q -m "not slow and not notebooks and not browser" $(PYTEST)
+	$(BIN) -m pytest -n logical -q -m "not slow and not notebooks and not browser" $(PYTEST)
 
 lint: $(TEST)
 	$(BIN) -m ruff check .

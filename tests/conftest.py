@@ -111,9 +111,9 @@ def fetched(name):
 
 
 @pytest.hookimpl(optionalhook=True)
-def pytest_xdist_auto_num_workers():
-    """One more than cores: those with a browser, a server or a sandbox wait now and then."""
-    return os.cpu_count() + 1
+def pytest_xdist_auto_num_workers(config):
+    """`-n logical`: one a core; `-n auto`: one more, as those with a browser or a server wait."""
+    return os.cpu_count() + (config.option.numprocesses == "auto")
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -129,7 +129,11 @@ def pytest_xdist_make_scheduler(config, log):
 
 
 def pytest_collection_modifyitems(items):
-    items.sort(key=lambda item: not any(map(item.get_closest_marker, LONG)))
+    def turn(item):
+        lecture = item.nodeid.startswith(LECTURES)
+        return 0 if lecture else 1 if any(map(item.get_closest_marker, LONG)) else 2
+
+    items.sort(key=turn)
 
 
 def pytest_terminal_summary(terminalreporter):

@@ -19,8 +19,8 @@ from tests.conftest import ROOT, read_page
 LECTURES = sorted(ROOT.glob("lectures/*.ipynb"))
 RELEASED = sorted(ROOT.glob("exercises/*/*.ipynb"))
 SOURCES = sorted(ROOT.glob("solutions/*/*.ipynb"))
-# What a lecture may take; 90 seconds if nothing is said. Lectures 9, 11 and 12 train several models
-# each and need 77 to 88 seconds of two idle cores; the rest is for machines that are not idle.
+# What a lecture may take, in processor time for each of two cores; 90 seconds if nothing is said.
+# Lecture 8 needs 127, lectures 9, 11 and 12 need 31 to 44; the rest is for slower machines.
 SECONDS = {
     "08_pretraining": 300,
     "09_finetuning": 120,
