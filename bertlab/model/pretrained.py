@@ -12,7 +12,7 @@ from safetensors.torch import save
 from torch import Tensor
 
 from bertlab._checks import check_kind
-from bertlab._files import write_atomically
+from bertlab._files import read_json, write_atomically
 from bertlab.model.bert import Bert
 from bertlab.model.config import BertConfig
 from bertlab.model.heads import BertForPreTraining
@@ -148,12 +148,7 @@ def check_model_kind(where: str, kind: type) -> None:
 def read_config(folder: Path) -> BertConfig:
     """Turn a folder's `config.json` into a `BertConfig`; checks it against `vocab.txt`."""
     path = folder / "config.json"
-    try:
-        values = json.loads(path.read_text(encoding="utf-8"))
-    except (ValueError, RecursionError) as error:
-        raise ValueError(
-            f"load_pretrained: {path} is not JSON ({error}); fetch it again"
-        ) from error
+    values = read_json(path)
     if not isinstance(values, dict):
         raise ValueError(
             f"load_pretrained: {path} must hold names and values, {{...}}; "

@@ -1,13 +1,14 @@
 """The files of a token store: `store.json`, and plain arrays of numbers with their checksums."""
 
 import hashlib
-import json
 import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+
+from bertlab._files import read_json
 
 FORMAT = 1
 FACTS = {"dtype", "documents", "sentences", "tokens", "vocabulary", "arrays", "sha256"}
@@ -48,9 +49,9 @@ def read_facts(folder: Path) -> dict[str, Any]:
     if not path.is_file():
         raise FileNotFoundError(f"TokenStore.open: {folder} holds no store; write_tokens makes one")
     try:
-        facts = json.loads(path.read_text(encoding="utf-8"))
+        facts = read_json(path)
     except ValueError as error:
-        raise damaged(folder, f"store.json is not JSON ({error})") from error
+        raise damaged(folder, f"store.json cannot be read ({error})") from error
     if not isinstance(facts, dict):
         raise damaged(folder, "store.json does not describe a store")
     if facts.get("format") != FORMAT:
