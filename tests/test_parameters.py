@@ -62,6 +62,14 @@ def test_the_table_adds_up_and_names_every_parameter():
     assert table.rows()[-1] == ("total", "", f"{table.total:,}")
 
 
+def test_a_row_says_how_many_copies_of_a_layer_there_are():
+    table = count_parameters(BertConfig.tiny(vocab_size=70))
+    two = {name: numbers for name, _, numbers in table.rows()}
+    # Two layers of 128: each norm holds 128 gammas and as many betas.
+    assert two["bert.layers.attention_norm"] == "2 × 256 = 512"
+    assert two["bert.embeddings.norm"] == "256"
+
+
 def test_shared_parameters_count_once():
     first = nn.Linear(3, 3, bias=False)
     assert count_parameters(nn.Sequential(first, first)).total == 9
