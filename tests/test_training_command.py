@@ -417,3 +417,9 @@ def test_a_machine_without_accelerator_trains_on_its_cpu(monkeypatch):
     monkeypatch.setattr(torch.accelerator, "current_accelerator", lambda: torch.device("cuda"))
     monkeypatch.setattr(torch.accelerator, "is_available", lambda: False)
     assert local_device() == torch.device("cpu")
+
+
+@pytest.mark.parametrize(("max_length", "positions"), [(16, 512), (512, 512), (600, 600)])
+def test_a_model_has_berts_positions_or_more_if_sequences_are_longer(max_length, positions):
+    settings = RunSettings("mine", TrainingConfig(steps=1), max_length=max_length)
+    assert settings.model_config(70).max_length == positions
