@@ -130,8 +130,8 @@ def pytest_xdist_make_scheduler(config, log):
 
 def pytest_collection_modifyitems(items):
     def turn(item):
-        lecture = item.nodeid.startswith(LECTURES)
-        return 0 if lecture else 1 if any(map(item.get_closest_marker, LONG)) else 2
+        lecture, long = item.nodeid.startswith(LECTURES), any(map(item.get_closest_marker, LONG))
+        return not lecture, not long
 
     items.sort(key=turn)
 

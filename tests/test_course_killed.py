@@ -62,20 +62,20 @@ CLASS = {
 FEW = dict(list(CLASS.items())[:2])
 
 
-@pytest.fixture(scope="module")
-def undisturbed(tmp_path_factory):
-    """The course of CLASS, graded in one go."""
-    course = make(tmp_path_factory.mktemp("undisturbed") / "course", CLASS)
+def graded_in_one_go(folder, students):
+    course = make(folder / "course", students)
     assert grade(course)[0] == 0
     return course
+
+
+@pytest.fixture(scope="module")
+def undisturbed(tmp_path_factory):
+    return graded_in_one_go(tmp_path_factory.mktemp("undisturbed"), CLASS)
 
 
 @pytest.fixture(scope="module")
 def few_undisturbed(tmp_path_factory):
-    """The same of FEW."""
-    course = make(tmp_path_factory.mktemp("undisturbed") / "course", FEW)
-    assert grade(course)[0] == 0
-    return course
+    return graded_in_one_go(tmp_path_factory.mktemp("undisturbed"), FEW)
 
 
 def test_a_run_killed_again_and_again_ends_with_the_same_gradebook(undisturbed, tmp_path):

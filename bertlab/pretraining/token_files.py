@@ -51,7 +51,7 @@ def read_facts(folder: Path) -> dict[str, Any]:
     try:
         facts = read_json(path)
     except ValueError as error:
-        raise damaged(folder, f"store.json cannot be read ({error})") from error
+        raise damaged(folder, "store.json is not whole JSON") from error
     if not isinstance(facts, dict):
         raise damaged(folder, "store.json does not describe a store")
     if facts.get("format") != FORMAT:
