@@ -1,6 +1,7 @@
 """Training: the loss against PyTorch's, the schedule against the paper, a task that is learned."""
 
 import math
+from itertools import chain
 
 import pytest
 import torch
@@ -143,6 +144,23 @@ def test_the_first_step_is_adams(task):
     train(model, task.train, task.vocabulary, steps=1, rate=lambda step: 0.01, progress=False)
     moved = [(a - b.data).abs() for a, b in zip(before, model.parameters(), strict=True)]
     assert max(m.max().item() for m in moved) == pytest.approx(0.01, rel=1e-2)
+
+
+def test_each_pass_reads_every_pair_once_in_another_order(task):
+    read = []
+
+    class Listening(type(task.vocabulary)):
+        def batch(self, pairs):
+            read.append(list(pairs))
+            return super().batch(pairs)
+
+    pairs = list(dict.fromkeys(task.train))[:11]
+    options = {"rate": lambda step: 0.01, "batch_size": 4, "progress": False}
+    train(small(task), pairs, Listening.of(task.train), steps=6, **options)
+    assert [len(batch) for batch in read] == [4, 4, 3, 4, 4, 3]
+    first, second = chain(*read[:3]), chain(*read[3:])
+    assert sorted(first) == sorted(second) == sorted(pairs)
+    assert read[:3] != read[3:]
 
 
 @pytest.mark.parametrize("name", ["steps", "batch_size", "test_every"])

@@ -3,7 +3,6 @@
 import base64
 import pydoc_data.topics
 import random
-import sys
 import tracemalloc
 
 import pytest
@@ -14,6 +13,7 @@ from tokenizers import Tokenizer, models
 from bertlab.tokenizers import BPE, ByteBPE, WordPiece
 from bertlab.tokenizers.cutting import LONG
 from bertlab.tokenizers.encoding import Kept
+from tests.operations import operations
 
 PROSE = list(pydoc_data.topics.topics.values())[:8]
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
@@ -51,35 +51,6 @@ def test_a_long_word_gets_hugging_faces_tokens_and_offsets(tokenizer, kind, tmp_
         got, expected = tokenizer.encode(text), reference.encode(text)
         assert got.ids == expected.ids
         assert got.offsets == expected.offsets
-
-
-def operations(function):
-    """How much `function` does: lines of Python, and what methods of strings and lists pass over.
-
-    A method of a string or list counts as many operations as it has items (appending is one).
-    """
-    count = 0
-
-    def count_line(frame, event, argument):
-        nonlocal count
-        count += event == "line"
-        return count_line
-
-    def count_method(frame, event, argument):
-        nonlocal count
-        if event == "c_call" and argument.__name__ != "append":
-            owner = argument.__self__
-            count += len(owner) if isinstance(owner, str | list) else 1
-
-    before = sys.gettrace(), sys.getprofile()
-    sys.settrace(count_line)
-    sys.setprofile(count_method)
-    try:
-        function()
-    finally:
-        sys.settrace(before[0])
-        sys.setprofile(before[1])
-    return count
 
 
 def test_operations_of_a_loop_over_a_string_are_counted():

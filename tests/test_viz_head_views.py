@@ -159,6 +159,7 @@ def test_the_words_beside_the_view_say_what_it_shows(attentions):
     [
         (lambda a: [torch.cat([a[0], a[0]])], {}, r"a batch of 2; choose one"),
         (lambda a: [a[0][..., :3, :3]], {}, r"must end in \[4, 4\].*got \[3, 3, 3\]"),
+        (lambda a: [a[0][:, :0]], {}, r"must end in \[4, 4\].*got \[0, 4, 4\]"),
         (lambda a: [a[0] * 2], {}, r"sum to 1; got sums from 2"),
         (lambda a: [a[0] - 0.5], {}, r"must be probabilities"),
         (lambda a: [a[0] * float("nan")], {}, r"must be probabilities"),

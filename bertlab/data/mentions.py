@@ -79,8 +79,8 @@ def take_marks(marked: str) -> tuple[str, list[Span]]:
 
     White space inside a mark is not part of the span, a link's trail is.
 
-    >>> take_marks("by \ue000 night\ue001, \ue000bus\ue001es run")
-    ('by  night, buses run', [(4, 9, 'LINK'), (11, 16, 'LINK')])
+    >>> take_marks("by \ue000 night \ue001, \ue000bus\ue001es run")
+    ('by  night , buses run', [(4, 9, 'LINK'), (12, 17, 'LINK')])
     """
     text, spans, start, end = "", [], 0, 0
     for mark in MARKS.finditer(marked):

@@ -1,6 +1,6 @@
 """The weights that a pre-training starts from.
 
-A masked model stands for long on a shelf: it knows how frequent words are, and must find out by
+A masked model stands for long on a plateau: it knows how frequent words are, and must find out by
 chance that a neighbour says more. Who starts it well spares it most of that.
 """
 

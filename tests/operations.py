@@ -1,0 +1,39 @@
+"""How much work a function does, counted and not timed: growth that no busy machine can change."""
+
+import sys
+
+import numpy as np
+
+ONE = ("append", "pop")  # methods that touch one item, however long their list is
+
+
+def operations(function):
+    """Each line of Python that runs is one; a method of C, what its owner is long.
+
+    The owner of a method is the string, list or array that it may have to pass over.
+    """
+    count = 0
+
+    def count_line(frame, event, argument):
+        nonlocal count
+        count += event == "line"
+        return count_line
+
+    def count_method(frame, event, argument):
+        nonlocal count
+        if event == "c_call" and argument.__name__ not in ONE:
+            owner = argument.__self__
+            if isinstance(owner, np.ndarray):
+                count += owner.size
+            else:
+                count += len(owner) if isinstance(owner, str | list) else 1
+
+    before = sys.gettrace(), sys.getprofile()
+    sys.settrace(count_line)
+    sys.setprofile(count_method)
+    try:
+        function()
+    finally:
+        sys.settrace(before[0])
+        sys.setprofile(before[1])
+    return count
