@@ -4,13 +4,12 @@ import sys
 
 import numpy as np
 
-ONE = ("append", "pop")  # methods that touch one item, however long their list is
-
 
 def operations(function):
     """Each line of Python that runs is one; a method of C, what its owner is long.
 
-    The owner of a method is the string, list or array that it may have to pass over.
+    The owner of a method is the string, list or array that it may have to pass over; appending is
+    one.
     """
     count = 0
 
@@ -21,7 +20,7 @@ def operations(function):
 
     def count_method(frame, event, argument):
         nonlocal count
-        if event == "c_call" and argument.__name__ not in ONE:
+        if event == "c_call" and argument.__name__ != "append":
             owner = argument.__self__
             if isinstance(owner, np.ndarray):
                 count += owner.size

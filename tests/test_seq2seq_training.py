@@ -13,7 +13,7 @@ from bertlab.model.transformer import Transformer, TransformerConfig
 from bertlab.seq2seq.recurrent import Recurrent
 from bertlab.seq2seq.tasks import copy_at_distance
 from bertlab.seq2seq.training import exact_match, label_smoothed_loss, train, warmup_rate
-from bertlab.seq2seq.vocabulary import PAD, Pair
+from bertlab.seq2seq.vocabulary import PAD, Pair, Vocabulary
 
 
 @given(st.integers(0, 1000), st.sampled_from([0.0, 0.1, 0.5, 1.0]))
@@ -149,7 +149,7 @@ def test_the_first_step_is_adams(task):
 def test_each_pass_reads_every_pair_once_in_another_order(task):
     read = []
 
-    class Listening(type(task.vocabulary)):
+    class Listening(Vocabulary):
         def batch(self, pairs):
             read.append(list(pairs))
             return super().batch(pairs)

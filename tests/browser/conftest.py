@@ -116,12 +116,15 @@ def tab(chromium, keep_screenshot):
     context.set_default_timeout(PATIENCE)
     opened = Tab(context.new_page())
 
-    def note(request):  # looking on only: a browser that must ask us first keeps no cache
-        address = urlsplit(request.url)
-        if address.scheme not in HERE and address.hostname not in LOOPBACK:
-            opened.asked.append(request.url)
+    def guard(route):
+        address = urlsplit(route.request.url)
+        if address.scheme in HERE or address.hostname in LOOPBACK:
+            route.continue_()
+        else:
+            opened.asked.append(route.request.url)
+            route.abort()
 
-    context.on("request", note)
+    context.route("**/*", guard)
     opened.page.on("pageerror", lambda error: opened.errors.append(str(error)))
     opened.page.on(
         "console",
