@@ -1,7 +1,7 @@
-"""Measure `bertlab-mini` again: `python -m course.measure_weights`.
+"""Measure the course's weights again: `python -m course.measure_weights`.
 
-Writes `evaluation.json` and `next_sentences.json` beside the weights, from nothing but them and
-the texts of the catalogue: the documents that its training held out, and texts of other kinds.
+Writes `evaluation.json`, `per_corpus.json` and `next_sentences.json` beside them, from nothing but
+them and the texts of the catalogue: the documents that were held out, and texts of other kinds.
 """
 
 import json
@@ -9,9 +9,9 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from bertlab._files import write_atomically
-from bertlab.data.corpora import documents, split
+from bertlab.data.corpora import Documents, documents, split
 from bertlab.model import BertForPreTraining, load_pretrained
-from bertlab.model.pretrained import BERTLAB_MINI, load_tokenizer
+from bertlab.model.pretrained import BERTLAB_MINI, BERTLAB_MINI_PLAIN, load_tokenizer
 from bertlab.pretraining.batches import PretrainingData
 from bertlab.pretraining.token_store import write_corpora
 from bertlab.training.corpus import names
@@ -26,15 +26,21 @@ from bertlab.training.next_sentences import (
 OTHER_KINDS = ("lee", "plots")  # news and film plots, of which nothing was read
 
 
-def measure(model_folder: Path, held_out: PretrainingData, text_folder: Path) -> Evaluation:
-    """Write both files of a model, measured on the weights as they are read; returns the first.
+def measure(model_folder: Path, text_folder: Path) -> Evaluation:
+    """Write the files of a model, measured on the weights as they are read; returns the first.
 
-    held_out: documents that it was not trained on; text_folder: for the other texts' tokens.
+    text_folder: for the texts' tokens.
     """
     model = load_pretrained(model_folder, BertForPreTraining)
+    sides = held_out_documents(model_folder)
+    held_out = _data(model_folder, sides, text_folder)
     measured = evaluate(model, held_out)
-    text = json.dumps(measured.as_dict(), indent=2) + "\n"
-    write_atomically(model_folder / "evaluation.json", text)
+    write_json(model_folder / "evaluation.json", measured.as_dict())
+    each = {
+        name: evaluate(model, _data(model_folder, {name: side}, text_folder)).as_dict()
+        for name, side in sides.items()
+    }
+    write_json(model_folder / "per_corpus.json", each)
     rows = next_sentence_rows(model, held_out)
     for name in OTHER_KINDS:
         _, right = answers(model, data_of(model_folder, [name], text_folder).epoch(0))
@@ -51,12 +57,19 @@ def data_of(model_folder: Path, corpora: list[str], folder: Path) -> Pretraining
 
 def held_out_data(model_folder: Path, folder: Path) -> PretrainingData:
     """The documents that the training of a model held out, in batches as there."""
+    return _data(model_folder, held_out_documents(model_folder), folder)
+
+
+def held_out_documents(model_folder: Path) -> dict[str, Documents]:
+    """The documents that the training of a model held out, by their corpus."""
     settings = json.loads((model_folder / "training.json").read_text(encoding="utf-8"))
-    sides = {
-        name: split(documents(name), settings["validation"])[1]
-        for name in names(settings["corpus"])
-    }
-    return _data(model_folder, sides, folder)
+    share = settings["validation"]
+    return {name: split(documents(name), share)[1] for name in names(settings["corpus"])}
+
+
+def write_json(path: Path, values: dict) -> None:
+    """Indented, so that a change can be read."""
+    write_atomically(path, json.dumps(values, indent=2) + "\n")
 
 
 def _data(model_folder: Path, corpora: dict, folder: Path) -> PretrainingData:
@@ -74,5 +87,6 @@ def _data(model_folder: Path, corpora: dict, folder: Path) -> PretrainingData:
 
 
 if __name__ == "__main__":
-    with TemporaryDirectory() as folder:
-        print(measure(BERTLAB_MINI, held_out_data(BERTLAB_MINI, Path(folder)), Path(folder)))
+    for weights in (BERTLAB_MINI, BERTLAB_MINI_PLAIN):
+        with TemporaryDirectory() as folder:
+            print(weights.name, measure(weights, Path(folder)))

@@ -1,30 +1,26 @@
-"""Make `bertlab/weights/bertlab-mini` from a finished run: `python -m course.release_weights RUN`.
+"""Make weights for the course from a finished run: `python -m course.release_weights RUN FOLDER`.
 
 Half precision, as `load_pretrained` and `transformers` read it, with what it was trained on, how
 that went, and how good it is. Only the words around these figures, README.md, are written by hand.
 """
 
 import argparse
-import json
 from dataclasses import asdict
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from bertlab._files import write_atomically
 from bertlab.model import BertForPreTraining, load_pretrained, save_pretrained
-from bertlab.model.pretrained import BERTLAB_MINI
 from bertlab.training.corpus import open_corpus
 from bertlab.training.evaluation import Evaluation
 from bertlab.training.metrics import MetricsFile, Row, read_metrics
-from bertlab.training.runs import batches_of
 from bertlab.training.settings import RunSettings
 from bertlab.viz import training_curves
-from course.measure_weights import measure
+from course.measure_weights import measure, write_json
 
 EVERY = 10  # steps between the rows of training that are kept
 
 
-def release(run: Path, target: Path = BERTLAB_MINI) -> Evaluation:
+def release(run: Path, target: Path) -> Evaluation:
     """Write the weights, settings, figures and curves of a run; returns the figures.
 
     They are measured on the weights as they will be read, rounded to half precision.
@@ -35,16 +31,15 @@ def release(run: Path, target: Path = BERTLAB_MINI) -> Evaluation:
     model = load_pretrained(run / "model", BertForPreTraining).half()
     save_pretrained(model, target, corpus.tokenizer)
     write_json(target / "training.json", asdict(settings))
-    _, held_out = batches_of(corpus, settings)
     with TemporaryDirectory() as folder:
-        measured = measure(target, held_out, Path(folder))
+        measured = measure(target, Path(folder))
     rows = thinned(read_metrics(run / "metrics.jsonl"))
     (target / "metrics.jsonl").unlink(missing_ok=True)
     metrics = MetricsFile(target / "metrics.jsonl")
     for row in rows:
         metrics.append(row)
     vocab_size = len(corpus.tokenizer.vocab)
-    training_curves(rows, vocab_size=vocab_size, title="bertlab-mini").save(target / "curves.png")
+    training_curves(rows, vocab_size=vocab_size, title=target.name).save(target / "curves.png")
     return measured
 
 
@@ -60,12 +55,9 @@ def thinned(rows: list[Row]) -> list[Row]:
     ]
 
 
-def write_json(path: Path, values: dict) -> None:
-    """Indented, so that a change can be read."""
-    write_atomically(path, json.dumps(values, indent=2) + "\n")
-
-
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("run", type=Path, help="folder of a run of `python -m bertlab pretrain`")
-    print(release(parser.parse_args().run))
+    parser.add_argument("folder", type=Path, help="in bertlab/weights, gets weights and figures")
+    options = parser.parse_args()
+    print(release(options.run, options.folder))

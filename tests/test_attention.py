@@ -119,6 +119,14 @@ def test_the_layer_without_its_kernel_computes_the_same():
         torch.testing.assert_close(trained, kernel, rtol=1e-5, atol=1e-6)
 
 
+def test_in_bfloat16_training_gives_what_the_kernel_gives():
+    layer, x = seeded_layer(), normal(3, 21, 12)
+    mask = torch.arange(21) < torch.tensor([21, 8, 1])[:, None]
+    with torch.autocast("cpu", torch.bfloat16):
+        kernel, trained = layer.eval()(x, mask)[0], layer.train()(x, mask)[0]
+    torch.testing.assert_close(trained, kernel, rtol=0.02, atol=0.02)
+
+
 def test_both_softmaxes_give_the_same_probabilities():
     query, key = normal(2, 3, 9, 4), normal(2, 3, 11, 4, seed=1)
     mask = torch.rand(2, 1, 9, 11, generator=torch.Generator().manual_seed(2)) < 0.7

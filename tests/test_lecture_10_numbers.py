@@ -12,7 +12,8 @@ import torch
 from scipy.stats import entropy, kendalltau
 from transformers import AutoTokenizer, BertForPreTraining
 
-from bertlab.model.pretrained import BERTLAB_MINI
+from bertlab.model.pretrained import BERTLAB_MINI, BERTLAB_MINI_PLAIN
+from bertlab.training.metrics import read_metrics
 
 LECTURE = "10_attention_heads"
 TEXT = "the king gave his daughter a white horse ."
@@ -63,6 +64,26 @@ def test_the_first_layer_of_bertlab_mini_is_a_window_of_five(reference, states):
         assert np.argmax(profile) - 4 == offset, (head, tokens)
         assert max(profile) > 0.7
     states("a window of five words")
+
+
+def test_heads_that_nobody_planted_appear_and_are_there_in_the_weights(states):
+    rows = read_metrics(BERTLAB_MINI_PLAIN / "emergence.jsonl")
+    start, end = (np.array(rows[n]["offsets"]) for n in (0, -1))  # [layers, H, 9]
+    assert [rows[0]["step"], rows[-1]["step"]] == [0, 30_000]
+    assert start.max() < 0.06
+    model = BertForPreTraining.from_pretrained(
+        BERTLAB_MINI_PLAIN, attn_implementation="eager", dtype=torch.float32
+    ).eval()
+    tokenizer = AutoTokenizer.from_pretrained(BERTLAB_MINI_PLAIN)
+    tokens, output = run((model, tokenizer), TEXT)
+    for layer, head, offset in ((0, 1, 1), (1, 0, -1), (1, 1, -2)):
+        told = end[layer, head]
+        assert told.argmax() - 4 == offset
+        measured = np.diag(output.attentions[layer][0, head].numpy(), offset).mean()
+        assert measured == pytest.approx(told.max(), abs=0.15), (layer, head, tokens)
+    states("**not there at the start**", "**there in a second seed**", "at the end it is 0.38")
+    assert round(rows[-1]["positions"][0], 2) == 0.38
+    states("ask the untrained model the same question", "nobody told it to; gradients did")
 
 
 def test_head_0_0_sends_horse_to_the_word_before_it(reference):

@@ -18,7 +18,8 @@ from bertlab.__main__ import main
 from bertlab.model import BertForPreTraining
 from bertlab.model.pretrained import load_pretrained
 from bertlab.pretraining.negatives import Negatives
-from bertlab.training import runs
+from bertlab.pretraining.short_first import ShortFirst
+from bertlab.training import loop, runs
 from bertlab.training.config import TrainingConfig
 from bertlab.training.corpus import open_corpus, prepare_corpus
 from bertlab.training.evaluation import evaluate
@@ -154,6 +155,20 @@ def test_snapshots_are_the_model_along_the_way(out, capsys):
         assert evaluate(model, held_out).mlm_loss == pytest.approx(expected, rel=1e-5)
     assert pretrain(*WHAT, "--snapshots", 2, "--steps", 4, "--out", out.parent / "other") == 1
     assert "snapshots must be 0, or at least 3" in capsys.readouterr().err
+
+
+def test_a_run_reads_short_sequences_first(out, capsys):
+    options = [*WHAT, "--max-length", 64, "--short-first", 0.5, "--steps", 4, "--out", out]
+    assert pretrain(*options) == 0
+    assert RunSettings.load(out).short_first == 0.5
+    seen = [r for r in read_metrics(out / "metrics.jsonl") if r["kind"] == "train"]
+    settings, corpus = RunSettings.load(out), open_corpus(out / "corpus")
+    data, _ = runs.batches_of(corpus, settings)
+    model = STARTS[settings.start](BertForPreTraining(settings.model_config(300)), 0)
+    again = loop.pretrain(model, ShortFirst(data, 2), settings.training, progress=False)
+    assert [row["loss"] for row in seen] == [row["loss"] for row in again]
+    assert pretrain(*WHAT, "--short-first", 2, "--steps", 4, "--out", out.parent / "other") == 1
+    assert "short_first must be from 0 to 1; got 2.0" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("whole_words", [False, True])

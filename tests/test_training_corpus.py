@@ -7,6 +7,7 @@ from itertools import pairwise
 import pytest
 
 from bertlab.data import documents, split
+from bertlab.data.overlaps import passages, without_shared_passages
 from bertlab.training import corpus as module
 from bertlab.training.corpus import open_corpus, own_path, prepare_corpus
 
@@ -40,7 +41,9 @@ def files_of(folder):
 def test_each_side_holds_the_tokens_of_its_documents(prepared):
     tokenizer, *stores = prepared[1]
     assert len(tokenizer.vocab) == 300
-    for store, side in zip(stores, split(documents("python-topics"), 0.05), strict=True):
+    training, held_out = split(documents("python-topics"), 0.05)
+    sides = without_shared_passages(training, held_out), held_out
+    for store, side in zip(stores, sides, strict=True):
         expected = [
             tuple(id for s in document for id in tokenizer.encode(s, add_special_tokens=False).ids)
             for document in side
@@ -49,10 +52,22 @@ def test_each_side_holds_the_tokens_of_its_documents(prepared):
         assert store.n_tokens == sum(map(len, expected))
 
 
-def test_no_document_stands_on_both_sides(prepared):
-    _, training, validation = prepared[1]
+def test_no_document_and_no_passage_stands_on_both_sides(prepared):
+    tokenizer, training, validation = prepared[1]
     assert len(training) > len(validation) > 0
     assert not set(ids_of(training)) & set(ids_of(validation))
+    texts = [[[tokenizer.decode(ids)] for ids in ids_of(s)] for s in (training, validation)]
+    learned, asked = ({p for text in side for p, _ in passages(text)} for side in texts)
+    assert asked
+    assert not learned & asked
+
+
+def test_texts_that_share_everything_cannot_be_split(tmp_path):
+    line = "one two three four five six seven eight nine ten eleven twelve thirteen"
+    text = "\n\n".join(f"{line} {word}. {line.title()} {word}." for word in "abcdefghijklmnop")
+    (tmp_path / "my.txt").write_text(text, encoding="utf-8")
+    with pytest.raises(ValueError, match="every sentence to learn from shares 13 words in a row"):
+        prepare_corpus(str(tmp_path / "my.txt"), tmp_path / "out", **PREPARE)
 
 
 def test_the_tokenizer_has_not_read_the_held_out_side(monkeypatch, tmp_path):

@@ -64,6 +64,16 @@ def test_lines_keep_their_numbers_and_their_names():
         lines([], {}, **AXES)
 
 
+def test_one_axis_or_both_are_logarithmic():
+    words = {"xlabel": "x", "ylabel": "y", "title": "t", "alt": "a"}
+    scales = {}
+    for logarithmic in (False, "x", True):
+        ax = lines([1, 10], {"a": [1, 2]}, logarithmic=logarithmic, **words).figure.axes[0]
+        scales[logarithmic] = (ax.get_xscale(), ax.get_yscale())
+        assert (ax.get_ylim()[0] == 0) == (logarithmic is not True)
+    assert scales == {False: ("linear", "linear"), "x": ("log", "linear"), True: ("log", "log")}
+
+
 def test_a_spread_is_a_band_around_its_line():
     around = {"train": [0.5, 0.25]}
     series = {"train": [3, 2], "validation": [4, 3]}

@@ -1,4 +1,4 @@
-"""`bertlab-mini`, which comes with the course: whole, small, as good as its card says."""
+"""The models that come with the course: whole, small, as good as their cards say."""
 
 import json
 import re
@@ -11,12 +11,13 @@ from scipy.stats import binomtest
 from bertlab.data.corpora import documents, split
 from bertlab.model import BertForPreTraining, load_pretrained
 from bertlab.model.fill_mask import fill_mask
-from bertlab.model.pretrained import BERTLAB_MINI
+from bertlab.model.pretrained import BERTLAB_MINI, BERTLAB_MINI_PLAIN
 from bertlab.pretraining.batches import PretrainingData
 from bertlab.pretraining.masking import Masking
 from bertlab.pretraining.negatives import ANYWHERE, SAME_CORPUS, SAME_DOCUMENT
 from bertlab.pretraining.token_store import write_tokens
 from bertlab.tokenizers.wordpiece import WordPiece
+from bertlab.training.corpus import names
 from bertlab.training.evaluation import evaluate
 from bertlab.training.metrics import read_metrics
 from bertlab.training.next_sentences import answers, corpora_of_pairs, read_rows, with_negatives
@@ -25,33 +26,54 @@ from tests.conftest import ROOT, fetched
 
 pytestmark = pytest.mark.slow
 
-CARD = (BERTLAB_MINI / "README.md").read_text(encoding="utf-8")
-MEASURED = json.loads((BERTLAB_MINI / "evaluation.json").read_text())
-ROWS = read_rows(BERTLAB_MINI / "next_sentences.json")
 README = (ROOT / "README.md").read_text(encoding="utf-8")
-SETTINGS = json.loads((BERTLAB_MINI / "training.json").read_text())
 SENTENCE_PAIR = ("He opened the door and looked at the [MASK].", "There was nobody.")
 
 
-@pytest.fixture(scope="module")
-def model():
-    return load_pretrained(BERTLAB_MINI, BertForPreTraining)
+@pytest.fixture(scope="module", params=[BERTLAB_MINI, BERTLAB_MINI_PLAIN], ids=lambda f: f.name)
+def folder(request):
+    return request.param
 
 
 @pytest.fixture(scope="module")
-def tokenizer():
-    return WordPiece.from_vocab(BERTLAB_MINI / "vocab.txt")
+def model(folder):
+    return load_pretrained(folder, BertForPreTraining)
 
 
-def test_it_is_small_enough_to_travel_with_the_course():
-    assert sum(path.stat().st_size for path in BERTLAB_MINI.iterdir()) < 30e6
+@pytest.fixture(scope="module")
+def tokenizer(folder):
+    return WordPiece.from_vocab(folder / "vocab.txt")
 
 
-def test_transformers_reads_the_same_model(model, tokenizer):
+@pytest.fixture(scope="module")
+def card(folder):
+    return (folder / "README.md").read_text(encoding="utf-8")
+
+
+@pytest.fixture(scope="module")
+def settings(folder):
+    return json.loads((folder / "training.json").read_text(encoding="utf-8"))
+
+
+@pytest.fixture(scope="module")
+def measured(folder):
+    return json.loads((folder / "evaluation.json").read_text(encoding="utf-8"))
+
+
+@pytest.fixture(scope="module")
+def told(folder):
+    return read_rows(folder / "next_sentences.json")
+
+
+def test_it_is_small_enough_to_travel_with_the_course(folder):
+    assert sum(path.stat().st_size for path in folder.iterdir()) < 30e6
+
+
+def test_transformers_reads_the_same_model(folder, model, tokenizer):
     transformers = pytest.importorskip("transformers", reason="the reference is not installed")
     kind = transformers.BertForPreTraining
-    reference = kind.from_pretrained(BERTLAB_MINI, dtype=torch.float32).eval()
-    theirs = transformers.BertTokenizerFast.from_pretrained(BERTLAB_MINI)
+    reference = kind.from_pretrained(folder, dtype=torch.float32).eval()
+    theirs = transformers.BertTokenizerFast.from_pretrained(folder)
     encoding = tokenizer.encode(*SENTENCE_PAIR)
     assert theirs(*SENTENCE_PAIR)["input_ids"] == list(encoding.ids)
     ids, segments = torch.tensor([encoding.ids]), torch.tensor([encoding.segment_ids])
@@ -74,63 +96,74 @@ def test_its_guesses_depend_on_the_sentence(model, tokenizer):
     assert best == ["states", "was", "to"]
 
 
-def test_the_card_says_what_was_measured():
+def test_the_card_says_what_was_measured(card, measured, settings):
     said = {
-        f"{MEASURED['mlm_loss']:.3f} nats",
-        f"{MEASURED['mlm_accuracy']:.1%}",
-        f"{MEASURED['mlm_top5']:.1%}",
-        f"{MEASURED['nsp_accuracy']:.1%}",
-        f"{SETTINGS['training']['steps']:,} steps",
-        f"--steps {SETTINGS['training']['steps']} ",
-        f"--seed {SETTINGS['training']['seed']} ",
-        f"--corpus {SETTINGS['corpus']} ",
+        f"{measured['mlm_loss']:.3f} nats",
+        f"{measured['mlm_accuracy']:.1%}",
+        f"{measured['mlm_top5']:.1%}",
+        f"{measured['nsp_accuracy']:.1%}",
+        f"{settings['training']['steps']:,} steps",
+        f"--steps {settings['training']['steps']} ",
+        f"--seed {settings['training']['seed']} ",
+        f"--corpus {settings['corpus']} ",
     }
-    missing = {text for text in said if text.replace("%", " %") not in CARD and text not in CARD}
+    missing = {text for text in said if text.replace("%", " %") not in card and text not in card}
     assert not missing
 
 
-def test_the_card_and_the_readme_say_what_next_sentences_mean():
-    said = {row.negatives: f"{100 * row.accuracy:.1f} %" for row in ROWS}
-    assert said["any document"] == f"{100 * MEASURED['nsp_accuracy']:.1f} %"
-    for row in ROWS:
-        line = next(line for line in CARD.splitlines() if line.startswith(f"| {row.negatives} |"))
-        assert line == f"| {row.negatives} | {said[row.negatives]} | {row.n_pairs:,} |"
-    names = ("any document", "any document, answered by the corpora alone", "same corpus")
-    for name in (*names, "same document"):
+def test_the_card_and_the_readme_say_what_next_sentences_mean(folder, card, measured, told):
+    said = {row.negatives: f"{100 * row.accuracy:.1f} %" for row in told}
+    assert said["any document"] == f"{100 * measured['nsp_accuracy']:.1f} %"
+    for row in told:
+        line = next(line for line in card.splitlines() if line.startswith(f"| {row.negatives} |"))
+        assert line.startswith(f"| {row.negatives} | {said[row.negatives]} | {row.n_pairs:,} |")
+    asked = ("any document", "any document, answered by the corpora alone", "same corpus")
+    for name in (*asked, "same document"):
         assert said[name] in README
 
 
-def test_the_curves_end_where_the_card_does():
-    rows = read_metrics(BERTLAB_MINI / "metrics.jsonl")
+def test_the_card_tells_each_corpus(folder, card, settings):
+    each = json.loads((folder / "per_corpus.json").read_text(encoding="utf-8"))
+    assert list(each) == names(settings["corpus"])
+    for name, found in each.items():
+        line = next(line for line in card.splitlines() if line.startswith(f"| {name} |"))
+        cells = [f"{found['mlm_loss']:.3f} nats", f"{100 * found['mlm_accuracy']:.1f} %"]
+        assert line.split(" | ")[1:3] == cells
+
+
+def test_the_curves_end_where_the_card_does(folder, measured, settings):
+    rows = read_metrics(folder / "metrics.jsonl")
     last = [row for row in rows if row["kind"] == "held-out"][-1]
-    assert last["step"] == SETTINGS["training"]["steps"]
-    assert last["mlm_loss"] == pytest.approx(MEASURED["mlm_loss"], abs=0.01)  # half precision
+    assert last["step"] == settings["training"]["steps"]
+    assert last["mlm_loss"] == pytest.approx(measured["mlm_loss"], abs=0.01)  # half precision
 
 
-def test_no_path_of_a_machine_is_told():
-    for path in BERTLAB_MINI.iterdir():
+def test_no_path_of_a_machine_is_told(folder):
+    for path in folder.iterdir():
         if path.suffix in {".json", ".jsonl", ".md"}:
             assert not re.search(r"/(home|root|tmp|work|Users)/", path.read_text(encoding="utf-8"))
 
 
 @pytest.mark.corpora
-def test_held_out_documents_give_the_figures_of_the_card(model, tokenizer, tmp_path):
-    names = SETTINGS["corpus"].replace("wiki", "wikipedia")
-    for name in names.split("+"):
+def test_held_out_documents_give_the_figures_of_the_card(
+    model, tokenizer, settings, measured, tmp_path
+):
+    corpora = names(settings["corpus"])
+    for name in corpora:
         fetched(name)
-    _, held_out = split(documents(names), SETTINGS["validation"])
+    _, held_out = split(documents("+".join(corpora)), settings["validation"])
     store = write_tokens(held_out, tokenizer, tmp_path / "held-out")
     data = PretrainingData(
         store,
         tokenizer,
-        max_length=SETTINGS["max_length"],
-        batch_size=SETTINGS["batch_size"],
+        max_length=settings["max_length"],
+        batch_size=settings["batch_size"],
         masking=Masking.of(tokenizer),
-        seed=SETTINGS["training"]["seed"],
+        seed=settings["training"]["seed"],
         drop_last=False,
     )
     found = evaluate(model, data).as_dict()
-    assert found == pytest.approx(MEASURED, rel=1e-3)
+    assert found == pytest.approx(measured, rel=1e-3)
 
 
 class Sample:
@@ -155,12 +188,12 @@ def right_in(model, data, n_batches):
 
 
 @pytest.mark.corpora
-def test_what_next_sentences_mean_is_found_again(model, tmp_path):
+def test_what_next_sentences_mean_is_found_again(folder, model, settings, told, tmp_path):
     """Of a row that needs the model a sample is asked: all of it takes a minute."""
-    for name in {*SETTINGS["corpus"].replace("wiki", "wikipedia").split("+"), *OTHER_KINDS}:
+    for name in {*names(settings["corpus"]), *OTHER_KINDS}:
         fetched(name)
-    told = {row.negatives: row for row in ROWS}
-    data = held_out_data(BERTLAB_MINI, tmp_path)
+    told = {row.negatives: row for row in told}
+    data = held_out_data(folder, tmp_path)
     pairs = data.epoch(0).pairs
     of_a, of_b = corpora_of_pairs(data.store, pairs)
     by_corpora = told["any document, answered by the corpora alone"]
@@ -174,7 +207,7 @@ def test_what_next_sentences_mean_is_found_again(model, tmp_path):
         "any document": with_negatives(data, ANYWHERE),
         "same corpus": with_negatives(data, SAME_CORPUS),
         "same document": with_negatives(data, SAME_DOCUMENT),
-        "any document of another kind: lee": data_of(BERTLAB_MINI, ["lee"], tmp_path),
+        "any document of another kind: lee": data_of(folder, ["lee"], tmp_path),
     }
     for name, asked in samples.items():
         right, _ = right_in(model, asked, n_batches=12)

@@ -127,8 +127,19 @@ def head_patterns(traces: Sequence[Trace]) -> dict[str, Tensor]:
     >>> head_patterns([trace(model, tokenizer, "She saw him.")])["entropy"].shape
     torch.Size([4, 4])
     """
-    attentions = [torch.stack(check_layers("head_patterns", t.attentions)) for t in traces]
-    return _mean_over_texts("head_patterns", traces, attentions)
+    return _mean_over_texts(traces, _of_one_model("head_patterns", traces))
+
+
+def offset_shares(traces: Sequence[Trace], reach: int = 4) -> Tensor:
+    """`attention_to_offset` from -reach to reach, of every head: [n_layers, H, 2 reach + 1].
+
+    A mean over texts. Raises ValueError as `head_patterns` does, or if a text is not longer than
+    `reach`.
+    """
+    attentions = _of_one_model("offset_shares", traces)
+    offsets = range(-reach, reach + 1)
+    each = [torch.stack([attention_to_offset(a, n) for n in offsets], dim=-1) for a in attentions]
+    return torch.stack(each).mean(dim=0)
 
 
 def uniform_patterns(traces: Sequence[Trace]) -> dict[str, float]:
@@ -136,18 +147,17 @@ def uniform_patterns(traces: Sequence[Trace]) -> dict[str, float]:
 
     Raises ValueError as `head_patterns` does.
     """
-    lengths = [len(trace.ids) for trace in traces]
+    lengths = [attention.shape[-1] for attention in _of_one_model("uniform_patterns", traces)]
     attentions = [torch.full((length, length), 1 / length) for length in lengths]
-    means = _mean_over_texts("uniform_patterns", traces, attentions)
+    means = _mean_over_texts(traces, attentions)
     return {name: value.item() for name, value in means.items()}
 
 
-def _mean_over_texts(
-    where: str, traces: Sequence[Trace], attentions: Sequence[Tensor]
-) -> dict[str, Tensor]:
-    """attentions: one [..., L, L] a text, whose L may differ. Returns name -> [...]."""
+def _of_one_model(where: str, traces: Sequence[Trace]) -> list[Tensor]:
+    """One [n_layers, H, L, L] a text, whose L may differ."""
     if not traces:
         raise ValueError(f"{where}: traces must hold at least one; got none")
+    attentions = [torch.stack(check_layers(where, trace.attentions)) for trace in traces]
     if len(shapes := {tuple(attention.shape[:-2]) for attention in attentions}) > 1:
         raise ValueError(
             f"{where}: traces must be of one model, with as many layers and heads; "
@@ -155,6 +165,11 @@ def _mean_over_texts(
         )
     if any(attention.shape[-1] < 2 for attention in attentions):
         raise ValueError(f"{where}: every text must have at least two tokens; one has a single one")
+    return attentions
+
+
+def _mean_over_texts(traces: Sequence[Trace], attentions: Sequence[Tensor]) -> dict[str, Tensor]:
+    """attentions: one [..., L, L] a text, whose L may differ. Returns name -> [...]."""
     texts = [_patterns(trace, values) for trace, values in zip(traces, attentions, strict=True)]
     return {name: torch.stack([text[name] for text in texts]).nanmean(dim=0) for name in texts[0]}
 

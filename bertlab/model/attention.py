@@ -178,14 +178,15 @@ class MultiHeadAttention(nn.Module):
 
         Returns the updated vectors [B, L, D] and, if asked for, the probabilities [B, H, L, L'].
         Without them PyTorch's fused kernel runs, which need not store the [L, L'] matrix; on a CPU
-        it has no fast way to drop some of it in training, so that is done here.
+        it is slow in training if some of it is dropped or in bfloat16, so that is done here.
 
         Raises ValueError if a shape or a dtype does not fit, or a query may attend to nothing.
         """
         query, key, value = self._project(x, context)
         mask = expand_mask(mask, len(x), query.shape[-2], key.shape[-2])
         rate = self.dropout if self.training else 0.0
-        by_hand = output_attentions or (rate > 0 and x.device.type == "cpu")
+        slow_kernel = rate > 0 or (self.training and torch.is_autocast_enabled("cpu"))
+        by_hand = output_attentions or (slow_kernel and x.device.type == "cpu")
         if causal and (mask is not None or by_hand):  # else the kernel does it
             mask = causal_mask(x.shape[1], x.device) & (True if mask is None else mask)
         check_visible(mask)

@@ -34,8 +34,10 @@ CONFIG_NAMES = {
     "layer_norm_eps": "layer_norm_eps",
     "causal": "is_decoder",
 }
-# Comes with the course: trained by its own loop, see the README.md in that folder.
+# They come with the course: trained by its own loop, see the README.md in each folder. The first
+# began with heads that were planted, the second with random numbers alone.
 BERTLAB_MINI = Path(__file__).parents[1] / "weights" / "bertlab-mini"
+BERTLAB_MINI_PLAIN = BERTLAB_MINI.with_name("bertlab-mini-plain")
 FIXED = {"model_type": "bert", "hidden_act": "gelu", "position_embedding_type": "absolute"}
 
 

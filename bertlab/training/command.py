@@ -52,6 +52,12 @@ TRAINED = (
         "a WordPiece's tokenizer.json, or a folder with it or vocab.txt, instead of training one",
         {"metavar": "PATH"},
     ),
+    (
+        "short_first",
+        "share of the steps, at the start, with a quarter of --max-length, and four times as many "
+        "sequences",
+        {"type": float, "metavar": "SHARE"},
+    ),
     ("whole_words", "mask all pieces of a word", {"action": "store_true"}),
     ("probability", "share of words masked to learn from", {"type": float}),
     (

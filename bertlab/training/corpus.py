@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 from bertlab._files import write_atomically
 from bertlab.data.corpora import CORPORA, Documents, documents, split
+from bertlab.data.overlaps import WORDS, without_shared_passages
 from bertlab.data.own_texts import SUFFIXES, files_digest, own_documents
 from bertlab.pretraining.token_store import TokenStore, fingerprint, write_corpora
 from bertlab.tokenizers.wordpiece import BERT_SPECIAL_TOKENS, WordPiece
@@ -15,7 +16,7 @@ WIDER = 1.25  # how the held-out share of a few documents grows until it is enou
 
 
 class PreparedCorpus(NamedTuple):
-    """What pre-training reads; no document stands in both stores."""
+    """What pre-training reads; no document and no passage of 13 words stands in both stores."""
 
     tokenizer: WordPiece
     training: TokenStore
@@ -34,6 +35,9 @@ def prepare_corpus(
 ) -> PreparedCorpus:
     """Split a corpus, train a WordPiece on the training side, write the ids of both sides.
 
+    Sentences that the training side shares with the held-out one, by 13 words in a row or more,
+    are left out of it: what was learned by heart must not be asked.
+
     corpus: as in `documents`, where "books+wiki" is enough for "books+wikipedia"; or the path of
     a reader's own text, as in `own_documents` (a name of the catalogue comes first: write
     "./books" for a folder of that name); folder: gets `tokenizer.json`, `training/`,
@@ -50,10 +54,12 @@ def prepare_corpus(
     """
     folder = Path(folder)
     given = None if tokenizer is None else read_tokenizer(Path(tokenizer))
-    made_of = source(corpus, field) | {"validation": validation} | words(given, vocab_size)
+    how = {"validation": validation, "no_shared_passage_of": WORDS}
+    made_of = source(corpus, field) | how | words(given, vocab_size)
     if _made_of(folder) == made_of:
         return open_corpus(folder)
     sides = split_corpora(corpus, field, validation, progress)
+    sides = without_quotations(*sides), sides[1]
     texts = (text for side in sides[0].values() for document in side for text in document)
     made = given or WordPiece.train(texts, vocab_size, min_frequency=2, progress=progress)
     folder.mkdir(parents=True, exist_ok=True)
@@ -136,6 +142,23 @@ def split_corpora(
             "choose another share or a larger corpus"
         )
     return training, held_out
+
+
+def without_quotations(
+    training: dict[str, Documents], held_out: dict[str, Documents]
+) -> dict[str, Documents]:
+    """The training side without the sentences that share a passage with the held-out one.
+
+    Raises ValueError if nothing is left.
+    """
+    asked = [document for documents in held_out.values() for document in documents]
+    left = {name: without_shared_passages(text, asked) for name, text in training.items()}
+    if not any(left.values()):
+        raise ValueError(
+            f"prepare_corpus: every sentence to learn from shares {WORDS} words in a row with the "
+            "held-out text; give texts that differ more"
+        )
+    return left
 
 
 def split_own(documents: Documents, corpus: str, validation: float) -> tuple[Documents, Documents]:

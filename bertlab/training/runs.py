@@ -27,6 +27,7 @@ from bertlab.model.parameters import count_parameters
 from bertlab.model.pretrained import save_pretrained
 from bertlab.pretraining.batches import PretrainingData
 from bertlab.pretraining.masking import Masking
+from bertlab.pretraining.short_first import ShortFirst
 from bertlab.training.config import TrainingConfig
 from bertlab.training.corpus import (
     PreparedCorpus,
@@ -102,9 +103,10 @@ def run_pretraining(
             if processes.first:
                 settings.save(folder)
         tell(what_is_trained(settings, model, device, processes))
+        short = round(settings.short_first * settings.training.steps)
         rows = pretrain(
             model,
-            data,
+            ShortFirst(data, short) if short else data,
             settings.training,
             validation=validation,
             folder=folder,

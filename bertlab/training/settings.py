@@ -25,7 +25,8 @@ class RunSettings:
     negatives: where the sentences come from that are not the next ones: "any" document as in
     BERT, another document of the same "corpus", or half of them from the same "document"; start:
     the weights to begin with, all of them random ("plain") or with heads planted that look at
-    their "neighbours" (`bertlab.training.start`); snapshots: how many models to keep on the way.
+    their "neighbours" (`bertlab.training.start`); snapshots: how many models to keep on the way;
+    short_first: the share of the steps, at the start, with short sequences (`ShortFirst`).
 
     Raises ValueError if a value is of another kind than declared, or out of range.
     """
@@ -46,6 +47,7 @@ class RunSettings:
     negatives: str = "any"
     start: str = "neighbours"
     snapshots: int = 0
+    short_first: float = 0.0
 
     def __post_init__(self) -> None:
         check_fields(self)
@@ -73,6 +75,10 @@ class RunSettings:
             raise ValueError(f"RunSettings: batch_size must be at least 1; got {self.batch_size}")
         if not 0 < self.probability <= 1:
             raise ValueError(f"RunSettings: probability must be in (0, 1]; got {self.probability}")
+        if not 0 <= self.short_first <= 1:
+            raise ValueError(
+                f"RunSettings: short_first must be from 0 to 1; got {self.short_first}"
+            )
         self.model_config(self.vocab_size)
 
     def model_config(self, vocab_size: int) -> BertConfig:

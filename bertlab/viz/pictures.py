@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from bertlab._files import write_atomically
 
@@ -121,14 +121,14 @@ def lines(
     title: str,
     alt: str,
     spread: Mapping[str, Sequence[float]] | None = None,
-    logarithmic: bool = False,
+    logarithmic: bool | Literal["x"] = False,
     ax: "Axes | None" = None,
 ) -> Picture:
     """One line a series: its name -> its values at each `x`.
 
     Other arguments as in `bars`. The y axis starts at 0 unless a value is below it; spread: how far
-    values go up and down, drawn as a band around the line of that name; logarithmic: both axes, for
-    values above 0 that span several powers of ten.
+    values go up and down, drawn as a band around the line of that name; logarithmic: both axes, or
+    "x" alone, for values above 0 that span several powers of ten.
 
     Raises ValueError if a series has not one value for each `x`, there are no values, or a spread
     belongs to no series.
@@ -163,6 +163,7 @@ def lines(
         raise ValueError(f"lines: spread must belong to a series; there is no {min(spread)!r}")
     if logarithmic:
         ax.set_xscale("log")
+    if logarithmic is True:
         ax.set_yscale("log")
     elif lowest == 0:
         ax.set_ylim(bottom=0)

@@ -1,0 +1,50 @@
+"""Passages that stand in two texts: who has read one has seen the answer in the other."""
+
+import re
+from collections.abc import Iterator
+
+from bertlab.data.corpora import Documents
+
+WORDS = 13  # in a row, as GPT-3's authors looked for test questions in their training text
+WORD = re.compile(r"\w+")
+
+
+def passages(document: list[str], words: int = WORDS) -> Iterator[tuple[str, range]]:
+    """Every run of `words` words, in lower case, and the numbers of the sentences it stands in.
+
+    A passage may go on from one sentence to the next; punctuation does not count.
+
+    >>> list(passages(["One, two.", "Three four."], words=3))
+    [('one two three', range(0, 2)), ('two three four', range(0, 2))]
+    """
+    found = [(word, i) for i, text in enumerate(document) for word in WORD.findall(text.lower())]
+    run, sentences = [word for word, _ in found], [i for _, i in found]
+    for start in range(len(run) - words + 1):
+        end = start + words
+        yield " ".join(run[start:end]), range(sentences[start], sentences[end - 1] + 1)
+
+
+def without_shared_passages(
+    documents: Documents, held_out: Documents, words: int = WORDS
+) -> Documents:
+    """The documents without the sentences that share `words` words in a row with held-out text.
+
+    Where a sentence is gone the document is cut in two, for what then stands side by side did not
+    follow each other. The order stays.
+
+    Source: Brown et al. (2020), appendix C (13 words in a row).
+    """
+    known = {passage for document in held_out for passage, _ in passages(document, words)}
+    return [piece for document in documents for piece in _pieces(document, known, words)]
+
+
+def _pieces(document: list[str], known: set[str], words: int) -> Iterator[list[str]]:
+    """What is left of a document, cut where passages that are known stood."""
+    gone = {i for passage, at in passages(document, words) if passage in known for i in at}
+    piece: list[str] = []
+    for i, sentence in enumerate([*document, None]):
+        if sentence is not None and i not in gone:
+            piece.append(sentence)
+        elif piece:
+            yield piece
+            piece = []
