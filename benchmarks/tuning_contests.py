@@ -42,7 +42,7 @@ from bertlab.finetuning.tuning import TuningConfig, fine_tune, predict
 from bertlab.model import Bert, BertForPreTraining, load_pretrained
 from bertlab.model.pretrained import BERTLAB_MINI, load_tokenizer, read_config
 from bertlab.tokenizers import WordPiece
-from bertlab.training.start import neighbours_start
+from bertlab.training.start import plain_start
 
 T = TypeVar("T")
 
@@ -94,7 +94,7 @@ def pretrained() -> Bert:
 def from_scratch(seed: int) -> Bert:
     """The same model before its pre-training."""
     config = read_config(BERTLAB_MINI)
-    return neighbours_start(BertForPreTraining(config), seed).bert
+    return plain_start(BertForPreTraining(config), seed).bert
 
 
 def timed(work: Callable[[], T]) -> tuple[T, float]:

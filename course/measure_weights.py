@@ -11,7 +11,7 @@ from tempfile import TemporaryDirectory
 from bertlab._files import write_atomically
 from bertlab.data.corpora import Documents, documents, split
 from bertlab.model import BertForPreTraining, load_pretrained
-from bertlab.model.pretrained import BERTLAB_MINI, BERTLAB_MINI_PLAIN, load_tokenizer
+from bertlab.model.pretrained import BERTLAB_MINI, BERTLAB_MINI_PLANTED, load_tokenizer
 from bertlab.pretraining.batches import PretrainingData
 from bertlab.pretraining.token_store import write_corpora
 from bertlab.training.corpus import names
@@ -87,6 +87,6 @@ def _data(model_folder: Path, corpora: dict, folder: Path) -> PretrainingData:
 
 
 if __name__ == "__main__":
-    for weights in (BERTLAB_MINI, BERTLAB_MINI_PLAIN):
+    for weights in (BERTLAB_MINI, BERTLAB_MINI_PLANTED):
         with TemporaryDirectory() as folder:
             print(weights.name, measure(weights, Path(folder)))

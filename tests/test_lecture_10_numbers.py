@@ -12,7 +12,7 @@ import torch
 from scipy.stats import entropy, kendalltau
 from transformers import AutoTokenizer, BertForPreTraining
 
-from bertlab.model.pretrained import BERTLAB_MINI, BERTLAB_MINI_PLAIN
+from bertlab.model.pretrained import BERTLAB_MINI_PLANTED, BERTLAB_MINI
 from bertlab.training.metrics import read_metrics
 
 LECTURE = "10_attention_heads"
@@ -23,9 +23,9 @@ TEXT = "the king gave his daughter a white horse ."
 def reference():
     """The trained model and its tokenizer, as Hugging Face reads them."""
     model = BertForPreTraining.from_pretrained(
-        BERTLAB_MINI, attn_implementation="eager", dtype=torch.float32
+        BERTLAB_MINI_PLANTED, attn_implementation="eager", dtype=torch.float32
     ).eval()
-    return model, AutoTokenizer.from_pretrained(BERTLAB_MINI)
+    return model, AutoTokenizer.from_pretrained(BERTLAB_MINI_PLANTED)
 
 
 def run(reference, text):
@@ -67,14 +67,14 @@ def test_the_first_layer_of_bertlab_mini_is_a_window_of_five(reference, states):
 
 
 def test_heads_that_nobody_planted_appear_and_are_there_in_the_weights(states):
-    rows = read_metrics(BERTLAB_MINI_PLAIN / "emergence.jsonl")
+    rows = read_metrics(BERTLAB_MINI / "emergence.jsonl")
     start, end = (np.array(rows[n]["offsets"]) for n in (0, -1))  # [layers, H, 9]
     assert [rows[0]["step"], rows[-1]["step"]] == [0, 30_000]
     assert start.max() < 0.06
     model = BertForPreTraining.from_pretrained(
-        BERTLAB_MINI_PLAIN, attn_implementation="eager", dtype=torch.float32
+        BERTLAB_MINI, attn_implementation="eager", dtype=torch.float32
     ).eval()
-    tokenizer = AutoTokenizer.from_pretrained(BERTLAB_MINI_PLAIN)
+    tokenizer = AutoTokenizer.from_pretrained(BERTLAB_MINI)
     tokens, output = run((model, tokenizer), TEXT)
     for layer, head, offset in ((0, 1, 1), (1, 0, -1), (1, 1, -2)):
         told = end[layer, head]

@@ -11,7 +11,7 @@ from scipy.stats import binomtest
 from bertlab.data.corpora import documents, split
 from bertlab.model import BertForPreTraining, load_pretrained
 from bertlab.model.fill_mask import fill_mask
-from bertlab.model.pretrained import BERTLAB_MINI, BERTLAB_MINI_PLAIN
+from bertlab.model.pretrained import BERTLAB_MINI, BERTLAB_MINI_PLANTED
 from bertlab.pretraining.batches import PretrainingData
 from bertlab.pretraining.masking import Masking
 from bertlab.pretraining.negatives import ANYWHERE, SAME_CORPUS, SAME_DOCUMENT
@@ -30,7 +30,7 @@ README = (ROOT / "README.md").read_text(encoding="utf-8")
 SENTENCE_PAIR = ("He opened the door and looked at the [MASK].", "There was nobody.")
 
 
-@pytest.fixture(scope="module", params=[BERTLAB_MINI, BERTLAB_MINI_PLAIN], ids=lambda f: f.name)
+@pytest.fixture(scope="module", params=[BERTLAB_MINI, BERTLAB_MINI_PLANTED], ids=lambda f: f.name)
 def folder(request):
     return request.param
 

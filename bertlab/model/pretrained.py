@@ -35,9 +35,9 @@ CONFIG_NAMES = {
     "causal": "is_decoder",
 }
 # They come with the course: trained by its own loop, see the README.md in each folder. The first
-# began with heads that were planted, the second with random numbers alone.
+# began with random numbers alone; the second, which only lecture 10 needs, with planted heads.
 BERTLAB_MINI = Path(__file__).parents[1] / "weights" / "bertlab-mini"
-BERTLAB_MINI_PLAIN = BERTLAB_MINI.with_name("bertlab-mini-plain")
+BERTLAB_MINI_PLANTED = BERTLAB_MINI.with_name("bertlab-mini-planted")
 FIXED = {"model_type": "bert", "hidden_act": "gelu", "position_embedding_type": "absolute"}
 
 
