@@ -15,7 +15,6 @@ import json
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from statistics import mean, stdev
 from typing import Any
 
 import torch
@@ -87,15 +86,6 @@ PLANS = {  # what is not measured as the others are
 }
 
 
-def spread(scores: list[float]) -> str:
-    """The mean and the standard deviation.
-
-    >>> spread([0.8, 0.9, 1.0]), spread([0.5])
-    ('0.900 ± 0.100', '0.500')
-    """
-    return f"{mean(scores):.3f}" + (f" ± {stdev(scores):.3f}" if len(scores) > 1 else "")
-
-
 def table(experiment: str, rows: list[Row]) -> str:
     """The scores of one experiment, a line a task and number of examples, a column a contestant."""
     rows = [row for row in rows if row["experiment"] == experiment]
@@ -108,7 +98,7 @@ def table(experiment: str, rows: list[Row]) -> str:
             for row in rows
             if (row["task"], row["train"], row["metric"]) == line and row["who"] == who
         ]
-        return spread(own) if own else ""
+        return report.spread(own) if own else ""
 
     return report.rows_to_table(
         TITLES[experiment],

@@ -3,6 +3,7 @@
     python -m benchmarks.bench_pretraining                  print the tables
     python -m benchmarks.bench_pretraining --quick          a trial
     python -m benchmarks.bench_pretraining --minutes 10     learn for longer
+    python -m benchmarks.bench_pretraining --only learning  one half of it
     python -m benchmarks.bench_pretraining --device cuda    base size, on a GPU
     python -m benchmarks.bench_pretraining --write          fill in benchmarks/README.md
 
@@ -22,7 +23,7 @@ from typing import Any
 
 from benchmarks import learner_contests, report
 from benchmarks.contests import Entry
-from benchmarks.learner_contests import BOOK, GPU, QUICK, VOCABULARY, Contestant, Plan
+from benchmarks.learner_contests import BOOK, GPU, LEARNERS, QUICK, VOCABULARY, Contestant, Plan
 from benchmarks.learner_reports import Lesson, Race, learning_table, speed_table
 from benchmarks.learners import Setting
 from benchmarks.turns import is_installed, take, take_turns
@@ -63,19 +64,23 @@ def learn(setting: Setting, plan: Plan) -> list[Lesson]:
     say(f"learning: {setting.size}")
     seconds = 60 * plan.minutes
 
-    def train(contestant: Contestant, rate: float, seconds: float) -> dict[str, Any]:
-        own, options = setting._replace(rate=rate), {"seconds": seconds, "batches": plan.batches}
+    def train(contestant: Contestant, rate: float, seconds: float, seed: int = 0) -> dict[str, Any]:
+        own = setting._replace(rate=rate, seed=seed)
+        options = {"seconds": seconds, "batches": plan.batches}
         return turn(learner_contests.entry(contestant, "learn", plan, own, **options))
 
-    who = [c for c in learner_contests.contestants(plan.device) if is_here(c)]
+    who = [c for c in LEARNERS if is_here(c)]
     tried: list[dict[float, float]] = [{} for _ in who]
     for rate in plan.rates:
         for contestant, losses in zip(who, tried, strict=True):
             losses[rate] = train(contestant, rate, seconds / TRIAL)["found"]["mlm_loss"]
-    lessons = []
-    for contestant, losses in zip(who, tried, strict=True):
-        rate = min(losses, key=losses.__getitem__)
-        lessons.append(Lesson(contestant, losses, rate, train(contestant, rate, seconds)))
+    lessons = [
+        Lesson(contestant, losses, min(losses, key=losses.__getitem__), [])
+        for contestant, losses in zip(who, tried, strict=True)
+    ]
+    for seed in range(plan.seeds):
+        for lesson in lessons:
+            lesson.answers.append(train(lesson.contestant, lesson.rate, seconds, seed))
     return lessons
 
 
@@ -85,18 +90,20 @@ def is_here(contestant: Contestant) -> bool:
     return not contestant.missing and is_installed(entry)
 
 
-def tables(plan: Plan, folder: str) -> Iterator[str]:
-    """Run everything, and yield the tables."""
+def tables(plan: Plan, folder: str) -> Iterator[tuple[str, str]]:
+    """Run everything, and yield the tables, each with its section of the README."""
     say("writing the corpus")
     tokens = learner_contests.prepare(plan, folder)
     if plan.device == "cpu" and is_here(BOOK):
         turn(Entry(BOOK.name, "write_examples", {"folder": folder}, cores=plan.threads))
     races = [race(setting, plan) for setting in learner_contests.settings(plan, folder)]
-    yield speed_table(races)
+    if races:
+        yield "pretraining", speed_table(races)
     for size in plan.learners if plan.minutes else ():
         setting = Setting(folder, size, VOCABULARY, plan.sequences, device=plan.device)
         title = f"After {plan.minutes:g} minutes, {size}, {VOCABULARY:,} words"
-        yield learning_table(f"{title}, {tokens:,} tokens of text", learn(setting, plan))
+        title += f", {tokens:,} tokens of text"
+        yield "learning", learning_table(title, learn(setting, plan))
 
 
 def read_plan() -> tuple[Plan, bool]:
@@ -106,6 +113,7 @@ def read_plan() -> tuple[Plan, bool]:
     )
     parser.add_argument("--quick", action="store_true", help="one short turn of a few: a trial")
     parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu")
+    parser.add_argument("--only", choices=("speed", "learning"), help="one half of it")
     parser.add_argument("--sizes", nargs="+", help="of the models whose speed is measured")
     parser.add_argument("--sequences", type=int, help="in a batch")
     parser.add_argument("--turns", type=int, help="of every contestant")
@@ -117,6 +125,10 @@ def read_plan() -> tuple[Plan, bool]:
         parser.error("--write is for a whole run: leave out --quick, --sizes and --device")
     plan = QUICK if args.quick else GPU if args.device == "cuda" else Plan()
     asked = {name: getattr(args, name) for name in ("sequences", "turns", "threads", "minutes")}
+    if args.only == "speed":
+        asked["minutes"] = 0
+    if args.only == "learning":
+        asked["sizes"] = ()
     if args.sizes:
         asked["sizes"] = tuple(args.sizes)
     asked = {name: value for name, value in asked.items() if value is not None}
@@ -127,15 +139,16 @@ def main() -> None:
     """Read the command line, run, print, and write if asked to."""
     plan, write = read_plan()
     command = " ".join(["python -m benchmarks.bench_pretraining", *sys.argv[1:]])
-    what = f"{plan.threads} threads; medians of {plan.turns} turns (smallest–largest)."
+    threads = f"{plan.threads} thread" + "s" * (plan.threads > 1)
+    seeds = f"{threads}; means over {plan.seeds} seeds, ± their standard deviation; median steps."
+    turns = f"{threads}; medians of {plan.turns} turns (smallest–largest)."
     with TemporaryDirectory() as folder:
-        parts = [report.circumstances(command, PACKAGES, what)]
-        print(parts[0])
-        for table in tables(plan, folder):
-            print(f"\n{table}", flush=True)
-            parts.append(table)
-    if write:
-        report.write("\n\n".join(parts), "pretraining")
+        for section, table in tables(plan, folder):
+            what = seeds if section == "learning" else turns
+            content = f"{report.circumstances(command, PACKAGES, what)}\n\n{table}"
+            print(content, end="\n\n", flush=True)
+            if write:
+                report.write(content, section)
 
 
 if __name__ == "__main__":

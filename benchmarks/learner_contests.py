@@ -1,7 +1,7 @@
 """Who trains against whom in `bench_pretraining`, on what, and what the course set out to reach."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +10,7 @@ from benchmarks.learners import Setting
 from benchmarks.model_contests import find_compiler
 from bertlab.model import BertConfig, BertForPreTraining, save_pretrained
 from bertlab.training.corpus import prepare_corpus
+from bertlab.training.start import STARTS
 
 CORPUS = "books+wikipedia"
 PUBLISHED = 30_522  # words of the published models
@@ -21,11 +22,12 @@ SHARE = {("base", "cuda"): 0.4}  # of the limit that our matrix products are to 
 
 @dataclass(frozen=True)
 class Contestant:
-    """Who, and as what; options: of its learner."""
+    """Who, and as what; options: of its learner; start: of its weights, if it takes ours."""
 
     who: str
     name: str
     package: str = "bertlab"
+    start: str = "plain"
     options: dict[str, Any] = field(default_factory=dict)
     missing: str = ""  # why it cannot be measured here, if so
 
@@ -33,6 +35,17 @@ class Contestant:
 OURS = Contestant("ours", "ours")
 THEIRS = Contestant("theirs", "transformers", "transformers")
 BOOK = Contestant("book", "d2l", "d2l")
+SHORT = {"short_first": 0.25}  # of the time, as `bertlab-mini` was trained
+PLANTED = {"start": "neighbours"}
+LEARNERS = (
+    replace(OURS, name="ours, plain start"),
+    replace(OURS, name="ours, plain start, short sequences first", options=SHORT),
+    replace(OURS, name="ours, planted start", **PLANTED),
+    replace(THEIRS, name="transformers, its own start", options={"own_start": True}),
+    replace(THEIRS, name="transformers, our plain start"),
+    replace(THEIRS, name="transformers, our planted start", **PLANTED),
+    replace(BOOK, name="d2l, its own start"),
+)
 
 
 @dataclass(frozen=True)
@@ -41,8 +54,8 @@ class Plan:
 
     sizes: of the models that are to be fast; words: of their vocabulary; sequences: in a batch;
     turns: of each contestant; seconds: of a turn; warm: steps before that; minutes: of learning,
-    0 for none; learners: sizes of the models that learn; rates: that are tried; batches: of
-    held-out text, None for all; threads: of a contestant.
+    0 for none; learners: sizes of the models that learn; rates: that are tried; seeds: of each
+    that learns; batches: of held-out text, None for all; threads: of a contestant.
     """
 
     sizes: tuple[str, ...] = ("tiny", "mini")
@@ -54,12 +67,13 @@ class Plan:
     minutes: float = 2.5
     learners: tuple[str, ...] = ("tiny",)
     rates: tuple[float, ...] = RATES
+    seeds: int = 3
     batches: int | None = None
     device: str = "cpu"
     threads: int = 2
 
 
-QUICK = Plan(sizes=("tiny",), turns=1, seconds=2, minutes=0.1, rates=RATES[1:2], batches=2)
+QUICK = Plan(sizes=("tiny",), turns=1, seconds=2, minutes=0.1, rates=RATES[1:2], seeds=1, batches=2)
 # On a GPU kernels are compiled for several lengths of a batch, before the clock starts.
 GPU = Plan(
     sizes=("base",),
@@ -88,6 +102,7 @@ def contestants(device: str) -> list[Contestant]:
 
 def entry(contestant: Contestant, job: str, plan: Plan, setting: Setting, **options: Any) -> Entry:
     """A contestant with a job of `learner_jobs.py`."""
+    setting = setting._replace(start=contestant.start)
     options |= {"who": contestant.who, "setting": setting._asdict(), **contestant.options}
     return Entry(contestant.name, job, options, contestant.package, plan.threads)
 
@@ -102,11 +117,19 @@ def settings(plan: Plan, folder: str) -> Iterator[Setting]:
 def prepare(plan: Plan, folder: str) -> int:
     """Write tokenizer, token ids and initial weights into a folder; returns the training tokens."""
     corpus = prepare_corpus(CORPUS, Path(folder) / "corpus", vocab_size=VOCABULARY, progress=False)
-    needed = [*settings(plan, folder)]
-    needed += [Setting(folder, size, VOCABULARY, plan.sequences) for size in plan.learners]
-    for setting in needed:
-        save_pretrained(BertForPreTraining(config_of(setting)), setting.weights)
+    for setting in (*settings(plan, folder), *learning_settings(plan, folder)):
+        model = BertForPreTraining(config_of(setting))
+        save_pretrained(STARTS[setting.start](model, setting.seed), setting.weights)
     return corpus.training.n_tokens
+
+
+def learning_settings(plan: Plan, folder: str) -> Iterator[Setting]:
+    """What the learners begin with."""
+    for size in plan.learners:
+        for start in STARTS:
+            for seed in range(plan.seeds):
+                setting = Setting(folder, size, VOCABULARY, plan.sequences, device=plan.device)
+                yield setting._replace(start=start, seed=seed)
 
 
 def config_of(setting: Setting) -> BertConfig:

@@ -24,7 +24,7 @@ SQUARE = {"cpu": 2048, "cuda": 8192}  # rows of the matrices that show the devic
 
 def start(who: str, setting: Setting, **options: Any) -> Learner:
     """A contestant before its first step; only its own module is imported."""
-    torch.manual_seed(0)
+    torch.manual_seed(setting.seed)
     return getattr(import_module(f"benchmarks.{MODULES[who]}"), who)(setting, **options)
 
 
@@ -56,9 +56,19 @@ def speed(who: str, setting: Setting, seconds: float, warm: int, **options: Any)
 
 
 def learn(
-    who: str, setting: Setting, seconds: float, batches: int | None, **options: Any
+    who: str,
+    setting: Setting,
+    seconds: float,
+    batches: int | None,
+    short_first: float = 0,
+    **options: Any,
 ) -> dict[str, Any]:
-    """Train for so many seconds from scratch, then guess the held-out words."""
+    """Train for so many seconds from scratch, then guess the held-out words.
+
+    short_first: the share of the time in which sequences are short, if the contestant can do it.
+    """
+    if short_first:
+        options["short_seconds"] = short_first * seconds
     learner = start(who, setting, **options)
     rate, tokens, steps = setting.rate, 0, 0
     begun, cpu = perf_counter(), cpu_seconds()

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from statistics import median
+from statistics import mean, median
 from typing import Any
 
 from benchmarks.bench_model import difference
@@ -10,6 +10,7 @@ from benchmarks.flops import step_flops
 from benchmarks.learner_contests import GOALS, SHARE, Contestant, config_of
 from benchmarks.learners import Setting, Shape
 from benchmarks.report import rows_to_table, times_as_fast
+from benchmarks.report import spread as mean_and_spread
 from benchmarks.turns import Turns
 
 
@@ -125,36 +126,40 @@ def speed_table(races: Iterable[Race]) -> str:
 class Lesson:
     """What a contestant has learned in the time that all had.
 
-    tried: the loss on held-out text with each learning rate, after a part of the time.
+    tried: the loss on held-out text with each learning rate, after a part of the time; answers: one
+    for each seed.
     """
 
     contestant: Contestant
     tried: dict[float, float]
     rate: float
-    answer: dict[str, Any]
+    answers: Turns
+
+    def all(self, score: str) -> list[float]:
+        """A score on held-out text, seed by seed."""
+        return [answer["found"][score] for answer in self.answers]
 
     @property
     def loss(self) -> float:
-        """Nats a masked word, on held-out text."""
-        return self.answer["found"]["mlm_loss"]
+        """Nats a masked word, the mean over the seeds."""
+        return mean(self.all("mlm_loss"))
 
     def cells(self, ours: "Lesson") -> list[str]:
         """A row of the table."""
-        found, tried = self.answer["found"], self.tried.items()
         return [
             self.contestant.name,
-            f"{self.answer['steps']:,}",
-            f"{self.answer['tokens']:,}",
-            f"{self.loss:.3f}",
-            f"{found['mlm_accuracy']:.1%}",
-            f"{found['nsp_accuracy']:.1%}",
-            ", ".join(f"{loss:.3f} at {rate:g}" for rate, loss in tried),
-            "" if self is ours else "met" if ours.loss < self.loss else "not met",
+            f"{median(answer['steps'] for answer in self.answers):,.0f}",
+            f"{median(answer['tokens'] for answer in self.answers):,.0f}",
+            mean_and_spread(self.all("mlm_loss")),
+            f"{mean(self.all('mlm_accuracy')):.1%}",
+            f"{mean(self.all('nsp_accuracy')):.1%}",
+            ", ".join(f"{loss:.3f} at {rate:g}" for rate, loss in self.tried.items()),
+            "" if self.contestant.who == "ours" else "met" if ours.loss < self.loss else "not met",
         ]
 
 
 def learning_table(title: str, lessons: list[Lesson]) -> str:
-    """How well everybody guesses after the same time; ours comes first."""
+    """How well everybody guesses after the same time; our plain start comes first."""
     head = ["who", "steps", "tokens read", "held-out loss of masked words", "guessed right"]
     head += ["next sentences right", "losses of the trials, at learning rate", "goal: ours lower"]
     return rows_to_table(title, head, (lesson.cells(lessons[0]) for lesson in lessons))

@@ -25,9 +25,9 @@ from bertlab.training.corpus import PreparedCorpus
 class PairDataset(Dataset):
     """The pairs that we train on, in the form that the collator reads."""
 
-    def __init__(self, corpus: PreparedCorpus) -> None:
+    def __init__(self, corpus: PreparedCorpus, seed: int = 0) -> None:
         self.store = corpus.training
-        self.pairs = plan_pairs(self.store, LENGTH, np.random.default_rng(0))
+        self.pairs = plan_pairs(self.store, LENGTH, np.random.default_rng(seed))
         self.cls, self.sep = (corpus.tokenizer.vocab[name] for name in ("[CLS]", "[SEP]"))
 
     def __len__(self) -> int:
@@ -62,17 +62,23 @@ class OurArguments(nn.Module):
         return Scores(output.prediction_logits[predict], output.seq_relationship_logits)
 
 
-def theirs(setting: Setting) -> Learner:
-    """`BertForPreTraining`, `DataCollatorForLanguageModeling`, fused AdamW, clipped gradients."""
+def theirs(setting: Setting, own_start: bool = False) -> Learner:
+    """`BertForPreTraining`, `DataCollatorForLanguageModeling`, fused AdamW, clipped gradients.
+
+    own_start: with the weights that it draws itself, instead of ours.
+    """
     transformers.logging.set_verbosity_error()
     corpus = corpus_of(setting.folder)
-    model = transformers.BertForPreTraining.from_pretrained(
-        setting.weights, attn_implementation="sdpa"
-    )
+    kind, how = transformers.BertForPreTraining, {"attn_implementation": "sdpa"}
+    if own_start:
+        config = transformers.BertConfig.from_pretrained(setting.weights)
+        model = kind._from_config(config, **how)
+    else:
+        model = kind.from_pretrained(setting.weights, **how)
     model = model.to(setting.device).train()
     optimizer = torch.optim.AdamW(model.parameters(), lr=setting.rate, fused=True)
     loader = DataLoader(
-        PairDataset(corpus),
+        PairDataset(corpus, setting.seed),
         batch_size=setting.sequences,
         shuffle=True,
         drop_last=True,

@@ -48,8 +48,9 @@ class Learner(NamedTuple):
 class Setting(NamedTuple):
     """What all contestants of a comparison share.
 
-    folder: holds what `prepare` of `pretraining_contests.py` wrote; words: entries of the
-    vocabulary that are scored; rate: the learning rate at its highest.
+    folder: holds what `prepare` of `learner_contests.py` wrote; words: entries of the
+    vocabulary that are scored; rate: the learning rate at its highest; start: of the weights, one
+    of `STARTS`; seed: of the weights and of the order of the text.
     """
 
     folder: str
@@ -58,11 +59,13 @@ class Setting(NamedTuple):
     sequences: int
     rate: float = 1e-4
     device: str = "cpu"
+    start: str = "plain"
+    seed: int = 0
 
     @property
     def weights(self) -> Path:
         """The folder of the weights that everybody starts from who can."""
-        return Path(self.folder) / f"{self.size}-{self.words}"
+        return Path(self.folder) / f"{self.size}-{self.words}-{self.start}-{self.seed}"
 
 
 def corpus_of(folder: str) -> PreparedCorpus:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import date
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from statistics import median
+from statistics import mean, median, stdev
 
 from benchmarks.contests import Comparison
 from bertlab._files import write_atomically
@@ -112,6 +112,15 @@ def growth_table(
         for name, size, times in rows
     ]
     return rows_to_table(title, head, cells)
+
+
+def spread(scores: list[float]) -> str:
+    """The mean and the standard deviation.
+
+    >>> spread([0.8, 0.9, 1.0]), spread([0.5])
+    ('0.900 ± 0.100', '0.500')
+    """
+    return f"{mean(scores):.3f}" + (f" ± {stdev(scores):.3f}" if len(scores) > 1 else "")
 
 
 def circumstances(command: str, packages: Iterable[str], what: str) -> str:

@@ -15,7 +15,7 @@ from benchmarks import (
     learner_transformers,
 )
 from benchmarks.flops import step_flops
-from benchmarks.learner_contests import BOOK, OURS, THEIRS, Plan, contestants
+from benchmarks.learner_contests import BOOK, LEARNERS, OURS, THEIRS, Plan, contestants, entry
 from benchmarks.learner_reports import Lesson, Race, flops, learning_table, speed_table, verdict
 from benchmarks.learners import Setting, corpus_of
 from bertlab.model import BertConfig, BertForPreTraining, save_pretrained
@@ -185,12 +185,20 @@ def test_a_goal_is_met_from_its_own_value_on():
 
 def test_a_lower_loss_than_ours_is_a_goal_not_met():
     def lesson(contestant, loss):
-        found = {"mlm_loss": loss, "mlm_accuracy": 0.25, "nsp_accuracy": 0.5}
-        return Lesson(contestant, {0.001: 6.0}, 0.001, {"steps": 1, "tokens": 2, "found": found})
+        answers = [
+            {
+                "steps": 1,
+                "tokens": 2,
+                "found": {"mlm_loss": own, "mlm_accuracy": 0.25, "nsp_accuracy": 0.5},
+            }
+            for own in (loss - 0.1, loss + 0.1)
+        ]
+        return Lesson(contestant, {0.001: 6.0}, 0.001, answers)
 
     table = learning_table("x", [lesson(OURS, 5.0), lesson(THEIRS, 5.5), lesson(BOOK, 4.5)])
-    verdicts = [line.split("|")[-2].strip() for line in table.splitlines()[4:]]
-    assert verdicts == ["", "met", "not met"]
+    rows = [line.split("|") for line in table.splitlines()[4:]]
+    assert [row[-2].strip() for row in rows] == ["", "met", "not met"]
+    assert [row[4].strip() for row in rows] == ["5.000 ± 0.141", "5.500 ± 0.141", "4.500 ± 0.141"]
 
 
 def test_everybody_learns_with_the_rate_that_was_best_for_them(monkeypatch):
@@ -198,20 +206,47 @@ def test_everybody_learns_with_the_rate_that_was_best_for_them(monkeypatch):
     asked = []
 
     def turn(entry):
-        who, rate = entry.options["who"], entry.options["setting"]["rate"]
-        asked.append((who, rate, entry.options["seconds"]))
-        return {"found": {"mlm_loss": losses[who, rate]}}
+        who, setting = entry.options["who"], entry.options["setting"]
+        asked.append((who, setting["rate"], entry.options["seconds"], setting["seed"]))
+        return {"found": {"mlm_loss": losses[who, setting["rate"]]}}
 
     monkeypatch.setattr(bench_pretraining, "turn", turn)
+    monkeypatch.setattr(bench_pretraining, "LEARNERS", (OURS, THEIRS, BOOK))
     monkeypatch.setattr(bench_pretraining, "is_here", lambda contestant: contestant is not BOOK)
-    plan = Plan(minutes=1, rates=(1e-3, 1e-2))
+    plan = Plan(minutes=1, rates=(1e-3, 1e-2), seeds=2)
     lessons = bench_pretraining.learn(Setting("", "tiny", 8000, 32), plan)
     assert [(lesson.contestant.who, lesson.rate) for lesson in lessons] == [
         ("ours", 1e-2),
         ("theirs", 1e-3),
     ]
-    assert asked[:2] == [("ours", 1e-3, 12), ("theirs", 1e-3, 12)]
-    assert asked[4:] == [("ours", 1e-2, 60), ("theirs", 1e-3, 60)]
+    assert asked[:2] == [("ours", 1e-3, 12, 0), ("theirs", 1e-3, 12, 0)]
+    assert asked[4:6] == [("ours", 1e-2, 60, 0), ("theirs", 1e-3, 60, 0)]
+    assert asked[6:] == [("ours", 1e-2, 60, 1), ("theirs", 1e-3, 60, 1)]
+    assert [len(lesson.answers) for lesson in lessons] == [2, 2]
+
+
+def test_a_start_is_that_of_its_contestant():
+    plan, setting = Plan(), Setting("", "tiny", 8000, 32)
+    entries = [entry(c, "learn", plan, setting, seconds=1, batches=None) for c in LEARNERS]
+    starts = [e.options["setting"]["start"] for e in entries]
+    assert starts == ["plain", "plain", "neighbours", "plain", "plain", "neighbours", "plain"]
+
+
+def test_what_transformers_draws_itself_is_not_ours(setting):
+    own = learner_transformers.theirs(setting, own_start=True).model.state_dict()
+    given = learner_transformers.theirs(setting).model.state_dict()
+    assert all(own[name].shape == given[name].shape for name in given)
+    name = "bert.encoder.layer.0.attention.self.query.weight"
+    assert not torch.equal(own[name], given[name])
+
+
+def test_short_sequences_come_first_and_then_long_ones(setting, monkeypatch):
+    clock = iter([0.0, 1.0, 4.0, 6.0])  # made, first, second, third batch
+    monkeypatch.setattr(learner_ours, "perf_counter", lambda: next(clock))
+    learner = learner_ours.ours(setting._replace(sequences=1), short_seconds=5)
+    shapes = [learner.shape(next(learner.batches)) for _ in range(3)]
+    assert [shape.sequences for shape in shapes] == [4, 4, 1]
+    assert max(shape.length for shape in shapes[:2]) <= 32
 
 
 def test_a_gpu_races_our_best_against_transformers_as_it_comes():

@@ -12,7 +12,7 @@ import torch
 from scipy.stats import entropy, kendalltau
 from transformers import AutoTokenizer, BertForPreTraining
 
-from bertlab.model.pretrained import BERTLAB_MINI_PLANTED, BERTLAB_MINI
+from bertlab.model.pretrained import BERTLAB_MINI, BERTLAB_MINI_PLANTED
 from bertlab.training.metrics import read_metrics
 
 LECTURE = "10_attention_heads"
