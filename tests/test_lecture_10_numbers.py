@@ -22,10 +22,14 @@ TEXT = "the king gave his daughter a white horse ."
 @pytest.fixture(scope="module")
 def reference():
     """The trained model and its tokenizer, as Hugging Face reads them."""
+    return read(BERTLAB_MINI)
+
+
+def read(folder):
     model = BertForPreTraining.from_pretrained(
-        BERTLAB_MINI_PLANTED, attn_implementation="eager", dtype=torch.float32
+        folder, attn_implementation="eager", dtype=torch.float32
     ).eval()
-    return model, AutoTokenizer.from_pretrained(BERTLAB_MINI_PLANTED)
+    return model, AutoTokenizer.from_pretrained(folder)
 
 
 def run(reference, text):
@@ -51,13 +55,13 @@ def test_entropy_and_distance_by_hand():
     assert 0.5 * abs(1 - 0) + 0.5 * abs(1 - 1) == 0.5
 
 
-def test_a_lead_of_ten_is_a_factor_of_22026(states):
-    assert math.floor(math.exp(10)) == 22_026
-    states("$e^{10}$ is 22,026")
+def test_a_lead_of_nine_is_a_factor_of_8103(states):
+    assert math.floor(math.exp(9)) == 8_103
+    states("$e^9$ is 8,103")
 
 
-def test_the_first_layer_of_bertlab_mini_is_a_window_of_five(reference, states):
-    tokens, output = run(reference, TEXT)
+def test_the_first_layer_of_the_planted_model_is_a_window_of_five(states):
+    tokens, output = run(read(BERTLAB_MINI_PLANTED), TEXT)
     first = output.attentions[0][0].numpy()  # [H, L, L]
     for head, offset in enumerate((-1, 1, -2, 2)):
         profile = [np.diag(first[head], other).mean() for other in range(-4, 5)]
@@ -66,16 +70,12 @@ def test_the_first_layer_of_bertlab_mini_is_a_window_of_five(reference, states):
     states("a window of five words")
 
 
-def test_heads_that_nobody_planted_appear_and_are_there_in_the_weights(states):
+def test_heads_that_nobody_planted_appear_and_are_there_in_the_weights(reference, states):
     rows = read_metrics(BERTLAB_MINI / "emergence.jsonl")
     start, end = (np.array(rows[n]["offsets"]) for n in (0, -1))  # [layers, H, 9]
     assert [rows[0]["step"], rows[-1]["step"]] == [0, 30_000]
     assert start.max() < 0.06
-    model = BertForPreTraining.from_pretrained(
-        BERTLAB_MINI, attn_implementation="eager", dtype=torch.float32
-    ).eval()
-    tokenizer = AutoTokenizer.from_pretrained(BERTLAB_MINI)
-    tokens, output = run((model, tokenizer), TEXT)
+    tokens, output = run(reference, TEXT)
     for layer, head, offset in ((0, 1, 1), (1, 0, -1), (1, 1, -2)):
         told = end[layer, head]
         assert told.argmax() - 4 == offset
@@ -86,21 +86,23 @@ def test_heads_that_nobody_planted_appear_and_are_there_in_the_weights(states):
     states("ask the untrained model the same question", "nobody told it to; gradients did")
 
 
-def test_head_0_0_sends_horse_to_the_word_before_it(reference):
+def test_two_heads_send_white_to_the_words_beside_it(reference):
     tokens, output = run(reference, TEXT)
-    row = output.attentions[0][0, 0, tokens.index("horse")]
-    assert tokens[int(row.argmax())] == "white"
-    assert row.max() > 0.99
+    for layer, head, neighbour in ((0, 1, "horse"), (1, 0, "a")):
+        row = output.attentions[layer][0, head, tokens.index("white")]
+        assert tokens[int(row.argmax())] == neighbour
+        assert row.max() > 0.98
 
 
-def test_states_decides_about_united_and_nothing_else_does(reference, states):
+def test_representatives_decides_about_house_and_nothing_else_does(reference, states):
     model, tokenizer = reference
-    tokens, output = run(reference, "the president of the [MASK] states spoke to the congress .")
-    place, word = tokens.index("[MASK]"), tokenizer.convert_tokens_to_ids("united")
+    text = "the members of the [MASK] of representatives were there ."
+    tokens, output = run(reference, text)
+    place, word = tokens.index("[MASK]"), tokenizer.convert_tokens_to_ids("house")
     log_p = output.prediction_logits[0, place].log_softmax(dim=-1)[word]
-    assert round(100 * log_p.exp().item()) == 91
+    assert round(100 * log_p.exp().item()) == 81
     last = output.attentions[-1][0].mean(dim=0)[place]
-    assert tokens[int(last.argmax())] == "of"
+    assert {tokens[n] for n in last.topk(2).indices} == {"the"}
     ids = torch.tensor([tokenizer.convert_tokens_to_ids(tokens)])
     falls = []
     for number in range(len(tokens)):
@@ -109,11 +111,11 @@ def test_states_decides_about_united_and_nothing_else_does(reference, states):
         with torch.no_grad():
             logits = model(erased).prediction_logits[0, place]
         falls.append((log_p - logits.log_softmax(dim=-1)[word]).item())
-    assert tokens[int(np.argmax(falls))] == "states"
-    assert 3.9 < max(falls) < 5
-    assert math.exp(log_p - max(falls)) < 0.02
-    assert sorted(falls)[-2] < 0.2
-    states("from 91 % to below 2 %", "loses four nats")
+    assert tokens[int(np.argmax(falls))] == "representatives"
+    assert 4.9 < max(falls) < 5.2
+    assert math.exp(log_p - max(falls)) < 0.01
+    assert sorted(falls)[-2] < 0.06
+    states("from 81 % to below 1 %", "loses five nats")
 
 
 def test_even_attention_is_what_zero_queries_give():

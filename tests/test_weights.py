@@ -117,6 +117,8 @@ def test_the_card_and_the_readme_say_what_next_sentences_mean(folder, card, meas
     for row in told:
         line = next(line for line in card.splitlines() if line.startswith(f"| {row.negatives} |"))
         assert line.startswith(f"| {row.negatives} | {said[row.negatives]} | {row.n_pairs:,} |")
+    if folder != BERTLAB_MINI:
+        return
     asked = ("any document", "any document, answered by the corpora alone", "same corpus")
     for name in (*asked, "same document"):
         assert said[name] in README

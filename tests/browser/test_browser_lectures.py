@@ -188,11 +188,11 @@ def test_lecture_07_rolls_the_dice(follow):
 
 
 def test_lecture_10_shows_the_heads_of_both_models(follow):
-    white = "the king gave his daughter a white horse ."
-    mini, tokens = published(white, folder=BERTLAB_MINI)
-    pair, pair_tokens = published(white, "she went to the river with the horse .")
-    minilm, minilm_tokens = published(white)
-    longer, longer_tokens = published(white + MORE)
+    text = "the king gave his daughter a white horse ."
+    mini, tokens = published(text, folder=BERTLAB_MINI)
+    pair, pair_tokens = published(text, "she went to the river with the horse .")
+    minilm, minilm_tokens = published(text)
+    longer, longer_tokens = published(text + MORE)
 
     def use(opened):
         view = opened.view("Head view")
@@ -218,13 +218,13 @@ def test_lecture_10_shows_the_heads_of_both_models(follow):
         assert ink == pytest.approx(mini[3][2].sum(), abs=0.1)  # every row sums to 1
 
         view = opened.view("Neuron view")
-        horse = tokens.index("horse")
-        view.locator("#expanded #leftText text").nth(horse).hover()
+        white = tokens.index("white")
+        view.locator("#expanded #leftText text").nth(white).hover()
         scores = view.locator("#expanded .dotproduct").evaluate_all(
             "all => all.map(e => +e.dataset.value)"
         )
         exponentials = np.exp(np.array(scores) - max(scores))
-        np.testing.assert_allclose(exponentials / exponentials.sum(), mini[0][0, horse], atol=2e-3)
+        np.testing.assert_allclose(exponentials / exponentials.sum(), mini[0][1, white], atol=2e-3)
 
         view = opened.view("All heads")
         first = view.locator(".gallery b").first
