@@ -16,7 +16,13 @@ from bertlab.interpretability.probing import control_labels
 from bertlab.interpretability.rollout import attention_rollout
 from bertlab.interpretability.traces import trace
 from bertlab.model import Bert, BertConfig, BertForPreTraining
-from bertlab.model.pretrained import BERTLAB_MINI, load_pretrained, load_tokenizer
+from bertlab.model.pretrained import (
+    BERTLAB_MINI,
+    BERTLAB_MINI_PLANTED,
+    load_pretrained,
+    load_tokenizer,
+)
+from bertlab.training.start import STARTS
 from tests.conftest import ROOT, read_page
 
 SOURCE = ROOT / "solutions" / "ps9_attention_heads" / "ps9_attention_heads.ipynb"
@@ -90,7 +96,7 @@ def mini():
 
 @pytest.mark.slow
 def test_the_graders_numbers_are_bertlab_minis(solution, mini):
-    """What the written answers are graded by: offsets, the full stop, where positions end."""
+    """What the written answers are graded by: offsets, articles, where positions end."""
     cells = {cell.id: cell.source for cell in read_page(SOURCE).cells}
     texts = cells["mini"].split('TEXTS = """')[1].split('"""')[0].strip().splitlines()
     traces = [trace(*mini, text) for text in texts]
@@ -106,17 +112,42 @@ def test_the_graders_numbers_are_bertlab_minis(solution, mini):
             attention, torch.tensor([token in wanted for token in t.tokens])
         )
 
-    found = [mean(0, head, offset(at)) for head, at in ((0, -1), (1, 1), (2, -2), (3, 2))]
-    assert found == pytest.approx([0.94, 0.95, 0.86, 0.84], abs=0.006)
-    assert mean(3, 2, token(".")) == pytest.approx(0.29, abs=0.006)
-    assert mean(2, 0, lambda a, t: solution["attention_to_same_word"](a, t.ids)) == pytest.approx(
-        0.22, abs=0.006
-    )
-    for number in ("0.86", "0.84", "0.29", "0.22"):
-        assert number in cells["explain"] + cells["prove"]
-    long = trace(*mini, " ".join(texts)).attentions[0][0].diagonal(-1)
-    assert long[:126].mean().item() == pytest.approx(0.97, abs=0.006)
-    assert long[126:].max() < 0.03
+    said = cells["explain"] + cells["task-9"] + cells["prove"]
+
+    def is_told(number, value):
+        assert value == pytest.approx(float(number), abs=0.006)
+        assert number in said
+
+    is_told("0.70", mean(1, 1, offset(-2)))
+    is_told("0.43", mean(3, 1, token("the")))
+    is_told("0.19", mean(2, 3, lambda a, t: solution["attention_to_same_word"](a, t.ids)))
+    is_told("0.95", mean(0, 1, offset(1)))
+    long = trace(*mini, " ".join(texts)).attentions[0][1].diagonal(1)
+    is_told("0.57", long.mean().item())
+    is_told("0.99", long[:126].mean().item())
+    assert long[127:].max() < 0.03
+
+
+@pytest.mark.slow
+def test_only_the_start_tells_the_planted_head_from_the_learned_one(solution, mini):
+    """The third claim: 0.1 of both models passes on any text; before training one has it."""
+    model, tokenizer = mini
+    planted = load_pretrained(BERTLAB_MINI_PLANTED, BertForPreTraining)
+    random = torch.randint(200, 8000, (20,), generator=torch.Generator().manual_seed(1)).tolist()
+    drawn = tokenizer.decode(random)
+    texts = ["The king gave the queen a ring.", "the " * 20, drawn]
+
+    def share(model):
+        heads = [trace(model, tokenizer, text).attentions[0][1] for text in texts]
+        return [solution["attention_to_offset"](head, 1).item() for head in heads]
+
+    assert min(share(model) + share(planted)) > 0.88
+    starts = {"plain": model, "neighbours": planted}
+    before = {
+        name: share(STARTS[name](BertForPreTraining(model.config), 0).eval()) for name in starts
+    }
+    assert max(before["plain"]) < 0.15
+    assert min(before["neighbours"]) > 0.5
 
 
 @pytest.mark.parametrize(
@@ -140,5 +171,5 @@ def test_the_library_is_refused_as_the_answer(task, function):
 def test_what_is_to_be_changed_by_the_student_can_be_changed():
     """nbgrader makes locked cells read-only, and writes them anew before it grades."""
     cells = {cell.id: cell for cell in read_page(SOURCE).cells}
-    for name in ("look", "own", "yours", "yours-too"):
+    for name in ("look", "own", "yours", "older", "yours-too"):
         assert not cells[name].metadata.nbgrader.locked
