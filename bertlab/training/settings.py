@@ -24,8 +24,8 @@ class RunSettings:
     trained; probability: that a word is masked to learn from; examined is always at BERT's 15 %;
     negatives: where the sentences come from that are not the next ones: "any" document as in
     BERT, another document of the same "corpus", or half of them from the same "document"; start:
-    the weights to begin with, all of them random ("plain") or with heads planted that look at
-    their "neighbours" (`bertlab.training.start`); snapshots: how many models to keep on the way;
+    the weights to begin with, all of them random ("plain") or, a shortcut, with heads planted that
+    look at their "neighbours" (`bertlab.training.start`); snapshots: how many models to keep on the way;
     short_first: the share of the steps, at the start, with short sequences (`ShortFirst`).
 
     Raises ValueError if a value is of another kind than declared, or out of range.
@@ -45,7 +45,7 @@ class RunSettings:
     field: str = "text"
     tokenizer: str | None = None
     negatives: str = "any"
-    start: str = "neighbours"
+    start: str = "plain"
     snapshots: int = 0
     short_first: float = 0.0
 
