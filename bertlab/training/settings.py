@@ -25,8 +25,8 @@ class RunSettings:
     negatives: where the sentences come from that are not the next ones: "any" document as in
     BERT, another document of the same "corpus", or half of them from the same "document"; start:
     the weights to begin with, all of them random ("plain") or, a shortcut, with heads planted that
-    look at their "neighbours" (`bertlab.training.start`); snapshots: how many models to keep on the way;
-    short_first: the share of the steps, at the start, with short sequences (`ShortFirst`).
+    look at their "neighbours" (`bertlab.training.start`); snapshots: how many models to keep on
+    the way; short_first: the share of the steps, at the start, with short sequences (`ShortFirst`).
 
     Raises ValueError if a value is of another kind than declared, or out of range.
     """
