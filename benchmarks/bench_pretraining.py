@@ -69,7 +69,8 @@ def learn(setting: Setting, plan: Plan) -> list[Lesson]:
         options = {"seconds": seconds, "batches": plan.batches}
         return turn(learner_contests.entry(contestant, "learn", plan, own, **options))
 
-    who = [c for c in LEARNERS if is_here(c)]
+    everybody = LEARNERS if plan.device == "cpu" else learner_contests.contestants(plan.device)
+    who = [c for c in everybody if is_here(c)]
     tried: list[dict[float, float]] = [{} for _ in who]
     for rate in plan.rates:
         for contestant, losses in zip(who, tried, strict=True):
@@ -99,7 +100,7 @@ def tables(plan: Plan, folder: str) -> Iterator[tuple[str, str]]:
     races = [race(setting, plan) for setting in learner_contests.settings(plan, folder)]
     if races:
         yield "pretraining", speed_table(races)
-    for size in plan.learners if plan.minutes else ():
+    for size in plan.learning:
         setting = Setting(folder, size, VOCABULARY, plan.sequences, device=plan.device)
         title = f"After {plan.minutes:g} minutes, {size}, {VOCABULARY:,} words"
         title += f", {tokens:,} tokens of text"

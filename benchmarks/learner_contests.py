@@ -72,6 +72,11 @@ class Plan:
     device: str = "cpu"
     threads: int = 2
 
+    @property
+    def learning(self) -> tuple[str, ...]:
+        """Sizes of the models that learn, none without time."""
+        return self.learners if self.minutes else ()
+
 
 QUICK = Plan(sizes=("tiny",), turns=1, seconds=2, minutes=0.1, rates=RATES[1:2], seeds=1, batches=2)
 # On a GPU kernels are compiled for several lengths of a batch, before the clock starts.
@@ -125,7 +130,7 @@ def prepare(plan: Plan, folder: str) -> int:
 
 def learning_settings(plan: Plan, folder: str) -> Iterator[Setting]:
     """What the learners begin with."""
-    for size in plan.learners:
+    for size in plan.learning:
         for start in STARTS:
             for seed in range(plan.seeds):
                 setting = Setting(folder, size, VOCABULARY, plan.sequences, device=plan.device)

@@ -15,7 +15,16 @@ from benchmarks import (
     learner_transformers,
 )
 from benchmarks.flops import step_flops
-from benchmarks.learner_contests import BOOK, LEARNERS, OURS, THEIRS, Plan, contestants, entry
+from benchmarks.learner_contests import (
+    BOOK,
+    LEARNERS,
+    OURS,
+    THEIRS,
+    Plan,
+    contestants,
+    entry,
+    learning_settings,
+)
 from benchmarks.learner_reports import Lesson, Race, flops, learning_table, speed_table, verdict
 from benchmarks.learners import Setting, corpus_of
 from bertlab.model import BertConfig, BertForPreTraining, save_pretrained
@@ -223,6 +232,18 @@ def test_everybody_learns_with_the_rate_that_was_best_for_them(monkeypatch):
     assert asked[4:6] == [("ours", 1e-2, 60, 0), ("theirs", 1e-3, 60, 0)]
     assert asked[6:] == [("ours", 1e-2, 60, 1), ("theirs", 1e-3, 60, 1)]
     assert [len(lesson.answers) for lesson in lessons] == [2, 2]
+
+
+def test_who_learns_on_a_gpu_is_who_races_there(monkeypatch):
+    asked = []
+    monkeypatch.setattr(bench_pretraining, "is_here", lambda contestant: asked.append(contestant))
+    bench_pretraining.learn(Setting("", "tiny", 8000, 32), Plan(device="cuda"))
+    assert asked == contestants("cuda")
+
+
+def test_nothing_is_written_for_learners_that_have_no_time():
+    assert not list(learning_settings(Plan(minutes=0), ""))
+    assert len(list(learning_settings(Plan(), ""))) == 6  # two starts, three seeds
 
 
 def test_a_start_is_that_of_its_contestant():

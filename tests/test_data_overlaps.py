@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bertlab.data.overlaps import passages, without_shared_passages
+from bertlab.data.overlaps import known_passages, passages, without_passages
 
 SENTENCE = st.lists(st.sampled_from(["a", "b", "c"]), min_size=1, max_size=5).map(" ".join)
 TEXTS = st.lists(st.lists(SENTENCE, max_size=5), max_size=4)
@@ -27,14 +27,18 @@ def test_passages_ignore_case_and_punctuation_and_go_over_sentence_ends():
 def test_a_quotation_goes_and_its_document_is_cut_in_two():
     held_out = [["Once upon a time there was a king.", "He was old."]]
     learned = [["A.", "It began: once upon a time there was a queen.", "B.", "C."], ["D."]]
-    assert without_shared_passages(learned, held_out, words=7) == [["A."], ["B.", "C."], ["D."]]
-    assert without_shared_passages(learned, held_out, words=9) == learned
+
+    def left(words):
+        return without_passages(learned, known_passages(held_out, words), words)
+
+    assert left(7) == [["A."], ["B.", "C."], ["D."]]
+    assert left(9) == learned
 
 
 @given(TEXTS, TEXTS)
 def test_nothing_is_shared_afterwards_and_nothing_else_is_lost(documents, held_out):
     asked = set().union(*(runs_of(text, 3) for text in held_out))
-    left = without_shared_passages(documents, held_out, words=3)
+    left = without_passages(documents, known_passages(held_out, 3), 3)
     assert all(left)
     assert not any(runs_of(text, 3) & asked for text in left)
     # Joined at the cuts, a document is what it was without some of its sentences.

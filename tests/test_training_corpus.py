@@ -7,7 +7,7 @@ from itertools import pairwise
 import pytest
 
 from bertlab.data import documents, split
-from bertlab.data.overlaps import passages, without_shared_passages
+from bertlab.data.overlaps import known_passages, passages, without_passages
 from bertlab.training import corpus as module
 from bertlab.training.corpus import open_corpus, own_path, prepare_corpus
 
@@ -42,7 +42,7 @@ def test_each_side_holds_the_tokens_of_its_documents(prepared):
     tokenizer, *stores = prepared[1]
     assert len(tokenizer.vocab) == 300
     training, held_out = split(documents("python-topics"), 0.05)
-    sides = without_shared_passages(training, held_out), held_out
+    sides = without_passages(training, known_passages(held_out)), held_out
     for store, side in zip(stores, sides, strict=True):
         expected = [
             tuple(id for s in document for id in tokenizer.encode(s, add_special_tokens=False).ids)

@@ -24,17 +24,21 @@ def passages(document: list[str], words: int = WORDS) -> Iterator[tuple[str, ran
         yield " ".join(run[start:end]), range(sentences[start], sentences[end - 1] + 1)
 
 
-def without_shared_passages(
-    documents: Documents, held_out: Documents, words: int = WORDS
-) -> Documents:
-    """The documents without the sentences that share `words` words in a row with held-out text.
+def known_passages(documents: Documents, words: int = WORDS) -> set[str]:
+    """All runs of `words` words of some documents."""
+    return {passage for document in documents for passage, _ in passages(document, words)}
+
+
+def without_passages(documents: Documents, known: set[str], words: int = WORDS) -> Documents:
+    """The documents without the sentences in which a known run of `words` words stands.
+
+    known: as from `known_passages`, of held-out text.
 
     Where a sentence is gone the document is cut in two, for what then stands side by side did not
     follow each other. The order stays.
 
     Source: Brown et al. (2020), appendix C (13 words in a row).
     """
-    known = {passage for document in held_out for passage, _ in passages(document, words)}
     return [piece for document in documents for piece in _pieces(document, known, words)]
 
 

@@ -63,7 +63,7 @@ def head_numbers(
 
 
 def clear_heads(offsets: Sequence[Sequence[Sequence[float]]], least: float = 0.5) -> dict[str, int]:
-    """The heads that give one place at least so much of their attention: "layer.head" -> offset.
+    """The heads that give one place at least this share of their attention: "layer.head" -> offset.
 
     offsets: as in `head_numbers`, of one model. Of a head that stands in the result it may be said
     that it *looks* there. That it has *learned* to needs the same question to the start.
@@ -80,7 +80,7 @@ def clear_heads(offsets: Sequence[Sequence[Sequence[float]]], least: float = 0.5
 
 
 def position_similarity(bert: Bert, positions: int) -> list[float]:
-    """How alike two position vectors are, so many tokens apart: one number for each of DISTANCES.
+    """How alike vectors of positions are, by their distance: one number for each of DISTANCES.
 
     bert: whose first `positions` positions are looked at, those that its training has reached.
     Returns mean cosines, from -1 to 1; random vectors have about 0.

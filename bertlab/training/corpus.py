@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from bertlab._files import write_atomically
 from bertlab.data.corpora import CORPORA, Documents, documents, split
-from bertlab.data.overlaps import WORDS, without_shared_passages
+from bertlab.data.overlaps import WORDS, known_passages, without_passages
 from bertlab.data.own_texts import SUFFIXES, files_digest, own_documents
 from bertlab.pretraining.token_store import TokenStore, fingerprint, write_corpora
 from bertlab.tokenizers.wordpiece import BERT_SPECIAL_TOKENS, WordPiece
@@ -151,8 +151,8 @@ def without_quotations(
 
     Raises ValueError if nothing is left.
     """
-    asked = [document for documents in held_out.values() for document in documents]
-    left = {name: without_shared_passages(text, asked) for name, text in training.items()}
+    known = known_passages([document for side in held_out.values() for document in side])
+    left = {name: without_passages(text, known) for name, text in training.items()}
     if not any(left.values()):
         raise ValueError(
             f"prepare_corpus: every sentence to learn from shares {WORDS} words in a row with the "
