@@ -2,16 +2,14 @@
 
 import ast
 import os
-import sys
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
 if "PYTEST_XDIST_WORKER" in os.environ:  # one core for each, also in the processes they start
     os.environ["OMP_NUM_THREADS"] = os.environ["OMP_THREAD_LIMIT"] = "1"
-# jsonschema does without it where it is missing; its grammars take a second to build.
-sys.modules.setdefault("rfc3987_syntax", None)
 
+import course  # noqa: F401, I001 - first: it spares whatever imports nbformat a second
 import nbformat
 import pytest
 import torch

@@ -1,28 +1,30 @@
 """A term from release to export, by the instructor's commands, with the real sandbox.
 
-Three students: all right; nothing written in an assignment's last task; a wrong answer there. What
-each must get is known from running the instructor's tests on their answers in this process, as
-`tests/test_wrong_solutions.py` does. Three hostile students hand in beside them; the whole hostile
-class has its own term in `tests/test_hostile_class.py`.
+Four students: all right; nothing written in an assignment's last task; a wrong answer there; the
+exercise as it was released. What each must get is known from running the instructor's tests on
+their answers in this process, as `tests/test_wrong_solutions.py` does. Three hostile students hand
+in beside them; the whole hostile class has its own term in `tests/test_hostile_class.py`.
 """
 
 import csv
 import shutil
 from contextlib import closing
+from io import StringIO
 
 import nbformat
 import pytest
+from nbgrader.validator import Validator
 
 from course.grading.cells import is_solution
 from tests.conftest import ROOT, read_page
 from tests.hostile.term import command, new_course
-from tests.test_assignments import ASSIGNMENTS, source_of, without_marks
+from tests.test_assignments import ASSIGNMENTS, release_of, source_of, without_marks
 from tests.test_wrong_solutions import run_task
 from tests.wrong_solutions import WRONG
 
 pytestmark = pytest.mark.notebooks
 
-STUDENTS = ("ada", "bob", "cyd")  # all right, one task left out, one task wrong
+STUDENTS = ("ada", "bob", "cyd", "dan")  # all right, a task left out, a task wrong, untouched
 WRITTEN = ("explain", "prove")  # a person gives these points
 HOSTILE = {
     "eve": "import os\nos._exit(0)",
@@ -44,10 +46,12 @@ def wrong_answer(assignment):
 
 def hand_in_of(assignment, student):
     """The notebook that a student hands in."""
+    release = nbformat.read(release_of(assignment), as_version=4)
+    if student == "dan":
+        return nbformat.writes(release)
     page = nbformat.reads(without_marks(source_of(assignment)), as_version=4)
     (cell,) = [cell for cell in page.cells if cell.id == last_task(assignment)]
     if student == "bob":
-        release = nbformat.read(ROOT / "exercises" / assignment / f"{assignment}.ipynb", 4)
         (cell.source,) = [c.source for c in release.cells if c.id == cell.id]
     if student == "cyd":
         cell.source = wrong_answer(assignment)
@@ -67,6 +71,8 @@ def expected(assignment, student):
     cells = [c for c in read_page(source_of(assignment)).cells if c.metadata.nbgrader.grade]
     points = {c.id: c.metadata.nbgrader.points for c in cells if c.id not in WRITTEN}
     task = last_task(assignment)
+    if student == "dan":
+        return dict.fromkeys(points, 0)
     if student == "bob":
         points[f"test-{task}"] = points[f"hidden-{task}"] = 0
     if student == "cyd":
@@ -114,10 +120,32 @@ def scores(course, assignment, student):
 def test_the_grades_are_exactly_as_expected(term, assignment, student):
     found = scores(term, assignment, student)
     written = {name for name in found if name in WRITTEN}
-    assert {name: found[name] for name in found if name not in WRITTEN} == expected(
-        assignment, student
+    by_machine = {name: found[name] for name in found if name not in WRITTEN}
+    assert len(by_machine) >= 10
+    assert by_machine == expected(assignment, student)
+    if student == "dan":  # nothing written: no point, and nobody has to look
+        assert {found[name] for name in written} <= {0, None}
+    else:
+        assert all(found[name] is None for name in written), "a person must look"
+
+
+@pytest.mark.parametrize("assignment", ASSIGNMENTS)
+def test_validation_says_what_fails_as_released_and_that_the_solution_passes(term, assignment):
+    """nbgrader's judgement of the notebooks that were run for their grades."""
+    unsolved = validated(term.graded_copy(assignment, "dan"))
+    assert "VALIDATION FAILED" in unsolved
+    assert "not written yet" in unsolved
+    assert "Success! Your notebook passes all the tests." in validated(
+        term.graded_copy(assignment, "ada")
     )
-    assert all(found[name] is None for name in written), "a person must look"
+
+
+def validated(notebook):
+    """What `nbgrader validate` prints of a notebook that has been run."""
+    judge = Validator(preprocessors=[])
+    judge.stream = StringIO()
+    judge.validate_and_print(str(notebook))
+    return judge.stream.getvalue()
 
 
 @pytest.mark.parametrize("student", sorted(HOSTILE))

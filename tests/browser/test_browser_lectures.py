@@ -58,10 +58,15 @@ class Opened:
 
 @pytest.fixture
 def follow(tab, lab, keep_screenshot):
-    """`follow("04_attention", use)` runs a lecture and uses it, in JupyterLab and exported."""
+    """`follow("04_attention", use)` runs a lecture and uses it, in JupyterLab and exported.
 
-    def run(name, use):
+    last: the id of the cell with the last view that is used; what stands behind it is left out.
+    """
+
+    def run(name, use, last=None):
         notebook = nbformat.read(ROOT / "lectures" / f"{name}.ipynb", as_version=4)
+        ids = [cell.id for cell in notebook.cells]
+        notebook.cells = notebook.cells[: ids.index(last) + 1 if last else None]
         copy = lab.folder / f"{name}.ipynb"
         nbformat.write(notebook, copy)
         lab.open(tab.page, copy.name)
@@ -256,7 +261,7 @@ def test_lecture_10_shows_the_heads_of_both_models(follow):
         expect(view.locator(".heat tbody th")).to_have_text(longer_tokens[1:])
         check_cells(view, 100 * without_first(longer[2][2]))  # what was chosen stays chosen
 
-    follow("10_attention_heads", use)
+    follow("10_attention_heads", use, last="measure-explorer-cell")
 
 
 def without_first(attention):
