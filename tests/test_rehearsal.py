@@ -139,8 +139,8 @@ def test_an_answer_that_is_not_what_it_is_said_to_be_is_told():
         measured(ASSIGNMENT, [Task(first.name, (first.only(OURS), right))], workers=1)
 
 
-def test_without_the_tests_folder_it_says_what_is_missing(tmp_path):
-    with pytest.raises(Unusable, match="tests/wrong_solutions is not here"):
+def test_without_known_answers_it_says_what_is_missing(tmp_path):
+    with pytest.raises(Unusable, match=rf"solutions/{ASSIGNMENT}/answers.py is not in"):
         read_tasks(ASSIGNMENT, root=tmp_path)
 
 

@@ -10,14 +10,14 @@ import pytest
 from bs4 import BeautifulSoup
 
 from course import similarity
+from course.answers import answers_of
 from course.similarity_sources import Work, code_cells
 from tests.conftest import ROOT, read_page
-from tests.wrong_solutions import OTHER_WAYS
 
 pytestmark = pytest.mark.slow
 
 ASSIGNMENTS = sorted(path.parent.name for path in ROOT.glob("solutions/*/*.ipynb"))
-GIVEN = {name: code_cells(ROOT / f"exercises/{name}/{name}.ipynb") for name in OTHER_WAYS}
+GIVEN = {name: code_cells(ROOT / f"exercises/{name}/{name}.ipynb") for name in ASSIGNMENTS}
 
 
 @pytest.fixture(scope="module")
@@ -39,7 +39,7 @@ def solved(assignment):
 def other_ways(assignment):
     """Independent right solutions: as many students as the task with the most ways has ways."""
     ways = {}
-    for task, _, code in OTHER_WAYS[assignment]:
+    for task, _, code in answers_of(assignment).right:
         ways.setdefault(task, []).append(code)
     most = max(map(len, ways.values()))
     endless = {task: cycle(codes) for task, codes in ways.items()}

@@ -242,9 +242,10 @@ def test_a_right_solution_passes_under_any_variant(assignment, student):
     ],
 )
 def test_what_only_knows_the_examples_fails_under_any_variant(assignment, mistake, student):
-    from tests.wrong_solutions import WRONG
+    from course.answers import answers_of
 
-    ((task, _, solution, diagnosis),) = [row for row in WRONG[assignment] if row[1] == mistake]
+    known = answers_of(assignment).wrong
+    ((task, _, solution, diagnosis),) = [row for row in known if row.mistake == mistake]
     assert not diagnosis, "the visible test lets it through"
     with pytest.raises(AssertionError):
         run_hidden(assignment, task, f"2026-fall/{student}", solution)

@@ -8,11 +8,14 @@ import pytest
 
 from bertlab.check import feedback
 from bertlab.check.feedback import CheckFailed
+from course.answers import answers_of
 from course.grading.cells import graded_code, is_solution, is_test, names_of
 from tests.test_assignments import ASSIGNMENTS, source_of
-from tests.wrong_solutions import OTHER_WAYS, WRONG
 
 pytestmark = pytest.mark.slow
+
+WRONG = {name: answers_of(name).wrong for name in ASSIGNMENTS}
+OTHER_WAYS = {name: answers_of(name).right for name in ASSIGNMENTS}
 
 
 @pytest.fixture(autouse=True)
@@ -63,7 +66,7 @@ def rows(solutions, wanted=lambda row: True):
     return [
         pytest.param(assignment, *row, id=f"{assignment}, {row[0]}: {row[1]}")
         for assignment in ASSIGNMENTS
-        for row in solutions.get(assignment, [])
+        for row in solutions[assignment]
         if wanted(row)
     ]
 
@@ -106,7 +109,3 @@ def test_every_task_is_tried_with_wrong_solutions(assignment, record_property):
     assert sum(tried.values()) == len(wrong), "a row of WRONG names a task that does not exist"
     assert min(tried.values()) >= 3
     assert {row[0] for row in right} == set(tasks), "a task is not tried in another way"
-
-
-def test_wrong_solutions_belong_to_assignments():
-    assert sorted(WRONG) == sorted(OTHER_WAYS) == ASSIGNMENTS

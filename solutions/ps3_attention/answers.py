@@ -1,6 +1,6 @@
 """Assignment 3, attention: solutions that are wrong, and right ones of another kind."""
 
-from tests.wrong_solutions.rows import right, wrong
+from course.answers import right, wrong
 
 WRONG = [
     wrong(

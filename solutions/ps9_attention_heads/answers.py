@@ -1,6 +1,6 @@
 """Assignment 9, attention heads: solutions that are wrong, and right ones of another kind."""
 
-from tests.wrong_solutions.rows import changed, right, wrong
+from course.answers import changed, right, wrong
 
 ENTROPY = """
 def attention_entropy(attention):

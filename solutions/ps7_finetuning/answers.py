@@ -1,6 +1,6 @@
 """Assignment 7, fine-tuning: solutions that are wrong, and right ones of another kind."""
 
-from tests.wrong_solutions.rows import changed, right, wrong
+from course.answers import changed, right, wrong
 
 FEATURES = """
 def layer_features(hidden_states, how="last"):

@@ -2,7 +2,7 @@
 
 from textwrap import dedent, indent
 
-from tests.wrong_solutions.rows import right, wrong
+from course.answers import right, wrong
 
 # The count that is right, to change a part of it.
 COUNT = """

@@ -1,6 +1,6 @@
 """Assignment 6, the loop: solutions that are wrong, and right ones of another kind."""
 
-from tests.wrong_solutions.rows import changed, right, wrong
+from course.answers import changed, right, wrong
 
 KEPT = """
 def kept_lengths(a_length, b_length, room):

@@ -1,6 +1,6 @@
 """Assignment 8, Sentence-BERT: solutions that are wrong, and right ones of another kind."""
 
-from tests.wrong_solutions.rows import changed, right, wrong
+from course.answers import changed, right, wrong
 
 BILL = """
 def bill(n, pairs_a_second, sentences_a_second):
