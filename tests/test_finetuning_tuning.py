@@ -16,9 +16,10 @@ from bertlab.finetuning.targets import (
     labelled_data,
 )
 from bertlab.finetuning.texts import encode_texts
-from bertlab.finetuning.tuning import TuningConfig, fine_tune, predict, score, update
+from bertlab.finetuning.tuning import TuningConfig, fine_tune, predict, score
 from bertlab.model import Bert, BertConfig
 from bertlab.tokenizers import WordPiece
+from bertlab.training.steps import update
 
 WORDS = ["the", "film", "book", "was", "seen", "by", "some", "people", "long", "ago"]
 VOCAB = {

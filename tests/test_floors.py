@@ -15,12 +15,12 @@ FLOORS = {
     "model": 1,
     "pretraining": 2,
     "data": 2,
-    "word_vectors": 2,
     "training": 3,
     "finetuning": 4,
     "interpretability": 4,
     "relatives": 4,
     "seq2seq": 4,
+    "word_vectors": 4,
     "viz": 5,
     "check": 5,
     "__main__": 6,  # the command line stands above all floors

@@ -11,12 +11,12 @@ import numpy as np
 from torch import nn
 
 from bertlab.finetuning.heads import Head
-from bertlab.finetuning.rows import Row, gather_rows
 from bertlab.finetuning.targets import TuningData, batch_of, check_data
 from bertlab.finetuning.texts import batches_by_length
-from bertlab.finetuning.tuning import TuningConfig, score, update
+from bertlab.finetuning.tuning import TuningConfig, score
 from bertlab.training.optimizers import adamw
-from bertlab.training.steps import seed_dropout
+from bertlab.training.rows import Row, gather_rows
+from bertlab.training.steps import seed_dropout, update
 
 
 class MultiTask(nn.Module):
@@ -146,7 +146,7 @@ def _rows(
                 "epoch": epoch + 1,
                 "kind": "train",
                 "task": name,
-                "loss": update(model, optimizer, loss, rate, config.clip),
+                "loss": update(model, optimizer, loss, rate=rate, clip=config.clip),
                 "learning_rate": rate,
             }
         for name, part in validation.items():

@@ -14,14 +14,14 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from bertlab.finetuning.rows import Row, gather_rows
 from bertlab.finetuning.sentences import SentenceEncoder
 from bertlab.finetuning.texts import PAD, batches_by_length, collate, encode_texts
-from bertlab.finetuning.tuning import TuningConfig, update
+from bertlab.finetuning.tuning import TuningConfig
 from bertlab.model.checks import values_are_at_hand
 from bertlab.tokenizers.encoding import Encoding
 from bertlab.training.optimizers import adamw
-from bertlab.training.steps import seed_dropout
+from bertlab.training.rows import Row, gather_rows
+from bertlab.training.steps import seed_dropout, update
 
 Evaluate = Callable[[], dict[str, float]]
 
@@ -206,7 +206,7 @@ def _rows(
                 "step": step,
                 "epoch": epoch + 1,
                 "kind": "train",
-                "loss": update(model, optimizer, loss, rate, config.clip),
+                "loss": update(model, optimizer, loss, rate=rate, clip=config.clip),
                 "learning_rate": rate,
             }
         if evaluate:

@@ -10,18 +10,18 @@ from typing import NamedTuple
 
 import numpy as np
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from bertlab._checks import check_fields
 from bertlab.finetuning.heads import Head
-from bertlab.finetuning.rows import Row, gather_rows
 from bertlab.finetuning.targets import TuningData, batch_of, check_data
 from bertlab.finetuning.texts import batches_by_length, check_encodings, collate, cut
 from bertlab.model.modes import evaluation_mode
 from bertlab.tokenizers.encoding import Encoding
 from bertlab.training.optimizers import adamw
+from bertlab.training.rows import Row, gather_rows
 from bertlab.training.schedule import linear_schedule
-from bertlab.training.steps import seed_dropout
+from bertlab.training.steps import check_number, move, seed_dropout
 
 PIECE = 8  # texts that go through the model together in training
 
@@ -136,7 +136,8 @@ def _rows(
             seed_dropout(config.seed, step)
             optimizer.zero_grad()
             loss = add_gradients(model.train(), data, numbers, pad_id)
-            move(model, optimizer, loss, rate, config.clip)
+            check_number(loss)
+            move(model, optimizer, rate=rate, clip=config.clip)
             train = {"kind": "train", "loss": loss, "learning_rate": rate}
             yield {"step": step, "epoch": epoch + 1, **train}
         if validation is not None:
@@ -159,34 +160,6 @@ def add_gradients(model: Head, data: TuningData, numbers: Sequence[int], pad_id:
         loss.backward()
         total += loss.item()
     return total
-
-
-def update(
-    model: nn.Module, optimizer: torch.optim.Optimizer, loss: Tensor, rate: float, clip: float
-) -> float:
-    """One step against the gradient of a loss, whole; returns the loss. Raises as `move`."""
-    optimizer.zero_grad()
-    loss.backward()
-    move(model, optimizer, loss.item(), rate, clip)
-    return loss.item()
-
-
-def move(
-    model: nn.Module, optimizer: torch.optim.Optimizer, loss: float, rate: float, clip: float
-) -> None:
-    """Move the weights against the gradients that they have.
-
-    rate: the learning rate; clip: the largest norm of all gradients together. Raises
-    FloatingPointError, before anything moves, if the loss is no number any more.
-    """
-    if not math.isfinite(loss):
-        raise FloatingPointError(
-            f"fine-tuning: the loss is {loss}; start again with a smaller learning rate"
-        )
-    for group in optimizer.param_groups:
-        group["lr"] = rate
-    nn.utils.clip_grad_norm_(model.parameters(), clip)
-    optimizer.step()
 
 
 def score(model: Head, data: TuningData, *, pad_id: int, batch_size: int = 64) -> Score:

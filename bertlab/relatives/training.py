@@ -3,21 +3,17 @@
 They read the very batches that BERT reads, so that they can be compared with it.
 """
 
-import math
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Iterator
 
-import torch
 from torch import Tensor, nn
-from tqdm.auto import tqdm
 
 from bertlab.pretraining.batches import Batch, Batches
 from bertlab.training.config import TrainingConfig
 from bertlab.training.optimizers import adamw
+from bertlab.training.rows import Row, gather_rows
 from bertlab.training.schedule import linear_schedule
-from bertlab.training.steps import seed_dropout
+from bertlab.training.steps import seed_dropout, update
 
-Row = dict[str, Any]  # {"step", "kind": "train" or "held-out", and numbers by their names}
 Losses = dict[str, Tensor]  # of a batch: "loss", which is made small, and what else is reported
 OF_PRETRAINING = ("accumulate", "precision", "compile")  # what this short loop leaves out
 
@@ -43,52 +39,40 @@ def train(
     for settings that only `pretrain` knows, FloatingPointError if the loss is no number any more.
     """
     _check(config)
-    device = next(model.parameters()).device
-    optimizer = adamw(model, config.learning_rate, config.weight_decay)
-    batches, rows = data.batches(), []
-
-    def report(step: int, kind: str, numbers: dict[str, float]) -> None:
-        rows.append({"step": step, "kind": kind, **numbers})
-        if watch is not None:
-            watch(rows[-1])
-
-    with torch.random.fork_rng([] if device.type == "cpu" else [device]):
-        if evaluate is not None:
-            report(0, "held-out", evaluate())
-        for step in tqdm(range(1, config.steps + 1), desc="training", disable=not progress):
-            _, batch = next(batches)
-            numbers = update(model.train(), optimizer, losses, batch.to(device), step, config)
-            report(step, "train", numbers)
-            if not math.isfinite(numbers["loss"]):
-                raise FloatingPointError(
-                    f"train: the loss of step {step} is {numbers['loss']}; train with a learning "
-                    f"rate below {config.learning_rate}, or with more warm-up"
-                )
-            if evaluate and (step % config.evaluate_every == 0 or step == config.steps):
-                report(step, "held-out", evaluate())
+    rows = gather_rows(
+        _rows(model, losses, data, config, evaluate),
+        label="training",
+        steps=config.steps,
+        device=next(model.parameters()).device,
+        watch=watch,
+        progress=progress,
+    )
     model.eval()
     return rows
 
 
-def update(
+def _rows(
     model: nn.Module,
-    optimizer: torch.optim.Optimizer,
     losses: Callable[[Batch], Losses],
-    batch: Batch,
-    step: int,
+    data: Batches,
     config: TrainingConfig,
-) -> dict[str, float]:
-    """One step, counted from 1, as in `pretrain`: schedule, gradients, clipping, AdamW."""
-    rate = config.learning_rate * linear_schedule(step, config.steps, config.warmup_steps)
-    for group in optimizer.param_groups:
-        group["lr"] = rate
-    seed_dropout(config.seed, step)
-    parts = losses(batch)
-    optimizer.zero_grad()
-    parts["loss"].backward()
-    nn.utils.clip_grad_norm_(model.parameters(), config.clip)
-    optimizer.step()
-    return {name: part.item() for name, part in parts.items()} | {"learning_rate": rate}
+    evaluate: Callable[[], dict[str, float]] | None,
+) -> Iterator[Row]:
+    """The training itself: schedule, dropout and AdamW as in `pretrain`."""
+    device = next(model.parameters()).device
+    optimizer = adamw(model, config.learning_rate, config.weight_decay)
+    if evaluate is not None:
+        yield {"step": 0, "kind": "held-out", **evaluate()}
+    for step, (_, batch) in zip(range(1, config.steps + 1), data.batches(), strict=False):
+        rate = config.learning_rate * linear_schedule(step, config.steps, config.warmup_steps)
+        model.train()
+        seed_dropout(config.seed, step)
+        parts = losses(batch.to(device))
+        update(model, optimizer, parts["loss"], rate=rate, clip=config.clip)
+        numbers = {name: part.item() for name, part in parts.items()} | {"learning_rate": rate}
+        yield {"step": step, "kind": "train", **numbers}
+        if evaluate and (step % config.evaluate_every == 0 or step == config.steps):
+            yield {"step": step, "kind": "held-out", **evaluate()}
 
 
 def without_holes(batch: Batch) -> Tensor:

@@ -13,6 +13,7 @@ from tqdm.auto import tqdm
 
 from bertlab.seq2seq.decoding import EncoderDecoder, greedy_decode
 from bertlab.seq2seq.vocabulary import PAD, Pair, Vocabulary
+from bertlab.training.steps import update
 
 
 @dataclass
@@ -57,17 +58,12 @@ def train(
         torch.manual_seed(seed)  # for dropout, which only knows the global state
         for step in tqdm(range(1, steps + 1), desc="training", disable=not progress):
             model.train()
-            for group in optimizer.param_groups:
-                group["lr"] = rate(step)
             batch = vocabulary.batch(next(drawn))
             memory = model.encode(batch.source_ids, batch.source_mask)
             logits = model.decode(batch.target_inputs, memory, batch.source_mask)  # [B, T, V]
             loss = label_smoothed_loss(logits, batch.target_outputs, label_smoothing)
-            optimizer.zero_grad()
-            loss.backward()
-            nn.utils.clip_grad_norm_(model.parameters(), 1.0)  # recurrent models need it
-            optimizer.step()
-            history.losses.append(loss.item())
+            # Recurrent models need their gradients clipped.
+            history.losses.append(update(model, optimizer, loss, rate=rate(step), clip=1.0))
             if held_out and (step % test_every == 0 or step == steps):
                 history.tested_at.append(step)
                 history.accuracies.append(exact_match(model, held_out, vocabulary))

@@ -21,11 +21,10 @@ from bertlab.training.metrics import MetricsFile
 from bertlab.training.optimizers import adamw
 from bertlab.training.processes import ALONE, Processes, any_of, shared
 from bertlab.training.progress import Progress
+from bertlab.training.rows import Row
 from bertlab.training.schedule import linear_schedule
 from bertlab.training.steps import StepResult, seed_dropout, training_step
 from bertlab.training.stopping import stop_requests
-
-Row = dict[str, Any]  # one line of the metrics
 
 
 def pretrain(
@@ -142,14 +141,13 @@ class Training:
         """One update of the weights; its random numbers depend on nothing but its own number."""
         config, processes = self.config, self.processes
         rate = config.learning_rate * linear_schedule(self.done, config.steps, config.warmup_steps)
-        for group in self.optimizer.param_groups:
-            group["lr"] = rate
         seed_dropout(config.seed, self.done, processes.rank)
         started = time.perf_counter()
         result = training_step(
             model.train(),
             self.optimizer,
             batch,
+            rate=rate,
             clip=config.clip,
             accumulate=config.accumulate,
             precision=config.precision,

@@ -15,8 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from bertlab._files import write_atomically
-
-Row = dict[str, Any]  # "step", "kind" ("train" or "held-out"), and numbers by their names
+from bertlab.training.rows import Row
 
 
 class MetricsFile:

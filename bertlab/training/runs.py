@@ -36,10 +36,11 @@ from bertlab.training.corpus import (
     own_path,
     prepare_corpus,
 )
-from bertlab.training.loop import Row, pretrain
+from bertlab.training.loop import pretrain
 from bertlab.training.next_sentences import next_sentence_rows, save_rows
 from bertlab.training.optimizers import adamw
 from bertlab.training.processes import ALONE, Processes, from_first, in_turn, shared
+from bertlab.training.rows import Row
 from bertlab.training.schedule import snapshot_steps
 from bertlab.training.settings import NEGATIVES, RunSettings
 from bertlab.training.start import STARTS

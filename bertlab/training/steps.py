@@ -1,8 +1,9 @@
-"""One step of pre-training: ETraining's lines 8 to 10, as they are done in practice.
+"""One step of a training: ETraining's lines 8 to 10, as they are done in practice.
 
 Source: Phuong & Hutter (2022), Algorithm 12 (ETraining); Devlin et al. (2019), appendix A.2.
 """
 
+import math
 from collections.abc import Sequence
 from itertools import pairwise
 from typing import NamedTuple
@@ -48,6 +49,7 @@ def training_step(
     optimizer: torch.optim.Optimizer,
     batch: Batch,
     *,
+    rate: float | None = None,
     clip: float = 1.0,
     accumulate: int = 1,
     precision: str = "float32",
@@ -55,10 +57,9 @@ def training_step(
 ) -> StepResult:
     """Both losses, their gradients and one update of the weights; changes model and optimizer.
 
-    model: as `BertForPreTraining`; clip: the largest norm of all gradients together; accumulate:
-    pieces of rows in which the batch goes through the model one after the other; precision: as in
-    `TrainingConfig`. The gradients are those of the whole batch, in however many pieces and
-    processes.
+    model: as `BertForPreTraining`; rate, clip: as in `move`; accumulate: pieces of rows in which
+    the batch goes through the model one after the other; precision: as in `TrainingConfig`. The
+    gradients are those of the whole batch, in however many pieces and processes.
     """
     pieces = cut(batch, accumulate * processes.count)
     mine = pieces[processes.rank * accumulate :][:accumulate]
@@ -67,12 +68,50 @@ def training_step(
     # Several processes average their gradients: each divides by its share of the batch alone.
     shares = n_words / processes.count, n_pairs / processes.count
     sums = add_up(accumulate_gradients(model, mine, *shares, precision), processes)
-    nn.utils.clip_grad_norm_(model.parameters(), clip)
-    optimizer.step()
+    move(model, optimizer, rate=rate, clip=clip)
     mlm, nsp, mlm_correct, nsp_correct = sums.tolist()
     return StepResult(
         mlm / n_words, nsp / n_pairs, int(mlm_correct), len(batch.words), int(nsp_correct), n_pairs
     )
+
+
+def update(
+    model: nn.Module, optimizer: torch.optim.Optimizer, loss: Tensor, *, rate: float, clip: float
+) -> float:
+    """One step of any other training: against the gradient of a loss, whole. Returns the loss.
+
+    rate, clip: as in `move`. Raises FloatingPointError, before anything moves, if the loss is no
+    number any more.
+    """
+    optimizer.zero_grad()
+    loss.backward()
+    check_number(loss.item())
+    move(model, optimizer, rate=rate, clip=clip)
+    return loss.item()
+
+
+def move(
+    model: nn.Module, optimizer: torch.optim.Optimizer, *, rate: float | None = None, clip: float
+) -> None:
+    """Move the weights against the gradients that they have.
+
+    rate: the learning rate, None leaves it as it is; clip: the largest norm of all gradients
+    together.
+    """
+    if rate is not None:
+        for group in optimizer.param_groups:
+            group["lr"] = rate
+    nn.utils.clip_grad_norm_(model.parameters(), clip)
+    optimizer.step()
+
+
+def check_number(loss: float) -> None:
+    """Raise FloatingPointError if a loss is no number any more: nothing can be learned after it."""
+    if not math.isfinite(loss):
+        raise FloatingPointError(
+            f"training: the loss is {loss}; start again with a smaller learning rate, or with more "
+            "warm-up"
+        )
 
 
 def seed_dropout(seed: int, *numbers: int) -> None:

@@ -4,17 +4,17 @@ import sys
 from collections.abc import Mapping, Sequence
 from math import log
 from time import monotonic
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor
 
+from bertlab.training.rows import Row
 from bertlab.viz.pictures import COLOURS, MARKERS, Picture, finish, plain_text
 
 if TYPE_CHECKING:  # matplotlib is imported when the first picture is drawn, not before
     from matplotlib.axes import Axes
 
-Row = Mapping[str, Any]  # as `bertlab.training` reports it: "step", "kind", and numbers by name
 TASKS = {"masked words": "mlm_accuracy", "next sentences": "nsp_accuracy"}
 LINES = ("-", "--")  # one a task
 SECONDS = 2.0  # from one live picture to the next, at least

@@ -1,4 +1,4 @@
-"""Floor 2: what vectors words had before BERT, from counting to reading in both directions.
+"""Floor 4: what vectors words had before BERT, from counting to reading in both directions.
 
 Static vectors, one for each word:
 

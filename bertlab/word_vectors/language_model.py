@@ -16,6 +16,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 from tqdm.auto import tqdm
 
+from bertlab.training.steps import update
 from bertlab.word_vectors.vocabulary import Sentence, Vocabulary, replace_rare
 
 UNKNOWN, EDGE = "<unk>", "<edge>"
@@ -134,13 +135,9 @@ def train_language_model(
         if step % (len(pieces) // batch_size) == 0:
             batches = torch.randperm(len(pieces), generator=generator).split(batch_size)
         ids = pieces[batches[step % len(batches)]]  # [B, L + 2]
-        for group in optimizer.param_groups:
-            group["lr"] = rate * min((step + 1) / 20, 1 - step / steps)
         loss = both_losses(model(ids), ids[:, 1:-1])
-        optimizer.zero_grad()
-        loss.backward()
-        nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-        optimizer.step()
+        now = rate * min((step + 1) / 20, 1 - step / steps)
+        update(model, optimizer, loss, rate=now, clip=1.0)
     return model.eval()
 
 

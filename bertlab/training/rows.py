@@ -6,7 +6,7 @@ from typing import Any
 import torch
 from tqdm.auto import tqdm
 
-Row = dict[str, Any]  # what happened in a step
+Row = dict[str, Any]  # "step", "kind" ("train" or "held-out"), and numbers by their names
 
 
 def gather_rows(
