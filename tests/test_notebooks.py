@@ -6,7 +6,9 @@ import os
 import pkgutil
 import re
 import sys
+import tokenize
 from inspect import getsource
+from io import StringIO
 from pathlib import Path
 from textwrap import dedent
 
@@ -160,8 +162,23 @@ def differs_from_library(source, dotted):
     found = [node for node in definitions(source) if node.name == dotted.split(".")[-1]]
     if not found:
         return f"the cell does not define {dotted}"
-    got = essence(ast.get_source_segment(source, found[0]))
-    return "" if got == wanted else f"{dotted} differs:\n{got}\n--- the library has ---\n{wanted}"
+    text = "\n".join(source.splitlines()[found[0].lineno - 1 : found[0].end_lineno])
+    got = essence(text)
+    if got != wanted:
+        return f"{dotted} differs:\n{got}\n--- the library has ---\n{wanted}"
+    ours, theirs = shapes_of(getsource(pkgutil.resolve_name(dotted))), shapes_of(text)
+    other = [line for line in ours.keys() & theirs.keys() if ours[line] != theirs[line]]
+    return f"{dotted}: other shapes at {other}" if other else ""
+
+
+def shapes_of(source):
+    """Line of code -> the shape in the comment behind it; and what a docstring returns."""
+    found, lines = {}, source.splitlines()
+    for token in tokenize.generate_tokens(StringIO(source).readline):
+        if token.type == tokenize.COMMENT and (shape := re.search(r"\[[^\[\]]*\]", token.string)):
+            found[lines[token.start[0] - 1][: token.start[1]].strip()] = shape[0]
+    returned = re.findall(r"Returns (\[[^\[\]]*\])", source)
+    return found | ({"Returns": returned} if returned else {})
 
 
 @pytest.mark.parametrize(("cell", "dotted"), pinned_cells())
@@ -175,6 +192,12 @@ def test_the_comparison_sees_a_change_and_overlooks_comments():
     assert differs_from_library(source, dotted) == ""
     assert differs_from_library(source.replace("i += 2", "i += 2  # both"), dotted) == ""
     assert "differs" in differs_from_library(source.replace("i += 2", "i += 1"), dotted)
+    shape = "bertlab.model.attention.single_query_attention"
+    source = getsource(pkgutil.resolve_name(shape))
+    assert differs_from_library(source, shape) == ""
+    assert "other shapes" in differs_from_library(
+        source.replace("Returns [", "Returns [1, "), shape
+    )
     assert "does not define" in differs_from_library("x = 1", dotted)
 
 

@@ -3,7 +3,7 @@
 Rows are tokens, as everywhere in the course. Letters in shape comments:
 
     B  sequences in a batch     H  heads               d_head  size of one head
-    L  tokens in a sequence     D  embedding size
+    L  tokens in a sequence     D  embedding size      d_attn, d_mid  where queries, values differ
 
 A mask is boolean and `True` means "may be attended"; it broadcasts to [B, H, L, L]
 (`masks.py`). L' is the number of keys where it differs from the number of queries.
@@ -26,19 +26,19 @@ from bertlab.model.masks import causal_mask, check_visible, expand_mask
 class HeadWeights(NamedTuple):
     """The six parameters of one attention head, W_qkv in the formal algorithms."""
 
-    W_q: Tensor  # [D, d_head]
-    b_q: Tensor  # [d_head]
-    W_k: Tensor  # [D, d_head]
-    b_k: Tensor  # [d_head]
-    W_v: Tensor  # [D, d_head]
-    b_v: Tensor  # [d_head]
+    W_q: Tensor  # [D, d_attn]
+    b_q: Tensor  # [d_attn]
+    W_k: Tensor  # [D, d_attn]
+    b_k: Tensor  # [d_attn]
+    W_v: Tensor  # [D, d_mid]
+    b_v: Tensor  # [d_mid]
 
 
 def single_query_attention(e: Tensor, context: Tensor, weights: HeadWeights) -> Tensor:
     """Attend from one token to its context, written out in loops: for reading, not for speed.
 
     e: [D], the current token; context: [L, D], the tokens it looks at.
-    Returns [d_head], the context as seen from the token.
+    Returns [d_mid], the context as seen from the token.
 
     Source: Phuong & Hutter (2022), Algorithm 3.
     """
