@@ -19,7 +19,7 @@ from bertlab.seq2seq.decoding import (
     likeliest,
 )
 from bertlab.seq2seq.recurrent import Recurrent, RecurrentWithAttention
-from bertlab.seq2seq.vocabulary import END, PAD, START
+from bertlab.seq2seq.vocabulary import END_ID, PAD_ID, START_ID
 
 V = 5  # <pad>, <start>, <end> and two letters
 
@@ -44,17 +44,17 @@ class Oracle(nn.Module):
 
 
 def source(*first):
-    ids = torch.tensor([[id, END] for id in first])
+    ids = torch.tensor([[id, END_ID] for id in first])
     return ids, torch.ones_like(ids, dtype=torch.bool)
 
 
 def every_text(max_length):
     """All texts that end with <end>, or are cut off at max_length."""
-    others = [id for id in range(V) if id != END]
+    others = [id for id in range(V) if id != END_ID]
     for length in range(max_length):
         for letters in itertools.product(others, repeat=length):
-            yield (START, *letters, END)
-    yield from ((START, *letters) for letters in itertools.product(others, repeat=max_length))
+            yield (START_ID, *letters, END_ID)
+    yield from ((START_ID, *letters) for letters in itertools.product(others, repeat=max_length))
 
 
 def log_probability(model, ids, first):
@@ -77,7 +77,7 @@ def test_a_wide_beam_finds_what_brute_force_finds(seed, alpha):
     assert found.keys() == brute.keys()
     for ids, value in brute.items():
         assert found[ids] == pytest.approx(value, abs=1e-5)
-    ended = [ids for ids in brute if ids[-1] == END]
+    ended = [ids for ids in brute if ids[-1] == END_ID]
     best = max(ended, key=lambda ids: brute[ids] / ((5 + len(ids) - 1) / 6) ** alpha)
     assert beam.hypotheses[0].ids == best
     assert sum(math.exp(value) for value in found.values()) == pytest.approx(1)
@@ -94,8 +94,8 @@ def test_a_beam_of_one_is_greedy_decoding(seed, max_length):
 
 def test_greedy_takes_the_likeliest_symbol_each_time():
     model = Oracle(5)
-    ids = [START]
-    while ids[-1] != END and len(ids) < 7:
+    ids = [START_ID]
+    while ids[-1] != END_ID and len(ids) < 7:
         logits = model.decode(torch.tensor([ids]), torch.tensor([[4.0]]), None)[0, -1]
         ids.append(max(range(V), key=lambda id: logits[id].item()))
     decoded = greedy_decode(model, *source(4), 6)
@@ -127,11 +127,11 @@ class Garden(Oracle):
         a, b = 3, 4
         tiny = 1e-9
         table = {
-            (START,): {a: 0.6, b: 0.4},
-            (START, a): {a: 1 / 3, b: 1 / 3, END: 1 / 3},
-            (START, b): {END: 1.0},
+            (START_ID,): {a: 0.6, b: 0.4},
+            (START_ID, a): {a: 1 / 3, b: 1 / 3, END_ID: 1 / 3},
+            (START_ID, b): {END_ID: 1.0},
         }
-        rows = [table.get(tuple(ids), {END: 1.0}) for ids in target_ids.tolist()]
+        rows = [table.get(tuple(ids), {END_ID: 1.0}) for ids in target_ids.tolist()]
         probabilities = torch.tensor([[row.get(id, tiny) for id in range(V)] for row in rows])
         return probabilities.log()[:, None, :].expand(-1, target_ids.shape[1], -1)
 
@@ -141,17 +141,17 @@ def test_a_beam_of_two_finds_what_greedy_overlooks():
     greedy = greedy_decode(Garden(), *source(3), 4)
     assert greedy.ids[0][1] == 3
     beam = beam_search(Garden(), *source(3), 4, beam_size=2)[0]
-    assert beam.hypotheses[0].ids == (START, 4, END)
+    assert beam.hypotheses[0].ids == (START_ID, 4, END_ID)
     assert math.exp(beam.hypotheses[0].log_probability) == pytest.approx(0.4, abs=1e-6)
-    assert [h.ids for h in beam.steps[0]] == [(START, 3), (START, 4)]
-    assert beam.steps[1][0].ids == (START, 4, END)
+    assert [h.ids for h in beam.steps[0]] == [(START_ID, 3), (START_ID, 4)]
+    assert beam.steps[1][0].ids == (START_ID, 4, END_ID)
 
 
 def test_likeliest_by_hand():
-    beam = [Hypothesis((START, 3), math.log(0.5)), Hypothesis((START, 4), math.log(0.3))]
+    beam = [Hypothesis((START_ID, 3), math.log(0.5)), Hypothesis((START_ID, 4), math.log(0.3))]
     rows = torch.tensor([[0.1, 0.1, 0.2, 0.4, 0.2], [0.02, 0.02, 0.9, 0.03, 0.03]]).log()
     kept = likeliest(beam, rows, 2)
-    assert [h.ids for h in kept] == [(START, 4, END), (START, 3, 3)]  # 0.27 and 0.2
+    assert [h.ids for h in kept] == [(START_ID, 4, END_ID), (START_ID, 3, 3)]  # 0.27 and 0.2
     assert [math.exp(h.log_probability) for h in kept] == pytest.approx([0.27, 0.2])
 
 
@@ -163,8 +163,8 @@ def test_the_length_penalty_by_hand():
 
 
 def test_the_penalty_lets_a_longer_text_win():
-    short = Hypothesis((START, END), -2.0)
-    long = Hypothesis((START, 3, 4, 3, 4, 3, END), -2.5)
+    short = Hypothesis((START_ID, END_ID), -2.0)
+    long = Hypothesis((START_ID, 3, 4, 3, 4, 3, END_ID), -2.5)
     assert short.score(0.0) > long.score(0.0)
     assert long.score(0.6) > short.score(0.6)
 
@@ -181,8 +181,8 @@ def small_models():
 
 @pytest.mark.parametrize("model", small_models(), ids=lambda model: type(model).__name__)
 def test_every_model_can_be_decoded_and_padding_does_not_matter(model):
-    ids = torch.tensor([[3, 4, 5, END, PAD, PAD], [6, 7, 8, 3, 4, END]])
-    mask = ids != PAD
+    ids = torch.tensor([[3, 4, 5, END_ID, PAD_ID, PAD_ID], [6, 7, 8, 3, 4, END_ID]])
+    mask = ids != PAD_ID
     model.train()
     both = beam_search(model, ids, mask, 4, beam_size=3)
     alone = beam_search(model, ids[:1, :4], mask[:1, :4], 4, beam_size=3)
@@ -191,7 +191,7 @@ def test_every_model_can_be_decoded_and_padding_does_not_matter(model):
     for one, other in zip(both[0].hypotheses, alone[0].hypotheses, strict=True):
         assert one.log_probability == pytest.approx(other.log_probability, abs=1e-5)
     greedy = greedy_decode(model, ids, mask, 4)
-    assert all(row[0] == START and len(row) <= 5 for row in greedy.ids)
+    assert all(row[0] == START_ID and len(row) <= 5 for row in greedy.ids)
     one = beam_search(model, ids, mask, 4, beam_size=1)
     assert greedy.ids == [list(beam.hypotheses[0].ids) for beam in one]
 

@@ -8,7 +8,7 @@ import torch
 from bertlab.seq2seq.comparison import accuracy_by_distance, encoding_times, layer_costs
 from bertlab.seq2seq.convolutional import Convolutional
 from bertlab.seq2seq.recurrent import Recurrent, RecurrentWithAttention
-from bertlab.seq2seq.vocabulary import END, Vocabulary
+from bertlab.seq2seq.vocabulary import END_ID, Vocabulary
 
 SIZES = {"vocab_size": 12, "d_model": 6}
 KINDS = [Recurrent, RecurrentWithAttention, Convolutional]
@@ -196,7 +196,7 @@ def test_accuracy_by_distance_counts_letters():
     star = vocabulary.encode("*")[0]
     shares = accuracy_by_distance(Copies(1, star), [2, 4, 10], vocabulary, n_strings=6)
     assert shares == pytest.approx([1 / 2, 3 / 4, 9 / 10])
-    cut_short = accuracy_by_distance(Copies(1, END), [4], vocabulary, n_strings=6)
+    cut_short = accuracy_by_distance(Copies(1, END_ID), [4], vocabulary, n_strings=6)
     assert cut_short == pytest.approx([1 / 4])
 
 

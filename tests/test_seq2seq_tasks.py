@@ -16,7 +16,7 @@ from bertlab.seq2seq.tasks import (
     reversal,
     to_pig_latin,
 )
-from bertlab.seq2seq.vocabulary import END, PAD, START, Pair, Vocabulary
+from bertlab.seq2seq.vocabulary import END_ID, PAD_ID, START_ID, Pair, Vocabulary
 
 TASKS = {
     "dates": dates,
@@ -130,18 +130,18 @@ def test_a_task_with_too_few_answers_says_so():
 def test_a_batch_by_hand():
     # Ids: <pad> 0, <start> 1, <end> 2, a 3, b 4, c 5.
     batch = Vocabulary("abc").batch([Pair("ab", "c"), Pair("a", "bca")])
-    assert batch.source_ids.tolist() == [[3, 4, END], [3, END, PAD]]
+    assert batch.source_ids.tolist() == [[3, 4, END_ID], [3, END_ID, PAD_ID]]
     assert batch.source_mask.tolist() == [[True, True, True], [True, True, False]]
-    assert batch.target_inputs.tolist() == [[START, 5, PAD, PAD], [START, 4, 5, 3]]
-    assert batch.target_outputs.tolist() == [[5, END, PAD, PAD], [4, 5, 3, END]]
+    assert batch.target_inputs.tolist() == [[START_ID, 5, PAD_ID, PAD_ID], [START_ID, 4, 5, 3]]
+    assert batch.target_outputs.tolist() == [[5, END_ID, PAD_ID, PAD_ID], [4, 5, 3, END_ID]]
     assert batch.source_ids.dtype == torch.long
 
 
 def test_what_was_encoded_is_decoded_up_to_the_end():
     vocabulary = Vocabulary("hello")
     ids = vocabulary.encode("hello")
-    assert vocabulary.decode([START, *ids, END, *ids]) == "hello"
-    assert vocabulary.decode([START, *ids, PAD]) == "hello"
+    assert vocabulary.decode([START_ID, *ids, END_ID, *ids]) == "hello"
+    assert vocabulary.decode([START_ID, *ids, PAD_ID]) == "hello"
     assert len(vocabulary) == 3 + 4
 
 

@@ -13,7 +13,7 @@ from bertlab.model.transformer import Transformer, TransformerConfig
 from bertlab.seq2seq.recurrent import Recurrent
 from bertlab.seq2seq.tasks import copy_at_distance
 from bertlab.seq2seq.training import exact_match, label_smoothed_loss, train, warmup_rate
-from bertlab.seq2seq.vocabulary import PAD, Pair, Vocabulary
+from bertlab.seq2seq.vocabulary import PAD_ID, Pair, Vocabulary
 
 
 @given(st.integers(0, 1000), st.sampled_from([0.0, 0.1, 0.5, 1.0]))
@@ -21,10 +21,10 @@ def test_the_loss_equals_pytorchs_and_so_does_its_gradient(seed, smoothing):
     generator = torch.Generator().manual_seed(seed)
     logits = (3 * torch.randn(4, 7, 11, generator=generator)).requires_grad_()
     targets = torch.randint(0, 11, (4, 7), generator=generator)
-    targets[0, 0], targets[1, 3:] = 5, PAD
+    targets[0, 0], targets[1, 3:] = 5, PAD_ID
     got = label_smoothed_loss(logits, targets, smoothing)
     expected = F.cross_entropy(
-        logits.flatten(0, 1), targets.flatten(), ignore_index=PAD, label_smoothing=smoothing
+        logits.flatten(0, 1), targets.flatten(), ignore_index=PAD_ID, label_smoothing=smoothing
     )
     torch.testing.assert_close(got, expected)
     (mine,) = torch.autograd.grad(got, logits)
@@ -177,7 +177,7 @@ def test_no_pairs_are_refused(task):
 
 def test_padding_alone_costs_nothing_and_shapes_are_not_broadcast():
     logits, targets = torch.randn(2, 3, 5, generator=torch.Generator()), torch.ones(2, 3).long()
-    assert label_smoothed_loss(logits, torch.full_like(targets, PAD)).item() == 0
+    assert label_smoothed_loss(logits, torch.full_like(targets, PAD_ID)).item() == 0
     for wrong in (targets[:1], targets[:, :1], targets.flatten()):
         with pytest.raises(ValueError, match=r"logits must be \[B, T, V\] and targets \[B, T\]"):
             label_smoothed_loss(logits, wrong)

@@ -7,7 +7,7 @@ import torch
 from bs4 import BeautifulSoup
 
 from bertlab.seq2seq.decoding import Beam, Hypothesis
-from bertlab.seq2seq.vocabulary import END, START, Vocabulary
+from bertlab.seq2seq.vocabulary import END_ID, START_ID, Vocabulary
 from bertlab.viz.decodings import beam_flipbook, decoding_flipbook
 
 SOURCE = ["5", " ", "<"]
@@ -55,10 +55,10 @@ def test_tensors_that_do_not_fit_are_refused():
 
 def test_a_beam_shows_what_it_kept_and_finished_texts_hold_their_place():
     vocabulary = Vocabulary("ab")  # ids 3 and 4
-    a, b = Hypothesis((START, 3), math.log(0.6)), Hypothesis((START, 4), math.log(0.4))
-    done = Hypothesis((START, 4, END), math.log(0.36))
-    ab = Hypothesis((START, 3, 4), math.log(0.3))
-    last = Hypothesis((START, 3, 4, END), math.log(0.2))
+    a, b = Hypothesis((START_ID, 3), math.log(0.6)), Hypothesis((START_ID, 4), math.log(0.4))
+    done = Hypothesis((START_ID, 4, END_ID), math.log(0.36))
+    ab = Hypothesis((START_ID, 3, 4), math.log(0.3))
+    last = Hypothesis((START_ID, 3, 4, END_ID), math.log(0.2))
     beam = Beam([done, last], [[a, b], [done, ab], [last]])
     texts = [
         [[cell.get_text() for cell in row.find_all("td")] for row in page.select("tbody tr")]

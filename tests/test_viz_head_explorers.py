@@ -17,7 +17,7 @@ from bertlab.interpretability.traces import trace
 from bertlab.model import Bert, BertConfig
 from bertlab.tokenizers import WordPiece
 from bertlab.viz import head_explorer, head_maps
-from bertlab.viz.heat_tables import heat_colours, pack, table_height
+from bertlab.viz.heat_tables import heat_colours, pack_roots, table_height
 
 TOKENS = ["[CLS]", "the", "<b>", "[SEP]"]
 CORPUS = ["the cats sat on the mat", "my two dogs sat with the cat"]
@@ -95,7 +95,7 @@ def test_the_page_holds_the_probabilities_of_all_heads():
 
 @given(st.floats(1e-6, 1))
 def test_a_small_probability_keeps_its_digits(probability):
-    roots = int.from_bytes(base64.b64decode(pack(torch.tensor([probability]))), "little")
+    roots = int.from_bytes(base64.b64decode(pack_roots(torch.tensor([probability]))), "little")
     assert (roots / 65535) ** 2 == pytest.approx(probability, rel=0.02, abs=1e-8)
 
 

@@ -15,10 +15,10 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from bertlab.finetuning.sentences import SentenceEncoder
-from bertlab.finetuning.texts import PAD, batches_by_length, collate, encode_texts
+from bertlab.finetuning.texts import batches_by_length, collate, encode_texts
 from bertlab.finetuning.tuning import TuningConfig
 from bertlab.model.checks import values_are_at_hand
-from bertlab.tokenizers.encoding import Encoding
+from bertlab.tokenizers.encoding import PAD, Encoding
 from bertlab.training.optimizers import adamw
 from bertlab.training.rows import Row, gather_rows
 from bertlab.training.steps import seed_dropout, update

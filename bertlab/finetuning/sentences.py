@@ -15,11 +15,12 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 from tqdm.auto import tqdm
 
-from bertlab.finetuning.texts import PAD, check_fits, collate, encode_texts
+from bertlab.finetuning.texts import check_fits, collate, encode_texts
 from bertlab.model.bert import Bert
 from bertlab.model.checks import values_are_at_hand
 from bertlab.model.modes import evaluation_mode
 from bertlab.model.pretrained import load_pretrained, load_tokenizer
+from bertlab.tokenizers.encoding import PAD
 from bertlab.tokenizers.tokenizer import Tokenizer
 
 MOST_TOKENS = 1024  # of a batch; its largest tensor is then 6 MB in a model of MiniLM's size

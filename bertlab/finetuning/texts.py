@@ -8,10 +8,8 @@ import torch
 from torch import Tensor
 
 from bertlab.model.config import BertConfig
-from bertlab.tokenizers.encoding import CLS, SEP, Encoding
+from bertlab.tokenizers.encoding import CLS, PAD, SEP, Encoding
 from bertlab.tokenizers.tokenizer import Tokenizer
-
-PAD = "[PAD]"
 
 
 class TextBatch(NamedTuple):

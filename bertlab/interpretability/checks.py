@@ -10,7 +10,7 @@ from bertlab.model.bert import Bert
 TOLERANCE = 1e-2  # a row of half-precision probabilities sums to 1 no closer than this
 
 
-def check_layers(where: str, attentions: Sequence[Tensor]) -> list[Tensor]:
+def check_attentions(where: str, attentions: Sequence[Tensor]) -> list[Tensor]:
     """One text's attentions, a tensor a layer, each as float32 [H, L, L] on the CPU.
 
     A leading batch axis of 1 is dropped; layers may differ in their number of heads, as after

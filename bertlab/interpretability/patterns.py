@@ -15,7 +15,7 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from bertlab.interpretability.checks import check_layers
+from bertlab.interpretability.checks import check_attentions
 from bertlab.interpretability.traces import Trace
 from bertlab.tokenizers.encoding import CLS, SEP
 
@@ -157,7 +157,7 @@ def _of_one_model(where: str, traces: Sequence[Trace]) -> list[Tensor]:
     """One [n_layers, H, L, L] a text, whose L may differ."""
     if not traces:
         raise ValueError(f"{where}: traces must hold at least one; got none")
-    attentions = [torch.stack(check_layers(where, trace.attentions)) for trace in traces]
+    attentions = [torch.stack(check_attentions(where, trace.attentions)) for trace in traces]
     if len(shapes := {tuple(attention.shape[:-2]) for attention in attentions}) > 1:
         raise ValueError(
             f"{where}: traces must be of one model, with as many layers and heads; "

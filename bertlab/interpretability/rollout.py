@@ -14,7 +14,7 @@ from scipy import sparse
 from scipy.sparse.csgraph import maximum_flow
 from torch import Tensor
 
-from bertlab.interpretability.checks import check_layers
+from bertlab.interpretability.checks import check_attentions
 
 UNITS = 10**9  # a capacity of 1, in the whole numbers that SciPy's flow counts
 
@@ -48,7 +48,7 @@ def attention_rollout(attentions: Sequence[Tensor]) -> Tensor:
     tensor([[0.5000, 0.5000],
             [0.5000, 0.5000]])
     """
-    layers = check_layers("attention_rollout", attentions)
+    layers = check_attentions("attention_rollout", attentions)
     rollout = torch.eye(layers[0].shape[-1])
     for attention in layers:
         rollout = with_residual(attention) @ rollout  # [L, L]
@@ -73,7 +73,7 @@ def attention_flow(attentions: Sequence[Tensor], query: int) -> Tensor:
     >>> attention_flow([swap, swap], query=0)
     tensor([1., 1.])
     """
-    layers = check_layers("attention_flow", attentions)
+    layers = check_attentions("attention_flow", attentions)
     length = layers[0].shape[-1]
     if not 0 <= query < length:
         raise ValueError(

@@ -4,9 +4,8 @@ import torch
 
 from bertlab.model.heads import BertForPreTraining
 from bertlab.model.modes import evaluation_mode
+from bertlab.tokenizers.encoding import MASK
 from bertlab.tokenizers.tokenizer import Tokenizer
-
-MASK = "[MASK]"
 
 
 def fill_mask(

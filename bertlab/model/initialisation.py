@@ -4,7 +4,7 @@ import torch
 from torch import nn
 
 
-def initialise_evenly(model: nn.Module, generator: torch.Generator) -> None:
+def initialise_xavier(model: nn.Module, generator: torch.Generator) -> None:
     """Draw every weight anew so that a layer's outputs vary about as much as its inputs.
 
     Matrices are uniform as in Glorot & Bengio (2010), embeddings normal with standard deviation

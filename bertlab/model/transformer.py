@@ -18,7 +18,7 @@ from bertlab.model.attention import MultiHeadAttention
 from bertlab.model.config import check_sizes
 from bertlab.model.dropout import Dropout
 from bertlab.model.embeddings import sinusoidal_positions
-from bertlab.model.initialisation import initialise_evenly
+from bertlab.model.initialisation import initialise_xavier
 from bertlab.model.layers import EncoderLayer, FeedForward, LayerNorm
 from bertlab.model.token_checks import check_ids, check_memory, check_tokens_mask
 
@@ -106,7 +106,7 @@ class Transformer(nn.Module):
         self.dropout = Dropout(config.dropout)
         positions = sinusoidal_positions(config.max_length, config.d_model)
         self.register_buffer("positions", positions, persistent=False)
-        initialise_evenly(self, torch.Generator().manual_seed(seed))
+        initialise_xavier(self, torch.Generator().manual_seed(seed))
 
     def forward(
         self,

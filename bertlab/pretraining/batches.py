@@ -19,10 +19,9 @@ from bertlab.pretraining.masking import Masking, mask_tokens
 from bertlab.pretraining.negatives import ANYWHERE, Negatives
 from bertlab.pretraining.pairs import Pairs, plan_pairs
 from bertlab.pretraining.token_store import TokenStore
-from bertlab.tokenizers.encoding import CLS, SEP
+from bertlab.tokenizers.encoding import CLS, PAD, SEP
 from bertlab.tokenizers.tokenizer import Tokenizer
 
-PAD = "[PAD]"
 WINDOW = 64  # batches' worth of pairs that are sorted by length together
 MULTIPLE = 8  # lengths are rounded up to it: few different shapes, and fast ones
 

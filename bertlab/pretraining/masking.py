@@ -11,10 +11,10 @@ import torch
 from torch import Tensor
 
 from bertlab._checks import check_ids
+from bertlab.tokenizers.encoding import MASK
 from bertlab.tokenizers.tokenizer import Tokenizer
 from bertlab.tokenizers.wordpiece import WordPiece
 
-MASK = "[MASK]"
 MASKED_SHARE, RANDOM_SHARE = 0.8, 0.1  # of the chosen tokens; the rest stays as it is
 
 

@@ -13,7 +13,7 @@ import torch
 
 from bertlab.seq2seq.decoding import EncoderDecoder, evaluating, greedy_decode
 from bertlab.seq2seq.tasks import random_letters
-from bertlab.seq2seq.vocabulary import END, Vocabulary
+from bertlab.seq2seq.vocabulary import END_ID, Vocabulary
 
 
 class LayerCost(NamedTuple):
@@ -89,7 +89,7 @@ def encoding_times(
     times = []
     with evaluating(model):
         for length in lengths:
-            ids = torch.full((batch_size, length), END)
+            ids = torch.full((batch_size, length), END_ID)
             mask = torch.ones_like(ids, dtype=torch.bool)
             model.encode(ids, mask)  # the first call allocates
             taken = []

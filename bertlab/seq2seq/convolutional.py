@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from bertlab.model.initialisation import initialise_evenly
+from bertlab.model.initialisation import initialise_xavier
 from bertlab.model.token_checks import check_ids, check_tokens_mask
 from bertlab.seq2seq.recurrent import LooksBack, check_sizes
 
@@ -50,7 +50,7 @@ class Convolutional(LooksBack):
             self.combine = nn.Linear(2 * d_model, d_model)
             self.unembedding = nn.Linear(d_model, vocab_size)
         self.dropout = nn.Dropout(dropout)
-        initialise_evenly(self, torch.Generator().manual_seed(seed))
+        initialise_xavier(self, torch.Generator().manual_seed(seed))
 
     def encode(self, source_ids: Tensor, source_mask: Tensor | None = None) -> Tensor:
         """[B, L] -> memory [B, L, D]; padding is 0 before every layer, so it says nothing."""

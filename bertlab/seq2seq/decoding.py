@@ -11,7 +11,7 @@ from typing import NamedTuple, Protocol
 import torch
 from torch import Tensor, nn
 
-from bertlab.seq2seq.vocabulary import END, START
+from bertlab.seq2seq.vocabulary import END_ID, START_ID
 
 
 class EncoderDecoder(Protocol):
@@ -41,7 +41,7 @@ def greedy_decode(
     Source: Phuong & Hutter (2022), Algorithm 15 (EDInference) with temperature 0.
     """
     check_max_length("greedy_decode", max_length)
-    ids = torch.full_like(source_ids[:, :1], START)  # [B, 1]
+    ids = torch.full_like(source_ids[:, :1], START_ID)  # [B, 1]
     finished = torch.zeros_like(ids[:, 0], dtype=torch.bool)  # [B]
     steps = []
     with evaluating(model):
@@ -51,7 +51,7 @@ def greedy_decode(
             steps.append(logits.softmax(dim=-1))
             best = logits.argmax(dim=-1)  # [B]
             ids = torch.cat([ids, best[:, None]], dim=1)
-            finished |= best == END
+            finished |= best == END_ID
             if finished.all():
                 break
     return Decoded([until_end(row) for row in ids.tolist()], steps)
@@ -66,7 +66,7 @@ class Hypothesis(NamedTuple):
     @property
     def finished(self) -> bool:
         """Whether it ends with <end>."""
-        return self.ids[-1] == END
+        return self.ids[-1] == END_ID
 
     def score(self, alpha: float) -> float:
         """Log-probability over length penalty: what finished hypotheses are ranked by."""
@@ -104,7 +104,7 @@ def beam_search(
             "beam_search: beam_size must be at least 1 and alpha at least 0; "
             f"got beam_size={beam_size}, alpha={alpha}"
         )
-    growing = [[Hypothesis((START,), 0.0)] for _ in source_ids]
+    growing = [[Hypothesis((START_ID,), 0.0)] for _ in source_ids]
     finished: list[list[Hypothesis]] = [[] for _ in source_ids]
     steps: list[list[list[Hypothesis]]] = [[] for _ in source_ids]
     with evaluating(model):
@@ -167,7 +167,7 @@ def evaluating(model: nn.Module) -> Iterator[None]:
 
 def until_end(ids: list[int]) -> list[int]:
     """Up to the first <end>, which stays."""
-    return ids[: ids.index(END) + 1] if END in ids else ids
+    return ids[: ids.index(END_ID) + 1] if END_ID in ids else ids
 
 
 def check_max_length(where: str, max_length: int) -> None:

@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from bertlab.model.attention import attention
-from bertlab.model.initialisation import initialise_evenly
+from bertlab.model.initialisation import initialise_xavier
 from bertlab.model.token_checks import check_ids, check_memory, check_tokens_mask
 
 
@@ -34,7 +34,7 @@ class Recurrent(nn.Module):
             self.writer = nn.GRU(d_model, d_model, batch_first=True)
             self.unembedding = nn.Linear(d_model, vocab_size)
         self.dropout = nn.Dropout(dropout)
-        initialise_evenly(self, torch.Generator().manual_seed(seed))
+        initialise_xavier(self, torch.Generator().manual_seed(seed))
 
     def encode(self, source_ids: Tensor, source_mask: Tensor | None = None) -> Tensor:
         """The reader's last state, [B, L] -> memory [B, 1, D]: all that is left of the source."""
@@ -91,7 +91,7 @@ class RecurrentWithAttention(LooksBack):
             self.combine = nn.Linear(2 * d_model, d_model)
             self.unembedding = nn.Linear(d_model, vocab_size)
         self.dropout = nn.Dropout(dropout)
-        initialise_evenly(self, torch.Generator().manual_seed(seed))
+        initialise_xavier(self, torch.Generator().manual_seed(seed))
 
     def encode(self, source_ids: Tensor, source_mask: Tensor | None = None) -> Tensor:
         """Every state of the reader: [B, L] -> memory [B, L, D]."""

@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from tqdm.auto import tqdm
 
 from bertlab.seq2seq.decoding import EncoderDecoder, greedy_decode
-from bertlab.seq2seq.vocabulary import PAD, Pair, Vocabulary
+from bertlab.seq2seq.vocabulary import PAD_ID, Pair, Vocabulary
 from bertlab.training.steps import update
 
 
@@ -86,7 +86,7 @@ def label_smoothed_loss(logits: Tensor, targets: Tensor, smoothing: float = 0.1)
     log_probabilities = logits.log_softmax(dim=-1)  # [B, T, V]
     true = log_probabilities.gather(-1, targets[..., None])[..., 0]  # [B, T]
     losses = -(1 - smoothing) * true - smoothing * log_probabilities.mean(dim=-1)
-    asked = targets != PAD
+    asked = targets != PAD_ID
     return (losses * asked).sum() / asked.sum().clamp(min=1)
 
 

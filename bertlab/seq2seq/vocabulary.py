@@ -6,7 +6,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-PAD, START, END = 0, 1, 2
+PAD_ID, START_ID, END_ID = 0, 1, 2
 SPECIALS = ("<pad>", "<start>", "<end>")
 
 
@@ -72,16 +72,16 @@ class Vocabulary:
         """The text up to the first <end>, without <start> and padding."""
         characters = []
         for id in ids:
-            if id == END:
+            if id == END_ID:
                 break
-            if id not in (PAD, START):
+            if id not in (PAD_ID, START_ID):
                 characters.append(self.symbols[id])
         return "".join(characters)
 
     def sources(self, texts: Sequence[str]) -> tuple[Tensor, Tensor]:
         """Ids [B, L] and mask [B, L] of source texts; each ends with <end>."""
-        ids = pad([[*self.encode(text), END] for text in texts])
-        return ids, ids != PAD
+        ids = pad([[*self.encode(text), END_ID] for text in texts])
+        return ids, ids != PAD_ID
 
     def batch(self, pairs: Sequence[Pair]) -> Batch:
         """Pairs as padded ids. Raises ValueError if there is none."""
@@ -90,8 +90,8 @@ class Vocabulary:
         return Batch(
             source_ids,
             source_mask,
-            target_inputs=pad([[START, *ids] for ids in targets]),
-            target_outputs=pad([[*ids, END] for ids in targets]),
+            target_inputs=pad([[START_ID, *ids] for ids in targets]),
+            target_outputs=pad([[*ids, END_ID] for ids in targets]),
         )
 
 
@@ -105,4 +105,4 @@ def pad(sequences: Sequence[Sequence[int]]) -> Tensor:
     if not sequences:
         raise ValueError("pad: sequences must hold at least one sequence; got none")
     longest = max(map(len, sequences))
-    return torch.tensor([[*ids, *[PAD] * (longest - len(ids))] for ids in sequences])
+    return torch.tensor([[*ids, *[PAD_ID] * (longest - len(ids))] for ids in sequences])

@@ -10,7 +10,7 @@ from typing import NamedTuple
 Span = tuple[int, int]
 
 # BERT's names: for what cannot be cut, for the start of a text, for the end of one.
-UNKNOWN, CLS, SEP = "[UNK]", "[CLS]", "[SEP]"
+PAD, UNKNOWN, CLS, SEP, MASK = "[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"  # of BERT
 
 
 class Stretch(NamedTuple):
@@ -81,13 +81,13 @@ class Encoding:
         return f"Encoding({len(self.ids)} tokens: {', '.join(self.tokens[:shown])}{more})"
 
 
-def kept_lengths(first: int, second: int, room: int) -> tuple[int, int]:
+def truncated_lengths(first: int, second: int, room: int) -> tuple[int, int]:
     """How many tokens of two texts fit into `room`: the longer one gives way first.
 
     If both must be cut, each gets half, the second one the odd token: equal to Hugging Face's
-    `longest_first`. A single text is a pair whose second text is empty.
+    strategy of this name. A single text is a pair whose second text is empty.
 
-    >>> kept_lengths(10, 3, 9), kept_lengths(10, 10, 9)
+    >>> truncated_lengths(10, 3, 9), truncated_lengths(10, 10, 9)
     ((6, 3), (4, 5))
     """
     if first + second <= room:

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from bertlab.tokenizers import tokenizer_json, tokenizer_reading
 from bertlab.tokenizers.checks import check_gains, check_longest_word, check_normalization
-from bertlab.tokenizers.encoding import CLS, SEP, UNKNOWN
+from bertlab.tokenizers.encoding import CLS, MASK, PAD, SEP, UNKNOWN
 from bertlab.tokenizers.file_options import (
     BERT_NORMALIZER,
     WORDPIECE_DECODER,
@@ -28,7 +28,7 @@ from bertlab.tokenizers.vocab_txt import read_vocab, write_vocab
 from bertlab.tokenizers.words import count_words, split_chunks, split_words, word_spans
 
 ORDINARY = 100  # characters; longer words are rare, and cut in another way
-BERT_SPECIAL_TOKENS = ("[PAD]", UNKNOWN, CLS, SEP, "[MASK]")
+BERT_SPECIAL_TOKENS = (PAD, UNKNOWN, CLS, SEP, MASK)
 CRITERIA = (*SCORED, "frequency")
 NORMALIZER = {"type": "BertNormalizer", "clean_text": True, "handle_chinese_chars": True}
 

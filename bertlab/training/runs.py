@@ -78,7 +78,7 @@ def run_pretraining(
     what `prepare_corpus` and `pretrain` raise.
     """
     folder, progress = Path(folder), progress and processes.first
-    tell = tqdm.write if progress else lambda line: None
+    log = tqdm.write if progress else lambda line: None
     new = settings is not None
     if not new:
         settings = RunSettings.load(folder)
@@ -88,22 +88,22 @@ def run_pretraining(
         )
     check_divisible(settings, processes)
     with claimed(folder, processes):
-        tell(f"{settings.corpus}: " + ("reading and cutting into tokens" if new else "going on"))
+        log(f"{settings.corpus}: " + ("reading and cutting into tokens" if new else "going on"))
         if new and own_path(settings.corpus) is None and Path(settings.corpus).exists():
-            tell(f"(that is the catalogue's; write ./{settings.corpus} for what is in this folder)")
+            log(f"(that is the catalogue's; write ./{settings.corpus} for what is in this folder)")
         corpus = in_turn(processes, partial(_prepare, folder, settings, new, progress))
         data, validation = batches_of(corpus, settings)
         config = settings.model_config(len(corpus.tokenizer.vocab))
         model = BertForPreTraining(config)
         model = STARTS[settings.start](model, settings.training.seed).to(device)
-        tell(what_is_read(corpus))
+        log(corpus_summary(corpus))
         if new:
             for side in (data, validation):
                 side.epoch(0)  # raises if there are too few pairs, before anything is kept
             settings = with_steps(settings, model, data, processes)
             if processes.first:
                 settings.save(folder)
-        tell(what_is_trained(settings, model, device, processes))
+        log(training_summary(settings, model, device, processes))
         short = round(settings.short_first * settings.training.steps)
         rows = pretrain(
             model,
@@ -111,7 +111,7 @@ def run_pretraining(
             settings.training,
             validation=validation,
             folder=folder,
-            watch=lambda row: tell(held_out_line(row)) if row["kind"] == "held-out" else None,
+            watch=lambda row: log(held_out_line(row)) if row["kind"] == "held-out" else None,
             snapshots=snapshot_steps(settings.training.steps, settings.snapshots),
             workers=workers,
             processes=processes,
@@ -121,11 +121,11 @@ def run_pretraining(
         outcome = Outcome(rows[-1]["step"] if rows else steps, steps, rows)
         if outcome.finished and processes.first:
             save_pretrained(model, folder / "model", corpus.tokenizer)
-            tell("of the held-out next sentences right, by where the others come from:")
+            log("of the held-out next sentences right, by where the others come from:")
             found = next_sentence_rows(model, validation)
             save_rows(found, folder / "next_sentences.json")
             for row in found:
-                tell(f"  {row}")
+                log(f"  {row}")
     return outcome
 
 
@@ -213,7 +213,7 @@ def seconds_a_step(
     return time_steps(min(50, max(5, round(TRIAL_SECONDS / time_steps(1)))))
 
 
-def what_is_read(corpus: PreparedCorpus) -> str:
+def corpus_summary(corpus: PreparedCorpus) -> str:
     """A line about the data."""
     _, training, validation = corpus
     return (
@@ -223,7 +223,7 @@ def what_is_read(corpus: PreparedCorpus) -> str:
     )
 
 
-def what_is_trained(
+def training_summary(
     settings: RunSettings, model: BertForPreTraining, device: torch.device, processes: Processes
 ) -> str:
     """A line about the model and the work ahead."""

@@ -2,8 +2,9 @@
 
 import html
 
-from bertlab.model.fill_mask import MASK, fill_mask
+from bertlab.model.fill_mask import fill_mask
 from bertlab.model.heads import BertForPreTraining
+from bertlab.tokenizers.encoding import MASK
 from bertlab.tokenizers.tokenizer import Tokenizer
 from bertlab.viz.fill_mask_bars import describe
 from bertlab.viz.frames import read_asset

@@ -58,14 +58,14 @@ def map_facts(layers: Tensor, tokens: list[str]) -> dict[str, Any]:
         "octaves": OCTAVES,
         "numbersUpTo": NUMBERS_UP_TO,
         "smallUpTo": SMALL_UP_TO,
-        "packed": pack(layers),
+        "packed": pack_roots(layers),
     }
 
 
-def pack(probabilities: Tensor) -> str:
+def pack_roots(probabilities: Tensor) -> str:
     """Probabilities as text, 16 bits each: their square roots, which keep small ones exact.
 
-    >>> pack(torch.tensor([0.0, 1.0]))
+    >>> pack_roots(torch.tensor([0.0, 1.0]))
     'AAD//w=='
     """
     return base64.b64encode(_roots(probabilities).numpy().astype("<u2").tobytes()).decode()

@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 import torch
 from torch import Tensor
 
-from bertlab.pretraining.masking import MASK, Masked
+from bertlab.pretraining.masking import Masked
+from bertlab.tokenizers.encoding import MASK
 from bertlab.tokenizers.tokenizer import Tokenizer
 from bertlab.viz.flipbooks import bar, flipbook_grid
 from bertlab.viz.frames import Frame, read_asset

@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from bertlab.data.toyworld.world import CLS, PAD, SEP, TOYWORLD, World
+from bertlab.data.toyworld.world import CLS_ID, PAD_ID, SEP_ID, TOYWORLD, World
 
 
 class Pairs(NamedTuple):
@@ -66,7 +66,7 @@ def pairs(n: int, seed: int, world: World = TOYWORLD) -> Pairs:
     ids, segment_ids = join(
         draw_words(first, world, generator), draw_words(second, world, generator)
     )
-    return Pairs(ids, segment_ids, ids != PAD, next_sentence)
+    return Pairs(ids, segment_ids, ids != PAD_ID, next_sentence)
 
 
 def draw_states(n: int, world: World, generator: torch.Generator) -> Tensor:
@@ -102,17 +102,17 @@ def join(first: Tensor, second: Tensor) -> tuple[Tensor, Tensor]:
     first, second: [n, I].
     """
     n, width = first.shape
-    ids = torch.full((n, 1 + 2 * width), PAD)
-    ids[:, 0] = CLS
+    ids = torch.full((n, 1 + 2 * width), PAD_ID)
+    ids[:, 0] = CLS_ID
     ids[:, 1 : 1 + width] = first
-    start = 1 + (first != PAD).sum(dim=1, keepdim=True)  # [n, 1], where B begins
+    start = 1 + (first != PAD_ID).sum(dim=1, keepdim=True)  # [n, 1], where B begins
     places = start + torch.arange(width)
     ids.scatter_(1, places, second)
-    segment_ids = (torch.arange(ids.shape[1]) >= start) & (ids != PAD)
+    segment_ids = (torch.arange(ids.shape[1]) >= start) & (ids != PAD_ID)
     return ids, segment_ids.long()
 
 
 def spell(ids: list[int], world: World) -> str:
     """A sentence as text, with a capital letter."""
-    text = " ".join(world.spelling[id] for id in ids if id not in (SEP, PAD))
+    text = " ".join(world.spelling[id] for id in ids if id not in (SEP_ID, PAD_ID))
     return text[:1].upper() + text[1:]

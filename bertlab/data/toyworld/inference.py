@@ -20,7 +20,7 @@ from bertlab.data.toyworld.reading import (
     masking_matrix,
     read_pairs,
 )
-from bertlab.data.toyworld.world import MASK, N_SPECIAL, TOYWORLD, World
+from bertlab.data.toyworld.world import MASK_ID, N_SPECIAL, TOYWORLD, World
 
 CHUNK = 512  # pairs that are read at once: bounds the memory
 
@@ -47,7 +47,7 @@ def posterior(
 
     >>> a, b = "[MASK] finds [MASK] drum near the lake", "her drum makes her happy"
     >>> ids = torch.tensor([TOYWORLD.tokenizer.encode(a, b).ids])
-    >>> guesses = posterior(ids, ids == MASK)
+    >>> guesses = posterior(ids, ids == MASK_ID)
     >>> [TOYWORLD.spelling[guess.argmax()] for guess in guesses]
     ['she', 'her']
     """
@@ -212,6 +212,6 @@ def _chunks(ids: Tensor, predict: Tensor) -> Iterator[tuple[Tensor, Tensor]]:
             f"toyworld: predict must be boolean and have the shape of ids, {list(ids.shape)}; "
             f"got {predict.dtype} {list(predict.shape)}"
         )
-    if (predict & (ids < N_SPECIAL) & (ids != MASK)).any():
+    if (predict & (ids < N_SPECIAL) & (ids != MASK_ID)).any():
         raise ValueError("toyworld: predict must be False at [CLS], [SEP] and padding")
     return zip(ids.split(CHUNK), predict.split(CHUNK), strict=True)

@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from bertlab.data.toyworld.world import CLS, MASK, N_SPECIAL, PAD, SEP, World
+from bertlab.data.toyworld.world import CLS_ID, MASK_ID, N_SPECIAL, PAD_ID, SEP_ID, World
 
 # The masking of Devlin et al. (2019): 15 % of the words are chosen, and of these ...
 PROBABILITY, MASKED_SHARE, RANDOM_SHARE = 0.15, 0.8, 0.1
@@ -30,8 +30,8 @@ def read_pairs(ids: Tensor, world: World, probability: float) -> Reading:
 
     Raises ValueError if a row is no pair of this world.
     """
-    ends = ids == SEP  # [B, L]
-    if (ids[:, 0] != CLS).any() or (ends.sum(dim=1) != 2).any():
+    ends = ids == SEP_ID  # [B, L]
+    if (ids[:, 0] != CLS_ID).any() or (ends.sum(dim=1) != 2).any():
         raise ValueError("toyworld: ids must be rows of [CLS] A [SEP] B [SEP], with padding behind")
     sentence = ends.cumsum(dim=1) - ends.long()
     start = 1 + ends.int().argmax(dim=1, keepdim=True)  # [B, 1], where B begins
@@ -39,8 +39,8 @@ def read_pairs(ids: Tensor, world: World, probability: float) -> Reading:
 
     log_read = log_reading_table(world, probability)
     places = torch.arange(len(log_read))  # [I]
-    padded = F.pad(ids, (0, len(places)), value=PAD)
-    first = torch.where(1 + places < start, padded[:, 1 : 1 + len(places)], PAD)
+    padded = F.pad(ids, (0, len(places)), value=PAD_ID)
+    first = torch.where(1 + places < start, padded[:, 1 : 1 + len(places)], PAD_ID)
     tokens = torch.stack([first, padded.gather(1, start + places)], dim=1)  # [B, 2, I]
     evidence = log_read[places, tokens].sum(dim=2)  # [B, 2, K, J]
     best = sum(part.amax(dim=-1) for part in evidence.split(world.sizes, dim=-1)).amax(dim=2)
@@ -69,7 +69,7 @@ def masking_matrix(world: World, *, chosen: float) -> Tensor:
     """
     size = len(world.spelling)
     hidden = (1 - MASKED_SHARE - RANDOM_SHARE) * torch.eye(size)
-    hidden[:, MASK] += MASKED_SHARE
+    hidden[:, MASK_ID] += MASKED_SHARE
     hidden[:, N_SPECIAL:] += RANDOM_SHARE / (size - N_SPECIAL)
     matrix = (1 - chosen) * torch.eye(size) + chosen * hidden
     matrix[:N_SPECIAL] = torch.eye(size)[:N_SPECIAL]

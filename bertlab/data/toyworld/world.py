@@ -11,7 +11,7 @@ from torch import Tensor
 
 from bertlab.tokenizers.wordpiece import BERT_SPECIAL_TOKENS, WordPiece
 
-PAD, CLS, SEP, MASK = (BERT_SPECIAL_TOKENS.index(t) for t in ("[PAD]", "[CLS]", "[SEP]", "[MASK]"))
+PAD_ID, _, CLS_ID, SEP_ID, MASK_ID = range(len(BERT_SPECIAL_TOKENS))
 N_SPECIAL = len(BERT_SPECIAL_TOKENS)  # their ids come first
 PARTS = ("heroes", "places", "things", "moods")  # of what is hidden behind a sentence
 
