@@ -81,13 +81,13 @@ class Encoding:
         return f"Encoding({len(self.ids)} tokens: {', '.join(self.tokens[:shown])}{more})"
 
 
-def truncated_lengths(first: int, second: int, room: int) -> tuple[int, int]:
+def cut_lengths(first: int, second: int, room: int) -> tuple[int, int]:
     """How many tokens of two texts fit into `room`: the longer one gives way first.
 
     If both must be cut, each gets half, the second one the odd token: equal to Hugging Face's
     strategy of this name. A single text is a pair whose second text is empty.
 
-    >>> truncated_lengths(10, 3, 9), truncated_lengths(10, 10, 9)
+    >>> cut_lengths(10, 3, 9), cut_lengths(10, 10, 9)
     ((6, 3), (4, 5))
     """
     if first + second <= room:

@@ -24,16 +24,7 @@ from typing import Any, Self
 
 from bertlab.tokenizers import tokenizer_json
 from bertlab.tokenizers.checks import check_merges, check_vocab
-from bertlab.tokenizers.encoding import (
-    CLS,
-    SEP,
-    Encoding,
-    Kept,
-    Part,
-    Span,
-    Stretch,
-    truncated_lengths,
-)
+from bertlab.tokenizers.encoding import CLS, SEP, Encoding, Kept, Part, Span, Stretch, cut_lengths
 from bertlab.tokenizers.merges import Pair
 from bertlab.tokenizers.offsets import spans_of_widths
 
@@ -129,7 +120,7 @@ class Tokenizer(ABC):
                     f"that are added; got {max_length}"
                 )
             lengths = [len(part.ids) for part in parts]
-            kept = truncated_lengths(lengths[0], sum(lengths[1:]), max_length - added)
+            kept = cut_lengths(lengths[0], sum(lengths[1:]), max_length - added)
             parts = [part.cut(length) for part, length in zip(parts, kept, strict=False)]
         if adds:
             ends = [self._special_part(SEP, part.segment) for part in parts]
