@@ -58,15 +58,16 @@ class Opened:
 
 @pytest.fixture
 def follow(tab, lab, keep_screenshot):
-    """`follow("04_attention", use)` runs a lecture and uses it, in JupyterLab and exported.
+    """`follow("04_attention", use, last)` runs a lecture and uses it, in JupyterLab and exported.
 
-    last: the id of the cell with the last view that is used; what stands behind it is left out.
+    last: the id of the cell with the last view that is used; what stands behind it is left out,
+    for `tests/test_lectures.py` runs the whole page.
     """
 
-    def run(name, use, last=None):
+    def run(name, use, last):
         notebook = nbformat.read(ROOT / "lectures" / f"{name}.ipynb", as_version=4)
         ids = [cell.id for cell in notebook.cells]
-        notebook.cells = notebook.cells[: ids.index(last) + 1 if last else None]
+        notebook.cells = notebook.cells[: ids.index(last) + 1]
         copy = lab.folder / f"{name}.ipynb"
         nbformat.write(notebook, copy)
         lab.open(tab.page, copy.name)
@@ -133,7 +134,7 @@ def test_lecture_01_steps_through_merges(follow):
         expect(long.locator(".caption")).to_contain_text("Merge 30 of 30")
         assert long.locator(".page:visible").count() == 1
 
-    follow("01_words_to_subwords", use)
+    follow("01_words_to_subwords", use, last="wikipedia-stepper")
 
 
 def test_lecture_04_shows_the_weights_of_the_published_model(follow):
@@ -170,7 +171,7 @@ def test_lecture_04_shows_the_weights_of_the_published_model(follow):
         assert 0 < visible <= len(tokens)
         opened.tab.page.mouse.move(0, 0)
 
-    follow("04_attention", use)
+    follow("04_attention", use, last="real-view")
 
 
 def test_lecture_07_rolls_the_dice(follow):
@@ -189,7 +190,7 @@ def test_lecture_07_rolls_the_dice(follow):
         assert numbers == [sum(fates.values()), *fates.values()]
         assert numbers[0] > 0
 
-    follow("07_objectives", use)
+    follow("07_objectives", use, last="widget-shown")
 
 
 def test_lecture_10_shows_the_heads_of_both_models(follow):
