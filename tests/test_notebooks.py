@@ -22,7 +22,7 @@ LECTURES = sorted(ROOT.glob("lectures/*.ipynb"))
 RELEASED = sorted(ROOT.glob("exercises/*/*.ipynb"))
 SOURCES = sorted(ROOT.glob("solutions/*/*.ipynb"))
 # What a lecture may take, in processor time for each of two cores; 90 seconds if nothing is said.
-# Lecture 8 needs 127, lectures 9, 11 and 12 need 31 to 44; the rest is for slower machines.
+# Lecture 8 needs 84, lectures 9, 11 and 12 need 31 to 44; the rest is for slower machines.
 SECONDS = {
     "08_pretraining": 300,
     "09_finetuning": 120,
