@@ -6,17 +6,12 @@ anew, as the grader will.
 """
 
 import html
-import inspect
-import re
-import sys
 from collections import Counter
-from collections.abc import Iterator
-from itertools import chain
-from typing import NamedTuple
+from collections.abc import Callable, Iterator
+from contextvars import ContextVar
+from functools import wraps
+from typing import Any, NamedTuple
 
-# `bertlab.check.ps3_scores` holds checks of assignment ps3; so does `bertlab.check.ps3_heads`.
-ASSIGNMENT = re.compile(r"bertlab\.check\.(?P<assignment>ps\d+)_\w+")
-TASK = re.compile(r"Task (\d+)")
 # A letter and a shape besides the colour, dark green on light green as in the line above it.
 BOX = (
     "display:inline-block;vertical-align:middle;width:14px;height:14px;margin-right:3px;"
@@ -30,12 +25,37 @@ class Task(NamedTuple):
 
     assignment: str
     name: str
-    number: int = 0
+    number: int
 
 
+_declared: dict[tuple[str, str], Task] = {}
+_running: ContextVar[Task | None] = ContextVar("the task that is checked", default=None)
 # What has passed, and how often each was tried, in this session; keys are a task's first two.
 _passed: set[tuple[str, str]] = set()
 _tries: Counter[tuple[str, str]] = Counter()
+
+
+def task(assignment: str, number: int) -> Callable[[Callable], Callable]:
+    """Declare a check: of which assignment ("ps3") it is, and of which task there.
+
+    The check has the name of the function that it looks at.
+    """
+
+    def declare(check: Callable) -> Callable:
+        own = Task(assignment, check.__name__, number)
+        _declared[own[:2]] = own
+
+        @wraps(check)
+        def declared(*arguments: Any, **named: Any) -> Any:
+            before = _running.set(_running.get() or own)
+            try:
+                return check(*arguments, **named)
+            finally:
+                _running.reset(before)
+
+        return declared
+
+    return declare
 
 
 class Progress(NamedTuple):
@@ -114,40 +134,18 @@ def progress_of(assignment: str) -> Progress:
 
 
 def tasks_of(assignment: str) -> tuple[Task, ...]:
-    """The functions of an assignment ("ps3"), in the notebook's order.
+    """The functions of an assignment ("ps3"), in the notebook's order: by number, then as declared.
 
-    A check is a public function that returns `Passed`; its docstring begins with its task. Of two
-    checks of one task, the one in the module that all checks are taken from comes last.
+    Of two checks of one task, that in the module which all checks are taken from comes last, since
+    it imports the others.
     """
-    modules = [m for name, m in list(sys.modules.items()) if _assignment(name) == assignment]
-    checks = [
-        [check for check in vars(module).values() if _is_check_of(assignment, check)]
-        for module in modules
-    ]
-    everything = modules[checks.index(max(checks, key=len))].__name__ if modules else ""
-    found = {}
-    for check in chain(*checks):
-        number = TASK.match(inspect.getdoc(check) or "")
-        line = check.__code__.co_firstlineno
-        place = (int(number[1]) if number else 0, check.__module__ == everything, line)
-        found[check.__name__] = place
-    ordered = sorted(found, key=found.__getitem__)
-    return tuple(Task(assignment, name, found[name][0]) for name in ordered)
+    found = [one for one in _declared.values() if one.assignment == assignment]
+    return tuple(sorted(found, key=lambda one: one.number))
 
 
 def checked_now() -> Task | None:
-    """The task whose check has called us, or None outside of assignments.
-
-    Helpers may stand between: it is the outermost function of the assignment's modules.
-    """
-    task, frame = None, sys._getframe(1)
-    while frame is not None:
-        if assignment := _assignment(frame.f_globals.get("__name__", "")):
-            task = Task(assignment, frame.f_code.co_name)
-        elif task is not None:
-            return task
-        frame = frame.f_back
-    return task
+    """The task whose check is running, the outermost of several; None outside of assignments."""
+    return _running.get()
 
 
 def begun(task: Task | None) -> None:
@@ -172,15 +170,3 @@ def start_over() -> None:
     """Forget what has passed and how often it was tried."""
     _passed.clear()
     _tries.clear()
-
-
-def _assignment(module: object) -> str | None:
-    found = ASSIGNMENT.fullmatch(str(module))
-    return found["assignment"] if found else None
-
-
-def _is_check_of(assignment: str, value: object) -> bool:
-    if not inspect.isfunction(value) or value.__name__.startswith("_"):
-        return False
-    returns = getattr(value.__annotations__.get("return"), "__name__", "")
-    return returns == "Passed" and _assignment(value.__module__) == assignment

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from functools import partial
 
 from bertlab.check.feedback import Check, Passed
-from bertlab.check.progress import progress_of
+from bertlab.check.progress import progress_of, task
 from bertlab.check.trained import vocab_and_merges
 
 # `check.progress()` shows how far you are.
@@ -26,8 +26,9 @@ TOKENS = ["[UNK]", *ALPHABET, "st", "me", "men"]
 VOCAB = {token: id for id, token in enumerate(TOKENS)}
 
 
+@task("ps1", 1)
 def word_tokens(function: Callable) -> Passed:
-    """Task 1: words in the vocabulary stay, others become <UNK>."""
+    """Words in the vocabulary stay, others become <UNK>."""
     check = Check(
         "word_tokens",
         function,
@@ -53,8 +54,9 @@ def word_tokens(function: Callable) -> Passed:
     return check.passed()
 
 
+@task("ps1", 2)
 def count_pairs(function: Callable) -> Passed:
-    """Task 2: occurrences of neighbouring symbols."""
+    """Occurrences of neighbouring symbols."""
     check = Check(
         "count_pairs",
         function,
@@ -113,8 +115,9 @@ def count_pairs(function: Callable) -> Passed:
     return check.passed()
 
 
+@task("ps1", 3)
 def best_pair(function: Callable) -> Passed:
-    """Task 3: the most frequent pair, ties by id."""
+    """The most frequent pair, ties by id."""
     check = Check(
         "best_pair",
         function,
@@ -151,8 +154,9 @@ def best_pair(function: Callable) -> Passed:
     return check.passed()
 
 
+@task("ps1", 4)
 def merge_pair(function: Callable) -> Passed:
-    """Task 4: join a pair wherever it stands."""
+    """Join a pair wherever it stands."""
     check = Check(
         "merge_pair",
         function,
@@ -200,8 +204,9 @@ def merge_pair(function: Callable) -> Passed:
     return check.passed()
 
 
+@task("ps1", 5)
 def train(function: Callable) -> Passed:
-    """Task 5: the training loop."""
+    """The training loop."""
     check = Check(
         "train",
         function,
@@ -253,8 +258,9 @@ def train(function: Callable) -> Passed:
     return check.passed()
 
 
+@task("ps1", 6)
 def apply_merges(function: Callable) -> Passed:
-    """Task 6: cut a new word."""
+    """Cut a new word."""
     check = Check(
         "apply_merges",
         function,
@@ -298,8 +304,9 @@ def apply_merges(function: Callable) -> Passed:
     return check.passed()
 
 
+@task("ps1", 7)
 def encode(function: Callable) -> Passed:
-    """Task 7: text to ids."""
+    """Text to ids."""
     check = Check(
         "encode",
         function,
@@ -347,8 +354,9 @@ def encode(function: Callable) -> Passed:
     return check.passed()
 
 
+@task("ps1", 7)
 def decode(function: Callable) -> Passed:
-    """Task 7: ids to text."""
+    """Ids to text."""
     check = Check(
         "decode",
         function,

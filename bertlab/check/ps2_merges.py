@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 
 from bertlab.check.differences import difference, short
 from bertlab.check.feedback import Check, Passed
+from bertlab.check.progress import task
 from bertlab.check.trained import vocab_and_merges
 
 # The corpus of the lecture, in first pieces: 28 of them, 12 different ones.
@@ -43,8 +44,9 @@ def _likelihood() -> _Score:
     return _Score("likelihood", lambda n_ab, n_a, n_b, n: n_ab / (n_a * n_b))
 
 
+@task("ps2", 5)
 def likelihood(function: Callable) -> Passed:
-    """Task 5: the score that textbooks print."""
+    """The score that textbooks print."""
     check = Check(
         "likelihood",
         function,
@@ -82,8 +84,9 @@ def likelihood(function: Callable) -> Passed:
     return check.passed()
 
 
+@task("ps2", 6)
 def gain(function: Callable) -> Passed:
-    """Task 6: by how much the log-likelihood rises."""
+    """By how much the log-likelihood rises."""
     check = Check(
         "gain",
         function,
@@ -152,8 +155,9 @@ def _close(
         )
 
 
+@task("ps2", 7)
 def best_pair(function: Callable) -> Passed:
-    """Task 7: the pair with the highest score, ties by id."""
+    """The pair with the highest score, ties by id."""
     check = Check(
         "best_pair",
         function,
@@ -231,8 +235,9 @@ def _asked(check: Check, words: dict, score: _Score, wanted: set[tuple]) -> None
         )
 
 
+@task("ps2", 8)
 def train(function: Callable) -> Passed:
-    """Task 8: the training loop."""
+    """The training loop."""
     check = Check(
         "train",
         function,

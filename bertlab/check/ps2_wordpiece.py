@@ -7,7 +7,7 @@ from collections.abc import Callable
 from functools import partial
 
 from bertlab.check.feedback import Check, Passed
-from bertlab.check.progress import progress_of
+from bertlab.check.progress import progress_of, task
 from bertlab.check.ps2_merges import SYMBOLS, WORDS, best_pair, gain, likelihood, train
 
 __all__ = [
@@ -28,8 +28,9 @@ __all__ = [
 progress = partial(progress_of, "ps2")
 
 
+@task("ps2", 1)
 def to_bytes_hex(function: Callable) -> Passed:
-    """Task 1: a text as bytes."""
+    """A text as bytes."""
     check = Check(
         "to_bytes_hex",
         function,
@@ -72,8 +73,9 @@ def to_bytes_hex(function: Callable) -> Passed:
     return check.passed()
 
 
+@task("ps2", 1)
 def from_bytes_hex(function: Callable) -> Passed:
-    """Task 1, back: bytes to a text."""
+    """Bytes back to a text."""
     check = Check(
         "from_bytes_hex",
         function,
@@ -110,8 +112,9 @@ def from_bytes_hex(function: Callable) -> Passed:
     return check.passed()
 
 
+@task("ps2", 2)
 def first_pieces(function: Callable) -> Passed:
-    """Task 2: characters as pieces."""
+    """Characters as pieces."""
     check = Check(
         "first_pieces",
         function,
@@ -141,8 +144,9 @@ def first_pieces(function: Callable) -> Passed:
     return check.passed()
 
 
+@task("ps2", 3)
 def glue(function: Callable) -> Passed:
-    """Task 3: two pieces become one."""
+    """Two pieces become one."""
     check = Check(
         "glue",
         function,
@@ -177,8 +181,9 @@ def glue(function: Callable) -> Passed:
     return check.passed()
 
 
+@task("ps2", 4)
 def count_symbols(function: Callable) -> Passed:
-    """Task 4: occurrences of each piece."""
+    """Occurrences of each piece."""
     check = Check(
         "count_symbols",
         function,
@@ -217,8 +222,9 @@ def count_symbols(function: Callable) -> Passed:
     return check.passed()
 
 
+@task("ps2", 9)
 def longest_match(function: Callable) -> Passed:
-    """Task 9: cut a word with a vocabulary."""
+    """Cut a word with a vocabulary."""
     check = Check(
         "longest_match",
         function,

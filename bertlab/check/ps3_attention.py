@@ -11,7 +11,7 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from bertlab.check.feedback import Passed
-from bertlab.check.progress import progress_of
+from bertlab.check.progress import progress_of, task
 from bertlab.check.ps3_heads import (
     entropy_bits,
     merge_heads,
@@ -53,8 +53,9 @@ progress = partial(progress_of, "ps3")
 CONTEXT = torch.tensor([[1.0, 0, 1], [0, 1, 0], [1, 1, 0], [0, 0, 0]])
 
 
+@task("ps3", 1)
 def single_query_attention(function: Callable) -> Passed:
-    """Task 1: attention from one token, in loops."""
+    """Attention from one token, in loops."""
     check = TensorCheck(
         "single_query_attention",
         function,
@@ -107,8 +108,9 @@ def single_query_attention(function: Callable) -> Passed:
     return check.passed()
 
 
+@task("ps3", 2)
 def row_softmax(function: Callable) -> Passed:
-    """Task 2: shares of each row."""
+    """Shares of each row."""
     check = TensorCheck(
         "row_softmax",
         function,
@@ -193,8 +195,9 @@ def row_softmax(function: Callable) -> Passed:
     return check.passed()
 
 
+@task("ps3", 3)
 def causal_mask(function: Callable) -> Passed:
-    """Task 3: who may look at whom, when nobody may look ahead."""
+    """Who may look at whom, when nobody may look ahead."""
     check = TensorCheck(
         "causal_mask",
         function,
@@ -235,8 +238,9 @@ def causal_mask(function: Callable) -> Passed:
     return check.passed()
 
 
+@task("ps3", 3)
 def padding_mask(function: Callable) -> Passed:
-    """Task 3, again: tokens, not padding."""
+    """Who is a token, and who is padding."""
     check = TensorCheck("padding_mask", function, hints=("compare ids with pad_id: `!=`",))
     ids = torch.tensor([[2, 15, 7, 3], [2, 9, 3, 0]])
     check.example(

@@ -6,6 +6,7 @@ import torch
 from torch.nn import functional as F
 
 from bertlab.check.feedback import Passed
+from bertlab.check.progress import task
 from bertlab.check.tensors import TensorCheck, normal
 from bertlab.model.attention import HeadWeights
 
@@ -37,8 +38,9 @@ W_O = torch.tensor([[1.0, 0, 0, 0], [0, 0, 1, 0], [1, 1, 0, 0], [0, 0, 0, 2]])
 B_O = torch.tensor([0.0, 0, 0, 1])
 
 
+@task("ps3", 7)
 def split_heads(function: Callable) -> Passed:
-    """Task 7: one tensor into heads."""
+    """One tensor into heads."""
     check = TensorCheck(
         "split_heads",
         function,
@@ -85,8 +87,9 @@ def split_heads(function: Callable) -> Passed:
     return check.passed()
 
 
+@task("ps3", 7)
 def merge_heads(function: Callable) -> Passed:
-    """Task 7, back: heads into one tensor."""
+    """Heads back into one tensor."""
     check = TensorCheck(
         "merge_heads",
         function,
@@ -131,8 +134,9 @@ def merge_heads(function: Callable) -> Passed:
     return check.passed()
 
 
+@task("ps3", 8)
 def multi_head_attention(function: Callable) -> Passed:
-    """Task 8: several heads, mixed."""
+    """Several heads, mixed."""
     check = TensorCheck(
         "multi_head_attention",
         function,
@@ -233,8 +237,9 @@ def _rows(*columns: list[float]) -> list[list[float]]:
     return [list(row) for row in zip(*columns, strict=True)]
 
 
+@task("ps3", 9)
 def offset_share(function: Callable) -> Passed:
-    """Task 9: attention to a neighbour."""
+    """Attention to a neighbour."""
     check = TensorCheck(
         "offset_share",
         function,
@@ -277,8 +282,9 @@ def offset_share(function: Callable) -> Passed:
     return check.passed()
 
 
+@task("ps3", 9)
 def entropy_bits(function: Callable) -> Passed:
-    """Task 9, again: how widely a head looks."""
+    """How widely a head looks."""
     check = TensorCheck(
         "entropy_bits",
         function,

@@ -7,6 +7,7 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from bertlab.check.feedback import Passed
+from bertlab.check.progress import task
 from bertlab.check.tensors import TensorCheck, normal
 from bertlab.model.attention import HeadWeights
 
@@ -37,8 +38,9 @@ VALUE = torch.tensor([[10.0, 0], [0, 10], [10, 10]])
 MASK = torch.tensor([[False, True, True], [True, True, False]])
 
 
+@task("ps3", 4)
 def attention_probabilities(function: Callable) -> Passed:
-    """Task 4: how much each query attends to each key."""
+    """How much each query attends to each key."""
     check = TensorCheck(
         "attention_probabilities",
         function,
@@ -171,8 +173,9 @@ def scaling(query: Tensor, key: Tensor, probabilities: Tensor) -> str:
     )
 
 
+@task("ps3", 5)
 def attention(function: Callable) -> Passed:
-    """Task 5: every query's blend of the values."""
+    """Every query's blend of the values."""
     check = TensorCheck(
         "attention",
         function,
@@ -232,8 +235,9 @@ def attention(function: Callable) -> Passed:
     return check.passed()
 
 
+@task("ps3", 6)
 def self_attention(function: Callable) -> Passed:
-    """Task 6: one head."""
+    """One head."""
     check = TensorCheck(
         "self_attention",
         function,

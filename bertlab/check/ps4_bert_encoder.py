@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from bertlab.check.feedback import Check, Passed
-from bertlab.check.progress import progress_of
+from bertlab.check.progress import progress_of, task
 from bertlab.check.ps4_parts import (
     embed,
     feed_forward,
@@ -55,8 +55,9 @@ __all__ = [
 progress = partial(progress_of, "ps4")
 
 
+@task("ps4", 5)
 def encoder_layer(function: Callable) -> Passed:
-    """Task 5: attention and feed-forward, each with a residual connection and a norm."""
+    """Attention and feed-forward, each with a residual connection and a norm."""
     check = EncoderCheck(
         "encoder_layer",
         function,
@@ -143,8 +144,9 @@ def _double(weights: Any) -> Any:
     return [type(head)(*map(_double, head)) for head in weights]
 
 
+@task("ps4", 7)
 def mlm_logits(function: Callable) -> Passed:
-    """Task 7: scores of all words, at the positions asked for."""
+    """Scores of all words, at the positions asked for."""
     check = EncoderCheck(
         "mlm_logits",
         function,
@@ -219,8 +221,9 @@ def _large_vocabulary(check: EncoderCheck) -> None:
     check.done(shown)
 
 
+@task("ps4", 8)
 def n_parameters(function: Callable) -> Passed:
-    """Task 8: the exact number for every size."""
+    """The exact number for every size."""
     check = _Count(
         "n_parameters",
         function,

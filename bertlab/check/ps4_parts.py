@@ -10,14 +10,16 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from bertlab.check.feedback import Passed
+from bertlab.check.progress import task
 from bertlab.check.ps4_weights import EmbeddingWeights, EncoderCheck, embedding_weights, numbers
 from bertlab.check.tensors import normal
 
 NAN = float("nan")
 
 
+@task("ps4", 1)
 def layer_norm(function: Callable) -> Passed:
-    """Task 1: mean 0, variance 1, then scale and shift."""
+    """Mean 0, variance 1, then scale and shift."""
     check = EncoderCheck(
         "layer_norm",
         function,
@@ -104,8 +106,9 @@ def layer_norm(function: Callable) -> Passed:
     return check.passed()
 
 
+@task("ps4", 2)
 def gelu(function: Callable) -> Passed:
-    """Task 2: the exact form."""
+    """The exact form."""
     check = EncoderCheck(
         "gelu",
         function,
@@ -141,8 +144,9 @@ def gelu(function: Callable) -> Passed:
     return check.passed()
 
 
+@task("ps4", 2)
 def gelu_approximations(tanh: Callable, sigmoid: Callable) -> Passed:
-    """Task 2, the two formulas without erf; says how wrong each is."""
+    """The two formulas without erf; says how wrong each is."""
     by_tanh = EncoderCheck("gelu_tanh", tanh, hints=("the bracket is sqrt(2/pi) (x + c x³)",))
     by_sigmoid = EncoderCheck("gelu_sigmoid", sigmoid, hints=("x * torch.sigmoid(...)",))
     exact = "that is the exact GELU: write the approximation, without erf"
@@ -204,8 +208,9 @@ BY_SIGMOID = [-0.044984, -0.154204, 0.0, 0.845796, 2.255016]
 SILU = [-0.209583, -0.268941, 0.0, 0.731059, 2.090417]
 
 
+@task("ps4", 3)
 def sinusoidal_positions(function: Callable) -> Passed:
-    """Task 3: sines and cosines of ever longer waves."""
+    """Sines and cosines of ever longer waves."""
     check = EncoderCheck(
         "sinusoidal_positions",
         function,
@@ -254,8 +259,9 @@ def sinusoidal_positions(function: Callable) -> Passed:
     return check.passed()
 
 
+@task("ps4", 4)
 def embed(function: Callable) -> Passed:
-    """Task 4: token + position + segment, then layer norm."""
+    """Token + position + segment, then layer norm."""
     check = EncoderCheck(
         "embed",
         function,
@@ -337,8 +343,9 @@ def _each_position_has_its_row(check: EncoderCheck) -> None:
     check.done("a batch of 300 tokens, 64 bits")
 
 
+@task("ps4", 5)
 def feed_forward(function: Callable) -> Passed:
-    """Task 5: each token by itself."""
+    """Each token by itself."""
     check = EncoderCheck(
         "feed_forward",
         function,

@@ -8,6 +8,7 @@ from torch import Tensor
 
 from bertlab.check.differences import a
 from bertlab.check.feedback import Passed
+from bertlab.check.progress import task
 from bertlab.check.ps4_weights import (
     EncoderCheck,
     EncoderWeights,
@@ -20,8 +21,9 @@ from bertlab.check.tensors import TOLERANCE, is_this
 from bertlab.data import DataError
 
 
+@task("ps4", 6)
 def encode(function: Callable) -> Passed:
-    """Task 6: embeddings and all layers; then MiniLM's weights, whose numbers are known."""
+    """Embeddings and all layers; then MiniLM's weights, whose numbers are known."""
     check = EncoderCheck(
         "encode",
         function,

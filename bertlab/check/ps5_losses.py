@@ -11,6 +11,7 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from bertlab.check.feedback import Passed
+from bertlab.check.progress import task
 from bertlab.check.tensors import TensorCheck, normal
 
 NAN, INFINITE = float("nan"), float("inf")
@@ -66,8 +67,9 @@ def logits_of(*rows: Sequence[float], shifts: Sequence[float] = ()) -> Tensor:
     return logits + torch.tensor(shifts)[:, None] if shifts else logits
 
 
+@task("ps5", 4)
 def mlm_loss(function: Callable) -> Passed:
-    """Task 4: the mean of -log p over the masked positions."""
+    """The mean of -log p over the masked positions."""
     check = LossCheck(
         "mlm_loss",
         function,
@@ -138,8 +140,9 @@ def _like_torch(check: LossCheck) -> None:
     check.done("huge logits, no holes, gradients, 300 positions")
 
 
+@task("ps5", 5)
 def nsp_loss(function: Callable) -> Passed:
-    """Task 5, the published form: a softmax over IsNext and NotNext."""
+    """The published form: a softmax over IsNext and NotNext."""
     check = LossCheck(
         "nsp_loss",
         function,
@@ -188,8 +191,9 @@ def nsp_loss(function: Callable) -> Passed:
     return check.passed()
 
 
+@task("ps5", 5)
 def nsp_sigmoid_loss(function: Callable) -> Passed:
-    """Task 5, with one logit: binary cross-entropy."""
+    """With one logit: binary cross-entropy."""
     check = LossCheck(
         "nsp_sigmoid_loss",
         function,
@@ -250,8 +254,9 @@ def nsp_sigmoid_loss(function: Callable) -> Passed:
     return check.passed()
 
 
+@task("ps5", 6)
 def mlm_gradient(function: Callable) -> Passed:
-    """Task 6: (softmax - one-hot) / N."""
+    """(softmax - one-hot) / N."""
     check = LossCheck(
         "mlm_gradient",
         function,
@@ -328,8 +333,9 @@ def _slope(loss: Callable, logits: Tensor, truth: Tensor) -> Tensor:
     return torch.autograd.grad(loss(logits, truth), logits)[0]
 
 
+@task("ps5", 6)
 def nsp_sigmoid_gradient(function: Callable) -> Passed:
-    """Task 6: (sigmoid - y) / B."""
+    """(sigmoid - y) / B."""
     check = LossCheck(
         "nsp_sigmoid_gradient",
         function,

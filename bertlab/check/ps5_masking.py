@@ -7,6 +7,7 @@ import torch
 from torch import Tensor
 
 from bertlab.check.feedback import Passed
+from bertlab.check.progress import task
 from bertlab.check.ps5_chance import MaskingCheck, Seed
 
 MASK_ID = 4
@@ -15,8 +16,9 @@ CONTINUES = torch.arange(20) >= 12  # the ids 12, 13, ... are pieces such as ##s
 ALWAYS = "with probability 1 every token is chosen, unless it is special"
 
 
+@task("ps5", 1)
 def choose_tokens(function: Callable) -> Passed:
-    """Task 1: each token for itself."""
+    """Each token for itself."""
     check = MaskingCheck(
         "choose_tokens",
         function,
@@ -99,8 +101,9 @@ def _constant(x: Tensor, dim: int) -> bool:
     return bool((x == x.select(dim, 0).unsqueeze(dim)).all())
 
 
+@task("ps5", 2)
 def hide(function: Callable) -> Passed:
-    """Task 2: 80 % [MASK], 10 % a random word, 10 % unchanged."""
+    """80 % [MASK], 10 % a random word, 10 % unchanged."""
     check = MaskingCheck(
         "hide",
         function,
@@ -233,8 +236,9 @@ def _random_words(
         )
 
 
+@task("ps5", 3)
 def choose_words(function: Callable) -> Passed:
-    """Task 3: all pieces of a word, or none."""
+    """All pieces of a word, or none."""
     check = MaskingCheck(
         "choose_words",
         function,

@@ -13,7 +13,7 @@ from torch import Tensor
 
 from bertlab.check.differences import short
 from bertlab.check.feedback import Passed
-from bertlab.check.progress import progress_of
+from bertlab.check.progress import progress_of, task
 from bertlab.check.ps4_weights import numbers
 from bertlab.check.ps5_losses import (
     mlm_gradient,
@@ -105,8 +105,9 @@ def _what(answer: Any) -> str:
     return f"a tensor {written(answer)}" if isinstance(answer, Tensor) else short(answer)
 
 
+@task("ps5", 7)
 def adam_step(function: Callable) -> Passed:
-    """Task 7: one step of Adam."""
+    """One step of Adam."""
     check = AdamCheck(
         "adam_step",
         function,

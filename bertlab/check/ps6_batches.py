@@ -9,6 +9,7 @@ from torch import Tensor
 
 from bertlab.check.differences import short
 from bertlab.check.feedback import Check, Passed
+from bertlab.check.progress import task
 from bertlab.check.tensors import TensorCheck
 
 OWN_CODE = (
@@ -50,8 +51,9 @@ class LengthsCheck(Check):
             )
 
 
+@task("ps6", 1)
 def kept_lengths(function: Callable) -> Passed:
-    """Task 1: how many tokens of A and of B are kept."""
+    """How many tokens of A and of B are kept."""
     check = LengthsCheck(
         "kept_lengths",
         function,
@@ -147,8 +149,9 @@ class LayoutCheck(TensorCheck):
         return answer
 
 
+@task("ps6", 2)
 def lay_out(function: Callable) -> Passed:
-    """Task 2: pairs side by side, with segments, padding and the mask that goes with it."""
+    """Pairs side by side, with segments, padding and the mask that goes with it."""
     check = LayoutCheck(
         "lay_out",
         function,

@@ -12,7 +12,7 @@ from torch import nn
 
 from bertlab.check.differences import short
 from bertlab.check.feedback import Passed
-from bertlab.check.progress import progress_of
+from bertlab.check.progress import progress_of, task
 from bertlab.check.ps6_batches import OWN_CODE, kept_lengths, lay_out
 from bertlab.check.ps6_probes import NotCopied
 from bertlab.check.ps6_steps import accumulate_gradients, evaluate, training_step
@@ -64,8 +64,9 @@ class ScheduleCheck(TensorCheck):
         )
 
 
+@task("ps6", 3)
 def linear_schedule(function: Callable) -> Passed:
-    """Task 3: up in a straight line, then down."""
+    """Up in a straight line, then down."""
     check = ScheduleCheck(
         "linear_schedule",
         function,
@@ -189,8 +190,9 @@ class GroupsCheck(TensorCheck):
         return decays
 
 
+@task("ps6", 4)
 def parameter_groups(function: Callable) -> Passed:
-    """Task 4: weight decay for matrices alone."""
+    """Weight decay for matrices alone."""
     check = GroupsCheck(
         "parameter_groups",
         function,

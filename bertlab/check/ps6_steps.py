@@ -12,6 +12,7 @@ from torch.nn import functional as F
 
 from bertlab.check.differences import short
 from bertlab.check.feedback import Passed
+from bertlab.check.progress import task
 from bertlab.check.ps6_batches import OWN_CODE
 from bertlab.check.ps6_probes import (
     LOSS,
@@ -62,8 +63,9 @@ def _written(value: Any) -> str:
     return written(value)
 
 
+@task("ps6", 5)
 def accumulate_gradients(function: Callable) -> Passed:
-    """Task 5: gradients of the whole batch, piece by piece."""
+    """Gradients of the whole batch, piece by piece."""
     check = StepsCheck(
         "accumulate_gradients",
         function,
@@ -164,8 +166,9 @@ def _adds_up(check: StepsCheck, pieces: list[Batch]) -> None:
     check.done("five pieces, one without a masked word, as PyTorch does the whole batch")
 
 
+@task("ps6", 6)
 def training_step(function: Callable) -> Passed:
-    """Task 6: from gradients to one move of the weights."""
+    """From gradients to one move of the weights."""
     check = StepsCheck(
         "training_step",
         function,
@@ -256,8 +259,9 @@ def _second_step(check: StepsCheck, pieces: list[Batch]) -> None:
     check.done("two steps; a batch without a masked word")
 
 
+@task("ps6", 7)
 def evaluate(function: Callable) -> Passed:
-    """Task 7: how good a model is, every word and every pair counted alike."""
+    """How good a model is, every word and every pair counted alike."""
     check = StepsCheck(
         "evaluate",
         function,

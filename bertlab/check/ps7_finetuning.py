@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from bertlab.check.feedback import Passed
-from bertlab.check.progress import progress_of
+from bertlab.check.progress import progress_of, task
 from bertlab.check.ps7_spans import best_span, entity_f1
 from bertlab.check.ps7_tags import (
     IGNORED,
@@ -58,8 +58,9 @@ class LayersCheck(TensorCheck):
 FIVE = tuple(torch.tensor([[[2.0**layer, layer]]]) for layer in range(6))
 
 
+@task("ps7", 1)
 def layer_features(function: Callable) -> Passed:
-    """Task 1: the vectors that a head reads."""
+    """The vectors that a head reads."""
     check = LayersCheck(
         "layer_features",
         function,
@@ -196,8 +197,9 @@ class LossCheck(TensorCheck):
         return f"{self.name}(logits {list(logits.shape)}, targets {written})"
 
 
+@task("ps7", 5)
 def tagger_loss(function: Callable) -> Passed:
-    """Task 5: the mean over tokens that are asked, and no others."""
+    """The mean over tokens that are asked, and no others."""
     check = LossCheck(
         "tagger_loss",
         function,

@@ -10,6 +10,7 @@ from torch import Tensor
 
 from bertlab.check.differences import difference, short
 from bertlab.check.feedback import Check, Passed
+from bertlab.check.progress import task
 from bertlab.check.ps7_tags import OWN_CODE, long_text
 from bertlab.check.tensors import TensorCheck, normal
 
@@ -55,8 +56,9 @@ def _written(scores: Sequence[float]) -> str:
     return ", ".join(f"{name} {number:.4g}" for name, number in zip(names, scores, strict=True))
 
 
+@task("ps7", 7)
 def entity_f1(function: Callable) -> Passed:
-    """Task 7: precision, recall and F1 of whole spans."""
+    """Precision, recall and F1 of whole spans."""
     check = ScoresCheck(
         "entity_f1",
         function,
@@ -188,8 +190,9 @@ class AnswerCheck(TensorCheck):
         return f'{call}, {what}, where "no answer" scores {float(logits[0].sum()):.4g}'
 
 
+@task("ps7", 8)
 def best_span(function: Callable) -> Passed:
-    """Task 8: from scores to an answer."""
+    """From scores to an answer."""
     check = AnswerCheck(
         "best_span",
         function,

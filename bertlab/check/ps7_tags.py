@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator
 
 from bertlab.check.differences import a, short
 from bertlab.check.feedback import Check, Passed
+from bertlab.check.progress import task
 
 OWN_CODE = (
     "uses bertlab's own code, which holds the answer to this task: write the steps yourself, with "
@@ -30,8 +31,9 @@ class ListCheck(Check):
         return answer
 
 
+@task("ps7", 2)
 def tags_of_words(function: Callable) -> Passed:
-    """Task 2: spans of characters to tags of words."""
+    """Spans of characters to tags of words."""
     check = ListCheck(
         "tags_of_words",
         function,
@@ -128,8 +130,9 @@ def long_text() -> tuple[list, list[str], list, list[tuple[int, int, str]]]:
     return words, tags, spans[::-1], runs
 
 
+@task("ps7", 3)
 def first_pieces(function: Callable) -> Passed:
-    """Task 3: which piece is the first one of which word."""
+    """Which piece is the first one of which word."""
     check = ListCheck(
         "first_pieces",
         function,
@@ -222,8 +225,9 @@ def many_pieces() -> tuple[list, list, list[int]]:
     return words, [*offsets, (0, 0)], [*numbers, -1]
 
 
+@task("ps7", 4)
 def piece_targets(function: Callable) -> Passed:
-    """Task 4: what the tagger shall say of each piece."""
+    """What the tagger shall say of each piece."""
     check = ListCheck(
         "piece_targets",
         function,
@@ -285,8 +289,9 @@ def piece_targets(function: Callable) -> Passed:
     return check.passed()
 
 
+@task("ps7", 6)
 def tag_runs(function: Callable) -> Passed:
-    """Task 6: the spans that tags say."""
+    """The spans that tags say."""
     check = ListCheck(
         "tag_runs",
         function,

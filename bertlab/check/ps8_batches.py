@@ -6,6 +6,7 @@ from typing import Any
 
 from bertlab.check.differences import difference, short
 from bertlab.check.feedback import Check, Passed
+from bertlab.check.progress import task
 
 OWN_CODE = (
     "uses code that holds the answer to this task, bertlab's or sentence-transformers'. So it "
@@ -68,8 +69,9 @@ def _number(value: float) -> str:
     return f"{value:,}" if isinstance(value, Integral) else f"{value:.6g}"
 
 
+@task("ps8", 1)
 def bill(function: Callable) -> Passed:
-    """Task 1: how many pairs there are, and what they cost."""
+    """How many pairs there are, and what they cost."""
     check = BillCheck(
         "bill",
         function,
@@ -201,8 +203,9 @@ class BatchesCheck(Check):
         return ""
 
 
+@task("ps8", 3)
 def batches_of_one_length(function: Callable) -> Passed:
-    """Task 3: texts of one length together."""
+    """Texts of one length together."""
     check = BatchesCheck(
         "batches_of_one_length",
         function,

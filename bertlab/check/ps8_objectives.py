@@ -8,6 +8,7 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from bertlab.check.feedback import Passed
+from bertlab.check.progress import task
 from bertlab.check.ps8_batches import OWN_CODE
 from bertlab.check.tensors import TensorCheck, normal
 
@@ -70,8 +71,9 @@ class CosineCheck(PairsCheck):
     ready_made = ("attention", "cosine_similarity", "cosine_embedding")
 
 
+@task("ps8", 4)
 def cosine_loss(function: Callable) -> Passed:
-    """Task 4: how far the cosines are from what they should be."""
+    """How far the cosines are from what they should be."""
     check = CosineCheck(
         "cosine_loss",
         function,
@@ -134,8 +136,9 @@ def _pairs(n: int, size: int) -> tuple[Tensor, Tensor, Tensor]:
     return u, v, torch.linspace(-1, 1, n, dtype=torch.float64)
 
 
+@task("ps8", 5)
 def siamese_scores(function: Callable) -> Passed:
-    """Task 5: classes for pairs, out of (u, v, |u - v|)."""
+    """Classes for pairs, out of (u, v, |u - v|)."""
     check = PairsCheck(
         "siamese_scores",
         function,
@@ -227,8 +230,9 @@ class BatchLossCheck(PairsCheck):
         return f"{super()._shown(arguments[:2])[:-1]}, scale={arguments[2]})"
 
 
+@task("ps8", 6)
 def in_batch_negatives_loss(function: Callable) -> Passed:
-    """Task 6: the other pairs of the batch are the wrong answers."""
+    """The other pairs of the batch are the wrong answers."""
     check = BatchLossCheck(
         "in_batch_negatives_loss",
         function,

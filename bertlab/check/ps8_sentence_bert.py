@@ -13,7 +13,7 @@ from torch.nn import functional as F
 
 from bertlab.check.differences import short
 from bertlab.check.feedback import Passed
-from bertlab.check.progress import progress_of
+from bertlab.check.progress import progress_of, task
 from bertlab.check.ps8_batches import OWN_CODE, batches_of_one_length, bill
 from bertlab.check.ps8_objectives import cosine_loss, in_batch_negatives_loss, siamese_scores
 from bertlab.check.tensors import TensorCheck, normal
@@ -59,8 +59,9 @@ class PoolCheck(TensorCheck):
         self.equals(answer, gives, shown, because=because, **more)
 
 
+@task("ps8", 2)
 def pool(function: Callable) -> Passed:
-    """Task 2: one vector out of those of the tokens."""
+    """One vector out of those of the tokens."""
     check = PoolCheck(
         "pool",
         function,
@@ -218,8 +219,9 @@ class SearchCheck(TensorCheck):
         self.equals(got[1], torch.tensor(numbers), f"{shown}: numbers", because=because)
 
 
+@task("ps8", 7)
 def semantic_search(function: Callable) -> Passed:
-    """Task 7: the k vectors that are most alike to each query."""
+    """The k vectors that are most alike to each query."""
     check = SearchCheck(
         "semantic_search",
         function,

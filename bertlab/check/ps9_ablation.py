@@ -7,6 +7,7 @@ import torch
 from torch import Tensor, nn
 
 from bertlab.check.feedback import Passed
+from bertlab.check.progress import task
 from bertlab.check.ps9_patterns import OWN_CODE
 from bertlab.check.tensors import TensorCheck, normal, same
 
@@ -87,8 +88,9 @@ class AblationCheck(TensorCheck):
         return f"{self.name}({layers}, {n_heads}, {loss})"
 
 
+@task("ps9", 6)
 def ablate_each_head(function: Callable) -> Passed:
-    """Task 6: how much the loss rises without each head."""
+    """How much the loss rises without each head."""
     check = AblationCheck(
         "ablate_each_head",
         function,

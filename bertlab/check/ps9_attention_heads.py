@@ -13,7 +13,7 @@ from torch import Tensor
 
 from bertlab.check.differences import short
 from bertlab.check.feedback import Passed
-from bertlab.check.progress import progress_of
+from bertlab.check.progress import progress_of, task
 from bertlab.check.ps9_ablation import ablate_each_head
 from bertlab.check.ps9_controls import control_labels
 from bertlab.check.ps9_patterns import OWN_CODE, attention, attention_entropy, attention_to_offset
@@ -47,8 +47,9 @@ class RolloutCheck(TensorCheck):
         return f"{self.name}({len(layers)} layers of {list(layers[0].shape)})"
 
 
+@task("ps9", 5)
 def attention_rollout(function: Callable) -> Passed:
-    """Task 5: from the last layer back to the words."""
+    """From the last layer back to the words."""
     check = RolloutCheck(
         "attention_rollout",
         function,

@@ -9,6 +9,7 @@ import torch
 
 from bertlab.check.differences import short
 from bertlab.check.feedback import Check, Passed
+from bertlab.check.progress import task
 from bertlab.check.ps9_patterns import OWN_CODE
 
 
@@ -81,8 +82,9 @@ def _global_states() -> tuple:
     return random.getstate(), kind, numbers.tobytes(), place, torch.get_rng_state().tolist()
 
 
+@task("ps9", 7)
 def control_labels(function: Callable) -> Passed:
-    """Task 7: labels by lot, the same for the same word."""
+    """Labels by lot, the same for the same word."""
     check = LotsCheck(
         "control_labels",
         function,

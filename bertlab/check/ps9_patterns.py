@@ -7,6 +7,7 @@ import torch
 from torch import Tensor
 
 from bertlab.check.feedback import Passed
+from bertlab.check.progress import task
 from bertlab.check.tensors import TensorCheck, normal
 
 OWN_CODE = (
@@ -50,8 +51,9 @@ def attention(length: int, *leading: int, seed: int = 0) -> Tensor:
     return (2 * scores).softmax(dim=-1)
 
 
+@task("ps9", 1)
 def attention_entropy(function: Callable) -> Passed:
-    """Task 1: how spread out each row is."""
+    """How spread out each row is."""
     check = PatternCheck(
         "attention_entropy",
         function,
@@ -123,8 +125,9 @@ def _of_the_entropy(right: Tensor) -> list[tuple[Any, str]]:
     ]
 
 
+@task("ps9", 2)
 def attention_to_offset(function: Callable) -> Passed:
-    """Task 2: what goes to the previous token, to the next, and so on."""
+    """What goes to the previous token, to the next, and so on."""
     check = PatternCheck(
         "attention_to_offset",
         function,

@@ -6,6 +6,7 @@ from typing import Any
 import torch
 
 from bertlab.check.feedback import Passed
+from bertlab.check.progress import task
 from bertlab.check.ps9_patterns import PatternCheck, attention
 
 ONE_A_HEAD = "one number for each [L, L]: the mean over its queries"
@@ -24,8 +25,9 @@ WORDS = torch.tensor(
 )
 
 
+@task("ps9", 3)
 def attention_to_tokens(function: Callable) -> Passed:
-    """Task 3: the share of attention that goes to some of the tokens."""
+    """The share of attention that goes to some of the tokens."""
     check = PatternCheck(
         "attention_to_tokens",
         function,
@@ -82,8 +84,9 @@ def _of_the_targets() -> list[tuple[Any, str]]:
     ]
 
 
+@task("ps9", 4)
 def attention_to_same_word(function: Callable) -> Passed:
-    """Task 4: the share of attention that goes to the same word elsewhere."""
+    """The share of attention that goes to the same word elsewhere."""
     check = PatternCheck(
         "attention_to_same_word",
         function,
