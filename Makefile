@@ -6,7 +6,8 @@ NOTEBOOK ?= lectures/00_start_here.ipynb
 DATA ?= core
 
 VENV := .venv
-BIN := $(VENV)/bin/python
+COMMANDS := $(VENV)/$(if $(filter Windows_NT,$(OS)),Scripts,bin)
+BIN := $(COMMANDS)/python
 # A stamp is written last, so that a broken install is tried again.
 COURSE := $(VENV)/course.stamp
 TEST := $(VENV)/test.stamp
@@ -17,7 +18,7 @@ GRADING := $(VENV)/grading.stamp
 unexport PYTHONDONTWRITEBYTECODE
 
 # nbgrader and JupyterLab start other commands of the environment by name.
-export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
+export PATH := $(CURDIR)/$(COMMANDS):$(PATH)
 
 # The whole course is in the file browser; the page that opens first is NOTEBOOK.
 LAB_OPTIONS := --ServerApp.port=$(PORT) --LabApp.default_url=/lab/tree/$(NOTEBOOK)

@@ -172,3 +172,8 @@ def test_every_command_that_sets_up_has_its_way():
         "exercises",
         "format",
     }  # the environments of `lab` and `test`
+
+
+def test_the_citation_is_of_this_version():
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
+    assert (citation["version"], citation["license"]) == (PROJECT["version"], PROJECT["license"])
