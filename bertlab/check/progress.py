@@ -47,7 +47,7 @@ def task(assignment: str, number: int) -> Callable[[Callable], Callable]:
 
         @wraps(check)
         def declared(*arguments: Any, **named: Any) -> Any:
-            before = _running.set(_running.get() or own)
+            before = _running.set(own)
             try:
                 return check(*arguments, **named)
             finally:
@@ -144,7 +144,7 @@ def tasks_of(assignment: str) -> tuple[Task, ...]:
 
 
 def checked_now() -> Task | None:
-    """The task whose check is running, the outermost of several; None outside of assignments."""
+    """The task whose check is running; None outside of assignments."""
     return _running.get()
 
 
