@@ -188,11 +188,11 @@ def test_a_step_has_its_rate_and_a_clipped_gradient():
     reference = copy.deepcopy(model)
     optimizer = torch.optim.SGD(model.parameters(), lr=99.0)
     loss = 100 * model(torch.tensor([3.0, 4.0])).sum()  # its gradient is (300, 400)
-    update(model, optimizer, loss, rate=0.1, clip=1.0)
+    update(model, optimizer, loss, 1, rate=0.1, clip=1.0)
     moved = (reference.weight - model.weight) / 0.1
     torch.testing.assert_close(moved, torch.tensor([[0.6, 0.8]]))
     before = model.weight.clone()
-    update(model, optimizer, -model(torch.tensor([0.1, 0.0])).sum(), rate=0.1, clip=1.0)
+    update(model, optimizer, -model(torch.tensor([0.1, 0.0])).sum(), 1, rate=0.1, clip=1.0)
     torch.testing.assert_close((before - model.weight) / 0.1, torch.tensor([[-0.1, 0.0]]))
 
 

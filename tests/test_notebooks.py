@@ -158,7 +158,8 @@ def pinned_cells():
 
 def differs_from_library(source, dotted):
     """Why a cell is not the library's code, or "" if it is."""
-    wanted = essence(getsource(pkgutil.resolve_name(dotted)))
+    library = getsource(pkgutil.resolve_name(dotted))
+    wanted = essence(library)
     found = [node for node in definitions(source) if node.name == dotted.split(".")[-1]]
     if not found:
         return f"the cell does not define {dotted}"
@@ -166,7 +167,7 @@ def differs_from_library(source, dotted):
     got = essence(text)
     if got != wanted:
         return f"{dotted} differs:\n{got}\n--- the library has ---\n{wanted}"
-    ours, theirs = shapes_of(getsource(pkgutil.resolve_name(dotted))), shapes_of(text)
+    ours, theirs = shapes_of(library), shapes_of(text)
     other = [line for line in ours.keys() & theirs.keys() if ours[line] != theirs[line]]
     return f"{dotted}: other shapes at {other}" if other else ""
 

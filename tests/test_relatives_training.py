@@ -108,7 +108,7 @@ def test_rows_tell_of_every_step_and_evaluation_comes_before_between_and_after()
 
 def test_a_loss_that_is_no_number_stops_the_training():
     model = new_model()
-    with pytest.raises(FloatingPointError, match="the loss is nan"):
+    with pytest.raises(FloatingPointError, match="the loss of step 1 is nan"):
         train(
             model,
             lambda batch: {"loss": model.nsp_head.weight.sum() * math.nan},

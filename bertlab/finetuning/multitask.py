@@ -146,7 +146,7 @@ def _rows(
                 "epoch": epoch + 1,
                 "kind": "train",
                 "task": name,
-                "loss": update(model, optimizer, loss, rate=rate, clip=config.clip),
+                "loss": update(model, optimizer, loss, step, rate=rate, clip=config.clip),
                 "learning_rate": rate,
             }
         for name, part in validation.items():

@@ -206,7 +206,7 @@ def _rows(
                 "step": step,
                 "epoch": epoch + 1,
                 "kind": "train",
-                "loss": update(model, optimizer, loss, rate=rate, clip=config.clip),
+                "loss": update(model, optimizer, loss, step, rate=rate, clip=config.clip),
                 "learning_rate": rate,
             }
         if evaluate:

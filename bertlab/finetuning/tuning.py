@@ -136,7 +136,7 @@ def _rows(
             seed_dropout(config.seed, step)
             optimizer.zero_grad()
             loss = add_gradients(model.train(), data, numbers, pad_id)
-            check_number(loss)
+            check_number(loss, step)
             move(model, optimizer, rate=rate, clip=config.clip)
             train = {"kind": "train", "loss": loss, "learning_rate": rate}
             yield {"step": step, "epoch": epoch + 1, **train}

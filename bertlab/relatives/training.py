@@ -68,7 +68,7 @@ def _rows(
         model.train()
         seed_dropout(config.seed, step)
         parts = losses(batch.to(device))
-        update(model, optimizer, parts["loss"], rate=rate, clip=config.clip)
+        update(model, optimizer, parts["loss"], step, rate=rate, clip=config.clip)
         numbers = {name: part.item() for name, part in parts.items()} | {"learning_rate": rate}
         yield {"step": step, "kind": "train", **numbers}
         if evaluate and (step % config.evaluate_every == 0 or step == config.steps):

@@ -63,7 +63,7 @@ def train(
             logits = model.decode(batch.target_inputs, memory, batch.source_mask)  # [B, T, V]
             loss = label_smoothed_loss(logits, batch.target_outputs, label_smoothing)
             # Recurrent models need their gradients clipped.
-            history.losses.append(update(model, optimizer, loss, rate=rate(step), clip=1.0))
+            history.losses.append(update(model, optimizer, loss, step, rate=rate(step), clip=1.0))
             if held_out and (step % test_every == 0 or step == steps):
                 history.tested_at.append(step)
                 history.accuracies.append(exact_match(model, held_out, vocabulary))

@@ -76,16 +76,22 @@ def training_step(
 
 
 def update(
-    model: nn.Module, optimizer: torch.optim.Optimizer, loss: Tensor, *, rate: float, clip: float
+    model: nn.Module,
+    optimizer: torch.optim.Optimizer,
+    loss: Tensor,
+    step: int,
+    *,
+    rate: float,
+    clip: float,
 ) -> float:
     """One step of any other training: against the gradient of a loss, whole. Returns the loss.
 
-    rate, clip: as in `move`. Raises FloatingPointError, before anything moves, if the loss is no
-    number any more.
+    step: its number, for the message; rate, clip: as in `move`. Raises FloatingPointError, before
+    anything moves, if the loss is not a number.
     """
     optimizer.zero_grad()
     loss.backward()
-    check_number(loss.item())
+    check_number(loss.item(), step)
     move(model, optimizer, rate=rate, clip=clip)
     return loss.item()
 
@@ -105,12 +111,12 @@ def move(
     optimizer.step()
 
 
-def check_number(loss: float) -> None:
-    """Raise FloatingPointError if a loss is no number any more: nothing can be learned after it."""
+def check_number(loss: float, step: int) -> None:
+    """Raise FloatingPointError if a loss is not a number: nothing can be learned after it."""
     if not math.isfinite(loss):
         raise FloatingPointError(
-            f"training: the loss is {loss}; start again with a smaller learning rate, or with more "
-            "warm-up"
+            f"training: the loss of step {step} is {loss}; start again with a smaller learning "
+            "rate, or with more warm-up"
         )
 
 

@@ -137,7 +137,7 @@ def train_language_model(
         ids = pieces[batches[step % len(batches)]]  # [B, L + 2]
         loss = both_losses(model(ids), ids[:, 1:-1])
         now = rate * min((step + 1) / 20, 1 - step / steps)
-        update(model, optimizer, loss, rate=now, clip=1.0)
+        update(model, optimizer, loss, step + 1, rate=now, clip=1.0)
     return model.eval()
 
 
