@@ -49,10 +49,10 @@ lint: $(TEST)
 	$(BIN) -m ruff format --check .
 
 lectures: $(COURSE) data ## run every lecture offline; time, memory and budget of each
-	$(BIN) -m course.lectures
+	$(BIN) -m course.publishing.lectures
 
 book: $(BOOK) data ## the lectures with their outputs as web pages, in book/site (offline, no server)
-	$(BIN) -m course.book
+	$(BIN) -m course.publishing.book
 
 exercises: $(COURSE) ## make the students' notebooks anew from solutions/
 	cd course && ../$(BIN) -m nbgrader generate_assignment "*" --no-db --force
@@ -65,7 +65,7 @@ setups: ## every documented way to set up, each in a clean environment (about an
 format: $(TEST) ## put code and notebooks into their normal form
 	$(BIN) -m ruff check --fix --quiet . || true
 	$(BIN) -m ruff format --quiet .
-	$(BIN) -m course.notebooks
+	$(BIN) -m course.publishing.notebooks
 
 data: $(COURSE)
 	@$(BIN) -m bertlab.data fetch $(DATA)

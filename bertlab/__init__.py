@@ -18,7 +18,7 @@ Reading order, floor by floor; a module imports only from floors below its own:
    it, from counting words to LSTMs that read both ways. `bertlab.interpretability`: what a trained
    model looks at, and which of it matters. Start with `bertlab/interpretability/traces.py`, then
    `patterns.py`.
-5. `bertlab.viz`: pictures and views for notebooks; `bertlab.check`: feedback in the exercises.
+5. `bertlab.viz`: pictures and views for notebooks; `course.feedback`: feedback in the exercises.
 """
 
 __version__ = "0.1.0"

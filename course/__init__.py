@@ -1,6 +1,18 @@
-"""Running the course: the notebooks' normal form, the lecture runner, the release of exercises."""
+"""All that makes a course of the library, floor by floor.
+
+0. `course.feedback`: the kit of the exercises' checks, and one package an exercise.
+   `course.widgets`: the lectures' own playgrounds.
+1. `course.answers`: answers known to be wrong or right; `course.settings`: where a course lies.
+2. `course.gradebook`, `course.collecting`: what is written down, what is handed in.
+3. `course.grading`: the sandbox, the graders, the run over a class, its reports.
+4. `course.publishing`, `course.rehearsal`, `course.similarity`, `course.jupyterhub`, and
+   `python -m course`, which has a command for each thing that an instructor does.
+"""
 
 import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent  # of the repository
 
 # A check of addresses that no notebook needs; jsonschema does without it where it is missing. Its
 # grammar takes a second to build, in each command and in each process that grades.

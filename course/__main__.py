@@ -19,7 +19,8 @@ from contextlib import closing
 from datetime import datetime
 from pathlib import Path
 
-from course.settings import ROOT, Course, CourseError, utc_moment
+from course import ROOT
+from course.settings import Course, CourseError, utc_moment
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -119,14 +120,14 @@ def _moment(text: str) -> datetime:
 
 def _release(course: Course, asked: argparse.Namespace) -> int:
     """Make the students' versions and enter them in the gradebook."""
-    from course import releasing
+    from course.publishing import releasing
 
     return releasing.release(course, course.chosen(asked.name), asked.exchange)
 
 
 def _due(course: Course, asked: argparse.Namespace) -> int:
     """Say when an assignment is due; late penalties follow."""
-    from course import releasing
+    from course.publishing import releasing
 
     (name,) = course.chosen(asked.name)
     print(releasing.set_due(course, name, asked.due))
@@ -135,17 +136,17 @@ def _due(course: Course, asked: argparse.Namespace) -> int:
 
 def _collect(course: Course, asked: argparse.Namespace) -> int:
     """Take hand-ins out of a folder, a zip file or nbgrader's exchange."""
-    from course import collecting
+    from course.collecting import collect
 
     (name,) = course.chosen(asked.name)
     if asked.exchange:
-        return collecting.collect_from_exchange(course, name)
-    return collecting.collect(course, name, asked.source, asked.pattern, asked.handed_in)
+        return collect.collect_from_exchange(course, name)
+    return collect.collect(course, name, asked.source, asked.pattern, asked.handed_in)
 
 
 def _grade(course: Course, asked: argparse.Namespace) -> int:
     """Grade in the sandbox what is new or changed."""
-    from course import grade_run
+    from course.grading import grade_run
 
     options = grade_run.Options(
         students=asked.student,
@@ -160,14 +161,14 @@ def _grade(course: Course, asked: argparse.Namespace) -> int:
 
 def _feedback(course: Course, asked: argparse.Namespace) -> int:
     """Write a page of feedback for every graded student."""
-    from course import feedback
+    from course.grading import feedback_pages
 
-    return feedback.generate(course, course.chosen(asked.name), asked.release)
+    return feedback_pages.generate(course, course.chosen(asked.name), asked.release)
 
 
 def _export(course: Course, asked: argparse.Namespace) -> int:
     """Write the grades to a CSV file."""
-    from course import exports
+    from course.gradebook import exports
 
     to = asked.to or Path(f"grades-{asked.format}.csv")
     with closing(course.gradebook()) as book:
@@ -179,7 +180,7 @@ def _export(course: Course, asked: argparse.Namespace) -> int:
 
 def _status(course: Course, asked: argparse.Namespace) -> int:
     """Say who handed in, who is graded and who waits for a person."""
-    from course import reports
+    from course.grading import reports
 
     with closing(course.gradebook()) as book:
         print(reports.status(course, book, course.chosen(asked.name)))
@@ -188,7 +189,7 @@ def _status(course: Course, asked: argparse.Namespace) -> int:
 
 def _items(course: Course, asked: argparse.Namespace) -> int:
     """Say which tasks were hard, and which tell good students from weak ones."""
-    from course.item_analysis import analyse, from_gradebook
+    from course.gradebook.item_analysis import analyse, from_gradebook
 
     with closing(course.gradebook()) as book:
         for name in course.chosen(asked.name):
@@ -198,16 +199,16 @@ def _items(course: Course, asked: argparse.Namespace) -> int:
 
 def _similar(arguments: Sequence[str]) -> int:
     """Say whose code is like whose, or like the course's own."""
-    from course import similarity
+    from course.similarity import report
 
-    return similarity.main(list(arguments))
+    return report.main(list(arguments))
 
 
 def _rehearsal(arguments: Sequence[str]) -> int:
     """Grade a class that never was, whose points are known."""
-    from course import rehearsal
+    from course.rehearsal import rehearse
 
-    return rehearsal.main(arguments)
+    return rehearse.main(arguments)
 
 
 # These read their own arguments.

@@ -10,7 +10,7 @@ from pathlib import Path
 from textwrap import dedent
 from typing import NamedTuple
 
-from course.notebooks import ROOT
+from course import ROOT
 
 
 class Wrong(NamedTuple):

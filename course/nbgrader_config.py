@@ -42,21 +42,21 @@ config.ExecutePreprocessor.timeout = 180
 config.Grading.term = "2026-fall"  # hidden tests draw other numbers in another term
 config.Grading.limits = {}  # other than the defaults of course.grading.grader.Limits
 config.Grading.sandboxed = True
-config.Autograde.exporter_class = "course.nbgrader_plugin.SandboxedExporter"
+config.Autograde.exporter_class = "course.grading.nbgrader_plugin.SandboxedExporter"
 config.Autograde.sanitize_preprocessors = []
 config.Autograde.autograde_preprocessors = [
-    "course.nbgrader_plugin.SaveSandboxedGrades",
+    "course.grading.nbgrader_plugin.SaveSandboxedGrades",
     "nbgrader.preprocessors.AssignLatePenalties",
 ]
-config.ExchangeFactory.collect = "course.nbgrader_plugin.CollectWithoutLinks"
-config.ExchangeFactory.release_feedback = "course.nbgrader_plugin.ReleaseToEach"
+config.ExchangeFactory.collect = "course.grading.nbgrader_plugin.CollectWithoutLinks"
+config.ExchangeFactory.release_feedback = "course.grading.nbgrader_plugin.ReleaseToEach"
 if "BERTLAB_EXCHANGE" in os.environ:  # on the class server
     config.Exchange.root = os.environ["BERTLAB_EXCHANGE"]
     config.ExchangeFactory.collect = "course.jupyterhub.collecting.CollectOwned"
 
 # Days begun after the grace period cost a share of the points. Without a due date nobody is late:
-# `python -m course due ps1_bpe 2026-12-01T23:59+01:00`.
-config.AssignLatePenalties.plugin_class = "course.late_policy.LatePolicy"
+# `python -m course due ex01_bpe 2026-12-01T23:59+01:00`.
+config.AssignLatePenalties.plugin_class = "course.gradebook.late_policy.LatePolicy"
 config.LatePolicy.grace_minutes = 15
 config.LatePolicy.percent_a_day = 10
 config.LatePolicy.at_most_percent = 50
@@ -64,11 +64,11 @@ config.LatePolicy.at_most_percent = 50
 # Feedback, and what the formgrader shows: no hidden tests for students, no scripts from them.
 config.GenerateFeedback.preprocessors = [
     "nbgrader.preprocessors.GetGrades",
-    "course.nbgrader_plugin.HideTests",
+    "course.grading.nbgrader_plugin.HideTests",
     "nbconvert.preprocessors.CSSHTMLHeaderPreprocessor",
 ]
 config.HTMLExporter.sanitize_html = True
 config.HTMLExporter.filters = {
-    "clean_html": "course.safe_html.clean_html",
-    "markdown2html": "course.safe_html.markdown2html",
+    "clean_html": "course.grading.safe_html.clean_html",
+    "markdown2html": "course.grading.safe_html.markdown2html",
 }

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from traitlets.config import Config, PyFileConfigLoader
 
-from course.notebooks import ROOT
+from course import ROOT
 
 if TYPE_CHECKING:
     from nbgrader.api import Gradebook

@@ -30,7 +30,7 @@ WAYS = {
         make lab BROWSER=0 PORT=18888 > lab.log 2>&1 &
         "$PYTHON" -m tests.clean_setups --wait-for http://127.0.0.1:18888/api --while $!
         kill -TERM -- -$!
-        .venv/bin/python -m course.lectures lectures/00_start_here.ipynb
+        .venv/bin/python -m course.publishing.lectures lectures/00_start_here.ipynb
         make exercises && git diff --exit-code --stat exercises
     """,
     "make test": """
@@ -41,24 +41,25 @@ WAYS = {
         .venv/bin/python -m pip install -q -c constraints.txt -e ".[course]"
         .venv/bin/python -m bertlab.data fetch core
         .venv/bin/python -m jupyter lab --version
-        .venv/bin/python -m course.lectures lectures/01_words_to_subwords.ipynb
+        .venv/bin/python -m course.publishing.lectures lectures/01_words_to_subwords.ipynb
         .venv/bin/python -m tests.wheels_elsewhere
     """,
     "conda": """
         conda env create --prefix ./.conda -f environment.yml
         conda run --prefix ./.conda python -m bertlab.data fetch core
-        conda run --prefix ./.conda python -m course.lectures lectures/01_words_to_subwords.ipynb
+        conda run --prefix ./.conda python -m course.publishing.lectures \
+            lectures/01_words_to_subwords.ipynb
     """,
     "make grading": """
         make grading
         mkdir -p handed_in/ada handed_in/ben
-        cp solutions/ps1_bpe/ps1_bpe.ipynb handed_in/ada/
-        cp solutions/ps1_bpe/ps1_bpe.ipynb handed_in/ben/
-        .venv/bin/python -m course release ps1_bpe
-        .venv/bin/python -m course collect ps1_bpe --from handed_in
-        .venv/bin/python -m course grade ps1_bpe
-        .venv/bin/python -m course feedback ps1_bpe
-        .venv/bin/python -m course similar ps1_bpe
+        cp solutions/ex01_bpe/ex01_bpe.ipynb handed_in/ada/
+        cp solutions/ex01_bpe/ex01_bpe.ipynb handed_in/ben/
+        .venv/bin/python -m course release ex01_bpe
+        .venv/bin/python -m course collect ex01_bpe --from handed_in
+        .venv/bin/python -m course grade ex01_bpe
+        .venv/bin/python -m course feedback ex01_bpe
+        .venv/bin/python -m course similar ex01_bpe
         .venv/bin/python -m course export --format moodle --to grades.csv
     """,
     "class server": """
@@ -69,7 +70,7 @@ WAYS = {
     """,
     "make book": """
         make .venv/book.stamp data
-        .venv/bin/python -m course.book lectures/00_start_here.ipynb --to book
+        .venv/bin/python -m course.publishing.book lectures/00_start_here.ipynb --to book
         test -s book/site/00_start_here.html
     """,
     "the wheel": """

@@ -15,8 +15,10 @@ from typing import NamedTuple
 import nbformat
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
-from course import grade_run, releasing
-from course.settings import ROOT, Course
+from course import ROOT
+from course.grading import grade_run
+from course.publishing import releasing
+from course.settings import Course
 
 NAME = "psx_small"
 STUB = 'raise NotImplementedError("write this function, then delete this line")'

@@ -5,7 +5,7 @@ import nbformat
 from benchmarks.bench_grading import Turn, hand_ins, table
 from tests.conftest import ROOT
 
-NAME = "ps3_attention"
+NAME = "ex04_attention"
 
 
 def test_the_table_compares_with_nbgrader_and_counts_points_that_differ():

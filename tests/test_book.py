@@ -10,7 +10,7 @@ import nbformat
 import pytest
 from bs4 import BeautifulSoup
 
-from course import book, lectures
+from course.publishing import book, lectures
 from tests.conftest import ROOT
 
 BUDGET = {"seconds": 60, "megabytes": 1_000, "network": False}
@@ -32,7 +32,7 @@ $$\\sum_{i=1}^{2} x_i$$
 | all | $\\sqrt{d}$ |
 
 Go on with [the second lecture](02_second.ipynb#a-list), do [the first exercise]
-(../exercises/ps1_bpe/ps1_bpe.ipynb), or read [elsewhere](https://example.org/paper).
+(../exercises/ex01_bpe/ex01_bpe.ipynb), or read [elsewhere](https://example.org/paper).
 
 <details><summary><b>Check yourself.</b> How much?</summary>
 
@@ -151,8 +151,8 @@ def test_a_link_leads_to_the_other_lectures_page(made):
 @pytest.mark.notebooks
 def test_a_link_to_a_file_that_is_no_page_says_where_it_is(made):
     page = article(made, "01_first.html")
-    assert "exercise (exercises/ps1_bpe/ps1_bpe.ipynb in the course's folder)" in page.get_text()
-    assert not page.find("a", href=re.compile("ps1"))
+    assert "exercise (exercises/ex01_bpe/ex01_bpe.ipynb in the course's folder)" in page.get_text()
+    assert not page.find("a", href=re.compile("ex01"))
 
 
 @pytest.mark.notebooks

@@ -8,18 +8,18 @@ import pytest
 from IPython.core.interactiveshell import InteractiveShell
 from tokenizers import Tokenizer, models
 
-from bertlab.check import feedback
-from bertlab.check.differences import difference
-from bertlab.check.feedback import Check, CheckFailed, NotWritten, Passed
-from bertlab.check.watch import LibraryUsed, NeverEnds, Watch, watched
 from bertlab.tokenizers import BPE
 from bertlab.tokenizers.merges import count_pairs, merge_pair
+from course.feedback import checks
+from course.feedback.checks import Check, CheckFailed, NotWritten, Passed
+from course.feedback.differences import difference
+from course.feedback.watch import LibraryUsed, NeverEnds, Watch, watched
 
 
 @pytest.fixture(autouse=True)
 def fresh_session(monkeypatch):
     """No check has failed yet."""
-    monkeypatch.setattr(feedback, "_failures", type(feedback._failures)())
+    monkeypatch.setattr(checks, "_failures", type(checks._failures)())
 
 
 def doubled(function, hints=()):
@@ -225,7 +225,7 @@ def test_a_notebook_shows_the_message_and_no_stack_of_calls(capsys):
     shown = capsys.readouterr().out
     assert "✗ doubled: doubled([1, 2])" in shown
     assert "Traceback" not in shown
-    assert "feedback.py" not in shown
+    assert "checks.py" not in shown
     InteractiveShell.clear_instance()
 
 

@@ -8,9 +8,9 @@ from inspect import signature
 import pytest
 from bs4 import BeautifulSoup
 
-from bertlab.check import feedback, progress
-from bertlab.check import ps1_bpe as check
-from bertlab.check.feedback import Check, CheckFailed, NotWritten, Passed
+from course.feedback import checks, progress
+from course.feedback import ex01_bpe as check
+from course.feedback.checks import Check, CheckFailed, NotWritten, Passed
 from tests.conftest import ROOT, read_page
 
 ASSIGNMENTS = sorted(path.parent.name for path in ROOT.glob("solutions/*/*.ipynb"))
@@ -19,7 +19,7 @@ ASSIGNMENTS = sorted(path.parent.name for path in ROOT.glob("solutions/*/*.ipynb
 @pytest.fixture(autouse=True)
 def own_session(monkeypatch):
     """A session in which nothing was tried, and which leaves nothing behind."""
-    monkeypatch.setattr(feedback, "_failures", Counter())
+    monkeypatch.setattr(checks, "_failures", Counter())
     monkeypatch.setattr(progress, "_passed", set())
     monkeypatch.setattr(progress, "_tries", Counter())
 
@@ -57,7 +57,7 @@ def checks_called(assignment):
 
 @pytest.mark.parametrize("assignment", ASSIGNMENTS)
 def test_an_assignments_functions_are_those_that_the_notebook_checks_in_its_order(assignment):
-    module = import_module(f"bertlab.check.{assignment}")
+    module = import_module(f"course.feedback.{assignment}")
     tasks = module.progress().tasks
     assert [(task.name, task.number) for task in tasks] == checks_called(assignment)
 
@@ -65,7 +65,7 @@ def test_an_assignments_functions_are_those_that_the_notebook_checks_in_its_orde
 @pytest.mark.parametrize("assignment", ASSIGNMENTS)
 def test_every_check_knows_which_task_it_is(assignment):
     """Also where helpers, classes and other modules stand between the notebook and `Check`."""
-    module = import_module(f"bertlab.check.{assignment}")
+    module = import_module(f"course.feedback.{assignment}")
 
     def wrong(*arguments, **options):
         return "not an answer"
@@ -115,7 +115,7 @@ def test_tries_are_counted_until_it_passes_and_after():
 
 
 def test_a_check_of_two_functions_that_are_right_is_one_try():
-    from bertlab.check import ps4_parts
+    from course.feedback.ex06_bert_encoder import parts
 
     def gelu(x):
         return x * 0.5 * (1 + (0.7978845608028654 * (x + 0.044715 * x**3)).tanh())
@@ -123,17 +123,17 @@ def test_a_check_of_two_functions_that_are_right_is_one_try():
     def swish(x):
         return x * (1.702 * x).sigmoid()
 
-    ps4_parts.gelu_approximations(gelu, swish)
-    seen = progress.progress_of("ps4")
+    parts.gelu_approximations(gelu, swish)
+    seen = progress.progress_of("ex06_bert_encoder")
     at = [task.name for task in seen.tasks].index("gelu_approximations")
     assert (seen.passed[at], seen.tries[at]) == (True, 1)
 
 
 def test_assignments_count_for_themselves_though_their_functions_share_names():
-    from bertlab.check import ps2_wordpiece
+    from course.feedback import ex02_wordpiece
 
-    fails(ps2_wordpiece.best_pair, lambda words, vocab, score: None)
-    assert sum(ps2_wordpiece.progress().tries) == 1
+    fails(ex02_wordpiece.best_pair, lambda words, vocab, score: None)
+    assert sum(ex02_wordpiece.progress().tries) == 1
     assert sum(check.progress().tries) == 0
 
 
@@ -141,14 +141,14 @@ def test_a_check_outside_of_assignments_shows_no_progress():
     own = Check("own", len)
     own.done("nothing")
     assert own.passed().progress is None
-    with pytest.raises(ValueError, match="checks are imported, such as ps3; got 'ps77'"):
-        progress.progress_of("ps77")
+    with pytest.raises(ValueError, match="checks are imported, such as ex04_attention; got 'ex77'"):
+        progress.progress_of("ex77")
 
 
 def test_the_next_student_starts_from_nothing():
     fails(check.merge_pair, lambda symbols, pair: symbols)
     check.word_tokens(words)
-    feedback.start_over()
+    checks.start_over()
     assert check.progress().tries == (0,) * 8
     assert not any(check.progress().passed)
     with pytest.raises(CheckFailed) as failed:

@@ -8,18 +8,18 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-from bertlab.check import feedback
-from bertlab.check.feedback import CheckFailed, Passed
-from bertlab.check.ps3_scores import scaling
-from bertlab.check.tensors import TensorCheck, normal, same, tensor_difference, written
-from bertlab.check.watch import LibraryUsed, watched
 from bertlab.model.attention import HeadWeights
+from course.feedback import checks
+from course.feedback.checks import CheckFailed, Passed
+from course.feedback.ex04_attention.scores import scaling
+from course.feedback.tensors import TensorCheck, normal, same, tensor_difference, written
+from course.feedback.watch import LibraryUsed, watched
 
 
 @pytest.fixture(autouse=True)
 def fresh_session(monkeypatch):
     """No check has failed yet."""
-    monkeypatch.setattr(feedback, "_failures", Counter())
+    monkeypatch.setattr(checks, "_failures", Counter())
 
 
 def halved(function):

@@ -9,8 +9,8 @@ from datetime import datetime
 
 import pytest
 
-from course import collecting, hand_in_files
-from course.hand_in_files import Refused
+from course.collecting import collect, hand_in_files
+from course.collecting.hand_in_files import Refused
 from course.settings import CourseError
 from tests.small_course import NAME, make
 
@@ -35,7 +35,7 @@ def zipped(path, files):
 def collected(course, source, **options):
     """The exit code, what was said, and the content of all files in submitted/."""
     said = []
-    code = collecting.collect(course, NAME, source, say=said.append, **options)
+    code = collect.collect(course, NAME, source, say=said.append, **options)
     room = course.room("submitted")
     files = sorted(path for path in room.rglob("*") if path.is_file())
     return code, "\n".join(said), {str(path.relative_to(room)): path.read_bytes() for path in files}
@@ -126,7 +126,7 @@ def test_a_killed_collection_leaves_nothing_half_written(course, tmp_path, monke
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patched:
-        patched.setattr(collecting, "write_atomically", killed)
+        patched.setattr(collect, "write_atomically", killed)
         with pytest.raises(KeyboardInterrupt):
             collected(course, source)
     assert course.students(NAME) == []
@@ -251,13 +251,13 @@ def test_neither_folder_nor_zip(course, tmp_path):
     "good", ["ada", "Zoë Łuk", "李雷", "a+b@example.org", "O'Neil, Jo", "12345"]
 )
 def test_ids_of_all_languages_are_taken(good):
-    assert collecting.good_id(good) == good
+    assert collect.good_id(good) == good
 
 
 @pytest.mark.parametrize("bad", ["", ".", "..", ".x", "a/b", "a\\b", "a\nb", "a*", "[a]", "\u200b"])
 def test_ids_that_cannot_name_a_folder_are_refused(bad):
     with pytest.raises(Refused):
-        collecting.good_id(bad)
+        collect.good_id(bad)
 
 
 def test_one_time_for_all(course, tmp_path):

@@ -8,7 +8,9 @@ from contextlib import closing
 import nbformat
 import pytest
 
-from course import collecting, feedback, releasing
+from course.collecting import collect
+from course.grading import feedback_pages
+from course.publishing import releasing
 from course.settings import Course
 from tests.small_course import NAME, grade, hand_in, make, scores
 from tests.test_course_gradebook import quick  # noqa: F401 (a fixture)
@@ -58,13 +60,13 @@ def test_from_hand_out_to_feedback_through_the_exchange(course, student, tmp_pat
     page.metadata["fake"] = {"share": 0.5}
     nbformat.write(page, path)
     student("submit")
-    assert collecting.collect_from_exchange(course, NAME, said.append) == 0, said
+    assert collect.collect_from_exchange(course, NAME, said.append) == 0, said
     assert said[-1] == f"{NAME}: collected from the exchange"
     (who,) = course.students(NAME)
     hand_in(course, "0-by-mail")
     assert grade(course)[0] == 0
     assert scores(course)[who, "hidden-double"] == (1.5, None, False)
-    assert feedback.generate(course, [NAME], release=True, say=said.append) == 0, said
+    assert feedback_pages.generate(course, [NAME], release=True, say=said.append) == 0, said
     assert said[-2:] == [
         f"{NAME}: 1 of 2 pages handed out through the exchange",
         "  not handed out, as they did not hand in there: 0-by-mail",

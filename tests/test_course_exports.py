@@ -6,9 +6,9 @@ from contextlib import closing
 import nbformat
 import pytest
 
-from course import exports, gradebook
-from course.late_policy import LatePolicy
-from course.reports import status
+from course.gradebook import exports, records
+from course.gradebook.late_policy import LatePolicy
+from course.grading.reports import status
 from course.settings import CourseError
 from tests.small_course import NAME, Result, make
 
@@ -22,14 +22,14 @@ def course(tmp_path):
         book.add_student("ada", **ada)
         book.add_student("eve", first_name="=HYPERLINK(1)", last_name="@SUM(A1)")
         book.update_or_create_assignment(NAME, duedate="2026-09-30 10:00:00 UTC")
-        when, _ = gradebook.read_timestamp(course.hand_in(NAME, "ada").parent)
+        when, _ = records.read_timestamp(course.hand_in(NAME, "ada").parent)
         scores = {"test-double": 1.0, "hidden-double": 3.0, "explain": None}
         page = nbformat.read(course.hand_in(NAME, "ada"), as_version=4)
         result = Result(page, scores, (), 0.1)
-        gradebook.graded(book, NAME)
+        records.graded(book, NAME)
         policy = LatePolicy(config=course.config)
-        gradebook.record(book, NAME, "ada", result, "f", when, policy)
-        gradebook.mark_failed(book, NAME, "bob", "no zygote")
+        records.record(book, NAME, "ada", result, "f", when, policy)
+        records.mark_failed(book, NAME, "bob", "no zygote")
     return course
 
 

@@ -10,8 +10,8 @@ import pytest
 from bs4 import BeautifulSoup
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_output
 
-from course import feedback, nbgrader_plugin
-from course.safe_html import clean_html
+from course.grading import feedback_pages, nbgrader_plugin
+from course.grading.safe_html import clean_html
 from tests.small_course import NAME, make, scores
 from tests.test_course_gradebook import grade, quick  # noqa: F401 (a fixture)
 
@@ -54,7 +54,7 @@ def test_feedback_hides_tests_and_runs_no_script(tmp_path):
     grade(course)
     attack(course, "eve")
     said = []
-    assert feedback.generate(course, [NAME], say=said.append) == 0, said
+    assert feedback_pages.generate(course, [NAME], say=said.append) == 0, said
     assert said == [f"{NAME}: 2 pages of feedback in feedback/STUDENT/{NAME}/{NAME}.html"]
     assert not (course.room("feedback") / "bob").exists(), "he has no grade"
     text = (course.room("feedback") / "eve" / NAME / f"{NAME}.html").read_text()

@@ -13,9 +13,12 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from course import backups, grade_run, grade_workers, gradebook, releasing
-from course.late_policy import LatePolicy
-from course.settings import ROOT, Course, CourseError
+from course import ROOT
+from course.gradebook import backups, records
+from course.gradebook.late_policy import LatePolicy
+from course.grading import grade_run, grade_workers
+from course.publishing import releasing
+from course.settings import Course, CourseError
 from tests.small_course import (
     NAME,
     FakeGrader,
@@ -369,4 +372,4 @@ def test_a_database_that_cannot_be_reached_is_told(tmp_path, monkeypatch):
 
 def test_timestamps_are_read_as_nbgrader_writes_them(tmp_path):
     (tmp_path / "timestamp.txt").write_text("2026-10-01 12:00:00.5 CEST\n")
-    assert gradebook.read_timestamp(tmp_path) == (datetime(2026, 10, 1, 12, 0, 0, 500000), "")
+    assert records.read_timestamp(tmp_path) == (datetime(2026, 10, 1, 12, 0, 0, 500000), "")

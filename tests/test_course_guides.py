@@ -11,11 +11,11 @@ import nbformat
 import pytest
 from traitlets.config import PyFileConfigLoader
 
-import bertlab.check
-from bertlab.check.feedback import CheckFailed, NotWritten
-from course import backups
+import course.feedback
 from course.__main__ import main
 from course.answers import answers_of
+from course.feedback.checks import CheckFailed, NotWritten
+from course.gradebook import backups
 from course.grading.sandbox import Limits
 from tests.conftest import ROOT, read_page
 
@@ -259,7 +259,7 @@ def test_the_late_policy_is_the_one_that_is_set():
 
 
 def test_errors_to_look_up_are_in_the_words_of_the_checks():
-    sources = "".join(p.read_text(encoding="utf-8") for p in ROOT.glob("bertlab/check/*.py"))
+    sources = "".join(p.read_text(encoding="utf-8") for p in ROOT.glob("course/feedback/*.py"))
     sources = re.sub(r'"\s*\n?\s*f?"', "", sources)
     table = section("students", "Help, I get ...")
     assert len(rows(table)) - 1 >= 10
@@ -309,8 +309,8 @@ def example(tmp_path_factory):
     blocks = re.findall(r"```python\n# (\S+)\n(.*?)```", GUIDE["new_assignment"], re.S)
     assert [name for name, _ in blocks] == [
         "new_notebook.py",
-        "bertlab/check/ps10_words.py",
-        "solutions/ps10_words/answers.py",
+        "course/feedback/ex13_words.py",
+        "solutions/ex13_words/answers.py",
     ]
     for name, code in blocks:
         (room / name).parent.mkdir(parents=True, exist_ok=True)
@@ -321,7 +321,7 @@ def example(tmp_path_factory):
     config = (ROOT / "course" / "nbgrader_config.py").read_text(encoding="utf-8")
     (room / "course" / "nbgrader_config.py").parent.mkdir()
     (room / "course" / "nbgrader_config.py").write_text(config, encoding="utf-8")
-    command = [sys.executable, "-m", "nbgrader", "generate_assignment", "ps10_words", "--no-db"]
+    command = [sys.executable, "-m", "nbgrader", "generate_assignment", "ex13_words", "--no-db"]
     subprocess.run([*command, "--force"], cwd=room / "course", check=True, capture_output=True)
     return room
 
@@ -329,12 +329,12 @@ def example(tmp_path_factory):
 @pytest.fixture
 def installed(example, monkeypatch):
     """The example's checks where notebooks import them from."""
-    there = [*bertlab.check.__path__, str(example / "bertlab/check")]
-    monkeypatch.setattr(bertlab.check, "__path__", there)
+    there = [*course.feedback.__path__, str(example / "course/feedback")]
+    monkeypatch.setattr(course.feedback, "__path__", there)
     yield example
-    sys.modules.pop("bertlab.check.ps10_words", None)
-    if hasattr(bertlab.check, "ps10_words"):
-        del bertlab.check.ps10_words
+    sys.modules.pop("course.feedback.ex13_words", None)
+    if hasattr(course.feedback, "ex13_words"):
+        del course.feedback.ex13_words
 
 
 def cells_of(path):
@@ -356,8 +356,8 @@ def run(cells, solution=None, tests_wanted=("test-", "hidden-")):
 
 
 def test_the_example_is_released_without_solution_and_hidden_tests(installed):
-    source = installed / "solutions" / "ps10_words" / "ps10_words.ipynb"
-    release = installed / "exercises" / "ps10_words" / "ps10_words.ipynb"
+    source = installed / "solutions" / "ex13_words" / "ex13_words.ipynb"
+    release = installed / "exercises" / "ex13_words" / "ex13_words.ipynb"
     text = release.read_text(encoding="utf-8")
     assert "SOLUTION" not in text
     assert "HIDDEN" not in text
@@ -373,8 +373,8 @@ def test_the_example_is_released_without_solution_and_hidden_tests(installed):
 
 
 def test_the_examples_wrong_solutions_are_caught_and_the_other_right_one_passes(installed):
-    source = cells_of(installed / "solutions" / "ps10_words" / "ps10_words.ipynb")
-    known = answers_of("ps10_words", installed)
+    source = cells_of(installed / "solutions" / "ex13_words" / "ex13_words.ipynb")
+    known = answers_of("ex13_words", installed)
     assert len(known.wrong) >= 3
     for _, mistake, solution, diagnosis in known.wrong:
         if diagnosis:
@@ -390,9 +390,9 @@ def test_the_examples_wrong_solutions_are_caught_and_the_other_right_one_passes(
 
 
 def test_the_examples_hidden_test_holds_for_other_variants(installed):
-    from bertlab.check.variants import variant
+    from course.feedback.variants import variant
 
-    source = cells_of(installed / "solutions" / "ps10_words" / "ps10_words.ipynb")
+    source = cells_of(installed / "solutions" / "ex13_words" / "ex13_words.ipynb")
     for student in range(20):
         with variant(f"2026-fall/{student}"):
             run(source)
@@ -410,21 +410,23 @@ def console(guide):
 
 def handed_in(download, student, unsolved):
     """A student's download: our solutions, without those of some tasks."""
-    source = nbformat.read(ROOT / "solutions" / "ps1_bpe" / "ps1_bpe.ipynb", as_version=4)
-    notebook = nbformat.read(exercise("ps1_bpe"), as_version=4)
+    source = nbformat.read(ROOT / "solutions" / "ex01_bpe" / "ex01_bpe.ipynb", as_version=4)
+    notebook = nbformat.read(exercise("ex01_bpe"), as_version=4)
     for cell, ours in zip(notebook.cells, source.cells, strict=True):
         if ours.metadata.nbgrader.solution and cell.id not in unsolved:
             cell.source = re.sub(r" *### (BEGIN|END) SOLUTION\n?", "", ours.source)
     (download / student).mkdir(parents=True)
-    nbformat.write(notebook, download / student / "ps1_bpe.ipynb")
+    nbformat.write(notebook, download / student / "ex01_bpe.ipynb")
 
 
 @pytest.mark.notebooks
 def test_the_commands_of_the_guide_print_what_it_shows(tmp_path, monkeypatch, capsys):
     (tmp_path / "course").mkdir()
     shutil.copy(ROOT / "course" / "nbgrader_config.py", tmp_path / "course")
-    shutil.copytree(ROOT / "solutions" / "ps1_bpe", tmp_path / "solutions" / "ps1_bpe")
-    solutions = [c.id for c in read_page(exercise("ps1_bpe")).cells if c.metadata.nbgrader.solution]
+    shutil.copytree(ROOT / "solutions" / "ex01_bpe", tmp_path / "solutions" / "ex01_bpe")
+    solutions = [
+        c.id for c in read_page(exercise("ex01_bpe")).cells if c.metadata.nbgrader.solution
+    ]
     for student, unsolved in (
         ("ada", []),
         ("ben", ["train", "encode", "decode", "explain"]),

@@ -9,7 +9,8 @@ import time
 
 import pytest
 
-from course.settings import ROOT, Course
+from course import ROOT
+from course.settings import Course
 from tests.small_course import grade, graded_names, hand_in, make, rows
 
 pytestmark = pytest.mark.slow
@@ -101,10 +102,11 @@ def test_a_run_killed_while_it_writes_ends_with_the_same_gradebook(
 ):
     """SIGKILL just after the graded copy, just after the scores, and before the penalties."""
     course = make(tmp_path / "b", FEW)
-    where = {"write_atomically": "grade_run", "record": "gradebook", "charge_all": "gradebook"}
+    where = {"write_atomically": "grade_run", "record": "records", "charge_all": "records"}
     code = f"""
 import os, signal
-from course import gradebook, grade_run
+from course.gradebook import records
+from course.grading import grade_run
 module = {where[moment]}
 first = module.{moment}
 def then_die(*arguments):

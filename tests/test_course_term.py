@@ -98,10 +98,10 @@ def term(tmp_path_factory):
         for student in STUDENTS:
             put(course, assignment, student, hand_in_of(assignment, student))
     for student, attack in HOSTILE.items():
-        page = nbformat.reads(without_marks(source_of("ps3_attention")), as_version=4)
+        page = nbformat.reads(without_marks(source_of("ex04_attention")), as_version=4)
         (cell,) = [cell for cell in page.cells if cell.id == "row-softmax"]
         cell.source = f"{attack}\n\n\n{cell.source}"
-        put(course, "ps3_attention", student, nbformat.writes(page))
+        put(course, "ex04_attention", student, nbformat.writes(page))
     # Side by side is what the hostile class is for: here each assignment is prepared once.
     assert command(course, "grade", "all", "--workers", 1) == 0
     assert command(course, "feedback", "all") == 0
@@ -150,7 +150,7 @@ def validated(notebook):
 
 @pytest.mark.parametrize("student", sorted(HOSTILE))
 def test_a_hostile_cell_costs_its_own_task_at_most(term, student):
-    found, full = scores(term, "ps3_attention", student), expected("ps3_attention", "ada")
+    found, full = scores(term, "ex04_attention", student), expected("ex04_attention", "ada")
     users = ("softmax", "attention-probabilities", "attention", "self-attention", "multi-head")
     attacked = {name for name in full if any(user in name for user in users)}
     if student == "mal":  # what they changed is not what the tests use

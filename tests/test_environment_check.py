@@ -4,7 +4,7 @@ from importlib import metadata
 
 import pytest
 
-from bertlab.check import environment as check
+from course.feedback import environment as check
 
 
 @pytest.fixture

@@ -108,7 +108,7 @@ def test_an_import_of_the_tests_is_noticed(source):
         ("model", "from bertlab.data import documents"),
         ("model", "from bertlab import viz"),
         ("data", "def f():\n    import bertlab.pretraining"),
-        ("viz", "import course.lectures"),
+        ("viz", "import course.publishing.lectures"),
         ("tokenizers", "from . import words"),
         ("model", "import bertlab.attic"),
     ],

@@ -62,7 +62,7 @@ PRYING = [
 def outside(tmp_path_factory):
     """A course of others, a network of others, and a secret, which no student may reach."""
     room = tmp_path_factory.mktemp("course")
-    for name in ("solutions/ps3/ps3.ipynb", "submitted/ada/ps3/ps3.ipynb", "gradebook.db"):
+    for name in ("solutions/ex04/ex04.ipynb", "submitted/ada/ex04/ex04.ipynb", "gradebook.db"):
         (room / name).parent.mkdir(parents=True, exist_ok=True)
         (room / name).write_text(CANARY)
     course = tmp_path_factory.mktemp("term") / "course"
@@ -313,7 +313,7 @@ def test_what_is_no_file_is_not_opened(kind, outcome_of):
 
 def test_a_name_with_dots_and_odd_characters_is_only_a_name(grade, tmp_path):
     (tmp_path / "a").mkdir()
-    path = tmp_path / "a" / ".." / "ps3\n\u202e<b>é.ipynb"
+    path = tmp_path / "a" / ".." / "ex04\n\u202e<b>é.ipynb"
     path.write_bytes(written(correct()))
     result = grade.grader.grade(path)
     assert result.scores == full_points()

@@ -8,7 +8,7 @@ import pytest
 from nbgrader.api import Gradebook
 from scipy.stats import pearsonr
 
-from course.item_analysis import (
+from course.gradebook.item_analysis import (
     Points,
     analyse,
     by_task,
@@ -126,22 +126,22 @@ def test_visible_and_hidden_test_are_one_task_and_what_waits_is_left_out():
 @pytest.mark.slow
 def test_it_reads_nbgraders_gradebook(tmp_path):
     with closing(Gradebook(f"sqlite:///{tmp_path / 'gradebook.db'}")) as book:
-        book.add_assignment("ps1")
-        book.add_notebook("ps1", "ps1")
+        book.add_assignment("ex01")
+        book.add_notebook("ex01", "ex01")
         for name, most in [("test-b", 1), ("hidden-b", 2), ("test-a", 1), ("explain", 4)]:
-            book.add_grade_cell(name, "ps1", "ps1", max_score=most, cell_type="code")
-            book.add_source_cell(name, "ps1", "ps1", cell_type="code")
+            book.add_grade_cell(name, "ex01", "ex01", max_score=most, cell_type="code")
+            book.add_source_cell(name, "ex01", "ex01", cell_type="code")
         for student, scores in [("ada", (1, 2, 0, 4)), ("bob", (1, 0, 1, 3))]:
             book.add_student(student)
-            book.add_submission("ps1", student)
+            book.add_submission("ex01", student)
             for name, score in zip(("test-b", "hidden-b", "test-a"), scores, strict=False):
-                book.find_grade(name, "ps1", "ps1", student).auto_score = score
-            book.find_grade("explain", "ps1", "ps1", student).manual_score = scores[-1]
-        book.find_grade("test-a", "ps1", "ps1", "ada").manual_score = 0.5  # a person knew better
+                book.find_grade(name, "ex01", "ex01", student).auto_score = score
+            book.find_grade("explain", "ex01", "ex01", student).manual_score = scores[-1]
+        book.find_grade("test-a", "ex01", "ex01", "ada").manual_score = 0.5  # a person knew better
         book.db.commit()
-        found = from_gradebook(book, "ps1")
+        found = from_gradebook(book, "ex01")
         assert found.most == {"b": 3, "a": 1, "explain": 4}
         assert found.table["ada"] == {"b": 3, "a": 0.5, "explain": 4}
         assert found.table["bob"] == {"b": 1, "a": 1, "explain": 3}
-        with pytest.raises(ValueError, match="nothing of ps2 is in the gradebook"):
-            from_gradebook(book, "ps2")
+        with pytest.raises(ValueError, match="nothing of ex02 is in the gradebook"):
+            from_gradebook(book, "ex02")

@@ -3,7 +3,7 @@
 import nbformat
 import pytest
 
-from course import lectures
+from course.publishing import lectures
 from tests.conftest import ROOT
 
 BUDGET = {"bertlab": {"budget": {"seconds": 60, "megabytes": 1_000, "network": False}}}

@@ -15,7 +15,7 @@ from textwrap import dedent
 import nbformat
 import pytest
 
-from course.notebooks import normal_form, written_notebooks
+from course.publishing.notebooks import normal_form, written_notebooks
 from tests.conftest import ROOT, read_page
 
 LECTURES = sorted(ROOT.glob("lectures/*.ipynb"))

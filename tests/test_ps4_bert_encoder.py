@@ -1,18 +1,19 @@
-"""Assignment 4: what its solutions compute is what the library computes."""
+"""Exercise 6: what its solutions compute is what the library computes."""
 
 import pytest
 import torch
 
-from bertlab.check import ps4_weights
-from bertlab.check.feedback import CheckFailed
-from bertlab.check.ps4_bert_encoder import encode as check_encode
-from bertlab.data import DataError, weights
+from bertlab import data
+from bertlab.data import DataError
 from bertlab.model import Bert, BertConfig, BertForPreTraining, count_parameters, load_pretrained
 from bertlab.model.embeddings import sinusoidal_positions
 from bertlab.model.layers import layer_norm
+from course.feedback.checks import CheckFailed
+from course.feedback.ex06_bert_encoder import weights
+from course.feedback.ex06_bert_encoder.tasks import encode as check_encode
 from tests.conftest import ROOT, read_page
 
-SOURCE = ROOT / "solutions" / "ps4_bert_encoder" / "ps4_bert_encoder.ipynb"
+SOURCE = ROOT / "solutions" / "ex06_bert_encoder" / "ex06_bert_encoder.ipynb"
 CONFIG = BertConfig.tiny(vocab_size=40, max_length=60)
 IDS = torch.arange(40).view(2, 20) * 7 % 40
 SEGMENTS = torch.arange(40).view(2, 20) // 10 % 2
@@ -32,14 +33,14 @@ def bert():
 def under_formal_names(bert):
     embeddings = bert.embeddings
     tables = (part.weight for part in (embeddings.token, embeddings.position, embeddings.segment))
-    return ps4_weights.EncoderWeights(
-        ps4_weights.EmbeddingWeights(*tables, embeddings.norm.gamma, embeddings.norm.beta),
-        [ps4_weights._layer_of(layer) for layer in bert.layers],
+    return weights.EncoderWeights(
+        weights.EmbeddingWeights(*tables, embeddings.norm.gamma, embeddings.norm.beta),
+        [weights._layer_of(layer) for layer in bert.layers],
     )
 
 
 def test_the_solutions_norm_and_positions_are_the_librarys(solution):
-    x, gamma, beta = ps4_weights.numbers(3, 5, 8, seed=1), torch.rand(8), torch.rand(8)
+    x, gamma, beta = weights.numbers(3, 5, 8, seed=1), torch.rand(8), torch.rand(8)
     assert torch.allclose(solution["layer_norm"](x, gamma, beta), layer_norm(x, gamma, beta))
     ours = solution["sinusoidal_positions"](70, 24)
     assert torch.allclose(ours, sinusoidal_positions(70, 24), atol=1e-5)
@@ -54,8 +55,8 @@ def test_the_solutions_hidden_states_are_those_of_the_librarys_bert(solution, be
 
 
 def test_the_solutions_feed_forward_network_is_the_librarys(solution, bert):
-    layer = ps4_weights._layer_of(bert.bert.layers[0])
-    x = ps4_weights.numbers(2, 3, CONFIG.d_model, seed=2, dtype=torch.float64)
+    layer = weights._layer_of(bert.bert.layers[0])
+    x = weights.numbers(2, 3, CONFIG.d_model, seed=2, dtype=torch.float64)
     ours = solution["feed_forward"](x, layer.W_mlp1, layer.b_mlp1, layer.W_mlp2, layer.b_mlp2)
     assert torch.allclose(ours, bert.bert.layers[0].feed_forward(x), atol=1e-5)
 
@@ -64,7 +65,7 @@ def test_the_solutions_logits_are_those_of_the_librarys_head(solution, bert):
     predict = torch.arange(40).view(2, 20) % 6 == 1
     expected = bert(IDS, SEGMENTS, MASK, predict)
     head = bert.mlm_head
-    names = ps4_weights.MLMHeadWeights(
+    names = weights.MLMHeadWeights(
         head.transform.weight.T, head.transform.bias, head.norm.gamma, head.norm.beta, head.bias
     )
     hidden, W_e = expected.encoder.last_hidden_state, bert.bert.embeddings.token.weight
@@ -80,11 +81,11 @@ def test_the_solutions_count_is_the_librarys(solution, name):
 
 @pytest.mark.slow
 def test_minilm_under_formal_names_computes_what_the_library_does_with_it(solution):
-    ids, segments, mask = ps4_weights.read(("A pair.", "Its second half."), ("Another one.",))
-    model = load_pretrained(weights("minilm"), kind=Bert)
+    ids, segments, mask = weights.read(("A pair.", "Its second half."), ("Another one.",))
+    model = load_pretrained(data.weights("minilm"), kind=Bert)
     with torch.no_grad():
         expected = model(ids, segments, mask).last_hidden_state
-    ours = solution["encode"](ids, segments, ps4_weights.published("minilm"), mask)[-1]
+    ours = solution["encode"](ids, segments, weights.published("minilm"), mask)[-1]
     assert torch.allclose(ours, expected, atol=1e-5)
 
 
@@ -92,14 +93,14 @@ def test_without_the_published_weights_the_check_says_what_to_run(solution, monk
     def not_there(name):
         raise DataError("run `python -m bertlab.data fetch core`")
 
-    monkeypatch.setattr("bertlab.check.ps4_stack.published", not_there)
+    monkeypatch.setattr("course.feedback.ex06_bert_encoder.stack.published", not_there)
     with pytest.raises(CheckFailed, match="fetch core"):
         check_encode(solution["encode"])
 
 
 def test_the_numbers_of_the_checks_are_the_same_everywhere():
     expected = torch.tensor([0.1563, -0.5080, -0.1528])
-    assert torch.allclose(ps4_weights.numbers(3, seed=1), expected, atol=1e-4)
+    assert torch.allclose(weights.numbers(3, seed=1), expected, atol=1e-4)
 
 
 def test_the_graders_answer_states_the_numbers_that_the_page_shows(solution):

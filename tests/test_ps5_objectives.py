@@ -1,14 +1,15 @@
-"""Assignment 5: its numbers are PyTorch's, its checks of chance are fair, its answer is true."""
+"""Exercise 7: its numbers are PyTorch's, its checks of chance are fair, its answer is true."""
 
 import pytest
 import torch
 
-from bertlab.check import ps5_chance, ps5_masking, ps5_objectives
-from bertlab.check.feedback import CheckFailed
-from bertlab.check.ps4_weights import numbers
+from course.feedback import ex07_objectives
+from course.feedback.checks import CheckFailed
+from course.feedback.ex06_bert_encoder.weights import numbers
+from course.feedback.ex07_objectives import chance, masking
 from tests.conftest import ROOT, read_page
 
-SOURCE = ROOT / "solutions" / "ps5_objectives" / "ps5_objectives.ipynb"
+SOURCE = ROOT / "solutions" / "ex07_objectives" / "ex07_objectives.ipynb"
 CHANCE = ("choose_tokens", "hide", "choose_words")
 
 
@@ -21,10 +22,10 @@ def test_the_way_of_a_hundred_steps_is_that_of_torchs_adam():
     for step, gradient in enumerate(gradients, start=1):
         weight.grad = gradient.clone()
         optimizer.step()
-        if step in ps5_objectives.WAY:
-            assert weight.tolist() == pytest.approx(ps5_objectives.WAY[step], abs=1e-6)
+        if step in ex07_objectives.WAY:
+            assert weight.tolist() == pytest.approx(ex07_objectives.WAY[step], abs=1e-6)
             seen.add(step)
-    assert seen == set(ps5_objectives.WAY)
+    assert seen == set(ex07_objectives.WAY)
 
 
 @pytest.mark.slow
@@ -38,23 +39,23 @@ def test_a_right_solution_passes_whatever_its_dice_show(solution, name):
             torch.rand(wasted, generator=arguments[-1])
             return right(*arguments)
 
-        assert "passes" in repr(getattr(ps5_masking, name)(wasteful))
+        assert "passes" in repr(getattr(masking, name)(wasteful))
 
 
 @pytest.mark.parametrize("name", CHANCE)
 def test_a_check_of_chance_leaves_the_students_own_dice_alone(solution, name):
     before = torch.get_rng_state()
-    getattr(ps5_masking, name)(solution[name])
+    getattr(masking, name)(solution[name])
     assert torch.equal(before, torch.get_rng_state())
 
 
 def test_five_standard_deviations_are_the_border():
     # 10,000 throws of a coin: 5,000, with a standard deviation of 50.
     heads = torch.arange(10_000)
-    assert not ps5_chance.off(heads < 5_249, 0.5)
-    assert ps5_chance.off(heads < 5_252, 0.5)
-    assert ps5_chance.off(heads < 4_748, 0.5)
-    assert ps5_chance.off(heads < 1, 0.0)
+    assert not chance.off(heads < 5_249, 0.5)
+    assert chance.off(heads < 5_252, 0.5)
+    assert chance.off(heads < 4_748, 0.5)
+    assert chance.off(heads < 1, 0.0)
 
 
 def test_an_optimizer_of_torch_is_refused_before_it_loads_anything():
@@ -62,7 +63,7 @@ def test_an_optimizer_of_torch_is_refused_before_it_loads_anything():
         return torch.optim.Adam([parameter.requires_grad_()]), moments
 
     with pytest.raises(CheckFailed, match="ready-made function of PyTorch"):
-        ps5_objectives.adam_step(by_torch)
+        ex07_objectives.adam_step(by_torch)
 
 
 @pytest.mark.slow

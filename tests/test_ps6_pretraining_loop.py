@@ -1,17 +1,17 @@
-"""Assignment 6: what its solutions compute is what the library computes."""
+"""Exercise 8: what its solutions compute is what the library computes."""
 
 import pytest
 import torch
 
-from bertlab.check.ps6_probes import TwoWeights, many_pieces, two_pieces
 from bertlab.model import BertConfig, BertForPreTraining
 from bertlab.training.evaluation import evaluate
 from bertlab.training.optimizers import adamw
 from bertlab.training.steps import accumulate_gradients, cut, training_step
 from bertlab.training.toy_data import ToyData
+from course.feedback.ex08_pretraining.probes import TwoWeights, many_pieces, two_pieces
 from tests.conftest import ROOT
 
-SOURCE = ROOT / "solutions" / "ps6_pretraining_loop" / "ps6_pretraining_loop.ipynb"
+SOURCE = ROOT / "solutions" / "ex08_pretraining" / "ex08_pretraining.ipynb"
 DATA = ToyData(batch_size=12, n_batches=3, seed=5)
 CONFIG = BertConfig(
     vocab_size=len(DATA.world.tokenizer.vocab), d_model=16, n_layers=1, n_heads=2, d_ff=32

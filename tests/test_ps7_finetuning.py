@@ -1,20 +1,20 @@
-"""Assignment 7: what its solutions compute is what the library computes."""
+"""Exercise 9: what its solutions compute is what the library computes."""
 
 import random
 
 import pytest
 import torch
 
-from bertlab.check.ps7_spans import LOGITS, OFFSETS, PASSAGE, SEGMENTS
-from bertlab.check.ps7_tags import NAMES, long_text, many_pieces
 from bertlab.finetuning import answers, features, heads, scores, tagging
 from bertlab.finetuning.heads import IGNORED, TokenTagger
 from bertlab.model import Bert, BertConfig
 from bertlab.model.pretrained import BERTLAB_MINI
 from bertlab.tokenizers import WordPiece
+from course.feedback.ex09_finetuning.spans import LOGITS, OFFSETS, PASSAGE, SEGMENTS
+from course.feedback.ex09_finetuning.tags import NAMES, long_text, many_pieces
 from tests.conftest import ROOT
 
-SOURCE = ROOT / "solutions" / "ps7_finetuning" / "ps7_finetuning.ipynb"
+SOURCE = ROOT / "solutions" / "ex09_finetuning" / "ex09_finetuning.ipynb"
 TEXTS = (
     "Mia runs to the lake with her kite.",
     "Zo\u00eb's caf\u00e9 (in S\u00e3o Paulo) is un-be-liev-able: 3.50 a cup!",

@@ -1,11 +1,8 @@
-"""Assignment 8, Sentence-BERT: what its solutions compute is what the library computes."""
+"""Exercise 11, Sentence-BERT: what its solutions compute is what the library computes."""
 
 import pytest
 import torch
 
-from bertlab.check import ps8_sentence_bert as check
-from bertlab.check.feedback import CheckFailed
-from bertlab.check.watch import is_an_answer
 from bertlab.finetuning.search import semantic_search
 from bertlab.finetuning.sentence_objectives import (
     SiameseClassifier,
@@ -16,9 +13,12 @@ from bertlab.finetuning.sentences import SentenceEncoder, batches_of_one_length,
 from bertlab.finetuning.texts import collate, encode_texts
 from bertlab.model import Bert, BertConfig
 from bertlab.tokenizers import WordPiece
+from course.feedback import ex11_sentence_bert as check
+from course.feedback.checks import CheckFailed
+from course.feedback.watch import is_an_answer
 from tests.conftest import ROOT, read_page
 
-SOURCE = ROOT / "solutions" / "ps8_sentence_bert" / "ps8_sentence_bert.ipynb"
+SOURCE = ROOT / "solutions" / "ex11_sentence_bert" / "ex11_sentence_bert.ipynb"
 
 
 def normal(*shape, seed=0):

@@ -1,10 +1,8 @@
-"""Assignment 9, attention heads: what its solutions compute is what the library computes."""
+"""Exercise 10, attention heads: what its solutions compute is what the library computes."""
 
 import pytest
 import torch
 
-from bertlab.check import ps9_attention_heads as check
-from bertlab.check.feedback import CheckFailed
 from bertlab.interpretability.ablation import ablate_each_head
 from bertlab.interpretability.patterns import (
     attention_entropy,
@@ -23,9 +21,11 @@ from bertlab.model.pretrained import (
     load_tokenizer,
 )
 from bertlab.training.start import STARTS
+from course.feedback import ex10_attention_heads as check
+from course.feedback.checks import CheckFailed
 from tests.conftest import ROOT, read_page
 
-SOURCE = ROOT / "solutions" / "ps9_attention_heads" / "ps9_attention_heads.ipynb"
+SOURCE = ROOT / "solutions" / "ex10_attention_heads" / "ex10_attention_heads.ipynb"
 
 
 def normal(*shape, seed=0):

@@ -8,13 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bertlab.check.variants import variant
-from course import rehearsal
+from course import ROOT
+from course.feedback.variants import variant
 from course.grading.sandbox import why_no_sandbox
-from course.notebooks import ROOT
-from course.rehearsal import Grades, differences, hand_in, make_course, report
-from course.settings import Course, CourseError
-from course.synthetic_answers import (
+from course.rehearsal import rehearse
+from course.rehearsal.rehearse import Grades, differences, hand_in, make_course, report
+from course.rehearsal.synthetic_answers import (
     OTHER,
     OURS,
     UNWRITTEN,
@@ -25,12 +24,13 @@ from course.synthetic_answers import (
     measured,
     read_tasks,
 )
-from course.synthetic_class import chance, draw_class, truth
+from course.rehearsal.synthetic_class import chance, draw_class, truth
+from course.settings import Course, CourseError
 from tests.conftest import read_page
 
 pytestmark = pytest.mark.slow
 
-ASSIGNMENT = "ps7_finetuning"  # its hidden tests are the fastest
+ASSIGNMENT = "ex09_finetuning"  # its hidden tests are the fastest
 
 
 def answer(task, kind, calls=(), loses=()):
@@ -182,7 +182,7 @@ def handed_in(stage, tasks):
 
 def test_whole_hand_ins_get_what_their_answers_say(stage, handed_in):
     students, scores = handed_in
-    points = rehearsal._points(stage, ASSIGNMENT)
+    points = rehearse._points(stage, ASSIGNMENT)
     text, agreed = report(ASSIGNMENT, students, points, Grades(scores, [1.0, 2.0, 4.5]))
     assert "Grades that differ from the truth: 0 of" in text, text
     assert agreed
@@ -196,7 +196,7 @@ def test_one_false_grade_is_told(stage, handed_in):
     false = {student: dict(row) for student, row in scores.items()}
     false["student-07"]["hidden-tag-runs"] += 1
     del false["student-11"]
-    points = rehearsal._points(stage, ASSIGNMENT)
+    points = rehearse._points(stage, ASSIGNMENT)
     text, agreed = report(ASSIGNMENT, students, points, Grades(false, [1.0]))
     assert not agreed
     assert "Grades that differ from the truth: 2 of" in text
@@ -229,11 +229,11 @@ def test_the_gradebook_is_not_the_real_one(tmp_path, monkeypatch):
 
 def test_the_command_grades_a_small_class(tmp_path, capsys, monkeypatch, tasks):
     """With the real grader, in the sandbox where there is one."""
-    monkeypatch.setattr(rehearsal, "measured", lambda *arguments: (tasks, ["left out: one"]))
+    monkeypatch.setattr(rehearse, "measured", lambda *arguments: (tasks, ["left out: one"]))
     without = ["--no-sandbox"] if why_no_sandbox() else []
     there = tmp_path / "kept"
     asked = [ASSIGNMENT, "--students", "3", "--seed", "2", "--keep", str(there), *without]
-    assert rehearsal.main(asked) == 0
+    assert rehearse.main(asked) == 0
     said = capsys.readouterr().out
     assert "Grades that differ from the truth: 0 of 51" in said
     assert "left out: one" in said
@@ -246,9 +246,9 @@ def test_the_command_grades_a_small_class(tmp_path, capsys, monkeypatch, tasks):
     ("arguments", "status", "message"),
     [
         (["--students", "0"], 2, "--students must be at least 1"),
-        (["ps99"], 1, "ps99: no such assignment"),
+        (["ex99"], 1, "ex99: no such assignment"),
     ],
 )
 def test_what_cannot_be_rehearsed_is_told(arguments, status, message, capsys):
-    assert rehearsal.main(arguments) == status
+    assert rehearse.main(arguments) == status
     assert message in capsys.readouterr().err

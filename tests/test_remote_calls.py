@@ -16,8 +16,8 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as some
 
-from bertlab.check.watch import LibraryUsed, NeverEnds, Watch
 from bertlab.model.attention import HeadWeights
+from course.feedback.watch import LibraryUsed, NeverEnds, Watch
 from course.grading import remote
 from course.grading.errors import Stopped
 from course.grading.inside.frames import BadMessage, Channel, Closed, Late

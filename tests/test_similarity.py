@@ -9,9 +9,9 @@ from itertools import cycle
 import pytest
 from bs4 import BeautifulSoup
 
-from course import similarity
 from course.answers import answers_of
-from course.similarity_sources import Work, code_cells
+from course.similarity import report
+from course.similarity.sources import Work, code_cells
 from tests.conftest import ROOT, read_page
 
 pytestmark = pytest.mark.slow
@@ -23,7 +23,7 @@ GIVEN = {name: code_cells(ROOT / f"exercises/{name}/{name}.ipynb") for name in A
 @pytest.fixture(scope="module")
 def functions():
     """The course's own functions, which take some seconds to read."""
-    return similarity.course_functions(ROOT)
+    return report.course_functions(ROOT)
 
 
 def solved(assignment):
@@ -87,7 +87,7 @@ def write(room, student, assignment, text):
 @pytest.fixture
 def room(tmp_path, functions, monkeypatch):
     """A course's folder with what students were given; the library is read once for all."""
-    monkeypatch.setattr(similarity, "course_functions", lambda root: functions)
+    monkeypatch.setattr(report, "course_functions", lambda root: functions)
     shutil.copytree(ROOT / "exercises", tmp_path / "exercises")
     return tmp_path
 
@@ -103,27 +103,27 @@ def test_a_disguised_copy_is_found_and_independent_work_ranks_far_below(assignme
     works = [work("mine", mine), work("copy", disguised(mine))]
     for number, tasks in enumerate(others):
         works.append(work(f"other {number}", tasks))
-    pairs = similarity.alike(works, [], GIVEN[assignment], similarity.THRESHOLD)
+    pairs = report.alike(works, [], GIVEN[assignment], report.THRESHOLD)
     # Rows of OTHER_WAYS that stand for two students at once are not independent of each other.
     pairs = [pair for pair in pairs if "mine" in pair.who]
     first, *rest = pairs
     assert first.who == ("mine", "copy")
-    assert min(first.shares) > 1.25 * similarity.THRESHOLD
-    assert max(max(pair.shares) for pair in rest) < 0.75 * similarity.THRESHOLD
+    assert min(first.shares) > 1.25 * report.THRESHOLD
+    assert max(max(pair.shares) for pair in rest) < 0.75 * report.THRESHOLD
     assert len(rest) == len(others)
 
 
 @pytest.mark.parametrize("assignment", ASSIGNMENTS)
 def test_independent_functions_are_not_taken_for_the_courses_own(assignment, functions):
     works = [work(f"{n}", tasks) for n, tasks in enumerate(other_ways(assignment))]
-    assert similarity.taken_from(works, functions, GIVEN[assignment]) == []
+    assert report.taken_from(works, functions, GIVEN[assignment]) == []
 
 
 def test_a_function_of_the_library_is_seen_under_other_names(functions):
     source = (ROOT / "bertlab" / "tokenizers" / "longest_match.py").read_text(encoding="utf-8")
-    copied = dict(similarity.functions_of(source))["longest_match"]
-    (found,) = similarity.taken_from(
-        [Work("eve", ("x = 1", renamed(copied)))], functions, GIVEN["ps2_wordpiece"]
+    copied = dict(report.functions_of(source))["longest_match"]
+    (found,) = report.taken_from(
+        [Work("eve", ("x = 1", renamed(copied)))], functions, GIVEN["ex02_wordpiece"]
     )
     assert found.who == "eve"
     assert found.source == "bertlab.tokenizers.longest_match.longest_match"
@@ -131,48 +131,50 @@ def test_a_function_of_the_library_is_seen_under_other_names(functions):
 
 
 def test_the_command_prints_what_stands_out_and_writes_a_page(room, capsys):
-    mine = solved("ps4_bert_encoder")
-    hand_in(room, "ada", "ps4_bert_encoder", mine)
-    hand_in(room, "ben", "ps4_bert_encoder", disguised(mine))
-    hand_in(room, "cy", "ps4_bert_encoder", other_ways("ps4_bert_encoder")[0])
-    hand_in(room, "dee", "ps4_bert_encoder", other_ways("ps4_bert_encoder")[1])
-    assert similarity.main(["ps4_bert_encoder", "--root", str(room)]) == 0
+    mine = solved("ex06_bert_encoder")
+    hand_in(room, "ada", "ex06_bert_encoder", mine)
+    hand_in(room, "ben", "ex06_bert_encoder", disguised(mine))
+    hand_in(room, "cy", "ex06_bert_encoder", other_ways("ex06_bert_encoder")[0])
+    hand_in(room, "dee", "ex06_bert_encoder", other_ways("ex06_bert_encoder")[1])
+    assert report.main(["ex06_bert_encoder", "--root", str(room)]) == 0
     said = capsys.readouterr().out
-    assert said.startswith("ps4_bert_encoder: 4 submissions, 6 pairs; in half of the pairs")
+    assert said.startswith("ex06_bert_encoder: 4 submissions, 6 pairs; in half of the pairs")
     assert re.findall(r"^  (\w+) and (\w+): \d+%", said, re.M) == [("ada", "ben")]
     assert "  ada: 100% of layer_norm is in bertlab.model.layers.layer_norm\n" in said
     assert "cy:" not in said
     assert "a reason to look, not a proof" in said
-    page = BeautifulSoup((room / "similarity" / "ps4_bert_encoder.html").read_text(), "html.parser")
+    page = BeautifulSoup(
+        (room / "similarity" / "ex06_bert_encoder.html").read_text(), "html.parser"
+    )
     shown = [summary.get_text() for summary in page.find_all("summary")]
     assert shown == re.findall(r"^  (.*)$", said, re.M)
     first = page.find("details").find_all("pre")
     assert len(first) == 2
     assert "x.mean(" in "".join(mark.get_text() for mark in first[0].find_all("mark"))
-    assert similarity.CAUTION in page.get_text()
+    assert report.CAUTION in page.get_text()
 
 
 def test_what_the_assignment_gives_does_not_count(room, capsys):
     """Two who have left everything as it was, or only their own short function, are not alike."""
-    release = (ROOT / "exercises" / "ps1_bpe" / "ps1_bpe.ipynb").read_text(encoding="utf-8")
+    release = (ROOT / "exercises" / "ex01_bpe" / "ex01_bpe.ipynb").read_text(encoding="utf-8")
     for student in ("ada", "ben", "cy"):
-        write(room, student, "ps1_bpe", release)
-    assert similarity.main(["ps1_bpe", "--root", str(room)]) == 2
+        write(room, student, "ex01_bpe", release)
+    assert report.main(["ex01_bpe", "--root", str(room)]) == 2
     assert "0 submissions with code of their own" in capsys.readouterr().out
-    given = GIVEN["ps1_bpe"]
+    given = GIVEN["ex01_bpe"]
     works = [Work(who, (given[-1] + f"\n{who} = 1",)) for who in ("ada", "ben")]
-    (pair,) = similarity.alike(works, [], given, 0.6)
+    (pair,) = report.alike(works, [], given, 0.6)
     assert pair.shares == (0, 0)
 
 
 def test_earlier_terms_are_compared_with_this_one_but_not_with_each_other(room, tmp_path, capsys):
-    mine = solved("ps3_attention")
-    hand_in(room, "ada", "ps3_attention", mine)
-    hand_in(room, "ben", "ps3_attention", other_ways("ps3_attention")[0])
+    mine = solved("ex04_attention")
+    hand_in(room, "ada", "ex04_attention", mine)
+    hand_in(room, "ben", "ex04_attention", other_ways("ex04_attention")[0])
     for student in ("old", "older"):
-        hand_in(tmp_path / "2025", student, "ps3_attention", disguised(mine))
+        hand_in(tmp_path / "2025", student, "ex04_attention", disguised(mine))
     before = str(tmp_path / "2025" / "submitted")
-    assert similarity.main(["ps3_attention", "--root", str(room), "--also", before]) == 0
+    assert report.main(["ex04_attention", "--root", str(room), "--also", before]) == 0
     said = capsys.readouterr().out
     assert "2 submissions, 5 pairs" in said
     assert re.findall(r"^  (\S+) and (\S+):", said, re.M) == [
@@ -182,19 +184,19 @@ def test_earlier_terms_are_compared_with_this_one_but_not_with_each_other(room, 
 
 
 def test_bad_submissions_are_named_and_the_others_compared(room, capsys):
-    mine = solved("ps1_bpe")
-    hand_in(room, "ada", "ps1_bpe", mine)
-    hand_in(room, "ben", "ps1_bpe", mine)
-    write(room, "text", "ps1_bpe", "not a notebook")
-    write(room, "deep", "ps1_bpe", "[" * 200_000)
-    write(room, "list", "ps1_bpe", "[]")
-    write(room, "bytes", "ps1_bpe", "").write_bytes(b"\xff\xfe")
-    link = room / "submitted" / "link" / "ps1_bpe" / "ps1_bpe.ipynb"
+    mine = solved("ex01_bpe")
+    hand_in(room, "ada", "ex01_bpe", mine)
+    hand_in(room, "ben", "ex01_bpe", mine)
+    write(room, "text", "ex01_bpe", "not a notebook")
+    write(room, "deep", "ex01_bpe", "[" * 200_000)
+    write(room, "list", "ex01_bpe", "[]")
+    write(room, "bytes", "ex01_bpe", "").write_bytes(b"\xff\xfe")
+    link = room / "submitted" / "link" / "ex01_bpe" / "ex01_bpe.ipynb"
     link.parent.mkdir(parents=True)
-    link.symlink_to(room / "exercises" / "ps1_bpe" / "ps1_bpe.ipynb")
-    write(room, "odd", "ps1_bpe", json.dumps({"cells": [1, {"cell_type": "code", "source": [2]}]}))
-    hand_in(room, "nul", "ps1_bpe", {"encode": "def encode(\0" + "(" * 5000})
-    assert similarity.main(["ps1_bpe", "--root", str(room)]) == 0
+    link.symlink_to(room / "exercises" / "ex01_bpe" / "ex01_bpe.ipynb")
+    write(room, "odd", "ex01_bpe", json.dumps({"cells": [1, {"cell_type": "code", "source": [2]}]}))
+    hand_in(room, "nul", "ex01_bpe", {"encode": "def encode(\0" + "(" * 5000})
+    assert report.main(["ex01_bpe", "--root", str(room)]) == 0
     said = capsys.readouterr().out
     not_read = re.findall(r"^(\w+): not read: (.*)$", said, re.M)
     assert [who for who, _ in not_read] == ["bytes", "deep", "link", "list", "text"]
@@ -205,12 +207,12 @@ def test_bad_submissions_are_named_and_the_others_compared(room, capsys):
 
 def test_nothing_of_a_submission_runs_in_the_page_or_in_the_terminal(room, capsys):
     evil = 'x = "</pre><script>alert(1)</script><img src=x onerror=alert(2)>"\n'
-    mine = {task: evil + code for task, code in solved("ps1_bpe").items()}
-    hand_in(room, "<script>alert(3)<", "ps1_bpe", mine)
-    hand_in(room, "\x1b[2Jben", "ps1_bpe", mine)
-    assert similarity.main(["ps1_bpe", "--root", str(room)]) == 0
+    mine = {task: evil + code for task, code in solved("ex01_bpe").items()}
+    hand_in(room, "<script>alert(3)<", "ex01_bpe", mine)
+    hand_in(room, "\x1b[2Jben", "ex01_bpe", mine)
+    assert report.main(["ex01_bpe", "--root", str(room)]) == 0
     assert "\x1b" not in capsys.readouterr().out
-    page = BeautifulSoup((room / "similarity" / "ps1_bpe.html").read_text(), "html.parser")
+    page = BeautifulSoup((room / "similarity" / "ex01_bpe.html").read_text(), "html.parser")
     assert page.find_all(["script", "img", "link", "iframe"]) == []
     assert page.find("pre").get_text().count("<script>alert(1)</script>") > 1
     policy = page.find("meta", attrs={"http-equiv": "Content-Security-Policy"})["content"]
@@ -219,12 +221,12 @@ def test_nothing_of_a_submission_runs_in_the_page_or_in_the_terminal(room, capsy
 
 def test_the_result_is_the_same_in_every_run(functions):
     """Python's hashes of texts change from run to run; no share may depend on them."""
-    assert similarity.fingerprint("a = 1\n" * 9, 5).hashes
-    text = solved("ps7_finetuning")["best-span"]
-    made = similarity.fingerprint(text, 25)
+    assert report.fingerprint("a = 1\n" * 9, 5).hashes
+    text = solved("ex09_finetuning")["best-span"]
+    made = report.fingerprint(text, 25)
     assert made.token_coverage == len(made.filtered_code)
 
 
 def test_an_unknown_assignment_gets_a_sentence(room, capsys):
-    assert similarity.main(["ps99", "--root", str(room)]) == 2
-    assert capsys.readouterr().out.startswith("ps99: no assignment of that name")
+    assert report.main(["ex99", "--root", str(room)]) == 2
+    assert capsys.readouterr().out.startswith("ex99: no assignment of that name")

@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 import nbformat
 import pytest
 
-from course.notebooks import written_notebooks
+from course.publishing.notebooks import written_notebooks
 from tests.conftest import ROOT, read_page
 from tests.test_notebooks import LECTURES, RELEASED, name
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bertlab.check.variants import VARIABLE, current, seed, variant
+from course.feedback.variants import VARIABLE, current, seed, variant
 from tests.conftest import ROOT, read_page
 
 pytestmark = pytest.mark.slow
@@ -83,7 +83,7 @@ def test_each_thread_has_its_own():
 
 
 def test_another_process_finds_the_same():
-    program = "from bertlab.check.variants import seed; print(seed(31))"
+    program = "from course.feedback.variants import seed; print(seed(31))"
     told = {VARIABLE: "2026-fall/Zoë", "PYTHONHASHSEED": "7"}
     done = subprocess.run(
         [sys.executable, "-c", program], env=os.environ | told, capture_output=True, check=True
@@ -150,15 +150,15 @@ def run_hidden(assignment, task, name, solution=None, watch=None):
 
 # For each assignment a task, its function, and something that knows one instance by heart.
 TASKS = [
-    ("ps1_bpe", "merge-pair", "merge_pair"),
-    ("ps2_wordpiece", "glue", "glue"),
-    ("ps3_attention", "row-softmax", "row_softmax"),
-    ("ps4_bert_encoder", "gelu", "gelu"),
-    ("ps5_objectives", "mlm-loss", "mlm_loss"),
-    ("ps6_pretraining_loop", "kept-lengths", "kept_lengths"),
-    ("ps7_finetuning", "tags-of-words", "tags_of_words"),
-    ("ps8_sentence_bert", "batches-of-one-length", "batches_of_one_length"),
-    ("ps9_attention_heads", "attention-to-offset", "attention_to_offset"),
+    ("ex01_bpe", "merge-pair", "merge_pair"),
+    ("ex02_wordpiece", "glue", "glue"),
+    ("ex04_attention", "row-softmax", "row_softmax"),
+    ("ex06_bert_encoder", "gelu", "gelu"),
+    ("ex07_objectives", "mlm-loss", "mlm_loss"),
+    ("ex08_pretraining", "kept-lengths", "kept_lengths"),
+    ("ex09_finetuning", "tags-of-words", "tags_of_words"),
+    ("ex11_sentence_bert", "batches-of-one-length", "batches_of_one_length"),
+    ("ex10_attention_heads", "attention-to-offset", "attention_to_offset"),
 ]
 
 
@@ -203,19 +203,19 @@ def test_who_knows_the_shown_case_by_heart_fails_under_another_variant():
 
         scope["merge_pair"] = heard
 
-    run_hidden("ps1_bpe", "merge-pair", "2026-fall/ada", watch=learn)
+    run_hidden("ex01_bpe", "merge-pair", "2026-fall/ada", watch=learn)
     by_heart = "def merge_pair(symbols, pair):\n    return known[symbols, pair]"
 
     def tell(scope):
         scope["known"] = known
 
-    run_hidden("ps1_bpe", "merge-pair", "2026-fall/ada", by_heart, watch=tell)
+    run_hidden("ex01_bpe", "merge-pair", "2026-fall/ada", by_heart, watch=tell)
     with pytest.raises(KeyError):
-        run_hidden("ps1_bpe", "merge-pair", "2026-fall/bob", by_heart, watch=tell)
+        run_hidden("ex01_bpe", "merge-pair", "2026-fall/bob", by_heart, watch=tell)
 
 
 # Those whose hidden tests take a second or more are tried once.
-LONG = ("ps1_bpe", "ps2_wordpiece", "ps4_bert_encoder", "ps5_objectives")
+LONG = ("ex01_bpe", "ex02_wordpiece", "ex06_bert_encoder", "ex07_objectives")
 
 
 @pytest.mark.parametrize(
@@ -235,10 +235,10 @@ def test_a_right_solution_passes_under_any_variant(assignment, student):
 @pytest.mark.parametrize(
     ("assignment", "mistake"),
     [
-        ("ps3_attention", "looks back a hundred tokens only"),
-        ("ps7_finetuning", "looks at the first ten starts"),
-        ("ps8_sentence_bert", "knows texts of 60 tokens at most"),
-        ("ps9_attention_heads", "draws from the first thousand labels"),
+        ("ex04_attention", "looks back a hundred tokens only"),
+        ("ex09_finetuning", "looks at the first ten starts"),
+        ("ex11_sentence_bert", "knows texts of 60 tokens at most"),
+        ("ex10_attention_heads", "draws from the first thousand labels"),
     ],
 )
 def test_what_only_knows_the_examples_fails_under_any_variant(assignment, mistake, student):

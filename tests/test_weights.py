@@ -21,7 +21,7 @@ from bertlab.training.corpus import names
 from bertlab.training.evaluation import evaluate
 from bertlab.training.metrics import read_metrics
 from bertlab.training.next_sentences import answers, corpora_of_pairs, read_rows, with_negatives
-from course.measure_weights import OTHER_KINDS, data_of, held_out_data
+from course.publishing.measure_weights import OTHER_KINDS, data_of, held_out_data
 from tests.conftest import ROOT, fetched
 
 pytestmark = pytest.mark.slow

@@ -6,9 +6,9 @@ from functools import cache
 import nbformat
 import pytest
 
-from bertlab.check import feedback
-from bertlab.check.feedback import CheckFailed
 from course.answers import answers_of
+from course.feedback import checks
+from course.feedback.checks import CheckFailed
 from course.grading.cells import graded_code, is_solution, is_test, names_of
 from tests.test_assignments import ASSIGNMENTS, source_of
 
@@ -21,7 +21,7 @@ OTHER_WAYS = {name: answers_of(name).right for name in ASSIGNMENTS}
 @pytest.fixture(autouse=True)
 def first_try(monkeypatch):
     """Every check as at its first try: no hint may be mistaken for the diagnosis."""
-    monkeypatch.setattr(feedback, "_failures", Counter())
+    monkeypatch.setattr(checks, "_failures", Counter())
 
 
 @cache

@@ -8,7 +8,7 @@ from nbformat import NotebookNode
 
 
 class Assignment(NamedTuple):
-    """name: such as "ps3_attention"; source: with solutions and hidden tests; release: without."""
+    """name: such as "ex04_attention"; source: with solutions and hidden tests; release: without."""
 
     name: str
     source: NotebookNode

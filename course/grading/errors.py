@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from bertlab.check.watch import LibraryUsed, NeverEnds, Watch
+from course.feedback.watch import LibraryUsed, NeverEnds, Watch
 
 
 class Stopped(BaseException):

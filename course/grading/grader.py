@@ -13,9 +13,10 @@ import nbformat
 from nbformat import NotebookNode
 from nbgrader.utils import compute_checksum, determine_grade
 
+from course import ROOT
 from course.grading.assignments import Assignment
 from course.grading.outputs import one_line
-from course.grading.sandbox import ROOT, Limits, NoSandbox
+from course.grading.sandbox import Limits, NoSandbox
 
 START_SECONDS = 180
 STOP_SECONDS = 60  # beyond a submission's limit

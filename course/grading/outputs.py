@@ -6,7 +6,7 @@ from typing import Any
 
 from nbformat import NotebookNode, v4
 
-from course.safe_html import clean_html
+from course.grading.safe_html import clean_html
 
 MOST_OUTPUTS = 1_000  # of a cell
 LONGEST, LONGEST_NOTE = 2_000, 300  # characters: of an error, of a line in a report

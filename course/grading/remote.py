@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from bertlab.check.watch import Watch
+from course.feedback.watch import Watch
 from course.grading.errors import Stopped, limits_of, pickled_error, student_error, unwatched
 from course.grading.inside.frames import BadMessage, Channel, Closed, Late
 from course.grading.inside.values import Decoder, Encoder, bytes_of

@@ -9,7 +9,7 @@ from typing import Any
 import torch
 from nbformat import NotebookNode, v4
 
-from bertlab.check.feedback import Passed
+from course.feedback.checks import Passed
 from course.grading import cells
 from course.grading.assignments import Assignment, grade_id
 from course.grading.errors import Stopped

@@ -18,10 +18,11 @@ from typing import NamedTuple
 
 import bertlab
 from bertlab.data.fetching import cache_folder
-from course.notebooks import ROOT
+from course import ROOT
 
 LIBRARY = Path(bertlab.__file__).resolve().parent
-INSIDE = Path(__file__).resolve().parent / "inside"
+# What of the course runs beside the student's code; there is no answer in it.
+INSIDE = [ROOT / "course" / "feedback", ROOT / "course" / "grading" / "inside"]
 SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64")
 FROM_ETC = ("/etc/ld.so.cache", "/etc/alternatives", "/etc/localtime", "/etc/fonts")
 START_SECONDS = 120  # of the zygote: its imports, on a busy machine
@@ -109,7 +110,7 @@ def _command() -> list[str]:
 
 def _folders() -> list[Path]:
     """What a student's code may read besides the system: Python, the library, the corpora."""
-    folders = [*_environment_folders(), LIBRARY, INSIDE, cache_folder()]
+    folders = [*_environment_folders(), LIBRARY, *INSIDE, cache_folder()]
     return [folder for folder in folders if folder.exists()]
 
 

@@ -26,7 +26,7 @@ OWN_MEMORY = 3 * 2**30  # bytes of addresses beyond those at the start
 MEMORY_SECONDS = 0.25  # between two looks at what a student's processes take
 START_MB = 1024  # what they have from the start: Python, PyTorch, the library
 PR_SET_PDEATHSIG = 1  # a child ends with this process, whoever ends it
-VARIANT = "BERTLAB_VARIANT"  # read by `bertlab.check.variants`
+VARIANT = "BERTLAB_VARIANT"  # read by `course.feedback.variants`
 
 
 def serve(orders: Connection) -> None:

@@ -7,7 +7,7 @@ says a warning. So a student could hand in for another, and the newest submissio
 import os
 import pwd
 
-from course.nbgrader_plugin import CollectWithoutLinks
+from course.grading.nbgrader_plugin import CollectWithoutLinks
 
 NOBODY = ""
 

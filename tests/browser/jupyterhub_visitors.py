@@ -7,7 +7,7 @@ import jupyterhub_box
 import nbformat
 from playwright.sync_api import expect
 
-NAME = "ps3_attention"
+NAME = "ex04_attention"
 SLOW = 300_000  # milliseconds: a server starts, or a notebook runs, on two busy cores
 LOOPBACK = ("127.0.0.1", "localhost")
 

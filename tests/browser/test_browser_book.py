@@ -5,7 +5,7 @@ import pytest
 from playwright.sync_api import expect
 
 from bertlab import viz
-from course.book import write_site
+from course.publishing.book import write_site
 
 pytestmark = pytest.mark.browser
 

@@ -32,12 +32,12 @@ class AssertionError(Exception):
 builtins.AssertionError = AssertionError
 """
 PATCH_CHECK = f"""
-import sys, bertlab.check.feedback, bertlab.check.watch
+import sys, course.feedback.checks, course.feedback.watch
 for _name in dir(check):
     if callable(getattr(check, _name)):
         setattr(check, _name, {ALL_TRUE})
 for _module in list(sys.modules.values()):
-    if getattr(_module, "__name__", "").startswith("bertlab.check"):
+    if getattr(_module, "__name__", "").startswith("course.feedback"):
         for _name in list(vars(_module)):
             if callable(getattr(_module, _name)):
                 setattr(_module, _name, {ALL_TRUE})
@@ -197,7 +197,7 @@ ROWS = [
     Hostile("patched torch and numpy", cheats_two(PATCH_TORCH + WRONG, WRONG_MASK), BOTH),
     Hostile("patched builtins", cheats_two(WRONG, PATCH_BUILTINS + WRONG_MASK), BOTH, note=".*"),
     Hostile("patched AssertionError", cheats_two(PATCH_ASSERTION + WRONG, WRONG_MASK), BOTH),
-    Hostile("patched bertlab.check", cheats_two(PATCH_CHECK + WRONG, WRONG_MASK), BOTH),
+    Hostile("patched course.feedback", cheats_two(PATCH_CHECK + WRONG, WRONG_MASK), BOTH),
     Hostile("an object that equals everything", instead(EQUALS_ALL)),
     Hostile("a subclass of Tensor that equals everything", instead(TENSOR_SUBCLASS)),
     Hostile("subclasses of str and float", instead(STRING_SUBCLASS)),

@@ -178,7 +178,7 @@ ROWS = [
         "another assignment",
         other_assignment,
         TASKS,
-        "no cell of ps3_attention is in this notebook",
+        "no cell of ex04_attention is in this notebook",
     ),
     Hostile("the notebook format of 2013", version_3, (), None),
     Hostile("another language", other_language, note="row-softmax: its cell raised SyntaxError"),

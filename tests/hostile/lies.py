@@ -43,7 +43,7 @@ ANSWERS = {
     ),
     "an object of Python": ({"value": {"named": ["os", "system"], "items": ["true"]}}, []),
     "a module of the library": (
-        {"value": {"named": ["bertlab.check", "feedback"], "items": []}},
+        {"value": {"named": ["course.feedback", "feedback"], "items": []}},
         [],
     ),
     "a name that is a list": ({"value": {"named": [["os"], {}], "items": []}}, []),

@@ -1,4 +1,4 @@
-"""A part of assignment 3 that is graded in a second, its correct notebook, and a row's form."""
+"""A part of exercise 4 that is graded in a second, its correct notebook, and a row's form."""
 
 import copy
 import functools
@@ -14,7 +14,7 @@ from course.grading.assignments import Assignment, as_handed_in, load_assignment
 from course.grading.sandbox import Limits
 
 ROOT = Path(__file__).parents[2]
-NAME = "ps3_attention"
+NAME = "ex04_attention"
 TASKS = ("single-query-attention", "row-softmax", "causal-mask", "padding-mask", "merge-heads")
 KEPT = {"title", "imports", "given-weights", "task-2", "explain-question", "explain"} | {
     f"{kind}{task}" for task in TASKS for kind in ("", "test-", "hidden-")
@@ -50,7 +50,7 @@ class Hostile(NamedTuple):
 
 @functools.cache
 def assignment() -> Assignment:
-    """Assignment 3 without its long tasks."""
+    """Exercise 4 without its long tasks."""
     whole = load_assignment(ROOT, NAME)
     pages = [copy.deepcopy(page) for page in (whole.source, whole.release)]
     for page in pages:

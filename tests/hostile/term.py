@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 import nbformat
 
-from course import gradebook
 from course.__main__ import main
+from course.gradebook import records
 from course.settings import Course
 from tests.hostile.small import LIMITS, NAME, ROOT, assignment
 
@@ -88,7 +88,7 @@ class Term:
         with closing(self.course.gradebook()) as book:
             grades = book.find_submission_notebook(NAME, NAME, student).grades
             scores = {grade.name: grade.auto_score for grade in grades}
-            row = gradebook.graded(book, NAME)[student]
+            row = records.graded(book, NAME)[student]
         assert row.failure is None
         copy = self.course.graded_copy(NAME, student)
         notebook = nbformat.reads(copy.read_text(encoding="utf-8"), as_version=4)

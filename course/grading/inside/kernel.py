@@ -19,7 +19,7 @@ import torch
 from IPython.core.interactiveshell import InteractiveShell
 from IPython.utils.capture import capture_output
 
-from bertlab.check.watch import LibraryUsed, NeverEnds, Watch
+from course.feedback.watch import LibraryUsed, NeverEnds, Watch
 from course.grading.inside.arguments import Arguments
 from course.grading.inside.frames import Channel, Closed
 from course.grading.inside.values import Decoder, Encoder, bytes_of, tensor_of

@@ -1,0 +1,213 @@
+"""`python -m course collect`: hand-ins out of a folder, Moodle's or Canvas's zip, or the exchange.
+
+nbgrader's own `zip_collect` unpacks archives to disk by the names in them, follows links and has
+no limits; so only its layout of `submitted/` and its pattern's group names are used.
+"""
+
+import os
+import re
+import shutil
+import tempfile
+import unicodedata
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from contextlib import closing
+from datetime import datetime
+from pathlib import Path
+from typing import NamedTuple
+
+from nbgrader.utils import parse_utc
+
+from bertlab._files import write_atomically
+from course.collecting.hand_in_files import HandIn, Refused, checked, files_in
+from course.gradebook.records import read_timestamp
+from course.settings import Course, CourseError, printable, said
+
+# What the systems call a file: Moodle "Ada Lovelace_123_assignsubmission_file_/ex01_bpe.ipynb" (or
+# with "_" for "/"), Canvas "lovelaceada_LATE_123_456_ex01_bpe-1.ipynb" with its number of the user
+# first, our own layouts "ada/ex01_bpe.ipynb", "ada/ex01_bpe/ex01_bpe.ipynb", "ada_ex01_bpe.ipynb".
+# A student chooses what comes after the system's part, so no pattern looks for its part later.
+MOODLE = r"(?P<full_name>[^/]+?)_\d+_assignsubmission_file_[/_]?(?P<file>.+)"
+CANVAS = r"[^/_]+_(?P<late>LATE_)?(?P<lms_user_id>\d+)_\d+_(?P<file>[^/]+)"
+PLAIN = r"(?P<student_id>[^/]+)/(?P<file>.+)|(?P<student>[^/]+)_(?P<flat>{name}\.ipynb)"
+GROUPS = ("student_id", "full_name", "lms_user_id")
+
+
+class Found(NamedTuple):
+    """A notebook that belongs to a student."""
+
+    student: str
+    file: str
+    content: bytes
+    time: datetime | None
+    late: bool
+
+
+def collect(
+    course: Course,
+    name: str,
+    source: Path,
+    pattern: str | None = None,
+    handed_in: datetime | None = None,
+    say: Callable[[str], None] = print,
+) -> int:
+    """Put the notebooks of a folder or zip file into submitted/; 1 if one was refused.
+
+    pattern: a regular expression for a file's whole path with the group `student_id` (or
+    `full_name` or `lms_user_id`, looked up among the gradebook's students), and if it likes `file`
+    and `timestamp`. handed_in: the time of all of them, in UTC without a zone.
+    """
+    with closing(course.gradebook()) as book:
+        students = [(s.id, s.first_name, s.last_name, s.lms_user_id) for s in book.students]
+    found, refused = defaultdict(list), []
+    with files_in(source) as files:
+        pages = [file for file in files if _is_notebook(file.name)]
+        matching = _pattern(name, [file.name for file in pages], pattern)
+        for file in pages:
+            try:
+                one = _read(file, matching, students)
+                found[one.student].append(one)
+            except Refused as reason:
+                refused.append(f"{printable(file.name)}: refused: {reason}")
+    done = defaultdict(int)
+    for student, files in sorted(found.items()):
+        try:
+            one = _choose(name, files)
+            done[store(course, name, one, handed_in)] += 1
+            if one.late:
+                say(f"  {student}: Canvas says LATE; give the time with --handed-in if it counts")
+        except Refused as reason:
+            refused.append(f"{student}: refused: {reason}")
+    for line in refused:
+        say(f"  {line}")
+    counts = ", ".join(f"{done[word]} {word}" for word in ("new", "newer", "unchanged", "older"))
+    say(f"{name}: {counts}, {len(refused)} refused")
+    return int(bool(refused))
+
+
+def collect_from_exchange(course: Course, name: str, say: Callable[[str], None] = print) -> int:
+    """nbgrader's collect, without following links; 1 if it failed."""
+    result = course.nbgrader.collect(name)
+    say(f"{name}: {'collected from the exchange' if result['success'] else said(result)}")
+    return int(not result["success"])
+
+
+def _is_notebook(path: str) -> bool:
+    """Not what Jupyter and macOS leave beside notebooks."""
+    parts = path.split("/")
+    beside = parts[-1].startswith("._") or {".ipynb_checkpoints", "__MACOSX"} & set(parts)
+    return path.lower().endswith(".ipynb") and not beside
+
+
+def _pattern(name: str, files: Sequence[str], pattern: str | None) -> re.Pattern:
+    """One pattern for the whole download, so that no file can pass for another system's."""
+    if pattern is None:
+        for system in (MOODLE, CANVAS):
+            if files and all(re.fullmatch(system, file) for file in files):
+                return re.compile(system)
+        return re.compile(PLAIN.format(name=re.escape(name)))
+    try:
+        compiled = re.compile(pattern)
+    except re.error as error:
+        raise CourseError(f"--pattern {pattern}: not a regular expression: {error}") from error
+    if not set(compiled.groupindex) & set(GROUPS):
+        raise CourseError(f"--pattern {pattern}: needs a group such as (?P<student_id>[^/]+)")
+    return compiled
+
+
+def _read(file: HandIn, pattern: re.Pattern, students: Sequence[tuple]) -> Found:
+    """Whose file it is, and what it holds. Raises Refused."""
+    match = pattern.fullmatch(unicodedata.normalize("NFC", checked(file.name)))
+    if match is None:
+        raise Refused("the pattern does not say whose it is; give another with --pattern")
+    groups = match.groupdict()
+    time = file.time
+    if pattern.pattern == CANVAS:
+        time = None  # its zip files hold the time of the download
+    if groups.get("timestamp"):
+        try:
+            time = parse_utc(groups["timestamp"])
+        except (ValueError, OverflowError):
+            raise Refused(f"{groups['timestamp']!r} is not a time") from None
+    label = groups.get("file") or groups.get("flat") or file.name
+    student = good_id(_student(groups, students))
+    return Found(student, Path(label).name, file.read(), time, bool(groups.get("late")))
+
+
+def _student(groups: dict[str, str | None], students: Sequence[tuple]) -> str:
+    """The student's id: as named, or of whom the gradebook knows, or what the system calls them."""
+    if named := groups.get("student_id") or groups.get("student"):
+        return named
+    full, number = groups.get("full_name"), groups.get("lms_user_id")
+    known = [
+        id
+        for id, first, last, lms in students
+        if (number and lms == number) or (full and f"{first} {last}" == full)
+    ]
+    if len(known) > 1:
+        raise Refused(f"{full or number} may be {' or '.join(known)}")
+    return known[0] if known else (full or number)
+
+
+def good_id(student: str) -> str:
+    """A student id that can name a folder and that nbgrader takes as it is. Raises Refused."""
+    student = student.strip()
+    if not student or student.startswith(".") or len(student.encode()) > 128:
+        raise Refused(f"{printable(student)!r} is no student id")
+    bad = {one for one in student if one in r'/\*?[]{}"' or unicodedata.category(one)[0] == "C"}
+    if bad:
+        raise Refused(f"a student id cannot hold {printable(''.join(sorted(bad)))}")
+    return student
+
+
+def _choose(name: str, files: Sequence[Found]) -> Found:
+    """The one notebook of a student that counts. Raises Refused if that is not clear."""
+    # Browsers and Canvas number a file that comes again: ex01_bpe-1.ipynb, ex01_bpe (1).ipynb.
+    again = re.compile(rf"{re.escape(name)}( ?\(\d+\)|-\d+)?\.ipynb", re.IGNORECASE)
+    named = [one for one in files if again.fullmatch(one.file)] or list(files)
+    if len(named) > 1 and len({one.content for one in named}) > 1:
+        # A later one counts, where that can be told.
+        times = sorted((one.time for one in named if one.time), reverse=True)
+        if len(times) < len(named) or times[0] == times[1]:
+            names = ", ".join(sorted(one.file for one in named))
+            raise Refused(f"several notebooks, not clear which counts: {printable(names)}")
+        named = [one for one in named if one.time == times[0]]
+    return named[0]
+
+
+def store(course: Course, name: str, one: Found, handed_in: datetime | None = None) -> str:
+    """Put a hand-in in its place: "new", "newer", "unchanged" or "older" (than the one there).
+
+    The one that was there is kept in submitted/.earlier/STUDENT/NAME/. The folder comes into place
+    in one step, so nobody sees half of it.
+    """
+    time = handed_in or one.time
+    path = course.hand_in(name, one.student)
+    there, _ = read_timestamp(path.parent)
+    if path.is_file() and path.read_bytes() == one.content and (handed_in or there) == there:
+        return "unchanged"
+    if path.exists() and not handed_in and time and there and time < there:
+        return "older"
+    path.parent.parent.mkdir(parents=True, exist_ok=True)
+    room = Path(tempfile.mkdtemp(dir=path.parent.parent, prefix=".collecting-"))
+    try:
+        new = room / name
+        new.mkdir()
+        write_atomically(new / path.name, one.content)
+        if time:
+            write_atomically(new / "timestamp.txt", f"{time} UTC\n")
+        old = os.path.lexists(path.parent)
+        if old:
+            _keep(course, name, one.student, path.parent)
+        new.rename(path.parent)
+    finally:
+        shutil.rmtree(room)
+    return "newer" if old else "new"
+
+
+def _keep(course: Course, name: str, student: str, folder: Path) -> None:
+    """Move an earlier hand-in to where nbgrader does not look."""
+    kept = course.room("submitted") / ".earlier" / student / name
+    kept.mkdir(parents=True, exist_ok=True)
+    number = 1 + max((int(one.name) for one in kept.iterdir() if one.name.isdigit()), default=0)
+    folder.rename(kept / str(number))

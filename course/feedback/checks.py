@@ -1,0 +1,203 @@
+"""What every check is made of: call the student's function, compare, say what is wrong.
+
+A check knows worked examples and laws, never the answer. It calls the student's function with
+copies, so that a change to the input is noticed, and watches it meanwhile (`watch.py`), so that
+the library cannot stand in for the answer and a loop without an end is stopped.
+"""
+
+import copy
+import html
+import linecache
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from textwrap import fill
+from typing import Any, NoReturn
+
+from course.feedback import progress
+from course.feedback.differences import difference, short
+from course.feedback.watch import LibraryUsed, NeverEnds, Watch, is_an_answer
+
+REFUSED = (
+    "uses bertlab's own code, or another tokenizer's. That code holds the answer to this task, so "
+    "it cannot be the answer: write the steps yourself, with Python alone"
+)
+
+# The folder of the checks: what they raise while the student's code calls them is not its line.
+HERE = __file__.removesuffix("checks.py")
+
+# How often each check has failed in this session; hints come one more a try.
+_failures: Counter[str] = Counter()
+
+
+def start_over() -> None:
+    """A session of its own, for the next student: no hint is due yet, and nothing has passed."""
+    _failures.clear()
+    progress.start_over()
+
+
+class CheckFailed(AssertionError):
+    """A check that failed; a notebook shows its message and no stack of calls."""
+
+    def _render_traceback_(self) -> list[str]:
+        lines = f"✗ {self}".splitlines()
+        return ["\n".join(fill(line, 88, subsequent_indent="    ") for line in lines)]
+
+
+class NotWritten(CheckFailed, NotImplementedError):
+    """The student's function still raises NotImplementedError."""
+
+
+class Passed:
+    """What has been looked at and found right: a line to be glad about, and how far you are."""
+
+    def __init__(
+        self, name: str, checked: Sequence[str], progress: progress.Progress | None = None
+    ) -> None:
+        self.text = f"✓ {name} passes: {'; '.join(checked)}."
+        self.progress = progress
+
+    def __repr__(self) -> str:
+        return self.text if self.progress is None else f"{self.text}\n  {self.progress}"
+
+    def _repr_html_(self) -> str:
+        # Dark green on light green, a tick and words: colour is not the only sign.
+        style = (
+            "padding:6px 10px;border-radius:6px;background:#e3f4e8;color:#0b4a24;width:fit-content"
+        )
+        bar = "" if self.progress is None else self.progress.bar()
+        return f'<div role="status" style="{style}">{html.escape(self.text)}{bar}</div>'
+
+
+class Check:
+    """One task's check: `example`, `law` and `raises` look at the answers, `passed` ends it.
+
+    name: the function's name, as the student knows it; hints: from vague to plain, one more is
+    shown each time the check fails.
+    """
+
+    # What is said when the answer comes out of a box, which of PyTorch's boxes are closed, and
+    # what helps a function that writes into its input. `TensorCheck` says it in its own words.
+    refused = REFUSED
+    ready_made: tuple[str, ...] = ()
+    changed = "work on a copy"
+
+    def __init__(self, name: str, function: Callable, hints: Sequence[str] = ()) -> None:
+        self.name, self.function, self.hints = name, function, hints
+        self.checked: list[str] = []
+        self.task = progress.checked_now()
+        progress.begun(self.task)
+        if not callable(function):
+            self.fail(
+                f"give the function itself, `{name}`, not what it returns; got {short(function)}"
+            )
+        if is_an_answer(str(getattr(function, "__module__", ""))):
+            self.fail(self.refused)
+
+    def call(self, *arguments: Any, because: str = "") -> Any:
+        """The function's answer; fails with a sentence if it raises or changes its input.
+
+        because: what this call is about, for the sentence.
+        """
+        given = copy.deepcopy(arguments)
+        answer, error = self._run(given, because)
+        if error is not None:
+            self.fail(f"{self._shown(arguments)}\n{_raised(error)}", because)
+        if not self._same(given, arguments):
+            self.fail(f"{self._shown(arguments)}\nchanged its input; {self.changed}")
+        return answer
+
+    def example(
+        self,
+        *arguments: Any,
+        gives: Any,
+        because: str = "",
+        mistakes: Sequence[tuple[Any, str]] = (),
+    ) -> None:
+        """A worked example: the answer must equal `gives`, type included.
+
+        because: the rule that this example is about; mistakes: wrong answers that people do
+        give, each with the sentence that helps them.
+        """
+        answer = self.call(*arguments, because=because)
+        if found := difference(gives, answer):
+            known = [sentence for wrong, sentence in mistakes if wrong == answer]
+            self.fail(f"{self._shown(arguments)}\n{found}", known[0] if known else because)
+
+    def raises(self, error: type[Exception], *arguments: Any, because: str) -> None:
+        """A call that must be refused with this kind of error."""
+        answer, raised = self._run(copy.deepcopy(arguments), because)
+        if not isinstance(raised, error):
+            got = f"it returned {short(answer)}" if raised is None else f"it {_raised(raised)}"
+            self.fail(
+                f"{self._shown(arguments)} must raise a {error.__name__}; {got}",
+                because,
+            )
+
+    def law(self, holds: bool, otherwise: str) -> None:
+        """Something that must be true of every answer; `otherwise` says what is not."""
+        if not holds:
+            self.fail(otherwise)
+
+    def done(self, what: str) -> None:
+        """Note what has been looked at, for the line at the end."""
+        self.checked.append(what)
+
+    def passed(self) -> Passed:
+        """End the check; a notebook shows what it returns."""
+        _failures[self.name] = 0
+        progress.ended(self.task, passed=True)
+        far = progress.progress_of(self.task.assignment) if self.task else None
+        return Passed(self.name, self.checked, far)
+
+    def fail(self, message: str, because: str = "") -> NoReturn:
+        """End the check with what is wrong, and one more hint than at the try before."""
+        hints = list(self.hints[: _failures[self.name]])
+        _failures[self.name] += 1
+        progress.ended(self.task, passed=False)
+        lines = [*message.splitlines(), *([f"→ {because}"] if because else [])]
+        lines += [f"Hint {number}: {hint}" for number, hint in enumerate(hints, start=1)]
+        # Not chained: the student's own stack is what the message already says in words.
+        raise CheckFailed(f"{self.name}: " + "\n  ".join(lines)) from None
+
+    def _run(self, arguments: tuple, because: str) -> tuple[Any, Exception | None]:
+        """The answer, or the exception raised instead; both are the student's own."""
+        try:
+            with Watch(ready_made=self.ready_made):
+                return self.function(*arguments), None
+        except NotImplementedError:
+            raise NotWritten(
+                f"{self.name}: not written yet. Replace the line that raises "
+                "NotImplementedError with your code, run that cell, then run this one again"
+            ) from None
+        except LibraryUsed:
+            self.fail(self.refused)
+        except NeverEnds:
+            self.fail(
+                f"{self._shown(arguments)}\ndoes not come to an end, so it was stopped. "
+                "Does every round of your loop change what its condition looks at?",
+                because,
+            )
+        except Exception as error:
+            return None, error
+
+    def _same(self, given: tuple, arguments: tuple) -> bool:
+        return given == arguments
+
+    def _shown(self, arguments: tuple) -> str:
+        shown = (short(dict(a) if isinstance(a, Mapping) else a) for a in arguments)
+        return f"{self.name}({', '.join(shown)})"
+
+
+def _raised(error: Exception) -> str:
+    """What an error says, and the student's line that raised it, if that can be told.
+
+    An error of a function that runs in another process, as when it is graded, brings its line.
+    """
+    line = getattr(error, "student_line", "")
+    trace = None if line else error.__traceback__
+    while trace is not None:
+        file = trace.tb_frame.f_code.co_filename
+        if not file.startswith(HERE) and "site-packages" not in file:
+            line = linecache.getline(file, trace.tb_lineno).strip() or line
+        trace = trace.tb_next
+    return f"raised {type(error).__name__}: {error}" + (f"\nin your line: {line}" if line else "")

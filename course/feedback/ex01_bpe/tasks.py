@@ -1,0 +1,390 @@
+"""Checks of exercise 1, byte pair encoding: one a task, by worked examples and laws."""
+
+from collections import Counter
+from collections.abc import Callable
+
+from course.feedback.checks import Check, Passed
+from course.feedback.progress import task
+from course.feedback.trained import vocab_and_merges
+
+# The corpus of the lecture: (cost, 2) (best, 2) (menu, 1) (men, 1) (camel, 1).
+WORDS = {tuple(w): n for w, n in (("cost", 2), ("best", 2), ("menu", 1), ("men", 1), ("camel", 1))}
+ALPHABET = list("abcelmnostu")
+AFTER_TWO_MERGES = {
+    ("c", "o", "st"): 2,
+    ("b", "e", "st"): 2,
+    ("me", "n", "u"): 1,
+    ("me", "n"): 1,
+    ("c", "a", "me", "l"): 1,
+}
+MERGES = [("s", "t"), ("m", "e"), ("me", "n")]
+TOKENS = ["[UNK]", *ALPHABET, "st", "me", "men"]
+VOCAB = {token: id for id, token in enumerate(TOKENS)}
+
+
+@task("ex01_bpe", 1)
+def word_tokens(function: Callable) -> Passed:
+    """Words in the vocabulary stay, others become <UNK>."""
+    check = Check(
+        "word_tokens",
+        function,
+        hints=("split the sentence with .split()", "look up each word as it is: `I` is not `i`"),
+    )
+    vocabulary = ["game", "the", "I", "played", "walked", "enjoy"]
+    check.example(
+        "I played the game", vocabulary, gives=["I", "played", "the", "game"], because="all known"
+    )
+    check.example(
+        "I enjoyed the game",
+        vocabulary,
+        gives=["I", "<UNK>", "the", "game"],
+        because="`enjoyed` is not in the vocabulary, though `enjoy` is",
+        mistakes=[
+            (["I", "the", "game"], "it is not dropped: <UNK> stands in its place"),
+            (["<UNK>"], "one unknown word does not make the others unknown"),
+        ],
+    )
+    check.example("", vocabulary, gives=[], because="an empty sentence has no tokens")
+    check.example("i  i", ["I"], gives=["<UNK>", "<UNK>"], because="case and extra spaces")
+    check.done("known words, unknown words, an empty sentence")
+    return check.passed()
+
+
+@task("ex01_bpe", 2)
+def count_pairs(function: Callable) -> Passed:
+    """Occurrences of neighbouring symbols."""
+    check = Check(
+        "count_pairs",
+        function,
+        hints=(
+            "a pair counts as often as its word occurs, not once",
+            "itertools.pairwise(symbols) yields the neighbours",
+        ),
+    )
+    men = ("m", "e", "n")
+    check.example(
+        {men: 1},
+        gives={("m", "e"): 1, ("e", "n"): 1},
+        because="a word of n symbols has n - 1 pairs, the last one included",
+        mistakes=[({"me": 1, "en": 1}, "every key must be a pair: a tuple such as ('m', 'e')")],
+    )
+    check.example(
+        {men: 3},
+        gives={("m", "e"): 3, ("e", "n"): 3},
+        because="this word occurs 3 times, and so does each of its pairs: use the word's count",
+    )
+    check.example(
+        {("b", "a", "b", "a", "b"): 1},
+        gives={("b", "a"): 2, ("a", "b"): 2},
+        because="a pair counts as often as it stands in the word, and (b, a) is not (a, b)",
+    )
+    check.example(
+        {("a", "a", "a"): 1},
+        gives={("a", "a"): 2},
+        because="pairs may overlap when you count: a a stands at index 0 and at index 1",
+    )
+    check.example(
+        {("m", "e", "n", "u"): 1, men: 2},
+        gives={("m", "e"): 3, ("e", "n"): 3, ("n", "u"): 1},
+        because="counts of different words add up; no pair reaches across two words",
+    )
+    check.done("the last pair, word counts, repeated and overlapping pairs, several words")
+    by_hand = {"co": 2, "os": 2, "st": 4, "be": 2, "es": 2, "me": 3, "en": 2}
+    by_hand |= {"nu": 1, "ca": 1, "am": 1, "el": 1}
+    check.example(WORDS, gives={tuple(pair): count for pair, count in by_hand.items()})
+    check.example(
+        AFTER_TWO_MERGES,
+        gives={
+            ("c", "o"): 2, ("o", "st"): 2, ("b", "e"): 2, ("e", "st"): 2, ("me", "n"): 2,
+            ("n", "u"): 1, ("c", "a"): 1, ("a", "me"): 1, ("me", "l"): 1,
+        },
+        because="a symbol may be longer than one character: take the symbols as they are",
+    )  # fmt: skip
+    check.done("the lecture's first and third round")
+    long = tuple("ab" * 500)
+    check.law(
+        sum(check.call({long: 2, ("x",): 9}).values()) == 2 * 999,
+        "a word of n symbols has n - 1 pairs, and a single symbol has none",
+    )
+    check.example({}, gives={}, because="no words, no pairs")
+    check.done("a word of 1,000 symbols, no words at all")
+    return check.passed()
+
+
+@task("ex01_bpe", 3)
+def best_pair(function: Callable) -> Passed:
+    """The most frequent pair, ties by id."""
+    check = Check(
+        "best_pair",
+        function,
+        hints=(
+            "compare tuples: (count, ...ids), Python compares them from left to right",
+            "for lowest-id the smaller id must win: compare negative ids",
+        ),
+    )
+    vocab = {symbol: id for id, symbol in enumerate([*ALPHABET, "st", "me"])}
+    clear = Counter({("s", "t"): 4, ("m", "e"): 3, ("c", "o"): 2})
+    for rule in ("lowest-id", "highest-id"):
+        check.example(clear, vocab, rule, gives=("s", "t"), because="4 is the highest count")
+    check.done("a clear winner")
+    pairs = [("c", "o"), ("o", "st"), ("b", "e"), ("e", "st"), ("me", "n"), ("n", "u")]
+    tied = Counter(dict.fromkeys(pairs, 2) | {("n", "u"): 1})
+    low, high, other = ("b", "e"), ("me", "n"), "that is the pair of the other rule"
+    why = "b has the lowest left id, 1"
+    check.example(tied, vocab, "lowest-id", gives=low, because=why, mistakes=[(high, other)])
+    why = "me has the highest left id, 12"
+    check.example(tied, vocab, "highest-id", gives=high, because=why, mistakes=[(low, other)])
+    second = Counter({("a", "c"): 1, ("a", "b"): 1})
+    why = "the left ids are equal, so the right ids decide"
+    check.example(second, vocab, "lowest-id", gives=("a", "b"), because=why)
+    check.example(second, vocab, "highest-id", gives=("a", "c"), because=why)
+    late = {"z": 0, "a": 1, "b": 2}
+    check.example(
+        Counter({("a", "b"): 1, ("z", "b"): 1}),
+        late,
+        "lowest-id",
+        gives=("z", "b"),
+        because="ids decide, not the alphabet: here z has id 0",
+    )
+    check.done("the lecture's tie by both rules, ids rather than letters")
+    return check.passed()
+
+
+@task("ex01_bpe", 4)
+def merge_pair(function: Callable) -> Passed:
+    """Join a pair wherever it stands."""
+    check = Check(
+        "merge_pair",
+        function,
+        hints=(
+            "after joining two symbols go on behind both of them",
+            "walk with an index i: i += 2 after a merge, i += 1 otherwise",
+        ),
+    )
+    check.example(
+        ("m", "e", "n", "u"),
+        ("m", "e"),
+        gives=("me", "n", "u"),
+        mistakes=[(("me", "n"), "the last symbol got lost: it belongs to no pair, but stays")],
+    )
+    check.example(("c", "o", "s", "t"), ("s", "t"), gives=("c", "o", "st"), because="at the end")
+    check.example(("b", "a", "b", "a"), ("b", "a"), gives=("ba", "ba"), because="every occurrence")
+    check.example(
+        ("a", "a", "a"),
+        ("a", "a"),
+        gives=("aa", "a"),
+        because="from left to right; a symbol is joined once",
+        mistakes=[
+            (("aa", "aa"), "the middle a was joined twice: go on behind both symbols"),
+            (("a", "aa"), "go from left to right"),
+        ],
+    )
+    check.example(
+        ("a", "a", "a", "a"),
+        ("a", "a"),
+        gives=("aa", "aa"),
+        because="what has just been joined is not joined again",
+    )
+    check.example(("a", "b"), ("b", "a"), gives=("a", "b"), because="the order counts")
+    check.example(("x",), ("x", "x"), gives=("x",))
+    check.example((), ("x", "y"), gives=())
+    whole = "only whole symbols are joined, whatever letters they hold"
+    check.example(("me", "n", "m", "en"), ("me", "n"), gives=("men", "m", "en"), because=whole)
+    check.example(("me", "n", "u"), ("e", "n"), gives=("me", "n", "u"), because=whole)
+    check.done("the beginning, the end, repetition, overlap, nothing to join")
+    long = tuple("abc" * 400)
+    merged = check.call(long, ("b", "c"))
+    check.law("".join(merged) == "".join(long), "the letters of the word must stay what they were")
+    check.law(merged == ("a", "bc") * 400, "a word of 1,200 symbols: not every pair was joined")
+    check.done("a word of 1,200 symbols")
+    return check.passed()
+
+
+@task("ex01_bpe", 5)
+def train(function: Callable) -> Passed:
+    """The training loop."""
+    check = Check(
+        "train",
+        function,
+        hints=(
+            "count, choose, join everywhere, add to the vocabulary; then count again",
+            "stop as soon as len(vocab) reaches vocab_size, or when no pair is left",
+        ),
+    )
+    start = {symbol: id for id, symbol in enumerate(ALPHABET)}
+    for rule, third in (("highest-id", ("me", "n")), ("lowest-id", ("b", "e"))):
+        answer = check.call(WORDS, start, 14, rule)
+        vocab, merges = vocab_and_merges(check, answer, ("s", "t"))
+        check.law(
+            len(merges) == 3,
+            f"11 characters and 3 merges make 14 symbols; it made {len(merges)} merges",
+        )
+        check.law(
+            sorted(vocab.values()) == list(range(14)),
+            f"a new symbol gets the next free id: from 0 to 13, each once; got {vocab}",
+        )
+        wanted = [("s", "t"), ("m", "e"), third]
+        why = ""
+        if merges[1] == merges[0]:
+            why = "the same pair again: carry the merge out in every word before you count again"
+        elif merges[2] == ("o", "s"):
+            why = "o s no longer stands in any word after s t was joined: count again each time"
+        elif {merges[2], third} == {("b", "e"), ("me", "n")} and merges[2] != third:
+            why = "the third is the choice of the other rule: hand tie_break on to best_pair"
+        check.law(
+            list(merges) == wanted,
+            f"with {rule} the merges are {wanted}\ngot {merges}" + (f"\n→ {why}" if why else ""),
+        )
+        symbols = [*ALPHABET, "st", "me", "".join(third)]
+        check.law(
+            sorted(vocab, key=vocab.get) == symbols,
+            f"the vocabulary must be {symbols}, in the order of ids; got {vocab}",
+        )
+    check.done("the lecture's 14 symbols by both rules")
+    vocab, merges = check.call({("a", "b"): 1}, {"a": 0, "b": 1}, 50, "lowest-id")
+    check.law(
+        len(merges) == 1 and list(vocab) == ["a", "b", "ab"],
+        "when nothing is left to join, stop before the vocabulary is full",
+    )
+    check.law(
+        check.call(WORDS, start, 11, "lowest-id")[1] == [],
+        "a vocabulary that is full at the start learns no merge",
+    )
+    check.done("stopping early, stopping at once")
+    return check.passed()
+
+
+@task("ex01_bpe", 6)
+def apply_merges(function: Callable) -> Passed:
+    """Cut a new word."""
+    check = Check(
+        "apply_merges",
+        function,
+        hints=(
+            "of the pairs in the word, the one with the lowest rank is joined first",
+            "ranks.get(pair, math.inf) ranks an unknown pair behind all others",
+        ),
+    )
+    ranks = {("s", "t"): 0, ("m", "e"): 1, ("me", "n"): 2}
+    check.example(
+        ("t", "e", "s", "t"),
+        ranks,
+        gives=("t", "e", "st"),
+        because="only s t was learned: stop when no pair in the word has a rank",
+    )
+    check.example(
+        tuple("mental"),
+        ranks,
+        gives=("men", "t", "a", "l"),
+        because="first m + e, which makes the pair me + n, which is known too",
+    )
+    check.example(
+        ("a", "b", "c"),
+        {("a", "b"): 1, ("b", "c"): 0},
+        gives=("a", "bc"),
+        because="the pair learned first, rank 0, is joined first, wherever it stands",
+    )
+    check.example(
+        ("a", "b", "c"),
+        {("a", "b"): 0, ("b", "c"): 1},
+        gives=("ab", "c"),
+        because="the lowest rank was learned first",
+    )
+    check.example(tuple("xyz"), ranks, gives=("x", "y", "z"), because="no pair was learned")
+    check.example(("x",), ranks, gives=("x",))
+    check.example((), ranks, gives=(), because="an empty word has nothing to join")
+    check.done("order by rank, merges that make new pairs, unknown pairs, short words")
+    answer = check.call(tuple("me" * 300), ranks)
+    check.law(answer == ("me",) * 300, "in a word of 600 symbols every m + e must be joined")
+    check.done("a word of 600 symbols")
+    return check.passed()
+
+
+@task("ex01_bpe", 7)
+def encode(function: Callable) -> Passed:
+    """Text to ids."""
+    check = Check(
+        "encode",
+        function,
+        hints=(
+            "split the text at white space, cut each word, look up each symbol",
+            "vocab.get(symbol, vocab['[UNK]']) falls back to the unknown token",
+        ),
+    )
+    check.example(
+        "men best",
+        VOCAB,
+        MERGES,
+        gives=[14, 2, 4, 12],
+        because="men is 14; b e st are 2, 4, 12",
+        mistakes=[
+            (["men", "b", "e", "st"], "these are the symbols; look up their ids"),
+            ([14, 0, 2, 4, 12], "the space is no symbol: split the text into words first"),
+        ],
+    )
+    check.example(
+        "zebus",
+        VOCAB,
+        MERGES,
+        gives=[0, 4, 2, 11, 9],
+        because="only the character z is unknown; the rest of the word is not",
+    )
+    last = {token: id for id, token in enumerate([*TOKENS[1:], "[UNK]"])}
+    check.example("z", last, MERGES, gives=[14], because="here [UNK] has the id 14, not 0")
+    check.example("", VOCAB, MERGES, gives=[], because="no words, no ids")
+    check.example("  men\n men ", VOCAB, MERGES, gives=[14, 14], because="any white space")
+    check.example(
+        "me n",
+        VOCAB,
+        MERGES,
+        gives=[13, 7],
+        because="me and n are two words: nothing is joined across the space",
+    )
+    check.done("known words, an unknown character, white space, an empty text")
+    long = check.call("camel " * 500, VOCAB, MERGES)
+    check.law(
+        long == [3, 1, 13, 5] * 500,
+        "'camel' 500 times must give the ids 3, 1, 13, 5 (c a me l) 500 times",
+    )
+    check.done("500 words")
+    return check.passed()
+
+
+@task("ex01_bpe", 7)
+def decode(function: Callable) -> Passed:
+    """Ids to text."""
+    check = Check(
+        "decode",
+        function,
+        hints=(
+            "turn the vocabulary round first: id -> token",
+            "{id: token for token, id in vocab.items()}",
+        ),
+    )
+    check.example(
+        [14, 2, 4, 12],
+        VOCAB,
+        gives="men b e st",
+        because="one space between two tokens: nothing says where a word ends",
+    )
+    check.example(
+        [0, 4, 2, 11, 9],
+        VOCAB,
+        gives="e b u s",
+        because="[UNK] stands for no text, so it is left out",
+    )
+    mixed = {"b": 5, "[UNK]": 3, "a": 9}
+    check.example(
+        [9, 5], mixed, gives="a b", because="an id is what vocab says, not a place in the list"
+    )
+    check.example([0, 1], {"a": 0, "[UNK]": 1}, gives="a", because="[UNK] may have any id")
+    check.example([], VOCAB, gives="", because="no ids, no text")
+    check.done("tokens, [UNK], ids in any order, no ids")
+    check.raises(ValueError, [4, 15], VOCAB, because="no token has the id 15; say so, with the id")
+    check.raises(
+        ValueError, [4, -1], VOCAB, because="no token has the id -1; a list would take its last"
+    )
+    check.done("ids that no token has")
+    check.example([13] * 500, VOCAB, gives=" ".join(["me"] * 500))
+    check.done("500 ids")
+    return check.passed()

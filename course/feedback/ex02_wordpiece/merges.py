@@ -1,0 +1,292 @@
+"""Checks of exercise 2 about merges: which pair to join, and learning them one by one."""
+
+from collections.abc import Callable, Sequence
+
+from course.feedback.checks import Check, Passed
+from course.feedback.differences import difference, short
+from course.feedback.progress import task
+from course.feedback.trained import vocab_and_merges
+
+# The corpus of the lecture, in first pieces: 28 of them, 12 different ones.
+WORDS = {
+    ("c", "##o", "##s", "##t"): 2,
+    ("b", "##e", "##s", "##t"): 2,
+    ("m", "##e", "##n", "##u"): 1,
+    ("m", "##e", "##n"): 1,
+    ("c", "##a", "##m", "##e", "##l"): 1,
+}
+SYMBOLS = ["b", "c", "m", "##a", "##e", "##l", "##m", "##n", "##o", "##s", "##t", "##u"]
+START = {piece: id for id, piece in enumerate(SYMBOLS)}
+
+
+class _Score:
+    """A score with a name to print, which notes what it was asked."""
+
+    def __init__(self, name: str, of: Callable) -> None:
+        self.name, self.of, self.asked = name, of, set()
+
+    def __call__(self, n_ab: int, n_a: int, n_b: int, n: int) -> float:
+        self.asked.add((n_ab, n_a, n_b, n))
+        return self.of(n_ab, n_a, n_b, n)
+
+    def __repr__(self) -> str:
+        return self.name
+
+    def __deepcopy__(self, memo: dict) -> "_Score":
+        return self
+
+
+def _frequency() -> _Score:
+    return _Score("frequency", lambda n_ab, n_a, n_b, n: n_ab)
+
+
+def _likelihood() -> _Score:
+    return _Score("likelihood", lambda n_ab, n_a, n_b, n: n_ab / (n_a * n_b))
+
+
+@task("ex02_wordpiece", 5)
+def likelihood(function: Callable) -> Passed:
+    """The score that textbooks print."""
+    check = Check(
+        "likelihood",
+        function,
+        hints=("the pair is counted above the line, its two pieces below it",),
+    )
+    below = "divide by the product: n_a and n_b stand below the line, both"
+    check.example(
+        *(4, 4, 4),
+        gives=0.25,
+        because="4 / (4 · 4): ##s and ##t occur 4 times each, always together",
+        mistakes=[
+            (4.0, f"n_ab / n_a * n_b divides by n_a alone; {below}"),
+            (0.5, "n_a and n_b are multiplied, not added"),
+            (1.0, "divide by both, n_a and n_b"),
+        ],
+    )
+    check.example(*(2, 3, 2), gives=1 / 3, because="2 / (3 · 2), for c and ##o")
+    check.example(*(1, 2, 5), gives=0.1, because="1 / (2 · 5): n_b counts as much as n_a")
+    check.example(*(1, 1, 1), gives=1.0, because="no score is higher: both occur once, together")
+    check.example(*(4, 4, 4, 28), gives=0.25, because="n, the fourth argument, does not matter")
+    check.done("the lecture's numbers, with n and without")
+    check.law(
+        all(
+            check.call(1, a, b) == check.call(1, b, a) == check.call(2, 2 * a, b)
+            for a in range(1, 20)
+            for b in range(1, 20)
+        ),
+        "scores that are equal on paper must be equal floats, or ties break by accident\n"
+        "→ round once: multiply n_a and n_b, which are whole numbers, then divide",
+    )
+    check.done("ties that stay ties")
+    million = 1_000_000
+    check.example(million, 3 * million, 2 * million, gives=million / (6 * million**2))
+    check.done("a large corpus")
+    return check.passed()
+
+
+@task("ex02_wordpiece", 6)
+def gain(function: Callable) -> Passed:
+    """By how much the log-likelihood rises."""
+    check = Check(
+        "gain",
+        function,
+        hints=(
+            "write f(x) = x ln x first, with f(0) = 0; the log-likelihood is Σ f(n_x) - f(n)",
+            "n_a, n_b and n fall by n_ab, and the new piece occurs n_ab times: four terms change",
+        ),
+    )
+    product = "n_ab ln(n_ab n / (n_a n_b)) comes near, but n_a, n_b and n fall, too"
+    _close(
+        check,
+        *(4, 4, 4, 28),
+        gives=11.4833,
+        because="f(0) - f(4) + f(0) - f(4) + f(4) + f(28) - f(24), with f(x) = x ln x",
+        mistakes=[
+            (-11.4833, "the sign is wrong: a rise is after minus before"),
+            (16.5668, "these are bits, of log2: nats are what math.log gives"),
+            (4.9871, "that is log10: nats are what math.log gives"),
+            (-5.5452, "the corpus gets shorter, too: f(n) - f(n - n_ab) is missing"),
+            (27.8419, "each join makes one piece of two: n falls by n_ab, not by twice as much"),
+            (-22.5736, "n stands below the line: f(n) - f(n - n_ab), not the other way round"),
+            (5.9381, "the new piece occurs n_ab times, which adds f(n_ab)"),
+            (7.7836, product),
+        ],
+    )
+    check.done("the lecture's 11.48 nats, where nothing is left of either piece")
+    _close(
+        check,
+        *(2, 3, 5, 28),
+        gives=1.9303,
+        because="some of each piece are left over, 3 - 2 and 5 - 2: f(1) - f(3) + f(3) - f(5)",
+        mistakes=[
+            (-1.3655, "1 of a and 3 of b are left over and still count: f(n_a - n_ab)"),
+            (2.6346, product),
+        ],
+    )
+    _close(check, *(1, 1, 4, 10), gives=1.0015, because="a is used up, f(0) = 0; b is not")
+    _close(check, *(1, 4, 1, 10), gives=1.0015, because="b is used up, f(0) = 0; a is not")
+    loss = "a gain may be below 0: this merge would make the corpus less likely"
+    _close(check, *(1, 10, 10, 20), gives=-2.5314, because=loss)
+    _close(check, *(3, 3, 3, 6), gives=4.1589, because="6 ln 2: one word is the whole corpus")
+    check.done("pieces left over, one used up, a loss, a corpus of one word")
+    million = 1_000_000
+    _close(check, million, 2 * million, 3 * million, 9 * million, gives=-156_348.0034)
+    check.done("a large corpus")
+    return check.passed()
+
+
+def _close(
+    check: Check,
+    *arguments: int,
+    gives: float,
+    because: str = "",
+    mistakes: Sequence[tuple[float, str]] = (),
+) -> None:
+    """A worked example with a number that is rounded to four decimals."""
+    answer = check.call(*arguments, because=because)
+    shown = f"{check.name}{arguments}"
+    if not isinstance(answer, int | float):
+        check.fail(f"{shown}\n{difference(gives, answer)}", because)
+    if not abs(answer - gives) < 1e-3:  # so that nan is wrong, too
+        known = [sentence for wrong, sentence in mistakes if abs(answer - wrong) < 1e-3]
+        check.fail(
+            f"{shown}\nexpected about {gives:.4f}\ngot            {answer:.4f}",
+            known[0] if known else because,
+        )
+
+
+@task("ex02_wordpiece", 7)
+def best_pair(function: Callable) -> Passed:
+    """The pair with the highest score, ties by id."""
+    check = Check(
+        "best_pair",
+        function,
+        hints=(
+            "count the pairs and the pieces first, then score each pair by its three counts and n",
+            "compare tuples: (score, -id of the left piece, -id of the right piece)",
+        ),
+    )
+    check.example(
+        *(WORDS, START, _frequency()),
+        gives=("##s", "##t"),
+        because="4 is the highest count of a pair, and this score looks at n_ab alone",
+    )
+    left = _Score("score", lambda n_ab, n_a, n_b, n: n_a - n_b)
+    small = {("x", "##y", "##z"): 2, ("x", "##z"): 3, ("w", "##y"): 5}
+    ids = {"w": 0, "x": 1, "##y": 2, "##z": 3}
+    answer = check.call(small, ids, left)
+    _asked(check, small, left, {(2, 5, 7, 22), (2, 7, 5, 22), (3, 5, 5, 22), (5, 5, 7, 22)})
+    check.law(
+        answer == ("##y", "##z"),
+        f"with n_a - n_b for a score, ##y ##z has the highest, 7 - 5; got {short(answer)}",
+    )
+    check.done("what the score is asked")
+    check.example(
+        *(WORDS, START, _likelihood()),
+        gives=("##a", "##m"),
+        because="1 / (1 · 1) is the highest score; ##s ##t has 4 / (4 · 4)",
+    )
+    check.done("the lecture's first merge by two scores")
+    tied = {("a", "##b"): 1, ("a", "##c"): 1, ("d", "##b"): 1}
+    low = {"d": 5, "a": 2, "##b": 4, "##c": 3}
+    check.example(
+        *(tied, low, _frequency()),
+        gives=("a", "##c"),
+        because="all are tied: a has the lowest left id, 2; then ##c has the lower right id, 3",
+        mistakes=[
+            (("d", "##b"), "that is the highest left id; the lowest wins"),
+            (("a", "##b"), "the left ids are equal, so the right ids decide: 3 is below 4"),
+        ],
+    )
+    late = {"a": 3, "z": 0, "##b": 1}
+    letters = "ids decide, not the alphabet: here z has the id 0"
+    check.example(
+        *({("a", "##b"): 1, ("z", "##b"): 1}, late, _frequency()),
+        gives=("z", "##b"),
+        because=letters,
+    )
+    check.done("ties, ids rather than letters")
+    rare = _Score("score", lambda n_ab, n_a, n_b, n: -n_ab)
+    below = "a score may be below 0, as a gain may: -1 is the highest here"
+    check.example(
+        *({("a", "##b"): 3, ("z", "##b"): 1}, late, rare), gives=("z", "##b"), because=below
+    )
+    answer = check.call({("men",): 2, ("cost",): 1}, {"men": 0, "cost": 1}, _frequency())
+    check.law(answer is None, f"without any pair it must return None; it returned {short(answer)}")
+    check.done("scores below 0, words of one piece")
+    return check.passed()
+
+
+def _asked(check: Check, words: dict, score: _Score, wanted: set[tuple]) -> None:
+    """Was the score asked about the right numbers, those of these words?"""
+    orders = {
+        "the most frequent pair need not be the best: call `score` for each pair": set(),
+        "that is in another order": {(ab, b, a, n) for ab, a, b, n in wanted},
+        "n is the number of all pieces, each counted as often as it occurs, not of the "
+        "different ones": {(ab, a, b, 4) for ab, a, b, n in wanted},
+        "n is the number of pieces, not of pairs": {(ab, a, b, 12) for ab, a, b, n in wanted},
+    }
+    if not wanted <= score.asked:
+        known = [sentence for sentence, asked in orders.items() if asked == score.asked]
+        check.fail(
+            f"for the words {words}\nscore must be called with n_ab, n_a, n_b, n: "
+            f"{sorted(wanted)}\nit was called with {short(sorted(score.asked))}",
+            known[0] if known else "n_a and n_b are what count_symbols counts, n is their sum",
+        )
+
+
+@task("ex02_wordpiece", 8)
+def train(function: Callable) -> Passed:
+    """The training loop."""
+    check = Check(
+        "train",
+        function,
+        hints=(
+            "as in exercise 1: choose, join everywhere, give an id; then choose again",
+            "stop as soon as len(vocab) reaches vocab_size, or when best_pair returns None",
+        ),
+    )
+    by_frequency = [("##s", "##t"), ("b", "##e"), ("c", "##o")]
+    by_likelihood = [("##a", "##m"), ("##n", "##u"), ("c", "##o")]
+    for score, wanted, other, new in (
+        (_frequency(), by_frequency, by_likelihood, ["##st", "be", "co"]),
+        (_likelihood(), by_likelihood, by_frequency, ["##am", "##nu", "co"]),
+    ):
+        answer = check.call(WORDS, START, 15, score)
+        vocab, merges = vocab_and_merges(check, answer, ("##s", "##t"))
+        check.law(
+            len(merges) == 3,
+            f"12 first pieces and 3 merges make 15 pieces; it made {len(merges)} merges",
+        )
+        check.law(
+            sorted(vocab.values()) == list(range(15)),
+            f"a new piece gets the next free id: from 0 to 14, each once; got {vocab}",
+        )
+        why = "then the score goes by new counts: pieces that were joined are no longer there"
+        if merges[1] == merges[0]:
+            why = "the same pair again: carry the merge out in every word before you go on"
+        elif merges == other:
+            why = "these are the merges of another score: hand `score` on to best_pair"
+        check.law(merges == wanted, f"with {score} the merges are {wanted}\ngot {merges}\n→ {why}")
+        pieces = sorted(vocab, key=vocab.get)
+        check.law(
+            pieces == [*SYMBOLS, *new],
+            f"the new pieces must be {new}, in the order of ids; got {pieces[12:]}\n"
+            "→ glue says what two pieces become",
+        )
+    check.done("the lecture's 15 pieces by two scores")
+    vocab, merges = check.call({("a", "##b"): 1}, {"a": 0, "##b": 1}, 50, _likelihood())
+    check.law(
+        len(merges) == 1 and list(vocab) == ["a", "##b", "ab"],
+        "when nothing is left to join, stop before the vocabulary is full",
+    )
+    check.law(
+        check.call(WORDS, START, 12, _likelihood())[1] == [],
+        "a vocabulary that is full at the start learns no merge",
+    )
+    check.done("stopping early, stopping at once")
+    twice = {("a", "##b"): 3, ("ab",): 1}
+    vocab, _ = check.call(twice, {"a": 0, "##b": 1, "ab": 2}, 4, _likelihood())
+    check.law(vocab == {"a": 0, "##b": 1, "ab": 2}, "a piece that is there already keeps its id")
+    check.done("a piece made a second time")
+    return check.passed()

@@ -1,0 +1,236 @@
+"""Checks of exercise 4 about one query, the softmax and masks."""
+
+from collections.abc import Callable
+
+import torch
+from torch import Tensor
+from torch.nn import functional as F
+
+from bertlab.model.attention import HeadWeights
+from course.feedback.checks import Passed
+from course.feedback.ex04_attention.scores import (
+    BIASED,
+    INF,
+    WEIGHTS,
+    X,
+)
+from course.feedback.progress import task
+from course.feedback.tensors import READY_MADE, TensorCheck, normal
+
+CONTEXT = torch.tensor([[1.0, 0, 1], [0, 1, 0], [1, 1, 0], [0, 0, 0]])
+
+
+@task("ex04_attention", 1)
+def single_query_attention(function: Callable) -> Passed:
+    """Attention from one token, in loops."""
+    check = TensorCheck(
+        "single_query_attention",
+        function,
+        hints=(
+            "q once; then for each e_t of the context a key, a score and a value",
+            "alpha_t = exp(score_t) / sum of all exp(score); the result is the sum of alpha_t v_t",
+        ),
+    )
+    check.example(
+        *(X[2], X, WEIGHTS),
+        gives=[0.9100, 0.6652],
+        because="the scores are 3, 2, 1, their shares 0.665, 0.245, 0.090; each value counts "
+        "as much as its share",
+        mistakes=[
+            ([0.9841, 0.8668], "the scores are not scaled: divide q·k by √d_attn"),
+            ([0.8137, 0.5065], "divide by the square root of d_attn, not by d_attn itself"),
+            ([0.9997, 0.9817], "the scores are multiplied by √d_attn; divide by it"),
+            ([0.9298, 0.7070], "d_attn is 4, the number of W_q's columns: √4, not √3"),
+            ([0.9546, 0.7679], "d_attn is 4, the number of W_q's columns: √4, not √2"),
+            ([27.4746, 20.0855], "the shares must sum to 1: divide each exp by the sum of all"),
+            ([5.0, 3.0], "that sums scores times values; the softmax between them is missing"),
+            ([0.8333, 0.5], "shares are made by exp: exp(score) / sum of exp, not score / sum"),
+            ([0.5481, 0.2741], "the query has its own W_q and b_q"),
+            ([0.6667, 0.3333], "every value counts alike; weigh each with its share"),
+            ([1.0, 1.0], "attention is soft: not the best value alone, but a blend of all"),
+            ((3,), "sum the values v_t = e_t W_v + b_v, not the embeddings e_t themselves"),
+            ((3, 2), "add the weighted values up: one vector comes out, not one a token"),
+            ((1, 2), "one token goes in, [D], so one vector comes out, [d_mid]"),
+        ],
+    )
+    check.done("the lecture's example")
+    check.example(
+        *(torch.tensor([1.0, 0, 0]), CONTEXT, BIASED),
+        gives=[2.0914, 0.5457, -0.6345, 2.9111],
+        because="the biases count here, and d_attn = 2, d_mid = 4, four tokens of context",
+        mistakes=[
+            ([2.1451, 0.5726, -0.7137, 2.8588], "the query's bias b_q is missing"),
+            ([1.0914, 0.5457, 0.3655, 0.9111], "the values' bias b_v is missing"),
+            ([2.6915, 0.4170, -0.4335, 3.4122], "W_q and W_k are swapped: q comes from e"),
+        ],
+    )
+    check.done("biases, d_attn, D and d_mid that differ")
+    e, context = normal(24, seed=1), normal(80, 24, seed=2)
+    sizes = [(24, 8), (8,), (24, 8), (8,), (24, 5), (5,)]
+    weights = HeadWeights(*(normal(*size, seed=3 + i) for i, size in enumerate(sizes)))
+    q, k, v = (x @ weights[i] + weights[i + 1] for x, i in ((e, 0), (context, 2), (context, 4)))
+    expected = F.scaled_dot_product_attention(q[None], k, v)[0]
+    check.example(e, context, weights, gives=expected, because="80 tokens of context")
+    check.done("80 tokens, equal to PyTorch's")
+    return check.passed()
+
+
+@task("ex04_attention", 2)
+def row_softmax(function: Callable) -> Passed:
+    """Shares of each row."""
+    check = TensorCheck(
+        "row_softmax",
+        function,
+        hints=(
+            "exp of everything, then divide each row by its own sum: .sum(dim=-1, keepdim=True)",
+            "before exp, subtract each row's largest score: .amax(dim=-1, keepdim=True)",
+        ),
+    )
+    check.ready_made = ("attention", "softmax", "softmin")
+    check.refused = f"{READY_MADE} (from task 4 on you may use PyTorch's softmax)"
+    divide = "divide each row by its sum, so that it sums to 1"
+    keepdim = "keepdim=True is missing: without it the sums of the rows divide the columns"
+    check.example(
+        torch.tensor([[3.0, 2, 1], [0, 0, 0], [1, 1, 2]]),
+        gives=[[0.6652, 0.2447, 0.0900], [0.3333] * 3, [0.2119, 0.2119, 0.5761]],
+        because="each row is shared out on its own: e³, e², e¹ divided by their sum, 30.19",
+        mistakes=[
+            (
+                [[0.8438, 0.6652, 0.2447], [0.0420, 0.0900, 0.0900], [0.1142, 0.2447, 0.6652]],
+                "here the columns sum to 1: the row is the last dimension, dim=-1",
+            ),
+            (
+                [[0.4365, 0.1606, 0.0591], [0.0217] * 3, [0.0591, 0.0591, 0.1606]],
+                "the sum runs over the whole tensor: each row has a sum of its own",
+            ),
+            (
+                [[0.5, 0.3333, 0.1667], [float("nan")] * 3, [0.25, 0.25, 0.5]],
+                "take exp first, then divide",
+            ),
+            ([[20.0855, 7.3891, 2.7183], [1.0] * 3, [2.7183, 2.7183, 7.3891]], divide),
+            ([[1.0, 0.3679, 0.1353], [1.0] * 3, [0.3679, 0.3679, 1.0]], divide),
+            (
+                [[0.5714, 0.2857, 0.1429], [0.3333] * 3, [0.25, 0.25, 0.5]],
+                "powers of e, .exp(), not powers of 2",
+            ),
+            (
+                [[-0.4076, -1.4076, -2.4076], [-1.0986] * 3, [-1.5514, -1.5514, -0.5514]],
+                "these are logarithms of the shares; return the shares",
+            ),
+            (
+                [[0.0900, 0.2447, 0.6652], [0.3333] * 3, [0.4223, 0.4223, 0.1554]],
+                "a higher score gets a larger share",
+            ),
+            ([[0.6652, 2.4630, 0.2119], [0.0331, 0.3333, 0.0780], [0.09, 0.9061, 0.5761]], keepdim),
+            (
+                [[0.6652, 0.1226, 0.0780], [0.6652, 0.3333, 0.5761], [0.2447, 0.1226, 0.5761]],
+                keepdim,
+            ),
+            (
+                [[0.1142, 6.2348, 0.0955], [0.0057, 0.8438, 0.0351], [0.0155, 2.2937, 0.2595]],
+                keepdim,
+            ),
+            (
+                [[0.1142, 0.8438, 0.0420], [0.0420, 0.8438, 0.1142], [0.0351, 0.7054, 0.2595]],
+                f"{keepdim}; the same goes for the largest score",
+            ),
+        ],
+    )
+    check.done("an example by hand")
+    largest = "exp(1000) is inf, and inf / inf is nan: first subtract the row's largest score"
+    check.example(torch.tensor([[1000.0, 998]]), gives=[[0.8808, 0.1192]], because=largest)
+    own = "subtract each row's own largest score, not one for all: exp(-1000) is 0, and 0 / 0 nan"
+    check.example(torch.tensor([[1000.0, 998], [0, -2]]), gives=[[0.8808, 0.1192]] * 2, because=own)
+    check.done("scores of 1,000")
+    hidden = "a score of -inf gets a share of exactly 0, and the others share the whole 1"
+    scores = torch.tensor([[1.0, -INF, 1], [0, 2, -INF]])
+    check.example(scores, gives=[[0.5, 0, 0.5], [0.1192, 0.8808, 0]], because=hidden)
+    check.law(bool((check.call(scores)[scores == -INF] == 0).all()), f"not exactly 0; {hidden}")
+    check.done("-inf")
+    check.example(
+        torch.tensor([3.0, 2, 1]), gives=[0.6652, 0.2447, 0.0900], because="a single row, [3]"
+    )
+    for shape, dtype in (((2, 3, 5, 7), torch.float32), ((2, 64, 70), torch.float64)):
+        scores = 4 * normal(*shape, seed=4, dtype=dtype)
+        shown = check._shown((scores,))
+        answer = check.call(scores, because="the row is the last dimension, dim=-1")
+        if isinstance(answer, Tensor) and answer.shape == scores.shape:
+            check.rows_sum_to_one(answer, shown)
+        check.equals(answer, scores.softmax(dim=-1), shown)
+    check.gradients(normal(3, 5))
+    check.done("one to four dimensions, 64-bit, long rows, gradients")
+    return check.passed()
+
+
+@task("ex04_attention", 3)
+def causal_mask(function: Callable) -> Passed:
+    """Who may look at whom, when nobody may look ahead."""
+    check = TensorCheck(
+        "causal_mask",
+        function,
+        hints=(
+            "row = query, column = key: column j is allowed in row i if j <= i",
+            "torch.ones(length, length, dtype=torch.bool) is all True; tril keeps a triangle",
+        ),
+    )
+    true, no = True, False
+    check.example(
+        3,
+        gives=[[true, no, no], [true, true, no], [true, true, true]],
+        because="row i says where token i may look: at itself and at what is before it",
+        mistakes=[
+            (
+                [[true, true, true], [no, true, true], [no, no, true]],
+                "rows and columns are swapped: this shows each token what comes after it",
+            ),
+            (
+                [[no, no, no], [true, no, no], [true, true, no]],
+                "off by one: a token may look at itself, so the diagonal is True",
+            ),
+            (
+                [[true, true, no], [true, true, true], [true, true, true]],
+                "off by one: token 0 may not look at token 1, which comes after it",
+            ),
+            (
+                [[no, true, true], [no, no, true], [no, no, no]],
+                "inverted: True means `may be attended`",
+            ),
+        ],
+    )
+    check.example(1, gives=[[True]], because="a single token may look at itself")
+    check.done("3 tokens, 1 token")
+    answer = check.call(64)
+    check.equals(answer, torch.arange(64)[:, None] >= torch.arange(64), "causal_mask(64)")
+    check.done("64 tokens")
+    return check.passed()
+
+
+@task("ex04_attention", 3)
+def padding_mask(function: Callable) -> Passed:
+    """Who is a token, and who is padding."""
+    check = TensorCheck("padding_mask", function, hints=("compare ids with pad_id: `!=`",))
+    ids = torch.tensor([[2, 15, 7, 3], [2, 9, 3, 0]])
+    check.example(
+        ids,
+        gives=[[True] * 4, [True, True, True, False]],
+        because="True wherever the id is not that of the padding",
+        mistakes=[
+            ([[False] * 4, [False, False, False, True]], "inverted: True marks tokens"),
+            ((2, 4, 4), "[B, L] is asked for: one True or False a token"),
+            ((2, 1, 1, 4), "[B, L] is asked for, without dimensions for heads and queries"),
+        ],
+    )
+    one = "here 1 is the id of the padding, and 0 an ordinary token: look at pad_id"
+    check.example(
+        *(torch.tensor([[0, 5, 0, 1, 1]]), 1), gives=[[True] * 3 + [False] * 2], because=one
+    )
+    check.example(
+        *(torch.tensor([[5, 0, 9, 9]]), 9),
+        gives=[[True, True, False, False]],
+        because="padding is what equals pad_id, not what is smaller or larger",
+    )
+    check.done("padding of 0, 1 and 9")
+    ids = torch.arange(200).view(2, 100)
+    check.equals(check.call(ids, 150), ids.ne(150), "padding_mask(a [2, 100] tensor, 150)")
+    check.done("100 tokens")
+    return check.passed()

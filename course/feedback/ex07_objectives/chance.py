@@ -1,0 +1,92 @@
+"""How the checks of exercise 7 look at chance.
+
+Chance has no worked example, so these checks count: what should happen with the probability p may
+be away from it by five standard deviations. A right solution is further away once in a hundred
+thousand times; and since the seeds are fixed, it passes always or never.
+"""
+
+from collections.abc import Sequence
+from math import sqrt
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from course.feedback.tensors import TensorCheck, written
+
+
+class Seed(int):
+    """Stands for a generator among a call's arguments: each run gets a new one in this state."""
+
+
+class MaskingCheck(TensorCheck):
+    """A check of a function that draws from a generator, and from nothing else."""
+
+    def _run(self, arguments: tuple, because: str) -> tuple[Any, Exception | None]:
+        before = torch.get_rng_state()
+        answer = super()._run(tuple(map(_generator, arguments)), because)
+        if not torch.equal(before, torch.get_rng_state()):
+            torch.set_rng_state(before)
+            self.fail(
+                "draws from PyTorch's own generator, which everybody shares",
+                "hand yours on: torch.rand(..., generator=generator); otherwise no training could "
+                "be repeated",
+            )
+        return answer
+
+    def _shown(self, arguments: tuple) -> str:
+        shown = ("generator" if isinstance(a, Seed) else written(a) for a in arguments)
+        return f"{self.name}({', '.join(shown)})"
+
+    def drawn(self, *arguments: Any, shape: Sequence[int], dtype: torch.dtype) -> Tensor:
+        """An answer of this form; asked again with the same dice, the function repeats it."""
+        answer = self.call(*arguments)
+        if not isinstance(answer, Tensor) or answer.dtype != dtype or answer.shape != shape:
+            self.equals(answer, torch.zeros(shape, dtype=dtype), self._shown(arguments))
+        if not torch.equal(answer, self.call(*arguments)):
+            self.fail(
+                "gave two answers to the same question, from generators in the same state",
+                "every random number must come from the generator: generator=generator",
+            )
+        return answer
+
+    def heeds(self, *arguments: Any) -> None:
+        """The dice, which come last, make a difference to the answer."""
+        one, other = (self.call(*arguments[:-1], Seed(arguments[-1] + n)) for n in (0, 1000))
+        if torch.equal(one, other):
+            self.fail(
+                "gives the same answer whatever the generator",
+                "draw from the generator that you are given; make no generator of your own",
+            )
+
+    def share(
+        self,
+        event: Tensor,
+        probability: float,
+        what: str,
+        known: Sequence[tuple[float, str]] = (),
+        because: str = "",
+    ) -> None:
+        """How often a yes stands in `event`; `known`: shares that mistakes lead to."""
+        if off(event, probability):
+            share = event.double().mean().item()
+            near = [said for wrong, said in known if not off(event, wrong)]
+            self.fail(
+                f"{what}: about {probability:.1%} expected, {share:.1%} of {event.numel():,} got",
+                near[0] if near else because,
+            )
+
+
+def _generator(argument: Any) -> Any:
+    return torch.Generator().manual_seed(argument) if isinstance(argument, Seed) else argument
+
+
+def off(event: Tensor, probability: float) -> bool:
+    """Whether a share is five standard deviations or more away from a probability.
+
+    >>> off(torch.arange(1000) < 160, 0.15), off(torch.arange(1000) < 260, 0.15)
+    (False, True)
+    """
+    n = event.numel()
+    spread = sqrt(probability * (1 - probability) / n)
+    return abs(event.double().mean().item() - probability) > 5 * spread + 1e-9

@@ -1,0 +1,181 @@
+"""The check of exercise 7 about a step of Adam."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from bertlab.training.adam import Moments
+from course.feedback.checks import Passed
+from course.feedback.differences import short
+from course.feedback.ex06_bert_encoder.weights import numbers
+from course.feedback.progress import task
+from course.feedback.tensors import TensorCheck, written
+
+NAN = float("nan")
+BETAS = (0.9, 0.999)
+
+
+class AdamCheck(TensorCheck):
+    """A check of an optimizer's step, which returns a parameter and its new moments."""
+
+    # The last name is the first thing that every optimizer of PyTorch does when it is made.
+    ready_made = ("adam", "rmsprop", "adagrad", "backward", "patch_step_function")
+
+    def step(
+        self,
+        *arguments: Any,
+        gives: tuple[Sequence[float], Sequence[float], Sequence[float]],
+        because: str = "",
+        mistakes: Sequence[tuple[Any, str]] = (),
+    ) -> None:
+        """One step by hand; `gives`: the moved parameter and the new moments, m and v."""
+        moved, (mean, square) = self.taken(*arguments, because=because)
+        shown, expected = self._shown(arguments), list(map(torch.tensor, gives))
+        self.equals(moved, expected[0], shown, because=because, mistakes=mistakes)
+        kept = "what Adam remembers is m and v as they are; only the step uses the corrected ones"
+        old = "the moments of before: return the new ones"
+        b1, b2 = arguments[5]
+        step, before = arguments[3], arguments[2]
+        self.equals(
+            *(mean, expected[1], f"{shown}: the new moments.mean"),
+            because=f"m = b1 * m + (1 - b1) * gradient, with b1 = betas[0] = {b1}",
+            mistakes=[
+                (expected[1] / (1 - b1**step), kept),
+                (expected[2], "first the mean, then the square: Moments(mean, square)"),
+                (before.mean, old),
+            ],
+        )
+        self.equals(
+            *(square, expected[2], f"{shown}: the new moments.square"),
+            because=f"v = b2 * v + (1 - b2) * gradient squared, with b2 = betas[1] = {b2}",
+            mistakes=[(expected[2] / (1 - b2**step), kept), (before.square, old)],
+        )
+
+    def taken(self, *arguments: Any, because: str = "") -> tuple[Tensor, Moments]:
+        """The answer of a step, of which the form is right."""
+        answer = self.call(*arguments, because=because)
+        if not (isinstance(answer, tuple) and len(answer) == 2 and _two(answer[1])):
+            self.fail(
+                f"{self._shown(arguments)}\nit must return two things: the moved parameter and its "
+                f"Moments(mean, square); it returned {_what(answer)}"
+            )
+        return answer
+
+    def _shown(self, arguments: tuple) -> str:
+        shown = ("moments" if hasattr(a, "_fields") else written(a) for a in arguments)
+        return f"{self.name}({', '.join(shown)})"
+
+
+def _two(moments: Any) -> bool:
+    return isinstance(moments, tuple) and len(moments) == 2
+
+
+def _what(answer: Any) -> str:
+    return f"a tensor {written(answer)}" if isinstance(answer, Tensor) else short(answer)
+
+
+@task("ex07_objectives", 7)
+def adam_step(function: Callable) -> Passed:
+    """One step of Adam."""
+    check = AdamCheck(
+        "adam_step",
+        function,
+        hints=(
+            "five lines, as in the algorithm: m, v, m corrected, v corrected, the step",
+            "a running mean is beta * old + (1 - beta) * new; corrected, it is / (1 - beta**step)",
+        ),
+    )
+    _first_steps(check)
+    _later_step(check)
+    _hundred_steps(check)
+    return check.passed()
+
+
+def _first_steps(check: AdamCheck) -> None:
+    one, gradient = torch.ones(2), torch.tensor([0.5, -2.0])
+    memory = ([0.05, -0.2], [0.00025, 0.004])
+    bias = "the running means start at 0 and are too small at first: divide by 1 - beta**step"
+    check.step(
+        *(one, gradient, Moments.start(one), 1, 0.1, BETAS, 0.0),
+        gives=([0.9, 1.1], *memory),
+        because="m = [0.05, -0.2], corrected [0.5, -2]; v corrected [0.25, 4], its root [0.5, 2]: "
+        "the first step is the learning rate, whatever the gradient's size",
+        mistakes=[
+            ([1.1, 0.9], "against the gradient: parameter minus the step"),
+            *[([0.6838, 1.3162], bias), ([0.99, 1.01], bias), ([-2.1623, 4.1623], bias)],
+            ([0.9256, 1.0744], "step is counted from 1 already: beta**step, not beta**(step + 1)"),
+            ([NAN, NAN], "step is counted from 1 already: beta**(step - 1) would divide by 0"),
+            ([0.8, 1.05], "divide by the root of v"),
+            ([0.9293, NAN], "v is a mean of squares: gradient**2"),
+            ([0.0, 2.0], "divide by 1 - beta**step, do not multiply"),
+            ([0.95, 1.2], "that is plain gradient descent: divide by the root of v"),
+            ([-0.1, 0.1], "the step is taken from the parameter: parameter - ..."),
+            (
+                [0.9684, 1.0316],
+                "the new gradient counts with 1 - beta: beta * old + (1 - beta) * new",
+            ),
+            (
+                [0.9715, 1.0285],
+                "turned round: the old mean counts with beta, the new gradient with 1 - beta",
+            ),
+        ],
+    )
+    after = "eps is added to the root of the corrected v: sqrt(v) + eps"
+    check.step(
+        *(one, gradient, Moments.start(one), 1, 0.1, BETAS, 0.5),
+        gives=([0.95, 1.08], *memory),
+        because="with eps = 0.5: 0.1 * 0.5 / (0.5 + 0.5) and 0.1 * -2 / (2 + 0.5)",
+        mistakes=[
+            ([0.9423, 1.0943], "eps stands outside the root: sqrt(v) + eps, not sqrt(v + eps)"),
+            ([0.9, 1.1], "eps is not used, or not the one that was given"),
+            ([0.9969, 1.0112], f"{after}; first correct v, then take its root, then add eps"),
+        ],
+    )
+    check.done("the first step, by hand")
+
+
+def _later_step(check: AdamCheck) -> None:
+    memory = Moments(torch.tensor([0.2, -0.1]), torch.tensor([0.09, 0.01]))
+    check.step(
+        *(torch.ones(2), torch.tensor([0.5, -2.0]), memory, 3, 0.1, (0.5, 0.75), 0.0),
+        gives=([0.9156, 1.0909], [0.35, -1.05], [0.13, 1.0075]),
+        because="m = [0.35, -1.05] / (1 - 0.5**3), v = [0.13, 1.0075] / (1 - 0.75**3)",
+        mistakes=[
+            ([0.9845, 1.0495], "use the betas that were given, not always 0.9 and 0.999"),
+            ([NAN, NAN], "beta to the power of step: beta**step, not beta * step"),
+            ([0.8946, 1.1515], "the step goes along m, the running mean, not the last gradient"),
+            ([0.9029, 1.1046], "the running means are too small at first: / (1 - beta**step)"),
+            ([0.9144, 1.0923], "step is counted from 1 already: take it as it is"),
+        ],
+    )
+    check.done("the third step, by hand")
+
+
+def _hundred_steps(check: AdamCheck) -> None:
+    """Each step on the moments of the one before, with betas and eps left out."""
+    gradients = numbers(100, 3, seed=5, dtype=torch.float64)
+    gradients = gradients * torch.logspace(-3, 1, 100, dtype=torch.float64)[:, None]
+    parameter = torch.ones(3, dtype=torch.float64)
+    moments = Moments.start(parameter)
+    for step, gradient in enumerate(gradients, start=1):
+        parameter, moments = check.taken(parameter, gradient, Moments(*moments), step, 0.01)
+        if step in WAY:
+            check.equals(
+                *(parameter, torch.tensor(WAY[step], dtype=torch.float64)),
+                f"after {step} steps of 0.01 from [1, 1, 1]",
+                because="each step starts from the moments of the one before; betas and eps have "
+                "the values of the first line if they are not given",
+                tolerance=1e-5,
+            )
+    check.done("a hundred steps, as torch.optim.Adam takes them")
+
+
+# The way of torch.optim.Adam: steps taken, and where the three weights are then.
+WAY = {
+    1: [1.01, 1.01, 0.99],
+    2: [1.012007, 1.019537, 0.989525],
+    10: [0.990767, 1.061983, 0.985416],
+    100: [0.827608, 0.964672, 0.981232],
+}

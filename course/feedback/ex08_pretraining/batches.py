@@ -1,0 +1,268 @@
+"""Checks of exercise 8 about the data: what is kept of a pair, and pairs laid out in a batch."""
+
+from collections.abc import Callable, Sequence
+from numbers import Integral
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from course.feedback.checks import Check, Passed
+from course.feedback.differences import short
+from course.feedback.progress import task
+from course.feedback.tensors import TensorCheck
+
+OWN_CODE = (
+    "uses bertlab's own code, which holds the answer to this task: write the steps yourself, with "
+    "Python and PyTorch"
+)
+
+
+class LengthsCheck(Check):
+    """A check of two numbers of tokens."""
+
+    refused = OWN_CODE
+
+    def kept(self, *arguments: int, because: str = "") -> tuple[int, int]:
+        """An answer of the right form: two whole numbers."""
+        answer = self.call(*arguments, because=because)
+        whole = isinstance(answer, tuple | list) and all(isinstance(n, Integral) for n in answer)
+        self.law(
+            whole and len(answer) == 2,
+            f"{self._shown(arguments)}\nit must return two whole numbers, of A and of B; it "
+            f"returned {short(answer)}\n→ // divides whole numbers, / makes decimals",
+        )
+        return int(answer[0]), int(answer[1])
+
+    def pair(
+        self,
+        *arguments: int,
+        gives: tuple[int, int],
+        because: str,
+        mistakes: Sequence[tuple[tuple[int, int], str]] = (),
+    ) -> None:
+        """A worked example."""
+        answer = self.kept(*arguments, because=because)
+        if answer != gives:
+            known = [said for wrong, said in mistakes if wrong == answer]
+            self.fail(
+                f"{self._shown(arguments)}\nexpected {gives}\ngot      {answer}",
+                known[0] if known else because,
+            )
+
+
+@task("ex08_pretraining", 1)
+def kept_lengths(function: Callable) -> Passed:
+    """How many tokens of A and of B are kept."""
+    check = LengthsCheck(
+        "kept_lengths",
+        function,
+        hints=(
+            "a loop will do: while both together are too long, the longer one loses a token",
+            "`if a_length > b_length:` A loses one, `else:` B does",
+        ),
+    )
+    fits = "both fit: nothing is lost"
+    check.pair(
+        *(3, 4, 11),
+        gives=(3, 4),
+        because=fits,
+        mistakes=[
+            ((6, 5), "do not make a segment longer than it was"),
+            ((4, 3), "first A, then B"),
+        ],
+    )
+    one = "18 tokens, 7 too many, in turns: B loses the first, as equals are B's loss, and the last"
+    check.pair(
+        *(9, 9, 11),
+        gives=(6, 5),
+        because=one,
+        mistakes=[
+            ((5, 6), "if both are equally long, B loses a token, not A"),
+            ((2, 9), "A alone is cut; the longer one loses a token, whichever that is by then"),
+            ((9, 2), "B alone is cut; the longer one loses a token, whichever that is by then"),
+            ((5, 5), "stop as soon as both fit: 11 tokens, an odd number, can be kept"),
+            ((6, 6), "6 + 6 is more than the room"),
+            ((5, 4), "stop as soon as both fit: room is what there is for both together"),
+        ],
+    )
+    half = "A is short: B may have all that A does not need, not only half of the room"
+    check.pair(
+        *(2, 20, 11),
+        gives=(2, 9),
+        because="B is longer all the time, so B alone loses tokens",
+        mistakes=[
+            *[((2, 5), half), ((2, 6), half), ((5, 6), half), ((6, 5), half)],
+            ((1, 10), "not in proportion: the longer one loses a token each time"),
+            ((0, 11), "not B first: the longer one loses a token each time"),
+            ((-9, 20), "A alone is cut, and has -9 tokens now"),
+        ],
+    )
+    check.pair(
+        *(20, 1, 11),
+        gives=(10, 1),
+        because="A is longer all the time, so A alone loses tokens",
+        mistakes=[
+            *[((6, 1), half), ((5, 1), half)],
+            ((20, -9), "B alone is cut, and has -9 tokens now"),
+            ((11, 0), "not A first: the longer one loses a token each time"),
+        ],
+    )
+    check.done("pairs that fit, equal ones, a short A, a short B")
+    _fair(check)
+    long = "long documents: the loop takes every token in turn, and two lines could say the end"
+    check.pair(30_000, 20_000, 509, gives=(255, 254), because=long)
+    check.done("all lengths up to 14")
+    return check.passed()
+
+
+def _fair(check: LengthsCheck) -> None:
+    """For short lengths, what must be true whichever way it is computed."""
+    for a in range(1, 15, 2):
+        for b in range(1, 15):
+            for room in (2, 7, 12):
+                a_kept, b_kept = check.kept(a, b, room)
+                shown = f"kept_lengths({a}, {b}, {room})\ngot {(a_kept, b_kept)}: "
+                check.law(0 <= a_kept <= a and 0 <= b_kept <= b, f"{shown}out of range")
+                total = min(a + b, room)
+                check.law(
+                    a_kept + b_kept == total, f"{shown}together {a_kept + b_kept}, not {total}"
+                )
+                fair = (a_kept == a or a_kept >= b_kept) and (b_kept == b or b_kept >= a_kept - 1)
+                check.law(fair, f"{shown}the shorter one has lost a token while it was shorter")
+
+
+class LayoutCheck(TensorCheck):
+    """A check of three tensors: ids, segment ids and the attention mask."""
+
+    refused = OWN_CODE
+
+    def laid_out(self, *arguments: Any, because: str = "") -> tuple[Tensor, Tensor, Tensor]:
+        """An answer of three tensors."""
+        answer = self.call(*arguments, because=because)
+        three = isinstance(answer, tuple) and len(answer) == 3
+        self.law(
+            three and all(isinstance(part, Tensor) for part in answer),
+            f"{self._shown(arguments)}\nit must return three tensors: ids, segment ids and the "
+            f"attention mask; it returned {short(answer)}",
+        )
+        return answer
+
+
+@task("ex08_pretraining", 2)
+def lay_out(function: Callable) -> Passed:
+    """Pairs side by side, with segments, padding and the mask that goes with it."""
+    check = LayoutCheck(
+        "lay_out",
+        function,
+        hints=(
+            "make all three as they are for padding alone, then fill in row after row",
+            "a row is [cls_id, *a, sep_id, *b, sep_id]; A's part is len(a) + 2 long",
+        ),
+    )
+    arguments = ([([11, 12, 13], [21, 22]), ([14], [24])], 9, 5, 6, 9)
+    shown = check._shown(arguments)
+    ids, segment_ids, attention_mask = check.laid_out(*arguments)
+    check.equals(
+        *(ids, [[5, 11, 12, 13, 6, 21, 22, 6, 9], [5, 14, 6, 24, 6, 9, 9, 9, 9]]),
+        f"{shown}: ids",
+        because="[CLS] A [SEP] B [SEP], then padding",
+        mistakes=_of_ids(),
+    )
+    second = "B's [SEP] belongs to B: the second [SEP] has segment 1"
+    first = "the first [SEP] belongs to A: it has segment 0"
+    padding = "padding has segment 0: B ends with its [SEP]"
+    check.equals(
+        *(segment_ids, [[0, 0, 0, 0, 0, 1, 1, 1, 0], [0, 0, 0, 1, 1, 0, 0, 0, 0]]),
+        f"{shown}: segment ids",
+        because="0 up to the first [SEP], 1 from there up to the second one, 0 at padding",
+        mistakes=[
+            ([[0, 0, 0, 0, 0, 1, 1, 0, 0], [0, 0, 0, 1, 0, 0, 0, 0, 0]], second),
+            ([[0, 0, 0, 0, 1, 1, 1, 1, 0], [0, 0, 1, 1, 1, 0, 0, 0, 0]], first),
+            ([[0, 0, 0, 0, 1, 1, 1, 0, 0], [0, 0, 1, 1, 0, 0, 0, 0, 0]], f"{first}; {second}"),
+            ([[0, 0, 0, 0, 0, 1, 1, 1, 1], [0, 0, 0, 1, 1, 1, 1, 1, 1]], padding),
+            ([[0] * 9] * 2, "B is a segment of its own: 1"),
+            (
+                [[1, 1, 1, 1, 1, 2, 2, 2, 0], [1, 1, 1, 2, 2, 0, 0, 0, 0]],
+                "there are two segments, 0 and 1",
+            ),
+            (
+                [[1, 1, 1, 1, 1, 0, 0, 0, 0], [1, 1, 1, 0, 0, 0, 0, 0, 0]],
+                "the other way round: A has segment 0, B has 1",
+            ),
+        ],
+    )
+    right = torch.arange(9) < torch.tensor([[8], [5]])
+    check.equals(
+        *(attention_mask, right),
+        f"{shown}: attention mask",
+        because="True may be attended, False is padding",
+        mistakes=[
+            (torch.ones_like(right), "padding would be attended to: it must be False"),
+            (~right, "the other way round: True may be attended, False is padding"),
+            (
+                torch.arange(9) < torch.tensor([[7], [4]]),
+                "the second [SEP] is no padding: it may be attended",
+            ),
+            (
+                torch.arange(9) < torch.tensor([[9], [6]]),
+                "the first token of padding must not be attended, either",
+            ),
+        ],
+    )
+    check.done("two pairs, by hand")
+    _many_pairs(check)
+    return check.passed()
+
+
+def _of_ids() -> list[tuple[Any, str]]:
+    """What goes wrong with the ids of the worked example."""
+    return [
+        (
+            [[5, 11, 12, 13, 6, 21, 22, 9, 9], [5, 14, 6, 24, 9, 9, 9, 9, 9]],
+            "B ends with [SEP], too",
+        ),
+        (
+            [[5, 11, 12, 13, 21, 22, 6, 9, 9], [5, 14, 24, 6, 9, 9, 9, 9, 9]],
+            "A ends with [SEP], too",
+        ),
+        ([[11, 12, 13, 6, 21, 22, 6, 9, 9], [14, 6, 24, 6, 9, 9, 9, 9, 9]], "[CLS] comes first"),
+        (
+            [[5, 11, 12, 13, 6, 21, 22, 6, 0], [5, 14, 6, 24, 6, 0, 0, 0, 0]],
+            "padding is pad_id, which need not be 0",
+        ),
+        (
+            [[9, 5, 11, 12, 13, 6, 21, 22, 6], [9, 9, 9, 9, 5, 14, 6, 24, 6]],
+            "padding goes behind the pair: BERT's positions start at [CLS]",
+        ),
+        (
+            [[6, 11, 12, 13, 5, 21, 22, 5, 9], [6, 14, 5, 24, 5, 9, 9, 9, 9]],
+            "[CLS] and [SEP] are swapped",
+        ),
+        (
+            [[5, 11, 12, 13, 5, 21, 22, 6, 9], [5, 14, 5, 24, 6, 9, 9, 9, 9]],
+            "B begins without a [CLS] of its own: A and B are parted by [SEP]",
+        ),
+        ((2, 8), "every row has `length` tokens, also if no pair is so long"),
+    ]
+
+
+def _many_pairs(check: LayoutCheck) -> None:
+    """Rows that are full, words that have the number of a special token elsewhere, 300 pairs."""
+    full = ([([7, 8], [7])], 6, 1, 2, 0)
+    parts = check.laid_out(*full, because="a row without padding")
+    expected = ([[1, 7, 8, 2, 7, 2]], [[0, 0, 0, 0, 1, 1]], torch.ones(1, 6, dtype=torch.bool))
+    for name, part, gives in zip(("ids", "segment ids", "mask"), parts, expected, strict=True):
+        check.equals(part, gives, f"{check._shown(full)}: {name}", because="a row without padding")
+    lengths = [(1 + n * 7 % 60, 1 + n * 11 % 60) for n in range(300)]
+    many = [(list(range(10, 10 + a)), list(range(80, 80 + b))) for a, b in lengths]
+    ids, segment_ids, attention_mask = check.laid_out(many, 128, 1, 2, 0)
+    shown = "300 pairs of 5 to 123 tokens, 128 columns"
+    check.law(
+        ids.shape == segment_ids.shape == attention_mask.shape == (300, 128),
+        f"{shown}: all three tensors must be [300, 128]",
+    )
+    check.equals(attention_mask.sum(dim=1), torch.tensor([a + b + 3 for a, b in lengths]), shown)
+    check.equals(segment_ids.sum(dim=1), torch.tensor([b + 1 for _, b in lengths]), shown)
+    check.equals(ids.sum(dim=1), torch.tensor([sum(a) + sum(b) + 5 for a, b in many]), shown)
+    check.done("a full row, 300 pairs")

@@ -1,0 +1,321 @@
+"""Checks of exercise 9 about whole spans: how many were found, and which one is the answer."""
+
+from collections.abc import Callable, Sequence
+from math import inf
+from numbers import Real
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from course.feedback.checks import Check, Passed
+from course.feedback.differences import difference, short
+from course.feedback.ex09_finetuning.tags import OWN_CODE, long_text
+from course.feedback.progress import task
+from course.feedback.tensors import TensorCheck, normal
+
+Tags = Sequence[Sequence[str]]
+
+
+class ScoresCheck(Check):
+    """A check of precision, recall and F1."""
+
+    refused = OWN_CODE
+
+    def scores(
+        self,
+        true: Tags,
+        guessed: Tags,
+        gives: tuple[float, float, float],
+        because: str,
+        mistakes: Sequence[tuple[tuple[float, float, float], str]] = (),
+    ) -> None:
+        """A worked example; three numbers, to four decimals."""
+        answer = self.call(true, guessed, because=because)
+        shown = self._shown((true, guessed))
+        three = isinstance(answer, tuple | list) and len(answer) == 3
+        self.law(
+            three and all(isinstance(number, Real) for number in answer),
+            f"{shown}\nit must return three numbers: precision, recall and F1; it returned "
+            f"{short(answer)}",
+        )
+        if not _close(answer, gives):
+            known = [said for wrong, said in mistakes if _close(answer, wrong)]
+            self.fail(
+                f"{shown}\nexpected {_written(gives)}\ngot      {_written(answer)}",
+                known[0] if known else because,
+            )
+
+
+def _close(one: Sequence[float], other: Sequence[float]) -> bool:
+    return all(abs(a - b) < 2e-4 for a, b in zip(one, other, strict=True))
+
+
+def _written(scores: Sequence[float]) -> str:
+    names = ("precision", "recall", "F1")
+    return ", ".join(f"{name} {number:.4g}" for name, number in zip(names, scores, strict=True))
+
+
+@task("ex09_finetuning", 7)
+def entity_f1(function: Callable) -> Passed:
+    """Precision, recall and F1 of whole spans."""
+    check = ScoresCheck(
+        "entity_f1",
+        function,
+        hints=(
+            "collect the spans of all texts, true and guessed, in two sets; right is what both "
+            "sets hold",
+            "{(text, *run) for text, tags in enumerate(texts) for run in tag_runs(tags)}",
+        ),
+    )
+    check.scores(
+        [["B-PER", "I-PER", "O", "B-LOC"]],
+        [["B-PER", "O", "O", "B-LOC"]],
+        (0.5, 0.5, 0.5),
+        because="true are (0, 2, PER) and (3, 4, LOC); of the guesses (0, 1, PER) and (3, 4, LOC) "
+        "one is right. Half of a span is no span",
+        mistakes=[
+            ((1.0, 2 / 3, 0.8), "words are counted here: count whole spans"),
+            ((0.75, 0.75, 0.75), "words are counted here: count whole spans"),
+            ((1.0, 1.0, 1.0), "a span is right if its last word is, too, not only its first one"),
+            ((1.0, 0.5, 2 / 3), "all guesses count, also a wrong one"),
+            ((0.5, 0.5, 0.25), "F1 is the harmonic mean, 2 right / (true + guessed)"),
+        ],
+    )
+    _several_texts(check)
+    check.done("half a span, several texts")
+    check.scores(
+        [["B-PER", "O"], ["B-LOC", "I-LOC"]],
+        [["B-LOC", "O"], ["I-LOC", "I-LOC"]],
+        (0.5, 0.5, 0.5),
+        because="the first guess has the wrong label; the second one begins with I and is right "
+        "all the same: spans are compared, not tags",
+        mistakes=[
+            ((1.0, 1.0, 1.0), "the label belongs to the span: (0, 1, LOC) is not (0, 1, PER)"),
+            ((0.0, 0.0, 0.0), "spans are compared, not tags: I-LOC begins a span here, and fits"),
+        ],
+    )
+    nothing = "a share of nothing is 0: ask first whether there is anything to divide by"
+    check.scores([["B-PER", "O"]], [["O", "O"]], (0.0, 0.0, 0.0), because=nothing)
+    check.scores([["O", "O"]], [["B-PER", "O"]], (0.0, 0.0, 0.0), because=nothing)
+    check.scores([["O"], []], [["O"], []], (0.0, 0.0, 0.0), because=nothing)
+    check.scores([["B-PER", "O"]], [["O", "B-PER"]], (0.0, 0.0, 0.0), because=nothing)
+    check.done("labels, nothing guessed, nothing to find")
+    _, tags, _, runs = long_text()
+    less = [tag.replace("B-PER", "O").replace("I-PER", "O") for tag in tags]
+    n_all, n_less = len(runs), sum(label != "PER" for _, _, label in runs)
+    right, true, guessed = n_all + n_less, 2 * n_all + n_less, 2 * n_all
+    check.scores(
+        [tags, less, tags],
+        [tags, tags, ["O"] * len(tags)],
+        (right / guessed, right / true, 2 * right / (true + guessed)),
+        because="three long texts: all found; some found that are none; nothing found",
+    )
+    check.done("three long texts")
+    return check.passed()
+
+
+def _several_texts(check: ScoresCheck) -> None:
+    swapped = "precision is the share of the *guessed* spans that are right, recall of the true"
+    check.scores(
+        [["B-LOC", "O", "O", "O"], ["B-LOC", "O", "B-PER", "O"]],
+        [["B-LOC", "O", "O", "O"], ["O", "B-LOC", "B-PER", "B-LOC"]],
+        (1 / 2, 2 / 3, 4 / 7),
+        because="in both texts together 3 true spans, 4 guessed ones, 2 of them right",
+        mistakes=[
+            ((1 / 2, 1.0, 2 / 3), "(0, 1, LOC) of two texts is two spans: the text belongs to it"),
+            (
+                (2 / 3, 3 / 4, 0.7),
+                "the mean of the texts' scores: every *span* must count alike, so count first "
+                "and divide at the end",
+            ),
+            ((2 / 3, 3 / 4, 12 / 17), "the mean of the texts' shares: count spans of all texts"),
+            ((2 / 3, 1 / 2, 4 / 7), swapped),
+            ((1 / 2, 2 / 3, 7 / 12), "F1 is the harmonic mean, 2 right / (true + guessed)"),
+            ((1 / 2, 2 / 3, 1 / 3), "F1 is the harmonic mean, 2 P R / (P + R)"),
+            ((1.0, 1.0, 1.0), "that is the first text alone"),
+            ((1 / 3, 1 / 2, 0.4), "that is the last text alone"),
+        ],
+    )
+
+
+# [CLS] where is jim ? [SEP] jim went to the lake [SEP]
+PASSAGE = "Jim went to the lake"
+OFFSETS = [
+    *[(0, 0), (0, 5), (6, 8), (9, 12), (12, 13), (0, 0)],
+    *[(0, 3), (4, 8), (9, 11), (12, 15), (16, 20), (0, 0)],
+]
+SEGMENTS = [0] * 6 + [1] * 6
+STARTS = [1.0, 0, 6, 0, 0, 0, 3, 0, 0, 6, 2, 0]
+ENDS = [1.0, 0, 6, 0, 0, 0, 3, 1, 0, -1, 1, 4]
+LOGITS = torch.tensor([STARTS, ENDS]).T  # [12, 2]
+
+
+class AnswerCheck(TensorCheck):
+    """A check of an answer: characters of the passage, or None."""
+
+    refused = OWN_CODE
+    ready_made = ()
+
+    def answers(
+        self,
+        *arguments: Any,
+        gives: tuple[int, int] | None,
+        because: str,
+        mistakes: Sequence[tuple[Any, str]] = (),
+    ) -> None:
+        """A worked example."""
+        answer = self.call(*arguments, because=because)
+        if answer is None and gives is None:
+            return
+        shown = self._shown(arguments)
+        if gives is None:
+            found = f"expected None, no answer\ngot      {short(answer)}"
+        elif answer is None:
+            found = f"expected {gives}, {self._text(gives)}\ngot      None, no answer"
+        else:
+            found = difference(gives, answer)
+        if found:
+            known = [said for wrong, said in mistakes if wrong == answer]
+            self.fail(f"{shown}\n{found}", known[0] if known else because)
+
+    def _text(self, answer: tuple[int, int]) -> str:
+        return repr(PASSAGE[slice(*answer)]) if answer[1] <= len(PASSAGE) else "characters"
+
+    def _shown(self, arguments: tuple) -> str:
+        logits, offsets, _, *rest = arguments
+        what = "the example of the task" if offsets == OFFSETS else f"{len(offsets)} tokens"
+        names = [f", {n}={v}" for n, v in zip(("max_tokens", "threshold"), rest, strict=False)]
+        call = f"{self.name}(logits, offsets, segment_ids{''.join(names)})"
+        return f'{call}, {what}, where "no answer" scores {float(logits[0].sum()):.4g}'
+
+
+@task("ex09_finetuning", 8)
+def best_span(function: Callable) -> Passed:
+    """From scores to an answer."""
+    check = AnswerCheck(
+        "best_span",
+        function,
+        hints=(
+            "tokens that may stand in an answer: segment 1, and start < end in offsets",
+            "two loops over those tokens, the second one from i to i + max_tokens - 1; keep the "
+            "best S_i + E_j and its (i, j), and compare with S_0 + E_0 in the end",
+        ),
+    )
+    question = "that is a token of the question: only the passage, segment 1, has answers"
+    ends_before = "start and end chosen one by one: an answer must not end before it starts"
+    check.answers(
+        *(LOGITS, OFFSETS, SEGMENTS),
+        gives=(12, 20),
+        because='"the lake", tokens 9 to 10, scores 6 + 1 = 7',
+        mistakes=[
+            ((6, 8), question),
+            ((6, 3), question),
+            ((6, 20), question),
+            ((12, 0), "[SEP] at the end has segment 1, but it covers no character: no answer"),
+            ((12, 3), ends_before),
+            ((9, 10), "those are tokens: return characters of the passage, by way of offsets"),
+            ((9, 11), "those are tokens: return characters of the passage, by way of offsets"),
+            ((12, 16), "the answer ends where its last token ends, not where that begins"),
+            ((12, 15), "the answer ends where its *last* token ends: tokens 9 to 10"),
+            ((0, 3), '"Jim" scores 3 + 3 = 6, "the lake" 6 + 1 = 7'),
+            ((0, 20), "the first and the last character of the passage: which pair scores best?"),
+            (None, 'the best answer scores 7, "no answer" 1 + 1 = 2'),
+            ([12, 20], "a tuple: (12, 20)"),
+        ],
+    )
+    check.done("the worked example")
+    _unanswered(check)
+    _short_ones(check)
+    _long_passage(check)
+    return check.passed()
+
+
+def _unanswered(check: AnswerCheck) -> None:
+    sure = LOGITS.clone()
+    sure[0] = torch.tensor([5.0, 3.0])
+    nothing = 'the best answer scores 7, "no answer" S_0 + E_0 = 5 + 3 = 8: return None'
+    check.answers(
+        *(sure, OFFSETS, SEGMENTS),
+        gives=None,
+        because=nothing,
+        mistakes=[
+            ((0, 0), "no answer is None, not the characters of [CLS]"),
+            ((12, 20), nothing),
+        ],
+    )
+    even = LOGITS.clone()
+    even[0] = torch.tensor([5.0, 2.0])
+    check.answers(
+        *(even, OFFSETS, SEGMENTS),
+        gives=None,
+        because="the answer must score *more* than no answer; 7 is not more than 7",
+    )
+    check.answers(
+        *(sure, OFFSETS, SEGMENTS, 30, -2.0),
+        gives=(12, 20),
+        because="7 is more than 8 - 2: threshold is added to the score of no answer",
+    )
+    check.answers(
+        *(LOGITS, OFFSETS, SEGMENTS, 30, 6.0),
+        gives=None,
+        because="7 is not more than 2 + 6: threshold is added to the score of no answer",
+    )
+    check.answers(
+        *(sure, OFFSETS, SEGMENTS, 30, -inf),
+        gives=(12, 20),
+        because="threshold = -inf: every question gets an answer, as in SQuAD 1.1",
+    )
+    low = LOGITS - 100
+    check.answers(
+        *(low, OFFSETS, SEGMENTS),
+        gives=(12, 20),
+        because="all scores are below 0 here, and the best one is still the best: begin with -inf",
+    )
+    check.done('"no answer" and its threshold')
+
+
+def _short_ones(check: AnswerCheck) -> None:
+    many = "max_tokens counts tokens of the answer: from 9 to 10 are two"
+    check.answers(
+        *(LOGITS, OFFSETS, SEGMENTS, 1),
+        gives=(0, 3),
+        because='of all answers of one token "Jim", 3 + 3 = 6, is the best',
+        mistakes=[((12, 20), many)],
+    )
+    check.answers(
+        *(LOGITS, OFFSETS, SEGMENTS, 2),
+        gives=(12, 20),
+        because=many,
+        mistakes=[((0, 3), many)],
+    )
+    check.done("short answers alone")
+
+
+def _long_passage(check: AnswerCheck) -> None:
+    """400 tokens: the largest pairs are too long, in the question, or the wrong way round."""
+    logits: Tensor = normal(400, 2, seed=7) / 10
+    offsets = [(0, 0)] + [(5 * n, 5 * n + 4) for n in range(20)] + [(0, 0)]
+    offsets += [(7 * n, 7 * n + 5) for n in range(377)] + [(0, 0)]
+    segments = [0] * 22 + [1] * 378
+    for token, column, score in (
+        *((5, 0, 20.0), (7, 1, 20.0)),  # in the question
+        *((399, 0, 20.0), (399, 1, 20.0)),  # [SEP]
+        *((60, 0, 9.0), (390, 1, 9.0)),  # too far apart
+        *((200, 0, 7.0), (229, 1, 7.0)),  # 30 tokens: the answer
+        *((300, 0, 7.5), (330, 1, 7.5)),  # 31 tokens
+        *((150, 1, 8.5), (151, 0, 8.5)),  # the end before the start
+    ):
+        logits[token, column] = score
+    first, last = 178, 207  # the answer's tokens, counted within the passage
+    check.answers(
+        *(logits, offsets, segments),
+        gives=(7 * first, 7 * last + 5),
+        because="a long passage: the answer may have 30 tokens, and there is one of 30 with 7 + 7",
+        mistakes=[
+            ((7 * 278, 7 * 308 + 5), "an answer of 31 tokens: max_tokens is 30 if nothing is said"),
+            ((7 * 38, 7 * 368 + 5), "an answer of 331 tokens: max_tokens is 30 if nothing is said"),
+            ((7 * 129, 7 * 128 + 5), "the answer ends before it starts"),
+        ],
+    )
+    check.done("a passage of 377 tokens")

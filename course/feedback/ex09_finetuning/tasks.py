@@ -1,0 +1,237 @@
+"""Checks of exercise 9 about what a head reads, and a tagger's loss."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from course.feedback.checks import Passed
+from course.feedback.ex09_finetuning.tags import (
+    IGNORED,
+    OWN_CODE,
+)
+from course.feedback.progress import task
+from course.feedback.tensors import TensorCheck, normal
+
+
+class LayersCheck(TensorCheck):
+    """A check of vectors out of several layers."""
+
+    refused = OWN_CODE
+    ready_made = ()
+    changed = (
+        "`total = hidden_states[-4]` gives the tensor a second name and no copy, so `total += ...` "
+        "writes into the model's own output; `total = total + ...` makes a new one"
+    )
+
+    def _shown(self, arguments: tuple) -> str:
+        states, how = arguments
+        return f"{self.name}(hidden_states of {len(states) - 1} layers, {how!r})"
+
+
+# The embeddings and five layers, one token of two components: 2 to the layer's power, its number.
+FIVE = tuple(torch.tensor([[[2.0**layer, layer]]]) for layer in range(6))
+
+
+@task("ex09_finetuning", 1)
+def layer_features(function: Callable) -> Passed:
+    """The vectors that a head reads."""
+    check = LayersCheck(
+        "layer_features",
+        function,
+        hints=(
+            "hidden_states[0] are the embeddings, hidden_states[-1] is the last layer; [-4:] are "
+            "the last four, [1:] all layers",
+            "torch.stack(list).sum(dim=0) adds tensors up; torch.cat(list, dim=-1) puts vectors "
+            "one behind the other",
+        ),
+    )
+    for how, gives, because, mistakes in _mixes():
+        check.example(FIVE, how, gives=gives, because=because, mistakes=mistakes)
+    check.done("four mixes and two single layers, by hand")
+    states = list(normal(13, 2, 7, 16, seed=9))
+    sum_of_all = torch.zeros(2, 7, 16)
+    for state in states[1:]:
+        sum_of_all = sum_of_all + state
+    rest = sum_of_all
+    for state in states[1:9]:
+        rest = rest - state
+    because = "12 layers, as BERT-base has them: [2, 7, 16] each"
+    check.example(states, "last", gives=states[12], because=because)
+    check.example(states, "sum last four", gives=rest, because=because)
+    check.example(states, "mean of all", gives=sum_of_all / 12, because=because)
+    check.example(states, 7, gives=states[7], because=because)
+    answer = check.call(states, "concat last four", because=because)
+    shown = check._shown((states, "concat last four"))
+    check.law(
+        isinstance(answer, Tensor) and answer.shape == (2, 7, 64),
+        f"{shown}\nit must return a tensor [2, 7, 64], 4 times 16 numbers for each token; it "
+        f"returned {list(answer.shape) if isinstance(answer, Tensor) else answer}",
+    )
+    for place, part in enumerate(answer.chunk(4, dim=-1)):
+        check.equals(part, states[9 + place], f"{shown}: numbers {16 * place} to {16 * place + 15}")
+    check.done("12 layers, a batch of texts")
+    return check.passed()
+
+
+def _mixes() -> list[tuple[Any, list, str, list]]:
+    """The five layers by hand: how, what it gives, the rule, and known mistakes."""
+    embeddings = "hidden_states[0] are the embeddings, no layer: leave them out"
+    return [
+        (
+            "last",
+            [[[32.0, 5]]],
+            "the output of the last layer",
+            [([[[1.0, 0]]], "hidden_states begin with the embeddings; the last layer comes last")],
+        ),
+        (
+            "sum last four",
+            [[[60.0, 14]]],
+            "4 + 8 + 16 + 32, and 2 + 3 + 4 + 5",
+            [
+                ([[[62.0, 15]]], "five layers are added: only the last four"),
+                ([[[63.0, 15]]], "all are added: only the last four"),
+                ([[[56.0, 12]]], "three layers are added: [-4:] are four"),
+                ([[[28.0, 9]]], "the last layer is missing: [-4:] goes to the end, [-4:-1] not"),
+                ([[[30.0, 10]]], "the first four layers are added: the last four are [-4:]"),
+                ([[[15.0, 6]]], "the first four are added: the last four are [-4:]"),
+                ([[[15.0, 3.5]]], "the sum, not the mean"),
+            ],
+        ),
+        (
+            "concat last four",
+            [[[4.0, 2, 8, 3, 16, 4, 32, 5]]],
+            "the vectors of layers 2, 3, 4, 5, one behind the other: [B, L, 4 D]",
+            [
+                ([[[32.0, 5, 16, 4, 8, 3, 4, 2]]], "in the order of the layers, the last one last"),
+                (
+                    [[[4.0, 8, 16, 32, 2, 3, 4, 5]]],
+                    "whole vectors one behind the other: torch.cat along the last dimension",
+                ),
+                ((1, 4, 2), "along the last dimension, dim=-1: no new tokens, longer vectors"),
+                ((4, 1, 2), "along the last dimension, dim=-1: no new texts, longer vectors"),
+                ((4, 1, 1, 2), "torch.stack makes a new dimension; torch.cat lengthens one"),
+                ((1, 1, 4, 2), "torch.stack makes a new dimension; torch.cat lengthens one"),
+                ((1, 1, 12), "all six are there: only the last four layers"),
+                ((1, 1, 10), "five layers are there: only the last four"),
+            ],
+        ),
+        (
+            "mean of all",
+            [[[12.4, 3]]],
+            "62 / 5 and 15 / 5: all five layers, without the embeddings",
+            [
+                ([[[10.5, 2.5]]], embeddings),
+                ([[[12.6, 3]]], embeddings),
+                ([[[62.0, 15]]], "the mean, not the sum"),
+                ([[[15.0, 3.5]]], "all layers, not only four"),
+                ([[[63 / 5, 3.0]]], embeddings),
+            ],
+        ),
+        (
+            0,
+            [[[1.0, 0]]],
+            "layer 0 are the embeddings",
+            [([[[32.0, 5]]], "0 is a number: `if not how` and `how or ...` take it for nothing")],
+        ),
+        (
+            2,
+            [[[4.0, 2]]],
+            "layer 2: hidden_states begin with the embeddings, so its place is 2",
+            [
+                ([[[8.0, 3]]], "hidden_states[0] are the embeddings, so layer 2 has the place 2"),
+                ([[[2.0, 1]]], "hidden_states[0] are the embeddings, so layer 2 has the place 2"),
+                ([[[16.0, 4]]], "counted from the front: hidden_states[2]"),
+            ],
+        ),
+    ]
+
+
+class LossCheck(TensorCheck):
+    """A check of a loss: one number, with its gradient."""
+
+    refused = OWN_CODE
+    ready_made = ()
+
+    def loss(
+        self,
+        logits: Tensor,
+        targets: Tensor,
+        gives: float,
+        because: str,
+        mistakes: Sequence[tuple[Any, str]] = (),
+    ) -> None:
+        """A worked example."""
+        self.example(
+            *(logits, targets), gives=torch.tensor(gives), because=because, mistakes=mistakes
+        )
+
+    def _shown(self, arguments: tuple) -> str:
+        logits, targets = arguments
+        written = str(targets.tolist()) if targets.numel() <= 16 else f"{list(targets.shape)}"
+        return f"{self.name}(logits {list(logits.shape)}, targets {written})"
+
+
+@task("ex09_finetuning", 5)
+def tagger_loss(function: Callable) -> Passed:
+    """The mean over tokens that are asked, and no others."""
+    check = LossCheck(
+        "tagger_loss",
+        function,
+        hints=(
+            "asked = targets != IGNORED is True at the tokens that count; logits[asked] are their "
+            "rows, [N, C]",
+            'F.cross_entropy(..., reduction="sum") of those rows, divided by their number, at '
+            "least 1",
+        ),
+    )
+    half = torch.tensor([0.5, 0.25, 0.25]).log()
+    logits = half.expand(2, 4, 3).contiguous()
+    targets = torch.tensor([[IGNORED, 0, IGNORED, IGNORED], [IGNORED, 1, 2, 1]])
+    check.loss(
+        *(logits, targets, 1.2130),
+        because="the tags are 0.5, 0.25, 0.25, 0.25 probable: (0.6931 + 3 · 1.3863) / 4 tokens",
+        mistakes=[
+            (1.0397, "the mean of the texts' means: every *token* that is asked must count alike"),
+            (4.8520, "the mean, not the sum"),
+            (0.6065, "divide by the number of tokens that are asked, not of all"),
+            (2.4260, "divide by the number of tokens that are asked, not of texts"),
+            (0.9531, "IGNORED is no tag: tokens that are not asked cost nothing"),
+            (1.2996, "IGNORED is no tag: tokens that are not asked cost nothing"),
+            (1.3863, "0 is a tag like the others, and it is asked: only IGNORED is left out"),
+            (-1.2130, "-log p is positive: turn the sign"),
+            (-0.3125, "the mean of -log p, not of p"),
+            ((2,), "one number for all texts together"),
+            ((4,), "one number: the mean"),
+            ((2, 4), "one number: the mean"),
+        ],
+    )
+    check.done("two texts by hand")
+    _others_do_not_count(check, logits, targets)
+    logits = 3 * normal(8, 50, 9, seed=4)
+    asked = torch.arange(400).view(8, 50) * 7 % 5 == 0
+    true = torch.arange(400).view(8, 50) * 5 % 9
+    log_p = logits.double().log_softmax(dim=-1).gather(-1, true[..., None])[..., 0]
+    check.loss(
+        *(logits, true.masked_fill(~asked, IGNORED), float(-log_p[asked].sum() / asked.sum())),
+        because="8 texts of 50 tokens, 9 tags: the mean over the 80 tokens that are asked",
+    )
+    check.done("8 texts of 50 tokens; gradients")
+    return check.passed()
+
+
+def _others_do_not_count(check: LossCheck, logits: Tensor, targets: Tensor) -> None:
+    other = logits.clone()
+    other[targets == IGNORED] = 1000 * normal(int((targets == IGNORED).sum()), 3, seed=3)
+    check.loss(
+        *(other, targets, 1.2130),
+        because="other scores where nothing is asked: the loss must be the same",
+    )
+    check.gradients(logits, targets)
+    nothing = torch.full((2, 4), IGNORED)
+    check.loss(
+        *(logits, nothing, 0.0),
+        because="no token is asked: 0, where the mean of nothing would be nan",
+    )
+    check.done("what is not asked does not count; nothing asked at all")

@@ -1,0 +1,28 @@
+"""Checks of exercise 10, attention heads: one a task.
+
+`patterns.py` and `words.py` have those about one head's attention, `ablation.py` the one about a
+loss without a head, `controls.py` the one about labels by lot, `tasks.py` the one about all layers.
+"""
+
+from functools import partial
+
+from course.feedback.ex10_attention_heads.ablation import ablate_each_head
+from course.feedback.ex10_attention_heads.controls import control_labels
+from course.feedback.ex10_attention_heads.patterns import attention_entropy, attention_to_offset
+from course.feedback.ex10_attention_heads.tasks import attention_rollout
+from course.feedback.ex10_attention_heads.words import attention_to_same_word, attention_to_tokens
+from course.feedback.progress import progress_of
+
+__all__ = [
+    "ablate_each_head",
+    "attention_entropy",
+    "attention_rollout",
+    "attention_to_offset",
+    "attention_to_same_word",
+    "attention_to_tokens",
+    "control_labels",
+    "progress",
+]
+
+# `check.progress()` shows how far you are.
+progress = partial(progress_of, "ex10_attention_heads")

@@ -1,0 +1,180 @@
+"""Checks of exercise 10 about what a head is good for: the loss without it."""
+
+from collections.abc import Callable, Sequence
+from typing import Any, NoReturn
+
+import torch
+from torch import Tensor, nn
+
+from course.feedback.checks import Passed
+from course.feedback.ex10_attention_heads.patterns import OWN_CODE
+from course.feedback.progress import task
+from course.feedback.tensors import TensorCheck, normal, same
+
+
+class ToyLoss:
+    """A loss that depends on a model's output matrices; a copy of both belongs together.
+
+    values: what the matrices are multiplied by, one [D] a layer, or None for the plain sum of
+    all weights; fails_at: the call that raises an error instead, counted from 1.
+    """
+
+    def __init__(
+        self,
+        outputs: Sequence[Tensor],
+        values: Sequence[Tensor] | None = None,
+        fails_at: int | None = None,
+    ) -> None:
+        self.outputs, self.values, self.fails_at, self.calls = outputs, values, fails_at, 0
+
+    def __call__(self) -> float:
+        """The loss, as a number."""
+        self.calls += 1
+        if self.calls == self.fails_at:
+            raise MemoryError("no memory left for this batch")
+        if self.values is None:
+            return sum(float(weight.detach().sum()) for weight in self.outputs)
+        total = torch.zeros(len(self.values[0]))
+        for weight, value in zip(self.outputs, self.values, strict=True):
+            # Layers meet in a product, so that it matters which heads are silent together.
+            total = torch.tanh(total + weight.detach() @ (value + total))
+        return float(((total - 1) ** 2).mean())
+
+    def __eq__(self, other: object) -> bool:
+        """Whether both look at the same numbers; how often they were called is no matter."""
+        return isinstance(other, ToyLoss) and same(list(self.outputs), list(other.outputs))
+
+    def __repr__(self) -> str:
+        return "loss"
+
+
+class AblationCheck(TensorCheck):
+    """A check of a function that changes a model's weights and puts them back."""
+
+    refused = OWN_CODE
+    changed = (
+        "afterwards every weight must be what it was, bit for bit. `kept = weight[:, a:b]` is a "
+        "view, which changes with the weights; `kept = weight[:, a:b].clone()` is a copy, to be "
+        "written back after each head"
+    )
+
+    def restored_after_error(self, outputs: list[nn.Parameter], n_heads: int) -> None:
+        """The weights must come back even if the loss breaks off."""
+        given = [nn.Parameter(weight.detach().clone()) for weight in outputs]
+        _, error = self._run((given, n_heads, ToyLoss(given, fails_at=4)), "")
+        shown = f"{self._shown((outputs, n_heads, 'loss'))}, where the 4th call of loss() fails"
+        self.law(
+            isinstance(error, MemoryError),
+            f"{shown}\nthe error of loss() must reach the caller: finally, not except",
+        )
+        self.law(
+            same(given, outputs),
+            f"{shown}\nthe weights are left without a head. Whoever stops a long run has a broken "
+            "model then: try: ... finally: writes them back in any case",
+        )
+
+    def fail(self, message: str, because: str = "") -> NoReturn:
+        """As in `Check`, with words of its own for PyTorch's best-known error."""
+        if "used in an in-place operation" in message:
+            because = "PyTorch thinks that you train: `with torch.no_grad():` says that you do not"
+        super().fail(message, because)
+
+    def _shown(self, arguments: tuple) -> str:
+        outputs, n_heads, loss = arguments
+        if len(outputs) == 1 and outputs[0].numel() <= 16:
+            rows = [[round(x, 2) for x in row] for row in outputs[0].tolist()]
+            return f"{self.name}([{rows}], {n_heads}, {loss})"
+        layers = f"{len(outputs)} matrices {list(outputs[0].shape)}"
+        return f"{self.name}({layers}, {n_heads}, {loss})"
+
+
+@task("ex10_attention_heads", 6)
+def ablate_each_head(function: Callable) -> Passed:
+    """How much the loss rises without each head."""
+    check = AblationCheck(
+        "ablate_each_head",
+        function,
+        hints=(
+            "first loss() with all heads; then for each head: set its columns to 0, loss(), and "
+            "write the columns back",
+            "head h's columns are weight[:, h * d : (h + 1) * d], with d = D // n_heads",
+            "with torch.no_grad(): kept = columns.clone(); columns.zero_(); ...; "
+            "columns.copy_(kept), where columns is weight[:, h * d : (h + 1) * d]",
+        ),
+    )
+    _by_hand(check)
+    outputs, values = _model(3, 12, seed=1)
+    for n_heads in (1, 3, 4, 12):
+        check.example(
+            *(outputs, n_heads, ToyLoss(outputs, values)),
+            gives=_one_at_a_time(outputs, values, n_heads),
+            because=f"3 layers, {n_heads} heads, and a loss in which layers meet: every head is "
+            "silenced alone, all others speak",
+        )
+    check.restored_after_error(outputs, 3)
+    check.done("3 layers of 1, 3, 4 and 12 heads; a loss that fails")
+    outputs, values = _model(12, 96, seed=2)
+    check.example(
+        *(outputs, 12, ToyLoss(outputs, values)),
+        gives=_one_at_a_time(outputs, values, 12),
+        because="12 layers of 12 heads",
+    )
+    check.done("12 layers of 12 heads")
+    return check.passed()
+
+
+def _by_hand(check: AblationCheck) -> None:
+    """One layer of two heads, and a loss that is the sum of all weights."""
+    weight = torch.tensor([[1.0, 2, 3, 4], [5, 6, 7, 8], [0, 1, 0, 2], [1, 1, 1, 2]])
+    outputs = [nn.Parameter(weight)]
+    columns = "head 0 has the columns 0 and 1, head 1 the columns 2 and 3: weight[:, a:b]"
+    check.example(
+        *(outputs, 2, ToyLoss(outputs)),
+        gives=[[-17.0, -27.0]],
+        because="loss() is the sum of all weights here, 44. Without the columns 0 and 1 it is 27, "
+        "without the columns 2 and 3 it is 17",
+        mistakes=[
+            (
+                [[17.0, 27.0]],
+                "the loss without the head minus the one with it: a rise is positive",
+            ),
+            ([[27.0, 17.0]], "how much the loss changes: subtract what it is with all heads"),
+            ([[-36.0, -8.0]], f"those are rows, what each number goes to. {columns}"),
+            ([[-18.0, -26.0]], f"every second column is no head. {columns}"),
+            (
+                [[-7.0, -10.0]],
+                f"those are single columns, but a head has D // n_heads of them. {columns}",
+            ),
+            ([[-27.0, -17.0]], "that silences all heads but one; the others are to speak"),
+            ([[-17.0, -44.0]], "head 0 must speak again before head 1 is silenced"),
+            ([[-17.0, -21.0]], f"head 1 begins at column D // n_heads, which is 2. {columns}"),
+            (
+                [[0.0, 0.0]],
+                "the loss has not changed: is the matrix itself set to 0, or a copy? "
+                "And is loss() called while it is?",
+            ),
+            ([[-17 / 44, -27 / 44]], "the difference, in nats, not a share of the loss"),
+            ((2,), "a row for each layer, also if there is one: [n_layers, n_heads]"),
+            ((2, 1), "a row for each layer, a column for each head: [n_layers, n_heads]"),
+        ],
+    )
+    check.done("one layer of two heads, by hand")
+
+
+def _model(n_layers: int, size: int, seed: int) -> tuple[list[nn.Parameter], Tensor]:
+    """Output matrices [D, D], and what the heads would have to say, [n_layers, D]."""
+    weights = normal(n_layers, size, size, seed=seed) / size**0.5
+    return [nn.Parameter(weight.clone()) for weight in weights], normal(n_layers, size, seed=9)
+
+
+def _one_at_a_time(outputs: Sequence[Tensor], values: Tensor, n_heads: int) -> Any:
+    """The changes, from models that never had the head."""
+    before = ToyLoss(outputs, values)()
+    size = outputs[0].shape[1] // n_heads
+    changes = torch.empty(len(outputs), n_heads)
+    for layer, weight in enumerate(outputs):
+        for head in range(n_heads):
+            speaks = torch.arange(weight.shape[1]) // size != head
+            without = [*outputs[:layer], weight.detach() * speaks, *outputs[layer + 1 :]]
+            changes[layer, head] = ToyLoss(without, values)() - before
+    return changes

@@ -1,0 +1,156 @@
+"""The check of exercise 10 about attention over all layers."""
+
+from collections.abc import Callable
+from functools import reduce
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from course.feedback.checks import Passed
+from course.feedback.differences import short
+from course.feedback.ex10_attention_heads.patterns import (
+    OWN_CODE,
+    attention,
+)
+from course.feedback.progress import task
+from course.feedback.tensors import TensorCheck, written
+
+
+class RolloutCheck(TensorCheck):
+    """A check of what all layers together do."""
+
+    refused = OWN_CODE
+
+    def _shown(self, arguments: tuple) -> str:
+        layers = arguments[0]
+        if layers[0].numel() <= 8:
+            return f"{self.name}([{', '.join(map(written, layers))}])"
+        return f"{self.name}({len(layers)} layers of {list(layers[0].shape)})"
+
+
+@task("ex10_attention_heads", 5)
+def attention_rollout(function: Callable) -> Passed:
+    """From the last layer back to the words."""
+    check = RolloutCheck(
+        "attention_rollout",
+        function,
+        hints=(
+            "one layer: the mean over its heads, [L, L]; then 0.5 A + 0.5 I, with torch.eye(L)",
+            "two layers: row i of the upper one says which vectors of the lower one it is made of, "
+            "so the upper one stands on the left: upper @ lower",
+            "start with rollout = torch.eye(L), and for each layer: rollout = mixed @ rollout",
+        ),
+    )
+    lower = torch.tensor([[[1.0, 0], [0.2, 0.8]], [[0, 1], [0.4, 0.6]]])
+    upper = torch.tensor([[[1.0, 0], [0.6, 0.4]], [[1, 0], [1, 0]]])
+    one = [[0.75, 0.25], [0.15, 0.85]]
+    check.example(
+        [lower],
+        gives=one,
+        because="one layer: the mean of its heads is [[0.5, 0.5], [0.3, 0.7]], and half of that "
+        "with half of the identity is [[0.75, 0.25], [0.15, 0.85]]",
+        mistakes=_of_one_layer(lower),
+    )
+    check.example(
+        [lower, upper],
+        gives=[[0.75, 0.25], [0.39, 0.61]],
+        because="the lower layer is [[0.75, 0.25], [0.15, 0.85]], the upper one [[1, 0], [0.4, "
+        "0.6]]. Token 1 at the top takes 0.4 of token 0, of which 0.75 is word 0, and 0.6 of token "
+        "1, of which 0.15 is: 0.3 + 0.09",
+        mistakes=_of_two_layers(lower, upper),
+    )
+    check.done("one layer and two, by hand")
+    three = [attention(3, 2, seed=seed).float() for seed in range(3)]
+    first = torch.eye(3)[[1, 2, 0]].expand(2, 3, 3)
+    check.example(
+        (first, first, first),
+        gives=[[0.25, 0.375, 0.375], [0.375, 0.25, 0.375], [0.375, 0.375, 0.25]],
+        because="three layers, in a tuple, whose heads all look at the next of three tokens: each "
+        "path stays or steps, (0.5 + 0.5 step)³ has 1, 3, 3, 1 eighths",
+    )
+    _laws(check, three)
+    return check.passed()
+
+
+def _laws(check: RolloutCheck, three: list[Tensor]) -> None:
+    """Rows that sum to 1, and a deep model."""
+    answer = check.call(three)
+    shown = check._shown((three,))
+    check.law(isinstance(answer, Tensor), f"{shown}\nit must return a tensor; got {short(answer)}")
+    check.rows_sum_to_one(answer, shown)
+    deep = [attention(150, 12, seed=layer).float() for layer in range(24)]
+    mixed = [(layer.mean(dim=0) + torch.eye(150)) / 2 for layer in deep]
+    check.example(
+        deep,
+        gives=reduce(lambda below, above: torch.einsum("ij,jk->ik", above, below), mixed),
+        because="24 layers of 12 heads, 150 tokens",
+    )
+    check.rows_sum_to_one(check.call(deep), check._shown((deep,)))
+    check.done("three layers; 24 layers of 12 heads, rows that sum to 1")
+
+
+RESIDUAL = "the residual connection is missing: 0.5 A + 0.5 I"
+MEAN_OF_HEADS = "the mean over the heads, dim=0: their {} is something else"
+TOO_MUCH = "half of A and half of I, so that rows sum to 1 again: A + I sums to 2"
+
+
+def _of_one_layer(heads: Tensor) -> list[tuple[Any, str]]:
+    """What goes wrong with a single layer, [2, 2, 2]."""
+    mean, eye = heads.mean(dim=0), torch.eye(2)
+    return [
+        (mean, RESIDUAL),
+        (mean + eye, TOO_MUCH),
+        (0.5 * mean + eye, TOO_MUCH),
+        (mean + 0.5 * eye, "half of A and half of I, and A is the heads' mean, not their sum"),
+        ((heads.amax(dim=0) + eye) / 2, MEAN_OF_HEADS.format("largest")),
+        ((heads.sum(dim=0) + eye) / 3, MEAN_OF_HEADS.format("sum")),
+        ((heads[0] + eye) / 2, "all heads count: the mean over dim=0"),
+        ((heads[1] + eye) / 2, "all heads count: the mean over dim=0"),
+        ((heads.mean(dim=1) + eye) / 2, "heads are dim=0: those were queries"),
+        ((heads.mean(dim=2) + eye) / 2, "heads are dim=0: those were keys"),
+        ((mean.T + eye) / 2, "row = token at the top, column = word: no transpose"),
+        ((mean + 1) / 3, "the identity has ones on its diagonal alone: torch.eye(L)"),
+        (0.5 * mean + 0.5, "the identity has ones on its diagonal alone: torch.eye(L)"),
+        ((mean + eye) / (mean + eye).sum(dim=0), "rows sum to 1, not columns: dim=-1"),
+        (eye, "the lowest layer counts, too"),
+        ((2, 2, 2), "one matrix for all heads: first their mean, dim=0"),
+        ((1, 2, 2), "one matrix, [L, L]: multiply the layers with each other"),
+    ]
+
+
+def _of_two_layers(lower: Tensor, upper: Tensor) -> list[tuple[Any, str]]:
+    """What goes wrong when layers meet."""
+    low, up, eye = lower.mean(dim=0), upper.mean(dim=0), torch.eye(2)
+    below, above = (low + eye) / 2, (up + eye) / 2
+    matrices = "layers meet in a matrix product, @: {}"
+    return [
+        (below @ above, "the other way round: the upper layer stands on the left, upper @ lower"),
+        (above, "the lower layer is lost: multiply by what has been rolled out so far"),
+        (below, "the upper layer is lost: go through all of them"),
+        (below * above, matrices.format("* multiplies number by number")),
+        ((below + above) / 2, matrices.format("that is their mean")),
+        (below + above, matrices.format("that is their sum")),
+        (above.T @ below, "no transpose: row = query, column = key, in each layer"),
+        (above @ below.T, "no transpose: row = query, column = key, in each layer"),
+        ((above @ below).T, "row = token at the top, column = word: no transpose at the end"),
+        (above @ above, "each layer counts once: the upper one twice is something else"),
+        (
+            above @ below @ below,
+            "each layer counts once: start with the identity, or with the "
+            "lowest layer and go on with the next",
+        ),
+        (above @ (above @ below), "each layer counts once"),
+        (
+            (up @ low + eye) / 2,
+            "each layer has its own residual connection: add it before layers are multiplied",
+        ),
+        (
+            (up @ below + eye) / 2,
+            "add the identity to each layer's attention, not to what has been rolled out",
+        ),
+        (up @ below, "the residual connection is missing in the upper layer"),
+        (above @ low, "the residual connection is missing in the lowest layer"),
+        (above @ below / 2, TOO_MUCH),
+        (2 * above @ (2 * below), TOO_MUCH),
+    ]

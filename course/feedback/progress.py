@@ -1,0 +1,172 @@
+"""How far a student is: which functions of the assignment have passed, which come next.
+
+A check tells this module when it begins, fails and passes; nothing here can change what a check
+says. What has passed is kept for the session alone: *Restart Kernel and Run All Cells* counts
+anew, as the grader will.
+"""
+
+import html
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextvars import ContextVar
+from functools import wraps
+from typing import Any, NamedTuple
+
+# A letter and a shape besides the colour, dark green on light green as in the line above it.
+BOX = (
+    "display:inline-block;vertical-align:middle;width:14px;height:14px;margin-right:3px;"
+    "border:1px solid #0b4a24;"
+)
+FULL, EMPTY = f"{BOX}background:#0b4a24", f"{BOX}background:#ffffff"
+
+
+class Task(NamedTuple):
+    """A function that a student writes: its exercise, its name, its task's number."""
+
+    assignment: str
+    name: str
+    number: int
+
+
+_declared: dict[tuple[str, str], Task] = {}
+_running: ContextVar[Task | None] = ContextVar("the task that is checked", default=None)
+# What has passed, and how often each was tried, in this session; keys are a task's first two.
+_passed: set[tuple[str, str]] = set()
+_tries: Counter[tuple[str, str]] = Counter()
+
+
+def task(assignment: str, number: int) -> Callable[[Callable], Callable]:
+    """Declare a check: of which exercise ("ex04_attention") it is, and of which task there.
+
+    The check has the name of the function that it looks at.
+    """
+
+    def declare(check: Callable) -> Callable:
+        own = Task(assignment, check.__name__, number)
+        _declared[own[:2]] = own
+
+        @wraps(check)
+        def declared(*arguments: Any, **named: Any) -> Any:
+            before = _running.set(own)
+            try:
+                return check(*arguments, **named)
+            finally:
+                _running.reset(before)
+
+        return declared
+
+    return declare
+
+
+class Progress(NamedTuple):
+    """The functions of an assignment, in the notebook's order, and how far they are.
+
+    >>> print(Progress((Task("ex00", "count", 1), Task("ex00", "cut", 2)), (True, False), (1, 0)))
+    ■□ 1 of 2 functions pass. Next: cut (task 2).
+    """
+
+    tasks: tuple[Task, ...]
+    passed: tuple[bool, ...]
+    tries: tuple[int, ...]
+
+    def __str__(self) -> str:
+        return f"{''.join('■' if passed else '□' for passed in self.passed)} {self.sentence()}"
+
+    def __repr__(self) -> str:
+        return "\n".join(" · ".join(row) for row in self._rows())
+
+    def _repr_html_(self) -> str:
+        """A table that takes its colours from the notebook, light or dark."""
+        head, *rows = [[html.escape(entry) for entry in row] for row in self._rows()]
+        lines = ["".join(f'<th scope="col" style="text-align:left">{e}</th>' for e in head)]
+        lines += ["".join(f'<td style="text-align:left">{e}</td>' for e in row) for row in rows]
+        said = html.escape(self.sentence())
+        caption = f'<caption style="text-align:left;white-space:nowrap">{said}</caption>'
+        return f"<table>{caption}{''.join(f'<tr>{line}</tr>' for line in lines)}</table>"
+
+    def sentence(self) -> str:
+        """How many functions pass, and which one is next."""
+        if all(self.passed):
+            return (
+                "All functions pass. Answer the questions in words; then restart, run all cells, "
+                "and hand in."
+            )
+        following = self.tasks[self.passed.index(False)]
+        return (
+            f"{sum(self.passed)} of {len(self.tasks)} functions pass. "
+            f"Next: {following.name} (task {following.number})."
+        )
+
+    def bar(self) -> str:
+        """A box for each function, full or empty, with the sentence; HTML, for light ground."""
+        boxes = "".join(
+            f'<span title="{html.escape(task.name)}" style="{FULL if passed else EMPTY}"></span>'
+            for task, passed in zip(self.tasks, self.passed, strict=True)
+        )
+        said = html.escape(self.sentence())
+        return (
+            f'<div role="progressbar" aria-valuemin="0" aria-valuemax="{len(self.tasks)}" '
+            f'aria-valuenow="{sum(self.passed)}" aria-valuetext="{said}" '
+            'aria-label="functions that pass" style="margin-top:6px">'
+            f'{boxes} <span style="margin-left:4px">{said}</span></div>'
+        )
+
+    def _rows(self) -> Iterator[tuple[str, ...]]:
+        yield "task", "function", "state", "tries"
+        for task, passed, tries in zip(self.tasks, self.passed, self.tries, strict=True):
+            state = "✓ passes" if passed else "✗ not yet" if tries else "○ not tried"
+            yield str(task.number), task.name, state, str(tries)
+
+
+def progress_of(assignment: str) -> Progress:
+    """How far an exercise ("ex04_attention") is in this session.
+
+    Raises ValueError for an exercise whose checks nobody has imported.
+    """
+    tasks = tasks_of(assignment)
+    if not tasks:
+        raise ValueError(
+            "progress_of: expected an exercise whose checks are imported, such as "
+            f"ex04_attention; got {assignment!r}"
+        )
+    keys = [task[:2] for task in tasks]
+    return Progress(tasks, tuple(k in _passed for k in keys), tuple(_tries[k] for k in keys))
+
+
+def tasks_of(assignment: str) -> tuple[Task, ...]:
+    """The functions of an exercise, in the notebook's order: by number, then as declared.
+
+    Of two checks of one task, that in the module which all checks are taken from comes last, since
+    it imports the others.
+    """
+    found = [one for one in _declared.values() if one.assignment == assignment]
+    return tuple(sorted(found, key=lambda one: one.number))
+
+
+def checked_now() -> Task | None:
+    """The task whose check is running; None outside of assignments."""
+    return _running.get()
+
+
+def begun(task: Task | None) -> None:
+    """A check begins: until it passes, the function does not count."""
+    if task is not None:
+        _passed.discard(task[:2])
+
+
+def ended(task: Task | None, *, passed: bool) -> None:
+    """A check has come to a verdict on a function that is written.
+
+    A check of two functions has two verdicts; when both are good, they count as one try.
+    """
+    if task is None or (passed and task[:2] in _passed):
+        return
+    _tries[task[:2]] += 1
+    if passed:
+        _passed.add(task[:2])
+
+
+def start_over() -> None:
+    """Forget what has passed and how often it was tried."""
+    _passed.clear()
+    _tries.clear()

@@ -1,0 +1,205 @@
+"""Checks of functions that take and return tensors: shapes, dtypes, numbers, gradients."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from course.feedback.checks import Check
+from course.feedback.differences import a, short
+
+READY_MADE = (
+    "uses code that holds the answer to this task: bertlab's own, or a ready-made function of "
+    "PyTorch. So it cannot be the answer: write the steps yourself, with plain operations such "
+    "as @, exp and sum"
+)
+CUT = (
+    "stay with tensors: .item(), .tolist(), .detach(), .data, math.exp and torch.tensor(...) "
+    "cut the gradient off, and a model that contains this function would not learn"
+)
+# The worked examples state four decimals.
+TOLERANCE = 2e-4
+
+
+class TensorCheck(Check):
+    """A check whose examples are tensors; `gives` may be written as a nested list.
+
+    What the function gets are copies; a change to them is noticed, as in `Check`.
+    """
+
+    refused = READY_MADE
+    ready_made: tuple[str, ...] = ("attention",)
+    changed = (
+        "operations that end in _ (exp_, masked_fill_), += and x[...] = write into the tensor that "
+        "you were given; their plain forms make a new one"
+    )
+
+    def example(
+        self,
+        *arguments: Any,
+        gives: Any,
+        because: str = "",
+        mistakes: Sequence[tuple[Any, str]] = (),
+    ) -> None:
+        """A worked example: shape, dtype and every number must be right.
+
+        mistakes: wrong answers that people give, each with the sentence that helps them; a tuple
+        stands for every answer of that shape.
+        """
+        answer = self.call(*arguments, because=because)
+        self.equals(answer, gives, self._shown(arguments), because=because, mistakes=mistakes)
+
+    def equals(
+        self,
+        answer: Any,
+        gives: Any,
+        shown: str,
+        *,
+        because: str = "",
+        mistakes: Sequence[tuple[Any, str]] = (),
+        tolerance: float = TOLERANCE,
+    ) -> None:
+        """An answer, or one part of it, must be `gives`; `shown` is the call that it came from."""
+        expected = gives if isinstance(gives, Tensor) else torch.tensor(gives)
+        if found := tensor_difference(expected, answer, tolerance):
+            known = [said for wrong, said in mistakes if is_this(wrong, answer, tolerance)]
+            self.fail(f"{shown}\n{found}", known[0] if known else because)
+
+    def pair(self, *arguments: Any, because: str = "") -> tuple[Tensor, Tensor]:
+        """The two tensors of an answer; the check fails if it is something else."""
+        answer = self.call(*arguments, because=because)
+        if not (isinstance(answer, tuple) and len(answer) == 2):
+            what = f"a tensor of shape {list(answer.shape)}" if isinstance(answer, Tensor) else None
+            self.fail(
+                f"{self._shown(arguments)}\nit must return two tensors: the updated vectors and "
+                f"the probabilities; it returned {what or short(answer)}"
+            )
+        return answer
+
+    def rows_sum_to_one(self, probabilities: Tensor, shown: str) -> None:
+        """A law of attention: each row (the last dimension) hands out one whole."""
+        sums = probabilities.sum(dim=-1)
+        wrong = ((sums - 1).abs() > 1e-4) | sums.isnan()
+        if not wrong.any():
+            return
+        place = wrong.nonzero()[0].tolist()
+        message = f"{shown}\nrow {place} sums to {sums[tuple(place)]:.4g}, not to 1"
+        for dim in range(-2, -probabilities.dim() - 1, -1):
+            if ((probabilities.sum(dim=dim) - 1).abs() < 1e-4).all():
+                message += f"; what sums to 1 goes along dim={dim}, the row is dim=-1"
+                break
+        self.fail(message, "every row of shares must sum to 1")
+
+    def gradients(self, *arguments: Any) -> None:
+        """Every tensor of decimals among the arguments must receive a gradient."""
+        given = [
+            x.detach().clone().requires_grad_(x.is_floating_point()) if isinstance(x, Tensor) else x
+            for x in arguments
+        ]
+        answer, error = self._run(tuple(given), "")
+        result = answer[0] if isinstance(answer, tuple) else answer
+        shown = f"{self._shown(arguments)} with requires_grad=True"
+        if error is not None or not isinstance(result, Tensor) or not result.requires_grad:
+            reason = f"raised {type(error).__name__}: {error}" if error else "has lost the gradient"
+            self.fail(f"{shown}\n{reason}", CUT)
+        # Not the plain sum: that of a softmax is always 1, and has no slope.
+        weights = torch.linspace(0.5, 2, result.numel(), dtype=result.dtype).view_as(result)
+        (result * weights).sum().backward()
+        for number, x in enumerate(given, start=1):
+            if isinstance(x, Tensor) and x.requires_grad:
+                if x.grad is None or not x.grad.any():
+                    self.fail(f"{shown}\nno gradient reaches argument {number}", CUT)
+                if not x.grad.isfinite().all():
+                    self.fail(f"{shown}\nthe gradient of argument {number} holds nan or inf")
+
+    def _same(self, given: tuple, arguments: tuple) -> bool:
+        return same(given, arguments)
+
+    def _shown(self, arguments: tuple) -> str:
+        return f"{self.name}({', '.join(map(written, arguments))})"
+
+
+def written(value: Any) -> str:
+    """A value as a student would write it; of a large tensor its shape.
+
+    >>> written(torch.tensor([[14.0, 0.25]])), written(torch.ones(2, 70))
+    ('[[14, 0.25]]', 'a [2, 70] tensor')
+    """
+    if isinstance(value, Tensor):
+        if value.numel() > 16:
+            return f"a {list(value.shape)} tensor"
+        return _nested(value.tolist())
+    if hasattr(value, "_fields"):
+        return "weights"
+    if isinstance(value, list) and value and hasattr(value[0], "_fields"):
+        return f"{len(value)} heads"
+    return short(value)
+
+
+def _nested(value: Any) -> str:
+    if isinstance(value, list):
+        return f"[{', '.join(map(_nested, value))}]"
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
+
+
+def same(one: Any, other: Any) -> bool:
+    """Whether two arguments are equal, tensors inside them included.
+
+    >>> same((torch.ones(2), 3), (torch.ones(2), 3)), same([torch.ones(2)], [torch.zeros(2)])
+    (True, False)
+    """
+    if isinstance(one, Tensor):
+        return one.shape == other.shape and one.dtype == other.dtype and torch.equal(one, other)
+    if isinstance(one, list | tuple):
+        return len(one) == len(other) and all(map(same, one, other))
+    return one == other
+
+
+def is_this(wrong: Any, answer: Any, tolerance: float) -> bool:
+    """Whether an answer is this known wrong one: a nested list, or a tuple for a shape."""
+    if not isinstance(answer, Tensor):
+        return False
+    if isinstance(wrong, tuple):
+        return tuple(answer.shape) == wrong
+    wrong = torch.as_tensor(wrong)
+    return wrong.shape == answer.shape and torch.allclose(
+        wrong.double(), answer.detach().double(), rtol=tolerance, atol=tolerance, equal_nan=True
+    )
+
+
+def tensor_difference(expected: Tensor, got: Any, tolerance: float = TOLERANCE) -> str:
+    """One or more lines that say how `got` differs from a tensor, or "" if it does not.
+
+    >>> print(tensor_difference(torch.ones(2, 3), torch.ones(3, 2)))
+    it must return a tensor of shape [2, 3]; it returned one of shape [3, 2]
+    >>> print(tensor_difference(torch.tensor([0.5, 0.5]), torch.tensor([0.5, 0.7])))
+    expected [0.5, 0.5]
+    got      [0.5, 0.7]
+    """
+    wanted = f"it must return a tensor of shape {list(expected.shape)}"
+    if got is None:
+        return f"{wanted}; it returned None. Is there a `return` at the end?"
+    if not isinstance(got, Tensor):
+        return f"{wanted}; it returned {short(got, limit=80)}, {a(got)}"
+    if got.shape != expected.shape:
+        return f"{wanted}; it returned one of shape {list(got.shape)}"
+    if got.dtype != expected.dtype:
+        return f"its dtype must be {expected.dtype}; it returned {got.dtype}"
+    one, other = expected.double(), got.detach().double()
+    close = torch.isclose(one, other, rtol=tolerance, atol=tolerance, equal_nan=True)
+    if close.all():
+        return ""
+    if expected.numel() <= 16:
+        return f"expected {written(expected)}\ngot      {written(got.detach())}"
+    place = (~close).nonzero()[0].tolist()
+    here = tuple(place)
+    return (
+        f"at {place}: expected {one[here]:.4g}, got {other[here]:.4g}; "
+        f"{(~close).sum():,} of {close.numel():,} numbers differ"
+    )
+
+
+def normal(*shape: int, seed: int = 0, dtype: torch.dtype = torch.float32) -> Tensor:
+    """Random numbers for long inputs, the same in every session."""
+    return torch.randn(*shape, generator=torch.Generator().manual_seed(seed), dtype=dtype)

@@ -1,0 +1,252 @@
+"""What is written to nbgrader's gradebook: one transaction for one graded submission.
+
+Beside nbgrader's tables stands one of ours, `bertlab_graded`: what a submission looked like when
+it was graded. It is in the same database because the two must never disagree: a row and the scores
+that it speaks of are written in one transaction, and a backup brings both back.
+"""
+
+import hashlib
+import json
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from nbgrader.api import (
+    Assignment,
+    Comment,
+    Grade,
+    Gradebook,
+    Notebook,
+    Student,
+    SubmittedAssignment,
+    SubmittedNotebook,
+)
+from nbgrader.utils import is_solution, parse_utc
+from sqlalchemy import Column, Float, MetaData, String, Table, Text, delete, insert, select
+
+from course.gradebook.late_policy import LatePolicy
+from course.settings import CourseError
+
+if TYPE_CHECKING:
+    from course.grading.grader import Result
+
+GRADED = Table(
+    "bertlab_graded",
+    MetaData(),
+    Column("assignment", String(128), primary_key=True),
+    Column("student", String(128), primary_key=True),
+    Column("fingerprint", String(64)),  # NULL: to be graded again
+    Column("answers", Text),  # JSON: what each graded cell looked like, see `_looks`
+    Column("notes", Text),  # JSON: lines for the report
+    Column("failure", Text),  # why there is no grade, if there is none
+    Column("seconds", Float),
+)
+
+
+class Graded(NamedTuple):
+    """A row of our table."""
+
+    student: str
+    fingerprint: str | None
+    notes: tuple[str, ...]
+    failure: str | None
+
+
+def not_released(assignment: str) -> CourseError:
+    """What to say where a command needs an assignment that is not in the gradebook."""
+    return CourseError(
+        f"{assignment} is not in the gradebook: run `python -m course release {assignment}`"
+    )
+
+
+def graded(gradebook: Gradebook, assignment: str) -> dict[str, Graded]:
+    """Our rows of an assignment whose submission is still in nbgrader's tables, by student."""
+    GRADED.create(gradebook.engine, checkfirst=True)
+    known = {submission.student_id for submission in gradebook.assignment_submissions(assignment)}
+    rows = gradebook.db.execute(select(GRADED).where(GRADED.c.assignment == assignment))
+    return {
+        row.student: Graded(row.student, row.fingerprint, tuple(json.loads(row.notes)), row.failure)
+        for row in rows
+        if row.student in known
+    }
+
+
+def record(
+    gradebook: Gradebook,
+    assignment: str,
+    student: str,
+    result: "Result",
+    fingerprint: str,
+    handed_in: datetime | None,
+    policy: LatePolicy,
+) -> None:
+    """Write the scores of a submission, all or nothing.
+
+    A person's scores, comments and extra credit are left as they are; where the answer beneath a
+    person's score has changed, the cell is marked for another look. Raises ValueError if the scores
+    are not those of the assignment's cells.
+    """
+    db = gradebook.db
+    try:
+        notebook = _submitted_notebook(db, assignment, student)
+        grades = {grade.cell.name: grade for grade in notebook.grades}
+        if grades.keys() != result.scores.keys():
+            differ = sorted(grades.keys() ^ result.scores.keys())
+            raise ValueError(
+                f"{assignment}: graded cells are not those of the gradebook: {', '.join(differ)}; "
+                f"run `python -m course release {assignment}`"
+            )
+        before, now = _answers(db, assignment, student), _looks(result)
+        for name, grade in grades.items():
+            grade.auto_score = result.scores[name]
+            if grade.manual_score is None:
+                grade.needs_manual_grade = grade.auto_score is None
+            elif before.get(name) != now[name]:
+                grade.needs_manual_grade = True
+        _comment_on_untouched(notebook, result.notebook)
+        notebook.assignment.timestamp = handed_in
+        charge_lateness(db, notebook, policy)
+        row = {"fingerprint": fingerprint, "answers": json.dumps(now, sort_keys=True)}
+        _replace(db, assignment, student, **row, notes=result.notes, seconds=result.seconds)
+        db.commit()
+    except BaseException:
+        db.rollback()
+        raise
+
+
+def mark_failed(gradebook: Gradebook, assignment: str, student: str, reason: str) -> None:
+    """Say in the gradebook that a submission could not be graded: no score, a person must look.
+
+    A score of an earlier grading is taken away, as it is not this submission's; a person's is not.
+    """
+    db = gradebook.db
+    GRADED.create(gradebook.engine, checkfirst=True)
+    try:
+        notebook = _submitted_notebook(db, assignment, student)
+        for grade in notebook.grades:
+            grade.auto_score = None
+            grade.needs_manual_grade |= grade.manual_score is None
+        notebook.late_submission_penalty = None
+        before = json.dumps(_answers(db, assignment, student), sort_keys=True)
+        _replace(db, assignment, student, answers=before, failure=reason)
+        db.commit()
+    except BaseException:
+        db.rollback()
+        raise
+
+
+def forget(gradebook: Gradebook, assignment: str, student: str) -> None:
+    """Have the submission graded in the next run, whatever it looks like."""
+    GRADED.create(gradebook.engine, checkfirst=True)
+    gradebook.db.execute(
+        GRADED.update()
+        .where(GRADED.c.assignment == assignment, GRADED.c.student == student)
+        .values(fingerprint=None)
+    )
+    gradebook.db.commit()
+
+
+def charge_lateness(db, notebook: SubmittedNotebook, policy: LatePolicy) -> None:
+    """Set the late penalty from the score as it is now, as nbgrader's AssignLatePenalties does."""
+    db.flush()
+    db.refresh(notebook, ["score"])
+    submission, penalty = notebook.assignment, None
+    # An extension without a due date is an error inside nbgrader.
+    seconds = submission.total_seconds_late if submission.assignment.duedate else 0
+    if seconds > 0:
+        penalty = policy.late_submission_penalty(submission.student_id, notebook.score, seconds)
+    penalty = None if penalty is None else min(max(penalty, 0.0), notebook.score)
+    if notebook.late_submission_penalty != penalty:
+        notebook.late_submission_penalty = penalty
+
+
+def charge_all(gradebook: Gradebook, assignment: str, policy: LatePolicy) -> None:
+    """Bring all penalties of an assignment up to date: due dates move, people give points."""
+    for submission in gradebook.assignment_submissions(assignment):
+        for notebook in submission.notebooks:
+            charge_lateness(gradebook.db, notebook, policy)
+    gradebook.db.commit()
+
+
+def read_timestamp(folder: Path) -> tuple[datetime | None, str]:
+    """When a hand-in came, in UTC without a zone as nbgrader keeps it, and a complaint or ""."""
+    path = folder / "timestamp.txt"
+    if not path.exists():
+        return None, ""
+    try:
+        return parse_utc(path.read_text(encoding="utf-8").strip()), ""
+    except (ValueError, OverflowError, OSError):
+        return None, "timestamp.txt holds no time: counted as in time, please check"
+
+
+def _submitted_notebook(db, assignment: str, student: str) -> SubmittedNotebook:
+    """The submission's notebook with a row for every graded cell; made, not committed, if new."""
+    query = (
+        select(SubmittedAssignment)
+        .join(Assignment)
+        .where(Assignment.name == assignment, SubmittedAssignment.student_id == student)
+    )
+    submission = db.execute(query).scalar_one_or_none()
+    if submission is None:
+        submission = _new_submission(db, assignment, student)
+    (notebook,) = (found for found in submission.notebooks if found.name == assignment)
+    return notebook
+
+
+def _new_submission(db, assignment: str, student: str) -> SubmittedAssignment:
+    """What nbgrader's `Gradebook.add_submission` makes, without its commit."""
+    owner = db.get(Student, student)
+    if owner is None:
+        owner = Student(id=student)
+        db.add(owner)
+    source = db.execute(select(Assignment).where(Assignment.name == assignment)).scalar_one()
+    with db.no_autoflush:
+        submission = SubmittedAssignment(assignment=source, student=owner)
+        for notebook in source.notebooks:
+            copy = SubmittedNotebook(notebook=notebook, assignment=submission)
+            for cell in (*notebook.grade_cells, *notebook.task_cells):
+                Grade(cell_id=cell.id, notebook=copy)
+            for cell in (*notebook.solution_cells, *notebook.task_cells):
+                Comment(cell_id=cell.id, notebook=copy)
+        db.add(submission)
+    db.flush()
+    return submission
+
+
+def _comment_on_untouched(notebook: SubmittedNotebook, graded_copy) -> None:
+    """nbgrader's "No response." for an answer that is still the exercise's line."""
+    source: Notebook = notebook.notebook
+    stubs = {cell.name: cell.source.strip() for cell in source.source_cells}
+    answers = {
+        cell.metadata.nbgrader.grade_id: cell.source.strip()
+        for cell in graded_copy.cells
+        if is_solution(cell)
+    }
+    for comment in notebook.comments:
+        answer = answers.get(comment.cell.name, stubs.get(comment.cell.name))
+        untouched = answer == stubs.get(comment.cell.name)
+        comment.auto_comment = "No response." if untouched else None
+
+
+def _looks(result: "Result") -> dict[str, str]:
+    """For each graded cell, what a person judged: the written answer, or what the tests gave."""
+    looks = {name: repr(score) for name, score in result.scores.items()}
+    for cell in result.notebook.cells:
+        if is_solution(cell) and cell.metadata.nbgrader.grade_id in looks:
+            answer = hashlib.sha256(cell.source.encode()).hexdigest()
+            looks[cell.metadata.nbgrader.grade_id] = answer
+    return looks
+
+
+def _answers(db, assignment: str, student: str) -> dict[str, str]:
+    """What `_looks` gave when the submission was graded last."""
+    query = select(GRADED.c.answers).where(
+        GRADED.c.assignment == assignment, GRADED.c.student == student
+    )
+    return json.loads(db.execute(query).scalar_one_or_none() or "{}")
+
+
+def _replace(db, assignment: str, student: str, notes=(), **values) -> None:
+    db.execute(delete(GRADED).where(GRADED.c.assignment == assignment, GRADED.c.student == student))
+    row = {"assignment": assignment, "student": student, "notes": json.dumps(list(notes))}
+    db.execute(insert(GRADED).values(**row, **values))

@@ -1,0 +1,185 @@
+"""`python -m course grade`: what is new or changed is graded, side by side, and written down.
+
+Only this process writes: first the graded copy of the notebook, then the scores in one
+transaction together with the submission's fingerprint. Killed at any moment, the next run finds
+the fingerprint missing and grades that submission again, so it ends where an undisturbed run ends.
+"""
+
+import getpass
+import os
+import socket
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack, closing
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+import nbformat
+from tqdm.auto import tqdm
+
+from bertlab._files import write_atomically
+from course.collecting.hand_in_files import Refused, read_plain
+from course.gradebook import backups, records
+from course.gradebook.late_policy import LatePolicy
+from course.grading import grade_workers, reports
+from course.grading.fingerprints import Task, tasks_of
+from course.grading.grade_workers import Setting
+from course.settings import Course, CourseError
+
+if TYPE_CHECKING:
+    from nbgrader.api import Gradebook
+
+    from course.grading.grader import Grader, Result
+
+BAR = "{l_bar}{bar}| {n_fmt}/{total_fmt} [{elapsed} gone, {remaining} left{postfix}]"
+
+
+class Options(NamedTuple):
+    """What the command line may ask for."""
+
+    students: Sequence[str] = ()  # all, if none
+    workers: int | None = None  # one a core, if None
+    scheduler: str | None = None
+    force: bool = False
+    sandboxed: bool = True
+    backup: bool = True
+
+
+EVERYTHING = Options()
+SECRET = "submission_secret.txt"  # nbgrader's name for it
+
+
+def run(
+    course: Course,
+    assignments: Sequence[str],
+    options: Options = EVERYTHING,
+    grader_class: "type[Grader] | None" = None,
+    say: Callable[[str], None] = print,
+) -> int:
+    """Grade the hand-ins of the assignments; 1 if some could not be graded, otherwise 0.
+
+    grader_class: the real one, unless a test brings its own. Raises CourseError, before anything
+    is written, if there is no sandbox, no release, no backup, or another run is under way.
+    """
+    setting = _setting(course, options, grader_class, say)
+    who = f"process {os.getpid()} of {getpass.getuser()} on {socket.gethostname()}"
+    with ExitStack() as stack:
+        since = datetime.now(UTC)
+        stack.enter_context(backups.only_one(course, f"{who}, since {since:%Y-%m-%d %H:%M UTC}"))
+        if options.backup and (copy := backups.back_up(course)):
+            say(f"The gradebook is backed up: {copy.relative_to(course.root)}")
+        book = stack.enter_context(closing(course.gradebook()))
+        graded = {name: _known(book, name) for name in assignments}
+        tasks = {name: tasks_of(course, name, options.students) for name in assignments}
+        todo = [task for name in assignments for task in tasks[name]]
+        if not options.force:
+            done = {(name, row.student): row.fingerprint for name in graded for row in graded[name]}
+            todo = [task for task in todo if done.get(task[1:3]) != task.fingerprint]
+        _grade(course, book, todo, setting, options)
+        failures = 0
+        for name in assignments:
+            fresh = {task.student for task in todo if task.assignment == name}
+            asked = [task.student for task in tasks[name]]
+            report = reports.write(course, book, name, fresh, asked)
+            say(report.text)
+            failures += report.failures
+    return int(failures > 0)
+
+
+def _setting(course, options, grader_class, say) -> Setting:
+    """Which Grader, and whether in the sandbox."""
+    from course.grading.sandbox import why_no_sandbox
+
+    if not options.sandboxed:
+        say(
+            "--no-sandbox: students' code runs with your rights. It can read and change your "
+            "files, this gradebook and the other hand-ins, and use the network. Grade only people "
+            "whom you trust, or on a machine that you can throw away."
+        )
+    elif grader_class is None and (reason := why_no_sandbox()):
+        raise CourseError(
+            f"students' code is not run without a sandbox: {reason}. Grade on a Linux machine "
+            "with bubblewrap or in a container (course/README.md), or give --no-sandbox if you "
+            "trust every student."
+        )
+    if grader_class is None:
+        from course.grading.grader import Grader as grader_class
+    return Setting(grader_class, course.limits(), options.sandboxed)
+
+
+def _known(book: "Gradebook", assignment: str) -> list[records.Graded]:
+    """What is graded already. Raises CourseError if the assignment is not in the gradebook."""
+    from nbgrader.api import MissingEntry
+
+    try:
+        book.find_notebook(assignment, assignment)
+    except MissingEntry:
+        raise records.not_released(assignment) from None
+    return list(records.graded(book, assignment).values())
+
+
+def _grade(course, book, todo: Sequence[Task], setting: Setting, options: Options) -> None:
+    """Grade and write down one submission after the other, in the order in which they are done."""
+    if not todo:
+        return
+    policy = LatePolicy(config=course.config)
+    workers = max(1, min(options.workers or grade_workers.cores(), len(todo)))
+    with grade_workers.cluster(workers, options.scheduler) as client:
+        bar = tqdm(total=len(todo), unit="submission", bar_format=BAR, desc="Grading")
+        with bar:
+            for task, result, failure in grade_workers.grade_all(client, todo, setting):
+                if result is not None:
+                    failure = _write_down(course, book, task, result, policy)
+                if failure:
+                    _write_failure(course, book, task, failure)
+                bar.update()
+                seconds = bar.format_dict["elapsed"]
+                bar.set_postfix_str(f"{60 * bar.n / max(seconds, 1e-9):.1f} a minute")
+
+
+def _write_down(course, book, task: Task, result: "Result", policy: LatePolicy) -> str:
+    """The graded copy, then the scores; returns why that cannot be, or ""."""
+    handed_in, complaint = records.read_timestamp(task.submission.parent)
+    notes = (*result.notes, complaint) if complaint else result.notes
+    copy = course.graded_copy(task.assignment, task.student)
+    copy.parent.mkdir(parents=True, exist_ok=True)
+    write_atomically(copy, nbformat.writes(with_scores(result)))
+    _copy_secret(task.submission.parent, copy.parent)
+    # nbgrader compares the two times to see whether a hand-in is newer than its graded copy.
+    if handed_in:
+        write_atomically(copy.with_name("timestamp.txt"), f"{handed_in} UTC")
+    try:
+        records.record(
+            book,
+            task.assignment,
+            task.student,
+            result._replace(notes=notes),
+            task.fingerprint,
+            handed_in,
+            policy,
+        )
+    except ValueError as error:
+        return str(error)
+    return ""
+
+
+def _copy_secret(handed_in: Path, graded: Path) -> None:
+    """By what lies in this file the exchange gives feedback to those alone who handed in."""
+    secret = graded / SECRET
+    try:
+        write_atomically(secret, read_plain(handed_in / SECRET))
+    except Refused:
+        secret.unlink(missing_ok=True)
+
+
+def with_scores(result: "Result") -> nbformat.NotebookNode:
+    """The graded copy with its scores in the metadata, where nbgrader's own run finds them."""
+    notebook = result.notebook
+    notebook.metadata["bertlab"] = {"scores": result.scores, "notes": list(result.notes)}
+    return notebook
+
+
+def _write_failure(course, book, task: Task, reason: str) -> None:
+    """No score, and no graded copy that feedback could be made of."""
+    records.mark_failed(book, task.assignment, task.student, reason)
+    course.graded_copy(task.assignment, task.student).unlink(missing_ok=True)

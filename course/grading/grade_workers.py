@@ -1,0 +1,207 @@
+"""Submissions graded side by side by Dask: one process a core here, or a cluster elsewhere.
+
+Each worker keeps one Grader an assignment and uses it for one submission after the other. Dask
+starts another worker where one dies and has its submission graded again; one that kills several
+workers is given up and reported.
+"""
+
+import logging
+import os
+import threading
+import time
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, NamedTuple
+
+from course.grading.fingerprints import Task
+from course.settings import CourseError
+
+if TYPE_CHECKING:
+    from distributed import Client
+
+    from course.grading.grader import Grader, Result
+    from course.grading.sandbox import Limits
+
+PATIENCE = 300  # seconds without any worker
+DEATHS = 2  # workers that one submission may take with it before it is given up
+
+
+class Setting(NamedTuple):
+    """How a worker makes its Graders."""
+
+    grader_class: "type[Grader]"
+    limits: "Limits"
+    sandboxed: bool
+
+
+class Graders:
+    """The Graders of one worker process."""
+
+    def __init__(self):
+        self._open: dict[tuple, tuple[Grader, ExitStack]] = {}
+
+    def grade(self, task: Task, setting: Setting) -> "Result":
+        """Grade with the assignment's Grader; one that fails is closed and not used again."""
+        # A worker of a cluster may have several threads, and a Grader is for one at a time.
+        key = (task.root, task.assignment, setting, threading.get_ident())
+        if key not in self._open:
+            self._open[key] = self._start(task, setting)
+        grader, stack = self._open[key]
+        try:
+            return grader.grade(task.submission, task.seed)
+        except BaseException:
+            del self._open[key]
+            with suppress(Exception):  # the first error is the one to tell
+                stack.close()
+            raise
+
+    def close(self) -> None:
+        """End all sandboxes."""
+        while self._open:
+            _, (_, stack) = self._open.popitem()
+            stack.close()
+
+    @staticmethod
+    def _start(task: Task, setting: Setting) -> "tuple[Grader, ExitStack]":
+        from course.grading.assignments import load_assignment
+
+        stack = ExitStack()
+        assignment = load_assignment(task.root, task.assignment)
+        grader = setting.grader_class(assignment, setting.limits, setting.sandboxed)
+        return stack.enter_context(grader), stack
+
+
+def _keeper():
+    """The Dask plugin that holds a worker's Graders and closes them when the worker ends."""
+    from distributed import WorkerPlugin
+
+    class Keeper(WorkerPlugin):
+        name = "bertlab-graders"
+
+        def setup(self, worker):
+            self.graders = Graders()
+
+        def teardown(self, worker):
+            self.graders.close()
+
+    return Keeper()
+
+
+def _grade(task: Task, setting: Setting) -> "Result":
+    """What a worker runs."""
+    from distributed import get_worker
+
+    return get_worker().plugins["bertlab-graders"].graders.grade(task, setting)
+
+
+@contextmanager
+def cluster(workers: int, scheduler: str | None = None) -> "Iterator[Client]":
+    """A Dask client: of a cluster on this machine, or of the one at `scheduler`.
+
+    Raises CourseError if there is no scheduler at the address or it has no worker.
+    """
+    import dask
+    from distributed import Client, LocalCluster
+
+    with ExitStack() as stack:
+        if scheduler is None:
+            settings = {
+                "distributed.scheduler.allowed-failures": DEATHS - 1,
+                "distributed.comm.timeouts.connect": "60s",
+            }
+            stack.enter_context(dask.config.set(settings))
+            # Whoever can speak to a Dask scheduler can run code as its owner, and a port of this
+            # machine can be reached by all its users: security=True lets in only our workers.
+            address = stack.enter_context(
+                LocalCluster(
+                    n_workers=workers,
+                    threads_per_worker=1,
+                    memory_limit=0,  # the sandbox has its own limit
+                    scheduler_kwargs={"dashboard": False, "dashboard_address": "127.0.0.1:0"},
+                    security=True,
+                    silence_logs=logging.CRITICAL,
+                    local_directory=stack.enter_context(TemporaryDirectory(prefix="grading-")),
+                )
+            )
+        else:
+            address = scheduler
+        try:
+            client = stack.enter_context(Client(address, timeout="60s"))
+            client.wait_for_workers(1, timeout=60)
+        except (OSError, TimeoutError, ValueError) as error:
+            raise CourseError(
+                f"no Dask scheduler with workers at {scheduler}: {error}. Start them with "
+                "`dask scheduler` and `dask worker ADDRESS`, or leave --scheduler out."
+            ) from error
+        client.register_plugin(_keeper())
+        yield client
+
+
+def grade_all(
+    client: "Client", tasks: Iterable[Task], setting: Setting
+) -> "Iterator[tuple[Task, Result | None, str]]":
+    """Grade all tasks; gives each with its result, or with None and why there is none.
+
+    A worker is given one submission at a time, as Dask counts its death against all that wait
+    there. Those that are given up get another chance alone, so that nobody fails for a neighbour.
+    """
+    from distributed import KilledWorker
+
+    suspects = []
+    for task, future in _completed(client, tasks, setting, width=_width):
+        if future.status == "error" and isinstance(future.exception(), KilledWorker):
+            suspects.append(task)
+        else:
+            yield _outcome(task, future)
+    for task, future in _completed(client, suspects, setting, width=lambda client: 1):
+        yield _outcome(task, future)
+
+
+def _completed(client: "Client", tasks: Iterable[Task], setting: Setting, width) -> Iterator:
+    """Submit the tasks, `width(client)` at a time; gives each with its future when it is done."""
+    from distributed import wait
+
+    waiting, running, alone_since = iter(tasks), {}, None
+    while True:
+        free = max(width(client), 1) - len(running)
+        for _, task in zip(range(free), waiting, strict=False):
+            running[client.submit(_grade, task, setting, pure=False)] = task
+        if not running:
+            return
+        try:
+            done = wait(list(running), timeout=10, return_when="FIRST_COMPLETED").done
+        except TimeoutError:
+            if _width(client):
+                alone_since = None
+            elif (alone_since := alone_since or time.monotonic()) < time.monotonic() - PATIENCE:
+                raise CourseError(
+                    f"no worker for {PATIENCE} s; start some and run the same command, which goes "
+                    "on from here"
+                ) from None
+            continue
+        for future in done:
+            yield running.pop(future), future
+
+
+def _outcome(task: Task, future) -> "tuple[Task, Result | None, str]":
+    from distributed import KilledWorker
+
+    if future.status == "finished":
+        return task, future.result(), ""
+    error = future.exception() if future.status == "error" else "it was cancelled"
+    if isinstance(error, KilledWorker):
+        return task, None, "it ended every process that graded it, alone, too"
+    return task, None, f"{type(error).__name__}: {error}"
+
+
+def _width(client: "Client") -> int:
+    """How many submissions can be graded at once; a cluster may grow and shrink."""
+    return sum(worker["nthreads"] for worker in client.scheduler_info(-1)["workers"].values())
+
+
+def cores() -> int:
+    """How many cores this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1

@@ -1,0 +1,173 @@
+"""Plain nbgrader, by the same Grader: `nbgrader autograde` and the formgrader's button.
+
+nbgrader_config.py names these classes. Students' code never runs in nbgrader's own kernel.
+"""
+
+import os
+import stat
+import weakref
+from contextlib import ExitStack
+from fnmatch import fnmatch
+from glob import glob
+from pathlib import Path
+
+from nbconvert.exporters import NotebookExporter
+from nbgrader.exchange.default import ExchangeCollect, ExchangeReleaseFeedback
+from nbgrader.preprocessors import ClearHiddenTests, SaveAutoGrades
+from nbgrader.utils import is_grade, is_solution
+
+from course.gradebook import records
+from course.grading.grade_run import SECRET, with_scores
+from course.settings import Course
+
+
+class SandboxedExporter(NotebookExporter):
+    """nbgrader's first pass over a hand-in: not read by nbgrader, but graded in the sandbox.
+
+    What is broken in a hand-in, down to a file that is no notebook, is the Grader's to say, so it
+    costs points and not the batch. If grading itself fails the gradebook says so; nbgrader goes on.
+    """
+
+    def __init__(self, **arguments):
+        super().__init__(**arguments)
+        self._graders: dict = {}
+        self._open = ExitStack()
+        weakref.finalize(self, self._open.close)  # at the latest when Python ends
+
+    def from_filename(self, filename, resources=None, **arguments):
+        """Grade a hand-in; a graded copy is read as usual."""
+        path = Path(filename)
+        course = Course(Path(self.config.CourseDirectory.root))
+        if path.parents[2] != course.room("submitted"):
+            return super().from_filename(filename, resources=resources, **arguments)
+        student, assignment = path.parents[1].name, path.parent.name
+        grader = self._grader(course, assignment)
+        book = gradebook_of(resources)
+        with book:
+            # The scores are nbgrader's to write now: what our own run knew does not hold any more.
+            records.forget(book, assignment, student)
+            try:
+                result = grader.grade(path, f"{course.grading.term}/{student}")
+            except Exception as error:
+                reason = f"{type(error).__name__}: {error}"
+                records.mark_failed(book, assignment, student, reason)
+                del self._graders[assignment]
+                raise
+        for note in result.notes:
+            self.log.warning("%s: %s", student, note)
+        return self.from_notebook_node(with_scores(result), resources=resources, **arguments)
+
+    def _grader(self, course: Course, assignment: str):
+        """One Grader an assignment, used again. Raises RuntimeError where no sandbox runs."""
+        from course.grading.assignments import load_assignment
+        from course.grading.grader import Grader
+        from course.grading.sandbox import why_no_sandbox
+
+        if assignment not in self._graders:
+            sandboxed = course.grading.sandboxed
+            if sandboxed and (reason := why_no_sandbox()):
+                raise RuntimeError(
+                    f"students' code is not run without a sandbox: {reason}. If you trust every "
+                    "student, set config.Grading.sandboxed = False in nbgrader_config.py."
+                )
+            grader = Grader(load_assignment(course.root, assignment), course.limits(), sandboxed)
+            self._graders[assignment] = self._open.enter_context(grader)
+        return self._graders[assignment]
+
+
+def gradebook_of(resources: dict):
+    """The gradebook that nbgrader is working with."""
+    from nbgrader.api import Gradebook
+
+    return Gradebook(resources["nbgrader"]["db_url"])
+
+
+class SaveSandboxedGrades(SaveAutoGrades):
+    """nbgrader's second pass: the scores are the Grader's, not read off the outputs."""
+
+    def preprocess(self, nb, resources):
+        """Remember the scores, then go through the cells as nbgrader does."""
+        self.scores = nb.metadata["bertlab"]["scores"]
+        return super().preprocess(nb, resources)
+
+    def _add_score(self, cell, resources):
+        name = cell.metadata["nbgrader"]["grade_id"]
+        where = (name, self.notebook_id, self.assignment_id, self.student_id)
+        grade = self.gradebook.find_grade(*where)
+        grade.auto_score = self.scores[name]
+        # As nbgrader does: a person looks again at what a person graded.
+        grade.needs_manual_grade = grade.manual_score is not None or grade.auto_score is None
+        self.gradebook.db.commit()
+
+
+class HideTests(ClearHiddenTests):
+    """Feedback without hidden tests: neither their source nor the lines of it in a traceback."""
+
+    def preprocess_cell(self, cell, resources, cell_index):
+        """Only locked test cells hold hidden tests; a student may write the marks anywhere."""
+        if not is_grade(cell) or is_solution(cell) or not self._remove_hidden_test_region(cell):
+            return cell, resources
+        for output in cell.get("outputs", []):
+            if output.output_type == "error":
+                output.traceback = [f"{output.ename}: {output.evalue}"]
+        return cell, resources
+
+
+class ReleaseToEach(ExchangeReleaseFeedback):
+    """nbgrader's release of feedback, of those alone who handed in through the exchange.
+
+    nbgrader stops at the first one who did not, or whose files are incomplete: the others after
+    that one would get nothing.
+    """
+
+    def copy_files(self):
+        """One folder after the other. Feedback is found by the hand-in's secret."""
+        for folder in sorted(glob(self.src_path)):
+            if is_for_exchange(Path(folder)):
+                self.src_path = folder
+                super().copy_files()
+            else:
+                self.log.warning("%s: not handed in through the exchange, not released", folder)
+
+
+def is_for_exchange(folder: Path) -> bool:
+    """Whether the exchange can find out whom a folder's feedback is for."""
+    return all((folder / name).is_file() for name in ("timestamp.txt", SECRET))
+
+
+class CollectWithoutLinks(ExchangeCollect):
+    """nbgrader's collect, but only plain files are taken; links are not followed.
+
+    nbgrader would collect what a link points to, such as the instructor's solutions, as the
+    student's own work, and hand out further files of theirs as feedback.
+    """
+
+    def do_copy(self, src, dest, log=None):
+        """Copy the plain files of a hand-in's folder, which students can change meanwhile."""
+        try:
+            folder = os.open(src, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+        except OSError:
+            self.log.error("%s: not a folder, not collected", src)
+            return
+        try:
+            os.makedirs(dest)
+            for name in sorted(os.listdir(folder)):
+                ignored = any(fnmatch(name, one) for one in self.coursedir.ignore)
+                if not ignored and not self._copy_file(folder, name, Path(dest) / name):
+                    self.log.warning("%s/%s: no plain file, or too large; left out", src, name)
+        finally:
+            os.close(folder)
+
+    def _copy_file(self, folder: int, name: str, to: Path) -> bool:
+        """Copy one file of an open folder; False if it is not a plain file of bearable size."""
+        flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK
+        try:
+            descriptor = os.open(name, flags, dir_fd=folder)
+        except OSError:
+            return False
+        with os.fdopen(descriptor, "rb") as file:
+            state, limit = os.fstat(descriptor), 1000 * self.coursedir.max_file_size
+            if not stat.S_ISREG(state.st_mode) or state.st_size > limit:
+                return False
+            to.write_bytes(file.read(limit))
+        return True

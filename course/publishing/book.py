@@ -1,0 +1,157 @@
+"""The lectures as a book: a static site with their outputs, which opens from a file, offline.
+
+`make book` (or `python -m course.publishing.book [NOTEBOOK ...] [--to FOLDER]`) has two steps.
+Every lecture is run as `course.publishing.lectures` runs it, with the network cut, and kept in
+FOLDER/executed together with a digest of what it was made from: one that has not changed is not
+run again. Then Sphinx makes the pages in FOLDER/site; its settings are in `book_pages` here.
+"""
+
+import argparse
+import hashlib
+import importlib.metadata
+import platform
+import shutil
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import nbformat
+
+from bertlab._files import write_atomically
+from course import ROOT
+from course.publishing import lectures
+
+SETTINGS = ROOT / "course" / "book_pages"
+LIBRARY = ROOT / "bertlab"
+SOURCES = ROOT / "lectures" / "sources.md"
+PROGRESS_BAR = {"application/vnd.jupyter.widget-view+json", "text/plain"}
+INDEX = """# How do I really understand BERT?
+
+The lectures of the course, with all that their code printed and drew. The pictures that react to
+a click do so here, too; what computes anew needs Python behind it. To run the code and to change
+it, open the lectures in JupyterLab: the course's `README.md` says how.
+
+{summaries}
+
+**[Sources and licences](sources.md)**
+
+```{{toctree}}
+:hidden:
+
+{names}
+sources
+```
+"""
+
+
+def make_book(notebooks: Sequence[Path], to: Path, library: Path = LIBRARY) -> Path:
+    """Run what has changed, then write the site; returns its first page.
+
+    notebooks: the lectures in their order, each with a budget in its metadata; to: the folder for
+    executed notebooks and site, made if it is missing; library: the code that they import.
+
+    Raises ValueError if two notebooks share a name, and RuntimeError, after all have had their
+    turn, if one of them failed: the message names each with its fault, and an older site stays.
+    """
+    names = [path.name for path in notebooks]
+    if not names or len(set(names)) < len(names):
+        raise ValueError(f"make_book: notebooks must have names of their own; got {names}")
+    folder = to / "executed"
+    folder.mkdir(parents=True, exist_ok=True)
+    faults = {path.stem: refresh(path, folder, library) for path in notebooks}
+    told = [f"{name} failed:\n{fault.strip()}" for name, fault in faults.items() if fault]
+    if told:
+        raise RuntimeError("\n\n".join(told))
+    return write_site([folder / name for name in names], to)
+
+
+def refresh(path: Path, folder: Path, library: Path = LIBRARY) -> str:
+    """Run a notebook unless `folder` holds it, run as it is now; returns its fault, "" if none."""
+    kept, made_from = folder / path.name, digest(path, library)
+    if kept.exists() and nbformat.read(kept, 4).metadata.get("made_from") == made_from:
+        print(f"{path.stem:28}unchanged since it was run", flush=True)
+        return ""
+    print(f"{path.stem:28}running ...", flush=True)
+    with TemporaryDirectory(dir=folder, prefix=".running-") as room:
+        new = Path(room) / path.name
+        done = lectures.run(path.resolve(), keep=new)
+        print(done, flush=True)
+        if not new.exists():
+            return done.fault or "it left no outputs"
+        notebook = nbformat.read(new, as_version=4)  # over its budget is good enough for a book
+    notebook.metadata["made_from"] = made_from
+    write_atomically(kept, nbformat.writes(notebook))
+    return ""
+
+
+def digest(path: Path, library: Path = LIBRARY) -> str:
+    """A number in hexadecimal that changes when the notebook, the library or Python does."""
+    versions = f"{platform.python_version()} {importlib.metadata.version('torch')}"
+    seen = hashlib.sha256(versions.encode())
+    parts = (part for part in library.rglob("*") if part.is_file())
+    for part in [path, *sorted(part for part in parts if "__pycache__" not in part.parts)]:
+        seen.update(part.name.encode() + hashlib.sha256(part.read_bytes()).digest())
+    return seen.hexdigest()
+
+
+def write_site(executed: Sequence[Path], to: Path) -> Path:
+    """Make pages of notebooks that have run; the old site gives way once the new one is there."""
+    from sphinx.cmd.build import build_main
+
+    with TemporaryDirectory(dir=to, prefix=".writing-") as room:
+        source, site = Path(room) / "source", Path(room) / "site"
+        source.mkdir()
+        pages = {path.stem: nbformat.read(path, as_version=4) for path in executed}
+        for name, page in pages.items():
+            nbformat.write(without_progress_bars(page), source / f"{name}.ipynb")
+        shutil.copy(SOURCES, source)
+        (source / "index.md").write_text(index(pages), encoding="utf-8")
+        settings = ["-q", "-b", "html", "-c", str(SETTINGS), "-d", f"{room}/doctrees"]
+        if build_main([*settings, str(source), str(site)]):
+            raise RuntimeError("Sphinx could not make the pages; it says above why")
+        shutil.rmtree(to / "site", ignore_errors=True)
+        site.rename(to / "site")
+    return to / "site" / "index.html"
+
+
+def index(pages: dict[str, nbformat.NotebookNode]) -> str:
+    """The first page: title and opening of every lecture, and their order."""
+    summaries = []
+    for name, page in pages.items():
+        title, *paragraphs = page.cells[0].source.split("\n\n")
+        summaries.append(f"**[{title[2:]}]({name}.ipynb)**")
+        summaries += [text for text in paragraphs[:1] if not text.startswith("**")]
+    return INDEX.format(summaries="\n\n".join(summaries), names="\n".join(pages))
+
+
+def without_progress_bars(page: nbformat.NotebookNode) -> nbformat.NotebookNode:
+    """A bar that moved while the cell ran has nothing to say afterwards; our widgets do."""
+    for cell in page.cells:
+        if cell.cell_type == "code":
+            cell.outputs = [out for out in cell.outputs if set(out.get("data", ())) != PROGRESS_BAR]
+    return page
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Make a book of the given notebooks, or of all lectures; 1 if a lecture failed."""
+    parser = argparse.ArgumentParser(
+        prog="course.publishing.book", description=__doc__.splitlines()[0]
+    )
+    parser.add_argument("notebook", nargs="*", type=Path, help="all lectures if there is none")
+    parser.add_argument("--to", type=Path, default=ROOT / "book", help="folder (default: book)")
+    asked = parser.parse_args(arguments)
+    missing = [str(path) for path in asked.notebook if not path.is_file()]
+    if missing:
+        parser.error(f"no such notebook: {', '.join(missing)}")
+    try:
+        first = make_book(asked.notebook or sorted(ROOT.glob("lectures/*.ipynb")), asked.to)
+    except (RuntimeError, ValueError) as error:
+        print(f"\n{error}", file=sys.stderr)
+        return 1
+    print(f"The book is ready: open {first.resolve().as_uri()}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

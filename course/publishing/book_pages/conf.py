@@ -1,0 +1,74 @@
+"""Sphinx's settings for the book; `course.publishing.book` calls it with the executed lectures."""
+
+import importlib.metadata
+import shutil
+from pathlib import Path, PurePosixPath
+
+from docutils import nodes
+from sphinx import addnodes
+
+project = "How do I really understand BERT?"
+author = ""  # else the pages say that it is not set
+extensions = ["myst_nb"]
+suppress_warnings = ["config.cache"]  # a function among the settings: nothing is cached anyway
+
+# The lectures come with their outputs, and no widget may ask a network for its scripts.
+nb_execution_mode = "off"
+nb_merge_streams = True
+nb_ipywidgets_js = {}
+nb_mime_priority_overrides = [("html", "application/vnd.jupyter.widget-view+json", None)]
+myst_enable_extensions = ["dollarmath"]
+myst_heading_anchors = 4
+
+html_theme = "sphinx_book_theme"
+html_title = project
+html_static_path = ["static"]
+html_css_files = ["book.css"]
+html_js_files = [("book.js", {"defer": "defer"})]
+html_context = {"default_mode": "auto"}  # light or dark as the reader's system is
+html_copy_source = False
+html_show_copyright = False
+html_show_search_summary = False  # it would fetch pages, which a browser refuses to a file
+html_theme_options = {
+    "home_page_in_toc": True,
+    "navigation_with_keys": False,  # the arrows turn the pages of our flipbooks
+    "show_navbar_depth": 1,
+    "use_download_button": False,
+    "use_fullscreen_button": False,
+}
+
+# MathJax lies in an installed package; of its 24 MB a page of ours can ask for these 2.
+mathjax_path = "mathjax/tex-chtml.js"
+MATHJAX = "sphinx-mathjax-offline"
+MATHJAX_PARTS = ["tex-chtml.js", "output/chtml/fonts/woff-v2", "input/tex/extensions"]
+
+
+def copy_mathjax(app, exception):
+    """Put the parts of MathJax beside the pages."""
+    if exception is not None:
+        return
+    installed = importlib.metadata.distribution(MATHJAX).locate_file(f"{MATHJAX}/static/mathjax")
+    for part in MATHJAX_PARTS:
+        source, target = Path(installed) / part, Path(app.outdir) / "_static/mathjax" / part
+        target.parent.mkdir(parents=True, exist_ok=True)
+        if source.is_dir():
+            shutil.copytree(source, target)
+        else:
+            shutil.copyfile(source, target)
+
+
+def say_where_files_are(app, page):
+    """A link to a file that is no page of the book becomes words: where the course keeps it."""
+    for link in list(page.findall(addnodes.pending_xref)):
+        target = PurePosixPath(link["reftarget"])
+        # What names no folder may be a heading or another page: Sphinx tells if it is neither.
+        if link["reftype"] == "myst" and link.get("refdomain") != "doc" and len(target.parts) > 1:
+            path = PurePosixPath(*(part for part in target.parts if part != ".."))
+            words = nodes.Text(f" ({path} in the course's folder)")
+            link.replace_self([*link[0].children, words])
+
+
+def setup(app):
+    """Sphinx calls this once, before it reads the pages."""
+    app.connect("build-finished", copy_mathjax)
+    app.connect("doctree-read", say_where_files_are)

@@ -1,0 +1,141 @@
+"""Run lectures as a student's "Restart Kernel and Run All Cells" would, and measure them.
+
+`make lectures` (or `python -m course.publishing.lectures [NOTEBOOK ...]`) runs each in a clean
+kernel, with the network cut, and compares time and peak memory with the budget that the lecture
+declares. Time is processor time for each of the two cores of a small laptop: on a busy machine a
+lecture takes longer and costs about the same.
+"""
+
+import json
+import os
+import subprocess
+import sys
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import nbformat
+
+from bertlab._files import write_atomically
+from course import ROOT
+
+CORES = 2  # of a small laptop
+CELL_SECONDS = 3_600  # of the clock: a cell that waits for nothing does not wait for ever
+
+
+@dataclass(frozen=True)
+class Run:
+    """What one run of a lecture took, and what went wrong ("" if nothing did).
+
+    seconds: processor time per core; megabytes: held at most. 0 where it cannot be told.
+    """
+
+    name: str
+    seconds: float
+    megabytes: float
+    budget: dict
+    offline: bool
+    fault: str = ""
+
+    def __str__(self) -> str:
+        state = self.fault.strip().splitlines()[-1] if self.fault else "ok"
+        network = "network cut" if self.offline else "network not cut here"
+        seconds = f"{self.seconds:6.1f} of {self.budget['seconds']:3} s"
+        megabytes = f"{self.megabytes:7.0f} of {self.budget['megabytes']:5} MB"
+        return f"{self.name:28}{seconds}{megabytes}   {network}   {state}"
+
+
+def run(path: Path, keep: Path | None = None) -> Run:
+    """Execute a notebook in a process of its own and measure it.
+
+    keep: the file for the notebook with its outputs; written only if all cells ran.
+    """
+    budget = nbformat.read(path, as_version=4).metadata["bertlab"]["budget"]
+    offline = [] if budget["network"] else cut_network()
+    command = [*offline, sys.executable, "-m", "course.publishing.lectures", "--execute", str(path)]
+    if keep is not None:
+        command.append(str(keep.resolve()))
+    # A lecture may ask for more threads; those that wait would spin, and be counted.
+    limits = {"OMP_NUM_THREADS": "1", "OMP_THREAD_LIMIT": "1", "PYTHONHASHSEED": "0"}
+    result = subprocess.run(
+        command, cwd=ROOT, env=os.environ | limits, capture_output=True, text=True
+    )
+    fault = result.stderr if result.returncode else ""
+    seconds, megabytes = (0.0, 0.0) if fault else json.loads(result.stdout.splitlines()[-1])
+    if not fault and seconds > budget["seconds"]:
+        fault = f"over its budget of {budget['seconds']} s of processor time per core"
+    if not fault and megabytes > budget["megabytes"]:
+        fault = f"over its budget of {budget['megabytes']} MB"
+    return Run(path.stem, seconds, megabytes, budget, bool(offline), fault)
+
+
+@cache
+def cut_network() -> list[str]:
+    """The command that starts another one without any network; empty where Linux forbids it."""
+    prefix = ["unshare", "--map-root-user", "--net"]
+    try:
+        allowed = subprocess.run([*prefix, "true"], capture_output=True).returncode == 0
+    except FileNotFoundError:
+        return []
+    return prefix if allowed else []
+
+
+def execute(path: Path) -> nbformat.NotebookNode:
+    """Run all cells of a notebook in a clean kernel; returns it with its outputs.
+
+    Raises nbclient's CellExecutionError, which names the cell, when one fails.
+    """
+    from nbclient import NotebookClient
+    from traitlets.config import Config
+
+    notebook = nbformat.read(path, as_version=4)
+    with TemporaryDirectory() as folder:
+        # Sockets are files, not ports: without a network there are no ports either.
+        config = Config({"KernelManager": {"transport": "ipc", "ip": f"{folder}/kernel"}})
+        client = NotebookClient(
+            notebook,
+            config=config,
+            kernel_name="python3",
+            timeout=CELL_SECONDS,
+            resources={"metadata": {"path": str(path.parent)}},
+        )
+        client.execute()
+    return notebook
+
+
+def main(arguments: list[str]) -> int:
+    """Run the given notebooks, or all lectures; 1 if any failed."""
+    if arguments[:1] == ["--execute"]:
+        path, *keep = map(Path, arguments[1:])
+        executed = execute(path.resolve())
+        for file in keep:
+            write_atomically(file, nbformat.writes(executed))
+        print(json.dumps(_cost_of_children()))
+        return 0
+    paths = [Path(argument).resolve() for argument in arguments]
+    runs = []
+    for path in paths or sorted(ROOT.glob("lectures/*.ipynb")):
+        runs.append(run(path))
+        print(runs[-1], flush=True)
+    for failed in (done for done in runs if done.fault):
+        print(f"\n{failed.name}\n{failed.fault}", file=sys.stderr)
+    return int(any(done.fault for done in runs))
+
+
+def _cost_of_children() -> tuple[float, float]:
+    """Processor seconds of all child processes per core, and the most MB that one held.
+
+    Both are 0 where they cannot be told.
+    """
+    try:
+        import resource
+    except ImportError:  # Windows
+        return 0.0, 0.0
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    megabytes = used.ru_maxrss / (1e6 if sys.platform == "darwin" else 1e3)
+    return (used.ru_utime + used.ru_stime) / CORES, megabytes
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

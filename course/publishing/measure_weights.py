@@ -1,0 +1,92 @@
+"""Measure the course's weights again: `python -m course.publishing.measure_weights`.
+
+Writes `evaluation.json`, `per_corpus.json` and `next_sentences.json` beside them, from nothing but
+them and the texts of the catalogue: the documents that were held out, and texts of other kinds.
+"""
+
+import json
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from bertlab._files import write_atomically
+from bertlab.data.corpora import Documents, documents, split
+from bertlab.model import BertForPreTraining, load_pretrained
+from bertlab.model.pretrained import BERTLAB_MINI, BERTLAB_MINI_PLANTED, load_tokenizer
+from bertlab.pretraining.batches import PretrainingData
+from bertlab.pretraining.token_store import write_corpora
+from bertlab.training.corpus import names
+from bertlab.training.evaluation import Evaluation, evaluate
+from bertlab.training.next_sentences import (
+    NextSentenceRow,
+    answers,
+    next_sentence_rows,
+    save_rows,
+)
+
+OTHER_KINDS = ("lee", "plots")  # news and film plots, of which nothing was read
+
+
+def measure(model_folder: Path, text_folder: Path) -> Evaluation:
+    """Write the files of a model, measured on the weights as they are read; returns the first.
+
+    text_folder: for the texts' tokens.
+    """
+    model = load_pretrained(model_folder, BertForPreTraining)
+    sides = held_out_documents(model_folder)
+    held_out = _data(model_folder, sides, text_folder)
+    measured = evaluate(model, held_out)
+    write_json(model_folder / "evaluation.json", measured.as_dict())
+    each = {
+        name: evaluate(model, _data(model_folder, {name: side}, text_folder)).as_dict()
+        for name, side in sides.items()
+    }
+    write_json(model_folder / "per_corpus.json", each)
+    rows = next_sentence_rows(model, held_out)
+    for name in OTHER_KINDS:
+        _, right = answers(model, data_of(model_folder, [name], text_folder).epoch(0))
+        kind = f"any document of another kind: {name}"
+        rows.append(NextSentenceRow(kind, float(right.mean()), len(right)))
+    save_rows(rows, model_folder / "next_sentences.json")
+    return measured
+
+
+def data_of(model_folder: Path, corpora: list[str], folder: Path) -> PretrainingData:
+    """All documents of some corpora, as the model's own exam was made of its held-out ones."""
+    return _data(model_folder, {name: documents(name) for name in corpora}, folder)
+
+
+def held_out_data(model_folder: Path, folder: Path) -> PretrainingData:
+    """The documents that the training of a model held out, in batches as there."""
+    return _data(model_folder, held_out_documents(model_folder), folder)
+
+
+def held_out_documents(model_folder: Path) -> dict[str, Documents]:
+    """The documents that the training of a model held out, by their corpus."""
+    settings = json.loads((model_folder / "training.json").read_text(encoding="utf-8"))
+    share = settings["validation"]
+    return {name: split(documents(name), share)[1] for name in names(settings["corpus"])}
+
+
+def write_json(path: Path, values: dict) -> None:
+    """Indented, so that a change can be read."""
+    write_atomically(path, json.dumps(values, indent=2) + "\n")
+
+
+def _data(model_folder: Path, corpora: dict, folder: Path) -> PretrainingData:
+    settings = json.loads((model_folder / "training.json").read_text(encoding="utf-8"))
+    tokenizer = load_tokenizer(model_folder)
+    store = write_corpora(corpora, tokenizer, folder / "+".join(corpora))
+    return PretrainingData(
+        store,
+        tokenizer,
+        max_length=settings["max_length"],
+        batch_size=settings["batch_size"],
+        seed=settings["training"]["seed"],
+        drop_last=False,
+    )
+
+
+if __name__ == "__main__":
+    for weights in (BERTLAB_MINI, BERTLAB_MINI_PLANTED):
+        with TemporaryDirectory() as folder:
+            print(weights.name, measure(weights, Path(folder)))

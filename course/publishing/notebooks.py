@@ -1,0 +1,55 @@
+"""The normal form of a notebook, so that a change in git shows what was changed and no more.
+
+`make format` (or `python -m course.publishing.notebooks`) rewrites the lectures and the solutions.
+"""
+
+import sys
+from pathlib import Path
+
+import nbformat
+
+from bertlab._files import write_atomically
+from course import ROOT
+
+KEPT_IN_CELLS = ("bertlab", "nbgrader", "tags")
+KERNEL = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
+
+
+def written_notebooks() -> list[Path]:
+    """Every notebook that people write; `exercises/` is generated and left as it comes."""
+    found = [*ROOT.glob("lectures/*.ipynb"), *ROOT.glob("solutions/*/*.ipynb")]
+    return sorted(path for path in found if ".ipynb_checkpoints" not in path.parts)
+
+
+def normal_form(notebook: nbformat.NotebookNode) -> str:
+    """The text to store: no outputs, no execution counts, only the metadata that mean something.
+
+    Raises ValueError if a cell has no id or two cells share one: give cells ids by hand.
+    """
+    ids = [cell.get("id") for cell in notebook.cells]
+    for number, id in enumerate(ids):
+        if not id or ids.index(id) != number:
+            raise ValueError(f"cell {number} needs an id that no other cell has; got {id!r}")
+    for cell in notebook.cells:
+        cell.metadata = {key: cell.metadata[key] for key in KEPT_IN_CELLS if key in cell.metadata}
+        if cell.cell_type == "code":
+            cell.outputs, cell.execution_count = [], None
+    kept = {key: notebook.metadata[key] for key in ("bertlab",) if key in notebook.metadata}
+    notebook.metadata = {**kept, "kernelspec": KERNEL, "language_info": {"name": "python"}}
+    notebook.nbformat, notebook.nbformat_minor = 4, 5
+    nbformat.validate(notebook)
+    return nbformat.writes(notebook).rstrip("\n") + "\n"
+
+
+def main() -> int:
+    """Rewrite what is not in normal form; names each file that changes."""
+    for path in written_notebooks():
+        text = normal_form(nbformat.read(path, as_version=4))
+        if text != path.read_text(encoding="utf-8"):
+            write_atomically(path, text)
+            print(f"normal form: {path.relative_to(ROOT)}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

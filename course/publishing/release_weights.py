@@ -1,0 +1,65 @@
+"""Make weights for the course from a finished run.
+
+`python -m course.publishing.release_weights RUN FOLDER` writes them.
+
+Half precision, as `load_pretrained` and `transformers` read it, with what it was trained on, how
+that went, and how good it is. Only the words around these figures, README.md, are written by hand.
+"""
+
+import argparse
+from dataclasses import asdict
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from bertlab.model import BertForPreTraining, load_pretrained, save_pretrained
+from bertlab.training.corpus import open_corpus
+from bertlab.training.evaluation import Evaluation
+from bertlab.training.metrics import MetricsFile, Row, read_metrics
+from bertlab.training.settings import RunSettings
+from bertlab.viz import training_curves
+from course.publishing.measure_weights import measure, write_json
+
+EVERY = 10  # steps between the rows of training that are kept
+
+
+def release(run: Path, target: Path) -> Evaluation:
+    """Write the weights, settings, figures and curves of a run; returns the figures.
+
+    They are measured on the weights as they will be read, rounded to half precision.
+
+    Raises FileNotFoundError if the run has not come to its end.
+    """
+    settings, corpus = RunSettings.load(run), open_corpus(run / "corpus")
+    model = load_pretrained(run / "model", BertForPreTraining).half()
+    save_pretrained(model, target, corpus.tokenizer)
+    write_json(target / "training.json", asdict(settings))
+    with TemporaryDirectory() as folder:
+        measured = measure(target, Path(folder))
+    rows = thinned(read_metrics(run / "metrics.jsonl"))
+    (target / "metrics.jsonl").unlink(missing_ok=True)
+    metrics = MetricsFile(target / "metrics.jsonl")
+    for row in rows:
+        metrics.append(row)
+    vocab_size = len(corpus.tokenizer.vocab)
+    training_curves(rows, vocab_size=vocab_size, title=target.name).save(target / "curves.png")
+    return measured
+
+
+def thinned(rows: list[Row]) -> list[Row]:
+    """All evaluations and every tenth step, rounded: the shape of the curves is kept."""
+    return [
+        {
+            name: round(value, 7) if isinstance(value, float) else value
+            for name, value in row.items()
+        }
+        for row in rows
+        if row["kind"] == "held-out" or row["step"] % EVERY == 0
+    ]
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("run", type=Path, help="folder of a run of `python -m bertlab pretrain`")
+    parser.add_argument("folder", type=Path, help="in bertlab/weights, gets weights and figures")
+    options = parser.parse_args()
+    print(release(options.run, options.folder))

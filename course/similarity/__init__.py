@@ -1,0 +1,1 @@
+"""Whose code is like whose."""
