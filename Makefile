@@ -60,7 +60,7 @@ exercises: $(COURSE) ## make the students' notebooks anew from solutions/
 grading: $(GRADING) data ## set up what the instructor's commands need (course/README.md)
 
 setups: ## every documented way to set up, each in a clean environment (about an hour, 3 GB)
-	$(PYTHON) -m tests.clean_setups
+	$(PYTHON) -m tests.house.clean_setups
 
 format: $(TEST) ## put code and notebooks into their normal form
 	$(BIN) -m ruff check --fix --quiet . || true
@@ -79,18 +79,18 @@ $(BIN):
 	         "Say which one to use: make lab PYTHON=python3.12"; exit 1; }
 	$(PYTHON) -m venv $(VENV)
 
-$(COURSE): $(BIN) pyproject.toml constraints.txt
-	$(BIN) -m pip install --disable-pip-version-check --quiet -c constraints.txt -e ".[course]"
+$(COURSE): $(BIN) pyproject.toml course/pyproject.toml constraints.txt
+	$(BIN) -m pip install --disable-pip-version-check --quiet -c constraints.txt -e . -e ./course
 	@touch $(COURSE)
 
 $(GRADING): $(COURSE)
-	$(BIN) -m pip install --disable-pip-version-check --quiet -c constraints.txt -e ".[grading]"
+	$(BIN) -m pip install --disable-pip-version-check --quiet -c constraints.txt -e . -e "./course[grading]"
 	@touch $(GRADING)
 
 $(BOOK): $(COURSE)
-	$(BIN) -m pip install --disable-pip-version-check --quiet -c constraints.txt -e ".[book]"
+	$(BIN) -m pip install --disable-pip-version-check --quiet -c constraints.txt -e . -e "./course[book]"
 	@touch $(BOOK)
 
 $(TEST): $(COURSE)
-	$(BIN) -m pip install --disable-pip-version-check --quiet -c constraints.txt -e ".[test]"
+	$(BIN) -m pip install --disable-pip-version-check --quiet -c constraints.txt -e . -e "./course[test]"
 	@touch $(TEST)

@@ -18,7 +18,7 @@ from hypothesis import settings
 from bertlab import data
 
 ROOT = Path(__file__).resolve().parent.parent
-LECTURES = "tests/test_lectures.py"
+LECTURES = "tests/lectures/test_lectures.py"
 LONG = ("slow", "notebooks", "browser")  # markers
 
 # The same examples in every run, and no deadline: speed is not what these tests are about.

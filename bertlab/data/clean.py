@@ -4,6 +4,8 @@ import html
 import re
 from collections.abc import Callable, Iterable
 
+from bertlab.data.fetching import DataError
+
 # Sections that hold lists of links and books, not prose; what follows the first one goes too.
 END_SECTIONS = re.compile(
     r"^==+\s*(see also|notes|references|further reading|external links|bibliography|sources|"
@@ -73,8 +75,16 @@ def tidy(text: str) -> str:
 
 
 def split_sentences(paragraphs: Iterable[str]) -> list[str]:
-    """Cut paragraphs into sentences, with syntok; nothing but white space is lost."""
-    from syntok import segmenter
+    """Cut paragraphs into sentences, with syntok; nothing but white space is lost.
+
+    Raises DataError if syntok is not installed.
+    """
+    try:
+        from syntok import segmenter
+    except ImportError as error:
+        raise DataError(
+            "cutting text into sentences needs syntok; run: pip install 'bertlab[data]'"
+        ) from error
 
     sentences = []
     for paragraph in paragraphs:

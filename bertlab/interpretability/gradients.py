@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
 import torch
-from scipy.stats import kendalltau
 from torch import Tensor, nn
 
 from bertlab.interpretability.checks import check_one_text, encoder_of
@@ -95,6 +94,8 @@ def rank_agreement(a: Tensor | Sequence[float], b: Tensor | Sequence[float]) -> 
             "rank_agreement: a and b must be as long as each other, [N] with N at least 2; "
             f"got {list(a.shape)} and {list(b.shape)}; flatten() makes one row of a table"
         )
+    from scipy.stats import kendalltau  # a second to import, for this alone
+
     return float(kendalltau(a.numpy(), b.numpy()).statistic)
 
 

@@ -8,13 +8,15 @@ Source: Abnar & Zuidema (2020), "Quantifying Attention Flow in Transformers", se
 """
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import torch
-from scipy import sparse
-from scipy.sparse.csgraph import maximum_flow
 from torch import Tensor
 
 from bertlab.interpretability.checks import check_attentions
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_matrix
 
 UNITS = 10**9  # a capacity of 1, in the whole numbers that SciPy's flow counts
 
@@ -79,14 +81,18 @@ def attention_flow(attentions: Sequence[Tensor], query: int) -> Tensor:
         raise ValueError(
             f"attention_flow: query must be a token from 0 to {length - 1}; got {query}"
         )
+    from scipy.sparse.csgraph import maximum_flow
+
     pipes = _pipes(layers)
     top = len(layers) * length + query
     flows = [maximum_flow(pipes, top, word).flow_value / UNITS for word in range(length)]
     return torch.tensor(flows, dtype=torch.float32)
 
 
-def _pipes(layers: Sequence[Tensor]) -> sparse.csr_matrix:
+def _pipes(layers: Sequence[Tensor]) -> "csr_matrix":
     """Capacities between (layer, token) and (layer below, token); node = layer * L + token."""
+    from scipy.sparse import csr_matrix
+
     length = layers[0].shape[-1]
     rows, columns, capacities = [], [], []
     for number, attention in enumerate(layers):
@@ -97,4 +103,4 @@ def _pipes(layers: Sequence[Tensor]) -> sparse.csr_matrix:
         capacities.append((mixed.flatten() * UNITS).round().int())
     size = (len(layers) + 1) * length
     edges = (torch.cat(rows).numpy(), torch.cat(columns).numpy())
-    return sparse.csr_matrix((torch.cat(capacities).numpy(), edges), shape=(size, size))
+    return csr_matrix((torch.cat(capacities).numpy(), edges), shape=(size, size))

@@ -4,18 +4,15 @@
 - `training_curves.py`, `fill_mask_bars.py`: how a training goes, and what the model guesses
 - `pictures.py`, `heatmaps.py`: matplotlib pictures with words for whoever cannot see them
 - `frames.py`: a page of its own inside a notebook; on it stand `flipbooks.py` (pages drawn by
-  Python behind a slider), `merge_steppers.py`, `merge_races.py`, `scaling.py`, `positions.py`,
-  `token_paths.py`, `decodings.py`, `masking.py`, `head_flipbooks.py`
+  Python behind a slider) and `head_flipbooks.py`
 - `head_views.py`, `model_views.py`, `neuron_views.py`: BertViz, offline, on frames
-- `parameter_calculators.py`: sizes to choose, on a frame that computes by itself
-- `text_boxes.py`: a box to type in and what Python answers; `playgrounds.py`: what the tokenizers
-  make of it; `fill_mask_explorers.py`: what a model reads into its gaps
+- `text_boxes.py`: a box to type in and what Python answers; `fill_mask_explorers.py`: what a model
+  reads into its gaps
 - `heat_tables.py`: heat maps that a frame draws anew; on them stand `head_explorers.py` (any head
   of a text that you type) and `head_galleries.py` (all heads, sorted)
 - `rollouts.py`, `saliency.py`: attention over all layers, and beside the gradient
 """
 
-from bertlab.viz.decodings import beam_flipbook, decoding_flipbook
 from bertlab.viz.fill_mask_bars import fill_mask_bars
 from bertlab.viz.fill_mask_explorers import fill_mask_explorer
 from bertlab.viz.flipbooks import flipbook, flipbook_grid
@@ -25,21 +22,13 @@ from bertlab.viz.head_flipbooks import head_flipbook
 from bertlab.viz.head_galleries import head_gallery
 from bertlab.viz.head_views import head_view, translation_head_view
 from bertlab.viz.heatmaps import attention_heads, attention_heatmap, heatmap
-from bertlab.viz.masking import masking_rolls
-from bertlab.viz.merge_races import merge_race
-from bertlab.viz.merge_steppers import merge_stepper
 from bertlab.viz.model_views import model_view, translation_model_view
 from bertlab.viz.neuron_views import neuron_view, translation_neuron_view
-from bertlab.viz.parameter_calculators import parameter_calculator
 from bertlab.viz.pictures import Picture, bars, lines
-from bertlab.viz.playgrounds import TokenizerPlayground, tokenizer_playground
-from bertlab.viz.positions import position_explorer
 from bertlab.viz.rollouts import rollout_bars, rollout_heatmaps
 from bertlab.viz.saliency import saliency_bars
-from bertlab.viz.scaling import softmax_scaling, softmax_temperature
 from bertlab.viz.text import Rendered, show_source, table, token_boxes
 from bertlab.viz.text_boxes import TextBox, text_box
-from bertlab.viz.token_paths import TokenPath, follow_token, token_path
 from bertlab.viz.training_curves import LiveCurves, live_curves, training_curves
 
 __all__ = [
@@ -49,18 +38,13 @@ __all__ = [
     "Picture",
     "Rendered",
     "TextBox",
-    "TokenPath",
-    "TokenizerPlayground",
     "attention_heads",
     "attention_heatmap",
     "bars",
-    "beam_flipbook",
-    "decoding_flipbook",
     "fill_mask_bars",
     "fill_mask_explorer",
     "flipbook",
     "flipbook_grid",
-    "follow_token",
     "frame",
     "head_explorer",
     "head_flipbook",
@@ -70,24 +54,15 @@ __all__ = [
     "heatmap",
     "lines",
     "live_curves",
-    "masking_rolls",
-    "merge_race",
-    "merge_stepper",
     "model_view",
     "neuron_view",
-    "parameter_calculator",
-    "position_explorer",
     "rollout_bars",
     "rollout_heatmaps",
     "saliency_bars",
     "show_source",
-    "softmax_scaling",
-    "softmax_temperature",
     "table",
     "text_box",
     "token_boxes",
-    "token_path",
-    "tokenizer_playground",
     "training_curves",
     "translation_head_view",
     "translation_model_view",

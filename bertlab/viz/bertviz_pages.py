@@ -1,7 +1,7 @@
 """What BertViz's views share here: its scripts without a server, small numbers, and a limit.
 
 BertViz asks a server for require.js, d3 and jQuery. Where it gets no answer, no line is drawn.
-Here d3 comes from mpld3 and jQuery from nbgrader, which ship them; `bertviz_pages.js` stands in
+Here d3 comes from mpld3 and jQuery from XStatic-jQuery, which ship them; `bertviz_pages.js` stands in
 for require.js. BertViz's own scripts do the rest, with a few of their functions declared again
 (`head_view.js`, `model_view.js`, `neuron_view.js`): the slow ones, and those that know neither a
 dark page nor a keyboard. BertViz writes every number with 20 characters, and again for each pair of
@@ -23,10 +23,7 @@ from torch import Tensor
 from bertlab.viz.frames import Frame, frame, read_asset
 
 D3 = ("mpld3", "js/d3.v5.min.js")
-JQUERY = (
-    "nbgrader",
-    "server_extensions/formgrader/static/node_modules/jquery/dist/jquery.slim.min.js",
-)
+JQUERY = ("xstatic.pkg.jquery", "data/jquery.slim.min.js")
 ROOT = "bertviz"
 DIGITS = np.frombuffer(
     b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/", dtype=np.uint8
@@ -110,7 +107,7 @@ def shipped_script(package: str, path: str) -> str:
 
 
 _MISSING = (
-    "the views of BertViz need {}, which is not installed; run: pip install 'bertlab[course]'"
+    "the views of BertViz need {}, which is not installed; run: pip install 'bertlab[viz]'"
 )
 
 

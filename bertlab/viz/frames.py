@@ -95,9 +95,9 @@ def frame(
     return Frame(page, title, alt, height)
 
 
-def read_asset(name: str) -> str:
-    """A style sheet or script that lies beside this module."""
-    return files("bertlab.viz").joinpath(name).read_text(encoding="utf-8")
+def read_asset(name: str, package: str = "bertlab.viz") -> str:
+    """A style sheet or script that lies in a package."""
+    return files(package).joinpath(name).read_text(encoding="utf-8")
 
 
 def script_tag(source: str) -> str:

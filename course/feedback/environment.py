@@ -9,7 +9,7 @@ from importlib import metadata
 from packaging.requirements import Requirement
 
 OLDEST_PYTHON = (3, 11)
-INSTALL = "run `make lab`, or `pip install -c constraints.txt -e .[course]`, in the course's folder"
+INSTALL = "run `make lab`, or `pip install -c constraints.txt -e . -e ./course`, in its folder"
 
 
 @dataclass(frozen=True)
@@ -58,16 +58,16 @@ def python_version() -> Finding:
     return Finding("Python", sys.version_info >= OLDEST_PYTHON, platform.python_version(), advice)
 
 
-def packages(distribution: str = "bertlab") -> Iterator[Finding]:
-    """Every package that the `course` extra of `distribution` asks for, and its version."""
+def packages(distribution: str = "bertlab-course", *extras: str) -> Iterator[Finding]:
+    """Every package that a distribution of ours asks for, also for its extras, and its version."""
     for line in metadata.requires(distribution) or []:
         requirement = Requirement(line)
-        extras = ("", "course", "pretrained")
         if requirement.marker and not any(
-            requirement.marker.evaluate({"extra": e}) for e in extras
+            requirement.marker.evaluate({"extra": extra}) for extra in ("", *extras)
         ):
             continue
-        if requirement.name == distribution:  # an extra that includes another one
+        if requirement.name == "bertlab":
+            yield from packages(requirement.name, *requirement.extras)
             continue
         try:
             found = metadata.version(requirement.name)

@@ -30,7 +30,7 @@ from course.settings import printable
 from course.similarity.sources import LONGEST, Work, code_cells, read_works
 
 # Independent right solutions of all our assignments are alike by at most 45 %, and none has a
-# function that is 80 % of one of the library's; tests/test_similarity.py measures both.
+# function that is 80 % of one of the library's; the tests measure both.
 THRESHOLD, TAKEN = 0.6, 0.8
 # The shortest piece that counts, in characters of bare code: between students, and in a function.
 PAIRS, FUNCTIONS = 25, 20

@@ -30,6 +30,7 @@ SMALL_PAGE = [
     """
 import torch
 from bertlab import viz
+from course import widgets
 
 tokens = "[CLS] the </script> cat [SEP]".split()
 generator = torch.Generator().manual_seed(1)
@@ -37,7 +38,7 @@ attentions = [torch.rand(1, 3, 5, 5, generator=generator).softmax(-1) for _ in r
 """,
     "viz.head_view(attentions, tokens)",
     "viz.head_view(attentions, tokens, layer=1, heads=[2])",
-    'viz.merge_stepper({"cost": 2, "best": 2, "men": 1}, [("s", "t"), ("m", "e")])',
+    'widgets.merge_stepper({"cost": 2, "best": 2, "men": 1}, [("s", "t"), ("m", "e")])',
     "viz.head_flipbook(attentions, tokens)",
     "viz.attention_heatmap(attentions[0][0, 0], tokens)",
 ]

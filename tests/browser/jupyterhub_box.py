@@ -50,7 +50,7 @@ def why_not() -> str | None:
         import jupyterhub  # noqa: F401
 
         return None
-    return 'JupyterHub is not installed; run: pip install -e ".[hub]"'
+    return 'JupyterHub is not installed; run: pip install -e . -e "./course[hub]"'
 
 
 @dataclass(frozen=True)

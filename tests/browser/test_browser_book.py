@@ -4,7 +4,7 @@ import nbformat
 import pytest
 from playwright.sync_api import expect
 
-from bertlab import viz
+from course import widgets
 from course.publishing.book import write_site
 
 pytestmark = pytest.mark.browser
@@ -26,7 +26,7 @@ def page_of(title, text, *outputs):
 def first_page(tmp_path_factory):
     """Two lectures with a frame, a plot and maths, made into a book; its first page."""
     folder = tmp_path_factory.mktemp("book")
-    stepper = viz.merge_stepper({"cost": 2, "best": 2, "men": 1}, [("s", "t"), ("m", "e")])
+    stepper = widgets.merge_stepper({"cost": 2, "best": 2, "men": 1}, [("s", "t"), ("m", "e")])
     picture = '<img alt="a plot" src="data:image/gif;base64,R0lGODlhAQABAAAAACw=">'
     text = "It is $\\sqrt{d}$.\n\n<details><summary>Why?</summary>\n\nFor $x^2$.\n\n</details>"
     pages = {

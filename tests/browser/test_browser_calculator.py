@@ -3,8 +3,8 @@
 import pytest
 
 from bertlab.model import BertConfig, count_parameters
-from bertlab.viz import parameter_calculator
-from bertlab.viz.parameter_calculators import INPUTS, PRESETS
+from course.widgets import parameter_calculator
+from course.widgets.parameter_calculators import INPUTS, PRESETS
 
 pytestmark = pytest.mark.browser
 

@@ -61,7 +61,7 @@ def follow(tab, lab, keep_screenshot):
     """`follow("04_attention", use, last)` runs a lecture and uses it, in JupyterLab and exported.
 
     last: the id of the cell with the last view that is used; what stands behind it is left out,
-    for `tests/test_lectures.py` runs the whole page.
+    for `tests/lectures/test_lectures.py` runs the whole page.
     """
 
     def run(name, use, last):

@@ -11,7 +11,7 @@ pytestmark = pytest.mark.browser
 # Two tokenizers of few lines; the second one knows no capitals, and cuts bytes.
 SOURCE = r"""
 from types import SimpleNamespace
-from bertlab import viz
+from course import widgets
 
 class Letters:
     def encode(self, text, *, add_special_tokens=True):
@@ -29,7 +29,7 @@ class Bytes:
             offsets=[(i, i + 1) for _, i in found],
         )
 
-viz.tokenizer_playground({"Letters": Letters(), "Bytes": Bytes()}, "a cat")
+widgets.tokenizer_playground({"Letters": Letters(), "Bytes": Bytes()}, "a cat")
 """
 
 

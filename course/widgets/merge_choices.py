@@ -1,0 +1,133 @@
+"""What a criterion sees and chooses at each merge: the numbers behind `merge_races.py`."""
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import log
+
+from bertlab.tokenizers.learning import TieBreak, learn_merges
+from bertlab.tokenizers.likelihood import SCORED
+from bertlab.tokenizers.merges import count_pairs
+from bertlab.tokenizers.pieces import first_alphabet, glue
+from bertlab.tokenizers.ranking import learn_by_score
+from course.widgets.merge_steppers import Pair, Symbols, merge_all
+
+
+@dataclass(frozen=True)
+class Score:
+    """What a criterion knows about a pair, and the value that it compares."""
+
+    n_ab: int
+    n_a: int
+    n_b: int
+    value: float
+
+
+@dataclass(frozen=True)
+class State:
+    """Where a criterion stands after `step` merges; `scores` has its best pair first."""
+
+    criterion: str
+    step: int
+    words: Mapping[Symbols, int]
+    pieces: Counter[str]
+    scores: dict[Pair, Score]
+    next_pair: Pair | None
+    before: "State | None"
+
+    @property
+    def tokens(self) -> str:
+        """How many tokens the corpus has, in words."""
+        total = self.pieces.total()
+        return f"{total:,} token{'' if total == 1 else 's'}"
+
+    @property
+    def log_likelihood(self) -> float:
+        """The sum of n_x ln(n_x / n) over all pieces x, in nats."""
+        total = self.pieces.total()
+        return sum(count * log(count / total) for count in self.pieces.values())
+
+
+def run(
+    words: Mapping[Symbols, int], criterion: str, steps: int, tie_break: TieBreak = "lowest-id"
+) -> list[State]:
+    """The states after 0, 1, ... `steps` merges; fewer if nothing is left to join.
+
+    The library's own training chooses the merges; the scores are counted anew each time.
+
+    >>> [state.next_pair for state in run({("m", "##e", "##n"): 1}, "likelihood", 2)]
+    [('m', '##e'), ('me', '##n'), None]
+    """
+    vocab, merges = _learn(words, criterion, steps + 1, tie_break)
+    sign = 1 if tie_break == "lowest-id" else -1
+    states: list[State] = []
+    for step, next_pair in enumerate([*merges, None][: steps + 1]):
+        scores = sorted(
+            score_pairs(words, criterion).items(),
+            key=lambda item: (-item[1].value, *(sign * vocab[piece] for piece in item[0])),
+        )
+        before = states[-1] if states else None
+        pieces = _count_pieces(words)
+        states.append(State(criterion, step, words, pieces, dict(scores), next_pair, before))
+        if next_pair is not None:
+            words = merge_all(words, next_pair, join_pair)
+    return states
+
+
+def score_pairs(words: Mapping[Symbols, int], criterion: str) -> dict[Pair, Score]:
+    """Count all pairs of the words anew, and say what the criterion thinks of each.
+
+    >>> score_pairs({("m", "##e", "##n"): 2}, "likelihood")["##e", "##n"]
+    Score(n_ab=2, n_a=2, n_b=2, value=0.5)
+    """
+    pieces = _count_pieces(words)
+    scores = {}
+    for pair, count in count_pairs(words).items():
+        a, b = pair
+        n_ab = count
+        # a a a holds a a twice, but can be joined once; the likelihood is of what stands.
+        if a == b and criterion != "likelihood":
+            n_ab = sum(n * (len(word) - len(join_pair(word, pair))) for word, n in words.items())
+        if criterion == "frequency":
+            value = count
+        else:
+            made = pieces[glue(a, b)]
+            value = SCORED[criterion].score(
+                n_ab, pieces[a], pieces[b], pieces.total(), made, a == b
+            )
+        scores[pair] = Score(n_ab, pieces[a], pieces[b], value)
+    return scores
+
+
+def join_pair(pieces: Symbols, pair: Pair) -> Symbols:
+    """Glue every occurrence of `pair`, from left to right.
+
+    >>> join_pair(("m", "##e", "##n"), ("m", "##e"))
+    ('me', '##n')
+    """
+    joined: list[str] = []
+    for piece in pieces:
+        if joined and (joined[-1], piece) == pair:  # what was just glued is longer than pair[0]
+            joined[-1] = glue(*pair)
+        else:
+            joined.append(piece)
+    return tuple(joined)
+
+
+def _learn(
+    words: Mapping[Symbols, int], criterion: str, merges: int, tie_break: TieBreak
+) -> tuple[dict[str, int], list[Pair]]:
+    """Learn at least so many merges, unless nothing is left; ids are `WordPiece.train`'s."""
+    vocab = {piece: id for id, piece in enumerate(first_alphabet(words))}
+    size = len(vocab) + merges
+    if criterion == "frequency":
+        return learn_merges(words, vocab, size, tie_break=tie_break, join=glue)
+    return learn_by_score(words, vocab, size, SCORED[criterion], tie_break=tie_break)[:2]
+
+
+def _count_pieces(words: Mapping[Symbols, int]) -> Counter[str]:
+    pieces: Counter[str] = Counter()
+    for word, count in words.items():
+        for piece in word:
+            pieces[piece] += count
+    return pieces

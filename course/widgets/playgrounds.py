@@ -1,0 +1,233 @@
+"""Type a text and see how several tokenizers cut it, all at once.
+
+The pieces are plain HTML that Python draws, so they are there without a kernel, too. Only the
+box to type in is a widget: whenever it changes, the library's tokenizers run again and Python
+draws the pieces anew. No tokenizer is written a second time in JavaScript.
+"""
+
+import html
+import unicodedata
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Protocol
+
+from bertlab.viz.frames import read_asset
+from bertlab.viz.text import Rendered
+from bertlab.viz.text_boxes import TextBox, sendable
+
+LONGEST = 2_000  # characters; more pieces than that are slow to draw and nobody reads them
+UNKNOWN = ("[UNK]", "<unk>")
+HINT = (
+    "Point at a piece, or go there with the Tab key, to see its token, its id and where it starts "
+    "and ends, counted as in text[start:end]. If the pieces no longer follow what you type, run "
+    "the cell again."
+)
+
+
+class Encoded(Protocol):
+    """What a tokenizer makes of a text: three lists of the same length."""
+
+    @property
+    def ids(self) -> Sequence[int]:
+        """One id a token."""
+
+    @property
+    def tokens(self) -> Sequence[str]:
+        """The tokens as the vocabulary spells them."""
+
+    @property
+    def offsets(self) -> Sequence[tuple[int, int]]:
+        """For each token the characters of the text that it covers, (start, end)."""
+
+
+class TextEncoder(Protocol):
+    """Anything that encodes as `bertlab.tokenizers` do."""
+
+    def encode(self, text: str, *, add_special_tokens: bool = True) -> Encoded:
+        """Turn `text` into ids, tokens and offsets."""
+
+
+@dataclass(frozen=True, repr=False)
+class TokenizerPlayground:
+    """A box to type in and the pieces below it; made by `tokenizer_playground`."""
+
+    tokenizers: Mapping[str, TextEncoder]
+    text: str
+
+    def show(self, text: str) -> Rendered:
+        """The pieces that each tokenizer makes of `text`, as HTML and as plain text."""
+        shown = text[:LONGEST]
+        note = ""
+        if len(text) > LONGEST:
+            note = f"Only the first {LONGEST:,} of {len(text):,} characters are cut and counted."
+        rows = [_row(name, encoder, shown) for name, encoder in self.tokenizers.items()]
+        notes = "".join(f"<p>{sentence}</p>" for sentence in (note, HINT) if sentence)
+        style = read_asset("playground.css", __package__)
+        markup = (
+            f'<div class="bertlab-playground"><style>{style}</style>'
+            f'{"".join(row.html for row in rows)}<div class="notes">{notes}</div></div>'
+        )
+        plain = "\n".join([*(row.text for row in rows), *([note] if note else [])])
+        return Rendered(sendable(markup), sendable(plain))
+
+    def __repr__(self) -> str:
+        return repr(self.show(self.text))
+
+    def _ipython_display_(self) -> None:
+        TextBox(self.show, self.text, "Type here", on_enter=False, rows=3)._ipython_display_()
+
+
+def tokenizer_playground(tokenizers: Mapping[str, TextEncoder], text: str) -> TokenizerPlayground:
+    """A box to type in, and below it the text as each of `tokenizers` cuts it.
+
+    tokenizers: what to call each one, and the tokenizer itself, which must have
+    `encode(text, add_special_tokens=False)`; text: what stands in the box at first.
+
+    Raises ValueError if there is no tokenizer, if one cannot encode, or if `text` is no string.
+    """
+    if not tokenizers:
+        raise ValueError("tokenizer_playground: tokenizers must hold at least one; it is empty")
+    for name, encoder in tokenizers.items():
+        if isinstance(encoder, type) or not callable(getattr(encoder, "encode", None)):
+            raise ValueError(
+                f"tokenizer_playground: tokenizers[{name!r}] must be a trained tokenizer with "
+                f"a method `encode`; got {encoder!r}"
+            )
+    if not isinstance(text, str):
+        raise ValueError(f"tokenizer_playground: text must be a string; got {type(text).__name__}")
+    return TokenizerPlayground(MappingProxyType(dict(tokenizers)), text)
+
+
+@dataclass
+class _Piece:
+    """Characters of the text that are drawn together, and the tokens that cover them."""
+
+    start: int
+    end: int
+    tokens: list[tuple[str, int]]  # with their ids
+
+    def touches(self, start: int, end: int) -> bool:
+        """Whether a token from `start` to `end` cannot be drawn apart from this piece."""
+        shares = start < self.end
+        # A token without characters of its own has no place of its own either.
+        empty = start == self.end and (start == end or self.start == self.end)
+        return shares or empty
+
+
+def _row(name: str, encoder: TextEncoder, text: str) -> Rendered:
+    """What one tokenizer makes of the text, under its name."""
+    try:
+        encoding = encoder.encode(text, add_special_tokens=False)
+        pieces = _group(encoding)
+    except ValueError as error:
+        body = f'<p class="problem"><strong>Not encoded.</strong> {html.escape(str(error))}</p>'
+        return Rendered(_section(name, "", body), f"{name}: not encoded. {error}")
+    count = _count(len(encoding.tokens), len(text.split()))
+    body = (
+        f'<div class="text" dir="auto" translate="no" role="group" '
+        f'aria-label="{html.escape(f"{name}: {count}")}">{_draw(text, pieces)}</div>'
+    )
+    tokens = " | ".join(_visible(token) for token in encoding.tokens)
+    return Rendered(_section(name, count, body), f"{name} ({count}): {tokens}".rstrip())
+
+
+def _group(encoding: Encoded) -> list[_Piece]:
+    """Tokens with characters of their own, each a piece; those that share some, one together.
+
+    Byte-level BPE may cut one character into several tokens, which then all cover it.
+    """
+    pieces: list[_Piece] = []
+    for id, token, (start, end) in zip(
+        encoding.ids, encoding.tokens, encoding.offsets, strict=True
+    ):
+        if pieces and pieces[-1].touches(start, end):
+            pieces[-1].end = max(pieces[-1].end, end)
+            pieces[-1].tokens.append((token, id))
+        else:
+            pieces.append(_Piece(start, end, [(token, id)]))
+    return pieces
+
+
+def _draw(text: str, pieces: Sequence[_Piece]) -> str:
+    """The text with coloured pieces; what no token covers stays as it is."""
+    drawn, here = [], 0
+    for number, piece in enumerate(pieces):
+        drawn.append(_characters(text[here : piece.start]))
+        drawn.append(_mark(text[piece.start : piece.end], piece, number))
+        here = piece.end
+    return "".join([*drawn, _characters(text[here:])])
+
+
+def _mark(covered: str, piece: _Piece, number: int) -> str:
+    """One coloured piece. The words about it stand in attributes, so they are copied nowhere."""
+    lines = [f"{_visible(token)}   id {id}" for token, id in piece.tokens]
+    kind, label = ("even" if number % 2 == 0 else "odd"), ""
+    if len(lines) > 1:
+        label = f"{len(lines)} tokens"
+        lines.insert(0, f"{label} share this:")
+    if any(token in UNKNOWN for token, _ in piece.tokens):
+        kind, label = f"{kind} unknown", "unknown"
+        lines.append("unknown: not in the vocabulary")
+    lines.append(f"characters {piece.start} to {piece.end}")
+    kind += _direction(covered) + (" labelled" if label else "")
+    spoken = ", ".join(line.replace("   ", ", ").rstrip(":") for line in lines)
+    return (
+        f'<span class="piece {kind}" tabindex="0" role="img" '
+        f'aria-label="{html.escape(spoken)}" data-tip="{html.escape(chr(10).join(lines))}">'
+        f"{_characters(covered)}{f'<sub>{label}</sub>' if label else ''}</span>"
+    )
+
+
+def _direction(text: str) -> str:
+    """Which way a piece reads, if that is clear, as a class for the style sheet.
+
+    >>> _direction("low"), _direction("לום"), _direction(" - ")
+    (' ltr', ' rtl', '')
+    """
+    kinds = {unicodedata.bidirectional(character) for character in text}
+    to_the_left, to_the_right = kinds & {"R", "AL"}, kinds & {"L", "EN", "AN"}
+    if to_the_left and not to_the_right:
+        return " rtl"
+    return " ltr" if to_the_right and not to_the_left else ""
+
+
+def _section(name: str, count: str, body: str) -> str:
+    head = f"<strong>{html.escape(name)}</strong> <span>{count}</span>"
+    return f'<section><div class="head">{head}</div>{body}</section>'
+
+
+def _count(tokens: int, words: int) -> str:
+    """How many tokens, and how many for each word that stands between white space."""
+    count = f"{tokens:,} token{'' if tokens == 1 else 's'}"
+    return f"{count}, {tokens / words:.2f} per word" if words else count
+
+
+def _characters(text: str) -> str:
+    """Text as markup; the style sheet makes its white space visible."""
+    return "".join(_character(character) for character in text)
+
+
+def _character(character: str) -> str:
+    if character == "\n":
+        return '<span class="newline">\n</span>'
+    if character == "\t" or (character.isspace() and character >= " "):
+        return f'<span class="{"tab" if character == chr(9) else "blank"}">{character}</span>'
+    return html.escape(_visible(character))
+
+
+def _visible(token: str) -> str:
+    """A token in one line, with signs for white space and control characters."""
+    return "".join(map(_sign, token))
+
+
+def _sign(character: str) -> str:
+    """
+    >>> _sign("a"), _sign(" "), _sign(chr(10)), _sign(chr(0))
+    ('a', '␣', '↵', '␀')
+    """
+    if character in " \n\t":
+        return {" ": "␣", "\n": "↵", "\t": "⇥"}[character]
+    if character < " ":
+        return chr(0x2400 + ord(character))  # Unicode's pictures of control characters
+    return "␡" if character == "\x7f" else character

@@ -1,0 +1,242 @@
+"""Follow one token through a BERT: what each half of each layer makes of its vector."""
+
+import html
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+from torch.nn import functional as F
+
+from bertlab.model.bert import Bert
+from bertlab.model.heads import BertForPreTraining
+from bertlab.tokenizers.tokenizer import Tokenizer
+from bertlab.viz.flipbooks import bar, flipbook
+from bertlab.viz.frames import Frame, read_asset
+from course.widgets.way_maps import principal_components, way_map
+
+ATTENDED_SHOWN = 5
+COSINE = "cosine with each word's row in the embedding table"
+PROBABILITY = "probability by the MLM head, which was trained for the last layer only (logit lens)"
+
+
+class TokenStep(NamedTuple):
+    """The vectors after one half of a layer, or after the embeddings."""
+
+    name: str
+    vectors: Tensor  # [L, D], of all tokens
+    attention: Tensor | None  # [H, L], where the followed token looked, if it just did
+
+
+@dataclass(frozen=True)
+class TokenPath:
+    """One token's way through a model; made by `follow_token`."""
+
+    tokens: list[str]
+    place: int  # of the followed token
+    steps: tuple[TokenStep, ...]
+    words: tuple[list[tuple[str, float]], ...]  # for each step the nearest words, best first
+    measure: str  # what the number beside a word is
+
+    @property
+    def token(self) -> str:
+        """The followed token."""
+        return self.tokens[self.place]
+
+    @property
+    def vectors(self) -> Tensor:
+        """The token's vector after each step, [S, D], on the CPU."""
+        return torch.stack([step.vectors[self.place] for step in self.steps]).cpu()
+
+    @property
+    def cosines(self) -> list[float]:
+        """For each step the cosine of the token's vector with the one it started as."""
+        return F.cosine_similarity(self.vectors, self.vectors[:1], dim=-1).tolist()
+
+
+def follow_token(
+    model: Bert | BertForPreTraining,
+    tokenizer: Tokenizer,
+    text: str,
+    token: str | int,
+    *,
+    pair: str | None = None,
+    neighbours: int = 5,
+) -> TokenPath:
+    """Run the model in evaluation mode and keep what happens to one token.
+
+    token: as the tokenizer writes it, or its position if it occurs more than once; pair: a second
+    text; neighbours: how many words are looked up after each step. With a `Bert` these are the
+    rows of the embedding table with the highest cosine; a `BertForPreTraining` has its MLM head
+    guess the word instead, also in the middle, for which the head was not trained (logit lens).
+
+    Raises ValueError if the text has no such token or several, if model and tokenizer do not
+    belong together, or if the text is too long.
+
+    Source of the logit lens: nostalgebraist (2020), "interpreting GPT: the logit lens".
+    """
+    if not isinstance(model, Bert | BertForPreTraining):
+        raise ValueError(
+            f"follow_token: model must be a Bert or BertForPreTraining; got {type(model).__name__}"
+        )
+    bert = model if isinstance(model, Bert) else model.bert
+    if len(tokenizer.vocab) != bert.config.vocab_size:
+        raise ValueError(
+            f"follow_token: tokenizer must have as many words as the model has embeddings, "
+            f"{bert.config.vocab_size:,}; got {len(tokenizer.vocab):,}; do they belong together?"
+        )
+    if not 1 <= neighbours <= bert.config.vocab_size:
+        raise ValueError(
+            f"follow_token: neighbours must be 1 to {bert.config.vocab_size:,}; got {neighbours}"
+        )
+    encoding = tokenizer.encode(text, pair)
+    place = _find(encoding.tokens, token)
+    device = bert.embeddings.token.weight.device
+    ids = torch.tensor([encoding.ids], device=device)  # [1, L]
+    segment_ids = torch.tensor([encoding.segment_ids], device=device)
+    was_training = model.training
+    model.eval()
+    try:
+        with torch.no_grad():
+            steps = tuple(_steps(bert, ids, segment_ids, place))
+            scores, measure = _score_words(model, torch.stack([s.vectors[place] for s in steps]))
+    finally:
+        model.train(was_training)
+    word_of = {id: word for word, id in tokenizer.vocab.items()}
+    best = scores.topk(neighbours, dim=-1)  # of [S, N_V]
+    words = tuple(
+        [(word_of[id], value) for id, value in zip(ids, values, strict=True)]
+        for ids, values in zip(best.indices.tolist(), best.values.tolist(), strict=True)
+    )
+    return TokenPath(encoding.tokens, place, steps, words, measure)
+
+
+def token_path(
+    model: Bert | BertForPreTraining,
+    tokenizer: Tokenizer,
+    text: str,
+    token: str | int,
+    *,
+    pair: str | None = None,
+    neighbours: int = 5,
+    title: str | None = None,
+    alt: str | None = None,
+) -> Frame:
+    """Flip through a model, half a layer a page, and watch what becomes of one token.
+
+    A page shows the way so far in the two directions in which the vector moves most (principal
+    components), its cosine with where it started, the tokens it attended to most (mean of all
+    heads) and the words nearest to it. Arguments and errors as in `follow_token`; alt: the pages
+    in words, otherwise sentences are made.
+    """
+    path = follow_token(model, tokenizer, text, token, pair=pair, neighbours=neighbours)
+    places, shares = principal_components(path.vectors)  # [S, 2]
+    stops = ["start", *(name for layer in range(len(path.steps) // 2) for name in ("", f"{layer}"))]
+    cosines = path.cosines
+    labels = [
+        f"{_capital(step.name)}: cosine {cosine:.2f} with its start, nearest word {words[0][0]}"
+        for step, cosine, words in zip(path.steps, cosines, path.words, strict=True)
+    ]
+    pages = [
+        f'<div class="step">{way_map(places, stops, number, shares)}'
+        f"<div>{_cosine(cosines[number])}{_attended(path, number)}{_nearest(path, number)}</div>"
+        "</div>"
+        for number in range(len(path.steps))
+    ]
+    return flipbook(
+        pages,
+        labels,
+        title=title or f"The way of “{path.token}” through {len(path.steps) // 2} layers",
+        alt=alt
+        or (
+            f"{len(pages)} pages follow the token {path.token} of: {' '.join(path.tokens)}. Each "
+            "has a map of the way that its vector takes, a bar for the cosine with the first "
+            f"vector, and lists of tokens attended to and of nearest words. First page: "
+            f"{labels[0]}. Last page: {labels[-1]}."
+        ),
+        css=read_asset("token_path.css", __package__),
+    )
+
+
+def _steps(bert: Bert, ids: Tensor, segment_ids: Tensor, place: int) -> Iterator[TokenStep]:
+    """`Bert.forward` with `EncoderLayer.forward` written out, to stop halfway in each layer."""
+    x = bert.embeddings(ids, segment_ids)  # [1, L, D]
+    yield TokenStep("embeddings", x[0], None)
+    for number, layer in enumerate(bert.layers):
+        attended, probabilities = layer.attention(
+            x, causal=bert.config.causal, output_attentions=True
+        )
+        x = layer.attention_norm(x + attended)
+        yield TokenStep(f"layer {number}, after attention", x[0], probabilities[0, :, place])
+        x = layer.feed_forward_norm(x + layer.feed_forward(x))
+        yield TokenStep(f"layer {number}, after feed-forward", x[0], None)
+
+
+def _score_words(model: Bert | BertForPreTraining, path: Tensor) -> tuple[Tensor, str]:
+    """[S, D] -> a score for every word after every step, [S, N_V], and what the score is."""
+    if isinstance(model, Bert):
+        table = model.embeddings.token.weight  # [N_V, D]
+        return F.normalize(path, dim=-1) @ table.T / table.norm(dim=-1), COSINE
+    table = model.bert.embeddings.token.weight
+    return model.mlm_head(path, table).softmax(dim=-1), PROBABILITY
+
+
+def _find(tokens: list[str], token: str | int) -> int:
+    """The position of the token that is meant."""
+    listed = ", ".join(f"{number} {name}" for number, name in enumerate(tokens))
+    if isinstance(token, int):
+        if not 0 <= token < len(tokens):
+            raise ValueError(
+                f"follow_token: token must be a position from 0 to {len(tokens) - 1}; got {token}; "
+                f"the tokens are: {listed}"
+            )
+        return token
+    places = [number for number, name in enumerate(tokens) if name == token]
+    if not places:
+        raise ValueError(
+            f"follow_token: token must be one of the text's tokens, as the tokenizer writes it; "
+            f"got {token!r}; the tokens are: {listed}"
+        )
+    if len(places) > 1:
+        raise ValueError(
+            f"follow_token: token {token!r} stands at the positions "
+            f"{', '.join(map(str, places))}; say which one: token={places[0]}"
+        )
+    return places[0]
+
+
+def _cosine(cosine: float) -> str:
+    return _rows("Cosine with its start", [("", cosine, f"{cosine:.2f}")])
+
+
+def _attended(path: TokenPath, number: int) -> str:
+    attention = path.steps[number].attention
+    if attention is None:
+        before = "tables alone" if number == 0 else "each token by itself"
+        return f"<h2>Attended to most</h2><p>Nothing here: {before}.</p>"
+    top = attention.mean(dim=0).topk(min(ATTENDED_SHOWN, len(path.tokens)))  # of the H heads
+    rows = [
+        (f"{path.tokens[key]} · {key}", share, f"{100 * share:.0f} %")
+        for share, key in zip(top.values.tolist(), top.indices.tolist(), strict=True)
+    ]
+    return _rows("Attended to most (mean of the heads)", rows)
+
+
+def _nearest(path: TokenPath, number: int) -> str:
+    rows = [(word, value, f"{value:.2f}") for word, value in path.words[number]]
+    return _rows(f"Nearest words: {path.measure}", rows)
+
+
+def _rows(heading: str, rows: Sequence[tuple[str, float, str]]) -> str:
+    """Bars from 0 to 1; a negative cosine has none."""
+    body = "".join(
+        f'<tr><th scope="row" class="token">{html.escape(name)}</th>'
+        f"<td>{bar(min(1.0, max(0.0, value)))}</td><td>{text}</td></tr>"
+        for name, value, text in rows
+    )
+    return f"<h2>{html.escape(heading)}</h2><table><tbody>{body}</tbody></table>"
+
+
+def _capital(name: str) -> str:
+    return name[0].upper() + name[1:]

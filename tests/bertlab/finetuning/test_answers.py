@@ -1,0 +1,236 @@
+"""An answer comes back as the very characters it was; scores as SQuAD's own script has them."""
+
+import pytest
+import torch
+from hypothesis import assume, example, given
+from hypothesis import strategies as st
+
+from bertlab.finetuning.answers import (
+    NO_ANSWER,
+    answer_targets,
+    best_answer,
+    best_span,
+    passage_tokens,
+    windows,
+)
+from bertlab.finetuning.scores import answer_scores, exact_match, normalize_answer, token_f1
+from bertlab.finetuning.tagging import words_of
+from bertlab.tokenizers.normalize import CHUNK, normalize
+from tests.bertlab.finetuning.test_tagging import CASED, UNCASED, texts, tokenizers
+
+QUESTION = "play ace?"
+PASSAGE = "Plays ease playing, a play"  # words of one piece or several
+
+
+def certain(n_tokens, first, last):
+    """Logits of a model that is sure of where an answer starts and ends."""
+    logits = torch.randn(n_tokens, 2, generator=torch.Generator().manual_seed(0))
+    logits[first, 0] += 20
+    logits[last, 1] += 20
+    return logits
+
+
+@pytest.mark.slow
+@given(texts, texts, tokenizers, st.data())
+@example("[SEP]", "\u200bplay e\u0301\u200b \u200b 한국[MASK]\u0301", CASED, None)
+@example("[SEP]", "\u200bplay e\u0301\u200b \u200b 한국[MASK]\u0301", UNCASED, None)
+def test_an_answer_comes_back_to_the_character(question, passage, tokenizer, data):
+    words = words_of(passage, tokenizer)
+    assume(words)
+    encoding = tokenizer.encode(question, passage)
+    pairs = [(i, j) for i in range(len(words)) for j in range(i, len(words))]
+    for first, last in pairs if data is None else [data.draw(st.sampled_from(pairs))]:
+        answer = (words[first][0], words[last][1])
+        targets = answer_targets(encoding, passage, answer)
+        logits = certain(len(encoding), *targets)
+        assert best_span(logits, encoding, passage, max_tokens=1_000) == answer
+
+
+@pytest.mark.slow
+@given(texts, texts, tokenizers, st.data())
+def test_any_stretch_comes_back_inside_whole_tokens(question, passage, tokenizer, data):
+    start = data.draw(st.integers(0, len(passage)))
+    end = data.draw(st.integers(0, len(passage)))
+    assume(any(word[0] < end and start < word[1] for word in words_of(passage, tokenizer)))
+    encoding = tokenizer.encode(question, passage)
+    tokens = passage_tokens(encoding)
+    covered = [
+        n for n in tokens if max(start, encoding.offsets[n][0]) < min(end, encoding.offsets[n][1])
+    ]
+    assume(covered)  # else it is a dropped character alone
+    targets = answer_targets(encoding, passage, (start, end))
+    assert targets == (covered[0], covered[-1])
+    found = best_span(certain(len(encoding), *targets), encoding, passage, max_tokens=1_000)
+    assert found[0] <= encoding.offsets[covered[0]][0]
+    assert found[1] >= encoding.offsets[covered[-1]][1]
+
+
+@pytest.mark.slow
+@given(texts, texts, tokenizers, st.integers(1, 12), st.integers(1, 12), st.data())
+def test_windows_find_the_answer_wherever_it_stands(q, passage, tokenizer, room, stride, data):
+    words = words_of(passage, tokenizer)
+    assume(words and stride <= room)
+    word = data.draw(st.sampled_from(words))
+    encoding = tokenizer.encode(q, passage)
+    n_passage = len(passage_tokens(encoding))
+    parts = windows(encoding, len(encoding) - n_passage + room, stride)
+    assert all(len(part) <= len(encoding) - n_passage + room for part in parts)
+    seen = [n for part in parts for n in zip(part.offsets, part.ids, strict=True)]
+    assert set(seen) == set(zip(encoding.offsets, encoding.ids, strict=True))
+    targets = [answer_targets(part, passage, word) for part in parts]
+    whole = answer_targets(encoding, passage, word)
+    assume(whole[1] - whole[0] < min(room, room - stride + 1))  # it fits into an overlap
+    assert any(target != NO_ANSWER for target in targets)
+    logits = [certain(len(part), *target) for part, target in zip(parts, targets, strict=True)]
+    found = best_answer(logits, parts, passage, max_tokens=1_000, threshold=-torch.inf)
+    assert found == word
+
+
+def test_targets_are_tokens_of_the_passage():
+    encoding = UNCASED.encode("play", "ace, play ace")
+    tokens = encoding.tokens
+    first, last = answer_targets(encoding, "ace, play ace", (5, 9))
+    assert "".join(tokens[first : last + 1]).replace("##", "") == "play"
+    assert first > tokens.index("[SEP]")
+    assert answer_targets(encoding, "ace, play ace", None) == NO_ANSWER == (0, 0)
+    middle = answer_targets(encoding, "ace, play ace", (6, 7))  # an answer may begin in a token
+    assert first <= middle[0] <= middle[1] <= last
+
+
+def test_a_window_without_the_whole_answer_has_none():
+    passage = "a b c d e f g"
+    encoding = UNCASED.encode("e", passage)
+    parts = windows(encoding, max_length=7, stride=2)  # room for three of the seven
+    assert [part.tokens[3:-1] for part in parts] == [list("abc"), list("cde"), list("efg")]
+    assert all(part.tokens[:3] == ["[CLS]", "e", "[SEP]"] for part in parts)
+    assert all(part.segment_ids == [0, 0, 0, 1, 1, 1, 1] for part in parts)
+    assert [answer_targets(part, passage, (4, 5)) for part in parts] == [(5, 5), (3, 3), (0, 0)]
+    assert [answer_targets(part, passage, (4, 7)) for part in parts] == [(0, 0), (3, 4), (0, 0)]
+    assert len(windows(encoding, max_length=11)) == 1
+
+
+def test_the_best_span_by_hand():
+    passage = "a b c"  # tokens: [CLS] e [SEP] a b c [SEP]
+    encoding = UNCASED.encode("e", passage)
+    logits = torch.zeros(7, 2)
+    logits[:, 0] = torch.tensor([1.0, 9, 9, 0, 3, 4, 9])  # starts; nines are no passage
+    logits[:, 1] = torch.tensor([2.0, 9, 9, 5, 4, 1, 9])  # ends
+    # a-a 5, a-b 4, a-c 1, b-b 7, b-c 4, c-c 5; the end at a is before the start at c
+    assert best_span(logits, encoding, passage) == (2, 3)
+    assert best_span(logits, encoding, passage, threshold=3.9) == (2, 3)  # 7 > 3 + 3.9
+    assert best_span(logits, encoding, passage, threshold=4.0) is None  # 7 = 3 + 4
+    logits[5, 1] = 8  # b-c 11, c-c 12; a-c 8
+    assert best_span(logits, encoding, passage) == (4, 5)
+    logits[4, 0] = 6  # b-c 14
+    assert best_span(logits, encoding, passage) == (2, 5)
+    assert best_span(logits, encoding, passage, max_tokens=1) == (4, 5)
+
+
+def test_windows_are_judged_together():
+    passage = "a b c d"
+    encoding = UNCASED.encode("e", passage)
+    parts = windows(encoding, max_length=6, stride=2)
+    logits = [torch.zeros(6, 2), torch.zeros(6, 2)]
+    logits[0][0] = torch.tensor([2.0, 3.0])  # no answer: 5
+    logits[1][0] = torch.tensor([1.0, 1.0])  # no answer: 2
+    logits[1][4] = torch.tensor([2.0, 2.0])  # d: 4
+    assert best_answer(logits, parts, passage) == (6, 7)
+    assert best_answer(logits, parts, passage, threshold=2) is None
+    assert best_span(logits[0], parts[0], passage) is None
+
+
+def test_no_passage_no_answer():
+    encoding = UNCASED.encode("ace", " \u200b ")
+    assert answer_targets(encoding, " \u200b ", None) == NO_ANSWER
+    assert best_span(torch.zeros(len(encoding), 2), encoding, " \u200b ") is None
+
+
+@pytest.mark.slow
+def test_dropped_characters_are_those_that_normalisation_drops():
+    from bertlab.finetuning.answers import _dropped
+
+    for number in range(0x10000):
+        character = chr(number)
+        assert _dropped(character) == (normalize(f"a{character}b") == "ab"), hex(number)
+        assert not (_dropped(character) and not CHUNK.match(character)), hex(number)
+
+
+PAIR = UNCASED.encode(QUESTION, PASSAGE)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: answer_targets(UNCASED.encode("a"), "a", (0, 1)), "of a question and a passage"),
+        (lambda: answer_targets(PAIR, PASSAGE, (3, 3)), r"0 <= start < end <= 26.*got \(3, 3\)"),
+        (lambda: answer_targets(PAIR, PASSAGE, (-1, 3)), r"got \(-1, 3\)"),
+        (lambda: answer_targets(PAIR, PASSAGE, (3, 27)), r"got \(3, 27\)"),
+        (lambda: answer_targets(PAIR, PASSAGE, (5, 6)), r"\(5, 6\) of the passage are ' '"),
+        (
+            lambda: best_span(torch.zeros(4, 2), PAIR, PASSAGE),
+            r"logits must be \[\d+, 2\].*\[4, 2\]",
+        ),
+        (
+            lambda: best_span(torch.zeros(len(PAIR), 2), PAIR, PASSAGE, max_tokens=0),
+            "max_tokens must be at least 1; got 0",
+        ),
+        (lambda: best_answer([], [], PASSAGE), "for each of 0 windows, at least one"),
+        (lambda: best_answer([], [PAIR], PASSAGE), "for each of 1 windows"),
+        (lambda: windows(UNCASED.encode("a"), 9), "of a question and a passage"),
+        (lambda: windows(PAIR, 5), r"stride must be from 1 to the -\d+ tokens"),
+        (lambda: windows(PAIR, len(PAIR) - 2, 0), "stride must be from 1"),
+        (lambda: windows(PAIR, len(PAIR) - 2, 99), "stride must be from 1 .*got 99"),
+        (lambda: answer_scores([], []), "at least one; got 0"),
+        (lambda: answer_scores(["a"], []), "each of 0 questions"),
+    ],
+)
+def test_what_does_not_fit_is_refused(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()
+
+
+def test_one_string_is_not_a_list_of_answers():
+    with pytest.raises(TypeError, match="list of strings"):
+        exact_match("castle", "castle")
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [  # worked by hand from the rules of SQuAD's evaluation script
+        ("The Castle!", "castle"),
+        ("  an  apple\ta day ", "apple day"),
+        ("theatre another", "theatre another"),
+        ("June 30, 1881", "june 30 1881"),
+        ("U.S.", "us"),
+        ("state-of-the-art", "stateoftheart"),  # punctuation goes first
+        ("Rosa’s", "rosa’s"),  # only ASCII punctuation goes
+        ("A", ""),
+    ],
+)
+def test_answers_are_normalized_as_in_squad(text, expected):
+    assert normalize_answer(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("guess", "answers", "exact", "f1"),
+    [  # worked by hand
+        ("the castle", ["castle", "forest"], 1, 1),
+        ("old castle", ["the castle"], 0, 2 / 3),  # precision 1/2, recall 1
+        ("the the the", ["castle"], 0, 0),
+        ("a b b", ["b b b c"], 0, 2 * (2 / 2) * (2 / 4) / (2 / 2 + 2 / 4)),  # "a" goes
+        ("June 30", ["June 30, 1881", "June"], 0, 4 / 5),
+        (None, [], 1, 1),
+        ("", [], 1, 1),
+        ("castle", [], 0, 0),
+        (None, ["castle"], 0, 0),
+        ("forest", ["castle"], 0, 0),
+    ],
+)
+def test_exact_match_and_f1_by_hand(guess, answers, exact, f1):
+    assert exact_match(guess, answers) == exact
+    assert token_f1(guess, answers) == pytest.approx(f1)
+
+
+def test_scores_are_means_over_the_questions():
+    scores = answer_scores(["castle", "old castle", None], [["castle"], ["castle"], ["castle"]])
+    assert scores == pytest.approx((1 / 3, (1 + 2 / 3) / 3))

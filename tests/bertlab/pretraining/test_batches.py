@@ -1,0 +1,334 @@
+"""Batches: their layout, their holes, and that each can be made again on its own."""
+
+from itertools import combinations, islice, pairwise
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import binom, chisquare
+
+from bertlab.pretraining.batches import MULTIPLE, Batch, Position, PretrainingData
+from bertlab.pretraining.masking import Masking
+from bertlab.tokenizers.wordpiece import BERT_SPECIAL_TOKENS, WordPiece
+from tests.bertlab.pretraining.numbered_stores import (
+    document_of,
+    numbered_store,
+    store_in_memory,
+    word_tokenizer,
+)
+
+PAD, UNK, CLS, SEP, MASK = range(5)
+CERTAIN = 1e-6  # a chance so small that it means an error (the seeds are fixed besides)
+
+
+@pytest.fixture(scope="module")
+def numbered(tmp_path_factory):
+    """A store in which every token is a word of its own, and its tokenizer."""
+    generator = np.random.default_rng(3)
+    sizes = generator.integers(2, 20, size=60)
+    lengths = [generator.integers(1, 15, size=size).tolist() for size in sizes]
+    return numbered_store(lengths, tmp_path_factory.mktemp("store"))
+
+
+@pytest.fixture(scope="module")
+def data(numbered):
+    return PretrainingData(*numbered, max_length=40, batch_size=8)
+
+
+def true_ids(batch):
+    """The ids without holes."""
+    ids = batch.ids.clone()
+    ids[batch.predict] = batch.words
+    return ids
+
+
+def same(one, two):
+    return all(torch.equal(a, b) for a, b in zip(one, two, strict=True))
+
+
+def holes(epoch):
+    """Of all pairs of an epoch: their true ids -> which of them are hidden."""
+    return {
+        tuple(ids[mask].tolist()): predict[mask].tolist()
+        for batch in epoch
+        for ids, mask, predict in zip(true_ids(batch), *batch[2:4], strict=True)
+    }
+
+
+def test_a_row_is_what_the_tokenizer_makes_of_the_two_texts(data, numbered):
+    tokenizer = numbered[1]
+    for batch in islice(data.epoch(0), 5):
+        for ids, segments, mask in zip(true_ids(batch), *batch[1:3], strict=True):
+            first, second = (ids == SEP).nonzero().flatten().tolist()
+            texts = tokenizer.decode(ids[:first]), tokenizer.decode(ids[first:second])
+            expected = tokenizer.encode(*texts)
+            n = len(expected)
+            assert ids[:n].tolist() == expected.ids
+            assert segments[:n].tolist() == expected.segment_ids
+            assert mask.tolist() == [True] * n + [False] * (len(ids) - n)
+            assert not ids[n:].any()
+            assert not segments[n:].any()
+
+
+@pytest.mark.slow
+@given(
+    st.lists(st.lists(st.integers(1, 20), min_size=2, max_size=9), min_size=2, max_size=9),
+    st.integers(5, 50),
+    st.integers(1, 9),
+    st.booleans(),
+    st.integers(0, 2**40),
+)
+def test_laws_of_batches(lengths, max_length, batch_size, bucket, seed):
+    tokenizer = word_tokenizer(sum(map(sum, lengths)))
+    data = PretrainingData(
+        store_in_memory(lengths, tokenizer=tokenizer),
+        tokenizer,
+        max_length=max_length,
+        batch_size=batch_size,
+        bucket=bucket,
+        seed=seed,
+        drop_last=False,
+    )
+    epoch = data.epoch(1)
+    rows = 0
+    for batch in epoch:
+        n, width = batch.ids.shape
+        rows += n
+        used = batch.attention_mask.sum(1)
+        assert batch.segment_ids.shape == batch.predict.shape == (n, width)
+        assert width == min(max_length, -(-int(used.max()) // MULTIPLE) * MULTIPLE)
+        assert len(batch.words) == batch.predict.sum()
+        assert not (batch.predict & ~batch.attention_mask).any()
+        special = true_ids(batch) < len(BERT_SPECIAL_TOKENS)
+        assert torch.equal(special.sum(1), 3 + width - used)
+        assert not (special & batch.predict).any()
+        assert batch.next_sentence.shape == (n,)
+        assert [tensor.dtype for tensor in batch] == [
+            *(torch.int64, torch.int64, torch.bool, torch.bool, torch.int64, torch.int64)
+        ]
+    assert rows == len(epoch.pairs)
+    assert len(epoch) == -(-rows // batch_size)
+
+
+def test_next_sentence_says_what_the_pair_is(data, numbered):
+    starts = numbered[0].sentence_starts[numbered[0].document_starts]
+    for batch in data.epoch(2):
+        ids = true_ids(batch)
+        ends = (ids == SEP).long().argmax(1)
+        a, b = ids[:, 1], ids.gather(1, ends[:, None] + 1)[:, 0]
+        of_a, of_b = (np.searchsorted(starts, part - 5, side="right") for part in (a, b))
+        assert ((of_a != of_b) == batch.next_sentence.numpy()).all()
+
+
+def ten_words_store(n_tokens):
+    """Ten ordinary words at random, in sentences of ten tokens; and their tokenizer."""
+    tokenizer = word_tokenizer(10)
+    ids = np.random.default_rng(0).integers(5, 15, size=n_tokens)
+    return store_in_memory([[10] * 50] * (n_tokens // 500), ids, tokenizer), tokenizer
+
+
+def within(count, n, probability):
+    """Whether so many successes are in the bounds of a binomial distribution."""
+    low, high = binom.interval(1 - CERTAIN, n, probability)
+    return low <= count <= high
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("whole_words", [False, True])
+def test_of_a_million_tokens_fifteen_percent_are_hidden_as_published(whole_words):
+    store, tokenizer = ten_words_store(1_200_000)
+    masking = Masking.of(tokenizer, whole_words=whole_words)
+    data = PretrainingData(store, tokenizer, batch_size=256, masking=masking)
+    n = chosen = masked = kept = 0
+    changed = torch.zeros(15, dtype=torch.long)
+    for batch in data.epoch(0):
+        ordinary = true_ids(batch) >= 5
+        assert not (batch.predict & ~ordinary).any()
+        assert torch.equal(batch.ids[~ordinary], true_ids(batch)[~ordinary])
+        read = batch.ids[batch.predict]
+        n, chosen = n + int(ordinary.sum()), chosen + len(read)
+        masked, kept = masked + int((read == MASK).sum()), kept + int((read == batch.words).sum())
+        other = read[(read != MASK) & (read != batch.words)]
+        changed += other.bincount(minlength=15)
+    assert n > 1_000_000
+    assert within(chosen, n, 0.15)
+    assert within(masked, chosen, 0.8)
+    # A random word is the true one by chance once in ten times.
+    assert within(kept, chosen, 0.1 + 0.1 / 10)
+    assert within(int(changed.sum()), chosen, 0.1 * 9 / 10)
+    assert not changed[:5].any()
+    assert chisquare(changed[5:]).pvalue > CERTAIN
+
+
+def test_whole_words_are_never_split():
+    tokens = [*BERT_SPECIAL_TOKENS, "play", "work", "##er", "##ing", "##s"]
+    vocabulary = {token: id for id, token in enumerate(tokens)}
+    tokenizer = WordPiece(vocabulary, (), BERT_SPECIAL_TOKENS)
+    ids = np.random.default_rng(0).integers(5, 10, size=20_000)
+    store = store_in_memory([[10] * 20] * 100, ids, tokenizer)
+    data = PretrainingData(store, tokenizer, masking=Masking.of(tokenizer, whole_words=True))
+    several = 0
+    for batch in data.epoch(0):
+        for ids, predict in zip(true_ids(batch), batch.predict, strict=True):
+            # Truncation may leave a segment to begin in the middle of a word.
+            for (left, right), (hidden, next_hidden) in zip(
+                pairwise(ids.tolist()), pairwise(predict.tolist()), strict=True
+            ):
+                if left >= 5 and right >= 7:
+                    assert hidden == next_hidden
+                    several += hidden
+    assert several > 500
+
+
+@pytest.mark.parametrize("drop_last", [True, False])
+def test_every_pair_of_an_epoch_is_read_once(numbered, drop_last):
+    data = PretrainingData(*numbered, max_length=40, batch_size=8, drop_last=drop_last)
+    epoch = data.epoch(0)
+    everything = PretrainingData(*numbered, max_length=40, batch_size=9999, drop_last=False)
+    planned = len(everything.epoch(0)[0].ids)
+    sizes = sorted(len(batch.ids) for batch in epoch)
+    read = holes(epoch)
+    assert planned % 8  # else there is no last batch to speak of
+    assert len(read) == (planned - planned % 8 if drop_last else planned)
+    assert sizes[1:] == [8] * (len(sizes) - 1)
+    assert sizes[0] == (8 if drop_last else planned % 8)
+
+
+@pytest.mark.slow
+def test_pairs_of_similar_length_share_a_batch_in_no_order():
+    generator = np.random.default_rng(0)
+    lengths = [generator.integers(1, 60, size=2).tolist() for _ in range(1500)]
+    tokenizer = word_tokenizer(sum(map(sum, lengths)))
+    store = store_in_memory(lengths, tokenizer=tokenizer)
+    padding, widths = [], []
+    for bucket in (True, False):
+        epoch = PretrainingData(store, tokenizer, bucket=bucket, batch_size=16).epoch(0)
+        real = sum(int(batch.attention_mask.sum()) for batch in epoch)
+        places = sum(batch.ids.numel() for batch in epoch)
+        padding.append(1 - real / places)
+        widths.append([batch.ids.shape[1] for batch in epoch])
+    assert padding[0] < 0.1 < 0.3 < padding[1]
+    assert abs(np.corrcoef(widths[0], np.arange(len(widths[0])))[0, 1]) < 0.25
+
+
+def test_a_batch_is_a_mixture_of_documents(numbered):
+    data = PretrainingData(*numbered, max_length=20, batch_size=8, bucket=False)
+    documents = [
+        len(set(document_of(numbered[0], true_ids(batch)[:, 1] - 5))) for batch in data.epoch(0)
+    ]
+    assert np.mean(documents) > 6
+
+
+@pytest.mark.slow
+def test_workers_make_the_same_batches(data):
+    n = len(data.epoch(0)) + 4  # into the second epoch
+    alone, helped = (list(islice(data.batches(workers=workers), n)) for workers in (0, 2))
+    for (position, batch), (helped_position, helped_batch) in zip(alone, helped, strict=True):
+        assert position == helped_position
+        assert isinstance(helped_batch, Batch)
+        assert same(batch, helped_batch)
+
+
+def test_from_any_position_the_same_batches_follow(data):
+    n = len(data.epoch(0))
+    everything = [(Position(0, 0), None), *islice(data.batches(), 2 * n)]
+    assert everything[n][0] == Position(1, 0)
+    for done in [*range(0, n, 3), n - 1, n, n + 1]:
+        position = everything[done][0]
+        expected = everything[done + 1 : done + 4]
+        for (after, batch), (same_after, same_batch) in zip(
+            expected, islice(data.batches(Position(*position)), 3), strict=False
+        ):
+            assert after == same_after
+            assert same(batch, same_batch)
+
+
+def test_a_position_that_no_epoch_has_is_refused(data):
+    n = len(data.epoch(0))
+    assert next(data.batches(Position(0, n)))[0] == Position(1, 1)
+    for batch in (n + 1, -1):
+        with pytest.raises(ValueError, match=f"which has {n} batches; got batch {batch}"):
+            next(data.batches(Position(0, batch)))
+
+
+def test_a_batch_can_be_asked_for_alone_and_in_any_order(data):
+    one, two = data.epoch(0), data.epoch(0)
+    in_order = list(one)
+    for index in reversed(range(len(two))):
+        assert same(two[index], in_order[index])
+    assert same(two[-1], in_order[-1])
+    with pytest.raises(IndexError):
+        two[len(two)]
+
+
+def test_another_epoch_has_other_pairs_and_other_masks(numbered):
+    data = PretrainingData(*numbered, max_length=40, batch_size=8)
+    one, two = (holes(data.epoch(number)) for number in (0, 1))
+    both = one.keys() & two.keys()
+    assert 0 < len(both) < len(one) / 2
+    assert sum(one[pair] == two[pair] for pair in both) < len(both) / 4
+
+
+def test_every_batch_of_every_epoch_has_its_holes_elsewhere():
+    data = PretrainingData(*ten_words_store(20_000), max_length=40, batch_size=64)
+    places = [data.epoch(epoch)[index].predict for epoch, index in [(0, 0), (0, 1), (1, 0), (1, 1)]]
+    for one, other in combinations(places, 2):
+        assert one.shape == other.shape
+        assert (one & other).sum() < one.sum() / 2  # by chance 15 % of them
+
+
+def test_another_seed_gives_other_batches(numbered):
+    one, same_again, other = (
+        holes(PretrainingData(*numbered, max_length=40, batch_size=8, seed=seed).epoch(0))
+        for seed in (0, 0, 1)
+    )
+    assert one == same_again
+    assert len(one.keys() & other.keys()) < len(one) / 2
+
+
+@pytest.mark.slow
+@given(st.lists(st.integers(0, 8), max_size=4))
+def test_rows_put_together_are_the_batch(data, cuts):
+    batch = data.epoch(0)[0]
+    edges = sorted([0, *cuts, 8])
+    parts = [batch.rows(start, stop) for start, stop in pairwise(edges)]
+    assert same(map(torch.cat, zip(*parts, strict=True)), batch)
+    for part in parts:
+        assert len(part.words) == part.predict.sum()
+
+
+def test_a_batch_moves_to_a_device_as_a_whole(data):
+    moved = data.epoch(0)[0].to("meta")
+    assert isinstance(moved, Batch)
+    assert {tensor.device.type for tensor in moved} == {"meta"}
+
+
+def test_no_global_random_number_is_drawn(data):
+    torch_state, numpy_state = torch.get_rng_state(), np.random.get_state()[1]
+    list(islice(data.batches(workers=1), 2))
+    list(islice(data.batches(), 2))
+    assert torch.equal(torch.get_rng_state(), torch_state)
+    assert (np.random.get_state()[1] == numpy_state).all()
+
+
+def test_what_cannot_be_made_into_batches_is_refused(numbered):
+    store, tokenizer = numbered
+    whole = PretrainingData(store, tokenizer, batch_size=9999, drop_last=False).epoch(0)
+    assert len(whole) == 1
+    n = len(whole[0].ids)
+    with pytest.raises(ValueError, match=f"at most the number of pairs, {n} in epoch 0; got 9999"):
+        PretrainingData(store, tokenizer, batch_size=9999).epoch(0)
+    with pytest.raises(ValueError, match="batch_size must be at least 1; got 0"):
+        PretrainingData(store, tokenizer, batch_size=0)
+    with pytest.raises(ValueError, match="seed must not be negative; got -1"):
+        PretrainingData(store, tokenizer, seed=-1)
+    for name in ("max_length", "batch_size", "seed"):
+        with pytest.raises(ValueError, match=f"{name} must be an integer; got 16.5"):
+            PretrainingData(store, tokenizer, **{name: 16.5})
+    with pytest.raises(ValueError, match="was written with another tokenizer"):
+        PretrainingData(store, word_tokenizer(3))
+    without = WordPiece({"[UNK]": 0, "a": 1}, (), ("[UNK]",))
+    with pytest.raises(ValueError, match=r"has no \[PAD\]"):
+        PretrainingData(store, without)

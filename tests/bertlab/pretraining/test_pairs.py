@@ -1,0 +1,319 @@
+"""Sentence pairs: what follows what, how often, and that every pair fits."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import binomtest, chisquare, ks_2samp
+
+from bertlab.data import split
+from bertlab.pretraining.negatives import Negatives, own_spans
+from bertlab.pretraining.pairs import (
+    Pairs,
+    cut_document,
+    cut_documents,
+    other_spans,
+    plan_pairs,
+    truncate,
+)
+from bertlab.pretraining.token_store import write_tokens
+from tests.bertlab.pretraining.numbered_stores import (
+    document_of,
+    numbered_documents,
+    numbered_store,
+    store_in_memory,
+    word_tokenizer,
+)
+
+CERTAIN = 1e-6  # a chance so small that it means an error (the seeds are fixed besides)
+LENGTHS = st.lists(
+    st.lists(st.integers(1, 30), min_size=1, max_size=12), min_size=2, max_size=8
+).filter(lambda lengths: any(len(document) > 1 for document in lengths))
+
+
+def rng(seed=0):
+    return np.random.default_rng(seed)
+
+
+def random_lengths(n_documents, seed=0, longest=40):
+    generator = rng(seed)
+    return [
+        generator.integers(1, longest, size=generator.integers(2, 40)).tolist()
+        for _ in range(n_documents)
+    ]
+
+
+def test_b_of_a_next_pair_is_the_continuation_of_a(tmp_path):
+    # Sentences of one token fill a pair exactly, so that nothing is cut off.
+    store, tokenizer = numbered_store([[1] * 50, [1] * 31, [1] * 2] * 20, tmp_path)
+    pairs = plan_pairs(store, 13, rng())
+    for a_start, a_end, b_start, b_end, not_next in zip(*vars(pairs).values(), strict=True):
+        ids = [*store.ids[a_start:a_end], *store.ids[b_start:b_end]]
+        numbers = [int(word[1:]) for word in tokenizer.decode(ids).split()]
+        follows = numbers == list(range(numbers[0], numbers[0] + len(numbers)))
+        in_document_of_a = document_of(store, a_start) == document_of(store, b_start)
+        assert follows == in_document_of_a == (not not_next)
+    assert 0 < pairs.not_next.sum() < len(pairs)
+
+
+@pytest.mark.slow
+@given(LENGTHS, st.integers(5, 60), st.integers(0, 2**32))
+def test_laws_of_pairs(lengths, max_length, seed):
+    store = store_in_memory(lengths)
+    pairs = plan_pairs(store, max_length, rng(seed))
+    assert len(pairs) > 0
+    assert (pairs.lengths <= max_length).all()
+    assert (pairs.a_start < pairs.a_end).all()
+    assert (pairs.b_start < pairs.b_end).all()
+    of_a, of_b = document_of(store, pairs.a_start), document_of(store, pairs.b_start)
+    assert (document_of(store, pairs.a_end - 1) == of_a).all()
+    assert (document_of(store, pairs.b_end - 1) == of_b).all()
+    assert ((of_a != of_b) == pairs.not_next).all()
+    gap = pairs.b_start - pairs.a_end
+    is_next = pairs.not_next == 0
+    assert (gap[is_next] >= 0).all()
+    # Between A and B tokens are missing only where the pair was too long for the room.
+    assert (pairs.lengths[is_next & (gap > 0)] == max_length).all()
+
+
+@pytest.mark.slow
+@given(LENGTHS, st.integers(5, 60), st.integers(0, 2**32))
+def test_the_same_generator_gives_the_same_pairs(lengths, max_length, seed):
+    store = store_in_memory(lengths)
+    one, two = (plan_pairs(store, max_length, rng(seed)) for _ in range(2))
+    assert all(np.array_equal(getattr(one, name), getattr(two, name)) for name in vars(one))
+
+
+@pytest.mark.parametrize(
+    "lengths",
+    [
+        random_lengths(1000),
+        [[60, 60, 60]] * 6000,  # every sentence fills a pair alone
+        [[5, 5]] * 15_000,  # two sentences a document
+        [[200]] * 1000 + [[3, 3, 3]] * 8000,  # many documents have one sentence
+    ],
+)
+def test_half_of_all_pairs_are_next(lengths):
+    pairs = plan_pairs(store_in_memory(lengths), 48, rng())
+    assert len(pairs) > 8000
+    assert binomtest(int(pairs.not_next.sum()), len(pairs)).pvalue > CERTAIN
+    assert abs(pairs.not_next.mean() - 0.5) < 0.02
+
+
+def test_where_b_comes_from_tells_nothing_but_that_it_is_elsewhere():
+    """Every other document is as likely, every sentence of it too, its own never comes."""
+    store = store_in_memory([[2, 3, 4], [1], [5] * 4])
+    n = 90_000
+    start, end = other_spans(store, np.zeros(n, np.int64), np.full(n, 6), rng())
+    # Document 1 has one sentence, at 9; document 2 four, at 10, 15, 20 and 25, up to 30.
+    starts, counts = np.unique(start, return_counts=True)
+    assert starts.tolist() == [9, 10, 15, 20, 25]
+    assert chisquare(counts, n * np.array([1 / 2, *[1 / 8] * 4])).pvalue > CERTAIN
+    expected = {9: 10, 10: 20, 15: 25, 20: 30, 25: 30}  # until there are 6 tokens, or no more
+    assert set(zip(start.tolist(), end.tolist(), strict=True)) == set(expected.items())
+
+
+@pytest.mark.slow
+@given(LENGTHS, st.integers(-5, 80), st.integers(0, 2**32))
+def test_a_stretch_from_elsewhere_ends_with_the_sentence_that_fills_it(lengths, target, seed):
+    store = store_in_memory(lengths)
+    own = rng(seed).integers(len(lengths), size=20)
+    for document, start, end in zip(
+        own, *other_spans(store, own, np.full(20, target), rng(seed)), strict=True
+    ):
+        there = document_of(store, start)
+        assert there != document
+        taken = 0
+        for sentence in range(*store.document_starts[there : there + 2]):
+            if store.sentence_starts[sentence] >= start:
+                taken += store.sentence_starts[sentence + 1] - store.sentence_starts[sentence]
+                if taken >= target:
+                    break
+        assert end - start == taken
+
+
+def divided(lengths, n_corpora):
+    """A store in memory whose documents are of several corpora."""
+    counts = [len(part) for part in np.array_split(np.arange(len(lengths)), n_corpora)]
+    corpora = {f"c{n}": count for n, count in enumerate(counts)}
+    return replace(store_in_memory(lengths), corpora=corpora)
+
+
+@pytest.mark.slow
+@given(LENGTHS, st.integers(1, 4), st.integers(5, 60), st.integers(0, 2**32))
+def test_negatives_of_the_same_corpus_are_from_another_of_its_documents(
+    lengths, n_corpora, max_length, seed
+):
+    store = divided(lengths, n_corpora)
+    pairs = plan_pairs(store, max_length, rng(seed), negatives=Negatives(same_corpus=True))
+    sizes = np.array(list(store.corpora.values()))
+    corpus_of = np.repeat(range(n_corpora), sizes)
+    of_a, of_b = document_of(store, pairs.a_start), document_of(store, pairs.b_start)
+    assert ((of_a != of_b) == pairs.not_next).all()
+    has_others = sizes[corpus_of[of_a]] > 1
+    assert (corpus_of[of_a] == corpus_of[of_b])[has_others].all()
+
+
+@pytest.mark.slow
+@given(LENGTHS, st.integers(5, 60), st.integers(0, 2**32))
+def test_negatives_of_the_same_document_are_neither_a_nor_what_follows(lengths, max_length, seed):
+    store = store_in_memory(lengths)
+    pairs = plan_pairs(store, max_length, rng(seed), negatives=Negatives(same_document=1.0))
+    same = document_of(store, pairs.a_start) == document_of(store, pairs.b_start)
+    near = same & (pairs.not_next == 1)
+    apart = (pairs.b_end <= pairs.a_start) | (pairs.b_start > pairs.a_end)
+    assert apart[near].all()
+    assert same[pairs.not_next == 0].all()
+
+
+def test_half_of_the_negatives_are_of_the_same_document_if_half_are_asked_for():
+    store = divided(random_lengths(1000), 2)
+    pairs = plan_pairs(store, 48, rng(), negatives=Negatives(same_corpus=True, same_document=0.5))
+    not_next = pairs.not_next == 1
+    near = document_of(store, pairs.a_start) == document_of(store, pairs.b_start)
+    share = near[not_next].mean()
+    assert 0.47 < share < 0.51  # a few documents are too short for another place
+    assert binomtest(int(not_next.sum()), len(pairs)).pvalue > CERTAIN
+
+
+def test_every_other_place_of_a_document_is_as_likely():
+    store = store_in_memory([[2] * 4, [3, 2, 2, 3, 4, 5], [2] * 3])
+    n = 60_000
+    # The chunk is the third and the fourth sentence of document 1, tokens 13 to 18; before it
+    # sentences begin at 8 and 11, behind it at 18 and 22.
+    arguments = (np.full(n, number) for number in (1, 13, 18, 6))
+    start, end, found = own_spans(store, *arguments, rng())
+    assert found.all()
+    starts, counts = np.unique(start, return_counts=True)
+    assert starts.tolist() == [8, 11, 18, 22]
+    assert chisquare(counts).pvalue > CERTAIN
+    expected = {8: 13, 11: 13, 18: 27, 22: 27}  # 6 tokens, but nothing of the chunk
+    assert set(zip(start.tolist(), end.tolist(), strict=True)) == set(expected.items())
+
+
+def test_a_chunk_that_is_all_of_its_document_has_no_other_place():
+    store = store_in_memory([[2, 2], [3, 3, 3], [4]])
+    documents, starts, ends = np.array([0, 1, 1]), np.array([0, 4, 7]), np.array([4, 13, 13])
+    *_, found = own_spans(store, documents, starts, ends, np.full(3, 5), rng())
+    assert found.tolist() == [False, False, True]
+
+
+@pytest.mark.parametrize("share", [-0.1, 1.1, float("nan")])
+def test_negatives_with_a_share_that_is_none_are_refused(share):
+    with pytest.raises(ValueError, match="same_document must be from 0 to 1"):
+        Negatives(same_document=share)
+
+
+def chunks_sentence_by_sentence(lengths, room, draws, short_probability):
+    """BERT's way through a document: take sentence after sentence, put some back."""
+    position, sentence, chunk, target = 0, 0, [], None
+    while sentence < len(lengths):
+        if not chunk:
+            short = next(draws) < short_probability if sentence < len(lengths) - 1 else False
+            target = 2 + int(next(draws) * (room - 1)) if short else room
+        chunk.append(lengths[sentence])
+        sentence += 1
+        full = sum(chunk) >= target and len(chunk) >= 2
+        if (full or sentence == len(lengths)) and len(chunk) >= 2:
+            n_a = 1 + int(next(draws) * (len(chunk) - 1))
+            not_next = next(draws) < 0.5
+            a, whole = sum(chunk[:n_a]), sum(chunk)
+            yield position, position + a, position + whole, target, not_next
+            sentence -= (len(chunk) - n_a) * not_next
+            position += a if not_next else whole
+            chunk = []
+
+
+@given(
+    st.lists(st.integers(1, 20), max_size=30),
+    st.integers(2, 60),
+    st.sampled_from([0.0, 0.1, 1.0]),
+    st.integers(0, 2**32),
+)
+def test_a_document_is_cut_as_if_sentence_by_sentence(lengths, room, short_probability, seed):
+    starts = np.cumsum([0, *lengths]).tolist()
+    ours, theirs = (iter(rng(seed).random(500).tolist()) for _ in range(2))
+    expected = chunks_sentence_by_sentence(lengths, room, theirs, short_probability)
+    assert list(cut_document(starts, room, ours, short_probability)) == list(expected)
+
+
+def test_one_pair_in_ten_is_made_shorter_at_random():
+    store = store_in_memory([[1] * 500] * 100)
+    targets = cut_documents(store, 50, rng(), 0.1).target
+    short = targets[targets < 50]
+    assert binomtest(len(short), len(targets), 0.1 * 48 / 49).pvalue > CERTAIN
+    assert (short.min(), short.max()) == (2, 49)
+    assert (cut_documents(store, 50, rng(), 0.0).target == 50).all()
+    assert plan_pairs(store, 53, rng(), 0.0).lengths.max() == 53
+
+
+def test_the_length_of_a_pair_does_not_give_its_relation_away():
+    store = store_in_memory([[1] * 20_000] * 10)
+    pairs = plan_pairs(store, 50, rng(), short_probability=1.0)
+    of_next, of_not_next = (pairs.lengths[pairs.not_next == label] for label in (0, 1))
+    assert min(len(of_next), len(of_not_next)) > 2000
+    assert ks_2samp(of_next, of_not_next).pvalue > CERTAIN
+
+
+def truncate_as_google(a, b, room, generator):
+    """Token by token, as BERT's code does it."""
+    while len(a) + len(b) > room:
+        longer = a if len(a) > len(b) else b
+        longer.pop(0 if generator.random() < 0.5 else -1)
+    return a, b
+
+
+@given(st.integers(1, 60), st.integers(1, 60), st.integers(2, 80))
+def test_the_longer_segment_gives_way(n_a, n_b, room):
+    a, b = truncate_as_google(list(range(n_a)), list(range(n_b)), room, rng())
+    pairs = Pairs(*(np.array([n]) for n in (100, 100 + n_a, 300, 300 + n_b, 0)))
+    kept = truncate(pairs, room, rng())
+    assert (kept.a_end - kept.a_start, kept.b_end - kept.b_start) == (len(a), len(b))
+    assert 100 <= kept.a_start <= kept.a_end <= 100 + n_a
+    assert 300 <= kept.b_start <= kept.b_end <= 300 + n_b
+
+
+def test_front_and_back_give_way_as_often_as_in_bert():
+    n, n_a, n_b, room = 4000, 25, 12, 16  # A loses 17 tokens and B 4
+    pairs = Pairs(*(np.full(n, number) for number in (0, n_a, 100, 100 + n_b, 0)))
+    kept = truncate(pairs, room, rng())
+    generator = rng(1)
+    reference = [
+        truncate_as_google(list(range(n_a)), list(range(100, 100 + n_b)), room, generator)
+        for _ in range(n)
+    ]
+    assert ks_2samp(kept.a_start, [a[0] for a, _ in reference]).pvalue > CERTAIN
+    assert ks_2samp(kept.b_start, [b[0] for _, b in reference]).pvalue > CERTAIN
+    assert binomtest(int(kept.a_start.sum()), 17 * n).pvalue > CERTAIN
+    assert len(np.unique(kept.b_start)) == 5  # 0 to 4 tokens lost at the front
+
+
+def test_pairs_for_validation_are_made_of_validation_documents_alone(tmp_path):
+    documents = numbered_documents([[3, 2, 4, 3]] * 300)
+    sides = split(documents, 0.2)
+    tokenizer = word_tokenizer(3600)
+    held_out = {int(word[1:]) for text in sides[1] for line in text for word in line.split()}
+    store = write_tokens(sides[1], tokenizer, tmp_path)
+    seen = set()
+    for epoch in range(5):
+        pairs = plan_pairs(store, 16, rng(epoch))
+        for start, end in zip(pairs.b_start, pairs.b_end, strict=True):
+            seen |= {int(word[1:]) for word in tokenizer.decode(store.ids[start:end]).split()}
+    assert seen <= held_out
+    assert len(seen) > 100
+
+
+@pytest.mark.parametrize(
+    ("lengths", "max_length", "short_probability", "message"),
+    [
+        ([[3, 3], [3]], 4, 0.1, "max_length must be at least 5.*got 4"),
+        ([[3, 3], [3]], 9, 1.5, "short_probability must be from 0 to 1; got 1.5"),
+        ([[3, 3]], 9, 0.1, "at least two documents.*got 1"),
+        ([[3], [3], [4]], 9, 0.1, "a document of two sentences or more.*its 3 documents"),
+    ],
+)
+def test_what_cannot_be_paired_is_refused(lengths, max_length, short_probability, message):
+    with pytest.raises(ValueError, match=message):
+        plan_pairs(store_in_memory(lengths), max_length, rng(), short_probability)

@@ -1,0 +1,400 @@
+"""Tokenizers' files: what one says is done or refused by name, and damage never gives a traceback.
+
+The reference is Hugging Face's `tokenizers`, which made the files or reads the same ones.
+"""
+
+import copy
+import json
+import warnings
+from collections import Counter
+from random import Random
+
+import pytest
+from tokenizers import Tokenizer, models, normalizers, pre_tokenizers
+
+from bertlab.model import load_tokenizer, save_pretrained
+from bertlab.model.bert import Bert
+from bertlab.model.config import BertConfig
+from bertlab.tokenizers import BPE, ByteBPE, WordPiece
+from bertlab.tokenizers.byte_level import SYMBOL_OF_BYTE
+from tests.bertlab.tokenizers.random_tokenizers import BERT_TOKENS, RandomTokenizers, random_texts
+
+KINDS = [BPE, ByteBPE, WordPiece]
+CORPUS = ["cost best menu men camel", "cost best"]
+SIZES = {BPE: 25, ByteBPE: 265, WordPiece: 40}
+DEEP = "[" * 100_000 + "]" * 100_000
+# Every option of which the random files must have turned up a refusal.
+REFUSED = {
+    *("dropout", "unk_token", "fuse_unk", "byte_fallback", "ignore_merges"),
+    *("continuing_subword_prefix", "end_of_word_suffix", "add_prefix_space", "use_regex"),
+    *("clean_text", "handle_chinese_chars", "normalizer", "pre-tokenizer", "decoder"),
+    *("post-processor", "normalized", "single_word", "lstrip", "rstrip", "special"),
+    "added_tokens",
+}
+
+
+def trained(kind, **options):
+    return kind.train(CORPUS, SIZES[kind], special_tokens=BERT_TOKENS, **options)
+
+
+@pytest.fixture(params=KINDS, ids=lambda kind: kind.__name__)
+def saved(request, tmp_path):
+    """A kind of tokenizer, its file, and what is in it."""
+    path = trained(request.param).save(tmp_path / "tokenizer.json")
+    return request.param, path, json.loads(path.read_text())
+
+
+def read(kind, path, content):
+    """Load a file of ours with other content."""
+    path.write_text(json.dumps(content))
+    with warnings.catch_warnings(record=True):
+        warnings.simplefilter("always")
+        return kind.load(path)
+
+
+def answer(function, *arguments):
+    """What a call returns and what it warns of, or None and the message of its ValueError."""
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        try:
+            return function(*arguments), " ".join(str(warning.message) for warning in told)
+        except ValueError as error:
+            return None, str(error)
+
+
+def same(got, expected):
+    """Whether ids, segments and offsets are equal."""
+    return (got.ids, got.segment_ids, got.offsets) == (
+        expected.ids,
+        expected.type_ids,
+        expected.offsets,
+    )
+
+
+# Hugging Face's files.
+
+
+@pytest.mark.slow
+def test_500_random_files_are_read_alike_or_refused_by_the_options_name(tmp_path):
+    random, path, texts = RandomTokenizers(seed=0), tmp_path / "tokenizer.json", random_texts(50)
+    equal, refused, refused_texts = Counter(), Counter(), Counter()
+    for _ in range(500):
+        kind, made = random.make()
+        made.save(str(path))
+        ours, told = answer(kind.load, path)
+        if ours is None:
+            named = [name for name in random.unusual if name in told]
+            assert named, f"{told}; the file's unusual options are {random.unusual}"
+            refused.update(named[:1])
+            continue
+        assert random.unusual == []
+        assert all(name in told for name in random.left_out)
+        reference = Tokenizer.from_file(str(path))
+        reference.no_truncation()  # `load` has warned of these two
+        reference.no_padding()
+        outcome = equal
+        for number, text in enumerate(texts):
+            pair = texts[number - 1] if number % 5 == 0 else None
+            got, told = answer(ours.encode, text, pair)
+            if got is None:  # theirs drops unknown characters, ours says so
+                assert "[UNK]" not in ours.vocab
+                assert "there is no unk_token" in told
+                outcome = refused_texts
+            else:
+                assert same(got, reference.encode(text, pair))
+        outcome[kind.__name__] += 1
+    print(f"500 random files: {dict(equal)} equal, {refused.total()} refused,", end=" ")
+    print(f"{refused_texts.total()} refused at the first unknown character")
+    assert equal.total() + refused.total() + refused_texts.total() == 500
+    assert min(equal[kind.__name__] for kind in KINDS) >= 50
+    assert set(refused) == REFUSED
+    assert set(refused_texts) == {"BPE"}
+
+
+@pytest.mark.parametrize("kind", [BPE, ByteBPE])
+def test_merges_are_read_as_pairs_and_as_strings(kind, tmp_path):
+    ours = trained(kind)
+    path = ours.save(tmp_path / "tokenizer.json")
+    content = json.loads(path.read_text())
+    content["model"]["merges"] = ["#version: 0.2", *map(" ".join, ours.merges)]
+    assert read(kind, path, content) == ours
+    assert same(ours.encode("menu best"), Tokenizer.from_file(str(path)).encode("menu best"))
+    content["model"]["merges"] = ["m e n"]
+    with pytest.raises(ValueError, match=r"merges must be pairs .* got \('m', 'e', 'n'\)"):
+        read(kind, path, content)
+
+
+def test_an_exchanged_cls_and_sep_are_refused(saved):
+    kind, path, content = saved
+    vocab = content["model"]["vocab"]
+    cls, sep = [[token, vocab[token]] for token in ("[CLS]", "[SEP]")]
+    content["post_processor"] = {"type": "BertProcessing", "sep": sep, "cls": cls}
+    ours = read(kind, path, content)
+    assert same(ours.encode("men", "cost"), Tokenizer.from_file(str(path)).encode("men", "cost"))
+    content["post_processor"] = {"type": "BertProcessing", "sep": cls, "cls": sep}
+    with pytest.raises(ValueError, match="post-processor 'BertProcessing' with cls"):
+        read(kind, path, content)
+    content["post_processor"] = {"type": "BertProcessing", "sep": sep, "cls": ["[CLS]", 0]}
+    with pytest.raises(ValueError, match="post-processor 'BertProcessing' with cls"):
+        read(kind, path, content)
+
+
+def test_an_unknown_token_of_another_name_is_refused_when_loading(tmp_path):
+    path = tmp_path / "tokenizer.json"
+    for unknown, vocab in [("<unk>", {"<unk>": 0, "a": 1}), ("[UNK]", {"a": 0})]:
+        reference = Tokenizer(models.BPE(vocab=vocab, merges=[], unk_token=unknown))
+        reference.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+        reference.save(str(path))
+        with pytest.raises(ValueError, match="model's unk_token"):
+            BPE.load(path)
+    reference = Tokenizer(models.WordPiece({"a": 0}, unk_token="[UNK]"))
+    reference.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+    reference.normalizer = normalizers.BertNormalizer()
+    reference.add_special_tokens(["[UNK]"])
+    reference.save(str(path))
+    with pytest.raises(ValueError, match="must hold its unk_token"):
+        WordPiece.load(path)
+
+
+def test_an_added_token_has_the_id_that_hugging_face_gives_it(saved):
+    kind, path, content = saved
+    size = len(content["model"]["vocab"])
+    for name, id in [("[NEW]", size), ("<s>", size + 1)]:
+        content["added_tokens"].append(content["added_tokens"][0] | {"content": name, "id": id})
+    ours = read(kind, path, content)
+    reference = Tokenizer.from_file(str(path))
+    assert same(ours.encode("a[NEW] <s>men"), reference.encode("a[NEW] <s>men"))
+    content["added_tokens"][-1]["id"] = size + 7
+    with pytest.raises(ValueError, match=f"gives '<s>' the id {size + 7}, but .* as {size + 1}"):
+        read(kind, path, content)
+
+
+def test_truncation_and_padding_are_left_to_the_caller_and_told(saved):
+    kind, path, _ = saved
+    reference = Tokenizer.from_file(str(path))
+    reference.enable_truncation(3)
+    reference.enable_padding(length=8)
+    reference.save(str(path))
+    with pytest.warns(UserWarning, match=r"truncation .*'max_length': 3.* padding .* left out"):
+        ours = kind.load(path)
+    reference.no_padding()
+    got = ours.encode("menu best", max_length=3)
+    assert got.ids == reference.encode("menu best").ids
+    assert len(ours.encode("menu best")) > 3
+
+
+# Files that no library wrote.
+
+
+@pytest.mark.parametrize("content", ["[]", "null", "3", '"x"', "{}", '{"model": null}'])
+def test_json_of_another_shape_is_refused(saved, content):
+    kind, path, _ = saved
+    path.write_text(content)
+    with pytest.raises(ValueError, match=r"not a tokenizer\.json"):
+        kind.load(path)
+
+
+@pytest.mark.parametrize("content", [DEEP, "9" * 5000, b"\xff\xfe", '{"model": '])
+def test_json_that_python_cannot_read_is_refused(saved, content):
+    kind, path, _ = saved
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    with pytest.raises(ValueError, match=r"tokenizer\.json is damaged"):
+        kind.load(path)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda c: c["model"].pop("merges"), r"merges of model must be a list; got no such entry"),
+        (lambda c: c["model"].update(merges="ab"), r"merges of model must be a list; got 'ab'"),
+        (lambda c: c["model"].update(merges=[["a", 1]]), r"merges must be pairs .* \['a', 1\]"),
+        (lambda c: c["model"].update(vocab=["a"]), r"vocab of model must be a JSON object"),
+        (lambda c: c["model"]["vocab"].update(x="7"), r"vocab must map .* got 'x': '7'"),
+        (lambda c: c["model"]["vocab"].update(x=7.0), r"vocab must map .* got 'x': 7.0"),
+        (lambda c: c["model"]["vocab"].update(x=-1), r"vocab must map .* got 'x': -1"),
+        (lambda c: c["model"]["vocab"].update(x=2_000_000), r"vocab must map .* 1,114,111"),
+        (lambda c: c["model"]["vocab"].update(x=0), r"vocab must give every token an id"),
+        (lambda c: c.pop("added_tokens"), r"added_tokens of the file must be a list"),
+        (lambda c: c["added_tokens"].append("x"), r"added_tokens must hold objects; got 'x'"),
+        (lambda c: c["added_tokens"][0].pop("content"), r"content of added_tokens must be a str"),
+        (lambda c: c["added_tokens"][0].update(id="0"), r"id of .* must be a whole number"),
+        (lambda c: c["added_tokens"][0].update(lstrip=0), r"'s lstrip 0, which"),
+        (lambda c: c["added_tokens"][0].update(content=""), r"content .* must not be empty"),
+        (lambda c: c.update(version="2.0"), r"version '2\.0'"),
+        (lambda c: c.update(prefix="x"), r"the entry prefix 'x', an option that"),
+        (lambda c: c["model"].update(cache=3), r"the model's cache 3, an option that"),
+    ],
+)
+def test_a_fault_in_a_file_is_told_with_file_field_and_what_came(tmp_path, change, message):
+    for kind in (BPE, ByteBPE):
+        path = trained(kind).save(tmp_path / "tokenizer.json")
+        content = json.loads(path.read_text())
+        change(content)
+        with pytest.raises(ValueError, match=rf"tokenizer\.json.*{message}"):
+            read(kind, path, content)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda c: c["normalizer"].pop("lowercase"), r"normalizer's lowercase None \(it is miss"),
+        (lambda c: c["normalizer"].update(lowercase="no"), r"normalizer's lowercase 'no'"),
+        (lambda c: c["normalizer"].update(strip_accents=1), r"normalizer's strip_accents 1"),
+        (lambda c: c["model"].update(max_input_chars_per_word="9"), r"max_input.* got '9'"),
+        (lambda c: c["model"].pop("max_input_chars_per_word"), r"max_input.* got None"),
+        (lambda c: c["model"].update(gains=["x"]), r"gains must hold one number per merge"),
+        (lambda c: c["model"].update(gains={}), r"gains of model must be a list"),
+    ],
+)
+def test_a_fault_in_a_wordpiece_file_is_told_with_file_field_and_what_came(
+    tmp_path, change, message
+):
+    path = trained(WordPiece).save(tmp_path / "tokenizer.json")
+    content = json.loads(path.read_text())
+    change(content)
+    with pytest.raises(ValueError, match=rf"tokenizer\.json.*{message}"):
+        read(WordPiece, path, content)
+
+
+def places(value, before=()):
+    """The way to every value in a file; of vocabulary, merges and gains the first two entries."""
+    if before:
+        yield before
+    entries = value.items() if isinstance(value, dict) else ()
+    entries = list(enumerate(value)) if isinstance(value, list) else list(entries)
+    for key, inner in entries[:2] if before[-1:] in LONG else entries:
+        yield from places(inner, (*before, key))
+
+
+LONG = [("vocab",), ("merges",), ("gains",)]
+MISSING = object()
+VALUES = [MISSING, None, [], {}, "x", "", -1, 0, 5, 1.5, float("nan"), True, False, 10**30]
+VALUES += [[["a"]], {"type": "x"}, "[SEP]", "a b", ["a", "b"]]
+
+
+@pytest.mark.slow
+def test_whatever_stands_in_one_place_the_file_is_read_like_hugging_face_or_refused(saved):
+    kind, path, content = saved
+    random = Random(0)
+    for place in places(content):
+        for value in random.sample(VALUES, 3):
+            changed = copy.deepcopy(content)
+            inner = changed
+            for key in place[:-1]:
+                inner = inner[key]
+            inner[place[-1]] = value
+            if value is MISSING:
+                del inner[place[-1]]
+            ours, told = answer(read, kind, path, changed)
+            if ours is None:
+                assert str(path) in told
+                continue
+            try:
+                reference = Tokenizer.from_file(str(path))
+            except Exception:  # theirs wants some entries that change nothing
+                continue
+            reference.no_truncation()
+            reference.no_padding()
+            for text in ("men best [MASK] cost", "zebra x[UNK]", "Menü  camel"):
+                assert same(ours.encode(text, "men"), reference.encode(text, "men"))
+
+
+# What tokenizers are made of.
+
+
+def test_two_letters_are_not_a_pair():
+    vocab = {"a": 0, "b": 1, "ab": 2}
+    for merges in (["ab"], ["a b"], "ab", [("a", "b", "ab")], [("a", 1)]):
+        with pytest.raises(ValueError, match="BPE: merges must be pairs of tokens"):
+            BPE(vocab, merges)
+    assert BPE(vocab, [["a", "b"]]).merges == (("a", "b"),)
+
+
+@pytest.mark.parametrize("vocab", [["a"], 3, {"a": "0"}, {"a": True}, {"a": 1.0}, {3: 0}])
+def test_a_vocabulary_maps_strings_to_whole_numbers(vocab):
+    with pytest.raises(ValueError, match="BPE: vocab must map each token"):
+        BPE(vocab)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("size", [float("nan"), float("inf"), 300.0, "300", None, True])
+def test_a_vocabulary_size_that_is_no_whole_number_is_refused(kind, size):
+    with pytest.raises(ValueError, match=f"vocab_size must be a whole number; got {size!r}"):
+        kind.train(CORPUS, size)
+
+
+def test_only_true_and_false_say_whether_text_becomes_lower_case():
+    vocab = {"[UNK]": 0, "a": 1}
+    for option in ({"lowercase": "no"}, {"lowercase": None}, {"strip_accents": "no"}):
+        with pytest.raises(ValueError, match=f"WordPiece: {next(iter(option))} must be True"):
+            WordPiece(vocab, **option)
+    for longest in (-1, 1.5, "100", float("nan"), True):
+        with pytest.raises(ValueError, match=r"longest_word .* must be a whole number, 0 or more"):
+            WordPiece(vocab, longest_word=longest)
+
+
+def test_an_end_of_word_mark_that_words_can_end_in_is_refused():
+    with pytest.raises(ValueError, match="end_of_word must hold a punctuation mark"):
+        BPE({"a": 0, "ax": 1}, end_of_word="x")
+
+
+# The other files: vocab.txt, tokenizer_config.json, GPT-2's.
+
+
+def test_a_vocabulary_with_gaps_keeps_its_ids_or_is_not_saved(tmp_path):
+    gaps = WordPiece({"[UNK]": 0, "[MASK]": 1, "cat": 9}, special_tokens=["[UNK]", "[MASK]"])
+    path = gaps.save(tmp_path / "tokenizer.json")
+    assert WordPiece.load(path) == gaps
+    reference = Tokenizer.from_file(str(path))
+    assert reference.encode("cat [MASK]").ids == gaps.encode("cat [MASK]").ids == [9, 1]
+    with pytest.raises(ValueError, match=r"every id from 0 to 2, .* no token has the id 2"):
+        gaps.save_vocab(tmp_path / "vocab.txt")
+    with pytest.raises(ValueError, match="no token has the id 2"):
+        save_pretrained(Bert(BertConfig(3, 24, 1, 4, 40)), tmp_path / "model", gaps)
+    assert not (tmp_path / "vocab.txt").exists()
+    assert list((tmp_path / "model").iterdir()) == []
+
+
+@pytest.mark.parametrize("token", ["a\nb", "a\r"])
+def test_a_token_with_a_line_break_is_not_saved_in_vocab_txt(tmp_path, token):
+    broken = WordPiece({"[UNK]": 0, token: 1})
+    with pytest.raises(ValueError, match="holds a line break"):
+        broken.save_vocab(tmp_path / "vocab.txt")
+    assert WordPiece.load(broken.save(tmp_path / "tokenizer.json")) == broken
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("[]", r"must hold one JSON object.*got \[\]"),
+        ("null", r"must hold one JSON object.*got None"),
+        (DEEP, r"tokenizer_config\.json is damaged"),
+        ('{"do_lower_case": ', r"tokenizer_config\.json is damaged"),
+        ('{"do_lower_case": "no"}', r"do_lower_case must be true or false; got 'no'"),
+        ('{"do_lower_case": 0}', r"do_lower_case must be true or false; got 0"),
+        ('{"do_lower_case": null}', r"do_lower_case must be true or false; got None"),
+        ('{"strip_accents": "no"}', r"strip_accents must be null or true or false"),
+        ('{"tokenize_chinese_chars": false}', r"tokenize_chinese_chars must be true"),
+        ('{"do_basic_tokenize": false}', r"do_basic_tokenize must be true"),
+    ],
+)
+def test_a_faulty_tokenizer_config_is_refused_with_file_field_and_what_came(
+    tmp_path, content, message
+):
+    trained(WordPiece).save_vocab(tmp_path / "vocab.txt")
+    (tmp_path / "tokenizer_config.json").write_text(content)
+    with pytest.raises(ValueError, match=message):
+        load_tokenizer(tmp_path)
+
+
+def test_faulty_gpt2_files_are_refused(tmp_path):
+    vocab, merges = tmp_path / "vocab.json", tmp_path / "merges.txt"
+    merges.write_text("")
+    for content, message in [(DEEP, "is damaged"), ('{"a": true}', "not a vocabulary")]:
+        vocab.write_text(content)
+        with pytest.raises(ValueError, match=rf"vocab\.json.*{message}"):
+            ByteBPE.from_gpt2(vocab, merges)
+    vocab.write_text(json.dumps({symbol: id for id, symbol in enumerate(SYMBOL_OF_BYTE)}))
+    merges.write_bytes(b"\xff\xfe")
+    with pytest.raises(ValueError, match=r"merges\.txt is not UTF-8"):
+        ByteBPE.from_gpt2(vocab, merges)

@@ -1,0 +1,218 @@
+"""Checkpoints while the disk fills up, and while the power or the training goes away."""
+
+import builtins
+import errno
+import os
+import shutil
+import subprocess
+import sys
+import warnings
+from contextlib import contextmanager
+
+import pytest
+
+from bertlab.training import sealed_folders
+from bertlab.training.checkpoints import CheckpointError
+from tests.bertlab.training.test_checkpoints import (
+    FILES,
+    flip,
+    load,
+    load_without_warnings,
+    save,
+    steps_in,
+)
+from tests.conftest import ROOT
+
+pytestmark = pytest.mark.slow
+
+DISK = ("mkdir", "open", "fsync", "rename", "unlink", "rmdir", "scandir")
+
+
+class Killed(BaseException):
+    """Nobody catches this."""
+
+
+class Disk:
+    """Does what it is told until a certain operation, which fails.
+
+    kill: so do all after it, as for a program that is no longer there; otherwise the disk is full
+    for one moment.
+    """
+
+    def __init__(self, fails_at, kill):
+        self.fails_at, self.kill = fails_at, kill
+        self.log = []
+
+    def operation(self, name):
+        self.log.append(name)
+        late = len(self.log) - 1 - self.fails_at
+        if self.kill and late >= 0:
+            raise Killed
+        if late == 0:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    def wrap(self, name):
+        real = getattr(os, name)
+
+        def function(*arguments, **options):
+            self.operation(name)
+            return real(*arguments, **options)
+
+        return function
+
+    def open(self, *arguments):
+        self.operation("create")
+        disk, file = self, builtins.open(*arguments, buffering=0)  # noqa: SIM115
+
+        class File:
+            fileno, __enter__ = file.fileno, lambda self: self
+
+            def flush(self):
+                disk.operation("flush")
+
+            def write(self, content):
+                disk.operation("write nothing")
+                file.write(content[: len(content) // 2])
+                disk.operation("write half")
+                file.write(content[len(content) // 2 :])
+
+            def __exit__(self, *_):
+                file.close()
+
+        return File()
+
+    @contextmanager
+    def in_use(self):
+        with pytest.MonkeyPatch.context() as patch:
+            for name in DISK:
+                patch.setattr(os, name, self.wrap(name))
+            patch.setattr(sealed_folders, "open", self.open, raising=False)
+            yield
+
+
+@pytest.fixture
+def start(tmp_path):
+    """`start(name)`: a new folder with checkpoints 1 and 2, and what a killed training left."""
+    save(tmp_path / "start", 1), save(tmp_path / "start", 2)
+    shutil.copytree(
+        tmp_path / "start" / "step-00000001", tmp_path / "start" / sealed_folders.UNFINISHED
+    )
+
+    def copy(name, newest_damaged=False):
+        folder = shutil.copytree(tmp_path / "start", tmp_path / str(name))
+        if newest_damaged:
+            flip(folder / "step-00000002" / FILES[0])
+        return folder
+
+    return copy
+
+
+def operations(folder, step):
+    """How many there are in saving a checkpoint, and which."""
+    disk = Disk(-1, kill=False)
+    with disk.in_use():
+        save(folder, step)
+    return disk.log
+
+
+@pytest.mark.parametrize("newest_damaged", [False, True])
+def test_a_crash_at_any_moment_leaves_a_checkpoint_to_go_on_from(start, newest_damaged):
+    # After a damaged checkpoint 2 the training has gone on from 1 and comes to 2 once more.
+    step = 2 if newest_damaged else 3
+    log = operations(start("all", newest_damaged), step)
+    assert len(log) > 40
+    outcomes = []
+    for n in range(len(log)):
+        folder = start(n, newest_damaged)
+        with Disk(n, kill=True).in_use(), pytest.raises(Killed):
+            save(folder, step)
+        with warnings.catch_warnings(record=not newest_damaged) as caught:
+            warnings.simplefilter("ignore" if newest_damaged else "always")
+            found = load(folder)
+        assert not caught
+        outcomes.append(found)
+        save(folder, 4, keep=1)
+        assert steps_in(folder) == [4]
+    renamed = outcomes.index(step)
+    assert log[renamed - 1] == "rename"
+    assert set(outcomes[:renamed]) == {step - 1}  # the one before, or the new one from then on
+    assert set(outcomes[renamed:]) == {step}
+
+
+def test_a_disk_that_is_full_at_any_moment_loses_nothing(start):
+    log = operations(start("all"), 3)
+    renamed = log.index("rename")
+    # From the new folder on; before it the folder is found to be there, and old things go.
+    for n in range(log.index("create") - 1, renamed + 3):
+        folder = start(n)
+        with Disk(n, kill=False).in_use(), pytest.raises(CheckpointError) as error:
+            save(folder, 3)
+        text = str(error.value)
+        assert f"{folder / 'step-00000003'} could not be written (No space left on device)" in text
+        assert "earlier checkpoints are as they were" in text
+        assert steps_in(folder) == ([1, 2] if n <= renamed else [1, 2, 3])
+        assert load_without_warnings(folder) == (2 if n <= renamed else 3)
+
+
+def test_everything_is_on_the_disk_before_it_has_its_name(start):
+    log = operations(start("all"), 3)
+    log = log[log.index("create") - 1 : log.index("rename") + 3]
+    file = ["create", "write nothing", "write half", "flush", "fsync"]
+    assert log == ["mkdir", *(4 * file), "open", "fsync", "rename", "open", "fsync"]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no limits for files")
+def test_a_real_limit_to_the_size_of_files_loses_nothing(tmp_path):
+    import resource
+
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    save(tmp_path, 1)
+    largest = max(file.stat().st_size for file in (tmp_path / "step-00000001").iterdir())
+    for limit in range(0, largest, 50):
+        resource.setrlimit(resource.RLIMIT_FSIZE, (limit, before[1]))
+        try:
+            with pytest.raises(CheckpointError, match=r"could not be written \(File too large\)"):
+                save(tmp_path, 2)
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, before)
+        assert steps_in(tmp_path) == [1]
+        assert load_without_warnings(tmp_path) == 1
+    save(tmp_path, 2)
+
+
+SAVE_AND_BE_KILLED = """
+import os, random, signal, sys, time, torch
+from pathlib import Path
+from bertlab.training.checkpoints import save_checkpoint
+from tests.bertlab.training.test_checkpoints import all_tensors, load_without_warnings, save, tiny
+
+torch.set_num_threads(1)
+folder, choose = Path(sys.argv[1]), random.Random(0)
+save(folder, 1)
+model, optimizer = tiny(1)
+for _ in range(20):
+    reads, writes = os.pipe()
+    child = os.fork()
+    if child == 0:
+        for step in range(load_without_warnings(folder) + 1, 10**8):
+            for tensor in all_tensors(model, optimizer):
+                tensor.fill_(step)
+            now = {"model": model, "optimizer": optimizer, "state": {"step": step}}
+            save_checkpoint(folder, step=step, **now)
+            os.write(writes, b".")
+    os.read(reads, 1)  # the first of its checkpoints
+    time.sleep(choose.uniform(0, 0.03))
+    os.kill(child, signal.SIGKILL)
+    assert os.waitpid(child, 0)[1] == signal.SIGKILL
+    print(load_without_warnings(folder), (folder / '.unfinished').exists())
+"""
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has neither fork nor SIGKILL")
+def test_a_training_killed_at_any_moment_leaves_a_checkpoint_to_go_on_from(tmp_path):
+    command = [sys.executable, "-c", SAVE_AND_BE_KILLED, str(tmp_path)]
+    result = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    assert result.returncode == 0, result.stderr
+    steps = [int(line.split()[0]) for line in result.stdout.splitlines()]
+    assert len(steps) == 20
+    assert steps == sorted(set(steps))  # each child came further

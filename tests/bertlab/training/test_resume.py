@@ -1,0 +1,150 @@
+"""A training that is killed, again and again, ends where one ends that never was."""
+
+import errno
+import filecmp
+import importlib
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+import torch
+
+from bertlab.model import BertConfig, BertForPreTraining
+from bertlab.pretraining.batches import PretrainingData
+from bertlab.pretraining.token_store import write_tokens
+from bertlab.tokenizers import WordPiece
+from bertlab.training import sealed_folders
+from bertlab.training.checkpoints import CheckpointError
+from bertlab.training.config import TrainingConfig
+from bertlab.training.loop import pretrain
+from bertlab.training.metrics import read_metrics
+from tests.bertlab.training.test_checkpoints import flip
+from tests.bertlab.training.test_loop import stories
+from tests.conftest import ROOT
+
+pytestmark = pytest.mark.slow
+
+CONFIG = TrainingConfig(steps=40, save_every=5, evaluate_every=8, learning_rate=0.01)
+KILLS = 8
+
+
+def prepare(folder):
+    """Something to read, and something to be tested on."""
+    sentences = [sentence for story in stories(50, 0) for sentence in story]
+    tokenizer = WordPiece.train(sentences, 80)
+    sides = [write_tokens(stories(n, n), tokenizer, folder / str(n)) for n in (60, 6)]
+    sizes = {"max_length": 24, "batch_size": 8}
+    data, held_out = (
+        PretrainingData(side, tokenizer, drop_last=drop_last, **sizes)
+        for side, drop_last in zip(sides, (True, False), strict=True)
+    )
+    return data, held_out, len(tokenizer.vocab)
+
+
+def train(corpus, folder, watch=None):
+    """Start a training in a folder, or go on with it; corpus: what `prepare` gave."""
+    data, held_out, words = corpus
+    sizes = {"d_model": 16, "n_layers": 2, "n_heads": 2, "d_ff": 32, "max_length": 24}
+    model = BertForPreTraining(BertConfig(words, dropout=0.2, **sizes))
+    return pretrain(
+        model, data, CONFIG, validation=held_out, folder=folder, watch=watch, progress=False
+    )
+
+
+def in_a_process(corpus, folder, kill_at=None, patience=0.0):
+    """Train in a process of its own; kill it some time after a step. Whether it came to an end."""
+    reads, writes = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.close(reads)
+        try:
+            train(corpus, folder, lambda row: os.write(writes, f"{row['step']}\n".encode()))
+            os._exit(0)
+        finally:
+            os._exit(1)  # whatever went wrong: this process must not go on as the one that forked
+    os.close(writes)
+    with os.fdopen(reads) as steps:
+        for line in steps:
+            if kill_at is not None and int(line) >= kill_at:
+                time.sleep(patience)
+                os.kill(child, signal.SIGKILL)
+                break
+        status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    assert status in (0, -signal.SIGKILL), status
+    return status == 0
+
+
+def main(folder):
+    """One training that nobody disturbs, and one that is killed; all in their own processes.
+
+    Called in a new Python that has not computed anything yet: only such a one may be forked.
+    """
+    importlib.import_module("torch._dynamo")  # here once, rather than in every process
+    torch.set_num_threads(1)
+    folder, choose = Path(folder), random.Random(0)
+    corpus = prepare(folder)
+    assert in_a_process(corpus, folder / "whole")
+    step = 2  # before the first checkpoint
+    for kill in range(KILLS):
+        ended = in_a_process(corpus, folder / "killed", step, choose.uniform(0, 0.05))
+        print("killed:", not ended, step)
+        kept = sorted((folder / "killed" / "checkpoints").glob("step-*"))
+        if kill == 5:
+            flip(kept[-1] / "model.safetensors")
+        # Sometimes just where a checkpoint is due, sometimes elsewhere.
+        step = int(kept[-1].name.removeprefix("step-")) if kept else 0
+        step += choose.choice([5, 5, 6, 8, 11])
+    assert in_a_process(corpus, folder / "killed")
+
+
+def assert_same_end(folder, other):
+    """Weights, moments, position, settings: byte by byte. Metrics: all but the time it took."""
+    last = f"checkpoints/step-{CONFIG.steps:08d}"
+    names = [path.name for path in (folder / last).iterdir()]
+    assert len(names) == 4
+    same, different, unreadable = filecmp.cmpfiles(folder / last, other / last, names, False)
+    assert (len(same), different, unreadable) == (4, [], [])
+    rows, others = (read_metrics(path / "metrics.jsonl") for path in (folder, other))
+    for row in (*rows, *others):
+        row.pop("seconds", None)
+    assert rows == others
+    steps = [row["step"] for row in rows if row["kind"] == "train"]
+    assert steps == list(range(1, CONFIG.steps + 1))
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has neither fork nor SIGKILL")
+def test_killed_at_any_moment_and_gone_on_it_ends_bit_by_bit_as_if_never_killed(tmp_path):
+    program = f"from tests.bertlab.training.test_resume import main; main({str(tmp_path)!r})"
+    result = subprocess.run(
+        [sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True
+    )
+    assert result.returncode == 0, result.stderr
+    assert "model.safetensors is not what was written" in result.stderr  # the damaged one
+    assert "killed: True 2" in result.stdout
+    assert_same_end(tmp_path / "killed", tmp_path / "whole")
+
+
+def test_a_full_disk_stops_it_and_with_more_room_it_goes_on_as_if_nothing_was(
+    tmp_path, monkeypatch
+):
+    corpus = prepare(tmp_path)
+    train(corpus, tmp_path / "whole")
+
+    def full(path, mode):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    def fill_the_disk(row):
+        if row["step"] == 13:
+            monkeypatch.setattr(sealed_folders, "open", full, raising=False)
+
+    with pytest.raises(CheckpointError, match=r"step-00000015 could not be written \(No space"):
+        train(corpus, tmp_path / "full", fill_the_disk)
+    monkeypatch.undo()
+    rows = train(corpus, tmp_path / "full")
+    assert rows[0]["step"] == 11
+    assert_same_end(tmp_path / "full", tmp_path / "whole")

@@ -1,0 +1,220 @@
+"""BertViz's head view without its servers; what it draws is seen in tests/browser."""
+
+import base64
+import json
+import re
+
+import pytest
+import torch
+from bs4 import BeautifulSoup
+
+from bertlab.interpretability.traces import TranslationTrace
+from bertlab.viz import bertviz_pages, head_view, translation_head_view
+
+TOKENS = ["[CLS]", "</script><b>", "it's", "[SEP]"]
+
+
+@pytest.fixture
+def attentions():
+    generator = torch.Generator().manual_seed(0)
+    return [torch.rand(1, 3, 4, 4, generator=generator).softmax(-1) for _ in range(2)]
+
+
+def parameters(view):
+    """What the page's scripts read."""
+    found = re.search(r"readParameters\((.*)\);\n", view.page)
+    return json.loads(found[1])
+
+
+def unpacked(packed):
+    """Packed numbers as a tensor; four characters of base64 are 24 bits."""
+    text = packed["text"] + "A" * (-len(packed["text"]) % 4)
+    bits = "".join(f"{byte:08b}" for byte in base64.b64decode(text))
+    size = 6 * packed["characters"]
+    count = torch.Size(packed["shape"]).numel()
+    numbers = [int(bits[i * size : (i + 1) * size], 2) for i in range(count)]
+    return (packed["low"] + packed["step"] * torch.tensor(numbers)).view(packed["shape"])
+
+
+def shown(inside, number):
+    """The probabilities of one choice of the menu, [layers, H, L, L']."""
+    view = inside["attention"][number]
+    whole = unpacked(inside["parts"][view["part"]]["attn"])
+    return whole[:, :, slice(*view["rows"]), slice(*view["columns"])]
+
+
+def test_the_view_holds_the_attentions_and_the_tokens(attentions):
+    inside = parameters(head_view(attentions, TOKENS, layer=1, heads=[0, 2]))
+    (view,) = inside["attention"]
+    assert view["left_text"] == view["right_text"] == TOKENS
+    torch.testing.assert_close(shown(inside, 0), torch.cat(attentions), atol=1.3e-4, rtol=0)
+    assert (inside["layer"], inside["heads"]) == (1, [0, 2])
+
+
+def test_chosen_layers_alone_go_into_the_page(attentions):
+    inside = parameters(head_view(attentions, TOKENS, layers=[1]))
+    assert (inside["layer"], inside["include_layers"]) == (1, [1])
+    torch.testing.assert_close(shown(inside, 0), attentions[1], atol=1.3e-4, rtol=0)
+
+
+def test_probabilities_of_0_and_1_survive_packing():
+    identity = torch.eye(3)[None]
+    inside = parameters(head_view([identity], ["a", "b", "c"]))
+    torch.testing.assert_close(shown(inside, 0)[0], identity, atol=1e-12, rtol=0)
+
+
+def test_keys_of_another_text_stand_on_the_right(attentions):
+    cross = [layer[..., :2, :].contiguous() for layer in attentions]
+    inside = parameters(head_view(cross, ["le", "chat"], key_tokens=TOKENS))
+    (view,) = inside["attention"]
+    assert (view["left_text"], view["right_text"]) == (["le", "chat"], TOKENS)
+    torch.testing.assert_close(shown(inside, 0), torch.cat(cross), atol=1.3e-4, rtol=0)
+
+
+@pytest.fixture
+def translation(attentions):
+    own = [layer[0, :, :2, :2].softmax(-1) for layer in attentions]
+    cross = [layer[0, :, :2] for layer in attentions]
+    return TranslationTrace(encoder=tuple(a[0] for a in attentions), decoder=own, cross=cross)
+
+
+def test_a_translation_shows_cross_encoder_and_decoder(translation):
+    inside = parameters(translation_head_view(translation, TOKENS, ["le", "chat"]))
+    sides = [(v["left_text"][0], v["right_text"][0]) for v in inside["attention"]]
+    assert sides == [("le", "[CLS]"), ("[CLS]", "[CLS]"), ("le", "le")]
+    for number, part in enumerate((translation.cross, translation.encoder, translation.decoder)):
+        expected = torch.stack(list(part))
+        torch.testing.assert_close(shown(inside, number), expected, atol=1.3e-4, rtol=0)
+
+
+def test_a_translation_that_does_not_fit_is_named(translation, attentions):
+    with pytest.raises(ValueError, match=r"must end in \[2, 3\]"):
+        translation_head_view(translation, TOKENS[:3], ["le", "chat"])
+    with pytest.raises(ValueError, match=r"must come from trace_translation; got list"):
+        translation_head_view(attentions, TOKENS, ["le", "chat"])
+    fewer = TranslationTrace(translation.encoder[:1], translation.decoder, translation.cross)
+    with pytest.raises(ValueError, match=r"as many layers and heads.*\(1, 3\)"):
+        translation_head_view(fewer, TOKENS, ["le", "chat"])
+
+
+def even(n_layers, n_heads, length):
+    return [torch.full((n_heads, length, length), 1 / length)] * n_layers
+
+
+def test_64_tokens_of_a_base_model_fit_into_3_megabytes():
+    tokens = ["token"] * 64
+    assert len(head_view(even(12, 12, 64), tokens, sentence_b_start=30)._repr_html_()) < 3_000_000
+
+
+@pytest.mark.slow
+def test_300_tokens_are_refused_until_layers_and_heads_are_chosen():
+    attentions, tokens = even(12, 12, 300), ["token"] * 300
+    with pytest.raises(ValueError, match=r"at most 1,250,000 .*got 12,960,000.*layers=\[0\]"):
+        head_view(attentions, tokens)
+    with pytest.raises(ValueError, match=r"12 heads .* 1,080,000 lines.*up to 2, such as heads"):
+        head_view(attentions, tokens, layers=[11])
+    view = head_view(attentions, tokens, layers=[11], heads=[0, 5])
+    assert len(view._repr_html_()) < 3_000_000
+    assert parameters(view)["most_heads"] == 2
+
+
+def test_nothing_is_asked_of_a_server(attentions):
+    page = BeautifulSoup(head_view(attentions, TOKENS).page, "html.parser")
+    assert not page.find_all(src=True)
+    assert len(page.find_all("script")) == 6  # the frame's, d3, jQuery, ours, numbers, BertViz
+    assert "// https://d3js.org v5.7.0" in page.find_all("script")[1].string
+
+
+def test_a_token_cannot_end_the_script(attentions):
+    page = BeautifulSoup(head_view(attentions, TOKENS).page, "html.parser")
+    assert page.find("b") is None
+    assert page.main.find(id="vis") is not None
+
+
+def test_the_same_input_gives_the_same_page_of_less_than_half_a_megabyte(attentions):
+    view = head_view(attentions, TOKENS)
+    assert view == head_view([layer[0] for layer in attentions], TOKENS)
+    assert len(view._repr_html_()) < 450_000
+
+
+def test_two_sentences_can_be_chosen_between(attentions):
+    inside = parameters(head_view(attentions, TOKENS, sentence_b_start=1))
+    assert [view["name"] for view in inside["attention"]][1:3] == [
+        "Sentence A -> Sentence A",
+        "Sentence B -> Sentence B",
+    ]
+    expected = torch.cat(attentions)[:, :, 1:, 1:]
+    torch.testing.assert_close(shown(inside, 2), expected, atol=1.3e-4, rtol=0)
+
+
+def test_the_words_beside_the_view_say_what_it_shows(attentions):
+    assert "Layer 1 of 2, head 0 of 3, for the tokens: [CLS]" in repr(
+        head_view(attentions, TOKENS, layer=1, heads=[0])
+    )
+    assert "lines of one head" in repr(head_view(attentions, TOKENS, alt="The lines of one head"))
+
+
+@pytest.mark.parametrize(
+    ("change", "options", "message"),
+    [
+        (lambda a: [torch.cat([a[0], a[0]])], {}, r"a batch of 2; choose one"),
+        (lambda a: [a[0][..., :3, :3]], {}, r"must end in \[4, 4\].*got \[3, 3, 3\]"),
+        (lambda a: [a[0][:, :0]], {}, r"must end in \[4, 4\].*got \[0, 4, 4\]"),
+        (lambda a: [a[0] * 2], {}, r"sum to 1; got sums from 2"),
+        (lambda a: [a[0] - 0.5], {}, r"must be probabilities"),
+        (lambda a: [a[0] * float("nan")], {}, r"must be probabilities"),
+        (lambda a: [a[0].mT], {}, r"rows and columns swapped"),
+        (lambda a: [], {}, r"at least one layer; got none"),
+        (lambda a: a[0][0], {}, r"one tensor a layer"),
+        (lambda a: [a[0].tolist()], {}, r"torch tensor .*got list"),
+        (lambda a: [a[0], a[1][:, :2]], {}, r"same shape"),
+        (lambda a: [a[0][0, 0]], {}, r"\[H, L, L\]; got \[4, 4\]"),
+        (lambda a: a, {"layer": 2}, r"layer must be from 0 to 1; got 2"),
+        (lambda a: a, {"heads": [0, 3]}, r"heads must be from 0 to 2; got 3"),
+        (lambda a: a, {"heads": []}, r"at least one head"),
+        (lambda a: a, {"layers": []}, r"layers must hold at least one layer"),
+        (lambda a: a, {"layers": [2]}, r"layers must be from 0 to 1; got 2"),
+        (lambda a: a, {"layers": [1], "layer": 0}, r"layer must be one of layers=\[1\]; got 0"),
+        (lambda a: a, {"key_tokens": ["x"]}, r"must end in \[4, 1\]"),
+        (lambda a: a, {"key_tokens": TOKENS, "sentence_b_start": 1}, r"two texts already"),
+        (lambda a: a, {"key_tokens": "text"}, r"key_tokens must be a list of strings.*got 'text'"),
+        (lambda a: a, {"sentence_b_start": 4}, r"sentence_b_start must be from 1 to 3, .*; got 4"),
+    ],
+)
+def test_bad_input_is_named(attentions, change, options, message):
+    with pytest.raises(ValueError, match=message):
+        head_view(change(attentions), TOKENS, **options)
+
+
+@pytest.mark.parametrize("tokens", ["text", [1, 2, 3, 4], ["a", "b", "c", None]])
+def test_tokens_that_are_no_list_of_strings_are_named(attentions, tokens):
+    with pytest.raises(ValueError, match=r"tokens must be a list of strings"):
+        head_view(attentions, tokens)
+
+
+def test_half_precision_is_close_enough_to_1(attentions):
+    head_view([layer.bfloat16() for layer in attentions], TOKENS)
+
+
+def test_a_missing_package_is_named_with_what_to_run(monkeypatch, attentions):
+    monkeypatch.setattr(bertviz_pages, "JQUERY", ("no_such_package", "jquery.js"))
+    with pytest.raises(ModuleNotFoundError, match=r"no_such_package.*pip install 'bertlab\[viz"):
+        head_view(attentions, TOKENS)
+    monkeypatch.setattr(bertviz_pages, "JQUERY", ("mpld3", "js/no_jquery.js"))
+    with pytest.raises(ModuleNotFoundError, match=r"mpld3 with no_jquery\.js"):
+        head_view(attentions, TOKENS)
+
+
+def test_another_bertviz_is_named(monkeypatch, attentions):
+    def renamed(package, path):
+        script = shipped_script(package, path)
+        return script.replace("function renderAttention", "function drawAttention")
+
+    shipped_script = bertviz_pages.shipped_script
+    monkeypatch.setattr(bertviz_pages, "shipped_script", renamed)
+    with pytest.raises(RuntimeError, match=r"another script .* pip install bertviz==1\.4\.1"):
+        head_view(attentions, TOKENS)
+
+
+def test_the_alternative_text_counts_all_layers_not_those_shown(attentions):
+    assert "Layer 1 of 2" in head_view(attentions, TOKENS, layers=[1]).alt

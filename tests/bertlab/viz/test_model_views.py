@@ -1,0 +1,75 @@
+"""BertViz's model view without its servers; what it draws is seen in tests/browser."""
+
+import pytest
+import torch
+
+from bertlab.interpretability.traces import TranslationTrace
+from bertlab.viz import model_view, translation_model_view
+from tests.bertlab.viz.test_head_views import even, parameters, shown
+
+TOKENS = ["[CLS]", "</script><b>", "it's", "[SEP]"]
+
+
+@pytest.fixture
+def attentions():
+    generator = torch.Generator().manual_seed(0)
+    return [torch.rand(1, 3, 4, 4, generator=generator).softmax(-1) for _ in range(2)]
+
+
+def test_the_view_holds_every_head_of_every_layer(attentions):
+    view = model_view(attentions, TOKENS, sentence_b_start=2)
+    inside = parameters(view)
+    assert (inside["include_layers"], inside["include_heads"]) == ([0, 1], [0, 1, 2])
+    torch.testing.assert_close(shown(inside, 0), torch.cat(attentions), atol=1.3e-4, rtol=0)
+    assert len(inside["attention"]) == 5
+    assert "2 layers (rows) with 3 heads (columns)" in repr(view)
+
+
+def test_chosen_layers_and_heads_keep_their_numbers(attentions):
+    inside = parameters(model_view(attentions, TOKENS, layers=[1], heads=[2, 0]))
+    assert (inside["include_layers"], inside["include_heads"]) == ([1], [0, 2])
+    expected = attentions[1][:, [0, 2]]
+    torch.testing.assert_close(shown(inside, 0), expected, atol=1.3e-4, rtol=0)
+
+
+def test_cross_attention_and_a_translation(attentions):
+    cross = [layer[0, :, :2] for layer in attentions]
+    (view,) = parameters(model_view(cross, ["le", "chat"], key_tokens=TOKENS))["attention"]
+    assert (view["left_text"], view["right_text"]) == (["le", "chat"], TOKENS)
+    own = [layer[..., :2].softmax(-1) for layer in cross]
+    traced = TranslationTrace(tuple(layer[0] for layer in attentions), tuple(own), tuple(cross))
+    inside = parameters(translation_model_view(traced, TOKENS, ["le", "chat"], heads=[1]))
+    for number, part in enumerate((cross, traced.encoder, own)):
+        expected = torch.stack([layer[[1]] for layer in part])
+        torch.testing.assert_close(shown(inside, number), expected, atol=1.3e-4, rtol=0)
+
+
+@pytest.mark.slow
+def test_a_base_model_with_64_tokens_fits_and_one_with_300_once_layers_are_chosen():
+    assert len(model_view(even(12, 12, 64), ["token"] * 64)._repr_html_()) < 3_000_000
+    attentions, tokens = even(12, 12, 300), ["token"] * 300
+    with pytest.raises(ValueError, match=r"got 12,960,000; choose layers or heads .* 93 tokens"):
+        model_view(attentions, tokens)
+    assert len(model_view(attentions, tokens, layers=[3])._repr_html_()) < 3_000_000
+    assert len(model_view(attentions, tokens, heads=[3])._repr_html_()) < 3_000_000
+
+
+def test_a_head_with_too_many_lines_is_refused():
+    with pytest.raises(ValueError, match=r"160,000 lines; .* shorten the text to 316 tokens"):
+        model_view(even(1, 1, 400), ["token"] * 400)
+
+
+@pytest.mark.parametrize(
+    ("change", "options", "message"),
+    [
+        (lambda a: [torch.cat([a[0], a[0]])], {}, r"a batch of 2; choose one"),
+        (lambda a: [a[0][..., :3, :3]], {}, r"must end in \[4, 4\].*got \[3, 3, 3\]"),
+        (lambda a: [a[0] * float("nan")], {}, r"must be probabilities"),
+        (lambda a: a, {"layers": [2]}, r"layers must be from 0 to 1; got 2"),
+        (lambda a: a, {"heads": []}, r"heads must hold at least one head"),
+        (lambda a: a, {"sentence_b_start": 0}, r"sentence_b_start must be from 1 to 3.*got 0"),
+    ],
+)
+def test_bad_input_is_named(attentions, change, options, message):
+    with pytest.raises(ValueError, match=f"model_view: .*{message}"):
+        model_view(change(attentions), TOKENS, **options)

@@ -1,0 +1,138 @@
+"""BertViz's neuron view without its servers; what it draws is seen in tests/browser."""
+
+import dataclasses
+import math
+
+import pytest
+import torch
+
+from bertlab.interpretability.traces import Trace, TranslationTrace, trace_translation
+from bertlab.model.transformer import Transformer, TransformerConfig
+from bertlab.viz.neuron_views import neuron_view, translation_neuron_view
+from tests.bertlab.viz.test_head_views import parameters, shown, unpacked
+
+TOKENS = ["[CLS]", "</script><b>", "it's", "[SEP]"]
+
+
+def made(n_layers=2, n_heads=3, tokens=TOKENS, d_head=5, causal=False):
+    """A trace that no model made."""
+    generator = torch.Generator().manual_seed(0)
+    size = (n_heads, len(tokens), d_head)
+    queries = tuple(3 * torch.randn(size, generator=generator) for _ in range(n_layers))
+    keys = tuple(torch.randn(size, generator=generator) for _ in range(n_layers))
+    hidden = torch.ones(len(tokens), len(tokens)).triu(1).bool() & causal
+    attentions = tuple(
+        (q @ k.mT / math.sqrt(d_head)).masked_fill(hidden, -math.inf).softmax(-1)
+        for q, k in zip(queries, keys, strict=True)
+    )
+    ids = torch.arange(len(tokens))
+    return Trace(list(tokens), ids, None, attentions, (), queries, keys)
+
+
+def test_the_view_holds_queries_keys_and_attentions():
+    traced = made()
+    inside = parameters(neuron_view(traced, layer=1, head=2))
+    part = inside["parts"][0]
+    for name, expected in (("queries", traced.queries), ("keys", traced.keys)):
+        torch.testing.assert_close(unpacked(part[name]), torch.stack(expected), atol=1e-4, rtol=0)
+    expected = torch.stack(traced.attentions)
+    torch.testing.assert_close(shown(inside, 0), expected, atol=1.3e-4, rtol=0)
+    assert (inside["layer"], inside["head"]) == (1, 2)
+    assert inside["attention"][0]["bidirectional"] is True
+
+
+def test_chosen_layers_and_heads_keep_their_numbers():
+    traced = made()
+    inside = parameters(neuron_view(traced, layers=[1], heads=[0, 2], head=2))
+    assert (inside["include_layers"], inside["include_heads"]) == ([1], [0, 2])
+    assert (inside["layer"], inside["head"]) == (0, 1)  # places among the chosen
+    expected = traced.keys[1][None, [0, 2]]
+    torch.testing.assert_close(unpacked(inside["parts"][0]["keys"]), expected, atol=1e-4, rtol=0)
+
+
+def test_a_pair_can_be_seen_sentence_by_sentence():
+    inside = parameters(neuron_view(dataclasses.replace(made(), sentence_b_start=1)))
+    assert [view["rows"] for view in inside["attention"]] == [
+        [0, 4],
+        [0, 1],
+        [1, 4],
+        [0, 1],
+        [1, 4],
+    ]
+
+
+def test_a_causal_model_is_recognised():
+    inside = parameters(neuron_view(made(causal=True)))
+    assert inside["attention"][0]["bidirectional"] is False
+
+
+def test_a_token_cannot_end_the_script():
+    assert "</script><b>" not in neuron_view(made()).page
+
+
+def test_a_long_text_is_refused_until_layers_or_heads_are_chosen():
+    traced = made(n_layers=12, n_heads=12, tokens=["token"] * 64, d_head=64)
+    with pytest.raises(ValueError, match=r"of 12 layers with 12 heads .* choose up to 6 layers"):
+        neuron_view(traced)
+    assert len(neuron_view(traced, layers=[0, 5, 11])._repr_html_()) < 3_000_000
+    long = made(n_layers=1, n_heads=12, tokens=["token"] * 300, d_head=64)
+    with pytest.raises(ValueError, match=r"choose layers and heads, such as layers=\[0\], heads"):
+        neuron_view(long)
+    assert len(neuron_view(long, heads=[7])._repr_html_()) < 3_000_000
+    with pytest.raises(ValueError, match=r"160,000 lines; .* shorten the text to 316 tokens"):
+        neuron_view(made(n_layers=1, n_heads=1, tokens=["token"] * 400))
+
+
+def test_a_translation_shows_cross_encoder_and_decoder():
+    sizes = {"vocab_size": 9, "d_model": 8, "n_layers": 2, "n_heads": 2, "d_ff": 8}
+    model = Transformer(TransformerConfig(**sizes))
+    traced = trace_translation(model, [5, 6, 7], [2, 8])
+    inside = parameters(translation_neuron_view(traced, ["le", "chat", "."], ["<s>", "a"], layer=1))
+    for number, kind in enumerate(("cross", "encoder", "decoder")):
+        packed = inside["parts"][inside["attention"][number]["part"]]
+        for name, expected in (("queries", traced.queries), ("keys", traced.keys)):
+            expected = torch.stack(expected[kind])
+            torch.testing.assert_close(unpacked(packed[name]), expected, atol=1e-4, rtol=0)
+        expected = torch.stack(getattr(traced, kind))
+        torch.testing.assert_close(shown(inside, number), expected, atol=1.3e-4, rtol=0)
+    assert [view["bidirectional"] for view in inside["attention"]] == [True, True, False]
+    without = TranslationTrace(traced.encoder, traced.decoder, traced.cross)
+    with pytest.raises(ValueError, match=r"translation_neuron_view: queries must be one tensor"):
+        translation_neuron_view(without, ["le", "chat", "."], ["<s>", "a"])
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda t: {"queries": t.queries[:1]}, r"queries must be one tensor a layer, 2; got 1"),
+        (lambda t: {"keys": tuple(k[:, :3] for k in t.keys)}, r"= \[3, 4, 5\].*got \[3, 3, 5\]"),
+        (lambda t: {"keys": tuple(k[..., :4] for k in t.keys)}, r"keys .*got \[3, 4, 4\]"),
+        (lambda t: {"queries": tuple(q[None] for q in t.queries)}, r"got \[1, 3, 4, 5\]"),
+        (lambda t: {"keys": tuple(k / 0 for k in t.keys)}, r"keys of layer 0 must be finite"),
+        (lambda t: {"keys": t.queries}, r"in layer 0 softmax.* the largest difference is \d"),
+        (lambda t: {"tokens": t.tokens[:3]}, r"must end in \[3, 3\]"),
+        (lambda t: {"attentions": t.attentions[:1]}, r"queries must be one tensor a layer, 1"),
+    ],
+)
+def test_parts_that_do_not_fit_are_named(change, message):
+    traced = made()
+    with pytest.raises(ValueError, match=message):
+        neuron_view(dataclasses.replace(traced, **change(traced)))
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"layer": 2}, r"layer must be from 0 to 1; got 2"),
+        ({"head": 1, "heads": [0]}, r"head must be one of heads=\[0\]; got 1"),
+        ({"layers": []}, r"layers must hold at least one layer"),
+    ],
+)
+def test_bad_choices_are_named(options, message):
+    with pytest.raises(ValueError, match=message):
+        neuron_view(made(), **options)
+
+
+def test_something_else_than_a_trace_is_named():
+    with pytest.raises(ValueError, match=r"traced must come from trace\(.*got list"):
+        neuron_view([torch.eye(3)])

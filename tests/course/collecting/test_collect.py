@@ -1,0 +1,266 @@
+"""Hand-ins out of folders and zip files: whose they are, and what hostile ones cannot do."""
+
+import io
+import os
+import stat
+import zipfile
+from contextlib import closing
+from datetime import datetime
+
+import pytest
+
+from course.collecting import collect, hand_in_files
+from course.collecting.hand_in_files import Refused
+from course.settings import CourseError
+from tests.course.small_course import NAME, make
+
+pytestmark = pytest.mark.slow
+
+PAGE = b'{"cells": []}'
+
+
+@pytest.fixture
+def course(tmp_path):
+    return make(tmp_path / "c")
+
+
+def zipped(path, files):
+    """A zip file of (name or ZipInfo, content)."""
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in files:
+            archive.writestr(name, content)
+    return path
+
+
+def collected(course, source, **options):
+    """The exit code, what was said, and the content of all files in submitted/."""
+    said = []
+    code = collect.collect(course, NAME, source, say=said.append, **options)
+    room = course.room("submitted")
+    files = sorted(path for path in room.rglob("*") if path.is_file())
+    return code, "\n".join(said), {str(path.relative_to(room)): path.read_bytes() for path in files}
+
+
+def notebooks(files):
+    return sorted(name.split("/")[0] for name in files if name.endswith(f"{NAME}.ipynb"))
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        (f"ada/{NAME}.ipynb", f"Zoë Łuk/{NAME}.ipynb"),
+        (f"ada/{NAME}/{NAME}.ipynb", f"Zoë Łuk/{NAME}/{NAME}.ipynb"),
+        (f"ada_{NAME}.ipynb", f"Zoë Łuk_{NAME}.ipynb"),
+        (
+            f"ada_1_assignsubmission_file_/{NAME}.ipynb",
+            f"Zoë Łuk_22_assignsubmission_file_{NAME}.ipynb",
+        ),
+    ],
+)
+@pytest.mark.parametrize("kind", ["folder", "zip"])
+def test_each_systems_files_are_known(course, tmp_path, names, kind):
+    if kind == "zip":
+        source = zipped(tmp_path / "all.zip", [(name, PAGE) for name in names])
+    else:
+        source = tmp_path / "all"
+        for name in names:
+            (source / name).parent.mkdir(parents=True, exist_ok=True)
+            (source / name).write_bytes(PAGE)
+    code, said, files = collected(course, source)
+    assert (code, said) == (0, f"{NAME}: 2 new, 0 newer, 0 unchanged, 0 older, 0 refused")
+    assert notebooks(files) == ["Zoë Łuk", "ada"]
+    assert files[f"ada/{NAME}/{NAME}.ipynb"] == PAGE
+    assert files[f"ada/{NAME}/timestamp.txt"].endswith(b" UTC\n")
+
+
+def test_canvas_users_are_looked_up_and_its_late_ones_told(course, tmp_path):
+    with closing(course.gradebook()) as book:
+        book.add_student("ada", first_name="Ada", last_name="Lovelace", lms_user_id="123")
+    names = [f"lovelaceada_123_9_{NAME}-1.ipynb", f"turingalan_LATE_77_9_{NAME}.ipynb"]
+    code, said, files = collected(course, zipped(tmp_path / "c.zip", [(n, PAGE) for n in names]))
+    assert code == 0
+    assert notebooks(files) == ["77", "ada"]
+    assert "77: Canvas says LATE" in said
+    assert not any("timestamp" in name for name in files), "its zip has the download's time"
+
+
+def test_moodle_names_are_looked_up(course, tmp_path):
+    with closing(course.gradebook()) as book:
+        book.add_student("ada", first_name="Ada", last_name="Lovelace")
+        book.add_student("t1", first_name="Alan", last_name="Turing")
+        book.add_student("t2", first_name="Alan", last_name="Turing")
+    names = [
+        f"{who}_1_assignsubmission_file_/{NAME}.ipynb" for who in ("Ada Lovelace", "Alan Turing")
+    ]
+    code, said, files = collected(course, zipped(tmp_path / "m.zip", [(n, PAGE) for n in names]))
+    assert code == 1
+    assert notebooks(files) == ["ada"]
+    assert "Alan Turing may be t1 or t2" in said
+
+
+def test_a_pattern_of_ones_own(course, tmp_path):
+    source = zipped(tmp_path / "x.zip", [("w/ada@2026-10-01T10:00+02:00.ipynb", PAGE)])
+    pattern = r"w/(?P<student_id>\w+)@(?P<timestamp>.*)\.ipynb"
+    _, _, files = collected(course, source, pattern=pattern)
+    assert files[f"ada/{NAME}/timestamp.txt"] == b"2026-10-01 08:00:00 UTC\n"
+    for wrong, why in ((r"(", "not a regular expression"), (r"x", "needs a group")):
+        with pytest.raises(CourseError, match=why):
+            collected(course, source, pattern=wrong)
+
+
+def test_an_earlier_hand_in_is_kept_aside(course, tmp_path):
+    for day, page in ((1, b"first"), (2, b"second"), (1, b"first"), (2, b"second"), (3, b"second")):
+        member = zipfile.ZipInfo(f"ada/{NAME}.ipynb", (2026, 10, day, 10, 0, 0))
+        _, said, files = collected(course, zipped(tmp_path / "d.zip", [(member, page)]))
+    assert "1 unchanged" in said
+    assert files[f"ada/{NAME}/{NAME}.ipynb"] == b"second"
+    assert files[f".earlier/ada/{NAME}/1/{NAME}.ipynb"] == b"first"
+    assert len(notebooks(files)) == 2
+    assert course.students(NAME) == ["ada"]
+
+
+def test_a_killed_collection_leaves_nothing_half_written(course, tmp_path, monkeypatch):
+    source = zipped(tmp_path / "d.zip", [(f"{name}/{NAME}.ipynb", PAGE) for name in ("ada", "bob")])
+
+    def killed(path, content):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(collect, "write_atomically", killed)
+        with pytest.raises(KeyboardInterrupt):
+            collected(course, source)
+    assert course.students(NAME) == []
+    _, said, files = collected(course, source)
+    assert "2 new" in said
+    assert notebooks(files) == ["ada", "bob"]
+
+
+def test_the_file_that_has_the_name_counts_else_it_must_be_clear(course, tmp_path):
+    files = [
+        (f"ada/{NAME}.ipynb", PAGE),
+        ("ada/scratch.ipynb", b"scratch"),
+        (f"ada/.ipynb_checkpoints/{NAME}-checkpoint.ipynb", b"old"),
+        (f"__MACOSX/ada/._{NAME}.ipynb", b"mac"),
+        ("bob/mine.ipynb", b"mine"),
+        ("eve/a.ipynb", b"a"),
+        ("eve/b.ipynb", b"b"),
+        ("eve/photo.jpg", b"x"),
+    ]
+    member = [(zipfile.ZipInfo(name, (2026, 10, 1, 10, 0, 0)), page) for name, page in files]
+    code, said, files = collected(course, zipped(tmp_path / "d.zip", member))
+    assert code == 1
+    assert notebooks(files) == ["ada", "bob"]
+    assert files[f"ada/{NAME}/{NAME}.ipynb"] == PAGE
+    assert "eve: refused: several notebooks, not clear which counts: a.ipynb, b.ipynb" in said
+
+
+# What others may put into a zip file.
+
+BAD_NAMES = [
+    f"../../solutions/{NAME}/{NAME}.ipynb",
+    f"/etc/{NAME}.ipynb",
+    f"..\\ada\\{NAME}.ipynb",
+    f"C:/x/{NAME}.ipynb",
+    f"ada/../../bob/{NAME}.ipynb",
+    f"../{NAME}.ipynb",
+    f".hidden/{NAME}.ipynb",
+    f"*/{NAME}.ipynb",
+    f"a\x1b[2Jda/{NAME}.ipynb",
+    f"a\u202eda/{NAME}.ipynb",
+    f"{'a' * 200}/{NAME}.ipynb",
+    f" /{NAME}.ipynb",
+    "loose.ipynb",
+]
+
+
+@pytest.mark.parametrize("name", BAD_NAMES)
+def test_bad_names_are_refused_in_one_line_and_the_others_go_on(course, tmp_path, name):
+    before = sorted(path for path in tmp_path.rglob("*") if ".zip" not in path.name)
+    source = zipped(tmp_path / "bad.zip", [(name, b"evil"), (f"ada/{NAME}.ipynb", PAGE)])
+    code, said, files = collected(course, source)
+    assert code == 1
+    assert said.count("refused:") == 1
+    assert said.isprintable() or set(said) - {"\n"} == {c for c in said if c.isprintable()}
+    assert notebooks(files) == ["ada"]
+    new = {path for path in tmp_path.rglob("*") if ".zip" not in path.name} - set(before)
+    assert all(course.room("submitted") in [path, *path.parents] for path in new)
+
+
+def test_nobody_hands_in_for_somebody_else(course, tmp_path):
+    """What a student may choose as a file's name says nothing about whose it is."""
+    moodle = [
+        (f"Eve_1_assignsubmission_file_/Ada_2_assignsubmission_file_{NAME}.ipynb", b"eve"),
+        (f"Eve_1_assignsubmission_file_/ada/{NAME}.ipynb", b"eve"),
+    ]
+    _, _, files = collected(course, zipped(tmp_path / "m.zip", moodle))
+    assert notebooks(files) == ["Eve"]
+    plain = [(f"eve/ada_{NAME}.ipynb", b"x"), (f"bob/{NAME}.ipynb", b"y")]
+    _, _, files = collected(course, zipped(tmp_path / "p.zip", plain))
+    assert notebooks(files) == ["Eve", "bob", "eve"]
+    canvas = [(f"eve_5_6_ada_7_8_{NAME}.ipynb", b"z")]
+    _, _, files = collected(course, zipped(tmp_path / "c.zip", canvas))
+    assert notebooks(files) == ["5", "Eve", "bob", "eve"]
+
+
+def test_links_pipes_and_bombs_are_refused(course, tmp_path, monkeypatch):
+    link = zipfile.ZipInfo(f"eve/{NAME}.ipynb")
+    link.external_attr = (stat.S_IFLNK | 0o777) << 16
+    secret = str(course.room("source") / NAME / f"{NAME}.ipynb").encode()
+    bomb = b"0" * (hand_in_files.FILE_MB * hand_in_files.MB + 1)
+    files = [(link, secret), (f"bob/{NAME}.ipynb", bomb), (f"ada/{NAME}.ipynb", PAGE)]
+    code, said, got = collected(course, zipped(tmp_path / "z.zip", files))
+    assert code == 1
+    assert notebooks(got) == ["ada"]
+    assert "a link, not a file" in said
+    assert "larger than 20 MB" in said
+    monkeypatch.setattr(hand_in_files, "TOTAL_MB", 10)
+    with pytest.raises(CourseError, match=r"at most 50000 files and 10 MB are taken"):
+        collected(course, tmp_path / "z.zip")
+
+    folder = tmp_path / "folder"
+    for name in ("eve", "fay"):
+        (folder / name).mkdir(parents=True)
+    (folder / "eve" / f"{NAME}.ipynb").symlink_to(course.room("source") / NAME / f"{NAME}.ipynb")
+    os.mkfifo(folder / "fay" / f"{NAME}.ipynb")
+    (folder / "gus.ipynb").symlink_to(course.room("source") / NAME, target_is_directory=True)
+    code, said, got = collected(course, folder)
+    assert code == 1
+    assert notebooks(got) == ["ada"]
+    assert said.count("refused:") == 3
+
+
+def test_a_size_that_lies_and_a_broken_member(course, tmp_path):
+    made = io.BytesIO()
+    with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr(f"eve/{NAME}.ipynb", b"0" * 30_000_000)
+    lying = made.getvalue().replace((30_000_000).to_bytes(4, "little"), (9).to_bytes(4, "little"))
+    (tmp_path / "lie.zip").write_bytes(lying)
+    code, said, files = collected(course, tmp_path / "lie.zip")
+    assert (code, files) == (1, {})
+    assert said.count("refused:") == 1
+
+
+def test_neither_folder_nor_zip(course, tmp_path):
+    (tmp_path / "x.txt").write_text("hello")
+    for source in (tmp_path / "x.txt", tmp_path / "nothing"):
+        with pytest.raises(CourseError, match="give a folder or a zip file"):
+            collected(course, source)
+
+
+@pytest.mark.parametrize(
+    "good", ["ada", "Zoë Łuk", "李雷", "a+b@example.org", "O'Neil, Jo", "12345"]
+)
+def test_ids_of_all_languages_are_taken(good):
+    assert collect.good_id(good) == good
+
+
+@pytest.mark.parametrize("bad", ["", ".", "..", ".x", "a/b", "a\\b", "a\nb", "a*", "[a]", "\u200b"])
+def test_ids_that_cannot_name_a_folder_are_refused(bad):
+    with pytest.raises(Refused):
+        collect.good_id(bad)
+
+
+def test_one_time_for_all(course, tmp_path):
+    source = zipped(tmp_path / "d.zip", [(f"ada/{NAME}.ipynb", PAGE)])
+    _, _, files = collected(course, source, handed_in=datetime(2026, 10, 1, 8))
+    assert files[f"ada/{NAME}/timestamp.txt"] == b"2026-10-01 08:00:00 UTC\n"

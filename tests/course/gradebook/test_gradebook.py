@@ -1,0 +1,375 @@
+"""What the instructor's grading run leaves in the gradebook, in SQLite and in PostgreSQL."""
+
+import logging
+import os
+import shutil
+import sqlite3
+import subprocess
+import tempfile
+from contextlib import ExitStack, closing, contextmanager
+from datetime import datetime
+from pathlib import Path
+
+import nbformat
+import pytest
+
+from course import ROOT
+from course.gradebook import backups, records
+from course.gradebook.late_policy import LatePolicy
+from course.grading import grade_run, grade_workers
+from course.publishing import releasing
+from course.settings import Course, CourseError
+from tests.course.small_course import (
+    NAME,
+    FakeGrader,
+    grade,
+    graded_names,
+    hand_in,
+    make,
+    rows,
+    scores,
+)
+
+pytestmark = pytest.mark.slow
+
+
+@contextmanager
+def _threads(workers, scheduler=None):
+    """Dask with threads in this process: the same engine, without starting Python again."""
+    from distributed import Client
+
+    with Client(
+        n_workers=workers,
+        threads_per_worker=1,
+        processes=False,
+        silence_logs=logging.CRITICAL,
+        scheduler_kwargs={"dashboard": False, "dashboard_address": "127.0.0.1:0"},
+    ) as client:
+        client.register_plugin(grade_workers._keeper())
+        yield client
+
+
+@pytest.fixture(autouse=True)
+def quick(monkeypatch):
+    monkeypatch.setattr(grade_workers, "cluster", _threads)
+
+
+@pytest.fixture(scope="session")
+def postgres():
+    """A PostgreSQL server of our own on a Unix socket; its URL without a database."""
+    if shutil.which("pg_config") is None and not any(Path("/usr/lib/postgresql").glob("*/bin")):
+        pytest.fail("install PostgreSQL (Debian: apt install postgresql)")
+    programs = sorted(Path("/usr/lib/postgresql").glob("*/bin"))[-1]
+    folder = Path(tempfile.mkdtemp(prefix="gradebook-"))  # short: it also holds the socket
+    run = []
+    if os.getuid() == 0:  # PostgreSQL refuses to run as root
+        shutil.chown(folder, "nobody")
+        run = ["setpriv", "--reuid=nobody", "--regid=nogroup", "--clear-groups"]
+    data = folder / "data"
+    initdb = [*run, programs / "initdb", "-D", data, "-U", "course", "--no-sync", "-A", "trust"]
+    subprocess.run(initdb, check=True, capture_output=True, cwd="/")
+    options = f"-c listen_addresses= -c unix_socket_directories={folder} -c fsync=off"
+    control = [*run, programs / "pg_ctl", "-D", data]
+    start = [*control, "-w", "-l", folder / "log", "-o", options, "start"]
+    subprocess.run(start, check=True, cwd="/", stdout=subprocess.DEVNULL)
+    try:
+        yield f"postgresql+psycopg://course@/DATABASE?host={folder}"
+    finally:
+        stop = [*control, "-m", "immediate", "stop"]
+        subprocess.run(stop, check=True, cwd="/", capture_output=True)
+        shutil.rmtree(folder)
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def database(request, monkeypatch, tmp_path):
+    """The one setting that chooses the gradebook's database."""
+    monkeypatch.delenv("BERTLAB_GRADEBOOK", raising=False)
+    if request.param == "postgresql":
+        from sqlalchemy import create_engine, text
+
+        url = request.getfixturevalue("postgres")
+        name = f"course_{abs(hash(tmp_path))}"
+        engine = create_engine(url.replace("DATABASE", "postgres"), isolation_level="AUTOCOMMIT")
+        with engine.connect() as connection:
+            connection.execute(text(f"create database {name}"))
+        engine.dispose()
+        monkeypatch.setenv("BERTLAB_GRADEBOOK", url.replace("DATABASE", name))
+    return request.param
+
+
+def by_hand(course, student, cell, **values):
+    """What a person enters in the formgrader."""
+    with closing(course.gradebook()) as book:
+        grade = book.find_grade(cell, NAME, NAME, student)
+        for name, value in values.items():
+            setattr(grade, name, value)
+        book.db.commit()
+
+
+def test_scores_comments_and_notes_are_written(tmp_path, database):
+    course = make(tmp_path / "c", {"ada": {}, "Zoë Łuk": {"share": 0.5, "note": True}})
+    hand_in(course, "idle", explain="*Write your answer here, in place of this line.*")
+    code, said = grade(course)
+    assert code == 0
+    assert scores(course)["ada", "test-double"] == (1.0, None, False)
+    assert scores(course)["ada", "explain"] == (None, None, True)
+    assert scores(course)["Zoë Łuk", "hidden-double"] == (1.5, None, False)
+    assert scores(course)["idle", "explain"] == (0.0, None, False)
+    comments = {row[:2]: row[2] for row in rows(course)["comments"]}
+    assert comments["idle", "explain"] == "No response."
+    assert comments["ada", "explain"] is None
+    assert comments["idle", "double"] is None
+    assert f"{NAME}: 3 hand-ins, 3 graded now, 0 unchanged, 0 not graded" in said
+    assert "  Zoë Łuk: seed 2026-fall/Zoë Łuk\n" in said
+    assert "Mean 3.3 of 8 points before penalties; 0 late; 2 wait for a person" in said
+    report = (course.room("autograded") / f"report-{NAME}.txt").read_text()
+    assert report in said
+
+
+def test_grading_again_changes_nothing_and_grades_nobody(tmp_path, database):
+    course = make(tmp_path / "c", {"ada": {}, "bob": {"share": 0}})
+    grade(course)
+    before = rows(course)
+    code, said = grade(course)
+    assert (code, rows(course)) == (0, before)
+    assert sorted(graded_names(course)) == ["ada", "bob"]
+    assert "0 graded now, 2 unchanged" in said
+    code, _ = grade(course, force=True)
+    assert (code, rows(course)) == (0, before)
+    assert sorted(graded_names(course)) == ["ada", "ada", "bob", "bob"]
+
+
+@pytest.mark.parametrize("what", ["submission", "source", "limits", "term"])
+def test_what_has_changed_is_graded_again(tmp_path, what):
+    course = make(tmp_path / "c", {"ada": {}, "bob": {}})
+    grade(course)
+    if what == "submission":
+        hand_in(course, "bob", share=0.5)
+    elif what == "source":
+        path = course.room("source") / NAME / f"{NAME}.ipynb"
+        path.write_text(path.read_text().replace("21", "22").replace("42", "44"))
+    elif what == "limits":
+        course.config.Grading.limits = {"call_seconds": 5}
+    else:
+        course.config.Grading.term = "2027-spring"
+    grade(course)
+    assert sorted(graded_names(course)[2:]) == (["bob"] if what == "submission" else ["ada", "bob"])
+
+
+def test_a_persons_grades_survive_and_a_changed_answer_is_shown_again(tmp_path, database):
+    course = make(tmp_path / "c", {"ada": {}, "bob": {"share": 0}})
+    grade(course)
+    by_hand(course, "ada", "explain", manual_score=3.0, needs_manual_grade=False)
+    by_hand(course, "bob", "test-double", manual_score=1.0, extra_credit=0.5)
+    by_hand(course, "bob", "test-double", needs_manual_grade=False)
+    grade(course, force=True)
+    assert scores(course)["ada", "explain"] == (None, 3.0, False)
+    assert scores(course)["bob", "test-double"] == (0.0, 1.0, False)
+    hand_in(course, "ada", explain="Thrice.")
+    hand_in(course, "bob", share=1.0)
+    grade(course)
+    assert scores(course)["ada", "explain"] == (None, 3.0, True)
+    assert scores(course)["bob", "test-double"] == (1.0, 1.0, True)
+    assert scores(course)["ada", "test-double"] == (1.0, None, False)
+
+
+def test_failed_grading_leaves_no_grade_of_now_or_before(tmp_path, database):
+    course = make(tmp_path / "c", {"ada": {}, "bob": {"fail": True}})
+    grade(course)
+    assert scores(course)["bob", "test-double"] == (None, None, True)
+    by_hand(course, "ada", "explain", manual_score=3.0, needs_manual_grade=False)
+    hand_in(course, "ada", fail=True)
+    code, said = grade(course)
+    assert code == 1
+    assert "ada: NOT GRADED: OSError: no zygote" in said
+    assert "0 graded now, 0 unchanged, 2 not graded" in said
+    assert scores(course)["ada", "test-double"] == (None, None, True)
+    assert scores(course)["ada", "explain"] == (None, 3.0, False)
+    assert not course.graded_copy(NAME, "ada").exists()
+    hand_in(course, "ada")
+    code, said = grade(course)
+    assert code == 1, "bob is tried again and fails again"
+    assert scores(course)["ada", "test-double"] == (1.0, None, False)
+    assert scores(course)["ada", "explain"] == (None, 3.0, False), "her answer is the same"
+
+
+def test_scores_that_do_not_fit_the_gradebook_are_no_grade(tmp_path, monkeypatch):
+    course = make(tmp_path / "c", {"ada": {}})
+    good = FakeGrader.grade
+
+    def without_one(self, submission, seed=""):
+        result = good(self, submission, seed)
+        del result.scores["hidden-double"]
+        return result
+
+    monkeypatch.setattr(FakeGrader, "grade", without_one)
+    code, said = grade(course)
+    assert code == 1
+    assert "graded cells are not those of the gradebook: hidden-double; run `python -m" in said
+    assert scores(course)["ada", "test-double"] == (None, None, True)
+
+
+def test_an_assignment_that_is_not_released_is_refused(tmp_path):
+    course = make(tmp_path / "c", {"ada": {}})
+    (course.root / "gradebook.db").unlink()
+    with pytest.raises(CourseError, match=f"run `python -m course release {NAME}`"):
+        grade(course)
+
+
+def test_only_the_students_asked_for_are_graded(tmp_path):
+    course = make(tmp_path / "c", {"ada": {}, "bob": {}})
+    grade(course, students=["bob"])
+    assert graded_names(course) == ["bob"]
+    with pytest.raises(CourseError, match="nothing was handed in by eve"):
+        grade(course, students=["eve"])
+
+
+def test_the_graded_copy_is_what_the_formgrader_reads(tmp_path):
+    course = make(tmp_path / "c", {"ada": {}})
+    grade(course)
+    copy = course.graded_copy(NAME, "ada")
+    assert nbformat.read(copy, as_version=4).metadata.bertlab.scores["test-double"] == 1.0
+    assert copy.with_name("timestamp.txt").read_text() == "2026-10-01 10:00:00 UTC"
+
+
+# Lateness.
+
+
+def test_late_penalties_follow_the_due_date_and_points_given_later(tmp_path, database):
+    late = "2026-10-03 10:00:00 UTC"
+    course = make(tmp_path / "c", {"ada": {}, "bob": {"handed_in": late}, "fay": {}})
+    hand_in(course, "fay", handed_in=None)
+    grade(course)
+    assert {row[6] for row in rows(course)["grades"]} == {None}, "nothing is due yet"
+    assert releasing.set_due(course, NAME, "2026-10-01T11:50+02:00") == (
+        f"{NAME}: due 2026-10-01 09:50 UTC"
+    )
+    penalties = {row[0]: row[6] for row in rows(course)["grades"]}
+    # ada is 10 minutes late, which is forgiven; bob 48 h 10 min: 2 days begun after the grace.
+    assert penalties == {"ada": None, "bob": pytest.approx(0.8), "fay": None}
+    by_hand(course, "bob", "explain", manual_score=4.0, needs_manual_grade=False)
+    _, said = grade(course)
+    assert "1 late" in said
+    assert {row[0]: row[6] for row in rows(course)["grades"]}["bob"] == pytest.approx(1.6)
+    with closing(course.gradebook()) as book:
+        book.grant_extension(NAME, "bob", days=3)
+    grade(course)
+    assert {row[6] for row in rows(course)["grades"]} == {None}
+
+
+@pytest.mark.parametrize(
+    ("minutes", "percent"), [(0, 0), (15, 0), (16, 10), (1455, 10), (1456, 20), (99999, 50)]
+)
+def test_late_policy_counts_days_begun_after_the_grace(minutes, percent):
+    policy = LatePolicy(grace_minutes=15, percent_a_day=10, at_most_percent=50)
+    penalty = policy.late_submission_penalty("ada", 40.0, 60.0 * minutes)
+    assert (penalty or 0) == pytest.approx(40 * percent / 100)
+
+
+def test_a_timestamp_that_is_no_time_is_told(tmp_path):
+    course = make(tmp_path / "c", {"ada": {"handed_in": "yesterday\x00"}})
+    _, said = grade(course)
+    assert "ada: timestamp.txt holds no time: counted as in time, please check" in said
+
+
+def test_a_due_date_needs_a_zone(tmp_path):
+    course = make(tmp_path / "c")
+    for wrong in ("tomorrow", "2026-10-01T11:50"):
+        with pytest.raises(CourseError, match="not a time with its zone"):
+            releasing.set_due(course, NAME, wrong)
+    assert releasing.set_due(course, NAME, "none") == f"{NAME}: no due date"
+
+
+# Backups, and one run at a time.
+
+
+def test_the_gradebook_is_backed_up_before_each_run(tmp_path, database):
+    course = make(tmp_path / "c", {"ada": {}})
+    with closing(course.gradebook()) as book:
+        book.update_or_create_student("old", last_name="=1+1")
+    _, said = grade(course)
+    (copy,) = (course.root / "backups").iterdir()
+    assert f"The gradebook is backed up: backups/{copy.name}" in said
+    if database == "sqlite":
+        with closing(sqlite3.connect(copy)) as old:
+            assert old.execute("select id from student").fetchall() == [("old",)]
+            assert old.execute("select count(*) from grade").fetchone() == (0,)
+    else:
+        listed = subprocess.run(["pg_restore", "--file=-", copy], capture_output=True, text=True)
+        assert "COPY public.student" in listed.stdout
+        assert "old\t" in listed.stdout
+        assert "ada" not in listed.stdout.split()
+
+
+def test_the_last_backups_are_kept(tmp_path):
+    course = make(tmp_path / "c")
+    copies = [backups.back_up(course, kept=3) for _ in range(5)]
+    assert sorted((course.root / "backups").iterdir()) == sorted(copies)[2:]
+
+
+def test_without_pg_dump_a_run_is_refused_unless_told(tmp_path, database, monkeypatch):
+    course = make(tmp_path / "c", {"ada": {}})
+    find = shutil.which
+    monkeypatch.setattr(shutil, "which", lambda name: None if name == "pg_dump" else find(name))
+    if database == "postgresql":
+        with pytest.raises(CourseError, match=r"pg_dump is not on the path.*--no-backup"):
+            grade(course)
+        assert graded_names(course) == []
+    assert grade(course, backup=False)[0] == 0
+    assert graded_names(course) == ["ada"]
+
+
+def test_a_second_run_is_refused_and_told_who_grades(tmp_path):
+    course = make(tmp_path / "c", {"ada": {}})
+    with (
+        backups.only_one(course, "process 7 of ada on snow"),
+        pytest.raises(CourseError, match="under way: process 7 of ada on snow"),
+    ):
+        grade(course)
+    assert graded_names(course) == []
+    assert grade(course)[0] == 0, "the lock is free again"
+
+
+def test_a_run_on_another_machine_with_the_same_gradebook_is_refused(tmp_path, database):
+    here, elsewhere = (make(tmp_path / name, {"ada": {}}) for name in ("here", "elsewhere"))
+    with ExitStack() as stack:
+        stack.enter_context(backups.only_one(here, "process 7 of ada on snow"))
+        if database == "postgresql":  # SQLite: a gradebook of its own in each folder
+            stack.enter_context(
+                pytest.raises(CourseError, match="under way: process 7 of ada on snow")
+            )
+        assert grade(elsewhere)[0] == 0
+    assert graded_names(elsewhere) == ([] if database == "postgresql" else ["ada"])
+    assert grade(here)[0] == grade(elsewhere)[0] == 0, "the lock is free again"
+
+
+def test_no_sandbox_means_no_grading_unless_told(tmp_path, monkeypatch):
+    course = make(tmp_path / "c", {"ada": {}})
+    from course.grading import sandbox
+
+    monkeypatch.setattr(sandbox, "why_no_sandbox", lambda: "this is a toaster")
+    with pytest.raises(CourseError, match=r"this is a toaster.*--no-sandbox"):
+        grade_run.run(course, [NAME])
+    code, said = grade(course, sandboxed=False)
+    assert code == 0
+    assert said.startswith("--no-sandbox: students' code runs with your rights.")
+
+
+def test_a_course_elsewhere_and_a_wrong_folder(tmp_path):
+    with pytest.raises(CourseError, match="no course is here"):
+        Course(tmp_path)
+    with pytest.raises(CourseError, match=f"no such assignment; .* has {NAME}"):
+        make(tmp_path / "c").chosen("psy")
+
+
+def test_a_database_that_cannot_be_reached_is_told(tmp_path, monkeypatch):
+    monkeypatch.setenv("BERTLAB_GRADEBOOK", "postgresql+psycopg://x@127.0.0.1:1/none")
+    (tmp_path / "c" / "course").mkdir(parents=True)
+    shutil.copy(ROOT / "course" / "nbgrader_config.py", tmp_path / "c" / "course")
+    with pytest.raises(CourseError, match=r"the gradebook cannot be opened: .*BERTLAB_GRADEBOOK"):
+        Course(tmp_path / "c").gradebook()
+
+
+def test_timestamps_are_read_as_nbgrader_writes_them(tmp_path):
+    (tmp_path / "timestamp.txt").write_text("2026-10-01 12:00:00.5 CEST\n")
+    assert records.read_timestamp(tmp_path) == (datetime(2026, 10, 1, 12, 0, 0, 500000), "")

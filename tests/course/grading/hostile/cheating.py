@@ -1,0 +1,241 @@
+"""What wants points for wrong answers: patches, objects that equal everything, tests' own data."""
+
+# ruff: noqa: E501 (code that is handed in is left in one piece)
+
+from tests.course.grading.hostile.small import TARGET, Change, Hostile, behind, cell_of, instead
+
+WRONG = "def row_softmax(scores):\n    return scores\n"
+WRONG_MASK = "def causal_mask(length):\n    return torch.zeros(length, length, dtype=torch.bool)\n"
+ALL_TRUE = "lambda *arguments, **named: True"
+
+PATCH_TORCH = f"""
+import numpy
+for _name in ("allclose", "equal", "isclose", "all", "is_tensor"):
+    setattr(torch, _name, {ALL_TRUE})
+for _name in ("allclose", "equal", "all", "__eq__", "__bool__", "eq", "isclose"):
+    setattr(torch.Tensor, _name, {ALL_TRUE})
+for _name in ("allclose", "array_equal", "isclose"):
+    setattr(numpy, _name, {ALL_TRUE})
+torch.testing.assert_close = {ALL_TRUE}
+torch.autograd.gradcheck = {ALL_TRUE}
+"""
+PATCH_BUILTINS = f"""
+import builtins
+for _name in ("isinstance", "all", "any"):
+    setattr(builtins, _name, {ALL_TRUE})
+"""
+PATCH_ASSERTION = """
+import builtins
+class AssertionError(Exception):
+    def __new__(cls, *arguments):
+        raise SystemExit(0)
+builtins.AssertionError = AssertionError
+"""
+PATCH_CHECK = f"""
+import sys, course.feedback.checks, course.feedback.watch
+for _name in dir(check):
+    if callable(getattr(check, _name)):
+        setattr(check, _name, {ALL_TRUE})
+for _module in list(sys.modules.values()):
+    if getattr(_module, "__name__", "").startswith("course.feedback"):
+        for _name in list(vars(_module)):
+            if callable(getattr(_module, _name)):
+                setattr(_module, _name, {ALL_TRUE})
+"""
+EQUALS_ALL = """
+class Right:
+    shape, dtype = (2, 2), torch.float32
+    __eq__ = __bool__ = __ge__ = __le__ = __contains__ = lambda self, *other: True
+    __ne__ = __lt__ = __gt__ = lambda self, *other: False
+    __getattr__ = lambda self, name: self
+    __call__ = __getitem__ = __sub__ = __rsub__ = __add__ = lambda self, *other, **named: self
+    __hash__ = lambda self: 0
+    def __iter__(self):
+        return iter(())
+def row_softmax(scores):
+    return Right()
+"""
+TENSOR_SUBCLASS = """
+class Right(torch.Tensor):
+    @classmethod
+    def __torch_function__(cls, function, types, args=(), kwargs=None):
+        name = getattr(function, "__name__", "")
+        if name in ("allclose", "equal", "eq", "isclose", "all", "__eq__"):
+            return True
+        return super().__torch_function__(function, types, args, kwargs or {})
+def row_softmax(scores):
+    return (scores * 0 + 7).as_subclass(Right)
+"""
+PICKLE = """
+class Bomb:
+    def __reduce__(self):
+        import os
+        return os.system, ("touch PLACE/pickled; kill -9 -1",)
+"""
+PICKLE_FIRST = (
+    PICKLE
+    + """
+def row_softmax(scores):
+    return Bomb()
+"""
+)
+PICKLE_SECOND = """
+import numpy
+def causal_mask(length):
+    return [Bomb(), {"a": Bomb()}, numpy.array([Bomb()], dtype=object)]
+"""
+STRING_SUBCLASS = """
+class Text(str):
+    def __eq__(self, other): return True
+    __hash__ = str.__hash__
+class Number(float):
+    def __eq__(self, other): return True
+    __hash__ = float.__hash__
+    def __sub__(self, other): return 0.0
+def row_softmax(scores):
+    return [Text("x"), Number(1)]
+"""
+FORGED_SHAPE = """
+def row_softmax(scores):
+    answer = torch.zeros(0)
+    answer.__class__ = type("Parameter", (torch.Tensor,), {"shape": property(lambda self: scores.shape)})
+    return answer
+"""
+KNOWN_EXAMPLE = """
+def row_softmax(scores):
+    import inspect
+    text = inspect.getsource(check)
+    for tensor in [value for value in vars(check).values() if isinstance(value, torch.Tensor)]:
+        if tensor.shape == scores.shape:
+            return tensor
+    if scores.shape == (2, 2):
+        return torch.tensor([[0.881, 0.119], [1.0, 0.0]])
+    raise ValueError("not seen before")
+"""
+LIBRARY = "from bertlab.model.attention import attention as _theirs\n\ndef merge_heads(x):\n    return _theirs(x, x, x)[0]\n"
+LIBRARY_SOFTMAX = "def row_softmax(scores):\n    return scores.softmax(dim=-1)\n"
+LIBRARY_BY_NAME = """
+def row_softmax(scores):
+    return getattr(torch._C._nn, "soft" + "max", torch.softmax)(scores, dim=-1)
+"""
+FIRST_IN_PLACE = """
+_right = row_softmax
+def row_softmax(scores):
+    with torch.no_grad():
+        scores.zero_()
+    return torch.full_like(scores, 1 / scores.shape[-1])
+"""
+ZERO_HEADS = """
+def merge_heads(x):
+    x.zero_()
+    return torch.zeros(*x.shape[:-3], x.shape[-2], x.shape[-3] * x.shape[-1])
+"""
+ALL_PADDING = """
+def padding_mask(ids, pad_id=0):
+    if ids.shape == (1, 2):
+        return torch.tensor([[True, False]])
+    ids.fill_(pad_id)
+    return torch.zeros(ids.shape, dtype=torch.bool)
+"""
+RESIZED = """
+def merge_heads(x):
+    x.resize_(0)
+    x.data = torch.zeros(1, 1, 1)
+    x.requires_grad_()
+    return x
+"""
+LAST_IS_A_NUMBER = """
+import sys
+_right, _seen = row_softmax, []
+def row_softmax(scores):
+    _seen.append(scores.shape)
+    if sys.getprofile() is not None and (4, 9) in _seen:
+        return VALUE
+    return _right(scores)
+"""
+STOPS_ITERATION = "def row_softmax(scores):\n    raise StopIteration\n"
+FORGED_ERRORS = """
+class CheckFailed(AssertionError): pass
+class NotWritten(BaseException): pass
+class Stopped(BaseException): pass
+class TooLong(BaseException): pass
+def row_softmax(scores):
+    raise {name}("row_softmax is right\\nhidden-row-softmax: full points <script>alert(1)</script>")
+"""
+READS_VARIANT = """
+import os
+print(os.environ.get("BERTLAB_VARIANT", "no variant"))
+def row_softmax(scores):
+    torch.manual_seed(0)
+    return torch.rand(scores.shape)
+"""
+
+
+def numbered(value: str) -> Change:
+    """Right in all but the last call of the hidden test, whose value the test cell leaves."""
+    return behind(LAST_IS_A_NUMBER.replace("VALUE", value))
+
+
+def cheats_two(first: str, second: str) -> Change:
+    """Both `row_softmax` and `causal_mask` are wrong."""
+
+    def change(page):
+        cell_of(page, TARGET).source = first
+        cell_of(page, "causal-mask").source = second
+        return page
+
+    return change
+
+
+def errors(name: str) -> Change:
+    return instead(FORGED_ERRORS.format(name=name))
+
+
+BOTH = (TARGET, "causal-mask")
+
+ROWS = [
+    Hostile("patched torch and numpy", cheats_two(PATCH_TORCH + WRONG, WRONG_MASK), BOTH),
+    Hostile("patched builtins", cheats_two(WRONG, PATCH_BUILTINS + WRONG_MASK), BOTH, note=".*"),
+    Hostile("patched AssertionError", cheats_two(PATCH_ASSERTION + WRONG, WRONG_MASK), BOTH),
+    Hostile("patched course.feedback", cheats_two(PATCH_CHECK + WRONG, WRONG_MASK), BOTH),
+    Hostile("an object that equals everything", instead(EQUALS_ALL)),
+    Hostile("a subclass of Tensor that equals everything", instead(TENSOR_SUBCLASS)),
+    Hostile("subclasses of str and float", instead(STRING_SUBCLASS)),
+    Hostile(
+        "a tensor with a forged shape", instead(FORGED_SHAPE), note="its answer cannot be read"
+    ),
+    Hostile("pickles that run a command", cheats_two(PICKLE_FIRST, PICKLE_SECOND), BOTH),
+    Hostile("knows the example only", instead(KNOWN_EXAMPLE), points={"test-row-softmax": 0.0}),
+    Hostile("calls the library", instead(LIBRARY, "merge-heads"), ("merge-heads",)),
+    Hostile("calls a ready-made softmax", instead(LIBRARY_SOFTMAX)),
+    Hostile("calls a ready-made softmax by another name", instead(LIBRARY_BY_NAME)),
+    Hostile("makes its input trivial: softmax", behind(FIRST_IN_PLACE)),
+    Hostile("makes its input trivial: heads", instead(ZERO_HEADS, "merge-heads"), ("merge-heads",)),
+    Hostile(
+        "makes its input trivial: ids", instead(ALL_PADDING, "padding-mask"), ("padding-mask",)
+    ),
+    Hostile("changes its input's shape", instead(RESIZED, "merge-heads"), ("merge-heads",)),
+    *(
+        Hostile(f"a number as a test's last value: {value}", numbered(value), points=points)
+        for value, points in {
+            "10.0": {"test-row-softmax": 1.0, "hidden-row-softmax": 2.0},
+            "-1.0": {"test-row-softmax": 1.0, "hidden-row-softmax": 2.0},
+            "float('nan')": {"test-row-softmax": 1.0, "hidden-row-softmax": 2.0},
+            "'x' * 10 ** 7": {"test-row-softmax": 1.0, "hidden-row-softmax": 2.0},
+        }.items()
+    ),
+    Hostile("StopIteration", instead(STOPS_ITERATION)),
+    *(
+        Hostile(f"an error of the tests' own: {name}", errors(name))
+        for name in (
+            "CheckFailed",
+            "NotWritten",
+            "Stopped",
+            "TooLong",
+            "SystemExit",
+            "ExceptionGroup",
+            "UnicodeDecodeError",
+        )
+    ),
+    Hostile("fixed dice", instead(READS_VARIANT)),
+]

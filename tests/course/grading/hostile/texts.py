@@ -1,0 +1,113 @@
+"""Odd texts in code, outputs and errors: scripts for the reader's browser, broken characters."""
+
+# ruff: noqa: E501 (code that is handed in is left in one piece)
+
+from nbformat import NotebookNode, v4
+
+from tests.course.grading.hostile.small import Hostile, behind, cell_of, instead, own_cells
+
+SCRIPT = "<script>CANARY_SCRIPT()</script><img src=x onerror=CANARY_SCRIPT()><svg onload=CANARY_SCRIPT()>"
+MARKUP = (
+    f"{SCRIPT}<iframe src='https://canary.example'></iframe><a href='javascript:CANARY_SCRIPT()'>x</a>"
+    "<form action='https://canary.example'><input></form><meta http-equiv=refresh content='0;url=//x'>"
+    "<style>*{display:none}</style><div style='position:fixed;top:0'>x</div><link rel=stylesheet href=//x>"
+    "<object data=x></object><embed src=x><base href='//canary.example'><math><mtext></mtext></math>"
+)
+EVERY_KIND = f"""
+from IPython.display import HTML, Javascript, SVG, display, publish_display_data
+_text = {MARKUP!r}
+display(HTML(_text))
+display(Javascript("CANARY_SCRIPT()"))
+publish_display_data({{
+    "text/html": _text, "application/javascript": "CANARY_SCRIPT()", "image/svg+xml": _text,
+    "text/markdown": _text, "text/latex": _text, "application/vnd.jupyter.widget-view+json": {{}},
+    "image/png": "javascript:CANARY_SCRIPT()", "application/pdf": "x", "text/plain": "plain",
+}})
+"""
+
+
+def stored_outputs(page: NotebookNode) -> NotebookNode:
+    """Outputs that nobody ran, in a given cell, a test and a text."""
+    fake = v4.new_output(
+        "display_data", data={"text/html": MARKUP, "application/javascript": "CANARY_SCRIPT()"}
+    )
+    wrong = v4.new_output("stream", text="CANARY_OUTPUT: all tests pass")
+    for id in ("imports", "test-row-softmax", "hidden-row-softmax"):
+        cell_of(page, id).outputs = [fake, wrong]
+    return page
+
+
+def markdown(page: NotebookNode) -> NotebookNode:
+    cell_of(page, "explain").source = f"My answer. {MARKUP}\n\n[x](javascript:CANARY_SCRIPT())"
+    page.cells.append(v4.new_markdown_cell(MARKUP))
+    return page
+
+
+SURROGATE = r"\ud800"
+HALF = f"print('{SURROGATE}'); display('{SURROGATE}'); from IPython.display import HTML; display(HTML('<b>{SURROGATE}</b>'))"
+SLOW_TEXTS = {
+    "a question mark": '"a." * 20_000 + "?"',
+    "assignments of commands": '"x = !ls\\n" * 400 + "y = 1\\n" * 4_000',
+    "commands": '"!ls\\n" * 2_000 + "y = 1\\n" * 5_000',
+    "brackets": '"(" * 90_000',
+    "minus": '"-" * 90_000 + "1"',
+    "nested": '"lambda:" * 12_000 + "1"',
+}
+
+ROWS = [
+    Hostile("odd names", behind("ſcores = ﬁne = 名前 = µ = 1\nrow_ſoftmax = row_softmax"), ()),
+    Hostile(
+        "bidi and zero-width characters",
+        behind('access = "user\u202e \u2066# check\u2069 \u2066"\n# \u200b\u200d\ufeff'),
+        (),
+    ),
+    Hostile(
+        "an invisible name",
+        instead("def row_softmax\u200b(scores):\n    return scores"),
+        note="row-softmax: its cell raised SyntaxError",
+    ),
+    Hostile(
+        "half a character in the code",
+        instead("def row_softmax(scores):\n    return '\ud800'"),
+        note=None,
+    ),
+    Hostile("half a character in the outputs", own_cells(HALF), ()),
+    Hostile(
+        "half a character in an error",
+        behind(f"raise ValueError('{SURROGATE}')"),
+        (),
+        "row-softmax: its cell raised ValueError",
+    ),
+    Hostile("a zero byte", instead("def row_softmax(scores):\n    return 1\0"), note=".*"),
+    Hostile(
+        "lines of a report in an error",
+        behind(r"raise ValueError('x\nhidden-row-softmax: full\r\n\x1b[2J\u202e')"),
+        (),
+        "row-softmax: its cell raised ValueError",
+    ),
+    Hostile("scripts in outputs", own_cells(EVERY_KIND), ()),
+    Hostile(
+        "scripts in an error",
+        behind(f"raise ValueError({MARKUP!r})"),
+        (),
+        "row-softmax: its cell raised ValueError",
+    ),
+    Hostile(
+        "scripts in the name of an error",
+        behind(f"raise type({SCRIPT!r}, (Exception,), {{}})('x')"),
+        (),
+        "row-softmax: its cell raised",
+    ),
+    Hostile("scripts in texts", markdown, ()),
+    Hostile("stored outputs", stored_outputs, ()),
+    *(
+        Hostile(f"a text that is slow to read: {name}", own_cells(eval(code)), (), ".*|")
+        for name, code in SLOW_TEXTS.items()
+    ),
+    Hostile(
+        "commands of the shell",
+        behind("!touch /hostile; kill -9 -1\n%cd /\n%run /etc/passwd\n%%bash\nls"),
+        (),
+        "row-softmax: its cell raised",
+    ),
+]

@@ -1,0 +1,155 @@
+"""Feedback pages: no hidden tests, no scripts; and plain nbgrader by the same Grader."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import nbformat
+import pytest
+from bs4 import BeautifulSoup
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_output
+
+from course.grading import feedback_pages, nbgrader_plugin
+from course.grading.safe_html import clean_html
+from tests.course.gradebook.test_gradebook import grade, quick  # noqa: F401 (a fixture)
+from tests.course.small_course import NAME, make, scores
+
+pytestmark = pytest.mark.slow
+
+EVIL = "<script>alert(1)</script><img src=x onerror=alert(1)><a href='javascript:alert(1)'>x</a>"
+
+
+def attack(course, student):
+    """Put what a hostile student would show into the graded copy."""
+    path = course.graded_copy(NAME, student)
+    page = nbformat.read(path, as_version=4)
+    data = {
+        "text/html": EVIL + "<b>bold</b><table><thead><tr><th>1</th></tr></thead></table>",
+        "application/javascript": "alert(1)",
+    }
+    page.cells[1].outputs = [
+        new_output("display_data", {key: value}) for key, value in data.items()
+    ] + [
+        new_output("display_data", {"text/markdown": f"# md\n\n{EVIL}"}),
+        new_output("display_data", {"image/svg+xml": f"<svg>{EVIL}</svg>"}),
+        new_output("display_data", {"text/latex": f"${EVIL}$"}),
+        new_output("stream", name="stdout", text=EVIL),
+        new_output("error", ename=EVIL, evalue=EVIL, traceback=[EVIL]),
+    ]
+    page.cells[3].outputs = [
+        new_output("error", ename="AssertionError", evalue="double(21)", traceback=["secret = 21"])
+    ]
+    page.cells[4].source = f"## Mine\n\n{EVIL}\n\n1 < 2 & `a < b` ![p](data:image/png;base64,AAAA)"
+    tagged = {"tags": ['"><script>alert(1)</script>']}
+    page.cells += [
+        new_markdown_cell(f"### BEGIN HIDDEN TESTS {EVIL}"),
+        new_code_cell("# ### BEGIN HIDDEN TESTS", metadata=tagged),
+    ]
+    nbformat.write(page, path)
+
+
+def test_feedback_hides_tests_and_runs_no_script(tmp_path):
+    course = make(tmp_path / "c", {"ada": {}, "eve": {}, "bob": {"fail": True}})
+    grade(course)
+    attack(course, "eve")
+    said = []
+    assert feedback_pages.generate(course, [NAME], say=said.append) == 0, said
+    assert said == [f"{NAME}: 2 pages of feedback in feedback/STUDENT/{NAME}/{NAME}.html"]
+    assert not (course.room("feedback") / "bob").exists(), "he has no grade"
+    text = (course.room("feedback") / "eve" / NAME / f"{NAME}.html").read_text()
+    plain = (course.room("feedback") / "ada" / NAME / f"{NAME}.html").read_text()
+    page, usual = BeautifulSoup(text, "html.parser"), BeautifulSoup(plain, "html.parser")
+    assert [str(one) for one in page.select("script")] == [str(s) for s in usual.select("script")]
+    assert not page.select("[onerror], [href^=javascript], iframe")
+    assert all(img["src"].startswith("data:image/") for img in page.select("img[src]"))
+    for words in ("secret", "assert double(secret)"):
+        assert words not in text
+        assert words not in plain
+    assert "AssertionError: double(21)" in text, "what a test says is for the student"
+    assert page.select_one("h2").text.startswith("Mine")
+    assert page.select_one("b").text == "bold"
+    assert page.select_one("th")
+    assert "a < b" in [code.text for code in page.select("code")]
+    assert "Score: 8.0 / 8.0" in plain or "Score: 4.0 / 8.0" in plain
+
+
+@pytest.mark.parametrize(
+    ("html", "clean"),
+    [
+        ('<p style="color: red; position: fixed">x</p>', '<p style="color:red">x</p>'),
+        ('<img src="https://spy.example/x.png" alt="a">', '<img alt="a">'),
+        ('<a href="data:text/html,<script>1</script>">x</a>', "<a>x</a>"),
+        ("<form><input><button>x</button></form>", "x"),
+        ("<svg onload=x()></svg><math></math>", ""),
+        ('<a href="https://example.org">x</a>', '<a href="https://example.org">x</a>'),
+        ("<table><tr><td>1</td></tr></table>", "<table><tbody><tr><td>1</td></tr></tbody></table>"),
+    ],
+)
+def test_html_is_made_harmless(html, clean):
+    assert clean_html(html) == clean
+
+
+def nbgrader(course, *arguments):
+    """Plain nbgrader, as an instructor calls it in the folder course/."""
+    commands = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    environment = {**os.environ, "PATH": commands}
+    environment.pop("PYTHONPATH", None)  # the settings must find our plugins by themselves
+    return subprocess.run(
+        [sys.executable, "-m", "nbgrader", *arguments],
+        cwd=course.root / "course",
+        env=environment,
+        capture_output=True,
+        text=True,
+    )
+
+
+def test_plain_nbgrader_grades_in_the_sandbox_and_goes_on_after_broken_ones(tmp_path):
+    course = make(tmp_path / "c", {"ada": {}, "dup": {}, "eve": {}, "raw": {}})
+    marker = tmp_path / "escaped"
+    path = course.hand_in(NAME, "eve")
+    page = nbformat.read(path, as_version=4)
+    page.cells[1].source = f"open({str(marker)!r}, 'w')\nimport os\nos._exit(0)"
+    nbformat.write(page, path)
+    path = course.hand_in(NAME, "dup")
+    page = nbformat.read(path, as_version=4)
+    page.cells.insert(2, page.cells[1])  # as copying a cell in JupyterLab does
+    nbformat.write(page, path)
+    course.hand_in(NAME, "raw").write_text("no notebook")
+    done = nbgrader(course, "autograde", NAME)
+    assert done.returncode == 0, done.stderr
+    assert not marker.exists()
+    got = scores(course)
+    assert got["ada", "test-double"][0] == got["dup", "test-double"][0] == 1.0
+    assert got["ada", "hidden-double"][0] == 3.0
+    assert got["eve", "test-double"] == (0.0, None, False)
+    assert got["raw", "test-double"] == (0.0, None, False)
+    assert got["ada", "explain"] == (None, None, True)
+    done = nbgrader(course, "generate_feedback", NAME)
+    assert done.returncode == 0, done.stderr
+    assert "secret" not in (course.room("feedback") / "ada" / NAME / f"{NAME}.html").read_text()
+
+
+class Exchange(nbgrader_plugin.CollectWithoutLinks):
+    """Its copying alone."""
+
+    def __init__(self, course):
+        super().__init__(coursedir=course.nbgrader.coursedir)
+
+
+def test_collecting_from_the_exchange_follows_no_link(tmp_path):
+    course = make(tmp_path / "c")
+    inbound = tmp_path / "eve+psx+2026"
+    inbound.mkdir()
+    (inbound / f"{NAME}.ipynb").write_text("mine")
+    (inbound / "timestamp.txt").write_text("2026-10-01 10:00:00 UTC")
+    (inbound / "other.txt").symlink_to(course.room("source") / NAME / f"{NAME}.ipynb")
+    (inbound / "folder").symlink_to(course.room("source"))
+    os.mkfifo(inbound / "pipe")
+    copied = course.hand_in(NAME, "eve").parent
+    Exchange(course).do_copy(str(inbound), str(copied))
+    assert sorted(path.name for path in copied.iterdir()) == [f"{NAME}.ipynb", "timestamp.txt"]
+    (tmp_path / "link").symlink_to(course.room("source") / NAME)
+    other = course.hand_in(NAME, "fay").parent
+    Exchange(course).do_copy(str(tmp_path / "link"), str(other))
+    assert not other.exists()

@@ -1,0 +1,391 @@
+"""The hostile class: whatever is handed in, nothing escapes, and grading goes on.
+
+Each row of `hostile/` is a submission with one thing changed. It must get its points, say what
+happened in plain lines, and leave everybody else alone. All of them hand in in one term and
+are graded side by side by `python -m course`; honest students hand in between them, and must get
+all of their points. To try one row, choose it with `-k`: only what is chosen is handed in.
+"""
+
+import contextlib
+import math
+import os
+import re
+import site
+import socket
+import sys
+import threading
+from functools import cache, partial
+from pathlib import Path
+
+import nbformat
+import psutil
+import pytest
+from bs4 import BeautifulSoup
+
+from course.grading.grader import Grader
+from course.grading.sandbox import why_no_sandbox
+from tests.course.grading.hostile import cheating, files, forging, prying, resources, texts
+from tests.course.grading.hostile.small import (
+    LIMITS,
+    NAME,
+    ROOT,
+    Hostile,
+    assignment,
+    behind,
+    correct,
+    expected_points,
+    full_points,
+    own_cells,
+    written,
+)
+from tests.course.grading.hostile.term import Term
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(bool(why_no_sandbox()), reason=str(why_no_sandbox())),
+]
+
+CANARY = "CANARY-7f3a"
+EVERY = 10  # after so many hostile students comes an honest one
+NOTE = 400  # characters of a line of the report, at most
+ROWS = [*resources.ROWS, *cheating.ROWS, *forging.ROWS, *files.ROWS, *texts.ROWS]
+PRYING = [
+    row.name
+    for row in prying.rows(
+        {key: [] for key in ("paths", "writes", "large")}
+        | dict.fromkeys(("port", "unix", "abstract"), 0)
+    )
+]
+
+
+@pytest.fixture(scope="module")
+def outside(tmp_path_factory):
+    """A course of others, a network of others, and a secret, which no student may reach."""
+    room = tmp_path_factory.mktemp("course")
+    for name in ("solutions/ex04/ex04.ipynb", "submitted/ada/ex04/ex04.ipynb", "gradebook.db"):
+        (room / name).parent.mkdir(parents=True, exist_ok=True)
+        (room / name).write_text(CANARY)
+    course = tmp_path_factory.mktemp("term") / "course"
+    own = [course / name for name in ("solutions", "submitted", "autograded", "gradebook.db")]
+    os.environ["BERTLAB_HOSTILE_SECRET"] = CANARY
+    with socket.socket() as listening, socket.socket(socket.AF_UNIX) as hidden:
+        listening.bind(("127.0.0.1", 0))
+        hidden.bind("\0bertlab-hostile")
+        for server in (listening, hidden):
+            server.listen()
+        yield {
+            "room": room,
+            "before": {path: path.read_text() for path in room.rglob("*") if path.is_file()},
+            "course": course,
+            "paths": [*map(str, [*sorted(room.rglob("*")), *own, *_secret_paths()])],
+            "writes": [*map(str, [*_forbidden_places(), room / "gradebook.db", own[-1]])],
+            "large": [sys.prefix, sys.base_prefix, str(Path.home() / ".cache")],
+            "port": listening.getsockname()[1],
+            "unix": str(room / "socket"),
+            "abstract": "bertlab-hostile",
+        }
+    del os.environ["BERTLAB_HOSTILE_SECRET"]
+
+
+def _secret_paths():
+    names = (f"solutions/{NAME}/{NAME}.ipynb", "solutions", "tests", "course/grading/room.py")
+    return [*(ROOT / name for name in names), Path.home() / ".bashrc", ROOT / ".git"]
+
+
+def _forbidden_places():
+    packages = Path(site.getsitepackages()[0])
+    places = [
+        ROOT,
+        ROOT / "bertlab",
+        packages,
+        Path.home(),
+        *map(Path, ("/", "/usr", "/dev", "/etc")),
+    ]
+    return [place / "hostile.py" for place in places] + [ROOT / "bertlab" / "__init__.py"]
+
+
+@pytest.fixture(scope="module")
+def term(request, outside):
+    """The term of all rows that this run of pytest asks for, and of the honest students."""
+    here = [item for item in request.session.items if item.path == request.path]
+    asked = {
+        value.name if isinstance(value, Hostile) else value
+        for item in here
+        for value in getattr(getattr(item, "callspec", None), "params", {}).values()
+    }
+    rows = [row for row in [*ROWS, *prying.rows(outside)] if row.name in asked]
+    odd = [kind for kind in FILES if kind in asked]
+    changes = [*((row.name, row.change) for row in rows), *((kind, None) for kind in odd)]
+    who = {name: f"s{number:03}" for number, (name, _) in enumerate(changes)}
+    handed_in = {f"{who[name]}-honest": written(correct()) for name, _ in changes[::EVERY]}
+    handed_in |= {who[name]: written(change(correct())) for name, change in changes if change}
+    odd_files = {who[kind]: partial(FILES[kind], room=outside["room"]) for kind in odd}
+    made = Term(outside["course"], handed_in, odd_files)
+    made.who = who
+    return made
+
+
+@pytest.fixture
+def outcome_of(term):
+    """What became of a row, whose lines, outputs and pages are fit to be shown."""
+
+    def checked(name):
+        outcome = term.outcome(term.who[name])
+        assert_presentable(outcome)
+        assert outcome.total == sum(filter(None, outcome.scores.values()))
+        assert [line for line in term.report if line.startswith(f"  {term.who[name]}: ")] == [
+            f"  {term.who[name]}: {note}" for note in outcome.notes
+        ]
+        return outcome
+
+    return checked
+
+
+def test_every_command_goes_on_to_the_end(term):
+    assert term.codes == {"grade": 0, "feedback": 0, "export": 0}
+    assert sorted(term.totals) == sorted(term.course.students(NAME))
+    for line in term.report:
+        assert line.isprintable()
+        assert len(line) <= NOTE + len("  s000-honest: ")
+    assert processes_named("hostile-daemon") == []
+
+
+def test_honest_students_between_them_get_all_points(term):
+    honest = [student for student in term.totals if student.endswith("-honest")]
+    assert len(honest) == math.ceil(len(term.who) / EVERY)
+    for student in honest:
+        outcome = term.outcome(student)
+        assert (outcome.scores, outcome.notes) == (full_points(), ())
+        assert outcome.total == sum(filter(None, full_points().values()))
+
+
+@pytest.fixture(scope="module")
+def grade(tmp_path_factory):
+    """Grades a submission's bytes, alone."""
+    path = tmp_path_factory.mktemp("submitted") / f"{NAME}.ipynb"
+    with Grader(assignment(), LIMITS) as grader:
+
+        def graded(content):
+            path.write_bytes(content)
+            return grader.grade(path, "2026-fall/mallory")
+
+        graded.grader = grader
+        yield graded
+        good = graded(written(correct()))
+        assert (good.scores, good.notes) == (full_points(), ())
+
+
+def points_of(result):
+    """A written answer that is as released may be left to a person, or get nothing."""
+    return {id: points for id, points in result.scores.items() if id != "explain"}
+
+
+def assert_presentable(outcome):
+    """Lines are lines, nothing is too long, no script comes through, no hidden test is told."""
+    for note in outcome.notes:
+        assert note.isprintable(), note
+        assert len(note) <= NOTE
+    assert len(outcome.notes) == len(set(outcome.notes))
+    text = nbformat.writes(outcome.notebook)
+    nbformat.validate(outcome.notebook)
+    assert len(text.encode("utf-8")) < 1_000_000
+    assert "\\u0000" not in text
+    shown = "".join(html_of(outcome.notebook)).lower()
+    for word in ("<script", "onerror", "javascript:", "<iframe", "<form", "<svg", "position"):
+        assert word not in shown
+    page = BeautifulSoup(outcome.feedback, "html.parser")
+    told = page.select("main, body")[0].get_text()
+    assert not any(line in told for line in hidden_lines())
+    assert not any("CANARY" in script.text for script in page.select("script, style, svg"))
+    assert not page.select(ACTIVE)
+
+
+ACTIVE = (
+    "iframe, form, object, embed, base, meta[http-equiv=refresh], [onerror], [onload], "
+    "[href^='javascript:'], [href*='canary.example'], [src*='canary.example'], [style*=fixed]"
+)
+
+
+@cache
+def hidden_lines():
+    """The longest line of each hidden test."""
+    hidden = [cell.source for cell in assignment().source.cells if cell.id.startswith("hidden-")]
+    return [
+        max(source.split("BEGIN HIDDEN TESTS")[1].splitlines(), key=len).strip()
+        for source in hidden
+    ]
+
+
+def html_of(notebook):
+    for cell in notebook.cells:
+        for output in cell.get("outputs", []):
+            data = output.get("data", {})
+            assert set(data) <= {"text/plain", "text/html", "image/png", "image/jpeg"}
+            yield data.get("text/html", "")
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
+def test_a_hostile_submission_gets_its_points_and_a_line(row, outcome_of):
+    outcome = outcome_of(row.name)
+    expected = {id: points for id, points in expected_points(row).items() if id != "explain"}
+    assert points_of(outcome) == expected
+    if row.note is None:
+        assert outcome.notes == ()
+    else:
+        said = any(re.search(row.note, note) for note in outcome.notes)
+        assert said or "" in row.note.split("|")
+
+
+def processes_named(name):
+    return [
+        process.pid for process in psutil.process_iter(["name"]) if process.info["name"] == name
+    ]
+
+
+@pytest.mark.parametrize("name", PRYING)
+def test_nothing_outside_can_be_read_reached_or_changed(name, outcome_of, outside):
+    outcome = outcome_of(name)
+    found = [line for line in said_in(outcome).splitlines() if "FOUND" in line]
+    assert found == []
+    assert CANARY not in said_in(outcome)
+    assert points_of(outcome) == {id: p for id, p in full_points().items() if p is not None}
+    assert [
+        path for path in map(Path, outside["writes"]) if path.name == "hostile.py" and path.exists()
+    ] == []
+    assert {
+        path: path.read_text() for path in outside["room"].rglob("*") if path.is_file()
+    } == outside["before"]
+
+
+def said_in(result):
+    outputs = [o for cell in result.notebook.cells for o in cell.get("outputs", [])]
+    return "\n".join(o.get("text", "") + o.get("evalue", "") for o in outputs)
+
+
+def test_the_prying_cells_find_what_they_look_for_outside_of_the_sandbox(outside, capsys):
+    """The same code, run here: it would have told."""
+    exec(compile(prying.READS_FILES.format(**outside), "reads", "exec"), {})
+    exec(compile(prying.SECRETS, "secrets", "exec"), {})
+    said = capsys.readouterr().out
+    assert said.count(CANARY) >= 4
+
+
+FILES = {
+    "a link to the solution": lambda path, room: path.symlink_to(
+        ROOT / "solutions" / NAME / f"{NAME}.ipynb"
+    ),
+    "a link to nothing": lambda path, room: path.symlink_to(room / "nothing"),
+    "a link to itself": lambda path, room: path.symlink_to(path),
+    "a link to a device": lambda path, room: path.symlink_to("/dev/zero"),
+    "a folder": lambda path, room: path.mkdir(),
+    "a pipe": lambda path, room: os.mkfifo(path),
+    "a socket": lambda path, room: bind(path),
+    "nothing": lambda path, room: None,
+    "200 MB": lambda path, room: grow(path, 200 * 2**20),
+}
+
+
+def grow(path, size):
+    with path.open("wb") as file:
+        file.truncate(size)
+
+
+def bind(path):
+    with socket.socket(socket.AF_UNIX) as server:
+        server.bind(str(path))
+
+
+@pytest.mark.parametrize("kind", FILES)
+def test_what_is_no_file_is_not_opened(kind, outcome_of):
+    outcome = outcome_of(kind)
+    assert set(points_of(outcome).values()) == {0.0}
+    if kind == "200 MB":
+        assert outcome.notes == (
+            f"nothing could be graded: {NAME}.ipynb has 200 MB; at most 5 MB are read "
+            "(ask for it again, saved with all outputs cleared)",
+        )
+        return
+    wanted = "was not handed in" if kind == "nothing" else "is no ordinary file"
+    assert any(
+        note.startswith("nothing could be graded: ") and wanted in note for note in outcome.notes
+    )
+
+
+def test_a_name_with_dots_and_odd_characters_is_only_a_name(grade, tmp_path):
+    (tmp_path / "a").mkdir()
+    path = tmp_path / "a" / ".." / "ex04\n\u202e<b>é.ipynb"
+    path.write_bytes(written(correct()))
+    result = grade.grader.grade(path)
+    assert result.scores == full_points()
+    path.write_bytes(b"")
+    assert all(note.isprintable() for note in grade.grader.grade(path).notes)
+
+
+def test_a_process_that_lives_on_ends_with_its_submission(grade):
+    (row,) = (row for row in resources.ROWS if row.name == "a process that lives on")
+    grade(written(row.change(correct())))
+    assert processes_named("hostile-daemon") == []
+
+
+@pytest.mark.parametrize("where", ["/tmp", "/dev/shm"])
+def test_the_disk_does_not_fill_up(where, grade):
+    """One student may fill their own small folders, which are gone for the next."""
+    code = FILLS.format(where=where)
+    for _ in range(2):
+        result = grade(written(own_cells(code)(correct())))
+        (megabytes,) = re.findall(r"wrote (\d+) MB", said_in(result))
+        assert LIMITS.disk_mb - 2 <= int(megabytes) <= LIMITS.disk_mb
+
+
+FILLS = """
+import os
+_done = 0
+for _number in range(100):
+    try:
+        with open(f"{where}/{{_number}}", "wb", buffering=0) as _file:
+            while True:
+                _done += _file.write(bytes(2 ** 20))
+    except OSError:
+        continue
+print("wrote", _done // 2 ** 20, "MB")
+"""
+
+
+def test_memory_is_bounded_for_all_processes_together(grade):
+    """Each of them alone stays within its own limit; a file in memory is no address space."""
+    most = []
+    stop = threading.Event()
+    watcher = threading.Thread(target=_watch, args=(grade.grader.process.pid, most, stop))
+    watcher.start()
+    try:
+        result = grade(written(behind(MANY_PROCESSES)(correct())))
+    finally:
+        stop.set()
+        watcher.join()
+    assert points_of(result)["hidden-row-softmax"] == 0
+    # They are looked at every quarter of a second, in which they can take 250 MB more.
+    assert max(most) - most[0] < 4 * LIMITS.memory_mb * 2**20  # without a limit: 2,000
+
+
+MANY_PROCESSES = """
+import os, time
+for _ in range(8):
+    if os.fork() == 0:
+        _hoard = []
+        for _ in range(25):
+            _hoard.append(bytearray(os.urandom(2 ** 20) * 10))
+            time.sleep(0.08)
+        time.sleep(60)
+        os._exit(0)
+time.sleep(60)
+"""
+
+
+def _watch(pid, most, stop):
+    """The private memory of the processes with a student's user or in the sandbox."""
+    while not stop.wait(0.05):
+        total = 0
+        for process in psutil.Process(pid).children(recursive=True):
+            with contextlib.suppress(psutil.Error):  # it has just ended
+                total += process.memory_full_info().uss
+        most.append(total)

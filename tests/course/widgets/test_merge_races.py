@@ -1,0 +1,230 @@
+"""The race of criteria: its numbers, against hand-worked ones and the library's training."""
+
+import math
+from collections import Counter
+from itertools import pairwise
+
+import pytest
+from bs4 import BeautifulSoup
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bertlab.tokenizers import WordPiece
+from bertlab.tokenizers.pieces import first_pieces
+from course.widgets import merge_race
+from course.widgets.merge_choices import run
+from tests.bertlab.viz.test_flipbooks import WORDS, pages_of, rows_of
+
+CRITERIA = ("frequency", "likelihood", "gain")
+GAIN_STOPS = {"a": 2, "abaa": 2, "abbb": 1}
+
+
+def columns_of(page):
+    return page.find_all(class_="rival")
+
+
+def labels_of(shown):
+    return [page["data-label"] for page in pages_of(shown)]
+
+
+def pieces_of(column):
+    """The corpus as a column shows it: every token, as often as it occurs."""
+    tokens = Counter()
+    for row in column.table.tbody.find_all("tr"):
+        for token in row.find_all(class_="token"):
+            tokens[token.get_text()] += int(row.find(class_="number").get_text())
+    return tokens
+
+
+def test_frequency_and_likelihood_part_at_the_first_merge():
+    start, first = labels_of(merge_race(WORDS, 1))
+    assert start == "Start: every word in single characters, 28 tokens"
+    assert first == (
+        "Merge 1: frequency joins ##s + ##t (4 times), likelihood joins ##a + ##m (1 of 1 × 1)"
+    )
+
+
+def test_the_first_page_has_the_counts_of_the_lecture():
+    frequency, likelihood = columns_of(pages_of(merge_race(WORDS))[0])
+    words, pairs = frequency.find_all("table")
+    assert rows_of(words)[1:] == [
+        ["c##o##s##t", "2"],
+        ["b##e##s##t", "2"],
+        ["m##e##n##u", "1"],
+        ["m##e##n", "1"],
+        ["c##a##m##e##l", "1"],
+    ]
+    assert rows_of(pairs)[:3] == [
+        ["pair", "", "count", "nab", "na", "nb", ""],
+        ["##s ##t", "", "4", "4", "4", "4", "joined next"],
+        ["b ##e", "", "2", "2", "2", "5", ""],
+    ]
+    assert len(rows_of(pairs)) == 1 + 6
+    assert "and 6 more pairs" in frequency.get_text()
+    # By hand: 1 / (1 * 1), 1 / (2 * 1), 1 / (3 * 1), 2 / (3 * 2), 2 / (2 * 4), 4 / (4 * 4)
+    assert rows_of(likelihood.find_all("table")[1])[1:] == [
+        ["##a ##m", "", "1", "1", "1", "1", "joined next"],
+        ["##n ##u", "", "0.5", "1", "2", "1", ""],
+        ["c ##a", "", "0.333", "1", "3", "1", ""],
+        ["c ##o", "", "0.333", "2", "3", "2", ""],
+        ["##o ##s", "", "0.25", "2", "2", "4", ""],
+        ["##s ##t", "", "0.25", "4", "4", "4", ""],
+    ]
+
+
+def test_a_page_marks_the_newest_piece_in_each_column():
+    first = pages_of(merge_race(WORDS, 1))[1]
+    new = [[token.get_text() for token in c.find_all(class_="new")] for c in columns_of(first)]
+    assert new == [["##st", "##st"], ["##am"]]
+
+
+def test_ties_and_their_winner_are_marked_in_the_order_of_ids():
+    # After ##s + ##t, five pairs occur twice: b, c, m come first in the alphabet, then ##e, ##o.
+    second = pages_of(merge_race(WORDS, 2))[1]
+    pairs = rows_of(columns_of(second)[0].find_all("table")[1])[1:7]
+    assert [(row[0], row[-1]) for row in pairs] == [
+        ("b ##e", "joined next, tie of 6"),
+        ("c ##o", "tie of 6"),
+        ("m ##e", "tie of 6"),
+        ("##e ##n", "tie of 6"),
+        ("##e ##st", "tie of 6"),
+        ("##o ##st", "tie of 6"),
+    ]
+    highest = pages_of(merge_race(WORDS, 2, tie_break="highest-id"))[2]["data-label"]
+    assert highest.startswith("Merge 2: frequency joins ##o + ##st (2 times)")
+
+
+def test_gain_is_the_rise_of_the_log_likelihood_worked_by_hand():
+    shown = merge_race(WORDS, 1, criteria=["gain"])
+    # ##s and ##t, 4 each of 28 tokens, become 4 of 24.
+    rise = 28 * math.log(28) - 24 * math.log(24) - 4 * math.log(4)
+    assert labels_of(shown)[1] == "Merge 1: gain joins ##s + ##t (+11.48 nats)"
+    start, first = pages_of(shown)
+    counts = [3, 2, 4, 4, 2, 5, 2, 2, 1, 1, 1, 1]
+    assert sum(counts) == 28
+    expected = sum(n * math.log(n / 28) for n in counts)
+    before = start.find(class_="totals").get_text()
+    assert before == f"28 tokens log-likelihood −{abs(expected):.2f} nats"
+    after = first.find(class_="totals").get_text()
+    assert after == f"24 tokens log-likelihood −{abs(expected + rise):.2f} nats (+11.48)"
+
+
+@pytest.mark.slow
+def test_totals_on_every_page_agree_with_the_words_on_it():
+    for page in pages_of(merge_race(WORDS, 12, criteria=CRITERIA)):
+        for column in columns_of(page):
+            tokens = list(pieces_of(column).elements())
+            brute_force = sum(math.log(tokens.count(x) / len(tokens)) for x in tokens)
+            assert (
+                column.find(class_="totals")
+                .get_text()
+                .startswith(f"{len(tokens)} tokens log-likelihood −{abs(brute_force):.2f} nats")
+            )
+
+
+def test_a_criterion_without_merges_says_so_and_stays():
+    pages = pages_of(merge_race(GAIN_STOPS, 9, criteria=["gain", "frequency"]))
+    assert [page["data-label"] for page in pages][3:] == [
+        "Merge 3: gain joins a + ##baa (+1.64 nats), frequency joins ab + ##aa (2 times)",
+        "Merge 4: gain has stopped, frequency joins ##b + ##b (once)",
+        "Merge 5: gain has stopped, frequency joins ab + ##bb (once)",
+    ]
+    gain, frequency = columns_of(pages[-1])
+    assert gain.find(class_="stop").get_text() == (
+        "It stops here: no merge would raise the log-likelihood."
+    )
+    assert gain.find_all(class_=["chosen", "new"]) == []
+    assert [row[2] for row in rows_of(gain.find_all("table")[1])[1:]] == ["−0.28", "−0.80"]
+    assert rows_of(gain.table) == rows_of(columns_of(pages[-2])[0].table)
+    assert frequency.find(class_="stop").get_text() == "It stops here: every word is one piece."
+
+
+def test_bars_are_shares_of_the_best_value_and_empty_below_zero():
+    def widths(column):
+        return [bar.span["style"].split(";")[0] for bar in column.find_all(class_="bar")]
+
+    pages = pages_of(merge_race(GAIN_STOPS, 9, criteria=["gain"]))
+    # Gains of 2.97, 0.54, -0.40 and -1.15 nats; then -0.28 and -0.80.
+    assert widths(pages[0]) == ["width:100.0%", "width:18.3%", "width:0.0%", "width:0.0%"]
+    assert widths(pages[-1]) == ["width:0.0%", "width:0.0%"]
+
+
+def test_steps_that_are_left_are_no_reason_to_say_that_it_stops():
+    assert all(page.find(class_="stop") is None for page in pages_of(merge_race(WORDS, 3)))
+    assert all(page.find(class_="chosen") for page in pages_of(merge_race(WORDS, 3)))
+
+
+def test_a_pair_of_equal_pieces_is_counted_as_its_criterion_counts_it():
+    # ##a ##a stands in a ##a ##a ##a twice, but joining leaves a ##aa ##a. The likelihood is of
+    # what stands: 10 / (15 * 15).
+    frequency, likelihood = columns_of(pages_of(merge_race({"aaaa": 5}, 1))[0])
+    row = rows_of(frequency.find_all("table")[1])[1]
+    assert row[:6] == ["##a ##a", "", "10", "5", "15", "15"]
+    pairs = {row[0]: row[2:6] for row in rows_of(likelihood.find_all("table")[1])[1:]}
+    assert pairs == {"a ##a": ["0.0667", "5", "5", "15"], "##a ##a": ["0.0444", "10", "15", "15"]}
+
+
+def test_alt_tells_every_step_unless_told_otherwise():
+    shown = merge_race(WORDS, 2)
+    assert shown.alt.startswith(". ".join(labels_of(shown)) + ". At the end frequency has 22 ")
+    assert "likelihood has 26 tokens and a log-likelihood of −58.12 nats." in shown.alt
+    assert merge_race(WORDS, 2, alt="In my words").alt == "In my words"
+    assert merge_race(WORDS, 1, title="Mine").title == "Mine"
+
+
+def test_a_piece_is_text_and_never_markup():
+    shown = merge_race({"<b>": 1}, 1)
+    assert pages_of(shown)[1].find(class_="new").get_text() == "<b"
+    assert "<b + " not in shown.page
+    assert BeautifulSoup(shown.page, "html.parser").find("section").b.get_text() == "frequency"
+
+
+@pytest.mark.parametrize("criterion", CRITERIA)
+@pytest.mark.parametrize("tie_break", ["lowest-id", "highest-id"])
+def test_a_race_goes_where_training_goes(criterion, tie_break):
+    texts = ["cost best menu men camel", "cost best"]
+    options = {"criterion": criterion, "tie_break": tie_break, "special_tokens": ["[UNK]"]}
+    trained = WordPiece.train(texts, 1_000, **options)
+    words = {first_pieces(word): count for word, count in WORDS.items()}
+    states = run(words, criterion, 100, tie_break)
+    assert tuple(state.next_pair for state in states) == (*trained.merges, None)
+    rises = [b.log_likelihood - a.log_likelihood for a, b in pairwise(states)]
+    assert rises == pytest.approx(trained.gains)
+
+
+@given(
+    st.dictionaries(st.text("ab#", min_size=1, max_size=6), st.integers(1, 4), min_size=1),
+    st.sampled_from(CRITERIA),
+    st.sampled_from(["lowest-id", "highest-id"]),
+)
+def test_the_pair_on_top_of_the_recounted_table_is_the_one_that_training_joins(
+    word_counts, criterion, tie_break
+):
+    words = Counter()
+    for word, count in word_counts.items():
+        words[first_pieces(word)] += count
+    for state in run(words, criterion, 30, tie_break):
+        best = next(iter(state.scores), None)
+        if state.next_pair is None:
+            assert best is None or (criterion == "gain" and state.scores[best].value <= 0)
+        else:
+            assert state.next_pair == best
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"word_counts": {}}, "merge_race: word_counts must hold at least one word; got none"),
+        ({"word_counts": {"a": 0}}, "merge_race: .*counts of at least 1; got 'a': 0"),
+        ({"word_counts": {"": 1}}, "merge_race: .*counts of at least 1; got '': 1"),
+        ({"steps": 0}, "merge_race: steps must be at least 1; got 0"),
+        ({"criteria": ["chance"]}, r"criteria must be .*frequency, likelihood, gain; got \['cha"),
+        ({"criteria": ["gain", "gain"]}, r"different names .*got \['gain', 'gain'\]"),
+        ({"criteria": []}, r"criteria must be a list .*; got \[\]"),
+        ({"criteria": "gain"}, "criteria must be a list .*; got 'gain'"),
+        ({"tie_break": "first"}, 'tie_break must be "lowest-id" or "highest-id"; got \'first\''),
+    ],
+)
+def test_a_race_says_what_is_wrong(arguments, message):
+    with pytest.raises(ValueError, match=message):
+        merge_race(**{"word_counts": WORDS, **arguments})

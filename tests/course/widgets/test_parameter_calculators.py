@@ -1,0 +1,116 @@
+"""The parameter calculator: its formula against the models themselves."""
+
+import re
+
+import pytest
+from bs4 import BeautifulSoup
+from hypothesis import given
+from hypothesis import strategies as st
+from transformers import BertConfig as ReferenceConfig
+from transformers import BertForPreTraining as ReferenceForPreTraining
+
+from bertlab.model import BertConfig, count_parameters
+from course.widgets import parameter_calculator
+from course.widgets.parameter_calculators import INPUTS, PARTS, PRESETS, count
+
+
+def sizes_of(config):
+    return {name: getattr(config, name) for name in (*INPUTS, "n_segments")}
+
+
+def soup(shown):
+    return BeautifulSoup(shown.page, "html.parser")
+
+
+def rows_of(shown):
+    """Component -> (formula, parameters, width of the bar in percent) as the page shows them."""
+    return {
+        row["data-part"]: (
+            row.find("td", class_="formula").get_text(),
+            int(row.find("td", class_="number").get_text().replace(",", "")),
+            float(re.search(r"width:([\d.]+)%", str(row))[1]),
+        )
+        for row in soup(shown).find_all("tr", attrs={"data-part": True})
+    }
+
+
+@pytest.mark.parametrize("name", PRESETS)
+def test_the_formula_counts_every_component_of_every_published_size(name):
+    config = getattr(BertConfig, name)()
+    counted = {part.name: part.parameters for part in count_parameters(config).components}
+    assert count(sizes_of(config)) == counted
+
+
+@pytest.mark.slow
+@given(
+    vocab_size=st.integers(1, 200),
+    max_length=st.integers(1, 50),
+    d_head=st.integers(1, 5),
+    n_layers=st.integers(1, 4),
+    n_heads=st.integers(1, 4),
+    d_ff=st.integers(1, 40),
+    n_segments=st.integers(1, 3),
+)
+def test_the_formula_counts_any_size(d_head, n_heads, **sizes):
+    config = BertConfig(d_model=d_head * n_heads, n_heads=n_heads, **sizes)
+    counted = {part.name: part.parameters for part in count_parameters(config).components}
+    assert count(sizes_of(config)) == counted
+
+
+def test_the_total_is_that_of_hugging_face():
+    config = BertConfig.tiny()
+    reference = ReferenceForPreTraining(
+        ReferenceConfig(
+            hidden_size=128, num_hidden_layers=2, num_attention_heads=2, intermediate_size=512
+        )
+    )
+    assert sum(count(sizes_of(config)).values()) == sum(p.numel() for p in reference.parameters())
+
+
+def test_the_first_state_is_bert_base_with_the_numbers_of_the_lecture():
+    shown = parameter_calculator()
+    summary = soup(shown).find(class_="summary").get_text()
+    assert summary == (
+        "109,482,240 parameters in the encoder, 110,106,428 with both heads; "
+        "440 MB in 32-bit floats"
+    )
+    assert summary in shown.alt
+    rows = rows_of(shown)
+    assert rows["bert.embeddings.token"][:2] == ("30,522 × 768", 23_440_896)
+    assert rows["bert.layers.attention.query_key_value"][:2] == (
+        "12 × (3 × 768 × 768 + 3 × 768)",
+        21_261_312,
+    )
+    assert rows["bert.layers.attention_norm"][:2] == ("12 × 2 × 768", 18_432)
+    assert [option.get_text() for option in soup(shown).find_all("option", selected=True)] == [
+        "base"
+    ]
+
+
+def test_every_formula_on_the_page_gives_the_number_beside_it():
+    for formula, number, _ in rows_of(parameter_calculator(BertConfig.mini())).values():
+        assert eval(formula.replace("×", "*").replace(",", "")) == number
+
+
+def test_bars_are_shares_of_everything():
+    config = BertConfig(vocab_size=50, d_model=8, n_layers=3, n_heads=2, d_ff=20, max_length=10)
+    rows = rows_of(parameter_calculator(config))
+    total = count_parameters(config).total
+    assert sum(number for _, number, _ in rows.values()) == total
+    for _, number, width in rows.values():
+        assert width == pytest.approx(100 * number / total, abs=0.051)
+    assert sum(width for _, _, width in rows.values()) == pytest.approx(100, abs=1)
+
+
+def test_a_size_of_ones_own_is_shown_as_such():
+    shown = parameter_calculator(BertConfig.base(vocab_size=110_000))
+    (selected,) = soup(shown).find_all("option", selected=True)
+    assert (selected["value"], selected.get_text()) == ("", "your own")
+    assert "170,521,344 parameters in the encoder" in shown.alt
+
+
+def test_every_part_has_a_row_and_every_input_a_label():
+    page = soup(parameter_calculator())
+    assert len(rows_of(parameter_calculator())) == len(PARTS)
+    for name in INPUTS:
+        assert page.find("input", id=name).parent.name == "label"

@@ -1,0 +1,108 @@
+"""The temperature widget; `softmax_scaling`, its neighbour, is tested with the flipbooks."""
+
+import math
+import re
+
+import numpy as np
+import pytest
+import torch
+from bs4 import BeautifulSoup
+
+from course.widgets import softmax_temperature
+
+
+def pages_of(shown):
+    return BeautifulSoup(shown.page, "html.parser").find_all("section", class_="page")
+
+
+def columns_of(page):
+    """The numbers of a page: scaled scores and weights."""
+    rows = [row.find_all("td", class_="number") for row in page.tbody.find_all("tr")]
+    return np.array([[float(cell.get_text()) for cell in row] for row in rows]).T
+
+
+def reference(scores, temperature):
+    """PyTorch's own weights and entropy in bits."""
+    logits = torch.tensor(scores, dtype=torch.float64) / temperature
+    weights = torch.distributions.Categorical(logits=logits)
+    return weights.probs.numpy(), weights.entropy().item() / math.log(2)
+
+
+def temperature_of(page):
+    return float(re.match(r"Temperature (\S+):", page["data-label"])[1])
+
+
+def test_temperatures_go_from_a_tenth_to_ten_in_equal_steps():
+    temperatures = [temperature_of(page) for page in pages_of(softmax_temperature())]
+    assert (temperatures[0], temperatures[10], temperatures[-1]) == (0.1, 1.0, 10.0)
+    ratios = np.array(temperatures[1:]) / temperatures[:-1]
+    np.testing.assert_allclose(ratios, 10**0.1, rtol=0.04)  # they are rounded to two digits
+
+
+def test_at_temperature_1_the_scores_3_2_1_are_the_shares_of_the_lecture():
+    page = pages_of(softmax_temperature())[10]
+    assert page["data-label"] == "Temperature 1: weights 0.67, 0.24, 0.09, entropy 1.20 bits"
+    scaled, weights = columns_of(page)
+    assert scaled.tolist() == [3, 2, 1]
+    assert weights.tolist() == [0.67, 0.24, 0.09]
+    slider = BeautifulSoup(softmax_temperature().page, "html.parser")
+    assert slider.option["value"] == "10"  # the tick
+
+
+@pytest.mark.parametrize("scores", [(3.0, 2.0, 1.0), (-5.0, 0.0, 1.5, 1.5), (112.0, 96.0)])
+def test_every_page_agrees_with_pytorch(scores):
+    for page in pages_of(softmax_temperature(scores)):
+        temperature = temperature_of(page)
+        expected, entropy = reference(scores, temperature)
+        scaled, weights = columns_of(page)
+        np.testing.assert_allclose(scaled, np.array(scores) / temperature, rtol=1e-3)
+        np.testing.assert_allclose(weights, expected, atol=0.0051)
+        bits = float(re.search(r"entropy (\S+) bits", page["data-label"])[1])
+        assert bits == pytest.approx(entropy, abs=0.0051)
+        assert f"{bits:.2f} of at most {math.log2(len(scores)):.2f} bits" in page.get_text()
+
+
+def test_bars_are_as_long_as_what_they_show():
+    for page in pages_of(softmax_temperature((4.0, -1.0))):
+        _, weights = columns_of(page)
+        drawn = [
+            float(re.search(r"width:([\d.]+)%", bar.span["style"])[1])
+            for bar in page.find_all("span", class_="bar")
+        ]
+        scaled_share = 100 * 0.1 / temperature_of(page) * np.array([4, 1]) / 5
+        np.testing.assert_allclose(drawn[0:4:2], scaled_share, atol=0.06)
+        np.testing.assert_allclose(drawn[1:4:2], 100 * weights, atol=0.55)
+        _, entropy = reference((4.0, -1.0), temperature_of(page))
+        assert drawn[4] == pytest.approx(100 * entropy, abs=0.06)  # of one bit
+
+
+def test_cold_is_one_winner_and_hot_an_even_split():
+    first, *_, last = pages_of(softmax_temperature((3.0, 2.0, 1.0)))
+    assert first["data-label"].endswith("entropy 0.00 bits")
+    assert columns_of(first)[1][0] > 0.9999
+    np.testing.assert_allclose(columns_of(last)[1], 1 / 3, atol=0.04)
+    assert "1.58 of at most 1.58 bits" in last.get_text()
+
+
+def test_equal_scores_have_the_highest_entropy_at_every_temperature():
+    for page in pages_of(softmax_temperature((2.0, 2.0, 2.0, 2.0))):
+        assert page["data-label"].endswith("weights 0.25, 0.25, 0.25, 0.25, entropy 2.00 bits")
+
+
+def test_labels_are_text_and_the_alt_tells_both_ends():
+    shown = softmax_temperature((1.0, 2.0), ["<b>", "it"])
+    assert pages_of(shown)[0].tbody.th.get_text() == "<b>"
+    assert all(f"Temperature {end}:" in shown.alt for end in ("0.1", "1", "10"))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"scores": [1.0]}, "softmax_temperature: scores must be at least two finite numbers"),
+        ({"scores": [1.0, math.nan]}, "at least two finite numbers"),
+        ({"labels": ["a"]}, "one for each of the 3 scores; got 1"),
+    ],
+)
+def test_what_is_wrong_is_told(arguments, message):
+    with pytest.raises(ValueError, match=message):
+        softmax_temperature(**arguments)

@@ -1,0 +1,158 @@
+"""Assignments: the release, what it holds back, and what each source must have."""
+
+import ast
+import os
+import pkgutil
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import nbformat
+import pytest
+
+from course.grading.assignments import as_handed_in
+from course.grading.cells import is_solution
+from tests.conftest import ROOT, read_page
+from tests.lectures.test_notebooks import definitions, essence
+
+ASSIGNMENTS = sorted(path.parent.name for path in ROOT.glob("solutions/*/*.ipynb"))
+CONFIG = ROOT / "course" / "nbgrader_config.py"
+
+
+def source_of(assignment):
+    return ROOT / "solutions" / assignment / f"{assignment}.ipynb"
+
+
+def release_of(assignment):
+    return ROOT / "exercises" / assignment / f"{assignment}.ipynb"
+
+
+@pytest.fixture(scope="session")
+def classroom(tmp_path_factory):
+    """A course of its own, with our settings and our solutions, and a way to call nbgrader."""
+    room = tmp_path_factory.mktemp("classroom")
+    (room / "course").mkdir()
+    shutil.copy(CONFIG, room / "course")
+    shutil.copytree(ROOT / "solutions", room / "solutions")
+
+    # nbgrader calls `alembic` by name, so the environment's commands must be on the path.
+    commands = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+
+    def nbgrader(*arguments):
+        done = subprocess.run(
+            [sys.executable, "-m", "nbgrader", *arguments],
+            cwd=room / "course",
+            env=os.environ | {"PATH": commands},
+            capture_output=True,
+            text=True,
+        )
+        assert done.returncode == 0, done.stderr
+        return done.stdout + done.stderr
+
+    nbgrader.room = room
+    return nbgrader
+
+
+@pytest.fixture(scope="session")
+def released(classroom):
+    classroom("generate_assignment", "*", "--force", "--create")
+    return classroom.room / "exercises"
+
+
+@pytest.mark.notebooks
+@pytest.mark.parametrize("assignment", ASSIGNMENTS)
+def test_exercises_are_what_nbgrader_makes_of_solutions(released, assignment):
+    made = (released / assignment / f"{assignment}.ipynb").read_bytes()
+    assert release_of(assignment).read_bytes() == made, "run `make exercises`"
+
+
+def test_exercises_hold_nothing_else():
+    assert sorted(path.parent.name for path in ROOT.glob("exercises/*/*.ipynb")) == ASSIGNMENTS
+
+
+@pytest.mark.notebooks
+def test_a_script_beside_a_source_is_not_released(classroom, released):
+    for assignment in ASSIGNMENTS:
+        for name in (f"{assignment}.py", "notes.md"):
+            (classroom.room / "solutions" / assignment / name).write_text("the solution")
+    classroom("generate_assignment", "*", "--force", "--no-db")
+    for assignment in ASSIGNMENTS:
+        names = [path.name for path in (released / assignment).iterdir()]
+        assert names == [f"{assignment}.ipynb"]
+
+
+@pytest.mark.parametrize("assignment", ASSIGNMENTS)
+def test_no_solution_and_no_hidden_test_is_released(assignment):
+    text = release_of(assignment).read_text(encoding="utf-8")
+    for secret in ("BEGIN SOLUTION", "HIDDEN TESTS", "For the grader", "_expected"):
+        assert secret not in text
+    solutions = [cell for cell in read_page(source_of(assignment)).code if is_solution(cell)]
+    stubs = [cell for cell in read_page(release_of(assignment)).code if is_solution(cell)]
+    assert len(stubs) == len(solutions) >= 5
+    assert all("raise NotImplementedError(" in cell.source for cell in stubs)
+
+
+@pytest.mark.parametrize("assignment", ASSIGNMENTS)
+def test_ids_are_grade_ids_and_every_task_has_points(assignment):
+    cells = read_page(source_of(assignment)).cells
+    assert [cell.id for cell in cells] == [cell.metadata.nbgrader.grade_id for cell in cells]
+    graded = [cell for cell in cells if cell.metadata.nbgrader.grade]
+    assert all(cell.metadata.nbgrader.points > 0 for cell in graded)
+    written = [cell.metadata.nbgrader.points for cell in graded if cell.cell_type == "markdown"]
+    assert written[:1] == [4], "one answer is graded by a person"
+    total = sum(cell.metadata.nbgrader.points for cell in graded)
+    assert f"**Points** {total}." in cells[0].source
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("assignment", ASSIGNMENTS)
+def test_each_visible_test_fails_as_released(assignment):
+    scope = {"__name__": "__main__"}
+    failed = []
+    for cell in read_page(release_of(assignment)).code:
+        if not cell.id.startswith("test-"):
+            exec(compile(cell.source, cell.id, "exec"), scope)
+            continue
+        with pytest.raises(NotImplementedError, match="not written yet"):
+            exec(compile(cell.source, cell.id, "exec"), scope)
+        failed.append(cell.id)
+    assert len(failed) >= 5
+
+
+@pytest.mark.parametrize("assignment", ASSIGNMENTS)
+def test_what_a_solution_is_compared_with_exists_and_a_lectures_function_is_the_same(assignment):
+    for cell in filter(is_solution, read_page(source_of(assignment)).code):
+        compared = cell.metadata.bertlab.get("compared")
+        if compared and "#" in compared:
+            path, name = compared.split("#")
+            (lectures,) = [
+                node
+                for shown in read_page(ROOT / path).code
+                for node in definitions(shown.source)
+                if node.name == name
+            ]
+            assert essence(cell.source) == essence(ast.unparse(lectures))
+        elif compared:
+            assert callable(pkgutil.resolve_name(compared))
+
+
+def without_marks(path):
+    """The source as a student would hand it in: no solution marks, no hidden tests."""
+    notebook = nbformat.read(path, as_version=4)
+    for cell in notebook.cells:
+        cell.source = as_handed_in(cell.source)
+    return nbformat.writes(notebook)
+
+
+@pytest.mark.notebooks
+def test_validate_must_be_judged_by_what_it_prints(classroom, released):
+    """Its exit code is 0 either way, as course/README.md warns."""
+    page = nbformat.v4.new_notebook()
+    nbgrader = {"grade_id": "a", "grade": True, "solution": False, "locked": True, "points": 1}
+    for name, source, said in (("bad", "1 / 0", "FAILED"), ("good", "x = 1", "Success!")):
+        cell = nbformat.v4.new_code_cell(source, id="a")
+        cell.metadata.nbgrader = nbgrader | {"schema_version": 3, "task": False}
+        page.cells = [cell]
+        nbformat.write(page, classroom.room / f"{name}.ipynb")
+        assert said in classroom("validate", str(classroom.room / f"{name}.ipynb"))

@@ -1,0 +1,131 @@
+"""The order of the house: a module imports only from floors below its own."""
+
+import ast
+import sys
+
+import pytest
+
+from tests.conftest import ROOT
+
+# Private helpers of the whole house, then the floors of the design.
+FLOORS = {
+    "_checks": -1,
+    "_files": -1,
+    "tokenizers": 0,
+    "model": 1,
+    "pretraining": 2,
+    "data": 2,
+    "training": 3,
+    "finetuning": 4,
+    "interpretability": 4,
+    "relatives": 4,
+    "seq2seq": 4,
+    "word_vectors": 4,
+    "viz": 5,
+    "check": 5,
+    "__main__": 6,  # the command line stands above all floors
+}
+MODULES = sorted((ROOT / "bertlab").rglob("*.py"))
+OTHER_ROOMS = {"course", "lectures", "exercises", "solutions", "tests", "benchmarks"}
+
+
+def imported(source):
+    """Dotted names that a module imports, wherever in it."""
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        if isinstance(node, ast.ImportFrom):
+            if node.level:
+                yield "a relative import"
+            elif node.module == "bertlab":
+                yield from (f"bertlab.{alias.name}" for alias in node.names)
+            else:
+                yield node.module
+
+
+def violations(source, room):
+    """What a module of `room` must not import but does; rooms of one floor stay apart."""
+    for name in imported(source):
+        parts = name.split(".")
+        if parts[0] in OTHER_ROOMS or name == "a relative import":
+            yield name
+        elif parts[0] == "bertlab" and len(parts) > 1 and parts[1] in FLOORS:
+            if parts[1] != room and FLOORS[parts[1]] >= FLOORS[room]:
+                yield name
+        elif parts[0] == "bertlab" and len(parts) > 1:
+            yield f"{name}, which stands on no floor"
+
+
+def room_of(path):
+    """The first name below `bertlab`."""
+    return path.relative_to(ROOT / "bertlab").parts[0].removesuffix(".py")
+
+
+def test_every_room_of_the_library_has_a_floor():
+    rooms = {room_of(path) for path in MODULES} - {"__init__"}
+    assert rooms <= set(FLOORS), "give it a floor, in the design and here"
+
+
+def test_imports_go_downwards():
+    found = {
+        str(path.relative_to(ROOT)): list(violations(path.read_text(encoding="utf-8"), room))
+        for path in MODULES
+        if (room := room_of(path)) != "__init__"
+    }
+    assert {path: names for path, names in found.items() if names} == {}
+
+
+def test_the_librarys_own_page_imports_nothing():
+    assert list(imported((ROOT / "bertlab" / "__init__.py").read_text(encoding="utf-8"))) == []
+
+
+def imports_tests(source):
+    """Whether a module of the product imports the tests, or a name that says so stands in it."""
+    strings = (node.value for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Constant))
+    named = (text for text in strings if isinstance(text, str) and " " not in text)
+    return any(name.split(".")[0] == "tests" for name in (*imported(source), *named))
+
+
+def test_nothing_imports_the_tests():
+    rooms = ("bertlab", "course", "benchmarks", "solutions")
+    modules = [path for room in rooms for path in sorted((ROOT / room).rglob("*.py"))]
+    assert len(modules) > 250
+    found = [path for path in modules if imports_tests(path.read_text(encoding="utf-8"))]
+    assert [str(path.relative_to(ROOT)) for path in found] == []
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "from tests.conftest import ROOT",
+        "import tests",
+        "import_module('tests.bertlab.tokenizers.operations')",
+    ],
+)
+def test_an_import_of_the_tests_is_noticed(source):
+    assert imports_tests(source)
+
+
+@pytest.mark.parametrize(
+    ("room", "source"),
+    [
+        ("model", "from bertlab.data import documents"),
+        ("model", "from bertlab import viz"),
+        ("data", "def f():\n    import bertlab.pretraining"),
+        ("viz", "import course.publishing.lectures"),
+        ("tokenizers", "from . import words"),
+        ("model", "import bertlab.attic"),
+    ],
+)
+def test_an_import_upwards_is_noticed(room, source):
+    assert len(list(violations(source, room))) == 1
+
+
+def test_the_ground_floor_needs_nothing_heavy():
+    program = (
+        "import sys, bertlab.tokenizers\n"
+        "assert not {'torch', 'numpy', 'matplotlib', 'transformers'} & set(sys.modules)\n"
+    )
+    import subprocess
+
+    subprocess.run([sys.executable, "-c", program], check=True)

@@ -1,0 +1,179 @@
+"""One list of requirements, said the same way to pip and to conda, and no shorter than what the
+code imports: the tests' environment has every extra, so a missing line would not be noticed."""
+
+import re
+import sys
+import tomllib
+from importlib.metadata import packages_distributions
+
+import pytest
+import yaml
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+from tests.conftest import ROOT, read_page
+from tests.house.clean_setups import WAYS
+from tests.house.test_floors import imported
+
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+MAKEFILE = (ROOT / "Makefile").read_text()
+CONDA = yaml.safe_load((ROOT / "environment.yml").read_text())
+
+# The extras whose requirements a file may import; the longest beginning of its path counts.
+EXTRAS = {
+    "bertlab": (),
+    "bertlab/viz": ("course",),
+    "lectures": ("course",),
+    "exercises": ("course",),
+    "solutions": ("grading",),
+    "course": ("grading",),
+    "course/publishing/lectures.py": ("course",),
+    "course/publishing/notebooks.py": ("course",),
+    "course/book": ("book",),
+    "course/jupyterhub": ("hub",),
+    "benchmarks": ("peers", "test"),
+    "tests": ("test",),
+}
+# Imported only where it is: lecture 3 compares with gensim; three peers are installed by hand,
+# and tiktoken brings tiktoken_ext along.
+OPTIONAL = {
+    "bertlab": {"pyarrow"},  # a reader's own .parquet; the message says how to get it
+    "lectures": {"gensim"},
+    "benchmarks": {"d2l", "minbpe", "real-wordpiece", "tiktoken-ext"},
+}
+# Asked for, although nothing here imports it: what other packages import without asking for it,
+# files that we read, programs that we start, plugins that somebody else loads by name.
+NEVER_IMPORTED = {
+    "cryptography": "distributed makes certificates with it (Security.temporary)",
+    "bertviz": "its scripts, for the views of attention",
+    "mpld3": "d3, for the same views",
+    "ipykernel": "the kernel of the notebooks",
+    "jupyterlab": "a program",
+    "psycopg": "SQLAlchemy's way to PostgreSQL",
+    "jupyterhub-idle-culler": "a program, which the hub starts",
+    "myst-nb": "an extension of Sphinx",
+    "sphinx-book-theme": "an extension of Sphinx",
+    "sphinx-mathjax-offline": "an extension of Sphinx",
+    "ruff": "a program",
+    "mwparserfromhell": "a reference of the tests, where it is",
+}
+
+
+def expand(*extras):
+    """The project's own requirements and those of extras, extras of extras included."""
+    lines = list(PROJECT["dependencies"])
+    for extra in extras:
+        for line in PROJECT["optional-dependencies"][extra]:
+            requirement = Requirement(line)
+            inner = expand(*requirement.extras) if requirement.name == "bertlab" else [line]
+            lines += [line for line in inner if line not in lines]
+    return lines
+
+
+def pip_section():
+    (section,) = (entry["pip"] for entry in CONDA["dependencies"] if isinstance(entry, dict))
+    return section
+
+
+def pins():
+    lines = (ROOT / "constraints.txt").read_text().splitlines()
+    return dict(line.split("==") for line in lines if line and not line.startswith("#"))
+
+
+def test_conda_installs_what_pip_installs_and_nothing_else():
+    section = pip_section()
+    assert section[0] == "-c constraints.txt"
+    assert section[-1] == "-e ."
+    assert sorted(section[1:-1]) == sorted(expand("course"))
+
+
+def test_conda_itself_brings_only_python_and_pip():
+    own = [entry for entry in CONDA["dependencies"] if isinstance(entry, str)]
+    assert sorted(Requirement(entry).name for entry in own) == ["pip", "python"]
+    (python,) = (Requirement(entry) for entry in own if entry.startswith("python"))
+    assert str(python.specifier) == PROJECT["requires-python"]
+
+
+def test_every_requirement_is_pinned_to_a_version_that_fits():
+    pinned = {canonicalize_name(key): version for key, version in pins().items()}
+    for line in expand("course", "book", "test", "bench", "peers"):
+        requirement = Requirement(line)
+        version = pinned[canonicalize_name(requirement.name)]
+        assert requirement.specifier.contains(version), f"{line} is pinned to {version}"
+
+
+def test_the_pins_are_exact_and_name_no_build():
+    assert pins()["torch"] == "2.13.0"
+    assert all(version and "+" not in version and "*" not in version for version in pins().values())
+
+
+def sources(path):
+    """The code of a module, or of each code cell of a notebook without its commands."""
+    if path.suffix == ".py":
+        return [path.read_text(encoding="utf-8")]
+    lines = (cell.source.splitlines() for cell in read_page(path).code)
+    return ["\n".join(line for line in cell if not line.startswith(("%", "!"))) for cell in lines]
+
+
+def imports_by_room():
+    """For each key of EXTRAS the distributions that its files import, wherever in them."""
+    known = packages_distributions()
+    found = {room: set() for room in EXTRAS}
+    folders = sorted({room.split("/")[0] for room in EXTRAS})
+    files = [path for folder in folders for path in (ROOT / folder).rglob("*.*")]
+    for path in files:
+        if path.suffix not in (".py", ".ipynb"):
+            continue
+        place = str(path.relative_to(ROOT))
+        room = max((room for room in EXTRAS if place.startswith(room)), key=len)
+        names = {name.split(".")[0] for source in sources(path) for name in imported(source)}
+        for name in names - sys.stdlib_module_names:
+            ours = (ROOT / name).is_dir() or path.with_name(f"{name}.py").is_file()
+            if not ours:
+                found[room] |= {canonicalize_name(one) for one in known.get(name, [name])[:1]}
+    return found
+
+
+IMPORTS = imports_by_room()
+
+
+@pytest.mark.parametrize("room", EXTRAS)
+def test_what_a_room_imports_is_asked_for_by_its_extra(room):
+    asked = {canonicalize_name(Requirement(line).name) for line in expand(*EXTRAS[room])}
+    assert IMPORTS[room] - asked - OPTIONAL.get(room, set()) == set()
+
+
+def test_what_is_asked_for_is_imported_or_has_a_reason():
+    asked = {canonicalize_name(Requirement(line).name) for line in expand("test", "peers")}
+    assert asked - set().union(*IMPORTS.values()) == set(NEVER_IMPORTED)
+
+
+def test_grading_asks_for_what_dask_makes_its_certificates_with():
+    assert "cryptography" in expand("grading")
+
+
+def test_every_extra_that_a_guide_installs_is_tried_in_a_clean_environment():
+    guides = ["README.md", "course/README.md", "course/jupyterhub/README.md"]
+    tried = " ".join([*WAYS.values(), MAKEFILE])
+    named, known = (
+        {extra for extras in re.findall(r"\"\.\[([\w,]+)\]\"", text) for extra in extras.split(",")}
+        for text in (" ".join((ROOT / guide).read_text() for guide in guides), tried)
+    )
+    assert named == known == {"course", "grading", "hub", "book", "test"}
+
+
+def test_every_command_that_sets_up_has_its_way():
+    stamps = re.findall(r"^(\w+): \$\((?:COURSE|GRADING|BOOK|TEST)\).*##", MAKEFILE, re.MULTILINE)
+    tried = " ".join(WAYS)
+    missing = {target for target in stamps if f"make {target}" not in tried}
+    assert missing == {
+        "quick",
+        "lectures",
+        "exercises",
+        "format",
+    }  # the environments of `lab` and `test`
+
+
+def test_the_citation_is_of_this_version():
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
+    assert (citation["version"], citation["license"]) == (PROJECT["version"], PROJECT["license"])
