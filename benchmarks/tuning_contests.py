@@ -21,7 +21,6 @@ from bertlab import data
 from bertlab.data.labels import Example
 from bertlab.data.mentions import LABEL, Marked, mentions
 from bertlab.data.questions import Question, speech_questions
-from bertlab.data.toyworld.questions import toy_questions
 from bertlab.finetuning.answers import answer_targets, best_span
 from bertlab.finetuning.baselines import majority_guesses, tfidf_guesses
 from bertlab.finetuning.heads import Head, SequenceClassifier, SpanAnswerer, TokenTagger
@@ -43,6 +42,7 @@ from bertlab.model import Bert, BertForPreTraining, load_pretrained
 from bertlab.model.pretrained import BERTLAB_MINI, load_tokenizer, read_config
 from bertlab.tokenizers import WordPiece
 from bertlab.training.start import plain_start
+from course.toyworld.questions import toy_questions
 
 T = TypeVar("T")
 

@@ -1,11 +1,13 @@
 """All that makes a course of the library, floor by floor.
 
 0. `course.feedback`: the kit of the exercises' checks, and one package an exercise.
-   `course.widgets`: the lectures' own playgrounds.
+   `course.widgets`: the lectures' own playgrounds. `course.toyworld`: a language whose entropy is
+   known.
 1. `course.answers`: answers known to be wrong or right; `course.settings`: where a course lies.
-2. `course.gradebook`, `course.collecting`: what is written down, what is handed in.
-3. `course.grading`: the sandbox, the graders, the run over a class, its reports.
-4. `course.publishing`, `course.rehearsal`, `course.similarity`, `course.jupyterhub`, and
+2. `course.gradebook`: what is written down.
+3. `course.collecting`: what is handed in.
+4. `course.grading`: the sandbox, the graders, the run over a class, its reports.
+5. `course.publishing`, `course.rehearsal`, `course.similarity`, `course.jupyterhub`, and
    `python -m course`, which has a command for each thing that an instructor does.
 """
 

@@ -7,7 +7,7 @@ import sys
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from traitlets.config import Config, PyFileConfigLoader
 
@@ -17,7 +17,22 @@ if TYPE_CHECKING:
     from nbgrader.api import Gradebook
     from nbgrader.apps import NbGraderAPI
 
-    from course.grading.sandbox import Limits
+
+class Limits(NamedTuple):
+    """What one submission may use up.
+
+    call_seconds: of one cell and of one call of a function; memory_mb: beyond what PyTorch and
+    the course themselves take; processes: threads count; disk_mb: of files, in memory; output_kb:
+    of a cell; notebook_mb: of the file that is handed in.
+    """
+
+    call_seconds: float = 60
+    submission_seconds: float = 600
+    memory_mb: int = 4096
+    processes: int = 64
+    disk_mb: int = 64
+    output_kb: int = 200
+    notebook_mb: int = 20
 
 
 class CourseError(Exception):
@@ -51,10 +66,8 @@ class Course:
         """The section `Grading` of the settings: term, limits, sandboxed."""
         return self.config.Grading
 
-    def limits(self) -> "Limits":
-        """What a submission may use up: the Grader's defaults and what the settings change."""
-        from course.grading.sandbox import Limits
-
+    def limits(self) -> Limits:
+        """What a submission may use up: the defaults and what the settings change."""
         return Limits(**self.grading.limits)
 
     def room(self, step: str) -> Path:

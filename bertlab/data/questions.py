@@ -2,7 +2,7 @@
 
 Nobody has written them: rules make them, simple enough that every answer is exact.
 `speech_questions` asks the presidents' messages who and when. `toy_questions`, of
-`bertlab.data.toyworld.questions`, asks stories of the toy world.
+`course.toyworld.questions`, asks stories of the toy world.
 """
 
 import random

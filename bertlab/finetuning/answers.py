@@ -35,12 +35,12 @@ def answer_targets(encoding: Encoding, passage: str, answer: Answer | None) -> t
     Raises ValueError if `encoding` is of one text, or if `answer` is not a stretch of the passage
     with at least one token.
 
-    >>> from bertlab.data.toyworld import TOYWORLD
-    >>> passage = "Mia runs to the lake with her kite"
-    >>> encoding = TOYWORLD.tokenizer.encode("Mia", passage)
-    >>> answer_targets(encoding, passage, (12, 20))
-    (6, 7)
-    >>> encoding.tokens[6:8], passage[12:20]
+    >>> from bertlab.model.pretrained import BERTLAB_MINI, load_tokenizer
+    >>> passage = "Mary runs to the lake with her kite"
+    >>> encoding = load_tokenizer(BERTLAB_MINI).encode("Mary", passage)
+    >>> answer_targets(encoding, passage, (13, 21))
+    (7, 8)
+    >>> encoding.tokens[7:9], passage[13:21]
     (['the', 'lake'], 'the lake')
     """
     tokens = passage_tokens(encoding)

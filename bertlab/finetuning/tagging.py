@@ -68,9 +68,9 @@ def words_of(text: str, tokenizer: WordPiece) -> list[Word]:
 
     Raises TypeError if `tokenizer` is no WordPiece: others do not mark where a word goes on.
 
-    >>> from bertlab.data.toyworld import TOYWORLD
-    >>> words_of("Mia, the pirates!", TOYWORLD.tokenizer)
-    [(0, 3), (3, 4), (5, 8), (9, 16), (16, 17)]
+    >>> from bertlab.model.pretrained import BERTLAB_MINI, load_tokenizer
+    >>> words_of("Mary, the pirates!", load_tokenizer(BERTLAB_MINI))
+    [(0, 4), (4, 5), (6, 9), (10, 17), (17, 18)]
     """
     if not isinstance(tokenizer, WordPiece):
         raise TypeError(

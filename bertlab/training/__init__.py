@@ -4,6 +4,5 @@ Read `start.py` (the first weights), `steps.py` (one update of them), `adam.py`,
 and `schedule.py` (how far they move), `loop.py` (step after step), `evaluation.py`,
 `next_sentences.py`, `rows.py` and `metrics.py` (what it tells), then `checkpoints.py` and
 `sealed_folders.py` (nothing is lost), `processes.py` (several at once), `corpus.py`, `settings.py`
-and `runs.py` (from a corpus to a trained model), `toy_data.py` (the language with known entropy)
-and `command.py`: `python -m bertlab pretrain`.
+and `runs.py` (from a corpus to a trained model) and `command.py`: `python -m bertlab pretrain`.
 """

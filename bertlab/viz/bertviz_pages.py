@@ -1,8 +1,8 @@
 """What BertViz's views share here: its scripts without a server, small numbers, and a limit.
 
 BertViz asks a server for require.js, d3 and jQuery. Where it gets no answer, no line is drawn.
-Here d3 comes from mpld3 and jQuery from XStatic-jQuery, which ship them; `bertviz_pages.js` stands in
-for require.js. BertViz's own scripts do the rest, with a few of their functions declared again
+Here d3 comes from mpld3 and jQuery from XStatic-jQuery, which ship them; `bertviz_pages.js` stands
+in for require.js. BertViz's own scripts do the rest, with a few of their functions declared again
 (`head_view.js`, `model_view.js`, `neuron_view.js`): the slow ones, and those that know neither a
 dark page nor a keyboard. BertViz writes every number with 20 characters, and again for each pair of
 sentences; here it takes two, once.

@@ -28,7 +28,7 @@ from course.gradebook.late_policy import LatePolicy
 from course.settings import CourseError
 
 if TYPE_CHECKING:
-    from course.grading.grader import Result
+    from course.gradebook.results import Result
 
 GRADED = Table(
     "bertlab_graded",

@@ -12,8 +12,9 @@ from course.grading.errors import Stopped
 from course.grading.outputs import failure, one_line, safe_outputs
 from course.grading.remote import Student
 from course.grading.room import STOPPED, Room, TooLong
-from course.grading.sandbox import Limits, Sandbox
+from course.grading.sandbox import Sandbox
 from course.grading.submissions import read_submission
+from course.settings import Limits
 
 TEST_CALLS = 4  # a test may take as long as so many calls
 

@@ -29,7 +29,8 @@ from course.settings import Course, CourseError
 if TYPE_CHECKING:
     from nbgrader.api import Gradebook
 
-    from course.grading.grader import Grader, Result
+    from course.gradebook.results import Result
+    from course.grading.grader import Grader
 
 BAR = "{l_bar}{bar}| {n_fmt}/{total_fmt} [{elapsed} gone, {remaining} left{postfix}]"
 

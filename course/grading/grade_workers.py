@@ -20,8 +20,9 @@ from course.settings import CourseError
 if TYPE_CHECKING:
     from distributed import Client
 
-    from course.grading.grader import Grader, Result
-    from course.grading.sandbox import Limits
+    from course.gradebook.results import Result
+    from course.grading.grader import Grader
+    from course.settings import Limits
 
 PATIENCE = 300  # seconds without any worker
 DEATHS = 2  # workers that one submission may take with it before it is given up

@@ -7,16 +7,17 @@ import time
 from multiprocessing import Pipe
 from pathlib import Path
 from tempfile import NamedTemporaryFile
-from typing import NamedTuple
 
 import nbformat
 from nbformat import NotebookNode
 from nbgrader.utils import compute_checksum, determine_grade
 
 from course import ROOT
+from course.gradebook.results import Result
 from course.grading.assignments import Assignment
 from course.grading.outputs import one_line
-from course.grading.sandbox import Limits, NoSandbox
+from course.grading.sandbox import NoSandbox
+from course.settings import Limits
 
 START_SECONDS = 180
 STOP_SECONDS = 60  # beyond a submission's limit
@@ -24,19 +25,6 @@ STOP_SECONDS = 60  # beyond a submission's limit
 
 class GradingFailed(RuntimeError):
     """The machinery failed, not the student: no grade may come of it."""
-
-
-class Result(NamedTuple):
-    """What grading gives.
-
-    notebook: the student's cells and the tests, with outputs; scores: the points of each graded
-    cell by its id, None if a person must look; notes: lines for the report.
-    """
-
-    notebook: NotebookNode
-    scores: dict[str, float | None]
-    notes: tuple[str, ...]
-    seconds: float
 
 
 class Grader:

@@ -14,8 +14,9 @@ from course.grading.errors import Stopped, limits_of, pickled_error, student_err
 from course.grading.inside.frames import BadMessage, Channel, Closed, Late
 from course.grading.inside.values import Decoder, Encoder, bytes_of
 from course.grading.replies import Reply, checked
-from course.grading.sandbox import Limits, Sandbox
+from course.grading.sandbox import Sandbox
 from course.grading.sending import Sender, SentTensors, apply_changes
+from course.settings import Limits
 
 PATIENCE = 5.0  # seconds beyond a limit, for a process that does not stop by itself
 # What a roll of each of the dice is that everybody shares: a test may look whether they moved.

@@ -14,35 +14,18 @@ import subprocess
 import sys
 import sysconfig
 from pathlib import Path
-from typing import NamedTuple
 
 import bertlab
 from bertlab.data.fetching import cache_folder
 from course import ROOT
+from course.settings import Limits
 
 LIBRARY = Path(bertlab.__file__).resolve().parent
 # What of the course runs beside the student's code; there is no answer in it.
-INSIDE = [ROOT / "course" / "feedback", ROOT / "course" / "grading" / "inside"]
+INSIDE = [ROOT / "course" / room for room in ("feedback", "grading/inside", "toyworld", "widgets")]
 SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64")
 FROM_ETC = ("/etc/ld.so.cache", "/etc/alternatives", "/etc/localtime", "/etc/fonts")
 START_SECONDS = 120  # of the zygote: its imports, on a busy machine
-
-
-class Limits(NamedTuple):
-    """What one submission may use up.
-
-    call_seconds: of one cell and of one call of a function; memory_mb: beyond what PyTorch and
-    the course themselves take; processes: threads count; disk_mb: of files, in memory; output_kb:
-    of a cell; notebook_mb: of the file that is handed in.
-    """
-
-    call_seconds: float = 60
-    submission_seconds: float = 600
-    memory_mb: int = 4096
-    processes: int = 64
-    disk_mb: int = 64
-    output_kb: int = 200
-    notebook_mb: int = 20
 
 
 class NoSandbox(RuntimeError):

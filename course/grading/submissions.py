@@ -15,7 +15,7 @@ from nbformat import NotebookNode, v4
 from course.grading.assignments import Assignment, grade_id
 from course.grading.cells import MOST_CELLS, is_solution, is_test, names_of
 from course.grading.outputs import plain, safe_outputs
-from course.grading.sandbox import Limits
+from course.settings import Limits
 
 MOST_CHARACTERS = 100_000  # of a cell
 

@@ -20,7 +20,8 @@ from typing import Any
 from course.grading.exam import Exam
 from course.grading.memory import kill, megabytes_of, student_processes
 from course.grading.room import Room
-from course.grading.sandbox import Limits, Sandbox
+from course.grading.sandbox import Sandbox
+from course.settings import Limits
 
 OWN_MEMORY = 3 * 2**30  # bytes of addresses beyond those at the start
 MEMORY_SECONDS = 0.25  # between two looks at what a student's processes take

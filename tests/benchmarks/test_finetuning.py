@@ -18,7 +18,7 @@ from benchmarks.tuning_contests import (
     words_and_tags,
 )
 from bertlab.data.mentions import Marked
-from bertlab.data.toyworld.questions import toy_questions
+from course.toyworld.questions import toy_questions
 
 SMALL = Plan(seeds=1, train=40, test=40, epochs=1)
 

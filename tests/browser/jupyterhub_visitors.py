@@ -3,9 +3,10 @@
 from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
-import jupyterhub_box
 import nbformat
 from playwright.sync_api import expect
+
+from tests.browser import jupyterhub_box
 
 NAME = "ex04_attention"
 SLOW = 300_000  # milliseconds: a server starts, or a notebook runs, on two busy cores

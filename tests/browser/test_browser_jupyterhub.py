@@ -4,11 +4,11 @@ import contextlib
 import os
 from urllib.parse import urlsplit
 
-import jupyterhub_box
-import jupyterhub_spy
 import nbformat
 import pytest
-from jupyterhub_visitors import (
+
+from tests.browser import jupyterhub_box, jupyterhub_spy
+from tests.browser.jupyterhub_visitors import (
     NAME,
     fetch,
     log_in,

@@ -16,7 +16,7 @@ from course.__main__ import main
 from course.answers import answers_of
 from course.feedback.checks import CheckFailed, NotWritten
 from course.gradebook import backups
-from course.grading.sandbox import Limits
+from course.settings import Limits
 from tests.conftest import ROOT, read_page
 
 pytestmark = pytest.mark.slow

@@ -10,7 +10,7 @@ from bertlab.model.embeddings import sinusoidal_positions
 from bertlab.model.layers import layer_norm
 from course.feedback.checks import CheckFailed
 from course.feedback.ex06_bert_encoder import weights
-from course.feedback.ex06_bert_encoder.tasks import encode as check_encode
+from course.feedback.ex06_bert_encoder import encode as check_encode
 from tests.conftest import ROOT, read_page
 
 SOURCE = ROOT / "solutions" / "ex06_bert_encoder" / "ex06_bert_encoder.ipynb"

@@ -7,7 +7,7 @@ from bertlab.model import BertConfig, BertForPreTraining
 from bertlab.training.evaluation import evaluate
 from bertlab.training.optimizers import adamw
 from bertlab.training.steps import accumulate_gradients, cut, training_step
-from bertlab.training.toy_data import ToyData
+from course.toyworld.batches import ToyData
 from course.feedback.ex08_pretraining.probes import TwoWeights, many_pieces, two_pieces
 from tests.conftest import ROOT
 

@@ -22,11 +22,28 @@ FLOORS = {
     "seq2seq": 4,
     "word_vectors": 4,
     "viz": 5,
-    "check": 5,
     "__main__": 6,  # the command line stands above all floors
 }
-MODULES = sorted((ROOT / "bertlab").rglob("*.py"))
-OTHER_ROOMS = {"course", "lectures", "exercises", "solutions", "tests", "benchmarks"}
+COURSE_FLOORS = {
+    "feedback": 0,
+    "toyworld": 0,
+    "widgets": 0,
+    "answers": 1,
+    "settings": 1,
+    "gradebook": 2,
+    "collecting": 3,
+    "grading": 4,
+    "jupyterhub": 5,
+    "publishing": 5,
+    "rehearsal": 5,
+    "similarity": 5,
+    "__main__": 6,
+    "nbgrader_config": 6,
+}
+HOUSES = {"bertlab": FLOORS, "course": COURSE_FLOORS}
+# What the modules of a house may import beside packages; nothing imports the other rooms.
+BELOW = {"bertlab": {"bertlab"}, "course": {"bertlab", "course"}}
+ROOMS = {"bertlab", "course", "lectures", "exercises", "solutions", "tests", "benchmarks"}
 
 
 def imported(source):
@@ -37,40 +54,45 @@ def imported(source):
         if isinstance(node, ast.ImportFrom):
             if node.level:
                 yield "a relative import"
-            elif node.module == "bertlab":
-                yield from (f"bertlab.{alias.name}" for alias in node.names)
+            elif node.module in HOUSES:
+                yield from (f"{node.module}.{alias.name}" for alias in node.names)
             else:
                 yield node.module
 
 
-def violations(source, room):
+def violations(source, room, house="bertlab"):
     """What a module of `room` must not import but does; rooms of one floor stay apart."""
+    floors = HOUSES[house]
     for name in imported(source):
-        parts = name.split(".")
-        if parts[0] in OTHER_ROOMS or name == "a relative import":
+        first, _, rest = name.partition(".")
+        if name == "a relative import" or first in ROOMS - BELOW[house]:
             yield name
-        elif parts[0] == "bertlab" and len(parts) > 1 and parts[1] in FLOORS:
-            if parts[1] != room and FLOORS[parts[1]] >= FLOORS[room]:
+        elif first == house and rest and rest != "ROOT":
+            other = rest.split(".")[0]
+            if other not in floors:
+                yield f"{name}, which stands on no floor"
+            elif other != room and floors[other] >= floors[room]:
                 yield name
-        elif parts[0] == "bertlab" and len(parts) > 1:
-            yield f"{name}, which stands on no floor"
 
 
-def room_of(path):
-    """The first name below `bertlab`."""
-    return path.relative_to(ROOT / "bertlab").parts[0].removesuffix(".py")
+def modules(house):
+    """The modules of a house, each with its room: the first name below the house's."""
+    for path in sorted((ROOT / house).rglob("*.py")):
+        room = path.relative_to(ROOT / house).parts[0].removesuffix(".py")
+        if room != "__init__":
+            yield path, room
 
 
-def test_every_room_of_the_library_has_a_floor():
-    rooms = {room_of(path) for path in MODULES} - {"__init__"}
-    assert rooms <= set(FLOORS), "give it a floor, in the design and here"
+@pytest.mark.parametrize("house", HOUSES)
+def test_every_room_has_a_floor(house):
+    assert {room for _, room in modules(house)} == set(HOUSES[house]), "in the design and here"
 
 
-def test_imports_go_downwards():
+@pytest.mark.parametrize("house", HOUSES)
+def test_imports_go_downwards(house):
     found = {
-        str(path.relative_to(ROOT)): list(violations(path.read_text(encoding="utf-8"), room))
-        for path in MODULES
-        if (room := room_of(path)) != "__init__"
+        str(path.relative_to(ROOT)): list(violations(path.read_text(encoding="utf-8"), room, house))
+        for path, room in modules(house)
     }
     assert {path: names for path, names in found.items() if names} == {}
 
@@ -119,6 +141,19 @@ def test_an_import_of_the_tests_is_noticed(source):
 )
 def test_an_import_upwards_is_noticed(room, source):
     assert len(list(violations(source, room))) == 1
+
+
+@pytest.mark.parametrize(
+    ("room", "source"),
+    [
+        ("feedback", "from course.settings import Course"),
+        ("widgets", "from course import toyworld"),
+        ("gradebook", "import course.grading.grader"),
+        ("grading", "import benchmarks.report"),
+    ],
+)
+def test_an_import_upwards_in_the_course_is_noticed(room, source):
+    assert len(list(violations(source, room, "course"))) == 1
 
 
 def test_the_ground_floor_needs_nothing_heavy():

@@ -15,29 +15,38 @@ from tests.conftest import ROOT, read_page
 from tests.house.clean_setups import WAYS
 from tests.house.test_floors import imported
 
-PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+LIBRARY, COURSE = (
+    tomllib.loads((ROOT / path).read_text())["project"]
+    for path in ("pyproject.toml", "course/pyproject.toml")
+)
+PROJECTS = {project["name"]: project for project in (LIBRARY, COURSE)}
 MAKEFILE = (ROOT / "Makefile").read_text()
 CONDA = yaml.safe_load((ROOT / "environment.yml").read_text())
 
-# The extras whose requirements a file may import; the longest beginning of its path counts.
+# What a file may import; the longest beginning of its path counts.
 EXTRAS = {
-    "bertlab": (),
-    "bertlab/viz": ("course",),
-    "lectures": ("course",),
-    "exercises": ("course",),
-    "solutions": ("grading",),
-    "course": ("grading",),
-    "course/publishing/lectures.py": ("course",),
-    "course/publishing/notebooks.py": ("course",),
-    "course/book": ("book",),
-    "course/jupyterhub": ("hub",),
-    "benchmarks": ("peers", "test"),
-    "tests": ("test",),
+    "bertlab": "bertlab",
+    "bertlab/data": "bertlab[data]",
+    "bertlab/finetuning": "bertlab[tasks]",
+    "bertlab/interpretability": "bertlab[tasks]",
+    "bertlab/viz": "bertlab[viz]",
+    "lectures": "bertlab-course",
+    "exercises": "bertlab-course",
+    "solutions": "bertlab-course[grading]",
+    "course": "bertlab-course[grading]",
+    "course/feedback": "bertlab-course",
+    "course/widgets": "bertlab-course",
+    "course/toyworld": "bertlab-course",
+    "course/publishing/lectures.py": "bertlab-course",
+    "course/publishing/notebooks.py": "bertlab-course",
+    "course/publishing/book": "bertlab-course[book]",
+    "course/jupyterhub": "bertlab-course[hub]",
+    "benchmarks": "bertlab-course[peers,test]",
+    "tests": "bertlab-course[test]",
 }
 # Imported only where it is: lecture 3 compares with gensim; three peers are installed by hand,
 # and tiktoken brings tiktoken_ext along.
 OPTIONAL = {
-    "bertlab": {"pyarrow"},  # a reader's own .parquet; the message says how to get it
     "lectures": {"gensim"},
     "benchmarks": {"d2l", "minbpe", "real-wordpiece", "tiktoken-ext"},
 }
@@ -47,6 +56,7 @@ NEVER_IMPORTED = {
     "cryptography": "distributed makes certificates with it (Security.temporary)",
     "bertviz": "its scripts, for the views of attention",
     "mpld3": "d3, for the same views",
+    "xstatic-jquery": "jQuery, for the same views",
     "ipykernel": "the kernel of the notebooks",
     "jupyterlab": "a program",
     "psycopg": "SQLAlchemy's way to PostgreSQL",
@@ -59,15 +69,18 @@ NEVER_IMPORTED = {
 }
 
 
-def expand(*extras):
-    """The project's own requirements and those of extras, extras of extras included."""
-    lines = list(PROJECT["dependencies"])
-    for extra in extras:
-        for line in PROJECT["optional-dependencies"][extra]:
-            requirement = Requirement(line)
-            inner = expand(*requirement.extras) if requirement.name == "bertlab" else [line]
-            lines += [line for line in inner if line not in lines]
-    return lines
+def expand(asked):
+    """The packages that a line such as "bertlab-course[test]" brings, those of ours left out."""
+    asked = Requirement(asked)
+    project = PROJECTS[asked.name]
+    lines = list(project["dependencies"])
+    for extra in sorted(asked.extras):
+        lines += project["optional-dependencies"][extra]
+    found = []
+    for line in lines:
+        inner = expand(line) if Requirement(line).name in PROJECTS else [line]
+        found += [line for line in inner if line not in found]
+    return found
 
 
 def pip_section():
@@ -83,20 +96,20 @@ def pins():
 def test_conda_installs_what_pip_installs_and_nothing_else():
     section = pip_section()
     assert section[0] == "-c constraints.txt"
-    assert section[-1] == "-e ."
-    assert sorted(section[1:-1]) == sorted(expand("course"))
+    assert section[-2:] == ["-e .", "-e ./course"]
+    assert sorted(section[1:-2]) == sorted(expand("bertlab-course"))
 
 
 def test_conda_itself_brings_only_python_and_pip():
     own = [entry for entry in CONDA["dependencies"] if isinstance(entry, str)]
     assert sorted(Requirement(entry).name for entry in own) == ["pip", "python"]
     (python,) = (Requirement(entry) for entry in own if entry.startswith("python"))
-    assert str(python.specifier) == PROJECT["requires-python"]
+    assert str(python.specifier) == LIBRARY["requires-python"] == COURSE["requires-python"]
 
 
 def test_every_requirement_is_pinned_to_a_version_that_fits():
     pinned = {canonicalize_name(key): version for key, version in pins().items()}
-    for line in expand("course", "book", "test", "bench", "peers"):
+    for line in expand("bertlab-course[test,peers]"):
         requirement = Requirement(line)
         version = pinned[canonicalize_name(requirement.name)]
         assert requirement.specifier.contains(version), f"{line} is pinned to {version}"
@@ -139,27 +152,31 @@ IMPORTS = imports_by_room()
 
 @pytest.mark.parametrize("room", EXTRAS)
 def test_what_a_room_imports_is_asked_for_by_its_extra(room):
-    asked = {canonicalize_name(Requirement(line).name) for line in expand(*EXTRAS[room])}
+    asked = {canonicalize_name(Requirement(line).name) for line in expand(EXTRAS[room])}
     assert IMPORTS[room] - asked - OPTIONAL.get(room, set()) == set()
 
 
 def test_what_is_asked_for_is_imported_or_has_a_reason():
-    asked = {canonicalize_name(Requirement(line).name) for line in expand("test", "peers")}
+    asked = {
+        canonicalize_name(Requirement(line).name) for line in expand("bertlab-course[test,peers]")
+    }
     assert asked - set().union(*IMPORTS.values()) == set(NEVER_IMPORTED)
 
 
 def test_grading_asks_for_what_dask_makes_its_certificates_with():
-    assert "cryptography" in expand("grading")
+    assert "cryptography" in expand("bertlab-course[grading]")
 
 
 def test_every_extra_that_a_guide_installs_is_tried_in_a_clean_environment():
     guides = ["README.md", "course/README.md", "course/jupyterhub/README.md"]
     tried = " ".join([*WAYS.values(), MAKEFILE])
     named, known = (
-        {extra for extras in re.findall(r"\"\.\[([\w,]+)\]\"", text) for extra in extras.split(",")}
+        set(re.findall(r"\./course(?:\[\w+\])?", text))
         for text in (" ".join((ROOT / guide).read_text() for guide in guides), tried)
     )
-    assert named == known == {"course", "grading", "hub", "book", "test"}
+    extras = ("", "[book]", "[grading]", "[hub]", "[test]")
+    assert known == {f"./course{extra}" for extra in extras}
+    assert named <= known
 
 
 def test_every_command_that_sets_up_has_its_way():
@@ -174,6 +191,7 @@ def test_every_command_that_sets_up_has_its_way():
     }  # the environments of `lab` and `test`
 
 
-def test_the_citation_is_of_this_version():
+def test_the_citation_and_the_course_are_of_this_version():
     citation = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
-    assert (citation["version"], citation["license"]) == (PROJECT["version"], PROJECT["license"])
+    assert (citation["version"], citation["license"]) == (LIBRARY["version"], LIBRARY["license"])
+    assert COURSE["version"] == LIBRARY["version"]

@@ -12,7 +12,7 @@ import pytest
 import torch
 from torch.nn import functional as F
 
-from bertlab.data.toyworld import TOYWORLD, log_probability, pairs
+from course.toyworld import TOYWORLD, log_probability, pairs
 
 LECTURE = "12_after_bert"
 

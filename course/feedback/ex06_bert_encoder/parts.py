@@ -1,7 +1,4 @@
-"""Checks of exercise 6 about the parts of BERT: norm, GELU, positions, embeddings, feed-forward.
-
-Source of the worked examples: by hand, and PyTorch's own functions for long inputs.
-"""
+"""Checks of exercise 6 about BERT's parts, by hand and, for long inputs, by PyTorch's functions."""
 
 from collections.abc import Callable, Sequence
 
@@ -18,8 +15,6 @@ from course.feedback.ex06_bert_encoder.weights import (
 )
 from course.feedback.progress import task
 from course.feedback.tensors import normal
-
-NAN = float("nan")
 
 
 @task("ex06_bert_encoder", 1)
@@ -58,7 +53,7 @@ def layer_norm(function: Callable) -> Passed:
         starts=[
             ([1.0, 1.0, 1.0, 1.0], "each row by itself: along dim=-1, not down the columns"),
             ([-0.4714, -0.4714, 1.4142], "one mean for all rows is one too few: use dim=-1"),
-            ([NAN], "each row by itself: along dim=-1, not down the columns"),
+            ([float("nan")], "each row by itself: along dim=-1, not down the columns"),
         ],
     )
     check.done("a row, two rows")

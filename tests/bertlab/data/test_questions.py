@@ -8,8 +8,8 @@ import pytest
 
 from bertlab import data
 from bertlab.data.questions import questions_of, speech_questions
-from bertlab.data.toyworld import TOYWORLD
-from bertlab.data.toyworld.questions import toy_questions
+from course.toyworld import TOYWORLD
+from course.toyworld.questions import toy_questions
 from tests.conftest import fetched
 
 pytestmark = pytest.mark.slow

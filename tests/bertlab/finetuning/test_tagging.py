@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 from seqeval.metrics import f1_score, precision_score, recall_score
 from seqeval.metrics.sequence_labeling import get_entities
 
-from bertlab.data.toyworld import TOYWORLD
 from bertlab.finetuning.heads import IGNORED
 from bertlab.finetuning.scores import entity_f1, tag_runs
 from bertlab.finetuning.tagging import (
@@ -24,6 +23,7 @@ from bertlab.finetuning.tagging import (
 from bertlab.tokenizers import BPE, WordPiece
 from bertlab.tokenizers.normalize import CHUNK
 from bertlab.tokenizers.wordpiece import BERT_SPECIAL_TOKENS
+from course.toyworld import TOYWORLD
 
 LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGÉéß#.,-!?['] 0123456789한ᄒ你好"
 UNCASED = WordPiece.train([LETTERS, "play playing plays ace ease"], 120)

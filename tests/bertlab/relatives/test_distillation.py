@@ -24,7 +24,7 @@ from bertlab.relatives.distillation import (
 from bertlab.relatives.layer_matching import LayerMatching
 from bertlab.training.config import TrainingConfig
 from bertlab.training.evaluation import evaluate
-from bertlab.training.toy_data import ToyData
+from course.toyworld.batches import ToyData
 
 SIZES = {"d_model": 16, "n_heads": 2, "d_ff": 32, "max_length": 32}
 DATA = ToyData(batch_size=8, n_batches=4)

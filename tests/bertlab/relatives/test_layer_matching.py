@@ -13,7 +13,7 @@ from bertlab.relatives.layer_matching import (
     hidden_loss,
     matched_layers,
 )
-from bertlab.training.toy_data import ToyData
+from course.toyworld.batches import ToyData
 
 SIZES = {"n_heads": 2, "d_ff": 32, "max_length": 32}
 BATCH = ToyData(batch_size=8).epoch(0)[0]

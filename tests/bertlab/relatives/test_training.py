@@ -10,7 +10,7 @@ from bertlab.model import BertConfig, BertForPreTraining
 from bertlab.pretraining.losses import mlm_loss
 from bertlab.relatives.training import train, without_holes
 from bertlab.training.config import TrainingConfig
-from bertlab.training.toy_data import ToyData
+from course.toyworld.batches import ToyData
 
 SIZES = {"d_model": 16, "n_layers": 1, "n_heads": 2, "d_ff": 32, "max_length": 32}
 CONFIG = TrainingConfig(steps=4, learning_rate=1e-2, warmup=0.5, evaluate_every=3)

@@ -24,7 +24,8 @@ from course.grading.inside.frames import BadMessage, Channel, Closed, Late
 from course.grading.inside.values import DTYPES, Decoder, Encoder
 from course.grading.outputs import safe_outputs
 from course.grading.remote import Student
-from course.grading.sandbox import Limits, Sandbox
+from course.grading.sandbox import Sandbox
+from course.settings import Limits
 from tests.course.grading.hostile import lies
 
 pytestmark = pytest.mark.slow

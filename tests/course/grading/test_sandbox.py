@@ -15,7 +15,8 @@ import pytest
 from course.grading import sandbox as module
 from course.grading.grader import Grader, GradingFailed
 from course.grading.inside.frames import Channel
-from course.grading.sandbox import Limits, NoSandbox, Sandbox, bubblewrap, why_no_sandbox
+from course.grading.sandbox import NoSandbox, Sandbox, bubblewrap, why_no_sandbox
+from course.settings import Limits
 from tests.course.grading.hostile.small import ROOT, assignment, cell_of
 
 pytestmark = pytest.mark.slow

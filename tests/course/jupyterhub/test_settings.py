@@ -9,6 +9,7 @@ import pytest
 from course.jupyterhub import hub_settings
 from course.jupyterhub.hub_settings import SettingsError, read_settings
 
+HUB = 'needs: pip install -e . -e "./course[hub]"'
 FOLDER = hub_settings.Path(hub_settings.__file__).parent
 SHORTEST = 'instructors = ["emmy"]\nstudents = ["ada"]\n'
 
@@ -70,8 +71,8 @@ def test_missing_settings_say_where_to_begin(tmp_path):
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="JupyterHub does not run on Windows")
 def test_systemd_gets_everybodys_limits(written, monkeypatch):
-    pytest.importorskip("jupyterhub", reason='needs: pip install -e . -e "./course[hub]"')
-    systemd = pytest.importorskip("systemdspawner.systemd", reason='needs: pip install -e . -e "./course[hub]"')
+    pytest.importorskip("jupyterhub", reason=HUB)
+    systemd = pytest.importorskip("systemdspawner.systemd", reason=HUB)
     from jupyterhub.orm import User
     from systemdspawner import SystemdSpawner
     from traitlets.config import PyFileConfigLoader

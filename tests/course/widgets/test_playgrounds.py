@@ -17,6 +17,8 @@ from course.widgets import tokenizer_playground
 
 CORPUS = ["low lower lowest newest widest the cat sat"]
 
+STYLE = read_asset("playground.css", "course.widgets")
+
 
 class Fake:
     """Cuts nothing by itself: it answers with the tokens it was given."""
@@ -139,7 +141,7 @@ def test_unknown_pieces_are_marked_by_a_word_and_not_by_colour_alone():
     assert "unknown" not in known["aria-label"]
     assert unknown.sub.text == "unknown"
     assert "unknown" in unknown["aria-label"]
-    (rule,) = re.findall(r"\.unknown \{(.*?)\}", read_asset("playground.css"), re.DOTALL)
+    (rule,) = re.findall(r"\.unknown \{(.*?)\}", STYLE, re.DOTALL)
     assert "dashed" in rule
 
 
@@ -228,7 +230,7 @@ def test_of_a_long_text_only_the_first_characters_are_cut():
 
 
 def test_every_rule_of_the_style_sheet_is_for_the_playground_alone():
-    rules = re.sub(r"/\*.*?\*/", "", read_asset("playground.css"), flags=re.DOTALL)
+    rules = re.sub(r"/\*.*?\*/", "", STYLE, flags=re.DOTALL)
     selectors = [
         part.strip() for head in re.findall(r"([^{}]+)\{", rules) for part in head.split(",")
     ]

@@ -11,7 +11,7 @@ import nbformat
 from nbformat import NotebookNode, v4
 
 from course.grading.assignments import Assignment, as_handed_in, load_assignment
-from course.grading.sandbox import Limits
+from course.settings import Limits
 
 ROOT = Path(__file__).parents[4]
 NAME = "ex04_attention"

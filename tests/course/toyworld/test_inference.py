@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 import torch
 
-from bertlab.data.toyworld import (
+from bertlab.pretraining.masking import Masking, mask_tokens
+from course.toyworld import (
     TOYWORLD,
     World,
     limit,
@@ -19,9 +20,8 @@ from bertlab.data.toyworld import (
     posterior_of_sentence,
     word_frequencies,
 )
-from bertlab.data.toyworld.reading import masking_matrix
-from bertlab.data.toyworld.world import HEROES, MOODS, PLACES, THINGS, Mood
-from bertlab.pretraining.masking import Masking, mask_tokens
+from course.toyworld.reading import masking_matrix
+from course.toyworld.world import HEROES, MOODS, PLACES, THINGS, Mood
 
 PAD, CLS, SEP, MASK = 0, 2, 3, 4
 SMALL = World(

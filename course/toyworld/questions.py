@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 import torch
 
 from bertlab.data.questions import Question, Span
-from bertlab.data.toyworld.drawing import draw_next, draw_states, draw_words, spell
-from bertlab.data.toyworld.world import PARTS, SLOTS, TOYWORLD, Hero
+from course.toyworld.drawing import draw_next, draw_states, draw_words, spell
+from course.toyworld.world import PARTS, SLOTS, TOYWORLD, Hero
 
 GOES, FINDS, IS, MAKES = range(4)  # TOYWORLD's plans
 

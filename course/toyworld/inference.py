@@ -14,13 +14,13 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from bertlab.data.toyworld.reading import (
+from course.toyworld.reading import (
     PROBABILITY,
     log_reading_table,
     masking_matrix,
     read_pairs,
 )
-from bertlab.data.toyworld.world import MASK_ID, N_SPECIAL, TOYWORLD, World
+from course.toyworld.world import MASK_ID, N_SPECIAL, TOYWORLD, World
 
 CHUNK = 512  # pairs that are read at once: bounds the memory
 

@@ -4,9 +4,9 @@ import numpy as np
 import torch
 from torch.utils.data import Dataset
 
-from bertlab.data.toyworld import TOYWORLD, World, pairs
 from bertlab.pretraining.batches import Batch, Batches
 from bertlab.pretraining.masking import Masking, mask_tokens
+from course.toyworld import TOYWORLD, World, pairs
 
 
 class ToyData(Batches):

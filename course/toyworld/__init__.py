@@ -12,11 +12,11 @@ the exact answer to both questions of pre-training, whatever is masked: no loss 
 expectation. What a model has above it is what it has not learned.
 
 Read `world` (the language), then `drawing` (stories and pairs), `reading` and `inference` (the
-exact answers).
+exact answers), `batches` (what a training reads), `questions` (stories that are asked).
 """
 
-from bertlab.data.toyworld.drawing import Pairs, pairs, stories
-from bertlab.data.toyworld.inference import (
+from course.toyworld.drawing import Pairs, pairs, stories
+from course.toyworld.inference import (
     Limit,
     limit,
     log_probability,
@@ -26,7 +26,7 @@ from bertlab.data.toyworld.inference import (
     posterior_of_sentence,
     word_frequencies,
 )
-from bertlab.data.toyworld.world import TOYWORLD, World
+from course.toyworld.world import TOYWORLD, World
 
 __all__ = [
     "TOYWORLD",

@@ -7,8 +7,8 @@ from itertools import pairwise
 import pytest
 import torch
 
-from bertlab.data.toyworld import TOYWORLD, World, pairs, stories
-from bertlab.data.toyworld.world import HEROES, MOODS, PLACES, THINGS
+from course.toyworld import TOYWORLD, World, pairs, stories
+from course.toyworld.world import HEROES, MOODS, PLACES, THINGS
 
 SMALL = World(
     heroes=(HEROES[0], HEROES[7]),  # Mia and the pirates

@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from bertlab.data.toyworld.world import CLS_ID, MASK_ID, N_SPECIAL, PAD_ID, SEP_ID, World
+from course.toyworld.world import CLS_ID, MASK_ID, N_SPECIAL, PAD_ID, SEP_ID, World
 
 # The masking of Devlin et al. (2019): 15 % of the words are chosen, and of these ...
 PROBABILITY, MASKED_SHARE, RANDOM_SHARE = 0.15, 0.8, 0.1

@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from bertlab.data.toyworld.world import CLS_ID, PAD_ID, SEP_ID, TOYWORLD, World
+from course.toyworld.world import CLS_ID, PAD_ID, SEP_ID, TOYWORLD, World
 
 
 class Pairs(NamedTuple):

@@ -3,11 +3,11 @@
 import pytest
 import torch
 
-from bertlab.data.toyworld import TOYWORLD, limit
 from bertlab.model import BertConfig, BertForPreTraining
 from bertlab.training.config import TrainingConfig
 from bertlab.training.loop import pretrain
-from bertlab.training.toy_data import ToyData
+from course.toyworld import TOYWORLD, limit
+from course.toyworld.batches import ToyData
 
 PAD = TOYWORLD.tokenizer.vocab["[PAD]"]
 
