@@ -1,24 +1,33 @@
-"""bertlab: the code of the course, small enough to be read from end to end.
+"""bertlab: BERT, from a string to a trained model, and what one does with it.
 
-Reading order, floor by floor; a module imports only from floors below its own:
+The reading path, twelve files in this order, leads from a string to a trained BERT:
 
-0. `bertlab.tokenizers`: text to ids. Start with `bertlab/tokenizers/bpe.py`.
-1. `bertlab.model`: ids to vectors. Start with `bertlab/model/attention.py`, then `layers.py`,
-   `embeddings.py`, `bert.py`; `config.py` names the sizes, `pretrained.py` reads published weights.
-2. `bertlab.pretraining`: what BERT is trained on and for. Start with
-   `bertlab/pretraining/masking.py`, then `losses.py`. `bertlab.data`: the corpora that installed
-   packages ship.
-3. `bertlab.training`: the loop, checkpoints, `python -m bertlab pretrain`. Start with
-   `bertlab/training/steps.py`, whose `move` ends a step of every training, then `loop.py`.
-4. `bertlab.finetuning`: tasks for a pre-trained BERT, and sentence vectors. Start with
-   `bertlab/finetuning/heads.py`, then `tuning.py`; `sentences.py` is Sentence-BERT.
-   `bertlab.seq2seq`: text to text. Start with `bertlab/seq2seq/tasks.py`; the Transformer that
-   learns them is `bertlab/model/transformer.py`. `bertlab.relatives`: what came after BERT, on the
-   same parts. Start with `bertlab/relatives/gpt.py`. `bertlab.word_vectors`: what there was before
-   it, from counting words to LSTMs that read both ways. `bertlab.interpretability`: what a trained
-   model looks at, and which of it matters. Start with `bertlab/interpretability/traces.py`, then
-   `patterns.py`.
-5. `bertlab.viz`: pictures and views for notebooks; `course.feedback`: feedback in the exercises.
+1. `tokenizers/merges.py`: which symbols to join, in three functions
+2. `tokenizers/longest_match.py`: how BERT cuts a word into pieces
+3. `tokenizers/wordpiece.py`: text to ids
+4. `model/attention.py`: scores, their softmax, many heads
+5. `model/layers.py`: norms, the feed-forward network, a layer of the encoder
+6. `model/embeddings.py`: ids to vectors
+7. `model/bert.py`: all layers, and the pooler
+8. `model/heads.py`: a word for each gap, yes or no for the next sentence
+9. `pretraining/masking.py`: which tokens are hidden, and how
+10. `pretraining/losses.py`: how wrong the guesses are
+11. `training/steps.py`: one step; its `move` ends a step of every training
+12. `training/loop.py`: step after step
+
+Everything else is reference, floor by floor; a module imports only from floors below its own, and
+each room's own page says what is in it:
+
+0. `bertlab.tokenizers`: text to tokens to ids.
+1. `bertlab.model`: ids to vectors; the Transformer with a decoder; published weights.
+2. `bertlab.pretraining`: what BERT is trained on and for. `bertlab.data`: the corpora that packages
+   ship, and your own text.
+3. `bertlab.training`: the loop, checkpoints, `python -m bertlab pretrain`.
+4. `bertlab.finetuning`: tasks for a pre-trained BERT, and sentence vectors. `bertlab.seq2seq`: text
+   to text. `bertlab.relatives`: what came after BERT, on the same parts. `bertlab.word_vectors`:
+   what there was before it. `bertlab.interpretability`: what a trained model looks at, and which of
+   it matters.
+5. `bertlab.viz`: pictures and attention views, also of a model of your own.
 """
 
 __version__ = "0.1.0"

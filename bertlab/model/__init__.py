@@ -15,7 +15,6 @@ from bertlab.model.embeddings import Embeddings, sinusoidal_positions
 from bertlab.model.heads import BertForPreTraining, PreTrainingOutput
 from bertlab.model.layers import EncoderLayer, FeedForward, LayerNorm
 from bertlab.model.masks import causal_mask, padding_mask
-from bertlab.model.memory import keep_freed_memory
 from bertlab.model.parameters import ParameterTable, count_parameters
 from bertlab.model.pretrained import load_pretrained, load_tokenizer, save_pretrained
 from bertlab.model.transformer import Transformer, TransformerConfig
@@ -43,5 +42,3 @@ __all__ = [
     "save_pretrained",
     "sinusoidal_positions",
 ]
-
-keep_freed_memory()

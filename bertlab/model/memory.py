@@ -16,7 +16,8 @@ def keep_freed_memory() -> bool:
     Left alone, glibc asks the system for every tensor above 32 MB and gives it back when it is
     freed; the system must clear each page before it lends it again. In a training step those are
     the scores of all words and their gradients, 75 MB each with 600 masked words and BERT's
-    vocabulary (`man mallopt`). Returns whether it could be set: with another C library than glibc
+    vocabulary (`man mallopt`). It is set for the whole process, so trainings ask for it when they
+    begin, and no import does. Returns whether it could be set: with another C library than glibc
     nothing happens.
     """
     if platform.libc_ver()[0] != "glibc":

@@ -12,6 +12,7 @@ from typing import Any
 import torch
 
 from bertlab.model.heads import BertForPreTraining
+from bertlab.model.memory import keep_freed_memory
 from bertlab.model.pretrained import save_pretrained
 from bertlab.pretraining.batches import Batch, Batches, Position
 from bertlab.training.checkpoints import has_checkpoint, load_checkpoint, save_checkpoint
@@ -57,6 +58,7 @@ def pretrain(
     With the same seed on the same machine the weights are the same, bit by bit, also if training
     was killed and went on.
     """
+    keep_freed_memory()
     training = Training(model, data, config, validation, folder, watch, snapshots, processes)
     device = next(model.parameters()).device
     others = [] if device.type == "cpu" else [device]  # whose random state is to stay as it is

@@ -6,6 +6,8 @@ from typing import Any
 import torch
 from tqdm.auto import tqdm
 
+from bertlab.model.memory import keep_freed_memory
+
 Row = dict[str, Any]  # "step", "kind" ("train" or "held-out"), and numbers by their names
 
 
@@ -24,6 +26,7 @@ def gather_rows(
     the progress bar; device: of the model, its random state is kept as well as the CPU's; watch:
     called with every row as soon as it is there.
     """
+    keep_freed_memory()
     others = [] if device.type == "cpu" else [device]
     bar = tqdm(total=steps, desc=label, unit="step", disable=not progress)
     gathered = []

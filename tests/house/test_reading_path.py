@@ -1,0 +1,53 @@
+"""The reading path of `bertlab/__init__.py`: short, in an order that can be read, and whole."""
+
+import ast
+import re
+
+import bertlab
+from bertlab.model import BertForPreTraining
+from bertlab.tokenizers import WordPiece
+from bertlab.training.loop import pretrain
+from tests.conftest import ROOT
+
+PATH = re.findall(r"^\d+\. `(\w+/\w+\.py)`", bertlab.__doc__, re.MULTILINE)
+SOURCES = {path: (ROOT / "bertlab" / path).read_text(encoding="utf-8") for path in PATH}
+# What they lean on, and a first reading may take on trust.
+TRUSTED = {
+    "tokenizers": """checks encoding file_options learning likelihood normalize pieces ranking
+        tokenizer tokenizer_json tokenizer_reading vocab_txt words""",
+    "model": "checks config dropout masks memory pretrained token_checks",
+    "pretraining": "batches",
+    "training": """checkpoints config evaluation metrics optimizers processes progress rows schedule
+        stopping""",
+}
+
+
+def modules_of(source):
+    """The modules of the library's rooms that a file imports, such as "model/bert.py"."""
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.ImportFrom) and node.module.startswith("bertlab."):
+            room, *inside = node.module.split(".")[1:]
+            if not room.startswith("_"):
+                names = inside or (alias.name for alias in node.names)
+                yield from (f"{room}/{name}.py" for name in names)
+
+
+def test_it_is_short():
+    assert len(PATH) == 12
+    assert sum(len(source.splitlines()) for source in SOURCES.values()) <= 3000
+
+
+def test_a_file_imports_what_was_read_before_it_or_what_may_be_trusted():
+    trusted = {f"{room}/{one}.py" for room, names in TRUSTED.items() for one in names.split()}
+    seen = set()
+    for number, (path, source) in enumerate(SOURCES.items()):
+        new = set(modules_of(source)) - set(PATH[:number])
+        assert new <= trusted, path
+        seen |= new
+    assert seen == trusted, "nothing is trusted that nobody imports"
+
+
+def test_it_leads_from_a_string_to_a_trained_model():
+    stations = {WordPiece.train, BertForPreTraining.forward, pretrain}
+    files = {f"{'/'.join(one.__module__.split('.')[1:])}.py" for one in stations}
+    assert files <= set(PATH)
