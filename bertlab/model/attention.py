@@ -38,7 +38,8 @@ def single_query_attention(e: Tensor, context: Tensor, weights: HeadWeights) -> 
     """Attend from one token to its context, written out in loops: for reading, not for speed.
 
     e: [D], the current token; context: [L, D], the tokens it looks at.
-    Returns [d_mid], the context as seen from the token.
+    Returns [d_mid], the context as seen from the token. A derivation: the library runs `attention`,
+    and is tested equal.
 
     Source: Phuong & Hutter (2022), Algorithm 3.
     """
@@ -117,7 +118,7 @@ def multi_head_attention(
     """Several heads side by side, one after the other: MHATTENTION(X; W).
 
     x: [L, D]; W_o: [H * d_head, D]; b_o: [D]. Returns [L, D].
-    `MultiHeadAttention` computes the same for all heads at once.
+    A derivation: the library runs `MultiHeadAttention`, all heads at once, and is tested equal.
 
     Source: Phuong & Hutter (2022), Algorithm 5.
     """

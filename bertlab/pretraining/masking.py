@@ -166,6 +166,8 @@ def mask_only(
     """The formal algorithm's masking: each token becomes <mask_token> with probability p_mask.
 
     ids: [L]. Returns the sequence with holes [L] and the masked positions T, counted from 0.
+    A derivation: trainings run `mask_tokens`.
+
     Source: Phuong & Hutter (2022), Algorithm 12 (ETraining), lines 5 to 7.
     """
     holes = torch.rand(len(ids), generator=generator) < p_mask

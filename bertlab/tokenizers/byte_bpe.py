@@ -1,6 +1,5 @@
 """Byte pair encoding on bytes, as GPT-2 uses it: no text holds anything unknown."""
 
-import json
 import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -8,7 +7,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from bertlab._files import read_json, write_atomically
+from bertlab._files import read_json
 from bertlab.tokenizers import tokenizer_json, tokenizer_reading
 from bertlab.tokenizers.byte_level import (
     SYMBOL_OF_BYTE,
@@ -177,12 +176,6 @@ class ByteBPE(Tokenizer):
                 f"between; got {wrong[0]!r}"
             )
         return cls(tokens, pairs, tuple(special_tokens))
-
-    def save_gpt2(self, vocab: str | os.PathLike, merges: str | os.PathLike) -> None:
-        """Write GPT-2's two files, `vocab.json` and `merges.txt`."""
-        lines = [MERGES_HEAD, *(f"{left} {right}" for left, right in self.merges)]
-        write_atomically(vocab, json.dumps(dict(self.vocab), ensure_ascii=False))
-        write_atomically(merges, "\n".join(lines) + "\n")
 
     @cached_property
     def _cutter(self) -> Cutter:

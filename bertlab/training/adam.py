@@ -33,6 +33,8 @@ def adam_step(
 ) -> tuple[Tensor, Moments]:
     """One step of Adam: the new parameter and the new moments; nothing is changed in place.
 
+    A derivation: trainings run PyTorch's, which is tested equal.
+
     parameter, gradient and both moments: tensors of one shape; step: counted from 1, for the
     running means start at zero and are too small at first.
 

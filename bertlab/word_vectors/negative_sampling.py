@@ -17,7 +17,8 @@ def negative_sampling_loss(v: Tensor, u: Tensor, noise: Tensor) -> Tensor:
     """Minus eq. 4 of 2013b: small if v fits u, and fits none of the noise words.
 
     v: [D], the centre word; u: [D], a word that stood near it; noise: [k, D], words that were
-    drawn at random. Returns a number.
+    drawn at random. Returns a number. A derivation: `word2vec.py` does many pairs at once, and is
+    tested equal.
 
     >>> v, u, noise = torch.tensor([1.0, 1]), torch.tensor([1.0, -1]), torch.tensor([[1.0, 1]])
     >>> negative_sampling_loss(v, u, noise)
@@ -30,7 +31,7 @@ def pair_gradients(v: Tensor, u: Tensor, noise: Tensor) -> tuple[Tensor, Tensor,
     """The gradients of `negative_sampling_loss` by v, u and noise, worked out by hand.
 
     Each score is wrong by sigmoid(score) minus what it should be, 1 for u and 0 for noise; each
-    vector moves along the other one, as far as their score is wrong.
+    vector moves along the other one, as far as their score is wrong. A derivation, as the loss.
     """
     near = torch.sigmoid(u @ v) - 1  # between -1 and 0
     far = torch.sigmoid(noise @ v)  # [k], between 0 and 1
