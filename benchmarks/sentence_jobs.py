@@ -33,7 +33,7 @@ def encode_ours(folder: str) -> Job:
     def work(texts: list[str]) -> np.ndarray:
         return model.encode(texts, truncate=True, progress=False).numpy()
 
-    return work, model.encoder.embeddings
+    return work, model.bert.embeddings
 
 
 def encode_theirs(folder: str, batch_size: int) -> Job:
@@ -68,7 +68,7 @@ def score_pairs(folder: str) -> Job:
             first,
             tokenizer,
             pairs=second,
-            max_length=model.encoder.config.max_length,
+            max_length=model.bert.config.max_length,
             truncate=True,
         )
         scores = torch.empty(len(pairs), 2)
@@ -78,7 +78,7 @@ def score_pairs(folder: str) -> Job:
                 scores[numbers] = model(*batch)
         return scores.numpy()
 
-    return work, model.encoder.embeddings
+    return work, model.bert.embeddings
 
 
 def compare_all(number: int, width: int) -> Job:

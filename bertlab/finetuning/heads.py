@@ -23,7 +23,7 @@ POOLED = "pooled"
 class Head(nn.Module):
     """What the heads share: an encoder, the features that are read, dropout and one matrix.
 
-    encoder: it is used, not copied, and fine-tuning changes it (`copy.deepcopy` keeps one as it
+    bert: it is used, not copied, and fine-tuning changes it (`copy.deepcopy` keeps one as it
     was); features: as in `layer_features`; frozen: the encoder stays as it is: no gradients reach
     it and it has no dropout, also while the head is trained; dropout: of the features; seed: draws
     the new matrix, normal with standard deviation 0.02.
@@ -35,7 +35,7 @@ class Head(nn.Module):
 
     def __init__(
         self,
-        encoder: Bert,
+        bert: Bert,
         n_outputs: int,
         features: Features,
         frozen: bool,
@@ -44,28 +44,28 @@ class Head(nn.Module):
     ) -> None:
         super().__init__()
         name = type(self).__name__
-        if not isinstance(encoder, Bert):
+        if not isinstance(bert, Bert):
             raise TypeError(
-                f"{name}: encoder must be a Bert; got {type(encoder).__name__}"
-                + ("; give its .bert" if isinstance(getattr(encoder, "bert", None), Bert) else "")
+                f"{name}: bert must be a Bert; got {type(bert).__name__}"
+                + ("; give its .bert" if isinstance(getattr(bert, "bert", None), Bert) else "")
             )
         if n_outputs < 2:
             raise ValueError(f"{name}: there must be at least two classes; got {n_outputs}")
-        self.encoder, self.features, self.frozen = encoder, features, frozen
+        self.bert, self.features, self.frozen = bert, features, frozen
         pooled = self.reads_pooled and features == POOLED
-        size = encoder.config.d_model if pooled else feature_size(encoder.config, features)
+        size = bert.config.d_model if pooled else feature_size(bert.config, features)
         self.dropout = nn.Dropout(dropout)
         with torch.random.fork_rng(devices=[]):  # PyTorch's own initial draw, which we replace
             self.output = nn.Linear(size, n_outputs)
         initialise(self.output, torch.Generator().manual_seed(seed))
-        self.output.to(next(encoder.parameters()).device)
-        self.train(encoder.training)
+        self.output.to(next(bert.parameters()).device)
+        self.train(bert.training)
 
     def train(self, mode: bool = True) -> "Head":
         """As every module has it, but a frozen encoder sleeps on."""
         super().train(mode)
         if self.frozen:
-            self.encoder.eval()
+            self.bert.eval()
         return self
 
     def encode(
@@ -73,7 +73,7 @@ class Head(nn.Module):
     ) -> BertOutput:
         """What the encoder says to a batch; shapes as in `Bert`."""
         with torch.set_grad_enabled(torch.is_grad_enabled() and not self.frozen):
-            return self.encoder(
+            return self.bert(
                 ids,
                 segment_ids,
                 attention_mask,
@@ -115,7 +115,7 @@ class SequenceClassifier(Head):
 
     def __init__(
         self,
-        encoder: Bert,
+        bert: Bert,
         n_classes: int,
         *,
         features: Features = POOLED,
@@ -123,7 +123,7 @@ class SequenceClassifier(Head):
         dropout: float = 0.1,
         seed: int = 0,
     ) -> None:
-        super().__init__(encoder, n_classes, features, frozen, dropout, seed)
+        super().__init__(bert, n_classes, features, frozen, dropout, seed)
 
     def forward(
         self, ids: Tensor, segment_ids: Tensor | None = None, attention_mask: Tensor | None = None
@@ -158,7 +158,7 @@ class TokenTagger(Head):
 
     def __init__(
         self,
-        encoder: Bert,
+        bert: Bert,
         n_tags: int,
         *,
         features: Features = "last",
@@ -166,7 +166,7 @@ class TokenTagger(Head):
         dropout: float = 0.1,
         seed: int = 0,
     ) -> None:
-        super().__init__(encoder, n_tags, features, frozen, dropout, seed)
+        super().__init__(bert, n_tags, features, frozen, dropout, seed)
 
     def forward(
         self, ids: Tensor, segment_ids: Tensor | None = None, attention_mask: Tensor | None = None
@@ -213,14 +213,14 @@ class SpanAnswerer(Head):
 
     def __init__(
         self,
-        encoder: Bert,
+        bert: Bert,
         *,
         features: Features = "last",
         frozen: bool = False,
         dropout: float = 0.0,
         seed: int = 0,
     ) -> None:
-        super().__init__(encoder, 2, features, frozen, dropout, seed)
+        super().__init__(bert, 2, features, frozen, dropout, seed)
 
     def forward(
         self, ids: Tensor, segment_ids: Tensor | None = None, attention_mask: Tensor | None = None

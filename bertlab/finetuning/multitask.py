@@ -41,7 +41,7 @@ class MultiTask(nn.Module):
         super().__init__()
         if len(heads) < 2:
             raise ValueError(f"MultiTask: heads must be at least two; got {list(heads)}")
-        encoders = [head.encoder for head in heads.values()]
+        encoders = [head.bert for head in heads.values()]
         if any(encoder is not encoders[0] for encoder in encoders):
             raise ValueError(
                 "MultiTask: all heads must be made with the same encoder; got several, and they "

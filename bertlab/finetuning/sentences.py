@@ -31,7 +31,7 @@ SHOWN_AFTER = 2  # seconds
 class SentenceEncoder(nn.Module):
     """A BERT that gives every sentence one vector; similar sentences, if trained, similar ones.
 
-    encoder: its vectors of the last layer are pooled; tokenizer: the one it was trained with;
+    bert: its vectors of the last layer are pooled; tokenizer: the one it was trained with;
     pooling: "mean", "cls" or "max", see `pool`; normalize: give every vector the length 1, so that
     a dot product is a cosine; max_length: tokens of the longest text, [CLS] and [SEP] included
     (None: as many as the encoder has positions for).
@@ -44,22 +44,22 @@ class SentenceEncoder(nn.Module):
 
     def __init__(
         self,
-        encoder: Bert,
+        bert: Bert,
         tokenizer: Tokenizer,
         pooling: str = "mean",
         normalize: bool = True,
         max_length: int | None = None,
     ) -> None:
         super().__init__()
-        check_fits(tokenizer, encoder.config)
+        check_fits(tokenizer, bert.config)
         check_pooling("SentenceEncoder", "pooling", pooling)
-        longest = encoder.config.max_length
+        longest = bert.config.max_length
         if max_length is not None and not 3 <= max_length <= longest:
             raise ValueError(
                 f"SentenceEncoder: max_length must be from 3 to {longest}, the positions that the "
                 f"encoder has; got {max_length}"
             )
-        self.encoder, self.tokenizer = encoder, tokenizer
+        self.bert, self.tokenizer = bert, tokenizer
         self.pooling, self.normalize = pooling, normalize
         self.max_length = longest if max_length is None else max_length
 
@@ -78,11 +78,11 @@ class SentenceEncoder(nn.Module):
 
         Raises FileNotFoundError or ValueError as `load_pretrained` and `load_tokenizer`.
         """
-        encoder = load_pretrained(folder)
+        bert = load_pretrained(folder)
         tokenizer = load_tokenizer(folder)
         if max_length is None:
-            max_length = min(MINILM_LENGTH, encoder.config.max_length)
-        return cls(encoder, tokenizer, pooling, normalize, max_length).eval()
+            max_length = min(MINILM_LENGTH, bert.config.max_length)
+        return cls(bert, tokenizer, pooling, normalize, max_length).eval()
 
     def forward(
         self,
@@ -91,7 +91,7 @@ class SentenceEncoder(nn.Module):
         attention_mask: Tensor | None = None,
     ) -> Tensor:
         """The vectors [B, D] of a batch; the arguments are those of `Bert`."""
-        hidden = self.encoder(ids, segment_ids, attention_mask).last_hidden_state  # [B, L, D]
+        hidden = self.bert(ids, segment_ids, attention_mask).last_hidden_state  # [B, L, D]
         vectors = pool(hidden, attention_mask, self.pooling)
         return F.normalize(vectors, dim=-1) if self.normalize else vectors
 
@@ -116,9 +116,9 @@ class SentenceEncoder(nn.Module):
         encodings = encode_texts(
             texts, self.tokenizer, max_length=self.max_length, truncate=truncate
         )
-        weight = self.encoder.embeddings.token.weight
+        weight = self.bert.embeddings.token.weight
         # Made outside `inference_mode`, so that a classifier may be trained on the vectors.
-        vectors = weight.new_empty(len(texts), self.encoder.config.d_model)
+        vectors = weight.new_empty(len(texts), self.bert.config.d_model)
         bar = tqdm(
             total=len(texts), desc="encoding", unit="text", disable=not progress, delay=SHOWN_AFTER
         )

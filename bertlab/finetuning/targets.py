@@ -99,7 +99,7 @@ def batch_of(
 
 def check_data(where: str, model: Head, data: TuningData) -> None:
     """Raise ValueError if a text does not fit the encoder, or a target the head."""
-    check_encodings(where, data.encodings, model.encoder.config)
+    check_encodings(where, data.encodings, model.bert.config)
     for number, (encoding, target) in enumerate(zip(data.encodings, data.targets, strict=True)):
         try:
             model.check_target(target, len(encoding))

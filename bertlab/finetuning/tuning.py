@@ -190,7 +190,7 @@ def predict(
     Without dropout and gradients; the model is left as it was. Raises ValueError if a text does
     not fit the model.
     """
-    check_encodings("predict", encodings, model.encoder.config)
+    check_encodings("predict", encodings, model.bert.config)
     device = next(model.parameters()).device
     lengths = [len(encoding) for encoding in encodings]
     logits = [torch.empty(0)] * len(encodings)

@@ -46,16 +46,15 @@ def check_attentions(where: str, attentions: Sequence[Tensor]) -> list[Tensor]:
 
 
 def encoder_of(where: str, model: nn.Module) -> Bert:
-    """The encoder inside a model: the model itself, its `bert` or its `encoder`.
+    """The encoder inside a model: the model itself, or its `bert`.
 
     Raises ValueError if there is none.
     """
-    for candidate in (model, getattr(model, "bert", None), getattr(model, "encoder", None)):
+    for candidate in (model, getattr(model, "bert", None)):
         if isinstance(candidate, Bert):
             return candidate
     raise ValueError(
-        f"{where}: model must be a Bert, or have one named `bert` or `encoder`; "
-        f"got {type(model).__name__}"
+        f"{where}: model must be a Bert, or have one named `bert`; got {type(model).__name__}"
     )
 
 

@@ -7,10 +7,10 @@ has no segments; BERT does); Vaswani et al. (2017), section 3.5.
 import torch
 from torch import Tensor, nn
 
+from bertlab.model.checks import check_ids
 from bertlab.model.config import BertConfig
 from bertlab.model.dropout import Dropout
 from bertlab.model.layers import LayerNorm
-from bertlab.model.token_checks import check_ids
 
 
 class Embeddings(nn.Module):

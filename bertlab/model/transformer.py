@@ -15,12 +15,12 @@ import torch
 from torch import Tensor, nn
 
 from bertlab.model.attention import MultiHeadAttention
+from bertlab.model.checks import check_ids, check_memory, check_tokens_mask
 from bertlab.model.config import check_sizes
 from bertlab.model.dropout import Dropout
 from bertlab.model.embeddings import sinusoidal_positions
 from bertlab.model.initialisation import initialise_xavier
 from bertlab.model.layers import EncoderLayer, FeedForward, LayerNorm
-from bertlab.model.token_checks import check_ids, check_memory, check_tokens_mask
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from bertlab.model.checks import check_ids, check_tokens_mask
 from bertlab.model.initialisation import initialise_xavier
-from bertlab.model.token_checks import check_ids, check_tokens_mask
 from bertlab.seq2seq.recurrent import LooksBack, check_sizes
 
 

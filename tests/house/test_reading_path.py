@@ -15,7 +15,7 @@ SOURCES = {path: (ROOT / "bertlab" / path).read_text(encoding="utf-8") for path 
 TRUSTED = {
     "tokenizers": """checks encoding file_options learning likelihood normalize pieces ranking
         tokenizer tokenizer_json tokenizer_reading vocab_txt words""",
-    "model": "checks config dropout masks memory pretrained token_checks",
+    "model": "checks config dropout masks memory pretrained",
     "pretraining": "batches",
     "training": """checkpoints config evaluation metrics optimizers processes progress rows schedule
         stopping""",

@@ -65,9 +65,9 @@ def with_weights_of(reference, name):
     tensors = {f"output.{end}": theirs[f"{tensors['output']}.{end}"] for end in ("weight", "bias")}
     for ours, names in tensor_names(CONFIG.n_layers).items():
         if ours.startswith("pooler") and name != "classifier":  # theirs have none
-            tensors[f"encoder.{ours}"] = head.encoder.state_dict()[ours]
+            tensors[f"bert.{ours}"] = head.bert.state_dict()[ours]
         else:
-            tensors[f"encoder.{ours}"] = torch.cat([theirs[f"bert.{n}"] for n in names])
+            tensors[f"bert.{ours}"] = torch.cat([theirs[f"bert.{n}"] for n in names])
     head.load_state_dict(tensors)
     return head
 
@@ -105,7 +105,7 @@ def test_losses_and_gradients_equal_hugging_faces(name):
     theirs = reference.get_submodule(REFERENCES[name][2])
     torch.testing.assert_close(head.output.weight.grad, theirs.weight.grad, rtol=1e-3, atol=1e-5)
     torch.testing.assert_close(
-        head.encoder.embeddings.token.weight.grad,
+        head.bert.embeddings.token.weight.grad,
         reference.bert.embeddings.word_embeddings.weight.grad,
         rtol=1e-3,
         atol=1e-5,
@@ -117,7 +117,7 @@ def test_losses_and_gradients_equal_hugging_faces(name):
 def test_a_head_reads_the_features_it_is_told_to(name, features):
     head = HEADS[name](Bert(CONFIG).eval(), features=features).eval()
     ids, segment_ids, _ = batch()
-    states = head.encoder(ids, segment_ids, output_hidden_states=True).hidden_states
+    states = head.bert(ids, segment_ids, output_hidden_states=True).hidden_states
     expected = {
         "last": states[-1],
         "sum last four": states[1] + states[2] + states[3] + states[4],
@@ -162,21 +162,21 @@ def test_a_frozen_encoder_gets_no_gradient_and_has_no_dropout(name, features):
     torch.testing.assert_close(awake, asleep, rtol=0, atol=0)
     assert head.training
     assert head.dropout.training
-    assert not any(module.training for module in head.encoder.modules())
+    assert not any(module.training for module in head.bert.modules())
     head.loss(awake, TARGETS[name].masked_fill(TARGETS[name] > 2, 0)).backward()
-    assert all(parameter.grad is None for parameter in head.encoder.parameters())
+    assert all(parameter.grad is None for parameter in head.bert.parameters())
     assert all(parameter.grad.any() for parameter in head.output.parameters())
 
 
 @pytest.mark.parametrize("name", HEADS)
 def test_an_encoder_that_is_not_frozen_learns_and_has_dropout(name):
     head = HEADS[name](Bert(CONFIG)).train()
-    assert all(module.training for module in head.encoder.modules())
+    assert all(module.training for module in head.bert.modules())
     first, second = head(*batch()), head(*batch())
     assert not torch.equal(first, second)
     head.loss(first, TARGETS[name].masked_fill(TARGETS[name] > 2, 0)).backward()
-    used = [n for n, p in head.encoder.named_parameters() if p.grad is not None and p.grad.any()]
-    unused = {n for n, _ in head.encoder.named_parameters()} - set(used)
+    used = [n for n, p in head.bert.named_parameters() if p.grad is not None and p.grad.any()]
+    unused = {n for n, _ in head.bert.named_parameters()} - set(used)
     pooler = {"pooler.weight", "pooler.bias"}
     assert unused == (set() if name == "classifier" else pooler)
 

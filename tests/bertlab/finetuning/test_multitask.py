@@ -83,8 +83,8 @@ def test_a_task_changes_the_layers_up_to_its_own_and_no_head_but_its_own():
     lower = ("embeddings.", "layers.0.")
     for row, before, after in zip(rows, states, states[1:], strict=False):
         changed = {name for name in before if not torch.equal(before[name], after[name])}
-        parts = {name.split("encoder.")[-1] for name in changed if "encoder." in name}
-        heads = {name for name in changed if "encoder." not in name}
+        parts = {name.split("bert.")[-1] for name in changed if "bert." in name}
+        heads = {name for name in changed if "bert." not in name}
         assert any(part.startswith("layers.0.") for part in parts)
         assert heads == {f"heads.{row['task']}.output.{part}" for part in ("weight", "bias")}
         if row["task"] == "marks":
@@ -97,10 +97,10 @@ def test_a_task_changes_the_layers_up_to_its_own_and_no_head_but_its_own():
 def test_an_encoder_that_is_shared_is_counted_and_trained_once():
     together = model()
     names = [name for name, _ in together.named_parameters()]
-    alone = sum(p.numel() for p in together.heads["moods"].encoder.parameters())
+    alone = sum(p.numel() for p in together.heads["moods"].bert.parameters())
     heads = 2 * (32 * 2 + 2)
     assert sum(p.numel() for p in together.parameters()) == alone + heads
-    assert not [name for name in names if name.startswith("heads.moods.encoder")]
+    assert not [name for name in names if name.startswith("heads.moods.bert")]
 
 
 def test_the_same_seed_gives_the_same_weights_and_global_randomness_is_left_alone():

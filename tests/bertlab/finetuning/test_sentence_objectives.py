@@ -190,7 +190,7 @@ def test_the_same_seed_gives_the_same_weights_and_leaves_the_random_state(tokeni
     first = train(encoder, "cosine", config=config)[0]
     assert torch.equal(torch.get_rng_state(), state)
     torch.rand(7)  # somebody else draws in between
-    again = SentenceEncoder(Bert(encoder.encoder.config), tokenizer, normalize=False)
+    again = SentenceEncoder(Bert(encoder.bert.config), tokenizer, normalize=False)
     assert train(again, "cosine", config=config)[0] == first
     for name, weight in encoder.state_dict().items():
         assert torch.equal(again.state_dict()[name], weight)

@@ -171,7 +171,7 @@ def test_padding_in_a_batch_changes_nothing(encoder):
     texts = some_texts(30)
     one_by_one = encoder.encode(texts, most_tokens=1, progress=False)
     sizes = []
-    encoder.encoder.register_forward_pre_hook(lambda part, given: sizes.append(len(given[0])))
+    encoder.bert.register_forward_pre_hook(lambda part, given: sizes.append(len(given[0])))
     together = encoder.encode(texts, most_tokens=10_000, progress=False)
     assert sizes == [30]
     torch.testing.assert_close(together, one_by_one, atol=1e-5, rtol=0)
@@ -179,7 +179,7 @@ def test_padding_in_a_batch_changes_nothing(encoder):
 
 def test_encoding_is_without_dropout_and_leaves_every_part_as_it_was(encoder):
     encoder.train()
-    encoder.encoder.layers[0].eval()
+    encoder.bert.layers[0].eval()
     before = {name: part.training for name, part in encoder.named_modules()}
     first, second = (encoder.encode(TEXTS, progress=False) for _ in range(2))
     assert torch.equal(first, second)
@@ -197,7 +197,7 @@ def test_a_classifier_can_be_trained_on_the_vectors(encoder):
 
 def test_gradients_reach_the_encoder_through_forward(encoder):
     encoder(torch.tensor([[2, 7, 3]])).sum().backward()
-    assert encoder.encoder.embeddings.token.weight.grad[7].any()
+    assert encoder.bert.embeddings.token.weight.grad[7].any()
 
 
 def test_no_texts_give_no_vectors(encoder):

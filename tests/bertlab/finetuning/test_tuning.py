@@ -160,7 +160,7 @@ def test_training_is_adamw_on_whole_batches(name):
     make, draw = TASKS[name]
     data, sizes = draw(20), BertConfig(len(VOCAB), 32, 1, 2, 32, max_length=24, dropout=0)
     model = make(dropout=0)
-    model.encoder = Bert(sizes)
+    model.bert = Bert(sizes)
     reference = copy.deepcopy(model).train()
     config = TuningConfig(3, 20, learning_rate=2e-3, warmup=0.34, weight_decay=10, clip=0.1)
     losses = [row["loss"] for row in tune(model, data, config)]
@@ -220,7 +220,7 @@ def test_predictions_do_not_depend_on_batches_and_their_order(name):
 
 def test_predicting_and_scoring_leave_the_model_as_it_was():
     model = TokenTagger(Bert(CONFIG), 3).train()
-    model.encoder.layers[0].eval()
+    model.bert.layers[0].eval()
     before = {part: part.training for part in model.modules()}
     logits = predict(model, tags(3).encodings, pad_id=0)
     score(model, tags(3), pad_id=0)
