@@ -6,6 +6,7 @@ from time import perf_counter
 
 from benchmarks.learners import CLIP, LENGTH, Learner, Setting, Shape, corpus_of
 from bertlab.model import BertForPreTraining, load_pretrained
+from bertlab.model.memory import keep_freed_memory
 from bertlab.pretraining.batches import Batch, PretrainingData
 from bertlab.pretraining.short_first import ShortFirst
 from bertlab.training.optimizers import adamw
@@ -30,6 +31,7 @@ def ours(
         batch_size=setting.sequences,
         seed=setting.seed,
     )
+    keep_freed_memory()  # as every training of ours
     model = load_pretrained(setting.weights, BertForPreTraining).to(setting.device).train()
     optimizer = adamw(model, setting.rate)
     if compiled:

@@ -1,8 +1,4 @@
-"""Somebody who learns from text: what a contestant of `bench_pretraining` must be able to do.
-
-Nothing here or in the peers' modules imports `bertlab.model` before the clock stops, for that
-changes how the process keeps freed memory, and peers are to run as they come.
-"""
+"""Somebody who learns from text: what a contestant of `bench_pretraining` must be able to do."""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path

@@ -1,8 +1,8 @@
 """One contestant of `bench_sentences` at work in one fresh process.
 
 `python -m benchmarks.sentence_jobs '{"job": "encode_ours", "texts": ..., "vectors": ..., "options":
-{...}}'` prints one line of JSON. Our model is imported by our own jobs alone, for that changes how
-a process keeps freed memory, and a peer is to run as it comes.
+{...}}'` prints one line of JSON. Our model is imported by our own jobs alone: a peer is to run as
+it comes.
 """
 
 import json

@@ -29,7 +29,7 @@ Model = TypeVar("Model", bound=nn.Module)
 def gated_heads(model: nn.Module, gates: Sequence[Tensor]) -> Iterator[None]:
     """Inside, every head's vector is multiplied by its gate; afterwards the model is as before.
 
-    model: a `Bert`, or one with a `Bert` named `bert` or `encoder`; gates: one [H] a layer, or
+    model: a `Bert`, or one with a `Bert` named `bert`; gates: one [H] a layer, or
     all of them as [n_layers, H].
 
     Raises ValueError if there is not one gate for each head.

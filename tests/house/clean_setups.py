@@ -76,7 +76,7 @@ WAYS = {
     "the wheel": """
         "$PYTHON" -m venv .venv
         .venv/bin/python -m pip wheel -q --no-deps -w dist .
-        .venv/bin/python -m pip install -q -c constraints.txt dist/bertlab-*.whl
+        .venv/bin/python -m pip install -q -c constraints.txt "$(ls dist/*.whl)[data]"
         mkdir elsewhere && cd elsewhere
         ../.venv/bin/python -m bertlab pretrain --corpus python-topics --size tiny --steps 3 --out r
         ../.venv/bin/python -m bertlab fill-mask r/model "The king [MASK] his daughter."
