@@ -9,6 +9,7 @@ feedback NAME|all        a page for every graded student
 export                   grades as a CSV file for nbgrader, Moodle or Canvas
 items NAME|all           which tasks were hard, and which tell good from weak
 similar NAME             whose code is like whose, or like the course's own
+rename OLD NEW | all     give an assignment another name; all: those of an earlier version
 rehearsal [NAME|all]     grade a class that never was, whose points are known
 """
 
@@ -32,7 +33,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if rest:
         parser.error(f"unrecognized arguments: {' '.join(rest)}")
     try:
-        return asked.run(Course(asked.root), asked)
+        course = Course(asked.root)
+        if asked.run is not _rename:
+            _remind(course)
+        return asked.run(course, asked)
     except CourseError as error:
         print(f"python -m course {asked.command}: {error}", file=sys.stderr)
         return 1
@@ -72,6 +76,9 @@ def _parser() -> argparse.ArgumentParser:
     exported.add_argument("--to", type=Path, help="the file (default: grades-FORMAT.csv here)")
     command("status", _status, "NAME|all", nargs="?", default="all")
     command("items", _items)
+    renamed = command("rename", _rename, "OLD|all")
+    renamed.add_argument("new", metavar="NEW", nargs="?", help="its new name; none after `all`")
+    renamed.add_argument("--no-backup", action="store_true", help="do not copy the gradebook first")
     for name, run in ELSEWHERE.items():
         commands.add_parser(name, help=run.__doc__, add_help=False)
     return parser
@@ -195,6 +202,20 @@ def _items(course: Course, asked: argparse.Namespace) -> int:
         for name in course.chosen(asked.name):
             print(f"{name}\n{analyse(from_gradebook(book, name)).text()}\n")
     return 0
+
+
+def _rename(course: Course, asked: argparse.Namespace) -> int:
+    """Give an assignment another name, in the gradebook and in all folders."""
+    from course.gradebook import renaming
+
+    return renaming.rename(course, asked.name, asked.new, backup=not asked.no_backup)
+
+
+def _remind(course: Course) -> None:
+    from course.gradebook import renaming
+
+    if line := renaming.reminder(course):
+        print(line, file=sys.stderr)
 
 
 def _similar(arguments: Sequence[str]) -> int:

@@ -17,6 +17,19 @@ if TYPE_CHECKING:
     from nbgrader.api import Gradebook
     from nbgrader.apps import NbGraderAPI
 
+# What assignments were called in earlier versions: a running term may still hold the old names.
+OLD_NAMES = {
+    "ps1_bpe": "ex01_bpe",
+    "ps2_wordpiece": "ex02_wordpiece",
+    "ps3_attention": "ex04_attention",
+    "ps4_bert_encoder": "ex06_bert_encoder",
+    "ps5_objectives": "ex07_objectives",
+    "ps6_pretraining_loop": "ex08_pretraining",
+    "ps7_finetuning": "ex09_finetuning",
+    "ps8_sentence_bert": "ex11_sentence_bert",
+    "ps9_attention_heads": "ex10_attention_heads",
+}
+
 
 class Limits(NamedTuple):
     """What one submission may use up.
@@ -87,6 +100,11 @@ class Course:
         known = self.assignments()
         if name == "all" and known:
             return known
+        if (new := OLD_NAMES.get(name)) in known and name not in known:
+            raise CourseError(
+                f"{name} is called {new} now. What already has the old name, in the gradebook and "
+                f"the folders, gets the new one by `python -m course rename {name} {new}`."
+            )
         if name not in known:
             raise CourseError(
                 f"{name}: no such assignment; {self.room('source')} has "
@@ -150,6 +168,15 @@ def said(result: dict) -> str:
     complaints = [line for line in lines if line.startswith(("[ERROR]", "[CRITICAL]"))]
     error = result.get("error", "").strip().splitlines()[-1:]
     return "\n".join([*complaints, *error]) or "\n".join(lines)
+
+
+def names_of(assignment: str) -> list[str]:
+    """What an assignment is and was called.
+
+    >>> names_of("ex01_bpe")
+    ['ex01_bpe', 'ps1_bpe']
+    """
+    return [assignment, *(old for old, new in OLD_NAMES.items() if new == assignment)]
 
 
 def printable(text: str) -> str:

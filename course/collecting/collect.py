@@ -21,7 +21,7 @@ from nbgrader.utils import parse_utc
 from bertlab._files import write_atomically
 from course.collecting.hand_in_files import HandIn, Refused, checked, files_in
 from course.gradebook.records import read_timestamp
-from course.settings import Course, CourseError, printable, said
+from course.settings import Course, CourseError, names_of, printable, said
 
 # What the systems call a file: Moodle "Ada Lovelace_123_assignsubmission_file_/ex01_bpe.ipynb" (or
 # with "_" for "/"), Canvas "lovelaceada_LATE_123_456_ex01_bpe-1.ipynb" with its number of the user
@@ -29,7 +29,7 @@ from course.settings import Course, CourseError, printable, said
 # A student chooses what comes after the system's part, so no pattern looks for its part later.
 MOODLE = r"(?P<full_name>[^/]+?)_\d+_assignsubmission_file_[/_]?(?P<file>.+)"
 CANVAS = r"[^/_]+_(?P<late>LATE_)?(?P<lms_user_id>\d+)_\d+_(?P<file>[^/]+)"
-PLAIN = r"(?P<student_id>[^/]+)/(?P<file>.+)|(?P<student>[^/]+)_(?P<flat>{name}\.ipynb)"
+PLAIN = r"(?P<student_id>[^/]+)/(?P<file>.+)|(?P<student>[^/]+)_(?P<flat>(?:{names})\.ipynb)"
 GROUPS = ("student_id", "full_name", "lms_user_id")
 
 
@@ -105,7 +105,7 @@ def _pattern(name: str, files: Sequence[str], pattern: str | None) -> re.Pattern
         for system in (MOODLE, CANVAS):
             if files and all(re.fullmatch(system, file) for file in files):
                 return re.compile(system)
-        return re.compile(PLAIN.format(name=re.escape(name)))
+        return re.compile(PLAIN.format(names=_names(name)))
     try:
         compiled = re.compile(pattern)
     except re.error as error:
@@ -113,6 +113,11 @@ def _pattern(name: str, files: Sequence[str], pattern: str | None) -> re.Pattern
     if not set(compiled.groupindex) & set(GROUPS):
         raise CourseError(f"--pattern {pattern}: needs a group such as (?P<student_id>[^/]+)")
     return compiled
+
+
+def _names(name: str) -> str:
+    """For a pattern: a student's notebook may still have the name of an earlier version."""
+    return "|".join(map(re.escape, names_of(name)))
 
 
 def _read(file: HandIn, pattern: re.Pattern, students: Sequence[tuple]) -> Found:
@@ -163,7 +168,7 @@ def good_id(student: str) -> str:
 def _choose(name: str, files: Sequence[Found]) -> Found:
     """The one notebook of a student that counts. Raises Refused if that is not clear."""
     # Browsers and Canvas number a file that comes again: ex01_bpe-1.ipynb, ex01_bpe (1).ipynb.
-    again = re.compile(rf"{re.escape(name)}( ?\(\d+\)|-\d+)?\.ipynb", re.IGNORECASE)
+    again = re.compile(rf"(?:{_names(name)})( ?\(\d+\)|-\d+)?\.ipynb", re.IGNORECASE)
     named = [one for one in files if again.fullmatch(one.file)] or list(files)
     if len(named) > 1 and len({one.content for one in named}) > 1:
         # A later one counts, where that can be told.

@@ -26,7 +26,7 @@ from tqdm.auto import tqdm
 
 from bertlab._files import write_atomically
 from course import ROOT
-from course.settings import printable
+from course.settings import OLD_NAMES, printable
 from course.similarity.sources import LONGEST, Work, code_cells, read_works
 
 # Independent right solutions of all our assignments are alike by at most 45 %, and none has a
@@ -82,7 +82,8 @@ def main(arguments: list[str]) -> int:
     name, root = options.name, options.root
     release = root / "exercises" / name / f"{name}.ipynb"
     if not release.is_file():
-        print(f"{name}: no assignment of that name: {release} does not exist.")
+        now = f" It is called {OLD_NAMES[name]} now." if name in OLD_NAMES else ""
+        print(f"{name}: no assignment of that name: {release} does not exist.{now}")
         return 2
     given = code_cells(release)
     here, notes = read_works(root / "submitted", name, given)

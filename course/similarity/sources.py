@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 from typing import NamedTuple
 
-from course.settings import printable
+from course.settings import names_of, printable
 
 LARGEST, LONGEST = 20_000_000, 200_000  # bytes of a notebook, characters of code that are read
 
@@ -22,9 +22,12 @@ class Work(NamedTuple):
 
 
 def read_works(folder: Path, name: str, given: list[str]) -> tuple[list[Work], list[str]]:
-    """Everybody's own cells in `folder`/STUDENT/`name`, and a line for each that is not read."""
+    """Everybody's own cells in `folder`/STUDENT/`name`, and a line for each that is not read.
+
+    What has the assignment's name of an earlier version is read, too: earlier terms do.
+    """
     works, notes, known = [], [], {cell.strip() for cell in given}
-    for path in sorted(folder.glob(f"*/{name}/{name}.ipynb")):
+    for path in sorted(one for n in names_of(name) for one in folder.glob(f"*/{n}/{n}.ipynb")):
         who = path.parent.parent.name
         try:
             cells = tuple(cell for cell in code_cells(path) if cell.strip() not in known)

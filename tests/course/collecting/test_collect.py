@@ -11,7 +11,7 @@ import pytest
 
 from course.collecting import collect, hand_in_files
 from course.collecting.hand_in_files import Refused
-from course.settings import CourseError
+from course.settings import OLD_NAMES, CourseError
 from tests.course.small_course import NAME, make
 
 pytestmark = pytest.mark.slow
@@ -106,6 +106,19 @@ def test_a_pattern_of_ones_own(course, tmp_path):
     for wrong, why in ((r"(", "not a regular expression"), (r"x", "needs a group")):
         with pytest.raises(CourseError, match=why):
             collected(course, source, pattern=wrong)
+
+
+@pytest.mark.parametrize(
+    "name", ["ada/{}.ipynb", "ada_{}.ipynb", "Ada_1_assignsubmission_file_/{} (1).ipynb"]
+)
+def test_a_file_with_the_name_of_an_earlier_version_is_taken(course, tmp_path, monkeypatch, name):
+    monkeypatch.setitem(OLD_NAMES, "old_small", NAME)
+    names = [name.format("old_small"), *(["ada/notes.ipynb"] if name.startswith("ada/") else [])]
+    source = zipped(tmp_path / "all.zip", [(one, PAGE + one.encode()) for one in names])
+    code, said, files = collected(course, source)
+    assert (code, said) == (0, f"{NAME}: 1 new, 0 newer, 0 unchanged, 0 older, 0 refused")
+    (student,) = notebooks(files)
+    assert files[f"{student}/{NAME}/{NAME}.ipynb"] == PAGE + names[0].encode()
 
 
 def test_an_earlier_hand_in_is_kept_aside(course, tmp_path):

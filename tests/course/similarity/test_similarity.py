@@ -11,7 +11,7 @@ from bs4 import BeautifulSoup
 
 from course.answers import answers_of
 from course.similarity import report
-from course.similarity.sources import Work, code_cells
+from course.similarity.sources import Work, code_cells, read_works
 from tests.conftest import ROOT, read_page
 
 pytestmark = pytest.mark.slow
@@ -230,3 +230,18 @@ def test_the_result_is_the_same_in_every_run(functions):
 def test_an_unknown_assignment_gets_a_sentence(room, capsys):
     assert report.main(["ex99", "--root", str(room)]) == 2
     assert capsys.readouterr().out.startswith("ex99: no assignment of that name")
+
+
+def test_an_earlier_terms_folders_have_the_old_name(tmp_path):
+    page = {"cells": [{"cell_type": "code", "source": "a = 1"}]}
+    for who, name in (("ada", "ps1_bpe"), ("ben", "ex01_bpe"), ("cy", "ps2_wordpiece")):
+        (tmp_path / who / name).mkdir(parents=True)
+        (tmp_path / who / name / f"{name}.ipynb").write_text(json.dumps(page))
+    works, notes = read_works(tmp_path, "ex01_bpe", [])
+    assert ([work.who for work in works], notes) == (["ada", "ben"], [])
+    assert read_works(tmp_path, "ps2_wordpiece", [])[0][0].who == "cy"
+
+
+def test_an_old_name_is_told_the_new_one(capsys):
+    assert report.main(["ps1_bpe"]) == 2
+    assert "does not exist. It is called ex01_bpe now." in capsys.readouterr().out
