@@ -2,6 +2,9 @@
 
 They stand beside its solution, in `solutions/NAME/answers.py`, as two lists, `WRONG` and
 `OTHER_WAYS`. The feedback is tested with them, and the class of a rehearsal hands them in.
+
+A wrong answer is a right one with a part of it changed: ours, which is read from the solution's
+notebook, or one of `OTHER_WAYS`. So it says what is wrong with it, and nothing is written twice.
 """
 
 import runpy
@@ -10,7 +13,11 @@ from pathlib import Path
 from textwrap import dedent
 from typing import NamedTuple
 
+import nbformat
+
 from course import ROOT
+
+OURS = "ours"  # the manner of the right answer that the notebook holds
 
 
 class Wrong(NamedTuple):
@@ -37,26 +44,52 @@ class Answers(NamedTuple):
     right: list[Right]
 
 
+class Mistake(NamedTuple):
+    """A row of `WRONG`, as it is written: changes of the right answer of this manner."""
+
+    task: str
+    mistake: str
+    manner: str
+    changes: list[str | tuple[str, str]]
+    diagnosis: str
+
+
 @cache
 def answers_of(name: str, root: Path = ROOT) -> Answers:
-    """Read `solutions/NAME/answers.py` below root. Raises FileNotFoundError where there is none."""
-    path = root / "solutions" / name / "answers.py"
+    """Read `solutions/NAME/answers.py` below root, and the notebook beside it.
+
+    Raises FileNotFoundError where there is none, and ValueError where a change does not fit.
+    """
+    folder = root / "solutions" / name
+    path = folder / "answers.py"
     if not path.is_file():
         raise FileNotFoundError(
             f"solutions/{name}/answers.py is not in {root}: write down there what students may "
             "answer (course/new_assignment.md shows how)"
         )
     known = runpy.run_path(str(path))
-    return Answers(known["WRONG"], known["OTHER_WAYS"])
+    right = known["OTHER_WAYS"]
+    solutions = _our_solutions(folder / f"{name}.ipynb")
+    solutions |= {(row.task, row.manner): row.solution for row in right}
+    return Answers([_as_answered(row, solutions) for row in known["WRONG"]], right)
 
 
-def wrong(task: str, mistake: str, solution: str, diagnosis: str) -> Wrong:
-    """A row of `WRONG`.
+def mistakes(task: str, manner: str, *rows: tuple[str | tuple[str, str], ...]) -> list[Mistake]:
+    """Rows of `WRONG` for one task, each (mistake, change, ..., diagnosis).
+
+    manner: the right answer that is changed, `OURS` or one of `OTHER_WAYS`. A change is a pair, a
+    part that stands there once and what stands there instead. Where a mistake is another program,
+    its whole text is the one change.
 
     A diagnosis of "" means that the worked examples let it through and the hidden tests must
     catch it.
     """
-    return Wrong(task, mistake, dedent(solution), diagnosis)
+    for row in rows:
+        if len(row) < 3:
+            raise ValueError(f"{task}: a row is (mistake, change, ..., diagnosis); got {row}")
+    return [
+        Mistake(task, mistake, manner, changes, diagnosis) for mistake, *changes, diagnosis in rows
+    ]
 
 
 def right(task: str, manner: str, solution: str) -> Right:
@@ -64,10 +97,34 @@ def right(task: str, manner: str, solution: str) -> Right:
     return Right(task, manner, dedent(solution))
 
 
-def changed(solution: str, *changes: tuple[str, str]) -> str:
-    """A solution with some of its text replaced: pairs of old and new."""
-    for old, new in changes:
-        if old not in solution:
-            raise ValueError(f"changed: the solution does not hold {old!r}")
-        solution = solution.replace(old, new)
-    return solution
+def _our_solutions(path: Path) -> dict[tuple[str, str], str]:
+    """Our solution of each task, without the marks around it."""
+    cells = nbformat.read(path, as_version=4).cells
+    return {
+        (cell.id, OURS): "".join(
+            f"{line}\n" for line in cell.source.splitlines() if " SOLUTION" not in line
+        )
+        for cell in cells
+        if cell.cell_type == "code" and cell.metadata.get("nbgrader", {}).get("solution")
+    }
+
+
+def _as_answered(row: Mistake, solutions: dict[tuple[str, str], str]) -> Wrong:
+    """A mistake with the text that a student would hand in."""
+    if isinstance(row.changes[0], str):
+        return Wrong(row.task, row.mistake, dedent(row.changes[0]), row.diagnosis)
+    where = f"{row.task}, {row.mistake!r}"
+    if (row.task, row.manner) not in solutions:
+        raise ValueError(
+            f"{where}: no right answer to {row.task} is written {row.manner!r}; "
+            "take OURS, or a manner of OTHER_WAYS"
+        )
+    text = solutions[row.task, row.manner]
+    for old, new in row.changes:
+        if (times := text.count(old)) != 1:
+            raise ValueError(
+                f"{where}: {old!r} must stand once in the right answer ({row.manner}), but it "
+                f"stands there {times} times; copy it from there, with enough around it"
+            )
+        text = text.replace(old, new)
+    return Wrong(row.task, row.mistake, text, row.diagnosis)

@@ -1,2432 +1,1306 @@
 """Exercise 4, attention: solutions that are wrong, and right ones of another kind."""
 
-from course.answers import right, wrong
+from course.answers import OURS, mistakes, right
 
 WRONG = [
-    wrong(
+    *mistakes(
         "single-query-attention",
-        "does not scale",
-        """
-        def single_query_attention(e, context, weights):
-            q = e @ weights.W_q + weights.b_q
-            scores, values = [], []
-            for e_t in context:
-                k_t = e_t @ weights.W_k + weights.b_k
-                scores.append(q @ k_t)
-                values.append(e_t @ weights.W_v + weights.b_v)
-            total = sum(math.exp(s) for s in scores)
-            return sum(math.exp(s) / total * v for s, v in zip(scores, values))
-        """,
-        "the scores are not scaled: divide q·k by √d_attn",
+        "with short names",
+        (
+            "does not scale",
+            ("k_t / math.sqrt(weights.W_q.shape[1])", "k_t"),
+            "the scores are not scaled: divide q·k by √d_attn",
+        ),
+        (
+            "divides by d_attn",
+            ("math.sqrt(weights.W_q.shape[1])", "len(q)"),
+            "divide by the square root of d_attn, not by d_attn itself",
+        ),
+        (
+            "multiplies by the root",
+            ("k_t / math.sqrt(weights.W_q.shape[1])", "k_t * math.sqrt(len(q))"),
+            "multiplied by √d_attn; divide by it",
+        ),
+        (
+            "scales by the size of embeddings",
+            ("weights.W_q.shape[1]", "len(e)"),
+            "the number of W_q's columns: √4, not √3",
+        ),
+        (
+            "scales by the size of values",
+            ("W_q.shape[1]", "W_v.shape[1]"),
+            "the number of W_q's columns: √4, not √2",
+        ),
+        ("forgets to divide by the sum", (" / total", ""), "divide each exp by the sum of all"),
+        (
+            "uses the scores as shares",
+            ("math.exp(s) / total", "s"),
+            "the softmax between them is missing",
+        ),
+        (
+            "divides scores by their sum",
+            ("math.exp(s) / total", "s / sum(scores)"),
+            "shares are made by exp",
+        ),
+        (
+            "takes the mean of the values",
+            (
+                "sum(math.exp(s) / total * v for s, v in zip(scores, values))",
+                "sum(values) / len(values)",
+            ),
+            "weigh each with its share",
+        ),
+        (
+            "takes the best value alone",
+            (
+                "sum(math.exp(s) / total * v for s, v in zip(scores, values))",
+                "values[scores.index(max(scores))]",
+            ),
+            "not the best value alone, but a blend",
+        ),
+        (
+            "blends embeddings",
+            ("e_t @ weights.W_v + weights.b_v", "e_t"),
+            "sum the values v_t = e_t W_v + b_v, not the embeddings",
+        ),
+        (
+            "returns the weighted values one by one",
+            (
+                "sum(math.exp(s) / total * v for s, v in zip(scores, values))",
+                "torch.stack([math.exp(s) / total * v for s, v in zip(scores, values)])",
+            ),
+            "one vector comes out, not one a token",
+        ),
+        (
+            "forgets the bias of the query",
+            (" + weights.b_q", ""),
+            "the query's bias b_q is missing",
+        ),
+        (
+            "forgets the bias of the values",
+            (" + weights.b_v", ""),
+            "the values' bias b_v is missing",
+        ),
+        (
+            "swaps queries and keys",
+            ("W_q + weights.b_q", "W_k + weights.b_k"),
+            ("e_t @ weights.W_k + weights.b_k", "e_t @ weights.W_q + weights.b_q"),
+            "W_q and W_k are swapped",
+        ),
+        (
+            "makes the query with the key's matrix",
+            ("W_q + weights.b_q", "W_k + weights.b_k"),
+            "the query has its own W_q and b_q",
+        ),
+        (
+            "multiplies from the wrong side",
+            ("e @ weights.W_q", "weights.W_q @ e"),
+            "raised RuntimeError",
+        ),
+        (
+            "returns a list",
+            (
+                "sum(math.exp(s) / total * v for s, v in zip(scores, values))",
+                "[\n"
+                "        float(x) for x in sum(math.exp(s) / total * v for s, v in "
+                "zip(scores, values))\n"
+                "    ]",
+            ),
+            "a list",
+        ),
+        (
+            "knows tokens of three components only",
+            ("shape[1]", "numel() / 3"),
+            "80 tokens of context",
+        ),
+        (
+            "keeps a row",
+            (
+                "sum(math.exp(s) / total * v for s, v in zip(scores, values))",
+                "sum(math.exp(s) / total * v for s, v in zip(scores, values))[None]",
+            ),
+            "so one vector comes out, [d_mid]",
+        ),
+        ("rounds the shares", ("math.exp(s) / total", "round(math.exp(s) / total, 4)"), ""),
     ),
-    wrong(
-        "single-query-attention",
-        "divides by d_attn",
-        """
-        def single_query_attention(e, context, weights):
-            q = e @ weights.W_q + weights.b_q
-            scores, values = [], []
-            for e_t in context:
-                k_t = e_t @ weights.W_k + weights.b_k
-                scores.append(q @ k_t / len(q))
-                values.append(e_t @ weights.W_v + weights.b_v)
-            total = sum(math.exp(s) for s in scores)
-            return sum(math.exp(s) / total * v for s, v in zip(scores, values))
-        """,
-        "divide by the square root of d_attn, not by d_attn itself",
-    ),
-    wrong(
-        "single-query-attention",
-        "multiplies by the root",
-        """
-        def single_query_attention(e, context, weights):
-            q = e @ weights.W_q + weights.b_q
-            scores, values = [], []
-            for e_t in context:
-                k_t = e_t @ weights.W_k + weights.b_k
-                scores.append(q @ k_t * math.sqrt(len(q)))
-                values.append(e_t @ weights.W_v + weights.b_v)
-            total = sum(math.exp(s) for s in scores)
-            return sum(math.exp(s) / total * v for s, v in zip(scores, values))
-        """,
-        "multiplied by √d_attn; divide by it",
-    ),
-    wrong(
-        "single-query-attention",
-        "scales by the size of embeddings",
-        """
-        def single_query_attention(e, context, weights):
-            q = e @ weights.W_q + weights.b_q
-            scores, values = [], []
-            for e_t in context:
-                k_t = e_t @ weights.W_k + weights.b_k
-                scores.append(q @ k_t / math.sqrt(len(e)))
-                values.append(e_t @ weights.W_v + weights.b_v)
-            total = sum(math.exp(s) for s in scores)
-            return sum(math.exp(s) / total * v for s, v in zip(scores, values))
-        """,
-        "the number of W_q's columns: √4, not √3",
-    ),
-    wrong(
-        "single-query-attention",
-        "scales by the size of values",
-        """
-        def single_query_attention(e, context, weights):
-            q = e @ weights.W_q + weights.b_q
-            scores, values = [], []
-            for e_t in context:
-                k_t = e_t @ weights.W_k + weights.b_k
-                scores.append(q @ k_t / math.sqrt(weights.W_v.shape[1]))
-                values.append(e_t @ weights.W_v + weights.b_v)
-            total = sum(math.exp(s) for s in scores)
-            return sum(math.exp(s) / total * v for s, v in zip(scores, values))
-        """,
-        "the number of W_q's columns: √4, not √2",
-    ),
-    wrong(
-        "single-query-attention",
-        "forgets to divide by the sum",
-        """
-        def single_query_attention(e, context, weights):
-            q = e @ weights.W_q + weights.b_q
-            scores, values = [], []
-            for e_t in context:
-                k_t = e_t @ weights.W_k + weights.b_k
-                scores.append(q @ k_t / math.sqrt(weights.W_q.shape[1]))
-                values.append(e_t @ weights.W_v + weights.b_v)
-            total = sum(math.exp(s) for s in scores)
-            return sum(math.exp(s) * v for s, v in zip(scores, values))
-        """,
-        "divide each exp by the sum of all",
-    ),
-    wrong(
-        "single-query-attention",
-        "uses the scores as shares",
-        """
-        def single_query_attention(e, context, weights):
-            q = e @ weights.W_q + weights.b_q
-            scores, values = [], []
-            for e_t in context:
-                k_t = e_t @ weights.W_k + weights.b_k
-                scores.append(q @ k_t / math.sqrt(weights.W_q.shape[1]))
-                values.append(e_t @ weights.W_v + weights.b_v)
-            total = sum(math.exp(s) for s in scores)
-            return sum(s * v for s, v in zip(scores, values))
-        """,
-        "the softmax between them is missing",
-    ),
-    wrong(
-        "single-query-attention",
-        "divides scores by their sum",
-        """
-        def single_query_attention(e, context, weights):
-            q = e @ weights.W_q + weights.b_q
-            scores, values = [], []
-            for e_t in context:
-                k_t = e_t @ weights.W_k + weights.b_k
-                scores.append(q @ k_t / math.sqrt(weights.W_q.shape[1]))
-                values.append(e_t @ weights.W_v + weights.b_v)
-            total = sum(math.exp(s) for s in scores)
-            return sum(s / sum(scores) * v for s, v in zip(scores, values))
-        """,
-        "shares are made by exp",
-    ),
-    wrong(
-        "single-query-attention",
-        "takes the mean of the values",
-        """
-        def single_query_attention(e, context, weights):
-            q = e @ weights.W_q + weights.b_q
-            scores, values = [], []
-            for e_t in context:
-                k_t = e_t @ weights.W_k + weights.b_k
-                scores.append(q @ k_t / math.sqrt(weights.W_q.shape[1]))
-                values.append(e_t @ weights.W_v + weights.b_v)
-            total = sum(math.exp(s) for s in scores)
-            return sum(values) / len(values)
-        """,
-        "weigh each with its share",
-    ),
-    wrong(
-        "single-query-attention",
-        "takes the best value alone",
-        """
-        def single_query_attention(e, context, weights):
-            q = e @ weights.W_q + weights.b_q
-            scores, values = [], []
-            for e_t in context:
-                k_t = e_t @ weights.W_k + weights.b_k
-                scores.append(q @ k_t / math.sqrt(weights.W_q.shape[1]))
-                values.append(e_t @ weights.W_v + weights.b_v)
-            total = sum(math.exp(s) for s in scores)
-            return values[scores.index(max(scores))]
-        """,
-        "not the best value alone, but a blend",
-    ),
-    wrong(
-        "single-query-attention",
-        "blends embeddings",
-        """
-        def single_query_attention(e, context, weights):
-            q = e @ weights.W_q + weights.b_q
-            scores, values = [], []
-            for e_t in context:
-                k_t = e_t @ weights.W_k + weights.b_k
-                scores.append(q @ k_t / math.sqrt(weights.W_q.shape[1]))
-                values.append(e_t)
-            total = sum(math.exp(s) for s in scores)
-            return sum(math.exp(s) / total * v for s, v in zip(scores, values))
-        """,
-        "sum the values v_t = e_t W_v + b_v, not the embeddings",
-    ),
-    wrong(
-        "single-query-attention",
-        "returns the weighted values one by one",
-        """
-        def single_query_attention(e, context, weights):
-            q = e @ weights.W_q + weights.b_q
-            scores, values = [], []
-            for e_t in context:
-                k_t = e_t @ weights.W_k + weights.b_k
-                scores.append(q @ k_t / math.sqrt(weights.W_q.shape[1]))
-                values.append(e_t @ weights.W_v + weights.b_v)
-            total = sum(math.exp(s) for s in scores)
-            return torch.stack([math.exp(s) / total * v for s, v in zip(scores, values)])
-        """,
-        "one vector comes out, not one a token",
-    ),
-    wrong(
-        "single-query-attention",
-        "forgets the bias of the query",
-        """
-        def single_query_attention(e, context, weights):
-            q = e @ weights.W_q
-            scores, values = [], []
-            for e_t in context:
-                k_t = e_t @ weights.W_k + weights.b_k
-                scores.append(q @ k_t / math.sqrt(weights.W_q.shape[1]))
-                values.append(e_t @ weights.W_v + weights.b_v)
-            total = sum(math.exp(s) for s in scores)
-            return sum(math.exp(s) / total * v for s, v in zip(scores, values))
-        """,
-        "the query's bias b_q is missing",
-    ),
-    wrong(
-        "single-query-attention",
-        "forgets the bias of the values",
-        """
-        def single_query_attention(e, context, weights):
-            q = e @ weights.W_q + weights.b_q
-            scores, values = [], []
-            for e_t in context:
-                k_t = e_t @ weights.W_k + weights.b_k
-                scores.append(q @ k_t / math.sqrt(weights.W_q.shape[1]))
-                values.append(e_t @ weights.W_v)
-            total = sum(math.exp(s) for s in scores)
-            return sum(math.exp(s) / total * v for s, v in zip(scores, values))
-        """,
-        "the values' bias b_v is missing",
-    ),
-    wrong(
-        "single-query-attention",
-        "swaps queries and keys",
-        """
-        def single_query_attention(e, context, weights):
-            q = e @ weights.W_k + weights.b_k
-            scores, values = [], []
-            for e_t in context:
-                k_t = e_t @ weights.W_q + weights.b_q
-                scores.append(q @ k_t / math.sqrt(weights.W_q.shape[1]))
-                values.append(e_t @ weights.W_v + weights.b_v)
-            total = sum(math.exp(s) for s in scores)
-            return sum(math.exp(s) / total * v for s, v in zip(scores, values))
-        """,
-        "W_q and W_k are swapped",
-    ),
-    wrong(
-        "single-query-attention",
-        "makes the query with the key's matrix",
-        """
-        def single_query_attention(e, context, weights):
-            q = e @ weights.W_k + weights.b_k
-            scores, values = [], []
-            for e_t in context:
-                k_t = e_t @ weights.W_k + weights.b_k
-                scores.append(q @ k_t / math.sqrt(weights.W_q.shape[1]))
-                values.append(e_t @ weights.W_v + weights.b_v)
-            total = sum(math.exp(s) for s in scores)
-            return sum(math.exp(s) / total * v for s, v in zip(scores, values))
-        """,
-        "the query has its own W_q and b_q",
-    ),
-    wrong(
-        "single-query-attention",
-        "multiplies from the wrong side",
-        """
-        def single_query_attention(e, context, weights):
-            q = weights.W_q @ e + weights.b_q
-            scores, values = [], []
-            for e_t in context:
-                k_t = e_t @ weights.W_k + weights.b_k
-                scores.append(q @ k_t / math.sqrt(weights.W_q.shape[1]))
-                values.append(e_t @ weights.W_v + weights.b_v)
-            total = sum(math.exp(s) for s in scores)
-            return sum(math.exp(s) / total * v for s, v in zip(scores, values))
-        """,
-        "raised RuntimeError",
-    ),
-    wrong(
-        "single-query-attention",
-        "returns a list",
-        """
-        def single_query_attention(e, context, weights):
-            q = e @ weights.W_q + weights.b_q
-            scores, values = [], []
-            for e_t in context:
-                k_t = e_t @ weights.W_k + weights.b_k
-                scores.append(q @ k_t / math.sqrt(weights.W_q.shape[1]))
-                values.append(e_t @ weights.W_v + weights.b_v)
-            total = sum(math.exp(s) for s in scores)
-            return [
-                float(x) for x in sum(math.exp(s) / total * v for s, v in zip(scores, values))
-            ]
-        """,
-        "a list",
-    ),
-    wrong(
-        "single-query-attention",
-        "knows tokens of three components only",
-        """
-        def single_query_attention(e, context, weights):
-            q = e @ weights.W_q + weights.b_q
-            scores, values = [], []
-            for e_t in context:
-                k_t = e_t @ weights.W_k + weights.b_k
-                scores.append(q @ k_t / math.sqrt(weights.W_q.numel() / 3))
-                values.append(e_t @ weights.W_v + weights.b_v)
-            total = sum(math.exp(s) for s in scores)
-            return sum(math.exp(s) / total * v for s, v in zip(scores, values))
-        """,
-        "80 tokens of context",
-    ),
-    wrong(
-        "single-query-attention",
-        "keeps a row",
-        """
-        def single_query_attention(e, context, weights):
-            q = e @ weights.W_q + weights.b_q
-            scores, values = [], []
-            for e_t in context:
-                k_t = e_t @ weights.W_k + weights.b_k
-                scores.append(q @ k_t / math.sqrt(weights.W_q.shape[1]))
-                values.append(e_t @ weights.W_v + weights.b_v)
-            total = sum(math.exp(s) for s in scores)
-            return sum(math.exp(s) / total * v for s, v in zip(scores, values))[None]
-        """,
-        "so one vector comes out, [d_mid]",
-    ),
-    wrong(
-        "single-query-attention",
-        "rounds the shares",
-        """
-        def single_query_attention(e, context, weights):
-            q = e @ weights.W_q + weights.b_q
-            scores, values = [], []
-            for e_t in context:
-                k_t = e_t @ weights.W_k + weights.b_k
-                scores.append(q @ k_t / math.sqrt(weights.W_q.shape[1]))
-                values.append(e_t @ weights.W_v + weights.b_v)
-            total = sum(math.exp(s) for s in scores)
-            return sum(round(math.exp(s) / total, 4) * v for s, v in zip(scores, values))
-        """,
-        "",
-    ),
-    wrong(
+    *mistakes(
         "row-softmax",
-        "goes along columns",
-        """
-        def row_softmax(scores):
-            return scores.exp() / scores.exp().sum(dim=0, keepdim=True)
-        """,
-        "the row is the last dimension, dim=-1",
-    ),
-    wrong(
-        "row-softmax",
-        "goes along dimension 1",
-        """
-        def row_softmax(scores):
-            return (scores - scores.amax(dim=1, keepdim=True)).exp() / (
-                scores - scores.amax(dim=1, keepdim=True)
-            ).exp().sum(dim=1, keepdim=True)
-        """,
-        "raised IndexError",
-    ),
-    wrong(
-        "row-softmax",
-        "goes along dimension 1 unless there is one alone",
-        """
-        def row_softmax(scores):
-            dim = min(1, scores.dim() - 1)
-            powers = (scores - scores.amax(dim=dim, keepdim=True)).exp()
-            return powers / powers.sum(dim=dim, keepdim=True)
-        """,
-        "what sums to 1 goes along dim=-3, the row is dim=-1",
-    ),
-    wrong(
-        "row-softmax",
-        "divides by one sum for all",
-        """
-        def row_softmax(scores):
-            return scores.exp() / scores.exp().sum()
-        """,
-        "the sum runs over the whole tensor",
-    ),
-    wrong(
-        "row-softmax",
-        "forgets exp",
-        """
-        def row_softmax(scores):
-            return scores / scores.sum(dim=-1, keepdim=True)
-        """,
-        "take exp first, then divide",
-    ),
-    wrong(
-        "row-softmax",
-        "forgets to divide",
-        """
-        def row_softmax(scores):
-            return scores.exp()
-        """,
-        "divide each row by its sum",
-    ),
-    wrong(
-        "row-softmax",
-        "divides by the largest",
-        """
-        def row_softmax(scores):
-            return (scores - scores.amax(dim=-1, keepdim=True)).exp()
-        """,
-        "divide each row by its sum",
-    ),
-    wrong(
-        "row-softmax",
-        "forgets keepdim",
-        """
-        def row_softmax(scores):
-            return scores.exp() / scores.exp().sum(dim=-1)
-        """,
-        "keepdim=True is missing",
-    ),
-    wrong(
-        "row-softmax",
-        "forgets keepdim of the sums",
-        """
-        def row_softmax(scores):
-            powers = (scores - scores.amax(dim=-1, keepdim=True)).exp()
-            return powers / powers.sum(dim=-1)
-        """,
-        "keepdim=True is missing",
-    ),
-    wrong(
-        "row-softmax",
-        "forgets keepdim twice",
-        """
-        def row_softmax(scores):
-            powers = (scores - scores.amax(dim=-1)).exp()
-            return powers / powers.sum(dim=-1)
-        """,
-        "keepdim=True is missing",
-    ),
-    wrong(
-        "row-softmax",
-        "forgets keepdim of the largest",
-        """
-        def row_softmax(scores):
-            powers = (scores - scores.amax(dim=-1)).exp()
-            return powers / powers.sum(dim=-1, keepdim=True)
-        """,
-        "the same goes for the largest score",
-    ),
-    wrong(
-        "row-softmax",
-        "takes powers of 2",
-        """
-        def row_softmax(scores):
-            return 2**scores / (2**scores).sum(dim=-1, keepdim=True)
-        """,
-        "not powers of 2",
-    ),
-    wrong(
-        "row-softmax",
-        "returns logarithms",
-        """
-        def row_softmax(scores):
-            return scores - scores.exp().sum(dim=-1, keepdim=True).log()
-        """,
-        "these are logarithms of the shares",
-    ),
-    wrong(
-        "row-softmax",
-        "turns the sign",
-        """
-        def row_softmax(scores):
-            return (-scores).exp() / (-scores).exp().sum(dim=-1, keepdim=True)
-        """,
-        "a higher score gets a larger share",
-    ),
-    wrong(
-        "row-softmax",
-        "overflows",
-        """
-        def row_softmax(scores):
-            return scores.exp() / scores.exp().sum(dim=-1, keepdim=True)
-        """,
-        "exp(1000) is inf",
-    ),
-    wrong(
-        "row-softmax",
-        "takes the largest of all away",
-        """
-        def row_softmax(scores):
-            powers = (scores - scores.max()).exp()
-            return powers / powers.sum(dim=-1, keepdim=True)
-        """,
-        "subtract each row's own largest score",
-    ),
-    wrong(
-        "row-softmax",
-        "takes the mean away",
-        """
-        def row_softmax(scores):
-            powers = (scores - scores.mean(dim=-1, keepdim=True)).exp()
-            return powers / powers.sum(dim=-1, keepdim=True)
-        """,
-        "a share of exactly 0",
-    ),
-    wrong(
-        "row-softmax",
-        "cuts large scores off",
-        """
-        def row_softmax(scores):
-            powers = scores.clamp(max=80).exp()
-            return powers / powers.sum(dim=-1, keepdim=True)
-        """,
-        "subtract the row's largest score",
-    ),
-    wrong(
-        "row-softmax",
-        "lets what is hidden keep a little",
-        """
-        def row_softmax(scores):
-            powers = (scores - scores.amax(dim=-1, keepdim=True)).clamp(min=-50).exp()
-            return powers / powers.sum(dim=-1, keepdim=True)
-        """,
-        "not exactly 0",
-    ),
-    wrong(
-        "row-softmax",
-        "changes its input",
-        """
-        def row_softmax(scores):
-            scores -= scores.amax(dim=-1, keepdim=True)
-            powers = scores.exp()
-            return powers / powers.sum(dim=-1, keepdim=True)
-        """,
-        "changed its input",
-    ),
-    wrong(
-        "row-softmax",
-        "changes its input by a method",
-        """
-        def row_softmax(scores):
-            powers = scores.exp_()
-            return powers / powers.sum(dim=-1, keepdim=True)
-        """,
-        "changed its input",
-    ),
-    wrong(
-        "row-softmax",
-        "cuts the gradient",
-        """
-        def row_softmax(scores):
-            powers = (scores.detach() - scores.detach().amax(dim=-1, keepdim=True)).exp()
-            return powers / powers.sum(dim=-1, keepdim=True)
-        """,
-        "has lost the gradient",
-    ),
-    wrong(
-        "row-softmax",
-        "works in 32 bits only",
-        """
-        def row_softmax(scores):
-            scores = scores.float()
-            powers = (scores - scores.amax(dim=-1, keepdim=True)).exp()
-            return powers / powers.sum(dim=-1, keepdim=True)
-        """,
-        "dtype must be torch.float64",
-    ),
-    wrong(
-        "row-softmax",
-        "goes through two dimensions by hand",
-        """
-        def row_softmax(scores):
-            rows = []
-            for row in scores:
-                powers = (row - row.max()).exp()
-                rows.append(powers / powers.sum())
-            return torch.stack(rows)
-        """,
-        "a single row, [3]",
-    ),
-    wrong(
-        "row-softmax",
-        "is PyTorch's",
-        """
-        def row_softmax(scores):
-            return torch.softmax(scores, dim=-1)
-        """,
-        "a ready-made function of PyTorch",
-    ),
-    wrong(
-        "row-softmax",
-        "is PyTorch's, by its logarithm",
-        """
-        def row_softmax(scores):
-            return torch.nn.functional.log_softmax(scores, dim=-1).exp()
-        """,
-        "a ready-made function of PyTorch",
-    ),
-    wrong(
-        "row-softmax",
-        "is the library's",
-        """
-        def row_softmax(scores):
-            from bertlab.model.attention import row_softmax as ready
+        "with short names",
+        (
+            "goes along columns",
+            """
+            def row_softmax(scores):
+                return scores.exp() / scores.exp().sum(dim=0, keepdim=True)
+            """,
+            "the row is the last dimension, dim=-1",
+        ),
+        (
+            "goes along dimension 1",
+            """
+            def row_softmax(scores):
+                return (scores - scores.amax(dim=1, keepdim=True)).exp() / (
+                    scores - scores.amax(dim=1, keepdim=True)
+                ).exp().sum(dim=1, keepdim=True)
+            """,
+            "raised IndexError",
+        ),
+        (
+            "goes along dimension 1 unless there is one alone",
+            """
+            def row_softmax(scores):
+                dim = min(1, scores.dim() - 1)
+                powers = (scores - scores.amax(dim=dim, keepdim=True)).exp()
+                return powers / powers.sum(dim=dim, keepdim=True)
+            """,
+            "what sums to 1 goes along dim=-3, the row is dim=-1",
+        ),
+        (
+            "divides by one sum for all",
+            """
+            def row_softmax(scores):
+                return scores.exp() / scores.exp().sum()
+            """,
+            "the sum runs over the whole tensor",
+        ),
+        (
+            "forgets exp",
+            """
+            def row_softmax(scores):
+                return scores / scores.sum(dim=-1, keepdim=True)
+            """,
+            "take exp first, then divide",
+        ),
+        (
+            "forgets to divide",
+            """
+            def row_softmax(scores):
+                return scores.exp()
+            """,
+            "divide each row by its sum",
+        ),
+        (
+            "divides by the largest",
+            """
+            def row_softmax(scores):
+                return (scores - scores.amax(dim=-1, keepdim=True)).exp()
+            """,
+            "divide each row by its sum",
+        ),
+        (
+            "forgets keepdim",
+            """
+            def row_softmax(scores):
+                return scores.exp() / scores.exp().sum(dim=-1)
+            """,
+            "keepdim=True is missing",
+        ),
+        (
+            "forgets keepdim of the sums",
+            ("powers.sum(dim=-1, keepdim=True)", "powers.sum(dim=-1)"),
+            "keepdim=True is missing",
+        ),
+        (
+            "forgets keepdim twice",
+            """
+            def row_softmax(scores):
+                powers = (scores - scores.amax(dim=-1)).exp()
+                return powers / powers.sum(dim=-1)
+            """,
+            "keepdim=True is missing",
+        ),
+        (
+            "forgets keepdim of the largest",
+            ("scores.amax(dim=-1, keepdim=True)", "scores.amax(dim=-1)"),
+            "the same goes for the largest score",
+        ),
+        (
+            "takes powers of 2",
+            """
+            def row_softmax(scores):
+                return 2**scores / (2**scores).sum(dim=-1, keepdim=True)
+            """,
+            "not powers of 2",
+        ),
+        (
+            "returns logarithms",
+            """
+            def row_softmax(scores):
+                return scores - scores.exp().sum(dim=-1, keepdim=True).log()
+            """,
+            "these are logarithms of the shares",
+        ),
+        (
+            "turns the sign",
+            """
+            def row_softmax(scores):
+                return (-scores).exp() / (-scores).exp().sum(dim=-1, keepdim=True)
+            """,
+            "a higher score gets a larger share",
+        ),
+        (
+            "overflows",
+            """
+            def row_softmax(scores):
+                return scores.exp() / scores.exp().sum(dim=-1, keepdim=True)
+            """,
+            "exp(1000) is inf",
+        ),
+        (
+            "takes the largest of all away",
+            ("scores.amax(dim=-1, keepdim=True)", "scores.max()"),
+            "subtract each row's own largest score",
+        ),
+        ("takes the mean away", ("scores.amax", "scores.mean"), "a share of exactly 0"),
+        (
+            "cuts large scores off",
+            ("(scores - scores.amax(dim=-1, keepdim=True))", "scores.clamp(max=80)"),
+            "subtract the row's largest score",
+        ),
+        ("lets what is hidden keep a little", (".exp()", ".clamp(min=-50).exp()"), "not exactly 0"),
+        (
+            "changes its input",
+            """
+            def row_softmax(scores):
+                scores -= scores.amax(dim=-1, keepdim=True)
+                powers = scores.exp()
+                return powers / powers.sum(dim=-1, keepdim=True)
+            """,
+            "changed its input",
+        ),
+        (
+            "changes its input by a method",
+            ("(scores - scores.amax(dim=-1, keepdim=True)).exp()", "scores.exp_()"),
+            "changed its input",
+        ),
+        ("cuts the gradient", ("- scores", ".detach() - scores.detach()"), "has lost the gradient"),
+        (
+            "works in 32 bits only",
+            (
+                "powers = (scores - scores.amax(dim=-1, keepdim=True)).exp()",
+                "scores = scores.float()\n"
+                "    powers = (scores - scores.amax(dim=-1, keepdim=True)).exp()",
+            ),
+            "dtype must be torch.float64",
+        ),
+        (
+            "goes through two dimensions by hand",
+            """
+            def row_softmax(scores):
+                rows = []
+                for row in scores:
+                    powers = (row - row.max()).exp()
+                    rows.append(powers / powers.sum())
+                return torch.stack(rows)
+            """,
+            "a single row, [3]",
+        ),
+        (
+            "is PyTorch's",
+            """
+            def row_softmax(scores):
+                return torch.softmax(scores, dim=-1)
+            """,
+            "a ready-made function of PyTorch",
+        ),
+        (
+            "is PyTorch's, by its logarithm",
+            """
+            def row_softmax(scores):
+                return torch.nn.functional.log_softmax(scores, dim=-1).exp()
+            """,
+            "a ready-made function of PyTorch",
+        ),
+        (
+            "is the library's",
+            """
+            def row_softmax(scores):
+                from bertlab.model.attention import row_softmax as ready
 
-            return ready(scores)
-        """,
-        "bertlab's own",
+                return ready(scores)
+            """,
+            "bertlab's own",
+        ),
+        (
+            "adds a small number below the line",
+            ("powers.sum(dim=-1, keepdim=True)", "(powers.sum(dim=-1, keepdim=True) + 1e-4)"),
+            "every row of shares must sum to 1",
+        ),
+        (
+            "cuts scores off at 5,000",
+            (
+                "powers = (scores - scores.amax(dim=-1, keepdim=True)).exp()",
+                "scores = scores.clamp(-5000, 5000)\n"
+                "    powers = (scores - scores.amax(dim=-1, keepdim=True)).exp()",
+            ),
+            "",
+        ),
+        (
+            "returns nothing",
+            """
+            def row_softmax(scores):
+                powers = (scores - scores.amax(dim=-1, keepdim=True)).exp()
+                powers / powers.sum(dim=-1, keepdim=True)
+            """,
+            "Is there a `return`",
+        ),
     ),
-    wrong(
-        "row-softmax",
-        "adds a small number below the line",
-        """
-        def row_softmax(scores):
-            powers = (scores - scores.amax(dim=-1, keepdim=True)).exp()
-            return powers / (powers.sum(dim=-1, keepdim=True) + 1e-4)
-        """,
-        "every row of shares must sum to 1",
-    ),
-    wrong(
-        "row-softmax",
-        "cuts scores off at 5,000",
-        """
-        def row_softmax(scores):
-            scores = scores.clamp(-5000, 5000)
-            powers = (scores - scores.amax(dim=-1, keepdim=True)).exp()
-            return powers / powers.sum(dim=-1, keepdim=True)
-        """,
-        "",
-    ),
-    wrong(
-        "row-softmax",
-        "returns nothing",
-        """
-        def row_softmax(scores):
-            powers = (scores - scores.amax(dim=-1, keepdim=True)).exp()
-            powers / powers.sum(dim=-1, keepdim=True)
-        """,
-        "Is there a `return`",
-    ),
-    wrong(
+    *mistakes(
         "causal-mask",
-        "keeps the upper triangle",
-        """
-        def causal_mask(length):
-            return torch.ones(length, length, dtype=torch.bool).triu()
-        """,
-        "rows and columns are swapped",
+        OURS,
+        ("keeps the upper triangle", ("tril()", "triu()"), "rows and columns are swapped"),
+        ("leaves the diagonal out", ("tril()", "tril(diagonal=-1)"), "a token may look at itself"),
+        (
+            "lets each token see the next",
+            ("tril()", "tril(diagonal=1)"),
+            "token 0 may not look at token 1",
+        ),
+        (
+            "says True where it is forbidden",
+            ("tril()", "triu(diagonal=1)"),
+            "True means `may be attended`",
+        ),
+        (
+            "returns numbers",
+            (", dtype=torch.bool", ""),
+            "dtype must be torch.bool; it returned torch.float32",
+        ),
+        (
+            "returns something to add",
+            (
+                "torch.ones(length, length, dtype=torch.bool).tril()",
+                "torch.zeros(length, length).masked_fill(\n"
+                "        torch.ones(length, length).triu(1).bool(), -math.inf\n"
+                "    )",
+            ),
+            "dtype must be torch.bool",
+        ),
+        (
+            "makes a dimension for heads",
+            ("length, length,", "1, length, length,"),
+            "shape [3, 3]; it returned one of shape [1, 3, 3]",
+        ),
+        (
+            "looks back two tokens only",
+            """
+            def causal_mask(length):
+                place = torch.arange(length)
+                back = place[:, None] - place
+                return (back >= 0) & (back <= 2)
+            """,
+            "numbers differ",
+        ),
+        (
+            "looks back a hundred tokens only",
+            """
+            def causal_mask(length):
+                place = torch.arange(length)
+                back = place[:, None] - place
+                return (back >= 0) & (back <= 100)
+            """,
+            "",
+        ),
     ),
-    wrong(
-        "causal-mask",
-        "leaves the diagonal out",
-        """
-        def causal_mask(length):
-            return torch.ones(length, length, dtype=torch.bool).tril(diagonal=-1)
-        """,
-        "a token may look at itself",
-    ),
-    wrong(
-        "causal-mask",
-        "lets each token see the next",
-        """
-        def causal_mask(length):
-            return torch.ones(length, length, dtype=torch.bool).tril(diagonal=1)
-        """,
-        "token 0 may not look at token 1",
-    ),
-    wrong(
-        "causal-mask",
-        "says True where it is forbidden",
-        """
-        def causal_mask(length):
-            return torch.ones(length, length, dtype=torch.bool).triu(diagonal=1)
-        """,
-        "True means `may be attended`",
-    ),
-    wrong(
-        "causal-mask",
-        "returns numbers",
-        """
-        def causal_mask(length):
-            return torch.ones(length, length).tril()
-        """,
-        "dtype must be torch.bool; it returned torch.float32",
-    ),
-    wrong(
-        "causal-mask",
-        "returns something to add",
-        """
-        def causal_mask(length):
-            return torch.zeros(length, length).masked_fill(
-                torch.ones(length, length).triu(1).bool(), -math.inf
-            )
-        """,
-        "dtype must be torch.bool",
-    ),
-    wrong(
-        "causal-mask",
-        "makes a dimension for heads",
-        """
-        def causal_mask(length):
-            return torch.ones(1, length, length, dtype=torch.bool).tril()
-        """,
-        "shape [3, 3]; it returned one of shape [1, 3, 3]",
-    ),
-    wrong(
-        "causal-mask",
-        "looks back two tokens only",
-        """
-        def causal_mask(length):
-            place = torch.arange(length)
-            back = place[:, None] - place
-            return (back >= 0) & (back <= 2)
-        """,
-        "numbers differ",
-    ),
-    wrong(
-        "causal-mask",
-        "looks back a hundred tokens only",
-        """
-        def causal_mask(length):
-            place = torch.arange(length)
-            back = place[:, None] - place
-            return (back >= 0) & (back <= 100)
-        """,
-        "",
-    ),
-    wrong(
+    *mistakes(
         "padding-mask",
-        "marks the padding",
-        """
-        def padding_mask(ids, pad_id=0):
-            return ids == pad_id
-        """,
-        "inverted: True marks tokens",
+        OURS,
+        ("marks the padding", ("ids != pad_id", "ids == pad_id"), "inverted: True marks tokens"),
+        (
+            "returns numbers",
+            ("ids != pad_id", "(ids != pad_id).long()"),
+            "dtype must be torch.bool; it returned torch.int64",
+        ),
+        (
+            "takes 0 for the padding",
+            ("ids != pad_id", "ids != 0"),
+            "here 1 is the id of the padding",
+        ),
+        (
+            "takes truth for tokens",
+            ("ids != pad_id", "ids.bool()"),
+            "here 1 is the id of the padding",
+        ),
+        (
+            "takes all larger ids for tokens",
+            ("ids != pad_id", "ids > pad_id"),
+            "here 1 is the id of the padding",
+        ),
+        (
+            "adds dimensions",
+            ("ids != pad_id", "(ids != pad_id)[:, None, None, :]"),
+            "[B, L] is asked for, without dimensions",
+        ),
+        (
+            "makes a square",
+            """
+            def padding_mask(ids, pad_id=0):
+                keep = ids != pad_id
+                return keep[:, None, :] & keep[:, :, None]
+            """,
+            "one True or False a token",
+        ),
+        (
+            "returns lists",
+            ("ids != pad_id", "[[id != pad_id for id in row] for row in ids.tolist()]"),
+            "a list",
+        ),
+        (
+            "takes what is neither smaller nor larger for a token",
+            ("ids != pad_id", "(ids < pad_id) | (ids == 2)"),
+            "True wherever the id is not that of the padding",
+        ),
     ),
-    wrong(
-        "padding-mask",
-        "returns numbers",
-        """
-        def padding_mask(ids, pad_id=0):
-            return (ids != pad_id).long()
-        """,
-        "dtype must be torch.bool; it returned torch.int64",
-    ),
-    wrong(
-        "padding-mask",
-        "takes 0 for the padding",
-        """
-        def padding_mask(ids, pad_id=0):
-            return ids != 0
-        """,
-        "here 1 is the id of the padding",
-    ),
-    wrong(
-        "padding-mask",
-        "takes truth for tokens",
-        """
-        def padding_mask(ids, pad_id=0):
-            return ids.bool()
-        """,
-        "here 1 is the id of the padding",
-    ),
-    wrong(
-        "padding-mask",
-        "takes all larger ids for tokens",
-        """
-        def padding_mask(ids, pad_id=0):
-            return ids > pad_id
-        """,
-        "here 1 is the id of the padding",
-    ),
-    wrong(
-        "padding-mask",
-        "adds dimensions",
-        """
-        def padding_mask(ids, pad_id=0):
-            return (ids != pad_id)[:, None, None, :]
-        """,
-        "[B, L] is asked for, without dimensions",
-    ),
-    wrong(
-        "padding-mask",
-        "makes a square",
-        """
-        def padding_mask(ids, pad_id=0):
-            keep = ids != pad_id
-            return keep[:, None, :] & keep[:, :, None]
-        """,
-        "one True or False a token",
-    ),
-    wrong(
-        "padding-mask",
-        "returns lists",
-        """
-        def padding_mask(ids, pad_id=0):
-            return [[id != pad_id for id in row] for row in ids.tolist()]
-        """,
-        "a list",
-    ),
-    wrong(
-        "padding-mask",
-        "takes what is neither smaller nor larger for a token",
-        """
-        def padding_mask(ids, pad_id=0):
-            return (ids < pad_id) | (ids == 2)
-        """,
-        "True wherever the id is not that of the padding",
-    ),
-    wrong(
+    *mistakes(
         "attention-probabilities",
-        "does not scale",
-        """
-        def attention_probabilities(query, key, mask=None):
-            scores = query @ key.mT
-            if mask is not None:
-                scores = scores.masked_fill(~mask, -math.inf)
-            return row_softmax(scores)
-        """,
-        "the scores are not scaled",
-    ),
-    wrong(
-        "attention-probabilities",
-        "divides by d_head",
-        """
-        def attention_probabilities(query, key, mask=None):
-            scores = query @ key.mT / query.shape[-1]
-            if mask is not None:
-                scores = scores.masked_fill(~mask, -math.inf)
-            return row_softmax(scores)
-        """,
-        "divide by the square root of d_head",
-    ),
-    wrong(
-        "attention-probabilities",
-        "multiplies by the root",
-        """
-        def attention_probabilities(query, key, mask=None):
-            scores = query @ key.mT * math.sqrt(query.shape[-1])
-            if mask is not None:
-                scores = scores.masked_fill(~mask, -math.inf)
-            return row_softmax(scores)
-        """,
-        "multiplied by √d_head; divide by it",
-    ),
-    wrong(
-        "attention-probabilities",
-        "scales by the number of keys",
-        """
-        def attention_probabilities(query, key, mask=None):
-            scores = query @ key.mT / math.sqrt(key.shape[-2])
-            if mask is not None:
-                scores = scores.masked_fill(~mask, -math.inf)
-            return row_softmax(scores)
-        """,
-        "3 is the number of keys",
-    ),
-    wrong(
-        "attention-probabilities",
-        "scales by the number of queries",
-        """
-        def attention_probabilities(query, key, mask=None):
-            scores = query @ key.mT / math.sqrt(len(query))
-            if mask is not None:
-                scores = scores.masked_fill(~mask, -math.inf)
-            return row_softmax(scores)
-        """,
-        "2 is the number of queries",
-    ),
-    wrong(
-        "attention-probabilities",
-        "takes the second dimension for d_head",
-        """
-        def attention_probabilities(query, key, mask=None):
-            scores = query @ key.mT / math.sqrt(query.shape[1])
-            if mask is not None:
-                scores = scores.masked_fill(~mask, -math.inf)
-            return row_softmax(scores)
-        """,
-        "the scores look as if divided by 8; d_head is query's last size, 16",
-    ),
-    wrong(
-        "attention-probabilities",
-        "scales after the softmax",
-        """
-        def attention_probabilities(query, key, mask=None):
-            scores = query @ key.mT
-            if mask is not None:
-                scores = scores.masked_fill(~mask, -math.inf)
-            return row_softmax(scores) / math.sqrt(query.shape[-1])
-        """,
-        "scale the scores before the softmax",
-    ),
-    wrong(
-        "attention-probabilities",
-        "goes along columns",
-        """
-        def attention_probabilities(query, key, mask=None):
-            scores = query @ key.mT / math.sqrt(query.shape[-1])
-            if mask is not None:
-                scores = scores.masked_fill(~mask, -math.inf)
-            return scores.softmax(dim=-2)
-        """,
-        "the softmax goes along rows, dim=-1",
-    ),
-    wrong(
-        "attention-probabilities",
-        "returns scores",
-        """
-        def attention_probabilities(query, key, mask=None):
-            scores = query @ key.mT / math.sqrt(query.shape[-1])
-            if mask is not None:
-                scores = scores.masked_fill(~mask, -math.inf)
-            return scores
-        """,
-        "these are the scores; their softmax is missing",
-    ),
-    wrong(
-        "attention-probabilities",
-        "turns queries and keys around",
-        """
-        def attention_probabilities(query, key, mask=None):
-            scores = key @ query.mT / math.sqrt(query.shape[-1])
-            if mask is not None:
-                scores = scores.masked_fill(~mask, -math.inf)
-            return row_softmax(scores)
-        """,
-        "query @ key.mT, not key @ query.mT",
-    ),
-    wrong(
-        "attention-probabilities",
-        "turns two dimensions only",
-        """
-        def attention_probabilities(query, key, mask=None):
-            scores = query @ key.transpose(0, 1) / math.sqrt(query.shape[-1])
-            if mask is not None:
-                scores = scores.masked_fill(~mask, -math.inf)
-            return row_softmax(scores)
-        """,
-        "turn the last two of key",
-    ),
-    wrong(
-        "attention-probabilities",
-        "reverses all dimensions",
-        """
-        def attention_probabilities(query, key, mask=None):
-            scores = (
-                query @ key.permute(*range(key.dim() - 1, -1, -1)) / math.sqrt(query.shape[-1])
-            )
-            if mask is not None:
-                scores = scores.masked_fill(~mask, -math.inf)
-            return row_softmax(scores)
-        """,
-        "turn the last two of key",
-    ),
-    wrong(
-        "attention-probabilities",
-        "goes along dimension 1",
-        """
-        def attention_probabilities(query, key, mask=None):
-            scores = query @ key.mT / math.sqrt(query.shape[-1])
-            if mask is not None:
-                scores = scores.masked_fill(~mask, -math.inf)
-            return scores.softmax(dim=1)
-        """,
-        "what sums to 1 goes along dim=-2, the row is dim=-1",
-    ),
-    wrong(
-        "attention-probabilities",
-        "masks after the softmax",
-        """
-        def attention_probabilities(query, key, mask=None):
-            shares = row_softmax(query @ key.mT / math.sqrt(query.shape[-1]))
-            return shares if mask is None else shares * mask
-        """,
-        "masked after the softmax",
-    ),
-    wrong(
-        "attention-probabilities",
-        "masks with -inf after the softmax",
-        """
-        def attention_probabilities(query, key, mask=None):
-            shares = row_softmax(query @ key.mT / math.sqrt(query.shape[-1]))
-            return shares if mask is None else shares.masked_fill(~mask, -math.inf)
-        """,
-        "mask the scores, before the softmax",
-    ),
-    wrong(
-        "attention-probabilities",
-        "inverts the mask",
-        """
-        def attention_probabilities(query, key, mask=None):
-            scores = query @ key.mT / math.sqrt(query.shape[-1])
-            if mask is not None:
-                scores = scores.masked_fill(mask, -math.inf)
-            return row_softmax(scores)
-        """,
-        "-inf goes where the mask is False",
-    ),
-    wrong(
-        "attention-probabilities",
-        "sets hidden scores to 0",
-        """
-        def attention_probabilities(query, key, mask=None):
-            scores = query @ key.mT / math.sqrt(query.shape[-1])
-            if mask is not None:
-                scores = scores.masked_fill(~mask, 0.0)
-            return row_softmax(scores)
-        """,
-        "a score of 0 is an ordinary score",
-    ),
-    wrong(
-        "attention-probabilities",
-        "multiplies scores by the mask",
-        """
-        def attention_probabilities(query, key, mask=None):
-            scores = query @ key.mT / math.sqrt(query.shape[-1])
-            if mask is not None:
-                scores = scores * mask
-            return row_softmax(scores)
-        """,
-        "a score of 0 is an ordinary score",
-    ),
-    wrong(
-        "attention-probabilities",
-        "adds the mask",
-        """
-        def attention_probabilities(query, key, mask=None):
-            scores = query @ key.mT / math.sqrt(query.shape[-1])
-            if mask is not None:
-                scores = scores + mask
-            return row_softmax(scores)
-        """,
-        "the mask is added to the scores",
-    ),
-    wrong(
-        "attention-probabilities",
-        "sets hidden scores to +inf",
-        """
-        def attention_probabilities(query, key, mask=None):
-            scores = query @ key.mT / math.sqrt(query.shape[-1])
-            if mask is not None:
-                scores = scores.masked_fill(~mask, math.inf)
-            return row_softmax(scores)
-        """,
-        "what is hidden becomes -inf",
-    ),
-    wrong(
-        "attention-probabilities",
-        "ignores the mask",
-        """
-        def attention_probabilities(query, key, mask=None):
-            return row_softmax(query @ key.mT / math.sqrt(query.shape[-1]))
-        """,
-        "the mask is not used",
-    ),
-    wrong(
-        "attention-probabilities",
-        "turns the mask around",
-        """
-        def attention_probabilities(query, key, mask=None):
-            scores = query @ key.mT / math.sqrt(query.shape[-1])
-            if mask is not None:
-                scores = scores.masked_fill(
-                    ~mask.mT if mask.shape[0] == mask.shape[1] else ~mask, -math.inf
-                )
-            return row_softmax(scores)
-        """,
-        "rows and columns of the mask are swapped",
-    ),
-    wrong(
-        "attention-probabilities",
-        "adds -10000",
-        """
-        def attention_probabilities(query, key, mask=None):
-            scores = query @ key.mT / math.sqrt(query.shape[-1])
-            if mask is not None:
-                scores = scores + (~mask) * -10000.0
-            return row_softmax(scores)
-        """,
-        "-inf, not some large number",
-    ),
-    wrong(
-        "attention-probabilities",
-        "fills with -100",
-        """
-        def attention_probabilities(query, key, mask=None):
-            scores = query @ key.mT / math.sqrt(query.shape[-1])
-            if mask is not None:
-                scores = scores.masked_fill(~mask, -100.0)
-            return row_softmax(scores)
-        """,
-        "-inf, not some large number",
-    ),
-    wrong(
-        "attention-probabilities",
-        "indexes with the mask",
-        """
-        def attention_probabilities(query, key, mask=None):
-            scores = query @ key.mT / math.sqrt(query.shape[-1])
-            if mask is not None:
-                scores = scores.clone()
-                scores[~mask] = -math.inf
-            return row_softmax(scores)
-        """,
-        "raised IndexError",
-    ),
-    wrong(
-        "attention-probabilities",
-        "asks whether the mask is true",
-        """
-        def attention_probabilities(query, key, mask=None):
-            scores = query @ key.mT / math.sqrt(query.shape[-1])
-            if mask:
-                scores = scores.masked_fill(~mask, -math.inf)
-            return row_softmax(scores)
-        """,
-        "raised RuntimeError: Boolean value of Tensor",
-    ),
-    wrong(
-        "attention-probabilities",
-        "forgets that there may be no mask",
-        """
-        def attention_probabilities(query, key, mask=None):
-            scores = query @ key.mT / math.sqrt(query.shape[-1])
-            return row_softmax(scores.masked_fill(~mask, -math.inf))
-        """,
-        "raised TypeError: bad operand type",
-    ),
-    wrong(
-        "attention-probabilities",
-        "changes its input",
-        """
-        def attention_probabilities(query, key, mask=None):
-            query /= math.sqrt(query.shape[-1])
-            scores = query @ key.mT
-            if mask is not None:
-                scores = scores.masked_fill(~mask, -math.inf)
-            return row_softmax(scores)
-        """,
-        "changed its input",
-    ),
-    wrong(
-        "attention-probabilities",
-        "changes the mask",
-        """
-        def attention_probabilities(query, key, mask=None):
-            scores = query @ key.mT / math.sqrt(query.shape[-1])
-            if mask is not None:
-                scores = scores.masked_fill(mask.logical_not_(), -math.inf)
-            return row_softmax(scores)
-        """,
-        "changed its input",
-    ),
-    wrong(
-        "attention-probabilities",
-        "cuts the gradient of the keys",
-        """
-        def attention_probabilities(query, key, mask=None):
-            scores = query @ key.detach().mT / math.sqrt(query.shape[-1])
-            if mask is not None:
-                scores = scores.masked_fill(~mask, -math.inf)
-            return row_softmax(scores)
-        """,
-        "no gradient reaches argument 2",
-    ),
-    wrong(
-        "attention-probabilities",
-        "makes new tensors from numbers",
-        """
-        def attention_probabilities(query, key, mask=None):
-            scores = torch.tensor((query @ key.mT).tolist()) / math.sqrt(query.shape[-1])
-            if mask is not None:
-                scores = scores.masked_fill(~mask, -math.inf)
-            return row_softmax(scores)
-        """,
-        "dtype must be torch.float64",
-    ),
-    wrong(
-        "attention-probabilities",
-        "asks PyTorch's attention",
-        """
-        def attention_probabilities(query, key, mask=None):
-            values = torch.eye(key.shape[-2]).expand(*key.shape[:-1], key.shape[-2])
-            return torch.nn.functional.scaled_dot_product_attention(query, key, values, mask)
-        """,
-        "a ready-made function of PyTorch",
-    ),
-    wrong(
-        "attention-probabilities",
-        "asks the library",
-        """
-        def attention_probabilities(query, key, mask=None):
-            from bertlab.model.attention import attention
-
-            return attention(query, key, key, mask)[1]
-        """,
-        "bertlab's own",
-    ),
-    wrong(
-        "attention-probabilities",
-        "compares by distance, not by dot product",
-        """
-        def attention_probabilities(query, key, mask=None):
-            scores = -torch.cdist(query, key) / math.sqrt(query.shape[-1])
-            if mask is not None:
-                scores = scores.masked_fill(~mask, -math.inf)
-            return row_softmax(scores)
-        """,
-        "the dot products are 6, 4, 2",
-    ),
-    wrong(
-        "attention-probabilities",
-        "hides only whole columns",
-        """
-        def attention_probabilities(query, key, mask=None):
-            scores = query @ key.mT / math.sqrt(query.shape[-1])
-            if mask is not None:
-                scores = scores.masked_fill(~mask.reshape(-1, mask.shape[-1])[0], -math.inf)
-            return row_softmax(scores)
-        """,
-        "what the mask hides gets exactly 0",
-    ),
-    wrong(
-        "attention-probabilities",
-        "hides nothing if only one key is left",
-        """
-        def attention_probabilities(query, key, mask=None):
-            scores = query @ key.mT / math.sqrt(query.shape[-1])
-            if mask is not None:
-                mask = mask | (mask.sum(dim=-1, keepdim=True) == 1)
-                scores = scores.masked_fill(~mask, -math.inf)
-            return row_softmax(scores)
-        """,
-        "the mask's row is the query",
-    ),
-    wrong(
-        "attention-probabilities",
-        "leaves out hidden keys of a long text",
-        """
-        def attention_probabilities(query, key, mask=None):
-            scores = query @ key.mT / math.sqrt(query.shape[-1])
-            if mask is not None:
-                scores[..., :66] = scores[..., :66].masked_fill(~mask[..., :66], -math.inf)
-            return row_softmax(scores)
-        """,
-        "numbers differ",
-    ),
-    wrong(
-        "attention-probabilities",
-        "takes the first text's mask for all",
-        """
-        def attention_probabilities(query, key, mask=None):
-            scores = query @ key.mT / math.sqrt(query.shape[-1])
-            if mask is not None:
-                mask = mask[0] if mask.dim() == 3 else mask
-                scores = scores.masked_fill(~mask, -math.inf)
-            return row_softmax(scores)
-        """,
-        "",
-    ),
-    wrong(
-        "attention",
-        "returns the vectors alone",
-        """
-        def attention(query, key, value, mask=None):
-            probabilities = attention_probabilities(query, key, mask)
-            return probabilities @ value
-        """,
-        "it must return two tensors",
-    ),
-    wrong(
-        "attention",
-        "returns a list",
-        """
-        def attention(query, key, value, mask=None):
-            probabilities = attention_probabilities(query, key, mask)
-            return [probabilities @ value, probabilities]
-        """,
-        "it must return two tensors",
-    ),
-    wrong(
-        "attention",
-        "returns them in the wrong order",
-        """
-        def attention(query, key, value, mask=None):
-            probabilities = attention_probabilities(query, key, mask)
-            return probabilities, probabilities @ value
-        """,
-        "swapped: first the updated vectors",
-    ),
-    wrong(
-        "attention",
-        "turns the probabilities around",
-        """
-        def attention(query, key, value, mask=None):
-            probabilities = attention_probabilities(query, key, mask)
-            return probabilities.mT @ value if probabilities.shape[-1] == probabilities.shape[
-                -2
-            ] else probabilities @ value, probabilities
-        """,
-        "the probabilities are turned around",
-    ),
-    wrong(
-        "attention",
-        "multiplies from the other side",
-        """
-        def attention(query, key, value, mask=None):
-            probabilities = attention_probabilities(query, key, mask)
-            return value.mT @ probabilities.mT, probabilities
-        """,
-        "each query takes home the values",
-    ),
-    wrong(
-        "attention",
-        "blends the scores",
-        """
-        def attention(query, key, value, mask=None):
-            probabilities = attention_probabilities(query, key, mask)
-            return query @ key.mT / math.sqrt(query.shape[-1]) @ value, probabilities
-        """,
-        "multiply the probabilities with the values, not the scores",
-    ),
-    wrong(
-        "attention",
-        "does not scale",
-        """
-        def attention(query, key, value, mask=None):
-            probabilities = row_softmax(query @ key.mT)
-            return probabilities @ value, probabilities
-        """,
-        "the scores are not scaled",
-    ),
-    wrong(
-        "attention",
-        "blends the keys",
-        """
-        def attention(query, key, value, mask=None):
-            probabilities = attention_probabilities(query, key, mask)
-            return probabilities @ key, probabilities
-        """,
-        "blend the values, not the keys",
-    ),
-    wrong(
-        "attention",
-        "forgets the mask",
-        """
-        def attention(query, key, value, mask=None):
-            probabilities = attention_probabilities(query, key)
-            return probabilities @ value, probabilities
-        """,
-        "hand the mask on",
-    ),
-    wrong(
-        "attention",
-        "masks the probabilities",
-        """
-        def attention(query, key, value, mask=None):
-            probabilities = attention_probabilities(query, key)
-            if mask is not None:
-                probabilities = probabilities * mask
-            return probabilities @ value, probabilities
-        """,
-        "mask the scores before the softmax",
-    ),
-    wrong(
-        "attention",
-        "returns the probabilities without the mask",
-        """
-        def attention(query, key, value, mask=None):
-            probabilities = attention_probabilities(query, key, mask)
-            return probabilities @ value, attention_probabilities(query, key)
-        """,
-        "expected [[0, 0.7311, 0.2689]",
-    ),
-    wrong(
-        "attention",
-        "multiplies place by place",
-        """
-        def attention(query, key, value, mask=None):
-            probabilities = attention_probabilities(query, key, mask)
-            return probabilities * value, probabilities
-        """,
-        "raised RuntimeError",
-    ),
-    wrong(
-        "attention",
-        "cuts the gradient of the values",
-        """
-        def attention(query, key, value, mask=None):
-            probabilities = attention_probabilities(query, key, mask)
-            return probabilities @ value.data, probabilities
-        """,
-        "no gradient reaches argument 3",
-    ),
-    wrong(
-        "attention",
-        "is PyTorch's",
-        """
-        def attention(query, key, value, mask=None):
-            probabilities = attention_probabilities(query, key, mask)
-            return torch.nn.functional.scaled_dot_product_attention(
-                query, key, value, mask
-            ), probabilities
-        """,
-        "a ready-made function of PyTorch",
-    ),
-    wrong(
-        "attention",
-        "needs a mask",
-        """
-        def attention(query, key, value, mask=None):
-            probabilities = attention_probabilities(query, key, mask.bool())
-            return probabilities @ value, probabilities
-        """,
-        "raised AttributeError",
-    ),
-    wrong(
-        "attention",
-        "rounds what is long",
-        """
-        def attention(query, key, value, mask=None):
-            probabilities = attention_probabilities(query, key, mask)
-            if key.shape[-2] > 70 or query.dim() == 2 and query.shape[-2] > 64:
-                return (probabilities @ value).round(decimals=2), probabilities
-            return probabilities @ value, probabilities
-        """,
-        "",
-    ),
-    wrong(
-        "self-attention",
-        "does not make values",
-        """
-        def self_attention(x, weights, mask=None):
-            query = x @ weights.W_q + weights.b_q
-            key = x @ weights.W_k + weights.b_k
-            value = x
-            return attention(query, key, value, mask)
-        """,
-        "the values are made, too",
-    ),
-    wrong(
-        "self-attention",
-        "makes values with the key's matrix",
-        """
-        def self_attention(x, weights, mask=None):
-            query = x @ weights.W_q + weights.b_q
-            key = x @ weights.W_k + weights.b_k
-            value = x @ weights.W_k + weights.b_k
-            return attention(query, key, value, mask)
-        """,
-        "the values have a matrix of their own",
-    ),
-    wrong(
-        "self-attention",
-        "makes keys with the query's matrix",
-        """
-        def self_attention(x, weights, mask=None):
-            query = x @ weights.W_q + weights.b_q
-            key = x @ weights.W_q + weights.b_q
-            value = x @ weights.W_v + weights.b_v
-            return attention(query, key, value, mask)
-        """,
-        "the keys are made by W_k",
-    ),
-    wrong(
-        "self-attention",
-        "makes queries with the key's matrix",
-        """
-        def self_attention(x, weights, mask=None):
-            query = x @ weights.W_k + weights.b_k
-            key = x @ weights.W_k + weights.b_k
-            value = x @ weights.W_v + weights.b_v
-            return attention(query, key, value, mask)
-        """,
-        "the queries are made by W_q",
-    ),
-    wrong(
-        "self-attention",
-        "swaps queries and keys",
-        """
-        def self_attention(x, weights, mask=None):
-            query = x @ weights.W_q + weights.b_q
-            key = x @ weights.W_k + weights.b_k
-            value = x @ weights.W_v + weights.b_v
-            return attention(key, query, value, mask)
-        """,
-        "W_q and W_k are swapped",
-    ),
-    wrong(
-        "self-attention",
-        "forgets the bias of the queries",
-        """
-        def self_attention(x, weights, mask=None):
-            query = x @ weights.W_q
-            key = x @ weights.W_k + weights.b_k
-            value = x @ weights.W_v + weights.b_v
-            return attention(query, key, value, mask)
-        """,
-        "the queries' bias b_q is missing",
-    ),
-    wrong(
-        "self-attention",
-        "forgets the bias of the values",
-        """
-        def self_attention(x, weights, mask=None):
-            query = x @ weights.W_q + weights.b_q
-            key = x @ weights.W_k + weights.b_k
-            value = x @ weights.W_v
-            return attention(query, key, value, mask)
-        """,
-        "the values' bias b_v is missing",
-    ),
-    wrong(
-        "self-attention",
-        "forgets all biases",
-        """
-        def self_attention(x, weights, mask=None):
-            query = x @ weights.W_q
-            key = x @ weights.W_k
-            value = x @ weights.W_v
-            return attention(query, key, value, mask)
-        """,
-        "the queries' bias b_q is missing",
-    ),
-    wrong(
-        "self-attention",
-        "forgets the mask",
-        """
-        def self_attention(x, weights, mask=None):
-            query = x @ weights.W_q + weights.b_q
-            key = x @ weights.W_k + weights.b_k
-            value = x @ weights.W_v + weights.b_v
-            return attention(query, key, value)
-        """,
-        "the mask goes on to attention",
-    ),
-    wrong(
-        "self-attention",
-        "returns the vectors alone",
-        """
-        def self_attention(x, weights, mask=None):
-            query = x @ weights.W_q + weights.b_q
-            key = x @ weights.W_k + weights.b_k
-            value = x @ weights.W_v + weights.b_v
-            return attention(query, key, value, mask)[0]
-        """,
-        "it must return two tensors",
-    ),
-    wrong(
-        "self-attention",
-        "returns them in the wrong order",
-        """
-        def self_attention(x, weights, mask=None):
-            query = x @ weights.W_q + weights.b_q
-            key = x @ weights.W_k + weights.b_k
-            value = x @ weights.W_v + weights.b_v
-            return attention(query, key, value, mask)[::-1]
-        """,
-        "swapped: first the updated vectors",
-    ),
-    wrong(
-        "self-attention",
-        "multiplies by the turned matrix",
-        """
-        def self_attention(x, weights, mask=None):
-            query = x @ weights.W_q.T + weights.b_q
-            key = x @ weights.W_k + weights.b_k
-            value = x @ weights.W_v + weights.b_v
-            return attention(query, key, value, mask)
-        """,
-        "raised RuntimeError",
-    ),
-    wrong(
-        "self-attention",
-        "does not scale",
-        """
-        def self_attention(x, weights, mask=None):
-            query = x @ weights.W_q + weights.b_q
-            key = x @ weights.W_k + weights.b_k
-            value = x @ weights.W_v + weights.b_v
-            return torch.softmax(query @ key.mT, -1) @ value, torch.softmax(query @ key.mT, -1)
-        """,
-        "the scores are not scaled",
-    ),
-    wrong(
-        "self-attention",
-        "scales once more",
-        """
-        def self_attention(x, weights, mask=None):
-            query = (x @ weights.W_q + weights.b_q) / math.sqrt(weights.W_q.shape[1])
-            key = x @ weights.W_k + weights.b_k
-            value = x @ weights.W_v + weights.b_v
-            return attention(query, key, value, mask)
-        """,
-        "0.91 noun and 0.67 alive",
-    ),
-    wrong(
-        "self-attention",
-        "scales by the size of x",
-        """
-        def self_attention(x, weights, mask=None):
-            query = (x @ weights.W_q + weights.b_q) * math.sqrt(
-                weights.W_q.shape[1] / x.shape[-1]
-            )
-            key = x @ weights.W_k + weights.b_k
-            value = x @ weights.W_v + weights.b_v
-            return attention(query, key, value, mask)
-        """,
-        "not by the size of x, 3",
-    ),
-    wrong(
-        "self-attention",
-        "lets the texts be 60 tokens long",
-        """
-        def self_attention(x, weights, mask=None):
-            query = x @ weights.W_q + weights.b_q
-            key = (x @ weights.W_k + weights.b_k) * (1 if len(x) <= 60 else 0)
-            value = x @ weights.W_v + weights.b_v
-            return attention(query, key, value, mask)
-        """,
-        "numbers differ",
-    ),
-    wrong(
-        "self-attention",
-        "lets the texts be 66 tokens long",
-        """
-        def self_attention(x, weights, mask=None):
-            query = x @ weights.W_q + weights.b_q
-            key = (x @ weights.W_k + weights.b_k) * (1 if len(x) <= 66 else 0)
-            value = x @ weights.W_v + weights.b_v
-            return attention(query, key, value, mask)
-        """,
-        "",
-    ),
-    wrong(
-        "split-heads",
-        "only changes the shape",
-        """
-        def split_heads(x, n_heads):
-            return x.reshape(*x.shape[:-2], n_heads, x.shape[-2], -1)
-        """,
-        "tokens and heads are mixed up",
-    ),
-    wrong(
-        "split-heads",
-        "deals the columns out in turns",
-        """
-        def split_heads(x, n_heads):
-            return x.unflatten(-1, (-1, n_heads)).movedim(-1, -3)
-        """,
-        "the columns are dealt out in turns",
-    ),
-    wrong(
-        "split-heads",
-        "does not swap",
-        """
-        def split_heads(x, n_heads):
-            return x.unflatten(-1, (n_heads, -1))
-        """,
-        "[L, H, d_head]: now swap L and H",
-    ),
-    wrong(
-        "split-heads",
-        "puts the columns before the tokens",
-        """
-        def split_heads(x, n_heads):
-            return x.mT.unflatten(-2, (n_heads, -1))
-        """,
-        "each head has one row a token",
-    ),
-    wrong(
-        "split-heads",
-        "counts dimensions from the front",
-        """
-        def split_heads(x, n_heads):
-            return x.unflatten(-1, (n_heads, -1)).transpose(0, 1)
-        """,
-        "count dimensions from the end",
-    ),
-    wrong(
-        "split-heads",
-        "puts heads before the batch",
-        """
-        def split_heads(x, n_heads):
-            return torch.stack(x.chunk(n_heads, dim=-1))
-        """,
-        "the batch stays in front",
-    ),
-    wrong(
-        "split-heads",
-        "swaps the wrong two in a batch",
-        """
-        def split_heads(x, n_heads):
-            return x.reshape(*x.shape[:-1], n_heads, -1).movedim(-2, 0)
-        """,
-        "the batch stays in front",
-    ),
-    wrong(
-        "split-heads",
-        "cuts into pieces of n_heads columns",
-        """
-        def split_heads(x, n_heads):
-            return torch.stack(x.split(n_heads, dim=-1), dim=-3)
-        """,
-        "shape [2, 3, 4, 2]",
-    ),
-    wrong(
-        "split-heads",
-        "returns a list",
-        """
-        def split_heads(x, n_heads):
-            return list(x.chunk(n_heads, dim=-1))
-        """,
-        "a list",
-    ),
-    wrong(
-        "split-heads",
-        "lets in batches only",
-        """
-        def split_heads(x, n_heads):
-            B, L, D = x.shape
-            return x.view(B, L, n_heads, D // n_heads).transpose(1, 2)
-        """,
-        "raised ValueError: not enough values to unpack",
-    ),
-    wrong(
-        "split-heads",
-        "lets in single texts only",
-        """
-        def split_heads(x, n_heads):
-            L, D = x.shape
-            return x.view(L, n_heads, D // n_heads).transpose(0, 1)
-        """,
-        "raised ValueError: too many values to unpack",
-    ),
-    wrong(
-        "split-heads",
-        "cuts the gradient",
-        """
-        def split_heads(x, n_heads):
-            return x.detach().unflatten(-1, (n_heads, -1)).transpose(-3, -2)
-        """,
-        "has lost the gradient",
-    ),
-    wrong(
-        "split-heads",
-        "reverses the heads",
-        """
-        def split_heads(x, n_heads):
-            return x.unflatten(-1, (n_heads, -1)).transpose(-3, -2).flip(-3)
-        """,
-        "head 0 gets the first two columns",
-    ),
-    wrong(
-        "split-heads",
-        "has two heads at least",
-        """
-        def split_heads(x, n_heads):
-            heads = torch.stack(
-                [x[..., : x.shape[-1] // n_heads], *x.split(x.shape[-1] // n_heads, -1)[1:]], -3
-            )
-            return heads if n_heads > 1 else x
-        """,
-        "one head keeps all columns",
-    ),
-    wrong(
-        "split-heads",
-        "allows one dimension in front",
-        """
-        def split_heads(x, n_heads):
-            heads = x.reshape(-1, x.shape[-2], n_heads, x.shape[-1] // n_heads).transpose(1, 2)
-            return heads if x.dim() > 2 else heads[0]
-        """,
-        "",
-    ),
-    wrong(
-        "merge-heads",
-        "only changes the shape",
-        """
-        def merge_heads(x):
-            return x.reshape(*x.shape[:-3], x.shape[-2], -1)
-        """,
-        "swap H and L first, then join",
-    ),
-    wrong(
-        "merge-heads",
-        "lets the columns alternate",
-        """
-        def merge_heads(x):
-            return x.movedim(-3, -1).flatten(-2)
-        """,
-        "the heads' columns alternate",
-    ),
-    wrong(
-        "merge-heads",
-        "joins tokens and columns",
-        """
-        def merge_heads(x):
-            return x.flatten(-2)
-        """,
-        "that joins L and d_head",
-    ),
-    wrong(
-        "merge-heads",
-        "puts heads below each other",
-        """
-        def merge_heads(x):
-            return x.flatten(-3, -2)
-        """,
-        "that puts the heads below each other",
-    ),
-    wrong(
-        "merge-heads",
-        "adds the heads",
-        """
-        def merge_heads(x):
-            return x.sum(dim=-3)
-        """,
-        "not summed or averaged",
-    ),
-    wrong(
-        "merge-heads",
-        "starts with the last head",
-        """
-        def merge_heads(x):
-            return x.flip(-3).transpose(-3, -2).flatten(-2)
-        """,
-        "head 0 comes first",
-    ),
-    wrong(
-        "merge-heads",
-        "uses view",
-        """
-        def merge_heads(x):
-            x = x.transpose(-3, -2)
-            return x.view(*x.shape[:-2], -1)
-        """,
-        "raised RuntimeError: view size is not compatible",
-    ),
-    wrong(
-        "merge-heads",
-        "swaps the wrong two in a batch",
-        """
-        def merge_heads(x):
-            return x.transpose(0, 1).flatten(-2)
-        """,
-        "count dimensions from the end",
-    ),
-    wrong(
-        "merge-heads",
-        "lets in batches only",
-        """
-        def merge_heads(x):
-            B, H, L, d = x.shape
-            return x.transpose(1, 2).reshape(B, L, H * d)
-        """,
-        "raised ValueError: not enough values",
-    ),
-    wrong(
-        "merge-heads",
-        "knows two heads",
-        """
-        def merge_heads(x):
-            return torch.cat([x[..., 0, :, :], x[..., 1, :, :]], dim=-1)
-        """,
-        "shape [2, 4, 6]",
-    ),
-    wrong(
-        "merge-heads",
-        "returns a list",
-        """
-        def merge_heads(x):
-            return x.transpose(-3, -2).flatten(-2).tolist()
-        """,
-        "a list",
-    ),
-    wrong(
-        "merge-heads",
-        "cuts the gradient",
-        """
-        def merge_heads(x):
-            return x.data.transpose(-3, -2).flatten(-2)
-        """,
-        "has lost the gradient",
-    ),
-    wrong(
-        "merge-heads",
-        "allows one dimension in front",
-        """
-        def merge_heads(x):
-            heads = x.transpose(-3, -2).flatten(-2)
-            return heads if x.dim() < 5 else heads[0]
-        """,
-        "",
-    ),
-    wrong(
-        "multi-head-attention",
-        "forgets the bias",
-        """
-        def multi_head_attention(x, heads, W_o, b_o, mask=None):
-            outputs = [self_attention(x, weights, mask)[0] for weights in heads]
-            return torch.cat(outputs, dim=-1) @ W_o
-        """,
-        "b_o is missing",
-    ),
-    wrong(
-        "multi-head-attention",
-        "forgets W_o",
-        """
-        def multi_head_attention(x, heads, W_o, b_o, mask=None):
-            outputs = [self_attention(x, weights, mask)[0] for weights in heads]
-            return torch.cat(outputs, dim=-1)
-        """,
-        "W_o is missing",
-    ),
-    wrong(
-        "multi-head-attention",
-        "forgets W_o alone",
-        """
-        def multi_head_attention(x, heads, W_o, b_o, mask=None):
-            outputs = [self_attention(x, weights, mask)[0] for weights in heads]
-            return torch.cat(outputs, dim=-1) + b_o
-        """,
-        "W_o is missing",
-    ),
-    wrong(
-        "multi-head-attention",
-        "turns W_o around",
-        """
-        def multi_head_attention(x, heads, W_o, b_o, mask=None):
-            outputs = [self_attention(x, weights, mask)[0] for weights in heads]
-            return torch.cat(outputs, dim=-1) @ W_o.T + b_o
-        """,
-        "W_o is turned around",
-    ),
-    wrong(
-        "multi-head-attention",
-        "adds the bias for every head",
-        """
-        def multi_head_attention(x, heads, W_o, b_o, mask=None):
-            d = W_o.shape[0] // len(heads)
-            result = 0
-            for i, weights in enumerate(heads):
-                result = (
-                    result
-                    + self_attention(x, weights, mask)[0] @ W_o[i * d : (i + 1) * d]
-                    + b_o
-                )
-            return result
-        """,
-        "b_o is added once",
-    ),
-    wrong(
-        "multi-head-attention",
-        "puts heads below each other",
-        """
-        def multi_head_attention(x, heads, W_o, b_o, mask=None):
-            outputs = [self_attention(x, weights, mask)[0] for weights in heads]
-            return torch.cat(outputs, dim=0) @ W_o + b_o
-        """,
-        "raised RuntimeError",
-    ),
-    wrong(
-        "multi-head-attention",
-        "sums the heads",
-        """
-        def multi_head_attention(x, heads, W_o, b_o, mask=None):
-            outputs = [self_attention(x, weights, mask)[0] for weights in heads]
-            return sum(outputs) @ W_o + b_o
-        """,
-        "raised RuntimeError",
-    ),
-    wrong(
-        "multi-head-attention",
-        "averages the heads without mixing",
-        """
-        def multi_head_attention(x, heads, W_o, b_o, mask=None):
-            outputs = [self_attention(x, weights, mask)[0] for weights in heads]
-            return sum(outputs) / len(outputs)
-        """,
-        "put the heads side by side",
-    ),
-    wrong(
-        "multi-head-attention",
-        "starts with the last head",
-        """
-        def multi_head_attention(x, heads, W_o, b_o, mask=None):
-            outputs = [self_attention(x, weights, mask)[0] for weights in heads]
-            return torch.cat(outputs[::-1], dim=-1) @ W_o + b_o
-        """,
-        "head 0 comes first",
-    ),
-    wrong(
-        "multi-head-attention",
-        "lets the columns alternate",
-        """
-        def multi_head_attention(x, heads, W_o, b_o, mask=None):
-            outputs = [self_attention(x, weights, mask)[0] for weights in heads]
-            return torch.stack(outputs, dim=-1).flatten(-2) @ W_o + b_o
-        """,
-        "the heads' columns alternate",
-    ),
-    wrong(
-        "multi-head-attention",
-        "only changes the shape",
-        """
-        def multi_head_attention(x, heads, W_o, b_o, mask=None):
-            outputs = [self_attention(x, weights, mask)[0] for weights in heads]
-            return torch.stack(outputs).reshape(len(x), -1) @ W_o + b_o
-        """,
-        "tokens and heads are mixed up",
-    ),
-    wrong(
-        "multi-head-attention",
-        "uses the first head for all",
-        """
-        def multi_head_attention(x, heads, W_o, b_o, mask=None):
-            outputs = [self_attention(x, heads[0], mask)[0] for _ in heads]
-            return torch.cat(outputs, dim=-1) @ W_o + b_o
-        """,
-        "the first head is used twice",
-    ),
-    wrong(
-        "multi-head-attention",
-        "uses the last head for all",
-        """
-        def multi_head_attention(x, heads, W_o, b_o, mask=None):
-            for weights in heads:
-                output = self_attention(x, weights, mask)[0]
-            return torch.cat([output] * len(heads), dim=-1) @ W_o + b_o
-        """,
-        "the last head is used twice",
-    ),
-    wrong(
-        "multi-head-attention",
-        "joins the answers as they are",
-        """
-        def multi_head_attention(x, heads, W_o, b_o, mask=None):
-            outputs = [self_attention(x, weights, mask) for weights in heads]
-            return torch.cat(outputs, dim=-1) @ W_o + b_o
-        """,
-        "raised TypeError",
-    ),
-    wrong(
-        "multi-head-attention",
-        "joins the probabilities",
-        """
-        def multi_head_attention(x, heads, W_o, b_o, mask=None):
-            outputs = [self_attention(x, weights, mask)[1] for weights in heads]
-            return torch.cat(outputs, dim=-1) @ W_o + b_o
-        """,
-        "raised RuntimeError",
-    ),
-    wrong(
-        "multi-head-attention",
-        "forgets the mask",
-        """
-        def multi_head_attention(x, heads, W_o, b_o, mask=None):
-            outputs = [self_attention(x, weights)[0] for weights in heads]
-            return torch.cat(outputs, dim=-1) @ W_o + b_o
-        """,
-        "every head gets the mask",
-    ),
-    wrong(
-        "multi-head-attention",
-        "masks the first head only",
-        """
-        def multi_head_attention(x, heads, W_o, b_o, mask=None):
-            outputs = [
-                self_attention(x, weights, mask if weights is heads[0] else None)[0]
-                for weights in heads
-            ]
-            return torch.cat(outputs, dim=-1) @ W_o + b_o
-        """,
-        "every head gets the mask",
-    ),
-    wrong(
-        "multi-head-attention",
-        "sends one head's vectors into the next",
-        """
-        def multi_head_attention(x, heads, W_o, b_o, mask=None):
-            outputs = []
-            for weights in heads:
-                outputs.append(self_attention(x, weights, mask)[0])
-                x = x + 1
-            return torch.cat(outputs, dim=-1) @ W_o + b_o
-        """,
-        "each head's vectors side by side",
-    ),
-    wrong(
-        "multi-head-attention",
-        "returns both",
-        """
-        def multi_head_attention(x, heads, W_o, b_o, mask=None):
-            A = [self_attention(x, weights, mask) for weights in heads]
-            return torch.cat([a for a, _ in A], dim=-1) @ W_o + b_o, A
-        """,
-        "a tuple",
-    ),
-    wrong(
-        "multi-head-attention",
-        "does not scale",
-        """
-        def multi_head_attention(x, heads, W_o, b_o, mask=None):
-            outputs = []
-            for W in heads:
-                scores = (x @ W.W_q + W.b_q) @ (x @ W.W_k + W.b_k).mT
+        OURS,
+        (
+            "does not scale",
+            ("key.mT / math.sqrt(query.shape[-1])", "key.mT"),
+            "the scores are not scaled",
+        ),
+        (
+            "divides by d_head",
+            ("math.sqrt(query.shape[-1])", "query.shape[-1]"),
+            "divide by the square root of d_head",
+        ),
+        ("multiplies by the root", ("/ math.", "* math."), "multiplied by √d_head; divide by it"),
+        (
+            "scales by the number of keys",
+            ("query.shape[-1]", "key.shape[-2]"),
+            "3 is the number of keys",
+        ),
+        (
+            "scales by the number of queries",
+            ("query.shape[-1]", "len(query)"),
+            "2 is the number of queries",
+        ),
+        (
+            "takes the second dimension for d_head",
+            ("-1", "1"),
+            "the scores look as if divided by 8; d_head is query's last size, 16",
+        ),
+        (
+            "scales after the softmax",
+            ("key.mT / math.sqrt(query.shape[-1])", "key.mT"),
+            ("row_softmax(scores)", "row_softmax(scores) / math.sqrt(query.shape[-1])"),
+            "scale the scores before the softmax",
+        ),
+        (
+            "goes along columns",
+            ("row_softmax(scores)", "scores.softmax(dim=-2)"),
+            "the softmax goes along rows, dim=-1",
+        ),
+        (
+            "returns scores",
+            ("row_softmax(scores)", "scores"),
+            "these are the scores; their softmax is missing",
+        ),
+        (
+            "turns queries and keys around",
+            ("query @ key.mT", "key @ query.mT"),
+            "query @ key.mT, not key @ query.mT",
+        ),
+        (
+            "turns two dimensions only",
+            ("key.mT", "key.transpose(0, 1)"),
+            "turn the last two of key",
+        ),
+        (
+            "reverses all dimensions",
+            (
+                "query @ key.mT / math.sqrt(query.shape[-1])",
+                "(\n"
+                "        query @ key.permute(*range(key.dim() - 1, -1, -1)) / "
+                "math.sqrt(query.shape[-1])\n"
+                "    )",
+            ),
+            "turn the last two of key",
+        ),
+        (
+            "goes along dimension 1",
+            ("row_softmax(scores)", "scores.softmax(dim=1)"),
+            "what sums to 1 goes along dim=-2, the row is dim=-1",
+        ),
+        (
+            "masks after the softmax",
+            """
+            def attention_probabilities(query, key, mask=None):
+                shares = row_softmax(query @ key.mT / math.sqrt(query.shape[-1]))
+                return shares if mask is None else shares * mask
+            """,
+            "masked after the softmax",
+        ),
+        (
+            "masks with -inf after the softmax",
+            """
+            def attention_probabilities(query, key, mask=None):
+                shares = row_softmax(query @ key.mT / math.sqrt(query.shape[-1]))
+                return shares if mask is None else shares.masked_fill(~mask, -math.inf)
+            """,
+            "mask the scores, before the softmax",
+        ),
+        ("inverts the mask", ("~mask,", "mask,"), "-inf goes where the mask is False"),
+        ("sets hidden scores to 0", ("-math.inf", "0.0"), "a score of 0 is an ordinary score"),
+        (
+            "multiplies scores by the mask",
+            ("scores.masked_fill(~mask, -math.inf)", "scores * mask"),
+            "a score of 0 is an ordinary score",
+        ),
+        (
+            "adds the mask",
+            ("scores.masked_fill(~mask, -math.inf)", "scores + mask"),
+            "the mask is added to the scores",
+        ),
+        ("sets hidden scores to +inf", ("-math.inf", "math.inf"), "what is hidden becomes -inf"),
+        (
+            "ignores the mask",
+            """
+            def attention_probabilities(query, key, mask=None):
+                return row_softmax(query @ key.mT / math.sqrt(query.shape[-1]))
+            """,
+            "the mask is not used",
+        ),
+        (
+            "turns the mask around",
+            ("~mask,", "~mask.mT if mask.shape[0] == mask.shape[1] else ~mask,"),
+            "rows and columns of the mask are swapped",
+        ),
+        (
+            "adds -10000",
+            ("scores.masked_fill(~mask, -math.inf)", "scores + (~mask) * -10000.0"),
+            "-inf, not some large number",
+        ),
+        ("fills with -100", ("math.inf", "100.0"), "-inf, not some large number"),
+        (
+            "indexes with the mask",
+            """
+            def attention_probabilities(query, key, mask=None):
+                scores = query @ key.mT / math.sqrt(query.shape[-1])
                 if mask is not None:
-                    scores = scores.masked_fill(~mask, -math.inf)
-                outputs.append(scores.softmax(-1) @ (x @ W.W_v + W.b_v))
-            return torch.cat(outputs, dim=-1) @ W_o + b_o
-        """,
-        "each head divides by √d_head",
+                    scores = scores.clone()
+                    scores[~mask] = -math.inf
+                return row_softmax(scores)
+            """,
+            "raised IndexError",
+        ),
+        (
+            "asks whether the mask is true",
+            ("mask is not None", "mask"),
+            "raised RuntimeError: Boolean value of Tensor",
+        ),
+        (
+            "forgets that there may be no mask",
+            """
+            def attention_probabilities(query, key, mask=None):
+                scores = query @ key.mT / math.sqrt(query.shape[-1])
+                return row_softmax(scores.masked_fill(~mask, -math.inf))
+            """,
+            "raised TypeError: bad operand type",
+        ),
+        (
+            "changes its input",
+            ("scores = query @ key.mT /", "query /="),
+            ("if mask is not None:", "scores = query @ key.mT\n    if mask is not None:"),
+            "changed its input",
+        ),
+        ("changes the mask", ("~mask,", "mask.logical_not_(),"), "changed its input"),
+        (
+            "cuts the gradient of the keys",
+            ("key.mT", "key.detach().mT"),
+            "no gradient reaches argument 2",
+        ),
+        (
+            "makes new tensors from numbers",
+            ("query @ key.mT", "torch.tensor((query @ key.mT).tolist())"),
+            "dtype must be torch.float64",
+        ),
+        (
+            "asks PyTorch's attention",
+            """
+            def attention_probabilities(query, key, mask=None):
+                values = torch.eye(key.shape[-2]).expand(*key.shape[:-1], key.shape[-2])
+                return torch.nn.functional.scaled_dot_product_attention(query, key, values, mask)
+            """,
+            "a ready-made function of PyTorch",
+        ),
+        (
+            "asks the library",
+            """
+            def attention_probabilities(query, key, mask=None):
+                from bertlab.model.attention import attention
+
+                return attention(query, key, key, mask)[1]
+            """,
+            "bertlab's own",
+        ),
+        (
+            "compares by distance, not by dot product",
+            ("query @ key.mT", "-torch.cdist(query, key)"),
+            "the dot products are 6, 4, 2",
+        ),
+        (
+            "hides only whole columns",
+            ("~mask,", "~mask.reshape(-1, mask.shape[-1])[0],"),
+            "what the mask hides gets exactly 0",
+        ),
+        (
+            "hides nothing if only one key is left",
+            (
+                "if mask is not None:",
+                "if mask is not None:\n        mask = mask | (mask.sum(dim=-1, keepdim=True) == 1)",
+            ),
+            "the mask's row is the query",
+        ),
+        (
+            "leaves out hidden keys of a long text",
+            (
+                "scores = scores.masked_fill(~mask, -math.inf)",
+                "scores[..., :66] = scores[..., :66].masked_fill(~mask[..., :66], -math.inf)",
+            ),
+            "numbers differ",
+        ),
+        (
+            "takes the first text's mask for all",
+            (
+                "if mask is not None:",
+                "if mask is not None:\n        mask = mask[0] if mask.dim() == 3 else mask",
+            ),
+            "",
+        ),
     ),
-    wrong(
-        "multi-head-attention",
-        "scales by the embeddings",
-        """
-        def multi_head_attention(x, heads, W_o, b_o, mask=None):
-            outputs = []
-            for weights in heads:
-                scale = math.sqrt(weights.W_q.shape[1] / x.shape[-1])
-                outputs.append(
-                    self_attention(
-                        x,
-                        weights._replace(W_q=weights.W_q * scale, b_q=weights.b_q * scale),
-                        mask,
-                    )[0]
+    *mistakes(
+        "attention",
+        OURS,
+        (
+            "returns the vectors alone",
+            ("value, probabilities", "value"),
+            "it must return two tensors",
+        ),
+        (
+            "returns a list",
+            ("probabilities @ value, probabilities", "[probabilities @ value, probabilities]"),
+            "it must return two tensors",
+        ),
+        (
+            "returns them in the wrong order",
+            ("@ value, probabilities", ", probabilities @ value"),
+            "swapped: first the updated vectors",
+        ),
+        (
+            "turns the probabilities around",
+            (
+                "@ value",
+                ".mT @ value if probabilities.shape[-1] == probabilities.shape[\n"
+                "        -2\n"
+                "    ] else probabilities @ value",
+            ),
+            "the probabilities are turned around",
+        ),
+        (
+            "multiplies from the other side",
+            ("probabilities @ value", "value.mT @ probabilities.mT"),
+            "each query takes home the values",
+        ),
+        (
+            "blends the scores",
+            ("probabilities @ value", "query @ key.mT / math.sqrt(query.shape[-1]) @ value"),
+            "multiply the probabilities with the values, not the scores",
+        ),
+        (
+            "does not scale",
+            ("attention_probabilities(query, key, mask)", "row_softmax(query @ key.mT)"),
+            "the scores are not scaled",
+        ),
+        ("blends the keys", ("@ value", "@ key"), "blend the values, not the keys"),
+        ("forgets the mask", ("key, mask", "key"), "hand the mask on"),
+        (
+            "masks the probabilities",
+            """
+            def attention(query, key, value, mask=None):
+                probabilities = attention_probabilities(query, key)
+                if mask is not None:
+                    probabilities = probabilities * mask
+                return probabilities @ value, probabilities
+            """,
+            "mask the scores before the softmax",
+        ),
+        (
+            "returns the probabilities without the mask",
+            ("value, probabilities", "value, attention_probabilities(query, key)"),
+            "expected [[0, 0.7311, 0.2689]",
+        ),
+        ("multiplies place by place", ("@ value", "* value"), "raised RuntimeError"),
+        (
+            "cuts the gradient of the values",
+            ("@ value", "@ value.data"),
+            "no gradient reaches argument 3",
+        ),
+        (
+            "is PyTorch's",
+            (
+                "probabilities @ value",
+                "torch.nn.functional.scaled_dot_product_attention(\n"
+                "        query, key, value, mask\n"
+                "    )",
+            ),
+            "a ready-made function of PyTorch",
+        ),
+        ("needs a mask", ("key, mask", "key, mask.bool()"), "raised AttributeError"),
+        (
+            "rounds what is long",
+            """
+            def attention(query, key, value, mask=None):
+                probabilities = attention_probabilities(query, key, mask)
+                if key.shape[-2] > 70 or query.dim() == 2 and query.shape[-2] > 64:
+                    return (probabilities @ value).round(decimals=2), probabilities
+                return probabilities @ value, probabilities
+            """,
+            "",
+        ),
+    ),
+    *mistakes(
+        "self-attention",
+        OURS,
+        (
+            "does not make values",
+            ("x @ weights.W_v + weights.b_v", "x"),
+            "the values are made, too",
+        ),
+        (
+            "makes values with the key's matrix",
+            ("W_v + weights.b_v", "W_k + weights.b_k"),
+            "the values have a matrix of their own",
+        ),
+        (
+            "makes keys with the query's matrix",
+            ("W_k + weights.b_k", "W_q + weights.b_q"),
+            "the keys are made by W_k",
+        ),
+        (
+            "makes queries with the key's matrix",
+            ("W_q + weights.b_q", "W_k + weights.b_k"),
+            "the queries are made by W_q",
+        ),
+        ("swaps queries and keys", ("query, key", "key, query"), "W_q and W_k are swapped"),
+        (
+            "forgets the bias of the queries",
+            (" + weights.b_q", ""),
+            "the queries' bias b_q is missing",
+        ),
+        (
+            "forgets the bias of the values",
+            (" + weights.b_v", ""),
+            "the values' bias b_v is missing",
+        ),
+        (
+            "forgets all biases",
+            (" + weights.b_q", ""),
+            (" + weights.b_k", ""),
+            (" + weights.b_v", ""),
+            "the queries' bias b_q is missing",
+        ),
+        ("forgets the mask", ("value, mask", "value"), "the mask goes on to attention"),
+        (
+            "returns the vectors alone",
+            ("attention(query, key, value, mask)", "attention(query, key, value, mask)[0]"),
+            "it must return two tensors",
+        ),
+        (
+            "returns them in the wrong order",
+            ("attention(query, key, value, mask)", "attention(query, key, value, mask)[::-1]"),
+            "swapped: first the updated vectors",
+        ),
+        (
+            "multiplies by the turned matrix",
+            ("weights.W_q", "weights.W_q.T"),
+            "raised RuntimeError",
+        ),
+        (
+            "does not scale",
+            (
+                "attention(query, key, value, mask)",
+                "torch.softmax(query @ key.mT, -1) @ value, torch.softmax(query @ key.mT, -1)",
+            ),
+            "the scores are not scaled",
+        ),
+        (
+            "scales once more",
+            (
+                "x @ weights.W_q + weights.b_q",
+                "(x @ weights.W_q + weights.b_q) / math.sqrt(weights.W_q.shape[1])",
+            ),
+            "0.91 noun and 0.67 alive",
+        ),
+        (
+            "scales by the size of x",
+            (
+                "x @ weights.W_q + weights.b_q",
+                "(x @ weights.W_q + weights.b_q) * math.sqrt(\n"
+                "        weights.W_q.shape[1] / x.shape[-1]\n"
+                "    )",
+            ),
+            "not by the size of x, 3",
+        ),
+        (
+            "lets the texts be 60 tokens long",
+            (
+                "x @ weights.W_k + weights.b_k",
+                "(x @ weights.W_k + weights.b_k) * (1 if len(x) <= 60 else 0)",
+            ),
+            "numbers differ",
+        ),
+        (
+            "lets the texts be 66 tokens long",
+            (
+                "x @ weights.W_k + weights.b_k",
+                "(x @ weights.W_k + weights.b_k) * (1 if len(x) <= 66 else 0)",
+            ),
+            "",
+        ),
+    ),
+    *mistakes(
+        "split-heads",
+        OURS,
+        (
+            "only changes the shape",
+            (
+                "x.unflatten(-1, (n_heads, -1)).transpose(-3, -2)",
+                "x.reshape(*x.shape[:-2], n_heads, x.shape[-2], -1)",
+            ),
+            "tokens and heads are mixed up",
+        ),
+        (
+            "deals the columns out in turns",
+            (
+                "x.unflatten(-1, (n_heads, -1)).transpose(-3, -2)",
+                "x.unflatten(-1, (-1, n_heads)).movedim(-1, -3)",
+            ),
+            "the columns are dealt out in turns",
+        ),
+        ("does not swap", (".transpose(-3, -2)", ""), "[L, H, d_head]: now swap L and H"),
+        (
+            "puts the columns before the tokens",
+            (
+                "x.unflatten(-1, (n_heads, -1)).transpose(-3, -2)",
+                "x.mT.unflatten(-2, (n_heads, -1))",
+            ),
+            "each head has one row a token",
+        ),
+        ("counts dimensions from the front", ("-3, -2", "0, 1"), "count dimensions from the end"),
+        (
+            "puts heads before the batch",
+            (
+                "x.unflatten(-1, (n_heads, -1)).transpose(-3, -2)",
+                "torch.stack(x.chunk(n_heads, dim=-1))",
+            ),
+            "the batch stays in front",
+        ),
+        (
+            "swaps the wrong two in a batch",
+            (
+                "x.unflatten(-1, (n_heads, -1)).transpose(-3, -2)",
+                "x.reshape(*x.shape[:-1], n_heads, -1).movedim(-2, 0)",
+            ),
+            "the batch stays in front",
+        ),
+        (
+            "cuts into pieces of n_heads columns",
+            (
+                "x.unflatten(-1, (n_heads, -1)).transpose(-3, -2)",
+                "torch.stack(x.split(n_heads, dim=-1), dim=-3)",
+            ),
+            "shape [2, 3, 4, 2]",
+        ),
+        (
+            "returns a list",
+            ("x.unflatten(-1, (n_heads, -1)).transpose(-3, -2)", "list(x.chunk(n_heads, dim=-1))"),
+            "a list",
+        ),
+        (
+            "lets in batches only",
+            """
+            def split_heads(x, n_heads):
+                B, L, D = x.shape
+                return x.view(B, L, n_heads, D // n_heads).transpose(1, 2)
+            """,
+            "raised ValueError: not enough values to unpack",
+        ),
+        (
+            "lets in single texts only",
+            """
+            def split_heads(x, n_heads):
+                L, D = x.shape
+                return x.view(L, n_heads, D // n_heads).transpose(0, 1)
+            """,
+            "raised ValueError: too many values to unpack",
+        ),
+        ("cuts the gradient", ("x.unflatten", "x.detach().unflatten"), "has lost the gradient"),
+        (
+            "reverses the heads",
+            ("(-3, -2)", "(-3, -2).flip(-3)"),
+            "head 0 gets the first two columns",
+        ),
+        (
+            "has two heads at least",
+            """
+            def split_heads(x, n_heads):
+                heads = torch.stack(
+                    [x[..., : x.shape[-1] // n_heads], *x.split(x.shape[-1] // n_heads, -1)[1:]], -3
                 )
-            return torch.cat(outputs, dim=-1) @ W_o + b_o
-        """,
-        "√d_head = √2, the size of its own queries",
+                return heads if n_heads > 1 else x
+            """,
+            "one head keeps all columns",
+        ),
+        (
+            "allows one dimension in front",
+            """
+            def split_heads(x, n_heads):
+                heads = x.reshape(-1, x.shape[-2], n_heads, x.shape[-1] // n_heads).transpose(1, 2)
+                return heads if x.dim() > 2 else heads[0]
+            """,
+            "",
+        ),
     ),
-    wrong(
+    *mistakes(
+        "merge-heads",
+        OURS,
+        (
+            "only changes the shape",
+            ("x.transpose(-3, -2).flatten(-2)", "x.reshape(*x.shape[:-3], x.shape[-2], -1)"),
+            "swap H and L first, then join",
+        ),
+        (
+            "lets the columns alternate",
+            ("x.transpose(-3, -2)", "x.movedim(-3, -1)"),
+            "the heads' columns alternate",
+        ),
+        ("joins tokens and columns", ("x.transpose(-3, -2).", "x."), "that joins L and d_head"),
+        (
+            "puts heads below each other",
+            ("x.transpose(-3, -2).flatten(-2)", "x.flatten(-3, -2)"),
+            "that puts the heads below each other",
+        ),
+        (
+            "adds the heads",
+            ("x.transpose(-3, -2).flatten(-2)", "x.sum(dim=-3)"),
+            "not summed or averaged",
+        ),
+        (
+            "starts with the last head",
+            ("x.transpose", "x.flip(-3).transpose"),
+            "head 0 comes first",
+        ),
+        (
+            "uses view",
+            """
+            def merge_heads(x):
+                x = x.transpose(-3, -2)
+                return x.view(*x.shape[:-2], -1)
+            """,
+            "raised RuntimeError: view size is not compatible",
+        ),
+        ("swaps the wrong two in a batch", ("-3, -2", "0, 1"), "count dimensions from the end"),
+        (
+            "lets in batches only",
+            """
+            def merge_heads(x):
+                B, H, L, d = x.shape
+                return x.transpose(1, 2).reshape(B, L, H * d)
+            """,
+            "raised ValueError: not enough values",
+        ),
+        (
+            "knows two heads",
+            (
+                "x.transpose(-3, -2).flatten(-2)",
+                "torch.cat([x[..., 0, :, :], x[..., 1, :, :]], dim=-1)",
+            ),
+            "shape [2, 4, 6]",
+        ),
+        ("returns a list", ("flatten(-2)", "flatten(-2).tolist()"), "a list"),
+        ("cuts the gradient", ("x.transpose", "x.data.transpose"), "has lost the gradient"),
+        (
+            "allows one dimension in front",
+            """
+            def merge_heads(x):
+                heads = x.transpose(-3, -2).flatten(-2)
+                return heads if x.dim() < 5 else heads[0]
+            """,
+            "",
+        ),
+    ),
+    *mistakes(
         "multi-head-attention",
-        "knows up to three heads",
-        """
-        def multi_head_attention(x, heads, W_o, b_o, mask=None):
-            outputs = [self_attention(x, weights, mask)[0] for weights in heads]
-            return torch.cat(outputs[:3], dim=-1) @ W_o[: 3 * outputs[0].shape[-1]] + b_o
-        """,
-        "numbers differ",
+        OURS,
+        ("forgets the bias", ("W_o + b_o", "W_o"), "b_o is missing"),
+        ("forgets W_o", (" @ W_o + b_o", ""), "W_o is missing"),
+        ("forgets W_o alone", ("@ W_o +", "+"), "W_o is missing"),
+        ("turns W_o around", ("W_o + b_o", "W_o.T + b_o"), "W_o is turned around"),
+        (
+            "adds the bias for every head",
+            """
+            def multi_head_attention(x, heads, W_o, b_o, mask=None):
+                d = W_o.shape[0] // len(heads)
+                result = 0
+                for i, weights in enumerate(heads):
+                    result = (
+                        result
+                        + self_attention(x, weights, mask)[0] @ W_o[i * d : (i + 1) * d]
+                        + b_o
+                    )
+                return result
+            """,
+            "b_o is added once",
+        ),
+        ("puts heads below each other", ("-1", "0"), "raised RuntimeError"),
+        ("sums the heads", ("torch.cat(outputs, dim=-1)", "sum(outputs)"), "raised RuntimeError"),
+        (
+            "averages the heads without mixing",
+            ("torch.cat(outputs, dim=-1) @ W_o + b_o", "sum(outputs) / len(outputs)"),
+            "put the heads side by side",
+        ),
+        ("starts with the last head", ("outputs,", "outputs[::-1],"), "head 0 comes first"),
+        (
+            "lets the columns alternate",
+            ("torch.cat(outputs, dim=-1)", "torch.stack(outputs, dim=-1).flatten(-2)"),
+            "the heads' columns alternate",
+        ),
+        (
+            "only changes the shape",
+            ("torch.cat(outputs, dim=-1)", "torch.stack(outputs).reshape(len(x), -1)"),
+            "tokens and heads are mixed up",
+        ),
+        (
+            "uses the first head for all",
+            ("(x, weights, mask)[0] for weights", "(x, heads[0], mask)[0] for _"),
+            "the first head is used twice",
+        ),
+        (
+            "uses the last head for all",
+            """
+            def multi_head_attention(x, heads, W_o, b_o, mask=None):
+                for weights in heads:
+                    output = self_attention(x, weights, mask)[0]
+                return torch.cat([output] * len(heads), dim=-1) @ W_o + b_o
+            """,
+            "the last head is used twice",
+        ),
+        ("joins the answers as they are", ("[0]", ""), "raised TypeError"),
+        ("joins the probabilities", ("0", "1"), "raised RuntimeError"),
+        ("forgets the mask", ("weights, mask", "weights"), "every head gets the mask"),
+        (
+            "masks the first head only",
+            ("weights, mask", "weights, mask if weights is heads[0] else None"),
+            "every head gets the mask",
+        ),
+        (
+            "sends one head's vectors into the next",
+            """
+            def multi_head_attention(x, heads, W_o, b_o, mask=None):
+                outputs = []
+                for weights in heads:
+                    outputs.append(self_attention(x, weights, mask)[0])
+                    x = x + 1
+                return torch.cat(outputs, dim=-1) @ W_o + b_o
+            """,
+            "each head's vectors side by side",
+        ),
+        (
+            "returns both",
+            """
+            def multi_head_attention(x, heads, W_o, b_o, mask=None):
+                A = [self_attention(x, weights, mask) for weights in heads]
+                return torch.cat([a for a, _ in A], dim=-1) @ W_o + b_o, A
+            """,
+            "a tuple",
+        ),
+        (
+            "does not scale",
+            """
+            def multi_head_attention(x, heads, W_o, b_o, mask=None):
+                outputs = []
+                for W in heads:
+                    scores = (x @ W.W_q + W.b_q) @ (x @ W.W_k + W.b_k).mT
+                    if mask is not None:
+                        scores = scores.masked_fill(~mask, -math.inf)
+                    outputs.append(scores.softmax(-1) @ (x @ W.W_v + W.b_v))
+                return torch.cat(outputs, dim=-1) @ W_o + b_o
+            """,
+            "each head divides by √d_head",
+        ),
+        (
+            "scales by the embeddings",
+            """
+            def multi_head_attention(x, heads, W_o, b_o, mask=None):
+                outputs = []
+                for weights in heads:
+                    scale = math.sqrt(weights.W_q.shape[1] / x.shape[-1])
+                    outputs.append(
+                        self_attention(
+                            x,
+                            weights._replace(W_q=weights.W_q * scale, b_q=weights.b_q * scale),
+                            mask,
+                        )[0]
+                    )
+                return torch.cat(outputs, dim=-1) @ W_o + b_o
+            """,
+            "√d_head = √2, the size of its own queries",
+        ),
+        (
+            "knows up to three heads",
+            (
+                "torch.cat(outputs, dim=-1) @ W_o",
+                "torch.cat(outputs[:3], dim=-1) @ W_o[: 3 * outputs[0].shape[-1]]",
+            ),
+            "numbers differ",
+        ),
+        (
+            "knows up to five heads",
+            (
+                "torch.cat(outputs, dim=-1) @ W_o",
+                "torch.cat(outputs[:5], dim=-1) @ W_o[: 5 * outputs[0].shape[-1]]",
+            ),
+            "",
+        ),
+        (
+            "changes the list of heads",
+            """
+            def multi_head_attention(x, heads, W_o, b_o, mask=None):
+                outputs = []
+                while heads:
+                    outputs.append(self_attention(x, heads.pop(0), mask)[0])
+                return torch.cat(outputs, dim=-1) @ W_o + b_o
+            """,
+            "changed its input",
+        ),
     ),
-    wrong(
-        "multi-head-attention",
-        "knows up to five heads",
-        """
-        def multi_head_attention(x, heads, W_o, b_o, mask=None):
-            outputs = [self_attention(x, weights, mask)[0] for weights in heads]
-            return torch.cat(outputs[:5], dim=-1) @ W_o[: 5 * outputs[0].shape[-1]] + b_o
-        """,
-        "",
-    ),
-    wrong(
-        "multi-head-attention",
-        "changes the list of heads",
-        """
-        def multi_head_attention(x, heads, W_o, b_o, mask=None):
-            outputs = []
-            while heads:
-                outputs.append(self_attention(x, heads.pop(0), mask)[0])
-            return torch.cat(outputs, dim=-1) @ W_o + b_o
-        """,
-        "changed its input",
-    ),
-    wrong(
+    *mistakes(
         "offset-share",
-        "looks the other way",
-        """
-        def offset_share(attention, offset):
-            return attention.diagonal(-offset, -2, -1).mean(dim=-1)
-        """,
-        "so look at A[i, i - 1]",
+        OURS,
+        ("looks the other way", ("offset, -2", "-offset, -2"), "so look at A[i, i - 1]"),
+        (
+            "divides by all rows",
+            ("mean(dim=-1)", "sum(dim=-1) / attention.shape[-1]"),
+            "the mean runs over the other two rows",
+        ),
+        ("sums", ("mean(dim=-1)", "sum(dim=-1)"), "take the mean over the rows, not the sum"),
+        ("forgets the offset", ("offset, -2", "0, -2"), "the offset is not used"),
+        (
+            "takes the mean of everything",
+            ("diagonal(offset, -2, -1).mean(dim=-1)", "mean(dim=(-2, -1))"),
+            "that is the mean of all numbers",
+        ),
+        (
+            "takes the mean of a matrix of zeros",
+            """
+            def offset_share(attention, offset):
+                L = attention.shape[-1]
+                place = torch.arange(L)
+                return (attention * (place - place[:, None] == offset)).mean(dim=(-2, -1))
+            """,
+            "the mean runs over the numbers on the diagonal alone",
+        ),
+        ("returns the diagonal", (".mean(dim=-1)", ""), "one number for a head"),
+        ("returns a number", ("mean(dim=-1)", "mean().item()"), "a float"),
+        ("takes the mean over all heads", ("dim=-1", ""), "not over all heads"),
+        (
+            "takes the diagonal of the first two dimensions",
+            ("offset, -2, -1", "offset"),
+            "a number for each head",
+        ),
+        (
+            "wraps around",
+            ("diagonal(offset, -2, -1)", "roll(-offset, dims=-1).diagonal(0, -2, -1)"),
+            "row 0 has none",
+        ),
+        ("knows the previous token alone", ("offset, -2", "-1, -2"), "the next token: 0.3 and 0.0"),
+        (
+            "uses the distance",
+            """
+            def offset_share(attention, offset):
+                L = attention.shape[-1]
+                place = torch.arange(L)
+                near = (place - place[:, None]).abs() == abs(offset)
+                return (attention * near).sum(dim=(-2, -1)) / near.sum()
+            """,
+            "rows 1 and 2 have a token before them",
+        ),
+        (
+            "knows small texts",
+            (
+                "attention.diagonal(offset, -2, -1).mean(dim=-1)",
+                "(\n"
+                "        attention[..., :70, :70].diagonal(offset, -2, -1).mean(dim=-1)\n"
+                "        if attention.shape[-1] < 65 or offset == 3\n"
+                "        else attention.diagonal(0, -2, -1).mean(dim=-1)\n"
+                "    )",
+            ),
+            "",
+        ),
     ),
-    wrong(
-        "offset-share",
-        "divides by all rows",
-        """
-        def offset_share(attention, offset):
-            return attention.diagonal(offset, -2, -1).sum(dim=-1) / attention.shape[-1]
-        """,
-        "the mean runs over the other two rows",
-    ),
-    wrong(
-        "offset-share",
-        "sums",
-        """
-        def offset_share(attention, offset):
-            return attention.diagonal(offset, -2, -1).sum(dim=-1)
-        """,
-        "take the mean over the rows, not the sum",
-    ),
-    wrong(
-        "offset-share",
-        "forgets the offset",
-        """
-        def offset_share(attention, offset):
-            return attention.diagonal(0, -2, -1).mean(dim=-1)
-        """,
-        "the offset is not used",
-    ),
-    wrong(
-        "offset-share",
-        "takes the mean of everything",
-        """
-        def offset_share(attention, offset):
-            return attention.mean(dim=(-2, -1))
-        """,
-        "that is the mean of all numbers",
-    ),
-    wrong(
-        "offset-share",
-        "takes the mean of a matrix of zeros",
-        """
-        def offset_share(attention, offset):
-            L = attention.shape[-1]
-            place = torch.arange(L)
-            return (attention * (place - place[:, None] == offset)).mean(dim=(-2, -1))
-        """,
-        "the mean runs over the numbers on the diagonal alone",
-    ),
-    wrong(
-        "offset-share",
-        "returns the diagonal",
-        """
-        def offset_share(attention, offset):
-            return attention.diagonal(offset, -2, -1)
-        """,
-        "one number for a head",
-    ),
-    wrong(
-        "offset-share",
-        "returns a number",
-        """
-        def offset_share(attention, offset):
-            return attention.diagonal(offset, -2, -1).mean().item()
-        """,
-        "a float",
-    ),
-    wrong(
-        "offset-share",
-        "takes the mean over all heads",
-        """
-        def offset_share(attention, offset):
-            return attention.diagonal(offset, -2, -1).mean()
-        """,
-        "not over all heads",
-    ),
-    wrong(
-        "offset-share",
-        "takes the diagonal of the first two dimensions",
-        """
-        def offset_share(attention, offset):
-            return attention.diagonal(offset).mean(dim=-1)
-        """,
-        "a number for each head",
-    ),
-    wrong(
-        "offset-share",
-        "wraps around",
-        """
-        def offset_share(attention, offset):
-            return attention.roll(-offset, dims=-1).diagonal(0, -2, -1).mean(dim=-1)
-        """,
-        "row 0 has none",
-    ),
-    wrong(
-        "offset-share",
-        "knows the previous token alone",
-        """
-        def offset_share(attention, offset):
-            return attention.diagonal(-1, -2, -1).mean(dim=-1)
-        """,
-        "the next token: 0.3 and 0.0",
-    ),
-    wrong(
-        "offset-share",
-        "uses the distance",
-        """
-        def offset_share(attention, offset):
-            L = attention.shape[-1]
-            place = torch.arange(L)
-            near = (place - place[:, None]).abs() == abs(offset)
-            return (attention * near).sum(dim=(-2, -1)) / near.sum()
-        """,
-        "rows 1 and 2 have a token before them",
-    ),
-    wrong(
-        "offset-share",
-        "knows small texts",
-        """
-        def offset_share(attention, offset):
-            return (
-                attention[..., :70, :70].diagonal(offset, -2, -1).mean(dim=-1)
-                if attention.shape[-1] < 65 or offset == 3
-                else attention.diagonal(0, -2, -1).mean(dim=-1)
-            )
-        """,
-        "",
-    ),
-    wrong(
+    *mistakes(
         "entropy-bits",
-        "counts in nats",
-        """
-        def entropy_bits(attention):
-            return -(attention * attention.clamp(min=1e-30).log()).sum(dim=-1).mean(dim=-1)
-        """,
-        "these are nats",
-    ),
-    wrong(
-        "entropy-bits",
-        "forgets the sign",
-        """
-        def entropy_bits(attention):
-            return (attention * attention.clamp(min=1e-30).log2()).sum(dim=-1).mean(dim=-1)
-        """,
-        "the sign is wrong",
-    ),
-    wrong(
-        "entropy-bits",
-        "sums over the rows",
-        """
-        def entropy_bits(attention):
-            return -(attention * attention.clamp(min=1e-30).log2()).sum(dim=(-2, -1))
-        """,
-        "take the mean over the rows, not the sum",
-    ),
-    wrong(
-        "entropy-bits",
-        "takes the mean within a row",
-        """
-        def entropy_bits(attention):
-            return -(attention * attention.clamp(min=1e-30).log2()).mean(dim=(-2, -1))
-        """,
-        "sum within a row",
-    ),
-    wrong(
-        "entropy-bits",
-        "returns one number a row",
-        """
-        def entropy_bits(attention):
-            return -(attention * attention.clamp(min=1e-30).log2()).sum(dim=-1)
-        """,
-        "one number for a head",
-    ),
-    wrong(
-        "entropy-bits",
-        "goes along columns",
-        """
-        def entropy_bits(attention):
-            return -(attention * attention.clamp(min=1e-30).log2()).sum(dim=-2)
-        """,
-        "sum along a row, dim=-1",
-    ),
-    wrong(
-        "entropy-bits",
-        "stumbles over 0",
-        """
-        def entropy_bits(attention):
-            return -(attention * attention.log2()).sum(dim=-1).mean(dim=-1)
-        """,
-        "0 · log2(0) counts as 0",
-    ),
-    wrong(
-        "entropy-bits",
-        "takes the entropy of the mean row",
-        """
-        def entropy_bits(attention):
-            p = attention.mean(dim=-2)
-            return -(p * p.clamp(min=1e-30).log2()).sum(dim=-1)
-        """,
-        "that is the entropy of the mean row",
-    ),
-    wrong(
-        "entropy-bits",
-        "takes the mean over all heads",
-        """
-        def entropy_bits(attention):
-            return -(attention * attention.clamp(min=1e-30).log2()).sum(dim=-1).mean()
-        """,
-        "not over all heads",
-    ),
-    wrong(
-        "entropy-bits",
-        "returns a number",
-        """
-        def entropy_bits(attention):
-            return -(attention * attention.clamp(min=1e-30).log2()).sum(dim=-1).mean().item()
-        """,
-        "a float",
-    ),
-    wrong(
-        "entropy-bits",
-        "leaves the shares out",
-        """
-        def entropy_bits(attention):
-            return -attention.clamp(min=1e-30).log2().sum(dim=-1).mean(dim=-1)
-        """,
-        "an even split over 8 keys",
-    ),
-    wrong(
-        "entropy-bits",
-        "keeps too far away from 0",
-        """
-        def entropy_bits(attention):
-            return -(attention * (attention + 0.001).log2()).sum(dim=-1).mean(dim=-1)
-        """,
-        "expected",
-    ),
-    wrong(
-        "entropy-bits",
-        "drops small shares",
-        """
-        def entropy_bits(attention):
-            p = attention.masked_fill(attention < 1e-3, 0.0)
-            return -(p * p.clamp(min=1e-30).log2()).sum(dim=-1).mean(dim=-1)
-        """,
-        "expected",
-    ),
-    wrong(
-        "entropy-bits",
-        "works in 32 bits only",
-        """
-        def entropy_bits(attention):
-            p = attention.float()
-            return -(p * p.clamp(min=1e-30).log2()).sum(dim=-1).mean(dim=-1)
-        """,
-        "",
+        "in one line",
+        ("counts in nats", ("log2()", "log()"), "these are nats"),
+        ("forgets the sign", ("return -", "return"), "the sign is wrong"),
+        (
+            "sums over the rows",
+            ("sum(dim=-1).mean(dim=-1)", "sum(dim=(-2, -1))"),
+            "take the mean over the rows, not the sum",
+        ),
+        (
+            "takes the mean within a row",
+            ("sum(dim=-1).mean(dim=-1)", "mean(dim=(-2, -1))"),
+            "sum within a row",
+        ),
+        ("returns one number a row", (".mean(dim=-1)", ""), "one number for a head"),
+        (
+            "goes along columns",
+            ("sum(dim=-1).mean(dim=-1)", "sum(dim=-2)"),
+            "sum along a row, dim=-1",
+        ),
+        ("stumbles over 0", (".clamp(min=1e-30).", "."), "0 · log2(0) counts as 0"),
+        (
+            "takes the entropy of the mean row",
+            """
+            def entropy_bits(attention):
+                p = attention.mean(dim=-2)
+                return -(p * p.clamp(min=1e-30).log2()).sum(dim=-1)
+            """,
+            "that is the entropy of the mean row",
+        ),
+        ("takes the mean over all heads", ("mean(dim=-1)", "mean()"), "not over all heads"),
+        ("returns a number", ("mean(dim=-1)", "mean().item()"), "a float"),
+        (
+            "leaves the shares out",
+            (
+                "(attention * attention.clamp(min=1e-30).log2())",
+                "attention.clamp(min=1e-30).log2()",
+            ),
+            "an even split over 8 keys",
+        ),
+        (
+            "keeps too far away from 0",
+            ("attention.clamp(min=1e-30)", "(attention + 0.001)"),
+            "expected",
+        ),
+        (
+            "drops small shares",
+            """
+            def entropy_bits(attention):
+                p = attention.masked_fill(attention < 1e-3, 0.0)
+                return -(p * p.clamp(min=1e-30).log2()).sum(dim=-1).mean(dim=-1)
+            """,
+            "expected",
+        ),
+        (
+            "works in 32 bits only",
+            """
+            def entropy_bits(attention):
+                p = attention.float()
+                return -(p * p.clamp(min=1e-30).log2()).sum(dim=-1).mean(dim=-1)
+            """,
+            "",
+        ),
     ),
 ]
 
@@ -2475,6 +1349,21 @@ OTHER_WAYS = [
         """,
     ),
     right(
+        "single-query-attention",
+        "with short names",
+        """
+        def single_query_attention(e, context, weights):
+            q = e @ weights.W_q + weights.b_q
+            scores, values = [], []
+            for e_t in context:
+                k_t = e_t @ weights.W_k + weights.b_k
+                scores.append(q @ k_t / math.sqrt(weights.W_q.shape[1]))
+                values.append(e_t @ weights.W_v + weights.b_v)
+            total = sum(math.exp(s) for s in scores)
+            return sum(math.exp(s) / total * v for s, v in zip(scores, values))
+        """,
+    ),
+    right(
         "row-softmax",
         "by the logarithm of the sum",
         """
@@ -2502,6 +1391,15 @@ OTHER_WAYS = [
             largest, _ = scores.max(dim=scores.dim() - 1)
             powers = torch.exp(scores - largest.unsqueeze(-1))
             return powers / powers.sum(-1)[..., None]
+        """,
+    ),
+    right(
+        "row-softmax",
+        "with short names",
+        """
+        def row_softmax(scores):
+            powers = (scores - scores.amax(dim=-1, keepdim=True)).exp()
+            return powers / powers.sum(dim=-1, keepdim=True)
         """,
     ),
     right(
@@ -2736,6 +1634,14 @@ OTHER_WAYS = [
         """
         def entropy_bits(attention):
             return torch.special.entr(attention).sum(dim=-1).mean(dim=-1) / math.log(2)
+        """,
+    ),
+    right(
+        "entropy-bits",
+        "in one line",
+        """
+        def entropy_bits(attention):
+            return -(attention * attention.clamp(min=1e-30).log2()).sum(dim=-1).mean(dim=-1)
         """,
     ),
 ]

@@ -1,1360 +1,1600 @@
 """Exercise 7, the objectives: solutions that are wrong, and right ones of another kind."""
 
-from course.answers import right, wrong
-
-
-def function(task, arguments):
-    """A maker of solutions: only what the function returns, or its lines, need be written."""
-    name = task.replace("-", "_")
-
-    def made(*lines):
-        body = [*lines[:-1], f"return {lines[-1]}"]
-        return f"def {name}({arguments}):\n" + "".join(f"    {line}\n" for line in body)
-
-    return made
-
-
-def group(task, arguments, *rows):
-    """Rows of one task: mistake, diagnosis, lines of the function."""
-    made = function(task, arguments)
-    return [wrong(task, mistake, made(*lines), said) for mistake, said, *lines in rows]
-
-
-def others(task, arguments, *rows):
-    """Right solutions of one task: manner, lines of the function."""
-    made = function(task, arguments)
-    return [right(task, manner, made(*lines)) for manner, *lines in rows]
-
-
-CHOOSE = ("choose-tokens", "ids, special_ids, probability, generator")
-HIDE = ("hide", "ids, predict, mask_id, ordinary_ids, generator")
-WORDS = ("choose-words", "ids, special_ids, continues, probability, generator")
-MLM = ("mlm-loss", "logits, words")
-NSP = ("nsp-loss", "logits, next_sentence")
-SIGMOID = ("nsp-sigmoid-loss", "logit, is_next")
-MLM_GRADIENT = ("mlm-gradient", "logits, words")
-SIGMOID_GRADIENT = ("nsp-sigmoid-gradient", "logit, is_next")
-
-ORDINARY = "ordinary = ~torch.isin(ids, special_ids)"
-DRAW = "draw = torch.rand(ids.shape, generator=generator)"
-WORD = "ordinary_ids[torch.randint(len(ordinary_ids), ids.shape, generator=generator)]"
-OTHERS = f"others = {WORD}"
-HIDDEN = "hidden = torch.where(predict & (draw < 0.8), mask_id, ids)"
-CHANGE = "change = predict & (draw >= 0.8) & (draw < 0.9)"
-COUNT = "word = (~continues[ids]).cumsum(dim=1)"
-DICE = "chosen = torch.rand(len(ids), ids.shape[1] + 1, generator=generator) < probability"
-ROWS = "rows = torch.arange(len(words))"
-
-ADAM = """
-def adam_step(parameter, gradient, moments, step, learning_rate, betas=(0.9, 0.999), eps=1e-8):
-    mean = betas[0] * moments.mean + (1 - betas[0]) * gradient
-    square = betas[1] * moments.square + (1 - betas[1]) * gradient**2
-    unbiased_mean = mean / (1 - betas[0] ** step)
-    unbiased_square = square / (1 - betas[1] ** step)
-    moved = parameter - learning_rate * unbiased_mean / (unbiased_square.sqrt() + eps)
-    return moved, Moments(mean, square)
-"""
-
-
-def adam(*changes):
-    """The right step with some of its text replaced."""
-    text = ADAM
-    for old, new in changes:
-        assert old in text, old
-        text = text.replace(old, new)
-    return text
-
+from course.answers import OURS, mistakes, right
 
 WRONG = [
-    *group(
-        *CHOOSE,
+    *mistakes(
+        "choose-tokens",
+        OURS,
         (
             "chooses special tokens",
+            """
+            def choose_tokens(ids, special_ids, probability, generator):
+                return torch.rand(ids.shape, generator=generator) < probability
+            """,
             "special tokens are chosen, too",
-            "torch.rand(ids.shape, generator=generator) < probability",
         ),
         (
             "chooses the special tokens alone",
+            ("    ordinary = ~torch.isin(ids, special_ids)\n", ""),
+            ("ordinary", "torch.isin(ids, special_ids)"),
             "the other way round",
-            "torch.isin(ids, special_ids)"
-            " & (torch.rand(ids.shape, generator=generator) < probability)",
         ),
         (
             "leaves out one special id only",
+            ("    ordinary = ~torch.isin(ids, special_ids)\n", ""),
+            ("ordinary", "(ids != special_ids[0])"),
             "there are several special ids",
-            "(ids != special_ids[0]) & (torch.rand(ids.shape, generator=generator) < probability)",
         ),
         (
             "takes small ids for special ones",
+            ("    ordinary = ~torch.isin(ids, special_ids)\n", ""),
+            ("ordinary", "(ids > special_ids.max())"),
             "not all the small ones",
-            "(ids > special_ids.max())"
-            " & (torch.rand(ids.shape, generator=generator) < probability)",
         ),
-        (
-            "compares the wrong way round",
-            "rand < p",
-            ORDINARY,
-            "ordinary & (torch.rand(ids.shape, generator=generator) > probability)",
-        ),
+        ("compares the wrong way round", ("< probability", "> probability"), "rand < p"),
         (
             "chooses 15 % whatever is asked",
+            ("< probability", "< 0.15"),
             "with probability 1 every token is chosen",
-            ORDINARY,
-            "ordinary & (torch.rand(ids.shape, generator=generator) < 0.15)",
         ),
         (
             "chooses 15 % unless the probability is 0 or 1",
+            """
+            def choose_tokens(ids, special_ids, probability, generator):
+                ordinary = ~torch.isin(ids, special_ids)
+                p = probability if probability in (0, 1) else 0.15
+                return ordinary & (torch.rand(ids.shape, generator=generator) < p)
+            """,
             "0.15 is only an example",
-            ORDINARY,
-            "p = probability if probability in (0, 1) else 0.15",
-            "ordinary & (torch.rand(ids.shape, generator=generator) < p)",
         ),
-        (
-            "throws once for each place",
-            "at the same places",
-            ORDINARY,
-            "ordinary & (torch.rand(ids.shape[1], generator=generator) < probability)",
-        ),
+        ("throws once for each place", ("ids.shape", "ids.shape[1]"), "at the same places"),
         (
             "throws once for each sequence",
+            ("ids.shape", "len(ids), 1"),
             "all tokens of a sequence are chosen, or none",
-            ORDINARY,
-            "ordinary & (torch.rand(len(ids), 1, generator=generator) < probability)",
         ),
-        (
-            "draws from PyTorch's own dice",
-            "PyTorch's own generator",
-            ORDINARY,
-            "ordinary & (torch.rand(ids.shape) < probability)",
-        ),
+        ("draws from PyTorch's own dice", (", generator=generator", ""), "PyTorch's own generator"),
         (
             "draws with rand_like",
+            ("torch.rand(ids.shape, generator=generator)", "torch.rand_like(ids.float())"),
             "PyTorch's own generator",
-            ORDINARY,
-            "ordinary & (torch.rand_like(ids.float()) < probability)",
         ),
         (
             "draws from Python's dice",
+            """
+            def choose_tokens(ids, special_ids, probability, generator):
+                import random
+                ordinary = ~torch.isin(ids, special_ids)
+                draw = torch.tensor([[random.random() for _ in row] for row in ids])
+                return ordinary & (draw < probability)
+            """,
             "from generators in the same state",
-            "import random",
-            ORDINARY,
-            "draw = torch.tensor([[random.random() for _ in row] for row in ids])",
-            "ordinary & (draw < probability)",
         ),
         (
             "sets the dice back",
+            (
+                "ordinary = ~torch.isin(ids, special_ids)",
+                "ordinary = ~torch.isin(ids, special_ids)\n"
+                "    generator = torch.Generator().manual_seed(0)",
+            ),
             "the same answer whatever the generator",
-            ORDINARY,
-            "generator = torch.Generator().manual_seed(0)",
-            "ordinary & (torch.rand(ids.shape, generator=generator) < probability)",
         ),
         (
             "takes exactly 15 % of each sequence",
+            """
+            def choose_tokens(ids, special_ids, probability, generator):
+                ordinary = ~torch.isin(ids, special_ids)
+                draw = torch.rand(ids.shape, generator=generator).masked_fill(~ordinary, 2)
+                n = (probability * ordinary.sum(1, keepdim=True)).round().long()
+                return ordinary & (draw.argsort(1).argsort(1) < n)
+            """,
             "takes exactly 15 % of each sequence",
-            ORDINARY,
-            "draw = torch.rand(ids.shape, generator=generator).masked_fill(~ordinary, 2)",
-            "n = (probability * ordinary.sum(1, keepdim=True)).round().long()",
-            "ordinary & (draw.argsort(1).argsort(1) < n)",
         ),
         (
             "returns numbers",
+            (
+                "ordinary & (torch.rand(ids.shape, generator=generator) < probability)",
+                "(ordinary & (torch.rand(ids.shape, generator=generator) < probability)).long()",
+            ),
             "its dtype must be torch.bool",
-            ORDINARY,
-            "(ordinary & (torch.rand(ids.shape, generator=generator) < probability)).long()",
         ),
         (
             "returns places",
+            (
+                "ordinary & (torch.rand(ids.shape, generator=generator) < probability)",
+                "(ordinary & (torch.rand(ids.shape, generator=generator) < probability)).nonzero()",
+            ),
             "shape [2, 5]",
-            ORDINARY,
-            "(ordinary & (torch.rand(ids.shape, generator=generator) < probability)).nonzero()",
         ),
         (
             "writes and",
+            (
+                "& (torch.rand(ids.shape, generator=generator) < probability)",
+                "and torch.rand(ids.shape, generator=generator) < probability",
+            ),
             "ambiguous",
-            ORDINARY,
-            "ordinary and torch.rand(ids.shape, generator=generator) < probability",
         ),
         (
             "calls the library",
+            """
+            def choose_tokens(ids, special_ids, probability, generator):
+                from bertlab.pretraining.masking import choose_tokens as answer
+                return answer(ids, special_ids, probability, generator)
+            """,
             "bertlab's own",
-            "from bertlab.pretraining.masking import choose_tokens as answer",
-            "answer(ids, special_ids, probability, generator)",
         ),
         (
             "knows four special ids",
+            ("~torch.isin(ids, special_ids)", "(ids != 0) & (ids != 3) & (ids != 4) & (ids != 9)"),
             "",
-            "ordinary = (ids != 0) & (ids != 3) & (ids != 4) & (ids != 9)",
-            "ordinary & (torch.rand(ids.shape, generator=generator) < probability)",
         ),
     ),
-    *group(
-        *HIDE,
+    *mistakes(
+        "hide",
+        "as ours, with numbers for the shares",
         (
             "throws for all tokens, not for the chosen ones",
+            ("predict & (draw < 0.8)", "draw < 0.8"),
+            ("    change = predict & (draw >= 0.8) & (draw < 0.9)\n", ""),
+            ("change", "(draw >= 0.8) & (draw < 0.9)"),
             "nothing is chosen, so nothing changes",
-            DRAW,
-            OTHERS,
-            "hidden = torch.where(draw < 0.8, mask_id, ids)",
-            "torch.where((draw >= 0.8) & (draw < 0.9), others, hidden)",
         ),
         (
             "puts random words everywhere",
+            ("    change = predict & (draw >= 0.8) & (draw < 0.9)\n", ""),
+            ("change", "(draw >= 0.8) & (draw < 0.9)"),
             "a token that was not chosen has changed",
-            DRAW,
-            OTHERS,
-            HIDDEN,
-            "torch.where((draw >= 0.8) & (draw < 0.9), others, hidden)",
         ),
         (
             "masks all",
+            (
+                "    hidden = torch.where(predict & (draw < 0.8), mask_id, ids)\n"
+                "    change = predict & (draw >= 0.8) & (draw < 0.9)\n",
+                "",
+            ),
+            ("change, others, hidden", "predict & (draw < 2), mask_id, ids"),
             "only 80 % of them do",
-            DRAW,
-            OTHERS,
-            "torch.where(predict & (draw < 2), mask_id, ids)",
         ),
         (
             "masks all, without dice",
+            """
+            def hide(ids, predict, mask_id, ordinary_ids, generator):
+                return torch.where(predict, mask_id, ids)
+            """,
             "only 80 % of them do",
-            "torch.where(predict, mask_id, ids)",
         ),
         (
             "masks nothing",
+            (
+                "    hidden = torch.where(predict & (draw < 0.8), mask_id, ids)\n"
+                "    change = predict & (draw >= 0.8) & (draw < 0.9)\n",
+                "",
+            ),
+            ("change, others, hidden", "predict & (draw < 0.1), others, ids"),
             "about 80.0% expected, 0.0%",
-            DRAW,
-            OTHERS,
-            "torch.where(predict & (draw < 0.1), others, ids)",
         ),
         (
             "puts a random word instead of the last 20 %",
+            ("    change = predict & (draw >= 0.8) & (draw < 0.9)\n", ""),
+            ("change", "predict & (draw >= 0.8)"),
             "half of the last 20 % stay",
-            DRAW,
-            OTHERS,
-            HIDDEN,
-            "torch.where(predict & (draw >= 0.8), others, hidden)",
         ),
         (
             "leaves the last 20 % as they are",
+            """
+            def hide(ids, predict, mask_id, ordinary_ids, generator):
+                draw = torch.rand(ids.shape, generator=generator)
+                hidden = torch.where(predict & (draw < 0.8), mask_id, ids)
+                return hidden
+            """,
             "there is none",
-            DRAW,
-            HIDDEN,
-            "hidden",
         ),
         (
             "masks 90 %",
+            ("draw < 0.8", "draw < 0.9"),
+            ("    change = predict & (draw >= 0.8) & (draw < 0.9)\n", ""),
+            ("change", "predict & (draw >= 0.9)"),
             "the last 10 % stay",
-            DRAW,
-            OTHERS,
-            "hidden = torch.where(predict & (draw < 0.9), mask_id, ids)",
-            "torch.where(predict & (draw >= 0.9), others, hidden)",
         ),
         (
             "compares the wrong way round",
+            ("draw < 0.8", "draw > 0.8"),
+            ("    change = predict & (draw >= 0.8) & (draw < 0.9)\n", ""),
+            ("change", "predict & (draw < 0.1)"),
             "rand < 0.8 happens in 80 %",
-            DRAW,
-            OTHERS,
-            "hidden = torch.where(predict & (draw > 0.8), mask_id, ids)",
-            "torch.where(predict & (draw < 0.1), others, hidden)",
         ),
         (
             "swaps [MASK] and random words",
+            ("mask_id, ids", "others, ids"),
+            ("    change = predict & (draw >= 0.8) & (draw < 0.9)\n", ""),
+            ("change, others", "predict & (draw >= 0.8) & (draw < 0.9), mask_id"),
             "not the other way round",
-            DRAW,
-            OTHERS,
-            "hidden = torch.where(predict & (draw < 0.8), others, ids)",
-            "torch.where(predict & (draw >= 0.8) & (draw < 0.9), mask_id, hidden)",
         ),
         (
             "draws twice, and the second overwrites the first",
+            ("(draw >= 0.8) & (draw < 0.9)", "(torch.rand(ids.shape, generator=generator) < 0.1)"),
             "two draws of their own overlap",
-            DRAW,
-            OTHERS,
-            HIDDEN,
-            "change = predict & (torch.rand(ids.shape, generator=generator) < 0.1)",
-            "torch.where(change, others, hidden)",
         ),
         (
             "takes 10 % of the rest",
+            (" & (draw < 0.9)", ""),
+            (
+                "return torch.where(change, others, hidden)",
+                "change &= torch.rand(ids.shape, generator=generator) < 0.1\n"
+                "    return torch.where(change, others, hidden)",
+            ),
             "half of those left",
-            DRAW,
-            OTHERS,
-            HIDDEN,
-            "change = predict & (draw >= 0.8)",
-            "change &= torch.rand(ids.shape, generator=generator) < 0.1",
-            "torch.where(change, others, hidden)",
         ),
         (
             "takes 90 % of the rest",
+            (" & (draw < 0.9)", ""),
+            (
+                "return torch.where(change, others, hidden)",
+                "change &= torch.rand(ids.shape, generator=generator) < 0.9\n"
+                "    return torch.where(change, others, hidden)",
+            ),
             "half of those left",
-            DRAW,
-            OTHERS,
-            HIDDEN,
-            "change = predict & (draw >= 0.8)",
-            "change &= torch.rand(ids.shape, generator=generator) < 0.9",
-            "torch.where(change, others, hidden)",
         ),
         (
             "throws once for the whole batch",
+            ("torch.rand(ids.shape, generator=generator)", "torch.rand(1, generator=generator)"),
             "one number decides for the whole batch",
-            "draw = torch.rand(1, generator=generator)",
-            OTHERS,
-            HIDDEN,
-            CHANGE,
-            "torch.where(change, others, hidden)",
         ),
         (
             "throws once for each sequence",
+            (
+                "torch.rand(ids.shape, generator=generator)",
+                "torch.rand(len(ids), 1, generator=generator)",
+            ),
             "of a sequence meet with the same fate",
-            "draw = torch.rand(len(ids), 1, generator=generator)",
-            OTHERS,
-            HIDDEN,
-            CHANGE,
-            "torch.where(change, others, hidden)",
         ),
         (
             "throws once for each place",
+            (
+                "torch.rand(ids.shape, generator=generator)",
+                "torch.rand(ids.shape[1], generator=generator)",
+            ),
             "of a place meet with the same fate",
-            "draw = torch.rand(ids.shape[1], generator=generator)",
-            OTHERS,
-            HIDDEN,
-            CHANGE,
-            "torch.where(change, others, hidden)",
         ),
         (
             "puts places instead of ids",
+            (
+                "ordinary_ids[torch.randint(len(ordinary_ids), ids.shape, generator=generator)]",
+                "torch.randint(len(ordinary_ids), ids.shape, generator=generator)",
+            ),
             "look the ids up there",
-            DRAW,
-            "others = torch.randint(len(ordinary_ids), ids.shape, generator=generator)",
-            HIDDEN,
-            CHANGE,
-            "torch.where(change, others, hidden)",
         ),
         (
             "draws from all ids up to the largest",
+            (
+                "ordinary_ids[torch.randint(len(ordinary_ids), ids.shape, generator=generator)]",
+                "torch.randint(int(ordinary_ids.max()) + 1, ids.shape, generator=generator)",
+            ),
             "which is not in ordinary_ids",
-            DRAW,
-            "others = torch.randint(int(ordinary_ids.max()) + 1, ids.shape, generator=generator)",
-            HIDDEN,
-            CHANGE,
-            "torch.where(change, others, hidden)",
         ),
         (
             "never draws the last word",
+            (
+                "others = ordinary_ids[torch.randint(len(ordinary_ids), ids.shape, "
+                "generator=generator)]",
+                "places = torch.randint(len(ordinary_ids) - 1, ids.shape, "
+                "generator=generator)\n"
+                "    others = ordinary_ids[places]",
+            ),
             "draws from 0 to n - 1 already",
-            DRAW,
-            "places = torch.randint(len(ordinary_ids) - 1, ids.shape, generator=generator)",
-            "others = ordinary_ids[places]",
-            HIDDEN,
-            CHANGE,
-            "torch.where(change, others, hidden)",
         ),
         (
             "never draws the first word",
+            (
+                "others = ordinary_ids[torch.randint(len(ordinary_ids), ids.shape, "
+                "generator=generator)]",
+                "places = torch.randint(1, len(ordinary_ids), ids.shape, "
+                "generator=generator)\n"
+                "    others = ordinary_ids[places]",
+            ),
             "though ordinary_ids holds it",
-            DRAW,
-            "places = torch.randint(1, len(ordinary_ids), ids.shape, generator=generator)",
-            "others = ordinary_ids[places]",
-            HIDDEN,
-            CHANGE,
-            "torch.where(change, others, hidden)",
         ),
-        (
-            "draws one word for all",
-            "the same random word everywhere",
-            DRAW,
-            "others = ordinary_ids[torch.randint(len(ordinary_ids), (1,), generator=generator)]",
-            HIDDEN,
-            CHANGE,
-            "torch.where(change, others, hidden)",
-        ),
+        ("draws one word for all", (", ids.shape", ", (1,)"), "the same random word everywhere"),
         (
             "draws one word for each sequence",
+            (
+                "others = ordinary_ids[torch.randint(len(ordinary_ids), ids.shape, "
+                "generator=generator)]",
+                "size = (len(ids), 1)\n"
+                "    others = ordinary_ids[torch.randint(len(ordinary_ids), size, "
+                "generator=generator)]",
+            ),
             "all random words of a sequence are the same",
-            DRAW,
-            "size = (len(ids), 1)",
-            "others = ordinary_ids[torch.randint(len(ordinary_ids), size, generator=generator)]",
-            HIDDEN,
-            CHANGE,
-            "torch.where(change, others, hidden)",
         ),
         (
             "prefers some words",
+            (
+                "others = ordinary_ids[torch.randint(len(ordinary_ids), ids.shape, "
+                "generator=generator)]",
+                "places = torch.rand(ids.shape, generator=generator).square() * "
+                "len(ordinary_ids)\n"
+                "    others = ordinary_ids[places.long()]",
+            ),
             "as likely as any other",
-            DRAW,
-            "places = torch.rand(ids.shape, generator=generator).square() * len(ordinary_ids)",
-            "others = ordinary_ids[places.long()]",
-            HIDDEN,
-            CHANGE,
-            "torch.where(change, others, hidden)",
         ),
         (
             "forgets the dice of the random words",
+            (", ids.shape, generator=generator", ", ids.shape"),
             "PyTorch's own generator",
-            DRAW,
-            "others = ordinary_ids[torch.randint(len(ordinary_ids), ids.shape)]",
-            HIDDEN,
-            CHANGE,
-            "torch.where(change, others, hidden)",
         ),
         (
             "writes into the batch",
+            ("    hidden = torch.where(predict & (draw < 0.8), mask_id, ids)\n", ""),
+            (
+                "change = predict & (draw >= 0.8) & (draw < 0.9)",
+                "ids[predict & (draw < 0.8)] = mask_id",
+            ),
+            ("change, others, hidden", "predict & (draw >= 0.8) & (draw < 0.9), others, ids"),
             "changed its input",
-            DRAW,
-            OTHERS,
-            "ids[predict & (draw < 0.8)] = mask_id",
-            "torch.where(predict & (draw >= 0.8) & (draw < 0.9), others, ids)",
         ),
         (
             "returns decimals",
+            ("mask_id, ids", "float(mask_id), ids.float()"),
+            ("others,", "others.float(),"),
             "its dtype must be torch.int64",
-            DRAW,
-            OTHERS,
-            "hidden = torch.where(predict & (draw < 0.8), float(mask_id), ids.float())",
-            CHANGE,
-            "torch.where(change, others.float(), hidden)",
         ),
         (
             "draws from the first 24 words alone",
+            ("len(ordinary_ids)", "min(24, len(ordinary_ids))"),
             "",
-            DRAW,
-            "others = ordinary_ids[torch.randint(min(24, len(ordinary_ids)), ids.shape,"
-            " generator=generator)]",
-            HIDDEN,
-            CHANGE,
-            "torch.where(change, others, hidden)",
         ),
-        (
-            "masks 78 %",
-            "about 80.0% expected",
-            DRAW,
-            OTHERS,
-            "hidden = torch.where(predict & (draw < 0.78), mask_id, ids)",
-            CHANGE,
-            "torch.where(change, others, hidden)",
-        ),
+        ("masks 78 %", ("draw < 0.8", "draw < 0.78"), "about 80.0% expected"),
     ),
-    *group(
-        *WORDS,
+    *mistakes(
+        "choose-words",
+        OURS,
         (
             "chooses special tokens",
+            ("    ordinary = ~torch.isin(ids, special_ids)\n", ""),
+            (" ordinary &", ""),
             "special tokens are chosen, too",
-            COUNT,
-            DICE,
-            "chosen.gather(1, word)",
         ),
         (
             "chooses pieces",
+            """
+            def choose_words(ids, special_ids, continues, probability, generator):
+                ordinary = ~torch.isin(ids, special_ids)
+                return ordinary & (torch.rand(ids.shape, generator=generator) < probability)
+            """,
             "some pieces are chosen and some are not",
-            ORDINARY,
-            "ordinary & (torch.rand(ids.shape, generator=generator) < probability)",
         ),
         (
             "chooses first pieces alone",
+            """
+            def choose_words(ids, special_ids, continues, probability, generator):
+                ordinary = ~torch.isin(ids, special_ids)
+                begins = ~continues[ids]
+                return (
+                    ordinary & begins & (torch.rand(ids.shape, generator=generator) < probability)
+                )
+            """,
             "belongs to a word, too",
-            ORDINARY,
-            "begins = ~continues[ids]",
-            "ordinary & begins & (torch.rand(ids.shape, generator=generator) < probability)",
         ),
         (
             "chooses a word if one of its pieces is chosen",
+            """
+            def choose_words(ids, special_ids, continues, probability, generator):
+                ordinary = ~torch.isin(ids, special_ids)
+                single = torch.rand(ids.shape, generator=generator) < probability
+                word = (~continues[ids]).cumsum(dim=1)
+                chosen = torch.zeros(len(ids), ids.shape[1] + 1).scatter_add(
+                    1, word, single.float()
+                )
+                return ordinary & (chosen > 0).gather(1, word)
+            """,
             "draw for the word, not for each piece",
-            ORDINARY,
-            "single = torch.rand(ids.shape, generator=generator) < probability",
-            COUNT,
-            "chosen = torch.zeros(len(ids), ids.shape[1] + 1).scatter_add(1, word, single.float())",
-            "ordinary & (chosen > 0).gather(1, word)",
         ),
         (
             "chooses a word if all of its pieces are chosen",
+            """
+            def choose_words(ids, special_ids, continues, probability, generator):
+                ordinary = ~torch.isin(ids, special_ids)
+                single = torch.rand(ids.shape, generator=generator) >= probability
+                word = (~continues[ids]).cumsum(dim=1)
+                kept = torch.zeros(len(ids), ids.shape[1] + 1).scatter_add(1, word, single.float())
+                return ordinary & (kept == 0).gather(1, word)
+            """,
             "draw for the word, not for each piece",
-            ORDINARY,
-            "single = torch.rand(ids.shape, generator=generator) >= probability",
-            COUNT,
-            "kept = torch.zeros(len(ids), ids.shape[1] + 1).scatter_add(1, word, single.float())",
-            "ordinary & (kept == 0).gather(1, word)",
         ),
         (
             "counts pieces instead of beginnings",
+            ("(~continues[ids])", "continues[ids]"),
             "some pieces are chosen and some are not",
-            ORDINARY,
-            "word = continues[ids].cumsum(dim=1)",
-            DICE,
-            "ordinary & chosen.gather(1, word)",
         ),
         (
             "lets words that stand side by side go together",
+            (
+                "word = (~continues[ids]).cumsum(dim=1)  # [B, L], the number of each token's word",
+                "begins = ~continues[ids]\n"
+                "    begins[:, 1:] &= ~begins[:, :-1].clone() | torch.isin(ids[:, 1:], "
+                "special_ids)\n"
+                "    word = begins.cumsum(dim=1)",
+            ),
             "two words that stand side by side always go together",
-            ORDINARY,
-            "begins = ~continues[ids]",
-            "begins[:, 1:] &= ~begins[:, :-1].clone() | torch.isin(ids[:, 1:], special_ids)",
-            "word = begins.cumsum(dim=1)",
-            DICE,
-            "ordinary & chosen.gather(1, word)",
         ),
         (
             "counts down the columns",
+            ("cumsum(dim=1)", "cumsum(dim=0)"),
+            ("ids.shape[1]", "len(ids)"),
             "pieces",
-            ORDINARY,
-            "word = (~continues[ids]).cumsum(dim=0)",
-            "chosen = torch.rand(len(ids), len(ids) + 1, generator=generator) < probability",
-            "ordinary & chosen.gather(1, word)",
         ),
         (
             "has a place too few",
+            ("len(ids), ids.shape[1] + 1", "ids.shape"),
             "numbers from 1 to 6 need L + 1 places",
-            ORDINARY,
-            COUNT,
-            "chosen = torch.rand(ids.shape, generator=generator) < probability",
-            "ordinary & chosen.gather(1, word)",
         ),
         (
             "throws once for all sequences",
+            ("len(ids)", "1"),
+            ("chosen.", "chosen.expand(len(ids), -1)."),
             "at the same places",
-            ORDINARY,
-            COUNT,
-            "chosen = torch.rand(1, ids.shape[1] + 1, generator=generator) < probability",
-            "ordinary & chosen.expand(len(ids), -1).gather(1, word)",
         ),
         (
             "chooses 15 % unless the probability is 0 or 1",
+            (
+                "ordinary = ~torch.isin(ids, special_ids)",
+                "probability = probability if probability in (0, 1) else 0.15\n"
+                "    ordinary = ~torch.isin(ids, special_ids)",
+            ),
             "0.15 is only an example",
-            "probability = probability if probability in (0, 1) else 0.15",
-            ORDINARY,
-            COUNT,
-            DICE,
-            "ordinary & chosen.gather(1, word)",
         ),
         (
             "draws from PyTorch's own dice",
+            ("+ 1, generator=generator", "+ 1"),
             "PyTorch's own generator",
-            ORDINARY,
-            COUNT,
-            "chosen = torch.rand(len(ids), ids.shape[1] + 1) < probability",
-            "ordinary & chosen.gather(1, word)",
         ),
         (
             "sets the dice back",
+            (
+                "chosen = torch.rand(len(ids), ids.shape[1] + 1, generator=generator) < "
+                "probability",
+                "generator = torch.Generator().manual_seed(3)\n"
+                "    chosen = torch.rand(len(ids), ids.shape[1] + 1, generator=generator) "
+                "< probability",
+            ),
             "the same answer whatever the generator",
-            ORDINARY,
-            COUNT,
-            "generator = torch.Generator().manual_seed(3)",
-            DICE,
-            "ordinary & chosen.gather(1, word)",
         ),
         (
             "counts on from one sequence into the next",
+            ("cumsum(dim=1)", "flatten().cumsum(dim=0)"),
+            ("len(ids), ids.shape[1]", "ids.numel()"),
+            ("chosen.gather(1, word)", "chosen[word].view(ids.shape)"),
             "nothing before them belongs to it",
-            ORDINARY,
-            "word = (~continues[ids]).flatten().cumsum(dim=0)",
-            "chosen = torch.rand(ids.numel() + 1, generator=generator) < probability",
-            "ordinary & chosen[word].view(ids.shape)",
         ),
         (
             "forgets pieces at the start of a sequence",
+            ("chosen.gather(1, word)", "chosen.gather(1, word) & (word > 0)"),
             "pieces at the start of a sequence are a word",
-            ORDINARY,
-            COUNT,
-            DICE,
-            "ordinary & chosen.gather(1, word) & (word > 0)",
         ),
         (
             "leaves out pieces after a special token",
+            (
+                "word = (~continues[ids]).cumsum(dim=1)",
+                "after = ~ordinary.roll(1, 1) & continues[ids]\n"
+                "    after[:, 0] = False\n"
+                "    word = (~continues[ids]).cumsum(dim=1)",
+            ),
+            ("chosen.", "~after & chosen."),
             "even right after a special token",
-            ORDINARY,
-            "after = ~ordinary.roll(1, 1) & continues[ids]",
-            "after[:, 0] = False",
-            COUNT,
-            DICE,
-            "ordinary & ~after & chosen.gather(1, word)",
         ),
         (
             "returns the words' numbers",
+            """
+            def choose_words(ids, special_ids, continues, probability, generator):
+                word = (~continues[ids]).cumsum(dim=1)
+                return word
+            """,
             "its dtype must be torch.bool",
-            COUNT,
-            "word",
         ),
         (
             "calls the library",
+            """
+            def choose_words(ids, special_ids, continues, probability, generator):
+                from bertlab.pretraining.masking import choose_words as answer
+                return answer(ids, special_ids, continues, probability, generator)
+            """,
             "bertlab's own",
-            "from bertlab.pretraining.masking import choose_words as answer",
-            "answer(ids, special_ids, continues, probability, generator)",
         ),
-        (
-            "knows where pieces begin in the examples",
-            "",
-            ORDINARY,
-            "word = (ids < 12).cumsum(dim=1)",
-            DICE,
-            "ordinary & chosen.gather(1, word)",
-        ),
+        ("knows where pieces begin in the examples", ("~continues[ids]", "ids < 12"), ""),
     ),
-    *group(
-        *MLM,
+    *mistakes(
+        "mlm-loss",
+        OURS,
         (
             "takes the logarithm to base 10",
+            """
+            def mlm_loss(logits, words):
+                rows = torch.arange(len(words))
+                return -torch.log10(logits.softmax(-1))[rows, words].mean()
+            """,
             "base 10",
-            ROWS,
-            "-torch.log10(logits.softmax(-1))[rows, words].mean()",
         ),
         (
             "takes the logarithm to base 2",
+            """
+            def mlm_loss(logits, words):
+                rows = torch.arange(len(words))
+                return -torch.log2(logits.softmax(-1))[rows, words].mean()
+            """,
             "base 2",
-            ROWS,
-            "-torch.log2(logits.softmax(-1))[rows, words].mean()",
-        ),
-        ("forgets the minus", "the sign", ROWS, "logits.log_softmax(-1)[rows, words].mean()"),
-        ("returns p", "that is p", ROWS, "logits.softmax(-1)[rows, words].mean()"),
-        ("returns 1 - p", "that is 1 - p", ROWS, "1 - logits.softmax(-1)[rows, words].mean()"),
-        (
-            "does the softmax twice",
-            "softmax twice",
-            "F.cross_entropy(logits.softmax(-1), words, reduction='sum') / max(1, len(words))",
-        ),
-        (
-            "takes the sum",
-            "that is the sum; divide by the number of masked positions",
-            "F.cross_entropy(logits, words, reduction='sum')",
-        ),
-        (
-            "divides by the vocabulary, too",
-            "not over the words of the vocabulary",
-            "F.cross_entropy(logits, words, reduction='sum') / max(1, logits.numel())",
-        ),
-        (
-            "counts all words",
-            "only the true word's log p counts",
-            "-logits.log_softmax(-1).mean()",
-        ),
-        (
-            "asks for each word by itself",
-            "binary cross-entropy of each word",
-            "p, y = logits.softmax(-1), F.one_hot(words, logits.shape[1])",
-            "-(y * p.log() + (1 - y) * (1 - p).log()).mean()",
-        ),
-        (
-            "takes the logarithm of the mean",
-            "-log of the mean p",
-            ROWS,
-            "-logits.softmax(-1)[rows, words].mean().log()",
-        ),
-        (
-            "takes the words of all rows",
-            "logits[arange(N), words], not logits[:, words]",
-            "-logits.log_softmax(-1)[:, words].mean()",
-        ),
-        (
-            "does the softmax down the columns",
-            "along each row",
-            ROWS,
-            "p = logits.softmax(0) if len(words) > 1 else logits.softmax(-1)",
-            "-p[rows, words].log().mean()",
-        ),
-        (
-            "takes logits for log p",
-            "the softmax is missing",
-            ROWS,
-            "-logits[rows, words].mean()",
-        ),
-        (
-            "believes the likeliest word",
-            "not the likeliest one",
-            "F.cross_entropy(logits, logits.argmax(-1), reduction='sum') / max(1, len(words))",
-        ),
-        (
-            "takes log and softmax apart",
-            "log_softmax, logsigmoid or logsumexp",
-            ROWS,
-            "-logits.softmax(-1).log()[rows, words].sum() / max(1, len(words))",
-        ),
-        (
-            "writes the softmax with exp",
-            "exp(1000) is infinite",
-            ROWS,
-            "p = logits.exp() / logits.exp().sum(-1, keepdim=True)",
-            "-p.log()[rows, words].sum() / max(1, len(words))",
-        ),
-        (
-            "adds a little to p",
-            "exp(1000) is infinite",
-            ROWS,
-            "-(logits.softmax(-1) + 1e-12).log()[rows, words].sum() / max(1, len(words))",
-        ),
-        (
-            "takes PyTorch's mean of nothing",
-            "a batch without holes costs 0",
-            "F.cross_entropy(logits, words)",
-        ),
-        (
-            "returns a loss for each row",
-            "one number for the whole batch",
-            "F.cross_entropy(logits, words, reduction='none')",
-        ),
-        (
-            "returns a number of Python's",
-            "a float",
-            "(F.cross_entropy(logits, words, reduction='sum') / max(1, len(words))).item()",
-        ),
-        (
-            "cuts the gradient",
-            "has lost the gradient",
-            "F.cross_entropy(logits.detach(), words, reduction='sum') / max(1, len(words))",
-        ),
-        (
-            "computes in 32 bits",
-            "its dtype must be torch.float64",
-            "F.cross_entropy(logits.float(), words, reduction='sum') / max(1, len(words))",
-        ),
-        (
-            "calls the library",
-            "bertlab's own",
-            "from bertlab.pretraining.losses import mlm_loss as answer",
-            "answer(logits, words)",
-        ),
-        (
-            "never expects a single word",
-            "",
-            "if logits.shape[1] == 1:",
-            "    logits = torch.cat([logits, logits], dim=1)",
-            "F.cross_entropy(logits, words, reduction='sum') / max(1, len(words))",
-        ),
-    ),
-    *group(
-        *NSP,
-        (
-            "swaps the columns",
-            "column 0 is IsNext",
-            "F.cross_entropy(logits, 1 - next_sentence)",
-        ),
-        (
-            "takes the sum",
-            "number of pairs",
-            "F.cross_entropy(logits, next_sentence) * len(logits)",
-        ),
-        ("does the softmax twice", "twice", "F.cross_entropy(logits.softmax(-1), next_sentence)"),
-        (
-            "takes the logarithm to base 10",
-            "base 10",
-            "F.cross_entropy(logits, next_sentence) / torch.log(torch.tensor(10.0))",
-        ),
-        (
-            "asks each column by itself",
-            "not a sigmoid of each",
-            "y = F.one_hot(next_sentence, 2)",
-            "-(y * F.logsigmoid(logits) + (1 - y) * F.logsigmoid(-logits)).mean()",
-        ),
-        (
-            "looks at column 0 alone",
-            "not a sigmoid of each",
-            "y = 1 - next_sentence",
-            "-(y * F.logsigmoid(logits[:, 0]) + (1 - y) * F.logsigmoid(-logits[:, 0])).mean()",
-        ),
-        (
-            "forgets pairs that do not follow",
-            "pairs that do not follow count, too",
-            "-(logits.log_softmax(-1)[:, 0] * (next_sentence == 0)).mean()",
-        ),
-        (
-            "halves it",
-            "not over pairs and columns",
-            "-(logits.log_softmax(-1) * F.one_hot(next_sentence, 2)).mean()",
-        ),
-        (
-            "takes log and softmax apart",
-            "exp(1000) is infinite",
-            "-logits.softmax(-1).log()[torch.arange(len(logits)), next_sentence].mean()",
-        ),
-        (
-            "returns a loss for each pair",
-            "one number for the whole batch",
-            "F.cross_entropy(logits, next_sentence, reduction='none')",
-        ),
-        (
-            "cuts the gradient",
-            "has lost the gradient",
-            "F.cross_entropy(logits.data, next_sentence)",
-        ),
-        (
-            "calls the library",
-            "bertlab's own",
-            "from bertlab.pretraining.losses import nsp_loss as answer",
-            "answer(logits, next_sentence)",
-        ),
-    ),
-    *group(
-        *SIGMOID,
-        (
-            "forgets the second term",
-            "the second term is missing",
-            "-(is_next * F.logsigmoid(logit)).mean()",
-        ),
-        (
-            "takes the mean over pairs that follow",
-            "pairs that do not follow count, too",
-            "-(is_next * F.logsigmoid(logit)).sum() / is_next.sum()",
-        ),
-        (
-            "has the wrong sign before the second term",
-            "the sign of the second term",
-            "-(is_next * F.logsigmoid(logit) - (1 - is_next) * F.logsigmoid(-logit)).mean()",
-        ),
-        (
-            "writes 1 - log p",
-            "1 - log p is not log(1 - p)",
-            "log_p = F.logsigmoid(logit)",
-            "-(is_next * log_p + (1 - is_next) * (1 - log_p)).mean()",
-        ),
-        ("forgets y", "y must choose", "-F.logsigmoid(logit).mean()"),
-        (
-            "swaps y",
-            "y is 1 where B follows A",
-            "-((1 - is_next) * F.logsigmoid(logit) + is_next * F.logsigmoid(-logit)).mean()",
         ),
         (
             "forgets the minus",
+            """
+            def mlm_loss(logits, words):
+                rows = torch.arange(len(words))
+                return logits.log_softmax(-1)[rows, words].mean()
+            """,
             "the sign",
-            "(is_next * F.logsigmoid(logit) + (1 - is_next) * F.logsigmoid(-logit)).mean()",
+        ),
+        (
+            "returns p",
+            """
+            def mlm_loss(logits, words):
+                rows = torch.arange(len(words))
+                return logits.softmax(-1)[rows, words].mean()
+            """,
+            "that is p",
+        ),
+        (
+            "returns 1 - p",
+            """
+            def mlm_loss(logits, words):
+                rows = torch.arange(len(words))
+                return 1 - logits.softmax(-1)[rows, words].mean()
+            """,
+            "that is 1 - p",
+        ),
+        (
+            "does the softmax twice",
+            ("logits, words,", "logits.softmax(-1), words,"),
+            "softmax twice",
         ),
         (
             "takes the sum",
-            "number of pairs",
-            "-(is_next * F.logsigmoid(logit) + (1 - is_next) * F.logsigmoid(-logit)).sum()",
+            (" / max(1, len(words))", ""),
+            "that is the sum; divide by the number of masked positions",
         ),
         (
-            "takes the logarithm to base 10",
-            "base 10",
-            "p = torch.sigmoid(logit)",
-            "-(is_next * p.log10() + (1 - is_next) * (1 - p).log10()).mean()",
+            "divides by the vocabulary, too",
+            ("len(words)", "logits.numel()"),
+            "not over the words of the vocabulary",
         ),
         (
-            "forgets the sigmoid",
-            "the sigmoid is missing",
-            "-(is_next * logit.log() + (1 - is_next) * (1 - logit).log()).mean()",
+            "counts all words",
+            (
+                'F.cross_entropy(logits, words, reduction="sum") / max(1, len(words))',
+                "-logits.log_softmax(-1).mean()",
+            ),
+            "only the true word's log p counts",
         ),
         (
-            "does the sigmoid twice",
-            "sigmoid twice",
-            "p = torch.sigmoid(logit)",
-            "-(is_next * F.logsigmoid(p) + (1 - is_next) * F.logsigmoid(-p)).mean()",
-        ),
-        ("squares", "the squared error", "(torch.sigmoid(logit) - is_next).square().mean()"),
-        (
-            "takes log and sigmoid apart",
-            "exp(1000) is infinite",
-            "p = torch.sigmoid(logit)",
-            "-(is_next * p.log() + (1 - is_next) * (1 - p).log()).mean()",
+            "asks for each word by itself",
+            """
+            def mlm_loss(logits, words):
+                p, y = logits.softmax(-1), F.one_hot(words, logits.shape[1])
+                return -(y * p.log() + (1 - y) * (1 - p).log()).mean()
+            """,
+            "binary cross-entropy of each word",
         ),
         (
-            "clamps p",
-            "exp(1000) is infinite",
-            "p = torch.sigmoid(logit).clamp(1e-7, 1 - 1e-7)",
-            "-(is_next * p.log() + (1 - is_next) * (1 - p).log()).mean()",
+            "takes the logarithm of the mean",
+            """
+            def mlm_loss(logits, words):
+                rows = torch.arange(len(words))
+                return -logits.softmax(-1)[rows, words].mean().log()
+            """,
+            "-log of the mean p",
         ),
         (
-            "returns a loss for each pair",
-            "one number for the whole batch",
-            "-(is_next * F.logsigmoid(logit) + (1 - is_next) * F.logsigmoid(-logit))",
-        ),
-        (
-            "calls PyTorch's",
-            "ready-made function of PyTorch",
-            "F.binary_cross_entropy_with_logits(logit, is_next)",
-        ),
-        (
-            "calls PyTorch's module",
-            "ready-made function of PyTorch",
-            "torch.nn.BCEWithLogitsLoss()(logit, is_next)",
-        ),
-        (
-            "calls the library",
-            "bertlab's own",
-            "from bertlab.pretraining.losses import nsp_sigmoid_loss as answer",
-            "answer(logit, is_next)",
-        ),
-        (
-            "cuts the gradient",
-            "has lost the gradient",
-            "logit = torch.tensor(logit.tolist(), dtype=logit.dtype)",
-            "-(is_next * F.logsigmoid(logit) + (1 - is_next) * F.logsigmoid(-logit)).mean()",
-        ),
-    ),
-    *group(
-        *MLM_GRADIENT,
-        (
-            "does not divide by N",
-            "divided by N",
-            "logits.softmax(-1) - F.one_hot(words, logits.shape[1])",
-        ),
-        (
-            "is turned round",
-            "softmax - one-hot. The true word's gradient is negative",
-            "(F.one_hot(words, logits.shape[1]) - logits.softmax(-1)) / len(words)",
-        ),
-        (
-            "is turned round and not divided",
-            "turned round",
-            "F.one_hot(words, logits.shape[1]) - logits.softmax(-1)",
-        ),
-        ("forgets the true word", "subtract the one-hot row", "logits.softmax(-1) / len(words)"),
-        (
-            "divides by V",
-            "the rows, not by V",
-            "(logits.softmax(-1) - F.one_hot(words, logits.shape[1])) / logits.shape[1]",
-        ),
-        (
-            "divides by N times V",
-            "not by N times V",
-            "(logits.softmax(-1) - F.one_hot(words, logits.shape[1])) / logits.numel()",
+            "takes the words of all rows",
+            (
+                'F.cross_entropy(logits, words, reduction="sum") / max(1, len(words))',
+                "-logits.log_softmax(-1)[:, words].mean()",
+            ),
+            "logits[arange(N), words], not logits[:, words]",
         ),
         (
             "does the softmax down the columns",
+            """
+            def mlm_loss(logits, words):
+                rows = torch.arange(len(words))
+                p = logits.softmax(0) if len(words) > 1 else logits.softmax(-1)
+                return -p[rows, words].log().mean()
+            """,
             "along each row",
-            "(logits.softmax(0) - F.one_hot(words, logits.shape[1])) / len(words)",
         ),
         (
-            "subtracts in all rows",
-            "[:, words] takes 1 from the words of all rows",
-            "gradient = logits.softmax(-1)",
-            "gradient[:, words] -= 1",
-            "gradient / len(words)",
-        ),
-        (
-            "forgets the softmax",
+            "takes logits for log p",
+            """
+            def mlm_loss(logits, words):
+                rows = torch.arange(len(words))
+                return -logits[rows, words].mean()
+            """,
             "the softmax is missing",
-            "(logits - F.one_hot(words, logits.shape[1])) / len(words)",
         ),
+        ("believes the likeliest word", ("words,", "logits.argmax(-1),"), "not the likeliest one"),
         (
-            "takes the logarithm of the softmax",
-            "not its logarithm",
-            "(logits.log_softmax(-1) - F.one_hot(words, logits.shape[1])) / len(words)",
-        ),
-        (
-            "moves the true words alone",
-            "the other words have a gradient, too",
-            "y = F.one_hot(words, logits.shape[1])",
-            "y * (logits.softmax(-1) - 1) / len(words)",
-        ),
-        (
-            "takes the slope by p",
-            "the slope by p",
-            "-F.one_hot(words, logits.shape[1]) / logits.softmax(-1) / len(words)",
+            "takes log and softmax apart",
+            """
+            def mlm_loss(logits, words):
+                rows = torch.arange(len(words))
+                return -logits.softmax(-1).log()[rows, words].sum() / max(1, len(words))
+            """,
+            "log_softmax, logsigmoid or logsumexp",
         ),
         (
             "writes the softmax with exp",
+            """
+            def mlm_loss(logits, words):
+                rows = torch.arange(len(words))
+                p = logits.exp() / logits.exp().sum(-1, keepdim=True)
+                return -p.log()[rows, words].sum() / max(1, len(words))
+            """,
             "exp(1000) is infinite",
-            "p = logits.exp() / logits.exp().sum(-1, keepdim=True)",
-            "(p - F.one_hot(words, logits.shape[1])) / len(words)",
         ),
         (
-            "writes into the logits",
-            "changed its input",
-            "logits -= logits.logsumexp(-1, keepdim=True)",
-            "(logits.exp() - F.one_hot(words, logits.shape[1])) / len(words)",
+            "adds a little to p",
+            """
+            def mlm_loss(logits, words):
+                rows = torch.arange(len(words))
+                return -(logits.softmax(-1) + 1e-12).log()[rows, words].sum() / max(1, len(words))
+            """,
+            "exp(1000) is infinite",
         ),
         (
-            "asks autograd",
-            "ready-made function of PyTorch",
-            "logits = logits.detach().requires_grad_()",
-            "torch.autograd.grad(F.cross_entropy(logits, words), logits)[0]",
+            "takes PyTorch's mean of nothing",
+            (
+                'F.cross_entropy(logits, words, reduction="sum") / max(1, len(words))',
+                "F.cross_entropy(logits, words)",
+            ),
+            "a batch without holes costs 0",
         ),
         (
-            "calls backward",
-            "ready-made function of PyTorch",
-            "logits = logits.detach().requires_grad_()",
-            "F.cross_entropy(logits, words).backward()",
-            "logits.grad",
+            "returns a loss for each row",
+            (
+                'F.cross_entropy(logits, words, reduction="sum") / max(1, len(words))',
+                "F.cross_entropy(logits, words, reduction='none')",
+            ),
+            "one number for the whole batch",
+        ),
+        (
+            "returns a number of Python's",
+            (
+                'F.cross_entropy(logits, words, reduction="sum") / max(1, len(words))',
+                "(F.cross_entropy(logits, words, reduction='sum') / max(1, len(words))).item()",
+            ),
+            "a float",
+        ),
+        (
+            "cuts the gradient",
+            ("logits, words,", "logits.detach(), words,"),
+            "has lost the gradient",
+        ),
+        (
+            "computes in 32 bits",
+            ("logits, words,", "logits.float(), words,"),
+            "its dtype must be torch.float64",
         ),
         (
             "calls the library",
+            """
+            def mlm_loss(logits, words):
+                from bertlab.pretraining.losses import mlm_loss as answer
+                return answer(logits, words)
+            """,
             "bertlab's own",
-            "from bertlab.pretraining.losses import mlm_gradient as answer",
-            "answer(logits, words)",
+        ),
+        (
+            "never expects a single word",
+            """
+            def mlm_loss(logits, words):
+                if logits.shape[1] == 1:
+                    logits = torch.cat([logits, logits], dim=1)
+                return F.cross_entropy(logits, words, reduction='sum') / max(1, len(words))
+            """,
+            "",
         ),
     ),
-    *group(
-        *SIGMOID_GRADIENT,
-        ("does not divide by B", "divided by B", "torch.sigmoid(logit) - is_next"),
-        ("is turned round", "turned round", "(is_next - torch.sigmoid(logit)) / len(is_next)"),
+    *mistakes(
+        "nsp-loss",
+        OURS,
         (
-            "keeps the slope of the sigmoid",
-            "it cancels",
-            "p = torch.sigmoid(logit)",
-            "(p - is_next) * p * (1 - p) / len(is_next)",
+            "swaps the columns",
+            (
+                "F.cross_entropy(logits, next_sentence)",
+                "F.cross_entropy(logits, 1 - next_sentence)",
+            ),
+            "column 0 is IsNext",
         ),
         (
-            "takes the slope of the sigmoid alone",
-            "it cancels",
-            "p = torch.sigmoid(logit)",
-            "p * (1 - p) / len(is_next)",
+            "takes the sum",
+            (
+                "F.cross_entropy(logits, next_sentence)",
+                "F.cross_entropy(logits, next_sentence) * len(logits)",
+            ),
+            "number of pairs",
         ),
-        ("forgets the sigmoid", "the sigmoid is missing", "(logit - is_next) / len(is_next)"),
-        ("forgets y", "subtract the truth", "torch.sigmoid(logit) / len(is_next)"),
+        (
+            "does the softmax twice",
+            (
+                "F.cross_entropy(logits, next_sentence)",
+                "F.cross_entropy(logits.softmax(-1), next_sentence)",
+            ),
+            "twice",
+        ),
+        (
+            "takes the logarithm to base 10",
+            (
+                "F.cross_entropy(logits, next_sentence)",
+                "F.cross_entropy(logits, next_sentence) / torch.log(torch.tensor(10.0))",
+            ),
+            "base 10",
+        ),
+        (
+            "asks each column by itself",
+            """
+            def nsp_loss(logits, next_sentence):
+                y = F.one_hot(next_sentence, 2)
+                return -(y * F.logsigmoid(logits) + (1 - y) * F.logsigmoid(-logits)).mean()
+            """,
+            "not a sigmoid of each",
+        ),
+        (
+            "looks at column 0 alone",
+            """
+            def nsp_loss(logits, next_sentence):
+                y = 1 - next_sentence
+                return -(
+                    y * F.logsigmoid(logits[:, 0]) + (1 - y) * F.logsigmoid(-logits[:, 0])
+                ).mean()
+            """,
+            "not a sigmoid of each",
+        ),
+        (
+            "forgets pairs that do not follow",
+            (
+                "F.cross_entropy(logits, next_sentence)",
+                "-(logits.log_softmax(-1)[:, 0] * (next_sentence == 0)).mean()",
+            ),
+            "pairs that do not follow count, too",
+        ),
+        (
+            "halves it",
+            (
+                "F.cross_entropy(logits, next_sentence)",
+                "-(logits.log_softmax(-1) * F.one_hot(next_sentence, 2)).mean()",
+            ),
+            "not over pairs and columns",
+        ),
+        (
+            "takes log and softmax apart",
+            (
+                "F.cross_entropy(logits, next_sentence)",
+                "-logits.softmax(-1).log()[torch.arange(len(logits)), next_sentence].mean()",
+            ),
+            "exp(1000) is infinite",
+        ),
+        (
+            "returns a loss for each pair",
+            (
+                "F.cross_entropy(logits, next_sentence)",
+                "F.cross_entropy(logits, next_sentence, reduction='none')",
+            ),
+            "one number for the whole batch",
+        ),
+        (
+            "cuts the gradient",
+            (
+                "F.cross_entropy(logits, next_sentence)",
+                "F.cross_entropy(logits.data, next_sentence)",
+            ),
+            "has lost the gradient",
+        ),
+        (
+            "calls the library",
+            """
+            def nsp_loss(logits, next_sentence):
+                from bertlab.pretraining.losses import nsp_loss as answer
+                return answer(logits, next_sentence)
+            """,
+            "bertlab's own",
+        ),
+    ),
+    *mistakes(
+        "nsp-sigmoid-loss",
+        "in one line",
+        (
+            "forgets the second term",
+            (" + (1 - is_next) * F.logsigmoid(-logit)", ""),
+            "the second term is missing",
+        ),
+        (
+            "takes the mean over pairs that follow",
+            (
+                "(is_next * F.logsigmoid(logit) + (1 - is_next) * F.logsigmoid(-logit)).mean()",
+                "(is_next * F.logsigmoid(logit)).sum() / is_next.sum()",
+            ),
+            "pairs that do not follow count, too",
+        ),
+        (
+            "has the wrong sign before the second term",
+            ("+ (1 - is_next)", "- (1 - is_next)"),
+            "the sign of the second term",
+        ),
+        (
+            "writes 1 - log p",
+            """
+            def nsp_sigmoid_loss(logit, is_next):
+                log_p = F.logsigmoid(logit)
+                return -(is_next * log_p + (1 - is_next) * (1 - log_p)).mean()
+            """,
+            "1 - log p is not log(1 - p)",
+        ),
+        (
+            "forgets y",
+            (
+                "(is_next * F.logsigmoid(logit) + (1 - is_next) * F.logsigmoid(-logit))",
+                "F.logsigmoid(logit)",
+            ),
+            "y must choose",
+        ),
         (
             "swaps y",
+            (
+                "is_next * F.logsigmoid(logit) + (1 - is_next)",
+                "(1 - is_next) * F.logsigmoid(logit) + is_next",
+            ),
             "y is 1 where B follows A",
-            "(torch.sigmoid(logit) - (1 - is_next)) / len(is_next)",
+        ),
+        ("forgets the minus", ("return -", "return"), "the sign"),
+        ("takes the sum", ("mean()", "sum()"), "number of pairs"),
+        (
+            "takes the logarithm to base 10",
+            """
+            def nsp_sigmoid_loss(logit, is_next):
+                p = torch.sigmoid(logit)
+                return -(is_next * p.log10() + (1 - is_next) * (1 - p).log10()).mean()
+            """,
+            "base 10",
+        ),
+        (
+            "forgets the sigmoid",
+            (
+                "F.logsigmoid(logit) + (1 - is_next) * F.logsigmoid(-logit)",
+                "logit.log() + (1 - is_next) * (1 - logit).log()",
+            ),
+            "the sigmoid is missing",
+        ),
+        (
+            "does the sigmoid twice",
+            """
+            def nsp_sigmoid_loss(logit, is_next):
+                p = torch.sigmoid(logit)
+                return -(is_next * F.logsigmoid(p) + (1 - is_next) * F.logsigmoid(-p)).mean()
+            """,
+            "sigmoid twice",
+        ),
+        (
+            "squares",
+            (
+                "-(is_next * F.logsigmoid(logit) + (1 - is_next) * F.logsigmoid(-logit))",
+                "(torch.sigmoid(logit) - is_next).square()",
+            ),
+            "the squared error",
+        ),
+        (
+            "takes log and sigmoid apart",
+            """
+            def nsp_sigmoid_loss(logit, is_next):
+                p = torch.sigmoid(logit)
+                return -(is_next * p.log() + (1 - is_next) * (1 - p).log()).mean()
+            """,
+            "exp(1000) is infinite",
+        ),
+        (
+            "clamps p",
+            """
+            def nsp_sigmoid_loss(logit, is_next):
+                p = torch.sigmoid(logit).clamp(1e-7, 1 - 1e-7)
+                return -(is_next * p.log() + (1 - is_next) * (1 - p).log()).mean()
+            """,
+            "exp(1000) is infinite",
+        ),
+        ("returns a loss for each pair", (".mean()", ""), "one number for the whole batch"),
+        (
+            "calls PyTorch's",
+            (
+                "-(is_next * F.logsigmoid(logit) + (1 - is_next) * F.logsigmoid(-logit)).mean()",
+                "F.binary_cross_entropy_with_logits(logit, is_next)",
+            ),
+            "ready-made function of PyTorch",
+        ),
+        (
+            "calls PyTorch's module",
+            (
+                "-(is_next * F.logsigmoid(logit) + (1 - is_next) * F.logsigmoid(-logit)).mean()",
+                "torch.nn.BCEWithLogitsLoss()(logit, is_next)",
+            ),
+            "ready-made function of PyTorch",
+        ),
+        (
+            "calls the library",
+            """
+            def nsp_sigmoid_loss(logit, is_next):
+                from bertlab.pretraining.losses import nsp_sigmoid_loss as answer
+                return answer(logit, is_next)
+            """,
+            "bertlab's own",
+        ),
+        (
+            "cuts the gradient",
+            """
+            def nsp_sigmoid_loss(logit, is_next):
+                logit = torch.tensor(logit.tolist(), dtype=logit.dtype)
+                return -(
+                    is_next * F.logsigmoid(logit) + (1 - is_next) * F.logsigmoid(-logit)
+                ).mean()
+            """,
+            "has lost the gradient",
+        ),
+    ),
+    *mistakes(
+        "mlm-gradient",
+        "one-hot, in one line",
+        (
+            "does not divide by N",
+            (
+                "(logits.softmax(-1) - F.one_hot(words, logits.shape[1])) / len(words)",
+                "logits.softmax(-1) - F.one_hot(words, logits.shape[1])",
+            ),
+            "divided by N",
+        ),
+        (
+            "is turned round",
+            (
+                "logits.softmax(-1) - F.one_hot(words, logits.shape[1])",
+                "F.one_hot(words, logits.shape[1]) - logits.softmax(-1)",
+            ),
+            "softmax - one-hot. The true word's gradient is negative",
+        ),
+        (
+            "is turned round and not divided",
+            (
+                "(logits.softmax(-1) - F.one_hot(words, logits.shape[1])) / len(words)",
+                "F.one_hot(words, logits.shape[1]) - logits.softmax(-1)",
+            ),
+            "turned round",
+        ),
+        (
+            "forgets the true word",
+            ("(logits.softmax(-1) - F.one_hot(words, logits.shape[1]))", "logits.softmax(-1)"),
+            "subtract the one-hot row",
+        ),
+        ("divides by V", ("len(words)", "logits.shape[1]"), "the rows, not by V"),
+        ("divides by N times V", ("len(words)", "logits.numel()"), "not by N times V"),
+        ("does the softmax down the columns", ("-1", "0"), "along each row"),
+        (
+            "subtracts in all rows",
+            """
+            def mlm_gradient(logits, words):
+                gradient = logits.softmax(-1)
+                gradient[:, words] -= 1
+                return gradient / len(words)
+            """,
+            "[:, words] takes 1 from the words of all rows",
+        ),
+        ("forgets the softmax", ("logits.softmax(-1)", "logits"), "the softmax is missing"),
+        (
+            "takes the logarithm of the softmax",
+            ("logits.softmax", "logits.log_softmax"),
+            "not its logarithm",
+        ),
+        (
+            "moves the true words alone",
+            """
+            def mlm_gradient(logits, words):
+                y = F.one_hot(words, logits.shape[1])
+                return y * (logits.softmax(-1) - 1) / len(words)
+            """,
+            "the other words have a gradient, too",
         ),
         (
             "takes the slope by p",
+            (
+                "(logits.softmax(-1) - F.one_hot(words, logits.shape[1]))",
+                "-F.one_hot(words, logits.shape[1]) / logits.softmax(-1)",
+            ),
             "the slope by p",
-            "-is_next / torch.sigmoid(logit) / len(is_next)",
         ),
-        ("takes the mean", "not their mean", "(torch.sigmoid(logit) - is_next).mean()"),
+        (
+            "writes the softmax with exp",
+            """
+            def mlm_gradient(logits, words):
+                p = logits.exp() / logits.exp().sum(-1, keepdim=True)
+                return (p - F.one_hot(words, logits.shape[1])) / len(words)
+            """,
+            "exp(1000) is infinite",
+        ),
+        (
+            "writes into the logits",
+            """
+            def mlm_gradient(logits, words):
+                logits -= logits.logsumexp(-1, keepdim=True)
+                return (logits.exp() - F.one_hot(words, logits.shape[1])) / len(words)
+            """,
+            "changed its input",
+        ),
         (
             "asks autograd",
+            """
+            def mlm_gradient(logits, words):
+                logits = logits.detach().requires_grad_()
+                return torch.autograd.grad(F.cross_entropy(logits, words), logits)[0]
+            """,
             "ready-made function of PyTorch",
-            "logit = logit.detach().requires_grad_()",
-            "torch.autograd.grad(nsp_sigmoid_loss(logit, is_next), logit)[0]",
+        ),
+        (
+            "calls backward",
+            """
+            def mlm_gradient(logits, words):
+                logits = logits.detach().requires_grad_()
+                F.cross_entropy(logits, words).backward()
+                return logits.grad
+            """,
+            "ready-made function of PyTorch",
         ),
         (
             "calls the library",
+            """
+            def mlm_gradient(logits, words):
+                from bertlab.pretraining.losses import mlm_gradient as answer
+                return answer(logits, words)
+            """,
             "bertlab's own",
-            "from bertlab.pretraining.losses import nsp_sigmoid_gradient as answer",
-            "answer(logit, is_next)",
-        ),
-        (
-            "divides by 2",
-            "so divide by B",
-            "(torch.sigmoid(logit) - is_next) / 2",
         ),
     ),
-    *[
-        wrong("adam-step", mistake, adam(*changes), said)
-        for mistake, said, *changes in [
+    *mistakes(
+        "nsp-sigmoid-gradient",
+        OURS,
+        (
+            "does not divide by B",
+            ("(torch.sigmoid(logit) - is_next) / len(is_next)", "torch.sigmoid(logit) - is_next"),
+            "divided by B",
+        ),
+        (
+            "is turned round",
+            ("torch.sigmoid(logit) - is_next", "is_next - torch.sigmoid(logit)"),
+            "turned round",
+        ),
+        (
+            "keeps the slope of the sigmoid",
+            """
+            def nsp_sigmoid_gradient(logit, is_next):
+                p = torch.sigmoid(logit)
+                return (p - is_next) * p * (1 - p) / len(is_next)
+            """,
+            "it cancels",
+        ),
+        (
+            "takes the slope of the sigmoid alone",
+            """
+            def nsp_sigmoid_gradient(logit, is_next):
+                p = torch.sigmoid(logit)
+                return p * (1 - p) / len(is_next)
+            """,
+            "it cancels",
+        ),
+        ("forgets the sigmoid", ("torch.sigmoid(logit)", "logit"), "the sigmoid is missing"),
+        (
+            "forgets y",
+            ("(torch.sigmoid(logit) - is_next)", "torch.sigmoid(logit)"),
+            "subtract the truth",
+        ),
+        ("swaps y", ("- is_next", "- (1 - is_next)"), "y is 1 where B follows A"),
+        (
+            "takes the slope by p",
+            ("(torch.sigmoid(logit) - is_next)", "-is_next / torch.sigmoid(logit)"),
+            "the slope by p",
+        ),
+        ("takes the mean", ("/ len(is_next)", ".mean()"), "not their mean"),
+        (
+            "asks autograd",
+            """
+            def nsp_sigmoid_gradient(logit, is_next):
+                logit = logit.detach().requires_grad_()
+                return torch.autograd.grad(nsp_sigmoid_loss(logit, is_next), logit)[0]
+            """,
+            "ready-made function of PyTorch",
+        ),
+        (
+            "calls the library",
+            """
+            def nsp_sigmoid_gradient(logit, is_next):
+                from bertlab.pretraining.losses import nsp_sigmoid_gradient as answer
+                return answer(logit, is_next)
+            """,
+            "bertlab's own",
+        ),
+        ("divides by 2", ("len(is_next)", "2"), "so divide by B"),
+    ),
+    *mistakes(
+        "adam-step",
+        OURS,
+        (
+            "does not correct the means",
+            ("mean / (1 - betas[0] ** step)", "mean"),
+            ("square / (1 - betas[1] ** step)", "square"),
+            "too small at first",
+        ),
+        ("corrects v alone", ("mean / (1 - betas[0] ** step)", "mean"), "too small at first"),
+        ("corrects m alone", ("square / (1 - betas[1] ** step)", "square"), "too small at first"),
+        (
+            "counts steps from 0",
+            ("betas[0] ** step", "betas[0] ** (step - 1)"),
+            ("** step", "** (step - 1)"),
+            "would divide by 0",
+        ),
+        (
+            "counts one step too many",
+            ("betas[0] ** step", "betas[0] ** (step + 1)"),
+            ("** step", "** (step + 1)"),
+            "counted from 1 already",
+        ),
+        (
+            "multiplies with the correction",
+            ("= mean /", "= mean *"),
+            ("square /", "square *"),
+            "do not multiply",
+        ),
+        (
+            "multiplies beta with the step",
+            ("betas[0] ** step", "betas[0] * step"),
+            ("** step", "* step"),
+            "beta**step, not beta * step",
+        ),
+        (
+            "puts eps inside the root",
+            ("unbiased_square.sqrt() + eps", "(unbiased_square + eps).sqrt()"),
+            "eps stands outside the root",
+        ),
+        (
+            "forgets eps",
+            ("(unbiased_square.sqrt() + eps)", "unbiased_square.sqrt()"),
+            "eps is not used",
+        ),
+        ("writes its own eps", ("+ eps", "+ 1e-8"), "eps is not used"),
+        (
+            "adds eps before it corrects",
             (
-                "does not correct the means",
-                "too small at first",
-                (" / (1 - betas[0] ** step)", ""),
-                (" / (1 - betas[1] ** step)", ""),
+                "unbiased_square.sqrt() + eps",
+                "(square.sqrt() + eps) / (1 - betas[1] ** step) ** 0.5",
             ),
-            ("corrects v alone", "too small at first", (" / (1 - betas[0] ** step)", "")),
-            ("corrects m alone", "too small at first", (" / (1 - betas[1] ** step)", "")),
-            ("counts steps from 0", "would divide by 0", ("** step", "** (step - 1)")),
-            ("counts one step too many", "counted from 1 already", ("** step", "** (step + 1)")),
+            "first correct v",
+        ),
+        ("divides by v", (".sqrt()", ""), "divide by the root of v"),
+        (
+            "is plain gradient descent with momentum",
+            (" / (unbiased_square.sqrt() + eps)", ""),
+            "plain gradient descent",
+        ),
+        ("climbs", ("- learning_rate", "+ learning_rate"), "against the gradient"),
+        ("returns the step", ("parameter -", "-"), "taken from the parameter"),
+        ("does not square the gradient", ("gradient**2", "gradient"), "gradient**2"),
+        (
+            "swaps the betas",
+            """
+            def adam_step(
+                parameter, gradient, moments, step, learning_rate, betas=(0.9, 0.999), eps=1e-8
+            ):
+                mean = betas[1] * moments.mean + (1 - betas[1]) * gradient
+                square = betas[0] * moments.square + (1 - betas[0]) * gradient**2
+                unbiased_mean = mean / (1 - betas[1] ** step)
+                unbiased_square = square / (1 - betas[0] ** step)
+                moved = parameter - learning_rate * unbiased_mean / (unbiased_square.sqrt() + eps)
+                return moved, Moments(mean, square)
+            """,
+            "with b1 = betas[0] = 0.9",
+        ),
+        (
+            "turns the running means round",
             (
-                "multiplies with the correction",
-                "do not multiply",
-                (" / (1 - betas", " * (1 - betas"),
-            ),
-            (
-                "multiplies beta with the step",
-                "beta**step, not beta * step",
-                ("betas[0] ** step", "betas[0] * step"),
-                ("betas[1] ** step", "betas[1] * step"),
-            ),
-            (
-                "puts eps inside the root",
-                "eps stands outside the root",
-                ("unbiased_square.sqrt() + eps", "(unbiased_square + eps).sqrt()"),
-            ),
-            (
-                "forgets eps",
-                "eps is not used",
-                ("(unbiased_square.sqrt() + eps)", "unbiased_square.sqrt()"),
-            ),
-            (
-                "writes its own eps",
-                "eps is not used",
-                ("unbiased_square.sqrt() + eps", "unbiased_square.sqrt() + 1e-8"),
-            ),
-            (
-                "adds eps before it corrects",
-                "first correct v",
-                (
-                    "unbiased_square.sqrt() + eps",
-                    "(square.sqrt() + eps) / (1 - betas[1] ** step) ** 0.5",
-                ),
-            ),
-            (
-                "divides by v",
-                "divide by the root of v",
-                ("unbiased_square.sqrt()", "unbiased_square"),
-            ),
-            (
-                "is plain gradient descent with momentum",
-                "plain gradient descent",
-                (" / (unbiased_square.sqrt() + eps)", ""),
-            ),
-            ("climbs", "against the gradient", ("moved = parameter -", "moved = parameter +")),
-            ("returns the step", "taken from the parameter", ("moved = parameter -", "moved = -")),
-            ("does not square the gradient", "gradient**2", ("gradient**2", "gradient")),
-            (
-                "swaps the betas",
-                "with b1 = betas[0] = 0.9",
-                ("betas[0]", "betas[9]"),
-                ("betas[1]", "betas[0]"),
-                ("betas[9]", "betas[1]"),
-            ),
-            (
-                "turns the running means round",
-                "the old mean counts with beta",
-                (
-                    "betas[0] * moments.mean + (1 - betas[0])",
-                    "(1 - betas[0]) * moments.mean + betas[0]",
-                ),
-                (
-                    "betas[1] * moments.square + (1 - betas[1])",
-                    "(1 - betas[1]) * moments.square + betas[1]",
-                ),
-            ),
-            (
-                "adds the whole gradient",
-                "the new gradient counts with 1 - beta",
-                ("(1 - betas[0]) * gradient", "gradient"),
-                ("(1 - betas[1]) * gradient**2", "gradient**2"),
-            ),
-            (
-                "moves along the last gradient",
-                "not the last gradient",
-                ("learning_rate * unbiased_mean", "learning_rate * gradient"),
-            ),
-            (
-                "knows its own betas",
-                "use the betas that were given",
-                ("    mean =", "    betas = (0.9, 0.999)\n    mean ="),
-            ),
-            (
-                "remembers the corrected means",
-                "what Adam remembers",
-                ("Moments(mean, square)", "Moments(unbiased_mean, unbiased_square)"),
-            ),
-            (
-                "remembers a corrected v",
-                "what Adam remembers",
-                ("Moments(mean, square)", "Moments(mean, unbiased_square)"),
-            ),
-            (
-                "remembers nothing new",
-                "the moments of before",
-                ("Moments(mean, square)", "moments"),
-            ),
-            (
-                "swaps what it remembers",
-                "first the mean, then the square",
-                ("Moments(mean, square)", "Moments(square, mean)"),
-            ),
-            (
-                "returns the parameter alone",
-                "it must return two things",
-                ("return moved, Moments(mean, square)", "return moved"),
-            ),
-            (
-                "writes into the old moments",
-                "changed its input",
-                ("betas[0] * moments.mean +", "moments.mean.mul_(betas[0]) +"),
-            ),
-            (
-                "moves the parameter in place",
-                "changed its input",
-                ("moved = parameter - ", "moved = parameter.sub_("),
-                ("+ eps)\n", "+ eps))\n"),
-            ),
-            (
-                "calls PyTorch's",
-                "ready-made function of PyTorch",
-                (
-                    "    mean =",
-                    "    weight = parameter.clone().requires_grad_()\n"
-                    "    weight.grad = gradient\n"
-                    "    optimizer = torch.optim.Adam([weight], learning_rate, betas, eps)\n"
-                    "    optimizer.step()\n"
-                    "    mean =",
-                ),
-            ),
-            (
-                "calls the library",
-                "bertlab's own",
-                (
-                    "    mean =",
-                    "    from bertlab.training.adam import adam_step as answer\n"
-                    "    return answer(parameter, gradient, moments, step, learning_rate, betas,"
-                    " eps)\n    mean =",
-                ),
+                "betas[0] * moments.mean + (1 - betas[0])",
+                "(1 - betas[0]) * moments.mean + betas[0]",
             ),
             (
-                "takes 0.9 for a beta of 0",
-                "",
-                ("    mean =", "    betas = tuple(beta or 0.9 for beta in betas)\n    mean ="),
+                "betas[1] * moments.square + (1 - betas[1])",
+                "(1 - betas[1]) * moments.square + betas[1]",
             ),
-        ]
-    ],
+            "the old mean counts with beta",
+        ),
+        (
+            "adds the whole gradient",
+            (" (1 - betas[0]) *", ""),
+            (" (1 - betas[1]) *", ""),
+            "the new gradient counts with 1 - beta",
+        ),
+        (
+            "moves along the last gradient",
+            ("* unbiased_mean", "* gradient"),
+            "not the last gradient",
+        ),
+        (
+            "knows its own betas",
+            (
+                "mean = betas[0] * moments.mean + (1 - betas[0]) * gradient",
+                "betas = (0.9, 0.999)\n"
+                "    mean = betas[0] * moments.mean + (1 - betas[0]) * gradient",
+            ),
+            "use the betas that were given",
+        ),
+        (
+            "remembers the corrected means",
+            ("mean, square", "unbiased_mean, unbiased_square"),
+            "what Adam remembers",
+        ),
+        (
+            "remembers a corrected v",
+            ("mean, square", "mean, unbiased_square"),
+            "what Adam remembers",
+        ),
+        ("remembers nothing new", ("Moments(mean, square)", "moments"), "the moments of before"),
+        (
+            "swaps what it remembers",
+            ("mean, square", "square, mean"),
+            "first the mean, then the square",
+        ),
+        (
+            "returns the parameter alone",
+            ("moved, Moments(mean, square)", "moved"),
+            "it must return two things",
+        ),
+        (
+            "writes into the old moments",
+            ("betas[0] * moments.mean", "moments.mean.mul_(betas[0])"),
+            "changed its input",
+        ),
+        (
+            "moves the parameter in place",
+            (
+                "- learning_rate * unbiased_mean / (unbiased_square.sqrt() + eps)",
+                ".sub_(learning_rate * unbiased_mean / (unbiased_square.sqrt() + eps))",
+            ),
+            "changed its input",
+        ),
+        (
+            "calls PyTorch's",
+            (
+                "mean = betas[0] * moments.mean + (1 - betas[0]) * gradient",
+                "weight = parameter.clone().requires_grad_()\n"
+                "    weight.grad = gradient\n"
+                "    optimizer = torch.optim.Adam([weight], learning_rate, betas, eps)\n"
+                "    optimizer.step()\n"
+                "    mean = betas[0] * moments.mean + (1 - betas[0]) * gradient",
+            ),
+            "ready-made function of PyTorch",
+        ),
+        (
+            "calls the library",
+            (
+                "mean = betas[0] * moments.mean + (1 - betas[0]) * gradient",
+                "from bertlab.training.adam import adam_step as answer\n"
+                "    return answer(parameter, gradient, moments, step, learning_rate, "
+                "betas, eps)\n"
+                "    mean = betas[0] * moments.mean + (1 - betas[0]) * gradient",
+            ),
+            "bertlab's own",
+        ),
+        (
+            "takes 0.9 for a beta of 0",
+            (
+                "mean = betas[0] * moments.mean + (1 - betas[0]) * gradient",
+                "betas = tuple(beta or 0.9 for beta in betas)\n"
+                "    mean = betas[0] * moments.mean + (1 - betas[0]) * gradient",
+            ),
+            "",
+        ),
+    ),
 ]
 
 OTHER_WAYS = [
-    *others(
-        *CHOOSE,
-        (
-            "bernoulli, and a loop over the special ids",
-            "p = torch.full(ids.shape, probability)",
-            "for special in special_ids.tolist():",
-            "    p[ids == special] = 0",
-            "torch.bernoulli(p, generator=generator).bool()",
-        ),
-        (
-            "in place, in 64 bits",
-            "chosen = torch.empty(ids.shape, dtype=torch.float64)",
-            "chosen = chosen.uniform_(generator=generator) < probability",
-            "chosen & (ids[..., None] != special_ids).all(-1)",
-        ),
-        (
-            "token by token",
-            "special = set(special_ids.tolist())",
-            "draw = torch.rand(ids.numel(), generator=generator).tolist()",
-            "answers = [id not in special and x < probability"
-            " for id, x in zip(ids.flatten().tolist(), draw, strict=True)]",
-            "torch.tensor(answers, dtype=torch.bool).view(ids.shape)",
-        ),
+    right(
+        "choose-tokens",
+        "bernoulli, and a loop over the special ids",
+        """
+        def choose_tokens(ids, special_ids, probability, generator):
+            p = torch.full(ids.shape, probability)
+            for special in special_ids.tolist():
+                p[ids == special] = 0
+            return torch.bernoulli(p, generator=generator).bool()
+        """,
     ),
-    *others(
-        *HIDE,
-        (
-            "as in transformers: 80 % of all, then half of the rest",
-            "hidden = ids.clone()",
-            "masked = torch.bernoulli(torch.full(ids.shape, 0.8), generator=generator).bool()",
-            "hidden[masked & predict] = mask_id",
-            "half = torch.bernoulli(torch.full(ids.shape, 0.5), generator=generator).bool()",
-            "change = half & predict & ~masked",
-            OTHERS,
-            "hidden[change] = others[change]",
-            "hidden",
-        ),
-        (
-            "only where something is chosen",
-            "hidden, n = ids.clone(), int(predict.sum())",
-            "draw, old = torch.rand(n, generator=generator), ids[predict]",
-            "places = torch.randint(0, len(ordinary_ids), (n,), generator=generator)",
-            "new = torch.where(draw < 0.1, ordinary_ids[places], old)",
-            "hidden[predict] = torch.where(draw >= 0.2, mask_id, new)",
-            "hidden",
-        ),
-        (
-            "ten-sided dice",
-            "die = torch.randint(10, ids.shape, generator=generator)",
-            OTHERS,
-            "words = torch.where(die == 9, others, ids)",
-            "torch.where(predict, torch.where(die < 8, mask_id, words), ids)",
-        ),
+    right(
+        "choose-tokens",
+        "in place, in 64 bits",
+        """
+        def choose_tokens(ids, special_ids, probability, generator):
+            chosen = torch.empty(ids.shape, dtype=torch.float64)
+            chosen = chosen.uniform_(generator=generator) < probability
+            return chosen & (ids[..., None] != special_ids).all(-1)
+        """,
     ),
-    *others(
-        *WORDS,
-        (
-            "each word takes its first piece's dice",
-            ORDINARY,
-            "single = torch.rand(ids.shape, generator=generator) < probability",
-            "place = torch.arange(ids.shape[1]).expand_as(ids)",
-            "begins = ~continues[ids] | (place == 0)",
-            "first = torch.where(begins, place, 0).cummax(dim=1).values",
-            "ordinary & single.gather(1, first)",
-        ),
-        (
-            "a loop over words",
-            "special, go_on = set(special_ids.tolist()), continues.tolist()",
-            "draw = torch.rand(ids.shape, generator=generator).tolist()",
-            "answer = torch.zeros(ids.shape, dtype=torch.bool)",
-            "for b, row in enumerate(ids.tolist()):",
-            "    fresh, yes = True, False",
-            "    for t, id in enumerate(row):",
-            "        if id in special:",
-            "            fresh = True",
-            "            continue",
-            "        if fresh or not go_on[id]:",
-            "            yes = draw[b][t] < probability",
-            "        fresh = False",
-            "        answer[b, t] = yes",
-            "answer",
-        ),
-        (
-            "one long count, with a border between sequences",
-            ORDINARY,
-            "begins = ~continues[ids]",
-            "begins[:, 0] = True",
-            "word = begins.flatten().cumsum(0).view(ids.shape)",
-            "dice = torch.rand(ids.numel() + 1, generator=generator)",
-            "ordinary & (dice[word] < probability)",
-        ),
+    right(
+        "choose-tokens",
+        "token by token",
+        """
+        def choose_tokens(ids, special_ids, probability, generator):
+            special = set(special_ids.tolist())
+            draw = torch.rand(ids.numel(), generator=generator).tolist()
+            answers = [
+                id not in special and x < probability
+                for id, x in zip(ids.flatten().tolist(), draw, strict=True)
+            ]
+            return torch.tensor(answers, dtype=torch.bool).view(ids.shape)
+        """,
     ),
-    *others(
-        *MLM,
-        (
-            "log_softmax, and one number of each row",
-            ROWS,
-            "-logits.log_softmax(dim=-1)[rows, words].sum() / max(1, len(words))",
-        ),
-        (
-            "logsumexp minus the true logit",
-            "true = logits.gather(1, words[:, None])[:, 0]",
-            "costs = logits.logsumexp(dim=1) - true",
-            "costs.mean() if len(words) else costs.sum()",
-        ),
-        (
-            "one-hot",
-            "y = F.one_hot(words, logits.shape[1])",
-            "-(y * F.log_softmax(logits, dim=1)).sum() / max(len(words), 1)",
-        ),
+    right(
+        "hide",
+        "as in transformers: 80 % of all, then half of the rest",
+        """
+        def hide(ids, predict, mask_id, ordinary_ids, generator):
+            hidden = ids.clone()
+            masked = torch.bernoulli(torch.full(ids.shape, 0.8), generator=generator).bool()
+            hidden[masked & predict] = mask_id
+            half = torch.bernoulli(torch.full(ids.shape, 0.5), generator=generator).bool()
+            change = half & predict & ~masked
+            others = ordinary_ids[torch.randint(len(ordinary_ids), ids.shape, generator=generator)]
+            hidden[change] = others[change]
+            return hidden
+        """,
     ),
-    *others(
-        *NSP,
-        (
-            "log_softmax and nll_loss",
-            "F.nll_loss(logits.log_softmax(dim=-1), next_sentence)",
-        ),
-        ("by mlm_loss", "mlm_loss(logits, next_sentence)"),
-        (
-            "softplus of the difference",
-            "wrong = logits[:, 1] - logits[:, 0]",
-            "F.softplus(torch.where(next_sentence == 0, wrong, -wrong)).mean()",
-        ),
+    right(
+        "hide",
+        "only where something is chosen",
+        """
+        def hide(ids, predict, mask_id, ordinary_ids, generator):
+            hidden, n = ids.clone(), int(predict.sum())
+            draw, old = torch.rand(n, generator=generator), ids[predict]
+            places = torch.randint(0, len(ordinary_ids), (n,), generator=generator)
+            new = torch.where(draw < 0.1, ordinary_ids[places], old)
+            hidden[predict] = torch.where(draw >= 0.2, mask_id, new)
+            return hidden
+        """,
     ),
-    *others(
-        *SIGMOID,
-        (
-            "softplus",
-            "F.softplus(torch.where(is_next == 1, -logit, logit)).mean()",
-        ),
-        (
-            "a sign instead of two terms",
-            "-F.logsigmoid((2 * is_next - 1) * logit).mean()",
-        ),
-        (
-            "the formula of PyTorch's documentation",
-            "positive = logit.clamp(min=0)",
-            "(positive - logit * is_next + torch.log1p(torch.exp(-logit.abs()))).mean()",
-        ),
-        (
-            "two logits, of which one is 0",
-            "logits = torch.stack([logit, torch.zeros_like(logit)], dim=1)",
-            "F.cross_entropy(logits, (1 - is_next).long())",
-        ),
+    right(
+        "hide",
+        "ten-sided dice",
+        """
+        def hide(ids, predict, mask_id, ordinary_ids, generator):
+            die = torch.randint(10, ids.shape, generator=generator)
+            others = ordinary_ids[torch.randint(len(ordinary_ids), ids.shape, generator=generator)]
+            words = torch.where(die == 9, others, ids)
+            return torch.where(predict, torch.where(die < 8, mask_id, words), ids)
+        """,
     ),
-    *others(
-        *MLM_GRADIENT,
-        (
-            "one-hot",
-            "y = F.one_hot(words, logits.shape[-1])",
-            "(torch.softmax(logits, -1) - y) / max(1, len(words))",
-        ),
-        (
-            "the softmax by hand, and scatter",
-            "p = torch.exp(logits - logits.logsumexp(dim=1, keepdim=True))",
-            "minus = torch.full((len(words), 1), -1.0, dtype=p.dtype)",
-            "p.scatter_add(1, words[:, None], minus) / len(words)",
-        ),
-        (
-            "row by row",
-            "gradient = torch.zeros_like(logits)",
-            "for n, word in enumerate(words.tolist()):",
-            "    gradient[n] = torch.softmax(logits[n], dim=0)",
-            "    gradient[n, word] -= 1",
-            "gradient.div(max(1, len(words)))",
-        ),
+    right(
+        "hide",
+        "as ours, with numbers for the shares",
+        """
+        def hide(ids, predict, mask_id, ordinary_ids, generator):
+            draw = torch.rand(ids.shape, generator=generator)
+            others = ordinary_ids[torch.randint(len(ordinary_ids), ids.shape, generator=generator)]
+            hidden = torch.where(predict & (draw < 0.8), mask_id, ids)
+            change = predict & (draw >= 0.8) & (draw < 0.9)
+            return torch.where(change, others, hidden)
+        """,
     ),
-    *others(
-        *SIGMOID_GRADIENT,
-        ("a division less", "(logit.sigmoid() - is_next) * (1 / logit.numel())"),
-        (
-            "two cases",
-            "n = len(logit)",
-            "torch.where(is_next == 1, -torch.sigmoid(-logit) / n, torch.sigmoid(logit) / n)",
-        ),
-        ("by tanh", "(0.5 + 0.5 * torch.tanh(logit / 2) - is_next) / logit.shape[0]"),
+    right(
+        "choose-words",
+        "each word takes its first piece's dice",
+        """
+        def choose_words(ids, special_ids, continues, probability, generator):
+            ordinary = ~torch.isin(ids, special_ids)
+            single = torch.rand(ids.shape, generator=generator) < probability
+            place = torch.arange(ids.shape[1]).expand_as(ids)
+            begins = ~continues[ids] | (place == 0)
+            first = torch.where(begins, place, 0).cummax(dim=1).values
+            return ordinary & single.gather(1, first)
+        """,
+    ),
+    right(
+        "choose-words",
+        "a loop over words",
+        """
+        def choose_words(ids, special_ids, continues, probability, generator):
+            special, go_on = set(special_ids.tolist()), continues.tolist()
+            draw = torch.rand(ids.shape, generator=generator).tolist()
+            answer = torch.zeros(ids.shape, dtype=torch.bool)
+            for b, row in enumerate(ids.tolist()):
+                fresh, yes = True, False
+                for t, id in enumerate(row):
+                    if id in special:
+                        fresh = True
+                        continue
+                    if fresh or not go_on[id]:
+                        yes = draw[b][t] < probability
+                    fresh = False
+                    answer[b, t] = yes
+            return answer
+        """,
+    ),
+    right(
+        "choose-words",
+        "one long count, with a border between sequences",
+        """
+        def choose_words(ids, special_ids, continues, probability, generator):
+            ordinary = ~torch.isin(ids, special_ids)
+            begins = ~continues[ids]
+            begins[:, 0] = True
+            word = begins.flatten().cumsum(0).view(ids.shape)
+            dice = torch.rand(ids.numel() + 1, generator=generator)
+            return ordinary & (dice[word] < probability)
+        """,
+    ),
+    right(
+        "mlm-loss",
+        "log_softmax, and one number of each row",
+        """
+        def mlm_loss(logits, words):
+            rows = torch.arange(len(words))
+            return -logits.log_softmax(dim=-1)[rows, words].sum() / max(1, len(words))
+        """,
+    ),
+    right(
+        "mlm-loss",
+        "logsumexp minus the true logit",
+        """
+        def mlm_loss(logits, words):
+            true = logits.gather(1, words[:, None])[:, 0]
+            costs = logits.logsumexp(dim=1) - true
+            return costs.mean() if len(words) else costs.sum()
+        """,
+    ),
+    right(
+        "mlm-loss",
+        "one-hot",
+        """
+        def mlm_loss(logits, words):
+            y = F.one_hot(words, logits.shape[1])
+            return -(y * F.log_softmax(logits, dim=1)).sum() / max(len(words), 1)
+        """,
+    ),
+    right(
+        "nsp-loss",
+        "log_softmax and nll_loss",
+        """
+        def nsp_loss(logits, next_sentence):
+            return F.nll_loss(logits.log_softmax(dim=-1), next_sentence)
+        """,
+    ),
+    right(
+        "nsp-loss",
+        "by mlm_loss",
+        """
+        def nsp_loss(logits, next_sentence):
+            return mlm_loss(logits, next_sentence)
+        """,
+    ),
+    right(
+        "nsp-loss",
+        "softplus of the difference",
+        """
+        def nsp_loss(logits, next_sentence):
+            wrong = logits[:, 1] - logits[:, 0]
+            return F.softplus(torch.where(next_sentence == 0, wrong, -wrong)).mean()
+        """,
+    ),
+    right(
+        "nsp-sigmoid-loss",
+        "softplus",
+        """
+        def nsp_sigmoid_loss(logit, is_next):
+            return F.softplus(torch.where(is_next == 1, -logit, logit)).mean()
+        """,
+    ),
+    right(
+        "nsp-sigmoid-loss",
+        "a sign instead of two terms",
+        """
+        def nsp_sigmoid_loss(logit, is_next):
+            return -F.logsigmoid((2 * is_next - 1) * logit).mean()
+        """,
+    ),
+    right(
+        "nsp-sigmoid-loss",
+        "the formula of PyTorch's documentation",
+        """
+        def nsp_sigmoid_loss(logit, is_next):
+            positive = logit.clamp(min=0)
+            return (positive - logit * is_next + torch.log1p(torch.exp(-logit.abs()))).mean()
+        """,
+    ),
+    right(
+        "nsp-sigmoid-loss",
+        "two logits, of which one is 0",
+        """
+        def nsp_sigmoid_loss(logit, is_next):
+            logits = torch.stack([logit, torch.zeros_like(logit)], dim=1)
+            return F.cross_entropy(logits, (1 - is_next).long())
+        """,
+    ),
+    right(
+        "nsp-sigmoid-loss",
+        "in one line",
+        """
+        def nsp_sigmoid_loss(logit, is_next):
+            return -(is_next * F.logsigmoid(logit) + (1 - is_next) * F.logsigmoid(-logit)).mean()
+        """,
+    ),
+    right(
+        "mlm-gradient",
+        "one-hot",
+        """
+        def mlm_gradient(logits, words):
+            y = F.one_hot(words, logits.shape[-1])
+            return (torch.softmax(logits, -1) - y) / max(1, len(words))
+        """,
+    ),
+    right(
+        "mlm-gradient",
+        "the softmax by hand, and scatter",
+        """
+        def mlm_gradient(logits, words):
+            p = torch.exp(logits - logits.logsumexp(dim=1, keepdim=True))
+            minus = torch.full((len(words), 1), -1.0, dtype=p.dtype)
+            return p.scatter_add(1, words[:, None], minus) / len(words)
+        """,
+    ),
+    right(
+        "mlm-gradient",
+        "row by row",
+        """
+        def mlm_gradient(logits, words):
+            gradient = torch.zeros_like(logits)
+            for n, word in enumerate(words.tolist()):
+                gradient[n] = torch.softmax(logits[n], dim=0)
+                gradient[n, word] -= 1
+            return gradient.div(max(1, len(words)))
+        """,
+    ),
+    right(
+        "mlm-gradient",
+        "one-hot, in one line",
+        """
+        def mlm_gradient(logits, words):
+            return (logits.softmax(-1) - F.one_hot(words, logits.shape[1])) / len(words)
+        """,
+    ),
+    right(
+        "nsp-sigmoid-gradient",
+        "a division less",
+        """
+        def nsp_sigmoid_gradient(logit, is_next):
+            return (logit.sigmoid() - is_next) * (1 / logit.numel())
+        """,
+    ),
+    right(
+        "nsp-sigmoid-gradient",
+        "two cases",
+        """
+        def nsp_sigmoid_gradient(logit, is_next):
+            n = len(logit)
+            return torch.where(is_next == 1, -torch.sigmoid(-logit) / n, torch.sigmoid(logit) / n)
+        """,
+    ),
+    right(
+        "nsp-sigmoid-gradient",
+        "by tanh",
+        """
+        def nsp_sigmoid_gradient(logit, is_next):
+            return (0.5 + 0.5 * torch.tanh(logit / 2) - is_next) / logit.shape[0]
+        """,
     ),
     right(
         "adam-step",

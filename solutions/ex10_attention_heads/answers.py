@@ -1,759 +1,649 @@
 """Exercise 10, attention heads: solutions that are wrong, and right ones of another kind."""
 
-from course.answers import changed, right, wrong
-
-ENTROPY = """
-def attention_entropy(attention):
-    logs = torch.where(attention > 0, attention, 1.0).log()
-    terms = attention * logs
-    return -terms.sum(dim=-1)
-"""
-OFFSET = """
-def attention_to_offset(attention, offset):
-    length = attention.shape[-1]
-    queries = [i for i in range(length) if 0 <= i + offset < length]
-    if not queries:
-        raise ValueError(offset)
-    keys = [i + offset for i in queries]
-    return attention[..., queries, keys].mean(dim=-1)
-"""
-TOKENS = """
-def attention_to_tokens(attention, is_target):
-    mask = is_target.to(attention.dtype)
-    share = (attention * mask).sum(dim=-1)
-    return share.mean(dim=-1)
-"""
-SAME = """
-def attention_to_same_word(attention, ids):
-    same = ids[:, None] == ids[None, :]
-    others = same & ~torch.eye(len(ids), dtype=torch.bool)
-    counts = others.any(dim=-1)
-    mass = (attention * others).sum(dim=-1)
-    return mass[..., counts].mean(dim=-1)
-"""
-ROLLOUT = """
-def attention_rollout(attentions):
-    eye = torch.eye(attentions[0].shape[-1])
-    result = eye
-    for heads in attentions:
-        mean = heads.mean(dim=0)
-        mixed = 0.5 * mean + 0.5 * eye
-        result = mixed @ result
-    return result
-"""
-ABLATE = """
-def ablate_each_head(outputs, n_heads, loss):
-    before = loss()
-    d = outputs[0].shape[1] // n_heads
-    rises = torch.zeros(len(outputs), n_heads)
-    for layer, weight in enumerate(outputs):
-        for h in range(n_heads):
-            kept = weight.detach().clone()
-            try:
-                with torch.no_grad():
-                    weight[:, h * d : (h + 1) * d] = 0
-                rises[layer, h] = loss() - before
-            finally:
-                with torch.no_grad():
-                    weight.copy_(kept)
-    return rises
-"""
-LOTS = """
-def control_labels(words, labels, seed):
-    import random
-
-    draw = random.Random(seed)
-    drawn = {}
-    for word in words:
-        if word not in drawn:
-            drawn[word] = draw.choice(labels)
-    return [drawn[word] for word in words]
-"""
-LIBRARY = """
-def {0}({1}):
-    from bertlab.interpretability.{2} import {0} as answer
-
-    return answer({1})
-"""
-FINALLY = """            finally:
-                with torch.no_grad():
-                    weight.copy_(kept)
-"""
-IN_ANY_CASE = """            with torch.no_grad():
-                weight.copy_(kept)
-"""
-TYPES = "    return [drawn[word] for word in words]"
-
-
-def group(task, solution, *rows):
-    """Rows of one task: mistake, diagnosis, and what is changed in the right solution."""
-    return [
-        wrong(task, mistake, changed(solution, *changes), said) for mistake, said, *changes in rows
-    ]
-
+from course.answers import mistakes, right
 
 WRONG = [
-    *group(
+    *mistakes(
         "attention-entropy",
-        ENTROPY,
+        "by torch.where",
         (
             "forgets 0 log 0",
-            "0 times -inf is nan",
             ("torch.where(attention > 0, attention, 1.0)", "attention"),
+            "0 times -inf is nan",
         ),
-        ("forgets the minus", "an entropy is not", ("-terms", "terms")),
-        ("takes bits", "those are bits", (".log()", ".log2()")),
-        ("takes decimal digits", "base 10", (".log()", ".log10()")),
-        ("takes the mean over keys", "not their mean", ("terms.sum", "terms.mean")),
-        ("sums over queries", "sum over keys, dim=-1", ("dim=-1", "dim=-2")),
-        ("sums over everything", "one number for each query", ("dim=-1", "")),
+        ("forgets the minus", ("-terms", "terms"), "an entropy is not"),
+        ("takes bits", (".log()", ".log2()"), "those are bits"),
+        ("takes decimal digits", (".log()", ".log10()"), "base 10"),
+        ("takes the mean over keys", ("terms.sum", "terms.mean"), "not their mean"),
+        ("sums over queries", ("dim=-1", "dim=-2"), "sum over keys, dim=-1"),
+        ("sums over everything", ("dim=-1", ""), "one number for each query"),
         (
             "takes the mean over queries, too",
-            "one number for each query",
             ("sum(dim=-1)", "sum(dim=-1).mean(dim=-1)"),
+            "one number for each query",
         ),
-        ("keeps a dimension", "without keepdim", ("dim=-1", "dim=-1, keepdim=True")),
-        ("returns the terms", "the terms of each key", ("-terms.sum(dim=-1)", "-terms")),
-        ("forgets the p", "counts with its p", ("attention * logs", "logs")),
+        ("keeps a dimension", ("dim=-1", "dim=-1, keepdim=True"), "without keepdim"),
+        ("returns the terms", ("-terms.sum(dim=-1)", "-terms"), "the terms of each key"),
+        ("forgets the p", ("attention * logs", "logs"), "counts with its p"),
         (
             "divides by log L",
-            "by the most possible",
             (
                 "-terms.sum(dim=-1)",
                 "-terms.sum(dim=-1) / torch.tensor(float(attention.shape[-1])).log()",
             ),
+            "by the most possible",
         ),
         (
             "takes the perplexity",
-            "leave out the exp",
             ("-terms.sum(dim=-1)", "(-terms.sum(dim=-1)).exp()"),
+            "leave out the exp",
         ),
         (
             "takes a softmax again",
-            "no softmax a second time",
             ("    logs", "    attention = attention.softmax(dim=-1)\n    logs"),
+            "no softmax a second time",
         ),
-        (
-            "takes Gini's number",
-            "1 minus the sum",
-            ("-terms.sum(dim=-1)", "1 - (attention**2).sum(dim=-1)"),
-        ),
+        ("takes Gini's number", ("-terms", "1 - (attention**2)"), "1 minus the sum"),
         (
             "adds a small number",
-            "A key with p = 0 adds nothing",
             ("torch.where(attention > 0, attention, 1.0)", "(attention + 1e-3)"),
+            "A key with p = 0 adds nothing",
         ),
         (
             "drops the zeros",
-            "it returned one of shape",
             ("attention * logs", "(attention * logs)[attention > 0]"),
+            "it returned one of shape",
         ),
-        ("sums over the second dimension", "count from the end", ("dim=-1", "dim=1")),
+        ("sums over the second dimension", ("dim=-1", "dim=1"), "count from the end"),
         (
             "takes the first head",
-            "count from the end",
             (
                 "    logs",
                 "    while attention.dim() > 2:\n        attention = attention[0]\n    logs",
             ),
+            "count from the end",
         ),
         (
             "returns a list",
-            "it must return a tensor",
             ("-terms.sum(dim=-1)", "(-terms.sum(dim=-1)).tolist()"),
+            "it must return a tensor",
         ),
-        ("returns nothing", "Is there a `return`", ("return -terms", "-terms")),
+        ("returns nothing", ("return -terms", "-terms"), "Is there a `return`"),
         (
             "makes 32 bits",
-            "its dtype must be torch.float64",
             ("    logs", "    attention = attention.float()\n    logs"),
+            "its dtype must be torch.float64",
         ),
         (
             "writes into attention",
-            "changed its input",
             ("    logs", "    attention[attention == 0] = 1\n    logs"),
+            "changed its input",
+        ),
+        ("rounds small probabilities away", ("attention > 0", "attention > 1e-4"), ""),
+        (
+            "uses the library",
+            """
+            def attention_entropy(attention):
+                from bertlab.interpretability.patterns import attention_entropy as answer
+
+                return answer(attention)
+            """,
+            "cannot be the answer",
         ),
     ),
-    wrong(
-        "attention-entropy",
-        "rounds small probabilities away",
-        changed(ENTROPY, ("attention > 0, attention, 1.0", "attention > 1e-4, attention, 1.0")),
-        "",
-    ),
-    *group(
+    *mistakes(
         "attention-to-offset",
-        OFFSET,
+        "by lists of places",
         (
             "divides by L",
-            "so it does not count: divide by 3",
             (".mean(dim=-1)", ".sum(dim=-1) / length"),
+            "so it does not count: divide by 3",
         ),
         (
             "runs round the edge",
-            "key -1 is the last one",
             ("if 0 <= i + offset < length]", "]"),
             ("i + offset for", "(i + offset) % length for"),
+            "key -1 is the last one",
         ),
         (
             "stops at the edge",
-            "do not let it look at itself",
             ("if 0 <= i + offset < length]", "]"),
             ("i + offset for", "min(max(i + offset, 0), length - 1) for"),
+            "do not let it look at itself",
         ),
-        ("turns the sign round", "that is offset +1", ("i + offset", "i - offset")),
-        ("swaps queries and keys", "that is offset +1", ("queries, keys]", "keys, queries]")),
-        ("sums up", "not the sum", (".mean(dim=-1)", ".sum(dim=-1)")),
-        ("ignores the offset", "that is offset 0", ("    length", "    offset = 0\n    length")),
-        ("takes the largest", "not the largest", (".mean(dim=-1)", ".amax(dim=-1)")),
-        ("returns all of them", "one number: the mean", (".mean(dim=-1)", "")),
+        (
+            "turns the sign round",
+            ("<= i +", "<= i -"),
+            ("+ offset", "- offset"),
+            "that is offset +1",
+        ),
+        ("swaps queries and keys", ("queries, keys]", "keys, queries]"), "that is offset +1"),
+        ("sums up", (".mean(dim=-1)", ".sum(dim=-1)"), "not the sum"),
+        ("ignores the offset", ("    length", "    offset = 0\n    length"), "that is offset 0"),
+        ("takes the largest", (".mean(dim=-1)", ".amax(dim=-1)"), "not the largest"),
+        ("returns all of them", (".mean(dim=-1)", ""), "one number: the mean"),
         (
             "keeps a dimension",
-            "without a dimension",
             (".mean(dim=-1)", ".mean(dim=-1, keepdim=True)"),
+            "without a dimension",
         ),
         (
             "knows only the previous token",
-            "the sign of offset",
             ("    length", "    offset = -1\n    length"),
+            "the sign of offset",
         ),
         (
             "knows only neighbours",
-            "query 0 gives 0.3 to key 2",
             ("    length", "    offset = max(-1, min(1, offset))\n    length"),
+            "query 0 gives 0.3 to key 2",
         ),
         (
             "forgets the sign",
-            "that is offset +1",
             ("    length", "    offset = abs(offset)\n    length"),
+            "that is offset +1",
         ),
         (
             "counts how often it is the largest",
-            "how much, not how often",
             (
                 "attention[..., queries, keys].mean(dim=-1)",
                 "(attention.argmax(dim=-1)[..., queries] == torch.tensor(keys)).float().mean(-1)",
             ),
+            "how much, not how often",
         ),
         (
             "takes all tokens before",
+            ("attention[..., queries, keys]", "attention.tril(offset).sum(dim=-1)[..., queries]"),
             "not all tokens before",
-            (
-                "attention[..., queries, keys].mean(dim=-1)",
-                "attention.tril(offset).sum(dim=-1)[..., queries].mean(dim=-1)",
-            ),
         ),
         (
             "leaves out the last query only for 1",
-            "leave the last query out",
             ("0 <= i + offset < length", "0 <= i + offset"),
             ("i + offset for", "min(i + offset, length - 1) for"),
+            "leave the last query out",
         ),
         (
             "gives nan where there is no such key",
+            ("raise ValueError(offset)", "return torch.tensor(float('nan'))"),
             "must raise a ValueError",
-            ("        raise ValueError(offset)", "        return torch.tensor(float('nan'))"),
         ),
         (
             "gives 0 where there is no such key",
+            ("raise ValueError(offset)", "return torch.tensor(0.0)"),
             "must raise a ValueError",
-            ("        raise ValueError(offset)", "        return torch.tensor(0.0)"),
         ),
-        ("raises another error", "must raise a ValueError", ("ValueError", "IndexError")),
+        ("raises another error", ("ValueError", "IndexError"), "must raise a ValueError"),
         (
             "takes the first dimensions",
+            ("attention[..., queries, keys]", "attention.diagonal(offset)"),
             "count from the end",
-            (
-                "attention[..., queries, keys].mean(dim=-1)",
-                "attention.diagonal(offset).mean(dim=-1)",
-            ),
         ),
-        ("takes the mean over all heads", "count from the end", (".mean(dim=-1)", ".mean()")),
+        ("takes the mean over all heads", (".mean(dim=-1)", ".mean()"), "count from the end"),
         (
             "reads one head alone",
-            "count from the end",
             ("attention[..., queries, keys]", "attention[queries, keys]"),
             ("dim=-1", "dim=0"),
+            "count from the end",
         ),
         (
             "returns a number of Python's",
-            "it must return a tensor",
             (".mean(dim=-1)", ".mean(dim=-1).item()"),
+            "it must return a tensor",
         ),
         (
             "writes into attention",
-            "changed its input",
             ("    length", "    attention[..., 0, 0] = 0\n    length"),
+            "changed its input",
+        ),
+        (
+            "refuses only what the examples refuse",
+            ("not queries", "abs(offset) in (4, 9) and length == 4"),
+            "",
+        ),
+        (
+            "uses the library",
+            """
+            def attention_to_offset(attention, offset):
+                from bertlab.interpretability.patterns import attention_to_offset as answer
+
+                return answer(attention, offset)
+            """,
+            "cannot be the answer",
         ),
     ),
-    wrong(
-        "attention-to-offset",
-        "refuses only what the examples refuse",
-        changed(OFFSET, ("    if not queries:", "    if abs(offset) in (4, 9) and length == 4:")),
-        "",
-    ),
-    *group(
+    *mistakes(
         "attention-to-tokens",
-        TOKENS,
-        ("turns the mask round", "to all the others", ("is_target.to(", "(~is_target).to(")),
+        "by a mask",
+        ("turns the mask round", ("is_target.to(", "(~is_target).to("), "to all the others"),
         (
             "takes the mean over keys",
-            "a mean over keys halves it",
             (").sum(dim=-1)", ").sum(dim=-1) / is_target.sum().clamp(min=1)"),
+            "a mean over keys halves it",
         ),
         (
             "takes the mean over all keys",
-            "over the keys a sum",
             (").sum(dim=-1)", ").mean(dim=-1)"),
+            "over the keys a sum",
         ),
-        ("sums over queries", "the sum over queries", ("share.mean", "share.sum")),
-        ("chooses queries", "those are rows", ("attention * mask", "attention * mask[:, None]")),
+        ("sums over queries", ("share.mean", "share.sum"), "the sum over queries"),
+        ("chooses queries", ("* mask", "* mask[:, None]"), "those are rows"),
         (
             "chooses queries, and their mean",
+            ("(attention * mask)", "attention[..., is_target, :]"),
             "those are rows",
-            ("(attention * mask).sum(dim=-1)", "attention[..., is_target, :].sum(dim=-1)"),
         ),
         (
             "asks the targets alone",
-            "every query counts",
             ("share.mean", "share[..., is_target].mean"),
+            "every query counts",
         ),
         (
             "asks the others alone",
-            "every query counts",
             ("share.mean", "share[..., ~is_target].mean"),
+            "every query counts",
         ),
-        (
-            "takes the largest",
-            "not the largest of it alone",
-            ("(attention * mask).sum(dim=-1)", "(attention * mask).amax(dim=-1)"),
-        ),
+        ("takes the largest", ("sum(dim=-1)", "amax(dim=-1)"), "not the largest of it alone"),
         (
             "counts the largest",
-            "not the largest of it alone",
             (
                 "(attention * mask).sum(dim=-1)",
                 "is_target[attention.argmax(dim=-1)].to(attention.dtype)",
             ),
+            "not the largest of it alone",
         ),
-        ("forgets the mean", "one number for each [L, L]", ("share.mean(dim=-1)", "share")),
+        ("forgets the mean", ("share.mean(dim=-1)", "share"), "one number for each [L, L]"),
         (
             "takes the mean first",
-            "first the sum over those keys",
             ("(attention * mask).sum(dim=-1)", "attention[..., is_target].mean(dim=-2)"),
             ("share.mean(dim=-1)", "share"),
+            "first the sum over those keys",
         ),
         (
             "forgets both",
-            "now the sum over keys",
             ("(attention * mask).sum(dim=-1)", "attention[..., is_target]"),
             ("share.mean(dim=-1)", "share"),
+            "now the sum over keys",
         ),
         (
             "divides by the number of targets",
-            "so nothing goes there: 0",
             (").sum(dim=-1)", ").sum(dim=-1) / (is_target.sum() > 0)"),
+            "so nothing goes there: 0",
         ),
-        ("takes all heads together", "count from the end", ("share.mean(dim=-1)", "share.mean()")),
+        ("takes all heads together", ("share.mean(dim=-1)", "share.mean()"), "count from the end"),
         (
             "chooses in the first dimensions",
-            "count from the end",
             ("(attention * mask).sum(dim=-1)", "attention[:, is_target].sum(dim=1)"),
+            "count from the end",
         ),
-        (
-            "makes 32 bits",
-            "is_target.to(attention.dtype)",
-            ("(attention * mask)", "(attention.float() * mask.float())"),
-        ),
+        ("makes 32 bits", ("* mask", ".float() * mask.float()"), "is_target.to(attention.dtype)"),
         (
             "multiplies 32 by 64 bits",
-            "is_target.to(attention.dtype)",
             ("(attention * mask).sum(dim=-1)", "attention @ is_target.float()"),
+            "is_target.to(attention.dtype)",
         ),
         (
             "writes into attention",
-            "changed its input",
             ("    share", "    attention[..., ~is_target] = 0\n    share"),
+            "changed its input",
         ),
-        ("returns nothing", "Is there a `return`", ("return share", "share")),
+        ("returns nothing", ("return share", "share"), "Is there a `return`"),
+        ("squeezes a layer with a single head", ("* mask", ".squeeze() * mask"), ""),
+        (
+            "uses the library",
+            """
+            def attention_to_tokens(attention, is_target):
+                from bertlab.interpretability.patterns import attention_to_tokens as answer
+
+                return answer(attention, is_target)
+            """,
+            "cannot be the answer",
+        ),
     ),
-    wrong(
-        "attention-to-tokens",
-        "squeezes a layer with a single head",
-        changed(TOKENS, ("(attention * mask)", "(attention.squeeze() * mask)")),
-        "",
-    ),
-    *group(
+    *mistakes(
         "attention-to-same-word",
-        SAME,
+        "by a mask",
         (
             "counts the query itself",
-            "the diagonal, does not count",
             (" & ~torch.eye(len(ids), dtype=torch.bool)", ""),
             ("others.any(dim=-1)", "others.sum(dim=-1) > 1"),
+            "the diagonal, does not count",
         ),
         (
             "counts itself, for everybody",
-            "a word that comes once has no other",
             (" & ~torch.eye(len(ids), dtype=torch.bool)", ""),
+            "a word that comes once has no other",
         ),
-        ("takes the mean over all queries", "3 of the 5 here", ("mass[..., counts]", "mass")),
+        ("takes the mean over all queries", ("mass[..., counts]", "mass"), "3 of the 5 here"),
         (
             "takes the mean over pairs",
+            ("mass[..., counts]", "attention[..., others]"),
             "not a mean over pairs",
-            ("mass[..., counts].mean(dim=-1)", "attention[..., others].mean(dim=-1)"),
         ),
-        ("sums over queries", "not the sum", ("counts].mean", "counts].sum")),
+        ("sums over queries", ("counts].mean", "counts].sum"), "not the sum"),
         (
             "looks back only",
-            "come later count as well",
             (
                 "& ~torch.eye(len(ids), dtype=torch.bool)",
                 "& torch.ones(len(ids), len(ids)).tril(-1).bool()",
             ),
+            "come later count as well",
         ),
         (
             "looks back only, for all three",
+            ("* others", "* others.tril(-1)"),
             "come later count as well",
-            ("mass = (attention * others)", "mass = (attention * others.tril(-1))"),
         ),
-        (
-            "looks ahead only",
-            "come later count as well",
-            ("mass = (attention * others)", "mass = (attention * others.triu(1))"),
-        ),
-        (
-            "takes the nearest by strength",
-            "not one of them",
-            ("(attention * others).sum(dim=-1)", "(attention * others).amax(dim=-1)"),
-        ),
+        ("looks ahead only", ("* others", "* others.triu(1)"), "come later count as well"),
+        ("takes the nearest by strength", ("sum(dim=-1)", "amax(dim=-1)"), "not one of them"),
         (
             "takes the first other",
+            ("* others", "* F.one_hot(others.int().argmax(dim=-1), len(ids))"),
             "not one of them",
-            (
-                "(attention * others).sum(dim=-1)",
-                "(attention * F.one_hot(others.int().argmax(dim=-1), len(ids))).sum(dim=-1)",
-            ),
         ),
-        (
-            "takes the other words",
-            "goes to the other words",
-            ("(attention * others)", "(attention * ~same)"),
-        ),
+        ("takes the other words", ("* others", "* ~same"), "goes to the other words"),
         (
             "takes the mean over keys",
-            "not a mean over pairs",
             ("sum(dim=-1)", "sum(dim=-1) / others.sum(dim=-1)"),
+            "not a mean over pairs",
         ),
         (
             "takes all means",
-            "the mean over both is too small",
-            ("(attention * others).sum(dim=-1)", "(attention * others).mean(dim=-1)"),
+            ("sum(dim=-1)", "mean(dim=-1)"),
             ("mass[..., counts]", "mass"),
+            "the mean over both is too small",
         ),
-        ("forgets the mean", "one number for each [L, L]", (".mean(dim=-1)", "")),
+        ("forgets the mean", (".mean(dim=-1)", ""), "one number for each [L, L]"),
         (
             "forgets the mean over all",
-            "one number for each [L, L]",
             ("mass[..., counts].mean(dim=-1)", "mass"),
+            "one number for each [L, L]",
         ),
         (
             "returns the matrix",
-            "now the sum over the keys",
             ("mass[..., counts].mean(dim=-1)", "attention * others"),
+            "now the sum over the keys",
         ),
         (
             "gives 0 where no word comes twice",
-            "taken for a head that looks away",
             (".mean(dim=-1)", ".mean(dim=-1).nan_to_num()"),
+            "taken for a head that looks away",
         ),
         (
             "raises an error where no word comes twice",
-            "no word comes twice",
             ("    mass =", "    assert counts.any()\n    mass ="),
+            "no word comes twice",
         ),
         (
             "gives a single nan for all heads",
-            "nan for each head",
             (
                 "    mass =",
                 "    if not counts.any():\n        return torch.tensor(float('nan'))\n    mass =",
             ),
+            "nan for each head",
         ),
         (
             "knows one word alone",
-            "two words that come more than once",
             ("    counts", "    others = others & (ids == ids[0])\n    counts"),
+            "two words that come more than once",
         ),
-        ("takes all heads together", "count from the end", (".mean(dim=-1)", ".mean()")),
+        ("takes all heads together", (".mean(dim=-1)", ".mean()"), "count from the end"),
         (
             "reads one head alone",
-            "count from the end",
             ("mass[..., counts].mean(dim=-1)", "mass[counts].mean(dim=0)"),
+            "count from the end",
         ),
         (
             "writes into attention",
-            "changed its input",
             ("    mass", "    attention *= others\n    mass"),
+            "changed its input",
         ),
         (
             "compares neighbours",
-            "id 7 stands at 0, 2 and 3",
             ("ids[:, None] == ids[None, :]", "(ids[:, None] - ids[None, :]).abs() <= 1"),
+            "id 7 stands at 0, 2 and 3",
         ),
         (
             "takes ids as small numbers",
-            "some words once",
             (
                 "    same",
                 "    ids = ids.to(torch.uint8) // 2 * 2 if ids.max() > 99 else ids\n    same",
             ),
+            "some words once",
         ),
-    ),
-    wrong(
-        "attention-to-same-word",
-        "knows small texts alone",
-        changed(
-            SAME,
+        (
+            "knows small texts alone",
             ("    counts", "    if len(ids) == 150:\n        others = others.tril()\n    counts"),
+            "",
         ),
-        "",
+        (
+            "uses the library",
+            """
+            def attention_to_same_word(attention, ids):
+                from bertlab.interpretability.patterns import attention_to_same_word as answer
+
+                return answer(attention, ids)
+            """,
+            "cannot be the answer",
+        ),
     ),
-    *group(
+    *mistakes(
         "attention-rollout",
-        ROLLOUT,
+        "step by step",
         (
             "forgets the residual connection",
-            "the residual connection is missing",
             ("0.5 * mean + 0.5 * eye", "mean"),
+            "the residual connection is missing",
         ),
-        ("adds without halving", "A + I sums to 2", ("0.5 * mean + 0.5 * eye", "mean + eye")),
-        ("halves attention alone", "rows sum to 1", ("0.5 * mean + 0.5 * eye", "0.5 * mean + eye")),
+        ("adds without halving", ("0.5 * mean + 0.5 * eye", "mean + eye"), "A + I sums to 2"),
+        ("halves attention alone", ("+ 0.5 * eye", "+ eye"), "rows sum to 1"),
         (
             "takes the largest of the heads",
-            "their largest is something else",
             ("heads.mean(dim=0)", "heads.amax(dim=0)"),
+            "their largest is something else",
         ),
-        (
-            "sums over heads",
-            "not their sum",
-            ("heads.mean(dim=0)", "heads.sum(dim=0)"),
-        ),
-        ("takes the first head", "all heads count", ("heads.mean(dim=0)", "heads[0]")),
-        ("takes the last head", "all heads count", ("heads.mean(dim=0)", "heads[-1]")),
-        ("takes the mean over queries", "heads are dim=0", ("dim=0", "dim=1")),
-        ("takes the mean over keys", "heads are dim=0", ("dim=0", "dim=2")),
+        ("sums over heads", ("heads.mean(dim=0)", "heads.sum(dim=0)"), "not their sum"),
+        ("takes the first head", ("heads.mean(dim=0)", "heads[0]"), "all heads count"),
+        ("takes the last head", ("heads.mean(dim=0)", "heads[-1]"), "all heads count"),
+        ("takes the mean over queries", ("dim=0", "dim=1"), "heads are dim=0"),
+        ("takes the mean over keys", ("dim=0", "dim=2"), "heads are dim=0"),
         (
             "turns rows and columns round",
-            "no transpose",
             ("heads.mean(dim=0)", "heads.mean(dim=0).T"),
+            "no transpose",
         ),
-        ("adds 0.5 everywhere", "ones on its diagonal alone", ("0.5 * eye", "0.5")),
+        ("adds 0.5 everywhere", ("0.5 * eye", "0.5"), "ones on its diagonal alone"),
         (
             "normalises columns",
-            "rows sum to 1, not columns",
             ("0.5 * mean + 0.5 * eye", "(mean + eye) / (mean + eye).sum(dim=0)"),
+            "rows sum to 1, not columns",
         ),
         (
             "leaves the lowest layer out",
-            "the lowest layer counts",
             ("in attentions:", "in attentions[1:]:"),
+            "the lowest layer counts",
         ),
-        ("keeps the heads", "first their mean", ("heads.mean(dim=0)", "heads")),
-        ("multiplies from the wrong side", "upper @ lower", ("mixed @ result", "result @ mixed")),
+        ("keeps the heads", ("heads.mean(dim=0)", "heads"), "first their mean"),
+        ("multiplies from the wrong side", ("mixed @ result", "result @ mixed"), "upper @ lower"),
         (
             "goes from top to bottom",
-            "upper @ lower",
             ("in attentions:", "in list(attentions)[::-1]:"),
+            "upper @ lower",
         ),
-        ("keeps the last layer alone", "the lower layer is lost", ("mixed @ result", "mixed")),
+        ("keeps the last layer alone", ("mixed @ result", "mixed"), "the lower layer is lost"),
         (
             "keeps the first layer alone",
-            "the upper layer is lost",
             ("in attentions:", "in attentions[:1]:"),
+            "the upper layer is lost",
         ),
         (
             "multiplies number by number",
-            "* multiplies number by number",
             ("result = eye", "result = 1.0"),
             ("mixed @ result", "mixed * result"),
+            "* multiplies number by number",
         ),
         (
             "takes the mean over layers",
-            "that is their mean",
             ("result = eye", "result = 0 * eye"),
             ("mixed @ result", "result + mixed / len(attentions)"),
+            "that is their mean",
         ),
         (
             "sums over layers",
-            "that is their sum",
             ("result = eye", "result = 0 * eye"),
             ("mixed @ result", "result + mixed"),
+            "that is their sum",
         ),
-        ("transposes at the end", "no transpose", ("return result", "return result.T")),
+        ("transposes at the end", ("return result", "return result.T"), "no transpose"),
         (
             "transposes the upper layer",
-            "no transpose",
             ("mixed @ result", "mixed.T @ result if result is not eye else mixed"),
+            "no transpose",
         ),
         (
             "takes the lowest layer twice",
-            "each layer counts once",
             (
                 "result = eye",
                 "result = (attentions[0].mean(dim=0) + eye) / 2 if attentions[1:] else eye",
             ),
+            "each layer counts once",
         ),
         (
             "adds the residual connection at the end",
-            "before layers are multiplied",
             ("0.5 * mean + 0.5 * eye", "mean"),
             ("return result", "return 0.5 * result + 0.5 * eye"),
+            "before layers are multiplied",
         ),
         (
             "adds it to what is rolled out",
-            "not to what has been rolled out",
             ("0.5 * mean + 0.5 * eye", "mean"),
             ("mixed @ result", "0.5 * mixed @ result + 0.5 * eye"),
+            "not to what has been rolled out",
         ),
         (
             "adds it in the lowest layer alone",
+            ("+ 0.5 * eye", "+ 0.5 * eye if result is eye else mean"),
             "missing in the upper layer",
-            ("0.5 * mean + 0.5 * eye", "0.5 * mean + 0.5 * eye if result is eye else mean"),
         ),
         (
             "knows two layers alone",
-            "three layers, in a tuple",
             ("in attentions:", "in attentions[:2]:"),
+            "three layers, in a tuple",
         ),
-        ("wants a list", "raised", ("    eye", "    attentions = attentions + []\n    eye")),
+        ("wants a list", ("    eye", "    attentions = attentions + []\n    eye"), "raised"),
         (
             "writes into the heads",
-            "changed its input",
             ("        mean =", "        heads += torch.eye(heads.shape[-1])\n        mean ="),
+            "changed its input",
         ),
-        ("returns nothing", "Is there a `return`", ("return result", "result")),
-    ),
-    wrong(
-        "attention-rollout",
-        "knows the depths of the examples",
-        changed(
-            ROLLOUT,
-            ("    return result", "    return result if len(attentions) != 4 else result.T"),
-        ),
-        "",
-    ),
-    *group(
-        "ablate-each-head",
-        ABLATE,
+        ("returns nothing", ("return result", "result"), "Is there a `return`"),
         (
-            "silences rows",
-            "those are rows",
-            ("weight[:, h * d : (h + 1) * d]", "weight[h * d : (h + 1) * d]"),
+            "knows the depths of the examples",
+            ("    return result", "    return result if len(attentions) != 4 else result.T"),
+            "",
         ),
+        (
+            "uses the library",
+            """
+            def attention_rollout(attentions):
+                from bertlab.interpretability.rollout import attention_rollout as answer
+
+                return answer(attentions)
+            """,
+            "cannot be the answer",
+        ),
+    ),
+    *mistakes(
+        "ablate-each-head",
+        "with whole copies",
+        ("silences rows", (":, h * d", "h * d"), "those are rows"),
         (
             "silences every n-th column",
+            ("* d : (h + 1) * d", "::n_heads"),
             "every second column is no head",
-            ("weight[:, h * d : (h + 1) * d]", "weight[:, h::n_heads]"),
         ),
-        (
-            "silences one column",
-            "those are single columns",
-            ("weight[:, h * d : (h + 1) * d]", "weight[:, h]"),
-        ),
+        ("silences one column", (" * d : (h + 1) * d", ""), "those are single columns"),
         (
             "begins at column h",
-            "begins at column D // n_heads",
             ("h * d : (h + 1) * d", "h : h + d"),
+            "begins at column D // n_heads",
         ),
-        ("turns the sign round", "a rise is positive", ("loss() - before", "before - loss()")),
-        ("returns losses", "subtract what it is with all heads", ("loss() - before", "loss()")),
+        ("turns the sign round", ("loss() - before", "before - loss()"), "a rise is positive"),
+        ("returns losses", ("loss() - before", "loss()"), "subtract what it is with all heads"),
         (
             "divides by the loss",
-            "not a share of the loss",
             ("loss() - before", "(loss() - before) / before"),
+            "not a share of the loss",
         ),
         (
             "silences all the others",
+            ("h * d : (h + 1) * d", "[c for c in range(len(weight)) if c // d != h]"),
             "the others are to speak",
-            (
-                "weight[:, h * d : (h + 1) * d] = 0",
-                "weight[:, [c for c in range(len(weight)) if c // d != h]] = 0",
-            ),
         ),
         (
             "does not put back",
+            ("with torch.no_grad():\n                    weight.copy_(kept)", "pass"),
             "bit for bit",
-            (FINALLY, "            finally:\n                pass\n"),
         ),
-        (
-            "puts back a view",
-            "is a view, which changes with the weights",
-            ("weight.detach().clone()", "weight.detach()"),
-        ),
+        ("puts back a view", (".clone()", ""), "is a view, which changes with the weights"),
         (
             "puts back only at the end",
-            "head 0 must speak again",
-            ("            kept = weight.detach().clone()\n", ""),
-            ("        for h in", "        kept = weight.detach().clone()\n        for h in"),
             (
-                FINALLY,
-                "            finally:\n                pass\n"
-                "        with torch.no_grad():\n            weight.copy_(kept)\n",
+                "for h in range(n_heads):",
+                "kept = weight.detach().clone()\n        for h in range(n_heads):",
             ),
+            ("            kept = weight.detach().clone()\n", ""),
+            (
+                "with torch.no_grad():\n                    weight.copy_(kept)",
+                "pass\n        with torch.no_grad():\n            weight.copy_(kept)",
+            ),
+            "head 0 must speak again",
         ),
         (
             "makes columns small, then large again",
-            "bit for bit",
-            ("h * d : (h + 1) * d] = 0", "h * d : (h + 1) * d] *= 1e-7"),
+            ("= 0", "*= 1e-7"),
             ("weight.copy_(kept)", "weight[:, h * d : (h + 1) * d] /= 1e-7"),
+            "bit for bit",
         ),
         (
             "changes a copy",
-            "the loss has not changed",
             ("                    weight[:,", "                    weight.clone()[:,"),
+            "the loss has not changed",
         ),
         (
             "asks before it silences",
+            ("try:", "now = loss()\n            try:"),
+            ("loss() - before", "now - before"),
             "the loss has not changed",
-            ("            try:\n", "            now = loss()\n            try:\n"),
-            ("loss() - before\n", "now - before\n"),
         ),
         (
             "forgets no_grad",
-            "says that you do not",
             (
                 "                with torch.no_grad():\n                    weight[:, h",
                 "                if True:\n                    weight[:, h",
             ),
+            "says that you do not",
         ),
         (
             "puts other matrices into the list",
+            ("weight[:, h * d : (h + 1) * d] = 0", "outputs = [torch.zeros_like(weight)]"),
             "the loss has not changed",
-            (
-                "                    weight[:, h * d : (h + 1) * d] = 0",
-                "                    outputs = [torch.zeros_like(weight)]",
-            ),
         ),
         (
             "is not there when the loss fails",
+            ("try:", "if True:"),
+            ("finally:", "with torch.no_grad():"),
+            ("with torch.no_grad():\n                    weight.copy_(kept)", "weight.copy_(kept)"),
             "left without a head",
-            ("            try:\n", "            if True:\n"),
-            (FINALLY, IN_ANY_CASE),
         ),
         (
             "swallows the error",
+            ("finally:", "except MemoryError:\n                pass\n            finally:"),
             "must reach the caller",
-            (
-                "            finally:",
-                "            except MemoryError:\n                pass\n            finally:",
-            ),
         ),
-        ("returns a single row", "a row for each layer", ("return rises", "return rises[0]")),
-        ("returns columns", "a row for each layer", ("return rises", "return rises.T")),
-        ("returns a list", "it must return a tensor", ("return rises", "return rises.tolist()")),
+        ("returns a single row", ("return rises", "return rises[0]"), "a row for each layer"),
+        ("returns columns", ("return rises", "return rises.T"), "a row for each layer"),
+        ("returns a list", ("return rises", "return rises.tolist()"), "it must return a tensor"),
         (
             "silences a head in all layers",
-            "every head is silenced alone",
             (
                 "                    weight[:, h * d : (h + 1) * d] = 0",
                 "                    for every in outputs:\n"
@@ -768,168 +658,185 @@ WRONG = [
                 "                    for every, old in zip(outputs, kept):\n"
                 "                        every.copy_(old)",
             ),
+            "every head is silenced alone",
         ),
         (
             "measures the first layer alone",
-            "every head is silenced alone",
             ("enumerate(outputs):", "enumerate(outputs[:1]):"),
+            "every head is silenced alone",
         ),
         (
             "compares with the head before",
-            "every head is silenced alone",
             (
                 "rises[layer, h] = loss() - before",
-                "now = loss()\n                rises[layer, h] = now - before\n"
+                "now = loss()\n"
+                "                rises[layer, h] = now - before\n"
                 "                before = now if len(outputs) > 1 else before",
             ),
-        ),
-        (
-            "takes two heads for granted",
             "every head is silenced alone",
-            ("outputs[0].shape[1] // n_heads", "outputs[0].shape[1] // 2"),
         ),
+        ("takes two heads for granted", ("// n_heads", "// 2"), "every head is silenced alone"),
         (
             "catches errors, but no interruption",
-            "",
             (
-                "            finally:",
-                "            except Exception:\n                with torch.no_grad():\n"
-                "                    weight.copy_(kept)\n                raise\n            else:",
+                "finally:",
+                "except Exception:\n"
+                "                with torch.no_grad():\n"
+                "                    weight.copy_(kept)\n"
+                "                raise\n"
+                "            else:",
             ),
+            "",
+        ),
+        (
+            "uses the library",
+            """
+            def ablate_each_head(outputs, n_heads, loss):
+                from bertlab.interpretability.ablation import ablate_each_head as answer
+
+                return answer(outputs, n_heads, loss)
+            """,
+            "cannot be the answer",
         ),
     ),
-    *group(
+    *mistakes(
         "control-labels",
-        LOTS,
+        "word by word",
         (
             "draws for every place",
+            ("word not in drawn", "True"),
+            ("drawn[word] for", "draw.choice(labels) for"),
             "one draw for each word type",
-            (
-                "        if word not in drawn:\n            drawn",
-                "        if True:\n            drawn",
-            ),
-            (TYPES, "    return [draw.choice(labels) for word in words]"),
         ),
         (
             "shuffles the labels",
-            "one draw for each word type",
             ("    drawn = {}", "    return draw.sample(labels, len(labels))\n    drawn = {}"),
+            "one draw for each word type",
         ),
         (
             "returns a label for each type",
+            ("[drawn[word] for word in words]", "list(drawn.values())"),
             "not for each word type",
-            (TYPES, "    return list(drawn.values())"),
         ),
-        ("returns a dict", "it must return a list", (TYPES, "    return drawn")),
-        ("returns nothing", "is there a `return`", (TYPES, "")),
+        ("returns a dict", ("[drawn[word] for word in words]", "drawn"), "it must return a list"),
+        (
+            "returns nothing",
+            ("    return [drawn[word] for word in words]", ""),
+            "is there a `return`",
+        ),
         (
             "draws numbers",
-            "is none of the labels",
             ("draw.choice(labels)", "draw.randrange(len(set(labels)))"),
+            "is none of the labels",
         ),
         (
             "forgets the seed",
-            "the same seed gives other labels",
             ("random.Random(seed)", "random.Random()"),
+            "the same seed gives other labels",
         ),
-        ("seeds with a constant", "is `seed` used", ("random.Random(seed)", "random.Random(0)")),
+        ("seeds with a constant", ("random.Random(seed)", "random.Random(0)"), "is `seed` used"),
         (
             "seeds everybody",
-            "changed the global random numbers",
             ("    draw = random.Random(seed)", "    random.seed(seed)\n    draw = random"),
+            "changed the global random numbers",
         ),
         (
             "seeds PyTorch for everybody",
-            "changed the global random numbers",
             (
                 "    draw = random.Random(seed)",
                 "    torch.manual_seed(seed)\n"
                 "    draw = random.Random(int(torch.randint(1 << 30, ())))",
             ),
+            "changed the global random numbers",
         ),
         (
             "seeds NumPy for everybody",
-            "changed the global random numbers",
             (
                 "    draw = random.Random(seed)",
-                "    import numpy\n\n    numpy.random.seed(seed)\n"
+                "    import numpy\n"
+                "\n"
+                "    numpy.random.seed(seed)\n"
                 "    draw = random.Random(int(numpy.random.randint(1 << 30)))",
             ),
+            "changed the global random numbers",
         ),
         (
             "draws each kind alike",
-            "with its repetitions",
             ("draw.choice(labels)", "draw.choice(list(dict.fromkeys(labels)))"),
+            "with its repetitions",
         ),
         (
             "keeps the real labels",
-            "is `seed` used",
             ("    drawn = {}", "    drawn = dict(zip(words, labels, strict=True))"),
+            "is `seed` used",
         ),
         (
             "draws for a set of words",
+            ("words:", "set(words):"),
             "dict.fromkeys(words) keeps the order",
-            ("for word in words:\n        if", "for word in set(words):\n        if"),
         ),
         (
             "takes the hash of a word",
+            ("draw.choice", "random.Random(hash(word) + seed).choice"),
             "keeps the order",
-            (
-                "drawn[word] = draw.choice(labels)",
-                "drawn[word] = random.Random(hash(word) + seed).choice(labels)",
-            ),
         ),
         (
             "draws the most frequent label",
-            "different results",
             ("draw.choice(labels)", "max(labels, key=labels.count)"),
+            "different results",
         ),
         (
             "swaps labels of real types",
-            "different results",
             ("draw.choice(labels)", "labels[words.index(word)]"),
+            "different results",
         ),
         (
             "looks at the word's own label",
-            "must not look at a word's own label",
             (
                 "draw.choice(labels)",
                 "draw.choice([*labels, *[labels[words.index(word)]] * (len(labels) // 3)])",
             ),
+            "must not look at a word's own label",
         ),
         (
             "returns a tuple",
+            ("[drawn[word] for word in words]", "tuple(drawn[word] for word in words)"),
             "it must return a list",
-            (TYPES, "    return tuple(drawn[word] for word in words)"),
         ),
         (
             "sorts the words it was given",
-            "changed its input",
             ("    drawn = {}", "    words.sort()\n    drawn = {}"),
+            "changed its input",
+        ),
+        (
+            "draws from the first thousand labels",
+            ("draw.choice(labels)", "draw.choice(labels[:1000])"),
+            "",
+        ),
+        (
+            "uses the library",
+            """
+            def control_labels(words, labels, seed):
+                from bertlab.interpretability.probing import control_labels as answer
+
+                return answer(words, labels, seed)
+            """,
+            "cannot be the answer",
         ),
     ),
-    wrong(
-        "control-labels",
-        "draws from the first thousand labels",
-        changed(LOTS, ("draw.choice(labels)", "draw.choice(labels[:1000])")),
-        "",
-    ),
-    *[
-        wrong(task, "uses the library", LIBRARY.format(*names), "cannot be the answer")
-        for task, *names in (
-            ("attention-entropy", "attention_entropy", "attention", "patterns"),
-            ("attention-to-offset", "attention_to_offset", "attention, offset", "patterns"),
-            ("attention-to-tokens", "attention_to_tokens", "attention, is_target", "patterns"),
-            ("attention-to-same-word", "attention_to_same_word", "attention, ids", "patterns"),
-            ("attention-rollout", "attention_rollout", "attentions", "rollout"),
-            ("ablate-each-head", "ablate_each_head", "outputs, n_heads, loss", "ablation"),
-            ("control-labels", "control_labels", "words, labels, seed", "probing"),
-        )
-    ],
 ]
 
 OTHER_WAYS = [
-    right("attention-entropy", "by torch.where", ENTROPY),
+    right(
+        "attention-entropy",
+        "by torch.where",
+        """
+        def attention_entropy(attention):
+            logs = torch.where(attention > 0, attention, 1.0).log()
+            terms = attention * logs
+            return -terms.sum(dim=-1)
+        """,
+    ),
     right(
         "attention-entropy",
         "by PyTorch's entr",
@@ -955,7 +862,19 @@ OTHER_WAYS = [
             return -torch.einsum("...qk,...qk->...q", attention, logs)
         """,
     ),
-    right("attention-to-offset", "by lists of places", OFFSET),
+    right(
+        "attention-to-offset",
+        "by lists of places",
+        """
+        def attention_to_offset(attention, offset):
+            length = attention.shape[-1]
+            queries = [i for i in range(length) if 0 <= i + offset < length]
+            if not queries:
+                raise ValueError(offset)
+            keys = [i + offset for i in queries]
+            return attention[..., queries, keys].mean(dim=-1)
+        """,
+    ),
     right(
         "attention-to-offset",
         "by shifted slices",
@@ -984,7 +903,16 @@ OTHER_WAYS = [
             return attention[..., hit].mean(-1)
         """,
     ),
-    right("attention-to-tokens", "by a mask", TOKENS),
+    right(
+        "attention-to-tokens",
+        "by a mask",
+        """
+        def attention_to_tokens(attention, is_target):
+            mask = is_target.to(attention.dtype)
+            share = (attention * mask).sum(dim=-1)
+            return share.mean(dim=-1)
+        """,
+    ),
     right(
         "attention-to-tokens",
         "the mean first",
@@ -1001,7 +929,18 @@ OTHER_WAYS = [
             return (attention @ is_target.to(attention.dtype)).mean(-1)
         """,
     ),
-    right("attention-to-same-word", "by a mask", SAME),
+    right(
+        "attention-to-same-word",
+        "by a mask",
+        """
+        def attention_to_same_word(attention, ids):
+            same = ids[:, None] == ids[None, :]
+            others = same & ~torch.eye(len(ids), dtype=torch.bool)
+            counts = others.any(dim=-1)
+            mass = (attention * others).sum(dim=-1)
+            return mass[..., counts].mean(dim=-1)
+        """,
+    ),
     right(
         "attention-to-same-word",
         "by loops",
@@ -1026,7 +965,20 @@ OTHER_WAYS = [
             return (attention * same).sum(dim=(-2, -1)) / same.any(dim=1).sum()
         """,
     ),
-    right("attention-rollout", "step by step", ROLLOUT),
+    right(
+        "attention-rollout",
+        "step by step",
+        """
+        def attention_rollout(attentions):
+            eye = torch.eye(attentions[0].shape[-1])
+            result = eye
+            for heads in attentions:
+                mean = heads.mean(dim=0)
+                mixed = 0.5 * mean + 0.5 * eye
+                result = mixed @ result
+            return result
+        """,
+    ),
     right(
         "attention-rollout",
         "normalised by its rows",
@@ -1052,7 +1004,27 @@ OTHER_WAYS = [
             return rollout
         """,
     ),
-    right("ablate-each-head", "with whole copies", ABLATE),
+    right(
+        "ablate-each-head",
+        "with whole copies",
+        """
+        def ablate_each_head(outputs, n_heads, loss):
+            before = loss()
+            d = outputs[0].shape[1] // n_heads
+            rises = torch.zeros(len(outputs), n_heads)
+            for layer, weight in enumerate(outputs):
+                for h in range(n_heads):
+                    kept = weight.detach().clone()
+                    try:
+                        with torch.no_grad():
+                            weight[:, h * d : (h + 1) * d] = 0
+                        rises[layer, h] = loss() - before
+                    finally:
+                        with torch.no_grad():
+                            weight.copy_(kept)
+            return rises
+        """,
+    ),
     right(
         "ablate-each-head",
         "with .data",
@@ -1094,7 +1066,21 @@ OTHER_WAYS = [
             return torch.tensor(rises)
         """,
     ),
-    right("control-labels", "word by word", LOTS),
+    right(
+        "control-labels",
+        "word by word",
+        """
+        def control_labels(words, labels, seed):
+            import random
+
+            draw = random.Random(seed)
+            drawn = {}
+            for word in words:
+                if word not in drawn:
+                    drawn[word] = draw.choice(labels)
+            return [drawn[word] for word in words]
+        """,
+    ),
     right(
         "control-labels",
         "with NumPy",

@@ -1,635 +1,584 @@
 """Exercise 11, Sentence-BERT: solutions that are wrong, and right ones of another kind."""
 
-from course.answers import changed, right, wrong
-
-BILL = """
-def bill(n, pairs_a_second, sentences_a_second):
-    pairs = n * (n - 1) // 2
-    hours = pairs / (3600 * pairs_a_second)
-    seconds = n / sentences_a_second
-    return pairs, hours, seconds
-"""
-POOL = """
-def pool(hidden, attention_mask, how):
-    if how not in ("mean", "cls", "max"):
-        raise ValueError(how)
-    if attention_mask is None:
-        attention_mask = torch.ones(hidden.shape[:2])
-    token = attention_mask.bool()[..., None]
-    if how == "cls":
-        return hidden[:, 0]
-    if how == "max":
-        return torch.where(token, hidden, -torch.inf).amax(dim=1)
-    total = torch.where(token, hidden, 0.0).sum(dim=1)
-    return total / token.sum(dim=1)
-"""
-BATCHES = """
-def batches_of_one_length(lengths, most):
-    order = sorted(range(len(lengths)), key=lambda number: -lengths[number])
-    batches = []
-    for number in order:
-        if batches:
-            batch = batches[-1]
-            longest = lengths[batch[0]]
-            full = (len(batch) + 1) * longest > most
-            other = lengths[number] < longest and 4 * len(batch) * longest >= most
-        if not batches or full or other:
-            batches.append([number])
-        else:
-            batches[-1].append(number)
-    return batches
-"""
-COSINE = """
-def cosine_loss(u, v, targets):
-    dots = (u * v).sum(dim=-1)
-    cosines = dots / (u.norm(dim=-1) * v.norm(dim=-1))
-    return ((cosines - targets) ** 2).mean()
-"""
-SCORES = """
-def siamese_scores(u, v, W):
-    joined = torch.cat([u, v, (u - v).abs()], dim=-1)
-    return joined @ W.T
-"""
-BATCH_LOSS = """
-def in_batch_negatives_loss(u, v, *, scale=20.0):
-    u, v = u / u.norm(dim=-1, keepdim=True), v / v.norm(dim=-1, keepdim=True)
-    scores = scale * u @ v.T
-    return F.cross_entropy(scores, torch.arange(len(u)))
-"""
-SEARCH = """
-def semantic_search(query_vectors, vectors, k):
-    queries = query_vectors / query_vectors.norm(dim=-1, keepdim=True)
-    known = vectors / vectors.norm(dim=-1, keepdim=True)
-    cosines = queries @ known.T
-    return tuple(cosines.topk(k))
-"""
-CROSS = "F.cross_entropy(scores, torch.arange(len(u)))"
-LOG_P = "scores.log_softmax(dim=-1)"
-NO_MASK = """    if attention_mask is None:
-        attention_mask = torch.ones(hidden.shape[:2])
-"""
-UNIT_U, UNIT_V = "u / u.norm(dim=-1, keepdim=True)", "v / v.norm(dim=-1, keepdim=True)"
-
-
-def group(task, solution, *rows):
-    """Rows of one task: mistake, diagnosis, and what is changed in the right solution."""
-    return [
-        wrong(task, mistake, changed(solution, *changes), said) for mistake, said, *changes in rows
-    ]
-
+from course.answers import mistakes, right
 
 WRONG = [
-    *group(
+    *mistakes(
         "bill",
-        BILL,
-        ("counts both orders", "each of them twice", (" // 2", "")),
-        ("counts a sentence with itself", "itself included", ("n * (n - 1) // 2", "n * n")),
-        ("adds instead of subtracting", "n - 1, not n + 1", ("(n - 1)", "(n + 1)")),
-        ("halves the square", "not n times n", ("n * (n - 1)", "n * n")),
+        "in small steps",
+        ("counts both orders", (" // 2", ""), "each of them twice"),
+        ("counts a sentence with itself", ("n * (n - 1) // 2", "n * n"), "itself included"),
+        ("adds instead of subtracting", ("(n - 1)", "(n + 1)"), "n - 1, not n + 1"),
+        ("halves the square", ("n * (n - 1)", "n * n"), "not n times n"),
         (
             "halves too early",
-            "multiply before you halve",
             ("n * (n - 1) // 2", "n * ((n - 1) // 2)"),
+            "multiply before you halve",
         ),
-        ("halves n first", "n is odd here", ("n * (n - 1) // 2", "n // 2 * (n - 1)")),
-        ("counts neighbours", "A meets C, too", ("n * (n - 1) // 2", "n - 1")),
-        ("makes decimals", "they are a whole number", ("// 2", "/ 2")),
-        ("rounds decimals", "a float has 16 digits", ("n * (n - 1) // 2", "int(n * (n - 1) / 2)")),
+        ("halves n first", ("n * (n - 1) // 2", "n // 2 * (n - 1)"), "n is odd here"),
+        ("counts neighbours", ("n * (n - 1) // 2", "n - 1"), "A meets C, too"),
+        ("makes decimals", ("// 2", "/ 2"), "they are a whole number"),
+        ("rounds decimals", ("n * (n - 1) // 2", "int(n * (n - 1) / 2)"), "a float has 16 digits"),
         (
             "gives seconds for hours",
-            "an hour has 3600",
             ("(3600 * pairs_a_second)", "pairs_a_second"),
+            "an hour has 3600",
         ),
-        ("gives minutes for hours", "those are minutes", ("3600", "60")),
+        ("gives minutes for hours", ("3600", "60"), "those are minutes"),
         (
             "multiplies by the rate",
-            "divide the pairs by it",
             ("/ (3600 * pairs_a_second)", "* pairs_a_second / 3600"),
+            "divide the pairs by it",
         ),
         (
             "divides sentences by the wrong rate",
-            "sentences go with",
             ("n / sen", "n / pairs_a_second if 1 else n / sen"),
+            "sentences go with",
         ),
         (
             "lets the bi-encoder read pairs",
-            "sentences, not pairs",
             ("n / sentences", "pairs / sentences"),
+            "sentences, not pairs",
         ),
-        ("multiplies sentences", "divide the sentences", ("n / sentences", "n * sentences")),
+        ("multiplies sentences", ("n /", "n *"), "divide the sentences"),
         (
             "gives two numbers",
-            "it must return three numbers",
             ("pairs, hours, seconds", "pairs, hours"),
+            "it must return three numbers",
+        ),
+        (
+            "counts every pair in a loop",
+            """
+            def bill(n, pairs_a_second, sentences_a_second):
+                pairs = 0
+                for i in range(n):
+                    for j in range(i + 1, n):
+                        pairs += 1
+                return pairs, pairs / pairs_a_second / 3600, n / sentences_a_second
+            """,
+            "does not come to an end",
         ),
     ),
-    wrong(
-        "bill",
-        "counts every pair in a loop",
-        """
-        def bill(n, pairs_a_second, sentences_a_second):
-            pairs = 0
-            for i in range(n):
-                for j in range(i + 1, n):
-                    pairs += 1
-            return pairs, pairs / pairs_a_second / 3600, n / sentences_a_second
-        """,
-        "does not come to an end",
-    ),
-    *group(
+    *mistakes(
         "pool",
-        POOL,
+        "with torch.where",
         (
             "lets padding into the mean",
-            "padding counts",
             ("torch.where(token, hidden, 0.0)", "hidden"),
             ("token.sum(dim=1)", "hidden.shape[1]"),
+            "padding counts",
         ),
         (
             "divides by L",
-            "divide by each row's own tokens, not L",
             ("/ token.sum(dim=1)", "/ hidden.shape[1]"),
+            "divide by each row's own tokens, not L",
         ),
-        ("sums up", "that is the sum", (" / token.sum(dim=1)", "")),
+        ("sums up", (" / token.sum(dim=1)", ""), "that is the sum"),
         (
             "divides by all tokens",
-            "the number of all tokens of the batch",
             ("token.sum(dim=1)", "token.sum()"),
+            "the number of all tokens of the batch",
         ),
         (
             "divides columns",
-            "as [B, 1] they divide rows",
             ("token.sum(dim=1)", "attention_mask.sum(dim=1)"),
+            "as [B, 1] they divide rows",
         ),
         (
             "pools over sentences",
-            "dim=0 runs over sentences",
             ("0.0).sum(dim=1)", "0.0).sum(dim=0)"),
             ("token.sum(dim=1)", "token.sum(dim=0)"),
+            "dim=0 runs over sentences",
         ),
         (
             "pools over dimensions",
-            "pool over its tokens, dim=1",
             ("0.0).sum(dim=1)", "0.0).mean(dim=2)"),
             (" / token.sum(dim=1)", ""),
+            "pool over its tokens, dim=1",
         ),
         (
             "keeps a dimension",
-            "without keepdim",
             ("0.0).sum(dim=1)", "0.0).sum(dim=1, keepdim=True)"),
             ("token.sum(dim=1)", "token.sum(dim=1, keepdim=True)"),
+            "without keepdim",
         ),
-        (
-            "turns the mask round",
-            "True marks tokens",
-            ("attention_mask.bool()", "~attention_mask.bool()"),
-        ),
+        ("turns the mask round", ("token =", "token = ~"), "True marks tokens"),
         (
             "leaves [CLS] out",
-            "all of them count",
             ("    total", "    token = token.clone()\n    token[:, 0] = False\n    total"),
+            "all of them count",
         ),
-        (
-            "takes numbers for True and False",
-            "0 and 1 are a mask, too",
-            ("attention_mask.bool()", "attention_mask"),
-        ),
+        ("takes numbers for True and False", (".bool()", ""), "0 and 1 are a mask, too"),
         (
             "lets padding into the maximum",
-            "padding counts: take the maximum",
             ("torch.where(token, hidden, -torch.inf)", "hidden"),
+            "padding counts: take the maximum",
         ),
         (
             "makes padding 0 for the maximum",
-            "a padding of 0 is larger than -2",
             ("-torch.inf", "0.0"),
+            "a padding of 0 is larger than -2",
         ),
         (
             "makes padding inf for the maximum",
-            "+inf is always the largest",
             ("-torch.inf", "torch.inf"),
+            "+inf is always the largest",
         ),
-        ("takes the smallest", "that is the smallest", ("-torch.inf).amax", "torch.inf).amin")),
+        ("takes the smallest", ("-torch.inf).amax", "torch.inf).amin"), "that is the smallest"),
         (
             "returns values and places",
-            "returns the values and their places",
             ("amax(dim=1)", "max(dim=1)"),
+            "returns the values and their places",
         ),
-        ("takes the last token", "that is the last token", ("hidden[:, 0]", "hidden[:, -1]")),
+        ("takes the last token", ("hidden[:, 0]", "hidden[:, -1]"), "that is the last token"),
         (
             "takes the first sentence",
-            "hidden[0] is the first sentence",
             ("hidden[:, 0]", "hidden[0]"),
+            "hidden[0] is the first sentence",
         ),
         (
             "takes a dimension for cls",
-            "hidden[..., 0] is one dimension",
             ("hidden[:, 0]", "hidden[..., 0]"),
+            "hidden[..., 0] is one dimension",
         ),
         (
             "multiplies by the mask",
-            "infinity times 0 is nan",
             ("torch.where(token, hidden, 0.0)", "(token * hidden)"),
+            "infinity times 0 is nan",
         ),
         (
             "takes None for a mask",
-            "raised AttributeError",
             (
-                NO_MASK,
+                "    if attention_mask is None:\n"
+                "        attention_mask = torch.ones(hidden.shape[:2])\n",
                 "",
             ),
+            "raised AttributeError",
         ),
         (
             "takes any other name for the mean",
+            ("raise ValueError(how)", "how = 'mean'"),
             "must raise a ValueError",
-            ("        raise ValueError(how)", "        how = 'mean'"),
         ),
-        ("raises another error", "must raise a ValueError", ("ValueError", "KeyError")),
+        ("raises another error", ("ValueError", "KeyError"), "must raise a ValueError"),
         (
             "writes into hidden",
-            "changed its input",
             ('    if how == "cls"', '    hidden[~token[..., 0]] = 0\n    if how == "cls"'),
+            "changed its input",
         ),
-        (
-            "cuts the gradient off",
-            "stay with tensors",
-            (
-                "torch.where(token, hidden, -torch.inf)",
-                "torch.where(token, hidden, -torch.inf).detach()",
-            ),
-        ),
+        ("cuts the gradient off", ("amax(dim=1)", "detach().amax(dim=1)"), "stay with tensors"),
         (
             "takes all names in capitals, too",
-            "",
             ("    if how not in", '    how = how.lower() if how else "?"\n    if how not in'),
+            "",
         ),
         (
             "makes padding a small number",
-            "infinity times 0 is nan",
             ("torch.where(token, hidden, -torch.inf)", "(hidden - 1e9 * ~token)"),
+            "infinity times 0 is nan",
         ),
     ),
-    *group(
+    *mistakes(
         "batches-of-one-length",
-        BATCHES,
+        "with the first text apart",
         (
             "does not sort",
-            "sort",
             (
                 "sorted(range(len(lengths)), key=lambda number: -lengths[number])",
                 "range(len(lengths))",
             ),
+            "sort",
         ),
-        ("sorts from short to long", "the longest first", ("-lengths", "lengths")),
+        ("sorts from short to long", ("-lengths", "lengths"), "the longest first"),
         (
             "turns ties round",
-            "the order in which they were given",
             ("-lengths[number])", "lengths[number])[::-1]"),
+            "the order in which they were given",
         ),
         (
             "gives lengths",
-            "those are lengths",
             ("    return batches", "    return [[lengths[n] for n in batch] for batch in batches]"),
+            "those are lengths",
         ),
         (
             "counts texts",
-            "number of tokens",
             ("(len(batch) + 1) * longest > most", "len(batch) >= most"),
-            ("len(batch) * longest >=", "len(batch) >="),
+            (" * longest", ""),
+            "number of tokens",
         ),
         (
             "takes one text too many",
-            "ask before the text joins",
             ("(len(batch) + 1)", "len(batch)"),
+            "ask before the text joins",
         ),
-        ("takes one token too few", "`most` itself is allowed", ("> most", ">= most")),
+        ("takes one token too few", ("> most", ">= most"), "`most` itself is allowed"),
         (
             "forgets that a batch is ever full",
-            "number of tokens",
             (" or full", ""),
             ("lengths[number] < longest and ", "False and "),
+            "number of tokens",
         ),
         (
             "never mixes lengths",
-            "takes texts of the next length, too",
             (" and 4 * len(batch) * longest >= most", ""),
+            "takes texts of the next length, too",
         ),
-        ("mixes all lengths", "begins a new one", ("full or other", "full")),
+        ("mixes all lengths", ("full or other", "full"), "begins a new one"),
         (
             "takes a quarter for more than a quarter",
-            "not less than a quarter",
             (">= most", "> most"),
+            "not less than a quarter",
         ),
-        ("takes half instead of a quarter", "count padding, too", ("4 * len", "2 * len")),
-        ("forgets the last text", "is in none", ("in order:", "in order[:-1]:")),
-        ("returns nothing", "is there a `return`", ("    return batches", "")),
+        ("takes half instead of a quarter", ("4 * len", "2 * len"), "count padding, too"),
+        ("forgets the last text", ("in order:", "in order[:-1]:"), "is in none"),
+        ("returns nothing", ("    return batches", ""), "is there a `return`"),
         (
             "returns tuples",
-            "a list of batches, each a list",
             ("    return batches", "    return [tuple(batch) for batch in batches]"),
+            "a list of batches, each a list",
         ),
         (
             "sorts what it was given",
-            "changed its input",
             ("    batches = []", "    lengths.sort(reverse=True)\n    batches = []"),
+            "changed its input",
         ),
-        (
-            "fails without texts",
-            "raised IndexError",
-            ("    batches = []\n", "    batches = [[order.pop(0)]]\n"),
-        ),
+        ("fails without texts", ("[]", "[[order.pop(0)]]"), "raised IndexError"),
         (
             "begins with an empty batch",
-            "no batch is empty",
             ("    return batches", "    return [[]] + batches"),
+            "no batch is empty",
         ),
         (
             "takes long texts for no texts",
+            ("batches = []", "batches = []\n    order = [n for n in order if lengths[n] <= most]"),
             "is in none",
-            (
-                "    for number in order:\n",
-                "    order = [n for n in order if lengths[n] <= most]\n    for number in order:\n",
-            ),
         ),
         (
             "knows texts of 60 tokens at most",
-            "",
             ("-lengths[number])", "-min(lengths[number], 59))"),
+            "",
         ),
     ),
-    *group(
+    *mistakes(
         "cosine-loss",
-        COSINE,
+        "by dot products and lengths",
         (
             "takes dot products",
-            "those are dot products",
             ("dots / (u.norm(dim=-1) * v.norm(dim=-1))", "dots"),
+            "those are dot products",
         ),
-        ("forgets the length of u", "divide by the length of u, too", ("u.norm(dim=-1) * ", "")),
-        ("forgets the length of v", "divide by the length of v, too", (" * v.norm(dim=-1)", "")),
-        ("sums up", "divide by the number of pairs", ("mean", "sum")),
-        ("does not square", "not squared", (" ** 2", "")),
+        ("forgets the length of u", ("u.norm(dim=-1) * ", ""), "divide by the length of u, too"),
+        ("forgets the length of v", (" * v.norm(dim=-1)", ""), "divide by the length of v, too"),
+        ("sums up", ("mean", "sum"), "divide by the number of pairs"),
+        ("does not square", (" ** 2", ""), "not squared"),
         (
             "takes absolute differences",
-            "not its absolute value",
             ("((cosines - targets) ** 2)", "(cosines - targets).abs()"),
+            "not its absolute value",
         ),
-        ("takes the root", "without a root", (".mean()", ".mean().sqrt()")),
-        ("takes the distance", "not 1 minus it", ("cosines - t", "1 - cosines - t")),
+        ("takes the root", (".mean()", ".mean().sqrt()"), "without a root"),
+        ("takes the distance", ("cosines - t", "1 - cosines - t"), "not 1 minus it"),
         (
             "ignores the targets",
-            "`targets` says it",
             ("((cosines - targets) ** 2)", "(1 - cosines)"),
+            "`targets` says it",
         ),
         (
             "takes the lengths of everything",
-            "the lengths are those of single rows",
             ("u.norm(dim=-1) * v.norm(dim=-1)", "u.norm() * v.norm()"),
+            "the lengths are those of single rows",
         ),
         (
             "takes the lengths of columns",
-            "not of columns",
             ("u.norm(dim=-1) * v.norm(dim=-1)", "u.norm(dim=0) * v.norm(dim=0)"),
+            "not of columns",
         ),
-        ("drops the sign", "the sign counts", ("dots /", "dots.abs() /")),
-        ("keeps the pairs apart", "one number for the whole batch", (".mean()", "")),
+        ("drops the sign", ("dots /", "dots.abs() /"), "the sign counts"),
+        ("keeps the pairs apart", (".mean()", ""), "one number for the whole batch"),
         (
             "compares every row with every one",
-            "row i of v alone",
             ("(u * v).sum(dim=-1)", "u @ v.T"),
-            ("u.norm(dim=-1) * v.norm(dim=-1)", "u.norm(dim=-1)[:, None] * v.norm(dim=-1)"),
+            ("u.norm(dim=-1)", "u.norm(dim=-1)[:, None]"),
+            "row i of v alone",
         ),
         (
             "lets PyTorch do it",
-            "PyTorch's cosine_similarity",
             ("dots / (u.norm(dim=-1) * v.norm(dim=-1))", "F.cosine_similarity(u, v)"),
+            "PyTorch's cosine_similarity",
         ),
         (
             "lets a module of PyTorch do it",
-            "PyTorch's cosine_similarity",
             ("dots / (u.norm(dim=-1) * v.norm(dim=-1))", "torch.nn.CosineSimilarity()(u, v)"),
+            "PyTorch's cosine_similarity",
         ),
-        ("gives a float", "a float", (".mean()", ".mean().item()")),
-        ("cuts the gradient off", "stay with tensors", (".mean()", ".mean().detach()")),
-        ("cuts half of the gradient off", "", ("(u * v)", "(u.detach() * v.detach())")),
+        ("gives a float", (".mean()", ".mean().item()"), "a float"),
+        ("cuts the gradient off", (".mean()", ".mean().detach()"), "stay with tensors"),
+        ("cuts half of the gradient off", ("(u * v)", "(u.detach() * v.detach())"), ""),
         (
             "cuts one gradient off",
-            "no gradient reaches argument 2",
             ("(u * v)", "(u * v.detach())"),
             ("* v.norm", "* v.detach().norm"),
+            "no gradient reaches argument 2",
         ),
         (
             "writes into u",
-            "changed its input",
             ("    dots", "    u /= u.norm(dim=-1, keepdim=True)\n    dots"),
+            "changed its input",
         ),
-        (
-            "adds a little to the lengths",
-            "",
-            ("(u.norm(dim=-1) * v.norm(dim=-1))", "(u.norm(dim=-1) * v.norm(dim=-1) + 1e-5)"),
-        ),
+        ("adds a little to the lengths", ("v.norm(dim=-1)", "v.norm(dim=-1) + 1e-5"), ""),
     ),
-    *group(
+    *mistakes(
         "siamese-scores",
-        SCORES,
-        ("keeps the sign of the difference", "without its sign", (".abs()", "")),
-        ("squares the difference", "not its square", (".abs()", " ** 2")),
-        ("takes the product", "not the product", ("(u - v).abs()", "u * v")),
+        "in two steps",
+        ("keeps the sign of the difference", (".abs()", ""), "without its sign"),
+        ("squares the difference", (".abs()", " ** 2"), "not its square"),
+        ("takes the product", ("(u - v).abs()", "u * v"), "not the product"),
         (
             "puts the difference first",
-            "the order is u, v, |u - v|",
             ("u, v, (u - v).abs()", "(u - v).abs(), u, v"),
+            "the order is u, v, |u - v|",
         ),
         (
             "puts v first",
-            "the order is u, v, |u - v|",
             ("u, v, (u - v).abs()", "v, u, (u - v).abs()"),
+            "the order is u, v, |u - v|",
         ),
         (
             "takes the length of the difference",
-            "a vector of D numbers, not a length",
             ("(u - v).abs()", "(u - v).norm(dim=-1, keepdim=True).expand_as(u)"),
+            "a vector of D numbers, not a length",
         ),
         (
             "makes u and v of length 1",
-            "keep their lengths",
             ("u, v, (", "F.normalize(u, dim=-1), F.normalize(v, dim=-1), ("),
+            "keep their lengths",
         ),
-        ("forgets W", "its product with W is missing", (" @ W.T", "")),
-        ("forgets to turn W", "raised RuntimeError", ("W.T", "W")),
-        ("puts rows below each other", "raised RuntimeError", (", dim=-1)", ")")),
+        ("forgets W", (" @ W.T", ""), "its product with W is missing"),
+        ("forgets to turn W", ("W.T", "W"), "raised RuntimeError"),
+        ("puts rows below each other", (", dim=-1)", ")"), "raised RuntimeError"),
         (
             "takes the softmax",
-            "the softmax belongs to the loss",
             ("joined @ W.T", "(joined @ W.T).softmax(dim=-1)"),
+            "the softmax belongs to the loss",
         ),
-        ("turns the scores round", "a column for each class", ("joined @ W.T", "W @ joined.T")),
-        ("cuts the gradient off", "stay with tensors", ("@ W.T", "@ W.T.detach()")),
+        ("turns the scores round", ("joined @ W.T", "W @ joined.T"), "a column for each class"),
+        ("cuts the gradient off", ("@ W.T", "@ W.T.detach()"), "stay with tensors"),
         (
             "sees the first 64 dimensions alone",
-            "",
             (
                 "    joined = ",
                 "    if u.shape[1] == 64:\n        v = v.round(decimals=2)\n    joined = ",
             ),
+            "",
         ),
     ),
-    *group(
+    *mistakes(
         "in-batch-negatives-loss",
-        BATCH_LOSS,
-        ("takes dot products", "cosines, not dot products", (UNIT_U, "u"), (UNIT_V, "v")),
-        ("forgets the length of u", "the lengths of u, too", (UNIT_U, "u")),
-        ("forgets the length of v", "the lengths of v, too", (UNIT_V, "v")),
-        ("forgets the scale", "not yet scaled", ("scale * u", "u")),
-        ("divides by the scale", "multiply by the scale", ("scale * u @ v.T", "u @ v.T / scale")),
-        ("takes 20 always", "use the argument `scale`", ("scale * u", "20 * u")),
-        ("has another default", "leave the first line as it is", ("scale=20.0", "scale=1.0")),
-        ("asks for u, given v", "the softmax goes along the rows", ("u @ v.T", "v @ u.T")),
+        "with lengths by hand",
+        (
+            "takes dot products",
+            ("u / u.norm(dim=-1, keepdim=True)", "u"),
+            ("v / v.norm(dim=-1, keepdim=True)", "v"),
+            "cosines, not dot products",
+        ),
+        (
+            "forgets the length of u",
+            ("u / u.norm(dim=-1, keepdim=True)", "u"),
+            "the lengths of u, too",
+        ),
+        (
+            "forgets the length of v",
+            ("v / v.norm(dim=-1, keepdim=True)", "v"),
+            "the lengths of v, too",
+        ),
+        ("forgets the scale", ("scale * u", "u"), "not yet scaled"),
+        ("divides by the scale", ("scale * u @ v.T", "u @ v.T / scale"), "multiply by the scale"),
+        ("takes 20 always", ("scale * u", "20 * u"), "use the argument `scale`"),
+        ("has another default", ("scale=20.0", "scale=1.0"), "leave the first line as it is"),
+        ("asks for u, given v", ("u @ v.T", "v @ u.T"), "the softmax goes along the rows"),
         (
             "asks both ways",
+            (
+                "F.cross_entropy(scores, torch.arange(len(u)))",
+                "(F.cross_entropy(scores, torch.arange(len(u))) + "
+                "F.cross_entropy(scores.T, torch.arange(len(u)))) / 2",
+            ),
             "and nothing else",
-            (CROSS, f"({CROSS} + F.cross_entropy(scores.T, torch.arange(len(u)))) / 2"),
         ),
         (
             "sums up",
-            "divide by the number of pairs",
             ("torch.arange(len(u))", "torch.arange(len(u)), reduction='sum'"),
+            "divide by the number of pairs",
         ),
-        ("turns the sign round", "-log p is positive", (CROSS, f"-{CROSS}")),
-        ("gives p", "that is p", (CROSS, "scores.softmax(dim=-1).diagonal().mean()")),
+        ("turns the sign round", ("return", "return -"), "-log p is positive"),
+        (
+            "gives p",
+            (
+                "F.cross_entropy(scores, torch.arange(len(u)))",
+                "scores.softmax(dim=-1).diagonal().mean()",
+            ),
+            "that is p",
+        ),
         (
             "takes -log of the mean p",
+            (
+                "F.cross_entropy(scores, torch.arange(len(u)))",
+                "-scores.softmax(dim=-1).diagonal().mean().log()",
+            ),
             "not -log of the mean p",
-            (CROSS, "-scores.softmax(dim=-1).diagonal().mean().log()"),
         ),
         (
             "takes column 0 for all",
-            "not zeros",
             ("torch.arange(len(u))", "torch.zeros(len(u), dtype=torch.long)"),
+            "not zeros",
         ),
-        ("averages all columns", "the diagonal's", (CROSS, f"-{LOG_P}.mean()")),
-        ("takes softmax twice", "softmax twice", ("(scores,", "(scores.softmax(dim=-1),")),
-        ("forgets the softmax", "the softmax is missing", (CROSS, "-scores.diagonal().mean()")),
+        (
+            "averages all columns",
+            ("F.cross_entropy(scores, torch.arange(len(u)))", "-scores.log_softmax(dim=-1).mean()"),
+            "the diagonal's",
+        ),
+        ("takes softmax twice", ("(scores,", "(scores.softmax(dim=-1),"), "softmax twice"),
+        (
+            "forgets the softmax",
+            ("F.cross_entropy(scores, torch.arange(len(u)))", "-scores.diagonal().mean()"),
+            "the softmax is missing",
+        ),
         (
             "leaves the right answer out of the sum",
-            "it belongs into the softmax's sum",
             (
-                CROSS,
+                "F.cross_entropy(scores, torch.arange(len(u)))",
                 "((scores - 1e9 * torch.eye(len(u))).logsumexp(dim=-1) - scores.diagonal()).mean()",
             ),
+            "it belongs into the softmax's sum",
         ),
         (
             "uses no wrong answers",
+            (
+                "F.cross_entropy(scores, torch.arange(len(u)))",
+                "(1 - scores.diagonal() / scale).mean()",
+            ),
             "the wrong answers: use them",
-            (CROSS, "(1 - scores.diagonal() / scale).mean()"),
         ),
         (
             "keeps the rows apart",
-            "one number for the whole batch",
             ("torch.arange(len(u))", "torch.arange(len(u)), reduction='none'"),
+            "one number for the whole batch",
         ),
         (
             "takes exp of huge numbers",
+            (
+                "F.cross_entropy(scores, torch.arange(len(u)))",
+                "-(scores.exp().diagonal() / scores.exp().sum(dim=-1)).log().mean()",
+            ),
             "exp(1000) is infinite",
-            (CROSS, "-(scores.exp().diagonal() / scores.exp().sum(dim=-1)).log().mean()"),
         ),
-        ("gives a float", "it returned 0.388", (CROSS, CROSS + ".item()")),
-        ("cuts the gradient off", "stay with tensors", ("scale * u", "scale * u.detach()")),
-        ("returns nothing", "Is there a `return`", ("    return", "    loss =")),
+        (
+            "gives a float",
+            ("(scores, torch.arange(len(u)))", "(scores, torch.arange(len(u))).item()"),
+            "it returned 0.388",
+        ),
+        ("cuts the gradient off", ("scale * u", "scale * u.detach()"), "stay with tensors"),
+        ("returns nothing", ("    return", "    loss ="), "Is there a `return`"),
         (
             "has 64 columns at most",
-            "",
             ("    scores", "    v = v.round(decimals=4) if len(u) == 50 else v\n    scores"),
+            "",
         ),
     ),
-    *group(
+    *mistakes(
         "semantic-search",
-        SEARCH,
+        "with lengths by hand",
         (
             "takes dot products",
+            (" / query_vectors.norm(dim=-1, keepdim=True)", ""),
+            (" / vectors.norm(dim=-1, keepdim=True)", ""),
             "a long vector is no better match",
-            ("query_vectors / query_vectors.norm(dim=-1, keepdim=True)", "query_vectors"),
-            ("vectors / vectors.norm(dim=-1, keepdim=True)", "vectors"),
         ),
         (
             "leaves the queries as they are",
+            (" / query_vectors.norm(dim=-1, keepdim=True)", ""),
             "the queries, too",
-            ("query_vectors / query_vectors.norm(dim=-1, keepdim=True)", "query_vectors"),
         ),
         (
             "leaves the vectors as they are",
+            (" / vectors.norm(dim=-1, keepdim=True)", ""),
             "the vectors, too",
-            ("    known = vectors / vectors.norm(dim=-1, keepdim=True)", "    known = vectors"),
         ),
-        ("finds the least similar", "not the smallest", ("topk(k)", "topk(k, largest=False)")),
+        ("finds the least similar", ("topk(k)", "topk(k, largest=False)"), "not the smallest"),
         (
             "begins with the worst",
+            ("cosines.", "part.flip(1) for part in cosines."),
             "from large to small",
-            ("tuple(cosines.topk(k))", "tuple(part.flip(1) for part in cosines.topk(k))"),
         ),
         (
             "drops the sign",
-            "no absolute value",
             ("known.T", "known.T\n    cosines = cosines.abs()"),
+            "no absolute value",
         ),
         (
             "takes the first k",
-            "these are unsorted",
             ("tuple(cosines.topk(k))", "(cosines[:, :k], torch.arange(k).expand(len(queries), k))"),
+            "these are unsorted",
         ),
         (
             "takes distances",
-            "cosines, not distances",
             ("tuple(cosines.topk(k))", "tuple((1 - cosines).topk(k, largest=False))"),
+            "cosines, not distances",
         ),
-        (
-            "returns columns",
-            "[Q, k], not [k, Q]",
-            ("tuple(cosines.topk(k))", "tuple(part.T for part in cosines.topk(k))"),
-        ),
-        ("returns all", "only k of them", ("topk(k)", "sort(descending=True)")),
+        ("returns columns", ("cosines.", "part.T for part in cosines."), "[Q, k], not [k, Q]"),
+        ("returns all", ("topk(k)", "sort(descending=True)"), "only k of them"),
         (
             "searches the queries",
-            "queries @ vectors.T",
             ("queries @ known.T", "known @ queries.T"),
             ("topk(k)", "topk(min(k, 2))"),
+            "queries @ vectors.T",
         ),
         (
             "returns numbers first",
-            "first the scores",
             ("tuple(cosines.topk(k))", "tuple(cosines.topk(k))[::-1]"),
+            "first the scores",
         ),
         (
             "returns scores alone",
-            "it must return two tensors",
             ("tuple(cosines.topk(k))", "cosines.topk(k).values"),
+            "it must return two tensors",
         ),
         (
             "returns decimals",
-            "its dtype must be torch.int64",
             ("tuple(cosines.topk(k))", "(cosines.topk(k).values, cosines.topk(k).indices.float())"),
+            "its dtype must be torch.int64",
         ),
-        ("returns nothing", "is there a `return`", ("    return", "    found =")),
+        ("returns nothing", ("    return", "    found ="), "is there a `return`"),
         (
             "drops a dimension",
+            ("cosines.", "part.squeeze() for part in cosines."),
             "it returned one of shape",
-            ("tuple(cosines.topk(k))", "tuple(part.squeeze() for part in cosines.topk(k))"),
         ),
         (
             "counts from 1",
-            "expected [[1, 0, 2]",
             ("tuple(cosines.topk(k))", "(cosines.topk(k).values, cosines.topk(k).indices + 1)"),
+            "expected [[1, 0, 2]",
         ),
         (
             "looks at the first 2000 vectors",
-            "",
             ("    known = vectors", "    vectors = vectors[:2000]\n    known = vectors"),
+            "",
         ),
     ),
 ]
 
 OTHER_WAYS = [
-    right("bill", "in small steps", BILL),
+    right(
+        "bill",
+        "in small steps",
+        """
+        def bill(n, pairs_a_second, sentences_a_second):
+            pairs = n * (n - 1) // 2
+            hours = pairs / (3600 * pairs_a_second)
+            seconds = n / sentences_a_second
+            return pairs, hours, seconds
+        """,
+    ),
     right(
         "bill",
         "as a sum of all the numbers below n",
@@ -640,7 +589,24 @@ OTHER_WAYS = [
             return [pairs, pairs / pairs_a_second / 60 / 60, n / sentences_a_second]
         """,
     ),
-    right("pool", "with torch.where", POOL),
+    right(
+        "pool",
+        "with torch.where",
+        """
+        def pool(hidden, attention_mask, how):
+            if how not in ("mean", "cls", "max"):
+                raise ValueError(how)
+            if attention_mask is None:
+                attention_mask = torch.ones(hidden.shape[:2])
+            token = attention_mask.bool()[..., None]
+            if how == "cls":
+                return hidden[:, 0]
+            if how == "max":
+                return torch.where(token, hidden, -torch.inf).amax(dim=1)
+            total = torch.where(token, hidden, 0.0).sum(dim=1)
+            return total / token.sum(dim=1)
+        """,
+    ),
     right(
         "pool",
         "sentence by sentence",
@@ -656,7 +622,26 @@ OTHER_WAYS = [
             return torch.stack(rows)
         """,
     ),
-    right("batches-of-one-length", "with the first text apart", BATCHES),
+    right(
+        "batches-of-one-length",
+        "with the first text apart",
+        """
+        def batches_of_one_length(lengths, most):
+            order = sorted(range(len(lengths)), key=lambda number: -lengths[number])
+            batches = []
+            for number in order:
+                if batches:
+                    batch = batches[-1]
+                    longest = lengths[batch[0]]
+                    full = (len(batch) + 1) * longest > most
+                    other = lengths[number] < longest and 4 * len(batch) * longest >= most
+                if not batches or full or other:
+                    batches.append([number])
+                else:
+                    batches[-1].append(number)
+            return batches
+        """,
+    ),
     right(
         "batches-of-one-length",
         "a batch at a time",
@@ -675,7 +660,16 @@ OTHER_WAYS = [
             return batches
         """,
     ),
-    right("cosine-loss", "by dot products and lengths", COSINE),
+    right(
+        "cosine-loss",
+        "by dot products and lengths",
+        """
+        def cosine_loss(u, v, targets):
+            dots = (u * v).sum(dim=-1)
+            cosines = dots / (u.norm(dim=-1) * v.norm(dim=-1))
+            return ((cosines - targets) ** 2).mean()
+        """,
+    ),
     right(
         "cosine-loss",
         "in a loop over pairs",
@@ -688,7 +682,15 @@ OTHER_WAYS = [
             return torch.stack(losses).mean()
         """,
     ),
-    right("siamese-scores", "in two steps", SCORES),
+    right(
+        "siamese-scores",
+        "in two steps",
+        """
+        def siamese_scores(u, v, W):
+            joined = torch.cat([u, v, (u - v).abs()], dim=-1)
+            return joined @ W.T
+        """,
+    ),
     right(
         "siamese-scores",
         "W in three parts",
@@ -698,7 +700,16 @@ OTHER_WAYS = [
             return u @ for_u.T + v @ for_v.T + torch.abs(v - u) @ for_difference.T
         """,
     ),
-    right("in-batch-negatives-loss", "with lengths by hand", BATCH_LOSS),
+    right(
+        "in-batch-negatives-loss",
+        "with lengths by hand",
+        """
+        def in_batch_negatives_loss(u, v, *, scale=20.0):
+            u, v = u / u.norm(dim=-1, keepdim=True), v / v.norm(dim=-1, keepdim=True)
+            scores = scale * u @ v.T
+            return F.cross_entropy(scores, torch.arange(len(u)))
+        """,
+    ),
     right(
         "in-batch-negatives-loss",
         "by cosine_similarity and logsumexp",
@@ -708,7 +719,17 @@ OTHER_WAYS = [
             return (scores.logsumexp(dim=1) - scores.diagonal()).mean()
         """,
     ),
-    right("semantic-search", "with lengths by hand", SEARCH),
+    right(
+        "semantic-search",
+        "with lengths by hand",
+        """
+        def semantic_search(query_vectors, vectors, k):
+            queries = query_vectors / query_vectors.norm(dim=-1, keepdim=True)
+            known = vectors / vectors.norm(dim=-1, keepdim=True)
+            cosines = queries @ known.T
+            return tuple(cosines.topk(k))
+        """,
+    ),
     right(
         "semantic-search",
         "by sorting everything",

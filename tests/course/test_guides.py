@@ -319,6 +319,7 @@ def example(tmp_path_factory):
     subprocess.run([sys.executable, "new_notebook.py"], cwd=room, env=settings, check=True)
     # nbgrader's settings take the folder that holds them for the course.
     config = (ROOT / "course" / "nbgrader_config.py").read_text(encoding="utf-8")
+    (room / "course").mkdir(exist_ok=True)
     (room / "course" / "nbgrader_config.py").write_text(config, encoding="utf-8")
     command = [sys.executable, "-m", "nbgrader", "generate_assignment", "ex13_words", "--no-db"]
     subprocess.run([*command, "--force"], cwd=room / "course", check=True, capture_output=True)
