@@ -82,6 +82,8 @@ def say_where_files_are(app, page):
 
 def read_docstring(app, what, name, obj, options, lines):
     """Docstrings of the library are plain text; autodoc wants its own marks."""
+    if lines and lines[0].startswith("alias of :py:"):  # autodoc's own words, for a type
+        return
     package = name if hasattr(obj, "__path__") else ".".join(name.split(".")[:2])
     lines[:] = reference.as_rst("\n".join(lines), package).split("\n")
 
