@@ -27,6 +27,7 @@ autodoc_default_options = {"members": True}
 autodoc_member_order = "bysource"
 autodoc_inherit_docstrings = False  # PyTorch's are long, and no part of the course
 autodoc_typehints_format = "short"
+autodoc_preserve_defaults = True  # a default as it is written; a function has no other name
 add_module_names = False
 python_maximum_signature_line_length = 80
 toc_object_entries = False
@@ -82,8 +83,6 @@ def say_where_files_are(app, page):
 
 def read_docstring(app, what, name, obj, options, lines):
     """Docstrings of the library are plain text; autodoc wants its own marks."""
-    if lines and lines[0].startswith("alias of :py:"):  # autodoc's own words, for a type
-        return
     package = name if hasattr(obj, "__path__") else ".".join(name.split(".")[:2])
     lines[:] = reference.as_rst("\n".join(lines), package).split("\n")
 
@@ -93,6 +92,11 @@ def skip_strangers(app, what, name, obj, skip, options):
     function = getattr(obj, "fget", None) or getattr(obj, "func", None) or obj
     strange = not str(getattr(function, "__module__", "")).startswith("bertlab")
     return True if strange else None  # None: as autodoc thinks
+
+
+def tidy_signature(app, what, name, obj, options, signature, returns):
+    """A default that is made anew each time is `...`: Sphinx cannot read what Python calls it."""
+    return (signature.replace("<factory>", "..."), returns) if signature else None
 
 
 def keep_own_types(app, page):
@@ -106,6 +110,7 @@ def setup(app):
     """Sphinx calls this once, before it reads the pages."""
     app.connect("build-finished", copy_mathjax)
     app.connect("autodoc-process-docstring", read_docstring)
+    app.connect("autodoc-process-signature", tidy_signature)
     app.connect("autodoc-skip-member", skip_strangers)
     app.connect("doctree-read", keep_own_types)
     app.connect("doctree-read", say_where_files_are)

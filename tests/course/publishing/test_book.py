@@ -229,6 +229,8 @@ def test_the_reference_shows_docstrings_without_private_and_foreign_names(made):
     names = [dt["id"] for page in pages for dt in soup(made, page.name).select("dl.py > dt[id]")]
     assert len(names) == len(set(names)) > 500
     assert [name for name in names if "._" in name or not name.startswith("bertlab.")] == []
+    signatures = " ".join(dt.get_text() for page in pages for dt in soup(made, page.name)("dt"))
+    assert re.findall(r"~|<function|<factory", signatures) == []
     entry = soup(made, "bertlab.model.html").find(id=SHOWN).find_parent("dl").get_text()
     assert "key: [..., L', d_head]" in entry
     assert "Source: Vaswani et al. (2017)" in entry
