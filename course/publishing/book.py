@@ -3,7 +3,8 @@
 `make book` (or `python -m course.publishing.book [NOTEBOOK ...] [--to FOLDER]`) has two steps.
 Every lecture is run as `course.publishing.lectures` runs it, with the network cut, and kept in
 FOLDER/executed together with a digest of what it was made from: one that has not changed is not
-run again. Then Sphinx makes the pages in FOLDER/site; its settings are in `book_pages` here.
+run again. Then Sphinx makes the pages in FOLDER/site, with the library's reference
+(`course.publishing.reference`) behind the lectures; its settings are in `book_pages` here.
 """
 
 import argparse
@@ -20,9 +21,9 @@ import nbformat
 
 from bertlab._files import write_atomically
 from course import ROOT
-from course.publishing import lectures
+from course.publishing import lectures, reference
 
-SETTINGS = ROOT / "course" / "book_pages"
+SETTINGS = ROOT / "course" / "publishing" / "book_pages"
 LIBRARY = ROOT / "bertlab"
 SOURCES = ROOT / "lectures" / "sources.md"
 PROGRESS_BAR = {"application/vnd.jupyter.widget-view+json", "text/plain"}
@@ -36,11 +37,14 @@ it, open the lectures in JupyterLab: the course's `README.md` says how.
 
 **[Sources and licences](sources.md)**
 
+**[Reference](bertlab.rst)**: the library's functions and classes
+
 ```{{toctree}}
 :hidden:
 
 {names}
 sources
+bertlab
 ```
 """
 
@@ -104,7 +108,9 @@ def write_site(executed: Sequence[Path], to: Path) -> Path:
         source.mkdir()
         pages = {path.stem: nbformat.read(path, as_version=4) for path in executed}
         for name, page in pages.items():
-            nbformat.write(without_progress_bars(page), source / f"{name}.ipynb")
+            page = reference.with_links(without_progress_bars(page))
+            nbformat.write(page, source / f"{name}.ipynb")
+        reference.write_pages(source)
         shutil.copy(SOURCES, source)
         (source / "index.md").write_text(index(pages), encoding="utf-8")
         settings = ["-q", "-b", "html", "-c", str(SETTINGS), "-d", f"{room}/doctrees"]

@@ -7,9 +7,11 @@ from pathlib import Path, PurePosixPath
 from docutils import nodes
 from sphinx import addnodes
 
+from course.publishing import reference
+
 project = "How do I really understand BERT?"
 author = ""  # else the pages say that it is not set
-extensions = ["myst_nb"]
+extensions = ["myst_nb", "sphinx.ext.autodoc"]
 suppress_warnings = ["config.cache"]  # a function among the settings: nothing is cached anyway
 
 # The lectures come with their outputs, and no widget may ask a network for its scripts.
@@ -19,6 +21,17 @@ nb_ipywidgets_js = {}
 nb_mime_priority_overrides = [("html", "application/vnd.jupyter.widget-view+json", None)]
 myst_enable_extensions = ["dollarmath"]
 myst_heading_anchors = 4
+
+# The reference: short names in signatures, and a line for each argument if there are many.
+autodoc_default_options = {"members": True}
+autodoc_member_order = "bysource"
+autodoc_inherit_docstrings = False  # PyTorch's are long, and no part of the course
+autodoc_typehints_format = "short"
+autodoc_preserve_defaults = True  # a default as it is written; a function has no other name
+add_module_names = False
+python_maximum_signature_line_length = 80
+toc_object_entries = False
+smartquotes = False
 
 html_theme = "sphinx_book_theme"
 html_title = project
@@ -68,7 +81,36 @@ def say_where_files_are(app, page):
             link.replace_self([*link[0].children, words])
 
 
+def read_docstring(app, what, name, obj, options, lines):
+    """Docstrings of the library are plain text; autodoc wants its own marks."""
+    package = name if hasattr(obj, "__path__") else ".".join(name.split(".")[:2])
+    lines[:] = reference.as_rst("\n".join(lines), package).split("\n")
+
+
+def skip_strangers(app, what, name, obj, skip, options):
+    """Leave out what a base class of another library brings, and the fields of tuples."""
+    function = getattr(obj, "fget", None) or getattr(obj, "func", None) or obj
+    strange = not str(getattr(function, "__module__", "")).startswith("bertlab")
+    return True if strange else None  # None: as autodoc thinks
+
+
+def tidy_signature(app, what, name, obj, options, signature, returns):
+    """A default that is made anew each time is `...`: Sphinx cannot read what Python calls it."""
+    return (signature.replace("<factory>", "..."), returns) if signature else None
+
+
+def keep_own_types(app, page):
+    """A type of another library has no page here, and to look for each of them takes seconds."""
+    for link in list(page.findall(addnodes.pending_xref)):
+        if link["reftype"] == "class" and not link["reftarget"].startswith("bertlab."):
+            link.replace_self(link.children)
+
+
 def setup(app):
     """Sphinx calls this once, before it reads the pages."""
     app.connect("build-finished", copy_mathjax)
+    app.connect("autodoc-process-docstring", read_docstring)
+    app.connect("autodoc-process-signature", tidy_signature)
+    app.connect("autodoc-skip-member", skip_strangers)
+    app.connect("doctree-read", keep_own_types)
     app.connect("doctree-read", say_where_files_are)

@@ -1,6 +1,7 @@
 """The book: what its pages hold, and what is run to make them."""
 
 import contextlib
+import functools
 import io
 import re
 from pathlib import Path
@@ -10,8 +11,8 @@ import nbformat
 import pytest
 from bs4 import BeautifulSoup
 
-from course.publishing import book, lectures
-from tests.conftest import ROOT
+from course.publishing import book, lectures, reference
+from tests.conftest import ROOT, read_page
 
 BUDGET = {"seconds": 60, "megabytes": 1_000, "network": False}
 
@@ -53,6 +54,7 @@ SECOND = [
     "## A list\n\nBack to [the first](01_first.ipynb); [sources](sources.md).",
     "'seven' + 'ty'",
 ]
+SHOWN = "bertlab.model.attention.attention"  # what the second lecture's cell shows
 
 
 def write(path, sources):
@@ -85,6 +87,7 @@ def made(tmp_path_factory):
     pages = [write(folder / "01_first.ipynb", FIRST), write(folder / "02_second.ipynb", SECOND)]
     ran = nbformat.read(pages[1], as_version=4)
     ran.metadata["made_from"] = book.digest(pages[1])
+    ran.cells[-1].metadata["bertlab"] = {"library": [SHOWN, "bertlab.model.bert.Bert"]}
     ran.cells[-1].outputs = [nbformat.v4.new_output("stream", name="stdout", text="seventy")]
     (folder / "book" / "executed").mkdir(parents=True)
     nbformat.write(ran, folder / "book" / "executed" / "02_second.ipynb")
@@ -95,6 +98,7 @@ def made(tmp_path_factory):
     return folder / "book"
 
 
+@functools.cache
 def soup(made, name):
     return BeautifulSoup((made / "site" / name).read_text(encoding="utf-8"), "html.parser")
 
@@ -159,10 +163,11 @@ def test_a_link_to_a_file_that_is_no_page_says_where_it_is(made):
 def test_every_page_leads_to_all_and_to_its_neighbours(made):
     for name in ("index.html", "01_first.html", "02_second.html"):
         side = soup(made, name).select_one(".bd-sidebar-primary nav")
-        assert [link.get_text(strip=True) for link in side.find_all("a")][-3:] == [
+        assert [link.get_text(strip=True) for link in side.select(".toctree-l1 > a")][-4:] == [
             "1 · First words",
             "2 · Second words",
             "Sources and licences",
+            "Reference",
         ]
     assert soup(made, "01_first.html").find("a", title="next page")["href"] == "02_second.html"
     before = soup(made, "02_second.html").find("a", title="previous page")
@@ -206,6 +211,43 @@ def test_no_link_inside_the_book_is_broken(made):
             parts = urlsplit(link["href"])
             if not parts.scheme and parts.path:
                 assert (made / "site" / unquote(parts.path)).is_file(), link["href"]
+
+
+@pytest.mark.notebooks
+def test_the_reference_has_a_page_for_each_room_of_the_library(made):
+    rooms = {f"bertlab.{path.parent.name}" for path in ROOT.glob("bertlab/*/__init__.py")}
+    links = {link["href"] for link in article(made, "bertlab.html").find_all("a")}
+    assert len(rooms) > 10
+    assert {f"{room}.html" for room in rooms} <= links
+    for room in rooms:
+        assert article(made, f"{room}.html").select("dl.py > dt[id]"), room
+
+
+@pytest.mark.notebooks
+def test_the_reference_shows_docstrings_without_private_and_foreign_names(made):
+    pages = sorted((made / "site").glob("bertlab*.html"))
+    names = [dt["id"] for page in pages for dt in soup(made, page.name).select("dl.py > dt[id]")]
+    assert len(names) == len(set(names)) > 500
+    assert [name for name in names if "._" in name or not name.startswith("bertlab.")] == []
+    signatures = " ".join(dt.get_text() for page in pages for dt in soup(made, page.name)("dt"))
+    assert re.findall(r"~|<function|<factory", signatures) == []
+    entry = soup(made, "bertlab.model.html").find(id=SHOWN).find_parent("dl").get_text()
+    assert "key: [..., L', d_head]" in entry
+    assert "Source: Vaswani et al. (2017)" in entry
+    assert "`" not in "".join(article(made, page.name).get_text() for page in pages)
+
+
+@pytest.mark.notebooks
+def test_a_cell_that_shows_the_library_leads_to_its_place_in_the_reference(made):
+    link = article(made, "02_second.html").find("a", string=SHOWN)
+    assert link["href"] == f"bertlab.model.html#{SHOWN}"
+    assert link.find_parent("p").get_text() == f"In the library: {SHOWN}, bertlab.model.bert.Bert"
+    cells = [cell for path in ROOT.glob("lectures/*.ipynb") for cell in read_page(path).cells]
+    names = {name for cell in cells for name in reference.shown_by(cell)}
+    assert len(names) > 50
+    for name in names:
+        page = ".".join(name.split(".")[:2])
+        assert soup(made, f"{page}.html").find(id=name), name
 
 
 @pytest.mark.slow
