@@ -52,7 +52,9 @@ def _parser() -> argparse.ArgumentParser:
     )
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
 
-    def command(name: str, run: Callable, assignment: str | None = "NAME|all", **more):
+    def command(
+        name: str, run: Callable, assignment: str | None = "NAME|all", **more: str
+    ) -> argparse.ArgumentParser:
         added = commands.add_parser(name, help=run.__doc__, description=run.__doc__)
         added.set_defaults(run=run)
         if assignment:

@@ -45,7 +45,7 @@ class Course:
     Raises CourseError if there is no such file.
     """
 
-    def __init__(self, root: Path = ROOT):
+    def __init__(self, root: Path = ROOT) -> None:
         self.root = Path(root).resolve()
         folder = self.root / "course"
         if not (folder / "nbgrader_config.py").is_file():

@@ -71,7 +71,7 @@ class WordOverlap(TransformerMixin, BaseEstimator):
     that is, and the logarithm of 1 + the number of words of each.
     """
 
-    def fit(self, pairs: Sequence[tuple[str, str]], labels: Sequence[str] | None = None) -> Self:
+    def fit(self, pairs: Sequence[tuple[str, str]], _labels: Sequence[str] | None = None) -> Self:
         """Count in how many texts each word stands."""
         self.words_ = TfidfVectorizer(sublinear_tf=True)
         self.words_.fit([text for pair in pairs for text in pair])

@@ -86,7 +86,7 @@ class Head(nn.Module):
             return encoded.last_hidden_state
         return layer_features(encoded.hidden_states, self.features)
 
-    def collate_targets(self, targets: Sequence[Any], length: int) -> Tensor:
+    def collate_targets(self, targets: Sequence[Any], length: int) -> Tensor:  # noqa: ARG002
         """The targets of a batch of texts, padded to `length` where there is one a token."""
         return torch.tensor(targets)
 
@@ -142,7 +142,7 @@ class SequenceClassifier(Head):
         """Whether the true class has the highest score, boolean [B]."""
         return logits.argmax(dim=-1) == targets
 
-    def check_target(self, target: Any, n_tokens: int) -> None:
+    def check_target(self, target: Any, n_tokens: int) -> None:  # noqa: ARG002 - taggers do
         """Raise ValueError unless it is the number of a class."""
         check_numbers("a class", [target], self.output.out_features)
 

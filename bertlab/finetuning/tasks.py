@@ -247,8 +247,8 @@ TASKS: dict[str, Callable[[int], Task]] = {
     "sentiment": sentiment,
     "subjectivity": subjectivity,
     "question-type": question_type,
-    "topic": lambda seed: topic(),
-    "newsgroups": lambda seed: newsgroups(),
+    "topic": lambda _seed: topic(),
+    "newsgroups": lambda _seed: newsgroups(),
     "next-sentence": next_sentence,
     "same-article": same_article,
 }

@@ -254,6 +254,6 @@ def _as_it_is(batch: Batch) -> Batch:
     return batch
 
 
-def _leave_interrupts_to_main(worker: int) -> None:
+def _leave_interrupts_to_main(_worker: int) -> None:
     """Ctrl-C goes to all processes, but the one that trains decides when to stop."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)

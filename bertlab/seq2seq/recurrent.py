@@ -41,7 +41,10 @@ class Recurrent(nn.Module):
         return read(self, source_ids, source_mask)[1]
 
     def decode(
-        self, target_ids: Tensor, memory: Tensor, source_mask: Tensor | None = None
+        self,
+        target_ids: Tensor,
+        memory: Tensor,
+        source_mask: Tensor | None = None,  # noqa: ARG002
     ) -> Tensor:
         """[B, T], memory -> logits [B, T, V]. The mask is not needed: nothing looks back."""
         states = write(self, target_ids, memory, memory)  # [B, T, D]

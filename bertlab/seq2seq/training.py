@@ -4,7 +4,7 @@ Source: Vaswani et al. (2017), section 5; Phuong & Hutter (2022), Algorithm 11 (
 """
 
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 import torch
@@ -117,7 +117,9 @@ def exact_match(
     return right / len(pairs)
 
 
-def _batches(pairs: Sequence[Pair], batch_size: int, generator: random.Random):
+def _batches(
+    pairs: Sequence[Pair], batch_size: int, generator: random.Random
+) -> Iterator[list[Pair]]:
     """Batches for ever: all pairs in a new order, then again."""
     while True:
         order = generator.sample(range(len(pairs)), len(pairs))

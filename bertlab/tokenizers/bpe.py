@@ -106,7 +106,7 @@ class BPE(Tokenizer):
                 "characters"
             ) from None
 
-    def _widths(self, text: str, ids: Sequence[int]) -> Iterable[int]:
+    def _widths(self, _text: str, ids: Sequence[int]) -> Iterable[int]:
         return map(self._width_of.__getitem__, ids)
 
     def _places(self, text: str) -> Sequence[int]:

@@ -98,7 +98,7 @@ class ByteBPE(Tokenizer):
     def _cut(self, word: str) -> tuple[int, ...]:
         return self._cutter.ids(to_bytes(word).decode("latin-1").translate(self._character_of))
 
-    def _widths(self, text: str, ids: Sequence[int]) -> Iterable[int]:
+    def _widths(self, _text: str, ids: Sequence[int]) -> Iterable[int]:
         return map(self._width_of.__getitem__, ids)
 
     def _places(self, text: str) -> Sequence[int]:

@@ -78,7 +78,7 @@ def run_pretraining(
     what `prepare_corpus` and `pretrain` raise.
     """
     folder, progress = Path(folder), progress and processes.first
-    log = tqdm.write if progress else lambda line: None
+    log = tqdm.write if progress else lambda _line: None
     new = settings is not None
     if not new:
         settings = RunSettings.load(folder)

@@ -106,9 +106,7 @@ def shipped_script(package: str, path: str) -> str:
     return file.read_text(encoding="utf-8")
 
 
-_MISSING = (
-    "the views of BertViz need {}, which is not installed; run: pip install 'bertlab[viz]'"
-)
+_MISSING = "the views of BertViz need {}, which is not installed; run: pip install 'bertlab[viz]'"
 
 
 def pack(values: Tensor, characters: int, low: float, high: float) -> dict[str, Any]:

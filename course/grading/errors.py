@@ -38,11 +38,13 @@ def unwatched() -> Iterator[Watch | None]:
 
 
 def limits_of(watch: Watch) -> dict:
+    """What a watch still allows, as JSON can carry it."""
     lines = None if watch.lines_left == float("inf") else watch.lines_left
     return {"most_lines": lines, "ready_made": list(watch.ready_made)}
 
 
 def pickled_error(error: BaseException) -> bytes:
+    """An error of the tests, to be raised again in the sandbox."""
     if type(error).__module__ == "builtins":
         return pickle.dumps(error)
     # Of a class that the sandbox may not know.

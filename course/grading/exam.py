@@ -108,5 +108,5 @@ class Exam:
             self.student.run(source)
 
 
-def _too_long(number: int, frame: FrameType | None) -> None:
+def _too_long(_number: int, _frame: FrameType | None) -> None:
     raise TooLong

@@ -29,10 +29,11 @@ class Room:
     def __init__(self, assignment: Assignment) -> None:
         self.assignment, self.plan = assignment, cells.plan(assignment.source)
         self.source = {grade_id(cell): cell.source for cell in assignment.source.cells}
-        self.scope: dict[str, Any] = {"__name__": "__main__", "display": lambda *shown: None}
+        self.scope: dict[str, Any] = {"__name__": "__main__", "display": lambda *_: None}
         torch.set_num_threads(1)
 
     def warm_cells(self) -> list[dict]:
+        """The cells that the sandbox runs once, before any student's."""
         return [{"id": id, "source": self.source[id]} for id in self.plan.warm]
 
     def prepare(self) -> None:

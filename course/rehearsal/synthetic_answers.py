@@ -58,9 +58,11 @@ class Task(NamedTuple):
     answers: tuple[Answer, ...]
 
     def of(self, kind: str) -> list[Answer]:
+        """The answers of a kind."""
         return [answer for answer in self.answers if answer.kind == kind]
 
     def only(self, kind: str) -> Answer:
+        """The one answer of a kind."""
         (answer,) = self.of(kind)
         return answer
 
@@ -214,7 +216,7 @@ def _alarm(seconds: float | None) -> Iterator[None]:
         yield
         return
 
-    def ring(number, frame):
+    def ring(_number: int, _frame: object) -> None:
         raise TooSlow
 
     before = signal.signal(signal.SIGPROF, ring)

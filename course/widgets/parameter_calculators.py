@@ -96,7 +96,7 @@ def parameter_calculator(
     config = BertConfig.base() if config is None else config
     sizes = _sizes(config)
     numbers = count(sizes)
-    summary = _summary(sizes, numbers)
+    summary = _summary(numbers)
     facts = {
         "parts": [part._asdict() | {"in_layers": part.in_layers} for part in PARTS],
         "presets": {name: _sizes(getattr(BertConfig, name)()) for name in PRESETS},
@@ -142,7 +142,7 @@ def _totals(numbers: dict[str, int]) -> tuple[int, int]:
     return encoder, sum(numbers.values())
 
 
-def _summary(sizes: dict[str, int], numbers: dict[str, int]) -> str:
+def _summary(numbers: dict[str, int]) -> str:
     encoder, everything = _totals(numbers)
     return (
         f"{encoder:,} parameters in the encoder, {everything:,} with both heads; "

@@ -107,13 +107,14 @@ class EncoderCheck(TensorCheck):
         self.equals(
             answer,
             gives,
-            self._shown(arguments),
+            self.shown(arguments),
             because=because,
             mistakes=mistakes,
             tolerance=tolerance,
         )
 
-    def _shown(self, arguments: tuple) -> str:
+    def shown(self, arguments: tuple) -> str:
+        """The call as a student would write it."""
         return f"{self.name}({', '.join(map(_written, arguments))})"
 
 

@@ -48,7 +48,8 @@ class StepsCheck(TensorCheck):
         double = answer.double() if isinstance(answer, Tensor) else answer
         self.equals(double, torch.tensor(gives, dtype=torch.float64), shown, **known)
 
-    def _shown(self, arguments: tuple) -> str:
+    def shown(self, arguments: tuple) -> str:
+        """The call as a student would write it."""
         return f"{self.name}({', '.join(map(_written, arguments))})"
 
 
@@ -77,7 +78,7 @@ def accumulate_gradients(function: Callable) -> Passed:
     pieces = two_pieces()
     model = TwoWeights(pieces)
     answer = check.call(model, pieces, 4, 3)
-    shown = check._shown((model, pieces, 4, 3))
+    shown = check.shown((model, pieces, 4, 3))
     _calls(check, model, shown, 2)
     means = "a piece with one word counts as much as one with three: add up sums, divide by {}"
     check.equals(
@@ -160,7 +161,7 @@ def _adds_up(check: StepsCheck, pieces: list[Batch]) -> None:
     for slope, weight in zip(slopes, (model.word, model.pair), strict=True):
         got = torch.zeros_like(slope) if weight.grad is None else weight.grad
         check.equals(
-            got, slope, f"{check._shown((model, pieces, 29, 19))}: gradient", because=because
+            got, slope, f"{check.shown((model, pieces, 29, 19))}: gradient", because=because
         )
     check.number(answer, expected.item(), "five pieces: what it returns", because=because)
     check.done("five pieces, one without a masked word, as PyTorch does the whole batch")
@@ -179,7 +180,7 @@ def training_step(function: Callable) -> Passed:
     )
     pieces = two_pieces()
     model, optimizer, answer = _stepped(check, pieces, 0.1, 1.0)
-    shown = f"{check._shown((model, optimizer, pieces, 0.1, 1.0))}, plain gradient descent"
+    shown = f"{check.shown((model, optimizer, pieces, 0.1, 1.0))}, plain gradient descent"
     check.law(
         optimizer.taken == 1,
         f"{shown}\noptimizer.step() was called {optimizer.taken} times\n→ one step a batch, after "
@@ -219,7 +220,7 @@ def _clipped(check: StepsCheck, pieces: list[Batch]) -> None:
     model, optimizer, _ = _stepped(check, pieces, 0.1, 0.1)
     check.equals(
         *(model.moved(), [0.003387, 0.009409]),
-        f"{check._shown((model, optimizer, pieces, 0.1, 0.1))}: how far the weights went down",
+        f"{check.shown((model, optimizer, pieces, 0.1, 0.1))}: how far the weights went down",
         because="the norm of all gradients together, 0.4428, is brought to 0.1: each of them times "
         "0.2258. nn.utils.clip_grad_norm_(model.parameters(), clip) does that",
         mistakes=[

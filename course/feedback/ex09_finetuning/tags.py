@@ -24,7 +24,7 @@ class ListCheck(Check):
         answer = self.call(*arguments)
         self.law(
             isinstance(answer, list) and len(answer) == len(numbers),
-            f"{self._shown(arguments)}\nit must return a list with one item for each of "
+            f"{self.shown(arguments)}\nit must return a list with one item for each of "
             f"{len(numbers)} {what}; it returned {short(answer, 80)}"
             + (f", {len(answer)} items" if isinstance(answer, list) else f", {a(answer)}"),
         )

@@ -22,7 +22,7 @@ class LotsCheck(Check):
         """An answer of the right form, from labels that exist, with one label a word."""
         before = _global_states()
         answer = self.call(words, labels, seed)
-        shown = self._shown((words, labels, seed))
+        shown = self.shown((words, labels, seed))
         self.law(
             isinstance(answer, list),
             f"{shown}\nit must return a list with a label for each of the {len(words)} words; it "

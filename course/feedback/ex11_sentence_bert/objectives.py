@@ -224,10 +224,11 @@ class BatchLossCheck(PairsCheck):
         self.example(u, v, scale, **more)
         self.function = function
 
-    def _shown(self, arguments: tuple) -> str:
+    def shown(self, arguments: tuple) -> str:
+        """The call as a student would write it."""
         if len(arguments) < 3:
-            return super()._shown(arguments)
-        return f"{super()._shown(arguments[:2])[:-1]}, scale={arguments[2]})"
+            return super().shown(arguments)
+        return f"{super().shown(arguments[:2])[:-1]}, scale={arguments[2]})"
 
 
 @task("ex11_sentence_bert", 6)

@@ -61,6 +61,7 @@ class Channel:
         return message, [self._exactly(size, deadline) for size in sizes]
 
     def close(self) -> None:
+        """Hang up."""
         self.connection.close()
 
     def _exactly(self, size: int, deadline: float) -> bytearray:

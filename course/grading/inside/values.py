@@ -65,6 +65,7 @@ class Encoder:
         self.known, self.keep = known, keep
 
     def encode(self, value: Any) -> Any:
+        """The value as JSON can carry it; what is large goes into `blocks`."""
         kind = type(value)
         if kind in SCALARS:
             return value
@@ -128,6 +129,7 @@ class Decoder:
         self.remote, self.attach = remote, attach
 
     def decode(self, written: Any) -> Any:
+        """The value that `Encoder.encode` wrote."""
         try:
             return self._decode(written)
         except ANY_FAULT as error:
@@ -176,6 +178,11 @@ def bytes_of(tensor: torch.Tensor) -> bytes:
     """The numbers of a tensor, row after row."""
     flat = tensor.detach().resolve_conj().resolve_neg().contiguous().reshape(-1)
     return flat.view(torch.uint8).numpy().tobytes() if flat.numel() else b""
+
+
+def n_writes(tensor: torch.Tensor) -> int:
+    """How often something was written into the tensor: as PyTorch counts it, for autograd."""
+    return tensor._version  # noqa: SLF001 - there is no other way to ask
 
 
 def tensor_of(block: bytes, dtype: torch.dtype, shape: list[int]) -> torch.Tensor:

@@ -6,6 +6,7 @@ from pathlib import Path, PurePosixPath
 
 from docutils import nodes
 from sphinx import addnodes
+from sphinx.application import Sphinx
 
 project = "How do I really understand BERT?"
 author = ""  # else the pages say that it is not set
@@ -43,7 +44,7 @@ MATHJAX = "sphinx-mathjax-offline"
 MATHJAX_PARTS = ["tex-chtml.js", "output/chtml/fonts/woff-v2", "input/tex/extensions"]
 
 
-def copy_mathjax(app, exception):
+def copy_mathjax(app: Sphinx, exception: Exception | None) -> None:
     """Put the parts of MathJax beside the pages."""
     if exception is not None:
         return
@@ -57,7 +58,7 @@ def copy_mathjax(app, exception):
             shutil.copyfile(source, target)
 
 
-def say_where_files_are(app, page):
+def say_where_files_are(_app: Sphinx, page: nodes.document) -> None:
     """A link to a file that is no page of the book becomes words: where the course keeps it."""
     for link in list(page.findall(addnodes.pending_xref)):
         target = PurePosixPath(link["reftarget"])
@@ -68,7 +69,7 @@ def say_where_files_are(app, page):
             link.replace_self([*link[0].children, words])
 
 
-def setup(app):
+def setup(app: Sphinx) -> None:
     """Sphinx calls this once, before it reads the pages."""
     app.connect("build-finished", copy_mathjax)
     app.connect("doctree-read", say_where_files_are)
