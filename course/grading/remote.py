@@ -90,8 +90,8 @@ class Student:
         reply, blocks = self._ask(order, [*sender.blocks, bytes_of(torch.get_rng_state())], sender)
         decoder = self._decoder(blocks, sender)
         try:
-            for name in reply["rolled"]:  # they move on, but not to where a student says
-                SHARED_DICE[name]()
+            for dice in reply["rolled"]:  # they move on, but not to where a student says
+                SHARED_DICE[dice]()
             self._apply(name, reply.get("changes", []), sender, decoder)
             if "raised" in reply:
                 raise student_error(reply["raised"], sender.raised)
