@@ -7,7 +7,7 @@ import sys
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from traitlets.config import Config, PyFileConfigLoader
 
@@ -139,7 +139,7 @@ class Course:
         from nbgrader.apps import NbGraderAPI
         from traitlets.log import get_logger
 
-        log = get_logger()
+        log: Any = get_logger()
         log.handlers, log.propagate = [logging.NullHandler()], False
         return NbGraderAPI(config=self.config)
 

@@ -169,7 +169,7 @@ class ByteBPE(Tokenizer):
         except UnicodeDecodeError as error:
             raise ValueError(f"{merges} is not UTF-8 text ({error}); fetch it again") from error
         rules = [line for line in lines if line and not line.startswith("#version")]
-        pairs = [tuple(line.split(" ")) for line in rules]
+        pairs: Any = [tuple(line.split(" ")) for line in rules]
         wrong = [line for line, pair in zip(rules, pairs, strict=True) if len(pair) != 2]
         if wrong:
             raise ValueError(

@@ -103,7 +103,7 @@ def _nbgrader(
             start = (assignment.name, assignment.duedate, submission and submission.timestamp)
             names = (student.id, student.last_name, student.first_name, student.email)
             if submission is None:
-                scores = (0.0, 0.0, 0.0)
+                scores: tuple = (0.0, 0.0, 0.0)
             elif (assignment.name, student.id) in failed:
                 scores = ("", "", "")
             else:

@@ -63,8 +63,9 @@ def student_error(raised: Any, own: BaseException | None = None) -> BaseExceptio
         return NeverEnds()
     names = [str(name) for name in raised["names"]]
     if own is not None and names[0] == type(own).__name__:
-        own.students = True
-        return own
+        told: Any = own
+        told.students = True
+        return told
     known = next((found for name in names if (found := _exception(name))), RuntimeError)
     shown = re.sub(r"\W", "_", names[0])[:60]
     kind = known if shown == known.__name__ else type(shown, (known,), {})

@@ -109,7 +109,9 @@ def _setting(
             "trust every student."
         )
     if grader_class is None:
-        from course.grading.grader import Grader as grader_class
+        from course.grading import grader
+
+        grader_class = grader.Grader
     return Setting(grader_class, course.limits(), options.sandboxed)
 
 

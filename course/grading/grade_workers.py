@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from course.grading.fingerprints import Task
 from course.settings import CourseError
@@ -93,7 +93,8 @@ def _grade(task: Task, setting: Setting) -> "Result":
     """What a worker runs."""
     from distributed import get_worker
 
-    return get_worker().plugins["bertlab-graders"].graders.grade(task, setting)
+    keeper: Any = get_worker().plugins["bertlab-graders"]
+    return keeper.graders.grade(task, setting)
 
 
 @contextmanager
@@ -168,7 +169,8 @@ def _completed(
     """Submit the tasks, `width(client)` at a time; gives each with its future when it is done."""
     from distributed import wait
 
-    waiting, running, alone_since = iter(tasks), {}, None
+    waiting, alone_since = iter(tasks), None
+    running: dict[Future, Task] = {}
     while True:
         free = max(width(client), 1) - len(running)
         for _, task in zip(range(free), waiting, strict=False):

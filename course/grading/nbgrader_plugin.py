@@ -43,7 +43,7 @@ class SandboxedExporter(NotebookExporter):
 
     def from_filename(
         self, filename: str, resources: dict | None = None, **arguments: Any
-    ) -> tuple[str, dict]:
+    ) -> tuple[NotebookNode, dict[str, Any]]:
         """Grade a hand-in; a graded copy is read as usual."""
         path = Path(filename)
         course = Course(Path(self.config.CourseDirectory.root))
@@ -51,6 +51,7 @@ class SandboxedExporter(NotebookExporter):
             return super().from_filename(filename, resources=resources, **arguments)
         student, assignment = path.parents[1].name, path.parent.name
         grader = self._grader(course, assignment)
+        assert resources is not None  # nbgrader always gives some
         book = gradebook_of(resources)
         with book:
             # The scores are nbgrader's to write now: what our own run knew does not hold any more.
@@ -130,6 +131,8 @@ class ReleaseToEach(ExchangeReleaseFeedback):
     nbgrader stops at the first one who did not, or whose files are incomplete: the others after
     that one would get nothing.
     """
+
+    src_path: str
 
     def copy_files(self) -> None:
         """One folder after the other. Feedback is found by the hand-in's secret."""

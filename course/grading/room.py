@@ -67,8 +67,10 @@ def _compiled(source: str, id: str) -> tuple[CodeType, CodeType | None, bool]:
     expression that calls anything does not count: it could be a student's function that answers.
     """
     tree, last, gives = ast.parse(source), None, False
-    if tree.body and isinstance(tree.body[-1], ast.Expr):
-        value = tree.body.pop().value
+    end = tree.body[-1] if tree.body else None
+    if isinstance(end, ast.Expr):
+        tree.body.pop()
+        value = end.value
         gives = not any(isinstance(node, ast.Call) for node in ast.walk(value))
         last = compile(ast.Expression(value), f"<{id}>", "eval")
     return compile(tree, f"<{id}>", "exec"), last, gives

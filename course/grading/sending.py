@@ -1,11 +1,11 @@
 """A call's arguments on their way into the sandbox, and the changes on their way back."""
 
 import collections
-import copyreg
 import io
 import pickle
 import weakref
 from collections.abc import Iterator
+from copyreg import __newobj__  # type: ignore[attr-defined]  # it is there, though unsaid
 from functools import partial
 from types import BuiltinFunctionType, CodeType, FunctionType, MethodType, ModuleType
 from typing import Any
@@ -126,7 +126,7 @@ class Sender(pickle.Pickler):
     def reducer_override(self, value: Any) -> Any:
         """An optimizer pickles itself without what a subclass keeps."""
         if isinstance(value, torch.optim.Optimizer):
-            return copyreg.__newobj__, (type(value),), dict(vars(value))
+            return __newobj__, (type(value),), dict(vars(value))
         return NotImplemented
 
     def _track(self, value: Any, kind: type) -> None:

@@ -15,6 +15,8 @@ NOBODY = ""
 class CollectOwned(CollectWithoutLinks):
     """The course's collect, which passes over what is not its alleged author's."""
 
+    src_records: list[dict]
+
     def _path_to_record(self, path: str) -> dict:
         record = super()._path_to_record(path)
         owner = _owner(path)

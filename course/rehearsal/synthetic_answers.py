@@ -137,8 +137,8 @@ def measured(
     answers = [answer for task in tasks for answer in task.answers]
     # Each process runs our own answers once, without an alarm clock: that imports everything.
     ours = tasks[0].only(OURS)
-    start = {"initializer": _failing, "initargs": (path, ours, "", None)}
-    with ProcessPoolExecutor(workers, get_context("spawn"), **start) as pool:
+    start = (path, ours, "", None)
+    with ProcessPoolExecutor(workers, get_context("spawn"), _failing, start) as pool:
         tried = pool.map(_tried, [path] * len(answers), answers)
         found = list(tqdm(tried, total=len(answers), desc="Trying answers", unit="answer"))
     kept: dict[str, list[Answer]] = {task.name: [] for task in tasks}

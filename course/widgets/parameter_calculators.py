@@ -127,9 +127,13 @@ def count(sizes: dict[str, int]) -> dict[str, int]:
     """
     return {
         part.component: (sizes["n_layers"] if part.in_layers else 1)
-        * sum(math.prod(sizes.get(factor, factor) for factor in shape) for shape in part.shapes)
+        * sum(math.prod(_size(factor, sizes) for factor in shape) for shape in part.shapes)
         for part in PARTS
     }
+
+
+def _size(factor: str | int, sizes: dict[str, int]) -> int:
+    return sizes[factor] if isinstance(factor, str) else factor
 
 
 def _sizes(config: BertConfig) -> dict[str, int]:
@@ -195,7 +199,7 @@ def _table(sizes: dict[str, int], numbers: dict[str, int]) -> str:
 def _formula(part: Part, sizes: dict[str, int]) -> str:
     """The shapes with their numbers, such as 12 × (768 × 768 + 768); the script says the same."""
     products = [
-        " × ".join(f"{sizes.get(factor, factor):,}" for factor in shape) for shape in part.shapes
+        " × ".join(f"{_size(factor, sizes):,}" for factor in shape) for shape in part.shapes
     ]
     added = " + ".join(products)
     if not part.in_layers:

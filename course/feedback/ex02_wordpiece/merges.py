@@ -23,7 +23,8 @@ class _Score:
     """A score with a name to print, which notes what it was asked."""
 
     def __init__(self, name: str, of: Callable) -> None:
-        self.name, self.of, self.asked = name, of, set()
+        self.name, self.of = name, of
+        self.asked: set[tuple[int, ...]] = set()
 
     def __call__(self, n_ab: int, n_a: int, n_b: int, n: int) -> float:
         self.asked.add((n_ab, n_a, n_b, n))
@@ -268,7 +269,7 @@ def train(function: Callable) -> Passed:
         elif merges == other:
             why = "these are the merges of another score: hand `score` on to best_pair"
         check.law(merges == wanted, f"with {score} the merges are {wanted}\ngot {merges}\n→ {why}")
-        pieces = sorted(vocab, key=vocab.get)
+        pieces = sorted(vocab, key=vocab.__getitem__)
         check.law(
             pieces == [*SYMBOLS, *new],
             f"the new pieces must be {new}, in the order of ids; got {pieces[12:]}\n"

@@ -76,7 +76,7 @@ def accumulate_gradients(function: Callable) -> Passed:
         ),
     )
     pieces = two_pieces()
-    model = TwoWeights(pieces)
+    model: Any = TwoWeights(pieces)
     answer = check.call(model, pieces, 4, 3)
     shown = check.shown((model, pieces, 4, 3))
     _calls(check, model, shown, 2)
@@ -142,7 +142,7 @@ def _calls(check: StepsCheck, model: Probe, shown: str, times: int) -> None:
 
 
 def _adds_up(check: StepsCheck, pieces: list[Batch]) -> None:
-    model = TwoWeights(pieces)
+    model: Any = TwoWeights(pieces)
     model.word.grad = model.next.grad = torch.tensor(10.0, dtype=torch.float64)
     model.next.grad = model.next.grad.clone()
     check.call(model, pieces, 4, 3)
@@ -211,7 +211,7 @@ def _stepped(
     check: StepsCheck, pieces: list[Batch], rate: float, clip: float
 ) -> tuple[TwoWeights, CountedSGD, Any]:
     """A new model after one step, its optimizer, and what the function returned."""
-    model = TwoWeights(pieces)
+    model: Any = TwoWeights(pieces)
     optimizer = CountedSGD(model)
     return model, optimizer, check.call(model, optimizer, pieces, rate, clip)
 
@@ -237,7 +237,7 @@ def _clipped(check: StepsCheck, pieces: list[Batch]) -> None:
 
 
 def _second_step(check: StepsCheck, pieces: list[Batch]) -> None:
-    model = TwoWeights(pieces)
+    model: Any = TwoWeights(pieces)
     optimizer = CountedSGD(model)
     check.call(model, optimizer, pieces, 0.0, 1.0)
     check.call(model, optimizer, pieces, 0.1, 1.0)
@@ -272,7 +272,7 @@ def evaluate(function: Callable) -> Passed:
         ),
     )
     batches = two_pieces()
-    model = TwoWeights(batches).train()
+    model: Any = TwoWeights(batches).train()
     _evaluated(
         *(check, model, batches, (1.1321, 0.25, 1 / 3)),
         because=(

@@ -1,6 +1,6 @@
 """Checks of exercise 9 about tags: of words, of pieces, and from tags back to spans."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 from course.feedback.checks import Check, Passed
 from course.feedback.differences import a, short
@@ -19,7 +19,7 @@ class ListCheck(Check):
 
     refused = OWN_CODE
 
-    def as_long_as(self, numbers: list, *arguments: list, what: str) -> list:
+    def as_long_as(self, numbers: list, *arguments: Sequence, what: str) -> list:
         """An answer with one item for each of `numbers`; `what` says what those are."""
         answer = self.call(*arguments)
         self.law(
@@ -113,7 +113,8 @@ def tags_of_words(function: Callable) -> Passed:
 
 def long_text() -> tuple[list, list[str], list, list[tuple[int, int, str]]]:
     """Words, their tags, the spans of characters that these say (last first), and of words."""
-    words, tags, runs, at = [], [], [], 0
+    tags: list[str] = []
+    words, runs, at = [], [], 0
     for number, label in enumerate(("LOC", "PER", "PER", "MISC") * 25):
         inside = 1 + number * 5 % 4
         runs.append((len(tags), len(tags) + inside, label))

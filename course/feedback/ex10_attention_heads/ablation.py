@@ -22,7 +22,7 @@ class ToyLoss:
     def __init__(
         self,
         outputs: Sequence[Tensor],
-        values: Sequence[Tensor] | None = None,
+        values: Sequence[Tensor] | Tensor | None = None,
         fails_at: int | None = None,
     ) -> None:
         self.outputs, self.values, self.fails_at, self.calls = outputs, values, fails_at, 0

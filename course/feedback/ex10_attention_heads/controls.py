@@ -3,6 +3,7 @@
 import random
 from collections import Counter
 from collections.abc import Callable, Hashable, Sequence
+from typing import Any
 
 import numpy as np
 import torch
@@ -78,7 +79,8 @@ class Tomorrow(str):
 
 def _global_states() -> tuple:
     """What Python, NumPy and PyTorch would draw next for everybody."""
-    kind, numbers, *place = np.random.get_state()
+    state: Any = np.random.get_state()
+    kind, numbers, *place = state
     return random.getstate(), kind, numbers.tobytes(), place, torch.get_rng_state().tolist()
 
 

@@ -183,8 +183,8 @@ def siamese_scores(function: Callable) -> Passed:
     u, v, _ = _pairs(200, 30)
     W = normal(5, 90, seed=3, dtype=torch.float64)
     check.gradients(u, v, W)
-    joined = torch.stack([u, v, (u - v).abs()]).permute(1, 0, 2).reshape(200, 90)
-    check.example(u, v, W, gives=F.linear(joined, W), because="200 pairs of 30 dimensions")
+    rows = torch.stack([u, v, (u - v).abs()]).permute(1, 0, 2).reshape(200, 90)
+    check.example(u, v, W, gives=F.linear(rows, W), because="200 pairs of 30 dimensions")
     check.done("gradients; 200 pairs")
     return check.passed()
 

@@ -264,7 +264,7 @@ def _many_vectors(check: SearchCheck) -> None:
         f"{shown}: both must be [7, {k}]; got {list(scores.shape)} and {list(numbers.shape)}",
     )
     check.law(
-        not numbers.is_floating_point() and numbers.min() >= 0 and numbers.max() < 2000,
+        not numbers.is_floating_point() and bool(numbers.min() >= 0 and numbers.max() < 2000),
         f"{shown}: the numbers must be whole, from 0 to 1,999",
     )
     cosines = F.cosine_similarity(queries[:, None], vectors[None], dim=-1)

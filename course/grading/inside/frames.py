@@ -44,7 +44,7 @@ class Channel:
         except OSError:
             raise Closed from None
 
-    def receive(self, deadline: float = 0.0) -> tuple[Any, list[bytes]]:
+    def receive(self, deadline: float = 0.0) -> tuple[Any, list[Any]]:
         """The next message; raises Closed, Late or BadMessage."""
         length, n_blocks = LENGTHS.unpack(self._exactly(LENGTHS.size, deadline))
         if n_blocks > MOST_BLOCKS:

@@ -198,7 +198,7 @@ class Kernel:
         return self.n_kept
 
 
-def _nothing(*_: Any) -> None:
+def _nothing(*_: Any) -> Any:
     raise ValueError("the tests send plain tensors")
 
 
@@ -212,7 +212,8 @@ def _time_is_up(_number: int, _frame: FrameType | None) -> None:
 
 def _dice() -> dict[str, object]:
     """The states of the random generators that everybody shares."""
-    _, keys, place, *_ = np.random.get_state()
+    state: Any = np.random.get_state()
+    _, keys, place, *_ = state
     return {
         "torch": bytes_of(torch.get_rng_state()),
         "random": random.getstate(),

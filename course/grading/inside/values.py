@@ -24,8 +24,8 @@ MAPPINGS = {
     "ordered": collections.OrderedDict,
     "default": dict,  # its factory stays behind
 }
-SEQUENCE_TAGS = {kind: tag for tag, kind in SEQUENCES.items()}
-MAPPING_TAGS = {kind: tag for tag, kind in MAPPINGS.items() if tag != "default"}
+SEQUENCE_TAGS: dict[type, str] = {kind: tag for tag, kind in SEQUENCES.items()}
+MAPPING_TAGS: dict[type, str] = {kind: tag for tag, kind in MAPPINGS.items() if tag != "default"}
 MAPPING_TAGS[collections.defaultdict] = "default"
 DTYPES = {
     str(dtype).removeprefix("torch."): dtype
@@ -194,7 +194,7 @@ def tensor_of(block: bytes, dtype: torch.dtype, shape: list[int]) -> torch.Tenso
     return torch.frombuffer(block, dtype=dtype).reshape(shape)
 
 
-def named_tuple(module: str, name: str) -> type:
+def named_tuple(module: str, name: str) -> Callable[..., Any]:
     """A NamedTuple that the course defines; for one of the student's own, a plain tuple."""
     found = getattr(sys.modules.get(module), name, None) if module.startswith("bertlab.") else None
     if isinstance(found, type) and issubclass(found, tuple) and hasattr(found, "_fields"):

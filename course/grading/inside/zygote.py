@@ -43,9 +43,9 @@ def main(arguments: list[str]) -> None:
     settings_of_shell = Config(HistoryManager={"enabled": False})
     shell = InteractiveShell.instance(config=settings_of_shell, colors="nocolor")
     # IPython leaves this method to be replaced; the kernel tells errors itself.
-    shell._showtraceback = lambda *_: None  # noqa: SLF001
+    shell._showtraceback = lambda *_: None  # type: ignore[method-assign]  # noqa: SLF001
     _warm_up()
-    settings = None
+    settings: Any = None
     children: list[int] = []
     while True:
         message, handles, _, _ = socket.recv_fds(control, 2**22, 1)
