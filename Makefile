@@ -47,6 +47,7 @@ quick: $(TEST) data ## the tests that are quick: at each save
 lint: $(TEST)
 	$(BIN) -m ruff check .
 	$(BIN) -m ruff format --check .
+	$(BIN) -m mypy
 
 lectures: $(COURSE) data ## run every lecture offline; time, memory and budget of each
 	$(BIN) -m course.publishing.lectures
@@ -71,7 +72,7 @@ data: $(COURSE)
 	@$(BIN) -m bertlab.data fetch $(DATA)
 
 clean: ## remove the environment and what runs leave behind (the fetched corpora stay)
-	rm -rf $(VENV) .pytest_cache .ruff_cache .hypothesis submitted autograded feedback backups similarity book
+	rm -rf $(VENV) .pytest_cache .ruff_cache .mypy_cache .hypothesis submitted autograded feedback backups similarity book
 
 $(BIN):
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \

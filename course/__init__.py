@@ -18,4 +18,4 @@ ROOT = Path(__file__).resolve().parent.parent  # of the repository
 
 # A check of addresses that no notebook needs; jsonschema does without it where it is missing. Its
 # grammar takes a second to build, in each command and in each process that grades.
-sys.modules.setdefault("rfc3987_syntax", None)
+sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]  # "not to be had"

@@ -19,6 +19,7 @@ from collections.abc import Callable, Sequence
 from contextlib import closing
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 from course import ROOT
 from course.settings import Course, CourseError, utc_moment
@@ -56,7 +57,9 @@ def _parser() -> argparse.ArgumentParser:
     )
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
 
-    def command(name: str, run: Callable, assignment: str | None = "NAME|all", **more):
+    def command(
+        name: str, run: Callable, assignment: str | None = "NAME|all", **more: Any
+    ) -> argparse.ArgumentParser:
         added = commands.add_parser(name, help=run.__doc__, description=run.__doc__)
         added.set_defaults(run=run)
         if assignment:

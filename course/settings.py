@@ -7,7 +7,7 @@ import sys
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from traitlets.config import Config, PyFileConfigLoader
 
@@ -58,7 +58,7 @@ class Course:
     Raises CourseError if there is no such file.
     """
 
-    def __init__(self, root: Path = ROOT):
+    def __init__(self, root: Path = ROOT) -> None:
         self.root = Path(root).resolve()
         folder = self.root / "course"
         if not (folder / "nbgrader_config.py").is_file():
@@ -157,7 +157,7 @@ class Course:
         from nbgrader.apps import NbGraderAPI
         from traitlets.log import get_logger
 
-        log = get_logger()
+        log: Any = get_logger()
         log.handlers, log.propagate = [logging.NullHandler()], False
         return NbGraderAPI(config=self.config)
 

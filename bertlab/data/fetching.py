@@ -123,7 +123,7 @@ def _fault(file: Path, known: str | None) -> str:
 
 
 @cache
-def _sha256(file: Path, size: int, changed: int) -> str:
+def _sha256(file: Path, _size: int, _changed: int) -> str:
     """Size and time of change are in the arguments so that a changed file is read again."""
     with file.open("rb") as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()

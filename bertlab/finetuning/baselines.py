@@ -5,7 +5,7 @@ If fine-tuning does not beat counted words, it has not used what it knows of lan
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from scipy import sparse
@@ -27,7 +27,7 @@ MANY = 1000  # texts from which on a word that stands in one of them alone does 
 def baseline_scores(task: Task) -> dict[str, float]:
     """The task's metric on its test, of both baselines: {"majority": ..., "TF-IDF": ...}."""
     guesses = {"majority": majority_guesses(task), "TF-IDF": tfidf_guesses(task)}
-    labels = [example.label for example in task.test]
+    labels: list[Any] = [example.label for example in task.test]
     return {name: task_score(task.metric, labels, guess) for name, guess in guesses.items()}
 
 
@@ -71,7 +71,7 @@ class WordOverlap(TransformerMixin, BaseEstimator):
     that is, and the logarithm of 1 + the number of words of each.
     """
 
-    def fit(self, pairs: Sequence[tuple[str, str]], labels: Sequence[str] | None = None) -> Self:
+    def fit(self, pairs: Sequence[tuple[str, str]], _labels: Sequence[str] | None = None) -> Self:
         """Count in how many texts each word stands."""
         self.words_ = TfidfVectorizer(sublinear_tf=True)
         self.words_.fit([text for pair in pairs for text in pair])
@@ -93,4 +93,6 @@ def _row_sums(matrix: sparse.csr_matrix) -> np.ndarray:
 
 def _texts(task: Task, examples: list[Example]) -> list[str] | list[tuple[str, str]]:
     """The texts of the examples, or their pairs of texts."""
-    return [(e.text, e.pair) if task.is_pairs else e.text for e in examples]
+    if task.is_pairs:
+        return [(e.text, e.pair) for e in examples]
+    return [e.text for e in examples]

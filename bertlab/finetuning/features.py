@@ -43,7 +43,7 @@ def layer_features(hidden_states: Sequence[Tensor], how: Features = "last") -> T
         return torch.cat(tuple(hidden_states[-FOUR:]), dim=-1)
     if how == "mean of all":
         return torch.stack(tuple(hidden_states[1:])).mean(dim=0)
-    return hidden_states[how]
+    return hidden_states[how]  # type: ignore[index]  # a number: no other name is let through
 
 
 def feature_size(config: BertConfig, how: Features = "last") -> int:

@@ -5,7 +5,7 @@ Each is a dropout and one matrix on top of a pre-trained encoder: that is all th
 Source: Devlin et al. (2019), section 4, figure 4 and section 5.3 (frozen features).
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from operator import index
 from typing import Any
 
@@ -27,11 +27,12 @@ class Head(nn.Module):
     was); features: as in `layer_features`; frozen: the encoder stays as it is: no gradients reach
     it and it has no dropout, also while the head is trained; dropout: of the features; seed: draws
     the new matrix, normal with standard deviation 0.02.
-
-    A head says what its logits and targets are; `correct` tells which of its guesses were right.
     """
 
     reads_pooled = False  # one vector for the whole text
+    loss: Callable[[Tensor, Tensor], Tensor]  # logits and targets: each head says what they are
+    correct: Callable[[Tensor, Tensor], Tensor]  # which of its guesses were right
+    check_target: Callable[[Any, int], None]
 
     def __init__(
         self,
@@ -86,7 +87,7 @@ class Head(nn.Module):
             return encoded.last_hidden_state
         return layer_features(encoded.hidden_states, self.features)
 
-    def collate_targets(self, targets: Sequence[Any], length: int) -> Tensor:
+    def collate_targets(self, targets: Sequence[Any], length: int) -> Tensor:  # noqa: ARG002
         """The targets of a batch of texts, padded to `length` where there is one a token."""
         return torch.tensor(targets)
 
@@ -142,7 +143,7 @@ class SequenceClassifier(Head):
         """Whether the true class has the highest score, boolean [B]."""
         return logits.argmax(dim=-1) == targets
 
-    def check_target(self, target: Any, n_tokens: int) -> None:
+    def check_target(self, target: Any, n_tokens: int) -> None:  # noqa: ARG002 - taggers do
         """Raise ValueError unless it is the number of a class."""
         check_numbers("a class", [target], self.output.out_features)
 

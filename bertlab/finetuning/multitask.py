@@ -6,6 +6,7 @@ at a lower layer and a higher one (chunks) at the top; before, all tasks stood a
 
 import math
 from collections.abc import Callable, Iterator, Mapping
+from typing import Any
 
 import numpy as np
 from torch import nn
@@ -36,6 +37,8 @@ class MultiTask(nn.Module):
     >>> list(MultiTask({"tags": tags, "topic": topic}).heads)
     ['tags', 'topic']
     """
+
+    heads: Any  # an nn.ModuleDict of Head: PyTorch's type does not say of what
 
     def __init__(self, heads: Mapping[str, Head]) -> None:
         super().__init__()

@@ -44,7 +44,7 @@ def draw_pairs(
     return examples
 
 
-def neighbours(document: list[str], generator: np.random.Generator) -> Iterator[tuple[str, str]]:
+def neighbours(document: list[str], _generator: np.random.Generator) -> Iterator[tuple[str, str]]:
     """Every sentence and the one after it."""
     yield from pairwise(document)
 

@@ -92,7 +92,7 @@ def batch_of(
     """The texts of these numbers and their targets, on the model's device."""
     device = next(model.parameters()).device
     inputs = collate([data.encodings[number] for number in numbers], pad_id)
-    targets = [data.targets[number] for number in numbers]
+    targets: Any = [data.targets[number] for number in numbers]
     targets = model.collate_targets(targets, inputs.ids.shape[1])
     return inputs.to(device), targets.to(device)
 

@@ -6,6 +6,7 @@ it has one; else near copies stay on one side, and of documents all sentences do
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from sklearn.model_selection import train_test_split
@@ -78,7 +79,7 @@ def subset(task: Task, n: int, seed: int = 0) -> Task:
             f"{len(task.train):,}, all that there are; got {n}"
         )
     shuffled = np.random.default_rng(seed).permutation(len(task.train)).tolist()
-    by_label = {label: [] for label in task.labels}
+    by_label: dict[str, list[int]] = {label: [] for label in task.labels}
     for number in shuffled:
         by_label[task.train[number].label].append(number)
     # The k-th of m examples of its label comes after a share k / m of all: like pouring each
@@ -158,7 +159,7 @@ def subjectivity(seed: int) -> Task:
         felt = [texts[n] for n in numbers if n >= len(plots)]
         felt = [felt[n] for n in sorted(generator.permutation(len(felt))[: len(told)])]
         sides.append([Example(s, "plot") for s in told] + [Example(s, "review") for s in felt])
-    return Task("", *sides, labels=("plot", "review"))
+    return Task("", sides[0], sides[1], ("plot", "review"))
 
 
 def question_type(seed: int) -> Task:
@@ -225,7 +226,8 @@ def _own_split(source: str) -> Task:
     """A task whose source has a split; what stands on both sides is only in the test."""
     test = labelled(f"{source}-test")
     train = without_those_in(labelled(f"{source}-train"), test)
-    return Task("", train, test, tuple(sorted({example.label for example in train})))
+    labels: set[Any] = {example.label for example in train}
+    return Task("", train, test, tuple(sorted(labels)))
 
 
 def _pairs(
@@ -233,8 +235,8 @@ def _pairs(
 ) -> Task:
     """A task of two sentences, from the documents for training and from those for the test."""
     generator = np.random.default_rng(seed)
-    sides = [[[s for s in text if len(s.split()) >= 3] for text in side] for side in sides]
-    train, test = (draw_pairs(side, partners, labels, generator) for side in sides)
+    long = [[[s for s in text if len(s.split()) >= 3] for text in side] for side in sides]
+    train, test = (draw_pairs(side, partners, labels, generator) for side in long)
     return Task("", train, test, labels)
 
 
@@ -247,8 +249,8 @@ TASKS: dict[str, Callable[[int], Task]] = {
     "sentiment": sentiment,
     "subjectivity": subjectivity,
     "question-type": question_type,
-    "topic": lambda seed: topic(),
-    "newsgroups": lambda seed: newsgroups(),
+    "topic": lambda _seed: topic(),
+    "newsgroups": lambda _seed: newsgroups(),
     "next-sentence": next_sentence,
     "same-article": same_article,
 }

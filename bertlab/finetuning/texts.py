@@ -1,6 +1,6 @@
 """Texts into batches: encoded, checked, padded, and put beside others of their length."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -101,12 +101,12 @@ def batches_by_length(
     return [longest_first(batch, lengths) for batch in batches]
 
 
-def longest_first(numbers: Sequence[int], lengths: Sequence[int]) -> list[int]:
+def longest_first(numbers: Iterable[int], lengths: Sequence[int]) -> list[int]:
     """The numbers of texts, sorted by the lengths of those texts."""
     return sorted(numbers, key=lengths.__getitem__, reverse=True)
 
 
-def cut(numbers: Sequence[int], size: int) -> list[Sequence[int]]:
+def cut(numbers: list[int], size: int) -> list[list[int]]:
     """Pieces of `size` numbers, the last one with what is left.
 
     >>> cut([5, 2, 4], 2)

@@ -146,7 +146,7 @@ def _rows(
             yield {"step": step, "epoch": epoch + 1, **held_out}
 
 
-def add_gradients(model: Head, data: TuningData, numbers: Sequence[int], pad_id: int) -> float:
+def add_gradients(model: Head, data: TuningData, numbers: list[int], pad_id: int) -> float:
     """Add the gradients of a batch to those of the parameters, and return its mean loss.
 
     numbers: of its texts, sorted by length. They go through the model in pieces, so that the short

@@ -26,7 +26,7 @@ Model = TypeVar("Model", bound=nn.Module)
 
 
 @contextmanager
-def gated_heads(model: nn.Module, gates: Sequence[Tensor]) -> Iterator[None]:
+def gated_heads(model: nn.Module, gates: Sequence[Tensor] | Tensor) -> Iterator[None]:
     """Inside, every head's vector is multiplied by its gate; afterwards the model is as before.
 
     model: a `Bert`, or one with a `Bert` named `bert`; gates: one [H] a layer, or

@@ -211,7 +211,7 @@ class MultiHeadAttention(nn.Module):
             for head in range(self.n_heads)
         ]
 
-    def _project(self, x: Tensor, context: Tensor | None) -> tuple[Tensor, Tensor, Tensor]:
+    def _project(self, x: Tensor, context: Tensor | None) -> tuple[Tensor, ...]:
         """Queries [B, H, L, d_head]; keys and values [B, H, L', d_head]."""
         weight, bias = self.query_key_value.weight, self.query_key_value.bias
         check_vectors("MultiHeadAttention", "x", x, "[B, L, D]", weight, self.d_model)

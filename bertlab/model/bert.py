@@ -4,7 +4,7 @@ Source: Devlin et al. (2019); Phuong & Hutter (2022), Algorithm 9 (ETransformer)
 `causal`, the stack of Algorithm 10 (DTransformer).
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor, nn
@@ -37,6 +37,8 @@ class Bert(nn.Module):
     >>> output.last_hidden_state.shape, output.attentions[0].shape
     (torch.Size([1, 3, 128]), torch.Size([1, 2, 3, 3]))
     """
+
+    layers: Any  # an nn.ModuleList of EncoderLayer: PyTorch's type does not say of what
 
     def __init__(self, config: BertConfig, seed: int = 0) -> None:
         super().__init__()

@@ -3,6 +3,8 @@
 Source: Phuong & Hutter (2022), Algorithms 6 (layer norm) and 9 (encoder); Devlin et al. (2019).
 """
 
+from collections.abc import Callable
+
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
@@ -63,7 +65,7 @@ class FeedForward(nn.Module):
         return self.contract(self.activation(self.expand(x)))
 
 
-ACTIVATIONS = {"gelu": F.gelu, "relu": F.relu}
+ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {"gelu": F.gelu, "relu": F.relu}
 
 
 class EncoderLayer(nn.Module):

@@ -7,6 +7,7 @@ import json
 import os
 from dataclasses import fields
 from pathlib import Path
+from typing import Any, overload
 
 from safetensors.torch import save
 from torch import Tensor
@@ -41,6 +42,12 @@ BERTLAB_MINI_PLANTED = BERTLAB_MINI.with_name("bertlab-mini-planted")
 FIXED = {"model_type": "bert", "hidden_act": "gelu", "position_embedding_type": "absolute"}
 
 
+@overload
+def load_pretrained(folder: str | os.PathLike, kind: type[Bert] = Bert) -> Bert: ...
+@overload
+def load_pretrained(
+    folder: str | os.PathLike, kind: type[BertForPreTraining]
+) -> BertForPreTraining: ...
 def load_pretrained(
     folder: str | os.PathLike, kind: type[Bert] | type[BertForPreTraining] = Bert
 ) -> Bert | BertForPreTraining:
@@ -167,7 +174,8 @@ def read_config(folder: Path) -> BertConfig:
         raise ValueError(f"load_pretrained: config.json does not say {', '.join(missing)}")
     for field in fields(BertConfig):
         theirs = CONFIG_NAMES[field.name]
-        check_kind(f"load_pretrained: {path}", theirs, values[theirs], field.type)
+        kind: Any = field.type  # the class itself, as no annotation of ours is a string
+        check_kind(f"load_pretrained: {path}", theirs, values[theirs], kind)
     try:
         config = BertConfig(**{ours: values[theirs] for ours, theirs in CONFIG_NAMES.items()})
     except ValueError as error:

@@ -9,7 +9,7 @@ Source: Vaswani et al. (2017), section 3; Phuong & Hutter (2022), Algorithm 8 (E
 
 import math
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor, nn
@@ -83,11 +83,15 @@ class Transformer(nn.Module):
     torch.Size([1, 2, 30])
     """
 
+    encoder: Any  # nn.ModuleLists of EncoderLayer and DecoderLayer
+    decoder: Any
+    positions: Tensor
+
     def __init__(self, config: TransformerConfig, seed: int = 0) -> None:
         super().__init__()
         self.config = config
         sizes = (config.d_model, config.n_heads, config.d_ff)
-        common = {
+        common: dict[str, Any] = {
             "dropout": config.dropout,
             "eps": config.layer_norm_eps,
             "pre_norm": config.pre_norm,
@@ -153,7 +157,7 @@ class Transformer(nn.Module):
 
     def _encode(
         self, source_ids: Tensor, source_mask: Tensor | None, output_attentions: bool
-    ) -> tuple[Tensor, list[Tensor | None]]:
+    ) -> tuple[Tensor, list[Any]]:
         check_ids(
             "Transformer", "source_ids", source_ids, self.config.vocab_size, self.config.max_length
         )
@@ -171,7 +175,7 @@ class Transformer(nn.Module):
         source_mask: Tensor | None,
         target_mask: Tensor | None,
         output_attentions: bool,
-    ) -> tuple[Tensor, list[Tensor | None], list[Tensor | None]]:
+    ) -> tuple[Tensor, list[Any], list[Any]]:
         check_ids(
             "Transformer", "target_ids", target_ids, self.config.vocab_size, self.config.max_length
         )

@@ -10,7 +10,7 @@ from bertlab.model.config import BertConfig
 from bertlab.model.heads import BertForPreTraining
 
 # Our part -> their names for it, stacked in this order. "{}" is the number of the layer.
-ENCODER_PARTS = {
+ENCODER_PARTS: dict[str, tuple[str, ...]] = {
     "embeddings.token": ("embeddings.word_embeddings",),
     "embeddings.position": ("embeddings.position_embeddings",),
     "embeddings.segment": ("embeddings.token_type_embeddings",),
@@ -29,7 +29,7 @@ LAYER_PARTS = {
     "feed_forward.contract": ("output.dense",),
     "feed_forward_norm": ("output.LayerNorm",),
 }
-HEAD_PARTS = {
+HEAD_PARTS: dict[str, tuple[str, ...]] = {
     "mlm_head.transform": ("cls.predictions.transform.dense",),
     "mlm_head.norm": ("cls.predictions.transform.LayerNorm",),
     "nsp_head": ("cls.seq_relationship",),
@@ -49,13 +49,13 @@ def tensor_names(
     n_layers: int, kind: type[Bert] | type[BertForPreTraining] = Bert
 ) -> dict[str, tuple[str, ...]]:
     """Our name of every tensor -> Hugging Face's, several where ours stacks theirs."""
-    parts = dict(ENCODER_PARTS)
+    parts: dict[str, tuple[str, ...]] = dict(ENCODER_PARTS)
     for layer in range(n_layers):
         for ours, theirs in LAYER_PARTS.items():
             parts[f"layers.{layer}.{ours}"] = tuple(
                 f"encoder.layer.{layer}.{name}" for name in theirs
             )
-    names = {}
+    names: dict[str, tuple[str, ...]] = {}
     if kind is BertForPreTraining:
         parts = {
             f"bert.{ours}": tuple(f"bert.{name}" for name in theirs)
@@ -84,7 +84,7 @@ def tensor_shapes(
         "mlm_head": [V, D],  # the tied unembedding; its bias alone is a tensor of its own
         "nsp_head": [2, D],
     }
-    shapes = {}
+    shapes: dict[str, list[int]] = {}
     for ours, theirs in tensor_names(config.n_layers, kind).items():
         part, _, end = re.sub(r"^(bert\.)?(layers\.\d+\.)?", "", ours).rpartition(".")
         matrix = matrices.get(part, [D, D])

@@ -7,7 +7,7 @@ masks: the same batches, however many processes make them and wherever a trainin
 import signal
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -82,7 +82,7 @@ class Batches(ABC):
         """
         number, first = position
         while True:
-            epoch = self.epoch(number)
+            epoch: Any = self.epoch(number)  # has a length, which no Dataset need have
             if not 0 <= first <= len(epoch):
                 raise ValueError(
                     f"batches: position must be within epoch {number}, which has {len(epoch)} "
@@ -178,7 +178,7 @@ class Epoch(Dataset):
         next_sentence = torch.from_numpy(pairs.not_next)
         return Batch(holes, segment_ids, attention_mask, predict, ids[predict], next_sentence)
 
-    def lay_out(self, pairs: Pairs) -> tuple[Tensor, Tensor, Tensor]:
+    def lay_out(self, pairs: Pairs) -> tuple[Tensor, ...]:
         """As the function of that name, cut to the longest of the pairs."""
         data, tokens = self.data, np.asarray(self.data.store.ids)
         longest = -(-int(pairs.lengths.max()) // MULTIPLE) * MULTIPLE
@@ -189,12 +189,12 @@ class Epoch(Dataset):
 
 
 def lay_out(
-    segments: Sequence[tuple[Sequence[int], Sequence[int]]],
+    segments: Sequence[tuple[Sequence[int] | np.ndarray, Sequence[int] | np.ndarray]],
     length: int,
     cls_id: int,
     sep_id: int,
     pad_id: int,
-) -> tuple[Tensor, Tensor, Tensor]:
+) -> tuple[Tensor, ...]:
     """[CLS] A [SEP] B [SEP] and padding: ids, segment ids and what is not padding, [B, L] each.
 
     segments: A's and B's token ids, a pair for every row; length: L, room for the longest of them.
@@ -232,7 +232,7 @@ def shuffled(
     return order
 
 
-def _in_order(epoch: Dataset[Batch], first: int, workers: int) -> Iterator[Batch]:
+def _in_order(epoch: Any, first: int, workers: int) -> Iterator[Batch]:
     """The batches of an epoch from `first` on, made here or by workers."""
     numbers = range(first, len(epoch))
     if not workers:
@@ -250,10 +250,10 @@ def _in_order(epoch: Dataset[Batch], first: int, workers: int) -> Iterator[Batch
     )
 
 
-def _as_it_is(batch: Batch) -> Batch:
+def _as_it_is(batch: Any) -> Any:
     return batch
 
 
-def _leave_interrupts_to_main(worker: int) -> None:
+def _leave_interrupts_to_main(_worker: int) -> None:
     """Ctrl-C goes to all processes, but the one that trains decides when to stop."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)

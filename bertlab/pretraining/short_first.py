@@ -1,6 +1,7 @@
 """Short sequences first: most of what there is to learn stands near, and is found sooner there."""
 
 from copy import copy
+from typing import Any
 
 from torch.utils.data import ConcatDataset, Dataset, Subset
 
@@ -33,7 +34,8 @@ class ShortFirst(Batches):
         """The short stage for 0, else an epoch of long sequences. Raises as `PretrainingData`."""
         if number > 0:
             return self.data.epoch(number - 1)
-        epochs, batches = [], 0
+        epochs: list[Any] = []
+        batches = 0
         while batches < self.steps:
             epochs.append(self.short.epoch(len(epochs)))
             batches += len(epochs[-1])

@@ -226,7 +226,9 @@ def _check_starts(store: TokenStore) -> None:
         starts = getattr(store, name)
         if starts[0] != 0 or starts[-1] != count or not (np.diff(starts) > 0).all():
             raise damaged(store.folder, f"{name}.bin does not go up from 0 to {count:,}")
-    counts = [*store.corpora.values()] if isinstance(store.corpora, dict) else ["no division"]
-    whole = all(isinstance(count, int) for count in counts) and sum(counts) == len(store)
-    if counts and not whole:
+    parts: list[Any] = ["no division"]
+    if isinstance(store.corpora, dict):
+        parts = [*store.corpora.values()]
+    whole = all(isinstance(part, int) for part in parts) and sum(parts) == len(store)
+    if parts and not whole:
         raise damaged(store.folder, f"store.json must divide {len(store):,} documents into corpora")

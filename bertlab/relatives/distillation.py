@@ -12,7 +12,7 @@ import copy
 import math
 from collections.abc import Callable
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor, nn
@@ -132,7 +132,7 @@ def distilbert_losses(
         tokens = batch.attention_mask
         mine, theirs = (out.encoder.last_hidden_state[tokens] for out in (got, wanted))  # [N, D]
         parts["cosine_loss"] = cosine_loss(mine, theirs)
-    total = sum(weight * part for weight, part in zip(weights, parts.values(), strict=False))
+    total: Any = sum(weight * part for weight, part in zip(weights, parts.values(), strict=False))
     return {"loss": total} | parts
 
 

@@ -8,6 +8,7 @@ Phuong & Hutter (2022), Algorithms 10 (DTransformer), 13 (DTraining) and 14 (DIn
 
 import math
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 import torch
@@ -161,7 +162,7 @@ def generate(
     """
     if n_tokens < 0:
         raise ValueError(f"generate: n_tokens must not be negative; got {n_tokens}")
-    options = {"temperature": temperature, "top_k": top_k, "generator": generator}
+    options: dict[str, Any] = {"temperature": temperature, "top_k": top_k, "generator": generator}
     written = stream(model, ids, n_tokens, **options)
     return torch.cat([ids, *(token[:, None] for token in written)], dim=1)
 
@@ -169,8 +170,9 @@ def generate(
 def evaluate_next_tokens(model: CausalLanguageModel, data: Batches) -> dict[str, float]:
     """Loss in nats a token, perplexity, and the share guessed right, on all of epoch 0."""
     device, sums, n = next(model.parameters()).device, torch.zeros(2, dtype=torch.float64), 0
+    epoch: Any = data.epoch(0)  # can be gone through, though PyTorch's type does not say so
     with evaluation_mode(model), torch.no_grad():
-        for batch in data.epoch(0):
+        for batch in epoch:
             ids, mask = without_holes(batch).to(device), batch.attention_mask.to(device)
             logits, asked = model(ids), mask[:, 1:]
             right = (logits[:, :-1].argmax(dim=-1) == ids[:, 1:])[asked].sum()

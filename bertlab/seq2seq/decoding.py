@@ -6,16 +6,24 @@ Libraries that serve many users keep the keys and values of earlier steps instea
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from bertlab.seq2seq.vocabulary import END_ID, START_ID
 
 
 class EncoderDecoder(Protocol):
     """What decoding and training need of a model; `memory` is a tensor with B rows."""
+
+    training: bool
+
+    def train(self, mode: bool) -> Any:
+        """As every module has it."""
+
+    def eval(self) -> Any:
+        """As every module has it."""
 
     def encode(self, source_ids: Tensor, source_mask: Tensor) -> Tensor:
         """[B, L], [B, L] -> memory [B, ...]."""
@@ -154,7 +162,7 @@ def length_penalty(length: int, alpha: float) -> float:
 
 
 @contextmanager
-def evaluating(model: nn.Module) -> Iterator[None]:
+def evaluating(model: EncoderDecoder) -> Iterator[None]:
     """Without dropout and gradients; afterwards the model is in the mode in which it was."""
     was_training = model.training
     model.eval()

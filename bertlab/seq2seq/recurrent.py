@@ -7,6 +7,9 @@ and attention as in `bertlab.model.attention`, without a matrix of its own.
 Source: Cho et al. (2014); Sutskever et al. (2014); Bahdanau et al. (2015); Luong et al. (2015).
 """
 
+from collections.abc import Callable
+from typing import Any
+
 import torch
 from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
@@ -41,7 +44,10 @@ class Recurrent(nn.Module):
         return read(self, source_ids, source_mask)[1]
 
     def decode(
-        self, target_ids: Tensor, memory: Tensor, source_mask: Tensor | None = None
+        self,
+        target_ids: Tensor,
+        memory: Tensor,
+        source_mask: Tensor | None = None,  # noqa: ARG002
     ) -> Tensor:
         """[B, T], memory -> logits [B, T, V]. The mask is not needed: nothing looks back."""
         states = write(self, target_ids, memory, memory)  # [B, T, D]
@@ -55,6 +61,8 @@ class LooksBack(nn.Module):
 
     Source: Bahdanau et al. (2015), section 3; Luong et al. (2015), section 3.
     """
+
+    first_states: Callable[[Tensor, Tensor | None], Tensor]
 
     def decode(
         self, target_ids: Tensor, memory: Tensor, source_mask: Tensor | None = None
@@ -102,7 +110,7 @@ class RecurrentWithAttention(LooksBack):
         return last_states(memory, source_mask)
 
 
-def read(model: nn.Module, source_ids: Tensor, source_mask: Tensor | None) -> tuple[Tensor, Tensor]:
+def read(model: Any, source_ids: Tensor, source_mask: Tensor | None) -> tuple[Tensor, Tensor]:
     """Run `model.reader`: every state [B, L, D] and the last before the padding [B, 1, D]."""
     name = type(model).__name__
     check_ids(name, "source_ids", source_ids, model.token.num_embeddings)
@@ -118,7 +126,7 @@ def read(model: nn.Module, source_ids: Tensor, source_mask: Tensor | None) -> tu
     return states, last.transpose(0, 1)
 
 
-def write(model: nn.Module, target_ids: Tensor, memory: Tensor, first: Tensor) -> Tensor:
+def write(model: Any, target_ids: Tensor, memory: Tensor, first: Tensor) -> Tensor:
     """Run `model.writer` over the target from the state `first`, [B, 1, D]: states [B, T, D]."""
     name = type(model).__name__
     check_ids(name, "target_ids", target_ids, model.token.num_embeddings)
@@ -136,7 +144,7 @@ def last_states(memory: Tensor, source_mask: Tensor | None) -> Tensor:
 
 
 def predict(
-    model: nn.Module, states: Tensor, memory: Tensor, source_mask: Tensor | None
+    model: Any, states: Tensor, memory: Tensor, source_mask: Tensor | None
 ) -> tuple[Tensor, Tensor]:
     """Attend from each state to the memory; logits [B, T, V] from both, and the weights."""
     mask = None if source_mask is None else source_mask.bool()[:, None, :]  # [B, 1, L]

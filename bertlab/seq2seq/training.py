@@ -4,11 +4,12 @@ Source: Vaswani et al. (2017), section 5; Phuong & Hutter (2022), Algorithm 11 (
 """
 
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 from tqdm.auto import tqdm
 
 from bertlab.seq2seq.decoding import EncoderDecoder, greedy_decode
@@ -26,7 +27,7 @@ class History:
 
 
 def train(
-    model: nn.Module,
+    model: Any,
     pairs: Sequence[Pair],
     vocabulary: Vocabulary,
     *,
@@ -117,7 +118,9 @@ def exact_match(
     return right / len(pairs)
 
 
-def _batches(pairs: Sequence[Pair], batch_size: int, generator: random.Random):
+def _batches(
+    pairs: Sequence[Pair], batch_size: int, generator: random.Random
+) -> Iterator[list[Pair]]:
     """Batches for ever: all pairs in a new order, then again."""
     while True:
         order = generator.sample(range(len(pairs)), len(pairs))

@@ -56,7 +56,7 @@ class Vocabulary:
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Vocabulary) and self.symbols == other.symbols
 
-    __hash__ = None  # as for every mutable object with an equality
+    __hash__ = None  # type: ignore[assignment]  # as for every mutable object with an equality
 
     def encode(self, text: str) -> list[int]:
         """The id of each character. Raises ValueError for a character that is not known."""

@@ -13,7 +13,7 @@ from typing import Any
 from bertlab.tokenizers import tokenizer_json, tokenizer_reading
 from bertlab.tokenizers.cutting import Cutter
 from bertlab.tokenizers.encoding import UNKNOWN
-from bertlab.tokenizers.file_options import BPE_MODEL, expect
+from bertlab.tokenizers.file_options import BPE_MODEL, Options, expect
 from bertlab.tokenizers.learning import TieBreak, first_vocab, learn_merges
 from bertlab.tokenizers.offsets import places_of_units
 from bertlab.tokenizers.tokenizer import Tokenizer
@@ -106,7 +106,7 @@ class BPE(Tokenizer):
                 "characters"
             ) from None
 
-    def _widths(self, text: str, ids: Sequence[int]) -> Iterable[int]:
+    def _widths(self, _text: str, ids: Sequence[int]) -> Iterable[int]:
         return map(self._width_of.__getitem__, ids)
 
     def _places(self, text: str) -> Sequence[int]:
@@ -153,15 +153,15 @@ class BPE(Tokenizer):
         expect(path, "normalizer", content["normalizer"], None)
         expect(path, "pre-tokenizer", content["pre_tokenizer"], "BertPreTokenizer")
         # A file without an unk_token passes over unknown characters, even if it has an [UNK].
-        unknown = {"unk_token": (UNKNOWN if UNKNOWN in model["vocab"] else None,)}
+        unknown: Options = {"unk_token": (UNKNOWN if UNKNOWN in model["vocab"] else None,)}
         others = ("vocab", "merges", "end_of_word_suffix")
         expect(path, "model", model, "BPE", BPE_MODEL | unknown, others=others)
         mark = ""
         if model.get("end_of_word_suffix") is not None:
             mark = tokenizer_reading.entry(path, "model", model, "end_of_word_suffix", str)
         if content["decoder"] is not None:
-            kind, suffix = ("BPEDecoder", {"suffix": (mark,)}) if mark else (None, {})
-            expect(path, "decoder", content["decoder"], kind, suffix)
+            kind = "BPEDecoder" if mark else None
+            expect(path, "decoder", content["decoder"], kind, {"suffix": (mark,)} if mark else {})
         return tokenizer_reading.make(
             cls,
             path,

@@ -97,7 +97,7 @@ class ByteBPE(Tokenizer):
     def _cut(self, word: str) -> tuple[int, ...]:
         return self._cutter.ids(to_bytes(word).decode("latin-1").translate(self._character_of))
 
-    def _widths(self, text: str, ids: Sequence[int]) -> Iterable[int]:
+    def _widths(self, _text: str, ids: Sequence[int]) -> Iterable[int]:
         return map(self._width_of.__getitem__, ids)
 
     def _places(self, text: str) -> Sequence[int]:
@@ -168,7 +168,7 @@ class ByteBPE(Tokenizer):
         except UnicodeDecodeError as error:
             raise ValueError(f"{merges} is not UTF-8 text ({error}); fetch it again") from error
         rules = [line for line in lines if line and not line.startswith("#version")]
-        pairs = [tuple(line.split(" ")) for line in rules]
+        pairs: Any = [tuple(line.split(" ")) for line in rules]
         wrong = [line for line, pair in zip(rules, pairs, strict=True) if len(pair) != 2]
         if wrong:
             raise ValueError(

@@ -10,12 +10,12 @@ long a word is, and counts are corrected at the joins and nowhere else.
 
 from array import array
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 
 import numpy as np
 
-from bertlab.tokenizers.symbols import BASE, EDGE, Symbols
+from bertlab.tokenizers.symbols import BASE, EDGE, Symbols, Words
 
 # The pair that was broken up, the one that stands there now, its places, and their count.
 Move = tuple[int, int, Sequence[int], int]
@@ -31,7 +31,7 @@ class Corpus:
     which suits a rare pair, or all at once by NumPy, which suits a frequent one.
     """
 
-    def __init__(self, words: Mapping[Sequence[str], int], symbols: Symbols) -> None:
+    def __init__(self, words: Words, symbols: Symbols) -> None:
         self.symbols = symbols
         number = {symbol: symbols.number(symbol) for symbol in symbols.vocab}
         row = [EDGE]
@@ -101,7 +101,7 @@ class Corpus:
             rights[row[right]].append(place)
             row[place], row[gone] = new, EDGE
             after[place], before[right] = right, place
-        moves = [
+        moves: list[Move] = [
             (x * BASE + a, x * BASE + new, at, sum([weight[place] for place in at]))
             for x, at in lefts.items()
             if x != EDGE
@@ -129,19 +129,19 @@ class Corpus:
 
     def _standing(self, places: Iterable[int], a: int, b: int) -> tuple[np.ndarray, np.ndarray]:
         """Of `places`, those where a b can be joined; and the places of their b."""
-        places = np.asarray(places, np.int64)
+        here = np.asarray(places, np.int64)
         if a == b:
-            places = np.sort(places)
-        after = self._after[places]
-        live = (self._row[places] == a) & (self._row[after] == b)
-        places, after = places[live], after[live]
+            here = np.sort(here)
+        after = self._after[here]
+        live = (self._row[here] == a) & (self._row[after] == b)
+        here, after = here[live], after[live]
         if a == b:  # in a run a a a a, every second one
-            index = np.arange(len(places))
-            starts = np.ones(len(places), bool)
-            starts[1:] = after[:-1] != places[1:]
+            index = np.arange(len(here))
+            starts = np.ones(len(here), bool)
+            starts[1:] = after[:-1] != here[1:]
             start = np.maximum.accumulate(np.where(starts, index, 0))
-            places, after = (numbers[(index - start) % 2 == 0] for numbers in (places, after))
-        return places, after
+            here, after = (numbers[(index - start) % 2 == 0] for numbers in (here, after))
+        return here, after
 
     def _grouped(
         self, keys: np.ndarray, places: np.ndarray
@@ -152,6 +152,6 @@ class Corpus:
         starts = np.flatnonzero(np.concatenate(([True], keys[1:] != keys[:-1]))[: len(keys)])
         counts = np.add.reduceat(self._weight[places], starts) if len(keys) else keys
         ends = pairwise([*starts.tolist(), len(keys)])
-        shared = memoryview(places)  # its slices copy nothing, and a loop gets numbers of Python
+        shared = places.data  # its slices copy nothing, and a loop gets numbers of Python
         slices = [shared[start:end] for start, end in ends]
         return zip(keys[starts].tolist(), slices, counts.tolist(), strict=True)

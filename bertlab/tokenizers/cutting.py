@@ -1,6 +1,6 @@
 """Cutting words fast, by one trick: a symbol is a single character."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import repeat
 from operator import add
 
@@ -42,7 +42,7 @@ class Cutter:
     def ids(self, word: str) -> tuple[int, ...]:
         """The ids of a word, given as the characters that stand for its symbols."""
         if len(word) < LONG:
-            joined = self.join(word)
+            joined: Iterable[str] = self.join(word)
         else:
             joined = LongWord(word, self.replacements, self.rank_of).join()
         return tuple(map(self.id_of.__getitem__, joined))

@@ -13,7 +13,7 @@ from typing import Any
 from bertlab.tokenizers.encoding import UNKNOWN
 from bertlab.tokenizers.pieces import CONTINUES
 
-Options = Mapping[str, Sequence[Any]]
+Options = dict[str, Sequence[Any]]
 
 EITHER = (None, False, True)  # an option that changes nothing where it stands
 BYTE_LEVEL: Options = {

@@ -17,14 +17,14 @@ from tqdm.auto import tqdm
 
 from bertlab.tokenizers.checks import is_whole
 from bertlab.tokenizers.merges import Pair
-from bertlab.tokenizers.symbols import Join, Symbols, TieBreak
+from bertlab.tokenizers.symbols import Join, Symbols, TieBreak, Words
 
 if TYPE_CHECKING:
     from bertlab.tokenizers.corpus import Corpus
 
 
 def learn_merges(
-    words: Mapping[Sequence[str], int],
+    words: Words,
     vocab: Mapping[str, int],
     vocab_size: int,
     *,
@@ -46,7 +46,8 @@ def learn_merges(
     symbols = Symbols(vocab, tie_break, join)
     corpus = corpus_of(words, symbols)
     vocab, pair_counts = symbols.vocab, corpus.pair_counts
-    shelves, heights = defaultdict(list), []  # heights: a heap of minus the shelves' counts
+    shelves: dict[int, list[int]] = defaultdict(list)
+    heights: list[int] = []  # a heap of minus the shelves' counts
 
     def shelve(pair: int, count: int) -> None:
         if count not in shelves:
@@ -85,7 +86,7 @@ def learn_merges(
     return vocab, symbols.merges
 
 
-def corpus_of(words: Mapping[Sequence[str], int], symbols: Symbols) -> "Corpus":
+def corpus_of(words: Words, symbols: Symbols) -> "Corpus":
     """The words, ready to be merged."""
     # Imported here, as it needs NumPy: who only encodes a text does not wait for that.
     from bertlab.tokenizers.corpus import Corpus

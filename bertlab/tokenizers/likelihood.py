@@ -17,7 +17,12 @@ from typing import NamedTuple
 
 
 def likelihood(
-    n_ab: int, n_a: int, n_b: int, n: int = 0, n_made: int = 0, same: bool = False
+    n_ab: int,
+    n_a: int,
+    n_b: int,
+    n: int = 0,  # noqa: ARG001 - as `gain` has it, and so the other two
+    n_made: int = 0,  # noqa: ARG001
+    same: bool = False,  # noqa: ARG001
 ) -> float:
     """n_ab / (n_a n_b), the score of the textbooks.
 
@@ -71,6 +76,6 @@ class Criterion(NamedTuple):
 
 
 # The likelihood goes with 1 / (n_a n_b), the gain with - n_ab (ln n_a + ln n_b).
-LIKELIHOOD = Criterion(likelihood, lambda score, target, n_ab: sqrt(score / target), False)
+LIKELIHOOD = Criterion(likelihood, lambda score, target, _: sqrt(score / target), False)
 GAIN = Criterion(gain, lambda score, target, n_ab: exp((score - target) / (2 * n_ab)), True)
 SCORED = {"gain": GAIN, "likelihood": LIKELIHOOD}

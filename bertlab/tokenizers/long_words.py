@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from heapq import heappop, heappush
 from math import inf
 from operator import add
+from typing import Any
 
 
 class LongWord:
@@ -31,7 +32,7 @@ class LongWord:
         for place, rank in enumerate(map(rank_of.get, map(add, word, word[1:]))):
             if rank is not None:
                 self.places_of[rank].append(place)
-        self.ranks = [*sorted(self.places_of), inf]  # a heap, as every sorted list is
+        self.ranks: list[Any] = [*sorted(self.places_of), inf]  # a heap, as every sorted list is
 
     def join(self) -> str:
         """The symbols after all merges: the lowest rank first, its places from left to right."""
@@ -53,7 +54,8 @@ class LongWord:
         After training it never does, for what a merge makes was not there before it. But a file
         may list its merges in any order.
         """
-        (left, right), new = self.replacements[rank]
+        pair, new = self.replacements[rank]
+        left, right = pair[0], pair[1]
         symbols, before, after = self.symbols, self.before, self.after
         rank_of, places_of, ranks = self.rank_of.get, self.places_of, self.ranks
         for place in places:
@@ -64,8 +66,8 @@ class LongWord:
             previous, following = before[place], after[taken]
             after[place], before[following] = following, place
             made = (previous, symbols[previous] + new), (place, new + symbols[following])
-            for start, pair in made:
-                if (found := rank_of(pair)) is not None:
+            for start, beside in made:
+                if (found := rank_of(beside)) is not None:
                     if found not in places_of:
                         heappush(ranks, found)
                     places_of[found].append(start)

@@ -11,7 +11,7 @@ count falls through the floor that a pair stands on does that pair need a new bo
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from heapq import heappop, heappush
 from typing import TYPE_CHECKING
 
@@ -21,14 +21,14 @@ from bertlab.tokenizers.learning import corpus_of
 from bertlab.tokenizers.likelihood import GAIN, Criterion, gain
 from bertlab.tokenizers.merges import Pair
 from bertlab.tokenizers.pieces import glue
-from bertlab.tokenizers.symbols import BASE, Symbols, TieBreak
+from bertlab.tokenizers.symbols import BASE, Symbols, TieBreak, Words
 
 if TYPE_CHECKING:
     from bertlab.tokenizers.corpus import Corpus
 
 
 def learn_by_score(
-    words: Mapping[Sequence[str], int],
+    words: Words,
     vocab: Mapping[str, int],
     vocab_size: int,
     criterion: Criterion,

@@ -1,12 +1,14 @@
 """Symbols as whole numbers, while merges are learned."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Literal
 
 from bertlab.tokenizers.merges import Pair
 
 TieBreak = Literal["lowest-id", "highest-id"]
 Join = Callable[[str, str], str]
+# The symbols of a word -> how often the word occurs.
+Words = Mapping[str, int] | Mapping[tuple[str, ...], int] | Mapping[Sequence[str], int]
 
 EDGE = 0  # stands before and after each word, and where a symbol was taken out
 BASE = 2**31  # the pair of the symbols a and b is a * BASE + b: one number, fast to look up
@@ -22,7 +24,8 @@ class Symbols:
     def __init__(self, vocab: Mapping[str, int], tie_break: TieBreak, join: Join) -> None:
         if tie_break not in ("lowest-id", "highest-id"):
             raise ValueError(f'tie_break must be "lowest-id" or "highest-id"; got {tie_break!r}')
-        self.vocab, self.merges, self.join = dict(vocab), [], join
+        self.vocab, self.join = dict(vocab), join
+        self.merges: list[Pair] = []
         self.lowest_first = tie_break == "lowest-id"
         self.symbol_of = {self.number(symbol): symbol for symbol in vocab}
 

@@ -138,11 +138,8 @@ class Tokenizer(ABC):
         """Encode many texts, or pairs of texts; the arguments are those of `encode`."""
         if isinstance(texts, str):
             raise TypeError("encode_batch: texts must be a list of strings; got one string")
-        options = {"add_special_tokens": add_special_tokens, "max_length": max_length}
-        return [
-            self.encode(text, **options) if isinstance(text, str) else self.encode(*text, **options)
-            for text in texts
-        ]
+        encode = partial(self.encode, add_special_tokens=add_special_tokens, max_length=max_length)
+        return [encode(text) if isinstance(text, str) else encode(*text) for text in texts]
 
     def decode(self, ids: Iterable[int], *, skip_special_tokens: bool = True) -> str:
         """Turn ids back into text.
@@ -257,4 +254,4 @@ class Tokenizer(ABC):
         return state | {"vocab": dict(self.vocab)}
 
     def __setstate__(self, state: Mapping[str, Any]) -> None:
-        self.__init__(**state)
+        type(self).__init__(self, **state)

@@ -156,7 +156,7 @@ def _adds_special_tokens(path: str | os.PathLike, found: Any, ids: Mapping[str, 
     if len(ids) == 2 and kind == "BertProcessing":
         wanted = {"type": kind, "cls": [CLS, ids[CLS]], "sep": [SEP, ids[SEP]]}
     if found != wanted:
-        wrong = [name for name in wanted or {} if found.get(name) != wanted[name]]
+        wrong = [name for name, value in (wanted or {}).items() if found.get(name) != value]
         named = f" with {wrong[0]} {short(found.get(wrong[0]))}" if wrong else ""
         raise ValueError(
             f"{path} has the post-processor {short(kind)}{named}; expected BERT's, [CLS] before "

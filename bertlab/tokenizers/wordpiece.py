@@ -109,16 +109,16 @@ class WordPiece(Tokenizer):
         counts = count_words(texts, chunks=chunks, split=split, processes=processes)
         words = {first_pieces(word): count for word, count in counts.items()}
         vocab = first_vocab(first_alphabet(words), special_tokens, vocab_size)
-        options = {"min_frequency": min_frequency, "tie_break": tie_break, "progress": progress}
+        how: Any = {"min_frequency": min_frequency, "tie_break": tie_break, "progress": progress}
         if criterion == "frequency":
             notes = Gains()
             vocab, merges = learn_merges(
-                words, vocab, vocab_size, join=glue, before_merge=notes.note, **options
+                words, vocab, vocab_size, join=glue, before_merge=notes.note, **how
             )
             gains = notes.so_far
         else:
             vocab, merges, gains = learn_by_score(
-                words, vocab, vocab_size, SCORED[criterion], **options
+                words, vocab, vocab_size, SCORED[criterion], **how
             )
         return cls(
             vocab,
@@ -188,7 +188,7 @@ class WordPiece(Tokenizer):
         return normalized_places(text, **self._normalization)
 
     @property
-    def _normalization(self) -> dict[str, bool | None]:
+    def _normalization(self) -> dict[str, Any]:
         return {"lowercase": self.lowercase, "strip_accents": self.strip_accents}
 
     @cached_property

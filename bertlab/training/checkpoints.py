@@ -124,7 +124,9 @@ def _checkpoints(folder: Path) -> list[Path]:
 
 
 def _step(path: Path) -> int:
-    return int(NAME.fullmatch(path.name)[1])
+    match = NAME.fullmatch(path.name)
+    assert match is not None  # no other files are looked at
+    return int(match[1])
 
 
 def _check_later(folder: Path, step: int) -> None:
@@ -172,7 +174,7 @@ def _on_cpu(tensors: dict[str, Tensor]) -> dict[str, Tensor]:
 
 def _tensors(model: nn.Module) -> dict[str, Tensor]:
     """Parameters and buffers themselves; a tied one has its first name alone."""
-    tensors = {}
+    tensors: dict[str, Tensor] = {}
     for name, tensor in model.state_dict(keep_vars=True).items():
         if not any(tensor is other for other in tensors.values()):
             tensors[name] = tensor
@@ -209,7 +211,7 @@ def _restore(
     if faults:
         raise ValueError(f"load_checkpoint: {path} does not fit: {'; '.join(faults)}")
     numbers = {name: n for n, name in enumerate(chain(*groups))}
-    memory = {}
+    memory: dict[int, dict[str, Tensor]] = {}
     for key, tensor in load(files[OPTIMIZER]).items():
         name, _, part = key.rpartition(".")
         memory.setdefault(numbers[name], {})[part] = tensor.clone()

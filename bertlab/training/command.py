@@ -32,7 +32,7 @@ DEFAULTS = {
     for field in (*fields(TrainingConfig), *fields(RunSettings))
     if field.default is not MISSING
 }
-TRAINED = (
+TRAINED: tuple[tuple[str, str, dict[str, Any]], ...] = (
     (
         "corpus",
         "one or several, such as books+wiki (see `python -m bertlab.data list`), or your own: a "

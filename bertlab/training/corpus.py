@@ -129,8 +129,8 @@ def split_corpora(
     """The documents of each corpus by its name: to learn from, and held out."""
     if path := own_path(corpus):
         own = own_documents(path, field, progress=progress)
-        training, held_out = split_own(own, corpus, validation)
-        return {path.name: training}, {path.name: held_out}
+        ours, ours_held_out = split_own(own, corpus, validation)
+        return {path.name: ours}, {path.name: ours_held_out}
     try:
         sides = {name: split(documents(name), validation) for name in names(corpus)}
     except ValueError as error:

@@ -6,6 +6,7 @@ on held-out text).
 
 import math
 from dataclasses import asdict, dataclass
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -81,7 +82,7 @@ def evaluate(model: BertForPreTraining, data: Batches, batches: int | None = Non
         raise ValueError(
             f"evaluate: batches must be at least 1, or None for all of them; got {batches}"
         )
-    epoch = data.epoch(0)
+    epoch: Any = data.epoch(0)  # has a length, which no Dataset need have
     n_batches = len(epoch) if batches is None else min(batches, len(epoch))
     device = next(model.parameters()).device
     sums, n_words, n_pairs = [], 0, 0

@@ -128,7 +128,7 @@ class Training:
                 self.position, batch = next(batches)
                 self.done += 1
                 result = self.step(model, batch.to(device))
-                bar.update(result, batch.attention_mask.sum().item())
+                bar.update(result, int(batch.attention_mask.sum()))
                 stop = any_of(stop_requested(), self.processes, device)
                 if self.done % config.evaluate_every == 0 or self.done == config.steps:
                     self.evaluate()

@@ -21,7 +21,7 @@ class Processes(NamedTuple):
     """Which process this is, and of how many."""
 
     rank: int = 0
-    count: int = 1
+    count: int = 1  # type: ignore[assignment]  # in the place of tuple.count
 
     @property
     def first(self) -> bool:
@@ -68,8 +68,9 @@ def local_device(name: str | None = None) -> torch.device:
     no such device here.
     """
     if name is None:
-        here = torch.accelerator.is_available()
-        name = torch.accelerator.current_accelerator().type if here else "cpu"
+        there = torch.accelerator.is_available()
+        here = torch.accelerator.current_accelerator() if there else None
+        name = "cpu" if here is None else here.type
     try:
         device = torch.device(name)
         number = torch.get_device_module(device).device_count()
@@ -99,8 +100,9 @@ def exchange(model: nn.Module, last: bool) -> AbstractContextManager:
 
     model: what `shared` gave.
     """
-    waits = isinstance(model, nn.parallel.DistributedDataParallel) and not last
-    return model.no_sync() if waits else nullcontext()
+    if isinstance(model, nn.parallel.DistributedDataParallel) and not last:
+        return model.no_sync()
+    return nullcontext()
 
 
 def add_up(sums: torch.Tensor, processes: Processes) -> torch.Tensor:

@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 from filelock import FileLock, Timeout
@@ -78,9 +78,9 @@ def run_pretraining(
     what `prepare_corpus` and `pretrain` raise.
     """
     folder, progress = Path(folder), progress and processes.first
-    log = tqdm.write if progress else lambda line: None
+    log = tqdm.write if progress else lambda _line: None
     new = settings is not None
-    if not new:
+    if settings is None:
         settings = RunSettings.load(folder)
     elif (folder / "settings.json").exists():
         raise FileExistsError(
@@ -163,7 +163,7 @@ def batches_of(
     corpus: PreparedCorpus, settings: RunSettings
 ) -> tuple[PretrainingData, PretrainingData]:
     """Batches of the training side and of the held-out side."""
-    options = {
+    options: dict[str, Any] = {
         "max_length": settings.max_length,
         "batch_size": settings.batch_size,
         "seed": settings.training.seed,
@@ -200,13 +200,13 @@ def seconds_a_step(
     if config.compile:
         trial.compile()
     parallel, batches = shared(trial, processes), data.batches()
-    how = {"accumulate": config.accumulate, "precision": config.precision, "processes": processes}
+    how: dict[str, Any] = {"accumulate": config.accumulate, "precision": config.precision}
 
     def time_steps(number: int) -> float:
         started = time.perf_counter()
         for _ in range(number):
             _, batch = next(batches)
-            training_step(parallel, optimizer, batch.to(device), **how)
+            training_step(parallel, optimizer, batch.to(device), processes=processes, **how)
         return from_first((time.perf_counter() - started) / number, processes)
 
     time_steps(2)  # the first steps are slower

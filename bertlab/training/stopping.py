@@ -18,7 +18,7 @@ def stop_requests() -> Iterator[Callable[[], bool]]:
         yield asked.is_set
         return
 
-    def note(number: int, frame: object) -> None:
+    def note(number: int, _frame: object) -> None:
         if number == signal.SIGINT and asked.is_set():
             raise KeyboardInterrupt
         asked.set()

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import torch
 from torch import Tensor
@@ -12,6 +12,7 @@ from bertlab.viz.pictures import Picture, finish, new_axes, plain_text
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 QUERY = "query token (attends)"
 KEY = "key token (is attended to)"
@@ -104,7 +105,7 @@ def attention_heads(
             f"{name[:1].upper()}{name[1:]}: {peak}" for name, peak in zip(names, peaks, strict=True)
         ]
         alt = f"{title or 'Attention'}: heat maps of {n_heads} heads. {'; '.join(parts)}."
-    return Picture(figure, alt)
+    return Picture(cast("Figure", figure), alt)
 
 
 def heatmap(

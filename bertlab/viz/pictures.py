@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 from bertlab._files import write_atomically
 
@@ -108,7 +108,8 @@ def bars(
     )
     ax.margins(y=0.12)
     if all(value == int(value) for value in values):
-        ax.yaxis.get_major_locator().set_params(integer=True)  # nothing occurs 2.5 times
+        locator: Any = ax.yaxis.get_major_locator()
+        locator.set_params(integer=True)  # nothing occurs 2.5 times
     return finish(ax, xlabel, ylabel, title, alt)
 
 
@@ -196,7 +197,7 @@ def finish(ax: "Axes", xlabel: str, ylabel: str, title: str, alt: str) -> Pictur
     ax.set_ylabel(ylabel)
     if title:
         ax.set_title(title, loc="left", fontsize=11, fontweight="bold", pad=10)
-    return Picture(ax.figure, alt)
+    return Picture(cast("Figure", ax.figure), alt)
 
 
 def plain_text(text: str) -> str:

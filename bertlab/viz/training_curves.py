@@ -4,7 +4,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from math import log
 from time import monotonic
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor
@@ -82,7 +82,11 @@ class LiveCurves:
     def __init__(self, steps: int, vocab_size: int | None, best_loss: float | None) -> None:
         self.rows: list[Row] = []
         self._steps = steps
-        self._options = {"steps": steps, "vocab_size": vocab_size, "best_loss": best_loss}
+        self._options: dict[str, Any] = {
+            "steps": steps,
+            "vocab_size": vocab_size,
+            "best_loss": best_loss,
+        }
         self._display = None
         self._due = 0.0  # when the next picture may be drawn
 
@@ -171,7 +175,7 @@ def _draw_accuracies(ax: "Axes", rows: Sequence[Row], number: int, *, alone: boo
 def _draw_dots(ax: "Axes", steps: Tensor, values: Tensor, marker: str, colour: str) -> None:
     """Held-out text; a dot on the edge of the picture is whole."""
     if len(steps):  # matplotlib keeps room for what is not clipped, endless room for nothing
-        style = {"markeredgecolor": "white", "zorder": 3, "clip_on": False}
+        style: dict[str, Any] = {"markeredgecolor": "white", "zorder": 3, "clip_on": False}
         ax.plot(steps, values, linestyle="", marker=marker, color=colour, **style)
 
 

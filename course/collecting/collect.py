@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 from contextlib import closing
 from datetime import datetime
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from nbgrader.utils import parse_utc
 
@@ -69,10 +69,10 @@ def collect(
                 found[one.student].append(one)
             except Refused as reason:
                 refused.append(f"{printable(file.name)}: refused: {reason}")
-    done = defaultdict(int)
-    for student, files in sorted(found.items()):
+    done: dict[Any, int] = defaultdict(int)
+    for student, theirs in sorted(found.items()):
         try:
-            one = _choose(name, files)
+            one = _choose(name, theirs)
             done[store(course, name, one, handed_in)] += 1
             if one.late:
                 say(f"  {student}: Canvas says LATE; give the time with --handed-in if it counts")
@@ -151,7 +151,7 @@ def _student(groups: dict[str, str | None], students: Sequence[tuple]) -> str:
     ]
     if len(known) > 1:
         raise Refused(f"{full or number} may be {' or '.join(known)}")
-    return known[0] if known else (full or number)
+    return known[0] if known else (full or number or "")
 
 
 def good_id(student: str) -> str:

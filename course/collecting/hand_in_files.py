@@ -10,6 +10,7 @@ import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
@@ -65,7 +66,7 @@ def _folder(source: Path) -> Iterator[HandIn]:
             path = Path(folder) / name
             time = datetime.fromtimestamp(path.lstat().st_mtime, UTC).replace(tzinfo=None)
             within = path.relative_to(source).as_posix()
-            yield HandIn(within, time.replace(microsecond=0), lambda path=path: read_plain(path))
+            yield HandIn(within, time.replace(microsecond=0), partial(read_plain, path))
 
 
 def read_plain(path: Path) -> bytes:
@@ -101,7 +102,7 @@ def _members(archive: zipfile.ZipFile, source: Path) -> Iterator[HandIn]:
             time = datetime(*member.date_time).astimezone(UTC).replace(tzinfo=None)
         except (ValueError, OverflowError, OSError):
             time = None
-        yield HandIn(member.filename, time, lambda member=member: _member(archive, member))
+        yield HandIn(member.filename, time, partial(_member, archive, member))
 
 
 def _member(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> bytes:

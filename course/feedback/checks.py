@@ -101,9 +101,9 @@ class Check:
         given = copy.deepcopy(arguments)
         answer, error = self._run(given, because)
         if error is not None:
-            self.fail(f"{self._shown(arguments)}\n{_raised(error)}", because)
+            self.fail(f"{self.shown(arguments)}\n{_raised(error)}", because)
         if not self._same(given, arguments):
-            self.fail(f"{self._shown(arguments)}\nchanged its input; {self.changed}")
+            self.fail(f"{self.shown(arguments)}\nchanged its input; {self.changed}")
         return answer
 
     def example(
@@ -121,7 +121,7 @@ class Check:
         answer = self.call(*arguments, because=because)
         if found := difference(gives, answer):
             known = [sentence for wrong, sentence in mistakes if wrong == answer]
-            self.fail(f"{self._shown(arguments)}\n{found}", known[0] if known else because)
+            self.fail(f"{self.shown(arguments)}\n{found}", known[0] if known else because)
 
     def raises(self, error: type[Exception], *arguments: Any, because: str) -> None:
         """A call that must be refused with this kind of error."""
@@ -129,7 +129,7 @@ class Check:
         if not isinstance(raised, error):
             got = f"it returned {short(answer)}" if raised is None else f"it {_raised(raised)}"
             self.fail(
-                f"{self._shown(arguments)} must raise a {error.__name__}; {got}",
+                f"{self.shown(arguments)} must raise a {error.__name__}; {got}",
                 because,
             )
 
@@ -173,7 +173,7 @@ class Check:
             self.fail(self.refused)
         except NeverEnds:
             self.fail(
-                f"{self._shown(arguments)}\ndoes not come to an end, so it was stopped. "
+                f"{self.shown(arguments)}\ndoes not come to an end, so it was stopped. "
                 "Does every round of your loop change what its condition looks at?",
                 because,
             )
@@ -183,7 +183,8 @@ class Check:
     def _same(self, given: tuple, arguments: tuple) -> bool:
         return given == arguments
 
-    def _shown(self, arguments: tuple) -> str:
+    def shown(self, arguments: tuple) -> str:
+        """The call as a student would write it."""
         shown = (short(dict(a) if isinstance(a, Mapping) else a) for a in arguments)
         return f"{self.name}({', '.join(shown)})"
 

@@ -48,7 +48,7 @@ class TensorCheck(Check):
         stands for every answer of that shape.
         """
         answer = self.call(*arguments, because=because)
-        self.equals(answer, gives, self._shown(arguments), because=because, mistakes=mistakes)
+        self.equals(answer, gives, self.shown(arguments), because=because, mistakes=mistakes)
 
     def equals(
         self,
@@ -72,7 +72,7 @@ class TensorCheck(Check):
         if not (isinstance(answer, tuple) and len(answer) == 2):
             what = f"a tensor of shape {list(answer.shape)}" if isinstance(answer, Tensor) else None
             self.fail(
-                f"{self._shown(arguments)}\nit must return two tensors: the updated vectors and "
+                f"{self.shown(arguments)}\nit must return two tensors: the updated vectors and "
                 f"the probabilities; it returned {what or short(answer)}"
             )
         return answer
@@ -99,7 +99,7 @@ class TensorCheck(Check):
         ]
         answer, error = self._run(tuple(given), "")
         result = answer[0] if isinstance(answer, tuple) else answer
-        shown = f"{self._shown(arguments)} with requires_grad=True"
+        shown = f"{self.shown(arguments)} with requires_grad=True"
         if error is not None or not isinstance(result, Tensor) or not result.requires_grad:
             reason = f"raised {type(error).__name__}: {error}" if error else "has lost the gradient"
             self.fail(f"{shown}\n{reason}", CUT)
@@ -116,7 +116,8 @@ class TensorCheck(Check):
     def _same(self, given: tuple, arguments: tuple) -> bool:
         return same(given, arguments)
 
-    def _shown(self, arguments: tuple) -> str:
+    def shown(self, arguments: tuple) -> str:
+        """The call as a student would write it."""
         return f"{self.name}({', '.join(map(written, arguments))})"
 
 

@@ -79,7 +79,7 @@ class Watch:
         """Whether a function is PyTorch's, and one of those that must be written here."""
         return module.split(".")[0] == "torch" and any(part in name for part in self.ready_made)
 
-    def _traced(self, frame: FrameType, event: str, argument: Any) -> Callable:
+    def _traced(self, frame: FrameType, event: str, _argument: Any) -> Callable:
         """Called for every line that is run."""
         if event == "call" and _imports(frame):
             return self._uncounted()
@@ -92,7 +92,7 @@ class Watch:
         """Called in place of `_traced` for an import: what it runs is not the student's."""
         left, self.lines_left = self.lines_left, inf
 
-        def traced(frame: FrameType, event: str, argument: Any) -> Callable:
+        def traced(_frame: FrameType, event: str, _argument: Any) -> Callable:
             if event == "return":
                 self.lines_left = left
             return traced

@@ -4,10 +4,11 @@ import os
 import shutil
 import sqlite3
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 from filelock import FileLock, Timeout
 from sqlalchemy import text
@@ -34,11 +35,11 @@ def back_up(course: Course, kept: int = KEPT) -> Path | None:
     folder = course.root / "backups"
     name = f"gradebook-{datetime.now(UTC):%Y%m%dT%H%M%S.%fZ}"
     if url.get_backend_name() == "sqlite":
-        source = Path(url.database or "")
+        source: Any = Path(url.database or "")
         if not source.is_file():
             return None
         copy = folder / f"{name}.db"
-        command = _copy_sqlite
+        command: Callable[[Any, Path], None] = _copy_sqlite
     elif url.get_backend_name() == "postgresql":
         source, copy, command = url, folder / f"{name}.dump", _copy_postgresql
     else:

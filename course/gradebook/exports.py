@@ -84,14 +84,18 @@ def _score(submission: SubmittedAssignment) -> float:
     return round(max(0.0, submission.score - submission.late_submission_penalty), 4)
 
 
-def _submission(book: "Gradebook", assignment: Assignment, student: Student):
+def _submission(
+    book: "Gradebook", assignment: Assignment, student: Student
+) -> SubmittedAssignment | None:
     try:
         return book.find_submission(assignment.name, student.id)
     except MissingEntry:
         return None
 
 
-def _nbgrader(book, assignments: Sequence[Assignment], failed: set) -> Iterable[Sequence]:
+def _nbgrader(
+    book: "Gradebook", assignments: Sequence[Assignment], failed: set
+) -> Iterable[Sequence]:
     yield NBGRADER
     for assignment in assignments:
         for student in book.students:
@@ -99,7 +103,7 @@ def _nbgrader(book, assignments: Sequence[Assignment], failed: set) -> Iterable[
             start = (assignment.name, assignment.duedate, submission and submission.timestamp)
             names = (student.id, student.last_name, student.first_name, student.email)
             if submission is None:
-                scores = (0.0, 0.0, 0.0)
+                scores: tuple = (0.0, 0.0, 0.0)
             elif (assignment.name, student.id) in failed:
                 scores = ("", "", "")
             else:
@@ -108,7 +112,9 @@ def _nbgrader(book, assignments: Sequence[Assignment], failed: set) -> Iterable[
             yield (*start, *names, *scores, assignment.max_score)
 
 
-def _columns(book, assignments, failed: set, student: Student) -> list:
+def _columns(
+    book: "Gradebook", assignments: Sequence[Assignment], failed: set, student: Student
+) -> list:
     """A student's score in each assignment."""
     submissions = [_submission(book, assignment, student) for assignment in assignments]
     return [
@@ -117,7 +123,9 @@ def _columns(book, assignments, failed: set, student: Student) -> list:
     ]
 
 
-def _moodle(book, assignments: Sequence[Assignment], failed: set) -> Iterable[Sequence]:
+def _moodle(
+    book: "Gradebook", assignments: Sequence[Assignment], failed: set
+) -> Iterable[Sequence]:
     """Moodle asks in its import which column is which; these are the names of its own export."""
     yield (*MOODLE, *(assignment.name for assignment in assignments))
     for student in book.students:
@@ -125,7 +133,9 @@ def _moodle(book, assignments: Sequence[Assignment], failed: set) -> Iterable[Se
         yield (*names, *_columns(book, assignments, failed, student))
 
 
-def _canvas(book, assignments: Sequence[Assignment], failed: set) -> Iterable[Sequence]:
+def _canvas(
+    book: "Gradebook", assignments: Sequence[Assignment], failed: set
+) -> Iterable[Sequence]:
     """Canvas wants its five columns in this order, then a row with the points possible.
 
     It finds a student by "ID", its own number (`lms_user_id` in the gradebook), otherwise by the

@@ -185,7 +185,7 @@ def by_task(scores: Mapping[str, Mapping[str, float | None]], most: Mapping[str,
     table = {student: dict.fromkeys(tasks, 0.0) for student in graded}
     for student, row in graded.items():
         for cell, score in row.items():
-            if _task(cell) in tasks:
+            if score is not None and _task(cell) in tasks:
                 table[student][_task(cell)] += score
     left_out = [f"{task}: waits for a person" for task in sorted(waiting)]
     left_out += [f"{student}: not graded" for student in sorted(ungraded)]

@@ -7,10 +7,12 @@ that it speaks of are written in one transaction, and a backup brings both back.
 
 import hashlib
 import json
+from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from nbformat import NotebookNode
 from nbgrader.api import (
     Assignment,
     Comment,
@@ -23,6 +25,7 @@ from nbgrader.api import (
 )
 from nbgrader.utils import is_solution, parse_utc
 from sqlalchemy import Column, Float, MetaData, String, Table, Text, delete, insert, select
+from sqlalchemy.orm import Session
 
 from course.gradebook.late_policy import LatePolicy
 from course.settings import CourseError
@@ -146,7 +149,7 @@ def forget(gradebook: Gradebook, assignment: str, student: str) -> None:
     gradebook.db.commit()
 
 
-def charge_lateness(db, notebook: SubmittedNotebook, policy: LatePolicy) -> None:
+def charge_lateness(db: Session, notebook: SubmittedNotebook, policy: LatePolicy) -> None:
     """Set the late penalty from the score as it is now, as nbgrader's AssignLatePenalties does."""
     db.flush()
     db.refresh(notebook, ["score"])
@@ -179,7 +182,7 @@ def read_timestamp(folder: Path) -> tuple[datetime | None, str]:
         return None, "timestamp.txt holds no time: counted as in time, please check"
 
 
-def _submitted_notebook(db, assignment: str, student: str) -> SubmittedNotebook:
+def _submitted_notebook(db: Session, assignment: str, student: str) -> SubmittedNotebook:
     """The submission's notebook with a row for every graded cell; made, not committed, if new."""
     query = (
         select(SubmittedAssignment)
@@ -193,7 +196,7 @@ def _submitted_notebook(db, assignment: str, student: str) -> SubmittedNotebook:
     return notebook
 
 
-def _new_submission(db, assignment: str, student: str) -> SubmittedAssignment:
+def _new_submission(db: Session, assignment: str, student: str) -> SubmittedAssignment:
     """What nbgrader's `Gradebook.add_submission` makes, without its commit."""
     owner = db.get(Student, student)
     if owner is None:
@@ -213,7 +216,7 @@ def _new_submission(db, assignment: str, student: str) -> SubmittedAssignment:
     return submission
 
 
-def _comment_on_untouched(notebook: SubmittedNotebook, graded_copy) -> None:
+def _comment_on_untouched(notebook: SubmittedNotebook, graded_copy: NotebookNode) -> None:
     """nbgrader's "No response." for an answer that is still the exercise's line."""
     source: Notebook = notebook.notebook
     stubs = {cell.name: cell.source.strip() for cell in source.source_cells}
@@ -238,7 +241,7 @@ def _looks(result: "Result") -> dict[str, str]:
     return looks
 
 
-def _answers(db, assignment: str, student: str) -> dict[str, str]:
+def _answers(db: Session, assignment: str, student: str) -> dict[str, str]:
     """What `_looks` gave when the submission was graded last."""
     query = select(GRADED.c.answers).where(
         GRADED.c.assignment == assignment, GRADED.c.student == student
@@ -246,7 +249,9 @@ def _answers(db, assignment: str, student: str) -> dict[str, str]:
     return json.loads(db.execute(query).scalar_one_or_none() or "{}")
 
 
-def _replace(db, assignment: str, student: str, notes=(), **values) -> None:
+def _replace(
+    db: Session, assignment: str, student: str, notes: Sequence[str] = (), **values: Any
+) -> None:
     db.execute(delete(GRADED).where(GRADED.c.assignment == assignment, GRADED.c.student == student))
     row = {"assignment": assignment, "student": student, "notes": json.dumps(list(notes))}
     db.execute(insert(GRADED).values(**row, **values))

@@ -39,10 +39,12 @@ class Plan(NamedTuple):
 
 
 def is_solution(cell: NotebookNode) -> bool:
+    """Whether the cell is code that a student writes."""
     return cell.cell_type == "code" and cell.metadata.get("nbgrader", {}).get("solution", False)
 
 
 def is_test(cell: NotebookNode) -> bool:
+    """Whether the cell is code that gives points, and is not the student's."""
     graded = cell.metadata.get("nbgrader", {}).get("grade", False)
     return cell.cell_type == "code" and graded and not is_solution(cell)
 

@@ -38,11 +38,13 @@ def unwatched() -> Iterator[Watch | None]:
 
 
 def limits_of(watch: Watch) -> dict:
+    """What a watch still allows, as JSON can carry it."""
     lines = None if watch.lines_left == float("inf") else watch.lines_left
     return {"most_lines": lines, "ready_made": list(watch.ready_made)}
 
 
 def pickled_error(error: BaseException) -> bytes:
+    """An error of the tests, to be raised again in the sandbox."""
     if type(error).__module__ == "builtins":
         return pickle.dumps(error)
     # Of a class that the sandbox may not know.
@@ -61,8 +63,9 @@ def student_error(raised: Any, own: BaseException | None = None) -> BaseExceptio
         return NeverEnds()
     names = [str(name) for name in raised["names"]]
     if own is not None and names[0] == type(own).__name__:
-        own.students = True
-        return own
+        told: Any = own
+        told.students = True
+        return told
     known = next((found for name in names if (found := _exception(name))), RuntimeError)
     shown = re.sub(r"\W", "_", names[0])[:60]
     kind = known if shown == known.__name__ else type(shown, (known,), {})

@@ -87,7 +87,7 @@ class Exam:
             self._revive()
             signal.setitimer(signal.ITIMER_REAL, limit)
             self.student.changed = ""
-            output = self.room.run(grade_id(cell))
+            output = self.room.run(cell.metadata.nbgrader["grade_id"])
             if self.student.changed and (output is None or output.output_type != "error"):
                 output = failure("AssertionError", f"{self.student.changed} changed its input")
         except Stopped as stopped:
@@ -108,5 +108,5 @@ class Exam:
             self.student.run(source)
 
 
-def _too_long(number: int, frame: FrameType | None) -> None:
+def _too_long(_number: int, _frame: FrameType | None) -> None:
     raise TooLong

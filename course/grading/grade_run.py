@@ -87,7 +87,12 @@ def run(
     return int(failures > 0)
 
 
-def _setting(course, options, grader_class, say) -> Setting:
+def _setting(
+    course: Course,
+    options: Options,
+    grader_class: "type[Grader] | None",
+    say: Callable[[str], None],
+) -> Setting:
     """Which Grader, and whether in the sandbox."""
     from course.grading.sandbox import why_no_sandbox
 
@@ -104,7 +109,9 @@ def _setting(course, options, grader_class, say) -> Setting:
             "trust every student."
         )
     if grader_class is None:
-        from course.grading.grader import Grader as grader_class
+        from course.grading import grader
+
+        grader_class = grader.Grader
     return Setting(grader_class, course.limits(), options.sandboxed)
 
 
@@ -119,7 +126,9 @@ def _known(book: "Gradebook", assignment: str) -> list[records.Graded]:
     return list(records.graded(book, assignment).values())
 
 
-def _grade(course, book, todo: Sequence[Task], setting: Setting, options: Options) -> None:
+def _grade(
+    course: Course, book: "Gradebook", todo: Sequence[Task], setting: Setting, options: Options
+) -> None:
     """Grade and write down one submission after the other, in the order in which they are done."""
     if not todo:
         return
@@ -138,7 +147,9 @@ def _grade(course, book, todo: Sequence[Task], setting: Setting, options: Option
                 bar.set_postfix_str(f"{60 * bar.n / max(seconds, 1e-9):.1f} a minute")
 
 
-def _write_down(course, book, task: Task, result: "Result", policy: LatePolicy) -> str:
+def _write_down(
+    course: Course, book: "Gradebook", task: Task, result: "Result", policy: LatePolicy
+) -> str:
     """The graded copy, then the scores; returns why that cannot be, or ""."""
     handed_in, complaint = records.read_timestamp(task.submission.parent)
     notes = (*result.notes, complaint) if complaint else result.notes
@@ -180,7 +191,7 @@ def with_scores(result: "Result") -> nbformat.NotebookNode:
     return notebook
 
 
-def _write_failure(course, book, task: Task, reason: str) -> None:
+def _write_failure(course: Course, book: "Gradebook", task: Task, reason: str) -> None:
     """No score, and no graded copy that feedback could be made of."""
     records.mark_failed(book, task.assignment, task.student, reason)
     course.graded_copy(task.assignment, task.student).unlink(missing_ok=True)

@@ -9,16 +9,16 @@ import logging
 import os
 import threading
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from course.grading.fingerprints import Task
 from course.settings import CourseError
 
 if TYPE_CHECKING:
-    from distributed import Client
+    from distributed import Client, Future, Worker, WorkerPlugin
 
     from course.gradebook.results import Result
     from course.grading.grader import Grader
@@ -39,7 +39,7 @@ class Setting(NamedTuple):
 class Graders:
     """The Graders of one worker process."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         self._open: dict[tuple, tuple[Grader, ExitStack]] = {}
 
     def grade(self, task: Task, setting: Setting) -> "Result":
@@ -73,17 +73,17 @@ class Graders:
         return stack.enter_context(grader), stack
 
 
-def _keeper():
+def _keeper() -> "WorkerPlugin":
     """The Dask plugin that holds a worker's Graders and closes them when the worker ends."""
     from distributed import WorkerPlugin
 
     class Keeper(WorkerPlugin):
         name = "bertlab-graders"
 
-        def setup(self, worker):
+        def setup(self, worker: "Worker") -> None:  # noqa: ARG002 - Dask gives it by name
             self.graders = Graders()
 
-        def teardown(self, worker):
+        def teardown(self, worker: "Worker") -> None:  # noqa: ARG002
             self.graders.close()
 
     return Keeper()
@@ -93,7 +93,8 @@ def _grade(task: Task, setting: Setting) -> "Result":
     """What a worker runs."""
     from distributed import get_worker
 
-    return get_worker().plugins["bertlab-graders"].graders.grade(task, setting)
+    keeper: Any = get_worker().plugins["bertlab-graders"]
+    return keeper.graders.grade(task, setting)
 
 
 @contextmanager
@@ -155,15 +156,21 @@ def grade_all(
             suspects.append(task)
         else:
             yield _outcome(task, future)
-    for task, future in _completed(client, suspects, setting, width=lambda client: 1):
+    for task, future in _completed(client, suspects, setting, width=lambda _client: 1):
         yield _outcome(task, future)
 
 
-def _completed(client: "Client", tasks: Iterable[Task], setting: Setting, width) -> Iterator:
+def _completed(
+    client: "Client",
+    tasks: Iterable[Task],
+    setting: Setting,
+    width: "Callable[[Client], int]",
+) -> "Iterator[tuple[Task, Future]]":
     """Submit the tasks, `width(client)` at a time; gives each with its future when it is done."""
     from distributed import wait
 
-    waiting, running, alone_since = iter(tasks), {}, None
+    waiting, alone_since = iter(tasks), None
+    running: dict[Future, Task] = {}
     while True:
         free = max(width(client), 1) - len(running)
         for _, task in zip(range(free), waiting, strict=False):
@@ -185,7 +192,7 @@ def _completed(client: "Client", tasks: Iterable[Task], setting: Setting, width)
             yield running.pop(future), future
 
 
-def _outcome(task: Task, future) -> "tuple[Task, Result | None, str]":
+def _outcome(task: Task, future: "Future") -> "tuple[Task, Result | None, str]":
     from distributed import KilledWorker
 
     if future.status == "finished":

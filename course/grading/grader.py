@@ -7,6 +7,7 @@ import time
 from multiprocessing import Pipe
 from pathlib import Path
 from tempfile import NamedTemporaryFile
+from typing import Any
 
 import nbformat
 from nbformat import NotebookNode
@@ -115,12 +116,12 @@ class Grader:
             kind, text = problem
             raise (NoSandbox if kind == "NoSandbox" else GradingFailed)(text)
 
-    def _ask(self, order: tuple[Path, str]) -> object:
+    def _ask(self, order: tuple[Path, str]) -> Any:
         self.orders.send(order)
         limits: Limits = self.setup[1]
         return self._receive(limits.submission_seconds + STOP_SECONDS)
 
-    def _receive(self, seconds: float) -> object:
+    def _receive(self, seconds: float) -> Any:
         if not self.orders.poll(seconds):
             self.process.kill()
             raise EOFError(f"no answer within {seconds:.0f} s")

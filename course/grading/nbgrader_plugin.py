@@ -10,8 +10,10 @@ from contextlib import ExitStack
 from fnmatch import fnmatch
 from glob import glob
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from nbconvert.exporters import NotebookExporter
+from nbformat import NotebookNode
 from nbgrader.exchange.default import ExchangeCollect, ExchangeReleaseFeedback
 from nbgrader.preprocessors import ClearHiddenTests, SaveAutoGrades
 from nbgrader.utils import is_grade, is_solution
@@ -19,6 +21,11 @@ from nbgrader.utils import is_grade, is_solution
 from course.gradebook import records
 from course.grading.grade_run import SECRET, with_scores
 from course.settings import Course
+
+if TYPE_CHECKING:
+    from nbgrader.api import Gradebook
+
+    from course.grading.grader import Grader
 
 
 class SandboxedExporter(NotebookExporter):
@@ -28,13 +35,15 @@ class SandboxedExporter(NotebookExporter):
     costs points and not the batch. If grading itself fails the gradebook says so; nbgrader goes on.
     """
 
-    def __init__(self, **arguments):
+    def __init__(self, **arguments: Any) -> None:
         super().__init__(**arguments)
         self._graders: dict = {}
         self._open = ExitStack()
         weakref.finalize(self, self._open.close)  # at the latest when Python ends
 
-    def from_filename(self, filename, resources=None, **arguments):
+    def from_filename(
+        self, filename: str, resources: dict | None = None, **arguments: Any
+    ) -> tuple[NotebookNode, dict[str, Any]]:
         """Grade a hand-in; a graded copy is read as usual."""
         path = Path(filename)
         course = Course(Path(self.config.CourseDirectory.root))
@@ -42,6 +51,7 @@ class SandboxedExporter(NotebookExporter):
             return super().from_filename(filename, resources=resources, **arguments)
         student, assignment = path.parents[1].name, path.parent.name
         grader = self._grader(course, assignment)
+        assert resources is not None  # nbgrader always gives some
         book = gradebook_of(resources)
         with book:
             # The scores are nbgrader's to write now: what our own run knew does not hold any more.
@@ -57,7 +67,7 @@ class SandboxedExporter(NotebookExporter):
             self.log.warning("%s: %s", student, note)
         return self.from_notebook_node(with_scores(result), resources=resources, **arguments)
 
-    def _grader(self, course: Course, assignment: str):
+    def _grader(self, course: Course, assignment: str) -> "Grader":
         """One Grader an assignment, used again. Raises RuntimeError where no sandbox runs."""
         from course.grading.assignments import load_assignment
         from course.grading.grader import Grader
@@ -75,7 +85,7 @@ class SandboxedExporter(NotebookExporter):
         return self._graders[assignment]
 
 
-def gradebook_of(resources: dict):
+def gradebook_of(resources: dict) -> "Gradebook":
     """The gradebook that nbgrader is working with."""
     from nbgrader.api import Gradebook
 
@@ -85,12 +95,12 @@ def gradebook_of(resources: dict):
 class SaveSandboxedGrades(SaveAutoGrades):
     """nbgrader's second pass: the scores are the Grader's, not read off the outputs."""
 
-    def preprocess(self, nb, resources):
+    def preprocess(self, nb: NotebookNode, resources: dict) -> tuple[NotebookNode, dict]:
         """Remember the scores, then go through the cells as nbgrader does."""
         self.scores = nb.metadata["bertlab"]["scores"]
         return super().preprocess(nb, resources)
 
-    def _add_score(self, cell, resources):
+    def _add_score(self, cell: NotebookNode, _resources: dict) -> None:
         name = cell.metadata["nbgrader"]["grade_id"]
         where = (name, self.notebook_id, self.assignment_id, self.student_id)
         grade = self.gradebook.find_grade(*where)
@@ -103,7 +113,9 @@ class SaveSandboxedGrades(SaveAutoGrades):
 class HideTests(ClearHiddenTests):
     """Feedback without hidden tests: neither their source nor the lines of it in a traceback."""
 
-    def preprocess_cell(self, cell, resources, cell_index):
+    def preprocess_cell(
+        self, cell: NotebookNode, resources: dict, _cell_index: int
+    ) -> tuple[NotebookNode, dict]:
         """Only locked test cells hold hidden tests; a student may write the marks anywhere."""
         if not is_grade(cell) or is_solution(cell) or not self._remove_hidden_test_region(cell):
             return cell, resources
@@ -120,7 +132,9 @@ class ReleaseToEach(ExchangeReleaseFeedback):
     that one would get nothing.
     """
 
-    def copy_files(self):
+    src_path: str
+
+    def copy_files(self) -> None:
         """One folder after the other. Feedback is found by the hand-in's secret."""
         for folder in sorted(glob(self.src_path)):
             if is_for_exchange(Path(folder)):
@@ -142,7 +156,12 @@ class CollectWithoutLinks(ExchangeCollect):
     student's own work, and hand out further files of theirs as feedback.
     """
 
-    def do_copy(self, src, dest, log=None):
+    def do_copy(
+        self,
+        src: str,
+        dest: str,
+        log: Any = None,  # noqa: ARG002 - as nbgrader has it
+    ) -> None:
         """Copy the plain files of a hand-in's folder, which students can change meanwhile."""
         try:
             folder = os.open(src, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)

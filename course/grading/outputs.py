@@ -49,7 +49,7 @@ def stream(text: str, name: str = "stdout") -> NotebookNode:
     return v4.new_output("stream", name=name, text=plain(text, len(text)))
 
 
-def shown(data: dict) -> NotebookNode:
+def shown(data: Any) -> NotebookNode:
     """What a cell displays, by kinds of media."""
     return v4.new_output("display_data", data=safe_data(data))
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import torch
+from torch import Tensor
 
 from course.feedback.watch import Watch
 from course.grading.errors import Stopped, limits_of, pickled_error, student_error, unwatched
@@ -56,6 +57,7 @@ class Student:
 
     @property
     def alive(self) -> bool:
+        """Whether the sandbox still answers."""
         return self.channel is not None
 
     def run(self, source: str) -> Reply:
@@ -68,6 +70,7 @@ class Student:
             raise self._stopped(f"its answer cannot be read: {error}") from None
 
     def function(self, name: str) -> "StudentFunction":
+        """The student's function of that name, whether there is one or not."""
         return StudentFunction(self, name, name)
 
     def call(self, name: str | int, positional: tuple, named: dict, watch: Watch | None) -> Any:
@@ -87,8 +90,8 @@ class Student:
         reply, blocks = self._ask(order, [*sender.blocks, bytes_of(torch.get_rng_state())], sender)
         decoder = self._decoder(blocks, sender)
         try:
-            for name in reply["rolled"]:  # they move on, but not to where a student says
-                SHARED_DICE[name]()
+            for dice in reply["rolled"]:  # they move on, but not to where a student says
+                SHARED_DICE[dice]()
             self._apply(name, reply.get("changes", []), sender, decoder)
             if "raised" in reply:
                 raise student_error(reply["raised"], sender.raised)
@@ -98,9 +101,7 @@ class Student:
                 raise self._stopped(f"its answer cannot be read: {error}") from None
             raise
 
-    def _apply(
-        self, name: str | int, changes: list[dict], sender: Sender, decoder: Decoder
-    ) -> None:
+    def _apply(self, name: str | int, changes: list, sender: Sender, decoder: Decoder) -> None:
         items = sender.arguments
         dice = [c for c in changes if isinstance(items[int(c["number"])], torch.Generator)]
         apply_changes(changes if name in self.changing else dice, sender, decoder)
@@ -213,6 +214,7 @@ class StudentFunction:
         self.__module__ = "__main__"
 
     def __call__(self, *positional: Any, **named: Any) -> Any:
+        """What the student's function returns; raises what it raises, or Stopped."""
         with unwatched() as watch:
             return self.student.call(self.reference, positional, named, watch)
 
@@ -236,13 +238,15 @@ class _Remote(torch.autograd.Function):
     """A result whose gradient the sandbox computes."""
 
     @staticmethod
-    def forward(context, student, result, numbers, tensor, *leaves):
+    def forward(
+        context: Any, student: Student, result: int, numbers: list, tensor: Tensor, *_: Tensor
+    ) -> Tensor:
         context.student, context.result, context.numbers = student, result, numbers
         return tensor.clone()
 
     @staticmethod
     @torch.autograd.function.once_differentiable
-    def backward(context, above):
+    def backward(context: Any, above: Tensor) -> tuple[Tensor | None, ...]:
         with unwatched():
             found = context.student.backward([context.result], context.numbers, [above])
         return None, None, None, None, *found

@@ -15,7 +15,9 @@ class Reply(NamedTuple):
 def checked(reply: dict) -> Reply:
     """A cell's reply, if it has the right types; otherwise one of many errors."""
     said = {str(name): str(text) for name, text in reply["said"].items()}
-    outputs = [{"output_type": "stream", "name": name, "text": said[name]} for name in said]
+    outputs: list[dict] = [
+        {"output_type": "stream", "name": name, "text": said[name]} for name in said
+    ]
     outputs += [{"output_type": "display_data", "data": dict(data)} for data in reply["outputs"]]
     if reply["error"] is None:
         return Reply(outputs, bool(reply["cut"]))

@@ -29,10 +29,11 @@ class Room:
     def __init__(self, assignment: Assignment) -> None:
         self.assignment, self.plan = assignment, cells.plan(assignment.source)
         self.source = {grade_id(cell): cell.source for cell in assignment.source.cells}
-        self.scope: dict[str, Any] = {"__name__": "__main__", "display": lambda *shown: None}
+        self.scope: dict[str, Any] = {"__name__": "__main__", "display": lambda *_: None}
         torch.set_num_threads(1)
 
     def warm_cells(self) -> list[dict]:
+        """The cells that the sandbox runs once, before any student's."""
         return [{"id": id, "source": self.source[id]} for id in self.plan.warm]
 
     def prepare(self) -> None:
@@ -66,8 +67,10 @@ def _compiled(source: str, id: str) -> tuple[CodeType, CodeType | None, bool]:
     expression that calls anything does not count: it could be a student's function that answers.
     """
     tree, last, gives = ast.parse(source), None, False
-    if tree.body and isinstance(tree.body[-1], ast.Expr):
-        value = tree.body.pop().value
+    end = tree.body[-1] if tree.body else None
+    if isinstance(end, ast.Expr):
+        tree.body.pop()
+        value = end.value
         gives = not any(isinstance(node, ast.Call) for node in ast.walk(value))
         last = compile(ast.Expression(value), f"<{id}>", "eval")
     return compile(tree, f"<{id}>", "exec"), last, gives

@@ -9,6 +9,7 @@ import re
 
 import nh3
 from jinja2 import pass_context
+from jinja2.runtime import Context
 
 TAGS = {
     *("a", "abbr", "b", "blockquote", "br", "caption", "code", "col", "colgroup", "dd", "del"),
@@ -54,7 +55,7 @@ def clean_html(html: str | bytes) -> str:
     )
 
 
-def _allowed(tag: str, name: str, value: str) -> str | None:
+def _allowed(_tag: str, name: str, value: str) -> str | None:
     """nh3 asks this for each attribute that is left."""
     if name == "style":
         return None if "url(" in value.lower() else value
@@ -66,7 +67,7 @@ def _allowed(tag: str, name: str, value: str) -> str | None:
 
 
 @pass_context
-def markdown2html(context, source: str) -> str:
+def markdown2html(context: Context, source: str) -> str:
     """nbconvert's filter of that name, cleaned."""
     from nbconvert.exporters import HTMLExporter
 

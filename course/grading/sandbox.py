@@ -14,6 +14,7 @@ import subprocess
 import sys
 import sysconfig
 from pathlib import Path
+from typing import Any
 
 import bertlab
 from bertlab.data.fetching import cache_folder
@@ -60,9 +61,9 @@ def why_no_sandbox() -> str | None:
 
 def _command() -> list[str]:
     """bwrap and what it binds; the program to run comes behind it."""
-    command = [bubblewrap(), "--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts"]
-    command += ["--unshare-cgroup-try", "--die-with-parent", "--new-session", "--clearenv"]
-    command += ["--hostname", "sandbox", "--cap-add", "ALL"]
+    command: list[Any] = [bubblewrap(), "--unshare-ipc", "--unshare-pid", "--unshare-net"]
+    command += ["--unshare-uts", "--unshare-cgroup-try", "--die-with-parent", "--new-session"]
+    command += ["--clearenv", "--hostname", "sandbox", "--cap-add", "ALL"]
     if os.geteuid() != 0:
         command += ["--unshare-user", "--disable-userns"]
     for path in (*SYSTEM, *FROM_ETC):
@@ -168,6 +169,7 @@ class Sandbox:
         self.control.close()
         self.process.kill()
         self.process.wait()
+        assert self.process.stderr is not None  # a pipe
         self.process.stderr.close()
 
     def _order(self, order: dict, handles: list[int] | tuple = ()) -> dict:
@@ -179,6 +181,7 @@ class Sandbox:
             raise NoSandbox(f"the sandbox does not answer: {error}") from None
         if not answer:
             self.process.wait()
+            assert self.process.stderr is not None  # a pipe
             said = self.process.stderr.read().decode(errors="replace").strip()
             raise NoSandbox(f"the sandbox ended: {said[-500:]}")
         return json.loads(answer)

@@ -1,11 +1,11 @@
 """A call's arguments on their way into the sandbox, and the changes on their way back."""
 
 import collections
-import copyreg
 import io
 import pickle
 import weakref
 from collections.abc import Iterator
+from copyreg import __newobj__  # type: ignore[attr-defined]  # it is there, though unsaid
 from functools import partial
 from types import BuiltinFunctionType, CodeType, FunctionType, MethodType, ModuleType
 from typing import Any
@@ -14,7 +14,7 @@ import numpy as np
 import torch
 
 from course.grading.inside.frames import BadMessage
-from course.grading.inside.values import ANY_FAULT, DTYPES, Decoder, bytes_of
+from course.grading.inside.values import ANY_FAULT, DTYPES, Decoder, bytes_of, n_writes
 
 PLAIN = (type(None), bool, int, float, complex, str, bytes, tuple, range, type, torch.Size)
 CONTAINERS = (
@@ -38,7 +38,7 @@ class SentTensors:
         """The tensor's key, and whether the sandbox has it as it is now."""
         key = self.keys.get(id(tensor))
         if key is not None and self.sent[key][0]() is tensor:
-            known = self.sent[key][1] == tensor._version
+            known = self.sent[key][1] == n_writes(tensor)
         else:
             self.last += 1
             key, known = self.last, False
@@ -57,9 +57,10 @@ class SentTensors:
             self.forgotten.append(key)
 
         self.keys[number] = key
-        self.sent[key] = weakref.ref(tensor, gone), tensor._version
+        self.sent[key] = weakref.ref(tensor, gone), n_writes(tensor)
 
     def take_forgotten(self) -> list[int]:
+        """The keys of tensors that are gone since it was asked last."""
         forgotten, self.forgotten = self.forgotten, []
         return forgotten
 
@@ -101,6 +102,7 @@ class Sender(pickle.Pickler):
         }
 
     def persistent_id(self, value: Any) -> tuple[str, Any] | None:
+        """What stands for a value that is not pickled; None for one that is."""
         kind = type(value)
         if kind in PLAIN:
             return None
@@ -124,7 +126,7 @@ class Sender(pickle.Pickler):
     def reducer_override(self, value: Any) -> Any:
         """An optimizer pickles itself without what a subclass keeps."""
         if isinstance(value, torch.optim.Optimizer):
-            return copyreg.__newobj__, (type(value),), dict(vars(value))
+            return __newobj__, (type(value),), dict(vars(value))
         return NotImplemented
 
     def _track(self, value: Any, kind: type) -> None:

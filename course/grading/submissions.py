@@ -106,8 +106,8 @@ def _mended(
     found: list[NotebookNode], assignment: Assignment, notes: list[str]
 ) -> list[NotebookNode]:
     """All cells of the assignment and the student's own, in the student's order."""
-    sources = {grade_id(cell): cell for cell in assignment.source.cells}
-    releases = {grade_id(cell): cell for cell in assignment.release.cells}
+    sources: dict[Any, NotebookNode] = {grade_id(cell): cell for cell in assignment.source.cells}
+    releases: dict[Any, NotebookNode] = {grade_id(cell): cell for cell in assignment.release.cells}
     chosen = _chosen(found, sources, notes)
     if found and not any(is_solution(sources[id]) for id in chosen.values()):
         notes.append(f"no cell of {assignment.name} is in this notebook: another assignment?")

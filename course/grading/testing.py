@@ -70,7 +70,7 @@ def _in_a_fork(room: Room, sandbox: Sandbox, limits: Limits, path: Path, seed: s
             ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
             os.environ[VARIANT] = seed
             _limit_memory()
-            answer = Exam(room, sandbox, limits).grade(path)
+            answer: Any = Exam(room, sandbox, limits).grade(path)
         except BaseException as error:
             answer = f"{type(error).__name__}: {error}"
         with os.fdopen(writing, "wb") as pipe:

@@ -15,7 +15,9 @@ NOBODY = ""
 class CollectOwned(CollectWithoutLinks):
     """The course's collect, which passes over what is not its alleged author's."""
 
-    def _path_to_record(self, path):
+    src_records: list[dict]
+
+    def _path_to_record(self, path: str) -> dict:
         record = super()._path_to_record(path)
         owner = _owner(path)
         if record["username"] != owner:
@@ -25,7 +27,7 @@ class CollectOwned(CollectWithoutLinks):
             record["username"] = NOBODY
         return record
 
-    def init_src(self):
+    def init_src(self) -> None:
         """Find the newest submission of each student, among those that are their own."""
         super().init_src()
         self.src_records = [record for record in self.src_records if record["username"] != NOBODY]

@@ -24,7 +24,7 @@ class Server:
     idle_minutes: int = 60
     open_servers: int = 100
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         if self.spawner not in ("systemd", "local"):
             raise SettingsError(f'server.spawner: "systemd" or "local"; got {self.spawner!r}')
 
@@ -37,7 +37,7 @@ class Limits:
     cpus: float = 2
     processes: int = 400  # threads count, too
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         for name in ("memory_gb", "cpus", "processes"):
             if getattr(self, name) <= 0:
                 raise SettingsError(f"limits.{name}: more than 0; got {getattr(self, name)}")
@@ -52,7 +52,7 @@ class Folders:
     shared: Path = Path("/opt/bertlab/shared")
     state: Path = Path("/var/lib/bertlab-hub")
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         for entry in fields(self):
             path = Path(getattr(self, entry.name))
             if not path.is_absolute():
@@ -71,7 +71,7 @@ class Settings:
     limits: Limits = field(default_factory=Limits)
     folders: Folders = field(default_factory=Folders)
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         for name in self.people:
             if not NAME.fullmatch(name) or name in (COURSE, "root"):
                 raise SettingsError(

@@ -11,7 +11,7 @@ import os
 import sys
 from pathlib import Path
 
-from tornado.web import RedirectHandler
+from tornado.web import RedirectHandler, RequestHandler
 
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
@@ -123,7 +123,7 @@ config.JupyterHub.load_roles = [
 ]
 
 
-def first_page(handler) -> str:
+def first_page(handler: RequestHandler) -> str:
     """An instructor comes to the formgrader; "" sends everybody else to their own JupyterLab."""
     user = handler.current_user
     instructor = user and user.name in settings.instructors

@@ -145,7 +145,7 @@ def grade(stage: Course, name: str, workers: int, sandboxed: bool = True) -> Gra
     if not released["success"]:
         raise CourseError(f"{name} cannot be released: {said(released)}")
     options = grade_run.Options(workers=workers, sandboxed=sandboxed, backup=False)
-    grade_run.run(stage, [name], options, say=lambda line: None)
+    grade_run.run(stage, [name], options, say=lambda _line: None)
     return _graded(stage, name)
 
 

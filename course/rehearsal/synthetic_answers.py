@@ -58,9 +58,11 @@ class Task(NamedTuple):
     answers: tuple[Answer, ...]
 
     def of(self, kind: str) -> list[Answer]:
+        """The answers of a kind."""
         return [answer for answer in self.answers if answer.kind == kind]
 
     def only(self, kind: str) -> Answer:
+        """The one answer of a kind."""
         (answer,) = self.of(kind)
         return answer
 
@@ -135,8 +137,8 @@ def measured(
     answers = [answer for task in tasks for answer in task.answers]
     # Each process runs our own answers once, without an alarm clock: that imports everything.
     ours = tasks[0].only(OURS)
-    start = {"initializer": _failing, "initargs": (path, ours, "", None)}
-    with ProcessPoolExecutor(workers, get_context("spawn"), **start) as pool:
+    start = (path, ours, "", None)
+    with ProcessPoolExecutor(workers, get_context("spawn"), _failing, start) as pool:
         tried = pool.map(_tried, [path] * len(answers), answers)
         found = list(tqdm(tried, total=len(answers), desc="Trying answers", unit="answer"))
     kept: dict[str, list[Answer]] = {task.name: [] for task in tasks}
@@ -214,7 +216,7 @@ def _alarm(seconds: float | None) -> Iterator[None]:
         yield
         return
 
-    def ring(number, frame):
+    def ring(_number: int, _frame: object) -> None:
         raise TooSlow
 
     before = signal.signal(signal.SIGPROF, ring)

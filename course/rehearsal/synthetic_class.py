@@ -113,7 +113,8 @@ def _called(name: str, tasks: Sequence[Task], *answers: Answer) -> set[str]:
     calls = {task.name: set(task.only(OURS).calls) for task in tasks}
     for answer in answers:
         calls[answer.task] |= answer.calls
-    found, open_ = set(), [name]
+    found: set[str] = set()
+    open_ = [name]
     while open_:
         new = calls[open_.pop()] - found
         found |= new

@@ -12,7 +12,7 @@ import ast
 import io
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from itertools import combinations, product
 from pathlib import Path
 from statistics import median
@@ -104,7 +104,7 @@ def main(arguments: list[str]) -> int:
         f"{name}: {len(here)} submissions, {len(pairs):,} pairs; in half of the pairs no more than "
         f"{usual:.0%} of one is in the other."
     )
-    print("\n  ".join([head, *map(str, found + taken)]), CAUTION, sep="\n")
+    print("\n  ".join([head, *map(str, [*found, *taken])]), CAUTION, sep="\n")
     report = options.to or root / "similarity" / f"{name}.html"
     report.parent.mkdir(parents=True, exist_ok=True)
     text = PAGE.render(head=head, caution=CAUTION, notes=notes, pairs=found, taken=taken)
@@ -112,7 +112,7 @@ def main(arguments: list[str]) -> int:
     return 0
 
 
-def fingerprint(code: str, length: int, given: set[int] = frozenset()) -> CodeFingerprint:
+def fingerprint(code: str, length: int, given: Set[int] = frozenset()) -> CodeFingerprint:
     """What copydetect keeps of a text of Python: each piece of `length` characters of bare code.
 
     given: pieces to leave out. copydetect can do that, too, but takes away pieces that occur
@@ -142,7 +142,7 @@ def alike(here: list[Work], before: list[Work], given: list[str], threshold: flo
         shares = shares if overlap >= SHORT else (0, 0)
         shown = max(shares) >= threshold
         code = tuple(map(marked, both, slices)) if shown else ()
-        found.append(Pair(who, tuple(map(float, shares)), code))
+        found.append(Pair(who, (float(shares[0]), float(shares[1])), code))
     return sorted(found, key=lambda pair: (-max(pair.shares), pair.who))
 
 
@@ -186,7 +186,7 @@ def course_functions(root: Path) -> dict[str, CodeFingerprint]:
     ]
     for path in sorted(root.glob("lectures/*.ipynb")):
         texts += [(f"lectures/{path.stem}", cell) for cell in code_cells(path)]
-    found = {}
+    found: dict[str, CodeFingerprint] = {}
     for place, text in texts:
         for name, code in functions_of(text):
             found.setdefault(f"{place}.{name}", fingerprint(code, FUNCTIONS))

@@ -80,7 +80,8 @@ def beam_flipbook(
     """
     if not beam.steps:
         raise ValueError("beam_flipbook: beam must have at least one step; got none")
-    pages, labels, done = [], [], []
+    pages, labels = [], []
+    done: list[Hypothesis] = []
     for number, kept in enumerate(beam.steps, 1):
         shown = sorted([*done, *kept], key=lambda hypothesis: -hypothesis.log_probability)
         pages.append(_beam_table(shown, decode))

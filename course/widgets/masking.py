@@ -47,7 +47,8 @@ def masking_rolls(
     special = torch.isin(text, torch.tensor([tokenizer.vocab[t] for t in tokenizer.special_tokens]))
     pages, first = [], ""
     for way, drawn in rolls.items():
-        row, so_far = [], Counter()
+        row = []
+        so_far: Counter[str] = Counter()
         for number, roll in enumerate(drawn):
             fates = _fates(text, roll, tokenizer.vocab[MASK], f"{way!r}, roll {number}")
             here = Counter(fates)

@@ -89,7 +89,7 @@ def score_pairs(words: Mapping[Symbols, int], criterion: str) -> dict[Pair, Scor
         if a == b and criterion != "likelihood":
             n_ab = sum(n * (len(word) - len(join_pair(word, pair))) for word, n in words.items())
         if criterion == "frequency":
-            value = count
+            value: float = count
         else:
             made = pieces[glue(a, b)]
             value = SCORED[criterion].score(

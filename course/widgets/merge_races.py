@@ -86,10 +86,11 @@ def _label(step: int, states: Sequence[State]) -> str:
 
 def _told(step: int, state: State) -> str:
     """The merge that led to this state, and why."""
-    if state.step < step or state.before is None:
+    before = state.before
+    if state.step < step or before is None or before.next_pair is None:
         return f"{state.criterion} has stopped"
-    a, b = pair = state.before.next_pair
-    score = state.before.scores[pair]
+    a, b = before.next_pair
+    score = before.scores[before.next_pair]
     why = {
         "frequency": times(int(score.value)),
         "likelihood": f"{score.n_ab:,} of {score.n_a:,} × {score.n_b:,}",
@@ -104,7 +105,7 @@ def _page(step: int, states: Sequence[State]) -> str:
 
 def _column(step: int, state: State) -> str:
     before = state.before if state.step == step else None
-    newest = glue(*before.next_pair) if before else None
+    newest = glue(*before.next_pair) if before and before.next_pair else None
     change = f" ({_signed(state.log_likelihood - before.log_likelihood)})" if before else ""
     return f"""<div class="rival"><h2><b>{state.criterion}</b> {RULES[state.criterion]}</h2>
 <p class="totals"><span>{state.tokens}</span> <span>log-likelihood {_nats(state)}{change}</span></p>

@@ -96,7 +96,7 @@ def parameter_calculator(
     config = BertConfig.base() if config is None else config
     sizes = _sizes(config)
     numbers = count(sizes)
-    summary = _summary(sizes, numbers)
+    summary = _summary(numbers)
     facts = {
         "parts": [part._asdict() | {"in_layers": part.in_layers} for part in PARTS],
         "presets": {name: _sizes(getattr(BertConfig, name)()) for name in PRESETS},
@@ -127,9 +127,13 @@ def count(sizes: dict[str, int]) -> dict[str, int]:
     """
     return {
         part.component: (sizes["n_layers"] if part.in_layers else 1)
-        * sum(math.prod(sizes.get(factor, factor) for factor in shape) for shape in part.shapes)
+        * sum(math.prod(_size(factor, sizes) for factor in shape) for shape in part.shapes)
         for part in PARTS
     }
+
+
+def _size(factor: str | int, sizes: dict[str, int]) -> int:
+    return sizes[factor] if isinstance(factor, str) else factor
 
 
 def _sizes(config: BertConfig) -> dict[str, int]:
@@ -142,7 +146,7 @@ def _totals(numbers: dict[str, int]) -> tuple[int, int]:
     return encoder, sum(numbers.values())
 
 
-def _summary(sizes: dict[str, int], numbers: dict[str, int]) -> str:
+def _summary(numbers: dict[str, int]) -> str:
     encoder, everything = _totals(numbers)
     return (
         f"{encoder:,} parameters in the encoder, {everything:,} with both heads; "
@@ -195,7 +199,7 @@ def _table(sizes: dict[str, int], numbers: dict[str, int]) -> str:
 def _formula(part: Part, sizes: dict[str, int]) -> str:
     """The shapes with their numbers, such as 12 × (768 × 768 + 768); the script says the same."""
     products = [
-        " × ".join(f"{sizes.get(factor, factor):,}" for factor in shape) for shape in part.shapes
+        " × ".join(f"{_size(factor, sizes):,}" for factor in shape) for shape in part.shapes
     ]
     added = " + ".join(products)
     if not part.in_layers:

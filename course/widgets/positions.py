@@ -3,6 +3,7 @@
 import base64
 import io
 from collections.abc import Iterable
+from typing import Any
 
 from torch import Tensor
 
@@ -173,7 +174,8 @@ def _table_as_background(table: Tensor) -> str:
     from matplotlib.image import imsave
 
     buffer = io.BytesIO()
-    imsave(buffer, table.numpy(), cmap="viridis", vmin=-1, vmax=1, metadata={"Software": None})
+    about: Any = {"Software": None}
+    imsave(buffer, table.numpy(), cmap="viridis", vmin=-1, vmax=1, metadata=about)
     data = base64.b64encode(buffer.getvalue()).decode()
     # In percent of the drawing; a background's position is a share of the room it leaves free.
     return (

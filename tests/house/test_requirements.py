@@ -65,6 +65,7 @@ NEVER_IMPORTED = {
     "sphinx-book-theme": "an extension of Sphinx",
     "sphinx-mathjax-offline": "an extension of Sphinx",
     "ruff": "a program",
+    "mypy": "a program",
     "mwparserfromhell": "a reference of the tests, where it is",
 }
 

@@ -218,7 +218,7 @@ def test_every_function_of_a_solution_is_pinned_or_compared(path):
 def tracked_text_files():
     suffixes = {".py", ".md", ".toml", ".yml", ".txt", ".ipynb", ".js", ".css", ".html", ""}
     skipped = {".git", ".venv", ".hypothesis", ".pytest_cache", ".ruff_cache", "__pycache__"}
-    skipped.add("book")  # made, never stored
+    skipped |= {".mypy_cache", "book"}  # made, never stored
     for folder, below, names in os.walk(ROOT):
         below[:] = set(below) - skipped  # an environment holds many thousand files
         for path in (Path(folder, name) for name in names):

@@ -237,7 +237,7 @@ def train(function: Callable) -> Passed:
         )
         symbols = [*ALPHABET, "st", "me", "".join(third)]
         check.law(
-            sorted(vocab, key=vocab.get) == symbols,
+            sorted(vocab, key=vocab.__getitem__) == symbols,
             f"the vocabulary must be {symbols}, in the order of ids; got {vocab}",
         )
     check.done("the lecture's 14 symbols by both rules")

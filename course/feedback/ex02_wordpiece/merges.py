@@ -23,7 +23,8 @@ class _Score:
     """A score with a name to print, which notes what it was asked."""
 
     def __init__(self, name: str, of: Callable) -> None:
-        self.name, self.of, self.asked = name, of, set()
+        self.name, self.of = name, of
+        self.asked: set[tuple[int, ...]] = set()
 
     def __call__(self, n_ab: int, n_a: int, n_b: int, n: int) -> float:
         self.asked.add((n_ab, n_a, n_b, n))
@@ -37,11 +38,11 @@ class _Score:
 
 
 def _frequency() -> _Score:
-    return _Score("frequency", lambda n_ab, n_a, n_b, n: n_ab)
+    return _Score("frequency", lambda n_ab, *_: n_ab)
 
 
 def _likelihood() -> _Score:
-    return _Score("likelihood", lambda n_ab, n_a, n_b, n: n_ab / (n_a * n_b))
+    return _Score("likelihood", lambda n_ab, n_a, n_b, _: n_ab / (n_a * n_b))
 
 
 @task("ex02_wordpiece", 5)
@@ -171,7 +172,7 @@ def best_pair(function: Callable) -> Passed:
         gives=("##s", "##t"),
         because="4 is the highest count of a pair, and this score looks at n_ab alone",
     )
-    left = _Score("score", lambda n_ab, n_a, n_b, n: n_a - n_b)
+    left = _Score("score", lambda _ab, n_a, n_b, _: n_a - n_b)
     small = {("x", "##y", "##z"): 2, ("x", "##z"): 3, ("w", "##y"): 5}
     ids = {"w": 0, "x": 1, "##y": 2, "##z": 3}
     answer = check.call(small, ids, left)
@@ -206,7 +207,7 @@ def best_pair(function: Callable) -> Passed:
         because=letters,
     )
     check.done("ties, ids rather than letters")
-    rare = _Score("score", lambda n_ab, n_a, n_b, n: -n_ab)
+    rare = _Score("score", lambda n_ab, *_: -n_ab)
     below = "a score may be below 0, as a gain may: -1 is the highest here"
     check.example(
         *({("a", "##b"): 3, ("z", "##b"): 1}, late, rare), gives=("z", "##b"), because=below
@@ -268,7 +269,7 @@ def train(function: Callable) -> Passed:
         elif merges == other:
             why = "these are the merges of another score: hand `score` on to best_pair"
         check.law(merges == wanted, f"with {score} the merges are {wanted}\ngot {merges}\n→ {why}")
-        pieces = sorted(vocab, key=vocab.get)
+        pieces = sorted(vocab, key=vocab.__getitem__)
         check.law(
             pieces == [*SYMBOLS, *new],
             f"the new pieces must be {new}, in the order of ids; got {pieces[12:]}\n"

@@ -141,7 +141,7 @@ def attention_probabilities(function: Callable) -> Passed:
         (normal(65, 8, seed=8).double(), normal(65, 8, seed=9).double(), None),
     ):
         arguments = (q, k) if mask is None else (q, k, mask)
-        answer, shown = check.call(*arguments, because=front), check._shown(arguments)
+        answer, shown = check.call(*arguments, because=front), check.shown(arguments)
         one_hot = torch.eye(k.shape[-2], dtype=q.dtype).expand(*k.shape[:-1], k.shape[-2])
         expected = F.scaled_dot_product_attention(q, k, one_hot, mask)
         why = "" if mask is not None else scaling(q, k, answer)
@@ -186,7 +186,7 @@ def attention(function: Callable) -> Passed:
     )
     shares = [[0.6652, 0.2447, 0.0900], [0.1065, 0.1065, 0.7870]]
     updated, probabilities = check.pair(QUERY, KEY, VALUE)
-    shown = f"{check._shown((QUERY, KEY, VALUE))}, first answer"
+    shown = f"{check.shown((QUERY, KEY, VALUE))}, first answer"
     check.equals(
         *(updated, [[7.5527, 3.3476], [8.9349, 8.9349]], shown),
         because="each query takes home the values, each as much as its share",
@@ -204,7 +204,7 @@ def attention(function: Callable) -> Passed:
     updated, _ = check.pair(three, KEY, VALUE)
     check.equals(
         *(updated, [[7.5527, 3.3476], [8.9349, 8.9349], [7.8806, 7.8806]]),
-        f"{check._shown((three, KEY, VALUE))}, first answer",
+        f"{check.shown((three, KEY, VALUE))}, first answer",
         mistakes=[
             (
                 [[8.7718, 3.1845], [4.5667, 3.1845], [6.6615, 13.6310]],
@@ -213,7 +213,7 @@ def attention(function: Callable) -> Passed:
         ],
     )
     updated, probabilities = check.pair(QUERY, KEY, VALUE, MASK)
-    shown = f"{check._shown((QUERY, KEY, VALUE, MASK))}, first answer"
+    shown = f"{check.shown((QUERY, KEY, VALUE, MASK))}, first answer"
     check.equals(
         *(updated, [[2.6894, 10.0], [5.0, 5.0]], shown),
         because="a value whose key is hidden adds nothing",
@@ -228,8 +228,8 @@ def attention(function: Callable) -> Passed:
     mask = normal(2, 1, 1, 70, seed=12) > -1
     updated, probabilities = check.pair(q, k, v, mask, because="[batch, heads, tokens, d_head]")
     expected = F.scaled_dot_product_attention(q, k, v, mask)
-    check.equals(updated, expected, f"{check._shown((q, k, v, mask))}, first answer")
-    check.rows_sum_to_one(probabilities, check._shown((q, k, v, mask)))
+    check.equals(updated, expected, f"{check.shown((q, k, v, mask))}, first answer")
+    check.rows_sum_to_one(probabilities, check.shown((q, k, v, mask)))
     check.gradients(normal(3, 4), normal(5, 4, seed=1), normal(5, 2, seed=2))
     check.done("64 queries and 70 keys of many heads, gradients")
     return check.passed()
@@ -248,7 +248,7 @@ def self_attention(function: Callable) -> Passed:
     )
     shares = [[0.1065, 0.1065, 0.7870], [0.2119, 0.2119, 0.5761], [0.6652, 0.2447, 0.0900]]
     updated, probabilities = check.pair(X, WEIGHTS)
-    shown = f"{check._shown((X, WEIGHTS))}, first answer"
+    shown = f"{check.shown((X, WEIGHTS))}, first answer"
     check.equals(
         *(updated, [[0.2130, 0.1065], [0.4239, 0.2119], [0.9100, 0.6652]], shown),
         because="the lecture's three tokens: `it`, the last row, is 0.91 noun and 0.67 alive",
@@ -277,7 +277,7 @@ def self_attention(function: Callable) -> Passed:
     check.equals(probabilities, shares, shown.replace("first", "second"))
     check.done("the lecture's head")
     x = torch.tensor([[1.0, 0, 0], [0, 1, 0], [0, 0, 0]])
-    shown = f"{check._shown((x, BIASED))}, first answer"
+    shown = f"{check.shown((x, BIASED))}, first answer"
     updated, probabilities = check.pair(x, BIASED)
     no_query_bias = [[0.2483, 0.5035, 0.2483], [0.5035, 0.2483, 0.2483], [0.3333] * 3]
     check.equals(
@@ -315,7 +315,7 @@ def self_attention(function: Callable) -> Passed:
     _, probabilities = check.pair(x, BIASED, mask)
     check.equals(
         *(probabilities, [[1.0, 0, 0], [0.3302, 0.6698, 0], [0.1400, 0.5760, 0.2840]]),
-        f"{check._shown((x, BIASED, mask))}, second answer",
+        f"{check.shown((x, BIASED, mask))}, second answer",
         because="the mask goes on to attention",
     )
     check.done("a causal mask")
@@ -324,7 +324,7 @@ def self_attention(function: Callable) -> Passed:
     weights = HeadWeights(*(normal(*size, seed=21 + i) for i, size in enumerate(sizes)))
     q, k, v = (x @ weights[i] + weights[i + 1] for i in (0, 2, 4))
     updated, probabilities = check.pair(x, weights)
-    shown = f"{check._shown((x, weights))}, first answer"
+    shown = f"{check.shown((x, weights))}, first answer"
     check.equals(
         updated,
         F.scaled_dot_product_attention(q, k, v),

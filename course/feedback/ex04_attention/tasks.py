@@ -152,7 +152,7 @@ def row_softmax(function: Callable) -> Passed:
     )
     for shape, dtype in (((2, 3, 5, 7), torch.float32), ((2, 64, 70), torch.float64)):
         scores = 4 * normal(*shape, seed=4, dtype=dtype)
-        shown = check._shown((scores,))
+        shown = check.shown((scores,))
         answer = check.call(scores, because="the row is the last dimension, dim=-1")
         if isinstance(answer, Tensor) and answer.shape == scores.shape:
             check.rows_sum_to_one(answer, shown)

@@ -100,7 +100,7 @@ def layer_norm(function: Callable) -> Passed:
         because="numbers far from 0: subtract the mean before you square, or digits get lost",
     )
     wide = [normal(2, 200, 768, dtype=torch.float64), *normal(2, 768, dtype=torch.float64)]
-    check.example(*wide, gives=F.layer_norm(wide[0], (768,), *wide[1:], 1e-12))
+    check.example(*wide, gives=F.layer_norm(wide[0], (768,), wide[1], wide[2], 1e-12))
     check.gradients(blocks, gamma, beta)
     check.done("a batch of 200 tokens and 768 dimensions, 64 bits, gradients")
     return check.passed()
@@ -394,7 +394,7 @@ def _through_torch(x: Tensor, *weights: Tensor) -> Tensor:
     """PyTorch's own modules with these weights."""
     layers = []
     for matrix, bias in (weights[:2], weights[2:]):
-        linear = nn.Linear(*matrix.shape, dtype=matrix.dtype)
+        linear = nn.Linear(matrix.shape[0], matrix.shape[1], dtype=matrix.dtype)
         linear.weight.data, linear.bias.data = matrix.T, bias
         layers.append(linear)
     return nn.Sequential(layers[0], nn.GELU(), layers[1])(x).detach()

@@ -71,11 +71,11 @@ def encoder_layer(function: Callable) -> Passed:
             ([0.8521, -1.4146], "the second half is missing: the feed-forward network"),
         ],
     )
-    nothing = {name: getattr(weights, name) * 0 for name in ("W_o", "b_o", "W_mlp2", "b_mlp2")}
+    nothing: Any = {name: getattr(weights, name) * 0 for name in ("W_o", "b_o", "W_mlp2", "b_mlp2")}
     plain = {"gamma_1": 1, "beta_1": 0, "gamma_2": 1, "beta_2": 0}
-    plain = {name: torch.full((4,), float(value)) for name, value in plain.items()}
+    norms: Any = {name: torch.full((4,), float(value)) for name, value in plain.items()}
     check.example(
-        *(torch.tensor([[[2.0, 2.0, 6.0, 6.0]]]), weights._replace(**nothing, **plain)),
+        *(torch.tensor([[[2.0, 2.0, 6.0, 6.0]]]), weights._replace(**nothing, **norms)),
         gives=[[[-1.0, -1.0, 1.0, 1.0]]],
         because="with W_o, b_o, W_mlp2 and b_mlp2 all 0 only the residual is left, and the norms",
     )

@@ -107,13 +107,14 @@ class EncoderCheck(TensorCheck):
         self.equals(
             answer,
             gives,
-            self._shown(arguments),
+            self.shown(arguments),
             because=because,
             mistakes=mistakes,
             tolerance=tolerance,
         )
 
-    def _shown(self, arguments: tuple) -> str:
+    def shown(self, arguments: tuple) -> str:
+        """The call as a student would write it."""
         return f"{self.name}({', '.join(map(_written, arguments))})"
 
 
@@ -137,8 +138,9 @@ def numbers(*shape: int, seed: int, dtype: torch.dtype = torch.float32) -> Tenso
 
 def embedding_weights(V: int, D: int, length: int, seed: int) -> EmbeddingWeights:
     """Tables for `V` words, `length` positions and two segments."""
-    tables = (numbers(rows, D, seed=seed + i) for i, rows in enumerate((V, length, 2)))
-    return EmbeddingWeights(*tables, 1 + numbers(D, seed=seed + 3) / 2, numbers(D, seed=seed + 4))
+    gamma, beta = 1 + numbers(D, seed=seed + 3) / 2, numbers(D, seed=seed + 4)
+    W_e, W_p, W_s = (numbers(rows, D, seed=seed + i) for i, rows in enumerate((V, length, 2)))
+    return EmbeddingWeights(W_e, W_p, W_s, gamma, beta)
 
 
 def layer_weights(D: int, n_heads: int, d_ff: int, seed: int) -> LayerWeights:

@@ -34,7 +34,8 @@ class MaskingCheck(TensorCheck):
             )
         return answer
 
-    def _shown(self, arguments: tuple) -> str:
+    def shown(self, arguments: tuple) -> str:
+        """The call as a student would write it."""
         shown = ("generator" if isinstance(a, Seed) else written(a) for a in arguments)
         return f"{self.name}({', '.join(shown)})"
 
@@ -42,7 +43,7 @@ class MaskingCheck(TensorCheck):
         """An answer of this form; asked again with the same dice, the function repeats it."""
         answer = self.call(*arguments)
         if not isinstance(answer, Tensor) or answer.dtype != dtype or answer.shape != shape:
-            self.equals(answer, torch.zeros(shape, dtype=dtype), self._shown(arguments))
+            self.equals(answer, torch.zeros(shape, dtype=dtype), self.shown(arguments))
         if not torch.equal(answer, self.call(*arguments)):
             self.fail(
                 "gave two answers to the same question, from generators in the same state",

@@ -46,7 +46,7 @@ def choose_tokens(function: Callable) -> Passed:
     check.share(chosen[:, 1:39], 0.15, "ordinary tokens that are chosen")
     counts = chosen.sum(dim=1).double()
     check.law(
-        counts.std() > 1,
+        bool(counts.std() > 1),
         f"every sequence has {counts.mean():.0f} chosen tokens, sometimes one more or less\n"
         "→ Google's code takes exactly 15 % of each sequence. Here each token is drawn for itself, "
         "so the number varies, as with coins",
@@ -62,12 +62,12 @@ def choose_tokens(function: Callable) -> Passed:
 
 def _of_always(ids: Tensor, right: list[list[bool]]) -> list[tuple[Any, str]]:
     """What goes wrong when everything ordinary is to be chosen."""
-    right, special = torch.tensor(right), "special tokens are chosen, too: [CLS], [SEP], padding"
+    ordinary, special = torch.tensor(right), "special tokens are chosen, too: [CLS], [SEP], padding"
     known = [
-        (torch.ones_like(right), special),
-        (~right, "that is the other way round: the special tokens are chosen, and no others"),
+        (torch.ones_like(ordinary), special),
+        (~ordinary, "that is the other way round: the special tokens are chosen, and no others"),
         (
-            torch.zeros_like(right),
+            torch.zeros_like(ordinary),
             f"{ALWAYS}. A number from torch.rand is below p with probability p: rand < p",
         ),
         (
@@ -189,7 +189,7 @@ def _each_its_own(check: MaskingCheck, masked: Tensor, predict: Tensor) -> None:
     for dim, where in ((1, "sequence"), (0, "place")):
         alike = ((masked & predict).sum(dim) == 0) | ((~masked & predict).sum(dim) == 0)
         check.law(
-            alike.double().mean() < 0.5,
+            bool(alike.double().mean() < 0.5),
             f"all chosen tokens of a {where} meet with the same fate\n"
             "→ draw one number for each token: torch.rand(ids.shape, generator=generator)",
         )

@@ -32,7 +32,7 @@ class AdamCheck(TensorCheck):
     ) -> None:
         """One step by hand; `gives`: the moved parameter and the new moments, m and v."""
         moved, (mean, square) = self.taken(*arguments, because=because)
-        shown, expected = self._shown(arguments), list(map(torch.tensor, gives))
+        shown, expected = self.shown(arguments), list(map(torch.tensor, gives))
         self.equals(moved, expected[0], shown, because=because, mistakes=mistakes)
         kept = "what Adam remembers is m and v as they are; only the step uses the corrected ones"
         old = "the moments of before: return the new ones"
@@ -58,12 +58,13 @@ class AdamCheck(TensorCheck):
         answer = self.call(*arguments, because=because)
         if not (isinstance(answer, tuple) and len(answer) == 2 and _two(answer[1])):
             self.fail(
-                f"{self._shown(arguments)}\nit must return two things: the moved parameter and its "
+                f"{self.shown(arguments)}\nit must return two things: the moved parameter and its "
                 f"Moments(mean, square); it returned {_what(answer)}"
             )
         return answer
 
-    def _shown(self, arguments: tuple) -> str:
+    def shown(self, arguments: tuple) -> str:
+        """The call as a student would write it."""
         shown = ("moments" if hasattr(a, "_fields") else written(a) for a in arguments)
         return f"{self.name}({', '.join(shown)})"
 

@@ -29,7 +29,7 @@ class LengthsCheck(Check):
         whole = isinstance(answer, tuple | list) and all(isinstance(n, Integral) for n in answer)
         self.law(
             whole and len(answer) == 2,
-            f"{self._shown(arguments)}\nit must return two whole numbers, of A and of B; it "
+            f"{self.shown(arguments)}\nit must return two whole numbers, of A and of B; it "
             f"returned {short(answer)}\n→ // divides whole numbers, / makes decimals",
         )
         return int(answer[0]), int(answer[1])
@@ -46,7 +46,7 @@ class LengthsCheck(Check):
         if answer != gives:
             known = [said for wrong, said in mistakes if wrong == answer]
             self.fail(
-                f"{self._shown(arguments)}\nexpected {gives}\ngot      {answer}",
+                f"{self.shown(arguments)}\nexpected {gives}\ngot      {answer}",
                 known[0] if known else because,
             )
 
@@ -143,7 +143,7 @@ class LayoutCheck(TensorCheck):
         three = isinstance(answer, tuple) and len(answer) == 3
         self.law(
             three and all(isinstance(part, Tensor) for part in answer),
-            f"{self._shown(arguments)}\nit must return three tensors: ids, segment ids and the "
+            f"{self.shown(arguments)}\nit must return three tensors: ids, segment ids and the "
             f"attention mask; it returned {short(answer)}",
         )
         return answer
@@ -161,7 +161,7 @@ def lay_out(function: Callable) -> Passed:
         ),
     )
     arguments = ([([11, 12, 13], [21, 22]), ([14], [24])], 9, 5, 6, 9)
-    shown = check._shown(arguments)
+    shown = check.shown(arguments)
     ids, segment_ids, attention_mask = check.laid_out(*arguments)
     check.equals(
         *(ids, [[5, 11, 12, 13, 6, 21, 22, 6, 9], [5, 14, 6, 24, 6, 9, 9, 9, 9]]),
@@ -253,7 +253,7 @@ def _many_pairs(check: LayoutCheck) -> None:
     parts = check.laid_out(*full, because="a row without padding")
     expected = ([[1, 7, 8, 2, 7, 2]], [[0, 0, 0, 0, 1, 1]], torch.ones(1, 6, dtype=torch.bool))
     for name, part, gives in zip(("ids", "segment ids", "mask"), parts, expected, strict=True):
-        check.equals(part, gives, f"{check._shown(full)}: {name}", because="a row without padding")
+        check.equals(part, gives, f"{check.shown(full)}: {name}", because="a row without padding")
     lengths = [(1 + n * 7 % 60, 1 + n * 11 % 60) for n in range(300)]
     many = [(list(range(10, 10 + a)), list(range(80, 80 + b))) for a, b in lengths]
     ids, segment_ids, attention_mask = check.laid_out(many, 128, 1, 2, 0)

@@ -53,7 +53,8 @@ class Probe(NotCopied, nn.Module):
 
     def __init__(self, pieces: Sequence[Batch]) -> None:
         super().__init__()
-        self.pieces, self.calls = pieces, []
+        self.pieces = pieces
+        self.calls: list[Any] = []
 
     def forward(
         self, ids: Tensor, segment_ids: Tensor, attention_mask: Tensor, predict: Tensor

@@ -48,7 +48,8 @@ class StepsCheck(TensorCheck):
         double = answer.double() if isinstance(answer, Tensor) else answer
         self.equals(double, torch.tensor(gives, dtype=torch.float64), shown, **known)
 
-    def _shown(self, arguments: tuple) -> str:
+    def shown(self, arguments: tuple) -> str:
+        """The call as a student would write it."""
         return f"{self.name}({', '.join(map(_written, arguments))})"
 
 
@@ -75,9 +76,9 @@ def accumulate_gradients(function: Callable) -> Passed:
         ),
     )
     pieces = two_pieces()
-    model = TwoWeights(pieces)
+    model: Any = TwoWeights(pieces)
     answer = check.call(model, pieces, 4, 3)
-    shown = check._shown((model, pieces, 4, 3))
+    shown = check.shown((model, pieces, 4, 3))
     _calls(check, model, shown, 2)
     means = "a piece with one word counts as much as one with three: add up sums, divide by {}"
     check.equals(
@@ -141,7 +142,7 @@ def _calls(check: StepsCheck, model: Probe, shown: str, times: int) -> None:
 
 
 def _adds_up(check: StepsCheck, pieces: list[Batch]) -> None:
-    model = TwoWeights(pieces)
+    model: Any = TwoWeights(pieces)
     model.word.grad = model.next.grad = torch.tensor(10.0, dtype=torch.float64)
     model.next.grad = model.next.grad.clone()
     check.call(model, pieces, 4, 3)
@@ -160,7 +161,7 @@ def _adds_up(check: StepsCheck, pieces: list[Batch]) -> None:
     for slope, weight in zip(slopes, (model.word, model.pair), strict=True):
         got = torch.zeros_like(slope) if weight.grad is None else weight.grad
         check.equals(
-            got, slope, f"{check._shown((model, pieces, 29, 19))}: gradient", because=because
+            got, slope, f"{check.shown((model, pieces, 29, 19))}: gradient", because=because
         )
     check.number(answer, expected.item(), "five pieces: what it returns", because=because)
     check.done("five pieces, one without a masked word, as PyTorch does the whole batch")
@@ -179,7 +180,7 @@ def training_step(function: Callable) -> Passed:
     )
     pieces = two_pieces()
     model, optimizer, answer = _stepped(check, pieces, 0.1, 1.0)
-    shown = f"{check._shown((model, optimizer, pieces, 0.1, 1.0))}, plain gradient descent"
+    shown = f"{check.shown((model, optimizer, pieces, 0.1, 1.0))}, plain gradient descent"
     check.law(
         optimizer.taken == 1,
         f"{shown}\noptimizer.step() was called {optimizer.taken} times\n→ one step a batch, after "
@@ -210,7 +211,7 @@ def _stepped(
     check: StepsCheck, pieces: list[Batch], rate: float, clip: float
 ) -> tuple[TwoWeights, CountedSGD, Any]:
     """A new model after one step, its optimizer, and what the function returned."""
-    model = TwoWeights(pieces)
+    model: Any = TwoWeights(pieces)
     optimizer = CountedSGD(model)
     return model, optimizer, check.call(model, optimizer, pieces, rate, clip)
 
@@ -219,7 +220,7 @@ def _clipped(check: StepsCheck, pieces: list[Batch]) -> None:
     model, optimizer, _ = _stepped(check, pieces, 0.1, 0.1)
     check.equals(
         *(model.moved(), [0.003387, 0.009409]),
-        f"{check._shown((model, optimizer, pieces, 0.1, 0.1))}: how far the weights went down",
+        f"{check.shown((model, optimizer, pieces, 0.1, 0.1))}: how far the weights went down",
         because="the norm of all gradients together, 0.4428, is brought to 0.1: each of them times "
         "0.2258. nn.utils.clip_grad_norm_(model.parameters(), clip) does that",
         mistakes=[
@@ -236,7 +237,7 @@ def _clipped(check: StepsCheck, pieces: list[Batch]) -> None:
 
 
 def _second_step(check: StepsCheck, pieces: list[Batch]) -> None:
-    model = TwoWeights(pieces)
+    model: Any = TwoWeights(pieces)
     optimizer = CountedSGD(model)
     check.call(model, optimizer, pieces, 0.0, 1.0)
     check.call(model, optimizer, pieces, 0.1, 1.0)
@@ -271,7 +272,7 @@ def evaluate(function: Callable) -> Passed:
         ),
     )
     batches = two_pieces()
-    model = TwoWeights(batches).train()
+    model: Any = TwoWeights(batches).train()
     _evaluated(
         *(check, model, batches, (1.1321, 0.25, 1 / 3)),
         because=(

@@ -134,13 +134,14 @@ class GroupsCheck(TensorCheck):
 
     refused = OWN_CODE
 
-    def _shown(self, arguments: tuple) -> str:
+    def shown(self, arguments: tuple) -> str:
+        """The call as a student would write it."""
         return f"{self.name}(model, {arguments[1]})"
 
     def decays(self, model: nn.Module, weight_decay: float) -> dict[str, float]:
         """The weight decay of each parameter, by name; the check fails if one has none or two."""
         answer = self.call(model, weight_decay)
-        shown = self._shown((model, weight_decay))
+        shown = self.shown((model, weight_decay))
         form = 'a list of dicts, each with "params" and "weight_decay"'
         self.law(
             isinstance(answer, list | tuple)
@@ -184,7 +185,7 @@ def parameter_groups(function: Callable) -> Passed:
     )
     model = SmallModel()
     for weight_decay in (0.01, 0.5):
-        shown = check._shown((model, weight_decay))
+        shown = check.shown((model, weight_decay))
         for name, decay in check.decays(model, weight_decay).items():
             matrix = model.get_parameter(name).ndim >= 2
             self_said = f"{shown}\n{name} has weight decay {decay}"

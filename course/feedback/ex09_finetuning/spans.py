@@ -32,7 +32,7 @@ class ScoresCheck(Check):
     ) -> None:
         """A worked example; three numbers, to four decimals."""
         answer = self.call(true, guessed, because=because)
-        shown = self._shown((true, guessed))
+        shown = self.shown((true, guessed))
         three = isinstance(answer, tuple | list) and len(answer) == 3
         self.law(
             three and all(isinstance(number, Real) for number in answer),
@@ -168,7 +168,7 @@ class AnswerCheck(TensorCheck):
         answer = self.call(*arguments, because=because)
         if answer is None and gives is None:
             return
-        shown = self._shown(arguments)
+        shown = self.shown(arguments)
         if gives is None:
             found = f"expected None, no answer\ngot      {short(answer)}"
         elif answer is None:
@@ -182,7 +182,8 @@ class AnswerCheck(TensorCheck):
     def _text(self, answer: tuple[int, int]) -> str:
         return repr(PASSAGE[slice(*answer)]) if answer[1] <= len(PASSAGE) else "characters"
 
-    def _shown(self, arguments: tuple) -> str:
+    def shown(self, arguments: tuple) -> str:
+        """The call as a student would write it."""
         logits, offsets, _, *rest = arguments
         what = "the example of the task" if offsets == OFFSETS else f"{len(offsets)} tokens"
         names = [f", {n}={v}" for n, v in zip(("max_tokens", "threshold"), rest, strict=False)]

@@ -1,6 +1,6 @@
 """Checks of exercise 9 about tags: of words, of pieces, and from tags back to spans."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 from course.feedback.checks import Check, Passed
 from course.feedback.differences import a, short
@@ -19,12 +19,12 @@ class ListCheck(Check):
 
     refused = OWN_CODE
 
-    def as_long_as(self, numbers: list, *arguments: list, what: str) -> list:
+    def as_long_as(self, numbers: list, *arguments: Sequence, what: str) -> list:
         """An answer with one item for each of `numbers`; `what` says what those are."""
         answer = self.call(*arguments)
         self.law(
             isinstance(answer, list) and len(answer) == len(numbers),
-            f"{self._shown(arguments)}\nit must return a list with one item for each of "
+            f"{self.shown(arguments)}\nit must return a list with one item for each of "
             f"{len(numbers)} {what}; it returned {short(answer, 80)}"
             + (f", {len(answer)} items" if isinstance(answer, list) else f", {a(answer)}"),
         )
@@ -113,7 +113,8 @@ def tags_of_words(function: Callable) -> Passed:
 
 def long_text() -> tuple[list, list[str], list, list[tuple[int, int, str]]]:
     """Words, their tags, the spans of characters that these say (last first), and of words."""
-    words, tags, runs, at = [], [], [], 0
+    tags: list[str] = []
+    words, runs, at = [], [], 0
     for number, label in enumerate(("LOC", "PER", "PER", "MISC") * 25):
         inside = 1 + number * 5 % 4
         runs.append((len(tags), len(tags) + inside, label))

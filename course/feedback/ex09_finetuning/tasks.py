@@ -25,7 +25,8 @@ class LayersCheck(TensorCheck):
         "writes into the model's own output; `total = total + ...` makes a new one"
     )
 
-    def _shown(self, arguments: tuple) -> str:
+    def shown(self, arguments: tuple) -> str:
+        """The call as a student would write it."""
         states, how = arguments
         return f"{self.name}(hidden_states of {len(states) - 1} layers, {how!r})"
 
@@ -63,7 +64,7 @@ def layer_features(function: Callable) -> Passed:
     check.example(states, "mean of all", gives=sum_of_all / 12, because=because)
     check.example(states, 7, gives=states[7], because=because)
     answer = check.call(states, "concat last four", because=because)
-    shown = check._shown((states, "concat last four"))
+    shown = check.shown((states, "concat last four"))
     check.law(
         isinstance(answer, Tensor) and answer.shape == (2, 7, 64),
         f"{shown}\nit must return a tensor [2, 7, 64], 4 times 16 numbers for each token; it "
@@ -167,7 +168,8 @@ class LossCheck(TensorCheck):
             *(logits, targets), gives=torch.tensor(gives), because=because, mistakes=mistakes
         )
 
-    def _shown(self, arguments: tuple) -> str:
+    def shown(self, arguments: tuple) -> str:
+        """The call as a student would write it."""
         logits, targets = arguments
         written = str(targets.tolist()) if targets.numel() <= 16 else f"{list(targets.shape)}"
         return f"{self.name}(logits {list(logits.shape)}, targets {written})"

@@ -22,7 +22,7 @@ class ToyLoss:
     def __init__(
         self,
         outputs: Sequence[Tensor],
-        values: Sequence[Tensor] | None = None,
+        values: Sequence[Tensor] | Tensor | None = None,
         fails_at: int | None = None,
     ) -> None:
         self.outputs, self.values, self.fails_at, self.calls = outputs, values, fails_at, 0
@@ -62,7 +62,7 @@ class AblationCheck(TensorCheck):
         """The weights must come back even if the loss breaks off."""
         given = [nn.Parameter(weight.detach().clone()) for weight in outputs]
         _, error = self._run((given, n_heads, ToyLoss(given, fails_at=4)), "")
-        shown = f"{self._shown((outputs, n_heads, 'loss'))}, where the 4th call of loss() fails"
+        shown = f"{self.shown((outputs, n_heads, 'loss'))}, where the 4th call of loss() fails"
         self.law(
             isinstance(error, MemoryError),
             f"{shown}\nthe error of loss() must reach the caller: finally, not except",
@@ -79,7 +79,8 @@ class AblationCheck(TensorCheck):
             because = "PyTorch thinks that you train: `with torch.no_grad():` says that you do not"
         super().fail(message, because)
 
-    def _shown(self, arguments: tuple) -> str:
+    def shown(self, arguments: tuple) -> str:
+        """The call as a student would write it."""
         outputs, n_heads, loss = arguments
         if len(outputs) == 1 and outputs[0].numel() <= 16:
             rows = [[round(x, 2) for x in row] for row in outputs[0].tolist()]

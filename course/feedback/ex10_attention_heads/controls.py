@@ -3,6 +3,7 @@
 import random
 from collections import Counter
 from collections.abc import Callable, Hashable, Sequence
+from typing import Any
 
 import numpy as np
 import torch
@@ -22,7 +23,7 @@ class LotsCheck(Check):
         """An answer of the right form, from labels that exist, with one label a word."""
         before = _global_states()
         answer = self.call(words, labels, seed)
-        shown = self._shown((words, labels, seed))
+        shown = self.shown((words, labels, seed))
         self.law(
             isinstance(answer, list),
             f"{shown}\nit must return a list with a label for each of the {len(words)} words; it "
@@ -78,7 +79,8 @@ class Tomorrow(str):
 
 def _global_states() -> tuple:
     """What Python, NumPy and PyTorch would draw next for everybody."""
-    kind, numbers, *place = np.random.get_state()
+    state: Any = np.random.get_state()
+    kind, numbers, *place = state
     return random.getstate(), kind, numbers.tobytes(), place, torch.get_rng_state().tolist()
 
 

@@ -22,7 +22,8 @@ class RolloutCheck(TensorCheck):
 
     refused = OWN_CODE
 
-    def _shown(self, arguments: tuple) -> str:
+    def shown(self, arguments: tuple) -> str:
+        """The call as a student would write it."""
         layers = arguments[0]
         if layers[0].numel() <= 8:
             return f"{self.name}([{', '.join(map(written, layers))}])"
@@ -76,7 +77,7 @@ def attention_rollout(function: Callable) -> Passed:
 def _laws(check: RolloutCheck, three: list[Tensor]) -> None:
     """Rows that sum to 1, and a deep model."""
     answer = check.call(three)
-    shown = check._shown((three,))
+    shown = check.shown((three,))
     check.law(isinstance(answer, Tensor), f"{shown}\nit must return a tensor; got {short(answer)}")
     check.rows_sum_to_one(answer, shown)
     deep = [attention(150, 12, seed=layer).float() for layer in range(24)]
@@ -86,7 +87,7 @@ def _laws(check: RolloutCheck, three: list[Tensor]) -> None:
         gives=reduce(lambda below, above: torch.einsum("ij,jk->ik", above, below), mixed),
         because="24 layers of 12 heads, 150 tokens",
     )
-    check.rows_sum_to_one(check.call(deep), check._shown((deep,)))
+    check.rows_sum_to_one(check.call(deep), check.shown((deep,)))
     check.done("three layers; 24 layers of 12 heads, rows that sum to 1")
 
 

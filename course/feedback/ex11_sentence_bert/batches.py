@@ -29,7 +29,7 @@ class BillCheck(Check):
     ) -> None:
         """A worked example, one sentence for each of the three numbers."""
         answer = self.call(*arguments, because=because[0])
-        shown = self._shown(arguments)
+        shown = self.shown(arguments)
         self.law(
             isinstance(answer, tuple | list)
             and len(answer) == 3
@@ -172,8 +172,8 @@ class BatchesCheck(Check):
         answer = self.lists(lengths, most, because=because)
         if found := difference(gives, answer):
             known = [said for wrong, said in mistakes if wrong == answer]
-            reason = known[0] if known else self._in_general(lengths, answer) or because
-            self.fail(f"{self._shown((lengths, most))}\n{found}", reason)
+            reason = known[0] if known else self.in_general(lengths, answer) or because
+            self.fail(f"{self.shown((lengths, most))}\n{found}", reason)
 
     def lists(self, *arguments: Any, because: str = "") -> list[list[int]]:
         """An answer of the right form: a list of lists of whole numbers."""
@@ -182,13 +182,13 @@ class BatchesCheck(Check):
             isinstance(answer, list)
             and all(isinstance(batch, list) for batch in answer)
             and all(isinstance(number, Integral) for batch in answer for number in batch),
-            f"{self._shown(arguments)}\nit must return a list of batches, each a list of the "
+            f"{self.shown(arguments)}\nit must return a list of batches, each a list of the "
             f"numbers of its texts, such as [[1, 3], [0, 2]]; it returned {short(answer)}"
             + ("\n→ is there a `return` at the end?" if answer is None else ""),
         )
         return answer
 
-    def _in_general(self, lengths: list[int], answer: list[list[int]]) -> str:
+    def in_general(self, lengths: list[int], answer: list[list[int]]) -> str:
         """What is wrong with batches whatever the rules are."""
         found = [number for batch in answer for number in batch]
         if sorted(found) == sorted(lengths) and sorted(found) != list(range(len(lengths))):
@@ -299,7 +299,7 @@ def _many_texts(check: BatchesCheck) -> None:
     numbers = [number for batch in answer for number in batch]
     check.law(
         sorted(numbers) == list(range(600)),
-        f"{shown}\n→ {check._in_general(lengths, answer) or 'each text is in one batch'}",
+        f"{shown}\n→ {check.in_general(lengths, answer) or 'each text is in one batch'}",
     )
     order = [(-lengths[number], number) for number in numbers]
     check.law(order == sorted(order), f"{shown}\nfrom long to short, ties as they were given")

@@ -183,8 +183,8 @@ def siamese_scores(function: Callable) -> Passed:
     u, v, _ = _pairs(200, 30)
     W = normal(5, 90, seed=3, dtype=torch.float64)
     check.gradients(u, v, W)
-    joined = torch.stack([u, v, (u - v).abs()]).permute(1, 0, 2).reshape(200, 90)
-    check.example(u, v, W, gives=F.linear(joined, W), because="200 pairs of 30 dimensions")
+    rows = torch.stack([u, v, (u - v).abs()]).permute(1, 0, 2).reshape(200, 90)
+    check.example(u, v, W, gives=F.linear(rows, W), because="200 pairs of 30 dimensions")
     check.done("gradients; 200 pairs")
     return check.passed()
 
@@ -224,10 +224,11 @@ class BatchLossCheck(PairsCheck):
         self.example(u, v, scale, **more)
         self.function = function
 
-    def _shown(self, arguments: tuple) -> str:
+    def shown(self, arguments: tuple) -> str:
+        """The call as a student would write it."""
         if len(arguments) < 3:
-            return super()._shown(arguments)
-        return f"{super()._shown(arguments[:2])[:-1]}, scale={arguments[2]})"
+            return super().shown(arguments)
+        return f"{super().shown(arguments[:2])[:-1]}, scale={arguments[2]})"
 
 
 @task("ex11_sentence_bert", 6)

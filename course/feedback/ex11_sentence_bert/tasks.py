@@ -31,7 +31,7 @@ class PoolCheck(TensorCheck):
     def pooled(self, *arguments: Any, gives: Any, because: str, **more: Any) -> None:
         """A worked example; a pair of values and places is what .max(dim=1) returns."""
         answer = self.call(*arguments, because=because)
-        shown = self._shown(arguments)
+        shown = self.shown(arguments)
         self.law(
             not isinstance(answer, tuple),
             f"{shown}\nit must return one tensor; it returned {short(answer, 80)}\n→ .max(dim=1) "
@@ -176,7 +176,7 @@ class SearchCheck(TensorCheck):
             isinstance(answer, tuple)
             and len(answer) == 2
             and all(isinstance(part, Tensor) for part in answer),
-            f"{self._shown(arguments)}\nit must return two tensors: the scores and the numbers of "
+            f"{self.shown(arguments)}\nit must return two tensors: the scores and the numbers of "
             f"the vectors, [Q, k] each; it returned {short(answer)}"
             + ("\n→ is there a `return` at the end?" if answer is None else ""),
         )
@@ -192,7 +192,7 @@ class SearchCheck(TensorCheck):
     ) -> None:
         """A worked example; mistakes are those of the scores."""
         got = self.found(*arguments, because=because)
-        shown = self._shown(arguments)
+        shown = self.shown(arguments)
         # Numbers handed over first would only be told to have the wrong dtype.
         swapped = not got[0].is_floating_point() and got[1].is_floating_point()
         self.law(not swapped, f"{shown}\nfirst the scores, then the numbers of the vectors")
@@ -264,7 +264,7 @@ def _many_vectors(check: SearchCheck) -> None:
         f"{shown}: both must be [7, {k}]; got {list(scores.shape)} and {list(numbers.shape)}",
     )
     check.law(
-        not numbers.is_floating_point() and numbers.min() >= 0 and numbers.max() < 2000,
+        not numbers.is_floating_point() and bool(numbers.min() >= 0 and numbers.max() < 2000),
         f"{shown}: the numbers must be whole, from 0 to 1,999",
     )
     cosines = F.cosine_similarity(queries[:, None], vectors[None], dim=-1)

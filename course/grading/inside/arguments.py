@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from course.grading.inside.values import DTYPES, Encoder, bytes_of, tensor_of
+from course.grading.inside.values import DTYPES, Encoder, bytes_of, n_writes, tensor_of
 
 CONTAINERS = (list, dict, set)
 COMPARED_BYTES = 2**18  # of a larger tensor only what PyTorch itself counts as a change is seen
@@ -124,7 +124,8 @@ def _snapshot(item: Any) -> Any:
     """Enough to tell later whether the item has changed."""
     if isinstance(item, torch.Tensor):
         small = item.nbytes <= COMPARED_BYTES
-        return item._version, bytes_of(item) if small else None, tuple(item.shape), _grad_of(item)
+        content = bytes_of(item) if small else None
+        return n_writes(item), content, tuple(item.shape), _grad_of(item)
     if isinstance(item, torch.Generator):
         return bytes_of(item.get_state())
     if isinstance(item, np.ndarray):
@@ -169,7 +170,7 @@ def _tensor_change(tensor: torch.Tensor, before: tuple, encoder: Encoder) -> dic
     version, content, shape, grad = before
     change: dict = {}
     now = bytes_of(tensor) if content is not None else None
-    written = tensor._version != version if content is None else now != content
+    written = n_writes(tensor) != version if content is None else now != content
     if written or tensor.shape != shape:
         change["tensor"] = _fresh(encoder, tensor.detach())
     if _grad_of(tensor) != grad:

@@ -44,7 +44,7 @@ class Channel:
         except OSError:
             raise Closed from None
 
-    def receive(self, deadline: float = 0.0) -> tuple[Any, list[bytes]]:
+    def receive(self, deadline: float = 0.0) -> tuple[Any, list[Any]]:
         """The next message; raises Closed, Late or BadMessage."""
         length, n_blocks = LENGTHS.unpack(self._exactly(LENGTHS.size, deadline))
         if n_blocks > MOST_BLOCKS:
@@ -61,6 +61,7 @@ class Channel:
         return message, [self._exactly(size, deadline) for size in sizes]
 
     def close(self) -> None:
+        """Hang up."""
         self.connection.close()
 
     def _exactly(self, size: int, deadline: float) -> bytearray:

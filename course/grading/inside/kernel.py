@@ -62,7 +62,7 @@ class Kernel:
 
     # Cells
 
-    def _run(self, message: dict, blocks: list[bytes]) -> tuple[dict, list]:
+    def _run(self, message: dict, _blocks: list[bytes]) -> tuple[dict, list]:
         """Run a cell; its outputs as nbformat has them, and the error if there was one."""
         error = None
         with capture_output() as captured:
@@ -133,7 +133,7 @@ class Kernel:
             raise NameError(f"name {name!r} is not defined")
         return self.shell.user_ns[name]
 
-    def _next(self, message: dict, blocks: list[bytes]) -> tuple[dict, list]:
+    def _next(self, message: dict, _blocks: list[bytes]) -> tuple[dict, list]:
         """The next item of an iterator that a function returned."""
         encoder = Encoder({}, self._keep)
         try:
@@ -198,7 +198,7 @@ class Kernel:
         return self.n_kept
 
 
-def _nothing(*arguments: Any) -> None:
+def _nothing(*_: Any) -> Any:
     raise ValueError("the tests send plain tensors")
 
 
@@ -206,13 +206,14 @@ def _plain(grad: torch.Tensor | None) -> torch.Tensor | None:
     return None if grad is None else grad.detach()
 
 
-def _time_is_up(number: int, frame: FrameType | None) -> None:
+def _time_is_up(_number: int, _frame: FrameType | None) -> None:
     raise TimeIsUp
 
 
 def _dice() -> dict[str, object]:
     """The states of the random generators that everybody shares."""
-    _, keys, place, *_ = np.random.get_state()
+    state: Any = np.random.get_state()
+    _, keys, place, *_ = state
     return {
         "torch": bytes_of(torch.get_rng_state()),
         "random": random.getstate(),

@@ -24,8 +24,8 @@ MAPPINGS = {
     "ordered": collections.OrderedDict,
     "default": dict,  # its factory stays behind
 }
-SEQUENCE_TAGS = {kind: tag for tag, kind in SEQUENCES.items()}
-MAPPING_TAGS = {kind: tag for tag, kind in MAPPINGS.items() if tag != "default"}
+SEQUENCE_TAGS: dict[type, str] = {kind: tag for tag, kind in SEQUENCES.items()}
+MAPPING_TAGS: dict[type, str] = {kind: tag for tag, kind in MAPPINGS.items() if tag != "default"}
 MAPPING_TAGS[collections.defaultdict] = "default"
 DTYPES = {
     str(dtype).removeprefix("torch."): dtype
@@ -65,6 +65,7 @@ class Encoder:
         self.known, self.keep = known, keep
 
     def encode(self, value: Any) -> Any:
+        """The value as JSON can carry it; what is large goes into `blocks`."""
         kind = type(value)
         if kind in SCALARS:
             return value
@@ -128,6 +129,7 @@ class Decoder:
         self.remote, self.attach = remote, attach
 
     def decode(self, written: Any) -> Any:
+        """The value that `Encoder.encode` wrote."""
         try:
             return self._decode(written)
         except ANY_FAULT as error:
@@ -178,6 +180,11 @@ def bytes_of(tensor: torch.Tensor) -> bytes:
     return flat.view(torch.uint8).numpy().tobytes() if flat.numel() else b""
 
 
+def n_writes(tensor: torch.Tensor) -> int:
+    """How often something was written into the tensor: as PyTorch counts it, for autograd."""
+    return tensor._version  # noqa: SLF001 - there is no other way to ask
+
+
 def tensor_of(block: bytes, dtype: torch.dtype, shape: list[int]) -> torch.Tensor:
     """The tensor that `bytes_of` has written."""
     if len(block) != math.prod(shape) * dtype.itemsize:
@@ -187,7 +194,7 @@ def tensor_of(block: bytes, dtype: torch.dtype, shape: list[int]) -> torch.Tenso
     return torch.frombuffer(block, dtype=dtype).reshape(shape)
 
 
-def named_tuple(module: str, name: str) -> type:
+def named_tuple(module: str, name: str) -> Callable[..., Any]:
     """A NamedTuple that the course defines; for one of the student's own, a plain tuple."""
     found = getattr(sys.modules.get(module), name, None) if module.startswith("bertlab.") else None
     if isinstance(found, type) and issubclass(found, tuple) and hasattr(found, "_fields"):

@@ -42,9 +42,10 @@ def main(arguments: list[str]) -> None:
     # A history would be a file that one student leaves to the next.
     settings_of_shell = Config(HistoryManager={"enabled": False})
     shell = InteractiveShell.instance(config=settings_of_shell, colors="nocolor")
-    shell._showtraceback = lambda *parts: None  # the kernel tells errors itself
+    # IPython leaves this method to be replaced; the kernel tells errors itself.
+    shell._showtraceback = lambda *_: None  # type: ignore[method-assign]  # noqa: SLF001
     _warm_up()
-    settings = None
+    settings: Any = None
     children: list[int] = []
     while True:
         message, handles, _, _ = socket.recv_fds(control, 2**22, 1)

@@ -3,9 +3,11 @@
 import importlib.metadata
 import shutil
 from pathlib import Path, PurePosixPath
+from typing import Any
 
 from docutils import nodes
 from sphinx import addnodes
+from sphinx.application import Sphinx
 
 from course.publishing import reference
 
@@ -56,7 +58,7 @@ MATHJAX = "sphinx-mathjax-offline"
 MATHJAX_PARTS = ["tex-chtml.js", "output/chtml/fonts/woff-v2", "input/tex/extensions"]
 
 
-def copy_mathjax(app, exception):
+def copy_mathjax(app: Sphinx, exception: Exception | None) -> None:
     """Put the parts of MathJax beside the pages."""
     if exception is not None:
         return
@@ -70,7 +72,7 @@ def copy_mathjax(app, exception):
             shutil.copyfile(source, target)
 
 
-def say_where_files_are(app, page):
+def say_where_files_are(_app: Sphinx, page: nodes.document) -> None:
     """A link to a file that is no page of the book becomes words: where the course keeps it."""
     for link in list(page.findall(addnodes.pending_xref)):
         target = PurePosixPath(link["reftarget"])
@@ -81,32 +83,36 @@ def say_where_files_are(app, page):
             link.replace_self([*link[0].children, words])
 
 
-def read_docstring(app, what, name, obj, options, lines):
+def read_docstring(
+    _app: Sphinx, _what: str, name: str, obj: Any, _options: Any, lines: list
+) -> None:
     """Docstrings of the library are plain text; autodoc wants its own marks."""
     package = name if hasattr(obj, "__path__") else ".".join(name.split(".")[:2])
     lines[:] = reference.as_rst("\n".join(lines), package).split("\n")
 
 
-def skip_strangers(app, what, name, obj, skip, options):
+def skip_strangers(_app: Sphinx, _what: str, _name: str, obj: Any, *_rest: Any) -> bool | None:
     """Leave out what a base class of another library brings, and the fields of tuples."""
     function = getattr(obj, "fget", None) or getattr(obj, "func", None) or obj
     strange = not str(getattr(function, "__module__", "")).startswith("bertlab")
     return True if strange else None  # None: as autodoc thinks
 
 
-def tidy_signature(app, what, name, obj, options, signature, returns):
+def tidy_signature(
+    _app: Sphinx, _what: str, _name: str, _obj: Any, _options: Any, signature: str, returns: str
+) -> tuple[str, str] | None:
     """A default that is made anew each time is `...`: Sphinx cannot read what Python calls it."""
     return (signature.replace("<factory>", "..."), returns) if signature else None
 
 
-def keep_own_types(app, page):
+def keep_own_types(_app: Sphinx, page: nodes.document) -> None:
     """A type of another library has no page here, and to look for each of them takes seconds."""
     for link in list(page.findall(addnodes.pending_xref)):
         if link["reftype"] == "class" and not link["reftarget"].startswith("bertlab."):
             link.replace_self(link.children)
 
 
-def setup(app):
+def setup(app: Sphinx) -> None:
     """Sphinx calls this once, before it reads the pages."""
     app.connect("build-finished", copy_mathjax)
     app.connect("autodoc-process-docstring", read_docstring)

@@ -203,6 +203,9 @@ def changes(items, table, numbers, tensor):
 def draws(generator):
     return torch.randn(3, generator=generator), torch.rand(2)
 
+def shakes(tensor):
+    tensor.add_(torch.rand(2))
+
 def loads():
     torch.manual_seed(11)
 
@@ -250,7 +253,7 @@ def endless():
 def no_gradient():
     return torch.is_grad_enabled(), torch.is_inference_mode_enabled()
 """
-CHANGING = frozenset({"changes", "steps", "backward_only"})
+CHANGING = frozenset({"changes", "steps", "backward_only", "shakes"})
 
 
 @pytest.fixture(scope="module")
@@ -296,6 +299,14 @@ def test_changes_of_arguments_arrive_where_they_are_wanted(student):
     assert table == {"new": 7}
     assert numbers.tolist() == [0, 9, 0]
     assert tensor.tolist() == [2, 2]
+
+
+def test_changes_arrive_also_of_a_function_that_rolls_the_dice_of_everybody(student):
+    tensor = torch.zeros(2)
+    student.changed = ""
+    student.function("shakes")(tensor)
+    assert tensor.all()
+    assert student.changed == ""
 
 
 def test_changes_that_nobody_wants_stay_in_the_sandbox(student):

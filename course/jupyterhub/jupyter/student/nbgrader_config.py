@@ -14,11 +14,16 @@ class PrivateSubmit(ExchangeSubmit):
     in it may belong to the author's group, so it is the folder that keeps others out.
     """
 
-    def set_perms(self, dest, fileperms, dirperms):
+    def set_perms(
+        self,
+        dest: str,
+        fileperms: int,
+        dirperms: int,  # noqa: ARG002 - nbgrader gives it by name
+    ) -> None:
         """Folders for author and course alone, whatever nbgrader asks for."""
         super().set_perms(dest, fileperms, 0o770)
 
-    def copy_files(self):
+    def copy_files(self) -> None:
         """Submit, then close the folder that nbgrader opens to everybody at the end."""
         super().copy_files()
         os.chmod(os.path.join(self.inbound_path, self.assignment_filename), 0o770)
