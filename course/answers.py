@@ -11,7 +11,7 @@ import runpy
 from functools import cache
 from pathlib import Path
 from textwrap import dedent
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import nbformat
 
@@ -50,7 +50,7 @@ class Mistake(NamedTuple):
     task: str
     mistake: str
     manner: str
-    changes: list[str | tuple[str, str]]
+    changes: list[Any]  # pairs of texts, old and new, or one text: the whole program
     diagnosis: str
 
 
@@ -74,7 +74,7 @@ def answers_of(name: str, root: Path = ROOT) -> Answers:
     return Answers([_as_answered(row, solutions) for row in known["WRONG"]], right)
 
 
-def mistakes(task: str, manner: str, *rows: tuple[str | tuple[str, str], ...]) -> list[Mistake]:
+def mistakes(task: str, manner: str, *rows: tuple[Any, ...]) -> list[Mistake]:
     """Rows of `WRONG` for one task, each (mistake, change, ..., diagnosis).
 
     manner: the right answer that is changed, `OURS` or one of `OTHER_WAYS`. A change is a pair, a

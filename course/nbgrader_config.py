@@ -1,19 +1,11 @@
 """nbgrader's settings: the rooms of this repository, whatever folder it is called from."""
 
 import os
-import sys
-from importlib.util import find_spec
 from pathlib import Path
 
 config = get_config()  # noqa: F821 (nbgrader's loader provides it)
 
 ROOT = Path(__file__).resolve().parent.parent
-
-# nbgrader, JupyterLab and the formgrader import our plugins by name, from whatever folder they
-# were started in. They lie in the checkout, which is where the library was installed from.
-for checkout in (ROOT, Path(find_spec("bertlab").origin).parent.parent):
-    if (checkout / "course" / "nbgrader_plugin.py").is_file() and str(checkout) not in sys.path:
-        sys.path.append(str(checkout))
 
 config.CourseDirectory.root = str(ROOT)
 config.CourseDirectory.course_id = "bertlab"
@@ -40,7 +32,7 @@ config.ExecutePreprocessor.timeout = 180
 # Grading, by `python -m course grade`, `nbgrader autograde` and the formgrader's button alike:
 # students' code runs in the sandbox, never in nbgrader's own kernel.
 config.Grading.term = "2026-fall"  # hidden tests draw other numbers in another term
-config.Grading.limits = {}  # other than the defaults of course.grading.grader.Limits
+config.Grading.limits = {}  # other than the defaults of course.settings.Limits
 config.Grading.sandboxed = True
 config.Autograde.exporter_class = "course.grading.nbgrader_plugin.SandboxedExporter"
 config.Autograde.sanitize_preprocessors = []

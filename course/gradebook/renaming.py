@@ -11,7 +11,7 @@ import socket
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from nbgrader.api import Assignment
 from sqlalchemy import delete, select, update
@@ -47,7 +47,7 @@ def rename(
         if old == "all":
             pairs = {one: name for one, name in OLD_NAMES.items() if one in known}
         else:
-            pairs = {old: new}
+            pairs = {old: str(new)}
         for one, name in pairs.items():
             _check(course, book, one, name, known)
         if not pairs:
@@ -184,7 +184,7 @@ def _rename_in_gradebook(book: "Gradebook", old: str, new: str) -> None:
         raise
 
 
-def _remove(db, assignment: Assignment) -> None:
+def _remove(db: Any, assignment: Assignment) -> None:
     """An assignment that nobody has handed in, as nbgrader would, but without its commit."""
     for notebook in assignment.notebooks:
         for cell in (*notebook.grade_cells, *notebook.solution_cells, *notebook.task_cells):

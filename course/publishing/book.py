@@ -24,7 +24,10 @@ from course import ROOT
 from course.publishing import lectures, reference
 
 SETTINGS = ROOT / "course" / "publishing" / "book_pages"
-LIBRARY = ROOT / "bertlab"
+# What the lectures import; one is run again when any of it has changed.
+CODE = tuple(
+    ROOT / room for room in ("bertlab", "course/feedback", "course/toyworld", "course/widgets")
+)
 SOURCES = ROOT / "lectures" / "sources.md"
 PROGRESS_BAR = {"application/vnd.jupyter.widget-view+json", "text/plain"}
 INDEX = """# How do I really understand BERT?
@@ -49,11 +52,11 @@ bertlab
 """
 
 
-def make_book(notebooks: Sequence[Path], to: Path, library: Path = LIBRARY) -> Path:
+def make_book(notebooks: Sequence[Path], to: Path, code: Sequence[Path] = CODE) -> Path:
     """Run what has changed, then write the site; returns its first page.
 
     notebooks: the lectures in their order, each with a budget in its metadata; to: the folder for
-    executed notebooks and site, made if it is missing; library: the code that they import.
+    executed notebooks and site, made if it is missing; code: the folders that they import from.
 
     Raises ValueError if two notebooks share a name, and RuntimeError, after all have had their
     turn, if one of them failed: the message names each with its fault, and an older site stays.
@@ -63,16 +66,16 @@ def make_book(notebooks: Sequence[Path], to: Path, library: Path = LIBRARY) -> P
         raise ValueError(f"make_book: notebooks must have names of their own; got {names}")
     folder = to / "executed"
     folder.mkdir(parents=True, exist_ok=True)
-    faults = {path.stem: refresh(path, folder, library) for path in notebooks}
+    faults = {path.stem: refresh(path, folder, code) for path in notebooks}
     told = [f"{name} failed:\n{fault.strip()}" for name, fault in faults.items() if fault]
     if told:
         raise RuntimeError("\n\n".join(told))
     return write_site([folder / name for name in names], to)
 
 
-def refresh(path: Path, folder: Path, library: Path = LIBRARY) -> str:
+def refresh(path: Path, folder: Path, code: Sequence[Path] = CODE) -> str:
     """Run a notebook unless `folder` holds it, run as it is now; returns its fault, "" if none."""
-    kept, made_from = folder / path.name, digest(path, library)
+    kept, made_from = folder / path.name, digest(path, code)
     if kept.exists() and nbformat.read(kept, 4).metadata.get("made_from") == made_from:
         print(f"{path.stem:28}unchanged since it was run", flush=True)
         return ""
@@ -89,11 +92,11 @@ def refresh(path: Path, folder: Path, library: Path = LIBRARY) -> str:
     return ""
 
 
-def digest(path: Path, library: Path = LIBRARY) -> str:
-    """A number in hexadecimal that changes when the notebook, the library or Python does."""
+def digest(path: Path, code: Sequence[Path] = CODE) -> str:
+    """A number in hexadecimal that changes when the notebook, the code or Python does."""
     versions = f"{platform.python_version()} {importlib.metadata.version('torch')}"
     seen = hashlib.sha256(versions.encode())
-    parts = (part for part in library.rglob("*") if part.is_file())
+    parts = (part for folder in code for part in folder.rglob("*") if part.is_file())
     for part in [path, *sorted(part for part in parts if "__pycache__" not in part.parts)]:
         seen.update(part.name.encode() + hashlib.sha256(part.read_bytes()).digest())
     return seen.hexdigest()

@@ -130,7 +130,7 @@ def class_server(folder: Path, settings: str):
 
 def walls(etc: Path) -> list[str]:
     """What the box sees: the machine's programs, none of its people, no checkout."""
-    python = [Path(sys.base_prefix).resolve(), Path(sys.prefix), ROOT / "bertlab"]
+    python = [Path(sys.base_prefix).resolve(), Path(sys.prefix), ROOT / "bertlab", ROOT / "course"]
     shown = {path: path for path in python}
     hidden = {ROOT} | {wall for path in shown if (wall := first_closed(path))}
     arguments = ["--dev-bind", "/", "/", "--bind", str(etc), "/etc"]

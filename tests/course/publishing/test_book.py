@@ -257,7 +257,7 @@ def test_the_whole_book_of_a_lecture_that_fails_names_it_and_keeps_the_old_site(
     old.mkdir(parents=True)
     (old / "index.html").write_text("as before")
     with pytest.raises(RuntimeError, match=r"(?s)07_bad failed:.*1 / 0.*ZeroDivisionError"):
-        book.make_book([bad], tmp_path / "book", library)
+        book.make_book([bad], tmp_path / "book", [library])
     assert (old / "index.html").read_text() == "as before"
     assert list((tmp_path / "book" / "executed").iterdir()) == []
 
@@ -281,7 +281,7 @@ def test_only_what_has_changed_is_run_again(tmp_path, library, runs):
     kept.mkdir()
 
     def refresh():
-        assert book.refresh(page, kept, library) == ""
+        assert book.refresh(page, kept, [library]) == ""
         return len(runs)
 
     assert [refresh(), refresh()] == [1, 1]
