@@ -55,7 +55,7 @@ def test_maths_is_set_and_not_shown_as_source(lecture):
     root.wait_for()
     assert root.bounding_box()["height"] > 10
     assert "sqrt" not in lecture.page.locator("article p", has_text="It is").inner_text()
-    lecture.page.locator("summary").click()
+    lecture.page.locator("article summary").click()
     assert lecture.page.locator("details mjx-container mjx-msup").is_visible()
 
 
