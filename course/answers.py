@@ -5,6 +5,8 @@ They stand beside its solution, in `solutions/NAME/answers.py`, as two lists, `W
 
 A wrong answer is a right one with a part of it changed: ours, which is read from the solution's
 notebook, or one of `OTHER_WAYS`. So it says what is wrong with it, and nothing is written twice.
+Some mistakes are nearest to ours with other names, or with a line less: these right answers may
+stand in a third list, `NEAR_OURS`; nobody hands them in, as they are no other way.
 """
 
 import runpy
@@ -70,15 +72,16 @@ def answers_of(name: str, root: Path = ROOT) -> Answers:
     known = runpy.run_path(str(path))
     right = known["OTHER_WAYS"]
     solutions = _our_solutions(folder / f"{name}.ipynb")
-    solutions |= {(row.task, row.manner): row.solution for row in right}
+    near = known.get("NEAR_OURS", [])
+    solutions |= {(row.task, row.manner): row.solution for row in right + near}
     return Answers([_as_answered(row, solutions) for row in known["WRONG"]], right)
 
 
 def mistakes(task: str, manner: str, *rows: tuple[Any, ...]) -> list[Mistake]:
     """Rows of `WRONG` for one task, each (mistake, change, ..., diagnosis).
 
-    manner: the right answer that is changed, `OURS` or one of `OTHER_WAYS`. A change is a pair, a
-    part that stands there once and what stands there instead. Where a mistake is another program,
+    manner: the right answer that is changed, `OURS` or one of the lists' own. A change is a pair,
+    a part that stands there once and what stands there instead. Where a mistake is another program,
     its whole text is the one change.
 
     A diagnosis of "" means that the worked examples let it through and the hidden tests must
@@ -117,7 +120,7 @@ def _as_answered(row: Mistake, solutions: dict[tuple[str, str], str]) -> Wrong:
     if (row.task, row.manner) not in solutions:
         raise ValueError(
             f"{where}: no right answer to {row.task} is written {row.manner!r}; "
-            "take OURS, or a manner of OTHER_WAYS"
+            "take OURS, or a manner of OTHER_WAYS or NEAR_OURS"
         )
     text = solutions[row.task, row.manner]
     for old, new in row.changes:

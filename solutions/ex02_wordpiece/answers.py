@@ -808,14 +808,6 @@ OTHER_WAYS = [
         """,
     ),
     right(
-        "from-bytes-hex",
-        "in one line",
-        """
-        def from_bytes_hex(codes):
-            return bytes(int(code, 16) for code in codes).decode("utf-8", errors="replace")
-        """,
-    ),
-    right(
         "first-pieces",
         "enumerate",
         """
@@ -912,16 +904,6 @@ OTHER_WAYS = [
         """,
     ),
     right(
-        "gain",
-        "what is lost, by itself",
-        """
-        def gain(n_ab, n_a, n_b, n):
-            f = lambda x: x * math.log(x) if x else 0.0
-            lost = f(n_a) - f(n_a - n_ab) + f(n_b) - f(n_b - n_ab)
-            return f(n_ab) + f(n) - f(n - n_ab) - lost
-        """,
-    ),
-    right(
         "best-pair",
         "sorting",
         """
@@ -949,18 +931,6 @@ OTHER_WAYS = [
         """,
     ),
     right(
-        "best-pair",
-        "in few lines",
-        """
-        def best_pair(words, vocab, score):
-            pairs, pieces = count_pairs(words), count_symbols(words)
-            n = sum(pieces.values())
-            def strength(p):
-                return score(pairs[p], pieces[p[0]], pieces[p[1]], n), -vocab[p[0]], -vocab[p[1]]
-            return max(pairs, key=strength, default=None)
-        """,
-    ),
-    right(
         "train",
         "a for loop over the free places, words in a list",
         """
@@ -975,19 +945,6 @@ OTHER_WAYS = [
                 learned += [best]
                 corpus = {merge_pair(pieces, best): count for pieces, count in corpus.items()}
             return grown, learned
-        """,
-    ),
-    right(
-        "train",
-        "in few lines",
-        """
-        def train(words, vocab, vocab_size, score):
-            vocab, merges = dict(vocab), []
-            while len(vocab) < vocab_size and (pair := best_pair(words, vocab, score)):
-                vocab.setdefault(glue(*pair), len(vocab))
-                merges.append(pair)
-                words = {merge_pair(pieces, pair): n for pieces, n in words.items()}
-            return vocab, merges
         """,
     ),
     right(
@@ -1021,6 +978,53 @@ OTHER_WAYS = [
                 left = rest[len(piece):]
                 rest = "##" + left if left else ""
             return ["[UNK]"] if rest else pieces
+        """,
+    ),
+]
+
+# Ours but for names or a line: mistakes are changes of them. They are no other way.
+NEAR_OURS = [
+    right(
+        "from-bytes-hex",
+        "in one line",
+        """
+        def from_bytes_hex(codes):
+            return bytes(int(code, 16) for code in codes).decode("utf-8", errors="replace")
+        """,
+    ),
+    right(
+        "gain",
+        "what is lost, by itself",
+        """
+        def gain(n_ab, n_a, n_b, n):
+            f = lambda x: x * math.log(x) if x else 0.0
+            lost = f(n_a) - f(n_a - n_ab) + f(n_b) - f(n_b - n_ab)
+            return f(n_ab) + f(n) - f(n - n_ab) - lost
+        """,
+    ),
+    right(
+        "best-pair",
+        "in few lines",
+        """
+        def best_pair(words, vocab, score):
+            pairs, pieces = count_pairs(words), count_symbols(words)
+            n = sum(pieces.values())
+            def strength(p):
+                return score(pairs[p], pieces[p[0]], pieces[p[1]], n), -vocab[p[0]], -vocab[p[1]]
+            return max(pairs, key=strength, default=None)
+        """,
+    ),
+    right(
+        "train",
+        "in few lines",
+        """
+        def train(words, vocab, vocab_size, score):
+            vocab, merges = dict(vocab), []
+            while len(vocab) < vocab_size and (pair := best_pair(words, vocab, score)):
+                vocab.setdefault(glue(*pair), len(vocab))
+                merges.append(pair)
+                words = {merge_pair(pieces, pair): n for pieces, n in words.items()}
+            return vocab, merges
         """,
     ),
     right(
