@@ -44,6 +44,7 @@ class Answers(NamedTuple):
 
     wrong: list[Wrong]
     right: list[Right]
+    near: list[Right]  # right, too, and so near to ours that they are no other way
 
 
 class Mistake(NamedTuple):
@@ -74,7 +75,7 @@ def answers_of(name: str, root: Path = ROOT) -> Answers:
     solutions = _our_solutions(folder / f"{name}.ipynb")
     near = known.get("NEAR_OURS", [])
     solutions |= {(row.task, row.manner): row.solution for row in right + near}
-    return Answers([_as_answered(row, solutions) for row in known["WRONG"]], right)
+    return Answers([_as_answered(row, solutions) for row in known["WRONG"]], right, near)
 
 
 def mistakes(task: str, manner: str, *rows: tuple[Any, ...]) -> list[Mistake]:

@@ -1,7 +1,6 @@
-"""Adam by hand: what `torch.optim.AdamW` does to each weight.
+"""Adam by hand: what PyTorch's does to each weight.
 
-Source: Kingma & Ba (2015), "Adam: A Method for Stochastic Optimization", Algorithm 1; Loshchilov &
-Hutter (2019), "Decoupled Weight Decay Regularization", Algorithm 2.
+Source: Kingma & Ba (2015), "Adam: A Method for Stochastic Optimization", Algorithm 1.
 """
 
 from typing import NamedTuple
@@ -46,21 +45,3 @@ def adam_step(
     unbiased_square = square / (1 - betas[1] ** step)
     moved = parameter - learning_rate * unbiased_mean / (unbiased_square.sqrt() + eps)
     return moved, Moments(mean, square)
-
-
-def adamw_step(
-    parameter: Tensor,
-    gradient: Tensor,
-    moments: Moments,
-    step: int,
-    learning_rate: float,
-    betas: tuple[float, float] = (0.9, 0.999),
-    eps: float = 1e-8,
-    weight_decay: float = 0.01,
-) -> tuple[Tensor, Moments]:
-    """Adam with decoupled weight decay: the weight shrinks first, apart from the gradient.
-
-    Arguments as in `adam_step`. Source: Loshchilov & Hutter (2019), Algorithm 2.
-    """
-    shrunk = parameter * (1 - learning_rate * weight_decay)
-    return adam_step(shrunk, gradient, moments, step, learning_rate, betas, eps)

@@ -16,6 +16,7 @@ pytestmark = pytest.mark.slow
 
 WRONG = {name: answers_of(name).wrong for name in ASSIGNMENTS}
 OTHER_WAYS = {name: answers_of(name).right for name in ASSIGNMENTS}
+NEAR_OURS = {name: answers_of(name).near for name in ASSIGNMENTS}
 
 
 @pytest.fixture(autouse=True)
@@ -91,7 +92,9 @@ def test_what_only_knows_the_examples_fails_the_hidden_tests(
         run_task(assignment, task, solution, hidden=True)
 
 
-@pytest.mark.parametrize(("assignment", "task", "manner", "solution"), rows(OTHER_WAYS))
+@pytest.mark.parametrize(
+    ("assignment", "task", "manner", "solution"), [*rows(OTHER_WAYS), *rows(NEAR_OURS)]
+)
 def test_a_right_solution_written_another_way_gets_full_marks(assignment, task, manner, solution):
     run_task(assignment, task, solution, hidden=True)
 
