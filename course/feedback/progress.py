@@ -136,8 +136,8 @@ def progress_of(assignment: str) -> Progress:
 def tasks_of(assignment: str) -> tuple[Task, ...]:
     """The functions of an exercise, in the notebook's order: by number, then as declared.
 
-    Of two checks of one task, that in the module which all checks are taken from comes last, since
-    it imports the others.
+    Of two checks of one task, that in the module which the exercise's package imports first comes
+    first.
     """
     found = [one for one in _declared.values() if one.assignment == assignment]
     return tuple(sorted(found, key=lambda one: one.number))
