@@ -1,5 +1,8 @@
 """The environment check of lecture 00 tells what is missing, and never fails itself."""
 
+import os
+import subprocess
+import sys
 from importlib import metadata
 
 import pytest
@@ -65,3 +68,9 @@ def test_what_is_missing_stands_last():
         "",
         "1 missing: see the arrows.",
     ]
+
+
+def test_an_exercise_finds_its_checks_from_any_folder(tmp_path):
+    elsewhere = {name: text for name, text in os.environ.items() if name != "PYTHONPATH"}
+    command = [sys.executable, "-c", "from course.feedback import ex01_bpe as check"]
+    subprocess.run(command, cwd=tmp_path, env=elsewhere, check=True)
