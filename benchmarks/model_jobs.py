@@ -18,6 +18,7 @@ import torch
 from benchmarks import encoder_jobs, pretraining_jobs
 from benchmarks.jobs import clock
 from benchmarks.model_setup import SQUARE, Laps
+from bertlab.model.memory import keep_freed_memory
 
 SHORT = 3.0  # seconds that the calls of one lap may take together, if one call is short
 MOST = 40  # calls of one lap
@@ -56,6 +57,7 @@ def give_back_freed() -> None:
 def measure(job: str, options: dict[str, Any], calls: int) -> dict[str, Any]:
     """Each lap: once to warm up, then `calls` times, or more often if it is short."""
     torch.set_num_threads(int(os.environ["OMP_NUM_THREADS"]))
+    keep_freed_memory()  # everybody's, as our trainings ask for it
     laps, numbers = find(job)(**options)
     give_back_freed()
     loaded = resident()
