@@ -12,7 +12,7 @@ The reading path, twelve files in this order, leads from a string to a trained B
 8. `model/heads.py`: a word for each gap, yes or no for the next sentence
 9. `pretraining/masking.py`: which tokens are hidden, and how
 10. `pretraining/losses.py`: how wrong the guesses are
-11. `training/steps.py`: one step; its `move` ends a step of every training
+11. `training/steps.py`: one step; its `apply_gradients` ends a step of every training
 12. `training/loop.py`: step after step
 
 Everything else is reference, floor by floor; a module imports only from floors below its own, and

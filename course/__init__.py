@@ -1,6 +1,6 @@
 """All that makes a course of the library, floor by floor.
 
-0. `course.feedback`: the kit of the exercises' checks, and one package an exercise.
+0. `course.feedback`: the kit of the exercises' checks, and one package per exercise.
    `course.widgets`: the lectures' own playgrounds. `course.toyworld`: a language whose entropy is
    known.
 1. `course.answers`: answers known to be wrong or right; `course.settings`: where a course lies.

@@ -131,7 +131,7 @@ def _rows(
     pad_id: int,
     validation: Mapping[str, TuningData],
 ) -> Iterator[Row]:
-    """The training itself, a row a step, and one a task that is validated after an epoch."""
+    """The training itself, a row a step, and one per task that is validated after an epoch."""
     # A step leaves what its task does not reach without a gradient, and so untouched.
     optimizer = adamw(model, config.learning_rate, config.weight_decay)
     step = 0

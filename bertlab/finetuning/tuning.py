@@ -21,7 +21,7 @@ from bertlab.tokenizers.encoding import Encoding
 from bertlab.training.optimizers import adamw
 from bertlab.training.rows import Row, gather_rows
 from bertlab.training.schedule import linear_schedule
-from bertlab.training.steps import check_number, move, seed_dropout
+from bertlab.training.steps import apply_gradients, check_number, seed_dropout
 
 PIECE = 8  # texts that go through the model together in training
 
@@ -137,7 +137,7 @@ def _rows(
             optimizer.zero_grad()
             loss = add_gradients(model.train(), data, numbers, pad_id)
             check_number(loss, step)
-            move(model, optimizer, rate=rate, clip=config.clip)
+            apply_gradients(model, optimizer, rate=rate, clip=config.clip)
             train = {"kind": "train", "loss": loss, "learning_rate": rate}
             yield {"step": step, "epoch": epoch + 1, **train}
         if validation is not None:

@@ -34,7 +34,7 @@ def plain_start(model: BertForPreTraining, seed: int = 0) -> BertForPreTraining:
     return model
 
 
-def good_start(model: BertForPreTraining, seed: int = 0) -> BertForPreTraining:
+def initial_weights(model: BertForPreTraining, seed: int = 0) -> BertForPreTraining:
     """`plain_start`, but positions are waves, of the size that random ones would have.
 
     So the model need not find out which position is next to which. Returns the same model.
@@ -54,7 +54,7 @@ def look_at_neighbours(model: BertForPreTraining) -> BertForPreTraining:
     A few numbers of every vector are left to the position: (sin ωp, cos ωp) of eight fast waves.
     A query passes them on as they are, a key turns them by ω times the offset; so their product,
     the sum of cos ω(p_key - p_query - offset), is largest at that offset. All of it is trained
-    further. Returns the same model, which must come from `good_start`.
+    further. Returns the same model, which must come from `initial_weights`.
 
     Source: ours, after Vaswani et al. (2017), section 3.5 (an offset is a rotation of the waves),
     and Clark et al. (2019), section 3.1 (BERT's own heads learn to attend to the next token).
@@ -82,7 +82,7 @@ def look_at_neighbours(model: BertForPreTraining) -> BertForPreTraining:
 
 def neighbours_start(model: BertForPreTraining, seed: int = 0) -> BertForPreTraining:
     """Both together: waves, and heads that begin at the neighbours. Returns the same model."""
-    return look_at_neighbours(good_start(model, seed))
+    return look_at_neighbours(initial_weights(model, seed))
 
 
 STARTS = {"plain": plain_start, "neighbours": neighbours_start}

@@ -57,9 +57,10 @@ def training_step(
 ) -> StepResult:
     """Both losses, their gradients and one update of the weights; changes model and optimizer.
 
-    model: as `BertForPreTraining`; rate, clip: as in `move`; accumulate: pieces of rows in which
-    the batch goes through the model one after the other; precision: as in `TrainingConfig`. The
-    gradients are those of the whole batch, in however many pieces and processes.
+    model: as `BertForPreTraining`; rate, clip: as in `apply_gradients`; accumulate: pieces of rows
+    in which the batch goes through the model one after the other; precision: as in
+    `TrainingConfig`. The gradients are those of the whole batch, in however many pieces and
+    processes.
     """
     pieces = cut(batch, accumulate * processes.count)
     mine = pieces[processes.rank * accumulate :][:accumulate]
@@ -68,7 +69,7 @@ def training_step(
     # Several processes average their gradients: each divides by its share of the batch alone.
     shares = n_words / processes.count, n_pairs / processes.count
     sums = add_up(accumulate_gradients(model, mine, *shares, precision), processes)
-    move(model, optimizer, rate=rate, clip=clip)
+    apply_gradients(model, optimizer, rate=rate, clip=clip)
     mlm, nsp, mlm_correct, nsp_correct = sums.tolist()
     return StepResult(
         mlm / n_words, nsp / n_pairs, int(mlm_correct), len(batch.words), int(nsp_correct), n_pairs
@@ -86,17 +87,17 @@ def update(
 ) -> float:
     """One step of any other training: against the gradient of a loss, whole. Returns the loss.
 
-    step: its number, for the message; rate, clip: as in `move`. Raises FloatingPointError, before
-    anything moves, if the loss is not a number.
+    step: its number, for the message; rate, clip: as in `apply_gradients`. Raises
+    FloatingPointError, before anything moves, if the loss is not a number.
     """
     optimizer.zero_grad()
     loss.backward()
     check_number(loss.item(), step)
-    move(model, optimizer, rate=rate, clip=clip)
+    apply_gradients(model, optimizer, rate=rate, clip=clip)
     return loss.item()
 
 
-def move(
+def apply_gradients(
     model: nn.Module, optimizer: torch.optim.Optimizer, *, rate: float | None = None, clip: float
 ) -> None:
     """Move the weights against the gradients that they have.

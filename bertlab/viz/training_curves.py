@@ -16,7 +16,7 @@ if TYPE_CHECKING:  # matplotlib is imported when the first picture is drawn, not
     from matplotlib.axes import Axes
 
 TASKS = {"masked words": "mlm_accuracy", "next sentences": "nsp_accuracy"}
-LINES = ("-", "--")  # one a task
+LINES = ("-", "--")  # one per task
 SECONDS = 2.0  # from one live picture to the next, at least
 SHARE = 0.05  # of the time that live pictures may take from the training
 

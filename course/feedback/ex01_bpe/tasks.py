@@ -1,4 +1,4 @@
-"""Checks of exercise 1, byte pair encoding: one a task, by worked examples and laws."""
+"""Checks of exercise 1, byte pair encoding: one per task, by worked examples and laws."""
 
 from collections import Counter
 from collections.abc import Callable

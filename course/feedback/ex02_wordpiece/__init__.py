@@ -1,4 +1,4 @@
-"""Checks of exercise 2, bytes and WordPiece: one a task, by worked examples and laws.
+"""Checks of exercise 2, bytes and WordPiece: one per task, by worked examples and laws.
 
 `merges.py` has those about merges, `tasks.py` the others.
 """

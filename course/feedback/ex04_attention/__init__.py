@@ -1,4 +1,4 @@
-"""Checks of exercise 4, attention: one a task, by worked examples, laws and PyTorch's results.
+"""Checks of exercise 4, attention: one per task, by worked examples, laws and PyTorch's results.
 
 `scores.py` has those about scores, `heads.py` those about many heads, `tasks.py` the others.
 """

@@ -1,4 +1,4 @@
-"""Checks of exercise 6, the encoder of BERT: one a task.
+"""Checks of exercise 6, the encoder of BERT: one per task.
 
 `parts.py` has those about the parts that a layer is made of, `stack.py` the one about the stack,
 `tasks.py` the others; `weights.py` has the weights that all of them run on, and the published ones.

@@ -1,4 +1,4 @@
-"""Checks of exercise 7, the objectives: one a task.
+"""Checks of exercise 7, the objectives: one per task.
 
 `masking.py` has those about masking, `losses.py` those about losses and gradients, `tasks.py` the
 one about Adam; how one checks what chance decides stands in `chance.py`.

@@ -1,4 +1,4 @@
-"""Checks of exercise 8, the loop: one a task.
+"""Checks of exercise 8, the loop: one per task.
 
 `batches.py` has those about batches, `steps.py` those about steps and evaluation, `tasks.py` the
 others; `probes.py` has the models that they run on.

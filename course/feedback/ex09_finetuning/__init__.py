@@ -1,4 +1,4 @@
-"""Checks of exercise 9, fine-tuning: one a task.
+"""Checks of exercise 9, fine-tuning: one per task.
 
 `tags.py` has those about tags, `spans.py` those about whole spans, `tasks.py` the others.
 """

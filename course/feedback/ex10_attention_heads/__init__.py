@@ -1,4 +1,4 @@
-"""Checks of exercise 10, attention heads: one a task.
+"""Checks of exercise 10, attention heads: one per task.
 
 `patterns.py` and `words.py` have those about one head's attention, `ablation.py` the one about a
 loss without a head, `controls.py` the one about labels by lot, `tasks.py` the one about all layers.

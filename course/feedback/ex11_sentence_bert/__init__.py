@@ -1,4 +1,4 @@
-"""Checks of exercise 11, Sentence-BERT: one a task.
+"""Checks of exercise 11, Sentence-BERT: one per task.
 
 `batches.py` has those about work, `objectives.py` those about training, `tasks.py` the others.
 """

@@ -10,7 +10,7 @@ from bertlab.model import BertConfig, BertForPreTraining
 from bertlab.training.start import (
     OFFSETS,
     STARTS,
-    good_start,
+    initial_weights,
     neighbours_start,
     plain_start,
 )
@@ -39,7 +39,7 @@ def test_biases_and_norms_stay_as_they_were(start):
 
 
 def test_in_a_good_start_only_positions_differ_from_a_plain_one():
-    plain, good = plain_start(model_of(48)), good_start(model_of(48))
+    plain, good = plain_start(model_of(48)), initial_weights(model_of(48))
     other = [
         name
         for (name, one), two in zip(plain.named_parameters(), good.parameters(), strict=True)
@@ -49,7 +49,7 @@ def test_in_a_good_start_only_positions_differ_from_a_plain_one():
 
 
 def test_positions_are_waves_of_that_size():
-    position = good_start(model_of(48)).bert.embeddings.position.weight.detach()
+    position = initial_weights(model_of(48)).bert.embeddings.position.weight.detach()
     size = math.sqrt(2) * 0.08
     assert position[0].tolist() == pytest.approx([0.0, size] * 24, abs=1e-6)
     for at, pair in ((7, 0), (7, 5), (39, 23)):
