@@ -43,12 +43,8 @@ class LengthsCheck(Check):
     ) -> None:
         """A worked example."""
         answer = self.kept(*arguments, because=because)
-        if answer != gives:
-            known = [said for wrong, said in mistakes if wrong == answer]
-            self.fail(
-                f"{self.shown(arguments)}\nexpected {gives}\ngot      {answer}",
-                known[0] if known else because,
-            )
+        found = f"expected {gives}\ngot      {answer}" if answer != gives else ""
+        self.compared(found, answer, self.shown(arguments), because, mistakes)
 
 
 @task("ex08_pretraining", 1)

@@ -39,12 +39,9 @@ class ScoresCheck(Check):
             f"{shown}\nit must return three numbers: precision, recall and F1; it returned "
             f"{short(answer)}",
         )
-        if not _close(answer, gives):
-            known = [said for wrong, said in mistakes if _close(answer, wrong)]
-            self.fail(
-                f"{shown}\nexpected {_written(gives)}\ngot      {_written(answer)}",
-                known[0] if known else because,
-            )
+        found = f"expected {_written(gives)}\ngot      {_written(answer)}"
+        found = "" if _close(answer, gives) else found
+        self.compared(found, answer, shown, because, mistakes, _close)
 
 
 def _close(one: Sequence[float], other: Sequence[float]) -> bool:
@@ -175,9 +172,7 @@ class AnswerCheck(TensorCheck):
             found = f"expected {gives}, {self._text(gives)}\ngot      None, no answer"
         else:
             found = difference(gives, answer)
-        if found:
-            known = [said for wrong, said in mistakes if wrong == answer]
-            self.fail(f"{shown}\n{found}", known[0] if known else because)
+        self.compared(found, answer, shown, because, mistakes)
 
     def _text(self, answer: tuple[int, int]) -> str:
         return repr(PASSAGE[slice(*answer)]) if answer[1] <= len(PASSAGE) else "characters"

@@ -42,13 +42,9 @@ class BillCheck(Check):
             names, answer, gives, because, mistakes, strict=True
         ):
             # Pairs are counted, so they must be exact; hours and seconds are measured.
-            if got == right if name == "pairs" else near(got, right):
-                continue
-            said = [sentence for wrong, sentence in known if near(got, wrong)]
-            self.fail(
-                f"{shown}: {name}\nexpected {_number(right)}\ngot      {_number(got)}",
-                said[0] if said else reason,
-            )
+            equal = got == right if name == "pairs" else near(got, right)
+            found = "" if equal else f"expected {_number(right)}\ngot      {_number(got)}"
+            self.compared(found, got, f"{shown}: {name}", reason, known, near)
         self.law(
             isinstance(answer[0], Integral),
             f"{shown}: pairs\nexpected {gives[0]}\ngot      {answer[0]}\n→ pairs are counted, so "
@@ -171,9 +167,8 @@ class BatchesCheck(Check):
         """A worked example."""
         answer = self.lists(lengths, most, because=because)
         if found := difference(gives, answer):
-            known = [said for wrong, said in mistakes if wrong == answer]
-            reason = known[0] if known else self.in_general(lengths, answer) or because
-            self.fail(f"{self.shown((lengths, most))}\n{found}", reason)
+            because = self.in_general(lengths, answer) or because
+        self.compared(found, answer, self.shown((lengths, most)), because, mistakes)
 
     def lists(self, *arguments: Any, because: str = "") -> list[list[int]]:
         """An answer of the right form: a list of lists of whole numbers."""
