@@ -93,7 +93,6 @@ def accumulate_gradients(function: Callable) -> Passed:
                 0.3,
                 "the first piece's gradient is lost: no zero_grad in between, backward() adds up",
             ),
-            (-0.15, "the last piece's gradient is missing"),
             (0.0, "no gradient at all: is there a .backward() for each piece?"),
         ],
     )
