@@ -887,7 +887,8 @@ WRONG = [
             """
             def nsp_loss(logits, next_sentence):
                 y = next_sentence
-                return -(y * F.logsigmoid(logits[:, 1]) + (1 - y) * F.logsigmoid(-logits[:, 1])).mean()
+                z = logits[:, 1]
+                return -(y * F.logsigmoid(z) + (1 - y) * F.logsigmoid(-z)).mean()
             """,
             "not a sigmoid of each",
         ),
@@ -896,7 +897,8 @@ WRONG = [
             """
             def nsp_loss(logits, next_sentence):
                 y = next_sentence
-                return -(y * F.logsigmoid(logits[:, 0]) + (1 - y) * F.logsigmoid(-logits[:, 0])).mean()
+                z = logits[:, 0]
+                return -(y * F.logsigmoid(z) + (1 - y) * F.logsigmoid(-z)).mean()
             """,
             "not a sigmoid of each",
         ),

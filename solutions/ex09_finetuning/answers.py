@@ -328,7 +328,7 @@ WRONG = [
             def first_pieces(words, offsets):
                 numbers, before = [], None
                 for start, _ in offsets:
-                    word = next(n for n, (first, after) in enumerate(words) if first <= start < after)
+                    word = next(n for n, (a, b) in enumerate(words) if a <= start < b)
                     numbers.append(-1 if word == before else word)
                     before = word
                 return numbers
@@ -352,8 +352,8 @@ WRONG = [
             """
             def first_pieces(words, offsets):
                 return [
-                    next((n for n, (s, e) in enumerate(offsets) if s < e and first <= s < after), -1)
-                    for first, after in words
+                    next((n for n, (s, e) in enumerate(offsets) if s < e and a <= s < b), -1)
+                    for a, b in words
                 ]
             """,
             "not for each word",
@@ -364,7 +364,7 @@ WRONG = [
             def first_pieces(words, offsets):
                 numbers = []
                 for start, end in offsets:
-                    words_here = (n for n, (first, last) in enumerate(words) if first <= start <= last)
+                    words_here = (n for n, (a, b) in enumerate(words) if a <= start <= b)
                     word = next(words_here, -1) if start < end else -1
                     numbers.append(-1 if word in numbers else word)
                 return numbers

@@ -220,7 +220,8 @@ WRONG = [
                 length = attention.shape[-1]
                 if abs(offset) >= length:
                     raise ValueError(offset)
-                return (attention.argmax(dim=-1) == torch.arange(length) + offset).float().mean(dim=-1)
+                largest = attention.argmax(dim=-1) == torch.arange(length) + offset
+                return largest.float().mean(dim=-1)
             """,
             "how much, not how often",
         ),

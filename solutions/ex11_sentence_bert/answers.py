@@ -209,11 +209,8 @@ WRONG = [
         ),
         (
             "takes the mean whatever `how` is",
-            ('    if how == "cls":\n        return hidden[:, 0]\n', ""),
-            (
-                '    if how == "max":\n        return hidden.masked_fill(~token, -torch.inf).amax(dim=1)\n',
-                "",
-            ),
+            ('if how == "cls"', 'if how == "first"'),
+            ('if how == "max"', 'if how == "largest"'),
             '`how` is "max"',
         ),
         (
@@ -639,8 +636,9 @@ WRONG = [
         (
             "adds the loss of the columns",
             (
-                "F.cross_entropy(scores, torch.arange(len(u)))",
-                "F.cross_entropy(scores, torch.arange(len(u))) + F.cross_entropy(scores.T, torch.arange(len(u)))",
+                "return F.cross_entropy(scores, torch.arange(len(u)))",
+                "true = torch.arange(len(u))\n"
+                "    return F.cross_entropy(scores, true) + F.cross_entropy(scores.T, true)",
             ),
             "over all v, and nothing else",
         ),
