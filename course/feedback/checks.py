@@ -10,6 +10,7 @@ import html
 import linecache
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from operator import eq
 from textwrap import fill
 from typing import Any, NoReturn
 
@@ -119,9 +120,25 @@ class Check:
         give, each with the sentence that helps them.
         """
         answer = self.call(*arguments, because=because)
-        if found := difference(gives, answer):
-            known = [sentence for wrong, sentence in mistakes if wrong == answer]
-            self.fail(f"{self.shown(arguments)}\n{found}", known[0] if known else because)
+        found = difference(gives, answer)
+        self.compared(found, answer, self.shown(arguments), because, mistakes)
+
+    def compared(
+        self,
+        found: str,
+        answer: Any,
+        shown: str,
+        because: str,
+        mistakes: Sequence[tuple[Any, str]],
+        same: Callable[[Any, Any], bool] = eq,
+    ) -> None:
+        """End of a comparison: fails with the difference `found`, unless that is "".
+
+        same: whether an answer is one of the known mistakes, which have sentences of their own.
+        """
+        if found:
+            known = [sentence for wrong, sentence in mistakes if same(wrong, answer)]
+            self.fail(f"{shown}\n{found}", known[0] if known else because)
 
     def raises(self, error: type[Exception], *arguments: Any, because: str) -> None:
         """A call that must be refused with this kind of error."""

@@ -1,6 +1,7 @@
 """Checks of functions that take and return tensors: shapes, dtypes, numbers, gradients."""
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import torch
@@ -62,9 +63,9 @@ class TensorCheck(Check):
     ) -> None:
         """An answer, or one part of it, must be `gives`; `shown` is the call that it came from."""
         expected = gives if isinstance(gives, Tensor) else torch.tensor(gives)
-        if found := tensor_difference(expected, answer, tolerance):
-            known = [said for wrong, said in mistakes if is_this(wrong, answer, tolerance)]
-            self.fail(f"{shown}\n{found}", known[0] if known else because)
+        found = tensor_difference(expected, answer, tolerance)
+        same = partial(is_this, tolerance=tolerance)
+        self.compared(found, answer, shown, because, mistakes, same)
 
     def pair(self, *arguments: Any, because: str = "") -> tuple[Tensor, Tensor]:
         """The two tensors of an answer; the check fails if it is something else."""
@@ -157,12 +158,18 @@ def same(one: Any, other: Any) -> bool:
     return one == other
 
 
+class Begins(list):
+    """The first numbers of a wrong answer, which are enough to know it by."""
+
+
 def is_this(wrong: Any, answer: Any, tolerance: float) -> bool:
     """Whether an answer is this known wrong one: a nested list, or a tuple for a shape."""
     if not isinstance(answer, Tensor):
         return False
     if isinstance(wrong, tuple):
         return tuple(answer.shape) == wrong
+    if isinstance(wrong, Begins):
+        answer = answer.flatten()[: len(wrong)]
     wrong = torch.as_tensor(wrong)
     return wrong.shape == answer.shape and torch.allclose(
         wrong.double(), answer.detach().double(), rtol=tolerance, atol=tolerance, equal_nan=True

@@ -779,6 +779,15 @@ WRONG = [
         ),
         ("looks no further than four characters", ("len(word),", "min(len(word), start + 4),"), ""),
     ),
+    *mistakes(
+        "longest-match",
+        OURS,
+        (
+            "gives no piece at all for what cannot be cut",
+            ("        else:\n            return [UNKNOWN]", "        else:\n            return []"),
+            "one [UNK] stands for the word",
+        ),
+    ),
 ]
 
 OTHER_WAYS = [

@@ -195,6 +195,11 @@ WRONG = [
         ),
     ),
     *mistakes(
+        "layer-norm",
+        OURS,
+        ("forgets gamma", (" * gamma + beta", " + beta"), "gamma is not used"),
+    ),
+    *mistakes(
         "gelu",
         OURS,
         (
@@ -877,6 +882,15 @@ WRONG = [
                 return x
             """,
             "",
+        ),
+    ),
+    *mistakes(
+        "mlm-logits",
+        OURS,
+        (
+            "scores all positions, one behind the other",
+            ("hidden[predict]", "hidden.flatten(0, 1)"),
+            "only the positions that are asked for",
         ),
     ),
     *mistakes(

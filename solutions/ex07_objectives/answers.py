@@ -703,6 +703,44 @@ WRONG = [
         ),
     ),
     *mistakes(
+        "mlm-loss",
+        OURS,
+        (
+            "hands p to nll_loss",
+            (
+                'F.cross_entropy(logits, words, reduction="sum") / max(1, len(words))',
+                "F.nll_loss(logits.softmax(-1), words)",
+            ),
+            "that is -p",
+        ),
+        (
+            "adds up what each word costs",
+            """
+            def mlm_loss(logits, words):
+                p, y = logits.softmax(-1), F.one_hot(words, logits.shape[1])
+                return -(y * p.log() + (1 - y) * (1 - p).log()).sum(-1).mean()
+            """,
+            "binary cross-entropy of each word",
+        ),
+        (
+            "does the softmax over the whole batch",
+            """
+            def mlm_loss(logits, words):
+                rows = torch.arange(len(words))
+                return -(logits.exp() / logits.exp().sum()).log()[rows, words].mean()
+            """,
+            "the scores of one guess sum to 1",
+        ),
+        (
+            "does the softmax down the columns, of one row, too",
+            (
+                'F.cross_entropy(logits, words, reduction="sum") / max(1, len(words))',
+                "F.nll_loss(logits.log_softmax(0), words)",
+            ),
+            "along each row",
+        ),
+    ),
+    *mistakes(
         "nsp-loss",
         OURS,
         (
@@ -805,6 +843,64 @@ WRONG = [
                 return answer(logits, next_sentence)
             """,
             "bertlab's own",
+        ),
+    ),
+    *mistakes(
+        "nsp-loss",
+        OURS,
+        (
+            "takes the logarithm to base 2",
+            (
+                "F.cross_entropy(logits, next_sentence)",
+                "F.cross_entropy(logits, next_sentence) / torch.log(torch.tensor(2.0))",
+            ),
+            "base 2",
+        ),
+        (
+            "forgets the minus",
+            ("F.cross_entropy(logits, next_sentence)", "-F.cross_entropy(logits, next_sentence)"),
+            "the sign",
+        ),
+        (
+            "returns p",
+            (
+                "F.cross_entropy(logits, next_sentence)",
+                "logits.softmax(-1)[torch.arange(len(logits)), next_sentence].mean()",
+            ),
+            "that is p",
+        ),
+        (
+            "forgets the softmax",
+            ("F.cross_entropy(logits, next_sentence)", "F.nll_loss(logits, next_sentence)"),
+            "the softmax is missing",
+        ),
+        (
+            "does the softmax down the columns",
+            (
+                "F.cross_entropy(logits, next_sentence)",
+                "F.nll_loss(logits.log_softmax(0), next_sentence)",
+            ),
+            "along each row",
+        ),
+        (
+            "looks at column 1 alone",
+            """
+            def nsp_loss(logits, next_sentence):
+                y = next_sentence
+                z = logits[:, 1]
+                return -(y * F.logsigmoid(z) + (1 - y) * F.logsigmoid(-z)).mean()
+            """,
+            "not a sigmoid of each",
+        ),
+        (
+            "looks at column 0 alone, and takes 1 for IsNext",
+            """
+            def nsp_loss(logits, next_sentence):
+                y = next_sentence
+                z = logits[:, 0]
+                return -(y * F.logsigmoid(z) + (1 - y) * F.logsigmoid(-z)).mean()
+            """,
+            "not a sigmoid of each",
         ),
     ),
     *mistakes(
@@ -946,6 +1042,19 @@ WRONG = [
         ),
     ),
     *mistakes(
+        "nsp-sigmoid-loss",
+        "in one line",
+        (
+            "takes the logarithm to base 2",
+            """
+            def nsp_sigmoid_loss(logit, is_next):
+                p = torch.sigmoid(logit)
+                return -(is_next * p.log2() + (1 - is_next) * (1 - p).log2()).mean()
+            """,
+            "base 2",
+        ),
+    ),
+    *mistakes(
         "mlm-gradient",
         "one-hot, in one line",
         (
@@ -1061,6 +1170,26 @@ WRONG = [
         ),
     ),
     *mistakes(
+        "mlm-gradient",
+        "one-hot, in one line",
+        (
+            "returns the softmax",
+            (
+                "(logits.softmax(-1) - F.one_hot(words, logits.shape[1])) / len(words)",
+                "logits.softmax(-1)",
+            ),
+            "subtract the one-hot row",
+        ),
+        (
+            "does the softmax down the columns, and does not divide",
+            (
+                "(logits.softmax(-1) - F.one_hot(words, logits.shape[1])) / len(words)",
+                "logits.softmax(0) - F.one_hot(words, logits.shape[1])",
+            ),
+            "along each row",
+        ),
+    ),
+    *mistakes(
         "nsp-sigmoid-gradient",
         OURS,
         (
@@ -1123,6 +1252,31 @@ WRONG = [
             "bertlab's own",
         ),
         ("divides by 2", ("len(is_next)", "2"), "so divide by B"),
+    ),
+    *mistakes(
+        "nsp-sigmoid-gradient",
+        OURS,
+        (
+            "is turned round and not divided",
+            ("(torch.sigmoid(logit) - is_next) / len(is_next)", "is_next - torch.sigmoid(logit)"),
+            "turned round",
+        ),
+        (
+            "has the slope of the sigmoid, and does not divide",
+            (
+                "(torch.sigmoid(logit) - is_next) / len(is_next)",
+                "(torch.sigmoid(logit) - is_next) * torch.sigmoid(logit) * torch.sigmoid(-logit)",
+            ),
+            "it cancels",
+        ),
+        (
+            "returns the slope of the sigmoid, and does not divide",
+            (
+                "(torch.sigmoid(logit) - is_next) / len(is_next)",
+                "torch.sigmoid(logit) * torch.sigmoid(-logit)",
+            ),
+            "it cancels",
+        ),
     ),
     *mistakes(
         "adam-step",

@@ -66,6 +66,37 @@ WRONG = [
         ),
     ),
     *mistakes(
+        "kept-lengths",
+        "by a loop",
+        (
+            "makes room for the special tokens once more",
+            ("> room", "> room - 3"),
+            "for both together",
+        ),
+        (
+            "halves the room, whatever the lengths",
+            """
+            def kept_lengths(a_length, b_length, room):
+                return (room + 1) // 2, room // 2
+            """,
+            "do not make a segment longer",
+        ),
+    ),
+    *mistakes(
+        "kept-lengths",
+        "by cases",
+        (
+            "halves the room unless both fit",
+            """
+            def kept_lengths(a_length, b_length, room):
+                if a_length + b_length <= room:
+                    return a_length, b_length
+                return room - room // 2, room // 2
+            """,
+            "not only half of the room",
+        ),
+    ),
+    *mistakes(
         "lay-out",
         "by lists",
         (
@@ -142,6 +173,33 @@ WRONG = [
         ),
     ),
     *mistakes(
+        "lay-out",
+        "by lists",
+        ("forgets the first [SEP]", ("*a, sep_id, *b", "*a, *b"), "A ends with [SEP], too"),
+        (
+            "swaps [CLS] and [SEP]",
+            ("[cls_id, *a, sep_id, *b, sep_id]", "[sep_id, *a, cls_id, *b, cls_id]"),
+            "are swapped",
+        ),
+        (
+            "gives A the segment 1",
+            ("[0] * (len(a) + 2) + [1] * (len(b) + 1)", "[1] * (len(a) + 2) + [0] * (len(b) + 1)"),
+            "A has segment 0, B has 1",
+        ),
+    ),
+    *mistakes(
+        "lay-out",
+        OURS,
+        (
+            "begins and ends the second segment one too early",
+            (
+                "segment_ids[row, first_sep + 1 : second_sep + 1]",
+                "segment_ids[row, first_sep:second_sep]",
+            ),
+            "the second [SEP] has segment 1",
+        ),
+    ),
+    *mistakes(
         "linear-schedule",
         OURS,
         (
@@ -177,6 +235,36 @@ WRONG = [
             "knows short trainings",
             ("    if", "    if 50_000 < steps < 200_000:\n        return 1.0\n    if"),
             "",
+        ),
+    ),
+    *mistakes(
+        "linear-schedule",
+        OURS,
+        (
+            "goes down from the first step on",
+            ("    if step <= warmup:\n        return step / warmup\n", ""),
+            ("(steps - warmup)", "steps"),
+            "the warm-up is missing",
+        ),
+        (
+            "begins the warm-up with the whole rate",
+            ("step / warmup", "(warmup - step + 1) / warmup"),
+            "the warm-up begins small",
+        ),
+        (
+            "goes up from 0 after the warm-up",
+            ("(steps - step + 1)", "(step - warmup - 1)"),
+            "the steps that are left become fewer",
+        ),
+        (
+            "divides what is left after a step by all steps",
+            ("(steps - step + 1) / (steps - warmup)", "(steps - step) / steps"),
+            "steps - warmup: it begins with 1",
+        ),
+        (
+            "never goes down",
+            ("(steps - step + 1) / (steps - warmup)", "step / max(1, warmup)"),
+            "it goes up for ever",
         ),
     ),
     *mistakes(
@@ -386,6 +474,15 @@ WRONG = [
         ),
     ),
     *mistakes(
+        "accumulate-gradients",
+        OURS,
+        (
+            "returns the sum of the pieces' means",
+            ("loss.item()", "(words / len(piece.words) + pairs / len(piece.next_sentence)).item()"),
+            "the sum of the pieces' means",
+        ),
+    ),
+    *mistakes(
         "training-step",
         OURS,
         (
@@ -511,6 +608,18 @@ WRONG = [
         ),
     ),
     *mistakes(
+        "training-step",
+        OURS,
+        (
+            "goes up the slope",
+            (
+                "    optimizer.step()",
+                "    for p in model.parameters():\n        p.grad.neg_()\n    optimizer.step()",
+            ),
+            "do not turn gradients round",
+        ),
+    ),
+    *mistakes(
         "evaluate",
         "as ours, with a shorter name",
         ("leaves dropout on", ("    model.eval()\n", ""), "in training mode while it is evaluated"),
@@ -608,6 +717,20 @@ WRONG = [
             ("n_pairs += len(batch.next_sentence)", "n_pairs += 1"),
             ("== batch.next_sentence).sum()", "== batch.next_sentence).float().mean()"),
             "every *pair* must count alike",
+        ),
+    ),
+    *mistakes(
+        "evaluate",
+        OURS,
+        (
+            "counts batches for words",
+            ("n_words += len(batch.words)", "n_words += 1"),
+            "the number of words, not of batches",
+        ),
+        (
+            "does not divide by the pairs",
+            ("pairs_right / n_pairs", "pairs_right"),
+            "divide by the number of pairs",
         ),
     ),
 ]

@@ -62,7 +62,7 @@ WRONG = [
         (
             "takes layer 0 for the first layer",
             ("states[how]", "states[how + 1]"),
-            "expected [[[1, 0]]]",
+            "layer 2 has the place 2",
         ),
         ("takes 0 for nothing", ('how == "last"', 'not how or how == "last"'), "0 is a number"),
         ("returns nothing for a number", ("    return states[how]\n", ""), "it returned None"),
@@ -80,6 +80,53 @@ WRONG = [
                 return answer(hidden_states, how)
             """,
             "bertlab's own code",
+        ),
+    ),
+    *mistakes(
+        "layer-features",
+        OURS,
+        (
+            "adds up all layers",
+            ("torch.stack(tuple(hidden_states[-4:]))", "torch.stack(tuple(hidden_states[1:]))"),
+            "five layers are added",
+        ),
+        (
+            "adds up the first four of all",
+            ("torch.stack(tuple(hidden_states[-4:]))", "torch.stack(tuple(hidden_states[:4]))"),
+            "the first four are added",
+        ),
+        (
+            "concatenates all states",
+            ("torch.cat(tuple(hidden_states[-4:])", "torch.cat(tuple(hidden_states)"),
+            "all six are there",
+        ),
+        (
+            "concatenates all layers",
+            ("torch.cat(tuple(hidden_states[-4:])", "torch.cat(tuple(hidden_states[1:])"),
+            "five layers are there",
+        ),
+        (
+            "stacks in place of concatenating",
+            (
+                "torch.cat(tuple(hidden_states[-4:]), dim=-1)",
+                "torch.stack(tuple(hidden_states[-4:]))",
+            ),
+            "makes a new dimension",
+        ),
+        (
+            "takes the mean of the last four",
+            ("hidden_states[1:]", "hidden_states[-4:]"),
+            "all layers, not only four",
+        ),
+        (
+            "counts layers from the last one",
+            ("return hidden_states[how]", "return hidden_states[-how]"),
+            "counted from the front",
+        ),
+        (
+            "takes layer 1 for the first state",
+            ("return hidden_states[how]", "return hidden_states[how - 1]"),
+            "layer 2 has the place 2",
         ),
     ),
     *mistakes(
@@ -149,6 +196,52 @@ WRONG = [
             "one of the spans is lost",
         ),
         ("cuts labels at a hyphen", ("+ label", '+ label.split("-")[0]'), ""),
+    ),
+    *mistakes(
+        "tags-of-words",
+        OURS,
+        ("leaves words outside empty", ("[OUTSIDE]", '[""]'), "has the tag O"),
+        (
+            "tags words that are a whole span",
+            ("start <= first and last <= end", "first == start and last == end"),
+            "from the span's start to its end",
+        ),
+        (
+            "gives B- to the first word of the text",
+            ("first == start", "number == 0"),
+            "each span begins with B-",
+        ),
+        (
+            "begins anew with every span",
+            (
+                "    tags = [OUTSIDE] * len(words)\n    for start, end, label in spans:\n",
+                "    for start, end, label in spans:\n        tags = [OUTSIDE] * len(words)\n",
+            ),
+            "one of the spans is lost",
+        ),
+        (
+            "gives all words the last span's label",
+            """
+            def tags_of_words(words, spans):
+                starts, inside = set(), set()
+                for start, end, label in spans:
+                    starts.add(start)
+                    inside.update(range(start, end))
+                tags = [("B-" if first in starts else "I-") + label for first, _ in words]
+                return [tag if first in inside else "O" for tag, (first, _) in zip(tags, words)]
+            """,
+            "a label of its own",
+        ),
+    ),
+    *mistakes(
+        "tags-of-words",
+        "by tables of starts and ends",
+        (
+            "goes one word too far",
+            ("last + 1]", "last + 2]"),
+            ("(last - first)", "(last - first + 1)"),
+            "a word too many",
+        ),
     ),
     *mistakes(
         "first-pieces",
@@ -221,6 +314,65 @@ WRONG = [
         ),
     ),
     *mistakes(
+        "first-pieces",
+        OURS,
+        (
+            "takes all pieces, and special tokens, too",
+            ("start < end and ", ""),
+            (" and word not in had_one", ""),
+            "it covers no character",
+        ),
+        (
+            "compares with the piece before, and takes special tokens, too",
+            """
+            def first_pieces(words, offsets):
+                numbers, before = [], None
+                for start, _ in offsets:
+                    word = next(n for n, (a, b) in enumerate(words) if a <= start < b)
+                    numbers.append(-1 if word == before else word)
+                    before = word
+                return numbers
+            """,
+            "it covers no character",
+        ),
+        (
+            "numbers the pieces",
+            """
+            def first_pieces(words, offsets):
+                numbers, pieces = [], 0
+                for start, end in offsets:
+                    numbers.append(pieces if start < end else -1)
+                    pieces += start < end
+                return numbers
+            """,
+            "##s belongs to word 1, too",
+        ),
+        (
+            "says for each word where it begins",
+            """
+            def first_pieces(words, offsets):
+                return [
+                    next((n for n, (s, e) in enumerate(offsets) if s < e and a <= s < b), -1)
+                    for a, b in words
+                ]
+            """,
+            "not for each word",
+        ),
+        (
+            "takes the end of a word for its last character",
+            """
+            def first_pieces(words, offsets):
+                numbers = []
+                for start, end in offsets:
+                    words_here = (n for n, (a, b) in enumerate(words) if a <= start <= b)
+                    word = next(words_here, -1) if start < end else -1
+                    numbers.append(-1 if word in numbers else word)
+                return numbers
+            """,
+            "ends in front of its `end`",
+        ),
+    ),
+    *mistakes(
         "piece-targets",
         "by a loop",
         ("gives O to the rest", ("IGNORED", "0"), "0 is the tag O"),
@@ -247,6 +399,15 @@ WRONG = [
                 'dict(zip(names, range(99)))["-".join(tags[word].split("-")[:2])]',
             ),
             "",
+        ),
+    ),
+    *mistakes(
+        "piece-targets",
+        "by a loop",
+        (
+            "goes on with the tag before",
+            ("targets.append(IGNORED)", "targets.append(targets[-1] if targets else IGNORED)"),
+            "the second piece of its word",
         ),
     ),
     *mistakes(
@@ -313,6 +474,27 @@ WRONG = [
                 return F.cross_entropy(logits.flatten(0, 1), targets.flatten())
             """,
             "the mean of nothing would be nan",
+        ),
+    ),
+    *mistakes(
+        "tagger-loss",
+        "by PyTorch's own IGNORED",
+        (
+            "returns a loss for each token",
+            """
+            def tagger_loss(logits, targets):
+                return F.cross_entropy(logits.transpose(1, 2), targets, reduction="none")
+            """,
+            "one number: the mean",
+        ),
+        (
+            "returns a loss for each text",
+            """
+            def tagger_loss(logits, targets):
+                losses = F.cross_entropy(logits.transpose(1, 2), targets, reduction="none")
+                return losses.sum(dim=1) / (targets != IGNORED).sum(dim=1).clamp(min=1)
+            """,
+            "for all texts together",
         ),
     ),
     *mistakes(
@@ -394,6 +576,34 @@ WRONG = [
                 return runs
             """,
             "the last span is lost",
+        ),
+    ),
+    *mistakes(
+        "tag-runs",
+        "by looking for the end",
+        (
+            "puts the label first",
+            ("(first, after, label)", "(label, first, after)"),
+            "then the label",
+        ),
+        ("leaves the label out", ("(first, after, label)", "(first, after)"), "its label as well"),
+    ),
+    *mistakes(
+        "tag-runs",
+        OURS,
+        (
+            "sees words with B- alone",
+            """
+            def tag_runs(tags):
+                return [(n, n + 1, tag[2:]) for n, tag in enumerate(tags) if tag.startswith("B-")]
+            """,
+            "I-LOC goes on with the LOC",
+        ),
+        (
+            "lengthens the last span by one, wherever it ended",
+            ("runs[-1][1:] == (number, label)", "runs[-1][2] == label"),
+            ("(runs[-1][0], number + 1, label)", "(runs[-1][0], runs[-1][1] + 1, label)"),
+            "an O stands between them",
         ),
     ),
     *mistakes(
@@ -500,6 +710,41 @@ WRONG = [
         ),
     ),
     *mistakes(
+        "entity-f1",
+        "by two loops",
+        (
+            "leaves wrong guesses out",
+            (
+                "guessed |= {(text, *run) for run in tag_runs(tags)}",
+                "guessed |= {(text, *run) for run in tag_runs(tags) if (text, *run) in true}",
+            ),
+            "all guesses count",
+        ),
+        (
+            "averages precision and recall over the texts",
+            """
+            def entity_f1(true_tags, guessed_tags):
+                precision = recall = 0.0
+                for one, other in zip(true_tags, guessed_tags):
+                    true, guessed = set(tag_runs(one)), set(tag_runs(other))
+                    precision += len(true & guessed) / max(1, len(guessed)) / len(true_tags)
+                    recall += len(true & guessed) / max(1, len(true)) / len(true_tags)
+                return precision, recall, 2 * precision * recall / ((precision + recall) or 1)
+            """,
+            "the mean of the texts' shares",
+        ),
+    ),
+    *mistakes(
+        "entity-f1",
+        "by counting text by text",
+        (
+            "counts the last text alone",
+            ("right += ", "right = "),
+            ("n_true + len(true), n_guessed + len(guessed)", "len(true), len(guessed)"),
+            "the last text alone",
+        ),
+    ),
+    *mistakes(
         "best-span",
         "by two loops over all tokens",
         ("answers with the question", ("segment_ids[i]", "i"), "a token of the question"),
@@ -597,6 +842,28 @@ WRONG = [
                     return offsets[first][0], offsets[last][1]
             """,
             "the best answer scores 7",
+        ),
+    ),
+    *mistakes(
+        "best-span",
+        OURS,
+        (
+            "returns tokens, the one behind the last included",
+            ("(offsets[first][0], offsets[last][1])", "(first, last + 1)"),
+            "those are tokens",
+        ),
+    ),
+    *mistakes(
+        "best-span",
+        "by two loops over all tokens",
+        (
+            "lets answers begin in the question",
+            ("segment_ids[i] == 0 or ", ""),
+            (
+                "if offsets[j] == (0, 0):\n                break",
+                "if segment_ids[j] == 0 or offsets[j] == (0, 0):\n                continue",
+            ),
+            "a token of the question",
         ),
     ),
 ]

@@ -1,6 +1,6 @@
 """Exercise 10, attention heads: solutions that are wrong, and right ones of another kind."""
 
-from course.answers import mistakes, right
+from course.answers import OURS, mistakes, right
 
 WRONG = [
     *mistakes(
@@ -208,6 +208,22 @@ WRONG = [
                 return answer(attention, offset)
             """,
             "cannot be the answer",
+        ),
+    ),
+    *mistakes(
+        "attention-to-offset",
+        OURS,
+        (
+            "counts how often it is the largest, of all queries",
+            """
+            def attention_to_offset(attention, offset):
+                length = attention.shape[-1]
+                if abs(offset) >= length:
+                    raise ValueError(offset)
+                largest = attention.argmax(dim=-1) == torch.arange(length) + offset
+                return largest.float().mean(dim=-1)
+            """,
+            "how much, not how often",
         ),
     ),
     *mistakes(
@@ -426,6 +442,18 @@ WRONG = [
         ),
     ),
     *mistakes(
+        "attention-to-same-word",
+        "by a mask",
+        (
+            "looks ahead only, for the two that can",
+            (
+                "& ~torch.eye(len(ids), dtype=torch.bool)",
+                "& torch.ones(len(ids), len(ids)).triu(1).bool()",
+            ),
+            "come later count as well",
+        ),
+    ),
+    *mistakes(
         "attention-rollout",
         "step by step",
         (
@@ -549,6 +577,19 @@ WRONG = [
                 return answer(attentions)
             """,
             "cannot be the answer",
+        ),
+    ),
+    *mistakes(
+        "attention-rollout",
+        OURS,
+        (
+            "keeps the layers apart",
+            """
+            def attention_rollout(attentions):
+                identity = torch.eye(attentions[0].shape[-1])
+                return torch.stack([(heads.mean(dim=0) + identity) / 2 for heads in attentions])
+            """,
+            "multiply the layers with each other",
         ),
     ),
     *mistakes(

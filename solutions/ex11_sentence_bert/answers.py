@@ -1,6 +1,6 @@
 """Exercise 11, Sentence-BERT: solutions that are wrong, and right ones of another kind."""
 
-from course.answers import mistakes, right
+from course.answers import OURS, mistakes, right
 
 WRONG = [
     *mistakes(
@@ -57,6 +57,27 @@ WRONG = [
                 return pairs, pairs / pairs_a_second / 3600, n / sentences_a_second
             """,
             "does not come to an end",
+        ),
+    ),
+    *mistakes(
+        "bill",
+        OURS,
+        (
+            "divides pairs by the other rate",
+            ("pairs / pairs_a_second", "pairs / sentences_a_second"),
+            "pairs go with pairs_a_second",
+        ),
+        ("multiplies seconds by 3600", ("/ 3600", "* 3600"), "do not multiply"),
+        ("parts the sentences in twos", ("n * (n - 1) // 2", "n // 2"), "how many *different* two"),
+        (
+            "makes hours of the seconds",
+            ("n / sentences_a_second", "n / sentences_a_second / 3600"),
+            "seconds, not hours",
+        ),
+        (
+            "turns the second rate round",
+            ("n / sentences_a_second", "sentences_a_second / n"),
+            "upside down",
         ),
     ),
     *mistakes(
@@ -179,6 +200,53 @@ WRONG = [
         ),
     ),
     *mistakes(
+        "pool",
+        OURS,
+        (
+            "forgets cls",
+            ('    if how == "cls":\n        return hidden[:, 0]\n', ""),
+            '`how` is "cls"',
+        ),
+        (
+            "takes the mean whatever `how` is",
+            ('if how == "cls"', 'if how == "first"'),
+            ('if how == "max"', 'if how == "largest"'),
+            '`how` is "max"',
+        ),
+        (
+            "takes [CLS] whatever `how` is",
+            ('    if how == "cls":\n        return', "    return"),
+            "that is [CLS]",
+        ),
+        ("swaps mean and max", ('if how == "max":', 'if how == "mean":'), "that is the largest"),
+        ("keeps a dimension of cls", ("hidden[:, 0]", "hidden[:, :1]"), "keeps a dimension"),
+        (
+            "takes the mean over the dimensions, too",
+            (".sum(dim=1) / token.sum(dim=1)", ".sum(dim=(1, 2)) / token.sum(dim=(1, 2))"),
+            "one vector [D]",
+        ),
+        (
+            "keeps a dimension of the maximum",
+            ("-torch.inf).amax(dim=1)", "-torch.inf).amax(dim=1, keepdim=True)"),
+            "without keepdim",
+        ),
+        (
+            "takes the largest number of each token",
+            ("-torch.inf).amax(dim=1)", "-torch.inf).amax(dim=2)"),
+            "one vector [D]",
+        ),
+        (
+            "takes the maximum over the sentences",
+            ("-torch.inf).amax(dim=1)", "-torch.inf).amax(dim=0)"),
+            "one vector [D]",
+        ),
+        (
+            "takes zeros for padding",
+            ("masked_fill(~token, -torch.inf)", "masked_fill(hidden == 0, -torch.inf)"),
+            "(9, 9) is none of the tokens",
+        ),
+    ),
+    *mistakes(
         "batches-of-one-length",
         "with the first text apart",
         (
@@ -260,6 +328,37 @@ WRONG = [
         ),
     ),
     *mistakes(
+        "batches-of-one-length",
+        OURS,
+        (
+            "compares lengths instead of counting tokens",
+            (
+                "lengths[number] < longest and 4 * len(batch) * longest >= most",
+                "2 * lengths[number] < longest",
+            ),
+            "a quarter of `most` decides",
+        ),
+        (
+            "does not sort, and looks for the longest",
+            (
+                "sorted(range(len(lengths)), key=lambda number: -lengths[number])",
+                "range(len(lengths))",
+            ),
+            ("lengths[batch[0]] if batch else 0", "max(lengths[n] for n in [*batch, number])"),
+            "sort first",
+        ),
+        (
+            "counts with the longest text of all",
+            ("(len(batch) + 1) * longest", "(len(batch) + 1) * max(lengths)"),
+            "Count the tokens of this batch alone",
+        ),
+        (
+            "closes a batch at a quarter, whatever comes next",
+            ("lengths[number] < longest and ", ""),
+            "they fit into one batch",
+        ),
+    ),
+    *mistakes(
         "cosine-loss",
         "by dot products and lengths",
         (
@@ -326,6 +425,39 @@ WRONG = [
             "changed its input",
         ),
         ("adds a little to the lengths", ("v.norm(dim=-1)", "v.norm(dim=-1) + 1e-5"), ""),
+    ),
+    *mistakes(
+        "cosine-loss",
+        OURS,
+        ("wants all pairs to be alike", ("cosines - targets", "cosines - 1"), "`targets` says it"),
+        (
+            "compares all with all, and takes no mean",
+            """
+            def cosine_loss(u, v, targets):
+                cosines = F.normalize(u, dim=-1) @ F.normalize(v, dim=-1).T
+                return (cosines - targets) ** 2
+            """,
+            "and then comes the mean",
+        ),
+        (
+            "compares all with all, targets by rows",
+            """
+            def cosine_loss(u, v, targets):
+                cosines = F.normalize(u, dim=-1) @ F.normalize(v, dim=-1).T
+                return ((cosines - targets[:, None]) ** 2).mean()
+            """,
+            "compares every row with every one",
+        ),
+    ),
+    *mistakes(
+        "cosine-loss",
+        "by dot products and lengths",
+        (
+            "takes one cosine of all numbers",
+            ("(u * v).sum(dim=-1)", "(u * v).sum()"),
+            ("(u.norm(dim=-1) * v.norm(dim=-1))", "(u.norm() * v.norm())"),
+            "each pair has its own cosine",
+        ),
     ),
     *mistakes(
         "siamese-scores",
@@ -486,6 +618,37 @@ WRONG = [
         ),
     ),
     *mistakes(
+        "in-batch-negatives-loss",
+        OURS,
+        (
+            "returns -log p of every pair",
+            ("F.cross_entropy(scores, torch.arange(len(u)))", "-scores.log_softmax(dim=-1)"),
+            "one number for the whole batch",
+        ),
+        (
+            "hands p to nll_loss",
+            (
+                "F.cross_entropy(scores, torch.arange(len(u)))",
+                "F.nll_loss(scores.softmax(dim=-1), torch.arange(len(u)))",
+            ),
+            "that is -p",
+        ),
+        (
+            "adds the loss of the columns",
+            (
+                "return F.cross_entropy(scores, torch.arange(len(u)))",
+                "true = torch.arange(len(u))\n"
+                "    return F.cross_entropy(scores, true) + F.cross_entropy(scores.T, true)",
+            ),
+            "over all v, and nothing else",
+        ),
+        (
+            "takes column 1 for the true one",
+            ("torch.arange(len(u))", "torch.ones(len(u), dtype=torch.long)"),
+            "torch.arange(B), not ones",
+        ),
+    ),
+    *mistakes(
         "semantic-search",
         "with lengths by hand",
         (
@@ -563,6 +726,15 @@ WRONG = [
             "looks at the first 2000 vectors",
             ("    known = vectors", "    vectors = vectors[:2000]\n    known = vectors"),
             "",
+        ),
+    ),
+    *mistakes(
+        "semantic-search",
+        OURS,
+        (
+            "answers the first query alone",
+            ("return scores, numbers", "return scores[0], numbers[0]"),
+            "there are two",
         ),
     ),
 ]

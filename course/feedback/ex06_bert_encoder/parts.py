@@ -53,7 +53,6 @@ def layer_norm(function: Callable) -> Passed:
         starts=[
             ([1.0, 1.0, 1.0, 1.0], "each row by itself: along dim=-1, not down the columns"),
             ([-0.4714, -0.4714, 1.4142], "one mean for all rows is one too few: use dim=-1"),
-            ([float("nan")], "each row by itself: along dim=-1, not down the columns"),
         ],
     )
     check.done("a row, two rows")

@@ -69,17 +69,19 @@ class MaskingCheck(TensorCheck):
         because: str = "",
     ) -> None:
         """How often a yes stands in `event`; `known`: shares that mistakes lead to."""
+        found = ""
         if off(event, probability):
             share = event.double().mean().item()
-            near = [said for wrong, said in known if not off(event, wrong)]
-            self.fail(
-                f"{what}: about {probability:.1%} expected, {share:.1%} of {event.numel():,} got",
-                near[0] if near else because,
-            )
+            found = f"about {probability:.1%} expected, {share:.1%} of {event.numel():,} got"
+        self.compared(found, event, what, because, known, _is_share)
 
 
 def _generator(argument: Any) -> Any:
     return torch.Generator().manual_seed(argument) if isinstance(argument, Seed) else argument
+
+
+def _is_share(share: float, event: Tensor) -> bool:
+    return not off(event, share)
 
 
 def off(event: Tensor, probability: float) -> bool:

@@ -42,7 +42,7 @@ class LossCheck(TensorCheck):
     ) -> None:
         """As `example`, which also knows an answer with a dimension too many or too few."""
         none_left = "one number for the whole batch: the mean, a tensor without dimensions"
-        shapes = [((len(arguments[0]),), none_left), ((1,), none_left)] if _scalar(gives) else []
+        shapes = [((len(arguments[0]),), none_left)] if _scalar(gives) else []
         self.example(*arguments, gives=gives, because=because, mistakes=[*mistakes, *shapes])
 
     def gradients(self, logits: Tensor, truth: Tensor) -> None:
@@ -90,6 +90,7 @@ def mlm_loss(function: Callable) -> Passed:
             (-0.6, "that is -p; the loss is -log p"),
             (0.4, "that is 1 - p; the loss is -log p"),
             (0.8533, TWICE),
+            (0.0, BY_COLUMN),
             (0.1703, "the mean over the rows, not over the words of the vocabulary"),
             (1.3391, "only the true word's log p counts, not that of all words"),
             (0.3243, "that is binary cross-entropy of each word; here one word of all is true"),
@@ -159,6 +160,7 @@ def nsp_loss(function: Callable) -> Passed:
         because="B follows A, believed with 0.7: -log 0.7",
         mistakes=[
             (1.204, column),
+            (0.0, BY_COLUMN),
             *[(0.1549, LOG10), (0.5146, LOG2), (-0.3567, SIGN), (0.513, TWICE)],
             *[(0.5748, each), (0.8873, each), (0.2624, each), (0.5306, each)],
             (0.1783, "the mean over the pairs, not over pairs and columns"),

@@ -159,33 +159,28 @@ def attention_to_offset(function: Callable) -> Passed:
             (0.125, "that is offset 0, the query itself"),
             (0.6, "the mean over the queries, not the largest"),
             (1.0, "how much, not how often it is the largest: the mean of the probabilities"),
-            (0.6667, "how much, not how often it is the largest: the mean of the probabilities"),
+            (0.75, "how much, not how often it is the largest: the mean of the probabilities"),
             (0.7, "the previous token alone, not all tokens before"),
-            (0.25, "each query has its own weight, 1: mean over queries, not over the text's keys"),
             ((3,), "one number: the mean of those"),
             ((1,), "one number, without a dimension"),
         ],
     )
+    check.example(
+        *(NEIGHBOURS, 1),
+        gives=0.1667,
+        because="query 0 gives 0.2 to key 1, query 1 gives 0.2 to key 2, query 2 0.1 to key 3",
+        mistakes=[
+            (0.5, "the sign of offset counts: the key is at query + offset"),
+            (0.175, "key 4 of 4 is none: leave the last query out"),
+            (0.125, "divide by the number of queries that have such a key, 3 here"),
+        ],
+    )
     for offset, gives, because in (
-        (1, 0.1667, "query 0 gives 0.2 to key 1, query 1 gives 0.2 to key 2, query 2 0.1 to key 3"),
         (2, 0.25, "offset 2: query 0 gives 0.3 to key 2, query 1 gives 0.2 to key 3"),
         (0, 0.125, "offset 0: every query and itself, 0.1, 0.1, 0.1, 0.2"),
         (-3, 0.3, "offset -3: query 3 alone has such a key, and gives it 0.3"),
     ):
-        check.example(
-            *(NEIGHBOURS, offset),
-            gives=gives,
-            because=because,
-            mistakes=[
-                (0.5, "the sign of offset counts: the key is at query + offset"),
-                (0.15, "the sign of offset counts: the key is at query + offset"),
-                (0.175, "key 4 of 4 is none: leave the last query out"),
-                (
-                    gives * (4 - abs(offset)) / 4,
-                    f"divide by the number of queries that have such a key, {4 - abs(offset)} here",
-                ),
-            ],
-        )
+        check.example(*(NEIGHBOURS, offset), gives=gives, because=because)
     check.done("the previous, the next and others, by hand")
     for offset in (4, -4, 9):
         check.raises(

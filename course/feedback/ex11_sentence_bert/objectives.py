@@ -43,7 +43,6 @@ OF_TWO_PAIRS = [
     (0.2, "the other rows of v are the wrong answers: use them"),
     ((2,), NONE_LEFT),
     ((2, 2), NONE_LEFT),
-    ((1,), NONE_LEFT),
 ]
 
 
@@ -109,7 +108,6 @@ def cosine_loss(function: Callable) -> Passed:
             (0.085, "the sign counts: two vectors may point away from each other, with -0.6"),
             ((2,), NONE_LEFT),
             ((2, 2), f"{alone}; and then comes the mean"),
-            ((1,), NONE_LEFT),
         ],
     )
     check.example(
