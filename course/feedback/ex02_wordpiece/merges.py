@@ -148,8 +148,8 @@ def _close(
     shown = f"{check.name}{arguments}"
     if not isinstance(answer, int | float):
         check.fail(f"{shown}\n{difference(gives, answer)}", because)
-    found = f"expected about {gives:.4f}\ngot            {answer:.4f}"
-    found = "" if _near(gives, answer) else found
+    numbers = f"expected about {gives:.4f}\ngot            {answer:.4f}"
+    found = "" if _near(gives, answer) else numbers
     check.compared(found, answer, shown, because, mistakes, _near)
 
 

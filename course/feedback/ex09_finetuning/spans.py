@@ -39,8 +39,8 @@ class ScoresCheck(Check):
             f"{shown}\nit must return three numbers: precision, recall and F1; it returned "
             f"{short(answer)}",
         )
-        found = f"expected {_written(gives)}\ngot      {_written(answer)}"
-        found = "" if _close(answer, gives) else found
+        scores = f"expected {_written(gives)}\ngot      {_written(answer)}"
+        found = "" if _close(answer, gives) else scores
         self.compared(found, answer, shown, because, mistakes, _close)
 
 
