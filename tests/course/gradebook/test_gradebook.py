@@ -209,6 +209,19 @@ def test_scores_that_do_not_fit_the_gradebook_are_no_grade(tmp_path, monkeypatch
     assert scores(course)["ada", "test-double"] == (None, None, True)
 
 
+def test_scores_and_our_row_of_them_are_written_together_or_not_at_all(tmp_path, monkeypatch):
+    course = make(tmp_path / "c", {"ada": {}})
+
+    def stopped(*_, **__):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(records, "_replace", stopped)
+        with pytest.raises(KeyboardInterrupt):
+            grade(course)
+    assert rows(course) == {"grades": [], "comments": [], "graded": []}
+
+
 def test_an_assignment_that_is_not_released_is_refused(tmp_path):
     course = make(tmp_path / "c", {"ada": {}})
     (course.root / "gradebook.db").unlink()

@@ -95,6 +95,11 @@ CELLS = {
         "except OSError: print(f.tell() <= 8 * 2 ** 20)",
         "True",
     ),
+    "open files": (
+        "found = []\ntry:\n    while len(found) < 1000: found.append(open('/dev/null'))\n"
+        "except OSError: print(len(found) < 256)",
+        "True",
+    ),
     "limits stay": (
         "import resource as r\ntry: r.setrlimit(r.RLIMIT_NPROC, (10 ** 4, 10 ** 4))\nexcept (ValueError, OSError): print('no')",
         "no",
