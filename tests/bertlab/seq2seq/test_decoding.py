@@ -167,6 +167,8 @@ def test_the_penalty_lets_a_longer_text_win():
     long = Hypothesis((START_ID, 3, 4, 3, 4, 3, END_ID), -2.5)
     assert short.score(0.0) > long.score(0.0)
     assert long.score(0.6) > short.score(0.6)
+    assert short.score(1.0) == -2.0  # one symbol was written, <end>: <start> does not count
+    assert long.score(1.0) == pytest.approx(-2.5 * 6 / 11)
 
 
 def small_models():

@@ -17,6 +17,7 @@ from bertlab.word_vectors import (
     score_similarity,
     train_cbow,
     train_skip_gram,
+    word2vec,
 )
 from bertlab.word_vectors.negative_sampling import (
     keep_probabilities,
@@ -148,6 +149,20 @@ def test_words_of_a_topic_come_to_lie_together(train, rate):
     for word in vectors.words:
         neighbours = [other for other, _ in vectors.nearest(word, n=5)]
         assert all(other.islower() == word.islower() for other in neighbours)
+
+
+def test_windows_of_every_size_come_alike(monkeypatch):
+    reaches = []
+
+    def note(sentence, reach):
+        reaches.append(reach)
+        return near_words(sentence, reach)
+
+    monkeypatch.setattr(word2vec, "near_words", note)
+    config = Word2VecConfig(window=3, **(SMALL | {"epochs": 2}))
+    train_skip_gram(two_topics(), config, progress=False)
+    shares = torch.cat(reaches).bincount() / 4000  # 400 sentences of 5 words, twice
+    assert shares.tolist() == pytest.approx([0, 1 / 3, 1 / 3, 1 / 3], abs=0.03)
 
 
 @pytest.mark.parametrize("train", [train_skip_gram, train_cbow])
