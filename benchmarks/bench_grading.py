@@ -64,7 +64,8 @@ def hand_ins(name: str, number: int) -> Iterator[str]:
     """The notebooks of a class: of four, two right ones, a wrong one and one that is untouched."""
     source = nbformat.read(ROOT / "solutions" / name / f"{name}.ipynb", as_version=4)
     released = (ROOT / "exercises" / name / f"{name}.ipynb").read_text(encoding="utf-8")
-    wrong, others = map(cycle, answers_of(name))
+    known = answers_of(name)
+    wrong, others = cycle(known.wrong), cycle(known.right)
     for kind in islice(cycle(["right", "other", "wrong", "untouched"]), number):
         if kind == "untouched":
             yield released

@@ -122,7 +122,7 @@ ROWS = [
     Hostile(
         "shows 3 MB", own_cells("for _ in range(300): display('x' * 10_000)"), lost=(), note=NO_NOTE
     ),
-    Hostile("prints when called", within("print('x' * 30_000_000)"), lost=(), note=NO_NOTE),
+    Hostile("prints when called", within("print('x' * 3_000_000)"), lost=(), note=NO_NOTE),
     Hostile(
         "writes gigabytes to file descriptors",
         behind(
