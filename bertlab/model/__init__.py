@@ -3,9 +3,9 @@
 Read `attention.py` and `masks.py`, `activations.py`, `dropout.py`, `layers.py`, `embeddings.py`,
 `bert.py`, `heads.py`, `fill_mask.py`, then `transformer.py`. `config.py` names the sizes,
 `parameters.py` counts them, `pretrained.py` reads and writes published weights, with the names in
-`weight_names.py` and the reading in `weight_files.py`; `checks.py`
-refuses what does not fit, `initialisation.py` starts an encoder-decoder,
-`memory.py` keeps freed memory at hand, `modes.py` asks a model without changing it.
+`weight_names.py` and the reading in `weight_files.py`; `checks.py` refuses what does not fit,
+`initialisation.py` starts an encoder-decoder, `memory.py` keeps freed memory at hand, `modes.py`
+asks a model without changing it.
 """
 
 from bertlab.model.attention import MultiHeadAttention, attention

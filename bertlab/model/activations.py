@@ -25,7 +25,7 @@ def gelu(x: Tensor) -> Tensor:
 def gelu_tanh(x: Tensor) -> Tensor:
     """GELU by a tanh, as in GPT-2 and, since 2019, Google's BERT code; off by under 0.0005.
 
-    A derivation, as `gelu_sigmoid`.
+    A derivation: the library's models run the exact GELU.
 
     >>> gelu_tanh(torch.tensor([1.0]))
     tensor([0.8412])
@@ -36,7 +36,7 @@ def gelu_tanh(x: Tensor) -> Tensor:
 def gelu_sigmoid(x: Tensor) -> Tensor:
     """GELU by a sigmoid, x * sigma(1.702 x); off by up to 0.0203.
 
-    A derivation: the library's models run the exact GELU.
+    A derivation, as `gelu_tanh`.
 
     >>> gelu_sigmoid(torch.tensor([1.0]))
     tensor([0.8458])

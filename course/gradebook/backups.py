@@ -1,7 +1,9 @@
 """A copy of the gradebook before anything is written to it, and one grading run at a time."""
 
+import getpass
 import os
 import shutil
+import socket
 import sqlite3
 import subprocess
 from collections.abc import Callable, Iterator
@@ -84,6 +86,11 @@ def _copy_postgresql(source: URL, copy: Path) -> None:
         raise CourseError(
             f"no backup: {done.stderr.strip()}\nMake one yourself, then give --no-backup."
         )
+
+
+def this_process() -> str:
+    """Who holds a lock: this process, its user and its machine."""
+    return f"process {os.getpid()} of {getpass.getuser()} on {socket.gethostname()}"
 
 
 @contextmanager

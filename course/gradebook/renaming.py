@@ -5,9 +5,7 @@ changes in one transaction, then one file or folder after the other is renamed, 
 Killed at any moment, the same command goes on from there.
 """
 
-import getpass
 import os
-import socket
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
@@ -41,7 +39,7 @@ def rename(
     """
     if (old == "all") == (new is not None):
         raise CourseError("give the old name and the new one, or only `all`")
-    who = f"process {os.getpid()} of {getpass.getuser()} on {socket.gethostname()}, which renames"
+    who = f"{backups.this_process()}, which renames"
     with backups.only_one(course, who), closing(course.gradebook()) as book:
         known = _in_gradebook(book) | _in_folders(course, STEPS)
         if old == "all":

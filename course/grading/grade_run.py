@@ -5,9 +5,6 @@ transaction together with the submission's fingerprint. Killed at any moment, th
 the fingerprint missing and grades that submission again, so it ends where an undisturbed run ends.
 """
 
-import getpass
-import os
-import socket
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack, closing
 from datetime import UTC, datetime
@@ -63,7 +60,7 @@ def run(
     is written, if there is no sandbox, no release, no backup, or another run is under way.
     """
     setting = _setting(course, options, grader_class, say)
-    who = f"process {os.getpid()} of {getpass.getuser()} on {socket.gethostname()}"
+    who = backups.this_process()
     with ExitStack() as stack:
         since = datetime.now(UTC)
         stack.enter_context(backups.only_one(course, f"{who}, since {since:%Y-%m-%d %H:%M UTC}"))

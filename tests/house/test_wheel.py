@@ -46,21 +46,19 @@ print(viz.head_view(seen.attentions, seen.tokens).page[:15])
 
 
 def closure(requirement):
-    """The distributions that a requirement such as "torch" brings here, itself included."""
-    todo, found = [Requirement(requirement)], {}
+    """The names of the distributions that a requirement such as "torch" brings, itself included."""
+    todo, seen = [requirement], set()
     while todo:
-        one = todo.pop()
-        distribution = metadata.distribution(one.name)
-        new = found.setdefault(distribution.name, set())
-        for line in distribution.requires or []:
-            inner = Requirement(line)
-            extras = ("", *one.extras)
-            if inner.marker and not any(inner.marker.evaluate({"extra": e}) for e in extras):
-                continue
-            if str(inner) not in new:
-                new.add(str(inner))
-                todo.append(inner)
-    return found
+        line = todo.pop()
+        if line in seen:
+            continue
+        seen.add(line)
+        one = Requirement(line)
+        for line in metadata.requires(one.name) or []:
+            marker, extras = Requirement(line).marker, ("", *one.extras)
+            if marker is None or any(marker.evaluate({"extra": extra}) for extra in extras):
+                todo.append(line)
+    return {Requirement(line).name for line in seen}
 
 
 @pytest.fixture(scope="module")
