@@ -33,8 +33,8 @@ from benchmarks.tuning_contests import (
 )
 from benchmarks.tuning_layers import UPPER, read_layers, tune_both
 from bertlab._files import write_atomically
-from bertlab.finetuning.tasks import TASKS
 from bertlab.model.pretrained import BERTLAB_MINI
+from course.experiments.tasks import TASKS
 
 PACKAGES = ("torch", "scikit-learn")
 KEPT = BERTLAB_MINI / "finetuning.json"

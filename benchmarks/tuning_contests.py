@@ -18,13 +18,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from bertlab import data
-from bertlab.data.labels import Example
-from bertlab.data.mentions import LABEL, Marked, mentions
-from bertlab.data.questions import Question, speech_questions
 from bertlab.finetuning.answers import answer_targets, best_span
-from bertlab.finetuning.baselines import majority_guesses, tfidf_guesses
 from bertlab.finetuning.heads import Head, SequenceClassifier, SpanAnswerer, TokenTagger
-from bertlab.finetuning.metrics import task_score
 from bertlab.finetuning.scores import answer_scores, entity_f1
 from bertlab.finetuning.sentences import SentenceEncoder
 from bertlab.finetuning.tagging import (
@@ -35,13 +30,18 @@ from bertlab.finetuning.tagging import (
     words_of,
 )
 from bertlab.finetuning.targets import TuningData
-from bertlab.finetuning.tasks import Task, encode_task, subset, task
 from bertlab.finetuning.texts import encode_texts
 from bertlab.finetuning.tuning import TuningConfig, fine_tune, predict
 from bertlab.model import Bert, BertForPreTraining, load_pretrained
 from bertlab.model.pretrained import BERTLAB_MINI, load_tokenizer, read_config
 from bertlab.tokenizers import WordPiece
 from bertlab.training.start import plain_start
+from course.experiments.baselines import majority_guesses, tfidf_guesses
+from course.experiments.labels import Example
+from course.experiments.mentions import LABEL, Marked, mentions
+from course.experiments.metrics import task_score
+from course.experiments.questions import Question, speech_questions
+from course.experiments.tasks import Task, encode_task, subset, task
 from course.toyworld.questions import toy_questions
 
 T = TypeVar("T")
@@ -130,7 +130,7 @@ def small_task(name: str, plan: Plan, seed: int) -> Task:
 def classify(
     name: str, plan: Plan, seed: int, only: Sequence[str] = CLASSIFIERS
 ) -> Iterator[Result]:
-    """One task of `bertlab.finetuning.tasks`; only: which contestants."""
+    """One task of `course.experiments.tasks`; only: which contestants."""
     contest = small_task(name, plan, seed)
     contestants: dict[str, Callable[[], list[str]]] = {
         "majority": lambda: majority_guesses(contest),

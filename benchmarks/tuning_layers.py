@@ -27,16 +27,16 @@ from benchmarks.tuning_contests import (
     tuned_tags,
     words_and_tags,
 )
-from bertlab.data.mentions import Marked
 from bertlab.finetuning.features import MIXES, Features, layer_features
 from bertlab.finetuning.heads import IGNORED, SequenceClassifier, TokenTagger
-from bertlab.finetuning.metrics import task_score
-from bertlab.finetuning.multitask import MultiTask, tune_together
 from bertlab.finetuning.scores import entity_f1
-from bertlab.finetuning.tasks import encode_task
 from bertlab.finetuning.texts import collate
 from bertlab.finetuning.tuning import predict
 from bertlab.model import Bert
+from course.experiments.mentions import Marked
+from course.experiments.metrics import task_score
+from course.experiments.multitask import MultiTask, tune_together
+from course.experiments.tasks import encode_task
 
 LOW = 2  # the layer at which mentions are asked below the top
 UPPER = "question-type"

@@ -1,5 +1,6 @@
 """Values of another kind than declared, and ids out of range, refused by name; for all floors."""
 
+from collections.abc import Collection
 from dataclasses import fields
 from numbers import Integral, Real
 from typing import Any
@@ -28,6 +29,19 @@ def check_kind(where: str, name: str, value: Any, kind: type) -> None:
     # To Python True is a number, 1.
     if not isinstance(value, allowed) or isinstance(value, bool) != (kind is bool):
         raise ValueError(f"{where}: {name} must be {words}; got {value!r}")
+
+
+def require(config: Any, name: str, holds: bool, words: str) -> None:
+    """Raise ValueError unless it holds what is said of a field, such as "must be above 0"."""
+    if not holds:
+        raise ValueError(f"{type(config).__name__}: {name} {words}; got {getattr(config, name)}")
+
+
+def check_choice(config: Any, name: str, choices: Collection[str]) -> None:
+    """Raise ValueError unless a field holds one of the names that there are."""
+    where, value = type(config).__name__, getattr(config, name)
+    if value not in choices:
+        raise ValueError(f"{where}: {name} must be one of {', '.join(choices)}; got {value!r}")
 
 
 def check_ids(

@@ -1,9 +1,10 @@
 """All that makes a course of the library, floor by floor.
 
 0. `course.feedback`: the kit of the exercises' checks, and one package per exercise.
-   `course.widgets`: the lectures' own playgrounds. `course.toyworld`: a language whose entropy is
-   known.
-1. `course.answers`: answers known to be wrong or right; `course.settings`: where a course lies.
+   `course.widgets`: the lectures' own playgrounds. `course.experiments`: tasks with labels, and
+   what the lectures measure.
+1. `course.toyworld`: a language whose entropy is known. `course.answers`: answers known to be wrong
+   or right; `course.settings`: where a course lies.
 2. `course.gradebook`: what is written down.
 3. `course.collecting`: what is handed in.
 4. `course.grading`: the sandbox, the graders, the run over a class, its reports.

@@ -1,9 +1,6 @@
 """Where a course lies and how it is set: its rooms, `nbgrader_config.py`, its gradebook."""
 
 import logging
-import os
-import shutil
-import sys
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
@@ -67,7 +64,6 @@ class Course:
                 "Give the folder that holds solutions/ and course/ with --root."
             )
         self.config = PyFileConfigLoader("nbgrader_config.py", str(folder)).load_config()
-        _find_alembic()
 
     @property
     def db_url(self) -> str:
@@ -138,6 +134,7 @@ class Course:
         from sqlalchemy.engine import make_url
         from sqlalchemy.exc import ArgumentError, OperationalError
 
+        _version_without_a_process()
         try:
             url = make_url(self.db_url)
             if url.get_backend_name() == "sqlite":  # the formgrader may be writing: wait for it
@@ -157,6 +154,7 @@ class Course:
         from nbgrader.apps import NbGraderAPI
         from traitlets.log import get_logger
 
+        _version_without_a_process()
         log: Any = get_logger()
         log.handlers, log.propagate = [logging.NullHandler()], False
         return NbGraderAPI(config=self.config)
@@ -200,8 +198,20 @@ def utc_moment(text: str) -> datetime:
     return moment.astimezone(UTC).replace(tzinfo=None)
 
 
-def _find_alembic() -> None:
-    """nbgrader calls `alembic` by name when it makes a gradebook: it is beside our Python."""
-    if shutil.which("alembic") is None:
-        commands = Path(sys.executable).parent
-        os.environ["PATH"] = f"{commands}{os.pathsep}{os.environ.get('PATH', '')}"
+def _version_without_a_process() -> None:
+    """Have nbgrader look up in this process which version its tables are of.
+
+    For every gradebook that it makes it would start the command `alembic`, found by its name
+    alone, which imports nbgrader once more, to say the same.
+    """
+    from nbgrader import api
+
+    api.get_alembic_version = _version_of_tables
+
+
+def _version_of_tables() -> str | None:
+    """What `alembic heads` prints of nbgrader's migrations."""
+    from alembic.script import ScriptDirectory
+    from nbgrader.dbutil import ALEMBIC_DIR
+
+    return ScriptDirectory(ALEMBIC_DIR).get_current_head()

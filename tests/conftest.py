@@ -65,35 +65,6 @@ def tensors_print_as_usual():
     torch.set_printoptions(profile="default")
 
 
-@pytest.fixture
-def lecture():
-    """`lecture("01_words_to_subwords")` reads that lecture."""
-    return lambda name: read_page(ROOT / "lectures" / f"{name}.ipynb")
-
-
-@pytest.fixture
-def states(request, lecture):
-    """`states("42 %", ...)` fails if the prose of the test module's LECTURE lacks a text."""
-    prose = " ".join(lecture(request.module.LECTURE).prose.split())
-
-    def check(*texts):
-        missing = [text for text in texts if " ".join(text.split()) not in prose]
-        assert not missing, f"the lecture does not say {missing}"
-
-    return check
-
-
-@pytest.fixture(scope="module")
-def solution(request):
-    """The functions of the test module's SOURCE, an assignment with its solutions."""
-    scope = {"__name__": "__main__"}
-    for cell in read_page(request.module.SOURCE).code:
-        given = cell.id == "imports" or cell.id.startswith("given-")
-        if given or cell.metadata.nbgrader.solution:
-            exec(compile(cell.source, cell.id, "exec"), scope)
-    return scope
-
-
 def fetched(name):
     """The catalogue's entry, if its package is in the cache; the group core always must be."""
     entry = data.catalogue()[name]

@@ -10,7 +10,6 @@ from pathlib import Path
 from bertlab.data.catalogue import CATALOGUE, Catalogue, Entry
 from bertlab.data.corpora import documents, split
 from bertlab.data.fetching import DataError, cache_folder, fetch, missing, path
-from bertlab.data.labels import Example, labelled
 from bertlab.data.own_texts import own_documents
 from bertlab.data.packages import PACKAGES
 
@@ -18,12 +17,10 @@ __all__ = [
     "Catalogue",
     "DataError",
     "Entry",
-    "Example",
     "cache_folder",
     "catalogue",
     "documents",
     "fetch",
-    "labelled",
     "missing",
     "own_documents",
     "path",

@@ -118,14 +118,11 @@ def wikipedia_markup() -> Iterator[str]:
                 title = element.findtext("{*}title", "")
                 article = element.findtext("{*}ns") == "0" and element.find("{*}redirect") is None
                 if article and "(disambiguation)" not in title and not title.startswith("List of"):
-                    yield _as_first_read(element.findtext("{*}revision/{*}text", ""))
+                    markup = element.findtext("{*}revision/{*}text", "")
+                    for piece, replacement in AS_FIRST_READ:
+                        markup = piece.sub(replacement, markup)
+                    yield markup
                 element.clear()
-
-
-def _as_first_read(markup: str) -> str:
-    for piece, replacement in AS_FIRST_READ:
-        markup = piece.sub(replacement, markup)
-    return markup
 
 
 def _books() -> Iterator[list[str]]:

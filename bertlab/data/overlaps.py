@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from itertools import groupby
 
 from bertlab.data.corpora import Documents
 
@@ -45,10 +46,6 @@ def without_passages(documents: Documents, known: set[str], words: int = WORDS) 
 def _pieces(document: list[str], known: set[str], words: int) -> Iterator[list[str]]:
     """What is left of a document, cut where passages that are known stood."""
     gone = {i for passage, at in passages(document, words) if passage in known for i in at}
-    piece: list[str] = []
-    for i, sentence in enumerate([*document, None]):
-        if sentence is not None and i not in gone:
-            piece.append(sentence)
-        elif piece:
-            yield piece
-            piece = []
+    for known_here, run in groupby(range(len(document)), gone.__contains__):
+        if not known_here:
+            yield [document[i] for i in run]

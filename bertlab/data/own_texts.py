@@ -65,9 +65,14 @@ def text_files(path: Path) -> list[Path]:
         if path.suffix.lower() not in SUFFIXES:
             raise ValueError(f"own_documents: a file must end in {kinds}; got {path}")
         return [path]
-    files = [file for file in sorted(path.rglob("*")) if file.suffix.lower() in SUFFIXES]
-    shown = (file for file in files if not _is_hidden(file.relative_to(path)) and file.is_file())
-    if not (files := list(shown)):
+    files = [
+        file
+        for file in sorted(path.rglob("*"))
+        if file.suffix.lower() in SUFFIXES
+        and not any(part.startswith(".") for part in file.relative_to(path).parts)
+        and file.is_file()
+    ]
+    if not files:
         raise ValueError(f"own_documents: the folder {path} must hold a {kinds} file; it has none")
     return files
 
@@ -159,7 +164,3 @@ def _checked(value: Any, field: str, where: str) -> str:
             f"own_documents: {where}: {field!r} must be text; got {type(value).__name__}"
         )
     return value or ""
-
-
-def _is_hidden(path: Path) -> bool:
-    return any(part.startswith(".") for part in path.parts)

@@ -7,21 +7,19 @@ Source: Reimers & Gurevych (2019), section 3; Henderson et al. (2017), section 4
 """
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 
-import numpy as np
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
 from bertlab.finetuning.sentences import SentenceEncoder
 from bertlab.finetuning.texts import batches_by_length, collate, encode_texts
-from bertlab.finetuning.tuning import TuningConfig
+from bertlab.finetuning.tuning import TuningConfig, tune
 from bertlab.model.checks import values_are_at_hand
 from bertlab.tokenizers.encoding import PAD, Encoding
-from bertlab.training.optimizers import adamw
-from bertlab.training.rows import Row, gather_rows
-from bertlab.training.steps import seed_dropout, update
+from bertlab.training.rows import Row
 
 Evaluate = Callable[[], dict[str, float]]
 
@@ -145,17 +143,28 @@ def train_pairs(
         for name, texts in (("first", first), ("second", second))
     ]
     answers = None if targets is None else torch.as_tensor(targets)
-    steps = config.epochs * math.ceil(len(first) / config.batch_size)
-    rows = gather_rows(
-        _rows(encoder, pairs, answers, objective, config, steps, evaluate),
-        label="training on pairs",
-        steps=steps,
-        device=next(encoder.parameters()).device,
-        watch=watch,
-        progress=progress,
-    )
-    encoder.eval()
-    return rows
+    device, pad_id = next(encoder.parameters()).device, encoder.tokenizer.vocab[PAD]
+    model = nn.ModuleList([encoder])
+    if isinstance(objective, nn.Module):
+        model.append(objective.to(device))
+    loss_of = objective.loss if isinstance(objective, SiameseClassifier) else objective
+
+    def train(numbers: list[int]) -> Row:
+        model.train()
+        u, v = (
+            encoder(*collate([side[number] for number in numbers], pad_id).to(device))
+            for side in pairs
+        )
+        loss = loss_of(u, v, *([] if answers is None else [answers[numbers].to(device)]))
+        loss.backward()
+        return {"loss": loss.item()}
+
+    lengths = [len(a) + len(b) for a, b in zip(*pairs, strict=True)]
+    batches = partial(batches_by_length, lengths, config.batch_size)
+    n_batches = math.ceil(len(first) / config.batch_size)
+    shown = {"label": "training on pairs", "watch": watch, "progress": progress}
+    measured = (lambda _epoch: [evaluate()]) if evaluate else (lambda _epoch: [])
+    return tune(model, config, n_batches, batches, train, measured, **shown)
 
 
 def encode_side(
@@ -167,50 +176,6 @@ def encode_side(
         return encode_texts(texts, encoder.tokenizer, max_length=length, truncate=truncate)
     except ValueError as error:
         raise ValueError(f"train_pairs: {name}: {error}") from error
-
-
-def _rows(
-    encoder: SentenceEncoder,
-    pairs: list[list[Encoding]],
-    targets: Tensor | None,
-    objective: SiameseClassifier | Callable[..., Tensor],
-    config: TuningConfig,
-    steps: int,
-    evaluate: Evaluate | None,
-) -> Iterator[Row]:
-    """The training itself, a row a step, and one before and after every epoch that is evaluated."""
-    device, pad_id = next(encoder.parameters()).device, encoder.tokenizer.vocab[PAD]
-    model = nn.ModuleList([encoder])
-    if isinstance(objective, nn.Module):
-        model.append(objective.to(device))
-    loss_of = objective.loss if isinstance(objective, SiameseClassifier) else objective
-    optimizer = adamw(model, config.learning_rate, config.weight_decay)
-    lengths = [len(a) + len(b) for a, b in zip(*pairs, strict=True)]
-    step = 0
-    if evaluate:
-        yield {"step": 0, "epoch": 0, "kind": "held-out", **evaluate()}
-    for epoch in range(config.epochs):
-        order = np.random.default_rng(np.random.SeedSequence(config.seed, spawn_key=(epoch,)))
-        for numbers in batches_by_length(lengths, config.batch_size, order):
-            step += 1
-            rate = config.rate(step, steps)
-            seed_dropout(config.seed, step)
-            model.train()
-            u, v = (
-                encoder(*collate([side[number] for number in numbers], pad_id).to(device))
-                for side in pairs
-            )
-            asked = [] if targets is None else [targets[numbers].to(device)]
-            loss = loss_of(u, v, *asked)
-            yield {
-                "step": step,
-                "epoch": epoch + 1,
-                "kind": "train",
-                "loss": update(model, optimizer, loss, step, rate=rate, clip=config.clip),
-                "learning_rate": rate,
-            }
-        if evaluate:
-            yield {"step": step, "epoch": epoch + 1, "kind": "held-out", **evaluate()}
 
 
 def check_pairs(where: str, u: Tensor, v: Tensor) -> None:

@@ -19,7 +19,6 @@ from itertools import pairwise
 
 from torch import Tensor
 
-from bertlab.data.mentions import Span
 from bertlab.finetuning.heads import IGNORED
 from bertlab.finetuning.scores import OUTSIDE, tag_runs
 from bertlab.tokenizers.encoding import Encoding
@@ -28,6 +27,7 @@ from bertlab.tokenizers.pieces import CONTINUES
 from bertlab.tokenizers.wordpiece import WordPiece
 
 Word = tuple[int, int]  # the characters of a word: (start, end)
+Span = tuple[int, int, str]  # the characters from start to before end, and a label
 
 
 def tag_names(labels: Sequence[str]) -> tuple[str, ...]:

@@ -4,13 +4,14 @@ Source: Devlin et al. (2019), sections 4 and 5.3, appendix A.3.
 """
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from functools import partial
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from bertlab._checks import check_fields
 from bertlab.finetuning.heads import Head
@@ -23,6 +24,7 @@ from bertlab.training.rows import Row, gather_rows
 from bertlab.training.schedule import linear_schedule
 from bertlab.training.steps import apply_gradients, check_number, seed_dropout
 
+Some = TypeVar("Some")  # a batch, whatever `tune` is given
 PIECE = 8  # texts that go through the model together in training
 
 
@@ -104,46 +106,59 @@ def fine_tune(
     check_data("fine_tune", model, data)
     if validation is not None:
         check_data("fine_tune: validation", model, validation)
-    steps = config.epochs * math.ceil(len(data) / config.batch_size)
-    rows = gather_rows(
-        _rows(model, data, config, steps, pad_id, validation),
-        label="fine-tuning",
-        steps=steps,
-        device=next(model.parameters()).device,
-        watch=watch,
-        progress=progress,
-    )
-    model.eval()
-    return rows
 
+    def train(numbers: list[int]) -> Row:
+        return {"loss": add_gradients(model.train(), data, numbers, pad_id)}
 
-def _rows(
-    model: Head,
-    data: TuningData,
-    config: TuningConfig,
-    steps: int,
-    pad_id: int,
-    validation: TuningData | None,
-) -> Iterator[Row]:
-    """The training itself, a row a step, and one after an epoch if there is validation."""
-    optimizer = adamw(model, config.learning_rate, config.weight_decay)
-    lengths, step = [len(encoding) for encoding in data.encodings], 0
-    for epoch in range(config.epochs):
-        order = np.random.default_rng(np.random.SeedSequence(config.seed, spawn_key=(epoch,)))
-        for numbers in batches_by_length(lengths, config.batch_size, order):
-            step += 1
-            rate = config.rate(step, steps)
-            seed_dropout(config.seed, step)
-            optimizer.zero_grad()
-            loss = add_gradients(model.train(), data, numbers, pad_id)
-            check_number(loss, step)
-            apply_gradients(model, optimizer, rate=rate, clip=config.clip)
-            train = {"kind": "train", "loss": loss, "learning_rate": rate}
-            yield {"step": step, "epoch": epoch + 1, **train}
-        if validation is not None:
+    def held_out(epoch: int) -> Iterator[Row]:
+        if epoch and validation is not None:
             loss, accuracy, _ = score(model, validation, pad_id=pad_id)
-            held_out = {"kind": "held-out", "loss": loss, "accuracy": accuracy}
-            yield {"step": step, "epoch": epoch + 1, **held_out}
+            yield {"loss": loss, "accuracy": accuracy}
+
+    lengths = [len(encoding) for encoding in data.encodings]
+    batches = partial(batches_by_length, lengths, config.batch_size)
+    n_batches = math.ceil(len(data) / config.batch_size)
+    shown = {"label": "fine-tuning", "watch": watch, "progress": progress}
+    return tune(model, config, n_batches, batches, train, held_out, **shown)
+
+
+def tune(
+    model: nn.Module,
+    config: TuningConfig,
+    n_batches: int,
+    batches: Callable[[np.random.Generator], Iterable[Some]],
+    train: Callable[[Some], Row],
+    held_out: Callable[[int], Iterable[Row]],
+    **shown: Any,
+) -> list[Row]:
+    """The loop of every tuning: epochs of batches, AdamW, a rate that rises and falls.
+
+    model: all that is trained; n_batches: of an epoch; batches: draws them in a new order; train:
+    adds the gradients of one of them and returns its "loss"; held_out: what is measured after an
+    epoch, and as epoch 0 before the first step; shown: label, watch and progress of `gather_rows`.
+    """
+    steps = config.epochs * n_batches
+
+    def rows() -> Iterator[Row]:
+        optimizer, step = adamw(model, config.learning_rate, config.weight_decay), 0
+        yield from ({"step": 0, "epoch": 0, "kind": "held-out", **row} for row in held_out(0))
+        for epoch in range(1, config.epochs + 1):
+            seed = np.random.SeedSequence(config.seed, spawn_key=(epoch - 1,))
+            for batch in batches(np.random.default_rng(seed)):
+                step += 1
+                rate = config.rate(step, steps)
+                seed_dropout(config.seed, step)
+                optimizer.zero_grad()
+                row = {"step": step, "epoch": epoch, "kind": "train", **train(batch)}
+                check_number(row["loss"], step)
+                apply_gradients(model, optimizer, rate=rate, clip=config.clip)
+                yield {**row, "learning_rate": rate}
+            for row in held_out(epoch):
+                yield {"step": step, "epoch": epoch, "kind": "held-out", **row}
+
+    gathered = gather_rows(rows(), steps=steps, device=next(model.parameters()).device, **shown)
+    model.eval()
+    return gathered
 
 
 def add_gradients(model: Head, data: TuningData, numbers: list[int], pad_id: int) -> float:

@@ -3,10 +3,8 @@
 - `traces.py`: what a model computed on the way, for one text: attentions, hidden states, queries
   and keys
 - `patterns.py`: what each head looks at, beside what chance would give
-- `emergence.py`: the same along a training: which patterns were there at its start
 - `ablation.py`: what becomes of the loss without a head; models with heads cut out
-- `probing.py`: what a linear classifier reads out of each layer, beside a control task;
-  `word_labels.py`: what to ask it
+- `probing.py`: what a linear classifier reads out of each layer, beside a control task
 - `rollout.py`: attention over all layers at once
 - `gradients.py`: which words, and which looks, an answer depends on
 """

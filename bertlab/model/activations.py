@@ -1,6 +1,6 @@
 """GELU, BERT's activation: exact, and the two approximations of the paper.
 
-The library runs PyTorch's own exact kernel (`torch.nn.functional.gelu`), which is `gelu`.
+Derivations: the models run PyTorch's own exact kernel (`torch.nn.functional.gelu`), as `gelu`.
 
 Source: Hendrycks & Gimpel (2016), section 2; Phuong & Hutter (2022), section 4.
 """
@@ -25,8 +25,6 @@ def gelu(x: Tensor) -> Tensor:
 def gelu_tanh(x: Tensor) -> Tensor:
     """GELU by a tanh, as in GPT-2 and, since 2019, Google's BERT code; off by under 0.0005.
 
-    A derivation: the library's models run the exact GELU.
-
     >>> gelu_tanh(torch.tensor([1.0]))
     tensor([0.8412])
     """
@@ -35,8 +33,6 @@ def gelu_tanh(x: Tensor) -> Tensor:
 
 def gelu_sigmoid(x: Tensor) -> Tensor:
     """GELU by a sigmoid, x * sigma(1.702 x); off by up to 0.0203.
-
-    A derivation, as `gelu_tanh`.
 
     >>> gelu_sigmoid(torch.tensor([1.0]))
     tensor([0.8458])

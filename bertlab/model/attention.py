@@ -7,8 +7,6 @@ Rows are tokens, as everywhere in the course. Letters in shape comments:
 
 A mask is boolean and `True` means "may be attended"; it broadcasts to [B, H, L, L]
 (`masks.py`). L' is the number of keys where it differs from the number of queries.
-
-Source: Phuong & Hutter (2022), Algorithms 3 to 5; Vaswani et al. (2017), section 3.2.
 """
 
 import math

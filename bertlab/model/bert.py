@@ -1,8 +1,4 @@
-"""BERT: embeddings, a stack of encoder layers, and a pooled vector for the whole text.
-
-Source: Devlin et al. (2019); Phuong & Hutter (2022), Algorithm 9 (ETransformer) and, with
-`causal`, the stack of Algorithm 10 (DTransformer).
-"""
+"""BERT: embeddings, a stack of encoder layers, and a pooled vector for the whole text."""
 
 from typing import Any, NamedTuple
 
@@ -26,8 +22,8 @@ class BertOutput(NamedTuple):
 class Bert(nn.Module):
     """The encoder of BERT; with `config.causal`, a decoder-only model made of the same parts.
 
-    Source: Phuong & Hutter (2022), Algorithm 9 (ETransformer), lines 1 to 9, and Algorithm 10
-    (DTransformer); Devlin et al. (2019).
+    Source: Phuong & Hutter (2022), Algorithm 9 (ETransformer), lines 1 to 9, and the stack of
+    Algorithm 10 (DTransformer); Devlin et al. (2019).
 
     seed: draws the initial weights, normal with standard deviation 0.02 (biases are 0); the
     global random state is left alone.
@@ -45,7 +41,16 @@ class Bert(nn.Module):
         self.config = config
         with torch.random.fork_rng(devices=[]):  # PyTorch's own initial draw, which we replace
             self.embeddings = Embeddings(config)
-            self.layers = nn.ModuleList(encoder_layer(config) for _ in range(config.n_layers))
+            self.layers = nn.ModuleList(
+                EncoderLayer(
+                    config.d_model,
+                    config.n_heads,
+                    config.d_ff,
+                    dropout=config.dropout,
+                    eps=config.layer_norm_eps,
+                )
+                for _ in range(config.n_layers)
+            )
             self.pooler = nn.Linear(config.d_model, config.d_model)
         initialise(self, torch.Generator().manual_seed(seed))
 
@@ -82,17 +87,6 @@ class Bert(nn.Module):
             hidden_states=tuple(hidden_states) if output_hidden_states else None,
             attentions=tuple(attentions) if output_attentions else None,
         )
-
-
-def encoder_layer(config: BertConfig) -> EncoderLayer:
-    """One layer of a BERT: post-norm, GELU."""
-    return EncoderLayer(
-        config.d_model,
-        config.n_heads,
-        config.d_ff,
-        dropout=config.dropout,
-        eps=config.layer_norm_eps,
-    )
 
 
 def initialise(model: nn.Module, generator: torch.Generator) -> None:

@@ -3,16 +3,8 @@
 import torch
 from torch import Tensor
 
-from bertlab._checks import check_ids, values_are_at_hand
-
-__all__ = [
-    "check_attention",
-    "check_guesses",
-    "check_ids",
-    "check_memory",
-    "check_tokens_mask",
-    "check_vectors",
-]
+from bertlab._checks import check_ids as check_ids  # "as": to be imported from here, too
+from bertlab._checks import values_are_at_hand as values_are_at_hand
 
 
 def check_vectors(where: str, name: str, x: Tensor, shape: str, weight: Tensor, size: int) -> None:

@@ -4,7 +4,7 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
-from bertlab._checks import check_fields
+from bertlab._checks import check_fields, require
 
 SIZES = ("vocab_size", "d_model", "n_layers", "n_heads", "d_ff", "max_length", "n_segments")
 
@@ -84,19 +84,19 @@ class BertConfig:
 def check_sizes(config: Any) -> None:
     """Raise ValueError if a size or a rate of a model's configuration is impossible."""
     check_fields(config)
-    where = type(config).__name__
     for name in SIZES:
         size = getattr(config, name, 1)  # a Transformer has no segments
-        if size < 1:
-            raise ValueError(f"{where}: {name} must be at least 1; got {size}")
+        require(config, name, size >= 1, "must be at least 1")
     if config.d_model % config.n_heads:
         raise ValueError(
-            f"{where}: d_model must be divisible by n_heads, so that every head gets "
-            f"d_model / n_heads dimensions; got d_model={config.d_model}, n_heads={config.n_heads}"
+            f"{type(config).__name__}: d_model must be divisible by n_heads, so that every head "
+            f"gets d_model / n_heads dimensions; got d_model={config.d_model}, "
+            f"n_heads={config.n_heads}"
         )
-    if not 0 <= config.dropout < 1:
-        raise ValueError(f"{where}: dropout must be in [0, 1); got {config.dropout}")
-    if not 0 <= config.layer_norm_eps < math.inf:
-        raise ValueError(
-            f"{where}: layer_norm_eps must be at least 0 and finite; got {config.layer_norm_eps}"
-        )
+    require(config, "dropout", 0 <= config.dropout < 1, "must be in [0, 1)")
+    require(
+        config,
+        "layer_norm_eps",
+        0 <= config.layer_norm_eps < math.inf,
+        "must be at least 0 and finite",
+    )

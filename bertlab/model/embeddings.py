@@ -1,8 +1,4 @@
-"""Ids to vectors: the sum of three learned tables; and positions that need no learning.
-
-Source: Devlin et al. (2019), figure 2; Phuong & Hutter (2022), Algorithms 1 and 2 (their encoder
-has no segments; BERT does); Vaswani et al. (2017), section 3.5.
-"""
+"""Ids to vectors: the sum of three learned tables; and positions that need no learning."""
 
 import torch
 from torch import Tensor, nn
@@ -16,7 +12,8 @@ from bertlab.model.layers import LayerNorm
 class Embeddings(nn.Module):
     """Token + position + segment embedding, then layer norm and dropout.
 
-    Source: Phuong & Hutter (2022), Algorithms 1 and 2; Devlin et al. (2019), figure 2.
+    Source: Phuong & Hutter (2022), Algorithms 1 and 2 (their encoder has no segments; BERT does);
+    Devlin et al. (2019), figure 2.
     """
 
     def __init__(self, config: BertConfig) -> None:

@@ -1,7 +1,4 @@
-"""BERT with the two heads that it is pre-trained with: masked words and next sentences.
-
-Source: Devlin et al. (2019), section 3.1; Phuong & Hutter (2022), Algorithm 9, lines 10 to 12.
-"""
+"""BERT with the two heads that it is pre-trained with: masked words and next sentences."""
 
 from typing import NamedTuple
 
@@ -28,7 +25,7 @@ class MaskedLanguageModelHead(nn.Module):
     The unembedding is the table of token embeddings once more ("tied"), with a bias of its own.
 
     Source: Phuong & Hutter (2022), Algorithm 9, lines 10 to 12, and Algorithm 7 (unembedding),
-    which have no bias and no tying; Devlin et al. (2019).
+    which have no bias and no tying; Devlin et al. (2019), section 3.1.
     """
 
     def __init__(self, config: BertConfig) -> None:

@@ -1,7 +1,4 @@
-"""What surrounds attention in an encoder layer: normalisation, the feed-forward network, residuals.
-
-Source: Phuong & Hutter (2022), Algorithms 6 (layer norm) and 9 (encoder); Devlin et al. (2019).
-"""
+"""What surrounds attention in an encoder layer: norms, the feed-forward network, residuals."""
 
 from collections.abc import Callable
 
@@ -75,7 +72,8 @@ class EncoderLayer(nn.Module):
     activation: "gelu" or "relu"; pre_norm: norm what goes into each half instead of the sum, which
     trains more easily when there are many layers (BERT and the first Transformer norm the sum).
 
-    Source: Phuong & Hutter (2022), Algorithm 9, lines 6 to 9; pre-norm: Xiong et al. (2020).
+    Source: Phuong & Hutter (2022), Algorithm 9, lines 6 to 9; Devlin et al. (2019); pre-norm:
+    Xiong et al. (2020).
     """
 
     def __init__(

@@ -18,7 +18,7 @@ from bertlab.model.bert import Bert
 from bertlab.model.config import BertConfig
 from bertlab.model.heads import BertForPreTraining
 from bertlab.model.weight_files import read_weights
-from bertlab.model.weight_names import tensor_names, tensor_shapes
+from bertlab.model.weight_names import Kind, tensor_names, tensor_shapes
 from bertlab.tokenizers import WordPiece
 from bertlab.tokenizers.vocab_txt import read_case
 
@@ -48,9 +48,7 @@ def load_pretrained(folder: str | os.PathLike, kind: type[Bert] = Bert) -> Bert:
 def load_pretrained(
     folder: str | os.PathLike, kind: type[BertForPreTraining]
 ) -> BertForPreTraining: ...
-def load_pretrained(
-    folder: str | os.PathLike, kind: type[Bert] | type[BertForPreTraining] = Bert
-) -> Bert | BertForPreTraining:
+def load_pretrained(folder: str | os.PathLike, kind: Kind = Bert) -> Bert | BertForPreTraining:
     """Read `config.json` and `model.safetensors`; the model is in evaluation mode, float32.
 
     folder: also holds `vocab.txt` if the model comes with its tokenizer, which

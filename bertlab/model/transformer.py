@@ -3,8 +3,6 @@
 It is made of what BERT is made of (`attention.py`, `layers.py`); new are the decoder layer, with
 its look at the encoder, and positions that nobody has to learn. Letters in shape comments are
 those of `attention.py`; L is the source's length, T the target's.
-
-Source: Vaswani et al. (2017), section 3; Phuong & Hutter (2022), Algorithm 8 (EDTransformer).
 """
 
 import math
@@ -14,6 +12,7 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor, nn
 
+from bertlab._checks import require
 from bertlab.model.attention import MultiHeadAttention
 from bertlab.model.checks import check_ids, check_memory, check_tokens_mask
 from bertlab.model.config import check_sizes
@@ -49,11 +48,9 @@ class TransformerConfig:
 
     def __post_init__(self) -> None:
         check_sizes(self)
-        if self.d_model % 2:
-            raise ValueError(
-                "TransformerConfig: d_model must be even, one sine and one cosine a wave; "
-                f"got {self.d_model}"
-            )
+        require(
+            self, "d_model", self.d_model % 2 == 0, "must be even, one sine and one cosine a wave"
+        )
 
     @property
     def d_head(self) -> int:
@@ -75,7 +72,7 @@ class Transformer(nn.Module):
 
     seed: draws the initial weights; the global random state is left alone.
 
-    Source: Vaswani et al. (2017), section 3; Phuong & Hutter (2022), Algorithm 8.
+    Source: Vaswani et al. (2017), section 3; Phuong & Hutter (2022), Algorithm 8 (EDTransformer).
 
     >>> model = Transformer(TransformerConfig(vocab_size=30, d_model=8, n_layers=1, n_heads=2))
     >>> source_ids, target_ids = torch.tensor([[5, 9, 4, 2]]), torch.tensor([[1, 7]])

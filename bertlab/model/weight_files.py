@@ -15,12 +15,12 @@ from torch import Tensor
 
 from bertlab.model.bert import Bert
 from bertlab.model.config import BertConfig
-from bertlab.model.heads import BertForPreTraining
 from bertlab.model.weight_names import (
     COPIES,
     HEADS,
     LAYER_TENSORS,
     POSITION_IDS,
+    Kind,
     present_name,
     tensor_names,
     tensor_shapes,
@@ -30,13 +30,12 @@ DTYPES = ("F16", "BF16", "F32", "F64")  # as safetensors calls them
 SHOWN = 3  # faults that a message names
 
 
-def read_weights(
-    path: Path, config: BertConfig, kind: type[Bert] | type[BertForPreTraining]
-) -> dict[str, Tensor]:
+def read_weights(path: Path, config: BertConfig, kind: Kind) -> dict[str, Tensor]:
     """The file's tensors under our names, stacked, float32.
 
     Raises ValueError if the file is damaged, or if tensors are missing, unexpected, of another
-    shape or not floating-point numbers: the first three are named, the others counted.
+    shape or not floating-point numbers: the first three are named, the others counted; or if a
+    second copy of a tied weight is not what the weight itself is.
     """
     try:
         with safe_open(path, framework="pt") as file:
@@ -46,7 +45,11 @@ def read_weights(
             check_tensors(path, found, config, kind)
             for copy, original in copies.items():
                 one, other = file.get_tensor(stored[copy]), file.get_tensor(stored[original])
-                check_equal(path, copy, original, one, other)
+                if one.dtype != other.dtype or not torch.equal(one, other):
+                    raise ValueError(
+                        f"load_pretrained: {copy} must equal {original}, as in BERT, whose "
+                        f"unembedding is tied to its embeddings; in {path} they differ"
+                    )
             return {
                 ours: torch.cat([file.get_tensor(stored[name]).float() for name in theirs])
                 for ours, theirs in tensor_names(config.n_layers, kind).items()
@@ -57,9 +60,7 @@ def read_weights(
         ) from error
 
 
-def stored_names(
-    path: Path, names: Iterable[str], kind: type[Bert] | type[BertForPreTraining]
-) -> dict[str, str]:
+def stored_names(path: Path, names: Iterable[str], kind: Kind) -> dict[str, str]:
     """Today's name of each tensor that is a weight of this kind -> its name in the file.
 
     Raises ValueError if two tensors of the file would be the same weight.
@@ -78,12 +79,7 @@ def stored_names(
     return stored
 
 
-def check_tensors(
-    path: Path,
-    found: dict[str, Any],
-    config: BertConfig,
-    kind: type[Bert] | type[BertForPreTraining],
-) -> None:
+def check_tensors(path: Path, found: dict[str, Any], config: BertConfig, kind: Kind) -> None:
     """Raise ValueError unless names, shapes and dtypes are those of the configuration.
 
     found: name -> what `get_slice` gives, which knows shape and dtype without reading the numbers.
@@ -105,13 +101,4 @@ def check_tensors(
         raise ValueError(
             f"load_pretrained: {path} does not fit the model; {'; '.join(faults[:SHOWN])}"
             + (f"; and {more:,} more" if more > 0 else "")
-        )
-
-
-def check_equal(path: Path, copy: str, original: str, one: Tensor, other: Tensor) -> None:
-    """Raise ValueError unless a second copy of a tied weight is what the weight itself is."""
-    if one.dtype != other.dtype or not torch.equal(one, other):
-        raise ValueError(
-            f"load_pretrained: {copy} must equal {original}, as in BERT, whose unembedding is tied "
-            f"to its embeddings; in {path} they differ"
         )

@@ -9,6 +9,8 @@ from bertlab.model.bert import Bert
 from bertlab.model.config import BertConfig
 from bertlab.model.heads import BertForPreTraining
 
+Kind = type[Bert] | type[BertForPreTraining]  # of a model whose tensors have published names
+
 # Our part -> their names for it, stacked in this order. "{}" is the number of the layer.
 ENCODER_PARTS: dict[str, tuple[str, ...]] = {
     "embeddings.token": ("embeddings.word_embeddings",),
@@ -45,9 +47,7 @@ OLD_NAMES = {"LayerNorm.gamma": "LayerNorm.weight", "LayerNorm.beta": "LayerNorm
 LAYER_TENSORS = 2 * sum(map(len, LAYER_PARTS.values()))  # a weight and a bias each
 
 
-def tensor_names(
-    n_layers: int, kind: type[Bert] | type[BertForPreTraining] = Bert
-) -> dict[str, tuple[str, ...]]:
+def tensor_names(n_layers: int, kind: Kind = Bert) -> dict[str, tuple[str, ...]]:
     """Our name of every tensor -> Hugging Face's, several where ours stacks theirs."""
     parts: dict[str, tuple[str, ...]] = dict(ENCODER_PARTS)
     for layer in range(n_layers):
@@ -70,9 +70,7 @@ def tensor_names(
     return names
 
 
-def tensor_shapes(
-    config: BertConfig, kind: type[Bert] | type[BertForPreTraining] = Bert
-) -> dict[str, list[int]]:
+def tensor_shapes(config: BertConfig, kind: Kind = Bert) -> dict[str, list[int]]:
     """Hugging Face's name of every tensor -> the shape that the configuration gives it."""
     V, D = config.vocab_size, config.d_model
     matrices = {
@@ -93,7 +91,7 @@ def tensor_shapes(
     return shapes
 
 
-def present_name(name: str, kind: type[Bert] | type[BertForPreTraining] = Bert) -> str:
+def present_name(name: str, kind: Kind = Bert) -> str:
     """A tensor's name as files have it today, an encoder's without the prefix "bert.".
 
     The first published checkpoints, bert-base-uncased among them, call a norm's scale and shift

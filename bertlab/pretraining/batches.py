@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 from torch.utils.data import DataLoader, Dataset
 
-from bertlab._checks import check_kind
+from bertlab._checks import check_kind, require
 from bertlab.pretraining.masking import Masking, mask_tokens
 from bertlab.pretraining.negatives import ANYWHERE, Negatives
 from bertlab.pretraining.pairs import Pairs, plan_pairs
@@ -121,10 +121,9 @@ class PretrainingData(Batches):
     ) -> None:
         for name, value in (("max_length", max_length), ("batch_size", batch_size), ("seed", seed)):
             check_kind("PretrainingData", name, value, int)
-        if batch_size < 1:
-            raise ValueError(f"PretrainingData: batch_size must be at least 1; got {batch_size}")
-        if seed < 0:
-            raise ValueError(f"PretrainingData: seed must not be negative; got {seed}")
+        self.max_length, self.batch_size, self.seed = max_length, batch_size, seed
+        require(self, "batch_size", batch_size >= 1, "must be at least 1")
+        require(self, "seed", seed >= 0, "must not be negative")
         missing = [token for token in (PAD, CLS, SEP) if token not in tokenizer.vocab]
         if missing:
             raise ValueError(
@@ -133,10 +132,8 @@ class PretrainingData(Batches):
             )
         store.check_tokenizer(tokenizer)
         self.store = store
-        self.max_length, self.batch_size = max_length, batch_size
         self.masking = Masking.of(tokenizer) if masking is None else masking
-        self.negatives = negatives
-        self.bucket, self.seed, self.drop_last = bucket, seed, drop_last
+        self.negatives, self.bucket, self.drop_last = negatives, bucket, drop_last
         self.pad_id, self.cls_id, self.sep_id = (tokenizer.vocab[t] for t in (PAD, CLS, SEP))
 
     def epoch(self, number: int) -> "Epoch":

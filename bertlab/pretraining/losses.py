@@ -1,7 +1,8 @@
 """What pre-training makes small: the losses of masked words and of next sentences.
 
 All losses are in nats: a guess among k equally likely answers costs log k. What does not fit
-together raises ValueError; on a GPU shapes and dtypes alone are looked at.
+together raises ValueError; on a GPU shapes and dtypes alone are looked at. Trainings take
+`mlm_loss` and `nsp_loss` and PyTorch's gradients; the others are derivations, tested equal.
 
 Source: Devlin et al. (2019), section 3.1 and appendix A.2.
 """
@@ -38,7 +39,7 @@ def nsp_sigmoid_loss(logit: Tensor, is_next: Tensor) -> Tensor:
     """The same with one output neuron, p = sigmoid(logit): binary cross-entropy.
 
     logit: [B]; is_next: [B], 1.0 where B follows A. With logit = logits[:, 0] - logits[:, 1] it
-    equals `nsp_loss`, which trainings take; this one is a derivation.
+    equals `nsp_loss`.
     """
     check_pairs("nsp_sigmoid_loss", logit, is_next)
     log_p, log_not_p = F.logsigmoid(logit), F.logsigmoid(-logit)  # 1 - sigmoid(z) = sigmoid(-z)
@@ -48,18 +49,12 @@ def nsp_sigmoid_loss(logit: Tensor, is_next: Tensor) -> Tensor:
 def pretraining_loss(
     mlm_logits: Tensor, words: Tensor, nsp_logits: Tensor, next_sentence: Tensor
 ) -> Tensor:
-    """Both tasks at once: `mlm_loss` + `nsp_loss`. Shapes as there.
-
-    A derivation: trainings add the two themselves, to report each.
-    """
+    """Both tasks at once: `mlm_loss` + `nsp_loss`. Shapes as there."""
     return mlm_loss(mlm_logits, words) + nsp_loss(nsp_logits, next_sentence)
 
 
 def mlm_gradient(logits: Tensor, words: Tensor) -> Tensor:
-    """The gradient of `mlm_loss` by the logits [N, V]: (softmax - y) / N, y one-hot.
-
-    A derivation: trainings take PyTorch's gradients, which are tested equal.
-    """
+    """The gradient of `mlm_loss` by the logits [N, V]: (softmax - y) / N, y one-hot."""
     check_guesses("mlm_gradient", logits, "words", words)
     gradient = logits.softmax(dim=-1)
     gradient[torch.arange(len(words)), words] -= 1
@@ -67,10 +62,7 @@ def mlm_gradient(logits: Tensor, words: Tensor) -> Tensor:
 
 
 def nsp_sigmoid_gradient(logit: Tensor, is_next: Tensor) -> Tensor:
-    """The gradient of `nsp_sigmoid_loss` by the logits [B]: (sigmoid - y) / B.
-
-    A derivation: trainings take PyTorch's gradients, which are tested equal.
-    """
+    """The gradient of `nsp_sigmoid_loss` by the logits [B]: (sigmoid - y) / B."""
     check_pairs("nsp_sigmoid_gradient", logit, is_next)
     return (torch.sigmoid(logit) - is_next) / len(is_next)
 

@@ -1,8 +1,4 @@
-"""Which tokens the model must guess, and what it reads in their place.
-
-Source: Devlin et al. (2019), section 3.1, task 1; Phuong & Hutter (2022), Algorithm 12
-(ETraining), lines 5 to 7.
-"""
+"""Which tokens the model must guess, and what it reads in their place."""
 
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -10,7 +6,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from bertlab._checks import check_ids
+from bertlab._checks import check_ids, require
 from bertlab.tokenizers.encoding import MASK
 from bertlab.tokenizers.tokenizer import Tokenizer
 from bertlab.tokenizers.wordpiece import WordPiece
@@ -42,10 +38,7 @@ class Masking:
     probability: float = 0.15
 
     def __post_init__(self) -> None:
-        if not 0 < self.probability <= 1:
-            raise ValueError(
-                f"Masking: probability must be above 0 and at most 1; got {self.probability}"
-            )
+        require(self, "probability", 0 < self.probability <= 1, "must be above 0 and at most 1")
 
     @property
     def vocab_size(self) -> int:
@@ -97,9 +90,9 @@ def mask_tokens(ids: Tensor, masking: Masking, generator: torch.Generator) -> Ma
 
     Raises ValueError if ids are not integers, not [B, L], or not of the masking's vocabulary.
 
-    Source: Devlin et al. (2019), section 3.1. Their code chooses exactly 15 % of each sequence and
-    lets the random word be a special token; here each token is chosen for itself with probability
-    15 %, as in Algorithm 12, and random words are ordinary ones.
+    Source: Devlin et al. (2019), section 3.1, task 1. Their code chooses exactly 15 % of each
+    sequence and lets the random word be a special token; here each token is chosen for itself with
+    probability 15 %, as in Phuong & Hutter's Algorithm 12, and random words are ordinary ones.
     """
     check_ids("mask_tokens", "ids", ids, masking.vocab_size)
     if masking.continues is None:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from bertlab._checks import require
 from bertlab.pretraining.token_store import TokenStore
 
 
@@ -30,10 +31,7 @@ class Negatives:
     same_document: float = 0.0
 
     def __post_init__(self) -> None:
-        if not 0 <= self.same_document <= 1:
-            raise ValueError(
-                f"Negatives: same_document must be from 0 to 1; got {self.same_document}"
-            )
+        require(self, "same_document", 0 <= self.same_document <= 1, "must be from 0 to 1")
 
     def documents(
         self, store: TokenStore, documents: np.ndarray

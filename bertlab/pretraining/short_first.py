@@ -5,6 +5,7 @@ from typing import Any
 
 from torch.utils.data import ConcatDataset, Dataset, Subset
 
+from bertlab._checks import require
 from bertlab.pretraining.batches import Batch, Batches, PretrainingData
 
 PART = 4  # of the length, as BERT's 128 of 512
@@ -24,9 +25,8 @@ class ShortFirst(Batches):
     """
 
     def __init__(self, data: PretrainingData, steps: int) -> None:
-        if steps < 1:
-            raise ValueError(f"ShortFirst: steps must be at least 1; got {steps}")
         self.data, self.short, self.steps = data, copy(data), steps
+        require(self, "steps", steps >= 1, "must be at least 1")
         self.short.max_length = min(data.max_length, max(SHORTEST, data.max_length // PART))
         self.short.batch_size = data.batch_size * data.max_length // self.short.max_length
 

@@ -2,7 +2,7 @@
 
 That "cat" was true says little. That the teacher found "dog" nearly as likely, and "the" not at
 all, says what it knows. DistilBERT listens to the teacher's last layer; TinyBERT to every one
-(`layer_matching.py`).
+(`course.experiments.layer_matching`).
 
 Source: Hinton et al. (2015), "Distilling the Knowledge in a Neural Network"; Sanh et al. (2019),
 "DistilBERT, a distilled version of BERT: smaller, faster, cheaper and lighter".

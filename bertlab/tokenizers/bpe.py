@@ -10,13 +10,14 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from bertlab.tokenizers import tokenizer_json, tokenizer_reading
+from bertlab.tokenizers import tokenizer_json
 from bertlab.tokenizers.cutting import Cutter
 from bertlab.tokenizers.encoding import UNKNOWN
-from bertlab.tokenizers.file_options import BPE_MODEL, Options, expect
+from bertlab.tokenizers.file_options import BPE_MODEL, Options
 from bertlab.tokenizers.learning import TieBreak, first_vocab, learn_merges
 from bertlab.tokenizers.offsets import places_of_units
 from bertlab.tokenizers.tokenizer import Tokenizer
+from bertlab.tokenizers.tokenizer_reading import TokenizerFile
 from bertlab.tokenizers.words import (
     WHITE_SPACES,
     count_words,
@@ -106,23 +107,18 @@ class BPE(Tokenizer):
                 "characters"
             ) from None
 
-    def _widths(self, _text: str, ids: Sequence[int]) -> Iterable[int]:
-        return map(self._width_of.__getitem__, ids)
-
-    def _places(self, text: str) -> Sequence[int]:
-        """Where the characters stand that are not white space."""
-        return places_of_units(text, lambda character: character not in WHITE_SPACES)
+    def _widths(self, text: str, ids: Sequence[int]) -> tuple[Iterable[int], Sequence[int]]:
+        places = places_of_units(text, lambda character: character not in WHITE_SPACES)
+        return map(self._width_of.__getitem__, ids), places
 
     def _join(self, tokens: Sequence[str]) -> str:
         """With an end-of-word mark the words come back whole, one space apart.
 
         Without one the tokens do, since nothing says where a word ended.
         """
-        if not self.end_of_word:
-            return " ".join(tokens)
+        mark = self.end_of_word
         words = [
-            token.removesuffix(self.end_of_word) + " " if self._ends(token) else token
-            for token in tokens
+            token.removesuffix(mark) + " " if token.endswith(mark) else token for token in tokens
         ]
         return "".join(words).removesuffix(" ")
 
@@ -141,34 +137,21 @@ class BPE(Tokenizer):
         }
 
     @classmethod
-    def load(cls, path: str | os.PathLike) -> "BPE":
-        """Read a `tokenizer.json` that holds a BPE model on characters.
-
-        Raises FileNotFoundError, or ValueError if the file is damaged, of another kind, or asks
-        for something that this tokenizer does not do (`file_options.py`). Truncation, padding and
-        a decoder's clean-up are left to the caller, with a warning.
-        """
-        content = tokenizer_reading.read(path, "BPE")
-        model = content["model"]
-        expect(path, "normalizer", content["normalizer"], None)
-        expect(path, "pre-tokenizer", content["pre_tokenizer"], "BertPreTokenizer")
+    def _read(cls, path: str | os.PathLike) -> dict[str, Any]:
+        file = TokenizerFile(path, "BPE")
+        model = file.model
+        file.expect("normalizer", None)
+        file.expect("pre-tokenizer", "BertPreTokenizer")
         # A file without an unk_token passes over unknown characters, even if it has an [UNK].
         unknown: Options = {"unk_token": (UNKNOWN if UNKNOWN in model["vocab"] else None,)}
         others = ("vocab", "merges", "end_of_word_suffix")
-        expect(path, "model", model, "BPE", BPE_MODEL | unknown, others=others)
+        file.expect("model", "BPE", BPE_MODEL | unknown, others=others)
         mark = ""
         if model.get("end_of_word_suffix") is not None:
-            mark = tokenizer_reading.entry(path, "model", model, "end_of_word_suffix", str)
-        if content["decoder"] is not None:
-            kind = "BPEDecoder" if mark else None
-            expect(path, "decoder", content["decoder"], kind, {"suffix": (mark,)} if mark else {})
-        return tokenizer_reading.make(
-            cls,
-            path,
-            merges=tokenizer_reading.read_merges(path, model),
-            end_of_word=mark,
-            **tokenizer_reading.common(path, content, mark=mark),
-        )
+            mark = file.entry("model", model, "end_of_word_suffix", str)
+        suffix: Options = {"suffix": (mark,)}
+        file.expect("decoder", "BPEDecoder" if mark else None, suffix, optional=True)
+        return {"end_of_word": mark, **file.common(mark=mark)}
 
     @cached_property
     def _cutter(self) -> Cutter:
@@ -178,14 +161,9 @@ class BPE(Tokenizer):
     def _width_of(self) -> dict[int, int]:
         """How many characters of a text a token covers; an unknown one is always one."""
         return {
-            id: 1
-            if token == UNKNOWN
-            else len(token) - (len(self.end_of_word) if self._ends(token) else 0)
+            id: 1 if token == UNKNOWN else len(token.removesuffix(self.end_of_word))
             for token, id in self.vocab.items()
         }
-
-    def _ends(self, token: str) -> bool:
-        return bool(self.end_of_word) and token.endswith(self.end_of_word)
 
 
 def _check_mark(name: str, end_of_word: str) -> None:

@@ -4,11 +4,12 @@ import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
 from bertlab._files import read_json
-from bertlab.tokenizers import tokenizer_json, tokenizer_reading
+from bertlab.tokenizers import tokenizer_json
 from bertlab.tokenizers.byte_level import (
     SYMBOL_OF_BYTE,
     from_symbols,
@@ -19,14 +20,19 @@ from bertlab.tokenizers.byte_level import (
 )
 from bertlab.tokenizers.checks import is_whole
 from bertlab.tokenizers.cutting import Cutter
-from bertlab.tokenizers.file_options import BPE_MODEL, BYTE_DECODER, BYTE_LEVEL, expect
+from bertlab.tokenizers.file_options import BPE_MODEL, BYTE_DECODER, BYTE_LEVEL
 from bertlab.tokenizers.learning import TieBreak, first_vocab, learn_merges
 from bertlab.tokenizers.offsets import places_of_bytes
 from bertlab.tokenizers.tokenizer import Tokenizer
+from bertlab.tokenizers.tokenizer_reading import TokenizerFile
 from bertlab.tokenizers.words import count_words
 
-PRE_TOKENIZER = {"type": "ByteLevel", "add_prefix_space": False}
-MERGES_HEAD = "#version: 0.2"
+WORDS: dict[str, Any] = {  # Hugging Face's name for `split_byte_words`
+    "type": "ByteLevel",
+    "add_prefix_space": False,
+    "trim_offsets": False,
+    "use_regex": True,
+}
 
 
 @dataclass(frozen=True, repr=False)
@@ -97,56 +103,37 @@ class ByteBPE(Tokenizer):
     def _cut(self, word: str) -> tuple[int, ...]:
         return self._cutter.ids(to_bytes(word).decode("latin-1").translate(self._character_of))
 
-    def _widths(self, _text: str, ids: Sequence[int]) -> Iterable[int]:
-        return map(self._width_of.__getitem__, ids)
-
-    def _places(self, text: str) -> Sequence[int]:
-        return places_of_bytes(text)
+    def _widths(self, text: str, ids: Sequence[int]) -> tuple[Iterable[int], Sequence[int]]:
+        return map(self._width_of.__getitem__, ids), places_of_bytes(text)
 
     def _join(self, tokens: Sequence[str]) -> str:
         """Bytes that make no character, because a token was cut off, become U+FFFD."""
-        texts, symbols = [], []
-        for token in [*tokens, None]:
-            if token is not None and token not in self.special_tokens:
-                symbols.append(token)
-                continue
-            texts.append(from_symbols("".join(symbols)))
-            texts.append(token or "")
-            symbols = []
+        texts = []
+        for special, group in groupby(tokens, self.special_tokens.__contains__):
+            symbols = "".join(group)
+            texts.append(symbols if special else from_symbols(symbols))
         return "".join(texts)
 
     def _json(self) -> dict[str, Any]:
-        byte_level = {**PRE_TOKENIZER, "trim_offsets": False, "use_regex": True}
         return {
             "normalizer": None,
-            "pre_tokenizer": byte_level,
-            "decoder": byte_level,
+            "pre_tokenizer": WORDS,
+            "decoder": WORDS,
             "model": tokenizer_json.bpe_model(self.vocab, self.merges),
         }
 
     @classmethod
-    def load(cls, path: str | os.PathLike) -> "ByteBPE":
-        """Read a `tokenizer.json` that holds a byte-level BPE model.
-
-        Raises FileNotFoundError, or ValueError if the file is damaged, of another kind, or asks
-        for something that this tokenizer does not do (`file_options.py`). Truncation, padding and
-        a decoder's clean-up are left to the caller, with a warning.
-        """
-        content = tokenizer_reading.read(path, "BPE")
-        model = content["model"]
-        expect(path, "normalizer", content["normalizer"], None)
-        expect(path, "pre-tokenizer", content["pre_tokenizer"], "ByteLevel", BYTE_LEVEL)
+    def _read(cls, path: str | os.PathLike) -> dict[str, Any]:
+        file = TokenizerFile(path, "BPE")
+        file.expect("normalizer", None)
+        file.expect("pre-tokenizer", "ByteLevel", BYTE_LEVEL)
         options = BPE_MODEL | {"end_of_word_suffix": (None, "")}
         # Whatever is unk_token: where all bytes are in the vocabulary nothing is unknown.
-        expect(path, "model", model, "BPE", options, others=("vocab", "merges", "unk_token"))
-        if model.get("unk_token") is not None:
-            tokenizer_reading.entry(path, "model", model, "unk_token", str)
-        if content["decoder"] is not None:
-            expect(path, "decoder", content["decoder"], "ByteLevel", BYTE_DECODER)
-        merges = tokenizer_reading.read_merges(path, model)
-        return tokenizer_reading.make(
-            cls, path, merges=merges, **tokenizer_reading.common(path, content)
-        )
+        file.expect("model", "BPE", options, others=("vocab", "merges", "unk_token"))
+        if file.model.get("unk_token") is not None:
+            file.entry("model", file.model, "unk_token", str)
+        file.expect("decoder", "ByteLevel", BYTE_DECODER, optional=True)
+        return file.common()
 
     @classmethod
     def from_gpt2(
@@ -168,13 +155,13 @@ class ByteBPE(Tokenizer):
         except UnicodeDecodeError as error:
             raise ValueError(f"{merges} is not UTF-8 text ({error}); fetch it again") from error
         rules = [line for line in lines if line and not line.startswith("#version")]
-        pairs: Any = [tuple(line.split(" ")) for line in rules]
-        wrong = [line for line, pair in zip(rules, pairs, strict=True) if len(pair) != 2]
+        wrong = [line for line in rules if line.count(" ") != 1]
         if wrong:
             raise ValueError(
                 f"{merges} is no list of merges: each line must be two symbols with a space "
                 f"between; got {wrong[0]!r}"
             )
+        pairs: Any = (line.split(" ") for line in rules)
         return cls(tokens, pairs, tuple(special_tokens))
 
     @cached_property

@@ -45,16 +45,14 @@ def check_merges(name: str, merges: Iterable[Any]) -> tuple[Pair, ...]:
     """
     pairs = []
     for merge in merges:
-        if not (
-            isinstance(merge, (tuple, list))
-            and len(merge) == 2
-            and isinstance(merge[0], str)
-            and isinstance(merge[1], str)
-        ):
-            raise ValueError(
-                f"{name}: merges must be pairs of tokens, such as ('m', 'e'); got {short(merge)}"
-            )
-        pairs.append((merge[0], merge[1]))
+        match merge:
+            case [str(left), str(right)]:
+                pairs.append((left, right))
+            case _:
+                raise ValueError(
+                    f"{name}: merges must be pairs of tokens, such as ('m', 'e'); got "
+                    f"{short(merge)}"
+                )
     return tuple(pairs)
 
 

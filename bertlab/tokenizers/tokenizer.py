@@ -81,12 +81,11 @@ class Tokenizer(ABC):
         """The ids of a word."""
 
     @abstractmethod
-    def _widths(self, text: str, ids: Sequence[int]) -> Iterable[int]:
-        """How many units of a text without special tokens each of its tokens covers."""
+    def _widths(self, text: str, ids: Sequence[int]) -> tuple[Iterable[int], Sequence[int]]:
+        """How many units of a text without special tokens each token covers, and their places.
 
-    @abstractmethod
-    def _places(self, text: str) -> Sequence[int]:
-        """For each unit that a token may cover, a byte or a character, its place in the text."""
+        A unit is a byte or a character; its place is that of its character in the text.
+        """
 
     def tokenize(self, text: str) -> list[str]:
         """Cut `text` into tokens, without special ones around."""
@@ -163,21 +162,31 @@ class Tokenizer(ABC):
 
     def save(self, path: str | os.PathLike) -> Path:
         """Write the tokenizer as Hugging Face's `tokenizer.json`; returns the path."""
-        return tokenizer_json.write(
-            path,
-            self._json(),
-            {token: self.vocab[token] for token in self.special_tokens},
-            {token: self.vocab[token] for token in (CLS, SEP)} if self.adds_special_tokens else {},
-        )
+        special = {token: self.vocab[token] for token in self.special_tokens}
+        return tokenizer_json.write(path, self._json(), special, bool(self.adds_special_tokens))
 
     @abstractmethod
     def _json(self) -> dict[str, Any]:
         """The parts of `tokenizer.json` that differ from kind to kind."""
 
     @classmethod
-    @abstractmethod
     def load(cls, path: str | os.PathLike) -> Self:
-        """Read a `tokenizer.json` of this kind."""
+        """Read a `tokenizer.json` of this kind.
+
+        Raises FileNotFoundError, or ValueError if the file is damaged, of another kind, or asks
+        for something that this tokenizer does not do (`file_options.py`). Truncation, padding and
+        a decoder's clean-up are left to the caller, with a warning.
+        """
+        given = cls._read(path)
+        try:
+            return cls(**given)
+        except ValueError as error:
+            raise ValueError(f"{path} does not hold together: {error}") from error
+
+    @classmethod
+    @abstractmethod
+    def _read(cls, path: str | os.PathLike) -> dict[str, Any]:
+        """The fields of a tokenizer of this kind, from its file."""
 
     @cached_property
     def _token_of(self) -> dict[int, str]:
@@ -189,12 +198,8 @@ class Tokenizer(ABC):
         return re.compile("|".join(map(re.escape, longest_first))) if longest_first else None
 
     @cached_property
-    def _ids_of_word(self) -> Kept:
-        return Kept(self._cut)
-
-    @cached_property
     def _ids_of_chunk(self) -> Kept:
-        ids_of_word = self._ids_of_word
+        ids_of_word = Kept(self._cut)
 
         def ids_of_words(chunk: str) -> tuple[int, ...]:
             words = self._words(chunk)
@@ -237,9 +242,7 @@ class Tokenizer(ABC):
             if special:
                 spans.append((start, end))
             else:
-                stretch = text[start:end]
-                widths = self._widths(stretch, ids)
-                spans += spans_of_widths(widths, self._places(stretch), shift=start)
+                spans += spans_of_widths(*self._widths(text[start:end], ids), shift=start)
         return spans
 
     def _special_part(self, token: str, segment: int) -> Part:

@@ -7,6 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from bertlab._files import write_atomically
+from bertlab.tokenizers.encoding import CLS, SEP
+from bertlab.tokenizers.file_options import SPECIAL_TOKEN
 
 BERT_WORDS = {"type": "BertPreTokenizer"}  # Hugging Face's name for `words.split_words`
 
@@ -15,32 +17,25 @@ def write(
     path: str | os.PathLike,
     parts: Mapping[str, Any],
     special_tokens: Mapping[str, int],
-    around: Mapping[str, int],
+    adds_special_tokens: bool,
 ) -> Path:
     """Write one tokenizer.
 
-    parts: model, normalizer, pre_tokenizer, decoder; special_tokens: token -> id; around: the two
-    tokens before and after a text with their ids, or empty.
+    parts: model, normalizer, pre_tokenizer, decoder; special_tokens: token -> id;
+    adds_special_tokens: whether [CLS] and [SEP], two of them, are put around a text.
     """
+    flags = {option: values[0] for option, values in SPECIAL_TOKEN.items()}
     content = {
         "version": "1.0",
         "truncation": None,
         "padding": None,
         "added_tokens": [
-            {
-                "id": id,
-                "content": token,
-                "single_word": False,
-                "lstrip": False,
-                "rstrip": False,
-                "normalized": False,
-                "special": True,
-            }
+            {"id": id, "content": token, **flags}
             for token, id in sorted(special_tokens.items(), key=lambda item: item[1])
         ],
         "normalizer": parts["normalizer"],
         "pre_tokenizer": parts["pre_tokenizer"],
-        "post_processor": template(around) if around else None,
+        "post_processor": template(special_tokens) if adds_special_tokens else None,
         "decoder": parts["decoder"],
         "model": parts["model"],
     }
@@ -69,20 +64,22 @@ def bpe_model(
     }
 
 
-def template(around: Mapping[str, int]) -> dict[str, Any]:
-    """BERT's frame, [CLS] A [SEP] B [SEP], as Hugging Face writes it."""
-    before, after = around
+def template(ids: Mapping[str, int]) -> dict[str, Any]:
+    """BERT's frame, [CLS] A [SEP] B [SEP], as Hugging Face writes it.
+
+    ids: token -> id, those of [CLS] and [SEP] among them.
+    """
 
     def special(token: str, segment: int) -> dict[str, Any]:
         return {"SpecialToken": {"id": token, "type_id": segment}}
 
-    single = [special(before, 0), {"Sequence": {"id": "A", "type_id": 0}}, special(after, 0)]
-    second = [{"Sequence": {"id": "B", "type_id": 1}}, special(after, 1)]
+    single = [special(CLS, 0), {"Sequence": {"id": "A", "type_id": 0}}, special(SEP, 0)]
+    second = [{"Sequence": {"id": "B", "type_id": 1}}, special(SEP, 1)]
     return {
         "type": "TemplateProcessing",
         "single": single,
         "pair": single + second,
         "special_tokens": {
-            token: {"id": token, "ids": [id], "tokens": [token]} for token, id in around.items()
+            token: {"id": token, "ids": [ids[token]], "tokens": [token]} for token in (CLS, SEP)
         },
     }

@@ -5,175 +5,204 @@ What a file says is carried out, or refused by name (`file_options.py`).
 
 import os
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from reprlib import repr as short
-from typing import Any, TypeVar
+from typing import Any
 
 from bertlab._files import read_json
 from bertlab.tokenizers.encoding import CLS, SEP
-from bertlab.tokenizers.file_options import (
-    BYTE_POST_PROCESSOR,
-    SPECIAL_TOKEN,
-    expect,
-    expect_options,
-)
+from bertlab.tokenizers.file_options import BYTE_POST_PROCESSOR, PARTS, SPECIAL_TOKEN, Options
 from bertlab.tokenizers.tokenizer_json import template
 from bertlab.tokenizers.words import split_words
 
-Made = TypeVar("Made")
-PARTS = (
-    "truncation",
-    "padding",
-    "added_tokens",
-    "normalizer",
-    "pre_tokenizer",
-    "post_processor",
-    "decoder",
-    "model",
-)
 JSON_NAMES = {dict: "JSON object", list: "list", str: "string", int: "whole number"}
 
 
-def read(path: str | os.PathLike, model_type: str) -> dict[str, Any]:
-    """Read one tokenizer; `model_type` is what Hugging Face calls the kind.
+class TokenizerFile:
+    """What a `tokenizer.json` says; the errors of all methods are ValueErrors that name the file.
+
+    model_type: what Hugging Face calls the kind of model; parts: what the file holds, None for a
+    part that it leaves out; model: one of them.
 
     Raises FileNotFoundError, or ValueError that names the fault: cut off, of another kind, or
     without one of the parts every model has. Warns of what is left to the caller: truncation,
     padding and the decoder's clean-up, which published files ask for.
     """
-    content = read_json(path)
-    parts = content if isinstance(content, dict) else {}
-    model = parts.get("model")
-    if not isinstance(model, dict) or "vocab" not in model:
-        raise ValueError(f"{path} is not a tokenizer.json: it has no model with a vocabulary")
-    kind = model.get("type")
-    if kind != model_type:
-        found = kind if isinstance(kind, str) else short(kind)
-        raise ValueError(f"{path} holds a {found} model; expected {model_type}")
-    expect_options(path, "entry", parts, {"version": (None, "1.0")}, others=PARTS)
-    entry(path, "model", model, "vocab", dict)
-    entry(path, "the file", parts, "added_tokens", list)
-    content = dict.fromkeys(PARTS) | parts
-    _tell_what_is_left_out(path, content)
-    return content
 
+    def __init__(self, path: str | os.PathLike, model_type: str) -> None:
+        content = read_json(path)
+        found = content if isinstance(content, dict) else {}
+        self.path = path
+        self.parts: dict[str, Any] = {**dict.fromkeys(PARTS), **found}
+        self.model: dict[str, Any] = self.parts["model"]
+        if not isinstance(self.model, dict) or "vocab" not in self.model:
+            raise ValueError(f"{path} is not a tokenizer.json: it has no model with a vocabulary")
+        kind = self.model.get("type")
+        if kind != model_type:
+            kind = kind if isinstance(kind, str) else short(kind)
+            raise ValueError(f"{path} holds a {kind} model; expected {model_type}")
+        self._expect_options("entry", found, {"version": (None, "1.0")}, others=PARTS)
+        self.entry("model", self.model, "vocab", dict)
+        self.entry("the file", found, "added_tokens", list)
+        self._tell_what_is_left_out()
 
-def entry(
-    path: str | os.PathLike, where: str, part: Mapping[str, Any], name: str, kind: type
-) -> Any:
-    """An entry of a part of the file; ValueError if it is missing or not of `kind`."""
-    found = part.get(name)
-    if not isinstance(found, kind) or (kind is int and isinstance(found, bool)):
-        got = short(found) if name in part else "no such entry"
-        raise ValueError(f"{path}: {name} of {where} must be a {JSON_NAMES[kind]}; got {got}")
-    return found
+    def expect(
+        self,
+        name: str,
+        kind: str | None,
+        options: Options | None = None,
+        *,
+        others: Sequence[str] = (),
+        optional: bool = False,
+    ) -> None:
+        """Raise ValueError unless a part is of `kind` and says only what we carry out.
 
-
-def read_merges(path: str | os.PathLike, model: Mapping[str, Any]) -> list[Any]:
-    """The merges, which older files write as strings, "a b", and newer ones as pairs."""
-    return [
-        tuple(rule.split(" ")) if isinstance(rule, str) else rule
-        for rule in entry(path, "model", model, "merges", list)
-        if not (isinstance(rule, str) and rule.startswith("#version"))
-    ]
-
-
-def common(
-    path: str | os.PathLike, content: Mapping[str, Any], *, mark: str = ""
-) -> dict[str, Any]:
-    """The fields of a tokenizer that every kind reads alike.
-
-    mark: what a piece may have before or after its letters, such as "##".
-
-    Raises ValueError for added tokens with options that we do not have, and for a post-processor
-    other than BERT's.
-    """
-    vocab = dict(content["model"]["vocab"])
-    free = len(vocab)  # the id that Hugging Face's library gives the next new token
-    special: dict[str, int] = {}
-    for token in content["added_tokens"]:
-        if not isinstance(token, dict):
-            raise ValueError(f"{path}: added_tokens must hold objects; got {short(token)}")
-        name, id = _added(path, token)
-        if name in special:
-            raise ValueError(f"{path}: added_tokens holds {name!r} twice")
-        if name not in vocab:
-            rest = name.removeprefix(mark).removesuffix(mark)
-            if len(split_words(rest)) < 2:
-                raise ValueError(
-                    f"{path}: added_tokens has {name!r}, which is not in the model's vocab and "
-                    "could be taken for a piece of a word; add it to both or rename it"
-                )
-            vocab[name], free = free, free + 1
-        if id != vocab[name]:
+        name: what the part is called; kind: its type, None if there must be no such part; options:
+        the values that each may have; others: entries that the caller looks at; optional: the part
+        may be missing.
+        """
+        part = self.parts[name.replace("-", "_")]
+        if part is None and (kind is None or optional):
+            return
+        if kind is None or not isinstance(part, dict) or part.get("type") != kind:
+            found = part.get("type") if isinstance(part, dict) else part
             raise ValueError(
-                f"{path}: added_tokens gives {name!r} the id {id}, but the vocab has it as "
-                f"{vocab[name]}; make them equal"
+                f"{self.path} has the {name} {short(found)}, which our tokenizers do not have; "
+                f"expected {kind or 'none'}"
             )
-        special[name] = id
-    ids = {token: special[token] for token in (CLS, SEP) if token in special}
-    adds = _adds_special_tokens(path, content["post_processor"], ids)
-    return {"vocab": vocab, "special_tokens": tuple(special), "adds_special_tokens": adds}
+        self._expect_options(f"{name}'s", part, options or {}, others=("type", *others))
+
+    def entry(self, where: str, part: Mapping[str, Any], name: str, kind: type) -> Any:
+        """An entry of a part of the file; ValueError if it is missing or not of `kind`."""
+        found = part.get(name)
+        if not isinstance(found, kind) or (kind is int and isinstance(found, bool)):
+            got = short(found) if name in part else "no such entry"
+            raise ValueError(
+                f"{self.path}: {name} of {where} must be a {JSON_NAMES[kind]}; got {got}"
+            )
+        return found
+
+    def common(self, *, mark: str = "") -> dict[str, Any]:
+        """The fields of a tokenizer that every kind reads alike.
+
+        mark: what a piece may have before or after its letters, such as "##".
+
+        Raises ValueError for added tokens with options that we do not have, and for a
+        post-processor other than BERT's.
+        """
+        # Older files write a merge as a string, "a b", newer ones as a pair.
+        merges = [
+            tuple(rule.split(" ")) if isinstance(rule, str) else rule
+            for rule in self.entry("model", self.model, "merges", list)
+            if not (isinstance(rule, str) and rule.startswith("#version"))
+        ]
+        vocab = dict(self.model["vocab"])
+        free = len(vocab)  # the id that Hugging Face's library gives the next new token
+        special: dict[str, int] = {}
+        for token in self.parts["added_tokens"]:
+            name, id = self._added(token)
+            if name in special:
+                raise ValueError(f"{self.path}: added_tokens holds {name!r} twice")
+            if name not in vocab:
+                rest = name.removeprefix(mark).removesuffix(mark)
+                if len(split_words(rest)) < 2:
+                    raise ValueError(
+                        f"{self.path}: added_tokens has {name!r}, which is not in the model's "
+                        "vocab and could be taken for a piece of a word; add it to both or "
+                        "rename it"
+                    )
+                vocab[name], free = free, free + 1
+            if id != vocab[name]:
+                raise ValueError(
+                    f"{self.path}: added_tokens gives {name!r} the id {id}, but the vocab has it "
+                    f"as {vocab[name]}; make them equal"
+                )
+            special[name] = id
+        return {
+            "vocab": vocab,
+            "merges": merges,
+            "special_tokens": tuple(special),
+            "adds_special_tokens": self._adds_special_tokens(special),
+        }
+
+    def _expect_options(
+        self, whose: str, part: Mapping[str, Any], options: Options, *, others: Sequence[str]
+    ) -> None:
+        """Raise ValueError for an option with a value that is not among those of `options`.
+
+        whose: the words before the option's name; others: entries that the caller looks at.
+        """
+        for option, values in options.items():
+            found = part.get(option)
+            if not any(_same(found, value) for value in values):
+                missing = "" if option in part else " (it is missing)"
+                raise ValueError(
+                    f"{self.path} has the {whose} {option} {short(found)}{missing}, which our "
+                    f"tokenizers do not carry out; expected {' or '.join(map(repr, values))}"
+                )
+        unknown = [entry for entry in part if entry not in options and entry not in others]
+        if unknown:
+            raise ValueError(
+                f"{self.path} has the {whose} {unknown[0]} {short(part[unknown[0]])}, an option "
+                f"that our tokenizers do not know; expected none but "
+                f"{', '.join([*options, *others])}"
+            )
+
+    def _added(self, token: Any) -> tuple[str, int]:
+        """An added token and its id, if it is an ordinary special token."""
+        if not isinstance(token, dict):
+            raise ValueError(f"{self.path}: added_tokens must hold objects; got {short(token)}")
+        name = self.entry("added_tokens", token, "content", str)
+        if not name:
+            raise ValueError(f"{self.path}: content of added_tokens must not be empty")
+        if token.get("special") is not True:
+            raise ValueError(
+                f"{self.path} adds the token {name!r}, which is not a special one (special is "
+                f"{short(token.get('special'))}); expected special tokens alone"
+            )
+        whose = f"added token {name!r}'s"
+        self._expect_options(whose, token, SPECIAL_TOKEN, others=("id", "content"))
+        return name, self.entry(f"the added token {name!r}", token, "id", int)
+
+    def _adds_special_tokens(self, special: Mapping[str, int]) -> bool:
+        """Whether the post-processor puts [CLS] and [SEP] around a text; any other is refused."""
+        found = self.parts["post_processor"]
+        if found is None:
+            return False
+        kind = found.get("type") if isinstance(found, dict) else found
+        if kind == "ByteLevel":
+            self.expect("post-processor", kind, BYTE_POST_PROCESSOR)
+            return False
+        wanted = None
+        if CLS in special and SEP in special:
+            if kind == "TemplateProcessing":
+                wanted = template(special)
+            if kind == "BertProcessing":
+                wanted = {"type": kind, "cls": [CLS, special[CLS]], "sep": [SEP, special[SEP]]}
+        if found != wanted:
+            wrong = [name for name, value in (wanted or {}).items() if found.get(name) != value]
+            named = f" with {wrong[0]} {short(found.get(wrong[0]))}" if wrong else ""
+            raise ValueError(
+                f"{self.path} has the post-processor {short(kind)}{named}; expected BERT's, [CLS] "
+                "before and [SEP] after a text, both of them added special tokens, or none"
+            )
+        return True
+
+    def _tell_what_is_left_out(self) -> None:
+        """Warn of what does not change how text is cut, and is the caller's to ask for."""
+        said = {part: self.parts[part] for part in ("truncation", "padding")}
+        decoder = self.parts["decoder"]
+        if isinstance(decoder, dict) and decoder.get("cleanup"):
+            said["decoder's cleanup"] = True
+        told = [f"{name} {short(value)}" for name, value in said.items() if value is not None]
+        if told:
+            warnings.warn(
+                f"{self.path} asks for {', '.join(told)}, which is left out; for truncation give "
+                "encode a max_length",
+                stacklevel=5,
+            )
 
 
-def make(kind: type[Made], path: str | os.PathLike, **fields: Any) -> Made:
-    """A tokenizer of the fields read; ValueError names the file if they do not fit together."""
-    try:
-        return kind(**fields)
-    except ValueError as error:
-        raise ValueError(f"{path} does not hold together: {error}") from error
-
-
-def _added(path: str | os.PathLike, token: Mapping[str, Any]) -> tuple[str, int]:
-    """An added token and its id, if it is an ordinary special token."""
-    name = entry(path, "added_tokens", token, "content", str)
-    if not name:
-        raise ValueError(f"{path}: content of added_tokens must not be empty")
-    if token.get("special") is not True:
-        raise ValueError(
-            f"{path} adds the token {name!r}, which is not a special one (special is "
-            f"{short(token.get('special'))}); expected special tokens alone"
-        )
-    whose = f"added token {name!r}'s"
-    expect_options(path, whose, token, SPECIAL_TOKEN, others=("id", "content"))
-    return name, entry(path, f"the added token {name!r}", token, "id", int)
-
-
-def _adds_special_tokens(path: str | os.PathLike, found: Any, ids: Mapping[str, int]) -> bool:
-    """Whether a post-processor puts [CLS] and [SEP] around a text; any other is refused.
-
-    ids: those of [CLS] and [SEP], as far as they are special tokens.
-    """
-    if found is None:
-        return False
-    kind = found.get("type") if isinstance(found, dict) else found
-    if kind == "ByteLevel":
-        expect(path, "post-processor", found, kind, BYTE_POST_PROCESSOR)
-        return False
-    wanted = None
-    if len(ids) == 2 and kind == "TemplateProcessing":
-        wanted = template(ids)
-    if len(ids) == 2 and kind == "BertProcessing":
-        wanted = {"type": kind, "cls": [CLS, ids[CLS]], "sep": [SEP, ids[SEP]]}
-    if found != wanted:
-        wrong = [name for name, value in (wanted or {}).items() if found.get(name) != value]
-        named = f" with {wrong[0]} {short(found.get(wrong[0]))}" if wrong else ""
-        raise ValueError(
-            f"{path} has the post-processor {short(kind)}{named}; expected BERT's, [CLS] before "
-            "and [SEP] after a text, both of them added special tokens, or none"
-        )
-    return True
-
-
-def _tell_what_is_left_out(path: str | os.PathLike, content: Mapping[str, Any]) -> None:
-    """Warn of what does not change how text is cut, and is the caller's to ask for."""
-    said = {name: content[name] for name in ("truncation", "padding") if content[name] is not None}
-    decoder = content["decoder"]
-    if isinstance(decoder, dict) and decoder.get("cleanup"):
-        said["decoder's cleanup"] = True
-    if said:
-        told = ", ".join(f"{name} {short(value)}" for name, value in said.items())
-        warnings.warn(
-            f"{path} asks for {told}, which is left out; for truncation give encode a max_length",
-            stacklevel=4,
-        )
+def _same(found: Any, value: Any) -> bool:
+    """Equal, and true or false only what is written so: 0 is not False."""
+    return found == value and isinstance(found, bool) == isinstance(value, bool)

@@ -23,10 +23,7 @@ CASE_OPTIONS = {
 
 
 def read_vocab(path: str | os.PathLike) -> dict[str, int]:
-    """Token -> id.
-
-    Raises FileNotFoundError, or ValueError if the file is no vocabulary.
-    """
+    """Token -> id, as `WordPiece.from_vocab` reads it."""
     try:
         lines = Path(path).read_text(encoding="utf-8").split("\n")
     except UnicodeDecodeError as error:
@@ -42,11 +39,7 @@ def read_vocab(path: str | os.PathLike) -> dict[str, int]:
 
 
 def write_vocab(path: str | os.PathLike, vocab: Mapping[str, int]) -> Path:
-    """Write the tokens in the order of ids; returns the path.
-
-    Raises ValueError if the file would give other ids: an id below the highest belongs to no
-    token, or a token holds a line break.
-    """
+    """Write the tokens in the order of ids, as `WordPiece.save_vocab` says; returns the path."""
     ordered = sorted(vocab, key=vocab.__getitem__)
     gaps = [line for line, token in enumerate(ordered) if vocab[token] != line]
     if gaps:

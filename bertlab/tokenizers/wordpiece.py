@@ -7,7 +7,7 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, Literal
 
-from bertlab.tokenizers import tokenizer_json, tokenizer_reading
+from bertlab.tokenizers import tokenizer_json
 from bertlab.tokenizers.checks import check_gains, check_longest_word, check_normalization
 from bertlab.tokenizers.encoding import CLS, MASK, PAD, SEP, UNKNOWN
 from bertlab.tokenizers.file_options import (
@@ -15,7 +15,6 @@ from bertlab.tokenizers.file_options import (
     WORDPIECE_DECODER,
     WORDPIECE_ENTRIES,
     WORDPIECE_MODEL,
-    expect,
 )
 from bertlab.tokenizers.learning import TieBreak, first_vocab, learn_merges
 from bertlab.tokenizers.likelihood import SCORED
@@ -24,6 +23,7 @@ from bertlab.tokenizers.normalize import CHUNK, normalize, normalized_places
 from bertlab.tokenizers.pieces import CONTINUES, first_alphabet, first_pieces, glue
 from bertlab.tokenizers.ranking import Gains, learn_by_score
 from bertlab.tokenizers.tokenizer import Tokenizer
+from bertlab.tokenizers.tokenizer_reading import TokenizerFile
 from bertlab.tokenizers.vocab_txt import read_vocab, write_vocab
 from bertlab.tokenizers.words import count_words, split_chunks, split_words, word_spans
 
@@ -172,9 +172,10 @@ class WordPiece(Tokenizer):
     def _matcher(self) -> LongestMatcher:
         return LongestMatcher(self.vocab, self.longest_word)
 
-    def _widths(self, text: str, ids: Sequence[int]) -> Iterable[int]:
+    def _widths(self, text: str, ids: Sequence[int]) -> tuple[Iterable[int], Sequence[int]]:
+        places = normalized_places(text, **self._normalization)
         if self.vocab[UNKNOWN] not in ids:
-            return map(self._width_of.__getitem__, ids)
+            return map(self._width_of.__getitem__, ids), places
         # [UNK] covers its word: the next one whenever a token does not continue a word.
         words = word_spans(normalize(text, **self._normalization))
         widths = []
@@ -182,10 +183,7 @@ class WordPiece(Tokenizer):
             if id not in self._continuing:
                 start, end = next(words)
             widths.append(self._width_of.get(id, end - start))
-        return widths
-
-    def _places(self, text: str) -> Sequence[int]:
-        return normalized_places(text, **self._normalization)
+        return widths, places
 
     @property
     def _normalization(self) -> dict[str, Any]:
@@ -227,32 +225,24 @@ class WordPiece(Tokenizer):
         }
 
     @classmethod
-    def load(cls, path: str | os.PathLike) -> "WordPiece":
-        """Read a `tokenizer.json` that holds a WordPiece model.
-
-        Raises FileNotFoundError, or ValueError if the file is damaged, of another kind, or asks
-        for something that this tokenizer does not do (`file_options.py`). Truncation, padding and
-        a decoder's clean-up are left to the caller, with a warning.
-        """
-        content = tokenizer_reading.read(path, "WordPiece")
-        model, normalizer = content["model"], content["normalizer"]
-        expect(path, "normalizer", normalizer, "BertNormalizer", BERT_NORMALIZER)
-        expect(path, "pre-tokenizer", content["pre_tokenizer"], "BertPreTokenizer")
-        expect(path, "model", model, "WordPiece", WORDPIECE_MODEL, others=WORDPIECE_ENTRIES)
+    def _read(cls, path: str | os.PathLike) -> dict[str, Any]:
+        file = TokenizerFile(path, "WordPiece")
+        model = file.model
+        file.expect("normalizer", "BertNormalizer", BERT_NORMALIZER)
+        file.expect("pre-tokenizer", "BertPreTokenizer")
+        file.expect("model", "WordPiece", WORDPIECE_MODEL, others=WORDPIECE_ENTRIES)
         if UNKNOWN not in model["vocab"]:
             raise ValueError(f"{path}: vocab of the model must hold its unk_token, {UNKNOWN}")
-        if content["decoder"] is not None:
-            expect(path, "decoder", content["decoder"], "WordPiece", WORDPIECE_DECODER)
-        return tokenizer_reading.make(
-            cls,
-            path,
-            merges=tokenizer_reading.read_merges(path, {"merges": []} | model),
-            lowercase=normalizer["lowercase"],
-            strip_accents=normalizer.get("strip_accents"),
-            longest_word=model.get("max_input_chars_per_word"),
-            gains=tokenizer_reading.entry(path, "model", {"gains": []} | model, "gains", list),
-            **tokenizer_reading.common(path, content, mark=CONTINUES),
-        )
+        file.expect("decoder", "WordPiece", WORDPIECE_DECODER, optional=True)
+        for name in ("merges", "gains"):  # which files that are not ours do without
+            model.setdefault(name, [])
+        return {
+            "lowercase": file.parts["normalizer"]["lowercase"],
+            "strip_accents": file.parts["normalizer"].get("strip_accents"),
+            "longest_word": model.get("max_input_chars_per_word"),
+            "gains": file.entry("model", model, "gains", list),
+            **file.common(mark=CONTINUES),
+        }
 
 
 def _split_normalized(chunk: str, lowercase: bool, strip_accents: bool | None) -> list[str]:

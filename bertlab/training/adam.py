@@ -1,4 +1,4 @@
-"""Adam by hand: what PyTorch's does to each weight.
+"""Adam by hand, a derivation: trainings run PyTorch's, which is tested equal.
 
 Source: Kingma & Ba (2015), "Adam: A Method for Stochastic Optimization", Algorithm 1.
 """
@@ -32,12 +32,8 @@ def adam_step(
 ) -> tuple[Tensor, Moments]:
     """One step of Adam: the new parameter and the new moments; nothing is changed in place.
 
-    A derivation: trainings run PyTorch's, which is tested equal.
-
     parameter, gradient and both moments: tensors of one shape; step: counted from 1, for the
     running means start at zero and are too small at first.
-
-    Source: Kingma & Ba (2015), Algorithm 1.
     """
     mean = betas[0] * moments.mean + (1 - betas[0]) * gradient
     square = betas[1] * moments.square + (1 - betas[1]) * gradient**2

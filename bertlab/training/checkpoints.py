@@ -93,7 +93,7 @@ def load_checkpoint(
     if the newest whole one belongs to another model or optimizer (it lists all differences).
     """
     damaged = []
-    for path in _checkpoints(Path(folder)):
+    for _, path in _checkpoints(Path(folder)):
         try:
             files = read_sealed(path, VERSION)
         except DamagedFolderError as error:
@@ -117,22 +117,16 @@ def has_checkpoint(folder: str | os.PathLike) -> bool:
     return bool(_checkpoints(Path(folder)))
 
 
-def _checkpoints(folder: Path) -> list[Path]:
-    """Whole and damaged ones, the newest first."""
-    found = [path for path in folder.glob("step-*") if NAME.fullmatch(path.name)]
-    return sorted(found, key=_step, reverse=True)
-
-
-def _step(path: Path) -> int:
-    match = NAME.fullmatch(path.name)
-    assert match is not None  # no other files are looked at
-    return int(match[1])
+def _checkpoints(folder: Path) -> list[tuple[int, Path]]:
+    """Steps and folders of whole and damaged ones, the newest first."""
+    names = [(NAME.fullmatch(path.name), path) for path in folder.glob("step-*")]
+    return sorted(((int(name[1]), path) for name, path in names if name), reverse=True)
 
 
 def _check_later(folder: Path, step: int) -> None:
     """Raise ValueError if a whole checkpoint would stand beside, or after, the new one."""
-    for path in _checkpoints(folder):
-        if _step(path) < step:
+    for saved, path in _checkpoints(folder):
+        if saved < step:
             return
         try:
             read_sealed(path, VERSION)
@@ -146,7 +140,7 @@ def _check_later(folder: Path, step: int) -> None:
 
 def _remove_older(folder: Path, step: int, keep: int) -> None:
     """Keep the newest up to this step; what is later is damaged and does not count."""
-    for path in [path for path in _checkpoints(folder) if _step(path) <= step][keep:]:
+    for path in [path for saved, path in _checkpoints(folder) if saved <= step][keep:]:
         try:
             shutil.rmtree(path)
         except OSError as error:  # the new one is safe, so the training may go on
@@ -226,11 +220,10 @@ def _misfits(saved: dict[str, Tensor], own: dict[str, Tensor]) -> list[str]:
     """What is missing, unexpected or another kind of tensor."""
     faults = [f"missing: {name}" for name in own if name not in saved]
     faults += [f"unexpected: {name}" for name in saved if name not in own]
-    kinds = {name: [_kind(side[name]) for side in (own, saved)] for name in own.keys() & saved}
     return faults + [
-        f"{name} is {kinds[name][1]} there, {kinds[name][0]} here"
+        f"{name} is {_kind(saved[name])} there, {_kind(own[name])} here"
         for name in own
-        if name in kinds and kinds[name][0] != kinds[name][1]
+        if name in saved and _kind(saved[name]) != _kind(own[name])
     ]
 
 

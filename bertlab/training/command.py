@@ -8,11 +8,8 @@ from typing import Any
 
 from tqdm.auto import tqdm
 
-from bertlab.data.fetching import DataError
-from bertlab.model.memory import is_out_of_memory
-from bertlab.training.checkpoints import CheckpointError
 from bertlab.training.config import PRECISIONS, TrainingConfig
-from bertlab.training.processes import FirstFailed, joined_processes, local_device
+from bertlab.training.processes import joined_processes, local_device
 from bertlab.training.runs import Outcome, run_pretraining
 from bertlab.training.settings import NEGATIVES, SIZES, RunSettings
 from bertlab.training.start import STARTS
@@ -97,7 +94,11 @@ def add_command(commands: argparse._SubParsersAction) -> None:
         epilog=EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    command.set_defaults(run=run)
+    command.set_defaults(
+        run=run,
+        too_large="too little memory on the device; start another run with --accumulate 2 or more, "
+        "which gives the same result, or with a smaller --batch-size",
+    )
     command.add_argument("--out", type=Path, required=True, help="folder of the run")
     command.add_argument("--resume", action="store_true", help="go on with the run in --out")
     how = command.add_argument_group("how to run it (may change when resuming)")
@@ -115,34 +116,20 @@ def add_command(commands: argparse._SubParsersAction) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Do what the options say; returns the exit status."""
+    """Do what the options say; returns the exit status. Errors are for `bertlab.__main__`."""
+    settings = None
+    if options.resume:
+        check_unchanged(options.out, given(options))
+    else:
+        settings = new_settings(given(options))
+    device = local_device(options.device)
     try:
-        settings = None
-        if options.resume:
-            check_unchanged(options.out, given(options))
-        else:
-            settings = new_settings(given(options))
-        device = local_device(options.device)
         with joined_processes(device) as processes:
             outcome = run_pretraining(
                 options.out, settings, device=device, processes=processes, workers=options.workers
             )
             if processes.first:
                 tqdm.write(summary(options.out, outcome))
-    except (CheckpointError, DataError, FloatingPointError, OSError, ValueError) as error:
-        tqdm.write(f"bertlab pretrain: {error}", file=sys.stderr)
-        return 1
-    except FirstFailed:
-        return 1
-    except (MemoryError, RuntimeError) as error:
-        if not is_out_of_memory(error):
-            raise
-        tqdm.write(
-            "bertlab pretrain: too little memory on the device; start another run with "
-            "--accumulate 2 or more, which gives the same result, or with a smaller --batch-size",
-            file=sys.stderr,
-        )
-        return 1
     except KeyboardInterrupt:
         tqdm.write("bertlab pretrain: interrupted; the last checkpoint is kept", file=sys.stderr)
         return STOPPED

@@ -1,10 +1,9 @@
 """All numbers of a training in one place."""
 
 import math
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
 
-from bertlab._checks import check_fields
+from bertlab._checks import check_choice, check_fields, require
 
 PRECISIONS = ("float32", "bfloat16")
 
@@ -43,40 +42,22 @@ class TrainingConfig:
     def __post_init__(self) -> None:
         check_fields(self)
         for name in ("steps", "accumulate", "evaluate_every", "save_every", "keep"):
-            if getattr(self, name) < 1:
-                raise ValueError(
-                    f"TrainingConfig: {name} must be at least 1; got {getattr(self, name)}"
-                )
-        if not 0 < self.learning_rate < math.inf:
-            raise ValueError(
-                f"TrainingConfig: learning_rate must be above 0 and finite; "
-                f"got {self.learning_rate}"
-            )
-        if not self.clip > 0:  # infinity clips nothing
-            raise ValueError(f"TrainingConfig: clip must be above 0; got {self.clip}")
-        if not 0 <= self.warmup < 1:
-            raise ValueError(
-                f"TrainingConfig: warmup is a share of all steps, from 0 to below 1; "
-                f"got {self.warmup}"
-            )
-        if not 0 <= self.weight_decay < math.inf:
-            raise ValueError(
-                "TrainingConfig: weight_decay must not be negative, and must be finite; "
-                f"got {self.weight_decay}"
-            )
-        if self.seed < 0:
-            raise ValueError(f"TrainingConfig: seed must not be negative; got {self.seed}")
-        if self.precision not in PRECISIONS:
-            raise ValueError(
-                f"TrainingConfig: precision must be one of {', '.join(PRECISIONS)}; "
-                f"got {self.precision!r}"
-            )
+            require(self, name, getattr(self, name) >= 1, "must be at least 1")
+        require(
+            self, "learning_rate", 0 < self.learning_rate < math.inf, "must be above 0 and finite"
+        )
+        require(self, "clip", self.clip > 0, "must be above 0")  # infinity clips nothing
+        require(self, "warmup", 0 <= self.warmup < 1, "is a share of all steps, from 0 to below 1")
+        require(
+            self,
+            "weight_decay",
+            0 <= self.weight_decay < math.inf,
+            "must not be negative, and must be finite",
+        )
+        require(self, "seed", self.seed >= 0, "must not be negative")
+        check_choice(self, "precision", PRECISIONS)
 
     @property
     def warmup_steps(self) -> int:
         """Steps on the way up."""
         return round(self.warmup * self.steps)
-
-    def as_dict(self) -> dict[str, Any]:
-        """For a file of JSON."""
-        return asdict(self)

@@ -55,8 +55,8 @@ def prepare_corpus(
     folder = Path(folder)
     given = None if tokenizer is None else read_tokenizer(Path(tokenizer))
     how = {"validation": validation, "no_shared_passage_of": WORDS}
-    made_of = source(corpus, field) | how | words(given, vocab_size)
-    if _made_of(folder) == made_of:
+    wanted = source(corpus, field) | how | words(given, vocab_size)
+    if made_of(folder) == wanted:
         return open_corpus(folder)
     sides = split_corpora(corpus, field, validation, progress)
     sides = without_quotations(*sides), sides[1]
@@ -67,7 +67,7 @@ def prepare_corpus(
     made.save(folder / "tokenizer.json")
     for side, name in zip(sides, ("training", "validation"), strict=True):
         write_corpora(side, made, folder / name)
-    write_atomically(folder / "corpus.json", json.dumps(made_of, indent=2) + "\n")
+    write_atomically(folder / "corpus.json", json.dumps(wanted, indent=2) + "\n")
     return open_corpus(folder)
 
 
@@ -190,12 +190,7 @@ def open_corpus(folder: str | Path) -> PreparedCorpus:
     )
 
 
-def is_prepared(folder: Path) -> bool:
-    """Whether a folder holds all that `prepare_corpus` writes."""
-    return _made_of(folder) is not None
-
-
-def _made_of(folder: Path) -> dict | None:
+def made_of(folder: Path) -> dict | None:
     """What a prepared corpus was made of, or None: it is not there, or not complete."""
     try:
         return json.loads((folder / "corpus.json").read_text(encoding="utf-8"))

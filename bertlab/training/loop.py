@@ -6,6 +6,7 @@ Source: Phuong & Hutter (2022), Algorithm 12 (ETraining), lines 2 and 3, and wha
 import math
 import time
 from collections.abc import Callable, Collection
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -14,15 +15,14 @@ import torch
 from bertlab.model.heads import BertForPreTraining
 from bertlab.model.memory import keep_freed_memory
 from bertlab.model.pretrained import save_pretrained
-from bertlab.pretraining.batches import Batch, Batches, Position
+from bertlab.pretraining.batches import BEGINNING, Batch, Batches, Position
 from bertlab.training.checkpoints import has_checkpoint, load_checkpoint, save_checkpoint
 from bertlab.training.config import TrainingConfig
 from bertlab.training.evaluation import evaluate
 from bertlab.training.metrics import MetricsFile
 from bertlab.training.optimizers import adamw
 from bertlab.training.processes import ALONE, Processes, any_of, shared
-from bertlab.training.progress import Progress
-from bertlab.training.rows import Row
+from bertlab.training.rows import Row, progress_bar
 from bertlab.training.schedule import linear_schedule
 from bertlab.training.steps import StepResult, seed_dropout, training_step
 from bertlab.training.stopping import stop_requests
@@ -59,6 +59,7 @@ def pretrain(
     was killed and went on.
     """
     keep_freed_memory()
+    folder = None if folder is None else Path(folder)
     training = Training(model, data, config, validation, folder, watch, snapshots, processes)
     device = next(model.parameters()).device
     others = [] if device.type == "cpu" else [device]  # whose random state is to stay as it is
@@ -69,7 +70,7 @@ def pretrain(
 
 def check_same(saved: dict[str, Any], config: TrainingConfig) -> None:
     """Raise ValueError if a checkpoint was trained with other settings."""
-    now = config.as_dict()
+    now = asdict(config)
     other = [
         f"{name} {saved.get(name)!r}, now {now[name]!r}"
         for name in now
@@ -82,33 +83,30 @@ def check_same(saved: dict[str, Any], config: TrainingConfig) -> None:
         )
 
 
+@dataclass
 class Training:
     """A training under way: the model, its optimizer, and how far it has come."""
 
-    def __init__(
-        self,
-        model: BertForPreTraining,
-        data: Batches,
-        config: TrainingConfig,
-        validation: Batches | None,
-        folder: str | Path | None,
-        watch: Callable[[Row], None] | None,
-        snapshots: Collection[int],
-        processes: Processes,
-    ) -> None:
-        self.model, self.data, self.config = model, data, config
-        self.validation, self.watch, self.processes = validation, watch, processes
-        self.snapshots = snapshots
-        self.folder = Path(folder) if folder is not None else None
-        self.optimizer = adamw(model, config.learning_rate, config.weight_decay)
+    model: BertForPreTraining
+    data: Batches
+    config: TrainingConfig
+    validation: Batches | None
+    folder: Path | None
+    watch: Callable[[Row], None] | None
+    snapshots: Collection[int]
+    processes: Processes
+
+    def __post_init__(self) -> None:
+        config = self.config
+        self.optimizer = adamw(self.model, config.learning_rate, config.weight_decay)
         self.rows: list[Row] = []
-        self.done, self.position = 0, Position(0, 0)  # steps; the next batch
+        self.done, self.position = 0, BEGINNING  # steps; the next batch
         if self.folder and has_checkpoint(self.folder / "checkpoints"):
-            kept = load_checkpoint(self.folder / "checkpoints", model, self.optimizer)
+            kept = load_checkpoint(self.folder / "checkpoints", self.model, self.optimizer)
             check_same(kept.state["config"], config)
             self.done, self.position = kept.step, Position(*kept.state["position"])
         self.metrics = None
-        if self.folder and processes.first:
+        if self.folder and self.processes.first:
             self.metrics = MetricsFile(self.folder / "metrics.jsonl")
             self.metrics.keep_until(self.done or -1)  # the evaluation at step 0 comes anew
 
@@ -123,12 +121,12 @@ class Training:
             self.model.compile()
         model = shared(self.model, self.processes)
         batches = self.data.batches(self.position, workers)
-        with Progress(config.steps, self.done, enabled=progress and first) as bar:
+        with progress_bar(config.steps, self.done, enabled=progress and first) as show:
             while self.done < config.steps:
                 self.position, batch = next(batches)
                 self.done += 1
                 result = self.step(model, batch.to(device))
-                bar.update(result, int(batch.attention_mask.sum()))
+                show(result, int(batch.attention_mask.sum()))
                 stop = any_of(stop_requested(), self.processes, device)
                 if self.done % config.evaluate_every == 0 or self.done == config.steps:
                     self.evaluate()
@@ -177,7 +175,7 @@ class Training:
                 step=self.done,
                 model=self.model,
                 optimizer=self.optimizer,
-                state={"position": list(self.position), "config": self.config.as_dict()},
+                state={"position": list(self.position), "config": asdict(self.config)},
                 keep=self.config.keep,
             )
 

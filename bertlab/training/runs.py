@@ -31,7 +31,7 @@ from bertlab.pretraining.short_first import ShortFirst
 from bertlab.training.config import TrainingConfig
 from bertlab.training.corpus import (
     PreparedCorpus,
-    is_prepared,
+    made_of,
     open_corpus,
     own_path,
     prepare_corpus,
@@ -69,7 +69,6 @@ def run_pretraining(
     device: torch.device,
     processes: Processes = ALONE,
     workers: int = 0,
-    progress: bool = True,
 ) -> Outcome:
     """Start a run, or go on with the one in a folder if `settings` is None.
 
@@ -77,7 +76,7 @@ def run_pretraining(
     go on with, ValueError if the folder is in use or if settings do not fit together, otherwise
     what `prepare_corpus` and `pretrain` raise.
     """
-    folder, progress = Path(folder), progress and processes.first
+    folder, progress = Path(folder), processes.first
     log = tqdm.write if progress else lambda _line: None
     new = settings is not None
     if settings is None:
@@ -245,8 +244,11 @@ def held_out_line(row: Row) -> str:
 
 def _prepare(folder: Path, settings: RunSettings, new: bool, progress: bool) -> PreparedCorpus:
     """A run that is resumed reads the tokens it began with, whatever has become of the text."""
-    if not new and is_prepared(folder / "corpus"):
-        return open_corpus(folder / "corpus")
+    if not new and made_of(folder / "corpus"):
+        corpus = open_corpus(folder / "corpus")
+        for store in (corpus.training, corpus.validation):
+            store.verify()  # the disk may have changed what it keeps since the run was stopped
+        return corpus
     return prepare_corpus(
         settings.corpus,
         folder / "corpus",

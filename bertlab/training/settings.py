@@ -5,7 +5,7 @@ import math
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from bertlab._checks import check_fields
+from bertlab._checks import check_choice, check_fields, require
 from bertlab._files import write_atomically
 from bertlab.model.config import BertConfig
 from bertlab.pretraining.negatives import ANYWHERE, HALF_SAME_DOCUMENT, SAME_CORPUS
@@ -51,34 +51,21 @@ class RunSettings:
 
     def __post_init__(self) -> None:
         check_fields(self)
-        if self.size not in SIZES:
-            raise ValueError(
-                f"RunSettings: size must be one of {', '.join(SIZES)}; got {self.size!r}"
-            )
-        if self.negatives not in NEGATIVES:
-            raise ValueError(
-                f"RunSettings: negatives must be one of {', '.join(NEGATIVES)}; "
-                f"got {self.negatives!r}"
-            )
-        if self.start not in STARTS:
-            raise ValueError(
-                f"RunSettings: start must be one of {', '.join(STARTS)}; got {self.start!r}"
-            )
-        if self.snapshots < 0 or self.snapshots in (1, 2):
-            raise ValueError(
-                "RunSettings: snapshots must be 0, or at least 3 (the start, step 1, the end); "
-                f"got {self.snapshots}"
-            )
-        if self.minutes is not None and not 0 < self.minutes < math.inf:
-            raise ValueError(f"RunSettings: minutes must be above 0; got {self.minutes}")
-        if self.batch_size < 1:
-            raise ValueError(f"RunSettings: batch_size must be at least 1; got {self.batch_size}")
-        if not 0 < self.probability <= 1:
-            raise ValueError(f"RunSettings: probability must be in (0, 1]; got {self.probability}")
-        if not 0 <= self.short_first <= 1:
-            raise ValueError(
-                f"RunSettings: short_first must be from 0 to 1; got {self.short_first}"
-            )
+        check_choice(self, "size", SIZES)
+        check_choice(self, "negatives", NEGATIVES)
+        check_choice(self, "start", STARTS)
+        require(
+            self,
+            "snapshots",
+            self.snapshots == 0 or self.snapshots >= 3,
+            "must be 0, or at least 3 (the start, step 1, the end)",
+        )
+        require(
+            self, "minutes", self.minutes is None or 0 < self.minutes < math.inf, "must be above 0"
+        )
+        require(self, "batch_size", self.batch_size >= 1, "must be at least 1")
+        require(self, "probability", 0 < self.probability <= 1, "must be in (0, 1]")
+        require(self, "short_first", 0 <= self.short_first <= 1, "must be from 0 to 1")
         self.model_config(self.vocab_size)
 
     def model_config(self, vocab_size: int) -> BertConfig:

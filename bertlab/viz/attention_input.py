@@ -102,3 +102,8 @@ def check_matrix(
             f"to {sums.max():.3g}; are rows and columns swapped, or a softmax missing?"
         )
     return values
+
+
+def is_causal(layers: Tensor) -> bool:
+    """Whether no query attends to a later key, as in a decoder. layers: [n_layers, H, L, L]."""
+    return layers.shape[-1] > 1 and not layers.triu(diagonal=1).any()

@@ -1,15 +1,107 @@
-"""What goes into a BertViz view: choices of layers and heads, translations, and a size limit."""
+"""What goes into a BertViz view: a text or a translation, chosen layers and heads, size limits."""
 
 import math
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from torch import Tensor
 
 from bertlab.interpretability.traces import TranslationTrace
 from bertlab.viz.attention_input import check_layers, check_tokens
-from bertlab.viz.bertviz_pages import MOST_CHARACTERS, View, attention_view, sentence_views
+from bertlab.viz.bertviz_pages import MOST_CHARACTERS, View, attention_view
 
 MOST_LINES = 100_000  # of a head that is opened
+
+
+class Shown(NamedTuple):
+    """What a view shows: one list of layers, [H, L, L'], for each kind of attention, and a menu."""
+
+    caller: str
+    parts: list[list[Tensor]]
+    views: list[View]
+
+    @property
+    def size(self) -> tuple[int, int]:
+        """How many layers there are, and how many heads each has."""
+        return len(self.parts[0]), self.parts[0][0].shape[0]
+
+    @property
+    def words(self) -> str:
+        """The tokens that stand on the left at first."""
+        return " ".join(self.views[0]["left_text"])
+
+    @property
+    def longest(self) -> int:
+        """The most tokens that stand below each other."""
+        return max(len(view[side]) for view in self.views for side in ("left_text", "right_text"))
+
+
+def of_a_text(
+    caller: str,
+    attentions: Sequence[Tensor] | Tensor,
+    tokens: Sequence[str],
+    sentence_b_start: int | None,
+    key_tokens: Sequence[str] | None = None,
+) -> Shown:
+    """One text, or two sentences that see each other, or the tokens of another text as keys.
+
+    For two sentences the menu has all tokens, each sentence with itself and each with the other.
+    """
+    tokens = check_tokens(caller, tokens)
+    keys = tokens if key_tokens is None else check_tokens(caller, key_tokens, "key_tokens")
+    parts = [check_layers(caller, attentions, tokens, keys)]
+    if sentence_b_start is None:
+        return Shown(caller, parts, [attention_view(None, tokens, keys)])
+    if key_tokens is not None:
+        raise ValueError(
+            f"{caller}: sentence_b_start tells two sentences among `tokens` apart; with key_tokens "
+            "there are two texts already; leave one of them out"
+        )
+    if not 0 < sentence_b_start < len(tokens):
+        raise ValueError(
+            f"{caller}: sentence_b_start must be from 1 to {len(tokens) - 1}, so that both "
+            f"sentences have a token; got {sentence_b_start}"
+        )
+    a, b = (0, sentence_b_start), (sentence_b_start, len(tokens))
+    pairs = {"A -> Sentence A": (a, a), "B -> Sentence B": (b, b)}
+    pairs |= {"A -> Sentence B": (a, b), "B -> Sentence A": (b, a)}
+    views = [attention_view("All", tokens, tokens)] + [
+        attention_view(f"Sentence {name}", tokens, tokens, rows=rows, columns=columns)
+        for name, (rows, columns) in pairs.items()
+    ]
+    return Shown(caller, parts, views)
+
+
+def of_a_translation(
+    caller: str,
+    traced: TranslationTrace,
+    source_tokens: Sequence[str],
+    target_tokens: Sequence[str],
+) -> Shown:
+    """The attentions of an encoder-decoder: cross, encoder and decoder; see `check_layers`."""
+    if not isinstance(traced, TranslationTrace):
+        raise ValueError(
+            f"{caller}: traced must come from trace_translation; got {type(traced).__name__}"
+        )
+    source = check_tokens(caller, source_tokens, "source_tokens")
+    target = check_tokens(caller, target_tokens, "target_tokens")
+    parts = [
+        check_layers(caller, traced.cross, target, source),
+        check_layers(caller, traced.encoder, source),
+        check_layers(caller, traced.decoder, target),
+    ]
+    sizes = [(len(part), part[0].shape[0]) for part in parts]
+    if len(set(sizes)) > 1:
+        raise ValueError(
+            f"{caller}: encoder and decoder must have as many layers and heads as each other; "
+            f"got (layers, heads) {sizes}"
+        )
+    views = [
+        attention_view("Cross: target → source", target, source),
+        attention_view("Encoder: source → source", source, source, part=1),
+        attention_view("Decoder: target → target", target, target, part=2),
+    ]
+    return Shown(caller, parts, views)
 
 
 def choose(caller: str, name: str, chosen: Sequence[int] | None, size: int) -> list[int]:
@@ -61,61 +153,3 @@ def check_size(caller: str, parts: list[list[Tensor]], advice: str) -> None:
             f"{caller}: a page holds at most {most:,} probabilities, which makes it 3 MB; got "
             f"{numbers:,}; choose layers or heads ({advice}), or a text of at most {fits} tokens"
         )
-
-
-def self_or_cross_views(
-    caller: str,
-    tokens: list[str],
-    key_tokens: Sequence[str] | None,
-    sentence_b_start: int | None,
-) -> list[View]:
-    """One text, or two sentences that see each other, or the tokens of another text as keys."""
-    if key_tokens is not None and sentence_b_start is not None:
-        raise ValueError(
-            f"{caller}: sentence_b_start tells two sentences among `tokens` apart; with key_tokens "
-            "there are two texts already; leave one of them out"
-        )
-    if sentence_b_start is not None and not 0 < sentence_b_start < len(tokens):
-        raise ValueError(
-            f"{caller}: sentence_b_start must be from 1 to {len(tokens) - 1}, so that both "
-            f"sentences have a token; got {sentence_b_start}"
-        )
-    if key_tokens is not None:
-        return [attention_view(None, tokens, list(key_tokens))]
-    return sentence_views(tokens, sentence_b_start)
-
-
-def check_translation(
-    caller: str,
-    traced: TranslationTrace,
-    source_tokens: Sequence[str],
-    target_tokens: Sequence[str],
-) -> list[list[Tensor]]:
-    """Cross, encoder and decoder attentions, each a list of layers; see `check_layers`."""
-    if not isinstance(traced, TranslationTrace):
-        raise ValueError(
-            f"{caller}: traced must come from trace_translation; got {type(traced).__name__}"
-        )
-    source = check_tokens(caller, source_tokens, "source_tokens")
-    target = check_tokens(caller, target_tokens, "target_tokens")
-    parts = [
-        check_layers(caller, traced.cross, target, source),
-        check_layers(caller, traced.encoder, source),
-        check_layers(caller, traced.decoder, target),
-    ]
-    sizes = [(len(part), part[0].shape[0]) for part in parts]
-    if len(set(sizes)) > 1:
-        raise ValueError(
-            f"{caller}: encoder and decoder must have as many layers and heads as each other; "
-            f"got (layers, heads) {sizes}"
-        )
-    return parts
-
-
-def translation_views(source_tokens: list[str], target_tokens: list[str]) -> list[View]:
-    """The three attentions of an encoder-decoder, in the order of `check_translation`."""
-    return [
-        attention_view("Cross: target → source", target_tokens, source_tokens),
-        attention_view("Encoder: source → source", source_tokens, source_tokens, part=1),
-        attention_view("Decoder: target → target", target_tokens, target_tokens, part=2),
-    ]

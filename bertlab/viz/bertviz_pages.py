@@ -41,7 +41,6 @@ def bertviz_page(
     controls: str,
     hint: str,
     above: str = "",
-    title: str,
     alt: str,
     height: int,
 ) -> Frame:
@@ -58,7 +57,7 @@ def bertviz_page(
     return frame(
         f'<div id="{ROOT}">\n<div class="controls">{controls}</div>\n<p class="hint">{hint}</p>\n'
         f'{above}<div id="vis"></div>\n</div>',
-        title=title,
+        title=view.replace("_", " ").capitalize(),
         alt=alt,
         css=read_asset("bertviz_pages.css") + read_asset(f"{view}.css"),
         scripts=[
@@ -131,19 +130,6 @@ def pack(values: Tensor, characters: int, low: float, high: float) -> dict[str, 
 def pack_probabilities(layers: Sequence[Tensor]) -> dict[str, Any]:
     """One [H, L, L'] a layer."""
     return pack(torch.stack(list(layers)), 2, 0.0, 1.0)
-
-
-def sentence_views(tokens: list[str], sentence_b_start: int | None) -> list[View]:
-    """All tokens; for a pair of sentences also each with itself and with the other."""
-    if sentence_b_start is None:
-        return [attention_view(None, tokens, tokens)]
-    a, b = (0, sentence_b_start), (sentence_b_start, len(tokens))
-    pairs = {"A -> Sentence A": (a, a), "B -> Sentence B": (b, b)}
-    pairs |= {"A -> Sentence B": (a, b), "B -> Sentence A": (b, a)}
-    return [attention_view("All", tokens, tokens)] + [
-        attention_view(f"Sentence {name}", tokens, tokens, rows=rows, columns=columns)
-        for name, (rows, columns) in pairs.items()
-    ]
 
 
 def attention_view(

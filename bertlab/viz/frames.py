@@ -35,12 +35,14 @@ class Frame:
     def _repr_html_(self) -> str:
         # The words come first and the frame's script hides them. They stay where the frame
         # cannot run: in a notebook that is not trusted, which drops frames, or without scripts.
+        # In an attribute `<` may stay as it is.
+        page = self.page.replace("&", "&amp;").replace('"', "&quot;")
         return (
             f'<div class="bertlab-frame"><p class="bertlab-alt"><em>{html.escape(self.title)}.'
             f"</em> {html.escape(self.alt)} (Run this cell, or trust the notebook, to see it.)</p>"
             f'<iframe title="{html.escape(self.title)}" width="100%" height="{self.height}"'
             ' style="border:0;display:block;width:100%" '
-            f'srcdoc="{escape_attribute(self.page)}"></iframe></div>'
+            f'srcdoc="{page}"></iframe></div>'
         )
 
     def __repr__(self) -> str:
@@ -104,8 +106,3 @@ def script_tag(source: str) -> str:
     """`source` as an inline script; what would end it early is escaped, as strings allow."""
     safe = re.sub(r"<(?=/script|!--)", r"\\x3c", source, flags=re.IGNORECASE)
     return f"<script>\n{safe}\n</script>"
-
-
-def escape_attribute(text: str) -> str:
-    """For an attribute in double quotes, where `<` may stay as it is."""
-    return text.replace("&", "&amp;").replace('"', "&quot;")

@@ -1,4 +1,4 @@
-"""Heat maps that a frame's script draws anew: the numbers of all heads, colours, the first table.
+"""Heat maps that a frame's script draws again: the numbers of all heads, colours, the first table.
 
 All heads of a text travel with the page, 16 bits a probability, so choosing another head or hiding
 a token needs no kernel. The table that Python draws is what the script draws first: it is there
@@ -14,7 +14,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from bertlab.viz.attention_input import check_layers
+from bertlab.viz.attention_input import check_layers, is_causal
 from bertlab.viz.heatmaps import KEY, QUERY
 
 MOST_TOKENS = 80  # more rows and columns would be too small to read
@@ -41,11 +41,6 @@ def check_map(caller: str, attentions: Sequence[Tensor] | Tensor, tokens: list[s
             f"too heavy; got {layers.numel():,}; take fewer layers or a shorter text"
         )
     return layers
-
-
-def is_causal(layers: Tensor) -> bool:
-    """Whether no query attends to a later key, as in a decoder. layers: [n_layers, H, L, L]."""
-    return layers.shape[-1] > 1 and not layers.triu(diagonal=1).any()
 
 
 def map_facts(layers: Tensor, tokens: list[str]) -> dict[str, Any]:
@@ -112,18 +107,16 @@ def heat_colours() -> str:
     Ratios go from orange (1/8 or less) over white (1) to purple (8 or more): both ends differ for
     every kind of eyesight.
     """
-    cells = "".join(
-        f".heat .{kind}{percent}{{background:{_hex(colours, percent)};"
-        f"color:{_ink(_hex(colours, percent))}}}\n"
-        for kind, colours in (("v", "viridis"), ("d", "PuOr"))
-        for percent in range(101)
-    )
-    strips = "".join(
-        f".strip.{kind}{{background:linear-gradient(90deg,"
-        f"{','.join(_hex(colours, p) for p in range(0, 101, 10))})}}\n"
-        for kind, colours in (("v", "viridis"), ("d", "PuOr"))
-    )
-    return cells + strips
+    rules = []
+    for kind, colours in (("v", "viridis"), ("d", "PuOr")):
+        shades = [_hex(colours, percent) for percent in range(101)]
+        rules += [
+            f".heat .{kind}{percent}{{background:{shade};color:{_ink(shade)}}}\n"
+            for percent, shade in enumerate(shades)
+        ]
+        strip = ",".join(shades[::10])
+        rules.append(f".strip.{kind}{{background:linear-gradient(90deg,{strip})}}\n")
+    return "".join(rules)
 
 
 def _size(tokens: list[str]) -> str:

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from bertlab.viz.attention_input import check_heads, check_matrix
-from bertlab.viz.pictures import Picture, finish, new_axes, plain_text
+from bertlab.viz.pictures import Picture, finish, new_axes, new_panels, plain_text
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -27,13 +27,11 @@ def attention_heatmap(
     key_tokens: Sequence[str] | None = None,
     title: str = "",
     alt: str | None = None,
-    ax: "Axes | None" = None,
 ) -> Picture:
     """One head: how much each token (row) attends to each token (column).
 
     attention: [L, L], rows sum to 1; tokens: L strings; key_tokens: the columns' tokens, if
-    they are others (attention: [L, L']); alt: the picture in words, otherwise a sentence is
-    made; ax: draw here and not in a figure of its own.
+    they are others (attention: [L, L']); alt: the picture in words, otherwise a sentence is made.
 
     Raises ValueError if the matrix holds no probabilities or does not fit the tokens.
     """
@@ -54,7 +52,6 @@ def attention_heatmap(
         title=title,
         alt=alt or f"{title or 'Attention'}. {describe(probabilities, tokens, keys)}",
         limits=(0.0, 1.0),
-        ax=ax,
     )
 
 
@@ -81,9 +78,9 @@ def attention_heads(
     columns = min(4, n_heads)
     rows = math.ceil(n_heads / columns)
     labelled = length <= 16
-    figure = new_axes(2.3 * columns + 1.0, 2.3 * rows + (0.9 if labelled else 0.5)).figure
-    figure.clear()
-    grid = figure.subplots(rows, columns, sharex=True, sharey=True, squeeze=False)
+    high = 2.3 * rows + (0.9 if labelled else 0.5)
+    grid = new_panels(2.3 * columns + 1.0, high, rows, columns, sharex=True)
+    figure = grid[0, 0].figure
     for head, ax in enumerate(grid.flat):
         if head >= n_heads:
             ax.set_axis_off()
@@ -100,9 +97,9 @@ def attention_heads(
         figure.suptitle(title, fontsize=11, fontweight="bold")
     figure.colorbar(image, ax=grid, label=PROBABILITY, shrink=0.8, pad=0.02)
     if alt is None:
-        peaks = [_peak(head, tokens, tokens) for head in heads]
         parts = [
-            f"{name[:1].upper()}{name[1:]}: {peak}" for name, peak in zip(names, peaks, strict=True)
+            f"{name[:1].upper()}{name[1:]}: {_peak(head, tokens, tokens)}"
+            for name, head in zip(names, heads, strict=True)
         ]
         alt = f"{title or 'Attention'}: heat maps of {n_heads} heads. {'; '.join(parts)}."
     return Picture(cast("Figure", figure), alt)
@@ -119,7 +116,6 @@ def heatmap(
     title: str,
     alt: str,
     limits: tuple[float, float] | None = None,
-    ax: "Axes | None" = None,
 ) -> Picture:
     """Any matrix as colours, with its numbers where they fit.
 
@@ -139,8 +135,7 @@ def heatmap(
     rows, columns = values.shape
     numbers = max(rows, columns) <= NUMBERS_UP_TO
     cell = 0.45 if numbers else max(0.2, 0.34 - 0.003 * columns)
-    if ax is None:
-        ax = new_axes(max(4.2, cell * columns + 2.6), max(2.6, cell * rows + 1.7))
+    ax = new_axes(max(4.2, cell * columns + 2.6), max(2.6, cell * rows + 1.7))
     low, high = limits or (values.min().item(), values.max().item())
     image = ax.imshow(values.numpy(), cmap="viridis", vmin=low, vmax=high)
     _ticks(ax, row_labels, column_labels, size=10 if numbers else 9)

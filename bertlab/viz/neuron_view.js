@@ -12,7 +12,7 @@ function initialize() { // again
   config.initialTextLength = Math.max(
     ...config.attention.flatMap((view) => [view.left_text.length, view.right_text.length]),
   );
-  config.expanded = params["expanded"];
+  config.expanded = true;
   Object.defineProperty(config, "bidirectional", {
     get: () => config.attention[config.filter].bidirectional,
   });

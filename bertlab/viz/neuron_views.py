@@ -8,18 +8,17 @@ import torch
 from torch import Tensor
 
 from bertlab.interpretability.traces import Trace, TranslationTrace
-from bertlab.viz.attention_input import TOLERANCE, check_layers, check_tokens
+from bertlab.viz.attention_input import TOLERANCE, is_causal
 from bertlab.viz.bertviz_input import (
+    Shown,
     check_lines_of_a_head,
-    check_translation,
     choose,
+    of_a_text,
+    of_a_translation,
     seen_first,
-    self_or_cross_views,
-    translation_views,
 )
 from bertlab.viz.bertviz_pages import (
     MOST_CHARACTERS,
-    View,
     bertviz_page,
     menu,
     pack,
@@ -47,15 +46,13 @@ def neuron_view(
     head: int | None = None,
     layers: Sequence[int] | None = None,
     heads: Sequence[int] | None = None,
-    expanded: bool = True,
     alt: str | None = None,
 ) -> Frame:
     """One head's computation: query, key, their product element by element, score and softmax.
 
     Point at a token on the left to see its query with every key; blue is positive, orange
     negative. traced: from `trace`; layer, head: shown first; layers, heads: those that go into
-    the page, otherwise all; expanded: whether queries and keys are seen at once, otherwise the
-    attention alone, until the button is pressed; alt: the view in words.
+    the page, otherwise all; alt: the view in words.
 
     Raises ValueError if queries, keys and attentions do not fit each other or are too many for
     one page, and ModuleNotFoundError if a script it needs is not installed.
@@ -68,11 +65,9 @@ def neuron_view(
             f"neuron_view: traced must come from trace(model, tokenizer, text); "
             f"got {type(traced).__name__}"
         )
-    tokens = check_tokens("neuron_view", traced.tokens)
-    attentions = check_layers("neuron_view", traced.attentions, tokens)
-    views = self_or_cross_views("neuron_view", tokens, None, traced.sentence_b_start)
-    parts = [Heads(attentions, traced.queries, traced.keys)]
-    return _page("neuron_view", parts, views, layer, head, layers, heads, expanded, alt)
+    shown = of_a_text("neuron_view", traced.attentions, traced.tokens, traced.sentence_b_start)
+    vectors = [(traced.queries, traced.keys)]
+    return _page(shown, vectors, layer, head, layers, heads, alt)
 
 
 def translation_neuron_view(
@@ -84,7 +79,6 @@ def translation_neuron_view(
     head: int | None = None,
     layers: Sequence[int] | None = None,
     heads: Sequence[int] | None = None,
-    expanded: bool = True,
     alt: str | None = None,
 ) -> Frame:
     """The neuron view of an encoder-decoder: cross-attention first, encoder and decoder to choose.
@@ -92,74 +86,64 @@ def translation_neuron_view(
     traced: from `trace_translation`; source_tokens: L strings; target_tokens: T strings, with the
     start token; the rest as in `neuron_view`, and it raises the same.
     """
-    caller = "translation_neuron_view"
-    checked = check_translation(caller, traced, source_tokens, target_tokens)
+    shown = of_a_translation("translation_neuron_view", traced, source_tokens, target_tokens)
     kinds = ("cross", "encoder", "decoder")
-    parts = [
-        Heads(attentions, traced.queries.get(kind, ()), traced.keys.get(kind, ()))
-        for kind, attentions in zip(kinds, checked, strict=True)
-    ]
-    views = translation_views(list(source_tokens), list(target_tokens))
-    return _page(caller, parts, views, layer, head, layers, heads, expanded, alt)
+    vectors = [(traced.queries.get(kind, ()), traced.keys.get(kind, ())) for kind in kinds]
+    return _page(shown, vectors, layer, head, layers, heads, alt)
 
 
 def _page(
-    caller: str,
-    parts: list[Heads],
-    views: list[View],
+    shown: Shown,
+    vectors: Sequence[tuple[Sequence[Tensor], Sequence[Tensor]]],
     layer: int | None,
     head: int | None,
     layers: Sequence[int] | None,
     heads: Sequence[int] | None,
-    expanded: bool,
     alt: str | None,
 ) -> Frame:
-    """parts: the kinds of attention that a view may show."""
-    n_layers, n_heads = len(parts[0].attentions), parts[0].attentions[0].shape[0]
+    """vectors: queries and keys for each kind of attention."""
+    caller, (n_layers, n_heads) = shown.caller, shown.size
     shown_layers = choose(caller, "layers", layers, n_layers)
     shown_heads = choose(caller, "heads", heads, n_heads)
     layer = seen_first(caller, "layer", layer, shown_layers, n_layers)
     head = seen_first(caller, "head", head, shown_heads, n_heads)
     parts = [
         Heads(*([kind[n][shown_heads] for n in shown_layers] for kind in _fitting(caller, part)))
-        for part in parts
+        for part in map(Heads, shown.parts, *zip(*vectors, strict=True))
     ]
     _check_size(caller, parts)
     for part in parts:
         _check_softmax(caller, part, shown_layers)
-    causal = [_hides_later(part.attentions) for part in parts]
-    longest = max(len(view[side]) for view in views for side in ("left_text", "right_text"))
-    tokens = " ".join(views[0]["left_text"])
+    # Where no query sees a later key, BertViz shows no score for it either.
+    causal = [is_causal(torch.stack(part.attentions)) for part in parts]
     return bertviz_page(
         "neuron_view",
         {
             "attention": [
                 view
                 | {"bidirectional": not causal[view["part"]] or view["rows"] != view["columns"]}
-                for view in views
+                for view in shown.views
             ],
             "parts": [_packed(part) for part in parts],
             "include_layers": shown_layers,
             "include_heads": shown_heads,
             "layer": shown_layers.index(layer),
             "head": shown_heads.index(head),
-            "expanded": expanded,
         },
         controls=menu("layer", "Layer")
         + menu("att_head", "Head")
-        + views_menu(views)
+        + views_menu(shown.views)
         + '<button type="button" id="expand"></button>',
         hint="Point at a token on the left, or click it to keep it; then point at a box to read "
         'its number. With keys: Tab, arrows. <span id="reading" role="status"></span>',
-        title="Neuron view",
         alt=alt
         or (
             f"For the token that you choose: its query, the keys of all tokens, their products "
             f"element by element, the scores, which are the products' sum divided by the square "
             f"root of {parts[0].queries[0].shape[-1]}, and the softmax of the scores. Layer "
-            f"{layer} of {n_layers}, head {head} of {n_heads}, for the tokens: {tokens}"
+            f"{layer} of {n_layers}, head {head} of {n_heads}, for the tokens: {shown.words}"
         ),
-        height=BOX * longest + 210,
+        height=BOX * shown.longest + 210,
     )
 
 
@@ -221,11 +205,6 @@ def _check_size(caller: str, parts: list[Heads]) -> None:
                 else "choose layers and heads, such as layers=[0], heads=[0]"
             )
         )
-
-
-def _hides_later(attentions: list[Tensor]) -> bool:
-    """Whether no query sees a later key; BertViz then shows no score for it either."""
-    return attentions[0].shape[-1] > 1 and not any(layer.triu(1).any() for layer in attentions)
 
 
 def _packed(part: Heads) -> dict[str, dict]:

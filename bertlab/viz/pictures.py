@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 from bertlab._files import write_atomically
 
 if TYPE_CHECKING:  # matplotlib is imported when the first picture is drawn, not before
+    import numpy as np
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
@@ -78,12 +79,10 @@ def bars(
     ylabel: str,
     title: str,
     alt: str,
-    ax: "Axes | None" = None,
 ) -> Picture:
     """One bar a label, with its value on top.
 
-    xlabel and ylabel: what the axes show, with the unit; alt: the picture in words; ax: draw
-    here and not in a figure of its own.
+    xlabel and ylabel: what the axes show, with the unit; alt: the picture in words.
 
     Raises ValueError if labels and values differ in number or there are none.
     """
@@ -96,7 +95,7 @@ def bars(
     longest = max(map(len, labels))
     long = len(labels) * (longest + 2) > 90  # characters that fit side by side
     room = 0.62 if long else max(0.62, 0.095 * longest)  # inches a bar
-    ax = new_axes(max(5.0, min(9.0, room * len(labels) + 1.2)), 3.4) if ax is None else ax
+    ax = new_axes(max(5.0, min(9.0, room * len(labels) + 1.2)), 3.4)
     drawn = ax.bar(range(len(values)), values, color=COLOURS[0], width=0.7)
     ax.bar_label(drawn, [_short(value) for value in values], padding=2, fontsize=9)
     ax.set_xticks(
@@ -123,7 +122,6 @@ def lines(
     alt: str,
     spread: Mapping[str, Sequence[float]] | None = None,
     logarithmic: bool | Literal["x"] = False,
-    ax: "Axes | None" = None,
 ) -> Picture:
     """One line a series: its name -> its values at each `x`.
 
@@ -137,7 +135,7 @@ def lines(
     x = [float(value) for value in x]
     if not x or not series:
         raise ValueError("lines: x and series must each hold something; got none")
-    ax = new_axes(6.2, 3.6) if ax is None else ax
+    ax = new_axes(6.2, 3.6)
     spread = dict(spread or {})
     lowest = 0.0
     for number, (name, values) in enumerate(series.items()):
@@ -181,9 +179,17 @@ def new_axes(width: float, height: float) -> "Axes":
 
     Not made with pyplot, which keeps every figure alive and shows it a second time.
     """
+    return new_panels(width, height, 1, 1)[0, 0]
+
+
+def new_panels(
+    width: float, height: float, rows: int, columns: int, *, sharex: bool = False
+) -> "np.ndarray":
+    """Axes [rows, columns] in one figure, in inches; those of a row share their vertical axis."""
     from matplotlib.figure import Figure
 
-    return Figure(figsize=(width, height), layout="constrained").add_subplot()
+    figure = Figure(figsize=(width, height), layout="constrained")
+    return figure.subplots(rows, columns, squeeze=False, sharex=sharex, sharey=True)
 
 
 def finish(ax: "Axes", xlabel: str, ylabel: str, title: str, alt: str) -> Picture:
@@ -198,6 +204,23 @@ def finish(ax: "Axes", xlabel: str, ylabel: str, title: str, alt: str) -> Pictur
     if title:
         ax.set_title(title, loc="left", fontsize=11, fontweight="bold", pad=10)
     return Picture(cast("Figure", ax.figure), alt)
+
+
+def token_bars(
+    ax: "Axes",
+    name: str,
+    tokens: Sequence[str],
+    values: Sequence[float],
+    labels: Sequence[str],
+    colour: str | Sequence[str],
+    height: float = 0.8,
+) -> None:
+    """Bars below each other, the first token on top, each with its label; `name` stands above."""
+    drawn = ax.barh(range(len(tokens)), values, color=colour, height=height)
+    ax.bar_label(drawn, labels, padding=2, fontsize=8)
+    ax.set_yticks(range(len(tokens)), [plain_text(token) for token in tokens], fontsize=9)
+    ax.set_ylim(len(tokens) - 0.4, -0.6)
+    ax.set_title(plain_text(name), fontsize=10)
 
 
 def plain_text(text: str) -> str:

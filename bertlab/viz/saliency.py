@@ -5,7 +5,14 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from bertlab.viz.pictures import COLOURS, Picture, finish, new_axes, plain_text
+from bertlab.viz.pictures import (
+    COLOURS,
+    Picture,
+    finish,
+    new_panels,
+    plain_text,
+    token_bars,
+)
 
 MOST_TOKENS = 40  # bars below each other
 UP, DOWN = COLOURS[0], COLOURS[1]  # blue and orange; the side of the axis says the same
@@ -44,31 +51,28 @@ def saliency_bars(
     tau = rank_agreement(saliency.abs(), attention)
     agreement = "undefined, as all bars of one side are equal" if tau != tau else f"{tau:.2f}"
     title = title or f"What pushes {target}, and what is looked at"
-    figure = new_axes(8.4, 0.27 * len(tokens) + 1.9).figure
-    figure.clear()
-    left, right = figure.subplots(1, 2, sharey=True)
+    ((left, right),) = new_panels(8.4, 0.27 * len(tokens) + 1.9, 1, 2)
     signed, percents = saliency.tolist(), (100 * attention).tolist()
 
-    drawn = left.barh(range(len(tokens)), signed, color=[DOWN if v < 0 else UP for v in signed])
-    left.bar_label(drawn, [_signed(value) for value in signed], padding=2, fontsize=8)
+    colours = [DOWN if value < 0 else UP for value in signed]
+    labels = [_signed(value) for value in signed]
+    token_bars(left, "gradient × input", tokens, signed, labels, colours)
     room = 1.35 * (saliency.abs().max().item() or 1.0)
     left.set_xlim(-room, room)
     left.axvline(0, color="#1c2127", linewidth=0.8)
-    left.set_yticks(range(len(tokens)), [plain_text(token) for token in tokens], fontsize=9)
-    left.set_ylim(len(tokens) - 0.4, -0.6)
-    left.set_title("gradient × input", fontsize=10)
 
-    drawn = right.barh(range(len(tokens)), percents, color=COLOURS[2])
-    right.bar_label(drawn, [f"{value:.0f}" for value in percents], padding=2, fontsize=8)
+    labels = [f"{value:.0f}" for value in percents]
+    token_bars(right, attention_label, tokens, percents, labels, COLOURS[2])
     right.set_xlim(0, 1.15 * (max(percents) or 1.0))
-    right.set_title(plain_text(attention_label), fontsize=10)
 
     alt = alt or _words(title, tokens, saliency, attention, attention_label, agreement)
     finish(left, f"← lowers      raises {plain_text(target)} →", "token", "", alt)
     picture = finish(right, "probability (%)", "token", "", alt)
     right.label_outer()
-    figure.suptitle(plain_text(title), fontsize=11, x=0.01, ha="left", fontweight="bold")
-    figure.supxlabel(f"Kendall's tau of |gradient × input| and attention: {agreement}", fontsize=10)
+    picture.figure.suptitle(plain_text(title), fontsize=11, x=0.01, ha="left", fontweight="bold")
+    picture.figure.supxlabel(
+        f"Kendall's tau of |gradient × input| and attention: {agreement}", fontsize=10
+    )
     return picture
 
 

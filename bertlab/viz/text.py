@@ -1,7 +1,6 @@
-"""Text that reads well in a notebook: tables, coloured tokens, the library's own source."""
+"""Text that reads well in a notebook: tables and coloured tokens."""
 
 import html
-import inspect
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -80,20 +79,6 @@ def token_boxes(tokens: Sequence[str], ids: Sequence[int] | None = None) -> Rend
         below = "" if ids is None else f'<br><small style="color:#444">{ids[number]}</small>'
         pieces.append(f'<span style="{box}background:{colour}">{html.escape(token)}{below}</span>')
     return Rendered(f'<div style="line-height:1.5">{"".join(pieces)}</div>', " | ".join(tokens))
-
-
-def show_source(thing: Any) -> Rendered:
-    """The source of a function or class of the library, with colours in a notebook.
-
-    What you read is what runs: the text comes from the imported file.
-    """
-    from IPython.display import Code
-
-    source = inspect.getsource(thing)
-    font = "font-family:var(--jp-code-font-family,monospace);font-size:13px;line-height:1.4"
-    return Rendered(
-        f'<div style="{font}">{Code(source, language="python")._repr_html_()}</div>', source
-    )
 
 
 def _side(values: Iterable[Any]) -> str:

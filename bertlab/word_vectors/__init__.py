@@ -11,7 +11,6 @@ Static vectors, one for each word:
 Contextual vectors, one for each occurrence:
 
 - `language_model.py`: ELMo's idea, two LSTMs that read from both sides
-- `reach.py`: how far a network hears: receptive fields, and influence measured by gradients
 """
 
 from bertlab.word_vectors.counts import TfIdf, one_hot, tf_idf
@@ -27,7 +26,6 @@ from bertlab.word_vectors.language_model import (
     mix_layers,
     train_language_model,
 )
-from bertlab.word_vectors.reach import ConvolutionStack, influence, receptive_field
 from bertlab.word_vectors.vectors import WordVectors, cosine
 from bertlab.word_vectors.vocabulary import Vocabulary
 from bertlab.word_vectors.word2vec import Word2VecConfig, train_cbow, train_skip_gram
@@ -35,17 +33,14 @@ from bertlab.word_vectors.word2vec import Word2VecConfig, train_cbow, train_skip
 __all__ = [
     "AnalogyScore",
     "BidirectionalLanguageModel",
-    "ConvolutionStack",
     "SimilarityScore",
     "TfIdf",
     "Vocabulary",
     "Word2VecConfig",
     "WordVectors",
     "cosine",
-    "influence",
     "mix_layers",
     "one_hot",
-    "receptive_field",
     "score_analogies",
     "score_similarity",
     "spearman",

@@ -8,7 +8,7 @@ from math import inf
 from types import FrameType, TracebackType
 from typing import Any
 
-# Packages that hold the answers.
+# Packages that hold the answers; so does `course.experiments`.
 ANSWERS = ("bertlab", "seqeval", "tokenizers", "transformers", "sentence_transformers")
 MOST_LINES = 2_000_000  # about two seconds; a right solution needs a small part of it
 
@@ -136,7 +136,8 @@ def _imports(frame: FrameType) -> bool:
 def is_an_answer(module: str) -> bool:
     """Whether a module belongs to a package that holds the answers.
 
-    >>> is_an_answer("bertlab.tokenizers.merges"), is_an_answer("course.feedback.watch")
-    (True, False)
+    >>> modules = ["bertlab.tokenizers.merges", "course.experiments.reach", "course.feedback.watch"]
+    >>> [is_an_answer(module) for module in modules]
+    [True, True, False]
     """
-    return module.split(".")[0] in ANSWERS
+    return module.split(".")[0] in ANSWERS or module.startswith("course.experiments")

@@ -117,10 +117,10 @@ class Student:
             raise StopIteration if type(error).__name__ == "StopIteration" else error
         return self._decoder(blocks, None).decode(reply["value"])
 
-    def backward(self, results: list[int], by: list[int], above: list[torch.Tensor]) -> list:
-        """The gradients of results by some of their call's arguments, by number."""
+    def backward(self, result: int, by: list[int], above: torch.Tensor) -> list:
+        """The gradients of a result by some of its call's arguments, by number."""
         encoder = Encoder({}, _keep_nothing)
-        order = {"do": "backward", "results": results, "by": by, "above": encoder.encode(above)}
+        order = {"do": "backward", "result": result, "by": by, "above": encoder.encode(above)}
         reply, blocks = self._ask(order, encoder.blocks)
         if "raised" in reply:
             raise student_error(reply["raised"])
@@ -248,7 +248,7 @@ class _Remote(torch.autograd.Function):
     @torch.autograd.function.once_differentiable
     def backward(context: Any, above: Tensor) -> tuple[Tensor | None, ...]:
         with unwatched():
-            found = context.student.backward([context.result], context.numbers, [above])
+            found = context.student.backward(context.result, context.numbers, above)
         return None, None, None, None, *found
 
 

@@ -23,7 +23,8 @@ from course.settings import Limits
 
 LIBRARY = Path(bertlab.__file__).resolve().parent
 # What of the course runs beside the student's code; there is no answer in it.
-INSIDE = [ROOT / "course" / room for room in ("feedback", "grading/inside", "toyworld", "widgets")]
+ROOMS = ("experiments", "feedback", "grading/inside", "toyworld", "widgets")
+INSIDE = [ROOT / "course" / room for room in ROOMS]
 SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64")
 FROM_ETC = ("/etc/ld.so.cache", "/etc/alternatives", "/etc/localtime", "/etc/fonts")
 START_SECONDS = 120  # of the zygote: its imports, on a busy machine

@@ -25,9 +25,8 @@ from course.publishing import lectures, reference
 
 SETTINGS = ROOT / "course" / "publishing" / "book_pages"
 # What the lectures import; one is run again when any of it has changed.
-CODE = tuple(
-    ROOT / room for room in ("bertlab", "course/feedback", "course/toyworld", "course/widgets")
-)
+ROOMS = ("experiments", "feedback", "toyworld", "widgets")
+CODE = (ROOT / "bertlab", *(ROOT / "course" / room for room in ROOMS))
 SOURCES = ROOT / "lectures" / "sources.md"
 PROGRESS_BAR = {"application/vnd.jupyter.widget-view+json", "text/plain"}
 INDEX = """# How do I really understand BERT?

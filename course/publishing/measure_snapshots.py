@@ -2,7 +2,7 @@
 
 RUN is a folder of `python -m bertlab pretrain --snapshots 25`. FILE gets one line of JSON for each
 snapshot, the start first: how well it guesses held-out words and next sentences, what each of its
-heads looks at, and how alike its positions are (`bertlab.interpretability.emergence`).
+heads looks at, and how alike its positions are (`course.experiments.emergence`).
 """
 
 import argparse
@@ -14,7 +14,6 @@ from tqdm.auto import tqdm
 
 from bertlab._files import write_atomically
 from bertlab.data.corpora import documents, split
-from bertlab.interpretability.emergence import head_numbers, position_similarity, some_sentences
 from bertlab.model import BertForPreTraining, load_pretrained
 from bertlab.pretraining.batches import PretrainingData
 from bertlab.tokenizers.tokenizer import Tokenizer
@@ -22,6 +21,7 @@ from bertlab.training.corpus import open_corpus
 from bertlab.training.evaluation import evaluate
 from bertlab.training.runs import batches_of
 from bertlab.training.settings import RunSettings
+from course.experiments.emergence import head_numbers, position_similarity, some_sentences
 
 READ = "books+wikipedia"  # whose held-out side the heads read: sentences, and not speeches
 SCORES = ("mlm_loss", "mlm_accuracy", "nsp_loss", "nsp_accuracy")

@@ -1,8 +1,9 @@
 """The library's reference: pages for the book made from docstrings, and lectures that link to them.
 
 Sphinx's autodoc reads the docstrings when the book is made. Here are the pages that ask it to, one
-a room of the library; `as_rst`, which turns our plain docstrings into what autodoc reads; and
-`with_links`, which leads from a lecture's cell to the library's code that it shows.
+per room of the library and one for the lectures' experiments; `as_rst`, which turns our plain
+docstrings into what autodoc reads; and `with_links`, which leads from a lecture's cell to the
+library's code that it shows.
 """
 
 import importlib
@@ -14,10 +15,12 @@ import nbformat
 
 import bertlab
 
+HOUSES = ("bertlab.", "course.")  # whose docstrings are read
 CONTENTS = """Reference
 =========
 
-Every public function and class of the library, with its docstring: a page for each of its rooms.
+Every public function and class of the library, with its docstring: a page for each of its rooms,
+and one for the lectures' experiments.
 
 .. toctree::
    :maxdepth: 1
@@ -49,7 +52,7 @@ HIDDEN = """
 
 def write_pages(folder: Path) -> None:
     """Write the sources of the reference: `bertlab.rst`, its contents, and a page for each room."""
-    names = [f"bertlab.{room}" for room in rooms()]
+    names = [*(f"bertlab.{room}" for room in rooms()), "course.experiments"]
     contents = CONTENTS.format(pages="\n".join(f"   {name}" for name in names))
     for name, text in {"bertlab": contents, **{name: room_page(name) for name in names}}.items():
         (folder / f"{name}.rst").write_text(text, encoding="utf-8")
@@ -135,7 +138,7 @@ def as_code(code: str, package: str) -> str:
     """What stood between two backticks; escaped blanks part it from the letters beside it."""
     if re.fullmatch(r"[\w/]+\.py", code):
         stem = code.removesuffix(".py").replace("/", ".")
-        module = stem if stem.startswith("bertlab.") else f"{package}.{stem}"
+        module = stem if stem.startswith(HOUSES) else f"{package}.{stem}"
         return rf"\ :py:obj:`{code} <{module}>`\ "
     return rf"\ :py:obj:`{code}`\ " if re.fullmatch(r"\w+(\.\w+)*", code) else rf"\ ``{code}``\ "
 
@@ -148,7 +151,8 @@ def with_links(page: nbformat.NotebookNode) -> nbformat.NotebookNode:
         names = shown_by(cell)
         if names:
             links = ", ".join(f"[`{name}`](#{name})" for name in names)
-            text = f"In the library: {links}"
+            house = "library" if names[0].startswith("bertlab.") else "course"
+            text = f"In the {house}: {links}"
             cells.append(nbformat.v4.new_markdown_cell(text, id=f"{cell.id[:50]}-library"))
     page.cells = cells
     return page

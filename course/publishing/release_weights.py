@@ -16,8 +16,8 @@ from bertlab.training.corpus import open_corpus
 from bertlab.training.evaluation import Evaluation
 from bertlab.training.metrics import MetricsFile, Row, read_metrics
 from bertlab.training.settings import RunSettings
-from bertlab.viz import training_curves
 from course.publishing.measure_weights import measure, write_json
+from course.widgets import training_curves
 
 EVERY = 10  # steps between the rows of training that are kept
 

@@ -181,8 +181,8 @@ def course_functions(root: Path) -> dict[str, CodeFingerprint]:
     """Every function of the library, and those that lectures alone define, by where it stands."""
     texts = [
         (".".join(path.relative_to(root).with_suffix("").parts), path.read_text(encoding="utf-8"))
-        for path in sorted(root.glob("bertlab/**/*.py"))
-        if "check" not in path.relative_to(root).parts
+        for room in ("bertlab", "course/experiments")
+        for path in sorted((root / room).rglob("*.py"))
     ]
     for path in sorted(root.glob("lectures/*.ipynb")):
         texts += [(f"lectures/{path.stem}", cell) for cell in code_cells(path)]

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import torch
 
-from bertlab.data.questions import Question, Span
+from course.experiments.questions import Question, Span
 from course.toyworld.drawing import draw_next, draw_states, draw_words, spell
 from course.toyworld.world import PARTS, SLOTS, TOYWORLD, Hero
 

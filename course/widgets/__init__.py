@@ -1,11 +1,21 @@
-"""The lectures' own playgrounds, on the frames, flipbooks and text boxes of `bertlab.viz`.
+"""The lectures' own playgrounds, on the frames of `bertlab.viz`.
 
+- `flipbooks.py`: pages drawn by Python behind a slider; most of what follows stands on them
+- `text_boxes.py`: a box to type in and what Python answers; `sources.py`: the library's source
 - tokenizers: `merge_steppers.py`, `merge_races.py` (on `merge_choices.py`), `playgrounds.py`
 - attention and the Transformer: `scaling.py`, `positions.py`, `decodings.py`
+- heads of a model: `head_flipbooks.py`, `head_galleries.py` (all, sorted), `head_explorers.py` (of
+  a text that you type)
 - BERT: `parameter_calculators.py`, `token_paths.py` (on `way_maps.py`), `masking.py`
+- pre-training: `training_curves.py`; `fill_masks.py`: what a model reads into the gaps of a text
 """
 
 from course.widgets.decodings import beam_flipbook, decoding_flipbook
+from course.widgets.fill_masks import fill_mask_bars, fill_mask_explorer
+from course.widgets.flipbooks import flipbook, flipbook_grid
+from course.widgets.head_explorers import head_explorer
+from course.widgets.head_flipbooks import head_flipbook
+from course.widgets.head_galleries import head_gallery
 from course.widgets.masking import masking_rolls
 from course.widgets.merge_races import merge_race
 from course.widgets.merge_steppers import merge_stepper
@@ -13,21 +23,37 @@ from course.widgets.parameter_calculators import parameter_calculator
 from course.widgets.playgrounds import TokenizerPlayground, tokenizer_playground
 from course.widgets.positions import position_explorer
 from course.widgets.scaling import softmax_scaling, softmax_temperature
+from course.widgets.sources import show_source
+from course.widgets.text_boxes import TextBox, text_box
 from course.widgets.token_paths import TokenPath, follow_token, token_path
+from course.widgets.training_curves import LiveCurves, live_curves, training_curves
 
 __all__ = [
+    "LiveCurves",
+    "TextBox",
     "TokenPath",
     "TokenizerPlayground",
     "beam_flipbook",
     "decoding_flipbook",
+    "fill_mask_bars",
+    "fill_mask_explorer",
+    "flipbook",
+    "flipbook_grid",
     "follow_token",
+    "head_explorer",
+    "head_flipbook",
+    "head_gallery",
+    "live_curves",
     "masking_rolls",
     "merge_race",
     "merge_stepper",
     "parameter_calculator",
     "position_explorer",
+    "show_source",
     "softmax_scaling",
     "softmax_temperature",
+    "text_box",
     "token_path",
     "tokenizer_playground",
+    "training_curves",
 ]

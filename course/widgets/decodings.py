@@ -11,8 +11,8 @@ from torch import Tensor
 
 from bertlab.seq2seq.decoding import Beam, Hypothesis
 from bertlab.viz.attention_input import check_matrix
-from bertlab.viz.flipbooks import bar, flipbook
 from bertlab.viz.frames import Frame, read_asset
+from course.widgets.flipbooks import bar, flipbook
 
 CHOICES = 5  # a page: the likeliest next symbols
 NAMED_FROM = 10  # percent: from here on the caption names where the decoder looked

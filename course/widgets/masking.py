@@ -10,8 +10,8 @@ from torch import Tensor
 from bertlab.pretraining.masking import Masked
 from bertlab.tokenizers.encoding import MASK
 from bertlab.tokenizers.tokenizer import Tokenizer
-from bertlab.viz.flipbooks import bar, flipbook_grid
 from bertlab.viz.frames import Frame, read_asset
+from course.widgets.flipbooks import bar, flipbook_grid
 
 # What may happen to a chosen token, and how the page calls it; the name is the CSS class, too.
 FATES = {"masked": MASK, "random": "a random word", "unchanged": "unchanged"}

@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 
 from bertlab.tokenizers.learning import TieBreak
 from bertlab.tokenizers.pieces import first_pieces, glue
-from bertlab.viz.flipbooks import flipbook
 from bertlab.viz.frames import Frame, read_asset
+from course.widgets.flipbooks import flipbook
 from course.widgets.merge_choices import State, run
 from course.widgets.merge_steppers import (
     Pair,

@@ -5,8 +5,8 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 
 from bertlab.tokenizers.merges import count_pairs, merge_pair
-from bertlab.viz.flipbooks import bar, flipbook
 from bertlab.viz.frames import Frame, read_asset
+from course.widgets.flipbooks import bar, flipbook
 
 PAIRS_SHOWN = 8
 WORDS_SHOWN = 12

@@ -10,8 +10,8 @@ import math
 from typing import NamedTuple
 
 from bertlab.model.config import BertConfig
-from bertlab.viz.flipbooks import bar
 from bertlab.viz.frames import Frame, frame, read_asset
+from course.widgets.flipbooks import bar, flipbook_style
 
 PRESETS = ("tiny", "mini", "small", "medium", "base", "large")
 # What may be changed -> what it is called on the page.
@@ -111,7 +111,7 @@ def parameter_calculator(
         f'<p class="problem" role="alert" hidden></p>{_table(sizes, numbers)}',
         title=title,
         alt=alt or _words(sizes, numbers, summary),
-        css=read_asset("flipbook.css") + read_asset("parameter_calculator.css", __package__),
+        css=flipbook_style() + read_asset("parameter_calculator.css", __package__),
         scripts=[
             f"const FACTS = {json.dumps(facts)};",
             read_asset("parameter_calculator.js", __package__),

@@ -14,7 +14,7 @@ from typing import Protocol
 
 from bertlab.viz.frames import read_asset
 from bertlab.viz.text import Rendered
-from bertlab.viz.text_boxes import TextBox, sendable
+from course.widgets.text_boxes import TextBox, sendable
 
 LONGEST = 2_000  # characters; more pieces than that are slow to draw and nobody reads them
 UNKNOWN = ("[UNK]", "<unk>")
@@ -75,7 +75,7 @@ class TokenizerPlayground:
         return repr(self.show(self.text))
 
     def _ipython_display_(self) -> None:
-        TextBox(self.show, self.text, "Type here", on_enter=False, rows=3)._ipython_display_()
+        TextBox(self.show, (self.text,), ("Type here",), on_enter=False, rows=3)._ipython_display_()
 
 
 def tokenizer_playground(tokenizers: Mapping[str, TextEncoder], text: str) -> TokenizerPlayground:

@@ -2,14 +2,14 @@
 
 import base64
 import io
-from collections.abc import Iterable
 from typing import Any
 
 from torch import Tensor
 
 from bertlab.model.embeddings import sinusoidal_positions
-from bertlab.viz.flipbooks import flipbook
 from bertlab.viz.frames import Frame, read_asset
+from course.widgets.flipbooks import flipbook
+from course.widgets.way_maps import polyline
 
 LONGEST = 256  # one page a position: beyond, the widget would be a slow page
 
@@ -123,8 +123,8 @@ def _vector(values: list[float]) -> str:
         for value, name in ((1, "1"), (0, "0"), (-1, "−1"))
     )
     return (
-        f"{_line('zero', [(LEFT, middle), (LEFT + SIDE, middle)])}"
-        f"{_line('sine', points[::2])}{_line('cosine', points[1::2])}{columns}{scale}"
+        f"{polyline('zero', [(LEFT, middle), (LEFT + SIDE, middle)])}"
+        f"{polyline('sine', points[::2])}{polyline('cosine', points[1::2])}{columns}{scale}"
         f"{_text(LEFT, VECTOR_TOP - 12, 'Its vector:')}"
         f"{_text(LEFT + 84, VECTOR_TOP - 12, 'sines, even dimensions', 'start', 'sine')}"
         f"{_text(LEFT + 248, VECTOR_TOP - 12, 'cosines, odd', 'start', 'cosine')}"
@@ -145,15 +145,11 @@ def _products(products: list[float], lowest: float, d_model: int) -> str:
         _text(across(value), TOP + SIDE + 16, f"{value:g}", "middle") for value in (0.0, high)
     )
     return (
-        f"{_line('zero', [(across(0.0), TOP), (across(0.0), TOP + SIDE)])}"
-        f"{_line('product', points)}{numbers}"
+        f"{polyline('zero', [(across(0.0), TOP), (across(0.0), TOP + SIDE)])}"
+        f"{polyline('product', points)}{numbers}"
         f"{_text(PRODUCTS_LEFT, TOP - 10, 'Dot product with each position')}"
         f"{_text(middle, TOP + SIDE + 34, 'dot product', 'middle', 'name')}"
     )
-
-
-def _line(kind: str, points: Iterable[tuple[float, float]]) -> str:
-    return f'<polyline class="{kind}" points="{" ".join(f"{x:.1f},{y:.1f}" for x, y in points)}"/>'
 
 
 def _text(x: float, y: float, text: object, anchor: str = "start", kind: str = "") -> str:

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import torch
 
 from bertlab.model.attention import row_softmax
-from bertlab.viz.flipbooks import bar, flipbook
 from bertlab.viz.frames import Frame, read_asset
+from course.widgets.flipbooks import bar, flipbook
 
 # From 0.1 to 10 in equal ratios, rounded as shown: ten steps make a factor of ten.
 TEMPERATURES = tuple(float(f"{10 ** (step / 10):.2g}") for step in range(-10, 11))

@@ -12,8 +12,8 @@ from torch.nn import functional as F
 from bertlab.model.bert import Bert
 from bertlab.model.heads import BertForPreTraining
 from bertlab.tokenizers.tokenizer import Tokenizer
-from bertlab.viz.flipbooks import bar, flipbook
 from bertlab.viz.frames import Frame, read_asset
+from course.widgets.flipbooks import bar, flipbook
 from course.widgets.way_maps import principal_components, way_map
 
 ATTENDED_SHOWN = 5

@@ -1,7 +1,7 @@
 """A vector's way on a map: the two directions in which it moved most."""
 
 import html
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import torch
 from torch import Tensor
@@ -50,7 +50,7 @@ def way_map(places: Tensor, names: Sequence[str], step: int, shares: Tensor) -> 
         f'<svg class="map" viewBox="0 0 {SIDE} {SIDE + FOOT}" role="img" '
         f'aria-label="Map of {len(points)} vectors, one after each step; step {step} is marked">'
         f'<rect x="0.5" y="0.5" width="{SIDE - 1}" height="{SIDE - 1}"/>'
-        f"{_line('ahead', points)}{_line('track', points[: step + 1])}{stops}"
+        f"{polyline('ahead', points)}{polyline('track', points[: step + 1])}{stops}"
         f'<text x="{SIDE / 2}" y="{SIDE + 17}" text-anchor="middle">across: first principal '
         f"component ({first} of the variance)</text>"
         f'<text x="{SIDE / 2}" y="{SIDE + 34}" text-anchor="middle">up: second principal '
@@ -79,5 +79,6 @@ def _stop(kind: str, x: float, y: float, name: str) -> str:
     return f'<g class="{kind}">{circle}{text if name else ""}</g>'
 
 
-def _line(kind: str, points: Sequence[tuple[float, float]]) -> str:
+def polyline(kind: str, points: Iterable[tuple[float, float]]) -> str:
+    """Straight lines from point to point, of a class that the style sheet draws."""
     return f'<polyline class="{kind}" points="{" ".join(f"{x:.1f},{y:.1f}" for x, y in points)}"/>'

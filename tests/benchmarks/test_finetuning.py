@@ -17,7 +17,7 @@ from benchmarks.tuning_contests import (
     small_task,
     words_and_tags,
 )
-from bertlab.data.mentions import Marked
+from course.experiments.mentions import Marked
 from course.toyworld.questions import toy_questions
 
 SMALL = Plan(seeds=1, train=40, test=40, epochs=1)

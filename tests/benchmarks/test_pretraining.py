@@ -274,10 +274,3 @@ def test_a_gpu_races_our_best_against_transformers_as_it_comes():
     best, *_, theirs = contestants("cuda")
     assert best.options == {"precision": "bfloat16", "compiled": True}
     assert theirs == THEIRS
-
-
-def test_a_trial_cannot_be_written_into_the_page(monkeypatch, capsys):
-    monkeypatch.setattr(sys, "argv", ["bench_pretraining", "--quick", "--write"])
-    with pytest.raises(SystemExit):
-        bench_pretraining.read_plan()
-    assert "--write is for a whole run" in capsys.readouterr().err

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import torch
 
-from benchmarks import bench_sentences, sentence_jobs
+from benchmarks import bench_pretraining, bench_sentences, sentence_jobs
 from benchmarks.sentence_reports import Race, difference, pairs_table, speed_table
 from bertlab.model import Bert, BertConfig, save_pretrained
 from bertlab.tokenizers import WordPiece
@@ -132,8 +132,9 @@ def test_the_same_sentences_are_drawn_every_time(monkeypatch):
     assert "too short" not in drawn
 
 
-def test_a_trial_cannot_be_written_into_the_page(monkeypatch, capsys):
-    monkeypatch.setattr(sys, "argv", ["bench_sentences", "--quick", "--write"])
+@pytest.mark.parametrize("bench", [bench_sentences, bench_pretraining])
+def test_a_trial_cannot_be_written_into_the_page(monkeypatch, capsys, bench):
+    monkeypatch.setattr(sys, "argv", ["bench", "--quick", "--write"])
     with pytest.raises(SystemExit):
-        bench_sentences.read_plan()
+        bench.read_plan()
     assert "--write is for a whole run" in capsys.readouterr().err

@@ -18,6 +18,7 @@ from urllib.parse import urlsplit
 
 import nbformat
 import pytest
+from nbconvert import HTMLExporter
 
 LOOPBACK = ("127.0.0.1", "localhost")
 HERE = ("file", "data", "blob", "about")  # addresses that no network is asked for
@@ -39,20 +40,40 @@ attentions = [torch.rand(1, 3, 5, 5, generator=generator).softmax(-1) for _ in r
     "viz.head_view(attentions, tokens)",
     "viz.head_view(attentions, tokens, layer=1, heads=[2])",
     'widgets.merge_stepper({"cost": 2, "best": 2, "men": 1}, [("s", "t"), ("m", "e")])',
-    "viz.head_flipbook(attentions, tokens)",
+    "widgets.head_flipbook(attentions, tokens)",
     "viz.attention_heatmap(attentions[0][0, 0], tokens)",
 ]
+
+
+def notebook_of(*sources):
+    """Cells that have not run yet."""
+    cells = [
+        nbformat.v4.new_code_cell(source.strip(), id=f"cell-{number}")
+        for number, source in enumerate(sources)
+    ]
+    kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
+    return nbformat.v4.new_notebook(cells=cells, metadata={"kernelspec": kernel})
 
 
 @pytest.fixture(scope="session")
 def small_page():
     """A notebook that has not run yet."""
-    cells = [
-        nbformat.v4.new_code_cell(source.strip(), id=f"cell-{number}")
-        for number, source in enumerate(SMALL_PAGE)
-    ]
-    kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
-    return nbformat.v4.new_notebook(cells=cells, metadata={"kernelspec": kernel})
+    return notebook_of(*SMALL_PAGE)
+
+
+def export(notebook, path, **options):
+    """Write a notebook that has run as HTML, as nbconvert does; returns the path."""
+    # The exporter's own page asks for require.js, MathJax and Mermaid: not what is tested here.
+    exporter = HTMLExporter(require_js_url="", mathjax_url="", mermaid_js_url="", **options)
+    path.write_text(exporter.from_notebook_node(notebook)[0], encoding="utf-8")
+    return path
+
+
+def put_on_theme(tab, view, theme):
+    """The page around turns light or dark, and the frame follows."""
+    light = str(theme == "light").lower()
+    tab.page.evaluate("light => { document.body.dataset.jpThemeLight = light; }", light)
+    view.locator(f'html[data-theme="{theme}"]').wait_for()
 
 
 @pytest.fixture(scope="session")
@@ -164,6 +185,12 @@ class Lab:
                 return
             page.wait_for_timeout(200)
         pytest.fail(f"no kernel for {notebook} after {START_SECONDS} seconds")
+
+    def run(self, page, name: str, notebook, *, notebook_7: bool = False) -> None:
+        """Put a notebook into the folder, open it and run all its cells."""
+        nbformat.write(notebook, self.folder / f"{name}.ipynb")
+        (self.open_in_notebook_7 if notebook_7 else self.open)(page, f"{name}.ipynb")
+        self.run_all(page)
 
     def run_all(self, page) -> None:
         """Run all cells from the menu, as a student does, and wait for the last."""

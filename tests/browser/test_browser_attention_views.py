@@ -2,7 +2,6 @@
 
 import math
 
-import nbformat
 import pytest
 import torch
 
@@ -19,6 +18,7 @@ from bertlab.viz import (
     translation_model_view,
     translation_neuron_view,
 )
+from tests.browser.conftest import notebook_of, put_on_theme
 
 pytestmark = pytest.mark.browser
 
@@ -308,9 +308,8 @@ def test_blue_is_positive_and_orange_negative_in_both_themes(show, traced):
     tab = show(neuron_view(traced))
     view = tab.frame("Neuron view")
     colours = []
-    for theme, light in (("light", "true"), ("dark", "false")):
-        tab.page.evaluate("light => { document.body.dataset.jpThemeLight = light; }", light)
-        view.locator(f'html[data-theme="{theme}"]').wait_for()
+    for theme in ("light", "dark"):
+        put_on_theme(tab, view, theme)
         found = view.locator("#expanded #queries .element").evaluate_all(
             "all => all.map(e => [Math.sign(e.dataset.value), getComputedStyle(e).fill])"
         )
@@ -390,12 +389,7 @@ viz.model_view(attentions, "[CLS] the </script> cat [SEP]".split())
 
 
 def test_jupyterlab_shows_the_model_view(tab, lab):
-    cell = nbformat.v4.new_code_cell(LAB_PAGE.strip(), id="view")
-    kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
-    notebook = nbformat.v4.new_notebook(cells=[cell], metadata={"kernelspec": kernel})
-    nbformat.write(notebook, lab.folder / "views.ipynb")
-    lab.open(tab.page, "views.ipynb")
-    lab.run_all(tab.page)
+    lab.run(tab.page, "views", notebook_of(LAB_PAGE))
     view = tab.frame("Model view")
     view.get_by_role("button", name="Layer 1, head 2").click()
     generator = torch.Generator().manual_seed(1)

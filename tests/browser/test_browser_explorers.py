@@ -3,12 +3,10 @@
 import re
 import time
 
-import nbformat
 import pytest
 import torch
 from matplotlib import colormaps
 from nbclient import NotebookClient
-from nbconvert import HTMLExporter
 from playwright.sync_api import expect
 
 from bertlab import viz
@@ -17,6 +15,7 @@ from bertlab.interpretability.traces import trace
 from bertlab.model import BertForPreTraining
 from bertlab.model.fill_mask import fill_mask
 from bertlab.model.pretrained import BERTLAB_MINI, load_pretrained, load_tokenizer
+from tests.browser.conftest import export, notebook_of, put_on_theme
 
 pytestmark = pytest.mark.browser
 TEXT = "The cat sat on the mat."
@@ -30,42 +29,26 @@ from bertlab.interpretability.gradients import gradient_times_input
 from bertlab.interpretability.traces import trace
 from bertlab.model import BertForPreTraining
 from bertlab.model.pretrained import BERTLAB_MINI, load_pretrained, load_tokenizer
+from course import widgets
 
 model = load_pretrained(BERTLAB_MINI, BertForPreTraining)
 tokenizer = load_tokenizer(BERTLAB_MINI)
 """
-EXPLORER = f"viz.head_explorer(model, tokenizer, {TEXT!r}, layer=1)"
-PAIRED = f"viz.head_explorer(model, tokenizer, {TEXT!r}, {PAIR!r})"
+EXPLORER = f"widgets.head_explorer(model, tokenizer, {TEXT!r}, layer=1)"
+PAIRED = f"widgets.head_explorer(model, tokenizer, {TEXT!r}, {PAIR!r})"
 GALLERIES = f"""
 traced = trace(model, tokenizer, {TEXT!r})
-viz.head_gallery(traced.attentions, traced.tokens, by="entropy")
+widgets.head_gallery(traced.attentions, traced.tokens, by="entropy")
 """
-GUESSES = f"viz.fill_mask_explorer(model, tokenizer, {GAP!r})"
+GUESSES = f"widgets.fill_mask_explorer(model, tokenizer, {GAP!r})"
 PICTURES = [
     "viz.rollout_bars(traced.attentions, traced.tokens, 2)",
-    "viz.rollout_heatmaps(traced.attentions, traced.tokens)",
     """
 cat = tokenizer.vocab["cat"]
 pushes = gradient_times_input(model, traced.ids, lambda output: output.mlm_logits[0, 2, cat])
 viz.saliency_bars(traced.tokens, pushes, traced.attentions[3].mean(0)[2], target="“cat”")
 """,
 ]
-
-
-def notebook_of(*sources):
-    """Cells that have not run yet."""
-    cells = [
-        nbformat.v4.new_code_cell(source.strip(), id=f"cell-{number}")
-        for number, source in enumerate((LOAD, *sources))
-    ]
-    kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
-    return nbformat.v4.new_notebook(cells=cells, metadata={"kernelspec": kernel})
-
-
-def run_in_lab(tab, lab, name, *sources):
-    nbformat.write(notebook_of(*sources), lab.folder / f"{name}.ipynb")
-    lab.open(tab.page, f"{name}.ipynb")
-    lab.run_all(tab.page)
 
 
 @pytest.fixture(scope="module")
@@ -233,7 +216,7 @@ def check_guesses(page, model, tokenizer, text):
 
 
 def test_a_typed_text_is_looked_at_by_the_head_that_was_chosen(tab, lab, traced, tmp_path):
-    run_in_lab(tab, lab, "explorer", EXPLORER)
+    lab.run(tab.page, "explorer", notebook_of(LOAD, EXPLORER))
     view = tab.frame(MAPS)
     check_explorer(tab, view, traced(TEXT))
     check_reading(tab, view, traced(TEXT), layer=2, head=2)
@@ -269,7 +252,7 @@ def test_a_typed_text_is_looked_at_by_the_head_that_was_chosen(tab, lab, traced,
 
 
 def test_a_pair_has_two_boxes(tab, lab, traced):
-    run_in_lab(tab, lab, "pair", PAIRED)
+    lab.run(tab.page, "pair", notebook_of(LOAD, PAIRED))
     view = tab.frame(MAPS)
     both = traced(TEXT, PAIR)
     check_map(view, both.tokens, 100 * both.attentions[0][0])
@@ -280,7 +263,7 @@ def test_a_pair_has_two_boxes(tab, lab, traced):
 
 
 def test_when_the_kernel_is_gone_heads_can_still_be_chosen(tab, lab, traced, tmp_path):
-    run_in_lab(tab, lab, "gone", EXPLORER, GUESSES)
+    lab.run(tab.page, "gone", notebook_of(LOAD, EXPLORER, GUESSES))
     page = tab.page
     view = tab.frame(MAPS)
     check_map(view, traced(TEXT).tokens, 100 * traced(TEXT).attentions[1][0])
@@ -298,7 +281,7 @@ def test_when_the_kernel_is_gone_heads_can_still_be_chosen(tab, lab, traced, tmp
 
 
 def test_the_gallery_is_sorted_and_shows_a_head_large(tab, lab, traced, tmp_path):
-    run_in_lab(tab, lab, "gallery", GALLERIES, *PICTURES)
+    lab.run(tab.page, "gallery", notebook_of(LOAD, GALLERIES, *PICTURES))
     check_gallery(tab, tab.frame(GALLERY), traced(TEXT))
     tab.page.screenshot(path=tmp_path / "gallery.png")
     print(f"screenshot: {tmp_path / 'gallery.png'}")
@@ -308,7 +291,7 @@ def test_the_gallery_is_sorted_and_shows_a_head_large(tab, lab, traced, tmp_path
 
 
 def test_guesses_follow_what_is_typed(tab, lab, model, tokenizer, tmp_path):
-    run_in_lab(tab, lab, "guesses", GUESSES)
+    lab.run(tab.page, "guesses", notebook_of(LOAD, GUESSES))
     check_guesses(tab.page, model, tokenizer, GAP)
     box = tab.page.get_by_label("A sentence with [MASK]")
     box.click()
@@ -392,12 +375,9 @@ def test_twelve_by_twelve_heads_of_64_tokens_are_drawn_at_once(tab, tmp_path):
 @pytest.fixture(scope="module")
 def exported(tmp_path_factory):
     """All of it, run and exported, without what the widgets hold."""
-    notebook = notebook_of(EXPLORER, PAIRED, GALLERIES, GUESSES, *PICTURES)
+    notebook = notebook_of(LOAD, EXPLORER, PAIRED, GALLERIES, GUESSES, *PICTURES)
     NotebookClient(notebook, timeout=600, store_widget_state=False).execute()
-    exporter = HTMLExporter(require_js_url="", mathjax_url="", mermaid_js_url="")
-    path = tmp_path_factory.mktemp("exported") / "page.html"
-    path.write_text(exporter.from_notebook_node(notebook)[0], encoding="utf-8")
-    return path
+    return export(notebook, tmp_path_factory.mktemp("exported") / "page.html")
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
@@ -405,11 +385,8 @@ def test_an_exported_page_is_as_alive_as_the_notebook(
     tab, exported, traced, model, tokenizer, theme, tmp_path
 ):
     tab.page.goto(exported.as_uri())
-    tab.page.evaluate(
-        "light => { document.body.dataset.jpThemeLight = light; }", str(theme == "light").lower()
-    )
     view = tab.frame(MAPS)
-    view.locator(f'html[data-theme="{theme}"]').wait_for()
+    put_on_theme(tab, view, theme)
     check_explorer(tab, view, traced(TEXT))
     check_reading(tab, view, traced(TEXT), layer=2, head=2)
     both = traced(TEXT, PAIR)
@@ -419,7 +396,7 @@ def test_an_exported_page_is_as_alive_as_the_notebook(
     body = tab.page.locator("body").inner_text()
     assert body.count("Run this cell in Jupyter to type a text of your own.") == 3
     assert not re.search(r"Traceback|Error", body)
-    for alt in ("Where “cat” at the top looks.", "From the top back", "What pushes “cat”"):
+    for alt in ("Where “cat” at the top looks.", "What pushes “cat”"):
         image = tab.page.locator(f'img[alt^="{alt}"]')
         assert image.evaluate("image => image.complete && image.naturalWidth > 0")
     picture = tmp_path / f"exported-{theme}.png"

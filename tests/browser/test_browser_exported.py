@@ -2,7 +2,8 @@
 
 import pytest
 from nbclient import NotebookClient
-from nbconvert import HTMLExporter
+
+from tests.browser.conftest import export, put_on_theme
 
 pytestmark = pytest.mark.browser
 
@@ -11,12 +12,8 @@ pytestmark = pytest.mark.browser
 def exported(small_page, tmp_path_factory):
     """The small page, run and exported."""
     NotebookClient(small_page, timeout=600).execute()
-    # The exporter's own page asks for require.js, MathJax and Mermaid: not what is tested here.
-    exporter = HTMLExporter(require_js_url="", mathjax_url="", mermaid_js_url="")
-    exporter.exclude_input = True
     path = tmp_path_factory.mktemp("exported") / "page.html"
-    path.write_text(exporter.from_notebook_node(small_page)[0], encoding="utf-8")
-    return path
+    return export(small_page, path, exclude_input=True)
 
 
 @pytest.fixture
@@ -144,9 +141,8 @@ def test_the_picture_carries_its_words(page):
 def test_frames_follow_the_theme_of_the_page(page):
     view = page.frame("Head view")
     colours = set()
-    for theme, light in (("light", "true"), ("dark", "false")):
-        page.page.evaluate("light => { document.body.dataset.jpThemeLight = light; }", light)
-        view.locator(f'html[data-theme="{theme}"]').wait_for()
+    for theme in ("light", "dark"):
+        put_on_theme(page, view, theme)
         colours.add(view.locator("body").evaluate("body => getComputedStyle(body).color"))
     assert len(colours) == 2
 

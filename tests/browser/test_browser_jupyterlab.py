@@ -1,6 +1,5 @@
 """A student opens JupyterLab, runs a page from the menu, and sees attention: no network."""
 
-import nbformat
 import pytest
 from playwright.sync_api import expect
 
@@ -24,9 +23,7 @@ def drawn_lines(tab, number=0):
 
 
 def test_a_small_page_draws_everything_on_the_first_run(tab, lab, small_page):
-    nbformat.write(small_page, lab.folder / "small.ipynb")
-    lab.open(tab.page, "small.ipynb")
-    lab.run_all(tab.page)
+    lab.run(tab.page, "small", small_page)
     assert drawn_lines(tab) == 3 * 5 * 5
     assert drawn_lines(tab, 1) == 5 * 5
 
@@ -37,8 +34,6 @@ def test_a_small_page_draws_everything_on_the_first_run(tab, lab, small_page):
 
 
 def test_notebook_7_draws_the_same_lines(tab, lab, small_page):
-    nbformat.write(small_page, lab.folder / "seven.ipynb")
-    lab.open_in_notebook_7(tab.page, "seven.ipynb")
-    lab.run_all(tab.page)
+    lab.run(tab.page, "seven", small_page, notebook_7=True)
     assert drawn_lines(tab) == 3 * 5 * 5
     assert drawn_lines(tab, 1) == 5 * 5

@@ -12,11 +12,11 @@ import nbformat
 import numpy as np
 import pytest
 import torch
-from nbconvert import HTMLExporter
 from playwright.sync_api import expect
 
 from bertlab import data
 from bertlab.model.pretrained import BERTLAB_MINI
+from tests.browser.conftest import export
 from tests.conftest import ROOT
 
 pytestmark = pytest.mark.browser
@@ -69,9 +69,7 @@ def follow(tab, lab, keep_screenshot):
         ids = [cell.id for cell in notebook.cells]
         notebook.cells = notebook.cells[: ids.index(last) + 1]
         copy = lab.folder / f"{name}.ipynb"
-        nbformat.write(notebook, copy)
-        lab.open(tab.page, copy.name)
-        lab.run_all(tab.page)
+        lab.run(tab.page, name, notebook)
         use(Opened(tab, live=True))
         keep_screenshot(tab.page, "JupyterLab")
         assert [error for error in tab.errors if not NOT_OURS.search(error)] == []
@@ -82,10 +80,7 @@ def follow(tab, lab, keep_screenshot):
         tab.page.wait_for_function("() => !document.querySelector('.jp-mod-dirty')")
         executed = nbformat.read(copy, as_version=4)
         assert_nothing_on_stderr(executed)
-        exported = copy.with_suffix(".html")
-        # The exporter's own page asks for these three; the book (`make book`) brings them along.
-        exporter = HTMLExporter(require_js_url="", mathjax_url="", mermaid_js_url="")
-        exported.write_text(exporter.from_notebook_node(executed)[0], encoding="utf-8")
+        exported = export(executed, copy.with_suffix(".html"))
         tab.errors.clear()
         tab.page.goto(exported.as_uri())
         use(Opened(tab, live=False))

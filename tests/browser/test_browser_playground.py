@@ -1,10 +1,10 @@
 """A student types into the tokenizer playground: the pieces follow, with and without a mouse."""
 
-import nbformat
 import pytest
 from nbclient import NotebookClient
-from nbconvert import HTMLExporter
 from playwright.sync_api import expect
+
+from tests.browser.conftest import export, notebook_of
 
 pytestmark = pytest.mark.browser
 
@@ -36,9 +36,7 @@ widgets.tokenizer_playground({"Letters": Letters(), "Bytes": Bytes()}, "a cat")
 @pytest.fixture
 def notebook():
     """One cell that has not run yet."""
-    kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
-    cell = nbformat.v4.new_code_cell(SOURCE.strip(), id="playground")
-    return nbformat.v4.new_notebook(cells=[cell], metadata={"kernelspec": kernel})
+    return notebook_of(SOURCE)
 
 
 def rows(page):
@@ -87,17 +85,13 @@ def choose_theme(page, name):
 
 
 def test_what_is_typed_is_cut_at_once_in_jupyterlab(tab, lab, notebook):
-    nbformat.write(notebook, lab.folder / "playground.ipynb")
-    lab.open(tab.page, "playground.ipynb")
-    lab.run_all(tab.page)
+    lab.run(tab.page, "playground", notebook)
     check_typing(tab.page)
 
 
 def test_mouse_and_keys_show_what_is_known_about_a_piece(tab, lab, notebook):
     page = tab.page
-    nbformat.write(notebook, lab.folder / "playground-tips.ipynb")
-    lab.open(page, "playground-tips.ipynb")
-    lab.run_all(page)
+    lab.run(page, "playground-tips", notebook)
     box = page.get_by_label("Type here")
     box.fill("a你B")
     expect(rows(page)).to_have_text(["a你Bunknown", "a你3 tokensB"])
@@ -126,9 +120,7 @@ def test_mouse_and_keys_show_what_is_known_about_a_piece(tab, lab, notebook):
 
 def test_no_tip_is_cut_off_and_both_themes_can_be_read(tab, lab, notebook, keep_screenshot):
     page = tab.page
-    nbformat.write(notebook, lab.folder / "playground-themes.ipynb")
-    lab.open(page, "playground-themes.ipynb")
-    lab.run_all(page)
+    lab.run(page, "playground-themes", notebook)
     page.get_by_label("Type here").fill("WORDS and 你好 and שלום, then 😀 " * 3)
     pieces = rows(page).nth(1).locator(".piece")
     expect(pieces).to_have_count(3 * 30)
@@ -148,9 +140,7 @@ def test_no_tip_is_cut_off_and_both_themes_can_be_read(tab, lab, notebook, keep_
 
 def test_a_right_to_left_word_keeps_its_order(tab, lab, notebook):
     page = tab.page
-    nbformat.write(notebook, lab.folder / "playground-rtl.ipynb")
-    lab.open(page, "playground-rtl.ipynb")
-    lab.run_all(page)
+    lab.run(page, "playground-rtl", notebook)
     page.get_by_label("Type here").fill("to שלום me")
     pieces = rows(page).nth(1).locator(".piece")
     expect(pieces).to_have_count(10)
@@ -168,9 +158,7 @@ def test_a_right_to_left_word_keeps_its_order(tab, lab, notebook):
 
 
 def test_what_is_typed_is_cut_at_once_in_notebook_7(tab, lab, notebook):
-    nbformat.write(notebook, lab.folder / "playground-seven.ipynb")
-    lab.open_in_notebook_7(tab.page, "playground-seven.ipynb")
-    lab.run_all(tab.page)
+    lab.run(tab.page, "playground-seven", notebook, notebook_7=True)
     check_typing(tab.page)
 
 
@@ -183,9 +171,7 @@ def test_the_first_pieces_are_in_a_page_exported_with_or_without_widgets(
     chromium, notebook, tmp_path, stored, words
 ):
     NotebookClient(notebook, timeout=600, store_widget_state=stored).execute()
-    exporter = HTMLExporter(require_js_url="", mathjax_url="", mermaid_js_url="")
-    path = tmp_path / "page.html"
-    path.write_text(exporter.from_notebook_node(notebook)[0], encoding="utf-8")
+    path = export(notebook, tmp_path / "page.html")
     context = chromium.new_context(offline=True)  # a stored widget would ask for its script
     page = context.new_page()
     page.goto(path.as_uri())

@@ -23,7 +23,8 @@ pytestmark = pytest.mark.slow
 
 GUIDES = ("syllabus", "students", "new_assignment", "README")
 GUIDE = {name: (ROOT / "course" / f"{name}.md").read_text(encoding="utf-8") for name in GUIDES}
-LECTURES = sorted(ROOT.glob("lectures/*.ipynb"))
+LECTURES = sorted(ROOT.glob("lectures/[0-9][0-9]_*.ipynb"))
+FURTHER = sorted(ROOT.glob("lectures/[0-9][0-9]b_*.ipynb"))
 ASSIGNMENTS = sorted(path.parent.name for path in ROOT.glob("exercises/*/*.ipynb"))
 CLASS_MINUTES = 90 + 45
 
@@ -97,6 +98,14 @@ def test_the_weeks_hold_every_lecture_in_order_with_its_title_and_minutes():
     true = [(title_of(p), p.relative_to(ROOT).as_posix(), str(minutes_of(p))) for p in LECTURES]
     assert said == true
     assert len(WEEKS) == 12
+
+
+def test_further_pages_stand_in_the_week_of_their_lecture():
+    said = re.findall(r"- Further: \[(.+)\]\(\.\./(\S+)\), (\d+) minutes", GUIDE["syllabus"])
+    true = [(title_of(p), p.relative_to(ROOT).as_posix(), str(minutes_of(p))) for p in FURTHER]
+    assert said == true
+    for (_, path, _), week in zip(said, [w for w in WEEKS if "- Further:" in w.text], strict=True):
+        assert Path(path).name[:2] in [Path(p).name[:2] for _, p, _ in week.lectures]
 
 
 def test_the_weeks_hold_every_assignment_beside_its_lecture():

@@ -1,6 +1,5 @@
 """What the checks catch: wrong but plausible solutions, each with the diagnosis that fits it."""
 
-from collections import Counter
 from functools import cache
 
 import nbformat
@@ -20,9 +19,9 @@ NEAR_OURS = {name: answers_of(name).near for name in ASSIGNMENTS}
 
 
 @pytest.fixture(autouse=True)
-def first_try(monkeypatch):
+def first_try():
     """Every check as at its first try: no hint may be mistaken for the diagnosis."""
-    monkeypatch.setattr(checks, "_failures", Counter())
+    checks.start_over()
 
 
 @cache
@@ -32,22 +31,27 @@ def code_of(assignment):
     return [(cell, compile(cell.source, cell.id, "exec")) for cell in graded_code(source)]
 
 
-def run_task(assignment, task, solution, *, hidden):
-    """Run the notebook's cells with one solution replaced, up to the task's last test.
+def run_task(assignment, task, solution=None, *, tests=("test", "hidden"), watch=None):
+    """Run the notebook's cells up to the task's last test of the kinds in `tests`.
 
     Other tasks' tests are left out, but for the hidden ones that define helpers of this one's.
+    solution: in place of ours; watch: a function that is given the scope before the last test.
     """
-    code, last = code_of(assignment), f"hidden-{task}" if hidden else f"test-{task}"
+    code, last = code_of(assignment), f"{tests[-1]}-{task}"
     ids = [cell.id for cell, _ in code]
     if task not in ids:
         raise LookupError(f"{assignment} has no task {task}")
     code = code[: ids.index(last) + 1]
-    helpers = helper_cells([cell for cell, _ in code]) if hidden else set()
+    wanted = {f"{kind}-{task}" for kind in tests}
+    if "hidden" in tests:
+        wanted |= helper_cells([cell for cell, _ in code])
     scope = {"__name__": "__main__"}
     for cell, compiled in code:
-        if cell.id == task:
+        if watch and cell.id == last:
+            watch(scope)
+        if solution and cell.id == task:
             exec(compile(solution, cell.id, "exec"), scope)
-        elif not is_test(cell) or cell.id in {f"test-{task}", last} | helpers:
+        elif not is_test(cell) or cell.id in wanted:
             exec(compiled, scope)
 
 
@@ -77,7 +81,7 @@ def rows(solutions, wanted=lambda row: True):
 )
 def test_a_wrong_solution_is_told_what_is_wrong(assignment, task, mistake, solution, diagnosis):
     with pytest.raises(CheckFailed) as failed:
-        run_task(assignment, task, solution, hidden=False)
+        run_task(assignment, task, solution, tests=["test"])
     assert diagnosis in str(failed.value)
 
 
@@ -87,16 +91,16 @@ def test_a_wrong_solution_is_told_what_is_wrong(assignment, task, mistake, solut
 def test_what_only_knows_the_examples_fails_the_hidden_tests(
     assignment, task, mistake, solution, diagnosis
 ):
-    run_task(assignment, task, solution, hidden=False)
+    run_task(assignment, task, solution, tests=["test"])
     with pytest.raises((AssertionError, KeyError, IndexError, RecursionError)):
-        run_task(assignment, task, solution, hidden=True)
+        run_task(assignment, task, solution)
 
 
 @pytest.mark.parametrize(
     ("assignment", "task", "manner", "solution"), [*rows(OTHER_WAYS), *rows(NEAR_OURS)]
 )
 def test_a_right_solution_written_another_way_gets_full_marks(assignment, task, manner, solution):
-    run_task(assignment, task, solution, hidden=True)
+    run_task(assignment, task, solution)
 
 
 @pytest.mark.parametrize("assignment", ASSIGNMENTS)

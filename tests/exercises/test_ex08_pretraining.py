@@ -7,11 +7,9 @@ from bertlab.model import BertConfig, BertForPreTraining
 from bertlab.training.evaluation import evaluate
 from bertlab.training.optimizers import adamw
 from bertlab.training.steps import accumulate_gradients, cut, training_step
-from course.toyworld.batches import ToyData
 from course.feedback.ex08_pretraining.probes import TwoWeights, many_pieces, two_pieces
-from tests.conftest import ROOT
+from course.toyworld.batches import ToyData
 
-SOURCE = ROOT / "solutions" / "ex08_pretraining" / "ex08_pretraining.ipynb"
 DATA = ToyData(batch_size=12, n_batches=3, seed=5)
 CONFIG = BertConfig(
     vocab_size=len(DATA.world.tokenizer.vocab), d_model=16, n_layers=1, n_heads=2, d_ff=32

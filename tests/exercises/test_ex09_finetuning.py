@@ -12,9 +12,7 @@ from bertlab.model.pretrained import BERTLAB_MINI
 from bertlab.tokenizers import WordPiece
 from course.feedback.ex09_finetuning.spans import LOGITS, OFFSETS, PASSAGE, SEGMENTS
 from course.feedback.ex09_finetuning.tags import NAMES, long_text, many_pieces
-from tests.conftest import ROOT
 
-SOURCE = ROOT / "solutions" / "ex09_finetuning" / "ex09_finetuning.ipynb"
 TEXTS = (
     "Mia runs to the lake with her kite.",
     "Zo\u00eb's caf\u00e9 (in S\u00e3o Paulo) is un-be-liev-able: 3.50 a cup!",
@@ -68,9 +66,7 @@ def test_the_solutions_loss_is_that_of_the_tagger(solution):
 def test_the_solutions_scores_are_the_librarys(solution):
     draw = random.Random(3)
     for _ in range(100):
-        true, guessed = (
-            [draw.choices(NAMES, k=length) for length in (0, 1, 9, 4)] for _ in range(2)
-        )
+        true, guessed = ([draw.choices(NAMES, k=k) for k in (0, 1, 9, 4)] for _ in range(2))
         expected = scores.entity_f1(true, guessed)
         assert solution["entity_f1"](true, guessed) == pytest.approx(expected)
 
@@ -83,9 +79,8 @@ def test_the_solutions_answer_is_the_librarys(solution, tokenizer):
         logits = torch.randn(len(encoding), 2, generator=dice)
         logits[0] += n % 4
         most, threshold = (1, 3, 30)[n % 3], (0.0, 1.0)[n % 2]
-        expected = answers.best_span(
-            logits, encoding, passage, max_tokens=most, threshold=threshold
-        )
+        limits = {"max_tokens": most, "threshold": threshold}
+        expected = answers.best_span(logits, encoding, passage, **limits)
         given = logits, encoding.offsets, encoding.segment_ids, most, threshold
         assert solution["best_span"](*given) == expected
         found.append(expected)

@@ -15,14 +15,8 @@ from bertlab.model import Bert, BertConfig
 from bertlab.tokenizers import WordPiece
 from course.feedback import ex11_sentence_bert as check
 from course.feedback.checks import CheckFailed
+from course.feedback.tensors import normal
 from course.feedback.watch import is_an_answer
-from tests.conftest import ROOT, read_page
-
-SOURCE = ROOT / "solutions" / "ex11_sentence_bert" / "ex11_sentence_bert.ipynb"
-
-
-def normal(*shape, seed=0):
-    return torch.randn(*shape, generator=torch.Generator().manual_seed(seed))
 
 
 @pytest.mark.parametrize("how", ["mean", "cls", "max"])
@@ -37,9 +31,8 @@ def test_the_solutions_batches_are_the_librarys(solution, most):
     for seed in range(20):
         draw = torch.Generator().manual_seed(seed)
         lengths = torch.randint(1, 60, (seed * 7,), generator=draw).tolist()
-        assert solution["batches_of_one_length"](lengths, most) == batches_of_one_length(
-            lengths, most
-        )
+        ours = solution["batches_of_one_length"](lengths, most)
+        assert ours == batches_of_one_length(lengths, most)
 
 
 def test_the_solutions_losses_are_the_librarys(solution):
@@ -64,31 +57,21 @@ def test_the_solutions_classes_are_the_librarys(solution):
 def test_the_solutions_search_is_the_librarys(solution):
     queries, vectors = normal(5, 8), normal(300, 8, seed=1)
     for k in (1, 7, 300):
-        ours, theirs = (
-            solution["semantic_search"](queries, vectors, k),
-            semantic_search(queries, vectors, k),
-        )
-        torch.testing.assert_close(ours[0], theirs.scores)
-        assert ours[1].tolist() == theirs.numbers.tolist()
+        scores, numbers = solution["semantic_search"](queries, vectors, k)
+        theirs = semantic_search(queries, vectors, k)
+        torch.testing.assert_close(scores, theirs.scores)
+        assert numbers.tolist() == theirs.numbers.tolist()
 
 
-def test_the_live_parts_encode_gives_the_librarys_vectors_in_the_texts_order(solution):
+def test_the_live_parts_encode_gives_the_librarys_vectors_in_the_texts_order(solution, cells):
     """As in the notebook, with a small BERT in place of MiniLM's 90 MB."""
     texts = ["the dog ran", "a man", "the cat ran far away and back", "a dog bit a man"] * 9
     tokenizer = WordPiece.train(texts, 60)
     config = BertConfig(len(tokenizer.vocab), d_model=384, n_layers=1, n_heads=2, d_ff=16)
     encoder = SentenceEncoder(Bert(config, seed=1), tokenizer).eval()
-    (cell,) = [cell for cell in read_page(SOURCE).code if cell.id == "encode"]
-    source = cell.source.split("vectors = None")[0]
-    scope = solution | {
-        **{
-            "minilm": encoder,
-            "pad_id": tokenizer.vocab["[PAD]"],
-            "encode_texts": encode_texts,
-            "collate": collate,
-        },
-    }
-    exec(compile(source, cell.id, "exec"), scope)
+    scope = solution | {"minilm": encoder, "pad_id": tokenizer.vocab["[PAD]"]}
+    scope |= {"encode_texts": encode_texts, "collate": collate}
+    exec(compile(cells["encode"].source.split("vectors = None")[0], "encode", "exec"), scope)
     vectors, padding = scope["encode"](texts)
     torch.testing.assert_close(vectors, encoder.encode(texts, progress=False), atol=1e-5, rtol=0)
     assert 0 <= padding < 0.5

@@ -28,7 +28,8 @@ processes = 300
 WAYS = {
     "make lab": """
         make lab BROWSER=0 PORT=18888 > lab.log 2>&1 &
-        "$PYTHON" -m tests.house.clean_setups --wait-for http://127.0.0.1:18888/api --while $!
+        ASK="import urllib.request as web; web.urlopen('http://127.0.0.1:18888/api')"
+        until "$PYTHON" -c "$ASK" 2> /dev/null; do kill -0 $!; sleep 1; done
         kill -TERM -- -$!
         .venv/bin/python -m course.publishing.lectures lectures/00_start_here.ipynb
         make exercises && git diff --exit-code --stat exercises
@@ -90,14 +91,10 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="make setups", description=__doc__.splitlines()[0])
     parser.add_argument("way", nargs="*", help=f"one of: {', '.join(WAYS)} (all)")
     parser.add_argument("--python", default=sys.executable, help="the Python to set up with")
-    parser.add_argument("--wait-for", help=argparse.SUPPRESS)
-    parser.add_argument("--while", dest="process", type=int, help=argparse.SUPPRESS)
     parser.add_argument("--class-server", action="store_true", help=argparse.SUPPRESS)
     asked = parser.parse_args()
     if asked.class_server:
         return start_class_server()
-    if asked.wait_for:
-        return wait_for(asked.wait_for, asked.process)
     if unknown := set(asked.way) - set(WAYS):
         parser.error(f"no such way: {', '.join(unknown)}; expected some of {', '.join(WAYS)}")
     failed = 0
@@ -150,22 +147,6 @@ def path_without(folder: Path) -> str:
     """PATH without a folder, so that no program of this environment is found by accident."""
     parts = os.environ["PATH"].split(os.pathsep)
     return os.pathsep.join(part for part in parts if Path(part) not in (folder, ROOT / ".venv/bin"))
-
-
-def wait_for(address: str, process: int) -> int:
-    """Wait until a server answers; 1 if the process that starts it ends before."""
-    from urllib.request import urlopen
-
-    while True:
-        try:
-            with urlopen(address, timeout=5):
-                return 0
-        except OSError:
-            time.sleep(1)
-        try:
-            os.kill(process, 0)
-        except ProcessLookupError:
-            return 1
 
 
 def start_class_server() -> int:

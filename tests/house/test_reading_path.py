@@ -17,7 +17,7 @@ TRUSTED = {
         tokenizer tokenizer_json tokenizer_reading vocab_txt words""",
     "model": "checks config dropout masks memory pretrained",
     "pretraining": "batches",
-    "training": """checkpoints config evaluation metrics optimizers processes progress rows schedule
+    "training": """checkpoints config evaluation metrics optimizers processes rows schedule
         stopping""",
 }
 

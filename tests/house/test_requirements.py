@@ -27,13 +27,13 @@ CONDA = yaml.safe_load((ROOT / "environment.yml").read_text())
 EXTRAS = {
     "bertlab": "bertlab",
     "bertlab/data": "bertlab[data]",
-    "bertlab/finetuning": "bertlab[tasks]",
-    "bertlab/interpretability": "bertlab[tasks]",
+    "bertlab/interpretability": "bertlab[probes]",
     "bertlab/viz": "bertlab[viz]",
     "lectures": "bertlab-course",
     "exercises": "bertlab-course",
     "solutions": "bertlab-course[grading]",
     "course": "bertlab-course[grading]",
+    "course/experiments": "bertlab-course",
     "course/feedback": "bertlab-course",
     "course/widgets": "bertlab-course",
     "course/toyworld": "bertlab-course",
@@ -184,12 +184,8 @@ def test_every_command_that_sets_up_has_its_way():
     stamps = re.findall(r"^(\w+): \$\((?:COURSE|GRADING|BOOK|TEST)\).*##", MAKEFILE, re.MULTILINE)
     tried = " ".join(WAYS)
     missing = {target for target in stamps if f"make {target}" not in tried}
-    assert missing == {
-        "quick",
-        "lectures",
-        "exercises",
-        "format",
-    }  # the environments of `lab` and `test`
+    # These use the environments of `lab` and `test`.
+    assert missing == {"quick", "lectures", "exercises", "format"}
 
 
 def test_the_citation_and_the_course_are_of_this_version():

@@ -114,14 +114,9 @@ def test_what_the_library_and_the_exercises_cite_is_in_the_bibliography():
 def test_citations_are_found_in_all_their_forms():
     text = """Clark, Khandelwal, Levy & Manning (2019) and **Fan et al. (2018)**, since May 2019;
     (Mikolov et al., 2013a, 2013b), Abnar and Zuidema (2020), Spärck Jones (1972), in 1917."""
-    assert cited_in(text) == {
-        "Clark et al. (2019)",
-        "Fan et al. (2018)",
-        "Mikolov et al. (2013a)",
-        "Mikolov et al. (2013b)",
-        "Abnar & Zuidema (2020)",
-        "Spärck Jones (1972)",
-    }
+    mikolov = {"Mikolov et al. (2013a)", "Mikolov et al. (2013b)"}
+    others = {"Clark et al. (2019)", "Fan et al. (2018)", "Abnar & Zuidema (2020)"}
+    assert cited_in(text) == mikolov | others | {"Spärck Jones (1972)"}
 
 
 @pytest.mark.parametrize("path", [*written_notebooks(), *RELEASED], ids=name)

@@ -6,7 +6,7 @@ import pytest
 from course.publishing import lectures
 from tests.conftest import ROOT
 
-BUDGET = {"bertlab": {"budget": {"seconds": 60, "megabytes": 1_000, "network": False}}}
+BUDGET = {"seconds": 60, "megabytes": 1_000, "network": False}
 
 
 @pytest.mark.notebooks
@@ -23,7 +23,7 @@ def page(tmp_path):
 
     def run(source, **budget):
         notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(source, id="only")])
-        notebook.metadata = {"bertlab": {"budget": BUDGET["bertlab"]["budget"] | budget}}
+        notebook.metadata = {"bertlab": {"budget": BUDGET | budget}}
         nbformat.write(notebook, tmp_path / "page.ipynb")
         return lectures.run(tmp_path / "page.ipynb")
 

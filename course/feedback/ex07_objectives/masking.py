@@ -143,8 +143,9 @@ def _fates(check: MaskingCheck, hidden: Tensor, ids: Tensor, predict: Tensor) ->
     """Each chosen token's fate, and that it is its own."""
     masked = (hidden == MASK_ID)[predict]
     if masked.all() or not masked.any():
+        ordinary = torch.unique(ids)
         again = [
-            (check.call(ids, predict, MASK_ID, torch.unique(ids), Seed(s)) == MASK_ID)[predict]
+            (check.call(ids, predict, MASK_ID, ordinary, Seed(s)) == MASK_ID)[predict]
             for s in range(3, 40)
         ]
         check.law(

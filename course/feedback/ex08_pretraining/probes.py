@@ -168,3 +168,8 @@ class CountedSGD(NotCopied, torch.optim.SGD):
         """As always, and counted."""
         self.taken += 1
         return super().step(closure)
+
+
+# The first optimizer that is made has PyTorch import half of itself, which takes a second. Made
+# here, it is there before the first check, and before a grader begins with the first student.
+torch.optim.SGD([torch.zeros(1)])

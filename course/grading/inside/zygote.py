@@ -44,7 +44,6 @@ def main(arguments: list[str]) -> None:
     shell = InteractiveShell.instance(config=settings_of_shell, colors="nocolor")
     # IPython leaves this method to be replaced; the kernel tells errors itself.
     shell._showtraceback = lambda *_: None  # type: ignore[method-assign]  # noqa: SLF001
-    _warm_up()
     settings: Any = None
     children: list[int] = []
     while True:
@@ -63,15 +62,6 @@ def main(arguments: list[str]) -> None:
             control.send(b"{}")
         else:
             control.send(b"{}")
-
-
-def _warm_up() -> None:
-    """Let PyTorch import what it imports late: the lines of that are not a student's."""
-    parameter = torch.nn.Parameter(torch.ones(1))
-    (parameter * 2).sum().backward()
-    for optimizer in (torch.optim.SGD, torch.optim.AdamW):
-        optimizer([parameter], lr=0.1).step()
-    torch.nn.utils.clip_grad_norm_([parameter], 1.0)
 
 
 def _run(shell: InteractiveShell, source: str) -> bool:

@@ -94,7 +94,7 @@ def read_docstring(
 def skip_strangers(_app: Sphinx, _what: str, _name: str, obj: Any, *_rest: Any) -> bool | None:
     """Leave out what a base class of another library brings, and the fields of tuples."""
     function = getattr(obj, "fget", None) or getattr(obj, "func", None) or obj
-    strange = not str(getattr(function, "__module__", "")).startswith("bertlab")
+    strange = not str(getattr(function, "__module__", "")).startswith(reference.HOUSES)
     return True if strange else None  # None: as autodoc thinks
 
 
@@ -108,7 +108,7 @@ def tidy_signature(
 def keep_own_types(_app: Sphinx, page: nodes.document) -> None:
     """A type of another library has no page here, and to look for each of them takes seconds."""
     for link in list(page.findall(addnodes.pending_xref)):
-        if link["reftype"] == "class" and not link["reftarget"].startswith("bertlab."):
+        if link["reftype"] == "class" and not link["reftarget"].startswith(reference.HOUSES):
             link.replace_self(link.children)
 
 

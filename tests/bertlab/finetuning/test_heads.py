@@ -8,6 +8,7 @@ from torch.nn import functional as F
 from bertlab.finetuning.heads import IGNORED, SequenceClassifier, SpanAnswerer, TokenTagger
 from bertlab.model import Bert, BertConfig, BertForPreTraining
 from bertlab.model.pretrained import tensor_names
+from tests.small_models import generator, hugging_face
 
 CONFIG = BertConfig(50, 24, 4, 4, 40, max_length=32)
 HEADS = {
@@ -28,10 +29,6 @@ TARGETS = {
 TARGETS["tagger"][:, [0, 3]] = IGNORED
 
 
-def generator(seed=0):
-    return torch.Generator().manual_seed(seed)
-
-
 def batch():
     ids = torch.randint(1, 50, (4, 9), generator=generator())
     mask = torch.arange(9) < torch.tensor([[9], [7], [3], [5]])
@@ -39,23 +36,9 @@ def batch():
     return ids, segment_ids, mask
 
 
-def hugging_face(name):
-    """Their model with random weights, larger than initial ones, so that no part is lost in 0."""
+def reference_of(name):
     kind, n_labels, _ = REFERENCES[name]
-    reference = kind(
-        transformers.BertConfig(
-            vocab_size=50,
-            hidden_size=24,
-            num_hidden_layers=4,
-            num_attention_heads=4,
-            intermediate_size=40,
-            max_position_embeddings=32,
-            num_labels=n_labels,
-        )
-    ).eval()
-    for i, parameter in enumerate(reference.parameters()):
-        parameter.data = torch.randn(parameter.shape, generator=generator(i)) / 3
-    return reference
+    return hugging_face(kind, CONFIG, num_labels=n_labels)
 
 
 def with_weights_of(reference, name):
@@ -81,7 +64,7 @@ def reference_logits(output, mask):
 
 @pytest.mark.parametrize("name", HEADS)
 def test_logits_equal_hugging_faces(name):
-    reference = hugging_face(name)
+    reference = reference_of(name)
     ids, segment_ids, mask = batch()
     with torch.no_grad():
         logits = with_weights_of(reference, name)(ids, segment_ids, mask)
@@ -91,7 +74,7 @@ def test_logits_equal_hugging_faces(name):
 
 @pytest.mark.parametrize("name", HEADS)
 def test_losses_and_gradients_equal_hugging_faces(name):
-    reference, (ids, segment_ids, _) = hugging_face(name), batch()
+    reference, (ids, segment_ids, _) = reference_of(name), batch()
     head, targets = with_weights_of(reference, name), TARGETS[name]
     mask = torch.ones_like(ids)
     labels = {"labels": targets}

@@ -174,14 +174,9 @@ def test_sentences_that_belong_together_come_together(encoder, kind):
 @pytest.mark.slow
 def test_classes_of_pairs_are_learned(encoder):
     _, classifier = train(encoder, "classes", config=replace(CONFIG, epochs=30))
+    assert not torch.equal(classifier.output.weight, SiameseClassifier(16, 2).output.weight)
     u, v = (encoder.encode(texts, progress=False) for texts in (FIRST, SECOND))
     assert classifier(u, v).argmax(dim=1).tolist() == SAME
-
-
-@pytest.mark.slow
-def test_the_classifiers_own_weights_are_trained_as_well(encoder):
-    _, objective = train(encoder, "classes")
-    assert not torch.equal(objective.output.weight, SiameseClassifier(16, 2).output.weight)
 
 
 def test_the_same_seed_gives_the_same_weights_and_leaves_the_random_state(tokenizer, encoder):

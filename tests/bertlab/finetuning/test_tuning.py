@@ -20,15 +20,12 @@ from bertlab.finetuning.tuning import TuningConfig, fine_tune, predict, score
 from bertlab.model import Bert, BertConfig
 from bertlab.tokenizers import WordPiece
 from bertlab.training.steps import update
+from tests.small_models import weights
 
 WORDS = ["the", "film", "book", "was", "seen", "by", "some", "people", "long", "ago"]
-VOCAB = {
-    token: id
-    for id, token in enumerate(
-        ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *WORDS, "good", "bad"]
-    )
-}
-WORDPIECE = WordPiece(VOCAB, special_tokens=["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"])
+SPECIALS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
+VOCAB = {token: id for id, token in enumerate([*SPECIALS, *WORDS, "good", "bad"])}
+WORDPIECE = WordPiece(VOCAB, special_tokens=SPECIALS)
 CONFIG = BertConfig(len(VOCAB), 32, 1, 2, 32, max_length=24)
 QUICK = TuningConfig(epochs=2, batch_size=4, learning_rate=1e-3)
 LEARN = TuningConfig(epochs=6, batch_size=16, learning_rate=5e-3)
@@ -98,14 +95,14 @@ def test_a_small_model_learns_what_is_easy(name):
 @pytest.mark.parametrize("name", TASKS)
 def test_the_same_seed_gives_the_same_weights_bit_by_bit(name):
     make, draw = TASKS[name]
-    weights = []
+    made = []
     for seed, watch in ((0, None), (0, lambda row: torch.rand(3)), (1, None)):
         model = make(dropout=0.1)
         config = TuningConfig(epochs=2, batch_size=4, learning_rate=1e-3, seed=seed)
         tune(model, draw(20), config, watch=watch)
-        weights.append(torch.cat([p.detach().flatten() for p in model.parameters()]))
-    assert torch.equal(weights[0], weights[1])
-    assert not torch.equal(weights[0], weights[2])
+        made.append(weights(model))
+    assert torch.equal(made[0], made[1])
+    assert not torch.equal(made[0], made[2])
 
 
 def test_validation_and_global_randomness_do_not_interfere():

@@ -15,6 +15,7 @@ from bertlab.interpretability.gradients import (
     rank_agreement,
 )
 from bertlab.model import Bert, BertConfig, BertForPreTraining
+from tests.small_models import strong
 
 CONFIG = BertConfig(50, d_model=16, n_layers=2, n_heads=2, d_ff=32, max_length=16, dropout=0.1)
 IDS = torch.tensor([2, 17, 4, 30, 17, 3])
@@ -23,11 +24,7 @@ SEGMENTS = torch.tensor([0, 0, 0, 1, 1, 1])
 
 def model(kind=Bert, seed=0):
     """In double precision, with weights large enough that attention is not uniform."""
-    made = kind(CONFIG, seed).eval().double()
-    for parameter in made.parameters():
-        if parameter.dim() == 2:
-            parameter.data *= 8
-    return made
+    return strong(kind(CONFIG, seed).eval().double())
 
 
 def linear_model():

@@ -20,15 +20,9 @@ from bertlab.interpretability.probing import (
     word_vectors,
 )
 from bertlab.interpretability.traces import Trace, trace
-from bertlab.interpretability.word_labels import (
-    names,
-    next_word_classes,
-    places,
-    previous_word_classes,
-    word_classes,
-)
 from bertlab.model.pretrained import BERTLAB_MINI, load_pretrained, load_tokenizer
 from bertlab.tokenizers.words import split_words
+from course.experiments.word_labels import previous_word_classes
 
 N, TEXTS, D = 1200, 40, 20
 WORDS = [f"word{number}" for number in np.random.default_rng(0).integers(0, 60, N)]
@@ -198,25 +192,6 @@ def test_words_are_those_of_the_text_so_labels_fit():
     vectors = word_vectors([trace(model, tokenizer, text) for text in texts])
     assert vectors.words == [word.lower() for text in texts for word in split_words(text)]
     assert [layer.shape for layer in vectors.layers] == [(len(vectors.words), 256)] * 5
-
-
-@given(st.text(alphabet="aA1.( é", max_size=30))
-def test_every_word_of_any_text_has_a_label(text):
-    for label in (word_classes, previous_word_classes, next_word_classes, names, places):
-        assert len(label(text)) == len(split_words(text)), label.__name__
-
-
-def test_labels_by_hand():
-    text = "The old Empire (of 1806) was his; he liked Ada."
-    d, p, o = "determiner", "punctuation", "other"
-    classes = [d, o, o, p, "preposition", "number", p, "auxiliary", d, p, "pronoun", o, o, p]
-    assert word_classes(text) == classes
-    assert previous_word_classes(text) == [None, *classes[:-1]]
-    assert next_word_classes(text) == [*classes[1:], None]
-    assert [label for label in names(text) if label is not None] == [False, True, False, True]
-    assert names("London is large.") == [None, None, False, None]  # the first one always has it
-    assert places(text) == [0] * 8 + [1] * 6
-    assert places("a " * 40)[-1] == 3
 
 
 @pytest.mark.slow

@@ -21,6 +21,7 @@ from bertlab.model.attention import (
     single_query_attention,
 )
 from bertlab.model.masks import causal_mask, expand_mask, padding_mask
+from tests.bertlab.model.test_transformer import copy_attention
 
 
 def normal(*shape, seed=0):
@@ -42,9 +43,7 @@ def seeded_layer(d_model=12, n_heads=3, dropout=0.0):
 def as_reference(layer):
     """The same weights in PyTorch's own multi-head attention."""
     reference = torch.nn.MultiheadAttention(layer.d_model, layer.n_heads, batch_first=True).eval()
-    reference.in_proj_weight.data = layer.query_key_value.weight.data
-    reference.in_proj_bias.data = layer.query_key_value.bias.data
-    reference.out_proj.load_state_dict(layer.output.state_dict())
+    copy_attention(layer, reference)
     return reference
 
 
@@ -90,19 +89,33 @@ def test_the_loop_over_heads_equals_the_fused_layer(length):
     torch.testing.assert_close(layer(x[None])[0][0], looped, rtol=0, atol=1e-6)
 
 
+def assert_as_torch(layer, x, mask, output_attentions, causal=False, context=None):
+    """The layer's vectors, and its probabilities if asked for, are those of PyTorch's own."""
+    seen = x if context is None else context
+    expected, weights = as_reference(layer)(
+        *(x, seen, seen),
+        key_padding_mask=None if mask is None else ~mask,
+        attn_mask=~causal_mask(x.shape[1]) if causal else None,
+        average_attn_weights=False,
+    )
+    updated, probabilities = layer(
+        x, mask, context=context, causal=causal, output_attentions=output_attentions
+    )
+    torch.testing.assert_close(updated, expected, rtol=1e-5, atol=1e-5)
+    if output_attentions:
+        torch.testing.assert_close(probabilities, weights, rtol=1e-5, atol=1e-6)
+        assert not (causal and probabilities.triu(diagonal=1).any())
+    else:
+        assert probabilities is None
+
+
 @pytest.mark.parametrize("output_attentions", [False, True])
-def test_the_layer_equals_torch_with_and_without_padding(output_attentions):
+@pytest.mark.parametrize("causal", [False, True])
+def test_the_layer_equals_torch_with_and_without_padding(output_attentions, causal):
     layer, x = seeded_layer(), normal(4, 33, 12)
-    reference = as_reference(layer)
     mask = torch.arange(33) < torch.tensor([33, 20, 9, 1])[:, None]  # [B, L]
-    for ours, theirs in ((None, None), (mask, ~mask)):
-        expected, weights = reference(x, x, x, key_padding_mask=theirs, average_attn_weights=False)
-        updated, probabilities = layer(x, ours, output_attentions=output_attentions)
-        torch.testing.assert_close(updated, expected, rtol=1e-5, atol=1e-5)
-        if output_attentions:
-            torch.testing.assert_close(probabilities, weights, rtol=1e-5, atol=1e-6)
-        else:
-            assert probabilities is None
+    for padding in (None, mask):
+        assert_as_torch(layer, x, padding, output_attentions, causal)
 
 
 def test_the_layer_without_its_kernel_computes_the_same():
@@ -180,37 +193,10 @@ def test_every_row_of_probabilities_sums_to_one(seed, length):
 
 
 @pytest.mark.parametrize("output_attentions", [False, True])
-def test_causal_attention_equals_torch_with_and_without_padding(output_attentions):
-    layer, x = seeded_layer(), normal(3, 20, 12)
-    reference = as_reference(layer)
-    padding = torch.arange(20) < torch.tensor([20, 11, 1])[:, None]  # [B, L]
-    for ours, theirs in ((None, None), (padding, ~padding)):
-        expected, weights = reference(
-            x,
-            x,
-            x,
-            key_padding_mask=theirs,
-            attn_mask=~causal_mask(20),
-            average_attn_weights=False,
-        )
-        updated, probabilities = layer(x, ours, causal=True, output_attentions=output_attentions)
-        torch.testing.assert_close(updated, expected, rtol=1e-5, atol=1e-5)
-        if output_attentions:
-            torch.testing.assert_close(probabilities, weights, rtol=1e-5, atol=1e-6)
-            assert (probabilities.triu(diagonal=1) == 0).all()
-
-
-@pytest.mark.parametrize("output_attentions", [False, True])
 def test_cross_attention_equals_torch(output_attentions):
     layer, x, context = seeded_layer(), normal(3, 7, 12), normal(3, 20, 12, seed=1)
     padding = torch.arange(20) < torch.tensor([20, 11, 1])[:, None]  # [B, L']
-    expected, weights = as_reference(layer)(
-        x, context, context, key_padding_mask=~padding, average_attn_weights=False
-    )
-    updated, probabilities = layer(x, padding, context=context, output_attentions=output_attentions)
-    torch.testing.assert_close(updated, expected, rtol=1e-5, atol=1e-5)
-    if output_attentions:
-        torch.testing.assert_close(probabilities, weights, rtol=1e-5, atol=1e-6)
+    assert_as_torch(layer, x, padding, output_attentions, context=context)
 
 
 @given(st.integers(0, 10**6), st.integers(2, 12), st.data())

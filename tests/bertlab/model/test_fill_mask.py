@@ -1,4 +1,4 @@
-"""What a model reads into a gap, against the pipeline of `transformers`; and its bars."""
+"""What a model reads into a gap, against the pipeline of `transformers`."""
 
 import logging
 
@@ -9,7 +9,6 @@ from transformers import pipeline
 from bertlab.model import BertConfig, BertForPreTraining, save_pretrained
 from bertlab.model.fill_mask import fill_mask
 from bertlab.tokenizers import WordPiece
-from bertlab.viz.fill_mask_bars import fill_mask_bars
 
 CORPUS = ["the cats sat on the mat", "my two dogs sat with the cat and paid $5 or $6"]
 TWO_GAPS = "The [MASK] sat on the [MASK]."
@@ -80,20 +79,3 @@ def test_what_does_not_fit_is_refused(model, tokenizer):
     bare = WordPiece(tokenizer.vocab, special_tokens=("[UNK]", "[CLS]", "[SEP]"))
     with pytest.raises(ValueError, match="among its special_tokens"):
         fill_mask(model, bare, TWO_GAPS)
-
-
-@pytest.mark.slow
-def test_bars_are_as_long_as_the_guesses_are_probable(model, tokenizer):
-    guesses = fill_mask(model, tokenizer, TWO_GAPS, top=4)
-    picture = fill_mask_bars(model, tokenizer, TWO_GAPS, top=4)
-    for ax, gap in zip(picture.figure.axes, guesses, strict=True):
-        assert [bar.get_width() / 100 for bar in ax.patches] == [share for _, share in gap]
-        labels = [label.get_text() for label in ax.get_yticklabels()]
-        assert labels == [word.replace("$", r"\$") for word, _ in gap]
-        assert ax.yaxis_inverted()  # the first is on top
-        assert ax.get_xlabel() == "probability (%)"
-        assert ax.get_xlim() == picture.figure.axes[0].get_xlim()
-        word, share = gap[0]
-        assert f"{word} {100 * share:.1f} %" in picture.alt
-    assert picture.figure.get_suptitle() == TWO_GAPS
-    assert picture.png.startswith(b"\x89PNG")

@@ -3,33 +3,19 @@
 import pytest
 import torch
 from torch.nn import functional as F
-from transformers import BertConfig as ReferenceConfig
 from transformers import BertForPreTraining as ReferenceForPreTraining
 
 from bertlab.model import Bert, BertConfig, BertForPreTraining, load_pretrained
 from bertlab.model.pretrained import tensor_names
+from tests.bertlab.hugging_face import assert_same_gradients, reference_model
+from tests.bertlab.seeds import generator
 
 CONFIG = BertConfig(50, 24, 2, 4, 40, max_length=64)
 
 
-def generator(seed=0):
-    return torch.Generator().manual_seed(seed)
-
-
 @pytest.fixture
 def both(tmp_path):
-    reference = ReferenceForPreTraining(
-        ReferenceConfig(
-            vocab_size=50,
-            hidden_size=24,
-            num_hidden_layers=2,
-            num_attention_heads=4,
-            intermediate_size=40,
-            max_position_embeddings=64,
-        )
-    ).eval()
-    for i, parameter in enumerate(reference.parameters()):
-        parameter.data = torch.randn(parameter.shape, generator=generator(i)) / 3
+    reference = reference_model(ReferenceForPreTraining, num_hidden_layers=2)
     reference.save_pretrained(tmp_path)
     return load_pretrained(tmp_path, BertForPreTraining), reference
 
@@ -59,29 +45,19 @@ def test_logits_equal_hugging_faces_everywhere_and_at_chosen_positions(both):
 def test_the_loss_of_pre_training_has_hugging_faces_gradients(both):
     ours, reference = both
     ids, segment_ids, mask, predict = batch()
-    words, follows = (
-        torch.randint(50, ids.shape, generator=generator(1)),
-        torch.tensor([0, 1, 1, 0]),
-    )
+    words = torch.randint(50, ids.shape, generator=generator(1))
+    follows = torch.tensor([0, 1, 1, 0])
     output = ours(ids, segment_ids, mask, predict)
-    loss = F.cross_entropy(output.mlm_logits, words[predict]) + F.cross_entropy(
-        output.nsp_logits, follows
-    )
+    loss = F.cross_entropy(output.mlm_logits, words[predict])
+    loss = loss + F.cross_entropy(output.nsp_logits, follows)
     labels = words.masked_fill(~predict, -100)
     expected = reference(ids, mask, segment_ids, labels=labels, next_sentence_label=follows).loss
     torch.testing.assert_close(loss, expected)
     loss.backward()
     expected.backward()
-    gradients = {name: parameter.grad for name, parameter in reference.named_parameters()}
     names = tensor_names(2, BertForPreTraining)
     assert set(names) == set(dict(ours.named_parameters()))
-    for name, theirs in names.items():
-        torch.testing.assert_close(
-            ours.get_parameter(name).grad,
-            torch.cat([gradients[part] for part in theirs]),
-            rtol=1e-3,
-            atol=1e-5,
-        )
+    assert_same_gradients(ours, reference, names, atol=1e-5)
 
 
 def test_nothing_to_predict_gives_no_logits():

@@ -11,10 +11,8 @@ from torch.nn import functional as F
 from bertlab.model import EncoderLayer, FeedForward, LayerNorm
 from bertlab.model.activations import gelu, gelu_sigmoid, gelu_tanh
 from bertlab.model.layers import layer_norm
-
-
-def generator(seed=0):
-    return torch.Generator().manual_seed(seed)
+from tests.bertlab.model.test_transformer import copy_attention, copy_feed_forward
+from tests.bertlab.seeds import generator
 
 
 def test_layer_norm_equals_torch_and_the_formula():
@@ -47,11 +45,8 @@ def test_the_encoder_layer_equals_torchs(pre_norm, activation):
     theirs = torch.nn.TransformerEncoderLayer(
         24, 4, 40, activation=activation, norm_first=pre_norm, batch_first=True
     ).eval()
-    theirs.self_attn.in_proj_weight.data = ours.attention.query_key_value.weight.data
-    theirs.self_attn.in_proj_bias.data = ours.attention.query_key_value.bias.data
-    theirs.self_attn.out_proj.load_state_dict(ours.attention.output.state_dict())
-    theirs.linear1.load_state_dict(ours.feed_forward.expand.state_dict())
-    theirs.linear2.load_state_dict(ours.feed_forward.contract.state_dict())
+    copy_attention(ours.attention, theirs.self_attn)
+    copy_feed_forward(ours, theirs)
     x = torch.randn(2, 30, 24, generator=generator())
     padding = torch.arange(30) < torch.tensor([[30], [4]])
     expected = theirs(x, src_key_padding_mask=~padding)

@@ -12,6 +12,8 @@ from transformers import BertModel
 
 from bertlab.model import Bert, BertConfig, load_pretrained
 from bertlab.model.pretrained import tensor_names
+from tests.bertlab.hugging_face import assert_same_gradients, reference_model
+from tests.bertlab.seeds import generator
 
 PUBLISHED = {  # L, H, A
     "tiny": (2, 128, 2),
@@ -24,26 +26,9 @@ PUBLISHED = {  # L, H, A
 SMALL = {"vocab_size": 50, "d_model": 24, "n_layers": 3, "n_heads": 4, "d_ff": 40}
 
 
-def generator(seed=0):
-    return torch.Generator().manual_seed(seed)
-
-
 @pytest.fixture(scope="module")
 def reference():
-    """A tiny BERT of Hugging Face with weights large enough to tell differences apart."""
-    config = ReferenceConfig(
-        vocab_size=50,
-        hidden_size=24,
-        num_hidden_layers=3,
-        num_attention_heads=4,
-        intermediate_size=40,
-        max_position_embeddings=64,
-        attn_implementation="eager",
-    )
-    model = BertModel(config).eval()
-    for parameter in model.parameters():
-        parameter.data = torch.randn(parameter.shape, generator=generator(parameter.numel())) / 3
-    return model
+    return reference_model()
 
 
 @pytest.fixture
@@ -85,16 +70,9 @@ def test_training_gives_the_gradients_of_hugging_face(reference, folder):
     reference.zero_grad()
     for output in (ours(ids, segment_ids, mask), reference(ids, mask, segment_ids)):
         (output.last_hidden_state.square().mean() + output.pooler_output.sum()).backward()
-    gradients = {name: parameter.grad for name, parameter in reference.named_parameters()}
     # Theirs keeps the vector of [PAD], id 0, as it is; ours learns it like any other.
     ours.embeddings.token.weight.grad[0] = 0
-    for name, theirs in tensor_names(3).items():
-        torch.testing.assert_close(
-            ours.get_parameter(name).grad,
-            torch.cat([gradients[part] for part in theirs]),
-            rtol=1e-3,
-            atol=1e-6,
-        )
+    assert_same_gradients(ours, reference, tensor_names(3), atol=1e-6)
 
 
 @pytest.mark.slow
@@ -137,18 +115,8 @@ def test_random_weights_of_every_size_give_what_hugging_face_gives(size):
 
 
 def test_a_causal_bert_is_hugging_faces_decoder():
-    config = ReferenceConfig(
-        vocab_size=50,
-        hidden_size=24,
-        num_hidden_layers=3,
-        num_attention_heads=4,
-        intermediate_size=40,
-        initializer_range=0.3,
-        is_decoder=True,
-        attn_implementation="eager",
-    )
-    reference = BertModel(config).eval()
-    ours = Bert(BertConfig(**SMALL, causal=True)).eval()
+    reference = reference_model(is_decoder=True)
+    ours = Bert(BertConfig(**SMALL, max_length=64, causal=True)).eval()
     theirs = reference.state_dict()
     ours.load_state_dict(
         {
@@ -214,48 +182,35 @@ def test_padding_does_not_change_the_vectors_of_the_tokens(length, padding):
     torch.testing.assert_close(padded, plain, rtol=1e-4, atol=1e-5)
 
 
-@pytest.mark.parametrize("bad", [50, -1])
-def test_a_token_id_out_of_range_is_refused(bad):
-    with pytest.raises(ValueError, match=f"ids must be from 0 to 49; got {bad}"):
-        Bert(BertConfig(**SMALL))(torch.tensor([[1, bad]]))
+IDS = torch.tensor([[1, 2]])
 
 
-def test_a_segment_out_of_range_is_refused():
-    ids = torch.tensor([[1, 2]])
-    with pytest.raises(ValueError, match="segment_ids must be from 0 to 1; got 2"):
-        Bert(BertConfig(**SMALL))(ids, ids)
-    with pytest.raises(ValueError, match="segment_ids must have the shape of ids"):
-        Bert(BertConfig(**SMALL))(ids, ids[:, :1])
-
-
-def test_a_text_that_is_too_long_is_refused():
-    with pytest.raises(ValueError, match="at most max_length=8 tokens a sequence; got 9"):
-        Bert(BertConfig(**SMALL, max_length=8))(torch.ones(1, 9, dtype=torch.long))
-
-
-@pytest.mark.parametrize("shape", [(5,), (0, 5), (2, 0)])
-def test_ids_must_be_a_batch_that_is_not_empty(shape):
-    with pytest.raises(ValueError, match=r"ids must be \[B, L\] and not empty"):
-        Bert(BertConfig(**SMALL))(torch.zeros(shape, dtype=torch.long))
-
-
-def test_a_mask_of_the_wrong_shape_is_refused():
-    with pytest.raises(ValueError, match=r"got \[1, 3\] for 1 sequences of 2 tokens"):
-        Bert(BertConfig(**SMALL))(torch.tensor([[1, 2]]), attention_mask=torch.ones(1, 3))
-
-
-def test_sizes_that_do_not_fit_are_refused():
-    with pytest.raises(ValueError, match="d_model must be divisible by n_heads"):
-        BertConfig(d_model=770)
-    with pytest.raises(ValueError, match="n_layers must be at least 1; got 0"):
-        BertConfig(n_layers=0)
-    with pytest.raises(ValueError, match=r"dropout must be in \[0, 1\); got 1"):
-        BertConfig(dropout=1.0)
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ([torch.tensor([[1, 50]])], "ids must be from 0 to 49; got 50"),
+        ([torch.tensor([[1, -1]])], "ids must be from 0 to 49; got -1"),
+        ([torch.ones(1, 9, dtype=torch.long)], "at most max_length=8 tokens a sequence; got 9"),
+        ([torch.ones(1, 3)], "ids must be integers, torch.long; got torch.float32"),
+        ([IDS[0]], r"ids must be \[B, L\] and not empty"),
+        ([IDS[:0]], r"ids must be \[B, L\] and not empty"),
+        ([IDS[:, :0]], r"ids must be \[B, L\] and not empty"),
+        ([IDS, IDS], "segment_ids must be from 0 to 1; got 2"),
+        ([IDS, IDS[:, :1]], "segment_ids must have the shape of ids"),
+        ([IDS, None, torch.ones(1, 3)], r"got \[1, 3\] for 1 sequences of 2 tokens"),
+    ],
+)
+def test_ids_segments_and_masks_that_do_not_fit_are_refused(arguments, message):
+    with pytest.raises(ValueError, match=message):
+        Bert(BertConfig(**SMALL, max_length=8))(*arguments)
 
 
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
+        ({"d_model": 770}, "d_model must be divisible by n_heads"),
+        ({"n_layers": 0}, "n_layers must be at least 1; got 0"),
+        ({"dropout": 1.0}, r"dropout must be in \[0, 1\); got 1"),
         ({"n_layers": 1.5}, "n_layers must be an integer; got 1.5"),
         ({"n_layers": True}, "n_layers must be an integer; got True"),
         ({"vocab_size": math.nan}, "vocab_size must be an integer; got nan"),
@@ -271,7 +226,7 @@ def test_sizes_that_do_not_fit_are_refused():
         ({"causal": 1}, "causal must be True or False; got 1"),
     ],
 )
-def test_values_of_another_kind_are_refused_and_not_stored(wrong, message):
+def test_values_out_of_range_or_of_another_kind_are_refused(wrong, message):
     with pytest.raises(ValueError, match=f"BertConfig: {message}"):
         BertConfig(**wrong)
 

@@ -8,7 +8,6 @@ import pytest
 import torch
 from safetensors.torch import load_file, save_file
 from torch.nn.utils.rnn import pad_sequence
-from transformers import BertConfig as ReferenceConfig
 from transformers import BertForPreTraining as ReferenceForPreTraining
 from transformers import BertModel, BertTokenizerFast
 
@@ -26,30 +25,12 @@ from bertlab.model import (
 )
 from bertlab.model.pretrained import BERTLAB_MINI
 from bertlab.tokenizers import WordPiece
+from tests.bertlab.hugging_face import reference_model
+from tests.bertlab.seeds import generator
 
 KINDS = {Bert: BertModel, BertForPreTraining: ReferenceForPreTraining}
 WORDS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "the", "cat", "##s", "sat", "Cat"]
-
-
-def generator(seed=0):
-    return torch.Generator().manual_seed(seed)
-
-
-def reference_model(kind):
-    """A tiny model of Hugging Face; no two of its tensors, biases and norms are alike."""
-    config = ReferenceConfig(
-        vocab_size=len(WORDS),
-        hidden_size=24,
-        num_hidden_layers=3,
-        num_attention_heads=4,
-        intermediate_size=40,
-        max_position_embeddings=64,
-        attn_implementation="eager",
-    )
-    model = KINDS[kind](config).eval()
-    for i, parameter in enumerate(model.parameters()):
-        parameter.data = torch.randn(parameter.shape, generator=generator(i)) / 3
-    return model
+DAMAGED = r"config.json is damaged.* not whole JSON .* fetch it again"
 
 
 @pytest.fixture(params=KINDS, ids=lambda kind: kind.__name__)
@@ -59,8 +40,14 @@ def kind(request):
 
 @pytest.fixture
 def folder(kind, tmp_path):
-    reference_model(kind).save_pretrained(tmp_path)
+    reference_model(KINDS[kind], vocab_size=len(WORDS)).save_pretrained(tmp_path)
     return tmp_path
+
+
+@pytest.fixture
+def prefix(kind):
+    """What stands before the names of an encoder's tensors."""
+    return "" if kind is Bert else "bert."
 
 
 def change_tensors(folder, change):
@@ -81,6 +68,14 @@ def batch():
     return ids, segment_ids, mask
 
 
+def assert_same_outputs(ours, theirs):
+    ids, segment_ids, mask = batch()
+    with torch.no_grad():
+        expected, got = theirs(ids, mask, segment_ids), ours(ids, segment_ids, mask)
+    torch.testing.assert_close(got[0], expected[0], rtol=1e-4, atol=1e-5)
+    torch.testing.assert_close(got[1], expected[1], rtol=1e-4, atol=1e-5)
+
+
 def test_what_we_save_transformers_reads_back(kind, tmp_path):
     tokenizer = WordPiece.train(["the cats sat"], vocab_size=len(WORDS) + 20)
     ours = kind(BertConfig(len(tokenizer.vocab), 24, 3, 4, 40, max_length=64), seed=4).eval()
@@ -88,12 +83,7 @@ def test_what_we_save_transformers_reads_back(kind, tmp_path):
     theirs, report = KINDS[kind].from_pretrained(tmp_path / "new", output_loading_info=True)
     assert not report["missing_keys"]
     assert not report["unexpected_keys"]
-    ids, segment_ids, mask = batch()
-    with torch.no_grad():
-        expected = theirs.eval()(ids, mask, segment_ids)
-        got = ours(ids, segment_ids, mask)
-    torch.testing.assert_close(got[0], expected[0], rtol=1e-4, atol=1e-5)
-    torch.testing.assert_close(got[1], expected[1], rtol=1e-4, atol=1e-5)
+    assert_same_outputs(ours, theirs.eval())
     reference = BertTokenizerFast.from_pretrained(tmp_path / "new")
     assert reference("The cats sat!")["input_ids"] == tokenizer.encode("The cats sat!").ids
     assert reference.do_lower_case is tokenizer.lowercase
@@ -110,24 +100,17 @@ def test_saving_and_loading_changes_no_bit(kind, tmp_path):
 
 
 def test_loading_equals_transformers(kind, folder):
-    ids, segment_ids, mask = batch()
-    with torch.no_grad():
-        expected = reference_model(kind)(ids, mask, segment_ids)
-        got = load_pretrained(folder, kind)(ids, segment_ids, mask)
-    torch.testing.assert_close(got[0], expected[0], rtol=1e-4, atol=1e-5)
-    torch.testing.assert_close(got[1], expected[1], rtol=1e-4, atol=1e-5)
+    reference = reference_model(KINDS[kind], vocab_size=len(WORDS))
+    assert_same_outputs(load_pretrained(folder, kind), reference)
 
 
 def test_half_precision_becomes_float32(kind, folder):
     change_tensors(folder, lambda t: t.update({name: x.half() for name, x in t.items()}))
-    assert {tensor.dtype for tensor in load_pretrained(folder, kind).parameters()} == {
-        torch.float32
-    }
+    loaded = load_pretrained(folder, kind)
+    assert {tensor.dtype for tensor in loaded.parameters()} == {torch.float32}
 
 
-def test_missing_unexpected_and_misshapen_tensors_are_listed(kind, folder):
-    prefix = "" if kind is Bert else "bert."
-
+def test_missing_unexpected_and_misshapen_tensors_are_listed(kind, folder, prefix):
     def damage(tensors):
         del tensors[f"{prefix}pooler.dense.bias"]
         tensors["classifier.weight"] = torch.zeros(50)
@@ -194,23 +177,19 @@ def test_the_old_names_of_the_norms_are_read_as_transformers_reads_them(kind, fo
     got = load_pretrained(folder, kind)
     for name, tensor in got.state_dict().items():
         assert torch.equal(tensor, expected[name]), name
-    reference = KINDS[kind].from_pretrained(folder).eval()
-    ids, segment_ids, mask = batch()
-    with torch.no_grad():
-        theirs, ours = reference(ids, mask, segment_ids)[0], got(ids, segment_ids, mask)[0]
-    torch.testing.assert_close(ours, theirs, rtol=1e-4, atol=1e-5)
+    assert_same_outputs(got, KINDS[kind].from_pretrained(folder).eval())
 
 
-def test_a_weight_that_is_there_under_two_names_is_refused(kind, folder):
-    norm = ("" if kind is Bert else "bert.") + "embeddings.LayerNorm."
+def test_a_weight_that_is_there_under_two_names_is_refused(kind, folder, prefix):
+    norm = f"{prefix}embeddings.LayerNorm."
     change_tensors(folder, lambda t: t.update({f"{norm}gamma": torch.zeros(24)}))
     with pytest.raises(ValueError, match=f"must hold each weight once; got {norm}.* and {norm}"):
         load_pretrained(folder, kind)
 
 
 @pytest.mark.parametrize("dtype", [torch.int64, torch.complex64, torch.bool, torch.float8_e4m3fn])
-def test_weights_that_are_no_floating_point_numbers_are_refused(kind, folder, dtype):
-    name = ("" if kind is Bert else "bert.") + "pooler.dense.bias"
+def test_weights_that_are_no_floating_point_numbers_are_refused(kind, folder, prefix, dtype):
+    name = f"{prefix}pooler.dense.bias"
     change_tensors(folder, lambda t: t.update({name: t[name].to(dtype)}))
     with pytest.raises(ValueError, match=f"dtype of {name}: expected one of F16, BF16, F32, F64"):
         load_pretrained(folder, kind)
@@ -218,9 +197,8 @@ def test_weights_that_are_no_floating_point_numbers_are_refused(kind, folder, dt
 
 def test_a_model_of_another_kind_is_neither_read_nor_written(tmp_path):
     transformer = Transformer(TransformerConfig(20, d_model=8, n_layers=1, n_heads=2, d_ff=8))
-    with pytest.raises(
-        ValueError, match="kind must be Bert or BertForPreTraining; got Transformer"
-    ):
+    message = "kind must be Bert or BertForPreTraining; got Transformer"
+    with pytest.raises(ValueError, match=message):
         load_pretrained(BERTLAB_MINI, Transformer)
     with pytest.raises(ValueError, match=r"model must be Bert or .*; got Transformer"):
         save_pretrained(transformer, tmp_path / "new")
@@ -261,13 +239,13 @@ def test_the_tokenizer_comes_back_with_its_case(tmp_path):
 
 
 def test_a_bare_encoder_has_no_heads_to_load(tmp_path):
-    reference_model(Bert).save_pretrained(tmp_path)
+    reference_model().save_pretrained(tmp_path)
     with pytest.raises(ValueError, match=r"missing: cls\.predictions\.bias"):
         load_pretrained(tmp_path, BertForPreTraining)
 
 
 def test_an_unembedding_that_is_not_tied_is_refused(tmp_path):
-    reference_model(BertForPreTraining).save_pretrained(tmp_path)
+    reference_model(ReferenceForPreTraining).save_pretrained(tmp_path)
     copy = "cls.predictions.decoder.weight"
     original = "bert.embeddings.word_embeddings.weight"
     change_tensors(tmp_path, lambda t: t.update({copy: t[original].clone()}))
@@ -277,31 +255,28 @@ def test_an_unembedding_that_is_not_tied_is_refused(tmp_path):
         load_pretrained(tmp_path, BertForPreTraining)
 
 
-def test_a_folder_that_is_no_bert_is_refused(kind, folder, tmp_path):
-    change_config(folder, model_type="roberta")
-    with pytest.raises(ValueError, match="model_type must be 'bert', as in BERT; got 'roberta'"):
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('{"model_type": "roberta"}', "model_type must be 'bert', as in BERT; got 'roberta'"),
+        ('{"hidden_act": "relu"}', "hidden_act must be 'gelu', as in BERT; got 'relu'"),
+        ('{"model_type": "bert", "hidden_act": "gelu"}', "does not say vocab_size, hidden_size"),
+        ("[]", "must hold names and values, .* got list"),
+        ("null", "must hold names and values, .* got NoneType"),
+        ('"bert"', "must hold names and values, .* got str"),
+        ("7", "must hold names and values, .* got int"),
+        ('{"model_type":', DAMAGED),
+        pytest.param("[" * 100_000, DAMAGED, id="deep list"),
+        pytest.param('{"a":' * 100_000, DAMAGED, id="deep names"),
+    ],
+)
+def test_a_configuration_that_is_not_a_berts_is_refused(kind, folder, text, message):
+    (folder / "config.json").write_text(text)
+    with pytest.raises(ValueError, match=message):
         load_pretrained(folder, kind)
-    change_config(folder, model_type="bert", hidden_act="relu")
-    with pytest.raises(ValueError, match="hidden_act must be 'gelu', as in BERT; got 'relu'"):
-        load_pretrained(folder, kind)
-    (folder / "config.json").write_text('{"model_type": "bert", "hidden_act": "gelu"}')
-    with pytest.raises(ValueError, match="does not say vocab_size, hidden_size"):
-        load_pretrained(folder, kind)
-    (folder / "config.json").write_text('{"model_type":')
-    with pytest.raises(
-        ValueError, match=r"config.json is damaged.* not whole JSON .* fetch it again"
-    ):
-        load_pretrained(folder, kind)
-    for text, got in (("[]", "list"), ("null", "NoneType"), ('"bert"', "str"), ("7", "int")):
-        (folder / "config.json").write_text(text)
-        with pytest.raises(ValueError, match=f"must hold names and values, .* got {got}"):
-            load_pretrained(folder, kind)
-    for nested in ("[" * 100_000, '{"a":' * 100_000):
-        (folder / "config.json").write_text(nested)
-        with pytest.raises(
-            ValueError, match=r"config.json is damaged.* not whole JSON .* fetch it again"
-        ):
-            load_pretrained(folder, kind)
+
+
+def test_a_folder_without_a_configuration_is_refused(kind, folder):
     (folder / "config.json").unlink()
     with pytest.raises(FileNotFoundError, match=r"holds no config\.json"):
         load_pretrained(folder, kind)

@@ -9,12 +9,9 @@ from hypothesis import strategies as st
 from torch import nn
 
 from bertlab.model.transformer import DecoderLayer, Transformer, TransformerConfig
+from tests.bertlab.seeds import generator
 
 SMALL = {"vocab_size": 40, "d_model": 24, "n_layers": 3, "n_heads": 4, "d_ff": 36, "max_length": 60}
-
-
-def generator(seed=0):
-    return torch.Generator().manual_seed(seed)
 
 
 def model_of(**changes):

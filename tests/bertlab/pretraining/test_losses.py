@@ -7,7 +7,6 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 from torch.nn import functional as F
-from transformers import BertConfig as ReferenceConfig
 from transformers import BertForPreTraining as ReferenceForPreTraining
 
 from bertlab.model import BertForPreTraining, load_pretrained
@@ -19,6 +18,7 @@ from bertlab.pretraining.losses import (
     nsp_sigmoid_loss,
     pretraining_loss,
 )
+from tests.bertlab.hugging_face import reference_model
 
 logit = st.floats(-60, 60)
 
@@ -70,9 +70,8 @@ def test_three_pairs_cost_0105_0223_0511_and_028_on_average():
 
 
 def test_a_confident_mistake_costs_4605():
-    assert nsp_sigmoid_loss(logit_of(0.01), torch.tensor([1.0])).item() == pytest.approx(
-        4.605, abs=0.0005
-    )
+    loss = nsp_sigmoid_loss(logit_of(0.01), torch.tensor([1.0]))
+    assert loss.item() == pytest.approx(4.605, abs=0.0005)
     wrong = nsp_loss(logits_of([0.01, 0.99]), torch.tensor([0]))
     assert wrong.item() == pytest.approx(4.605, abs=0.0005)
 
@@ -89,9 +88,8 @@ def test_the_cat_sat_costs_the_sum_of_line_9():
 
 @pytest.mark.parametrize("k", [2, 10, 30_522])
 def test_a_guess_among_k_equally_likely_answers_costs_log_k(k):
-    assert mlm_loss(torch.zeros(3, k), torch.tensor([0, 1, k - 1])).item() == pytest.approx(
-        math.log(k), rel=1e-5
-    )
+    loss = mlm_loss(torch.zeros(3, k), torch.tensor([0, 1, k - 1]))
+    assert loss.item() == pytest.approx(math.log(k), rel=1e-5)
 
 
 # PyTorch and transformers.
@@ -149,17 +147,7 @@ def test_huge_logits_stay_finite(huge):
 
 @pytest.fixture
 def both_models(tmp_path):
-    config = ReferenceConfig(
-        vocab_size=40,
-        hidden_size=16,
-        num_hidden_layers=1,
-        num_attention_heads=2,
-        intermediate_size=24,
-        max_position_embeddings=20,
-    )
-    reference = ReferenceForPreTraining(config).eval()
-    for i, parameter in enumerate(reference.parameters()):
-        parameter.data = drawn(*parameter.shape, seed=i).float() / 10
+    reference = reference_model(ReferenceForPreTraining, vocab_size=40, num_hidden_layers=1)
     reference.save_pretrained(tmp_path)
     return load_pretrained(tmp_path, BertForPreTraining), reference
 

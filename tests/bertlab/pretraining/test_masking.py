@@ -19,6 +19,7 @@ from bertlab.pretraining.masking import (
     mask_tokens,
 )
 from bertlab.tokenizers import ByteBPE, WordPiece
+from tests.bertlab.seeds import generator
 
 SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
@@ -41,10 +42,6 @@ batches = st.integers(1, 5).flatmap(
     ).map(torch.tensor)
 )
 probabilities = st.sampled_from([0.15, 0.5, 1.0])
-
-
-def generator(seed=0):
-    return torch.Generator().manual_seed(seed)
 
 
 def within(count, trials, probability, sigmas=5):
@@ -211,13 +208,10 @@ def test_tokens_are_chosen_and_hidden_as_often_as_in_transformers(theirs, batch)
     rows = len(batch)
     for place in range(batch.shape[1]):
         assert as_often(predict[:, place].sum(), chosen[:, place].sum(), rows)
-    kinds = [
-        (((hidden == MASK_ID) & predict).sum(), ((reference == MASK_ID) & chosen).sum()),
-        (((hidden == batch) & predict).sum(), ((reference == batch) & chosen).sum()),
-        (predict.sum(), chosen.sum()),
-    ]
-    for ours, expected in kinds:
-        assert as_often(ours, expected, batch.numel())
+    assert as_often(predict.sum(), chosen.sum(), batch.numel())
+    for read in (MASK_ID, batch):  # masked, and unchanged
+        ours, expected = (hidden == read) & predict, (reference == read) & chosen
+        assert as_often(ours.sum(), expected.sum(), batch.numel())
 
 
 def test_whole_words_are_chosen_as_often_as_in_transformers(theirs, batch):
@@ -251,14 +245,20 @@ def test_a_masking_reads_its_ids_off_the_vocabulary():
     assert masking.ordinary_ids.tolist() == ordinary
     assert torch.equal(masking.continues, CONTINUES)
     assert Masking.of(WORDPIECE).continues is None
-    assert (Masking.of(WORDPIECE).probability, Masking.of(WORDPIECE, 0.4).probability) == (
-        0.15,
-        0.4,
-    )
+    assert Masking.of(WORDPIECE).probability == 0.15
+    assert Masking.of(WORDPIECE, 0.4).probability == 0.4
 
 
-def test_a_vocabulary_without_mask_is_refused_with_what_to_do():
-    tokenizer = ByteBPE.train(["a text without holes"], 260)
+@pytest.mark.parametrize(
+    "tokenizer",
+    [
+        ByteBPE.train(["a text without holes"], 260),
+        # Were [MASK] an ordinary word, it would be chosen itself.
+        WordPiece({"[UNK]": 0, "[MASK]": 1, "cat": 2}, special_tokens=["[UNK]"]),
+    ],
+    ids=repr,
+)
+def test_a_tokenizer_without_a_special_mask_is_refused_with_what_to_do(tokenizer):
     with pytest.raises(ValueError, match=r"must have \[MASK\] among its special_tokens; train it"):
         Masking.of(tokenizer)
 
@@ -294,16 +294,8 @@ def test_the_formal_algorithm_masks_with_its_probability():
     assert torch.equal(holes[rest], x[rest])
 
 
-def test_masking_refuses_a_tokenizer_without_a_special_mask():
-    # Were [MASK] an ordinary word, it would be chosen itself.
-    tokenizer = WordPiece({"[UNK]": 0, "[MASK]": 1, "cat": 2}, special_tokens=["[UNK]"])
-    with pytest.raises(ValueError, match="among its special_tokens"):
-        Masking.of(tokenizer)
-
-
 def test_whole_words_need_a_tokenizer_that_marks_pieces():
-    special = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
-    tokenizer = ByteBPE.train(["a text"], 270, special_tokens=special)
+    tokenizer = ByteBPE.train(["a text"], 270, special_tokens=SPECIAL)
     with pytest.raises(ValueError, match="whole_words needs a tokenizer that marks pieces"):
         Masking.of(tokenizer, whole_words=True)
 

@@ -172,10 +172,14 @@ def test_a_store_says_how_many_documents_each_corpus_has(tokenizer, tmp_path):
         assert np.array_equal(getattr(store, name), getattr(whole, name))
 
 
-def test_a_store_of_an_earlier_version_is_of_one_corpus(store):
+def change_facts(store, change):
     facts = json.loads((store.folder / "store.json").read_text())
-    del facts["corpora"]
+    change(facts)
     (store.folder / "store.json").write_text(json.dumps(facts))
+
+
+def test_a_store_of_an_earlier_version_is_of_one_corpus(store):
+    change_facts(store, lambda facts: facts.pop("corpora"))
     opened = TokenStore.open(store.folder)
     assert opened.corpora == {}
     assert opened.corpus_starts.tolist() == [0, len(store)]
@@ -183,8 +187,7 @@ def test_a_store_of_an_earlier_version_is_of_one_corpus(store):
 
 @pytest.mark.parametrize("corpora", [{"tales": 99}, ["tales"], {"tales": "many"}])
 def test_corpora_that_make_no_sense_are_refused(store, corpora):
-    facts = json.loads((store.folder / "store.json").read_text()) | {"corpora": corpora}
-    (store.folder / "store.json").write_text(json.dumps(facts))
+    change_facts(store, lambda facts: facts.update(corpora=corpora))
     with pytest.raises(ValueError, match=r"store.json must divide \d documents into corpora"):
         TokenStore.open(store.folder)
 
@@ -252,8 +255,7 @@ def test_a_damaged_description_is_refused(store, content, message):
 
 
 def test_a_format_of_another_time_is_refused(store):
-    facts = json.loads((store.folder / "store.json").read_text())
-    (store.folder / "store.json").write_text(json.dumps(facts | {"format": 99}))
+    change_facts(store, lambda facts: facts.update(format=99))
     with pytest.raises(ValueError, match="has format 99, this bertlab reads format 1"):
         TokenStore.open(store.folder)
 

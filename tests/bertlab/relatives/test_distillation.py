@@ -21,30 +21,19 @@ from bertlab.relatives.distillation import (
     spread_layers,
     student_of,
 )
-from bertlab.relatives.layer_matching import LayerMatching
 from bertlab.training.config import TrainingConfig
 from bertlab.training.evaluation import evaluate
+from course.experiments.layer_matching import LayerMatching
 from course.toyworld.batches import ToyData
+from tests.small_models import generator, strong, weights
 
 SIZES = {"d_model": 16, "n_heads": 2, "d_ff": 32, "max_length": 32}
 DATA = ToyData(batch_size=8, n_batches=4)
 BATCH = DATA.epoch(0)[0]
 
 
-def generator(seed=0):
-    return torch.Generator().manual_seed(seed)
-
-
 def model(n_layers=4, seed=0, **changes):
-    made = BertForPreTraining(BertConfig(68, **(SIZES | changes), n_layers=n_layers), seed)
-    for parameter in made.parameters():  # strong enough that models differ in what they say
-        if parameter.dim() == 2:
-            parameter.data *= 8
-    return made
-
-
-def weights(model):
-    return torch.cat([parameter.detach().flatten() for parameter in model.parameters()])
+    return strong(BertForPreTraining(BertConfig(68, **(SIZES | changes), n_layers=n_layers), seed))
 
 
 @given(st.floats(0.5, 20), st.integers(0, 1000))

@@ -10,7 +10,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import chisquare
 from torch.nn import functional as F
-from transformers import BertConfig as ReferenceConfig
 from transformers import BertLMHeadModel
 
 from bertlab.model import BertConfig, BertForPreTraining
@@ -28,13 +27,10 @@ from bertlab.relatives.gpt import (
 from bertlab.relatives.training import train
 from bertlab.tokenizers import WordPiece
 from bertlab.training.config import TrainingConfig
+from tests.small_models import generator, hugging_face, strong
 
 SIZES = {"d_model": 24, "n_layers": 2, "n_heads": 4, "d_ff": 40, "max_length": 16}
 CONFIG = BertConfig(50, **SIZES, causal=True)
-
-
-def generator(seed=0):
-    return torch.Generator().manual_seed(seed)
 
 
 def some_ids(*shape, seed=0):
@@ -44,27 +40,12 @@ def some_ids(*shape, seed=0):
 @pytest.fixture(scope="module")
 def model():
     """Weights large enough that a token depends on all before it."""
-    model = CausalLanguageModel(CONFIG, seed=1).eval()
-    for parameter in model.parameters():
-        if parameter.dim() == 2:
-            parameter.data *= 8
-    return model
+    return strong(CausalLanguageModel(CONFIG, seed=1).eval())
 
 
 def test_logits_and_loss_equal_those_of_transformers():
-    config = ReferenceConfig(
-        vocab_size=50,
-        hidden_size=24,
-        num_hidden_layers=2,
-        num_attention_heads=4,
-        intermediate_size=40,
-        max_position_embeddings=16,
-        is_decoder=True,
-        attn_implementation="eager",
-    )
-    reference = BertLMHeadModel(config).eval()
-    for i, parameter in enumerate(reference.parameters()):
-        parameter.data = torch.randn(parameter.shape, generator=generator(i)) / 3
+    options = {"is_decoder": True, "attn_implementation": "eager"}
+    reference = hugging_face(BertLMHeadModel, CONFIG, **options)
     theirs = reference.state_dict()
     ours = CausalLanguageModel(CONFIG).eval()
     names = {

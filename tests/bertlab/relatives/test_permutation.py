@@ -23,13 +23,10 @@ from bertlab.relatives.permutation import (
 )
 from bertlab.relatives.training import train
 from bertlab.training.config import TrainingConfig
+from tests.small_models import generator
 
 SIZES = {"d_model": 24, "n_layers": 3, "n_heads": 4, "d_ff": 40, "max_length": 16}
 CONFIG = BertConfig(50, **SIZES)
-
-
-def generator(seed=0):
-    return torch.Generator().manual_seed(seed)
 
 
 def some_ids(*shape, seed=0):

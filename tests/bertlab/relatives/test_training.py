@@ -11,6 +11,7 @@ from bertlab.pretraining.losses import mlm_loss
 from bertlab.relatives.training import train, without_holes
 from bertlab.training.config import TrainingConfig
 from course.toyworld.batches import ToyData
+from tests.small_models import weights
 
 SIZES = {"d_model": 16, "n_layers": 1, "n_heads": 2, "d_ff": 32, "max_length": 32}
 CONFIG = TrainingConfig(steps=4, learning_rate=1e-2, warmup=0.5, evaluate_every=3)
@@ -28,10 +29,6 @@ def losses_of(model):
         return {"loss": 2 * words, "words": words}
 
     return losses
-
-
-def weights(model):
-    return torch.cat([parameter.detach().flatten() for parameter in model.parameters()])
 
 
 def test_two_steps_are_those_of_plain_pytorch():

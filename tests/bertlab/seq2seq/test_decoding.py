@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from torch import nn
 
 from bertlab.model.transformer import Transformer, TransformerConfig
-from bertlab.seq2seq.convolutional import Convolutional
 from bertlab.seq2seq.decoding import (
     Hypothesis,
     beam_search,
@@ -18,8 +17,9 @@ from bertlab.seq2seq.decoding import (
     length_penalty,
     likeliest,
 )
-from bertlab.seq2seq.recurrent import Recurrent, RecurrentWithAttention
 from bertlab.seq2seq.vocabulary import END_ID, PAD_ID, START_ID
+from course.experiments.convolutional import Convolutional
+from course.experiments.recurrent import Recurrent, RecurrentWithAttention
 
 V = 5  # <pad>, <start>, <end> and two letters
 

@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 from torch.nn import functional as F
 
 from bertlab.model.transformer import Transformer, TransformerConfig
-from bertlab.seq2seq.recurrent import Recurrent
-from bertlab.seq2seq.tasks import copy_at_distance
 from bertlab.seq2seq.training import exact_match, label_smoothed_loss, train, warmup_rate
 from bertlab.seq2seq.vocabulary import PAD_ID, Pair, Vocabulary
+from course.experiments.recurrent import Recurrent
+from course.experiments.string_tasks import copy_at_distance
 
 
 @given(st.integers(0, 1000), st.sampled_from([0.0, 0.1, 0.5, 1.0]))

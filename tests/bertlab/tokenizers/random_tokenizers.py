@@ -1,6 +1,5 @@
 """Hugging Face tokenizers made at random: every option that their library has, on and off."""
 
-import json
 import pydoc_data.topics
 from random import Random
 
@@ -12,12 +11,11 @@ from tokenizers import (
     normalizers,
     pre_tokenizers,
     processors,
-    trainers,
 )
 
 from bertlab.tokenizers import BPE, ByteBPE, WordPiece
+from tests.bertlab.tokenizers.references import BERT_TOKENS, model_of, train_reference
 
-BERT_TOKENS = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 CORPUS = [*list(pydoc_data.topics.topics.values())[:2], "Café naïve über 你好 ΣΑΣ don't!? 1998"]
 FRAGMENTS = [
     *CORPUS[0].split()[:40],
@@ -50,11 +48,13 @@ class RandomTokenizers:
         self.random, self.rate = Random(seed), rate
         self.unusual: list[str] = []
         self.left_out: list[str] = []
+        names = ("continuing_subword_prefix", "end_of_word_suffix")
         self.learned = {
-            marks: self._learn(*marks) for marks in [("", ""), ("", "</w>"), ("##", ""), ("", "x")]
+            marks: self._learn(BPE, BERT_TOKENS, **dict(zip(names, marks, strict=True)))
+            for marks in [("", ""), ("", "</w>"), ("##", ""), ("", "x")]
         }
-        self.learned_without_unknown = self._learn("", "", special_tokens=())
-        self.learned_bytes = [self._learn_bytes(special) for special in ((), BERT_TOKENS)]
+        self.learned_without_unknown = self._learn(BPE, ())
+        self.learned_bytes = [self._learn(ByteBPE, special) for special in ((), BERT_TOKENS)]
         self.pieces = WordPiece.train(CORPUS, 400, special_tokens=BERT_TOKENS).vocab
 
     def make(self) -> tuple[type, Tokenizer]:
@@ -207,29 +207,12 @@ class RandomTokenizers:
         if processor is not None:
             made.post_processor = processor
 
-    def _learn(
-        self, prefix: str, suffix: str, special_tokens: tuple = BERT_TOKENS
-    ) -> tuple[dict, list]:
-        """Vocabulary and merges of characters."""
-        made = Tokenizer(models.BPE())
-        made.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
-        marks = {"continuing_subword_prefix": prefix, "end_of_word_suffix": suffix}
+    def _learn(self, kind: type, special_tokens: tuple, **marks: str) -> tuple[dict, list]:
+        """Vocabulary and merges."""
         given = {name: mark for name, mark in marks.items() if mark}
-        return _trained(made, special_tokens=list(special_tokens), **given)
-
-    def _learn_bytes(self, special_tokens: tuple) -> tuple[dict, list]:
-        made = Tokenizer(models.BPE())
-        made.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
-        alphabet = pre_tokenizers.ByteLevel.alphabet()
-        return _trained(made, special_tokens=list(special_tokens), initial_alphabet=alphabet)
-
-
-def _trained(made: Tokenizer, **options: object) -> tuple[dict, list]:
-    made.train_from_iterator(
-        CORPUS, trainers.BpeTrainer(vocab_size=420, show_progress=False, **options)
-    )
-    model = json.loads(made.to_str())["model"]
-    return model["vocab"], [tuple(pair) for pair in model["merges"]]
+        options = {"special_tokens": list(special_tokens), **given}
+        model = model_of(train_reference(kind, CORPUS, 420, **options))
+        return model["vocab"], [tuple(pair) for pair in model["merges"]]
 
 
 PRE_TOKENIZERS = [

@@ -4,6 +4,7 @@ import base64
 import pydoc_data.topics
 import random
 import tracemalloc
+from functools import partial
 
 import pytest
 from hypothesis import given
@@ -17,7 +18,7 @@ from tests.bertlab.tokenizers.operations import operations
 
 PROSE = list(pydoc_data.topics.topics.values())[:8]
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
-KINDS = ["DNA", "base64", "one letter", "letters", "two bytes a letter"]
+KINDS = ["DNA", "base64", "one letter", "letters", "two bytes a letter", "Chinese"]
 
 
 def long_word(kind, length, seed=0):
@@ -26,7 +27,9 @@ def long_word(kind, length, seed=0):
     if kind == "base64":
         encoded = base64.b64encode(chance.randbytes(length)).decode()
         return encoded.replace("+", "").replace("/", "")[:length]
-    alphabet = {"DNA": "acgt", "one letter": "a", "letters": LETTERS}.get(kind, "éüßñøд")
+    chinese = "".join(map(chr, range(0x4E00, 0x4FF4)))
+    alphabets = {"DNA": "acgt", "one letter": "a", "letters": LETTERS, "Chinese": chinese}
+    alphabet = alphabets.get(kind, "éüßñøд")
     return "".join(chance.choices(alphabet, k=length))
 
 
@@ -121,3 +124,28 @@ def test_the_bytes_of_what_is_kept_are_about_what_python_says():
     tracemalloc.stop()
     assert len(kept) == len(words)
     assert kept.bytes == pytest.approx(held, rel=0.2)
+
+
+# Training on one long word.
+
+TEXTS = {
+    "DNA": partial(long_word, "DNA"),
+    "one letter": partial(long_word, "one letter"),
+    "a period": lambda letters: "abcab" * (letters // 5),
+}
+TRAINERS = {
+    "BPE": lambda texts: BPE.train(texts, 60),
+    "byte BPE": lambda texts: ByteBPE.train(texts, 320),
+    "frequency": lambda texts: WordPiece.train(texts, 70, criterion="frequency"),
+    "likelihood": lambda texts: WordPiece.train(texts, 70, criterion="likelihood"),
+    "gain": lambda texts: WordPiece.train(texts, 70, criterion="gain"),
+}
+
+
+@pytest.mark.parametrize("kind", TEXTS)
+@pytest.mark.parametrize("trainer", TRAINERS)
+def test_four_times_the_letters_are_little_more_than_four_times_the_work(trainer, kind):
+    train, text = TRAINERS[trainer], TEXTS[kind]
+    train([text(100)])  # what is made once
+    short, long = (operations(lambda n=n: train([text(n)])) for n in (1_000, 4_000))
+    assert long < 6 * short

@@ -1,38 +1,82 @@
-"""BPE and byte-level BPE against Hugging Face's on real corpora, one of them multilingual."""
+"""BPE and byte-level BPE against Hugging Face's: the Python manual, random text, real corpora."""
 
-import json
+import pydoc_data.topics
 from functools import cache
 
 import pytest
-from tokenizers import Tokenizer, models, pre_tokenizers, trainers
+from hypothesis import given
+from hypothesis import strategies as st
+from tokenizers import pre_tokenizers
 
 from bertlab import data
-from bertlab.tokenizers import BPE, ByteBPE, split_words
+from bertlab.tokenizers import BPE, ByteBPE, WordPiece, split_words
 from bertlab.tokenizers.byte_level import split_byte_words, to_symbols
+from course.experiments.labels import labelled
+from tests.bertlab.tokenizers.references import assert_same, assert_same_model, train_reference
 
 pytestmark = pytest.mark.slow
 
+PYTHON_TOPICS = list(pydoc_data.topics.topics.values())
+HALF = len(PYTHON_TOPICS) // 2
 # Scripts with signs younger than Hugging Face's Unicode tables (or Python's): no two tables agree
 # about what is punctuation there.
 YOUNG_SCRIPTS = {"dv_Diak", "mak_Maka", "oui_Ougr", "sa_Bhks", "sa_Marc", "sa_Newa", "sa_Soyo"}
 YOUNG_SCRIPTS |= {"sa_Zanb", "zag_Berf"}
+words = st.lists(st.text(alphabet="abcé", min_size=1, max_size=8), max_size=8).map(" ".join)
+spaced = st.text(alphabet="ab1é你 \n\t'.,", max_size=40)
+unicode_text = st.text(st.characters(exclude_categories=["Cs", "Cn"]), max_size=40)
 
 
 @cache
 def texts(corpus):
     if corpus == "udhr":
-        return [e.text for e in data.labelled("udhr") if e.label not in YOUNG_SCRIPTS]
+        return [e.text for e in labelled("udhr") if e.label not in YOUNG_SCRIPTS]
     return [" ".join(document) for document in data.documents(corpus)]
 
 
-def reference(kind):
-    if kind is BPE:
-        tokenizer = Tokenizer(models.BPE(unk_token="[UNK]"))
-        tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
-        return tokenizer, {"special_tokens": ["[UNK]"]}
-    tokenizer = Tokenizer(models.BPE())
-    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
-    return tokenizer, {"initial_alphabet": pre_tokenizers.ByteLevel.alphabet()}
+@pytest.fixture(scope="module", params=[BPE, ByteBPE], ids=lambda kind: kind.__name__)
+def both(request):
+    """Ours and theirs, trained on the first half of the manual."""
+    training = request.param, PYTHON_TOPICS[:HALF], 1_000
+    return request.param.train(*training[1:]), train_reference(*training)
+
+
+@pytest.mark.parametrize(
+    ("kind", "vocab_size"),
+    [(BPE, 200), (ByteBPE, 256)]
+    + [(kind, size) for kind in (BPE, ByteBPE) for size in (300, 1_000, 5_000)],
+)
+def test_vocabulary_and_merges_are_hugging_faces_on_the_python_manual(kind, vocab_size):
+    reference = train_reference(kind, PYTHON_TOPICS, vocab_size)
+    assert_same_model(kind.train(PYTHON_TOPICS, vocab_size), reference)
+
+
+@pytest.mark.parametrize(("kind", "smallest", "text"), [(BPE, 6, words), (ByteBPE, 256, spaced)])
+@given(drawn=st.data())
+def test_training_equals_hugging_face_on_random_text(kind, smallest, text, drawn):
+    corpus = drawn.draw(st.lists(text, min_size=1, max_size=5).filter(any))
+    vocab_size = smallest + drawn.draw(st.integers(0, 34))
+    frequency = drawn.draw(st.integers(0, 3))
+    reference = train_reference(kind, corpus, vocab_size, min_frequency=frequency)
+    assert_same_model(kind.train(corpus, vocab_size, min_frequency=frequency), reference)
+
+
+def test_ids_and_offsets_are_hugging_faces_on_unseen_text(both):
+    ours, reference = both
+    for text in [*PYTHON_TOPICS[HALF:], "naïve 你好 🙂 x", "", "  \t "]:
+        assert_same(ours.encode(text), reference.encode(text))
+
+
+@given(text=st.one_of(unicode_text, spaced))
+def test_ids_and_offsets_are_hugging_faces_on_any_text(both, text):
+    ours, reference = both
+    assert_same(ours.encode(text), reference.encode(text))
+
+
+def test_we_read_hugging_faces_file(both, tmp_path):
+    ours, reference = both
+    reference.save(str(tmp_path / "theirs.json"))
+    assert type(ours).load(tmp_path / "theirs.json") == ours
 
 
 @pytest.mark.corpora
@@ -40,31 +84,24 @@ def reference(kind):
 @pytest.mark.parametrize("corpus", ["wikipedia", "books", "udhr"])
 def test_vocabulary_merges_ids_and_offsets_are_hugging_faces(kind, corpus):
     # The alphabet of hundreds of languages alone has more than 7,000 characters.
-    vocab_size = 9_000
-    expected, options = reference(kind)
-    trainer = trainers.BpeTrainer(vocab_size=vocab_size, show_progress=False, **options)
-    expected.train_from_iterator(texts(corpus), trainer)
-    model = json.loads(expected.to_str())["model"]
-    ours = kind.train(texts(corpus), vocab_size)
-    assert dict(ours.vocab) == model["vocab"]
-    assert [list(pair) for pair in ours.merges] == model["merges"]
+    reference = train_reference(kind, texts(corpus), 9_000)
+    ours = kind.train(texts(corpus), 9_000)
+    assert_same_model(ours, reference)
     for text in texts(corpus)[::3] + texts("plots")[:50]:
-        theirs, got = expected.encode(text), ours.encode(text)
-        assert (got.ids, got.tokens, got.offsets) == (theirs.ids, theirs.tokens, theirs.offsets)
+        assert_same(ours.encode(text), reference.encode(text))
 
 
 @pytest.mark.corpora
 def test_only_young_scripts_are_split_in_another_way():
     bert = pre_tokenizers.BertPreTokenizer().pre_tokenize_str
     gpt2 = pre_tokenizers.ByteLevel(add_prefix_space=False).pre_tokenize_str
-    for example in data.labelled("udhr"):
-        if example.label not in YOUNG_SCRIPTS:
-            assert split_words(example.text) == [word for word, _ in bert(example.text)]
-            words = [to_symbols(word) for word in split_byte_words(example.text)]
-            assert words == [word for word, _ in gpt2(example.text)]
+    for text in texts("udhr"):
+        assert split_words(text) == [word for word, _ in bert(text)]
+        words = [to_symbols(word) for word in split_byte_words(text)]
+        assert words == [word for word, _ in gpt2(text)]
 
 
 @pytest.mark.corpora
-@pytest.mark.parametrize("kind", [BPE, ByteBPE])
+@pytest.mark.parametrize("kind", [BPE, ByteBPE, WordPiece])
 def test_two_processes_count_what_one_counts(kind):
     assert kind.train(texts("books"), 2_000, processes=2) == kind.train(texts("books"), 2_000)

@@ -2,8 +2,8 @@
 
 import random
 from collections import Counter
-from itertools import pairwise
 from math import isclose, log
+from operator import add
 
 import pytest
 from hypothesis import given, settings
@@ -13,6 +13,7 @@ from bertlab import data
 from bertlab.tokenizers import WordPiece, corpus, count_words
 from bertlab.tokenizers.learning import learn_merges
 from bertlab.tokenizers.likelihood import GAIN, LIKELIHOOD, gain, likelihood
+from bertlab.tokenizers.merges import count_pairs
 from bertlab.tokenizers.pieces import first_pieces, glue
 from bertlab.tokenizers.ranking import Gains, learn_by_score
 
@@ -22,18 +23,34 @@ corpora = st.dictionaries(
 )
 
 
+# Words in pieces of several letters, as when training goes on from an earlier one: `abb` can be
+# made from `a` + `##bb` and from `ab` + `##b`.
+cuts = st.dictionaries(
+    st.lists(st.sampled_from(["a", "b", "ab", "ba", "bb"]), min_size=2, max_size=9).map(
+        lambda parts: (parts[0], *("##" + part for part in parts[1:]))
+    ),
+    counts,
+    min_size=2,
+    max_size=10,
+)
+
+
+def with_ids(words):
+    """The words, and an id for each of their symbols."""
+    symbols = sorted({symbol for word in words for symbol in word})
+    return words, {symbol: id for id, symbol in enumerate(symbols)}
+
+
 def in_pieces(word_counts):
-    words = {first_pieces(word): count for word, count in word_counts.items()}
-    alphabet = sorted({piece for word in words for piece in word})
-    return words, {piece: id for id, piece in enumerate(alphabet)}
+    return with_ids({first_pieces(word): count for word, count in word_counts.items()})
 
 
-def joined(word, pair):
-    """The word with every occurrence of the pair glued, from left to right."""
+def joined(word, pair, join=glue):
+    """The word with every occurrence of the pair joined, from left to right."""
     done, i = [], 0
     while i < len(word):
         if word[i : i + 2] == pair:
-            done.append(glue(*pair))
+            done.append(join(*pair))
             i += 2
         else:
             done.append(word[i])
@@ -41,29 +58,25 @@ def joined(word, pair):
     return tuple(done)
 
 
-def log_likelihood(words):
-    """sum over symbols of n_x ln(n_x / n), from the definition."""
+def occurrences(words):
     n = Counter()
     for word, count in words.items():
         for piece in word:
             n[piece] += count
+    return n
+
+
+def log_likelihood(words):
+    """sum over symbols of n_x ln(n_x / n), from the definition."""
+    n = occurrences(words)
     return sum(count * log(count / n.total()) for count in n.values())
 
 
-def merge_all(words, pair):
+def merge_all(words, pair, join=glue):
     merged = Counter()
     for word, count in words.items():
-        merged[joined(word, pair)] += count
+        merged[joined(word, pair, join)] += count
     return merged
-
-
-def standing(words):
-    """How often each pair stands in the words: a a a holds a a twice."""
-    pairs = Counter()
-    for word, count in words.items():
-        for pair in pairwise(word):
-            pairs[pair] += count
-    return pairs
 
 
 def joins(words, pair):
@@ -75,12 +88,8 @@ def brute_force(words, vocab, vocab_size, criterion, min_frequency, sign):
     """Count everything before each merge: what stands for the likelihood, joins for the gain."""
     vocab, merges, gains = dict(vocab), [], []
     while len(vocab) < vocab_size:
-        n = Counter()
-        for word, count in words.items():
-            for piece in word:
-                n[piece] += count
-        best = None
-        for pair, count in standing(words).items():
+        n, best = occurrences(words), None
+        for pair, count in count_pairs(words).items():
             a, b = pair
             times = count if criterion is LIKELIHOOD else joins(words, pair)
             if times < min_frequency:
@@ -120,19 +129,9 @@ def test_training_equals_counting_everything_anew(
 @pytest.mark.slow
 @pytest.mark.parametrize("criterion", [LIKELIHOOD, GAIN], ids=["likelihood", "gain"])
 @settings(max_examples=200)
-@given(
-    cuts=st.dictionaries(
-        st.lists(st.sampled_from(["a", "b", "ab", "ba", "bb"]), min_size=2, max_size=6).map(tuple),
-        counts,
-        min_size=2,
-        max_size=10,
-    ),
-    room=st.integers(1, 30),
-)
-def test_pieces_that_can_be_made_in_two_ways(criterion, cuts, room):
-    # As when training goes on from an earlier one: `abb` from `a` + `##bb` and from `ab` + `##b`.
-    words = {(cut[0], *("##" + part for part in cut[1:])): n for cut, n in cuts.items()}
-    vocab = {piece: id for id, piece in enumerate(sorted({p for word in words for p in word}))}
+@given(words=cuts, room=st.integers(1, 30))
+def test_pieces_that_can_be_made_in_two_ways(criterion, words, room):
+    words, vocab = with_ids(words)
     size = len(vocab) + room
     expected = brute_force(words, vocab, size, criterion, 1, 1)
     assert learn_by_score(words, vocab, size, criterion) == expected
@@ -148,25 +147,27 @@ def test_training_on_real_words_equals_counting_everything_anew(criterion):
     assert learn_by_score(words, vocab, len(vocab) + 60, criterion, min_frequency=2) == expected
 
 
-def most_frequent_first(words, vocab, vocab_size):
+def most_frequent_first(words, vocab, vocab_size, join=glue, sign=1):
     """Count all pairs before each merge."""
     merges, ids = [], dict(vocab)
-    while len(ids) < vocab_size:
-        pairs = standing(words)
-        if not pairs:
-            break
-        best = min(pairs, key=lambda pair: (-pairs[pair], ids[pair[0]], ids[pair[1]]))
+    while len(ids) < vocab_size and (pairs := count_pairs(words)):
+        best = min(pairs, key=lambda pair: (-pairs[pair], *(sign * ids[part] for part in pair)))
         merges.append(best)
-        ids.setdefault(glue(*best), len(ids))
-        words = merge_all(words, best)
+        ids.setdefault(join(*best), len(ids))
+        words = merge_all(words, best, join)
     return ids, merges
 
 
-@given(corpora, st.integers(1, 40))
-def test_by_frequency_the_merges_are_those_of_counting_pairs(word_counts, room):
-    words, vocab = in_pieces(word_counts)
-    expected = most_frequent_first(words, vocab, len(vocab) + room)
-    assert learn_merges(words, vocab, len(vocab) + room, join=glue) == expected
+@pytest.mark.parametrize("tie_break", ["lowest-id", "highest-id"])
+@pytest.mark.parametrize(("join", "split"), [(add, tuple), (glue, first_pieces)])
+@given(word_counts=corpora, room=st.integers(1, 40))
+def test_by_frequency_the_merges_are_those_of_counting_pairs(
+    tie_break, join, split, word_counts, room
+):
+    words, vocab = with_ids({split(word): count for word, count in word_counts.items()})
+    size, sign = len(vocab) + room, 1 if tie_break == "lowest-id" else -1
+    expected = most_frequent_first(words, vocab, size, join, sign)
+    assert learn_merges(words, vocab, size, join=join, tie_break=tie_break) == expected
 
 
 @pytest.mark.slow
@@ -244,18 +245,9 @@ def test_on_random_corpora_with_long_runs_both_criteria_equal_brute_force(monkey
             assert got == expected, texts
 
 
-@given(
-    cuts=st.dictionaries(
-        st.lists(st.sampled_from(["a", "b", "ab", "ba", "bb"]), min_size=2, max_size=9).map(tuple),
-        counts,
-        min_size=2,
-        max_size=8,
-    ),
-    room=st.integers(1, 30),
-)
-def test_by_frequency_a_count_may_rise_above_that_of_the_last_merge(cuts, room):
+@given(cuts, st.integers(1, 30))
+def test_by_frequency_a_count_may_rise_above_that_of_the_last_merge(words, room):
     # x before ab + c, then x before a + bc: the pair of x and abc is as frequent as both.
-    words = {(cut[0], *("##" + part for part in cut[1:])): n for cut, n in cuts.items()}
-    vocab = {piece: id for id, piece in enumerate(sorted({p for word in words for p in word}))}
+    words, vocab = with_ids(words)
     expected = most_frequent_first(words, vocab, len(vocab) + room)
     assert learn_merges(words, vocab, len(vocab) + room, join=glue) == expected

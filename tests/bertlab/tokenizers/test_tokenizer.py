@@ -16,9 +16,9 @@ from bertlab.tokenizers.encoding import Kept
 from bertlab.tokenizers.learning import learn_merges
 from bertlab.tokenizers.merges import apply_merges
 from bertlab.tokenizers.words import count_words
+from tests.bertlab.tokenizers.references import ADVERSARIAL, BERT_TOKENS, assert_same
 
 PYTHON_TOPICS = list(pydoc_data.topics.topics.values())
-BERT_TOKENS = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 sentences = st.lists(
     st.sampled_from(["the", "with", "statement", "used", "wrap", "execution"])
 ).map(" ".join)
@@ -35,14 +35,6 @@ def reference(tokenizer, tmp_path_factory):
     """The same one, read by Hugging Face's library."""
     path = tokenizer.save(tmp_path_factory.mktemp("saved") / "tokenizer.json")
     return Tokenizer.from_file(str(path))
-
-
-def assert_same(got, expected):
-    assert got.ids == expected.ids
-    assert got.tokens == expected.tokens
-    assert got.segment_ids == expected.type_ids
-    assert got.offsets == expected.offsets
-    assert len(got) == len(expected.ids)
 
 
 @pytest.mark.slow
@@ -107,6 +99,23 @@ def test_saving_loading_and_the_order_of_texts_change_nothing(
     assert kind.train(shuffled, size, special_tokens=trained.special_tokens) == trained
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("kind", "options"),
+    [(BPE, {}), (BPE, {"end_of_word": "</w>"}), (ByteBPE, {}), (WordPiece, {})],
+)
+def test_our_file_is_read_alike_by_us_and_by_hugging_face(tmp_path, kind, options):
+    ours = kind.train(PYTHON_TOPICS[:10], 800, **options)
+    path = ours.save(tmp_path / "tokenizer.json")
+    assert [file.name for file in tmp_path.iterdir()] == ["tokenizer.json"]
+    assert kind.load(path) == ours
+    reference = Tokenizer.from_file(str(path))
+    for text in [*PYTHON_TOPICS[10:20], *ADVERSARIAL.values()]:
+        got = ours.encode(text)
+        assert_same(got, reference.encode(text))
+        assert ours.decode(got.ids) == reference.decode(got.ids)
+
+
 def test_a_copy_and_a_copy_in_another_process_are_equal(tokenizer):
     tokenizer.encode("keeps something")  # what has been kept along the way is left behind
     for other in (copy.deepcopy(tokenizer), pickle.loads(pickle.dumps(tokenizer))):  # noqa: S301
@@ -149,8 +158,11 @@ def test_bad_input_is_refused_by_name(tokenizer):
         tokenizer.encode(["text"])
     with pytest.raises(TypeError, match="must be a list of strings"):
         tokenizer.encode_batch("text")
-    with pytest.raises(ValueError, match=rf"{name}.decode: ids must be from 0 to 699; got 700"):
-        tokenizer.decode([1, 700])
+    with pytest.raises(TypeError, match="iterable of strings"):
+        type(tokenizer).train("a single text", 300)
+    for id in (-1, 700, 10**6):
+        with pytest.raises(ValueError, match=f"{name}.decode: ids must be from 0 to 699; got {id}"):
+            tokenizer.decode([1, id])
     with pytest.raises(ValueError, match=r"'\[NEW\]', which is not in the vocabulary"):
         type(tokenizer)(tokenizer.vocab, special_tokens=["[NEW]"])
     with pytest.raises(ValueError, match="an id of its own"):

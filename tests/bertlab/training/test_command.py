@@ -21,12 +21,13 @@ from bertlab.pretraining.negatives import Negatives
 from bertlab.pretraining.short_first import ShortFirst
 from bertlab.training import loop, runs
 from bertlab.training.config import TrainingConfig
-from bertlab.training.corpus import open_corpus, prepare_corpus
+from bertlab.training.corpus import open_corpus
 from bertlab.training.evaluation import evaluate
 from bertlab.training.metrics import read_metrics
 from bertlab.training.next_sentences import read_rows
 from bertlab.training.settings import RunSettings
 from bertlab.training.start import STARTS
+from tests.bertlab.training.test_checkpoints import flip
 
 pytestmark = pytest.mark.slow
 
@@ -35,24 +36,10 @@ WHAT += ["--batch-size", "8", "--max-length", "32", "--device", "cpu"]
 
 
 @pytest.fixture(scope="module")
-def corpus(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("corpus")
-    prepare_corpus("python-topics", folder, vocab_size=300, progress=False)
-    return folder
-
-
-@pytest.fixture
-def out(tmp_path, corpus):
-    """The folder of a run that finds its corpus prepared."""
-    shutil.copytree(corpus, tmp_path / "run" / "corpus")
-    return tmp_path / "run"
-
-
-@pytest.fixture(scope="module")
-def trained(tmp_path_factory, corpus):
+def trained(tmp_path_factory, topics):
     """A run that is over, and what a terminal showed of it."""
     folder = tmp_path_factory.mktemp("trained")
-    shutil.copytree(corpus, folder / "corpus")
+    shutil.copytree(topics[0], folder / "corpus")
     command = [*WHAT, "--steps", "4", "--evaluate-every", "2", "--out", str(folder)]
     done = subprocess.run(
         [sys.executable, "-m", "bertlab", "pretrain", *command],
@@ -147,12 +134,10 @@ def test_snapshots_are_the_model_along_the_way(out, capsys):
     assert weights[-1] == (out / "model" / "model.safetensors").read_bytes()
     settings, corpus = RunSettings.load(out), open_corpus(out / "corpus")
     _, held_out = runs.batches_of(corpus, settings)
-    metrics = [
-        r["mlm_loss"] for r in read_metrics(out / "metrics.jsonl") if r["kind"] == "held-out"
-    ]
-    for folder, expected in zip((kept[0], kept[-1]), metrics, strict=True):
+    rows = [r for r in read_metrics(out / "metrics.jsonl") if r["kind"] == "held-out"]
+    for folder, row in zip((kept[0], kept[-1]), rows, strict=True):
         model = load_pretrained(folder, BertForPreTraining)
-        assert evaluate(model, held_out).mlm_loss == pytest.approx(expected, rel=1e-5)
+        assert evaluate(model, held_out).mlm_loss == pytest.approx(row["mlm_loss"], rel=1e-5)
     assert pretrain(*WHAT, "--snapshots", 2, "--steps", 4, "--out", out.parent / "other") == 1
     assert "snapshots must be 0, or at least 3" in capsys.readouterr().err
 
@@ -172,10 +157,10 @@ def test_a_run_reads_short_sequences_first(out, capsys):
 
 
 @pytest.mark.parametrize("whole_words", [False, True])
-def test_both_sides_are_cut_and_masked_as_the_settings_say(corpus, whole_words):
+def test_both_sides_are_cut_and_masked_as_the_settings_say(topics, whole_words):
     training = TrainingConfig(steps=1, seed=5)
     sizes = {"max_length": 24, "batch_size": 7, "whole_words": whole_words, "probability": 0.3}
-    sides = runs.batches_of(open_corpus(corpus), RunSettings("mine", training, **sizes))
+    sides = runs.batches_of(topics[1], RunSettings("mine", training, **sizes))
     assert [side.drop_last for side in sides] == [True, False]
     assert len(sides[0].store) > len(sides[1].store)
     assert [side.masking.probability for side in sides] == [0.3, 0.15]  # the exam is BERT's
@@ -211,28 +196,31 @@ def test_a_model_lost_at_the_very_end_is_written_by_going_on(trained, tmp_path, 
     assert (folder / name).read_bytes() == (trained[0] / name).read_bytes()
 
 
-def test_ctrl_c_saves_and_says_how_to_go_on(out):
-    command = [*WHAT, "--steps", "100000", "--out", str(out)]
-    running = subprocess.Popen(
-        [sys.executable, "-m", "bertlab", "pretrain", *command],
-        env=os.environ | {"OMP_NUM_THREADS": "1"},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    while running.poll() is None and not (
-        (out / "metrics.jsonl").exists() and read_metrics(out / "metrics.jsonl")[-1:]
-    ):
+def stop_on_its_way(python, out, number):
+    """Send a signal to a long run; it stops after a step, of which it keeps a checkpoint.
+
+    Returns its exit status and what a terminal showed of it.
+    """
+    command = [*python, "-m", "bertlab", "pretrain", *WHAT, "--steps", "100000", "--out", str(out)]
+    streams = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    running = subprocess.Popen(command, env=os.environ | {"OMP_NUM_THREADS": "1"}, **streams)
+    metrics = out / "metrics.jsonl"
+    while running.poll() is None and not (metrics.exists() and len(read_metrics(metrics)) > 3):
         time.sleep(0.1)
-    running.send_signal(signal.SIGINT)
+    running.send_signal(number)
     told, errors = running.communicate(timeout=600)
-    assert running.returncode == 130, errors
-    last = read_metrics(out / "metrics.jsonl")[-1]["step"]
-    assert f"stopped after step {last:,} of 100,000" in told
-    assert f"python -m bertlab pretrain --resume --out {out}" in told
-    assert "Traceback" not in errors
+    last = read_metrics(metrics)[-1]["step"]
+    assert f"stopped after step {last:,} of 100,000" in told, errors
     (checkpoint,) = (out / "checkpoints").glob("step-*")
     assert int(checkpoint.name.removeprefix("step-")) == last
+    return running.returncode, told, errors
+
+
+def test_ctrl_c_saves_and_says_how_to_go_on(out):
+    status, told, errors = stop_on_its_way([sys.executable], out, signal.SIGINT)
+    assert status == 130, errors
+    assert f"python -m bertlab pretrain --resume --out {out}" in told
+    assert "Traceback" not in errors
     assert not (out / "model").exists()
 
 
@@ -248,10 +236,7 @@ def test_ctrl_c_saves_and_says_how_to_go_on(out):
         ([*WHAT, "--steps", "1", "--batch-size", "0"], "batch_size must be at least 1; got 0"),
         ([*WHAT, "--steps", "1", "--probability", "0"], "probability must be in (0, 1]; got 0.0"),
         ([*WHAT, "--steps", "1", "--accumulate", "9"], "8 sequences cannot be cut into 9 pieces"),
-        (
-            [*WHAT, "--steps", "1", "--device", "abacus"],
-            "device must be cpu, cuda or mps; got",
-        ),
+        ([*WHAT, "--steps", "1", "--device", "abacus"], "device must be cpu, cuda or mps; got"),
         ([*WHAT, "--steps", "1", "--device", "cuda:99"], "there is no device cuda:99 here"),
         ([*WHAT, "--steps", "1", "--batch-size", "90000"], "batch_size"),
         (["--corpus", "spam+eggs", "--steps", "1"], "there is no corpus 'spam'"),
@@ -331,13 +316,13 @@ def test_a_folder_with_the_name_of_a_corpus_is_mentioned(out, monkeypatch, capsy
     assert "write ./python-topics for what is in this folder" in capsys.readouterr().out
 
 
-def test_negatives_are_those_of_the_settings_and_the_end_reports_all_rows(out, corpus, capsys):
+def test_negatives_are_those_of_the_settings_and_the_end_reports_all_rows(out, topics, capsys):
     assert pretrain(*WHAT, "--steps", "1", "--negatives", "document", "--out", out) == 0
     found = read_rows(out / "next_sentences.json")
     assert [row.negatives for row in found] == ["any document", "same document"]
     told = capsys.readouterr().out
     assert all(str(row) in told for row in found)
-    for side in runs.batches_of(open_corpus(corpus), RunSettings.load(out)):
+    for side in runs.batches_of(topics[1], RunSettings.load(out)):
         assert side.negatives == Negatives(same_corpus=True, same_document=0.5)
 
 
@@ -388,11 +373,21 @@ def test_damaged_settings_are_named(out, capsys, content):
     assert "settings.json is damaged or of another version" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("side", ["training", "validation"])
+def test_tokens_that_the_disk_has_changed_are_noticed_when_going_on(
+    trained, tmp_path, capsys, side
+):
+    folder = shutil.copytree(trained[0], tmp_path / "copy")
+    (ids,) = (folder / "corpus" / side).rglob("ids.bin")
+    flip(ids)
+    assert pretrain("--resume", "--out", folder, "--device", "cpu") == 1
+    assert "the contents of ids.bin have changed" in capsys.readouterr().err
+
+
 def test_a_folder_that_cannot_be_made_is_named(tmp_path, capsys):
     (tmp_path / "file").write_text("not a folder")
     assert pretrain(*WHAT, "--steps", "1", "--out", tmp_path / "file" / "run") == 1
-    told = capsys.readouterr().err
-    assert str(tmp_path / "file") in told
+    assert str(tmp_path / "file") in capsys.readouterr().err
 
 
 def test_a_corpus_that_was_not_fetched_says_how(monkeypatch, tmp_path, capsys):

@@ -14,17 +14,10 @@ from bertlab.training.corpus import open_corpus, own_path, prepare_corpus
 PREPARE = {"vocab_size": 300, "progress": False}
 
 
-@pytest.fixture(scope="module")
-def prepared(tmp_path_factory):
-    """Python's own manual, which needs no download."""
-    folder = tmp_path_factory.mktemp("prepared")
-    return folder, prepare_corpus("python-topics", folder, **PREPARE)
-
-
 @pytest.fixture
-def copied(prepared, tmp_path):
+def copied(topics, tmp_path):
     """A prepared corpus that a test may damage."""
-    return shutil.copytree(prepared[0], tmp_path / "copied")
+    return shutil.copytree(topics[0], tmp_path / "copied")
 
 
 def ids_of(store):
@@ -38,8 +31,8 @@ def files_of(folder):
 
 
 @pytest.mark.slow
-def test_each_side_holds_the_tokens_of_its_documents(prepared):
-    tokenizer, *stores = prepared[1]
+def test_each_side_holds_the_tokens_of_its_documents(topics):
+    tokenizer, *stores = topics[1]
     assert len(tokenizer.vocab) == 300
     training, held_out = split(documents("python-topics"), 0.05)
     sides = without_passages(training, known_passages(held_out)), held_out
@@ -52,8 +45,8 @@ def test_each_side_holds_the_tokens_of_its_documents(prepared):
         assert store.n_tokens == sum(map(len, expected))
 
 
-def test_no_document_and_no_passage_stands_on_both_sides(prepared):
-    tokenizer, training, validation = prepared[1]
+def test_no_document_and_no_passage_stands_on_both_sides(topics):
+    tokenizer, training, validation = topics[1]
     assert len(training) > len(validation) > 0
     assert not set(ids_of(training)) & set(ids_of(validation))
     texts = [[[tokenizer.decode(ids)] for ids in ids_of(s)] for s in (training, validation)]
@@ -144,9 +137,8 @@ def write_documents(path, n):
 
 @pytest.mark.parametrize("n", [4, 6, 13, 200])
 def test_of_a_few_own_documents_enough_are_held_out(tmp_path, n):
-    prepared = prepare_corpus(
-        str(write_documents(tmp_path / "my.txt", n)), tmp_path / "out", **PREPARE
-    )
+    path = write_documents(tmp_path / "my.txt", n)
+    prepared = prepare_corpus(str(path), tmp_path / "out", **PREPARE)
     sizes = len(prepared.training), len(prepared.validation)
     assert sum(sizes) == n
     assert min(sizes) >= 2
@@ -183,10 +175,10 @@ def test_a_name_of_the_catalogue_comes_before_a_file_of_that_name(tmp_path, monk
     assert own_path("books+mine").is_dir()
 
 
-def test_a_given_tokenizer_is_taken_from_any_of_its_files(prepared, tmp_path):
+def test_a_given_tokenizer_is_taken_from_any_of_its_files(topics, tmp_path):
     text = write_documents(tmp_path / "my.txt", 20)
     texts = text.read_text().split("\n\n")
-    known = prepared[1].tokenizer
+    known = topics[1].tokenizer
     known.save(tmp_path / "mine.json")
     (tmp_path / "model").mkdir()
     known.save_vocab(tmp_path / "model" / "vocab.txt")
@@ -218,9 +210,3 @@ def test_impossible_wishes_are_refused_before_anything_is_written(tmp_path):
     with pytest.raises(ValueError, match="one side of python-topics has no documents"):
         prepare_corpus("python-topics", tmp_path / "a", validation=1e-9, **PREPARE)
     assert not (tmp_path / "a").exists()
-
-
-def test_a_corpus_that_was_not_fetched_says_how(monkeypatch, tmp_path):
-    monkeypatch.setenv("BERTLAB_DATA", str(tmp_path / "empty"))
-    with pytest.raises(RuntimeError, match=r"python -m bertlab\.data fetch sotu"):
-        prepare_corpus("sotu", tmp_path / "run", **PREPARE)

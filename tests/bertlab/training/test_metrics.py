@@ -6,9 +6,9 @@ import os
 
 import pytest
 
-from bertlab.training import progress
+from bertlab.training import rows
 from bertlab.training.metrics import MetricsFile, read_metrics
-from bertlab.training.progress import Progress
+from bertlab.training.rows import progress_bar
 from bertlab.training.steps import StepResult
 
 ROWS = [
@@ -112,26 +112,26 @@ def test_a_row_without_a_step_is_refused(tmp_path):
 def clock(monkeypatch):
     """Half a second passes between two looks at the clock."""
     times = iter(range(1000))
-    monkeypatch.setattr(progress, "perf_counter", lambda: next(times) / 2)
+    monkeypatch.setattr(rows, "perf_counter", lambda: next(times) / 2)
 
 
 def test_the_bar_shows_loss_words_speed_and_where_a_training_went_on(clock, capsys):
-    with Progress(10, 7) as bar:
+    with progress_bar(10, 7) as update:
         for _ in range(2):
-            bar.update(StepResult(2.0, 0.5, 3, 12, 4, 8), 400)
+            update(StepResult(2.0, 0.5, 3, 12, 4, 8), 400)
     shown = capsys.readouterr().err.split("\r")[-1]
     assert "9/10" in shown
     assert "loss 2.500, 25.0% of words, 800 tokens/s" in shown
 
 
 def test_the_figures_follow_the_last_steps_and_not_the_first(clock, capsys):
-    with Progress(400) as bar:
+    with progress_bar(400) as update:
         for step in range(400):
-            bar.update(StepResult(9.0 if step < 200 else 1.0, 0.0, 0, 0, 0, 8), 400)
+            update(StepResult(9.0 if step < 200 else 1.0, 0.0, 0, 0, 0, 8), 400)
     assert "loss 1.000, 0.0% of words" in capsys.readouterr().err.split("\r")[-1]
 
 
 def test_a_bar_that_is_not_wanted_prints_nothing(capsys):
-    with Progress(10, enabled=False) as bar:
-        bar.update(StepResult(2.0, 0.5, 3, 12, 4, 8), 400)
+    with progress_bar(10, enabled=False) as update:
+        update(StepResult(2.0, 0.5, 3, 12, 4, 8), 400)
     assert capsys.readouterr() == ("", "")

@@ -5,23 +5,22 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 
 import pytest
 import torch
 from safetensors.torch import load_file
 
 from bertlab.__main__ import main
-from bertlab.training.corpus import prepare_corpus
 from bertlab.training.metrics import read_metrics
 from bertlab.training.processes import ALONE, any_of, from_first, in_turn, shared
+from tests.bertlab.training.test_command import WHAT as PLAIN
+from tests.bertlab.training.test_command import stop_on_its_way
 
 pytestmark = pytest.mark.slow
 
 TORCHRUN = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2"]
 ENVIRONMENT = os.environ | {"OMP_NUM_THREADS": "1"}
-WHAT = ["--corpus", "python-topics", "--size", "tiny", "--vocab-size", "300"]
-WHAT += ["--batch-size", "8", "--max-length", "32", "--device", "cpu", "--learning-rate", "0.005"]
+WHAT = [*PLAIN, "--learning-rate", "0.005"]
 
 TALK = """
 from contextlib import nullcontext
@@ -91,19 +90,6 @@ sys.exit(main())
 """
 
 
-@pytest.fixture(scope="module")
-def corpus(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("corpus")
-    prepare_corpus("python-topics", folder, vocab_size=300, progress=False)
-    return folder
-
-
-@pytest.fixture
-def out(tmp_path, corpus):
-    shutil.copytree(corpus, tmp_path / "run" / "corpus")
-    return tmp_path / "run"
-
-
 def torchrun(*arguments, folder=None):
     return subprocess.run(
         [*TORCHRUN, *map(str, arguments)],
@@ -126,10 +112,10 @@ def final_weights(folder):
 
 
 @pytest.fixture(scope="module")
-def by_two(tmp_path_factory, corpus):
+def by_two(tmp_path_factory, topics):
     """A run by two processes, each of which cuts its half of the batch into two pieces."""
     folder = tmp_path_factory.mktemp("two")
-    shutil.copytree(corpus, folder / "corpus")
+    shutil.copytree(topics[0], folder / "corpus")
     options = ["--steps", 8, "--accumulate", 2, "--dropout", 0, "--save-every", 2]
     done = torchrun("-m", "bertlab", "pretrain", *WHAT, *options, "--out", folder)
     assert done.returncode == 0, done.stderr
@@ -180,23 +166,7 @@ def test_a_process_that_dies_ends_the_run_which_then_goes_on(by_two, out, tmp_pa
 
 
 def test_a_polite_kill_stops_both_after_the_same_step(out):
-    command = ["-m", "bertlab", "pretrain", *WHAT, "--steps", "100000", "--out", str(out)]
-    running = subprocess.Popen(
-        [*TORCHRUN, *command],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        env=ENVIRONMENT,
-    )
-    metrics = out / "metrics.jsonl"
-    while running.poll() is None and not (metrics.exists() and len(read_metrics(metrics)) > 3):
-        time.sleep(0.1)
-    running.send_signal(signal.SIGTERM)
-    told, errors = running.communicate(timeout=600)
-    last = read_metrics(metrics)[-1]["step"]
-    assert f"stopped after step {last:,} of 100,000" in told, errors
-    (checkpoint,) = (out / "checkpoints").glob("step-*")
-    assert int(checkpoint.name.removeprefix("step-")) == last
+    stop_on_its_way(TORCHRUN, out, signal.SIGTERM)
 
 
 def test_alone_nothing_is_sent_anywhere():

@@ -1,46 +1,12 @@
 """BertViz's head view without its servers; what it draws is seen in tests/browser."""
 
-import base64
-import json
-import re
-
 import pytest
 import torch
 from bs4 import BeautifulSoup
 
 from bertlab.interpretability.traces import TranslationTrace
-from bertlab.viz import bertviz_pages, head_view, translation_head_view
-
-TOKENS = ["[CLS]", "</script><b>", "it's", "[SEP]"]
-
-
-@pytest.fixture
-def attentions():
-    generator = torch.Generator().manual_seed(0)
-    return [torch.rand(1, 3, 4, 4, generator=generator).softmax(-1) for _ in range(2)]
-
-
-def parameters(view):
-    """What the page's scripts read."""
-    found = re.search(r"readParameters\((.*)\);\n", view.page)
-    return json.loads(found[1])
-
-
-def unpacked(packed):
-    """Packed numbers as a tensor; four characters of base64 are 24 bits."""
-    text = packed["text"] + "A" * (-len(packed["text"]) % 4)
-    bits = "".join(f"{byte:08b}" for byte in base64.b64decode(text))
-    size = 6 * packed["characters"]
-    count = torch.Size(packed["shape"]).numel()
-    numbers = [int(bits[i * size : (i + 1) * size], 2) for i in range(count)]
-    return (packed["low"] + packed["step"] * torch.tensor(numbers)).view(packed["shape"])
-
-
-def shown(inside, number):
-    """The probabilities of one choice of the menu, [layers, H, L, L']."""
-    view = inside["attention"][number]
-    whole = unpacked(inside["parts"][view["part"]]["attn"])
-    return whole[:, :, slice(*view["rows"]), slice(*view["columns"])]
+from bertlab.viz import bertviz_pages, head_view, model_view, translation_head_view
+from tests.bertlab.viz.conftest import TOKENS, even, parameters, shown
 
 
 def test_the_view_holds_the_attentions_and_the_tokens(attentions):
@@ -95,10 +61,6 @@ def test_a_translation_that_does_not_fit_is_named(translation, attentions):
     fewer = TranslationTrace(translation.encoder[:1], translation.decoder, translation.cross)
     with pytest.raises(ValueError, match=r"as many layers and heads.*\(1, 3\)"):
         translation_head_view(fewer, TOKENS, ["le", "chat"])
-
-
-def even(n_layers, n_heads, length):
-    return [torch.full((n_heads, length, length), 1 / length)] * n_layers
 
 
 def test_64_tokens_of_a_base_model_fit_into_3_megabytes():
@@ -169,21 +131,33 @@ def test_the_words_beside_the_view_say_what_it_shows(attentions):
         (lambda a: [a[0].tolist()], {}, r"torch tensor .*got list"),
         (lambda a: [a[0], a[1][:, :2]], {}, r"same shape"),
         (lambda a: [a[0][0, 0]], {}, r"\[H, L, L\]; got \[4, 4\]"),
-        (lambda a: a, {"layer": 2}, r"layer must be from 0 to 1; got 2"),
         (lambda a: a, {"heads": [0, 3]}, r"heads must be from 0 to 2; got 3"),
         (lambda a: a, {"heads": []}, r"at least one head"),
         (lambda a: a, {"layers": []}, r"layers must hold at least one layer"),
         (lambda a: a, {"layers": [2]}, r"layers must be from 0 to 1; got 2"),
-        (lambda a: a, {"layers": [1], "layer": 0}, r"layer must be one of layers=\[1\]; got 0"),
         (lambda a: a, {"key_tokens": ["x"]}, r"must end in \[4, 1\]"),
         (lambda a: a, {"key_tokens": TOKENS, "sentence_b_start": 1}, r"two texts already"),
         (lambda a: a, {"key_tokens": "text"}, r"key_tokens must be a list of strings.*got 'text'"),
         (lambda a: a, {"sentence_b_start": 4}, r"sentence_b_start must be from 1 to 3, .*; got 4"),
+        (lambda a: a, {"sentence_b_start": 0}, r"sentence_b_start must be from 1 to 3, .*; got 0"),
     ],
 )
-def test_bad_input_is_named(attentions, change, options, message):
+@pytest.mark.parametrize("view", [head_view, model_view])
+def test_bad_input_is_named(attentions, view, change, options, message):
+    with pytest.raises(ValueError, match=f"{view.__name__}: .*{message}"):
+        view(change(attentions), TOKENS, **options)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"layer": 2}, r"layer must be from 0 to 1; got 2"),
+        ({"layers": [1], "layer": 0}, r"layer must be one of layers=\[1\]; got 0"),
+    ],
+)
+def test_a_layer_that_cannot_be_seen_first_is_named(attentions, options, message):
     with pytest.raises(ValueError, match=message):
-        head_view(change(attentions), TOKENS, **options)
+        head_view(attentions, TOKENS, **options)
 
 
 @pytest.mark.parametrize("tokens", ["text", [1, 2, 3, 4], ["a", "b", "c", None]])

@@ -5,15 +5,7 @@ import torch
 
 from bertlab.interpretability.traces import TranslationTrace
 from bertlab.viz import model_view, translation_model_view
-from tests.bertlab.viz.test_head_views import even, parameters, shown
-
-TOKENS = ["[CLS]", "</script><b>", "it's", "[SEP]"]
-
-
-@pytest.fixture
-def attentions():
-    generator = torch.Generator().manual_seed(0)
-    return [torch.rand(1, 3, 4, 4, generator=generator).softmax(-1) for _ in range(2)]
+from tests.bertlab.viz.conftest import TOKENS, even, parameters, shown
 
 
 def test_the_view_holds_every_head_of_every_layer(attentions):
@@ -57,19 +49,3 @@ def test_a_base_model_with_64_tokens_fits_and_one_with_300_once_layers_are_chose
 def test_a_head_with_too_many_lines_is_refused():
     with pytest.raises(ValueError, match=r"160,000 lines; .* shorten the text to 316 tokens"):
         model_view(even(1, 1, 400), ["token"] * 400)
-
-
-@pytest.mark.parametrize(
-    ("change", "options", "message"),
-    [
-        (lambda a: [torch.cat([a[0], a[0]])], {}, r"a batch of 2; choose one"),
-        (lambda a: [a[0][..., :3, :3]], {}, r"must end in \[4, 4\].*got \[3, 3, 3\]"),
-        (lambda a: [a[0] * float("nan")], {}, r"must be probabilities"),
-        (lambda a: a, {"layers": [2]}, r"layers must be from 0 to 1; got 2"),
-        (lambda a: a, {"heads": []}, r"heads must hold at least one head"),
-        (lambda a: a, {"sentence_b_start": 0}, r"sentence_b_start must be from 1 to 3.*got 0"),
-    ],
-)
-def test_bad_input_is_named(attentions, change, options, message):
-    with pytest.raises(ValueError, match=f"model_view: .*{message}"):
-        model_view(change(attentions), TOKENS, **options)

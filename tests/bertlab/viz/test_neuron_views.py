@@ -9,9 +9,7 @@ import torch
 from bertlab.interpretability.traces import Trace, TranslationTrace, trace_translation
 from bertlab.model.transformer import Transformer, TransformerConfig
 from bertlab.viz.neuron_views import neuron_view, translation_neuron_view
-from tests.bertlab.viz.test_head_views import parameters, shown, unpacked
-
-TOKENS = ["[CLS]", "</script><b>", "it's", "[SEP]"]
+from tests.bertlab.viz.conftest import TOKENS, parameters, shown, unpacked
 
 
 def made(n_layers=2, n_heads=3, tokens=TOKENS, d_head=5, causal=False):

@@ -1,10 +1,10 @@
-"""Rollout and flow as pictures: what matplotlib was told to draw, and the words beside it."""
+"""Rollout and flow as bars: what matplotlib was told to draw, and the words beside it."""
 
 import pytest
 import torch
 
 from bertlab.interpretability.rollout import attention_flow, attention_rollout
-from bertlab.viz import rollout_bars, rollout_heatmaps
+from bertlab.viz import rollout_bars
 
 TOKENS = ["[CLS]", "$a$", "b", "[SEP]"]
 PANELS = ["last layer, mean of heads", "rollout, all layers", "flow, all layers"]
@@ -45,25 +45,6 @@ def test_bars_worked_by_hand():
 
 
 @pytest.mark.slow
-def test_the_maps_are_last_layer_rollout_and_flow(attentions):
-    picture = rollout_heatmaps(attentions, TOKENS)
-    panels = [ax for ax in picture.figure.axes if ax.get_title()]
-    assert [ax.get_title() for ax in panels] == PANELS
-    last, rollout, flow = (torch.tensor(ax.images[0].get_array()) for ax in panels)
-    torch.testing.assert_close(last, attentions[1].mean(0))
-    torch.testing.assert_close(rollout, attention_rollout(attentions))
-    for query in range(4):
-        one = attention_flow(attentions, query)
-        torch.testing.assert_close(flow[query], one / one.sum())
-    assert [ax.images[0].get_clim() for ax in panels] == [
-        (0, pytest.approx(values.max().item())) for values in (last, rollout, flow)
-    ]
-    assert panels[0].get_ylabel() == "token at the top"
-    assert [ax.get_xlabel() for ax in panels] == ["word"] * 3
-    assert picture.png.startswith(b"\x89PNG")
-
-
-@pytest.mark.slow
 def test_a_dollar_in_a_token_is_no_mathematics(attentions):
     picture = rollout_bars(attentions, TOKENS, 1)
     assert picture.figure.axes[0].get_yticklabels()[1].get_text() == r"\$a\$"
@@ -77,8 +58,7 @@ def test_the_words_name_the_highest_bars():
         "T. Bars for 2 tokens. Most, by last layer, mean of heads: a 50 %, b 50 %; by rollout, all "
         "layers: a 75 %, b 25 %; by flow, all layers: a 75 %, b 25 %."
     )
-    assert "Three heat maps of 2 tokens" in rollout_heatmaps([SWAP], ["a", "b"]).alt
-    assert rollout_heatmaps([SWAP], ["a", "b"], alt="Maps").alt == "Maps"
+    assert rollout_bars([SWAP], ["a", "b"], 0, alt="Bars").alt == "Bars"
 
 
 def test_bad_arguments_are_named(attentions):
@@ -86,7 +66,5 @@ def test_bad_arguments_are_named(attentions):
         rollout_bars(attentions, TOKENS, 4)
     with pytest.raises(ValueError, match=r"must end in \[3, 3\]"):
         rollout_bars(attentions, TOKENS[:3], 0)
-    for draw, most in ((lambda *a: rollout_bars(*a, 0), 40), (rollout_heatmaps, 24)):
-        attention = torch.full((1, most + 1, most + 1), 1 / (most + 1))
-        with pytest.raises(ValueError, match=f"at most {most}.*got {most + 1}"):
-            draw([attention], ["a"] * (most + 1))
+    with pytest.raises(ValueError, match=r"at most 40.*got 41"):
+        rollout_bars([torch.full((1, 41, 41), 1 / 41)], ["a"] * 41, 0)

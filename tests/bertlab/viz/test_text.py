@@ -1,9 +1,8 @@
-"""Tables, token boxes and source listings."""
+"""Tables and token boxes."""
 
 import pytest
 
-from bertlab.tokenizers.merges import merge_pair
-from bertlab.viz.text import show_source, table, token_boxes
+from bertlab.viz.text import table, token_boxes
 
 
 def test_a_table_reads_the_same_as_html_and_as_text():
@@ -35,7 +34,3 @@ def test_token_boxes_show_ids_below():
 def test_every_token_needs_its_id():
     with pytest.raises(ValueError, match="one for each of the 2 tokens; got 1"):
         token_boxes(["a", "b"], [1])
-
-
-def test_show_source_shows_the_file_that_runs():
-    assert repr(show_source(merge_pair)).startswith("def merge_pair(")

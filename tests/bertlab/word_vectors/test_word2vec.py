@@ -26,6 +26,7 @@ from bertlab.word_vectors.negative_sampling import (
     pair_gradients,
 )
 from bertlab.word_vectors.word2vec import Tables, cbow_step, near_words, skip_gram_step
+from course.experiments.labels import labelled
 
 pytestmark = pytest.mark.slow
 
@@ -204,7 +205,7 @@ def test_on_wikipedia_the_scores_are_in_the_range_of_gensims():
     assert set(ours.words) == set(theirs.words)
     # Lecture 03 quotes gensim's two numbers.
     for name, quoted in (("wordsim353", 0.34), ("simlex999", 0.22)):
-        pairs = [(example.text, example.pair, example.label) for example in data.labelled(name)]
+        pairs = [(example.text, example.pair, example.label) for example in labelled(name)]
         our_score, their_score = (score_similarity(vectors, pairs) for vectors in (ours, theirs))
         assert our_score.covered == their_score.covered
         assert their_score.rho == pytest.approx(quoted, abs=0.04)

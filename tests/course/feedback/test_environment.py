@@ -21,12 +21,10 @@ def requires(monkeypatch):
 
 
 def test_here_every_package_is_found():
-    assert all(finding.ok for finding in check.packages())
-    assert {"torch", "jupyterlab", "bertviz"} <= {finding.name for finding in check.packages()}
-
-
-def test_test_tools_are_not_asked_of_a_student():
-    assert "pytest" not in {finding.name for finding in check.packages()}
+    findings = {finding.name: finding.ok for finding in check.packages()}
+    assert all(findings.values())
+    assert {"torch", "jupyterlab", "bertviz"} <= set(findings)
+    assert "pytest" not in findings, "the tests' tools are not asked of a student"
 
 
 def test_a_missing_package_is_named_with_what_to_do(requires):
@@ -58,16 +56,9 @@ def test_missing_corpora_are_told_with_the_command(monkeypatch):
 
 
 def test_what_is_missing_stands_last():
-    report = check.Report(
-        (check.Finding("b", False, "gone", "get it"), check.Finding("a", True, "here"))
-    )
-    assert str(report).splitlines() == [
-        "✓ a: here",
-        "✗ b: gone",
-        "  → get it",
-        "",
-        "1 missing: see the arrows.",
-    ]
+    missing, there = check.Finding("b", False, "gone", "get it"), check.Finding("a", True, "here")
+    told = "✓ a: here\n✗ b: gone\n  → get it\n\n1 missing: see the arrows."
+    assert str(check.Report((missing, there))) == told
 
 
 def test_an_exercise_finds_its_checks_from_any_folder(tmp_path):

@@ -1,7 +1,6 @@
 """How far a student is: beside each check's verdict, and as a table."""
 
 import re
-from collections import Counter
 from importlib import import_module
 from inspect import signature
 
@@ -14,14 +13,6 @@ from course.feedback.checks import Check, CheckFailed, NotWritten, Passed
 from tests.conftest import ROOT, read_page
 
 ASSIGNMENTS = sorted(path.parent.name for path in ROOT.glob("solutions/*/*.ipynb"))
-
-
-@pytest.fixture(autouse=True)
-def own_session(monkeypatch):
-    """A session in which nothing was tried, and which leaves nothing behind."""
-    monkeypatch.setattr(checks, "_failures", Counter())
-    monkeypatch.setattr(progress, "_passed", set())
-    monkeypatch.setattr(progress, "_tries", Counter())
 
 
 def glued(symbols, pair):
@@ -87,24 +78,22 @@ def test_the_line_of_a_right_function_says_how_far_it_is_and_what_comes_next():
     assert str(check.progress()) == ("■□□■□□□□ 2 of 8 functions pass. Next: count_pairs (task 2).")
 
 
-def test_a_check_that_fails_later_takes_the_function_back():
-    check.merge_pair(glued)
-    fails(check.merge_pair, lambda symbols, pair: symbols)
-    assert sum(check.progress().passed) == 0
-
-
-def test_so_does_a_function_emptied_again_and_a_check_that_is_interrupted():
+def test_a_check_that_fails_later_is_left_or_is_interrupted_takes_the_function_back():
     def empty(symbols, pair):
         raise NotImplementedError
 
     def stopped(symbols, pair):
         raise KeyboardInterrupt
 
-    for function, error in ((empty, NotWritten), (stopped, KeyboardInterrupt)):
+    def wrong(symbols, pair):
+        return symbols
+
+    ends = (empty, NotWritten), (stopped, KeyboardInterrupt), (wrong, CheckFailed)
+    for tries, (function, error) in zip((1, 2, 4), ends, strict=True):
         check.merge_pair(glued)
         fails(check.merge_pair, function, error)
         assert sum(check.progress().passed) == 0
-    assert check.progress().tries[3] == 2, "neither of them is a try"
+        assert check.progress().tries[3] == tries, "only what is wrong is a try"
 
 
 def test_tries_are_counted_until_it_passes_and_after():

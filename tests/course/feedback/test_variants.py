@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from course.feedback.variants import VARIABLE, current, seed, variant
-from tests.conftest import ROOT, read_page
+from tests.exercises.test_answers import ASSIGNMENTS, WRONG, code_of, run_task
 
 pytestmark = pytest.mark.slow
 
@@ -46,11 +46,17 @@ def test_students_terms_and_numbers_draw_differently():
     assert len(seeds) > 5995, "of 6000; two of them may meet by chance"
 
 
-def test_name_and_number_do_not_run_into_each_other():
-    with variant("2026/ada"):
-        one = seed(11)
-    with variant("2026/ada1"):
-        assert seed(1) != one
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [(("2026/ada", 11), ("2026/ada1", 1)), (("2026/\ud800", 1), ("2026/\udfff", 1))],
+    ids=["name and number do not run into each other", "UTF-8 cannot say it"],
+)
+def test_other_names_give_other_seeds(one, other):
+    seeds = []
+    for name, number in (one, other):
+        with variant(name):
+            seeds.append(seed(number))
+    assert seeds[0] != seeds[1]
 
 
 def test_the_environment_names_it_and_the_innermost_with_wins(monkeypatch):
@@ -92,20 +98,10 @@ def test_another_process_finds_the_same():
         assert int(done.stdout) == seed(31) == 3903152243  # by `sha256sum`
 
 
-def test_a_name_that_utf8_cannot_say_does_not_stop_the_grading():
-    with variant("2026-fall/\ud800"):
-        one = seed(1)
-    with variant("2026-fall/\udfff"):
-        assert seed(1) != one
-
-
 @pytest.mark.parametrize("number", ["31", 3.0, None, True])
-def test_a_number_that_is_none_is_refused(number):
+def test_what_is_no_number_and_what_is_no_name_is_refused(number):
     with pytest.raises(TypeError, match=r"seed: number must be an integer; got"):
         seed(number)
-
-
-def test_a_name_that_is_no_string_is_refused():
     with pytest.raises(TypeError, match=r"variant: name must be a string"), variant(7):
         pass
 
@@ -113,39 +109,20 @@ def test_a_name_that_is_no_string_is_refused():
 # The hidden tests of the assignments.
 
 
-def source(assignment):
-    return read_page(ROOT / "solutions" / assignment / f"{assignment}.ipynb").code
-
-
-ASSIGNMENTS = sorted(path.parent.name for path in ROOT.glob("solutions/*/*.ipynb"))
-
-
 @pytest.mark.parametrize("assignment", ASSIGNMENTS)
 def test_no_hidden_test_draws_from_a_fixed_state(assignment):
     """Wherever a generator is made, `_seed` stands; and every assignment has such a place."""
-    hidden = [cell.source for cell in source(assignment) if cell.id.startswith("hidden-")]
+    hidden = [cell.source for cell, _ in code_of(assignment) if cell.id.startswith("hidden-")]
     makes = ("manual_seed(", "Random(", "default_rng(", "RandomState(", "random.seed(")
     found = [line for text in hidden for line in text.splitlines() if any(m in line for m in makes)]
     assert found
     assert [line for line in found if "(_seed(" not in line] == []
 
 
-def run_hidden(assignment, task, name, solution=None, watch=None):
-    """Run the notebook up to the task's hidden test under a variant; the visible tests are left.
-
-    solution: in place of ours; watch: a function that is given the scope before the hidden test.
-    """
-    scope = {"__name__": "__main__"}
-    with variant(name):
-        for cell in source(assignment):
-            if cell.id.startswith("test-"):
-                continue
-            if watch and cell.id == f"hidden-{task}":
-                watch(scope)
-            text = solution if solution and cell.id == task else cell.source
-            exec(compile(text, cell.id, "exec"), scope)
-            if cell.id == f"hidden-{task}":
-                return
+def run_hidden(assignment, task, student, solution=None, watch=None):
+    """Run a task's hidden test under a student's variant; see `run_task`."""
+    with variant(f"2026-fall/{student}"):
+        run_task(assignment, task, solution, tests=["hidden"], watch=watch)
 
 
 # For each assignment a task, its function, and something that knows one instance by heart.
@@ -162,29 +139,28 @@ TASKS = [
 ]
 
 
-def inputs(assignment, task, function, name):
-    """What the hidden test gives to our solution, as text, up to its twentieth call."""
-    seen = []
+def calls(assignment, task, function, student):
+    """What the hidden test asks our solution, as text, and what that answers."""
+    heard = {}
 
     def listen(scope):
         ours = scope[function]
 
-        def heard(*arguments):
-            if len(seen) < 20:
-                seen.append(repr(arguments))
-            return ours(*arguments)
+        def listening(*arguments):
+            asked = repr(arguments)
+            heard[asked] = ours(*arguments)
+            return heard[asked]
 
-        scope[function] = heard
+        scope[function] = listening
 
-    run_hidden(assignment, task, name, watch=listen)
-    return seen
+    run_hidden(assignment, task, student, watch=listen)
+    return heard
 
 
 @pytest.mark.parametrize(("assignment", "task", "function"), TASKS)
 def test_two_students_get_other_inputs_and_one_student_the_same_again(assignment, task, function):
     ada, again, bob = (
-        inputs(assignment, task, function, f"2026-fall/{student}")
-        for student in ("ada", "ada", "bob")
+        list(calls(assignment, task, function, who)) for who in ("ada", "ada", "bob")
     )
     assert len(ada) >= 4
     assert ada == again
@@ -193,25 +169,17 @@ def test_two_students_get_other_inputs_and_one_student_the_same_again(assignment
 
 def test_who_knows_the_shown_case_by_heart_fails_under_another_variant():
     """Feedback showed ada one failing case; a table of her cases is no solution for bob."""
-    known = {}
+    known = calls("ex01_bpe", "merge-pair", "merge_pair", "ada")
+    by_heart = "def merge_pair(*given):\n    return known[repr(given)]"
 
-    def learn(scope):
-        ours = scope["merge_pair"]
+    def hand_in(student):
+        run_hidden(
+            "ex01_bpe", "merge-pair", student, by_heart, lambda scope: scope.update(known=known)
+        )
 
-        def heard(symbols, pair):
-            return known.setdefault((symbols, pair), ours(symbols, pair))
-
-        scope["merge_pair"] = heard
-
-    run_hidden("ex01_bpe", "merge-pair", "2026-fall/ada", watch=learn)
-    by_heart = "def merge_pair(symbols, pair):\n    return known[symbols, pair]"
-
-    def tell(scope):
-        scope["known"] = known
-
-    run_hidden("ex01_bpe", "merge-pair", "2026-fall/ada", by_heart, watch=tell)
+    hand_in("ada")
     with pytest.raises(KeyError):
-        run_hidden("ex01_bpe", "merge-pair", "2026-fall/bob", by_heart, watch=tell)
+        hand_in("bob")
 
 
 # Those whose hidden tests take a second or more are tried once.
@@ -227,8 +195,11 @@ LONG = ("ex01_bpe", "ex02_wordpiece", "ex06_bert_encoder", "ex07_objectives")
     ],
 )
 def test_a_right_solution_passes_under_any_variant(assignment, student):
-    last = [cell.id for cell in source(assignment) if cell.id.startswith("hidden-")][-1]
-    run_hidden(assignment, last.removeprefix("hidden-"), f"2026-fall/{student}")
+    scope = {"__name__": "__main__"}
+    with variant(f"2026-fall/{student}"):
+        for cell, compiled in code_of(assignment):
+            if not cell.id.startswith("test-"):
+                exec(compiled, scope)
 
 
 @pytest.mark.parametrize("student", ["ada", "bob", "Zoë"])
@@ -242,10 +213,8 @@ def test_a_right_solution_passes_under_any_variant(assignment, student):
     ],
 )
 def test_what_only_knows_the_examples_fails_under_any_variant(assignment, mistake, student):
-    from course.answers import answers_of
-
-    known = answers_of(assignment).wrong
-    ((task, _, solution, diagnosis),) = [row for row in known if row.mistake == mistake]
+    rows = [row for row in WRONG[assignment] if row.mistake == mistake]
+    ((task, _, solution, diagnosis),) = rows
     assert not diagnosis, "the visible test lets it through"
     with pytest.raises(AssertionError):
-        run_hidden(assignment, task, f"2026-fall/{student}", solution)
+        run_hidden(assignment, task, student, solution)

@@ -22,6 +22,7 @@ import psutil
 import pytest
 from bs4 import BeautifulSoup
 
+from course.grading.cells import is_test
 from course.grading.grader import Grader
 from course.grading.sandbox import why_no_sandbox
 from tests.course.grading.hostile import cheating, files, forging, prying, resources, texts
@@ -132,6 +133,8 @@ def outcome_of(term):
     def checked(name):
         outcome = term.outcome(term.who[name])
         assert_presentable(outcome)
+        shown = {cell.id: cell.source for cell in outcome.notebook.cells if is_test(cell)}
+        assert shown == full_tests(), "the graded copy has the instructor's tests"
         assert outcome.total == sum(filter(None, outcome.scores.values()))
         assert [line for line in term.report if line.startswith(f"  {term.who[name]}: ")] == [
             f"  {term.who[name]}: {note}" for note in outcome.notes
@@ -207,13 +210,16 @@ ACTIVE = (
 
 
 @cache
+def full_tests():
+    """Each test as the instructor wrote it, with what students are not shown."""
+    return {cell.id: cell.source for cell in assignment().source.cells if is_test(cell)}
+
+
+@cache
 def hidden_lines():
     """The longest line of each hidden test."""
-    hidden = [cell.source for cell in assignment().source.cells if cell.id.startswith("hidden-")]
-    return [
-        max(source.split("BEGIN HIDDEN TESTS")[1].splitlines(), key=len).strip()
-        for source in hidden
-    ]
+    hidden = (text.split("BEGIN HIDDEN TESTS")[1:] for text in full_tests().values())
+    return [max(parts[0].splitlines(), key=len).strip() for parts in hidden if parts]
 
 
 def html_of(notebook):

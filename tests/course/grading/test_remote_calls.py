@@ -17,6 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as some
 
 from bertlab.model.attention import HeadWeights
+from course.experiments.labels import Example
 from course.feedback.watch import LibraryUsed, NeverEnds, Watch
 from course.grading import remote
 from course.grading.errors import Stopped
@@ -141,6 +142,7 @@ def test_the_librarys_named_tuples_keep_their_class_and_others_become_tuples():
     came = travelled(weights)
     assert type(came) is HeadWeights
     assert all(map(torch.equal, came, weights))
+    assert type(travelled(Example("a", "b"))) is Example
     assert travelled(Pair(1, "a")) == (1, "a")
     assert type(travelled(Pair(1, "a"))) is tuple
 

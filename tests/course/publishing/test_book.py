@@ -107,20 +107,23 @@ def article(made, name):
     return soup(made, name).find("article")
 
 
+def texts(found):
+    return [part.get_text().strip() for part in found]
+
+
 @pytest.mark.notebooks
 def test_a_page_shows_text_code_and_what_the_code_printed(made):
     words = article(made, "01_first.html").get_text()
     assert "What a token is." in words
     assert "print(6 * 7)" in words.replace("\xa0", " ")
-    outputs = [out.get_text().strip() for out in soup(made, "01_first.html").select(".cell_output")]
-    assert outputs[0] == "42"
-    assert soup(made, "02_second.html").select_one(".cell_output").get_text().strip() == "seventy"
+    for name, printed in (("01_first.html", "42"), ("02_second.html", "seventy")):
+        assert texts(soup(made, name).select(".cell_output"))[0] == printed
 
 
 @pytest.mark.notebooks
 def test_a_widget_shows_its_static_state_and_a_progress_bar_nothing(made):
     page = soup(made, "01_first.html")
-    outputs = " ".join(out.get_text() for out in page.select(".cell_output"))
+    outputs = " ".join(texts(page.select(".cell_output")))
     assert "still here" in outputs
     assert "merges: 6%" not in outputs
     assert page.find("img", alt="two bars")
@@ -131,30 +134,21 @@ def test_a_widget_shows_its_static_state_and_a_progress_bar_nothing(made):
 @pytest.mark.notebooks
 def test_maths_is_left_to_mathjax_wherever_it_stands(made):
     page = article(made, "01_first.html")
-    found = [part.get_text().strip() for part in page.select(".math")]
-    assert [re.sub(r"\\[()\[\]]", "", part).strip() for part in found] == [
-        "x_1 + x_2",
-        r"\sum_{i=1}^{2} x_i",
-        r"\sqrt{d}",
-        "y^2",
-    ]
+    found = [re.sub(r"\\[()\[\]]", "", part).strip() for part in texts(page.select(".math"))]
+    assert found == ["x_1 + x_2", r"\sum_{i=1}^{2} x_i", r"\sqrt{d}", "y^2"]
     assert page.select_one("details .math")
     assert page.select_one("table .math")
 
 
 @pytest.mark.notebooks
-def test_a_link_leads_to_the_other_lectures_page(made):
+def test_a_link_leads_to_the_other_lectures_page_or_says_where_its_file_is(made):
     page = article(made, "01_first.html")
     assert page.find("a", string="the second lecture")["href"] == "02_second.html#a-list"
     assert soup(made, "02_second.html").find(id="a-list")
     assert page.find("a", string="elsewhere")["href"] == "https://example.org/paper"
     sources = article(made, "02_second.html").find("a", string="sources")["href"]
     assert "Formal Algorithms for Transformers" in article(made, sources).get_text()
-
-
-@pytest.mark.notebooks
-def test_a_link_to_a_file_that_is_no_page_says_where_it_is(made):
-    page = article(made, "01_first.html")
+    # To a file that is no page: the text says where it is.
     assert "exercise (exercises/ex01_bpe/ex01_bpe.ipynb in the course's folder)" in page.get_text()
     assert not page.find("a", href=re.compile("ex01"))
 
@@ -162,13 +156,9 @@ def test_a_link_to_a_file_that_is_no_page_says_where_it_is(made):
 @pytest.mark.notebooks
 def test_every_page_leads_to_all_and_to_its_neighbours(made):
     for name in ("index.html", "01_first.html", "02_second.html"):
-        side = soup(made, name).select_one(".bd-sidebar-primary nav")
-        assert [link.get_text(strip=True) for link in side.select(".toctree-l1 > a")][-4:] == [
-            "1 · First words",
-            "2 · Second words",
-            "Sources and licences",
-            "Reference",
-        ]
+        links = texts(soup(made, name).select(".bd-sidebar-primary nav .toctree-l1 > a"))
+        lectures = ["1 · First words", "2 · Second words"]
+        assert links[-4:] == [*lectures, "Sources and licences", "Reference"]
     assert soup(made, "01_first.html").find("a", title="next page")["href"] == "02_second.html"
     before = soup(made, "02_second.html").find("a", title="previous page")
     assert before["href"] == "01_first.html"
@@ -189,12 +179,8 @@ def test_nothing_is_fetched_from_elsewhere_and_nothing_is_missing(made):
     pages = sorted(site.glob("*.html"))
     assert len(pages) >= 4
     asked = {address for path in pages for address in loaded(soup(made, path.name))}
-    styles = [path.read_text(encoding="utf-8") for path in site.rglob("*.css")]
-    asked_by_styles = {
-        address
-        for style in styles
-        for address in re.findall(r"@import\s+[^;]+|url\(\s*['\"]?([^'\")]+)", style)
-    }
+    style = "".join(path.read_text(encoding="utf-8") for path in site.rglob("*.css"))
+    asked_by_styles = set(re.findall(r"@import\s+[^;]+|url\(\s*['\"]?([^'\")]+)", style))
     assert len(asked) > 10
     for address in asked | asked_by_styles:
         parts = urlsplit(address)
@@ -218,6 +204,7 @@ def test_the_reference_has_a_page_for_each_room_of_the_library(made):
     rooms = {f"bertlab.{path.parent.name}" for path in ROOT.glob("bertlab/*/__init__.py")}
     links = {link["href"] for link in article(made, "bertlab.html").find_all("a")}
     assert len(rooms) > 10
+    rooms.add("course.experiments")
     assert {f"{room}.html" for room in rooms} <= links
     for room in rooms:
         assert article(made, f"{room}.html").select("dl.py > dt[id]"), room
@@ -225,10 +212,10 @@ def test_the_reference_has_a_page_for_each_room_of_the_library(made):
 
 @pytest.mark.notebooks
 def test_the_reference_shows_docstrings_without_private_and_foreign_names(made):
-    pages = sorted((made / "site").glob("bertlab*.html"))
+    pages = [*sorted((made / "site").glob("bertlab*.html")), made / "site/course.experiments.html"]
     names = [dt["id"] for page in pages for dt in soup(made, page.name).select("dl.py > dt[id]")]
     assert len(names) == len(set(names)) > 500
-    assert [name for name in names if "._" in name or not name.startswith("bertlab.")] == []
+    assert [name for name in names if "._" in name or not name.startswith(reference.HOUSES)] == []
     signatures = " ".join(dt.get_text() for page in pages for dt in soup(made, page.name)("dt"))
     assert re.findall(r"~|<function|<factory", signatures) == []
     entry = soup(made, "bertlab.model.html").find(id=SHOWN).find_parent("dl").get_text()

@@ -46,16 +46,8 @@ def test_an_epoch_ends_where_it_says():
 def test_the_loop_trains_on_it():
     data = ToyData(batch_size=16, n_batches=4)
     validation = ToyData(batch_size=64, n_batches=1, seed=1)
-    model = BertForPreTraining(
-        BertConfig(
-            vocab_size=len(TOYWORLD.tokenizer.vocab),
-            d_model=16,
-            n_layers=1,
-            n_heads=2,
-            d_ff=32,
-            max_length=32,
-        )
-    )
+    sizes = {"d_model": 16, "n_layers": 1, "n_heads": 2, "d_ff": 32, "max_length": 32}
+    model = BertForPreTraining(BertConfig(len(TOYWORLD.tokenizer.vocab), **sizes))
     config = TrainingConfig(steps=40, learning_rate=1e-2, evaluate_every=40)
     rows = pretrain(model, data, config, validation=validation, progress=False)
     before, after = (row["mlm_loss"] for row in rows if row["kind"] == "held-out")

@@ -63,20 +63,16 @@ class Reference:
 
     def sentences_of(self, plan, hero, place, thing, mood):
         """All sentences of a state; each is equally likely."""
-        form = 1 if hero.plural else 0
         words = {
             "SUBJECT": [hero.name.lower(), hero.subject],
             "OBJECT": [hero.object],
-            "GOES": [("walks", "walk"), ("runs", "run"), ("comes", "come")],
-            "IS": [("is", "are")],
-            "MAKES": [("makes", "make")],
+            "GOES": ["walk", "run", "come"] if hero.plural else ["walks", "runs", "comes"],
+            "IS": ["are" if hero.plural else "is"],
+            "MAKES": ["make" if thing.plural else "makes"],
             "PLACE": [place],
             "THING": [thing.name],
-            "MOOD": list(mood.adjectives),
+            "MOOD": mood.adjectives,
         }
-        words["GOES"] = [verb[form] for verb in words["GOES"]]
-        words["IS"] = [verb[form] for verb in words["IS"]]
-        words["MAKES"] = [verb[1 if thing.plural else 0] for verb in words["MAKES"]]
         return list(product(*(words.get(slot, [slot]) for slot in plan.split())))
 
     def step(self, a, b):
@@ -99,17 +95,16 @@ class Reference:
 
     def likelihood(self, tokens, hole=None):
         """P(tokens are read | sentence) for each sentence; the hole is known to be chosen."""
-        return np.array(
-            [
-                math.prod(
-                    (self.read_if_chosen if i == hole else self.read)(word, token)
-                    for i, (word, token) in enumerate(zip(sentence, tokens, strict=True))
-                )
-                if len(sentence) == len(tokens)
-                else 0.0
-                for sentence in self.sentences
-            ]
-        )
+
+        def of(sentence):
+            if len(sentence) != len(tokens):
+                return 0.0
+            return math.prod(
+                (self.read_if_chosen if i == hole else self.read)(word, token)
+                for i, (word, token) in enumerate(zip(sentence, tokens, strict=True))
+            )
+
+        return np.array([of(sentence) for sentence in self.sentences])
 
     def of_word(self, first, second, side, place, joint):
         """P(what is read, and the true word at a place is v): [V]."""
@@ -125,6 +120,13 @@ class Reference:
                 found[sentence[place]] += weight
         return found
 
+    def of_every_word(self, row, joint):
+        """`of_word` at every place of a row of ids, from left to right."""
+        first, second = split(row)
+        for side, tokens in enumerate((first, second)):
+            for place in range(len(tokens)):
+                yield self.of_word(first, second, side, place, joint)
+
     def of_next(self, first, second):
         a, b = self.likelihood(first), self.likelihood(second)
         following, other = a @ self.next @ b, a @ self.other @ b
@@ -139,50 +141,31 @@ def split(row):
 
 def masked(n, seed, world, probability=0.15):
     drawn = pairs(n, seed, world)
-    holes = mask_tokens(
-        drawn.ids,
-        Masking.of(world.tokenizer, probability),
-        torch.Generator().manual_seed(seed),
-    )
-    return drawn, holes
+    masking = Masking.of(world.tokenizer, probability)
+    return drawn, mask_tokens(drawn.ids, masking, torch.Generator().manual_seed(seed))
 
 
 def every_hole(ids):
     return ids > SEP
 
 
-@pytest.mark.parametrize("probability", [0.15, 0.5])
-@pytest.mark.parametrize("world", [SMALL, SMALLEST])
-def test_the_posterior_of_words_is_that_of_enumeration(world, probability):
+@pytest.mark.parametrize(
+    ("predicted", "world", "probability"),
+    [
+        *product([posterior], [SMALL, SMALLEST], [0.15, 0.5]),
+        (posterior_of_sentence, SMALL, 0.15),
+    ],
+)
+def test_the_posterior_of_words_is_that_of_enumeration(predicted, world, probability):
     _, holes = masked(25, 0, world, probability)
     reference = Reference(world, probability)
-    found = posterior(holes.ids, every_hole(holes.ids), world, probability)
-    expected = []
-    for row in holes.ids.tolist():
-        first, second = split(row)
-        for side, tokens in enumerate((first, second)):
-            expected += [
-                reference.of_word(first, second, side, place, reference.mixed)
-                for place in range(len(tokens))
-            ]
-    expected = torch.tensor(np.array(expected), dtype=torch.float)
-    torch.testing.assert_close(found, expected / expected.sum(1, keepdim=True))
-
-
-def test_the_posterior_within_a_sentence_is_that_of_enumeration():
-    _, holes = masked(25, 1, SMALL)
-    reference = Reference(SMALL)
-    found = posterior_of_sentence(holes.ids, every_hole(holes.ids), SMALL)
-    expected = []
-    for row in holes.ids.tolist():
-        first, second = split(row)
-        for side, tokens in enumerate((first, second)):  # reference.other: they are independent
-            expected += [
-                reference.of_word(first, second, side, place, reference.other)
-                for place in range(len(tokens))
-            ]
-    expected = torch.tensor(np.array(expected), dtype=torch.float)
-    torch.testing.assert_close(found, expected / expected.sum(1, keepdim=True))
+    # Within a sentence: as if the other one were independent.
+    joint = reference.mixed if predicted is posterior else reference.other
+    rows = holes.ids.tolist()
+    expected = np.array([p for row in rows for p in reference.of_every_word(row, joint)])
+    expected = torch.tensor(expected / expected.sum(1, keepdims=True), dtype=torch.float)
+    found = predicted(holes.ids, every_hole(holes.ids), world, probability)
+    torch.testing.assert_close(found, expected)
 
 
 @pytest.mark.parametrize("probability", [0.0, 0.15, 0.5])
@@ -211,19 +194,17 @@ def test_the_probability_of_a_pair_is_that_of_enumeration(world):
 
 def test_the_probability_of_a_pair_by_hand():
     a, b = "Tom walks to the lake with his drum", "he sees his drum near the lake"
-    ids = torch.tensor([TOYWORLD.tokenizer.encode(a, b).ids])
     # plan, hero, name or pronoun, verb, place, thing
     first = 1 / 4 / 10 / 2 / 3 / 6 / 4
     other = 1 / 4 * (2 / 10) / 2 / 2 / 6 / 4  # two heroes are a he
     following = 1 / 3 / 2 / 2 * (0.5 + 0.5 / 6) * (0.7 + 0.3 / 4)
     expected = math.log(first * (other + following) / 2)
-    assert log_probability(ids).item() == pytest.approx(expected, rel=1e-5)
+    assert log_probability(row_of(a, b)).item() == pytest.approx(expected, rel=1e-5)
 
 
 def test_a_pair_that_nobody_tells_has_no_probability():
-    ids = torch.tensor([TOYWORLD.tokenizer.encode("she sees his lamp near the hill", "we run").ids])
     with pytest.raises(ValueError, match="pairs of this world's sentences; got"):
-        log_probability(ids)
+        log_probability(row_of("she sees his lamp near the hill", "we run"))
 
 
 @pytest.mark.slow
@@ -239,10 +220,8 @@ def test_the_expected_loss_is_the_conditional_entropy():
         found = posterior(ids, every_hole(ids), SMALLEST).double().numpy()
         found = found.reshape(len(rows), sum(lengths), -1)
         for row, guesses in zip(rows, found, strict=True):
-            first, second = split(row)
-            places = [(0, i) for i in range(len(first))] + [(1, i) for i in range(len(second))]
-            for (side, place), guess in zip(places, guesses, strict=True):
-                joint = reference.of_word(first, second, side, place, reference.mixed)
+            joints = reference.of_every_word(row, reference.mixed)
+            for joint, guess in zip(joints, guesses, strict=True):
                 likely = joint > 0
                 total += joint.sum()
                 entropy -= (joint[likely] * np.log(joint[likely] / joint.sum())).sum()
@@ -253,9 +232,8 @@ def test_the_expected_loss_is_the_conditional_entropy():
     assert 0.3 < entropy / total < 1.5
 
     drawn, holes = masked(20_000, 3, SMALLEST)
-    sampled = limit(
-        holes.ids, holes.predict, drawn.ids[holes.predict], drawn.next_sentence, SMALLEST
-    )
+    words = drawn.ids[holes.predict]
+    sampled = limit(holes.ids, holes.predict, words, drawn.next_sentence, SMALLEST)
     assert sampled.mlm_loss == pytest.approx(entropy / total, abs=0.03)
 
 
@@ -329,9 +307,13 @@ def test_word_frequencies_are_those_of_drawn_pairs():
     torch.testing.assert_close(counted, frequencies, atol=0.005, rtol=0)
 
 
+def row_of(first, second):
+    return torch.tensor([TOYWORLD.tokenizer.encode(first, second).ids])
+
+
 def guesses(first, second):
     """Word -> probability at the first [MASK], if almost nothing but these was masked."""
-    ids = torch.tensor([TOYWORLD.tokenizer.encode(first, second).ids])
+    ids = row_of(first, second)
     guess = posterior(ids, ids == MASK, probability=1e-9)[0].tolist()
     return {word: p for word, p in zip(TOYWORLD.spelling, guess, strict=True) if p > 1e-6}
 
@@ -359,8 +341,7 @@ def test_what_a_pronoun_says_by_hand():
 
 def test_whether_a_sentence_follows_by_hand():
     def is_next(first, second):
-        ids = torch.tensor([TOYWORLD.tokenizer.encode(first, second).ids])
-        return next_sentence_posterior(ids, probability=0.0).item()
+        return next_sentence_posterior(row_of(first, second), probability=0.0).item()
 
     def by_odds(*factors):
         odds = math.prod(factors)

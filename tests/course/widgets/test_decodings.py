@@ -4,20 +4,16 @@ import math
 
 import pytest
 import torch
-from bs4 import BeautifulSoup
 
 from bertlab.seq2seq.decoding import Beam, Hypothesis
 from bertlab.seq2seq.vocabulary import END_ID, START_ID, Vocabulary
 from course.widgets.decodings import beam_flipbook, decoding_flipbook
+from tests.course.widgets.conftest import pages_of
 
 SOURCE = ["5", " ", "<"]
 SYMBOLS = ["<pad>", "<end>", "5", "<", "a", "b"]
 CROSS = torch.tensor([[0.75, 0.25, 0.0], [0.0, 0.05, 0.95]])
 NEXT = torch.tensor([[0.0, 0.0, 0.9, 0.04, 0.05, 0.01], [0.0, 0.998, 0.0, 0.0, 0.002, 0.0]])
-
-
-def pages_of(shown):
-    return BeautifulSoup(shown.page, "html.parser").find_all("section", class_="page")
 
 
 def decoded(cross=CROSS, chances=NEXT, written=("5", "<end>")):

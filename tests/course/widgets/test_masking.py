@@ -2,11 +2,11 @@
 
 import pytest
 import torch
-from bs4 import BeautifulSoup
 
 from bertlab.pretraining.masking import Masked, Masking, mask_tokens
 from bertlab.tokenizers import WordPiece
 from course.widgets.masking import masking_rolls
+from tests.course.widgets.conftest import pages_of
 
 WORDS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "hans", "##el", "<b>", "girl", "boy"]
 TOKENIZER = WordPiece(
@@ -20,10 +20,6 @@ NOTHING = Masked(TEXT, torch.zeros(6, dtype=torch.bool))
 
 def shown(rolls, **options):
     return masking_rolls(TEXT, rolls, TOKENIZER, **options)
-
-
-def pages_of(frame):
-    return BeautifulSoup(frame.page, "html.parser").find_all("section", class_="page")
 
 
 def test_each_token_shows_what_is_read_what_was_there_and_what_happened():

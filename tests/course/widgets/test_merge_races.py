@@ -13,7 +13,8 @@ from bertlab.tokenizers import WordPiece
 from bertlab.tokenizers.pieces import first_pieces
 from course.widgets import merge_race
 from course.widgets.merge_choices import run
-from tests.bertlab.viz.test_flipbooks import WORDS, pages_of, rows_of
+from tests.course.widgets.conftest import pages_of, rows_of
+from tests.course.widgets.test_merge_steppers import WORDS
 
 CRITERIA = ("frequency", "likelihood", "gain")
 GAIN_STOPS = {"a": 2, "abaa": 2, "abbb": 1}

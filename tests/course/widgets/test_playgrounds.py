@@ -4,7 +4,6 @@ import re
 from itertools import pairwise
 from types import SimpleNamespace
 
-import ipywidgets
 import pytest
 from bs4 import BeautifulSoup
 from hypothesis import given
@@ -229,39 +228,15 @@ def test_of_a_long_text_only_the_first_characters_are_cut():
     assert "Only the first" not in playground.show("a" * 2_000).html
 
 
-def test_every_rule_of_the_style_sheet_is_for_the_playground_alone():
-    rules = re.sub(r"/\*.*?\*/", "", STYLE, flags=re.DOTALL)
-    selectors = [
-        part.strip() for head in re.findall(r"([^{}]+)\{", rules) for part in head.split(",")
-    ]
-    assert len(selectors) > 10
-    assert all(selector.startswith(".bertlab-playground") for selector in selectors)
-
-
-def test_typing_draws_the_pieces_anew(monkeypatch):
-    boxes, shown, updates = [], [], []
-
-    class Box(ipywidgets.Textarea):
-        def __init__(self, *arguments, **options):
-            super().__init__(*arguments, **options)
-            boxes.append(self)
-
-    def display(thing, **options):
-        shown.append((thing, options))
-        return SimpleNamespace(update=updates.append)
-
-    monkeypatch.setattr("ipywidgets.Textarea", Box)
-    monkeypatch.setattr("IPython.display.display", display)
+def test_typing_draws_the_pieces_again(page):
     playground = tokenizer_playground({"letters": Letters()}, "a cat")
     playground._ipython_display_()
-    (bundle, _), (first, options) = shown
-    assert "application/vnd.jupyter.widget-view+json" in bundle
-    assert bundle["text/plain"] == "Run this cell in Jupyter to type a text of your own."
-    assert (first, options) == (playground.show("a cat"), {"display_id": True})
-    (box,) = boxes
+    _, (first, _) = page.shown
+    assert first == playground.show("a cat")
+    (box,) = page.boxes
     assert box.continuous_update
     box.value = "a cats"
-    assert updates == [playground.show("a cats")]
+    assert page.updates == [playground.show("a cats")]
 
 
 @pytest.mark.parametrize(

@@ -7,14 +7,10 @@ import re
 
 import numpy as np
 import pytest
-from bs4 import BeautifulSoup
 
 from course.widgets import position_explorer
 from course.widgets.positions import HEIGHT, LEFT, PRODUCTS_LEFT, SIDE, TOP, VECTOR_TOP, WIDTH
-
-
-def pages_of(shown):
-    return BeautifulSoup(shown.page, "html.parser").find_all("section", class_="page")
+from tests.course.widgets.conftest import pages_of
 
 
 def points(page, kind):

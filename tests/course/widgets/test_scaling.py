@@ -1,4 +1,4 @@
-"""The temperature widget; `softmax_scaling`, its neighbour, is tested with the flipbooks."""
+"""Divided scores and their softmax: by whole numbers, and by temperatures."""
 
 import math
 import re
@@ -8,11 +8,8 @@ import pytest
 import torch
 from bs4 import BeautifulSoup
 
-from course.widgets import softmax_temperature
-
-
-def pages_of(shown):
-    return BeautifulSoup(shown.page, "html.parser").find_all("section", class_="page")
+from course.widgets import softmax_scaling, softmax_temperature
+from tests.course.widgets.conftest import pages_of, rows_of
 
 
 def columns_of(page):
@@ -95,14 +92,48 @@ def test_labels_are_text_and_the_alt_tells_both_ends():
     assert all(f"Temperature {end}:" in shown.alt for end in ("0.1", "1", "10"))
 
 
+def test_the_scores_112_and_96_become_14_and_12_at_the_square_root_of_64():
+    pages = pages_of(softmax_scaling())
+    assert len(pages) == 16
+    assert pages[7]["data-label"] == (
+        "Divided by 8, the square root of d_attn = 64: weights 0.88, 0.12"
+    )
+    assert rows_of(pages[7])[1:] == [
+        ["key 1", "", "14", "", "0.88"],
+        ["key 2", "", "12", "", "0.12"],
+    ]
+    assert BeautifulSoup(softmax_scaling().page, "html.parser").option["value"] == "7"
+
+
+def test_every_page_of_the_scaling_widget_agrees_with_math_exp():
+    for divisor, page in enumerate(pages_of(softmax_scaling([3.0, -1.0, 0.5])), start=1):
+        exps = [math.exp(score / divisor) for score in (3.0, -1.0, 0.5)]
+        shown = [float(row[-1]) for row in rows_of(page)[1:]]
+        assert shown == pytest.approx([value / sum(exps) for value in exps], abs=0.0051)
+
+
+def test_a_root_that_is_no_whole_number_gets_a_page_of_its_own():
+    labels = [page["data-label"] for page in pages_of(softmax_scaling(d_attn=2))]
+    assert [label.split(":")[0] for label in labels] == [
+        "Divided by 1",
+        "Divided by 1.41, the square root of d_attn = 2",
+        "Divided by 2",
+        "Divided by 3",
+    ]
+
+
 @pytest.mark.parametrize(
-    ("arguments", "message"),
+    ("widget", "arguments", "message"),
     [
-        ({"scores": [1.0]}, "softmax_temperature: scores must be at least two finite numbers"),
-        ({"scores": [1.0, math.nan]}, "at least two finite numbers"),
-        ({"labels": ["a"]}, "one for each of the 3 scores; got 1"),
+        (softmax_scaling, {"scores": [1.0]}, "at least two finite numbers"),
+        (softmax_temperature, {"scores": [1.0]}, "softmax_temperature: .* at least two finite"),
+        (softmax_scaling, {"scores": [1.0, math.inf]}, "at least two finite numbers"),
+        (softmax_temperature, {"scores": [1.0, math.nan]}, "at least two finite numbers"),
+        (softmax_scaling, {"labels": ["a"]}, "one for each of the 2 scores; got 1"),
+        (softmax_temperature, {"labels": ["a"]}, "one for each of the 3 scores; got 1"),
+        (softmax_scaling, {"d_attn": 0}, "d_attn must be at least 1"),
     ],
 )
-def test_what_is_wrong_is_told(arguments, message):
+def test_what_is_wrong_is_told(widget, arguments, message):
     with pytest.raises(ValueError, match=message):
-        softmax_temperature(**arguments)
+        widget(**arguments)

@@ -12,6 +12,7 @@ from bertlab.tokenizers import WordPiece
 from course.widgets import follow_token, token_path
 from course.widgets.token_paths import ATTENDED_SHOWN
 from course.widgets.way_maps import EDGE, SIDE, principal_components, way_map
+from tests.course.widgets.conftest import pages_of
 
 TEXT = "the cat saw the other cat"
 
@@ -34,10 +35,6 @@ def model_for(tokenizer, kind=Bert, **changes):
         for parameter in model.parameters():
             parameter.normal_(std=0.5, generator=generator)
     return model
-
-
-def pages_of(shown):
-    return BeautifulSoup(shown.page, "html.parser").find_all("section", class_="page")
 
 
 @pytest.mark.parametrize("causal", [False, True])

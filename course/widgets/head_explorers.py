@@ -1,0 +1,63 @@
+"""Type a text and look at any head: its heat map, with and without [CLS] and [SEP].
+
+The frame below the box draws by itself what you choose. Only the box asks Python, which runs the
+model on the new text and brings a new frame.
+"""
+
+import secrets
+
+from bertlab.interpretability.traces import trace
+from bertlab.model.bert import Bert
+from bertlab.model.heads import BertForPreTraining
+from bertlab.tokenizers.tokenizer import Tokenizer
+from bertlab.viz import Frame, head_maps
+from bertlab.viz.head_choosers import CAN_HIDE, TITLE
+from course.widgets.text_boxes import TextBox, sendable
+
+
+def head_explorer(
+    model: Bert | BertForPreTraining,
+    tokenizer: Tokenizer,
+    text: str,
+    pair: str | None = None,
+    *,
+    layer: int = 0,
+    head: int = 0,
+    on_enter: bool = False,
+    title: str = TITLE,
+    alt: str | None = None,
+) -> TextBox:
+    """A box to type in, and below it the heat map of any head of the model, as in `head_maps`.
+
+    text: what stands in the box at first; pair: a second text, which has a box of its own; layer
+    and head: those shown first, from 0; on_enter: ask only when Enter is pressed, for a model that
+    takes longer than a tenth of a second; alt: the first map in words. What you chose stays chosen
+    while you type.
+
+    Raises ValueError as `trace` and `head_maps` for the first text; what is wrong with a later one
+    stands in its place, in words.
+    """
+    for name, value in (("text", text), ("pair", pair)):
+        if not isinstance(value, str) and not (name == "pair" and value is None):
+            raise ValueError(f"head_explorer: {name} must be a string; got {type(value).__name__}")
+    texts = (sendable(text),) if pair is None else (sendable(text), sendable(pair))
+    key = secrets.token_hex(6)
+
+    def draw(*typed: str) -> Frame:
+        traced = trace(model, tokenizer, *typed)
+        if set(traced.tokens) <= set(CAN_HIDE):
+            raise ValueError("head_explorer: text must hold at least one word; it is empty")
+        words = alt if typed == texts else None  # they describe the first text
+        return head_maps(
+            traced.attentions,
+            traced.tokens,
+            layer=layer,
+            head=head,
+            title=title,
+            alt=words,
+            key=key,
+        )
+
+    draw(*texts)  # what is wrong is said here, and not in place of the first map
+    labels = ("Type here",) if pair is None else ("First text", "Second text")
+    return TextBox(draw, texts, labels, on_enter, refusal="No map.")

@@ -1,0 +1,88 @@
+"""A box to type in, or several, and below what Python answers.
+
+Only the boxes are widgets: whenever one changes, a function of yours runs again and what it
+returns takes the place of the last answer. The first answer is plain HTML, so that it is there
+without a kernel, too.
+"""
+
+import html
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from bertlab.viz import Frame, Rendered
+
+NO_BOX = "Run this cell in Jupyter to type a text of your own."
+
+
+@dataclass(frozen=True, repr=False)
+class TextBox:
+    """Boxes, one for each text, and the answer below them; `text_box` makes one box."""
+
+    show: Callable[..., Rendered | Frame]  # from the texts
+    texts: tuple[str, ...]
+    labels: tuple[str, ...]
+    on_enter: bool
+    rows: int = 1
+    refusal: str = "No answer."
+
+    def answer(self, *texts: str) -> Rendered | Frame:
+        """What `show` says to the texts; the words of a ValueError, if it refuses them."""
+        try:
+            return self.show(*map(sendable, texts))
+        except ValueError as error:
+            words = sendable(str(error))
+            return Rendered(f"<p><strong>{self.refusal}</strong> {html.escape(words)}</p>", words)
+
+    def __repr__(self) -> str:
+        return repr(self.answer(*self.texts))
+
+    def _ipython_display_(self) -> None:
+        from IPython.display import display
+        from ipywidgets import Layout, Text, Textarea
+
+        kind, more = (Text, {}) if self.rows == 1 else (Textarea, {"rows": self.rows})
+        boxes = [
+            kind(
+                sendable(text),
+                description=label,
+                continuous_update=not self.on_enter,
+                style={"description_width": "initial"},
+                layout=Layout(width="auto"),
+                **more,
+            )
+            for text, label in zip(self.texts, self.labels, strict=True)
+        ]
+        # Words in place of the boxes where no widget can be: in an export, or on GitHub.
+        words = {"text/plain": NO_BOX, "text/html": f"<p><em>{NO_BOX}</em></p>"}
+        for box in boxes:
+            display({**box._repr_mimebundle_(), **words}, raw=True)
+            words = dict.fromkeys(words, "")
+        shown = display(self.answer(*self.texts), display_id=True)
+        for box in boxes:
+            box.observe(
+                lambda _: shown.update(self.answer(*(box.value for box in boxes))), names="value"
+            )
+
+
+def text_box(
+    show: Callable[[str], Rendered], text: str, *, label: str = "Type here", on_enter: bool = False
+) -> TextBox:
+    """A box to type in, and below it `show(text)`, drawn again whenever the text changes.
+
+    show: takes the text and returns what is to be seen, for example a `table`; if it raises
+    ValueError, the words of the error are seen; text: what stands in the box at first; label:
+    stands before the box; on_enter: ask only when Enter is pressed, for a `show` that takes longer
+    than a tenth of a second.
+
+    Raises ValueError if `show` cannot be called, or `text` is no string.
+    """
+    if not callable(show):
+        raise ValueError(f"text_box: show must be a function of a text; got {show!r}")
+    if not isinstance(text, str):
+        raise ValueError(f"text_box: text must be a string; got {type(text).__name__}")
+    return TextBox(show, (text,), (label,), on_enter)
+
+
+def sendable(text: str) -> str:
+    """Text as it can be sent to a browser, which lone halves of a UTF-16 pair cannot."""
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")

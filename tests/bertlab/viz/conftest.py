@@ -1,0 +1,43 @@
+"""Attention to draw, and what a page of BertViz holds."""
+
+import base64
+import json
+import re
+
+import pytest
+import torch
+
+TOKENS = ["[CLS]", "</script><b>", "it's", "[SEP]"]
+
+
+@pytest.fixture
+def attentions():
+    generator = torch.Generator().manual_seed(0)
+    return [torch.rand(1, 3, 4, 4, generator=generator).softmax(-1) for _ in range(2)]
+
+
+def even(n_layers, n_heads, length):
+    return [torch.full((n_heads, length, length), 1 / length)] * n_layers
+
+
+def parameters(view):
+    """What the page's scripts read."""
+    found = re.search(r"readParameters\((.*)\);\n", view.page)
+    return json.loads(found[1])
+
+
+def unpacked(packed):
+    """Packed numbers as a tensor; four characters of base64 are 24 bits."""
+    text = packed["text"] + "A" * (-len(packed["text"]) % 4)
+    bits = "".join(f"{byte:08b}" for byte in base64.b64decode(text))
+    size = 6 * packed["characters"]
+    count = torch.Size(packed["shape"]).numel()
+    numbers = [int(bits[i * size : (i + 1) * size], 2) for i in range(count)]
+    return (packed["low"] + packed["step"] * torch.tensor(numbers)).view(packed["shape"])
+
+
+def shown(inside, number):
+    """The probabilities of one choice of the menu, [layers, H, L, L']."""
+    view = inside["attention"][number]
+    whole = unpacked(inside["parts"][view["part"]]["attn"])
+    return whole[:, :, slice(*view["rows"]), slice(*view["columns"])]

@@ -1,0 +1,159 @@
+"""Heat maps of any head: the numbers in the page, its first table, and the boxes above it."""
+
+import base64
+import json
+
+import pytest
+import torch
+from bs4 import BeautifulSoup
+from hypothesis import given
+from hypothesis import strategies as st
+from matplotlib import colormaps
+from matplotlib.colors import to_hex, to_rgb
+
+from bertlab.viz import head_maps
+from bertlab.viz.heat_tables import heat_colours, pack_roots, table_height
+
+TOKENS = ["[CLS]", "the", "<b>", "[SEP]"]
+CORPUS = ["the cats sat on the mat", "my two dogs sat with the cat"]
+
+
+def random_attentions(n_layers, n_heads, length, causal=False):
+    generator = torch.Generator().manual_seed(length)
+    scores = 2 * torch.randn(n_layers, 1, n_heads, length, length, generator=generator)
+    if causal:
+        scores = scores.masked_fill(~torch.ones(length, length).bool().tril(), -torch.inf)
+    return list(scores.softmax(-1))
+
+
+def facts_of(shown):
+    """What the page's script knows."""
+    text = shown.page.split("const FACTS = ", 1)[1]
+    return json.JSONDecoder().raw_decode(text)[0]
+
+
+def unpacked(facts):
+    roots = torch.frombuffer(bytearray(base64.b64decode(facts["packed"])), dtype=torch.uint16)
+    length = len(facts["tokens"])
+    shape = (facts["n_layers"], facts["n_heads"], length, length)
+    return (roots.double() / 65535).square().view(shape)
+
+
+def cells_of(shown):
+    rows = BeautifulSoup(shown.page, "html.parser").select(".heat tbody tr")
+    return [[cell.get_text() for cell in row.find_all("td")] for row in rows]
+
+
+def test_the_page_holds_the_probabilities_of_all_heads():
+    attentions = random_attentions(2, 3, 4)
+    facts = facts_of(head_maps(attentions, TOKENS))
+    assert facts["tokens"] == TOKENS
+    assert not facts["causal"]
+    torch.testing.assert_close(
+        unpacked(facts), torch.cat(attentions).double(), rtol=1e-3, atol=2e-5
+    )
+
+
+@given(st.floats(1e-6, 1))
+def test_a_small_probability_keeps_its_digits(probability):
+    roots = int.from_bytes(base64.b64decode(pack_roots(torch.tensor([probability]))), "little")
+    assert (roots / 65535) ** 2 == pytest.approx(probability, rel=0.02, abs=1e-8)
+
+
+def test_a_head_that_never_looks_ahead_is_taken_for_a_decoders():
+    assert facts_of(head_maps(random_attentions(1, 2, 4, causal=True), TOKENS))["causal"]
+
+
+def test_the_first_table_shows_the_chosen_head_in_percent():
+    attentions = random_attentions(2, 3, 4)
+    shown = head_maps(attentions, TOKENS, layer=1, head=2)
+    expected = attentions[1][0, 2]
+    for row, probabilities in zip(cells_of(shown), expected.tolist(), strict=True):
+        assert [int(cell) for cell in row] == pytest.approx(
+            [100 * value for value in probabilities], abs=0.51
+        )
+    page = BeautifulSoup(shown.page, "html.parser")
+    assert page.select_one(".caption").text == "Layer 1, head 2"
+    assert [cell["class"] for cell in page.select(".heat tbody td")] == [
+        [f"v{cell.text}"] for cell in page.select(".heat tbody td")
+    ]
+    sliders = [(box["id"], box["max"], box["value"]) for box in page.select('input[type="range"]')]
+    assert sliders == [("layer", "1", "1"), ("head", "2", "2")]
+
+
+def test_a_token_is_text_and_never_markup():
+    shown = head_maps(random_attentions(1, 1, 4), TOKENS)
+    page = BeautifulSoup(shown.page, "html.parser")
+    assert [name.text for name in page.select("tbody th")] == TOKENS
+    assert page.select("tbody b") == []
+    hostile = head_maps(random_attentions(1, 1, 2), ["</script><script>alert(1)", "b"])
+    assert "</script><script>alert" not in hostile.page
+
+
+def test_switches_are_there_for_what_the_text_has_and_leave_something():
+    def switches(tokens):
+        shown = head_maps(random_attentions(1, 1, len(tokens)), tokens)
+        page = BeautifulSoup(shown.page, "html.parser")
+        return [box["value"] for box in page.select('input[name="hide"]')]
+
+    assert switches(TOKENS) == ["[CLS]", "[SEP]"]
+    assert switches(["a", "[SEP]"]) == ["[SEP]"]
+    assert switches(["a", "b"]) == []
+    assert switches(["[CLS]", "[SEP]"]) == []
+
+
+def test_the_words_name_the_head_and_what_it_looks_at():
+    head = torch.tensor([[[0.1, 0.9], [0.25, 0.75]]])
+    shown = head_maps([head], ["a", "b"])
+    assert shown.alt == (
+        "Layer 0, head 0, of 1 layers with 1 heads. A heat map of 2 query tokens by 2 key tokens. "
+        "Each token attends most: a to b (0.90), b to b (0.75)."
+    )
+    assert head_maps([head], ["a", "b"], alt="Two words").alt == "Two words"
+
+
+@pytest.mark.slow
+def test_more_tokens_get_smaller_cells_without_numbers():
+    for length, size in ((20, "numbers"), (21, "small"), (40, "small"), (41, "tiny")):
+        tokens = [f"t{i}" for i in range(length)]
+        shown = head_maps(random_attentions(1, 1, length), tokens)
+        (table,) = BeautifulSoup(shown.page, "html.parser").select("table")
+        assert table["class"] == ["heat", size]
+        assert bool(cells_of(shown)[0][0]) == (size == "numbers")
+        assert shown.height > table_height(tokens) > 11 * length
+
+
+def test_ink_can_be_read_on_every_colour():
+    def luminance(colour):
+        parts = [p / 12.92 if p <= 0.04045 else ((p + 0.055) / 1.055) ** 2.4 for p in colour]
+        return sum(a * b for a, b in zip((0.2126, 0.7152, 0.0722), parts, strict=True))
+
+    rules = [line for line in heat_colours().splitlines() if line.startswith(".heat")]
+    assert len(rules) == 2 * 101
+    assert to_hex(colormaps["viridis"](0.5)) in rules[50]
+    for rule in rules:
+        paper, ink = (part.split(":")[1].rstrip("}") for part in rule.split("{")[1].split(";"))
+        high, low = sorted((luminance(to_rgb(paper)), luminance(to_rgb(ink))), reverse=True)
+        assert (high + 0.05) / (low + 0.05) >= 4.5, rule  # WCAG's level AA
+
+
+@pytest.mark.parametrize(
+    ("attentions", "tokens", "options", "message"),
+    [
+        (random_attentions(1, 2, 4), TOKENS, {"layer": 1}, "layer must be from 0 to 0; got 1"),
+        (random_attentions(1, 2, 4), TOKENS, {"head": 2}, "head must be from 0 to 1; got 2"),
+        (random_attentions(1, 2, 4), TOKENS[:3], {}, r"must end in \[3, 3\]"),
+        ([torch.full((1, 81, 81), 1 / 81)], ["a"] * 81, {}, "at most 80.*got 81; take a shorter"),
+        ([torch.full((12, 80, 80), 1 / 80)] * 14, ["a"] * 80, {}, "1,000,000 numbers.*1,075,200"),
+        ([torch.eye(4)[None] / 2], TOKENS, {}, "every row of attention must sum to 1"),
+        ([torch.full((1, 4, 4), torch.nan)], TOKENS, {}, "probabilities"),
+    ],
+)
+def test_bad_arguments_are_named(attentions, tokens, options, message):
+    with pytest.raises(ValueError, match=message):
+        head_maps(attentions, tokens, **options)
+
+
+def test_twelve_by_twelve_heads_of_64_tokens_weigh_less_than_3_mb():
+    tokens = [f"token{i}" for i in range(64)]
+    assert len(head_maps(random_attentions(12, 12, 64), tokens)._repr_html_()) < 3_000_000

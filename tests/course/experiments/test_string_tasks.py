@@ -1,0 +1,152 @@
+"""The tasks: their answers by hand, their split, their batches."""
+
+import datetime
+import re
+
+import pytest
+import torch
+
+from bertlab.seq2seq.vocabulary import END_ID, PAD_ID, START_ID, Pair, Vocabulary
+from course.experiments.string_tasks import (
+    copy_at_distance,
+    date_spellings,
+    dates,
+    number_in_words,
+    number_words,
+    pig_latin,
+    reversal,
+    to_pig_latin,
+)
+
+TASKS = {
+    "dates": dates,
+    "number words": number_words,
+    "reversal": reversal,
+    "Pig Latin": pig_latin,
+    "copy": lambda *sizes, **options: copy_at_distance([3, 5], *sizes, **options),
+}
+
+
+@pytest.mark.parametrize(
+    ("number", "words"),
+    [
+        (0, "zero"),
+        (13, "thirteen"),
+        (40, "forty"),
+        (99, "ninety-nine"),
+        (100, "one hundred"),
+        (101, "one hundred and one"),
+        (342, "three hundred and forty-two"),
+        (1000, "one thousand"),
+        (1001, "one thousand and one"),
+        (1100, "one thousand one hundred"),
+        (20_013, "twenty thousand and thirteen"),
+        (100_000, "one hundred thousand"),
+        (999_999, "nine hundred and ninety-nine thousand nine hundred and ninety-nine"),
+    ],
+)
+def test_numbers_are_written_as_the_british_do(number, words):
+    assert number_in_words(number) == words
+
+
+def test_no_two_numbers_have_the_same_words():
+    assert len({number_in_words(number) for number in range(20_000)}) == 20_000
+
+
+@pytest.mark.parametrize("number", [-1, 1_000_000])
+def test_numbers_out_of_range_are_refused(number):
+    with pytest.raises(ValueError, match=f"must be 0 to 999,999; got {number}"):
+        number_in_words(number)
+
+
+@pytest.mark.parametrize(
+    ("date", "spellings"),
+    [
+        (
+            datetime.date(1987, 3, 5),
+            "5 March 1987; 5 Mar 1987; 5th of March 1987; March 5, 1987; March 5th, 1987; "
+            "Mar 5th 1987; the 5th of March, 1987; 1987, March 5",
+        ),
+        (
+            datetime.date(2012, 11, 22),
+            "22 November 2012; 22 Nov 2012; 22nd of November 2012; November 22, 2012; "
+            "November 22nd, 2012; Nov 22nd 2012; the 22nd of November, 2012; 2012, November 22",
+        ),
+    ],
+)
+def test_dates_are_spelled_in_eight_ways(date, spellings):
+    assert "; ".join(date_spellings(date)) == spellings
+
+
+def test_every_spelling_says_the_date_unmistakably():
+    for pair in dates(300, 30).train:
+        year, month, day = (int(part) for part in pair.target.split("-"))
+        date = datetime.date(year, month, day)
+        assert f"{year}" in pair.source
+        assert re.search(rf"\b{date:%b}", pair.source)
+        assert re.search(rf"\b{day}(?:st|nd|rd|th|\b)", pair.source)
+
+
+@pytest.mark.parametrize(
+    ("word", "latin"),
+    [("pig", "igpay"), ("string", "ingstray"), ("eat", "eatway"), ("hmm", "hmmay")],
+)
+def test_pig_latin(word, latin):
+    assert to_pig_latin(word) == latin
+
+
+def test_reversal_and_copying_ask_for_what_they_say():
+    assert all(pair.target == pair.source[::-1] for pair in reversal(50, 5).train)
+    copied = copy_at_distance([4, 9], 200, 20).train
+    assert all(pair.target == pair.source for pair in copied)
+    assert {len(pair.source) for pair in copied} == {4, 9}
+
+
+@pytest.mark.parametrize("task", TASKS.values(), ids=TASKS)
+def test_no_answer_of_the_held_out_part_occurs_in_training(task):
+    made = task(400, 60)
+    assert (len(made.train), len(made.held_out)) == (400, 60)
+    answers = {pair.target for pair in made.train}
+    assert not answers & {pair.target for pair in made.held_out}
+    for pair in [*made.train, *made.held_out]:
+        assert made.vocabulary.decode(made.vocabulary.encode(pair.target)) == pair.target
+
+
+@pytest.mark.parametrize("task", TASKS.values(), ids=TASKS)
+def test_the_seed_decides_the_pairs(task):
+    assert task(50, 5, seed=3) == task(50, 5, seed=3)
+    assert task(50, 5, seed=3).train != task(50, 5, seed=4).train
+
+
+def test_a_task_with_too_few_answers_says_so():
+    with pytest.raises(ValueError, match="there were 8 different answers"):
+        copy_at_distance([1], 8, 1000)
+    with pytest.raises(ValueError, match="n_train and n_held_out must be at least 1; got 0 and 5"):
+        dates(0, 5)
+    with pytest.raises(ValueError, match="distances must be numbers from 1 up"):
+        copy_at_distance([0])
+
+
+def test_a_batch_by_hand():
+    # Ids: <pad> 0, <start> 1, <end> 2, a 3, b 4, c 5.
+    batch = Vocabulary("abc").batch([Pair("ab", "c"), Pair("a", "bca")])
+    assert batch.source_ids.tolist() == [[3, 4, END_ID], [3, END_ID, PAD_ID]]
+    assert batch.source_mask.tolist() == [[True, True, True], [True, True, False]]
+    assert batch.target_inputs.tolist() == [[START_ID, 5, PAD_ID, PAD_ID], [START_ID, 4, 5, 3]]
+    assert batch.target_outputs.tolist() == [[5, END_ID, PAD_ID, PAD_ID], [4, 5, 3, END_ID]]
+    assert batch.source_ids.dtype == torch.long
+
+
+def test_what_was_encoded_is_decoded_up_to_the_end():
+    vocabulary = Vocabulary("hello")
+    ids = vocabulary.encode("hello")
+    assert vocabulary.decode([START_ID, *ids, END_ID, *ids]) == "hello"
+    assert vocabulary.decode([START_ID, *ids, PAD_ID]) == "hello"
+    assert len(vocabulary) == 3 + 4
+
+
+def test_unknown_characters_and_empty_batches_are_refused():
+    with pytest.raises(ValueError, match=r"4 known characters; got \['!', 'x'\] in 'hex!'"):
+        Vocabulary("hello").encode("hex!")
+    with pytest.raises(ValueError, match="at least one sequence; got none"):
+        Vocabulary("hello").batch([])

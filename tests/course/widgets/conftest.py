@@ -1,0 +1,38 @@
+"""What a notebook would show, and what stands in a frame."""
+
+from types import SimpleNamespace
+
+import ipywidgets
+import pytest
+from bs4 import BeautifulSoup
+
+
+def pages_of(shown):
+    """The pages of a flipbook."""
+    return BeautifulSoup(shown.page, "html.parser").find_all("section", class_="page")
+
+
+def rows_of(node):
+    """The texts of a table's cells, headers too."""
+    return [[cell.get_text() for cell in row.find_all(["th", "td"])] for row in node.find_all("tr")]
+
+
+@pytest.fixture
+def page(monkeypatch):
+    """What a notebook would show: boxes, what was displayed, and how it changed."""
+    seen = SimpleNamespace(boxes=[], shown=[], updates=[])
+    for name in ("Text", "Textarea"):
+
+        class Box(getattr(ipywidgets, name)):
+            def __init__(self, *arguments, **options):
+                super().__init__(*arguments, **options)
+                seen.boxes.append(self)
+
+        monkeypatch.setattr(f"ipywidgets.{name}", Box)
+
+    def display(thing, **options):
+        seen.shown.append((thing, options))
+        return SimpleNamespace(update=seen.updates.append)
+
+    monkeypatch.setattr("IPython.display.display", display)
+    return seen

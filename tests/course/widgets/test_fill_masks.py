@@ -1,0 +1,108 @@
+"""Guesses for a gap: a picture of bars, bars of HTML, and the box above them."""
+
+import re
+
+import pytest
+import torch
+from bs4 import BeautifulSoup
+
+from bertlab.model import BertConfig, BertForPreTraining
+from bertlab.model.fill_mask import fill_mask
+from bertlab.tokenizers import WordPiece
+from course.widgets import fill_mask_bars, fill_mask_explorer
+from course.widgets.fill_masks import guess_bars
+
+CORPUS = ["the cats sat on the mat", "my two dogs sat with the cat and paid <5 or $6"]
+TWO_GAPS = "The [MASK] sat on the [MASK]."
+
+
+@pytest.fixture(scope="module")
+def tokenizer():
+    return WordPiece.train(CORPUS, vocab_size=70)
+
+
+@pytest.fixture(scope="module")
+def model(tokenizer):
+    """A small model, never trained, that prefers some words by far."""
+    model = BertForPreTraining(BertConfig(len(tokenizer.vocab), 24, 2, 4, 40, max_length=16))
+    generator = torch.Generator().manual_seed(3)
+    for parameter in model.parameters():
+        parameter.data = torch.randn(parameter.shape, generator=generator) / 4
+    return model
+
+
+def read(shown):
+    """For each gap its caption and its rows: word, width of the bar in percent, share."""
+    tables = BeautifulSoup(shown.html, "html.parser").select("table")
+    return [
+        (
+            table.caption.text,
+            [
+                (
+                    row.th.text,
+                    float(re.search(r"width:([\d.]+)%", row.span["style"])[1]),
+                    row.select_one(".share").text,
+                )
+                for row in table.select("tr")
+            ],
+        )
+        for table in tables
+    ]
+
+
+@pytest.mark.slow
+def test_bars_are_as_long_as_the_guesses_are_probable(model, tokenizer):
+    guesses = fill_mask(model, tokenizer, TWO_GAPS, top=6)
+    picture = fill_mask_bars(model, tokenizer, TWO_GAPS, top=6)
+    for ax, gap in zip(picture.figure.axes, guesses, strict=True):
+        assert [bar.get_width() / 100 for bar in ax.patches] == [share for _, share in gap]
+        labels = [label.get_text() for label in ax.get_yticklabels()]
+        assert labels == [word.replace("$", r"\$") for word, _ in gap]
+        assert ax.yaxis_inverted()  # the first is on top
+        assert ax.get_xlabel() == "probability (%)"
+        assert ax.get_xlim() == picture.figure.axes[0].get_xlim()
+        word, share = gap[0]
+        assert f"{word} {100 * share:.1f} %" in picture.alt
+    assert picture.figure.get_suptitle() == TWO_GAPS
+    assert picture.png.startswith(b"\x89PNG")
+
+
+def test_each_gap_has_its_guesses_and_what_is_left(model, tokenizer):
+    shown = read(guess_bars(model, tokenizer, TWO_GAPS, top=4))
+    assert [caption for caption, _ in shown] == ["[MASK] 1 of 2", "[MASK] 2 of 2"]
+    for (_, rows), guesses in zip(shown, fill_mask(model, tokenizer, TWO_GAPS, 4), strict=True):
+        for (word, width, share), (expected, probability) in zip(rows[:4], guesses, strict=True):
+            assert word == expected
+            assert width == pytest.approx(100 * probability, abs=0.006)
+            assert share == f"{100 * probability:.1f} %"
+        rest = len(tokenizer.vocab) - 4
+        assert rows[4][0] == f"the other {rest}"
+        assert sum(width for _, width, _ in rows) == pytest.approx(100, abs=0.05)
+
+
+def test_one_gap_is_not_counted_and_all_words_leave_none(model, tokenizer):
+    ((caption, rows),) = read(guess_bars(model, tokenizer, "[MASK]", len(tokenizer.vocab)))
+    assert caption == "[MASK]"
+    assert len(rows) == len(tokenizer.vocab)
+    assert not any("other" in word for word, _, _ in rows)
+    assert "<" in [word for word, _, _ in rows]  # escaped
+
+
+def test_the_box_shows_the_bars_and_the_words_of_an_error(model, tokenizer):
+    explorer = fill_mask_explorer(model, tokenizer, TWO_GAPS, top=3)
+    assert explorer.labels == ("A sentence with [MASK]",)
+    assert not explorer.on_enter
+    assert explorer.answer("[MASK] sat") == guess_bars(model, tokenizer, "[MASK] sat", 3)
+    assert repr(explorer).startswith(f'Guesses for "{TWO_GAPS}". [MASK] number 1: ')
+    assert "text must hold [MASK]" in repr(explorer.answer("the <cat"))
+    assert "&lt;cat" in explorer.answer("the <cat").html
+    assert "16" in repr(explorer.answer("[MASK] " * 20))
+
+
+def test_bad_arguments_are_named_when_the_cell_runs(model, tokenizer):
+    with pytest.raises(ValueError, match="top must be from 1 to"):
+        fill_mask_explorer(model, tokenizer, TWO_GAPS, top=0)
+    with pytest.raises(ValueError, match=r"text must hold \[MASK\]"):
+        fill_mask_explorer(model, tokenizer, "no gap")
+    with pytest.raises(ValueError, match="text must be a string"):
+        fill_mask_explorer(model, tokenizer, 3)

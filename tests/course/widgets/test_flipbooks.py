@@ -1,0 +1,80 @@
+"""Flipbooks, and the one of all heads."""
+
+import pytest
+import torch
+from bs4 import BeautifulSoup
+
+from bertlab.viz import Picture, lines, table
+from course.widgets import flipbook, flipbook_grid, head_flipbook
+from tests.course.widgets.conftest import pages_of, rows_of
+
+
+def test_the_first_page_is_there_before_any_script_runs():
+    shown = flipbook(["<b>one</b>", "<b>two</b>"], ["First", "Second"], title="T", alt="A")
+    pages = pages_of(shown)
+    assert ["shown" in page["class"] for page in pages] == [True, False]
+    assert [page["data-label"] for page in pages] == ["First", "Second"]
+    page = BeautifulSoup(shown.page, "html.parser")
+    assert page.find(class_="caption").get_text() == "First"
+    assert page.find(class_="caption")["aria-live"] == "polite"
+    assert page.find("input")["max"] == "1"
+
+
+def test_pages_may_be_pictures_and_tables():
+    picture = lines([1, 2], {"a": [1, 2]}, xlabel="x", ylabel="y", title="", alt="A rising line")
+    assert isinstance(picture, Picture)
+    shown = flipbook([picture, table(["a"], [[1]])], ["p", "t"], title="T", alt="A")
+    first, second = pages_of(shown)
+    assert first.img["alt"] == "A rising line"
+    assert second.td.get_text() == "1"
+
+
+def test_labels_are_text_and_never_markup():
+    shown = flipbook(["<p>1</p>"], ['"><script>'], title="<b>", alt="A")
+    assert pages_of(shown)[0]["data-label"] == '"><script>'
+    assert BeautifulSoup(shown.page, "html.parser").h1.get_text() == "<b>"
+
+
+def test_flipbook_says_what_is_wrong_with_its_pages():
+    with pytest.raises(ValueError, match="at least one page; got none"):
+        flipbook([], [], title="T", alt="A")
+    with pytest.raises(ValueError, match="one for each of the 2 pages; got 1"):
+        flipbook(["a", "b"], ["1"], title="T", alt="A")
+    with pytest.raises(ValueError, match="got int"):
+        flipbook([3], ["1"], title="T", alt="A")
+
+
+def test_a_grid_lays_its_pages_row_by_row():
+    names = {"row_name": "Layer", "column_name": "Head", "title": "T", "alt": "A"}
+    shown = flipbook_grid([["a", "b", "c"], ["d", "e", "f"]], ["0", "1"], "xyz", **names)
+    assert [page.get_text() for page in pages_of(shown)] == list("abcdef")
+    assert [page["data-label"] for page in pages_of(shown)][3:] == ["1, x", "1, y", "1, z"]
+    sliders = BeautifulSoup(shown.page, "html.parser").find_all("input")
+    assert [slider["max"] for slider in sliders] == ["1", "2"]
+    with pytest.raises(ValueError, match=r"2 rows of 3 pages.*rows of \[3, 2\]"):
+        flipbook_grid([["a", "b", "c"], ["d", "e"]], ["0", "1"], "xyz", **names)
+
+
+def test_the_head_flipbook_has_every_head_in_percent():
+    layers = [
+        torch.eye(2).expand(3, 2, 2),
+        torch.tensor([[0.254, 0.746], [1.0, 0.0]]).expand(3, 2, 2),
+    ]
+    pages = pages_of(head_flipbook(layers, ["<a>", "b"]))
+    assert len(pages) == 6
+    assert pages[4]["data-label"] == "layer 1, head 1"
+    assert rows_of(pages[4]) == [["", "<a>", "b"], ["<a>", "25", "75"], ["b", "100", "0"]]
+
+
+def test_a_flipbook_opens_at_the_page_it_is_told():
+    page = flipbook(
+        ["<p>a</p>", "<p>b</p>", "<p>c</p>"], ["A", "B", "C"], title="t", alt="x", start=2
+    )
+    soup = BeautifulSoup(page.page, "html.parser")
+    (shown,) = soup.select("section.shown")
+    assert shown["data-label"] == soup.select_one(".caption").text == "C"
+    assert soup.select_one("input[type=range]")["value"] == "2"
+    assert soup.select_one(".forward").has_attr("disabled")
+    assert not soup.select_one(".back").has_attr("disabled")
+    with pytest.raises(ValueError, match="start must be the number of a page, 0 to 0; got 1"):
+        flipbook(["<p>a</p>"], ["A"], title="t", alt="x", start=1)

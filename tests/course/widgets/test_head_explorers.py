@@ -1,0 +1,106 @@
+"""Any head of a text that is typed: the boxes, and what the model makes of it."""
+
+import pytest
+import torch
+
+from bertlab.interpretability.traces import trace
+from bertlab.model import Bert, BertConfig
+from bertlab.tokenizers import WordPiece
+from bertlab.viz import head_maps
+from course.widgets import head_explorer
+from tests.bertlab.viz.test_head_choosers import TOKENS, facts_of, random_attentions, unpacked
+
+CORPUS = ["the cats sat on the mat", "my two dogs sat with the cat"]
+
+
+@pytest.fixture(scope="module")
+def tokenizer():
+    return WordPiece.train(CORPUS, vocab_size=60)
+
+
+@pytest.fixture(scope="module")
+def model(tokenizer):
+    """A small model, never trained, with heads that differ."""
+    model = Bert(BertConfig(len(tokenizer.vocab), 24, 2, 3, 40, max_length=100))
+    generator = torch.Generator().manual_seed(3)
+    for parameter in model.parameters():
+        parameter.data = torch.randn(parameter.shape, generator=generator) / 2
+    return model
+
+
+def test_typing_asks_the_model_again(page, model, tokenizer):
+    head_explorer(model, tokenizer, "The cat", layer=1, head=2)._ipython_display_()
+    _, (first, _) = page.shown
+    assert facts_of(first)["tokens"] == ["[CLS]", "the", "cat", "[SEP]"]
+    (box,) = page.boxes
+    assert (box.value, box.description, box.continuous_update) == ("The cat", "Type here", True)
+    box.value = "The cat sat"
+    (second,) = page.updates
+    expected = trace(model, tokenizer, "The cat sat")
+    assert facts_of(second)["tokens"] == expected.tokens
+    torch.testing.assert_close(
+        unpacked(facts_of(second)), torch.stack(expected.attentions).double(), rtol=2e-3, atol=2e-5
+    )
+    assert (facts_of(second)["layer"], facts_of(second)["head"]) == (1, 2)
+
+
+def test_frames_of_one_box_share_what_is_chosen_and_no_other(model, tokenizer):
+    one, two = (head_explorer(model, tokenizer, "The cat") for _ in range(2))
+    assert facts_of(one.show("the"))["key"] == facts_of(one.show("cat"))["key"] != ""
+    assert facts_of(one.show("the"))["key"] != facts_of(two.show("the"))["key"]
+    assert facts_of(head_maps(random_attentions(1, 1, 4), TOKENS))["key"] == ""
+
+
+def test_a_pair_has_two_boxes(page, model, tokenizer):
+    explorer = head_explorer(model, tokenizer, "The cat", "my dogs", on_enter=True)
+    explorer._ipython_display_()
+    assert [(box.description, box.value) for box in page.boxes] == [
+        ("First text", "The cat"),
+        ("Second text", "my dogs"),
+    ]
+    assert not any(box.continuous_update for box in page.boxes)
+    page.boxes[1].value = "two mats"
+    page.boxes[0].value = "The dog"
+    expected = trace(model, tokenizer, "The dog", "two mats").tokens
+    assert facts_of(page.updates[-1])["tokens"] == expected
+    assert sum("Run this cell" in str(thing) for thing, _ in page.shown) == 1
+
+
+def test_a_text_that_cannot_be_read_is_explained_and_the_box_goes_on(page, model, tokenizer):
+    head_explorer(model, tokenizer, "The cat")._ipython_display_()
+    (box,) = page.boxes
+    for text, words in (
+        (" ", "text must hold at least one word"),
+        ("cat " * 200, "text must be 1 to 100 tokens long"),
+        ("cat " * 79, "tokens must be at most 80"),
+    ):
+        box.value = text
+        assert f"<strong>No map.</strong> {page.updates[-1].text.split(':')[0]}" in (
+            page.updates[-1].html
+        )
+        assert words in repr(page.updates[-1])
+    box.value = "the mat"
+    assert facts_of(page.updates[-1])["tokens"][1:3] == ["the", "mat"]
+
+
+def test_half_a_character_reaches_nobody(model, tokenizer):
+    frame = head_explorer(model, tokenizer, "the cat").answer("the \ud83d cat")
+    assert "\\ud83d" not in frame.page
+    frame.page.encode("utf-8")
+
+
+def test_words_of_ones_own_are_for_the_first_text_alone(model, tokenizer):
+    explorer = head_explorer(model, tokenizer, "the cat", alt="A cat looks")
+    assert repr(explorer) == "What each head attends to. A cat looks"
+    assert "A heat map of" in repr(explorer.answer("the dogs"))
+
+
+def test_bad_arguments_are_named_when_the_cell_runs(model, tokenizer):
+    with pytest.raises(ValueError, match="text must be a string; got int"):
+        head_explorer(model, tokenizer, 3)
+    with pytest.raises(ValueError, match="pair must be a string; got int"):
+        head_explorer(model, tokenizer, "a", 3)
+    with pytest.raises(ValueError, match="layer must be from 0 to 1; got 2"):
+        head_explorer(model, tokenizer, "the cat", layer=2)
+    with pytest.raises(ValueError, match="at least one word"):
+        head_explorer(model, tokenizer, "")

@@ -1,0 +1,176 @@
+"""All heads in one picture: what is drawn small, how they are sorted, and by which scores."""
+
+import base64
+import io
+
+import numpy as np
+import pytest
+import torch
+from bs4 import BeautifulSoup
+from matplotlib import colormaps
+from PIL import Image
+
+from course.widgets import head_gallery
+from tests.bertlab.viz.test_head_choosers import facts_of
+
+TOKENS = ["[CLS]", "a", "b", "c", "[SEP]"]
+LENGTH = len(TOKENS)
+
+
+def looks(offset):
+    """A head that attends to the token `offset` on, and at the ends to itself."""
+    head = torch.zeros(LENGTH, LENGTH)
+    for query in range(LENGTH):
+        key = query + offset
+        head[query, key if 0 <= key < LENGTH else query] = 1.0
+    return head
+
+
+def to_separator():
+    head = torch.zeros(LENGTH, LENGTH)
+    head[:, -1] = 1.0
+    return head
+
+
+EVEN = torch.full((LENGTH, LENGTH), 1 / LENGTH)
+# Two layers of three heads; each does one thing.
+ATTENTIONS = [
+    torch.stack([EVEN, looks(1), looks(-1)]),
+    torch.stack([to_separator(), looks(0), 0.5 * EVEN + 0.5 * looks(0)]),
+]
+
+
+def names_of(shown):
+    return [name.text for name in BeautifulSoup(shown.page, "html.parser").select(".gallery b")]
+
+
+def scores_of(shown):
+    page = BeautifulSoup(shown.page, "html.parser")
+    return [score.text for score in page.select(".gallery .score")]
+
+
+# By hand: of 5 queries, 4 have a next key; [SEP] sees itself in the heads that look next.
+@pytest.mark.parametrize(
+    ("by", "names", "scores"),
+    [
+        ("layer", ["0.0", "0.1", "0.2", "1.0", "1.1", "1.2"], [""] * 6),
+        (
+            "entropy",
+            ["0.1", "0.2", "1.0", "1.1", "1.2", "0.0"],
+            [*["0.00 nats"] * 4, "1.23 nats", "1.61 nats"],
+        ),
+        (
+            "distance",
+            ["1.1", "0.1", "0.2", "1.2", "0.0", "1.0"],
+            ["0.00 tokens", *["0.80 tokens"] * 3, "1.60 tokens", "2.00 tokens"],
+        ),
+        (
+            "previous",
+            ["0.2", "0.0", "1.2", "0.1", "1.0", "1.1"],
+            ["100 %", "20 %", "10 %", "0 %", "0 %", "0 %"],
+        ),
+        (
+            "next",
+            ["0.1", "1.0", "0.0", "1.2", "0.2", "1.1"],
+            ["100 %", "25 %", "20 %", "10 %", "0 %", "0 %"],
+        ),
+        (
+            "itself",
+            ["1.1", "1.2", "0.0", "0.1", "0.2", "1.0"],
+            ["100 %", "60 %", "20 %", "20 %", "20 %", "20 %"],
+        ),
+        (
+            "separator",
+            ["1.0", "0.1", "0.0", "1.1", "1.2", "0.2"],
+            ["100 %", "40 %", "20 %", "20 %", "20 %", "0 %"],
+        ),
+    ],
+)
+def test_heads_stand_in_order_with_their_scores(by, names, scores):
+    shown = head_gallery(ATTENTIONS, TOKENS, by=by)
+    assert scores_of(shown) == scores
+    assert names_of(shown) == names
+    page = BeautifulSoup(shown.page, "html.parser")
+    assert page.select_one("option[selected]")["value"] == by
+    first = page.select_one('button[aria-pressed="true"]')
+    assert first is page.select_one(".gallery button")
+    assert page.select_one(".which").text == f"Head {first.b.text}"
+
+
+def test_equal_scores_keep_the_order_of_layers():
+    same = head_gallery([EVEN.expand(3, -1, -1)] * 2, TOKENS, by="previous")
+    assert names_of(same) == ["0.0", "0.1", "0.2", "1.0", "1.1", "1.2"]
+
+
+def test_a_small_map_has_a_dot_for_each_probability():
+    page = BeautifulSoup(head_gallery(ATTENTIONS, TOKENS).page, "html.parser")
+    (image,) = page.select('button[data-head="5"] img')
+    picture = Image.open(io.BytesIO(base64.b64decode(image["src"].partition(",")[2])))
+    dots = np.asarray(picture.convert("RGB"))
+    assert dots.shape == (LENGTH, LENGTH, 3)
+    for probability, place in ((0.6, (2, 2)), (0.1, (2, 0))):
+        shade = round(probability**0.5 * 63) / 63
+        expected = colormaps["viridis"](shade, bytes=True)[:3]
+        assert np.abs(dots[place].astype(int) - np.array(expected, int)).max() <= 3
+
+
+def test_the_first_head_is_drawn_large_with_token_labels():
+    page = BeautifulSoup(head_gallery(ATTENTIONS, TOKENS, by="separator").page, "html.parser")
+    rows = [[cell.text for cell in row.select("td")] for row in page.select(".heat tbody tr")]
+    assert rows == [["0", "0", "0", "0", "100"]] * LENGTH
+    assert [name.text for name in page.select(".heat tbody th")] == TOKENS
+
+
+def test_chance_is_what_a_head_gets_that_looks_everywhere_alike():
+    chance = facts_of(head_gallery(ATTENTIONS, TOKENS))["chance"]
+    assert chance == pytest.approx(
+        {
+            "layer": 0,
+            "entropy": 1.6094379,
+            "distance": 1.6,
+            "previous": 0.2,
+            "next": 0.2,
+            "itself": 0.2,
+            "separator": 0.2,
+        }
+    )
+    causal = [looks(-1)[None], looks(0)[None]]
+    chance = facts_of(head_gallery(causal, TOKENS))["chance"]
+    assert chance["next"] == 0
+    assert chance["itself"] == pytest.approx((1 + 1 / 2 + 1 / 3 + 1 / 4 + 1 / 5) / 5)
+
+
+def test_without_a_separator_there_is_no_sorting_by_it():
+    tokens = ["a", "b", "c", "d", "e"]
+    page = BeautifulSoup(head_gallery(ATTENTIONS, tokens).page, "html.parser")
+    assert "separator" not in [option["value"] for option in page.select("option")]
+    with pytest.raises(ValueError, match=r"tokens must hold \[SEP\] to sort by it"):
+        head_gallery(ATTENTIONS, tokens, by="separator")
+
+
+def test_the_words_name_the_first_heads():
+    shown = head_gallery(ATTENTIONS, TOKENS, by="next")
+    assert shown.alt == (
+        "Small heat maps of all heads, 2 layers with 3 each, for the tokens: [CLS] a b c [SEP]. "
+        "Sorted by attention to the next token, the most of it first: 0.1 (100 %), 1.0 (25 %), "
+        "0.0 (20 %)."
+    )
+    assert head_gallery(ATTENTIONS, TOKENS, alt="Six heads").alt == "Six heads"
+
+
+@pytest.mark.slow
+def test_twelve_by_twelve_heads_of_64_tokens_weigh_less_than_3_mb():
+    generator = torch.Generator().manual_seed(1)
+    scores = 3 * torch.randn(12, 12, 64, 64, generator=generator)  # worse than any real head
+    shown = head_gallery(list(scores.softmax(-1)), [f"token{i}" for i in range(64)])
+    assert len(shown._repr_html_()) < 3_000_000
+    assert len(names_of(shown)) == 144
+
+
+def test_bad_arguments_are_named():
+    with pytest.raises(ValueError, match=r"by must be one of layer, entropy.*got 'size'"):
+        head_gallery(ATTENTIONS, TOKENS, by="size")
+    with pytest.raises(ValueError, match="tokens must be at least 2"):
+        head_gallery([torch.ones(1, 1, 1)], ["a"])
+    with pytest.raises(ValueError, match=r"must end in \[2, 2\]"):
+        head_gallery(ATTENTIONS, ["a", "b"])

@@ -1,0 +1,8 @@
+"""A listing is what runs."""
+
+from bertlab.tokenizers.merges import merge_pair
+from course.widgets import show_source
+
+
+def test_show_source_shows_the_file_that_runs():
+    assert repr(show_source(merge_pair)).startswith("def merge_pair(")

@@ -1,0 +1,77 @@
+"""A box to type in: what is asked, what is seen, and what stands there without a kernel."""
+
+import re
+
+import pytest
+
+from bertlab.viz import table
+from bertlab.viz.frames import read_asset
+from course.widgets import text_box
+
+
+def letters(text):
+    """A table of the letters of a text, which refuses digits."""
+    if any(letter.isdigit() for letter in text):
+        raise ValueError(f"letters: text must have no digits; got <{text}>")
+    return table(["letter"], [[letter] for letter in text])
+
+
+def test_typing_asks_anew(page):
+    text_box(letters, "ab", label="Word")._ipython_display_()
+    (bundle, _), (first, options) = page.shown
+    assert "application/vnd.jupyter.widget-view+json" in bundle
+    assert bundle["text/plain"] == "Run this cell in Jupyter to type a text of your own."
+    assert (first, options) == (letters("ab"), {"display_id": True})
+    (box,) = page.boxes
+    assert (box.value, box.description, box.continuous_update) == ("ab", "Word", True)
+    box.value = "abc"
+    assert page.updates == [letters("abc")]
+
+
+def test_a_slow_answer_may_wait_for_enter(page):
+    text_box(letters, "ab", on_enter=True)._ipython_display_()
+    assert not page.boxes[0].continuous_update
+
+
+def test_a_refusal_is_shown_in_words_and_the_box_goes_on(page):
+    text_box(letters, "a")._ipython_display_()
+    page.boxes[0].value = "a1"
+    page.boxes[0].value = "ab"
+    refused, answered = page.updates
+    assert "text must have no digits; got &lt;a1&gt;" in refused.html
+    assert "got <a1>" in repr(refused)
+    assert answered == letters("ab")
+
+
+def test_other_errors_are_not_hidden():
+    box = text_box(lambda text: 1 / 0, "a")
+    with pytest.raises(ZeroDivisionError):
+        box.answer("a")
+
+
+def test_without_a_notebook_the_first_answer_is_text():
+    assert repr(text_box(letters, "ab")) == "letter\na\nb"
+
+
+def test_half_a_character_reaches_nobody():
+    assert "\ud83d" not in repr(text_box(letters, "a\ud83d"))
+
+
+def test_what_is_no_function_and_what_is_no_text_is_refused():
+    with pytest.raises(ValueError, match="show must be a function of a text; got 3"):
+        text_box(3, "a")
+    with pytest.raises(ValueError, match="text must be a string; got int"):
+        text_box(letters, 3)
+
+
+@pytest.mark.parametrize(
+    ("sheet", "scope", "least"),
+    [("fill_mask.css", ".bertlab-guesses", 8), ("playground.css", ".bertlab-playground", 10)],
+)
+def test_every_rule_of_an_answers_style_sheet_is_for_it_alone(sheet, scope, least):
+    rules = re.sub(r"/\*.*?\*/", "", read_asset(sheet, "course.widgets"), flags=re.DOTALL)
+    selectors = [
+        part.strip() for head in re.findall(r"([^{}]+)\{", rules) for part in head.split(",")
+    ]
+    assert len(selectors) > least
+    assert all(selector.startswith(scope) for selector in selectors)

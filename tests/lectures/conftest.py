@@ -1,0 +1,65 @@
+"""What the worked numbers of the lectures share: the page's words and Hugging Face's MiniLM."""
+
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+import torch
+
+from bertlab import data
+from tests.conftest import ROOT, read_page
+
+
+class Read(NamedTuple):
+    """What a model makes of a text."""
+
+    tokens: list
+    hidden: np.ndarray  # [layers + 1, L, D]
+    attention: np.ndarray  # [layers, H, L, L]
+
+
+@pytest.fixture(scope="module")
+def its_lecture(request):
+    """The lecture that a test module such as test_04_numbers.py is about."""
+    (path,) = ROOT.glob(f"lectures/{request.path.stem[5:7]}_*.ipynb")
+    return read_page(path)
+
+
+@pytest.fixture(scope="module")
+def states(its_lecture):
+    """`states("42 %", ...)` fails if the prose of the test module's lecture lacks a text.
+
+    Numbers in a text are formatted from what the test has computed: neither can change alone.
+    """
+
+    def plain(text):
+        return " ".join(text.replace("{,}", ",").replace("−", "-").split())
+
+    prose = plain(its_lecture.prose)
+
+    def check(*texts):
+        missing = [text for text in texts if plain(text) not in prose]
+        assert not missing, f"the lecture does not say {missing}"
+
+    return check
+
+
+@pytest.fixture(scope="session")
+def minilm():
+    """The published weights in Hugging Face's own model: `minilm(text)` is what it reads."""
+    tokenizers, transformers = map(pytest.importorskip, ("tokenizers", "transformers"))
+    folder = data.weights("minilm")
+    model = transformers.BertModel.from_pretrained(folder, attn_implementation="eager").eval()
+    tokenizer = tokenizers.Tokenizer.from_file(str(folder / "tokenizer.json"))
+    tokenizer.no_padding()
+
+    def read(text):
+        encoded = tokenizer.encode(text)
+        with torch.no_grad():
+            ids = torch.tensor([encoded.ids])
+            output = model(ids, output_attentions=True, output_hidden_states=True)
+        hidden, attention = torch.cat(output.hidden_states), torch.cat(output.attentions)
+        return Read(encoded.tokens, hidden.numpy(), attention.numpy())
+
+    read.model, read.tokenizer = model, tokenizer
+    return read
