@@ -10,6 +10,7 @@ from bertlab.data.overlaps import WORDS, known_passages, without_passages
 from bertlab.data.own_texts import SUFFIXES, files_digest, own_documents
 from bertlab.pretraining.token_store import TokenStore, fingerprint, write_corpora
 from bertlab.tokenizers.wordpiece import BERT_SPECIAL_TOKENS, WordPiece
+from bertlab.training.settings import VALIDATION
 
 ALIASES = {"wiki": "wikipedia"}
 WIDER = 1.25  # how the held-out share of a few documents grows until it is enough
@@ -30,7 +31,7 @@ def prepare_corpus(
     vocab_size: int = 8000,
     tokenizer: str | Path | None = None,
     field: str = "text",
-    validation: float = 0.05,
+    validation: float = VALIDATION,
     progress: bool = True,
 ) -> PreparedCorpus:
     """Split a corpus, train a WordPiece on the training side, write the ids of both sides.

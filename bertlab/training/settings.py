@@ -13,6 +13,7 @@ from bertlab.training.config import TrainingConfig
 from bertlab.training.start import STARTS
 
 SIZES = ("tiny", "mini", "small", "medium", "base", "large")
+VALIDATION = 0.05  # of the documents, held out
 NEGATIVES = {"any": ANYWHERE, "corpus": SAME_CORPUS, "document": HALF_SAME_DOCUMENT}
 
 
@@ -41,7 +42,7 @@ class RunSettings:
     whole_words: bool = False
     probability: float = 0.15
     dropout: float = 0.1
-    validation: float = 0.05
+    validation: float = VALIDATION
     field: str = "text"
     tokenizer: str | None = None
     negatives: str = "any"
