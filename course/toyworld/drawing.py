@@ -86,11 +86,12 @@ def draw_next(states: Tensor, world: World, generator: torch.Generator) -> Tenso
 
 def draw_words(states: Tensor, world: World, generator: torch.Generator) -> Tensor:
     """The words of a sentence for each state [n, 5], with [SEP] and [PAD]: ids [n, I]."""
-    plan, parts = states[:, :1], states[:, 1:]
-    columns = F.pad(parts + torch.tensor(world.sizes[:-1]).cumsum(0), (1, 0))  # [n, 5]
+    distinct, of_row = states.unique(dim=0, return_inverse=True)  # [U, 5], [n]
+    plan, parts = distinct[:, :1], distinct[:, 1:]
+    columns = F.pad(parts + torch.tensor(world.sizes[:-1]).cumsum(0), (1, 0))  # [U, 5]
     ids = []
     for words in world.words:  # [K, J, V]
-        cumulated = words[plan, columns].sum(dim=1).cumsum(dim=1)  # [n, V]
+        cumulated = words[plan, columns].sum(dim=1).cumsum(dim=1)[of_row]  # [n, V]
         draw = torch.rand(len(states), 1, generator=generator) * cumulated[:, -1:]
         ids.append(torch.searchsorted(cumulated, draw, right=True))  # the first word above it
     return torch.cat(ids, dim=1)
