@@ -1,0 +1,81 @@
+"""The loops of lecture 08b on documents of any size: against the library, and against laws."""
+
+from itertools import accumulate
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import binomtest
+
+from bertlab.pretraining.negatives import spans
+from bertlab.pretraining.pairs import cut_document
+from tests.bertlab.pretraining.numbered_stores import store_in_memory
+from tests.conftest import ROOT, read_page
+
+PAGE = read_page(ROOT / "lectures" / "08b_documents_to_examples.ipynb")
+cut, cut_as_google, take_from, lose = map(
+    PAGE.function, ("cut", "cut_as_google", "take_from", "lose")
+)
+LENGTHS = st.lists(st.integers(1, 25), min_size=1, max_size=30)
+ROOM, SEED = st.integers(2, 60), st.integers(0, 2**32)
+
+
+def draws(seed):
+    return iter(np.random.default_rng(seed).random(500).tolist())
+
+
+@given(LENGTHS, ROOM, st.sampled_from([0, 0.1, 1]), SEED)
+def test_a_document_is_cut_as_the_library_cuts_it(lengths, room, short_probability, seed):
+    starts = [0, *accumulate(lengths)]
+    chunks = cut(lengths, room, draws(seed), short_probability)
+    in_tokens = [(*(starts[n] for n in chunk[:3]), *chunk[3:]) for chunk in chunks]
+    assert in_tokens == list(cut_document(starts, room, draws(seed), short_probability))
+
+
+@given(LENGTHS, ROOM, SEED)
+def test_each_sentence_is_used_once_but_perhaps_the_last(lengths, room, seed):
+    for rule, may_be_left in ((cut, 1), (cut_as_google, 0)):
+        used = []
+        for first, middle, end, _, not_next in rule(lengths, room, draws(seed), 0.1):
+            used += range(first, middle if not_next else end)
+        assert used == list(range(len(used)))
+        assert len(lengths) - len(used) <= may_be_left
+
+
+@given(LENGTHS, ROOM, SEED)
+def test_by_googles_rule_a_single_sentence_has_no_continuation(lengths, room, seed):
+    chunks = list(cut_as_google(lengths, room, draws(seed), 0))
+    for first, middle, end, _, not_next in chunks:
+        taken = sum(lengths[first:end])
+        assert taken >= room or end == len(lengths)
+        assert taken - lengths[end - 1] < room
+        assert first < middle < end or (middle == end == first + 1 and not_next)
+
+
+@pytest.mark.parametrize(
+    ("lengths", "room", "numbers", "chunks"),
+    [
+        ([9, 9, 9], 8, [0.5], [(n, n + 1, n + 1, 8, True) for n in range(3)]),  # no draws needed
+        ([4, 4, 9], 8, [0.5, 0.5, 0.5], [(0, 1, 2, 8, False), (2, 3, 3, 8, True)]),
+        ([2, 2, 2], 11, [0.05, 0.2, 0.0, 0.7, 0.9], [(0, 1, 2, 4, False), (2, 3, 3, 4, True)]),
+    ],
+)
+def test_googles_rule_by_hand(lengths, room, numbers, chunks):
+    assert list(cut_as_google(lengths, room, iter(numbers), 0.1)) == chunks
+
+
+@given(LENGTHS, st.data(), st.integers(-5, 80))
+def test_a_stranger_ends_where_the_librarys_ends(lengths, data, wanted):
+    sentence = data.draw(st.integers(0, len(lengths) - 1))
+    store = store_in_memory([lengths])
+    arguments = (np.array([number]) for number in (sentence, len(lengths), wanted))
+    _, end = spans(store, *arguments)
+    assert store.sentence_starts[take_from(lengths, sentence, wanted)] == end[0]
+
+
+def test_what_is_lost_goes_from_both_ends_alike():
+    numbers = iter(np.random.default_rng(0).random(40_000).tolist())
+    kept = [lose(10, 30, 4, numbers) for _ in range(10_000)]
+    assert {end - start for start, end in kept} == {16}
+    assert binomtest(sum(start - 10 for start, _ in kept), 40_000).pvalue > 1e-6
