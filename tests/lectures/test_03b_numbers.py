@@ -29,7 +29,15 @@ def by_page():
     page = read_page(ROOT / "lectures" / "03b_word_vectors_by_hand.ipynb")
     scope = {"torch": torch, "math": math, "F": F, "GloVe": GloVe}
     names = ("how_wrong", "loss_of", "skip_gram_gradients", "cbow_gradients", "logs", "errors")
-    names += ("glove_loss", "glove_gradients", "train", "factorise", "kept_bytes", "recurrent")
+    names += (
+        "glove_loss",
+        "glove_gradients",
+        "start",
+        "train",
+        "factorise",
+        "kept_bytes",
+        "recurrent",
+    )
     for name in names:
         found = page.function(name)
         scope[name] = found
@@ -111,6 +119,7 @@ def distances(v, u, found, questions, step, rate):
     return sorted(far)
 
 
+@pytest.mark.slow
 def test_gensim_takes_the_same_step_of_skip_gram(by_page):
     v, u = draw(2, 3), draw(2, 3, seed=1)
     found = gensims_sentence(v, u, ["a", "b"], sg=1, rate=0.5)
@@ -124,6 +133,7 @@ def test_gensim_takes_the_same_step_of_skip_gram(by_page):
     assert nearest < 0.01  # gensim looks its sigmoid up in a table
 
 
+@pytest.mark.slow
 def test_gensims_cbow_hands_each_word_the_whole(by_page):
     v, u = draw(3, 3), draw(3, 3, seed=1)
     found = gensims_sentence(v, u, ["a", "b", "c"], sg=0, rate=0.5)
@@ -171,6 +181,7 @@ def test_gloves_loss_and_gradient_cell_by_cell(by_page):
     torch.testing.assert_close(tuple(ours), reference(loss, *p))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("d_model", [1, 2, 3])
 def test_with_equal_weights_training_ends_where_numpys_singular_values_are(by_page, d_model):
     counts, even = table_of_counts(5).clamp(min=1), torch.ones(5, 5, dtype=torch.float64)
@@ -183,6 +194,36 @@ def test_with_equal_weights_training_ends_where_numpys_singular_values_are(by_pa
     fit, s = by_page("factorise")(counts, d_model)
     assert ((fit.numpy() - L) ** 2).sum() == pytest.approx((left**2).sum())
     np.testing.assert_allclose(s[d_model:], left, atol=1e-12)
+
+
+@pytest.fixture
+def sixteen_digits():
+    """The page's default type."""
+    torch.set_default_dtype(torch.float64)
+    yield
+    torch.set_default_dtype(torch.float32)
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("sixteen_digits")
+def test_the_weighted_loss_of_the_six_words_has_two_minima(by_page):
+    counts = [[4, 16, 8, 1, 1, 2], [16, 4, 8, 2, 1, 1], [8, 8, 2, 4, 1, 1]]
+    counts += [[1, 2, 4, 2, 16, 8], [1, 1, 1, 16, 4, 8], [2, 1, 1, 8, 8, 2]]
+    counts = torch.tensor(counts).double()
+    f = (counts / 16).clamp(max=1) ** 0.75
+
+    def loss(flat):
+        w, w_context, b, b_context = flat.split([12, 12, 6, 6])
+        bracket = w.view(6, 2) @ w_context.view(6, 2).T + b[:, None] + b_context - counts.log()
+        return (f * bracket**2).sum()
+
+    for seed, lowest in ((0, 1.6682), (1, 1.1392)):
+        start = by_page("start")(seed)
+        after, _ = by_page("train")(start, counts, f, steps=3_000)
+        flat = torch.cat([part.flatten() for part in after])
+        assert loss(flat).item() == pytest.approx(lowest, abs=1e-4)
+        curvature = torch.linalg.eigvalsh(torch.autograd.functional.hessian(loss, flat))
+        assert curvature.min() > -1e-3  # a valley, not a saddle
 
 
 def test_negative_sampling_of_a_free_score_is_lowest_at_shifted_pmi(by_page):
