@@ -26,7 +26,7 @@ def three_cos_add(units: Tensor, a: int, b: int, c: int) -> Tensor:
     units: [V, D], rows of length 1; a, b, c: row numbers. The three given words themselves
     count as out of the question, -inf: without that rule the answer is mostly c.
 
-    Source: Mikolov, Yih & Zweig (2013), section 4; the name: Levy & Goldberg (2014).
+    Source: Mikolov, Yih & Zweig (2013), section 4; the name: Levy & Goldberg (2014a).
     """
     target = units[b] - units[a] + units[c]  # [D]
     scores = units @ target / target.norm()  # [V]

@@ -66,6 +66,24 @@ def test_fields_of_convolutions_are_pytorchs(states):
     states("takes 256 layers of width 3", "six blocks of width 5 with a field of 25")
 
 
+def test_a_window_over_the_edge_gives_four_places_away(states):
+    """Zeros outside: which of 20 places see another pattern of inside and outside?"""
+    inside = [tuple(0 <= place + step < 20 for step in (-2, -1, 0, 1, 2)) for place in range(20)]
+    alone = sum(inside.count(pattern) == 1 for pattern in inside)
+    assert alone == 4
+    share = (alone + 1) / 20  # and of the others, one guess hits one place
+    states(f"in {100 * share:.0f} % of the cases without", "by chance, 1 in 16, between them")
+
+
+def test_the_slanted_triangle_is_three_points_joined(its_lecture, states):
+    slanted = its_lecture.function("slanted_triangle")
+    for T, cut, ratio in ((1_000, 100, 32), (200, 20, 8)):
+        ours = [slanted(t, T, ratio=ratio) for t in range(T + 1)]
+        reference = np.interp(range(T + 1), [0, cut, T], [1 / ratio, 1, 1 / ratio])
+        np.testing.assert_allclose(ours, reference, rtol=1e-12)
+    states("it starts and ends at a 32nd of the highest", r"(1 + 31 p) / 32")
+
+
 @pytest.mark.corpora
 def test_all_eight_pythons_stand_in_one_article(states):
     articles = data.documents("wikipedia")

@@ -1,0 +1,257 @@
+"""The derivations of lecture 03b, on tables of any size: against autograd, NumPy and gensim."""
+
+import itertools
+import math
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+import torch
+from scipy.special import expit
+from torch import nn
+from torch.nn import functional as F
+
+from tests.conftest import ROOT, read_page
+
+
+class GloVe(NamedTuple):
+    """As on the page."""
+
+    w: torch.Tensor
+    w_context: torch.Tensor
+    b: torch.Tensor
+    b_context: torch.Tensor
+
+
+@pytest.fixture(scope="module")
+def by_page():
+    """`by_page("glove_gradients")` is that function of the page, with those that it calls."""
+    page = read_page(ROOT / "lectures" / "03b_word_vectors_by_hand.ipynb")
+    scope = {"torch": torch, "math": math, "F": F, "GloVe": GloVe}
+    names = ("how_wrong", "loss_of", "skip_gram_gradients", "cbow_gradients", "logs", "errors")
+    names += (
+        "glove_loss",
+        "glove_gradients",
+        "start",
+        "train",
+        "factorise",
+        "kept_bytes",
+        "recurrent",
+    )
+    for name in names:
+        found = page.function(name)
+        scope[name] = found
+    for name in names:
+        scope[name].__globals__.update(scope)
+    return scope.__getitem__
+
+
+def draw(*shape, seed=0):
+    generator = torch.Generator().manual_seed(seed)
+    return torch.randn(shape, generator=generator, dtype=torch.float64)
+
+
+def bce(score, answer):
+    return F.binary_cross_entropy_with_logits(score, torch.full_like(score, answer))
+
+
+def reference(loss, *tables):
+    tables = [table.clone().requires_grad_() for table in tables]
+    return torch.autograd.grad(loss(*tables), tables)
+
+
+REAL, NOISE = [(1, 0), (1, 2), (4, 1)], [(1, 3), (1, 3), (1, 0), (4, 4)]
+
+
+def test_skip_gram_is_binary_cross_entropy_of_its_pairs(by_page):
+    v, u = draw(5, 3), draw(5, 3, seed=1)
+
+    def loss(v, u):
+        real = sum(bce(v[i] @ u[j], 1.0) for i, j in REAL)
+        return real + sum(bce(v[i] @ u[j], 0.0) for i, j in NOISE)
+
+    ours = by_page("skip_gram_gradients")(v, u, REAL, NOISE)
+    torch.testing.assert_close(ours, reference(loss, v, u))
+
+
+@pytest.mark.parametrize("around", [[0], [0, 2, 4], [3, 3, 1, 0]])
+def test_cbow_hands_each_word_its_share(by_page, around):
+    v, u, noise = draw(5, 3), draw(5, 3, seed=1), [3, 0, 3]
+
+    def loss(v, u):
+        h = v[torch.tensor(around)].mean(dim=0)
+        return bce(u[2] @ h, 1.0) + sum(bce(u[id] @ h, 0.0) for id in noise)
+
+    ours = by_page("cbow_gradients")(v, u, around, 2, noise)
+    torch.testing.assert_close(ours, reference(loss, v, u))
+
+
+def gensims_sentence(v, u, words, *, sg, rate):
+    """The tables after gensim has read one sentence once, one noise word for each question."""
+    word2vec = pytest.importorskip("gensim.models").Word2Vec
+    settings = {"vector_size": v.shape[1], "window": 5, "negative": 1, "min_count": 1, "sample": 0}
+    model = word2vec(sg=sg, cbow_mean=1, workers=1, seed=1, shrink_windows=False, **settings)
+    model.build_vocab([words])
+    order = [words.index(word) for word in model.wv.index_to_key]
+    model.wv.vectors[:], model.syn1neg[:] = v[order], u[order]
+    model.train([words], total_examples=1, epochs=1, start_alpha=rate, end_alpha=rate)
+    back = np.argsort(order)
+    return torch.tensor(model.wv.vectors[back]), torch.tensor(model.syn1neg[back])
+
+
+def possible_sentences(v, u, questions, step, rate):
+    """The tables after all questions, for each way in which the noise words may be drawn.
+
+    questions: (what is read, the right word); gensim skips a noise word that is the right one.
+    """
+    for drawn in itertools.product(range(len(v)), repeat=len(questions)):
+        tables = v, u
+        for (read, right), noise in zip(questions, drawn, strict=True):
+            by_v, by_u = step(*tables, read, right, [noise] if noise != right else [])
+            tables = tables[0] - rate * by_v, tables[1] - rate * by_u
+        yield tables
+
+
+def distances(v, u, found, questions, step, rate):
+    """How far gensim's tables are from each possible end, the nearest first."""
+    ends = possible_sentences(v, u, questions, step, rate)
+    far = [max((a - b).abs().max().item() for a, b in zip(end, found, strict=True)) for end in ends]
+    return sorted(far)
+
+
+@pytest.mark.slow
+def test_gensim_takes_the_same_step_of_skip_gram(by_page):
+    v, u = draw(2, 3), draw(2, 3, seed=1)
+    found = gensims_sentence(v, u, ["a", "b"], sg=1, rate=0.5)
+
+    def step(v, u, read, right, noise):
+        gradients = by_page("skip_gram_gradients")
+        return gradients(v, u, [(read, right)], [(read, word) for word in noise])
+
+    # gensim walks through the middles, and lets the word around it be the one that is read.
+    nearest, *_ = distances(v, u, found, [(1, 0), (0, 1)], step, rate=0.5)
+    assert nearest < 0.01  # gensim looks its sigmoid up in a table
+
+
+@pytest.mark.slow
+def test_gensims_cbow_hands_each_word_the_whole(by_page):
+    v, u = draw(3, 3), draw(3, 3, seed=1)
+    found = gensims_sentence(v, u, ["a", "b", "c"], sg=0, rate=0.5)
+    questions = [([1, 2], 0), ([0, 2], 1), ([0, 1], 2)]
+
+    def whole(v, u, *question):
+        by_v, by_u = by_page("cbow_gradients")(v, u, *question)
+        return 2 * by_v, by_u  # two words around
+
+    nearest, *_ = distances(v, u, found, questions, whole, rate=0.5)
+    shared, *_ = distances(v, u, found, questions, by_page("cbow_gradients"), rate=0.5)
+    assert nearest < 0.01
+    assert shared > 0.05
+
+
+def table_of_counts(size=7):
+    counts = draw(size, size, seed=3).abs().mul(9).round()
+    counts[0, 3] = counts[2, 2] = 0
+    return counts
+
+
+def parameters(size, d_model, seed=0):
+    return GloVe(
+        draw(size, d_model, seed=seed),
+        draw(size, d_model, seed=seed + 1),
+        draw(size, seed=seed + 2),
+        draw(size, seed=seed + 3),
+    )
+
+
+def test_gloves_loss_and_gradient_cell_by_cell(by_page):
+    counts, p = table_of_counts(), parameters(7, 3)
+    f = torch.where(counts < 10, (counts / 10) ** 0.75, 1)
+
+    def loss(w, w_context, b, b_context):
+        total = 0
+        for i, j in counts.nonzero().tolist():
+            weight = min(1, (counts[i, j].item() / 10) ** 0.75)
+            bracket = w[i] @ w_context[j] + b[i] + b_context[j] - math.log(counts[i, j])
+            total = total + weight * bracket**2
+        return total
+
+    torch.testing.assert_close(by_page("glove_loss")(p, counts, f), loss(*p))
+    ours = by_page("glove_gradients")(p, counts, f)
+    torch.testing.assert_close(tuple(ours), reference(loss, *p))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("d_model", [1, 2, 3])
+def test_with_equal_weights_training_ends_where_numpys_singular_values_are(by_page, d_model):
+    counts, even = table_of_counts(5).clamp(min=1), torch.ones(5, 5, dtype=torch.float64)
+    start = GloVe(*(part / 2 for part in parameters(5, d_model)))
+    _, losses = by_page("train")(start, counts, even, steps=3000, rate=0.02)
+    L = np.log(counts.numpy())
+    centring = np.eye(5) - 1 / 5
+    left = np.linalg.svd(centring @ L @ centring, compute_uv=False)[d_model:]
+    assert losses[-1] == pytest.approx((left**2).sum(), abs=1e-6)
+    fit, s = by_page("factorise")(counts, d_model)
+    assert ((fit.numpy() - L) ** 2).sum() == pytest.approx((left**2).sum())
+    np.testing.assert_allclose(s[d_model:], left, atol=1e-12)
+
+
+@pytest.fixture
+def sixteen_digits():
+    """The page's default type."""
+    torch.set_default_dtype(torch.float64)
+    yield
+    torch.set_default_dtype(torch.float32)
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("sixteen_digits")
+def test_the_weighted_loss_of_the_six_words_has_two_minima(by_page):
+    counts = [[4, 16, 8, 1, 1, 2], [16, 4, 8, 2, 1, 1], [8, 8, 2, 4, 1, 1]]
+    counts += [[1, 2, 4, 2, 16, 8], [1, 1, 1, 16, 4, 8], [2, 1, 1, 8, 8, 2]]
+    counts = torch.tensor(counts).double()
+    f = (counts / 16).clamp(max=1) ** 0.75
+
+    def loss(flat):
+        w, w_context, b, b_context = flat.split([12, 12, 6, 6])
+        bracket = w.view(6, 2) @ w_context.view(6, 2).T + b[:, None] + b_context - counts.log()
+        return (f * bracket**2).sum()
+
+    for seed, lowest in ((0, 1.6682), (1, 1.1392)):
+        start = by_page("start")(seed)
+        after, _ = by_page("train")(start, counts, f, steps=3_000)
+        flat = torch.cat([part.flatten() for part in after])
+        assert loss(flat).item() == pytest.approx(lowest, abs=1e-4)
+        curvature = torch.linalg.eigvalsh(torch.autograd.functional.hessian(loss, flat))
+        assert curvature.min() > -1e-3  # a valley, not a saddle
+
+
+def test_negative_sampling_of_a_free_score_is_lowest_at_shifted_pmi(by_page):
+    """The loss as a function of one score: 40,001 values tried, without any derivative."""
+    for count, noise in ((16, 5 * 32 * 32 / 174), (1, 5 * 32 * 31 / 174)):
+        scores = np.linspace(-10, 10, 40_001)
+        losses = -count * np.log(expit(scores)) - noise * np.log(expit(-scores))
+        assert scores[losses.argmin()] == pytest.approx(math.log(count / noise), abs=1e-3)
+        slope = count * by_page("how_wrong")(torch.tensor(math.log(count / noise)), 1)
+        slope += noise * by_page("how_wrong")(torch.tensor(math.log(count / noise)), 0)
+        assert slope.item() == pytest.approx(0, abs=1e-4)
+
+
+@pytest.mark.parametrize(("length", "size"), [(1, 4), (8, 32), (20, 5)])
+def test_a_recurrent_network_keeps_one_state_for_each_word(by_page, length, size):
+    x, W, U = draw(length, 3), draw(3, size, seed=1), draw(size, size, seed=2)
+    W.requires_grad_()
+    U.requires_grad_()
+    assert by_page("kept_bytes")(by_page("recurrent"), x, W, U) == 8 * size * (length + 1)
+    cell = nn.RNN(3, size, bias=False, dtype=torch.float64)
+    cell.weight_ih_l0.data, cell.weight_hh_l0.data = W.data.T, U.data.T
+    torch.testing.assert_close(by_page("recurrent")(x, W, U), cell(x)[1])
+
+
+def test_what_is_kept_is_counted_once_and_without_what_was_there(by_page):
+    x = draw(6, 5).requires_grad_()
+    kept = by_page("kept_bytes")
+    assert kept(lambda x: x * x, x) == 0  # x itself, which was there
+    assert kept(lambda x: x.exp(), x) == 6 * 5 * 8  # its result
+    assert kept(lambda x: (y := x.exp()) * y, x) == 6 * 5 * 8  # the same tensor, three times
+    assert kept(lambda x: x + 1, x) == 0
