@@ -5,6 +5,7 @@ import os
 import shutil
 import sqlite3
 import subprocess
+import sys
 import tempfile
 from contextlib import ExitStack, closing, contextmanager
 from datetime import datetime
@@ -12,6 +13,7 @@ from pathlib import Path
 
 import nbformat
 import pytest
+from sqlalchemy import text
 
 from course import ROOT
 from course.gradebook import backups, records
@@ -381,6 +383,14 @@ def test_a_database_that_cannot_be_reached_is_told(tmp_path, monkeypatch):
     shutil.copy(ROOT / "course" / "nbgrader_config.py", tmp_path / "c" / "course")
     with pytest.raises(CourseError, match=r"the gradebook cannot be opened: .*BERTLAB_GRADEBOOK"):
         Course(tmp_path / "c").gradebook()
+
+
+def test_a_new_gradebook_is_of_the_version_that_nbgrader_itself_would_note(tmp_path):
+    ask = "from nbgrader import api; print(api.get_alembic_version())"
+    reference = subprocess.run([sys.executable, "-c", ask], capture_output=True, text=True)
+    with closing(make(tmp_path / "c").gradebook()) as book:
+        noted = book.db.execute(text("SELECT version_num FROM alembic_version")).scalars().all()
+    assert noted == [reference.stdout.strip()]
 
 
 def test_timestamps_are_read_as_nbgrader_writes_them(tmp_path):
