@@ -3,6 +3,8 @@
 import torch
 import transformers
 
+from bertlab.model import BertConfig
+
 
 def generator(seed=0):
     return torch.Generator().manual_seed(seed)
@@ -16,13 +18,21 @@ def strong(model):
     return model
 
 
+def random_weights(model, seed=0, scale=1 / 3):
+    """All weights, biases and norms too, drawn so large that no part is lost in 0."""
+    draw = generator(seed)
+    for parameter in model.parameters():
+        parameter.data = scale * torch.randn(parameter.shape, generator=draw)
+    return model
+
+
 def weights(model):
     """All weights in a row."""
     return torch.cat([parameter.detach().flatten() for parameter in model.parameters()])
 
 
 def hugging_face(kind, config, **more):
-    """Their model of our sizes, with random weights so large that no part is lost in 0."""
+    """Their model of our sizes, with random weights."""
     sizes = {
         "hidden_size": config.d_model,
         "num_hidden_layers": config.n_layers,
@@ -30,8 +40,17 @@ def hugging_face(kind, config, **more):
         "intermediate_size": config.d_ff,
         "max_position_embeddings": config.max_length,
     }
-    options = {"vocab_size": config.vocab_size, **sizes, **more}
-    reference = kind(transformers.BertConfig(**options)).eval()
-    for i, parameter in enumerate(reference.parameters()):
-        parameter.data = torch.randn(parameter.shape, generator=generator(i)) / 3
-    return reference
+    options = {"vocab_size": config.vocab_size, "attn_implementation": "eager", **sizes, **more}
+    return random_weights(kind(transformers.BertConfig(**options)).eval())
+
+
+def reference_model(kind, **changes):
+    return hugging_face(kind, BertConfig(50, 24, 3, 4, 40, max_length=64), **changes)
+
+
+def assert_same_gradients(ours, reference, names, atol):
+    """Of every tensor; names: what `tensor_names` gives, ours -> the parts that it stacks."""
+    gradients = {name: parameter.grad for name, parameter in reference.named_parameters()}
+    for name, theirs in names.items():
+        expected = torch.cat([gradients[part] for part in theirs])
+        torch.testing.assert_close(ours.get_parameter(name).grad, expected, rtol=1e-3, atol=atol)

@@ -36,10 +36,9 @@ def row(name="spam", seed=0, who="majority", score=0.5, experiment="tasks", **mo
 @pytest.mark.slow
 @pytest.mark.corpora
 def test_a_seed_draws_the_same_examples_for_everybody_and_another_seed_others():
-    assert small_task("question-type", SMALL, 3) == small_task("question-type", SMALL, 3)
-    assert (
-        small_task("question-type", SMALL, 3).train != small_task("question-type", SMALL, 4).train
-    )
+    three, again, four = (small_task("question-type", SMALL, seed) for seed in (3, 3, 4))
+    assert three == again
+    assert three.train != four.train
     train, tested = marked_sentences(SMALL, 0)
     assert (len(train), len(tested)) == (40, 40)
     assert not {s.text for s in train} & {s.text for s in tested}
@@ -104,10 +103,7 @@ def test_the_readme_shows_what_is_kept(kept):
 
 @pytest.mark.corpora
 def test_what_is_kept_comes_out_again(kept):
+    before = {(r["name"], r["seed"], r["who"]): r["score"] for r in kept}
     for result in classify("question-type", Plan(), 1, only=("majority", "counted")):
-        (before,) = (
-            r["score"]
-            for r in kept
-            if (r["name"], r["seed"], r["who"]) == ("question-type", 1, result.who)
-        )
-        assert result.score == pytest.approx(before, abs=0.005)
+        expected = before["question-type", 1, result.who]
+        assert result.score == pytest.approx(expected, abs=0.005)

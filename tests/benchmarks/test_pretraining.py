@@ -34,6 +34,7 @@ from tests.conftest import ROOT
 
 pytestmark = pytest.mark.slow
 
+TINY = Setting("", "tiny", 8000, 32)
 DOCUMENTS = [
     [f"the {animal} sat on a mat .", f"it was a {animal} .", "the mat was red .", "and so on ."]
     for animal in ("cat", "dog", "cow", "owl", "hen", "fox")
@@ -52,9 +53,7 @@ def setting(tmp_path_factory):
         write_tokens(DOCUMENTS, tokenizer, folder / "corpus" / side)
     words = len(tokenizer.vocab)
     setting = Setting(str(folder), "small", words, sequences=2, rate=1e-2)
-    config = BertConfig(
-        vocab_size=words, d_model=16, n_layers=1, n_heads=2, d_ff=32, max_length=128
-    )
+    config = BertConfig(words, d_model=16, n_layers=1, n_heads=2, d_ff=32, max_length=128)
     save_pretrained(BertForPreTraining(config), setting.weights)
     return setting
 
@@ -157,12 +156,11 @@ def answer(tokens, seconds=2.0, numbers=(1.0, 2.0)):
 
 
 def test_speed_is_tokens_without_padding_by_time():
-    setting = Setting("", "tiny", 8000, 32)
     ours, theirs = [answer(4096)], [answer(2048, seconds=4.0)]
     config = BertConfig.tiny(vocab_size=8000)
     done = 3 * step_flops(config, 32, 128, 600)
-    assert flops(setting, ours[0]) == pytest.approx(done / 2)
-    table = speed_table([Race(setting, [OURS, THEIRS, BOOK], [ours, theirs, []], done)])
+    assert flops(TINY, ours[0]) == pytest.approx(done / 2)
+    table = speed_table([Race(TINY, [OURS, THEIRS, BOOK], [ours, theirs, []], done)])
     lines = table.splitlines()[4:]
     assert lines[0] == (
         "| tiny, 8,000 words | ours | 6,144 (6,144–6,144) | 667 | 0% | 1.0% | 50% |  |  |  |"
@@ -175,12 +173,8 @@ def test_speed_is_tokens_without_padding_by_time():
 
 
 def test_models_with_other_losses_stop_the_benchmark():
-    race = Race(
-        Setting("", "tiny", 8000, 32),
-        [OURS, THEIRS],
-        [[answer(4096)], [answer(4096, numbers=(1.0, 2.5))]],
-        1e9,
-    )
+    answers = [[answer(4096)], [answer(4096, numbers=(1.0, 2.5))]]
+    race = Race(TINY, [OURS, THEIRS], answers, 1e9)
     with pytest.raises(RuntimeError, match=r"0\.5 apart"):
         speed_table([race])
 
@@ -194,14 +188,9 @@ def test_a_goal_is_met_from_its_own_value_on():
 
 def test_a_lower_loss_than_ours_is_a_goal_not_met():
     def lesson(contestant, loss):
-        answers = [
-            {
-                "steps": 1,
-                "tokens": 2,
-                "found": {"mlm_loss": own, "mlm_accuracy": 0.25, "nsp_accuracy": 0.5},
-            }
-            for own in (loss - 0.1, loss + 0.1)
-        ]
+        shares = {"mlm_accuracy": 0.25, "nsp_accuracy": 0.5}
+        found = [{"mlm_loss": own, **shares} for own in (loss - 0.1, loss + 0.1)]
+        answers = [{"steps": 1, "tokens": 2, "found": own} for own in found]
         return Lesson(contestant, {0.001: 6.0}, 0.001, answers)
 
     table = learning_table("x", [lesson(OURS, 5.0), lesson(THEIRS, 5.5), lesson(BOOK, 4.5)])
@@ -223,11 +212,9 @@ def test_everybody_learns_with_the_rate_that_was_best_for_them(monkeypatch):
     monkeypatch.setattr(bench_pretraining, "LEARNERS", (OURS, THEIRS, BOOK))
     monkeypatch.setattr(bench_pretraining, "is_here", lambda contestant: contestant is not BOOK)
     plan = Plan(minutes=1, rates=(1e-3, 1e-2), seeds=2)
-    lessons = bench_pretraining.learn(Setting("", "tiny", 8000, 32), plan)
-    assert [(lesson.contestant.who, lesson.rate) for lesson in lessons] == [
-        ("ours", 1e-2),
-        ("theirs", 1e-3),
-    ]
+    lessons = bench_pretraining.learn(TINY, plan)
+    rates = [(lesson.contestant.who, lesson.rate) for lesson in lessons]
+    assert rates == [("ours", 1e-2), ("theirs", 1e-3)]
     assert asked[:2] == [("ours", 1e-3, 12, 0), ("theirs", 1e-3, 12, 0)]
     assert asked[4:6] == [("ours", 1e-2, 60, 0), ("theirs", 1e-3, 60, 0)]
     assert asked[6:] == [("ours", 1e-2, 60, 1), ("theirs", 1e-3, 60, 1)]
@@ -237,7 +224,7 @@ def test_everybody_learns_with_the_rate_that_was_best_for_them(monkeypatch):
 def test_who_learns_on_a_gpu_is_who_races_there(monkeypatch):
     asked = []
     monkeypatch.setattr(bench_pretraining, "is_here", lambda contestant: asked.append(contestant))
-    bench_pretraining.learn(Setting("", "tiny", 8000, 32), Plan(device="cuda"))
+    bench_pretraining.learn(TINY, Plan(device="cuda"))
     assert asked == contestants("cuda")
 
 
@@ -247,8 +234,7 @@ def test_nothing_is_written_for_learners_that_have_no_time():
 
 
 def test_a_start_is_that_of_its_contestant():
-    plan, setting = Plan(), Setting("", "tiny", 8000, 32)
-    entries = [entry(c, "learn", plan, setting, seconds=1, batches=None) for c in LEARNERS]
+    entries = [entry(c, "learn", Plan(), TINY, seconds=1, batches=None) for c in LEARNERS]
     starts = [e.options["setting"]["start"] for e in entries]
     assert starts == ["plain", "plain", "neighbours", "plain", "plain", "neighbours", "plain"]
 

@@ -27,9 +27,7 @@ def tokenizer():
 def weights(tokenizer, tmp_path_factory):
     """A folder like MiniLM's with a small model."""
     folder = tmp_path_factory.mktemp("weights")
-    config = BertConfig(
-        vocab_size=len(tokenizer.vocab), d_model=16, n_layers=1, n_heads=2, d_ff=32, max_length=256
-    )
+    config = BertConfig(len(tokenizer.vocab), 16, 1, n_heads=2, d_ff=32, max_length=256)
     save_pretrained(Bert(config), folder, tokenizer)
     tokenizer.save(folder / "tokenizer.json")
     return str(folder)

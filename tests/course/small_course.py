@@ -1,10 +1,11 @@
 """A course of one small assignment in a folder of its own, and a Grader that runs no code."""
 
 import atexit
-import json
 import os
 import shutil
 import signal
+import subprocess
+import sys
 import tempfile
 import time
 from contextlib import closing
@@ -21,7 +22,6 @@ from course.publishing import releasing
 from course.settings import Course
 
 NAME = "psx_small"
-STUB = 'raise NotImplementedError("write this function, then delete this line")'
 TABLES = """
     select s.student_id, c.name, g.auto_score, g.manual_score, g.needs_manual_grade,
            s.timestamp, n.late_submission_penalty
@@ -44,32 +44,24 @@ def marks(name, grade=False, solution=False, points=None):
     return {"nbgrader": {"grade_id": name, "schema_version": 3, **flags, **points}}
 
 
+def cell(kind, name, text, **flags):
+    return kind(text, id=name, metadata=marks(name, **flags))
+
+
 def source():
     """A function, its visible and its hidden test, and a written answer: 1 + 3 + 4 points."""
     code = "def double(x):\n    ### BEGIN SOLUTION\n    return 2 * x\n    ### END SOLUTION"
     tests = "secret = 21\nassert double(secret) == 42"
     hidden = f"### BEGIN HIDDEN TESTS\n{tests}\n### END HIDDEN TESTS"
-    page = new_notebook(
-        cells=[
-            new_markdown_cell("# Small", id="title", metadata=marks("title")),
-            new_code_cell(code, id="double", metadata=marks("double", solution=True)),
-            new_code_cell(
-                "assert double(1) == 2",
-                id="test-double",
-                metadata=marks("test-double", grade=True, points=1),
-            ),
-            new_code_cell(
-                f"# Other numbers\n{hidden}",
-                id="hidden-double",
-                metadata=marks("hidden-double", grade=True, points=3),
-            ),
-            new_markdown_cell(
-                "### BEGIN SOLUTION\nTwice.\n### END SOLUTION",
-                id="explain",
-                metadata=marks("explain", grade=True, solution=True, points=4),
-            ),
-        ]
-    )
+    answer = "### BEGIN SOLUTION\nTwice.\n### END SOLUTION"
+    cells = [
+        cell(new_markdown_cell, "title", "# Small"),
+        cell(new_code_cell, "double", code, solution=True),
+        cell(new_code_cell, "test-double", "assert double(1) == 2", grade=True, points=1),
+        cell(new_code_cell, "hidden-double", f"# Other numbers\n{hidden}", grade=True, points=3),
+        cell(new_markdown_cell, "explain", answer, grade=True, solution=True, points=4),
+    ]
+    page = new_notebook(cells=cells)
     page.metadata.kernelspec = {"display_name": "P", "language": "python", "name": "python3"}
     return page
 
@@ -115,6 +107,15 @@ def hand_in(course, student, handed_in="2026-10-01 10:00:00 UTC", explain="Two t
     nbformat.write(page, path)
     if handed_in:
         (path.parent / "timestamp.txt").write_text(handed_in)
+
+
+def nbgrader(folder, *arguments, **environment):
+    """Plain nbgrader, as somebody calls it in a folder; the process when it has ended."""
+    # It calls `alembic` by name, so the environment's commands must be on the path.
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    options = {"env": os.environ | {"PATH": path} | environment, "cwd": folder}
+    command = [sys.executable, "-m", "nbgrader", *arguments]
+    return subprocess.run(command, capture_output=True, text=True, **options)
 
 
 class Result(NamedTuple):
@@ -180,10 +181,8 @@ def rows(course) -> dict[str, list[tuple]]:
 
     with closing(course.gradebook()) as book:
         queries = {"grades": TABLES, "comments": COMMENTS, "graded": GRADED}
-        return {
-            name: [tuple(row) for row in book.db.execute(text(query))]
-            for name, query in queries.items()
-        }
+        found = {name: book.db.execute(text(query)) for name, query in queries.items()}
+        return {name: [tuple(row) for row in result] for name, result in found.items()}
 
 
 def scores(course) -> dict[tuple[str, str], tuple]:
@@ -195,8 +194,3 @@ def graded_names(course) -> list[str]:
     """Whom FakeGrader was given, in order."""
     log = course.root / "graded.txt"
     return [line.split()[0] for line in log.read_text().splitlines()] if log.exists() else []
-
-
-def as_json(course) -> str:
-    """`rows` as text, to compare what two processes did."""
-    return json.dumps(rows(course), default=str, indent=1)

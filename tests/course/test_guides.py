@@ -188,9 +188,8 @@ def words(text):
 
 def test_the_overview_and_the_totals_are_right():
     table = rows(section("syllabus", "Twelve weeks"))[1:]
-    for (number, lectures, assignment, points, homework), week in zip(
-        table[:-1], WEEKS, strict=True
-    ):
+    for row, week in zip(table[:-1], WEEKS, strict=True):
+        number, lectures, assignment, points, homework = row
         assert number == str(WEEKS.index(week) + 1)
         assert [n.zfill(2) for n in re.findall(r"\[(\d+)\]", lectures)] == [
             Path(path).name[:2] for _, path, _ in week.lectures
@@ -205,10 +204,8 @@ def test_the_overview_and_the_totals_are_right():
 
 def test_the_hours_are_right():
     (one, two, three, four) = (float(row[-1]) for row in rows(GUIDE["syllabus"])[1:5])
-    lectures, exercises = (
-        sum(map(minutes_of, LECTURES)),
-        sum(minutes_of(exercise(n)) for n in ASSIGNMENTS),
-    )
+    lectures = sum(map(minutes_of, LECTURES))
+    exercises = sum(minutes_of(exercise(name)) for name in ASSIGNMENTS)
     assert one == 12 * CLASS_MINUTES / 60
     assert (two, three) == (round(lectures / 60, 1), round(exercises / 60, 1))
     assert four == round((12 * CLASS_MINUTES + lectures + exercises) / 60, 1)
@@ -219,9 +216,8 @@ def test_the_hours_are_right():
 def test_the_grading_table_is_right():
     text = section("syllabus", "Grading")
     said = {name: tuple(map(int, rest)) for name, *rest in rows(text)[1:]}
-    assert said == {
-        n: (points_of(n), written_points(n), minutes_of(exercise(n))) for n in ASSIGNMENTS
-    }
+    true = {n: (points_of(n), written_points(n), minutes_of(exercise(n))) for n in ASSIGNMENTS}
+    assert said == true
     points, written = sum(map(points_of, ASSIGNMENTS)), sum(map(written_points, ASSIGNMENTS))
     sentence = f"make {points} points: {points - written} are given by tests, {written} by a person"
     assert f"The {len(ASSIGNMENTS)} assignments {sentence}" in text
@@ -433,15 +429,10 @@ def test_the_commands_of_the_guide_print_what_it_shows(tmp_path, monkeypatch, ca
     (tmp_path / "course").mkdir()
     shutil.copy(ROOT / "course" / "nbgrader_config.py", tmp_path / "course")
     shutil.copytree(ROOT / "solutions" / "ex01_bpe", tmp_path / "solutions" / "ex01_bpe")
-    solutions = [
-        c.id for c in read_page(exercise("ex01_bpe")).cells if c.metadata.nbgrader.solution
-    ]
-    for student, unsolved in (
-        ("ada", []),
-        ("ben", ["train", "encode", "decode", "explain"]),
-        ("cy", solutions),
-    ):
-        handed_in(tmp_path / "download", student, unsolved)
+    cells = read_page(exercise("ex01_bpe")).cells
+    handed_in(tmp_path / "download", "ada", [])
+    handed_in(tmp_path / "download", "ben", ["train", "encode", "decode", "explain"])
+    handed_in(tmp_path / "download", "cy", [c.id for c in cells if c.metadata.nbgrader.solution])
     monkeypatch.chdir(tmp_path)
     steps = console("README")
     assert len(steps) == 8

@@ -1,14 +1,16 @@
 """A term from release to export, by the instructor's commands, with the real sandbox.
 
-Four students: all right; nothing written in an assignment's last task; a wrong answer there; the
-exercise as it was released. What each must get is known from running the instructor's tests on
-their answers in this process, as `tests/exercises/test_answers.py` does. Three hostile students
-hand in beside them; the whole hostile class has its own term in `grading/test_hostile_class.py`.
+Three students: all right; nothing written in an assignment's last task and a wrong answer in the
+one before it; the exercise as it was released. What each must get is known from running the
+instructor's tests on their answers in this process, as `tests/exercises/test_answers.py` does.
+Three hostile students hand in beside them; the whole hostile class has its own term in
+`grading/test_hostile_class.py`.
 """
 
 import csv
 import shutil
 from contextlib import closing
+from functools import cache
 from io import StringIO
 
 import nbformat
@@ -24,7 +26,7 @@ from tests.exercises.test_assignments import ASSIGNMENTS, release_of, source_of,
 
 pytestmark = pytest.mark.notebooks
 
-STUDENTS = ("ada", "bob", "cyd", "dan")  # all right, a task left out, a task wrong, untouched
+STUDENTS = ("ada", "bob", "dan")  # all right, a task wrong and one left out, untouched
 WRITTEN = ("explain", "prove")  # a person gives these points
 HOSTILE = {
     "eve": "import os\nos._exit(0)",
@@ -33,14 +35,13 @@ HOSTILE = {
 }
 
 
-def last_task(assignment):
-    """The assignment's last function: no other task calls it."""
-    return [cell.id for cell in read_page(source_of(assignment)).code if is_solution(cell)][-1]
+def last_tasks(assignment):
+    """The assignment's last two functions: no task before them calls them."""
+    return [cell.id for cell in read_page(source_of(assignment)).code if is_solution(cell)][-2:]
 
 
-def wrong_answer(assignment):
-    """A wrong but plausible answer to the last task."""
-    task = last_task(assignment)
+def wrong_answer(assignment, task):
+    """A wrong but plausible answer to a task."""
     return next(row.solution for row in answers_of(assignment).wrong if row.task == task)
 
 
@@ -50,18 +51,20 @@ def hand_in_of(assignment, student):
     if student == "dan":
         return nbformat.writes(release)
     page = nbformat.reads(without_marks(source_of(assignment)), as_version=4)
-    (cell,) = [cell for cell in page.cells if cell.id == last_task(assignment)]
     if student == "bob":
-        (cell.source,) = [c.source for c in release.cells if c.id == cell.id]
-    if student == "cyd":
-        cell.source = wrong_answer(assignment)
+        wrong, left_out = last_tasks(assignment)
+        cells = {cell.id: cell for cell in page.cells}
+        cells[wrong].source = wrong_answer(assignment, wrong)
+        (cells[left_out].source,) = [c.source for c in release.cells if c.id == left_out]
     return nbformat.writes(page)
 
 
-def passes(assignment, task, answer, *, hidden):
+@cache
+def passes(assignment, task, kind):
+    """Whether the wrong answer passes the task's visible or hidden test."""
     try:
-        run_task(assignment, task, answer, hidden=hidden)
-    except Exception:
+        run_task(assignment, task, wrong_answer(assignment, task), tests=[kind])
+    except (AssertionError, LookupError, RecursionError):
         return False
     return True
 
@@ -70,15 +73,13 @@ def expected(assignment, student):
     """The points of each cell that a machine grades, by this process's own judgement."""
     cells = [c for c in read_page(source_of(assignment)).cells if c.metadata.nbgrader.grade]
     points = {c.id: c.metadata.nbgrader.points for c in cells if c.id not in WRITTEN}
-    task = last_task(assignment)
     if student == "dan":
         return dict.fromkeys(points, 0)
     if student == "bob":
-        points[f"test-{task}"] = points[f"hidden-{task}"] = 0
-    if student == "cyd":
+        wrong, left_out = last_tasks(assignment)
         for kind in ("test", "hidden"):
-            right = passes(assignment, task, wrong_answer(assignment), hidden=kind == "hidden")
-            points[f"{kind}-{task}"] *= right
+            points[f"{kind}-{wrong}"] *= passes(assignment, wrong, kind)
+            points[f"{kind}-{left_out}"] = 0
     return points
 
 
@@ -135,9 +136,8 @@ def test_validation_says_what_fails_as_released_and_that_the_solution_passes(ter
     unsolved = validated(term.graded_copy(assignment, "dan"))
     assert "VALIDATION FAILED" in unsolved
     assert "not written yet" in unsolved
-    assert "Success! Your notebook passes all the tests." in validated(
-        term.graded_copy(assignment, "ada")
-    )
+    solved = validated(term.graded_copy(assignment, "ada"))
+    assert "Success! Your notebook passes all the tests." in solved
 
 
 def validated(notebook):

@@ -88,7 +88,7 @@ def test_a_wrong_solution_is_told_what_is_wrong(assignment, task, mistake, solut
 @pytest.mark.parametrize(
     ("assignment", "task", "mistake", "solution", "diagnosis"), rows(WRONG, lambda row: not row[3])
 )
-def test_what_only_knows_the_examples_fails_the_hidden_tests(
+def test_knowing_the_examples_fails_hidden_tests(
     assignment, task, mistake, solution, diagnosis
 ):
     run_task(assignment, task, solution, tests=["test"])

@@ -14,6 +14,7 @@ import pytest
 from course.grading.assignments import as_handed_in
 from course.grading.cells import is_solution
 from tests.conftest import ROOT, read_page
+from tests.course.small_course import nbgrader
 from tests.lectures.test_notebooks import definitions, essence
 
 ASSIGNMENTS = sorted(path.parent.name for path in ROOT.glob("solutions/*/*.ipynb"))
@@ -36,22 +37,13 @@ def classroom(tmp_path_factory):
     shutil.copy(CONFIG, room / "course")
     shutil.copytree(ROOT / "solutions", room / "solutions")
 
-    # nbgrader calls `alembic` by name, so the environment's commands must be on the path.
-    commands = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-
-    def nbgrader(*arguments):
-        done = subprocess.run(
-            [sys.executable, "-m", "nbgrader", *arguments],
-            cwd=room / "course",
-            env=os.environ | {"PATH": commands},
-            capture_output=True,
-            text=True,
-        )
+    def call(*arguments):
+        done = nbgrader(room / "course", *arguments)
         assert done.returncode == 0, done.stderr
         return done.stdout + done.stderr
 
-    nbgrader.room = room
-    return nbgrader
+    call.room = room
+    return call
 
 
 @pytest.fixture(scope="session")
@@ -149,10 +141,10 @@ def without_marks(path):
 def test_validate_must_be_judged_by_what_it_prints(classroom, released):
     """Its exit code is 0 either way, as course/README.md warns."""
     page = nbformat.v4.new_notebook()
-    nbgrader = {"grade_id": "a", "grade": True, "solution": False, "locked": True, "points": 1}
+    marks = {"grade_id": "a", "grade": True, "solution": False, "locked": True, "points": 1}
     for name, source, said in (("bad", "1 / 0", "FAILED"), ("good", "x = 1", "Success!")):
         cell = nbformat.v4.new_code_cell(source, id="a")
-        cell.metadata.nbgrader = nbgrader | {"schema_version": 3, "task": False}
+        cell.metadata.nbgrader = marks | {"schema_version": 3, "task": False}
         page.cells = [cell]
         nbformat.write(page, classroom.room / f"{name}.ipynb")
         assert said in classroom("validate", str(classroom.room / f"{name}.ipynb"))

@@ -132,12 +132,10 @@ def test_only_the_start_tells_the_planted_head_from_the_learned_one(solution, mi
         return [solution["attention_to_offset"](head, 1).item() for head in heads]
 
     assert min(share(model) + share(planted)) > 0.88
-    starts = {"plain": model, "neighbours": planted}
-    before = {
-        name: share(STARTS[name](BertForPreTraining(model.config), 0).eval()) for name in starts
-    }
-    assert max(before["plain"]) < 0.15
-    assert min(before["neighbours"]) > 0.5
+    starts = ("plain", "neighbours")
+    before = [STARTS[name](BertForPreTraining(model.config), 0).eval() for name in starts]
+    assert max(share(before[0])) < 0.15
+    assert min(share(before[1])) > 0.5
 
 
 def test_what_is_to_be_changed_by_the_student_can_be_changed(cells):

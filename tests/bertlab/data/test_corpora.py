@@ -115,12 +115,9 @@ def test_speeches_lose_stage_notes_headings_and_repetitions():
 
 def test_sentences_keep_abbreviations_and_lose_nothing():
     paragraph = "Dr. Smith lives in the U.S. with 3.5 cats. He is e.g. a doctor! Is he?"
-    sentences = split_sentences([paragraph])
-    assert sentences == [
-        "Dr. Smith lives in the U.S. with 3.5 cats.",
-        "He is e.g. a doctor!",
-        "Is he?",
-    ]
+    first, *others = split_sentences([paragraph])
+    assert first == "Dr. Smith lives in the U.S. with 3.5 cats."
+    assert others == ["He is e.g. a doctor!", "Is he?"]
 
 
 @given(st.text(st.characters(codec="ascii"), max_size=80))
@@ -200,15 +197,6 @@ def test_wikipedia_is_cleaned_to_the_text_that_the_weights_were_trained_on():
     # By mwparserfromhell 0.7.2, before the cleaning did without it.
     reference = "fc230b2808eb04e39ca41e45da37a1b4d07e042c66c78c5bdd04ebcac2cdc893"
     assert hashlib.sha256(json.dumps(paragraphs).encode()).hexdigest() == reference
-
-
-@pytest.mark.corpora
-def test_wikipedia_is_free_of_markup():
-    fetched("wikipedia")
-    text = "\n".join(s for document in data.documents("wikipedia") for s in document)
-    leftovers = ["|", "{{", "}}", "[[", "]]", "<", "==", "''", "http", "( ", "()", " ,", "&nbsp"]
-    assert {mark: text.count(mark) for mark in leftovers} == dict.fromkeys(leftovers, 0)
-    assert "thumb" not in text or "px" not in text
 
 
 PROTO = r"""id: "xx_Latn"

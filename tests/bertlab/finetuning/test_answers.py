@@ -156,6 +156,7 @@ def test_dropped_characters_are_those_that_normalisation_drops():
 
 
 PAIR = UNCASED.encode(QUESTION, PASSAGE)
+NOTHING = torch.zeros(len(PAIR), 2)
 
 
 @pytest.mark.parametrize(
@@ -166,14 +167,8 @@ PAIR = UNCASED.encode(QUESTION, PASSAGE)
         (lambda: answer_targets(PAIR, PASSAGE, (-1, 3)), r"got \(-1, 3\)"),
         (lambda: answer_targets(PAIR, PASSAGE, (3, 27)), r"got \(3, 27\)"),
         (lambda: answer_targets(PAIR, PASSAGE, (5, 6)), r"\(5, 6\) of the passage are ' '"),
-        (
-            lambda: best_span(torch.zeros(4, 2), PAIR, PASSAGE),
-            r"logits must be \[\d+, 2\].*\[4, 2\]",
-        ),
-        (
-            lambda: best_span(torch.zeros(len(PAIR), 2), PAIR, PASSAGE, max_tokens=0),
-            "max_tokens must be at least 1; got 0",
-        ),
+        (lambda: best_span(NOTHING[:4], PAIR, PASSAGE), r"logits must be \[\d+, 2\].*\[4, 2\]"),
+        (lambda: best_span(NOTHING, PAIR, PASSAGE, max_tokens=0), "must be at least 1; got 0"),
         (lambda: best_answer([], [], PASSAGE), "for each of 0 windows, at least one"),
         (lambda: best_answer([], [PAIR], PASSAGE), "for each of 1 windows"),
         (lambda: windows(UNCASED.encode("a"), 9), "of a question and a passage"),

@@ -5,6 +5,7 @@ import torch
 import transformers
 from torch.nn import functional as F
 
+from bertlab.finetuning.features import layer_features
 from bertlab.finetuning.heads import IGNORED, SequenceClassifier, SpanAnswerer, TokenTagger
 from bertlab.model import Bert, BertConfig, BertForPreTraining
 from bertlab.model.pretrained import tensor_names
@@ -87,12 +88,8 @@ def test_losses_and_gradients_equal_hugging_faces(name):
     expected.backward()
     theirs = reference.get_submodule(REFERENCES[name][2])
     torch.testing.assert_close(head.output.weight.grad, theirs.weight.grad, rtol=1e-3, atol=1e-5)
-    torch.testing.assert_close(
-        head.bert.embeddings.token.weight.grad,
-        reference.bert.embeddings.word_embeddings.weight.grad,
-        rtol=1e-3,
-        atol=1e-5,
-    )
+    ours, theirs = head.bert.embeddings.token, reference.bert.embeddings.word_embeddings
+    torch.testing.assert_close(ours.weight.grad, theirs.weight.grad, rtol=1e-3, atol=1e-5)
 
 
 @pytest.mark.parametrize("name", HEADS)
@@ -101,13 +98,7 @@ def test_a_head_reads_the_features_it_is_told_to(name, features):
     head = HEADS[name](Bert(CONFIG).eval(), features=features).eval()
     ids, segment_ids, _ = batch()
     states = head.bert(ids, segment_ids, output_hidden_states=True).hidden_states
-    expected = {
-        "last": states[-1],
-        "sum last four": states[1] + states[2] + states[3] + states[4],
-        "concat last four": torch.cat(states[1:], dim=-1),
-        0: states[0],
-        2: states[2],
-    }[features]
+    expected = layer_features(states, features)  # by hand in test_features.py
     if name == "classifier":
         expected = expected[:, 0]
     expected = F.linear(expected, head.output.weight, head.output.bias)
@@ -207,9 +198,8 @@ def test_what_is_right_is_counted_by_hand():
     tags = torch.tensor([[1, IGNORED, 0]])
     assert tagger.correct(logits[None], tags).tolist() == [True, False]
     assert tagger.n_asked(tags) == 2
-    spans = SpanAnswerer(Bert(CONFIG)).correct(
-        torch.stack([logits, logits.flip(0)]), torch.tensor([[1, 0], [1, 2]])
-    )
+    both = torch.stack([logits, logits.flip(0)])
+    spans = SpanAnswerer(Bert(CONFIG)).correct(both, torch.tensor([[1, 0], [1, 2]]))
     assert spans.tolist() == [True, False]
 
 

@@ -16,6 +16,7 @@ from bertlab.finetuning.sentences import SentenceEncoder, batches_of_one_length,
 from bertlab.model import Bert, BertConfig, save_pretrained
 from bertlab.tokenizers import WordPiece
 from tests.conftest import fetched
+from tests.small_models import random_weights
 
 pytestmark = pytest.mark.slow
 
@@ -37,10 +38,7 @@ def bert(tokenizer, **changes):
     """A small encoder whose vectors differ much from text to text."""
     config = {"vocab_size": len(tokenizer.vocab), "max_length": 40, "dropout": 0.5, **changes}
     model = Bert(BertConfig(d_model=24, n_layers=2, n_heads=4, d_ff=40, **config))
-    generator = torch.Generator().manual_seed(1)
-    for parameter in model.parameters():
-        parameter.data = torch.randn(parameter.shape, generator=generator) / 3
-    return model.eval()
+    return random_weights(model, seed=1).eval()
 
 
 @pytest.fixture
@@ -52,9 +50,8 @@ def reference_encoder(folder, pooling="mean", normalize=True, max_length=256):
     """sentence-transformers' own, out of a folder of ours."""
     transformer = Transformer(str(folder), max_seq_length=max_length)
     parts = [transformer, Pooling(transformer.get_embedding_dimension(), pooling)]
-    return SentenceTransformer(
-        modules=[*parts, *([Normalize()] if normalize else [])], device="cpu"
-    )
+    parts += [Normalize()] * normalize
+    return SentenceTransformer(modules=parts, device="cpu")
 
 
 def some_texts(number):
@@ -67,15 +64,6 @@ def some_texts(number):
 # Pooling
 
 
-def test_the_three_poolings_of_a_hand_worked_example():
-    hidden = torch.tensor([[[1.0, 4.0], [3.0, -2.0], [50.0, 50.0]], [[0.0, 3.0], [6.0, 0], [3, 6]]])
-    mask = torch.tensor([[1, 1, 0], [1, 1, 1]])
-    assert pool(hidden, mask, "mean").tolist() == [[2, 1], [3, 3]]
-    assert pool(hidden, mask, "cls").tolist() == [[1, 4], [0, 3]]
-    assert pool(hidden, mask, "max").tolist() == [[3, 4], [6, 6]]
-    assert pool(hidden, mask.bool(), "mean").tolist() == [[2, 1], [3, 3]]
-
-
 @pytest.mark.parametrize("how", module.POOLINGS)
 def test_pooling_equals_sentence_transformers(how):
     draw = torch.Generator().manual_seed(0)
@@ -83,7 +71,8 @@ def test_pooling_equals_sentence_transformers(how):
     mask = torch.arange(9) < torch.tensor([9, 1, 4, 8, 2, 5])[:, None]
     features = {"token_embeddings": hidden, "attention_mask": mask.long()}
     reference = Pooling(5, how)(features)["sentence_embedding"]
-    torch.testing.assert_close(pool(hidden, mask, how), reference)
+    for numbers in (mask, mask.long()):
+        torch.testing.assert_close(pool(hidden, numbers, how), reference)
 
 
 @pytest.mark.parametrize("how", module.POOLINGS)
@@ -93,19 +82,15 @@ def test_whatever_stands_at_padding_does_not_count(how, rubbish):
     mask = torch.tensor([[True, True, False, False], [True] * 4])
     padded = hidden.clone()
     padded[0, 2:] = rubbish
-    alone = pool(hidden[:1, :2], None, how)
-    torch.testing.assert_close(
-        pool(padded, mask, how), torch.cat([alone, pool(hidden, None, how)[1:]])
-    )
+    expected = torch.cat([pool(hidden[:1, :2], None, how), pool(hidden[1:], None, how)])
+    torch.testing.assert_close(pool(padded, mask, how), expected)
 
 
 def test_pooling_refuses_what_does_not_fit():
     hidden = torch.zeros(2, 3, 4)
     with pytest.raises(ValueError, match="how must be one of mean, cls, max; got 'sum'"):
         pool(hidden, None, "sum")
-    with pytest.raises(
-        ValueError, match=r"attention_mask must be \[B, L\] = \[2, 3\].*got \[2, 4\]"
-    ):
+    with pytest.raises(ValueError, match=r"_mask must be \[B, L\] = \[2, 3\].*got \[2, 4\]"):
         pool(hidden, torch.ones(2, 4), "mean")
     with pytest.raises(ValueError, match=r"hidden must be \[B, L, D\]; got \[2, 3\]"):
         pool(hidden[..., 0], None, "mean")
@@ -161,20 +146,14 @@ def test_vectors_equal_sentence_transformers(tokenizer, tmp_path, pooling, norma
 @pytest.mark.parametrize("pooling", module.POOLINGS)
 def test_a_text_has_the_same_vector_alone_and_among_others(tokenizer, pooling):
     encoder = SentenceEncoder(bert(tokenizer), tokenizer, pooling)
-    texts = some_texts(40)
-    together = encoder.encode(texts, progress=False)
+    texts, sizes = some_texts(40), []
     alone = torch.cat([encoder.encode([text], progress=False) for text in texts])
-    torch.testing.assert_close(together, alone, atol=1e-5, rtol=0)
-
-
-def test_padding_in_a_batch_changes_nothing(encoder):
-    texts = some_texts(30)
-    one_by_one = encoder.encode(texts, most_tokens=1, progress=False)
-    sizes = []
     encoder.bert.register_forward_pre_hook(lambda part, given: sizes.append(len(given[0])))
-    together = encoder.encode(texts, most_tokens=10_000, progress=False)
-    assert sizes == [30]
-    torch.testing.assert_close(together, one_by_one, atol=1e-5, rtol=0)
+    for most, batches in ((1, [1] * 40), (10_000, [40])):
+        together = encoder.encode(texts, most_tokens=most, progress=False)
+        torch.testing.assert_close(together, alone, atol=1e-5, rtol=0)
+        assert sizes == batches
+        sizes.clear()
 
 
 def test_encoding_is_without_dropout_and_leaves_every_part_as_it_was(encoder):
@@ -235,21 +214,12 @@ def test_a_folder_is_read_up_to_256_tokens_or_as_many_as_it_has(tokenizer, tmp_p
 
 
 @pytest.mark.corpora
-def test_minilm_equals_sentence_transformers_on_20_sentences():
-    check_minilm(data.documents("python-topics")[0][:18])
-
-
-@pytest.mark.corpora
-def test_minilm_equals_sentence_transformers_on_1000_sentences():
+def test_minilm_equals_sentence_transformers_on_300_sentences():
+    """Also on a text beyond 256 tokens and on one in many scripts."""
     fetched("wikipedia")
     sentences = [sentence for document in data.documents("wikipedia") for sentence in document]
-    check_minilm(random.Random(6).sample(sentences, 998))
-
-
-def check_minilm(sentences):
-    """Compare vectors, those of a text beyond 256 tokens and of a multilingual one as well."""
-    fetched("wikipedia")  # the weights are in the group core, as it is
-    texts = [*sentences, "One word more. " * 100, "naïve 漢字 \u200d [MASK] Ünï ☃ 🙂"]
+    texts = random.Random(6).sample(sentences, 298)
+    texts += ["One word more. " * 100, "naïve 漢字 \u200d [MASK] Ünï ☃ 🙂"]
     ours = SentenceEncoder.from_folder(data.weights("minilm"))
     reference = reference_encoder(data.weights("minilm"))
     vectors = ours.encode(texts, truncate=True, progress=False)

@@ -19,6 +19,8 @@ from bertlab.model import Bert, BertConfig
 from bertlab.tokenizers import WordPiece
 
 WORDPIECE = WordPiece.train(["the good film", "a bad film", "the good book", "a bad book"], 40)
+WITHOUT_PAD = WordPiece({"[UNK]": 0, "a": 1}, special_tokens=["[UNK]"])
+ADDS_NOTHING = WordPiece(WORDPIECE.vocab, (), WORDPIECE.special_tokens, adds_special_tokens=False)
 PAD, CLS, SEP = (WORDPIECE.vocab[token] for token in ("[PAD]", "[CLS]", "[SEP]"))
 
 
@@ -63,24 +65,8 @@ def test_a_text_that_is_too_long_is_refused_or_cut():
         ({"texts": ["a", "the"], "pairs": ["a"]}, "pairs must hold one text for each of texts, 2"),
         ({"texts": ["a"], "max_length": 2}, "max_length must be at least 3"),
         ({"texts": ["a"], "pairs": ["a"], "max_length": 4}, "max_length must be at least 5"),
-        (
-            {
-                "texts": ["a"],
-                "tokenizer": WordPiece({"[UNK]": 0, "a": 1}, special_tokens=["[UNK]"]),
-            },
-            r"without \[PAD\]",
-        ),
-        (
-            {
-                "texts": ["a"],
-                "tokenizer": WordPiece(
-                    WORDPIECE.vocab,
-                    special_tokens=WORDPIECE.special_tokens,
-                    adds_special_tokens=False,
-                ),
-            },
-            "adds_special_tokens=False",
-        ),
+        ({"texts": ["a"], "tokenizer": WITHOUT_PAD}, r"without \[PAD\]"),
+        ({"texts": ["a"], "tokenizer": ADDS_NOTHING}, "adds_special_tokens=False"),
     ],
 )
 def test_what_cannot_be_encoded_is_named(arguments, message):

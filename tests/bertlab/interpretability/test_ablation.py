@@ -142,13 +142,8 @@ def test_only_models_with_an_encoder_have_its_heads():
 
 
 def test_there_is_one_gate_for_each_head():
-    with (
-        pytest.raises(
-            ValueError, match=r"gates must be one for each head, \[\[4\], \[4\], \[4\]\]"
-        ),
-        gated_heads(model(), torch.ones(3, 3)),
-    ):
-        pass
+    with pytest.raises(ValueError, match=r"gates must be one for each head, .*\[4\]\]"):
+        gated_heads(model(), torch.ones(3, 3)).__enter__()
 
 
 def test_importance_is_what_small_steps_of_the_gates_say():

@@ -154,10 +154,8 @@ def test_ids_are_of_one_text():
 
 @given(st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)), min_size=2, max_size=8))
 def test_agreement_is_a_count_of_pairs(points):
-    signs = [
-        ((a > b) - (a < b), (c > d) - (c < d))
-        for (a, c), (b, d) in itertools.combinations(points, 2)
-    ]
+    pairs = itertools.combinations(points, 2)
+    signs = [((a > b) - (a < b), (c > d) - (c < d)) for (a, c), (b, d) in pairs]
     same = sum(x * y for x, y in signs)
     told_a, told_b = (sum(pair[side] != 0 for pair in signs) for side in range(2))
     expected = same / (told_a * told_b) ** 0.5 if told_a and told_b else float("nan")

@@ -112,12 +112,6 @@ def test_targets_are_one_boolean_a_key(is_target):
         attention_to_tokens(BY_HAND, is_target)
 
 
-def test_the_same_word_by_hand():
-    # Words 0 and 2 are the same: the first gives the third 0, the third gives the first 0.9.
-    got = attention_to_same_word(BY_HAND, torch.tensor([5, 6, 5]))
-    assert got.item() == pytest.approx((0.0 + 0.9) / 2)
-
-
 @given(seeds, st.lists(st.integers(0, 3), min_size=5, max_size=5))
 def test_the_same_word_is_what_two_loops_say(seed, ids):
     attention = random_attention(5, 5, seed=seed)
@@ -172,12 +166,8 @@ def test_each_pattern_finds_the_head_that_was_made_for_it():
 
 
 def test_texts_count_alike_whatever_their_length():
-    texts = [["a"] * 3, ["a"] * 6]
-    offsets = (0, -1)  # the first text's head looks at itself, the second's at the previous token
-    traces = [
-        made_trace(text, [shifted(len(text), offset)[None]])
-        for text, offset in zip(texts, offsets, strict=True)
-    ]
+    # The first text's head looks at itself, the second's at the previous token.
+    traces = [made_trace(["a"] * n, [shifted(n, at)[None]]) for n, at in ((3, 0), (6, -1))]
     assert head_patterns(traces)["previous"].item() == 0.5
 
 
@@ -195,10 +185,8 @@ def test_special_tokens_are_not_the_same_word():
 
 def test_chance_in_closed_form():
     lengths = (4, 7)
-    traces = [
-        made_trace(["[CLS]", *"xxxxx"[: length - 2], "[SEP]"], [torch.eye(length)[None]])
-        for length in lengths
-    ]
+    texts = [["[CLS]", *"xxxxx"[: length - 2], "[SEP]"] for length in lengths]
+    traces = [made_trace(text, [torch.eye(len(text))[None]]) for text in texts]
     expected = {
         "previous": lambda n: 1 / n,
         "separator": lambda n: 1 / n,

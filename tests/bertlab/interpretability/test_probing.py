@@ -12,7 +12,6 @@ from sklearn.model_selection import train_test_split
 
 from bertlab.interpretability.ablation import without_heads
 from bertlab.interpretability.probing import (
-    Probe,
     control_labels,
     pieces_of_words,
     probe,
@@ -143,10 +142,6 @@ def test_control_labels_are_as_frequent_as_the_real_ones():
     counts = Counter(control_labels(words, ["often"] * 3000 + ["seldom"] * 1000))
     assert abs(counts["often"] - 3000) < 5 * (4000 * 0.75 * 0.25) ** 0.5  # five deviations
     assert control_labels(words, words, seed=0) != control_labels(words, words, seed=1)
-
-
-def test_selectivity_is_a_difference():
-    assert Probe(0.9, 0.6, 0.5).selectivity == pytest.approx(0.3)
 
 
 def test_what_cannot_be_probed_is_an_error():

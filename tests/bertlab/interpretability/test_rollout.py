@@ -53,9 +53,8 @@ def test_rows_of_rollout_are_shares(size):
 def test_layers_that_look_at_themselves_change_nothing(size):
     layers = random_layers(*size)
     still = torch.eye(layers[0].shape[-1]).expand_as(layers[0])
-    torch.testing.assert_close(
-        attention_rollout([still, *layers, still]), attention_rollout(layers)
-    )
+    expected = attention_rollout(layers)
+    torch.testing.assert_close(attention_rollout([still, *layers, still]), expected)
 
 
 def test_flow_by_hand():
@@ -76,16 +75,13 @@ def test_flow_is_what_networkx_finds(size, data):
     graph = networkx.DiGraph()
     for number, layer in enumerate(layers):
         mixed = (layer.mean(dim=0) + torch.eye(length)) / 2
-        for above in range(length):
-            for below in range(length):
-                graph.add_edge(
-                    (number + 1, above), (number, below), capacity=mixed[above, below].item()
-                )
+        for above, row in enumerate(mixed.tolist()):
+            for below, share in enumerate(row):
+                graph.add_edge((number + 1, above), (number, below), capacity=share)
     top = (len(layers), query)
     expected = [networkx.maximum_flow_value(graph, top, (0, word)) for word in range(length)]
-    torch.testing.assert_close(
-        attention_flow(layers, query), torch.tensor(expected), atol=1e-6, rtol=0
-    )
+    got = attention_flow(layers, query)
+    torch.testing.assert_close(got, torch.tensor(expected), atol=1e-6, rtol=0)
 
 
 @given(sizes)

@@ -149,11 +149,7 @@ def test_a_translations_queries_and_keys_give_its_attentions(transformer, kind):
 @pytest.mark.parametrize(
     ("source", "target", "message"),
     [
-        (
-            torch.tensor([[1, 2]]),
-            [1],
-            r"source_ids must be of one.*choose one: source_ids\[0\]",
-        ),
+        (torch.tensor([[1, 2]]), [1], r"source_ids must be of one.*choose one: source_ids\[0\]"),
         ([1], torch.tensor(3), r"target_ids must be of one text, \[L\]; got \[\]"),
         ([1], [99], r"target_ids must be from 0 to 10; got 99"),
     ],

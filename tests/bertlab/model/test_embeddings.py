@@ -11,14 +11,6 @@ from hypothesis import strategies as st
 from bertlab.model import sinusoidal_positions
 
 
-def test_the_first_positions_by_hand():
-    table = sinusoidal_positions(3, 4)
-    # d_model = 4: angles pos / 10000^(0/4) = pos and pos / 10000^(2/4) = pos / 100
-    for position in range(3):
-        waves = [f(angle) for angle in (position, position / 100) for f in (math.sin, math.cos)]
-        assert table[position].tolist() == pytest.approx(waves)
-
-
 def test_the_table_equals_the_formula_entry_by_entry():
     table = sinusoidal_positions(512, 64).numpy()
     expected = np.empty((512, 64))

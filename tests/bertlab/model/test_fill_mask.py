@@ -9,6 +9,7 @@ from transformers import pipeline
 from bertlab.model import BertConfig, BertForPreTraining, save_pretrained
 from bertlab.model.fill_mask import fill_mask
 from bertlab.tokenizers import WordPiece
+from tests.small_models import random_weights
 
 CORPUS = ["the cats sat on the mat", "my two dogs sat with the cat and paid $5 or $6"]
 TWO_GAPS = "The [MASK] sat on the [MASK]."
@@ -22,11 +23,8 @@ def tokenizer():
 @pytest.fixture
 def model(tokenizer):
     """A small model, never trained, that prefers some words by far; it is in training mode."""
-    model = BertForPreTraining(BertConfig(len(tokenizer.vocab), 24, 2, 4, 40, max_length=16))
-    generator = torch.Generator().manual_seed(3)
-    for parameter in model.parameters():
-        parameter.data = torch.randn(parameter.shape, generator=generator) / 4
-    return model
+    config = BertConfig(len(tokenizer.vocab), 24, 2, 4, 40, max_length=16)
+    return random_weights(BertForPreTraining(config), seed=3, scale=1 / 4)
 
 
 @pytest.fixture

@@ -2,13 +2,12 @@
 
 import pytest
 import torch
-from torch.nn import functional as F
 from transformers import BertForPreTraining as ReferenceForPreTraining
 
 from bertlab.model import Bert, BertConfig, BertForPreTraining, load_pretrained
 from bertlab.model.pretrained import tensor_names
-from tests.bertlab.hugging_face import assert_same_gradients, reference_model
-from tests.bertlab.seeds import generator
+from bertlab.pretraining.losses import pretraining_loss
+from tests.small_models import assert_same_gradients, generator, reference_model
 
 CONFIG = BertConfig(50, 24, 2, 4, 40, max_length=64)
 
@@ -48,8 +47,7 @@ def test_the_loss_of_pre_training_has_hugging_faces_gradients(both):
     words = torch.randint(50, ids.shape, generator=generator(1))
     follows = torch.tensor([0, 1, 1, 0])
     output = ours(ids, segment_ids, mask, predict)
-    loss = F.cross_entropy(output.mlm_logits, words[predict])
-    loss = loss + F.cross_entropy(output.nsp_logits, follows)
+    loss = pretraining_loss(output.mlm_logits, words[predict], output.nsp_logits, follows)
     labels = words.masked_fill(~predict, -100)
     expected = reference(ids, mask, segment_ids, labels=labels, next_sentence_label=follows).loss
     torch.testing.assert_close(loss, expected)

@@ -12,7 +12,7 @@ from bertlab.model import EncoderLayer, FeedForward, LayerNorm
 from bertlab.model.activations import gelu, gelu_sigmoid, gelu_tanh
 from bertlab.model.layers import layer_norm
 from tests.bertlab.model.test_transformer import copy_attention, copy_feed_forward
-from tests.bertlab.seeds import generator
+from tests.small_models import generator
 
 
 def test_layer_norm_equals_torch_and_the_formula():

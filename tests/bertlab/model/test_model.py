@@ -12,8 +12,7 @@ from transformers import BertModel
 
 from bertlab.model import Bert, BertConfig, load_pretrained
 from bertlab.model.pretrained import tensor_names
-from tests.bertlab.hugging_face import assert_same_gradients, reference_model
-from tests.bertlab.seeds import generator
+from tests.small_models import assert_same_gradients, generator, reference_model
 
 PUBLISHED = {  # L, H, A
     "tiny": (2, 128, 2),
@@ -28,7 +27,7 @@ SMALL = {"vocab_size": 50, "d_model": 24, "n_layers": 3, "n_heads": 4, "d_ff": 4
 
 @pytest.fixture(scope="module")
 def reference():
-    return reference_model()
+    return reference_model(BertModel)
 
 
 @pytest.fixture
@@ -48,12 +47,9 @@ def batch(length=50):
 def test_every_output_equals_hugging_face(reference, folder, length):
     ids, segment_ids, mask = batch(length)
     with torch.no_grad():
-        expected = reference(
-            ids, mask, segment_ids, output_attentions=True, output_hidden_states=True
-        )
-        got = load_pretrained(folder)(
-            ids, segment_ids, mask, output_attentions=True, output_hidden_states=True
-        )
+        everything = {"output_attentions": True, "output_hidden_states": True}
+        expected = reference(ids, mask, segment_ids, **everything)
+        got = load_pretrained(folder)(ids, segment_ids, mask, **everything)
         fused = load_pretrained(folder)(ids, segment_ids, mask)
     close = {"rtol": 1e-4, "atol": 1e-5}
     torch.testing.assert_close(got.pooler_output, expected.pooler_output, **close)
@@ -84,17 +80,10 @@ def test_random_weights_of_every_size_give_what_hugging_face_gives(size):
         if parameter.dim() == 2:
             parameter.data *= 3  # sharper attention, in which a mistake would show
     n_layers, d_model, n_heads = PUBLISHED[size]
+    sizes = {"hidden_size": d_model, "num_hidden_layers": n_layers, "num_attention_heads": n_heads}
+    sizes |= {"vocab_size": 50, "intermediate_size": 4 * d_model}
     with torch.device("meta"):
-        reference = BertModel(
-            ReferenceConfig(
-                vocab_size=50,
-                hidden_size=d_model,
-                num_hidden_layers=n_layers,
-                num_attention_heads=n_heads,
-                intermediate_size=4 * d_model,
-                attn_implementation="eager",
-            )
-        ).eval()
+        reference = BertModel(ReferenceConfig(**sizes, attn_implementation="eager")).eval()
     tensors = ours.state_dict()
     stacked = {
         name: part
@@ -108,22 +97,17 @@ def test_random_weights_of_every_size_give_what_hugging_face_gives(size):
     with torch.no_grad():
         expected = reference(ids, mask, segment_ids, output_attentions=True)
         got = ours(ids, segment_ids, mask, output_attentions=True)
-    torch.testing.assert_close(
-        got.last_hidden_state, expected.last_hidden_state, rtol=1e-4, atol=1e-4
-    )
+    close = {"rtol": 1e-4, "atol": 1e-4}
+    torch.testing.assert_close(got.last_hidden_state, expected.last_hidden_state, **close)
     torch.testing.assert_close(got.attentions, expected.attentions, rtol=1e-3, atol=1e-5)
 
 
 def test_a_causal_bert_is_hugging_faces_decoder():
-    reference = reference_model(is_decoder=True)
+    reference = reference_model(BertModel, is_decoder=True)
     ours = Bert(BertConfig(**SMALL, max_length=64, causal=True)).eval()
     theirs = reference.state_dict()
-    ours.load_state_dict(
-        {
-            name: torch.cat([theirs[part] for part in parts])
-            for name, parts in tensor_names(3).items()
-        }
-    )
+    names = tensor_names(3).items()
+    ours.load_state_dict({n: torch.cat([theirs[part] for part in parts]) for n, parts in names})
     ids, segment_ids, mask = batch(20)
     for padding in (mask, None):
         with torch.no_grad():
@@ -131,10 +115,8 @@ def test_a_causal_bert_is_hugging_faces_decoder():
             got = ours(ids, segment_ids, padding, output_attentions=True)
             fused = ours(ids, segment_ids, padding)
         torch.testing.assert_close(got.attentions, expected.attentions, rtol=1e-4, atol=1e-5)
-        for output in (got, fused):
-            torch.testing.assert_close(
-                output.last_hidden_state, expected.last_hidden_state, rtol=1e-4, atol=1e-4
-            )
+        for states in (got.last_hidden_state, fused.last_hidden_state):
+            torch.testing.assert_close(states, expected.last_hidden_state, rtol=1e-4, atol=1e-4)
 
 
 @pytest.mark.slow

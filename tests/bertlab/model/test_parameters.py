@@ -3,10 +3,10 @@
 import pytest
 import torch
 from torch import nn
-from transformers import BertConfig as ReferenceConfig
 from transformers import BertForPreTraining as ReferenceForPreTraining
 
 from bertlab.model import Bert, BertConfig, BertForPreTraining, count_parameters
+from tests.small_models import hugging_face
 
 SIZES = ["tiny", "mini", "small", "medium", "base", "large"]
 
@@ -15,14 +15,7 @@ SIZES = ["tiny", "mini", "small", "medium", "base", "large"]
 def test_every_size_has_as_many_parameters_as_hugging_faces(size):
     config = getattr(BertConfig, size)()
     with torch.device("meta"):
-        reference = ReferenceForPreTraining(
-            ReferenceConfig(
-                hidden_size=config.d_model,
-                num_hidden_layers=config.n_layers,
-                num_attention_heads=config.n_heads,
-                intermediate_size=config.d_ff,
-            )
-        )
+        reference = hugging_face(ReferenceForPreTraining, config)
     ours = count_parameters(config)
     assert ours.total == sum(p.numel() for p in reference.parameters())
     assert ours.part("bert") == sum(p.numel() for p in reference.bert.parameters())

@@ -25,8 +25,7 @@ from bertlab.model import (
 )
 from bertlab.model.pretrained import BERTLAB_MINI
 from bertlab.tokenizers import WordPiece
-from tests.bertlab.hugging_face import reference_model
-from tests.bertlab.seeds import generator
+from tests.small_models import generator, reference_model
 
 KINDS = {Bert: BertModel, BertForPreTraining: ReferenceForPreTraining}
 WORDS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "the", "cat", "##s", "sat", "Cat"]
@@ -239,7 +238,7 @@ def test_the_tokenizer_comes_back_with_its_case(tmp_path):
 
 
 def test_a_bare_encoder_has_no_heads_to_load(tmp_path):
-    reference_model().save_pretrained(tmp_path)
+    reference_model(BertModel).save_pretrained(tmp_path)
     with pytest.raises(ValueError, match=r"missing: cls\.predictions\.bias"):
         load_pretrained(tmp_path, BertForPreTraining)
 

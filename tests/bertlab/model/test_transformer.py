@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from torch import nn
 
 from bertlab.model.transformer import DecoderLayer, Transformer, TransformerConfig
-from tests.bertlab.seeds import generator
+from tests.small_models import generator
 
 SMALL = {"vocab_size": 40, "d_model": 24, "n_layers": 3, "n_heads": 4, "d_ff": 36, "max_length": 60}
 
@@ -41,16 +41,9 @@ def copy_feed_forward(ours, theirs):
 def reference_of(model):
     """torch.nn.Transformer with the same weights; the paper's has no norm after the last layer."""
     config = model.config
-    reference = nn.Transformer(
-        config.d_model,
-        config.n_heads,
-        config.n_layers,
-        config.n_layers,
-        config.d_ff,
-        dropout=0.0,
-        batch_first=True,
-        norm_first=config.pre_norm,
-    )
+    sizes = config.d_model, config.n_heads, config.n_layers, config.n_layers, config.d_ff
+    options = {"dropout": 0.0, "batch_first": True, "norm_first": config.pre_norm}
+    reference = nn.Transformer(*sizes, **options)
     for ours, theirs in zip(model.encoder, reference.encoder.layers, strict=True):
         copy_attention(ours.attention, theirs.self_attn)
         copy_norm(ours.attention_norm, theirs.norm1)

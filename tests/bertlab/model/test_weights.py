@@ -8,14 +8,10 @@ import pytest
 import torch
 from scipy.stats import binomtest
 
-from bertlab.data.corpora import documents, split
 from bertlab.model import BertForPreTraining, load_pretrained
 from bertlab.model.fill_mask import fill_mask
 from bertlab.model.pretrained import BERTLAB_MINI, BERTLAB_MINI_PLANTED
-from bertlab.pretraining.batches import PretrainingData
-from bertlab.pretraining.masking import Masking
 from bertlab.pretraining.negatives import ANYWHERE, SAME_CORPUS, SAME_DOCUMENT
-from bertlab.pretraining.token_store import write_tokens
 from bertlab.tokenizers.wordpiece import WordPiece
 from bertlab.training.corpus import names
 from bertlab.training.evaluation import evaluate
@@ -80,10 +76,9 @@ def test_transformers_reads_the_same_model(folder, model, tokenizer):
     with torch.no_grad():
         output = model(ids, segments)
         expected = reference(ids, token_type_ids=segments)
-    torch.testing.assert_close(output.mlm_logits, expected.prediction_logits, atol=1e-4, rtol=1e-4)
-    torch.testing.assert_close(
-        output.nsp_logits, expected.seq_relationship_logits, atol=1e-4, rtol=1e-4
-    )
+    close = {"atol": 1e-4, "rtol": 1e-4}
+    torch.testing.assert_close(output.mlm_logits, expected.prediction_logits, **close)
+    torch.testing.assert_close(output.nsp_logits, expected.seq_relationship_logits, **close)
 
 
 def test_its_guesses_depend_on_the_sentence(model, tokenizer):
@@ -146,26 +141,16 @@ def test_no_path_of_a_machine_is_told(folder):
             assert not re.search(r"/(home|root|tmp|work|Users)/", path.read_text(encoding="utf-8"))
 
 
-@pytest.mark.corpora
-def test_held_out_documents_give_the_figures_of_the_card(
-    model, tokenizer, settings, measured, tmp_path
-):
-    corpora = names(settings["corpus"])
-    for name in corpora:
+@pytest.fixture(scope="module")
+def held_out(folder, settings, tmp_path_factory):
+    for name in {*names(settings["corpus"]), *OTHER_KINDS}:
         fetched(name)
-    _, held_out = split(documents("+".join(corpora)), settings["validation"])
-    store = write_tokens(held_out, tokenizer, tmp_path / "held-out")
-    data = PretrainingData(
-        store,
-        tokenizer,
-        max_length=settings["max_length"],
-        batch_size=settings["batch_size"],
-        masking=Masking.of(tokenizer),
-        seed=settings["training"]["seed"],
-        drop_last=False,
-    )
-    found = evaluate(model, data).as_dict()
-    assert found == pytest.approx(measured, rel=1e-3)
+    return held_out_data(folder, tmp_path_factory.mktemp("held-out"))
+
+
+@pytest.mark.corpora
+def test_held_out_documents_give_the_figures_of_the_card(model, held_out, measured):
+    assert evaluate(model, held_out).as_dict() == pytest.approx(measured, rel=1e-3)
 
 
 class Sample:
@@ -190,12 +175,9 @@ def right_in(model, data, n_batches):
 
 
 @pytest.mark.corpora
-def test_what_next_sentences_mean_is_found_again(folder, model, settings, told, tmp_path):
+def test_what_next_sentences_mean_is_found_again(folder, model, held_out, told, tmp_path):
     """Of a row that needs the model a sample is asked: all of it takes a minute."""
-    for name in {*names(settings["corpus"]), *OTHER_KINDS}:
-        fetched(name)
-    told = {row.negatives: row for row in told}
-    data = held_out_data(folder, tmp_path)
+    told, data = {row.negatives: row for row in told}, held_out
     pairs = data.epoch(0).pairs
     of_a, of_b = corpora_of_pairs(data.store, pairs)
     by_corpora = told["any document, answered by the corpora alone"]

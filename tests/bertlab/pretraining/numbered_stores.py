@@ -35,13 +35,8 @@ def store_in_memory(lengths, ids=None, tokenizer=None):
     """A store that was never on disk, where the disk does not matter; numbered without `ids`."""
     n_tokens = sum(chain(*lengths))
     ids = np.arange(N_SPECIAL, N_SPECIAL + n_tokens) if ids is None else ids
-    return TokenStore(
-        None,
-        ids,
-        np.cumsum([0, *chain(*lengths)]),
-        np.cumsum([0, *map(len, lengths)]),
-        fingerprint(tokenizer) if tokenizer else "none",
-    )
+    starts = np.cumsum([0, *chain(*lengths)]), np.cumsum([0, *map(len, lengths)])
+    return TokenStore(None, ids, *starts, fingerprint(tokenizer) if tokenizer else "none")
 
 
 def document_of(store, positions):

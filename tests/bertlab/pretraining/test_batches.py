@@ -82,15 +82,10 @@ def test_a_row_is_what_the_tokenizer_makes_of_the_two_texts(data, numbered):
 )
 def test_laws_of_batches(lengths, max_length, batch_size, bucket, seed):
     tokenizer = word_tokenizer(sum(map(sum, lengths)))
-    data = PretrainingData(
-        store_in_memory(lengths, tokenizer=tokenizer),
-        tokenizer,
-        max_length=max_length,
-        batch_size=batch_size,
-        bucket=bucket,
-        seed=seed,
-        drop_last=False,
-    )
+    store = store_in_memory(lengths, tokenizer=tokenizer)
+    sizes = {"max_length": max_length, "batch_size": batch_size}
+    order = {"bucket": bucket, "seed": seed, "drop_last": False}
+    data = PretrainingData(store, tokenizer, **sizes, **order)
     epoch = data.epoch(1)
     rows = 0
     for batch in epoch:

@@ -19,7 +19,7 @@ from bertlab.pretraining.masking import (
     mask_tokens,
 )
 from bertlab.tokenizers import ByteBPE, WordPiece
-from tests.bertlab.seeds import generator
+from tests.small_models import generator
 
 SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
@@ -61,10 +61,8 @@ def words_of(row):
 
 
 @given(batches, probabilities, st.booleans(), seeds)
-def test_special_tokens_are_never_touched_and_nothing_else_changes_unasked(
-    ids, probability, whole_words, seed
-):
-    masking = Masking.of(WORDPIECE, probability, whole_words=whole_words)
+def test_special_tokens_stay_and_nothing_else_changes_unasked(ids, share, whole_words, seed):
+    masking = Masking.of(WORDPIECE, share, whole_words=whole_words)
     before = ids.clone()
     hidden, predict = mask_tokens(ids, masking, generator(seed))
     assert torch.equal(ids, before), "the batch itself stays as it was"
@@ -74,7 +72,7 @@ def test_special_tokens_are_never_touched_and_nothing_else_changes_unasked(
     assert torch.equal(hidden[~predict], ids[~predict])
     put = hidden[predict]
     assert not torch.isin(put[put != MASK_ID], SPECIAL_IDS).any(), "no special token as a word"
-    if probability == 1:
+    if share == 1:
         assert torch.equal(predict, ~special)
 
 

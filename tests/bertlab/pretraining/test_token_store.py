@@ -10,15 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bertlab.data import split
 from bertlab.pretraining import token_store
 from bertlab.pretraining.token_store import TokenStore, write_corpora, write_tokens
 from bertlab.tokenizers.wordpiece import BERT_SPECIAL_TOKENS, WordPiece
-from tests.bertlab.pretraining.numbered_stores import (
-    numbered_documents,
-    numbered_store,
-    word_tokenizer,
-)
+from tests.bertlab.pretraining.numbered_stores import numbered_store, word_tokenizer
 
 TEXTS = [["The cat sat.", "It slept on the mat."], ["A dog barked."], ["Rain.", "", "Sun!"]]
 
@@ -280,15 +275,3 @@ def test_a_text_where_a_list_of_sentences_belongs_is_refused(tokenizer, tmp_path
     with pytest.raises(ValueError, match="not a single token"):
         write_tokens([["", " "]], tokenizer, tmp_path)
     assert list(tmp_path.glob("arrays-*")) == []
-
-
-def test_no_document_is_in_both_training_and_validation(tmp_path):
-    documents = numbered_documents([[3, 2, 4]] * 300)
-    documents += documents[:30]  # a corpus may hold a document twice
-    tokenizer = word_tokenizer(2700)
-    sides = split(documents, 0.2)
-    stores = [write_tokens(side, tokenizer, tmp_path / f"{len(side)}") for side in sides]
-    training, validation = (set(store.ids.tolist()) for store in stores)
-    assert not training & validation
-    assert training | validation == set(range(5, 2705))
-    assert min(len(store) for store in stores) > 30

@@ -41,24 +41,11 @@ def test_the_soft_loss_and_its_gradient_equal_pytorchs(temperature, seed):
     student, teacher = 3 * torch.randn(2, 5, 9, generator=generator(seed))
     student.requires_grad_()
     got = soft_target_loss(student, teacher, temperature)
-    expected = temperature**2 * F.kl_div(
-        (student / temperature).log_softmax(-1),
-        (teacher / temperature).log_softmax(-1),
-        reduction="batchmean",
-        log_target=True,
-    )
+    logs = [(logits / temperature).log_softmax(-1) for logits in (student, teacher)]
+    expected = temperature**2 * F.kl_div(*logs, reduction="batchmean", log_target=True)
     torch.testing.assert_close(got, expected, rtol=1e-4, atol=1e-5)
     (mine,), (theirs,) = (torch.autograd.grad(loss, student) for loss in (got, expected))
     torch.testing.assert_close(mine, theirs, rtol=1e-4, atol=1e-5)
-
-
-def test_the_soft_loss_by_hand():
-    # Two words. Teacher: 4 to 1 for the first; at T = 2 the square roots, 2 to 1: 2/3 and 1/3.
-    # Student: even. KL = 2/3 log(4/3) + 1/3 log(2/3), times T² = 4.
-    teacher, student = torch.tensor([[math.log(4), 0.0]]), torch.zeros(1, 2)
-    by_hand = 4 * (2 / 3 * math.log(4 / 3) + 1 / 3 * math.log(2 / 3))
-    assert by_hand == pytest.approx(0.2265, abs=1e-4)
-    assert soft_target_loss(student, teacher, 2.0).item() == pytest.approx(by_hand, rel=1e-5)
     assert soft_target_loss(student[:0], teacher[:0]).item() == 0
 
 
@@ -73,15 +60,6 @@ def test_t_squared_keeps_the_gradient_at_its_size():
         (gradient,) = torch.autograd.grad(loss, student)
         expected = (student - teacher).detach() / 7
         torch.testing.assert_close(gradient, expected, rtol=0.2, atol=5e-3)
-
-
-def test_its_gradient_is_that_of_the_papers_cross_entropy():
-    student, teacher = torch.randn(2, 4, 6, generator=generator())
-    student.requires_grad_()
-    as_printed = -((teacher / 2).softmax(-1) * (student / 2).log_softmax(-1)).sum(-1).mean() * 4
-    (theirs,) = torch.autograd.grad(as_printed, student)
-    (ours,) = torch.autograd.grad(soft_target_loss(student, teacher, 2.0), student)
-    torch.testing.assert_close(ours, theirs)
 
 
 def test_the_cosine_loss_equals_pytorchs():

@@ -44,8 +44,7 @@ def model():
 
 
 def test_logits_and_loss_equal_those_of_transformers():
-    options = {"is_decoder": True, "attn_implementation": "eager"}
-    reference = hugging_face(BertLMHeadModel, CONFIG, **options)
+    reference = hugging_face(BertLMHeadModel, CONFIG, is_decoder=True)
     theirs = reference.state_dict()
     ours = CausalLanguageModel(CONFIG).eval()
     names = {
@@ -70,9 +69,8 @@ def test_logits_and_loss_equal_those_of_transformers():
 
 @pytest.mark.slow
 @given(st.integers(2, 16), st.data())
-def test_no_score_depends_on_what_comes_later(length, data):
+def test_no_score_depends_on_what_comes_later(model, length, data):
     later = data.draw(st.integers(1, length - 1))
-    model = CausalLanguageModel(CONFIG).eval()
     ids = some_ids(1, length, seed=length)
     changed = ids.clone()
     changed[:, later:] = (changed[:, later:] + 1) % 50
@@ -80,15 +78,6 @@ def test_no_score_depends_on_what_comes_later(length, data):
         before, after = model(ids), model(changed)
     assert torch.equal(before[:, :later], after[:, :later])
     assert not torch.equal(before[:, later:], after[:, later:])
-
-
-def test_no_gradient_comes_back_from_a_score_to_a_later_token(model):
-    vectors = model.bert.embeddings.token.weight
-    ids = torch.arange(10)[None]  # each word once, so that its row says what its place gets
-    hidden = model.bert(ids).last_hidden_state[0, 4]
-    (gradient,) = torch.autograd.grad(hidden.square().sum() + hidden.sum(), vectors)
-    reached = gradient.abs().sum(dim=1) > 0
-    assert reached.nonzero().flatten().tolist() == [0, 1, 2, 3, 4]
 
 
 def test_the_loss_asks_every_token_but_the_first_and_no_padding():
@@ -150,16 +139,8 @@ def test_what_is_drawn_has_the_wanted_frequencies(model, temperature, top_k):
         logits = logits.masked_fill(logits < logits.sort(descending=True).values[top_k - 1], -1e9)
     expected = F.softmax(logits / temperature, dim=-1).double()
     n = 20_000
-    drawn = next(
-        stream(
-            model,
-            prompt.expand(n, -1),
-            1,
-            temperature=temperature,
-            top_k=top_k,
-            generator=generator(4),
-        )
-    )
+    options = {"temperature": temperature, "top_k": top_k, "generator": generator(4)}
+    drawn = next(stream(model, prompt.expand(n, -1), 1, **options))
     counts = torch.bincount(drawn, minlength=50).double()
     assert counts[expected < 1e-12].sum() == 0
     often = expected * n >= 5
@@ -289,14 +270,9 @@ def test_a_gpt_learns_to_go_on_and_evaluation_counts_every_token(store):
     def losses(batch):
         return {"loss": next_token_loss(model(batch.ids), batch.ids)}
 
-    rows = train(
-        model,
-        losses,
-        data,
-        TrainingConfig(steps=80, learning_rate=1e-2, evaluate_every=1000),
-        evaluate=lambda: evaluate_next_tokens(model, data),
-        progress=False,
-    )
+    config = TrainingConfig(steps=80, learning_rate=1e-2, evaluate_every=1000)
+    options = {"evaluate": lambda: evaluate_next_tokens(model, data), "progress": False}
+    rows = train(model, losses, data, config, **options)
     before, after = (row for row in rows if row["kind"] == "held-out")
     assert before["loss"] > math.log(80) - 1
     assert after["loss"] < 0.6  # only the beginning of a piece is a riddle

@@ -13,7 +13,6 @@ from bertlab.model.attention import multi_head_attention
 from bertlab.model.layers import EncoderLayer, layer_norm
 from bertlab.pretraining.batches import Batch, Batches
 from bertlab.relatives.permutation import (
-    Masks,
     PermutationLanguageModel,
     Reading,
     draw_reading,
@@ -137,20 +136,6 @@ def test_a_question_knows_its_segment_and_its_place_and_no_word(model):
     torch.testing.assert_close(model.ask(targets, segment_ids), expected)
     without = layer_norm(summed[1], norm.gamma, norm.beta)
     torch.testing.assert_close(model.ask(targets)[0, 1], without)
-
-
-def test_the_content_stream_that_sees_all_is_bert(model):
-    ids = some_ids(2, 9)
-    segment_ids = (torch.arange(9) > 4).long().expand(2, -1)
-    together = torch.ones(2, 9, 9, dtype=torch.bool)
-    x = model.bert.embeddings(ids, segment_ids)
-    query = model.ask(torch.tensor([[5], [6]]), segment_ids)
-    masks = Masks(together, together[:, :1])
-    with torch.no_grad():
-        expected = model.bert(ids, segment_ids, output_hidden_states=True).hidden_states
-        for layer, hidden in zip(model.bert.layers, expected[1:], strict=True):
-            x, query = two_streams(layer, x, query, masks)
-            torch.testing.assert_close(x, hidden, rtol=1e-5, atol=1e-5)
 
 
 def test_a_layers_content_stream_is_the_encoder_layer_with_that_mask():

@@ -1,6 +1,5 @@
 """BPE against Hugging Face's tokenizers, the slides' table, and laws."""
 
-import pydoc_data.topics
 from collections import Counter
 
 import pytest
@@ -15,7 +14,6 @@ from tests.bertlab.tokenizers.references import assert_same_model, train_referen
 # The corpus of the source lecture: (cost, 2) (best, 2) (menu, 1) (men, 1) (camel, 1).
 SLIDE_WORDS = {"cost": 2, "best": 2, "menu": 1, "men": 1, "camel": 1}
 SLIDE_TEXTS = [" ".join([word] * count) for word, count in SLIDE_WORDS.items()]
-PYTHON_TOPICS = list(pydoc_data.topics.topics.values())
 
 words = st.text(alphabet="abcé", min_size=1, max_size=8)
 any_text = st.text(st.characters(exclude_categories=["Cs"]), max_size=60)
@@ -55,17 +53,6 @@ def test_words_and_spans_equal_hugging_faces_pre_tokenizer(text):
 @given(any_text)
 def test_counting_words_is_splitting_and_counting(text):
     assert count_words([text, text]) == Counter(split_words(text) * 2)
-
-
-@pytest.mark.slow
-@given(any_text)
-def test_tokens_are_what_their_offsets_cover(text):
-    bpe = BPE.train(PYTHON_TOPICS[:3], 300)
-    encoding = bpe.encode(text)
-    for token, (start, end) in zip(encoding.tokens, encoding.offsets, strict=True):
-        assert token in (text[start:end], "[UNK]")
-    covered = "".join(text[start:end] for start, end in encoding.offsets)
-    assert covered == "".join(split_words(text))
 
 
 @given(st.lists(words, min_size=1, max_size=8).map(" ".join))

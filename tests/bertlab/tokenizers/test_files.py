@@ -178,8 +178,7 @@ def test_truncation_and_padding_are_left_to_the_caller_and_told(saved):
 
 
 @pytest.mark.parametrize(
-    "content",
-    ["[]", "null", "3", '"x"', "{}", '{"model": null}', '{"model": {"type": "BPE"}}'],
+    "content", ["[]", "null", "3", '"x"', "{}", '{"model": null}', '{"model": {"type": "BPE"}}']
 )
 def test_json_of_another_shape_is_refused(saved, content):
     kind, path, _ = saved
@@ -209,11 +208,7 @@ FAULTS = [
     (KINDS, lambda c: c["model"]["vocab"].update(x=0), r"vocab must give every token an id"),
     (KINDS, lambda c: c.pop("added_tokens"), r"added_tokens of the file must be a list"),
     (KINDS, lambda c: c["added_tokens"].append("x"), r"added_tokens must hold objects; got 'x'"),
-    (
-        KINDS,
-        lambda c: c["added_tokens"][0].pop("content"),
-        r"content of added_tokens must be a",
-    ),
+    (KINDS, lambda c: c["added_tokens"][0].pop("content"), r"content of added_tokens must be a"),
     (KINDS, lambda c: c["added_tokens"][0].update(id="0"), r"id of .* must be a whole number"),
     (KINDS, lambda c: c["added_tokens"][0].update(lstrip=0), r"'s lstrip 0, which"),
     (KINDS, lambda c: c["added_tokens"][0].update(content=""), r"content .* must not be empty"),
@@ -227,11 +222,7 @@ FAULTS = [
     ([ByteBPE], lambda c: c["pre_tokenizer"].update(type="BertPreTokenizer"), "pre-tok.* 'BertPre"),
     (KINDS, lambda c: c["pre_tokenizer"].update(type="Whitespace"), "has the pre-tokenizer"),
     (KINDS, lambda c: c["post_processor"]["single"].pop(), "post-processor"),
-    (
-        PIECES,
-        lambda c: c["normalizer"].pop("lowercase"),
-        r"normalizer's lowercase None \(it is m",
-    ),
+    (PIECES, lambda c: c["normalizer"].pop("lowercase"), r"normalizer's lowercase None \(it is m"),
     (PIECES, lambda c: c["normalizer"].update(lowercase="no"), r"normalizer's lowercase 'no'"),
     (PIECES, lambda c: c["normalizer"].update(strip_accents=1), r"normalizer's strip_accents 1"),
     (PIECES, lambda c: c["normalizer"].update(handle_chinese_chars=False), "has the normalizer"),
@@ -376,9 +367,7 @@ def test_a_token_with_a_line_break_is_not_saved_in_vocab_txt(tmp_path, token):
         ('{"do_basic_tokenize": false}', r"do_basic_tokenize must be true"),
     ],
 )
-def test_a_faulty_tokenizer_config_is_refused_with_file_field_and_what_came(
-    tmp_path, content, message
-):
+def test_a_faulty_tokenizer_config_is_refused_with_file_and_field(tmp_path, content, message):
     trained(WordPiece).save_vocab(tmp_path / "vocab.txt")
     (tmp_path / "tokenizer_config.json").write_text(content)
     with pytest.raises(ValueError, match=message):

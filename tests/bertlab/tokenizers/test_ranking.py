@@ -113,17 +113,13 @@ def brute_force(words, vocab, vocab_size, criterion, min_frequency, sign):
 @pytest.mark.parametrize("tie_break", ["lowest-id", "highest-id"])
 @pytest.mark.parametrize("criterion", [LIKELIHOOD, GAIN], ids=["likelihood", "gain"])
 @given(word_counts=corpora, room=st.integers(1, 40), min_frequency=st.integers(1, 3))
-def test_training_equals_counting_everything_anew(
-    criterion, tie_break, word_counts, room, min_frequency
-):
+def test_training_equals_counting_all_anew(criterion, tie_break, word_counts, room, min_frequency):
     words, vocab = in_pieces(word_counts)
     sign = 1 if tie_break == "lowest-id" else -1
     size = len(vocab) + room
     expected = brute_force(words, vocab, size, criterion, min_frequency, sign)
-    got = learn_by_score(
-        words, vocab, size, criterion, min_frequency=min_frequency, tie_break=tie_break
-    )
-    assert got == expected
+    options = {"min_frequency": min_frequency, "tie_break": tie_break}
+    assert learn_by_score(words, vocab, size, criterion, **options) == expected
 
 
 @pytest.mark.slow
@@ -161,9 +157,7 @@ def most_frequent_first(words, vocab, vocab_size, join=glue, sign=1):
 @pytest.mark.parametrize("tie_break", ["lowest-id", "highest-id"])
 @pytest.mark.parametrize(("join", "split"), [(add, tuple), (glue, first_pieces)])
 @given(word_counts=corpora, room=st.integers(1, 40))
-def test_by_frequency_the_merges_are_those_of_counting_pairs(
-    tie_break, join, split, word_counts, room
-):
+def test_by_frequency_merges_are_those_of_counting_pairs(tie_break, join, split, word_counts, room):
     words, vocab = with_ids({split(word): count for word, count in word_counts.items()})
     size, sign = len(vocab) + room, 1 if tie_break == "lowest-id" else -1
     expected = most_frequent_first(words, vocab, size, join, sign)

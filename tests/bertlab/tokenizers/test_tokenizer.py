@@ -88,9 +88,7 @@ corpora = st.lists(
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", [BPE, ByteBPE, WordPiece])
 @given(corpus=corpora, room=st.integers(0, 30), seed=st.randoms())
-def test_saving_loading_and_the_order_of_texts_change_nothing(
-    tmp_path_factory, kind, corpus, room, seed
-):
+def test_saving_loading_and_the_order_change_nothing(tmp_path_factory, kind, corpus, room, seed):
     size = (256 if kind is ByteBPE else 20) + room
     trained = kind.train(corpus, size, special_tokens=["[UNK]"] if kind is not ByteBPE else [])
     path = tmp_path_factory.mktemp("saved") / "tokenizer.json"
@@ -101,8 +99,7 @@ def test_saving_loading_and_the_order_of_texts_change_nothing(
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("kind", "options"),
-    [(BPE, {}), (BPE, {"end_of_word": "</w>"}), (ByteBPE, {}), (WordPiece, {})],
+    ("kind", "options"), [(BPE, {}), (BPE, {"end_of_word": "</w>"}), (ByteBPE, {}), (WordPiece, {})]
 )
 def test_our_file_is_read_alike_by_us_and_by_hugging_face(tmp_path, kind, options):
     ours = kind.train(PYTHON_TOPICS[:10], 800, **options)

@@ -133,19 +133,6 @@ def test_everything_comes_back_bit_by_bit(tmp_path):
     assert all(optimizer.state[p]["step"] == 3 for p in model.parameters())
 
 
-def test_training_goes_on_as_if_it_had_never_stopped(tmp_path):
-    whole, whole_optimizer = small_bert()
-    train(whole, whole_optimizer, range(6))
-
-    model, optimizer = small_bert()
-    train(model, optimizer, range(3))
-    save_checkpoint(tmp_path, step=3, model=model, optimizer=optimizer, state={})
-    other, other_optimizer = small_bert(seed=1)
-    kept = load_checkpoint(tmp_path, other, other_optimizer)
-    train(other, other_optimizer, range(kept.step, 6))
-    assert_same(copies(other, other_optimizer), copies(whole, whole_optimizer))
-
-
 def test_a_checkpoint_before_the_first_step_has_no_moments(tmp_path):
     model, optimizer = small_bert()
     save_checkpoint(tmp_path, step=0, model=model, optimizer=optimizer, state={})

@@ -93,13 +93,12 @@ class Disk:
 @pytest.fixture
 def start(tmp_path):
     """`start(name)`: a new folder with checkpoints 1 and 2, and what a killed training left."""
-    save(tmp_path / "start", 1), save(tmp_path / "start", 2)
-    shutil.copytree(
-        tmp_path / "start" / "step-00000001", tmp_path / "start" / sealed_folders.UNFINISHED
-    )
+    first = tmp_path / "start"
+    save(first, 1), save(first, 2)
+    shutil.copytree(first / "step-00000001", first / sealed_folders.UNFINISHED)
 
     def copy(name, newest_damaged=False):
-        folder = shutil.copytree(tmp_path / "start", tmp_path / str(name))
+        folder = shutil.copytree(first, tmp_path / str(name))
         if newest_damaged:
             flip(folder / "step-00000002" / FILES[0])
         return folder

@@ -12,6 +12,7 @@ from bertlab.pretraining.batches import Batch, PretrainingData
 from bertlab.pretraining.token_store import write_tokens
 from bertlab.tokenizers import WordPiece
 from bertlab.training.evaluation import Evaluation, evaluate
+from tests.small_models import random_weights
 
 VOCAB = 40
 SIZES = [(4, 12, 9), (2, 20, 1), (3, 8, 0), (1, 16, 6)]  # sequences, tokens, masked words
@@ -31,11 +32,8 @@ class Epochs:
 @pytest.fixture
 def model():
     """A small model with large weights: sure of much, and never of the same."""
-    model = BertForPreTraining(BertConfig(VOCAB, 24, 2, 4, 40, max_length=32, dropout=0.5))
-    generator = torch.Generator().manual_seed(1)
-    for parameter in model.parameters():
-        parameter.data = torch.randn(parameter.shape, generator=generator) / 3
-    return model
+    config = BertConfig(VOCAB, 24, 2, 4, 40, max_length=32, dropout=0.5)
+    return random_weights(BertForPreTraining(config), seed=1)
 
 
 def logits(model, batch):

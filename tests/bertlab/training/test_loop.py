@@ -145,15 +145,8 @@ def test_bfloat16_computes_the_same_but_roughly_and_keeps_the_weights(new_model,
 def test_rows_tell_the_whole_story(new_model, data, held_out, tmp_path):
     seen = []
     config = TrainingConfig(steps=5, evaluate_every=2, learning_rate=0.01, warmup=0.4)
-    rows = pretrain(
-        new_model(),
-        data,
-        config,
-        validation=held_out,
-        folder=tmp_path,
-        watch=seen.append,
-        progress=False,
-    )
+    options = {"validation": held_out, "watch": seen.append, "progress": False}
+    rows = pretrain(new_model(), data, config, folder=tmp_path, **options)
     assert seen == rows == read_metrics(tmp_path / "metrics.jsonl")
     steps = {kind: [r["step"] for r in rows if r["kind"] == kind] for kind in ("train", "held-out")}
     assert steps == {"train": [1, 2, 3, 4, 5], "held-out": [0, 2, 4, 5]}
@@ -167,14 +160,12 @@ def test_rows_tell_the_whole_story(new_model, data, held_out, tmp_path):
 
 def test_dropout_is_on_in_training_alone(new_model, data, held_out):
     model, modes = new_model().eval(), []
-    pretrain(
-        model,
-        data,
-        TrainingConfig(steps=3, evaluate_every=1),
-        validation=held_out,
-        watch=lambda row: modes.append((row["kind"], model.training)),
-        progress=False,
-    )
+    config = TrainingConfig(steps=3, evaluate_every=1)
+
+    def note(row):
+        modes.append((row["kind"], model.training))
+
+    pretrain(model, data, config, validation=held_out, watch=note, progress=False)
     assert all(training for kind, training in modes if kind == "train")
     assert not model.training
     again = new_model(dropout=0.0)
@@ -196,9 +187,7 @@ def test_the_global_random_state_is_neither_used_nor_changed(new_model, data):
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_a_stop_request_ends_the_step_and_the_run_goes_on_as_if_nothing_was(
-    new_model, data, tmp_path, number
-):
+def test_a_stop_request_ends_the_step_and_the_run_goes_on_later(new_model, data, tmp_path, number):
     config = TrainingConfig(steps=6)
     whole, model = new_model(), new_model()
     pretrain(whole, data, config, progress=False)
@@ -248,9 +237,7 @@ def test_outside_the_main_thread_training_leaves_signals_alone(new_model, data):
     assert [row["step"] for row in rows] == [1, 2]
 
 
-def test_a_run_that_died_before_its_first_checkpoint_starts_anew(
-    new_model, data, held_out, tmp_path
-):
+def test_a_run_that_died_before_a_checkpoint_starts_anew(new_model, data, held_out, tmp_path):
     def die(row):
         if row["step"] == 2:
             raise RuntimeError("power cut")

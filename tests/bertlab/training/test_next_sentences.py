@@ -11,12 +11,7 @@ from bertlab.pretraining.batches import PretrainingData
 from bertlab.pretraining.masking import Masking
 from bertlab.pretraining.negatives import SAME_CORPUS, SAME_DOCUMENT
 from bertlab.pretraining.token_store import write_corpora
-from bertlab.training.next_sentences import (
-    next_sentence_rows,
-    read_rows,
-    save_rows,
-    with_negatives,
-)
+from bertlab.training.next_sentences import next_sentence_rows, read_rows, save_rows, with_negatives
 from tests.bertlab.pretraining.numbered_stores import (
     N_SPECIAL,
     document_of,
@@ -70,10 +65,8 @@ def test_who_tells_corpora_apart_is_as_good_as_that_row_says_and_no_better_withi
     easy, alone = rows["any document"], rows["any document, answered by the corpora alone"]
     assert easy[1:] == alone[1:]
     pairs = data.epoch(0).pairs
-    expected = np.mean(
-        (corpus_of(data.store, pairs.a_start) != corpus_of(data.store, pairs.b_start))
-        == pairs.not_next
-    )
+    of_a, of_b = (corpus_of(data.store, starts) for starts in (pairs.a_start, pairs.b_start))
+    expected = np.mean((of_a != of_b) == pairs.not_next)
     assert easy.accuracy == pytest.approx(expected)
     assert easy.accuracy > 0.7
     for name in ("same corpus", "same corpus: tales", "same corpus: news", "same document"):

@@ -91,15 +91,9 @@ sys.exit(main())
 
 
 def torchrun(*arguments, folder=None):
-    return subprocess.run(
-        [*TORCHRUN, *map(str, arguments)],
-        capture_output=True,
-        text=True,
-        env=ENVIRONMENT,
-        cwd=folder,
-        timeout=900,
-        check=False,
-    )
+    options = {"env": ENVIRONMENT, "cwd": folder, "timeout": 900}
+    command = [*TORCHRUN, *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, **options)
 
 
 def losses(folder):

@@ -129,9 +129,7 @@ def test_killed_at_any_moment_and_gone_on_it_ends_bit_by_bit_as_if_never_killed(
     assert_same_end(tmp_path / "killed", tmp_path / "whole")
 
 
-def test_a_full_disk_stops_it_and_with_more_room_it_goes_on_as_if_nothing_was(
-    tmp_path, monkeypatch
-):
+def test_a_full_disk_stops_it_and_with_room_it_goes_on_as_if_nothing_was(tmp_path, monkeypatch):
     corpus = prepare(tmp_path)
     train(corpus, tmp_path / "whole")
 

@@ -7,13 +7,7 @@ import torch
 from torch import nn
 
 from bertlab.model import BertConfig, BertForPreTraining
-from bertlab.training.start import (
-    OFFSETS,
-    STARTS,
-    initial_weights,
-    neighbours_start,
-    plain_start,
-)
+from bertlab.training.start import OFFSETS, STARTS, initial_weights, neighbours_start, plain_start
 
 
 def model_of(d_model):

@@ -49,9 +49,8 @@ def test_the_page_holds_the_probabilities_of_all_heads():
     facts = facts_of(head_maps(attentions, TOKENS))
     assert facts["tokens"] == TOKENS
     assert not facts["causal"]
-    torch.testing.assert_close(
-        unpacked(facts), torch.cat(attentions).double(), rtol=1e-3, atol=2e-5
-    )
+    expected = torch.cat(attentions).double()
+    torch.testing.assert_close(unpacked(facts), expected, rtol=1e-3, atol=2e-5)
 
 
 @given(st.floats(1e-6, 1))
@@ -69,14 +68,11 @@ def test_the_first_table_shows_the_chosen_head_in_percent():
     shown = head_maps(attentions, TOKENS, layer=1, head=2)
     expected = attentions[1][0, 2]
     for row, probabilities in zip(cells_of(shown), expected.tolist(), strict=True):
-        assert [int(cell) for cell in row] == pytest.approx(
-            [100 * value for value in probabilities], abs=0.51
-        )
+        percent = [100 * value for value in probabilities]
+        assert [int(cell) for cell in row] == pytest.approx(percent, abs=0.51)
     page = BeautifulSoup(shown.page, "html.parser")
     assert page.select_one(".caption").text == "Layer 1, head 2"
-    assert [cell["class"] for cell in page.select(".heat tbody td")] == [
-        [f"v{cell.text}"] for cell in page.select(".heat tbody td")
-    ]
+    assert all(cell["class"] == [f"v{cell.text}"] for cell in page.select(".heat tbody td"))
     sliders = [(box["id"], box["max"], box["value"]) for box in page.select('input[type="range"]')]
     assert sliders == [("layer", "1", "1"), ("head", "2", "2")]
 

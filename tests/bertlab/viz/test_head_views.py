@@ -101,18 +101,16 @@ def test_the_same_input_gives_the_same_page_of_less_than_half_a_megabyte(attenti
 
 def test_two_sentences_can_be_chosen_between(attentions):
     inside = parameters(head_view(attentions, TOKENS, sentence_b_start=1))
-    assert [view["name"] for view in inside["attention"]][1:3] == [
-        "Sentence A -> Sentence A",
-        "Sentence B -> Sentence B",
-    ]
+    names = [view["name"] for view in inside["attention"]]
+    assert names[1:3] == ["Sentence A -> Sentence A", "Sentence B -> Sentence B"]
     expected = torch.cat(attentions)[:, :, 1:, 1:]
     torch.testing.assert_close(shown(inside, 2), expected, atol=1.3e-4, rtol=0)
 
 
 def test_the_words_beside_the_view_say_what_it_shows(attentions):
-    assert "Layer 1 of 2, head 0 of 3, for the tokens: [CLS]" in repr(
-        head_view(attentions, TOKENS, layer=1, heads=[0])
-    )
+    for chosen in ({"layer": 1}, {"layers": [1]}):  # of all layers, not of those shown
+        view = head_view(attentions, TOKENS, heads=[0], **chosen)
+        assert "Layer 1 of 2, head 0 of 3, for the tokens: [CLS]" in repr(view)
     assert "lines of one head" in repr(head_view(attentions, TOKENS, alt="The lines of one head"))
 
 
@@ -188,7 +186,3 @@ def test_another_bertviz_is_named(monkeypatch, attentions):
     monkeypatch.setattr(bertviz_pages, "shipped_script", renamed)
     with pytest.raises(RuntimeError, match=r"another script .* pip install bertviz==1\.4\.1"):
         head_view(attentions, TOKENS)
-
-
-def test_the_alternative_text_counts_all_layers_not_those_shown(attentions):
-    assert "Layer 1 of 2" in head_view(attentions, TOKENS, layers=[1]).alt

@@ -50,13 +50,8 @@ def test_chosen_layers_and_heads_keep_their_numbers():
 
 def test_a_pair_can_be_seen_sentence_by_sentence():
     inside = parameters(neuron_view(dataclasses.replace(made(), sentence_b_start=1)))
-    assert [view["rows"] for view in inside["attention"]] == [
-        [0, 4],
-        [0, 1],
-        [1, 4],
-        [0, 1],
-        [1, 4],
-    ]
+    rows = [view["rows"] for view in inside["attention"]]
+    assert rows == [[0, 4], [0, 1], [1, 4], [0, 1], [1, 4]]
 
 
 def test_a_causal_model_is_recognised():

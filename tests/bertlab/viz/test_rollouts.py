@@ -19,11 +19,8 @@ def attentions():
 
 
 def bars_of(picture):
-    return {
-        ax.get_title(): [bar.get_width() for bar in ax.patches]
-        for ax in picture.figure.axes
-        if ax.get_title()
-    }
+    panels = [ax for ax in picture.figure.axes if ax.get_title()]
+    return {ax.get_title(): [bar.get_width() for bar in ax.patches] for ax in panels}
 
 
 def test_the_bars_are_the_shares_of_one_token(attentions):

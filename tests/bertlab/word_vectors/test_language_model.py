@@ -7,11 +7,7 @@ import torch
 from torch.nn import functional as F
 
 from bertlab.word_vectors import BidirectionalLanguageModel, Vocabulary, mix_layers
-from bertlab.word_vectors.language_model import (
-    both_losses,
-    combine_sides,
-    train_language_model,
-)
+from bertlab.word_vectors.language_model import both_losses, combine_sides, train_language_model
 
 VOCABULARY = Vocabulary.of([["<unk>", "<edge>", "a", "b", "c", "d", "e"]])
 

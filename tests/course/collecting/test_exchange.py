@@ -1,8 +1,5 @@
 """A real exchange of nbgrader's on this machine, from the hand-out to the feedback."""
 
-import os
-import subprocess
-import sys
 from contextlib import closing
 
 import nbformat
@@ -13,7 +10,7 @@ from course.grading import feedback_pages
 from course.publishing import releasing
 from course.settings import Course
 from tests.course.gradebook.test_gradebook import quick  # noqa: F401 (a fixture)
-from tests.course.small_course import NAME, grade, hand_in, make, scores
+from tests.course.small_course import NAME, grade, hand_in, make, nbgrader, scores
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("quick")]
 
@@ -36,13 +33,8 @@ def student(tmp_path):
     settings = ["--course=bertlab", f"--Exchange.root={tmp_path / 'exchange'}"]
 
     def command(name):
-        done = subprocess.run(
-            [sys.executable, "-m", "nbgrader", name, NAME, *settings],
-            cwd=home,
-            env=os.environ | {"JUPYTER_CONFIG_DIR": str(home / "settings")},
-            capture_output=True,
-            text=True,
-        )
+        folder = {"JUPYTER_CONFIG_DIR": str(home / "settings")}
+        done = nbgrader(home, name, NAME, *settings, **folder)
         assert done.returncode == 0, done.stderr
 
     return command

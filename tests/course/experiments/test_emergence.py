@@ -39,19 +39,12 @@ def config(tokenizer):
 
 
 @pytest.mark.slow
-def test_a_planted_circuit_is_there_before_the_first_step_and_nothing_is_at_random(
-    config, tokenizer, texts
-):
-    found = {
-        name: clear_heads(
-            head_numbers(start(BertForPreTraining(config)), tokenizer, texts)["offsets"]
-        )
-        for name, start in STARTS.items()
-    }
-    assert found == {
-        "plain": {},
-        "neighbours": {f"0.{head}": offset for head, offset in enumerate(OFFSETS)},
-    }
+def test_a_planted_circuit_is_there_before_training_and_none_at_random(config, tokenizer, texts):
+    models = {name: start(BertForPreTraining(config)) for name, start in STARTS.items()}
+    numbers = {name: head_numbers(model, tokenizer, texts) for name, model in models.items()}
+    found = {name: clear_heads(own["offsets"]) for name, own in numbers.items()}
+    planted = {f"0.{head}": offset for head, offset in enumerate(OFFSETS)}
+    assert found == {"plain": {}, "neighbours": planted}
 
 
 @pytest.mark.slow
@@ -80,9 +73,8 @@ def test_the_numbers_are_json(tokenizer):
     found = head_numbers(model, tokenizer, ["She saw the old king."])
     assert json.loads(json.dumps(found)) == found
     assert torch.tensor(found["offsets"]).shape == (2, 2, 2 * REACH + 1)
-    assert all(
-        torch.tensor(found[name]).shape == (2, 2) for name in ("cls", "separator", "entropy")
-    )
+    for name in ("cls", "separator", "entropy"):
+        assert torch.tensor(found[name]).shape == (2, 2)
 
 
 def test_waves_are_as_alike_as_their_cosines_say():

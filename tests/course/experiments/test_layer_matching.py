@@ -91,12 +91,9 @@ def test_every_part_is_what_it_says_it_is():
         own = attention_scores(student.bert.layers[m - 1].attention, mine.hidden_states[m - 1])
         other = attention_scores(teacher.bert.layers[n - 1].attention, theirs.hidden_states[n - 1])
         keys = tokens[:, None, None, :]
-        for scores, probabilities in (
-            (own, mine.attentions[m - 1]),
-            (other, theirs.attentions[n - 1]),
-        ):
+        for scores, weights in ((own, mine.attentions[m - 1]), (other, theirs.attentions[n - 1])):
             used = scores.masked_fill(~keys, -torch.inf).softmax(dim=-1)
-            torch.testing.assert_close(used, probabilities)  # these are the scores of that layer
+            torch.testing.assert_close(used, weights)  # these are the scores of that layer
         attention = attention + attention_loss(own, other, tokens)
     torch.testing.assert_close(parts["attention_loss"], attention)
     total = parts["embedding_loss"] + parts["hidden_loss"] + parts["attention_loss"]
@@ -119,9 +116,7 @@ def test_students_that_do_not_fit_are_refused():
     with pytest.raises(ValueError, match=r"as many heads as the teacher.*, 2; got 4"):
         LayerMatching(BertConfig(68, d_model=16, n_layers=1, n_heads=4), model(4).config)
     with pytest.raises(ValueError, match="attention_loss: student must have the teacher's shape"):
-        attention_loss(
-            torch.zeros(1, 2, 3, 3), torch.zeros(1, 4, 3, 3), torch.ones(1, 3, dtype=torch.bool)
-        )
+        attention_loss(torch.zeros(1, 2, 3, 3), torch.zeros(1, 4, 3, 3), torch.ones(1, 3).bool())
 
 
 def test_losses_of_nothing_or_of_a_broadcast_are_refused():

@@ -16,6 +16,7 @@ from tests.bertlab.finetuning.test_tuning import QUICK, classes, tags
 from tests.small_models import weights
 
 CONFIG = replace(ONE_LAYER, n_layers=2)
+BOTH = {"marks": tags(3), "moods": classes(3)}
 
 
 def model(layer=1, **options):
@@ -48,11 +49,8 @@ def test_both_tasks_are_learned():
 def test_a_task_changes_the_layers_up_to_its_own_and_no_head_but_its_own():
     together = model(layer=1)
     states = [snapshot(together)]
-    rows = tune(
-        together,
-        {"marks": tags(12), "moods": classes(12)},
-        watch=lambda row: states.append(snapshot(together)),
-    )
+    data = {"marks": tags(12), "moods": classes(12)}
+    rows = tune(together, data, watch=lambda row: states.append(snapshot(together)))
     lower = ("embeddings.", "layers.0.")
     for row, before, after in zip(rows, states, states[1:], strict=False):
         changed = {name for name in before if not torch.equal(before[name], after[name])}
@@ -122,10 +120,8 @@ def test_rows_tell_task_step_and_epoch():
         tasks = [row["task"] for row in trained if row["epoch"] == epoch]
         assert sorted(tasks) == ["marks"] * 3 + ["moods"] * 2
     held_out = [row for row in rows if row["kind"] == "held-out"]
-    assert [(row["task"], row["step"], row["epoch"]) for row in held_out] == [
-        ("moods", 5, 1),
-        ("moods", 10, 2),
-    ]
+    told = [(row["task"], row["step"], row["epoch"]) for row in held_out]
+    assert told == [("moods", 5, 1), ("moods", 10, 2)]
 
 
 def test_an_epoch_has_every_text_of_every_task_once_and_mixes_the_tasks():
@@ -153,11 +149,7 @@ def test_heads_of_several_encoders_are_refused():
         ({"marks": tags(3)}, {}, "for each of marks, moods; got marks"),
         ({"marks": tags(3), "mood": classes(3)}, {}, "'mood', for which there is no head"),
         ({"marks": classes(3), "moods": classes(3)}, {}, r"tune_together: marks: targets\[0\]"),
-        (
-            {"marks": tags(3), "moods": classes(3)},
-            {"validation": {"topic": classes(3)}},
-            "validation has 'topic'",
-        ),
+        (BOTH, {"validation": {"topic": classes(3)}}, "validation has 'topic'"),
     ],
 )
 def test_what_does_not_fit_is_refused(data, options, message):

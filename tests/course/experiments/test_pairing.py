@@ -25,9 +25,8 @@ def place(sentence):
 def test_half_of_all_neighbours_stay_together(sizes, seed):
     generator = np.random.default_rng(seed)
     pairs = draw_pairs(numbered(sizes), neighbours, ("next", "not"), generator)
-    assert [place(e.text) for e in pairs] == [
-        (home, n) for home, size in enumerate(sizes) for n in range(size - 1)
-    ]
+    expected = [(home, n) for home, size in enumerate(sizes) for n in range(size - 1)]
+    assert [place(e.text) for e in pairs] == expected
     for example in pairs:
         (home, n), other = place(example.text), place(example.pair)
         assert (other == (home, n + 1)) == (example.label == "next")

@@ -230,12 +230,8 @@ def test_no_question_is_asked_in_two_messages(speeches):
 def test_there_are_as_many_questions_as_the_course_says(speeches):
     counts = Counter((q.kind, bool(q.answers)) for message in speeches for q in message)
     assert len(speeches) == 173
-    assert counts == {
-        ("when", True): 733,
-        ("when", False): 346,
-        ("who", True): 200,
-        ("who", False): 66,
-    }
+    told = {("when", True): 733, ("when", False): 346, ("who", True): 200, ("who", False): 66}
+    assert counts == told
     assert speech_questions() == speeches
     assert speech_questions(seed=1) != speeches
     assert all(q.answers for message in speech_questions(no_answer=0) for q in message)

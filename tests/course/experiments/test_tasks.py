@@ -151,9 +151,7 @@ def test_nearly_all_of_pang_lee_is_in_the_reviews(tasks):
     ("name", "corpus", "together"),
     [("next-sentence", "wikipedia", "next"), ("same-article", "lee", "one")],
 )
-def test_pairs_are_what_their_labels_say_and_documents_keep_to_a_side(
-    tasks, name, corpus, together
-):
+def test_pairs_are_what_labels_say_and_documents_keep_to_a_side(tasks, name, corpus, together):
     got, homes = tasks(name), defaultdict(set)
     for number, document in enumerate(documents(corpus)):
         long = [sentence for sentence in document if len(sentence.split()) >= 3]
@@ -232,10 +230,8 @@ def test_a_task_is_encoded_with_its_labels_and_pairs():
     alone = Task("", [Example("a b", "y"), Example("c", "x")], [Example("b", "x")], ("x", "y"))
     train, test = encode_task(alone, tokenizer, config)
     assert train.targets == [1, 0]
-    assert [e.tokens for e in train.encodings] == [
-        ["[CLS]", "a", "b", "[SEP]"],
-        ["[CLS]", "c", "[SEP]"],
-    ]
+    tokens = [e.tokens for e in train.encodings]
+    assert tokens == [["[CLS]", "a", "b", "[SEP]"], ["[CLS]", "c", "[SEP]"]]
     assert (test.targets, test.encodings[0].tokens) == ([0], ["[CLS]", "b", "[SEP]"])
     pair = [Example("a b a b a b", "x", "c c")]
     train, _ = encode_task(Task("", pair, pair, ("x", "y")), tokenizer, config, max_length=7)

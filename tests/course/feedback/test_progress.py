@@ -158,9 +158,8 @@ def test_the_bar_tells_a_screen_reader_what_it_shows():
     assert bar["aria-valuetext"] == "1 of 8 functions pass. Next: word_tokens (task 1)."
     assert bar["aria-label"]
     assert bar["aria-valuetext"] in bar.get_text(), "and everybody else reads it, too"
-    assert [box["title"] for box in bar.find_all("span", title=True)] == [
-        task.name for task in check.progress().tasks
-    ]
+    names = [task.name for task in check.progress().tasks]
+    assert [box["title"] for box in bar.find_all("span", title=True)] == names
 
 
 def test_full_and_empty_boxes_differ_by_more_than_a_shade():

@@ -13,6 +13,9 @@ from course.feedback.ex04_attention.scores import scaling
 from course.feedback.tensors import TensorCheck, normal, same, tensor_difference, written
 from course.feedback.watch import LibraryUsed, watched
 
+LAYER, FAST = (nn.MultiheadAttention(2, 1, batch_first=first) for first in (False, True))
+FAST.eval()
+
 
 def halved(function):
     """A check of a function that halves a tensor."""
@@ -58,15 +61,8 @@ def test_a_right_function_passes():
     ],
     ids=[
         *("a known mistake", "a known shape", "other numbers", "dtype", "a list", "nothing"),
-        *(
-            "an error",
-            "an error's rule",
-            "in place",
-            "detached",
-            "a gradient of 0",
-            "a gradient of nan",
-            "long",
-        ),
+        *("an error", "an error's rule", "in place", "detached"),
+        *("a gradient of 0", "a gradient of nan", "long"),
     ],
 )
 def test_each_mistake_is_named(function, told):
@@ -74,13 +70,7 @@ def test_each_mistake_is_named(function, told):
 
 
 @pytest.mark.parametrize(
-    "attention",
-    [
-        F.scaled_dot_product_attention,
-        nn.MultiheadAttention(2, 1),
-        nn.MultiheadAttention(2, 1, batch_first=True).eval(),
-    ],
-    ids=["function", "layer", "layer's fast path"],
+    "attention", [F.scaled_dot_product_attention, LAYER, FAST], ids=["function", "layer", "fast"]
 )
 def test_pytorchs_own_attention_is_not_accepted_as_the_answer(attention):
     told = said(lambda x: attention(x[None], x[None], x[None])[0])

@@ -36,7 +36,7 @@ pytestmark = pytest.mark.slow
 
 
 @contextmanager
-def _threads(workers, scheduler=None):
+def threads(workers, scheduler=None):
     """Dask with threads in this process: the same engine, without starting Python again."""
     from distributed import Client
 
@@ -53,7 +53,7 @@ def _threads(workers, scheduler=None):
 
 @pytest.fixture(autouse=True)
 def quick(monkeypatch):
-    monkeypatch.setattr(grade_workers, "cluster", _threads)
+    monkeypatch.setattr(grade_workers, "cluster", threads)
 
 
 @pytest.fixture(scope="session")
@@ -256,9 +256,8 @@ def test_late_penalties_follow_the_due_date_and_points_given_later(tmp_path, dat
     hand_in(course, "fay", handed_in=None)
     grade(course)
     assert {row[6] for row in rows(course)["grades"]} == {None}, "nothing is due yet"
-    assert releasing.set_due(course, NAME, "2026-10-01T11:50+02:00") == (
-        f"{NAME}: due 2026-10-01 09:50 UTC"
-    )
+    said = releasing.set_due(course, NAME, "2026-10-01T11:50+02:00")
+    assert said == f"{NAME}: due 2026-10-01 09:50 UTC"
     penalties = {row[0]: row[6] for row in rows(course)["grades"]}
     # ada is 10 minutes late, which is forgiven; bob 48 h 10 min: 2 days begun after the grace.
     assert penalties == {"ada": None, "bob": pytest.approx(0.8), "fay": None}

@@ -60,10 +60,6 @@ def test_alpha_is_what_the_mean_covariance_gives(table):
     assert cronbach_alpha(table) == pytest.approx(k * c / (v + (k - 1) * c), abs=1e-12)
 
 
-def test_alpha_does_not_depend_on_the_unit(table):
-    assert cronbach_alpha(7 * table) == pytest.approx(cronbach_alpha(table))
-
-
 def test_the_task_itself_is_not_in_the_sum():
     """With it, a task that has nothing to do with the others would seem to tell students apart."""
     table = [[1, 1, 1], [1, 0, 0], [0, 1, 1], [0, 0, 0]]

@@ -25,12 +25,7 @@ from course.grading.grader import Grader
 from course.publishing import releasing
 from course.settings import OLD_NAMES, Course, CourseError
 from tests.conftest import ROOT
-from tests.course.gradebook.test_gradebook import (  # noqa: F401 (fixtures)
-    by_hand,
-    database,
-    postgres,
-    quick,
-)
+from tests.course.gradebook.test_gradebook import by_hand, database, postgres, quick  # noqa: F401
 from tests.course.small_course import NAME, FakeGrader, grade, graded_names, hand_in, make
 
 pytestmark = pytest.mark.slow
@@ -47,9 +42,8 @@ def running(folder):
     """A term under way, whose course was updated: its assignment has the new name already."""
     if "BERTLAB_GRADEBOOK" in os.environ:
         return _running(folder)
-    return Course(
-        shutil.copytree(_template(), folder)
-    )  # the same in every test, with its gradebook
+    shutil.copytree(_template(), folder)  # the same in every test, with its gradebook
+    return Course(folder)
 
 
 @cache
@@ -71,17 +65,13 @@ def _running(folder):
         book.find_comment("explain", NAME, NAME, "ada").manual_comment = "Well said."
         book.db.commit()
     hand_in(course, "dan")
-    for path in (
-        f"submitted/.earlier/ada/{NAME}/1/{NAME}.ipynb",
-        f"feedback/ada/{NAME}/{NAME}.html",
-    ):
-        (course.root / path).parent.mkdir(parents=True)
-        (course.root / path).write_text(f"{path} is about {NAME}")
+    earlier = course.root / f"submitted/.earlier/ada/{NAME}/1/{NAME}.ipynb"
+    for path in (earlier, course.root / f"feedback/ada/{NAME}/{NAME}.html"):
+        path.parent.mkdir(parents=True)
+        path.write_text(f"{path.name} is about {NAME}")
     for room in ("solutions", "exercises"):
-        (course.root / room / NAME / f"{NAME}.ipynb").rename(
-            course.root / room / NAME / f"{NEW}.ipynb"
-        )
-        (course.root / room / NAME).rename(course.root / room / NEW)
+        folder = (course.root / room / NAME).rename(course.root / room / NEW)
+        (folder / f"{NAME}.ipynb").rename(folder / f"{NEW}.ipynb")
     return course
 
 
@@ -193,20 +183,15 @@ def test_killed_at_any_step_the_same_command_goes_on(tmp_path, monkeypatch):
         between = everything(course)
         assert sorted(map(str, between[1].values())) == sorted(map(str, before[1].values()))
         assert between != wanted
-        assert renaming.reminder(course).startswith(
-            f"Assignments have old names, which no command sees: {NAME}."
-        )
+        told = f"Assignments have old names, which no command sees: {NAME}."
+        assert renaming.reminder(course).startswith(told)
         assert rename(course, "all", None)[-1] == f"{NAME} is now {NEW}: 4 hand-ins, 3 grades"
         assert everything(course) == wanted
         number += 1
     assert number == 17, "a report, 8 files and 8 folders"
 
 
-def test_a_transaction_that_is_killed_leaves_the_gradebook_as_it_was(
-    tmp_path,
-    database,  # noqa: F811
-    monkeypatch,
-):
+def test_a_killed_transaction_leaves_the_gradebook(tmp_path, database, monkeypatch):  # noqa: F811
     course = running(tmp_path / "c")
     before = everything(course)
 
@@ -270,9 +255,8 @@ def test_grades_under_both_names_are_refused_and_what_is_said_helps(tmp_path, da
     course = running(tmp_path / "c")
     assert releasing.release(course, [NEW], say=lambda line: None) == 0
     with closing(course.gradebook()) as book:
-        book.add_submission(NEW, "eve", timestamp=None) if book.update_or_create_student(
-            "eve"
-        ) else 0
+        book.update_or_create_student("eve")
+        book.add_submission(NEW, "eve", timestamp=None)
     before = everything(course)
     with pytest.raises(CourseError, match=r"grades of both .* \(eve\), take it out with .cd"):
         rename(course)

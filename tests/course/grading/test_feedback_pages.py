@@ -1,9 +1,6 @@
 """Feedback pages: no hidden tests, no scripts; and plain nbgrader by the same Grader."""
 
 import os
-import subprocess
-import sys
-from pathlib import Path
 
 import nbformat
 import pytest
@@ -13,7 +10,7 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_output
 from course.grading import feedback_pages, nbgrader_plugin
 from course.grading.safe_html import clean_html
 from tests.course.gradebook.test_gradebook import grade, quick  # noqa: F401 (a fixture)
-from tests.course.small_course import NAME, make, scores
+from tests.course.small_course import NAME, make, nbgrader, scores
 
 pytestmark = pytest.mark.slow
 
@@ -90,20 +87,6 @@ def test_html_is_made_harmless(html, clean):
     assert clean_html(html) == clean
 
 
-def nbgrader(course, *arguments):
-    """Plain nbgrader, as an instructor calls it in the folder course/."""
-    commands = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-    environment = {**os.environ, "PATH": commands}
-    environment.pop("PYTHONPATH", None)  # the settings must find our plugins by themselves
-    return subprocess.run(
-        [sys.executable, "-m", "nbgrader", *arguments],
-        cwd=course.root / "course",
-        env=environment,
-        capture_output=True,
-        text=True,
-    )
-
-
 def test_plain_nbgrader_grades_in_the_sandbox_and_goes_on_after_broken_ones(tmp_path):
     course = make(tmp_path / "c", {"ada": {}, "dup": {}, "eve": {}, "raw": {}})
     marker = tmp_path / "escaped"
@@ -116,7 +99,8 @@ def test_plain_nbgrader_grades_in_the_sandbox_and_goes_on_after_broken_ones(tmp_
     page.cells.insert(2, page.cells[1])  # as copying a cell in JupyterLab does
     nbformat.write(page, path)
     course.hand_in(NAME, "raw").write_text("no notebook")
-    done = nbgrader(course, "autograde", NAME)
+    room, alone = course.root / "course", {"PYTHONPATH": ""}  # it must find our plugins by itself
+    done = nbgrader(room, "autograde", NAME, **alone)
     assert done.returncode == 0, done.stderr
     assert not marker.exists()
     got = scores(course)
@@ -125,7 +109,7 @@ def test_plain_nbgrader_grades_in_the_sandbox_and_goes_on_after_broken_ones(tmp_
     assert got["eve", "test-double"] == (0.0, None, False)
     assert got["raw", "test-double"] == (0.0, None, False)
     assert got["ada", "explain"] == (None, None, True)
-    done = nbgrader(course, "generate_feedback", NAME)
+    done = nbgrader(room, "generate_feedback", NAME, **alone)
     assert done.returncode == 0, done.stderr
     assert "secret" not in (course.room("feedback") / "ada" / NAME / f"{NAME}.html").read_text()
 

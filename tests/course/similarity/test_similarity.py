@@ -122,9 +122,8 @@ def test_independent_functions_are_not_taken_for_the_courses_own(assignment, fun
 def test_a_function_of_the_library_is_seen_under_other_names(functions):
     source = (ROOT / "bertlab" / "tokenizers" / "longest_match.py").read_text(encoding="utf-8")
     copied = dict(report.functions_of(source))["longest_match"]
-    (found,) = report.taken_from(
-        [Work("eve", ("x = 1", renamed(copied)))], functions, GIVEN["ex02_wordpiece"]
-    )
+    works = [Work("eve", ("x = 1", renamed(copied)))]
+    (found,) = report.taken_from(works, functions, GIVEN["ex02_wordpiece"])
     assert found.who == "eve"
     assert found.source == "bertlab.tokenizers.longest_match.longest_match"
     assert found.share > 0.95
@@ -143,9 +142,7 @@ def test_the_command_prints_what_stands_out_and_writes_a_page(room, capsys):
     assert "  ada: 100% of layer_norm is in bertlab.model.layers.layer_norm\n" in said
     assert "cy:" not in said
     assert "a reason to look, not a proof" in said
-    page = BeautifulSoup(
-        (room / "similarity" / "ex06_bert_encoder.html").read_text(), "html.parser"
-    )
+    page = BeautifulSoup((room / "similarity/ex06_bert_encoder.html").read_text(), "html.parser")
     shown = [summary.get_text() for summary in page.find_all("summary")]
     assert shown == re.findall(r"^  (.*)$", said, re.M)
     first = page.find("details").find_all("pre")
@@ -177,10 +174,8 @@ def test_earlier_terms_are_compared_with_this_one_but_not_with_each_other(room, 
     assert report.main(["ex04_attention", "--root", str(room), "--also", before]) == 0
     said = capsys.readouterr().out
     assert "2 submissions, 5 pairs" in said
-    assert re.findall(r"^  (\S+) and (\S+):", said, re.M) == [
-        ("ada", "submitted/old"),
-        ("ada", "submitted/older"),
-    ]
+    pairs = re.findall(r"^  (\S+) and (\S+):", said, re.M)
+    assert pairs == [("ada", "submitted/old"), ("ada", "submitted/older")]
 
 
 def test_bad_submissions_are_named_and_the_others_compared(room, capsys):

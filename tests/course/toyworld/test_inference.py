@@ -110,9 +110,8 @@ class Reference:
         """P(what is read, and the true word at a place is v): [V]."""
         holes = [None, None]
         holes[side] = place
-        weights = joint * np.outer(
-            self.likelihood(first, holes[0]), self.likelihood(second, holes[1])
-        )
+        of_a, of_b = self.likelihood(first, holes[0]), self.likelihood(second, holes[1])
+        weights = joint * np.outer(of_a, of_b)
         of_sentence = weights.sum(axis=1 - side)
         found = np.zeros(self.n_words + 5)
         for sentence, weight in zip(self.sentences, of_sentence, strict=True):
@@ -151,10 +150,7 @@ def every_hole(ids):
 
 @pytest.mark.parametrize(
     ("predicted", "world", "probability"),
-    [
-        *product([posterior], [SMALL, SMALLEST], [0.15, 0.5]),
-        (posterior_of_sentence, SMALL, 0.15),
-    ],
+    [*product([posterior], [SMALL, SMALLEST], [0.15, 0.5]), (posterior_of_sentence, SMALL, 0.15)],
 )
 def test_the_posterior_of_words_is_that_of_enumeration(predicted, world, probability):
     _, holes = masked(25, 0, world, probability)

@@ -24,10 +24,8 @@ def test_each_page_shows_the_source_its_shares_and_the_likeliest_symbols():
     first, second = pages_of(decoded())
     symbols = [s.get_text("|") for s in first.select(".source .symbol")]
     assert symbols == ["5|75", "␣|25", "<"]
-    assert [s["style"] for s in first.select(".source .symbol")][:2] == [
-        "--share:75%",
-        "--share:25%",
-    ]
+    styles = [s["style"] for s in first.select(".source .symbol")]
+    assert styles[:2] == ["--share:75%", "--share:25%"]
     rows = [[cell.get_text() for cell in row.find_all("td")] for row in first.select("tbody tr")]
     assert [row[0] for row in rows] == ["5", "a", "<", "b", "<pad>"]
     assert [row[2] for row in rows] == ["90 %", "5 %", "4 %", "1 %", "under 1 %"]

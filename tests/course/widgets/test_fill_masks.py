@@ -3,7 +3,6 @@
 import re
 
 import pytest
-import torch
 from bs4 import BeautifulSoup
 
 from bertlab.model import BertConfig, BertForPreTraining
@@ -11,6 +10,7 @@ from bertlab.model.fill_mask import fill_mask
 from bertlab.tokenizers import WordPiece
 from course.widgets import fill_mask_bars, fill_mask_explorer
 from course.widgets.fill_masks import guess_bars
+from tests.small_models import random_weights
 
 CORPUS = ["the cats sat on the mat", "my two dogs sat with the cat and paid <5 or $6"]
 TWO_GAPS = "The [MASK] sat on the [MASK]."
@@ -24,30 +24,19 @@ def tokenizer():
 @pytest.fixture(scope="module")
 def model(tokenizer):
     """A small model, never trained, that prefers some words by far."""
-    model = BertForPreTraining(BertConfig(len(tokenizer.vocab), 24, 2, 4, 40, max_length=16))
-    generator = torch.Generator().manual_seed(3)
-    for parameter in model.parameters():
-        parameter.data = torch.randn(parameter.shape, generator=generator) / 4
-    return model
+    config = BertConfig(len(tokenizer.vocab), 24, 2, 4, 40, max_length=16)
+    return random_weights(BertForPreTraining(config), seed=3, scale=1 / 4)
 
 
 def read(shown):
     """For each gap its caption and its rows: word, width of the bar in percent, share."""
+
+    def read_row(row):
+        width = float(re.search(r"width:([\d.]+)%", row.span["style"])[1])
+        return row.th.text, width, row.select_one(".share").text
+
     tables = BeautifulSoup(shown.html, "html.parser").select("table")
-    return [
-        (
-            table.caption.text,
-            [
-                (
-                    row.th.text,
-                    float(re.search(r"width:([\d.]+)%", row.span["style"])[1]),
-                    row.select_one(".share").text,
-                )
-                for row in table.select("tr")
-            ],
-        )
-        for table in tables
-    ]
+    return [(one.caption.text, [read_row(row) for row in one.select("tr")]) for one in tables]
 
 
 @pytest.mark.slow

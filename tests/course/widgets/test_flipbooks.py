@@ -56,21 +56,17 @@ def test_a_grid_lays_its_pages_row_by_row():
 
 
 def test_the_head_flipbook_has_every_head_in_percent():
-    layers = [
-        torch.eye(2).expand(3, 2, 2),
-        torch.tensor([[0.254, 0.746], [1.0, 0.0]]).expand(3, 2, 2),
-    ]
-    pages = pages_of(head_flipbook(layers, ["<a>", "b"]))
+    heads = torch.eye(2), torch.tensor([[0.254, 0.746], [1.0, 0.0]])
+    pages = pages_of(head_flipbook([head.expand(3, 2, 2) for head in heads], ["<a>", "b"]))
     assert len(pages) == 6
     assert pages[4]["data-label"] == "layer 1, head 1"
     assert rows_of(pages[4]) == [["", "<a>", "b"], ["<a>", "25", "75"], ["b", "100", "0"]]
 
 
 def test_a_flipbook_opens_at_the_page_it_is_told():
-    page = flipbook(
-        ["<p>a</p>", "<p>b</p>", "<p>c</p>"], ["A", "B", "C"], title="t", alt="x", start=2
-    )
-    soup = BeautifulSoup(page.page, "html.parser")
+    pages = ["<p>a</p>", "<p>b</p>", "<p>c</p>"]
+    page = flipbook(pages, ["A", "B", "C"], title="t", alt="x", start=2).page
+    soup = BeautifulSoup(page, "html.parser")
     (shown,) = soup.select("section.shown")
     assert shown["data-label"] == soup.select_one(".caption").text == "C"
     assert soup.select_one("input[type=range]")["value"] == "2"

@@ -53,43 +53,20 @@ def scores_of(shown):
 @pytest.mark.parametrize(
     ("by", "names", "scores"),
     [
-        ("layer", ["0.0", "0.1", "0.2", "1.0", "1.1", "1.2"], [""] * 6),
-        (
-            "entropy",
-            ["0.1", "0.2", "1.0", "1.1", "1.2", "0.0"],
-            [*["0.00 nats"] * 4, "1.23 nats", "1.61 nats"],
-        ),
-        (
-            "distance",
-            ["1.1", "0.1", "0.2", "1.2", "0.0", "1.0"],
-            ["0.00 tokens", *["0.80 tokens"] * 3, "1.60 tokens", "2.00 tokens"],
-        ),
-        (
-            "previous",
-            ["0.2", "0.0", "1.2", "0.1", "1.0", "1.1"],
-            ["100 %", "20 %", "10 %", "0 %", "0 %", "0 %"],
-        ),
-        (
-            "next",
-            ["0.1", "1.0", "0.0", "1.2", "0.2", "1.1"],
-            ["100 %", "25 %", "20 %", "10 %", "0 %", "0 %"],
-        ),
-        (
-            "itself",
-            ["1.1", "1.2", "0.0", "0.1", "0.2", "1.0"],
-            ["100 %", "60 %", "20 %", "20 %", "20 %", "20 %"],
-        ),
-        (
-            "separator",
-            ["1.0", "0.1", "0.0", "1.1", "1.2", "0.2"],
-            ["100 %", "40 %", "20 %", "20 %", "20 %", "0 %"],
-        ),
+        ("layer", "0.0 0.1 0.2 1.0 1.1 1.2", ""),
+        ("entropy", "0.1 0.2 1.0 1.1 1.2 0.0", "0.00 0.00 0.00 0.00 1.23 1.61"),
+        ("distance", "1.1 0.1 0.2 1.2 0.0 1.0", "0.00 0.80 0.80 0.80 1.60 2.00"),
+        ("previous", "0.2 0.0 1.2 0.1 1.0 1.1", "100 20 10 0 0 0"),
+        ("next", "0.1 1.0 0.0 1.2 0.2 1.1", "100 25 20 10 0 0"),
+        ("itself", "1.1 1.2 0.0 0.1 0.2 1.0", "100 60 20 20 20 20"),
+        ("separator", "1.0 0.1 0.0 1.1 1.2 0.2", "100 40 20 20 20 0"),
     ],
 )
 def test_heads_stand_in_order_with_their_scores(by, names, scores):
     shown = head_gallery(ATTENTIONS, TOKENS, by=by)
-    assert scores_of(shown) == scores
-    assert names_of(shown) == names
+    unit = {"entropy": "nats", "distance": "tokens"}.get(by, "%")
+    assert scores_of(shown) == ([f"{score} {unit}" for score in scores.split()] or [""] * 6)
+    assert names_of(shown) == names.split()
     page = BeautifulSoup(shown.page, "html.parser")
     assert page.select_one("option[selected]")["value"] == by
     first = page.select_one('button[aria-pressed="true"]')
@@ -123,17 +100,8 @@ def test_the_first_head_is_drawn_large_with_token_labels():
 
 def test_chance_is_what_a_head_gets_that_looks_everywhere_alike():
     chance = facts_of(head_gallery(ATTENTIONS, TOKENS))["chance"]
-    assert chance == pytest.approx(
-        {
-            "layer": 0,
-            "entropy": 1.6094379,
-            "distance": 1.6,
-            "previous": 0.2,
-            "next": 0.2,
-            "itself": 0.2,
-            "separator": 0.2,
-        }
-    )
+    alike = dict.fromkeys(("previous", "next", "itself", "separator"), 0.2)
+    assert chance == pytest.approx({"layer": 0, "entropy": 1.6094379, "distance": 1.6, **alike})
     causal = [looks(-1)[None], looks(0)[None]]
     chance = facts_of(head_gallery(causal, TOKENS))["chance"]
     assert chance["next"] == 0

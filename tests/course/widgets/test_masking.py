@@ -9,9 +9,7 @@ from course.widgets.masking import masking_rolls
 from tests.course.widgets.conftest import pages_of
 
 WORDS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "hans", "##el", "<b>", "girl", "boy"]
-TOKENIZER = WordPiece(
-    vocab={word: id for id, word in enumerate(WORDS)}, special_tokens=tuple(WORDS[:5])
-)
+TOKENIZER = WordPiece({word: id for id, word in enumerate(WORDS)}, special_tokens=WORDS[:5])
 TEXT = torch.tensor([2, 5, 6, 7, 8, 3])  # [CLS] hans ##el <b> girl [SEP]
 ASKED = torch.tensor([False, True, False, True, True, False])
 ALL_FATES = Masked(torch.tensor([2, 4, 6, 9, 8, 3]), ASKED)  # hidden, swapped, unchanged

@@ -88,10 +88,8 @@ def test_a_character_of_several_tokens_is_one_piece_that_lists_them(reference):
     assert expected.offsets[2:] == [(4, 5)] * 3
     lines = greeting["data-tip"].split("\n")
     assert lines[0] == "3 tokens share this:"
-    assert lines[1:4] == [
-        f"{token}   id {id}"
-        for token, id in zip(expected.tokens[2:], expected.ids[2:], strict=True)
-    ]
+    pairs = zip(expected.tokens[2:], expected.ids[2:], strict=True)
+    assert lines[1:4] == [f"{token}   id {id}" for token, id in pairs]
     assert lines[4] == "characters 4 to 5"
 
 
@@ -189,11 +187,8 @@ def test_right_to_left_pieces_say_so():
 
 def test_tokens_are_counted_in_all_and_per_word():
     playground = tokenizer_playground({"letters": Letters()}, "")
-    for text, count in (
-        ("the cat", "6 tokens, 3.00 per word"),
-        ("a", "1 token, 1.00 per word"),
-        (" ", "0 tokens"),
-    ):
+    counts = {"the cat": "6 tokens, 3.00 per word", "a": "1 token, 1.00 per word", " ": "0 tokens"}
+    for text, count in counts.items():
         soup = read(playground.show(text).html)
         assert soup.select_one(".head span").text == count
         assert soup.select_one(".text")["aria-label"] == f"letters: {count}"

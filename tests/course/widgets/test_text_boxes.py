@@ -70,8 +70,7 @@ def test_what_is_no_function_and_what_is_no_text_is_refused():
 )
 def test_every_rule_of_an_answers_style_sheet_is_for_it_alone(sheet, scope, least):
     rules = re.sub(r"/\*.*?\*/", "", read_asset(sheet, "course.widgets"), flags=re.DOTALL)
-    selectors = [
-        part.strip() for head in re.findall(r"([^{}]+)\{", rules) for part in head.split(",")
-    ]
+    heads = re.findall(r"([^{}]+)\{", rules)
+    selectors = [part.strip() for head in heads for part in head.split(",")]
     assert len(selectors) > least
     assert all(selector.startswith(scope) for selector in selectors)

@@ -13,6 +13,7 @@ from course.widgets import follow_token, token_path
 from course.widgets.token_paths import ATTENDED_SHOWN
 from course.widgets.way_maps import EDGE, SIDE, principal_components, way_map
 from tests.course.widgets.conftest import pages_of
+from tests.small_models import random_weights
 
 TEXT = "the cat saw the other cat"
 
@@ -29,12 +30,7 @@ def config_for(tokenizer, **changes):
 
 def model_for(tokenizer, kind=Bert, **changes):
     """A model with weights large enough to move a vector."""
-    model = kind(config_for(tokenizer, **changes)).eval()
-    generator = torch.Generator().manual_seed(1)
-    with torch.no_grad():
-        for parameter in model.parameters():
-            parameter.normal_(std=0.5, generator=generator)
-    return model
+    return random_weights(kind(config_for(tokenizer, **changes)).eval(), seed=1, scale=1 / 2)
 
 
 @pytest.mark.parametrize("causal", [False, True])
@@ -42,13 +38,9 @@ def test_whole_layers_are_the_hidden_states_of_the_model(tokenizer, causal):
     model = model_for(tokenizer, causal=causal)
     path = follow_token(model, tokenizer, TEXT, "saw", pair="the dog")
     encoding = tokenizer.encode(TEXT, "the dog")
+    reads = torch.tensor([encoding.ids]), torch.tensor([encoding.segment_ids])
     with torch.no_grad():
-        output = model(
-            torch.tensor([encoding.ids]),
-            torch.tensor([encoding.segment_ids]),
-            output_attentions=True,
-            output_hidden_states=True,
-        )
+        output = model(*reads, output_attentions=True, output_hidden_states=True)
     assert (path.tokens, path.token) == (encoding.tokens, "saw")
     for step, states in zip(path.steps[::2], output.hidden_states, strict=True):
         torch.testing.assert_close(step.vectors, states[0])
