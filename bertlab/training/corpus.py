@@ -10,8 +10,8 @@ from bertlab.data.overlaps import WORDS, known_passages, without_passages
 from bertlab.data.own_texts import SUFFIXES, files_digest, own_documents
 from bertlab.pretraining.token_store import TokenStore, fingerprint, write_corpora
 from bertlab.tokenizers.wordpiece import BERT_SPECIAL_TOKENS, WordPiece
-from bertlab.training.settings import VALIDATION
 
+VALIDATION = 0.05  # the share of the documents that is held out
 ALIASES = {"wiki": "wikipedia"}
 WIDER = 1.25  # how the held-out share of a few documents grows until it is enough
 

@@ -10,10 +10,10 @@ from bertlab._files import write_atomically
 from bertlab.model.config import BertConfig
 from bertlab.pretraining.negatives import ANYWHERE, HALF_SAME_DOCUMENT, SAME_CORPUS
 from bertlab.training.config import TrainingConfig
+from bertlab.training.corpus import VALIDATION
 from bertlab.training.start import STARTS
 
 SIZES = ("tiny", "mini", "small", "medium", "base", "large")
-VALIDATION = 0.05  # of the documents, held out
 NEGATIVES = {"any": ANYWHERE, "corpus": SAME_CORPUS, "document": HALF_SAME_DOCUMENT}
 
 
