@@ -81,8 +81,8 @@ def fetched(name):
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers(config):
-    """`-n logical`: one a core; `-n auto`: one more, as those with a browser or a server wait."""
-    return os.cpu_count() + (config.option.numprocesses == "auto")
+    """`-n logical`: one a core; `-n auto`: two more, as those with a browser or a server wait."""
+    return os.cpu_count() + 2 * (config.option.numprocesses == "auto")
 
 
 @pytest.hookimpl(optionalhook=True)

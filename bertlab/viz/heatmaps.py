@@ -182,12 +182,13 @@ def _ticks(ax: "Axes", rows: Sequence[str], columns: Sequence[str], *, size: int
 
 def _write_numbers(ax: "Axes", values: Tensor, low: float, high: float) -> None:
     middle = low + 0.6 * (high - low)  # viridis turns light here
+    digits = 0 if values.equal(values.round()) else 2  # a count has no fraction
     for row, numbers in enumerate(values.tolist()):
         for column, value in enumerate(numbers):
             ax.text(
                 column,
                 row,
-                f"{value:.2f}" if abs(value) < 10 else f"{value:.0f}",
+                f"{value:.{digits}f}" if abs(value) < 10 else f"{value:.0f}",
                 ha="center",
                 va="center",
                 fontsize=8,

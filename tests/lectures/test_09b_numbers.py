@@ -1,0 +1,63 @@
+"""Lecture 09b without its page: confusion matrices, and a rule that gives no label away."""
+
+import random
+from collections import Counter
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import chi2_contingency
+from sklearn.metrics import confusion_matrix
+
+from course.experiments.labels import Example
+from tests.conftest import ROOT, read_page
+
+PAGE = read_page(ROOT / "lectures" / "09b_pairs_and_opinions.ipynb")
+LABELS = ("entailed", "neutral", "contradicted")
+FIRST = ("The {} went to the {}.", "At last the {} came to the {}.")
+SECOND = ("The {} was at the {}.", "The {} had come to the {}.")
+PEOPLE, PLACES = ["king", "queen", "boy", "girl"], ["river", "town", "sea"]
+
+
+@given(st.lists(st.tuples(st.sampled_from(LABELS), st.sampled_from(LABELS)), min_size=1))
+def test_confusion_is_scikit_learns(answers):
+    confusion = PAGE.function("confusion")
+    confusion.__globals__["torch"] = torch
+    true, said = zip(*answers, strict=True)
+    reference = confusion_matrix(true, said, labels=LABELS)
+    assert confusion(LABELS, true, said).tolist() == reference.tolist()
+
+
+@pytest.fixture(scope="module")
+def drawn():
+    """6,000 examples, each as (person, place) of both sentences and the label."""
+    draw = PAGE.function("draw_inferences")
+    draw.__globals__.update(random=random, Example=Example, FIRST=FIRST, SECOND=SECOND)
+    draw.__globals__.update(LABELS=LABELS)
+    found = []
+    for example in draw(6_000, PEOPLE, PLACES, seed=0):
+        words = [text.strip(".").split() for text in (example.text, example.pair)]
+        who, where = zip(
+            *(([w for w in t if w in PEOPLE], [w for w in t if w in PLACES]) for t in words),
+            strict=True,
+        )
+        found.append((who[0][0], where[0][0], who[1][0], where[1][0], example.label))
+    return found
+
+
+def test_labels_follow_the_rule(drawn):
+    for who, where, person, place, label in drawn:
+        if person != who:
+            assert label == "neutral"
+        else:
+            assert label == ("entailed" if place == where else "contradicted")
+    assert set(Counter(label for *_, label in drawn).values()) == {2_000}
+
+
+@pytest.mark.parametrize("column", [0, 1, 2, 3])
+def test_one_word_alone_says_nothing_about_the_label(drawn, column):
+    counts = Counter((row[column], row[-1]) for row in drawn)
+    words = sorted({row[column] for row in drawn})
+    table = [[counts[word, label] for label in LABELS] for word in words]
+    assert chi2_contingency(table).pvalue > 0.001
