@@ -1,0 +1,87 @@
+"""Lecture 12b without its page: what can be known from a prompt, by going through all codes."""
+
+from fractions import Fraction
+from itertools import permutations
+
+import pytest
+import torch
+from torch.nn import functional as F
+
+from bertlab.model import BertConfig
+from bertlab.relatives.gpt import CausalLanguageModel
+from tests.conftest import ROOT, read_page
+
+PAGE = read_page(ROOT / "lectures" / "12b_in_context_learning.ipynb")
+
+
+def page_function(name):
+    function = PAGE.function(name)
+    function.__globals__.update(torch=torch, F=F)
+    return function
+
+
+def draw(kind, n=3_000, **how):
+    """Letters and digits, each [n, pairs]."""
+    ids = page_function("draw_texts")(n, torch.Generator().manual_seed(5), kind, **how)
+    return ids[:, 0::2], ids[:, 1::2] - 6
+
+
+@pytest.mark.parametrize("n", range(6))
+def test_the_best_is_what_all_720_codes_say(n):
+    codes = [code for code in permutations(range(6)) if code[:n] == tuple(range(n))]
+    right = Fraction(0)
+    for letter in range(6):
+        likeliest = max(sum(code[letter] == digit for code in codes) for digit in range(6))
+        right += Fraction(1, 6) * Fraction(likeliest, len(codes))
+    assert right == Fraction(n + 1, 6)
+
+
+@pytest.mark.parametrize("kind", ["new codes", "one code", "no repeats"])
+def test_a_text_has_one_code_and_it_is_one_to_one(kind):
+    letters, digits = draw(kind)
+    same_letter = letters[:, :, None] == letters[:, None, :]
+    same_digit = digits[:, :, None] == digits[:, None, :]
+    assert torch.equal(same_letter, same_digit)
+
+
+def test_kinds_differ_in_what_they_say():
+    letters, digits = draw("no repeats")
+    assert all(len(set(row)) == 6 for row in letters.tolist())
+    letters, digits = draw("one code")
+    assert len(set(zip(letters.flatten().tolist(), digits.flatten().tolist(), strict=True))) == 6
+    letters, digits = draw("no code")
+    again = letters[:, 0] == letters[:, 1]
+    assert abs((digits[:, 0] == digits[:, 1])[again].float().mean() - 1 / 6) < 0.06
+
+
+@pytest.mark.parametrize("fewest", [1, 6])
+def test_a_letter_comes_back_as_often_as_the_number_of_letters_says(fewest):
+    letters, _ = draw("new codes", n=20_000, fewest=fewest)
+    repeated = (letters[:, 0] == letters[:, 1]).float().mean().item()
+    sizes = range(fewest, 7)
+    assert abs(repeated - sum(1 / m for m in sizes) / len(sizes)) < 0.015
+
+
+def test_letters_shown_are_counted_as_a_set():
+    ids = page_function("draw_texts")(50, torch.Generator().manual_seed(0))
+    reference = [[len(set(row[:t])) for t in range(10)] for row in ids[:, 0::2].tolist()]
+    assert page_function("letters_shown")(ids).tolist() == reference
+
+
+def test_what_was_looked_up_is_the_sum_over_earlier_answers():
+    looked_up = page_function("looked_up")
+    config = BertConfig(
+        12, d_model=32, n_layers=2, n_heads=4, d_ff=64, max_length=20, dropout=0.0, causal=True
+    )
+    model = CausalLanguageModel(config).eval()
+    ids = page_function("draw_texts")(5, torch.Generator().manual_seed(3))
+    with torch.no_grad():
+        attentions = model.bert(ids, output_attentions=True).attentions
+    for layer, attention in enumerate(attentions):
+        found = []
+        for text, row in enumerate(ids.tolist()):
+            for question in range(0, 20, 2):
+                earlier = [at + 1 for at in range(0, question, 2) if row[at] == row[question]]
+                if earlier:
+                    found.append(attention[text, :, question, earlier].sum(dim=-1))
+        torch.testing.assert_close(looked_up(model, ids)[layer], torch.stack(found).mean(dim=0))
