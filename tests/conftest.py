@@ -43,12 +43,14 @@ class Page:
         """All text cells, one after the other."""
         return "\n\n".join(cell.source for cell in self.cells if cell.cell_type == "markdown")
 
-    def function(self, name: str):
-        """A function that the page defines, on its own, without running the page."""
+    def function(self, name: str, **scope):
+        """A function that the page defines, on its own, without running the page.
+
+        scope: what it uses, by name.
+        """
         for cell in self.code:
             for node in ast.parse(cell.source).body:
                 if isinstance(node, ast.FunctionDef) and node.name == name:
-                    scope = {}
                     exec(compile(ast.Module([node], []), str(self.path), "exec"), scope)
                     return scope[name]
         raise LookupError(f"{self.path.name} defines no function {name}")
