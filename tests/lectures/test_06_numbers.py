@@ -5,10 +5,13 @@ from itertools import combinations
 
 import numpy as np
 import pytest
+import torch
 from scipy.spatial.distance import cosine as cosine_distance
-from scipy.special import expit
+from scipy.special import erf, expit
 from scipy.stats import norm
+from torch.nn import functional as F
 
+from bertlab import data
 from bertlab.model import BertConfig, count_parameters
 from tests.lectures import sizes
 
@@ -142,9 +145,12 @@ def test_largest_errors_of_the_two_approximations(states):
     inner = math.sqrt(2 / math.pi) * (GRID + 0.044715 * GRID**3)
     by_tanh = np.abs(GRID * (1 + np.tanh(inner)) / 2 - gelu(GRID))
     by_sigmoid = np.abs(GRID * expit(1.702 * GRID) - gelu(GRID))
+    reference = F.gelu(torch.from_numpy(GRID), approximate="tanh").numpy()
+    exact = GRID * (1 + erf(GRID / math.sqrt(2))) / 2
+    np.testing.assert_allclose(by_tanh, np.abs(reference - exact), atol=1e-12)
     assert round(by_tanh.max(), 5) == 0.00047
     worst = by_sigmoid.argmax()
-    states("never off by more than 0.0005")
+    states(f"never off by more than 0.0005, at ±{abs(GRID[by_tanh.argmax()]):.2f}")
     states(f"up to {by_sigmoid[worst]:.4f}, at ±{abs(GRID[worst]):.2f}")
 
 
@@ -162,6 +168,33 @@ def test_the_feed_forward_network_by_hand(states):
 
 def cosine(a, b):
     return float(1 - cosine_distance(a, b))
+
+
+@pytest.mark.slow
+@pytest.mark.corpora
+def test_what_another_gelu_changes_by_hugging_faces_own(minilm, states):
+    from transformers.activations import ACT2FN
+
+    news = [s for document in data.documents("lee") for s in document if 40 <= len(s) <= 70]
+
+    def read_with(form):
+        """Every number of the last layer, and the cosines of the 32 sentences."""
+        for layer in minilm.model.encoder.layer:
+            layer.intermediate.intermediate_act_fn = ACT2FN[form]
+        read = [minilm(sentence).hidden[-1] for sentence in news[:: len(news) // 32][:32]]
+        means = np.array([vectors.mean(axis=0) for vectors in read])
+        units = means / np.linalg.norm(means, axis=1, keepdims=True)
+        return np.concatenate(read), units @ units.T - np.eye(32)
+
+    forms = ("gelu_new", "quick_gelu", "relu", "gelu")  # the exact one last: others use the model
+    *others, (numbers, cosines) = map(read_with, forms)
+    moved = [np.abs(other - numbers).max() for other, _ in others]
+    turned = [np.abs(other - cosines).max() for _, other in others]
+    kept = [(other.argmax(axis=1) == cosines.argmax(axis=1)).sum() for _, other in others]
+    states(f"from 0.0005 to {moved[0]:.4f} and from 0.0203 to {moved[1]:.2f}")
+    states(f"deviation of {numbers.std():.2f}", f"by more than {turned[0]:.4f}, and all {kept[0]}")
+    states(f"it is {turned[1]:.4f}, and two sentences of 32", f"With ReLU {kept[2]} are left")
+    assert 32 - kept[1] == 2
 
 
 @pytest.mark.corpora
