@@ -192,7 +192,7 @@ def test_what_another_gelu_changes_by_hugging_faces_own(minilm, states):
     turned = [np.abs(other - cosines).max() for _, other in others]
     kept = [(other.argmax(axis=1) == cosines.argmax(axis=1)).sum() for _, other in others]
     states(f"from 0.0005 to {moved[0]:.4f} and from 0.0203 to {moved[1]:.2f}")
-    states(f"deviation of {numbers.std():.2f}", f"of a cosine is {turned[0]:.4f}, and all {kept[0]}")
+    states(f"of {numbers.std():.2f}", f"of a cosine is {turned[0]:.4f}, and all {kept[0]} sent")
     states(f"it is {turned[1]:.4f}, and two sentences of 32", f"With ReLU {kept[2]} are left")
     assert 32 - kept[1] == 2
 
