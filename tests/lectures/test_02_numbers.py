@@ -16,41 +16,31 @@ from bertlab.tokenizers.pieces import first_alphabet, first_pieces, glue
 from tests.bertlab.tokenizers.references import model_of, train_reference
 from tests.conftest import ROOT, read_page
 
-
-@pytest.fixture(scope="module")
-def by_page():
-    """`by_page("most_exclusive")` is that function of the page, with those that it calls."""
-    page = read_page(ROOT / "lectures" / "02_bytes_and_wordpiece.ipynb")
-    scope = {"Counter": Counter, "add": add, "count_pairs": count_pairs}
-    for name in (
-        *("join_everywhere", "most_frequent", "count_symbols", "likelihood", "most_exclusive"),
-        "train_simply",
-    ):
-        scope[name] = page.function(name, **scope)
-    return scope.__getitem__
-
-
+PAGE = read_page(ROOT / "lectures" / "02_bytes_and_wordpiece.ipynb")
+SCOPE = {"Counter": Counter, "add": add, "count_pairs": count_pairs}
+for name in ("join_everywhere", "most_frequent", "count_symbols", "likelihood", "most_exclusive"):
+    SCOPE[name] = PAGE.function(name, **SCOPE)
+train_simply = PAGE.function("train_simply", **SCOPE)
 words = st.dictionaries(st.text("abc", min_size=1, max_size=6), st.integers(1, 4), min_size=1)
 
 
 @given(words)
-def test_the_loop_makes_hugging_faces_byte_level_bpe(by_page, words):
+def test_the_loop_makes_hugging_faces_byte_level_bpe(words):
     texts = [word for word, count in words.items() for _ in range(count)]
     reference = model_of(train_reference(ByteBPE, texts, 256 + 9))
     symbols = {tuple(word): count for word, count in words.items()}
     alphabet = {symbol: id for symbol, id in reference["vocab"].items() if id < 256}
-    vocab, merges = by_page("train_simply")(symbols, alphabet, 256 + 9, by_page("most_frequent"))
+    vocab, merges = train_simply(symbols, alphabet, 256 + 9, SCOPE["most_frequent"])
     assert (vocab, list(map(list, merges))) == (reference["vocab"], reference["merges"])
 
 
 @given(words)
-def test_the_loop_makes_the_librarys_wordpiece_by_likelihood(by_page, words):
+def test_the_loop_makes_the_librarys_wordpiece_by_likelihood(words):
+    texts = [word for word, count in words.items() for _ in range(count)]
+    library = WordPiece.train(texts, 40, special_tokens=["[UNK]"], criterion="likelihood")
     pieces = {first_pieces(word): count for word, count in words.items()}
     ids = {piece: id for id, piece in enumerate(["[UNK]", *first_alphabet(pieces)])}
-    texts = [word for word, count in words.items() for _ in range(count)]
-    options = {"special_tokens": ["[UNK]"], "criterion": "likelihood"}
-    library = WordPiece.train(texts, 40, **options)
-    by_loop = by_page("train_simply")(pieces, ids, 40, by_page("most_exclusive"), glue)
+    by_loop = train_simply(pieces, ids, 40, SCOPE["most_exclusive"], glue)
     assert by_loop == (library.vocab, list(library.merges))
 
 

@@ -178,7 +178,6 @@ def test_what_another_gelu_changes_by_hugging_faces_own(minilm, states):
     news = [s for document in data.documents("lee") for s in document if 40 <= len(s) <= 70]
 
     def read_with(form):
-        """Every number of the last layer, and the cosines of the 32 sentences."""
         for layer in minilm.model.encoder.layer:
             layer.intermediate.intermediate_act_fn = ACT2FN[form]
         read = [minilm(sentence).hidden[-1] for sentence in news[:: len(news) // 32][:32]]
@@ -186,8 +185,8 @@ def test_what_another_gelu_changes_by_hugging_faces_own(minilm, states):
         units = means / np.linalg.norm(means, axis=1, keepdims=True)
         return np.concatenate(read), units @ units.T - np.eye(32)
 
-    forms = ("gelu_new", "quick_gelu", "relu", "gelu")  # the exact one last: others use the model
-    *others, (numbers, cosines) = map(read_with, forms)
+    # The exact form last: other tests read with this model.
+    *others, (numbers, cosines) = map(read_with, ("gelu_new", "quick_gelu", "relu", "gelu"))
     moved = [np.abs(other - numbers).max() for other, _ in others]
     turned = [np.abs(other - cosines).max() for _, other in others]
     kept = [(other.argmax(axis=1) == cosines.argmax(axis=1)).sum() for _, other in others]
