@@ -184,11 +184,6 @@ def test_what_does_not_fit_is_refused(call, message):
         call()
 
 
-def test_one_string_is_not_a_list_of_answers():
-    with pytest.raises(TypeError, match="list of strings"):
-        exact_match("castle", "castle")
-
-
 @pytest.mark.parametrize(
     ("text", "expected"),
     [  # worked by hand from the rules of SQuAD's evaluation script
@@ -226,6 +221,8 @@ def test_exact_match_and_f1_by_hand(guess, answers, exact, f1):
     assert token_f1(guess, answers) == pytest.approx(f1)
 
 
-def test_scores_are_means_over_the_questions():
+def test_scores_are_means_over_questions_each_of_which_has_a_list_of_answers():
     scores = answer_scores(["castle", "old castle", None], [["castle"], ["castle"], ["castle"]])
     assert scores == pytest.approx((1 / 3, (1 + 2 / 3) / 3))
+    with pytest.raises(TypeError, match="list of strings"):
+        exact_match("castle", "castle")

@@ -23,13 +23,10 @@ def random_layers(n_layers, n_heads, length, seed):
 sizes = st.tuples(st.integers(1, 4), st.integers(1, 3), st.integers(1, 5), st.integers(0, 10_000))
 
 
-def test_rollout_by_hand():
+def test_rollout_by_hand_begins_with_the_first_layer():
     # Token 2 holds half of token 1 below, which holds half of word 0, and half of itself.
     expected = torch.tensor([[1, 0, 0], [0.5, 0.5, 0], [0.25, 0.25, 0.5]])
     torch.testing.assert_close(attention_rollout([LAYER_1, LAYER_2]), expected)
-
-
-def test_the_first_layer_comes_first():
     # The other way round token 2 looks at token 1 before that has looked at token 0.
     expected = torch.tensor([0, 0.5, 0.5])
     torch.testing.assert_close(attention_rollout([LAYER_2, LAYER_1])[2], expected)

@@ -105,12 +105,9 @@ def test_a_failed_trace_leaves_no_hooks_behind(bert, tokenizer, monkeypatch):
     assert not any(module._forward_pre_hooks for module in bert.modules())
 
 
-def test_a_text_that_is_too_long_is_named(bert, tokenizer):
-    with pytest.raises(ValueError, match=r"text must be 1 to 16 tokens long.*got 17"):
-        trace(bert, tokenizer, "the " * 15)
-
-
-def test_a_foreign_tokenizer_or_model_is_named(bert, transformer, tokenizer):
+def test_a_foreign_tokenizer_or_model_and_a_text_that_is_too_long_are_named(
+    bert, transformer, tokenizer
+):
     other = tokenizer_of(WORDS[:-1])
     with pytest.raises(ValueError, match=r"as many tokens .* 11; got 10"):
         trace(bert, other, "the cat")
@@ -118,6 +115,8 @@ def test_a_foreign_tokenizer_or_model_is_named(bert, transformer, tokenizer):
         trace(transformer, tokenizer, "the cat")
     with pytest.raises(ValueError, match=r"must be a Transformer; got Bert"):
         trace_translation(bert, [1], [2])
+    with pytest.raises(ValueError, match=r"text must be 1 to 16 tokens long.*got 17"):
+        trace(bert, tokenizer, "the " * 15)
 
 
 def test_a_translation_is_traced_as_the_model_computes_it(transformer):

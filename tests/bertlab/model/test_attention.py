@@ -256,7 +256,7 @@ def test_vectors_that_do_not_fit_the_layer_are_refused(x, context, message):
         seeded_layer()(x, context=context)
 
 
-def test_attention_refuses_shapes_that_do_not_fit():
+def test_attention_refuses_shapes_and_heads_that_do_not_fit():
     with pytest.raises(ValueError, match="query and key must have the same last size"):
         attention(normal(3, 4), normal(3, 5), normal(3, 4))
     with pytest.raises(ValueError, match="one value for each key"):
@@ -269,8 +269,5 @@ def test_attention_refuses_shapes_that_do_not_fit():
         attention(normal(3, 4), normal(3, 4), normal(3, 4), torch.zeros(3, 3))
     with pytest.raises(ValueError, match=r"broadcast to the scores, \[3, 3\]; got \[3, 2\]"):
         attention(normal(3, 4), normal(3, 4), normal(3, 4), torch.ones(3, 2, dtype=torch.bool))
-
-
-def test_heads_must_share_the_dimensions_evenly():
     with pytest.raises(ValueError, match="d_model=10, n_heads=3"):
         MultiHeadAttention(10, 3)

@@ -235,7 +235,7 @@ def test_whole_words_are_chosen_as_often_as_in_transformers(theirs, batch):
 # What a Masking knows about a vocabulary.
 
 
-def test_a_masking_reads_its_ids_off_the_vocabulary():
+def test_a_masking_reads_its_ids_off_the_vocabulary_and_draws_what_exists():
     masking = Masking.of(WORDPIECE, whole_words=True)
     assert masking.mask_id == MASK_ID
     assert masking.special_ids.tolist() == sorted(SPECIAL_IDS.tolist())
@@ -245,6 +245,9 @@ def test_a_masking_reads_its_ids_off_the_vocabulary():
     assert Masking.of(WORDPIECE).continues is None
     assert Masking.of(WORDPIECE).probability == 0.15
     assert Masking.of(WORDPIECE, 0.4).probability == 0.4
+    # The vocabulary leaves the ids 2 to 8 free.
+    tokenizer = WordPiece({"[UNK]": 0, "[MASK]": 1, "cat": 9}, special_tokens=["[UNK]", "[MASK]"])
+    assert Masking.of(tokenizer).ordinary_ids.tolist() == [9]
 
 
 @pytest.mark.parametrize(
@@ -296,12 +299,6 @@ def test_whole_words_need_a_tokenizer_that_marks_pieces():
     tokenizer = ByteBPE.train(["a text"], 270, special_tokens=SPECIAL)
     with pytest.raises(ValueError, match="whole_words needs a tokenizer that marks pieces"):
         Masking.of(tokenizer, whole_words=True)
-
-
-def test_random_words_are_tokens_that_exist():
-    # The vocabulary leaves the ids 2 to 8 free.
-    tokenizer = WordPiece({"[UNK]": 0, "[MASK]": 1, "cat": 9}, special_tokens=["[UNK]", "[MASK]"])
-    assert Masking.of(tokenizer).ordinary_ids.tolist() == [9]
 
 
 @pytest.mark.parametrize(

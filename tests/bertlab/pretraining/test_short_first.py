@@ -63,7 +63,7 @@ def test_workers_make_the_same_batches(data):
     assert all(same(a, b) for (_, a), (_, b) in zip(here, there, strict=True))
 
 
-def test_nothing_gets_shorter_than_sixteen_tokens(data):
+def test_nothing_gets_shorter_than_sixteen_tokens_and_no_steps_are_refused(data):
     narrow = PretrainingData.__new__(PretrainingData)
     narrow.__dict__ |= data.__dict__ | {"max_length": 24, "batch_size": 10}
     short = ShortFirst(narrow, 1).short
@@ -71,8 +71,5 @@ def test_nothing_gets_shorter_than_sixteen_tokens(data):
     narrow.max_length = 12
     short = ShortFirst(narrow, 1).short
     assert (short.max_length, short.batch_size) == (12, 10)
-
-
-def test_no_short_steps_are_refused(data):
     with pytest.raises(ValueError, match="steps must be at least 1; got 0"):
         ShortFirst(data, 0)

@@ -249,13 +249,10 @@ def test_a_damaged_description_is_refused(store, content, message):
         TokenStore.open(store.folder)
 
 
-def test_a_format_of_another_time_is_refused(store):
+def test_a_format_of_another_time_and_a_folder_without_a_store_are_refused(store, tmp_path):
     change_facts(store, lambda facts: facts.update(format=99))
     with pytest.raises(ValueError, match="has format 99, this bertlab reads format 1"):
         TokenStore.open(store.folder)
-
-
-def test_a_folder_without_a_store_is_refused(tmp_path):
     with pytest.raises(FileNotFoundError, match="holds no store"):
         TokenStore.open(tmp_path)
 

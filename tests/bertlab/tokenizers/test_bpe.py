@@ -68,13 +68,10 @@ def test_offsets_do_not_count_the_end_of_word_mark():
     assert covered == [token.removesuffix("</w>") for token in encoding.tokens]
 
 
-def test_without_a_mark_decoding_puts_spaces_between_tokens():
+def test_without_a_mark_decoding_puts_spaces_and_leaves_special_tokens_out():
     bpe = BPE.train(SLIDE_TEXTS, 15, tie_break="highest-id")
     assert bpe.tokenize("men best") == ["men", "b", "e", "st"]
     assert bpe.decode(bpe.encode("men best").ids) == "men b e st"
-
-
-def test_decoding_leaves_special_tokens_out():
     bpe = BPE.train(SLIDE_TEXTS, 15)
     assert bpe.tokenize("bezt") == ["be", "[UNK]", "t"]
     assert bpe.decode(bpe.encode("bezt").ids) == "be t"
@@ -96,22 +93,21 @@ def test_saving_over_a_file_keeps_the_old_one_when_it_fails(tmp_path, monkeypatc
     assert [path.name for path in tmp_path.iterdir()] == ["tokenizer.json"]
 
 
-def test_a_vocabulary_smaller_than_the_alphabet_is_refused():
-    with pytest.raises(ValueError, match=r"vocab_size must be at least 12.*got 11"):
-        BPE.train(SLIDE_TEXTS, 11)
-
-
 @pytest.mark.parametrize("corpus", [[], [""], [" \t\n"]])
 def test_an_empty_corpus_is_refused(corpus):
     with pytest.raises(ValueError, match="holds no word"):
         BPE.train(corpus, 100)
 
 
-def test_unknown_options_are_refused():
+def test_unknown_options_and_too_few_symbols_are_refused():
     with pytest.raises(ValueError, match='"lowest-id" or "highest-id"; got \'first\''):
         BPE.train(SLIDE_TEXTS, 15, tie_break="first")
     with pytest.raises(ValueError, match="punctuation mark"):
         BPE.train(SLIDE_TEXTS, 15, end_of_word="x")
+    with pytest.raises(ValueError, match="end_of_word must hold a punctuation mark"):
+        BPE({"a": 0, "ax": 1}, end_of_word="x")
+    with pytest.raises(ValueError, match=r"vocab_size must be at least 12.*got 11"):
+        BPE.train(SLIDE_TEXTS, 11)
 
 
 def test_an_unknown_character_without_an_unknown_token_is_refused():

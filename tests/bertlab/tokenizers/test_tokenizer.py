@@ -125,11 +125,8 @@ def test_tensors_are_decoded_like_lists(tokenizer):
     assert tokenizer.decode(torch.tensor(ids)) == tokenizer.decode(ids)
 
 
-def test_a_tokenizer_says_what_it_is_in_one_line(tokenizer):
+def test_a_tokenizer_says_what_it_is_in_one_line_and_cannot_be_changed(tokenizer):
     assert repr(tokenizer).startswith(f"{type(tokenizer).__name__}(700 tokens, ")
-
-
-def test_a_trained_tokenizer_cannot_be_changed(tokenizer):
     with pytest.raises(TypeError):
         tokenizer.vocab["new"] = 99
     with pytest.raises(AttributeError):

@@ -34,12 +34,9 @@ def write(path, rows):
         metrics.append(row)
 
 
-def test_rows_come_back_as_they_were(path):
+def test_rows_come_back_as_they_were_and_are_there_as_soon_as_they_are_added(path):
     assert read_metrics(path) == ROWS
     assert [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()] == ROWS
-
-
-def test_a_row_is_in_the_file_as_soon_as_it_is_added(path):
     MetricsFile(path).append({"step": 4, "kind": "train"})
     assert path.read_bytes().endswith(b'{"step": 4, "kind": "train"}\n')
 

@@ -9,15 +9,12 @@ from bertlab.viz import bertviz_pages, head_view, model_view, translation_head_v
 from tests.bertlab.viz.conftest import TOKENS, even, parameters, shown
 
 
-def test_the_view_holds_the_attentions_and_the_tokens(attentions):
+def test_the_view_holds_the_attentions_and_tokens_of_all_or_of_chosen_layers(attentions):
     inside = parameters(head_view(attentions, TOKENS, layer=1, heads=[0, 2]))
     (view,) = inside["attention"]
     assert view["left_text"] == view["right_text"] == TOKENS
     torch.testing.assert_close(shown(inside, 0), torch.cat(attentions), atol=1.3e-4, rtol=0)
     assert (inside["layer"], inside["heads"]) == (1, [0, 2])
-
-
-def test_chosen_layers_alone_go_into_the_page(attentions):
     inside = parameters(head_view(attentions, TOKENS, layers=[1]))
     assert (inside["layer"], inside["include_layers"]) == (1, [1])
     torch.testing.assert_close(shown(inside, 0), attentions[1], atol=1.3e-4, rtol=0)
@@ -80,15 +77,11 @@ def test_300_tokens_are_refused_until_layers_and_heads_are_chosen():
     assert parameters(view)["most_heads"] == 2
 
 
-def test_nothing_is_asked_of_a_server(attentions):
+def test_nothing_is_asked_of_a_server_and_a_token_cannot_end_the_script(attentions):
     page = BeautifulSoup(head_view(attentions, TOKENS).page, "html.parser")
     assert not page.find_all(src=True)
     assert len(page.find_all("script")) == 6  # the frame's, d3, jQuery, ours, numbers, BertViz
     assert "// https://d3js.org v5.7.0" in page.find_all("script")[1].string
-
-
-def test_a_token_cannot_end_the_script(attentions):
-    page = BeautifulSoup(head_view(attentions, TOKENS).page, "html.parser")
     assert page.find("b") is None
     assert page.main.find(id="vis") is not None
 

@@ -27,7 +27,7 @@ def made(n_layers=2, n_heads=3, tokens=TOKENS, d_head=5, causal=False):
     return Trace(list(tokens), ids, None, attentions, (), queries, keys)
 
 
-def test_the_view_holds_queries_keys_and_attentions():
+def test_the_view_holds_queries_keys_and_attentions_and_no_token_ends_the_script():
     traced = made()
     inside = parameters(neuron_view(traced, layer=1, head=2))
     part = inside["parts"][0]
@@ -37,6 +37,7 @@ def test_the_view_holds_queries_keys_and_attentions():
     torch.testing.assert_close(shown(inside, 0), expected, atol=1.3e-4, rtol=0)
     assert (inside["layer"], inside["head"]) == (1, 2)
     assert inside["attention"][0]["bidirectional"] is True
+    assert "</script><b>" not in neuron_view(made()).page
 
 
 def test_chosen_layers_and_heads_keep_their_numbers():
@@ -57,10 +58,6 @@ def test_a_pair_can_be_seen_sentence_by_sentence():
 def test_a_causal_model_is_recognised():
     inside = parameters(neuron_view(made(causal=True)))
     assert inside["attention"][0]["bidirectional"] is False
-
-
-def test_a_token_cannot_end_the_script():
-    assert "</script><b>" not in neuron_view(made()).page
 
 
 def test_a_long_text_is_refused_until_layers_or_heads_are_chosen():

@@ -43,13 +43,10 @@ def test_tf_idf_refuses_what_has_no_words(documents):
         tf_idf(documents)
 
 
-def test_one_hot_vectors_are_rows_of_the_identity_and_all_at_right_angles():
+def test_one_hot_vectors_are_rows_of_the_identity_and_unknown_words_are_named():
     vocabulary = Vocabulary.of(DOCUMENTS)
     vectors = one_hot(vocabulary.words, vocabulary)
     assert torch.equal(vectors, torch.eye(len(vocabulary)))
-
-
-def test_one_hot_names_the_words_it_does_not_know():
     with pytest.raises(ValueError, match=r"must be in the vocabulary; got \['okapi'\]"):
         one_hot(["sun", "okapi"], Vocabulary.of(DOCUMENTS))
 

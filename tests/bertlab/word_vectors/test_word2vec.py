@@ -176,16 +176,13 @@ def test_the_seed_decides_and_the_global_random_state_is_left_alone(train):
     assert torch.equal(torch.get_rng_state(), state)
 
 
-def test_settings_and_corpora_that_cannot_work_are_refused():
+def test_settings_corpora_and_rates_that_cannot_work_are_refused():
     with pytest.raises(ValueError, match="Word2VecConfig: window must be above 0; got 0"):
         Word2VecConfig(window=0)
     with pytest.raises(ValueError, match=r"epochs must be an integer; got 1\.5"):
         Word2VecConfig(epochs=1.5)
     with pytest.raises(ValueError, match="at least 5 times"):
         train_skip_gram([["too", "little"]], progress=False)
-
-
-def test_a_rate_that_is_too_high_is_told():
     with pytest.raises(ValueError, match=r"vectors grew without bound; .* lower than 50"):
         train_skip_gram(two_topics(), Word2VecConfig(rate=50, **SMALL), progress=False)
 
