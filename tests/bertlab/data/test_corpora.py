@@ -154,16 +154,12 @@ def test_the_split_holds_out_the_share_asked_for():
         data.split(documents, validation=10)
 
 
-def test_the_python_manual_needs_nothing_fetched_and_is_cleaned_again_if_damaged(
-    tmp_path, monkeypatch
-):
+def test_the_python_manual_needs_no_fetching_and_damage_is_mended(tmp_path, monkeypatch):
     monkeypatch.setenv("BERTLAB_DATA", str(tmp_path))
     first = data.documents("python-topics")
     assert len(first) > 50
     assert sum(len(sentence.split()) for document in first for sentence in document) > 40_000
     assert data.documents("python-topics") == first
-    monkeypatch.setenv("BERTLAB_DATA", str(tmp_path))
-    first = data.documents("python-topics")
     (kept,) = (tmp_path / "cleaned").iterdir()
     kept.write_bytes(kept.read_bytes()[:-100])
     assert data.documents("python-topics") == first

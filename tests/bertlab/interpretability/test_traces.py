@@ -105,9 +105,7 @@ def test_a_failed_trace_leaves_no_hooks_behind(bert, tokenizer, monkeypatch):
     assert not any(module._forward_pre_hooks for module in bert.modules())
 
 
-def test_a_foreign_tokenizer_or_model_and_a_text_that_is_too_long_are_named(
-    bert, transformer, tokenizer
-):
+def test_a_foreign_tokenizer_or_model_or_a_long_text_is_named(bert, transformer, tokenizer):
     other = tokenizer_of(WORDS[:-1])
     with pytest.raises(ValueError, match=r"as many tokens .* 11; got 10"):
         trace(bert, other, "the cat")

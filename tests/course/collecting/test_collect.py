@@ -94,7 +94,7 @@ def test_moodle_names_are_looked_up(course, tmp_path):
     assert "Alan Turing may be t1 or t2" in said
 
 
-def test_a_pattern_of_ones_own(course, tmp_path):
+def test_a_pattern_of_ones_own_and_one_time_for_all(course, tmp_path):
     source = zipped(tmp_path / "x.zip", [("w/ada@2026-10-01T10:00+02:00.ipynb", PAGE)])
     pattern = r"w/(?P<student_id>\w+)@(?P<timestamp>.*)\.ipynb"
     _, _, files = collected(course, source, pattern=pattern)
@@ -102,6 +102,9 @@ def test_a_pattern_of_ones_own(course, tmp_path):
     for wrong, why in ((r"(", "not a regular expression"), (r"x", "needs a group")):
         with pytest.raises(CourseError, match=why):
             collected(course, source, pattern=wrong)
+    source = zipped(tmp_path / "d.zip", [(f"ada/{NAME}.ipynb", PAGE)])
+    _, _, files = collected(course, source, handed_in=datetime(2026, 10, 1, 8))
+    assert files[f"ada/{NAME}/timestamp.txt"] == b"2026-10-01 08:00:00 UTC\n"
 
 
 @pytest.mark.parametrize(
@@ -267,9 +270,3 @@ def test_ids_of_all_languages_are_taken(good):
 def test_ids_that_cannot_name_a_folder_are_refused(bad):
     with pytest.raises(Refused):
         collect.good_id(bad)
-
-
-def test_one_time_for_all(course, tmp_path):
-    source = zipped(tmp_path / "d.zip", [(f"ada/{NAME}.ipynb", PAGE)])
-    _, _, files = collected(course, source, handed_in=datetime(2026, 10, 1, 8))
-    assert files[f"ada/{NAME}/timestamp.txt"] == b"2026-10-01 08:00:00 UTC\n"

@@ -49,8 +49,14 @@ def test_numbers_are_written_as_the_british_do(number, words):
     assert number_in_words(number) == words
 
 
-def test_no_two_numbers_have_the_same_words():
+def test_no_two_numbers_have_the_same_words_and_every_spelling_says_its_date():
     assert len({number_in_words(number) for number in range(20_000)}) == 20_000
+    for pair in dates(300, 30).train:
+        year, month, day = (int(part) for part in pair.target.split("-"))
+        date = datetime.date(year, month, day)
+        assert f"{year}" in pair.source
+        assert re.search(rf"\b{date:%b}", pair.source)
+        assert re.search(rf"\b{day}(?:st|nd|rd|th|\b)", pair.source)
 
 
 @pytest.mark.parametrize("number", [-1, 1_000_000])
@@ -76,15 +82,6 @@ def test_numbers_out_of_range_are_refused(number):
 )
 def test_dates_are_spelled_in_eight_ways(date, spellings):
     assert "; ".join(date_spellings(date)) == spellings
-
-
-def test_every_spelling_says_the_date_unmistakably():
-    for pair in dates(300, 30).train:
-        year, month, day = (int(part) for part in pair.target.split("-"))
-        date = datetime.date(year, month, day)
-        assert f"{year}" in pair.source
-        assert re.search(rf"\b{date:%b}", pair.source)
-        assert re.search(rf"\b{day}(?:st|nd|rd|th|\b)", pair.source)
 
 
 @pytest.mark.parametrize(
@@ -118,13 +115,17 @@ def test_the_seed_decides_the_pairs(task):
     assert task(50, 5, seed=3).train != task(50, 5, seed=4).train
 
 
-def test_a_task_with_too_few_answers_says_so():
+def test_too_few_answers_unknown_characters_and_empty_batches_are_refused():
     with pytest.raises(ValueError, match="there were 8 different answers"):
         copy_at_distance([1], 8, 1000)
     with pytest.raises(ValueError, match="n_train and n_held_out must be at least 1; got 0 and 5"):
         dates(0, 5)
     with pytest.raises(ValueError, match="distances must be numbers from 1 up"):
         copy_at_distance([0])
+    with pytest.raises(ValueError, match=r"4 known characters; got \['!', 'x'\] in 'hex!'"):
+        Vocabulary("hello").encode("hex!")
+    with pytest.raises(ValueError, match="at least one sequence; got none"):
+        Vocabulary("hello").batch([])
 
 
 def test_a_batch_by_hand():
@@ -143,10 +144,3 @@ def test_what_was_encoded_is_decoded_up_to_the_end():
     assert vocabulary.decode([START_ID, *ids, END_ID, *ids]) == "hello"
     assert vocabulary.decode([START_ID, *ids, PAD_ID]) == "hello"
     assert len(vocabulary) == 3 + 4
-
-
-def test_unknown_characters_and_empty_batches_are_refused():
-    with pytest.raises(ValueError, match=r"4 known characters; got \['!', 'x'\] in 'hex!'"):
-        Vocabulary("hello").encode("hex!")
-    with pytest.raises(ValueError, match="at least one sequence; got none"):
-        Vocabulary("hello").batch([])

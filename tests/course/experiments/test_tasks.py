@@ -212,12 +212,9 @@ def test_a_subset_is_neither_too_small_nor_larger_than_all(n):
         subset(small({"a": 3, "b": 2, "c": 1}), n)
 
 
-def test_a_task_says_what_it_is_and_not_all_it_holds():
+def test_a_task_says_what_it_is_and_an_unknown_one_is_refused():
     shown = repr(small({"ham": 1200, "spam": 300}, "F1 of spam"))
     assert shown == "Task('small': 1,500 to train, 1 to test; ham, spam; F1 of spam)"
-
-
-def test_an_unknown_task_is_refused():
     with pytest.raises(ValueError, match="no task 'sst'; expected one of spam, "):
         task("sst")
 

@@ -27,15 +27,12 @@ def test_here_every_package_is_found():
     assert "pytest" not in findings, "the tests' tools are not asked of a student"
 
 
-def test_a_missing_package_is_named_with_what_to_do(requires):
+def test_a_missing_package_and_an_old_version_are_told_apart_with_what_to_do(requires):
     requires("no-such-package-anywhere>=1")
     report = check.Report(tuple(check.packages()))
     assert not report.ok
     assert "✗ no-such-package-anywhere: not installed" in str(report)
     assert "pip install -c constraints.txt" in str(report)
-
-
-def test_an_old_version_is_told_apart_from_a_missing_one(requires):
     requires("torch>=999")
     (finding,) = check.packages()
     assert not finding.ok

@@ -96,11 +96,18 @@ def test_a_check_that_fails_later_is_left_or_is_interrupted_takes_the_function_b
         assert check.progress().tries[3] == tries, "only what is wrong is a try"
 
 
-def test_tries_are_counted_until_it_passes_and_after():
+def test_tries_are_counted_until_it_passes_and_after_and_the_end_is_said():
     for _ in range(3):
         fails(check.merge_pair, lambda symbols, pair: symbols)
     check.merge_pair(glued)
     assert check.progress().tries == (0, 0, 0, 4, 0, 0, 0, 0)
+    tasks = check.progress().tasks
+    done = progress.Progress(tasks, (True,) * 8, (1,) * 8)
+    assert str(done) == (
+        "■■■■■■■■ All functions pass. "
+        "Answer the questions in words; then restart, run all cells, and hand in."
+    )
+    assert done.bar() in Passed("decode", ["all"], done)._repr_html_()
 
 
 def test_a_check_of_two_functions_that_are_right_is_one_try():
@@ -203,13 +210,3 @@ def test_the_table_names_every_function_its_state_and_tries():
     assert [" · ".join(row.stripped_strings) for row in table.find_all("tr")] == rows
     assert table.caption.get_text() == check.progress().sentence()
     assert "color" not in str(table), "the notebook's own colours, light or dark"
-
-
-def test_the_end_is_said():
-    tasks = check.progress().tasks
-    done = progress.Progress(tasks, (True,) * 8, (1,) * 8)
-    assert str(done) == (
-        "■■■■■■■■ All functions pass. "
-        "Answer the questions in words; then restart, run all cells, and hand in."
-    )
-    assert done.bar() in Passed("decode", ["all"], done)._repr_html_()

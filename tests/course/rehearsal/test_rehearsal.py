@@ -129,15 +129,12 @@ def test_an_answer_loses_its_own_tests_and_those_of_tasks_that_call_it(tasks):
         assert (f"test-{one.name}" in wrong.loses) == wrong.diagnosed
 
 
-def test_an_answer_that_is_not_what_it_is_said_to_be_is_told():
+def test_an_answer_that_is_not_what_it_is_said_to_be_and_missing_ones_are_told(tmp_path):
     (first, *_) = read_tasks(ASSIGNMENT)
     wrong = first.of(WRONG)[0]
     right = wrong._replace(source=first.only(OURS).source, name="is right")
     with pytest.raises(Unusable, match=rf"{first.name}, wrong, is right: fails nothing"):
         measured(ASSIGNMENT, [Task(first.name, (first.only(OURS), right))], workers=1)
-
-
-def test_without_known_answers_it_says_what_is_missing(tmp_path):
     with pytest.raises(Unusable, match=rf"solutions/{ASSIGNMENT}/answers.py is not in"):
         read_tasks(ASSIGNMENT, root=tmp_path)
 

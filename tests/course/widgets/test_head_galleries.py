@@ -74,9 +74,14 @@ def test_heads_stand_in_order_with_their_scores(by, names, scores):
     assert page.select_one(".which").text == f"Head {first.b.text}"
 
 
-def test_equal_scores_keep_the_order_of_layers():
+def test_equal_scores_keep_their_order_and_without_a_separator_none_is_sorted_by():
     same = head_gallery([EVEN.expand(3, -1, -1)] * 2, TOKENS, by="previous")
     assert names_of(same) == ["0.0", "0.1", "0.2", "1.0", "1.1", "1.2"]
+    tokens = ["a", "b", "c", "d", "e"]
+    page = BeautifulSoup(head_gallery(ATTENTIONS, tokens).page, "html.parser")
+    assert "separator" not in [option["value"] for option in page.select("option")]
+    with pytest.raises(ValueError, match=r"tokens must hold \[SEP\] to sort by it"):
+        head_gallery(ATTENTIONS, tokens, by="separator")
 
 
 def test_a_small_map_has_a_dot_for_each_probability():
@@ -106,14 +111,6 @@ def test_chance_is_what_a_head_gets_that_looks_everywhere_alike():
     chance = facts_of(head_gallery(causal, TOKENS))["chance"]
     assert chance["next"] == 0
     assert chance["itself"] == pytest.approx((1 + 1 / 2 + 1 / 3 + 1 / 4 + 1 / 5) / 5)
-
-
-def test_without_a_separator_there_is_no_sorting_by_it():
-    tokens = ["a", "b", "c", "d", "e"]
-    page = BeautifulSoup(head_gallery(ATTENTIONS, tokens).page, "html.parser")
-    assert "separator" not in [option["value"] for option in page.select("option")]
-    with pytest.raises(ValueError, match=r"tokens must hold \[SEP\] to sort by it"):
-        head_gallery(ATTENTIONS, tokens, by="separator")
 
 
 def test_the_words_name_the_first_heads():

@@ -43,12 +43,9 @@ def test_the_stepper_names_ties_and_the_pair_that_wins():
     ]
 
 
-def test_the_stepper_goes_on_until_nothing_is_left():
+def test_the_stepper_goes_on_until_nothing_is_left_and_a_symbol_is_no_markup():
     last = pages_of(merge_stepper({"ab": 1}, [("a", "b")]))[-1]
     assert "None left: every word is one symbol." in last.get_text()
-
-
-def test_a_symbol_is_text_and_never_markup():
     shown = merge_stepper({"<b>": 1}, [("<", "b")])
     assert pages_of(shown)[1].find(class_="new").get_text() == "<b"
 

@@ -119,13 +119,10 @@ def test_a_token_without_characters_stands_at_its_neighbour():
         assert piece["data-tip"].startswith("2 tokens share this:")
 
 
-def test_what_no_token_covers_has_no_colour():
+def test_neighbours_have_different_colours_and_what_no_token_covers_has_none(reference):
     row = drawn(Fake(("b", 2, (2, 3))), "a b c")
     assert [node.get_text() for node in row.children] == ["a", " ", "b", " ", "c"]
     assert [piece.text for piece in row.select(".piece")] == ["b"]
-
-
-def test_neighbours_have_different_colours(reference):
     kinds = ["even" in piece["class"] for piece in pieces(reference, "the low 你 cat")]
     assert len(kinds) > 4
     assert all(left != right for left, right in pairwise(kinds))
