@@ -59,15 +59,12 @@ def test_the_parameters_of_the_slides_and_how_they_differ_from_the_exact_ones(st
     states(f"{rest:,} are small parts of the heads")
 
 
-def test_shares_of_token_embeddings_and_what_other_vocabularies_cost(states):
+def test_shares_of_token_embeddings_and_what_more_words_layers_and_places_cost(states):
     states("89 % of BERT-tiny", f"{sizes.encoder(12, 768, 110_000):,}", f"{30_522 * 768:,}")
     feed_forward, attention = 12 * (8 * 768**2 + 5 * 768), 12 * 4 * (768**2 + 768)
     assert feed_forward / sizes.encoder(12, 768) == pytest.approx(0.5, abs=0.02)
     assert feed_forward / attention == pytest.approx(2, abs=0.01)
     states("hold half of BERT-base, twice as much as attention")
-
-
-def test_one_more_layer_and_one_more_position(states):
     states(f"{sizes.layer(768):,} for a layer", f"One position costs {768}")
 
 
@@ -104,16 +101,9 @@ def test_the_three_rows_of_the_cat_sat_and_their_layer_norm(states):
     mean, variance = rows.mean(axis=1, keepdims=True), rows.var(axis=1, keepdims=True)
     normed = ((rows - mean) / np.sqrt(variance)).round(2)
     assert normed[2].tolist() == [1, 1, -1, -1]
-    states(
-        f"$6/4 = {mean[0, 0]}$",
-        f"$v = {variance[0, 0]}$",
-        "$({:g}, {:g}, {:g}, {:g})$".format(*normed[0]),
-    )
-    states(
-        f"(2.25 + 6.25 + 0.25 + 0.25)/4 = {variance[1, 0]}",
-        "$({:g}, {:g}, {:g}, {:g})$".format(*normed[1]),
-    )
-    states("{}, {}, {}".format(*tokens))
+    states(f"$6/4 = {mean[0, 0]}$", f"$v = {variance[0, 0]}$", "{}, {}, {}".format(*tokens))
+    states(f"(2.25 + 6.25 + 0.25 + 0.25)/4 = {variance[1, 0]}")
+    states(*("$({:g}, {:g}, {:g}, {:g})$".format(*row) for row in normed[:2]))
 
 
 def test_layer_norm_of_the_second_question(states):
