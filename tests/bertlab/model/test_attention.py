@@ -22,10 +22,7 @@ from bertlab.model.attention import (
 )
 from bertlab.model.masks import causal_mask, expand_mask, padding_mask
 from tests.bertlab.model.test_transformer import copy_attention
-
-
-def normal(*shape, seed=0):
-    return torch.randn(*shape, generator=torch.Generator().manual_seed(seed))
+from tests.small_models import generator, normal
 
 
 def head_weights(d_model, d_head, seed=0):
@@ -133,7 +130,7 @@ def test_in_bfloat16_training_gives_what_the_kernel_gives():
 
 def test_both_softmaxes_give_the_same_probabilities():
     query, key = normal(2, 3, 9, 4), normal(2, 3, 11, 4, seed=1)
-    mask = torch.rand(2, 1, 9, 11, generator=torch.Generator().manual_seed(2)) < 0.7
+    mask = torch.rand(2, 1, 9, 11, generator=generator(2)) < 0.7
     mask[..., 0] = True
     for seen in (None, mask):
         expected = attention_probabilities(query, key, seen)
@@ -162,7 +159,7 @@ def test_dropout_falls_on_the_probabilities_only_in_training():
 @given(st.integers(0, 10**6), st.integers(2, 12))
 def test_shuffling_the_tokens_shuffles_the_output(seed, length):
     layer, x = seeded_layer(), normal(1, length, 12, seed=seed)
-    order = torch.randperm(length, generator=torch.Generator().manual_seed(seed))
+    order = torch.randperm(length, generator=generator(seed))
     torch.testing.assert_close(layer(x[:, order])[0], layer(x)[0][:, order], rtol=1e-4, atol=1e-5)
 
 

@@ -22,7 +22,7 @@ from bertlab.relatives.permutation import (
 )
 from bertlab.relatives.training import train
 from bertlab.training.config import TrainingConfig
-from tests.small_models import generator
+from tests.small_models import assert_the_seed_decides, generator
 
 SIZES = {"d_model": 24, "n_layers": 3, "n_heads": 4, "d_ff": 40, "max_length": 16}
 CONFIG = BertConfig(50, **SIZES)
@@ -299,14 +299,9 @@ def test_what_cannot_be_read_is_refused(model):
 
 
 def test_the_seed_decides_the_weights_and_nothing_global_moves():
-    torch.manual_seed(7)
-    state = torch.get_rng_state()
-    first, second, other = (PermutationLanguageModel(CONFIG, seed) for seed in (1, 1, 2))
-    assert torch.equal(torch.get_rng_state(), state)
-    assert torch.equal(first.asked, second.asked)
-    assert not torch.equal(first.asked, other.asked)
-    encoder = Bert(CONFIG, 1).state_dict()
-    assert all(torch.equal(encoder[name], part) for name, part in first.bert.state_dict().items())
+    assert_the_seed_decides(lambda seed: PermutationLanguageModel(CONFIG, seed).asked)
+    ours, encoder = PermutationLanguageModel(CONFIG, 1).bert, Bert(CONFIG, 1).state_dict()
+    assert all(torch.equal(encoder[name], part) for name, part in ours.state_dict().items())
 
 
 def test_a_loss_of_what_does_not_fit_is_refused():

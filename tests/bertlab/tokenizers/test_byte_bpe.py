@@ -1,7 +1,5 @@
 """Byte-level BPE against Hugging Face's tokenizers and GPT-2's own files, and laws."""
 
-import pydoc_data.topics
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -16,11 +14,9 @@ from bertlab.tokenizers.byte_level import (
     to_symbols,
 )
 from course.experiments.labels import labelled
+from tests.bertlab.tokenizers.references import PYTHON_TOPICS, spaced, unicode_text
 
-PYTHON_TOPICS = list(pydoc_data.topics.topics.values())
 any_string = st.text(st.characters(), max_size=40)  # lone halves of surrogate pairs included
-unicode_text = st.text(st.characters(exclude_categories=["Cs", "Cn"]), max_size=40)
-spaced = st.text(alphabet="ab1é你 \n\t'.,", max_size=40)
 
 
 @pytest.fixture(scope="module")

@@ -1,6 +1,5 @@
 """BPE and byte-level BPE against Hugging Face's: the Python manual, random text, real corpora."""
 
-import pydoc_data.topics
 from functools import cache
 
 import pytest
@@ -12,19 +11,23 @@ from bertlab import data
 from bertlab.tokenizers import BPE, ByteBPE, WordPiece, split_words
 from bertlab.tokenizers.byte_level import split_byte_words, to_symbols
 from course.experiments.labels import labelled
-from tests.bertlab.tokenizers.references import assert_same, assert_same_model, train_reference
+from tests.bertlab.tokenizers.references import (
+    PYTHON_TOPICS,
+    assert_same,
+    assert_same_model,
+    spaced,
+    train_reference,
+    unicode_text,
+)
 
 pytestmark = pytest.mark.slow
 
-PYTHON_TOPICS = list(pydoc_data.topics.topics.values())
 HALF = len(PYTHON_TOPICS) // 2
 # Scripts with signs younger than Hugging Face's Unicode tables (or Python's): no two tables agree
 # about what is punctuation there.
 YOUNG_SCRIPTS = {"dv_Diak", "mak_Maka", "oui_Ougr", "sa_Bhks", "sa_Marc", "sa_Newa", "sa_Soyo"}
 YOUNG_SCRIPTS |= {"sa_Zanb", "zag_Berf"}
 words = st.lists(st.text(alphabet="abcé", min_size=1, max_size=8), max_size=8).map(" ".join)
-spaced = st.text(alphabet="ab1é你 \n\t'.,", max_size=40)
-unicode_text = st.text(st.characters(exclude_categories=["Cs", "Cn"]), max_size=40)
 
 
 @cache

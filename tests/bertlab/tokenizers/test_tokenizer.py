@@ -2,7 +2,6 @@
 
 import copy
 import pickle
-import pydoc_data.topics
 
 import pytest
 import torch
@@ -16,9 +15,13 @@ from bertlab.tokenizers.encoding import Kept
 from bertlab.tokenizers.learning import learn_merges
 from bertlab.tokenizers.merges import apply_merges
 from bertlab.tokenizers.words import count_words
-from tests.bertlab.tokenizers.references import ADVERSARIAL, BERT_TOKENS, assert_same
+from tests.bertlab.tokenizers.references import (
+    ADVERSARIAL,
+    BERT_TOKENS,
+    PYTHON_TOPICS,
+    assert_same,
+)
 
-PYTHON_TOPICS = list(pydoc_data.topics.topics.values())
 sentences = st.lists(
     st.sampled_from(["the", "with", "statement", "used", "wrap", "execution"])
 ).map(" ".join)

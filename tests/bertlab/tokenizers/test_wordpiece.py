@@ -1,6 +1,5 @@
 """WordPiece: encoding against Hugging Face's, and the two ways to match against each other."""
 
-import pydoc_data.topics
 import string
 
 import pytest
@@ -13,9 +12,8 @@ from bertlab.tokenizers import WordPiece, normalize
 from bertlab.tokenizers.longest_match import LongestMatcher, longest_match
 from bertlab.tokenizers.normalize import is_chinese, is_removed
 from course.experiments.labels import labelled
-from tests.bertlab.tokenizers.references import ADVERSARIAL, assert_same
+from tests.bertlab.tokenizers.references import ADVERSARIAL, PYTHON_TOPICS, assert_same
 
-PYTHON_TOPICS = list(pydoc_data.topics.topics.values())
 SLIDE_TEXTS = ["cost best menu men camel", "cost best"]
 
 # Characters that Unicode had when Hugging Face's tables were made, without the punctuation and

@@ -8,6 +8,7 @@ from torch.nn import functional as F
 
 from bertlab.word_vectors import BidirectionalLanguageModel, Vocabulary, mix_layers
 from bertlab.word_vectors.language_model import both_losses, combine_sides, train_language_model
+from tests.small_models import normal
 
 VOCABULARY = Vocabulary.of([["<unk>", "<edge>", "a", "b", "c", "d", "e"]])
 
@@ -48,7 +49,7 @@ def test_unknown_words_are_read_as_such_and_edges_are_added(model):
 
 
 def test_layers_are_mixed_by_equation_1():
-    layers = torch.randn(3, 2, 4, generator=torch.Generator().manual_seed(0))
+    layers = normal(3, 2, 4)
     weights = torch.tensor([0.0, 1.0, -2.0])
     shares = weights.exp() / weights.exp().sum()
     expected = 2.5 * sum(share * layer for share, layer in zip(shares, layers, strict=True))

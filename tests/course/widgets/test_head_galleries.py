@@ -2,6 +2,7 @@
 
 import base64
 import io
+from functools import partial
 
 import numpy as np
 import pytest
@@ -11,32 +12,20 @@ from matplotlib import colormaps
 from PIL import Image
 
 from course.widgets import head_gallery
+from tests.bertlab.interpretability.test_patterns import shifted
 from tests.bertlab.viz.test_head_choosers import facts_of
 
 TOKENS = ["[CLS]", "a", "b", "c", "[SEP]"]
 LENGTH = len(TOKENS)
 
 
-def looks(offset):
-    """A head that attends to the token `offset` on, and at the ends to itself."""
-    head = torch.zeros(LENGTH, LENGTH)
-    for query in range(LENGTH):
-        key = query + offset
-        head[query, key if 0 <= key < LENGTH else query] = 1.0
-    return head
-
-
-def to_separator():
-    head = torch.zeros(LENGTH, LENGTH)
-    head[:, -1] = 1.0
-    return head
-
-
+looks = partial(shifted, LENGTH)
+SEPARATOR = torch.eye(LENGTH)[-1].expand(LENGTH, -1)
 EVEN = torch.full((LENGTH, LENGTH), 1 / LENGTH)
 # Two layers of three heads; each does one thing.
 ATTENTIONS = [
     torch.stack([EVEN, looks(1), looks(-1)]),
-    torch.stack([to_separator(), looks(0), 0.5 * EVEN + 0.5 * looks(0)]),
+    torch.stack([SEPARATOR, looks(0), 0.5 * EVEN + 0.5 * looks(0)]),
 ]
 
 
