@@ -154,7 +154,7 @@ def multiplications(length, d):
     return 4 * (length * d * d), 2 * (length * length * d)
 
 
-def test_work_grows_by_2_4_to_3_3_for_each_doubling_and_memory_by_4(states):
+def test_work_grows_by_2_4_to_3_3_and_pairs_are_a_quarter_of_it_then_half(states):
     work = [sum(multiplications(length, 256)) for length in (128, 256, 512, 1024, 2048)]
     factors = [after / before for before, after in pairwise(work)]
     assert [round(factor, 1) for factor in factors] == [2.4, 2.7, 3.0, 3.3]
@@ -164,6 +164,12 @@ def test_work_grows_by_2_4_to_3_3_for_each_doubling_and_memory_by_4(states):
     assert sizes[1] == 4 * sizes[0]
     states(f"by {factors[0]:.1f} first", f"by {factors[-1]:.1f} in the last step")
     states(f"{sizes[0] / 1e6:.1f} MB at 128 tokens", f"{256 * sizes[0] / 1e6:.1f} MB at 2048")
+    (projections, pairs), (twice, four_times) = (multiplications(n, 768) for n in (512, 1024))
+    assert pairs / (pairs + projections) == 0.25
+    assert (twice, four_times) == (2 * projections, 4 * pairs)
+    equal, pairs = multiplications(1536, 768)
+    assert pairs == equal
+    states("a quarter of the work", f"$2D = {2 * 768}$")
 
 
 def attention_of(length, d, heads):
@@ -217,15 +223,6 @@ def test_shapes_and_memory_at_bert_base_size(states):
     assert round(probabilities.nbytes / 1e6, 1) == 12.6
     assert round(32 * 12 * probabilities.nbytes / 1e9, 1) == 4.8
     states(r"$512 \times 512$", r"$768 \times 64$")
-
-
-def test_pairs_are_a_quarter_of_the_work_at_512_tokens_and_half_at_1536(states):
-    (projections, pairs), (twice, four_times) = (multiplications(n, 768) for n in (512, 1024))
-    assert pairs / (pairs + projections) == 0.25
-    assert (twice, four_times) == (2 * projections, 4 * pairs)
-    equal, pairs = multiplications(1536, 768)
-    assert pairs == equal
-    states("a quarter of the work", f"$2D = {2 * 768}$")
 
 
 # The published MiniLM in Hugging Face's own model.

@@ -51,7 +51,7 @@ def random_reading(ids, n_targets, seed=0):
     return draw_reading(torch.ones_like(ids, dtype=torch.bool), n_targets, generator(seed))
 
 
-def test_the_masks_of_the_papers_figure():
+def test_the_masks_of_the_papers_figure_and_of_two_positions_of_one_number():
     # Figure 1 (right) of the paper reads x3, x2, x4, x1.
     order = torch.tensor([[3, 1, 0, 2]])
     content, query = permutation_masks(order)
@@ -61,9 +61,6 @@ def test_the_masks_of_the_papers_figure():
         assert set(row.tolist()) == seen
         row = query[0, position - 1].nonzero().flatten() + 1
         assert set(row.tolist()) == seen - {position}
-
-
-def test_positions_of_one_number_see_each_other_and_are_guessed_without_each_other():
     content, query = permutation_masks(torch.tensor([[0, 0, 1]]))
     assert content[0].int().tolist() == [[1, 1, 0], [1, 1, 0], [1, 1, 1]]
     assert query[0].int().tolist() == [[0, 0, 0], [0, 0, 0], [1, 1, 0]]

@@ -24,11 +24,6 @@ def python_bpe():
     return ByteBPE.train(PYTHON_TOPICS, 600)
 
 
-@pytest.fixture(scope="module")
-def gpt2_files():
-    return [data.path("gpt2-vocabulary", name) for name in ("encoder.json", "vocab.bpe")]
-
-
 def test_the_alphabet_is_hugging_faces():
     assert sorted(SYMBOL_OF_BYTE) == sorted(pre_tokenizers.ByteLevel.alphabet())
     reference = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)
@@ -69,8 +64,8 @@ def test_offsets_cover_the_whole_text_without_a_gap(python_bpe, text):
 
 @pytest.mark.slow
 @pytest.mark.corpora
-def test_gpt2s_own_files_give_hugging_faces_ids_and_offsets(gpt2_files):
-    vocab, merges = gpt2_files
+def test_gpt2s_own_files_give_hugging_faces_ids_and_offsets_and_a_special_token():
+    vocab, merges = (data.path("gpt2-vocabulary", name) for name in ("encoder.json", "vocab.bpe"))
     ours = ByteBPE.from_gpt2(vocab, merges)
     reference = ByteLevelBPETokenizer(str(vocab), str(merges))
     assert len(ours.vocab) == 50_257
@@ -80,12 +75,6 @@ def test_gpt2s_own_files_give_hugging_faces_ids_and_offsets(gpt2_files):
         expected, got = reference.encode(text), ours.encode(text)
         assert (got.ids, got.offsets) == (expected.ids, expected.offsets)
         assert ours.decode(got.ids) == text
-
-
-@pytest.mark.slow
-@pytest.mark.corpora
-def test_gpt2s_special_token_is_one_token(gpt2_files):
-    ours = ByteBPE.from_gpt2(*gpt2_files)
     assert ours.encode("a<|endoftext|>b").ids == [64, 50_256, 65]
     assert ours.decode([64, 50_256, 65]) == "ab"
     assert ours.decode([64, 50_256, 65], skip_special_tokens=False) == "a<|endoftext|>b"

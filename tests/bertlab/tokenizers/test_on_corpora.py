@@ -64,22 +64,18 @@ def test_training_equals_hugging_face_on_random_text(kind, smallest, text, drawn
     assert_same_model(kind.train(corpus, vocab_size, min_frequency=frequency), reference)
 
 
-def test_ids_and_offsets_are_hugging_faces_on_unseen_text(both):
+def test_ids_and_offsets_are_hugging_faces_on_unseen_text_and_we_read_their_file(both, tmp_path):
     ours, reference = both
     for text in [*PYTHON_TOPICS[HALF:], "naïve 你好 🙂 x", "", "  \t "]:
         assert_same(ours.encode(text), reference.encode(text))
+    reference.save(str(tmp_path / "theirs.json"))
+    assert type(ours).load(tmp_path / "theirs.json") == ours
 
 
 @given(text=st.one_of(unicode_text, spaced))
 def test_ids_and_offsets_are_hugging_faces_on_any_text(both, text):
     ours, reference = both
     assert_same(ours.encode(text), reference.encode(text))
-
-
-def test_we_read_hugging_faces_file(both, tmp_path):
-    ours, reference = both
-    reference.save(str(tmp_path / "theirs.json"))
-    assert type(ours).load(tmp_path / "theirs.json") == ours
 
 
 @pytest.mark.corpora

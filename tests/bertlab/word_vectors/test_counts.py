@@ -51,16 +51,13 @@ def test_one_hot_vectors_are_rows_of_the_identity_and_unknown_words_are_named():
         one_hot(["sun", "okapi"], Vocabulary.of(DOCUMENTS))
 
 
-def test_a_vocabulary_counts_and_leaves_rare_words_out():
+def test_a_vocabulary_counts_leaves_rare_words_out_and_is_not_of_nothing_or_a_string():
     vocabulary = Vocabulary.of(DOCUMENTS, min_count=2)
     assert vocabulary.words == ("the", "python", "sun", "is", "a")
     assert vocabulary.counts == (3, 2, 2, 2, 2)
     assert Vocabulary.of(DOCUMENTS, max_size=2).words == ("the", "python")
     assert vocabulary.encode(["a", "star", "the"]) == [4, 0]
     assert replace_rare([["a", "star"]], vocabulary) == [["a", "<unk>"]]
-
-
-def test_a_vocabulary_of_nothing_or_of_a_string_is_refused():
     with pytest.raises(ValueError, match=r"at least 9 times; got 9 different words.* 3 times"):
         Vocabulary.of(DOCUMENTS, min_count=9)
     with pytest.raises(ValueError, match="got the string 'the sun'; split it first"):

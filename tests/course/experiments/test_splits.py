@@ -105,17 +105,13 @@ def test_the_seed_draws_the_split_and_nothing_else_is_drawn():
     assert np.array_equal(np.random.get_state()[1], before)
 
 
-@pytest.mark.parametrize(
-    ("texts", "labels", "test", "message"),
-    [
-        (["a", "b"], ["x"], 0.2, "2 texts and 1 labels"),
-        (["a", "b"], ["x", "x"], 1.0, "between 0 and 1"),
-        (["a b", "a B!", "c", "d"], ["x", "x", "y", "y"], 0.5, "'x' has one"),
-    ],
-)
-def test_what_cannot_be_split_is_refused(texts, labels, test, message):
-    with pytest.raises(ValueError, match=message):
-        split_families(texts, labels, test=test)
+def test_what_cannot_be_split_is_refused():
+    with pytest.raises(ValueError, match="2 texts and 1 labels"):
+        split_families(["a", "b"], ["x"], test=0.2)
+    with pytest.raises(ValueError, match="between 0 and 1"):
+        split_families(["a", "b"], ["x", "x"], test=1.0)
+    with pytest.raises(ValueError, match="'x' has one"):
+        split_families(["a b", "a B!", "c", "d"], ["x", "x", "y", "y"], test=0.5)
 
 
 def test_examples_that_others_repeat_are_left_out():

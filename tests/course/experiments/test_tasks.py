@@ -51,7 +51,7 @@ def small(counts, metric="accuracy"):
 
 @pytest.mark.corpora
 @pytest.mark.parametrize("name", TASKS)
-def test_a_task_is_whole(tasks, name):
+def test_a_task_is_whole_and_no_text_of_its_test_is_in_training(tasks, name):
     got = tasks(name)
     assert got.name == name
     assert set(got.labels) == {e.label for e in got.train} == {e.label for e in got.test}
@@ -59,12 +59,6 @@ def test_a_task_is_whole(tasks, name):
     assert all(e.text.strip() for e in got.train + got.test)
     assert all(bool(e.pair.strip()) == got.is_pairs for e in got.train + got.test)
     assert got.is_pairs == (name in ("next-sentence", "same-article"))
-
-
-@pytest.mark.corpora
-@pytest.mark.parametrize("name", TASKS)
-def test_no_text_of_the_test_is_in_training(tasks, name):
-    got = tasks(name)
     if got.is_pairs:
         seen = {frozenset(map(words_of, (e.text, e.pair))) for e in got.train}
         assert not [e for e in got.test if {words_of(e.text), words_of(e.pair)} in seen]

@@ -237,13 +237,8 @@ def test_the_command_grades_a_small_class(tmp_path, capsys, monkeypatch, tasks):
     shutil.rmtree(there)
 
 
-@pytest.mark.parametrize(
-    ("arguments", "status", "message"),
-    [
-        (["--students", "0"], 2, "--students must be at least 1"),
-        (["ex99"], 1, "ex99: no such assignment"),
-    ],
-)
-def test_what_cannot_be_rehearsed_is_told(arguments, status, message, capsys):
-    assert rehearse.main(arguments) == status
-    assert message in capsys.readouterr().err
+def test_what_cannot_be_rehearsed_is_told(capsys):
+    assert rehearse.main(["--students", "0"]) == 2
+    assert "--students must be at least 1" in capsys.readouterr().err
+    assert rehearse.main(["ex99"]) == 1
+    assert "ex99: no such assignment" in capsys.readouterr().err
