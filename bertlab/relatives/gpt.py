@@ -154,7 +154,7 @@ def generate(
 
     ids: [B, L], beginnings of the same length, without padding; temperature, top_k: as in
     `next_token_probabilities`; generator: decides what is drawn, on the CPU. The model reads its
-    last `max_length` tokens anew for each one, which is simple; libraries that serve many users
+    last `max_length` tokens again for each one, which is simple; libraries that serve many users
     keep the keys and values of earlier tokens instead.
 
     Raises ValueError if an argument is out of range.
@@ -188,7 +188,7 @@ class TextPieces(Batches):
     """Running text in pieces of equal length, without holes: what a GPT reads.
 
     store: all its documents one after the other, so that a piece may begin in one and end in the
-    next; length: tokens a piece. Each epoch cuts at other places and shuffles anew.
+    next; length: tokens a piece. Each epoch cuts at other places and shuffles again.
 
     Source: Radford et al. (2018), section 4.1, which draws contiguous pieces of 512 tokens.
     """

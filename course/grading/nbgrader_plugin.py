@@ -54,7 +54,7 @@ class SandboxedExporter(NotebookExporter):
         assert resources is not None  # nbgrader always gives some
         book = gradebook_of(resources)
         with book:
-            # The scores are nbgrader's to write now: what our own run knew does not hold any more.
+            # The scores are nbgrader's to write now: what our own run knew no longer holds.
             records.forget(book, assignment, student)
             try:
                 result = grader.grade(path, f"{course.grading.term}/{student}")

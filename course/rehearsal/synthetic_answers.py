@@ -211,7 +211,7 @@ def _cells(path: Path) -> list[nbformat.NotebookNode]:
 
 @contextlib.contextmanager
 def _alarm(seconds: float | None) -> Iterator[None]:
-    """Raises TooSlow inside after so much time of the processor, where the system can do that."""
+    """Raises TooSlow inside after that much processor time, where the system can do that."""
     if seconds is None or not hasattr(signal, "setitimer"):
         yield
         return

@@ -235,9 +235,9 @@ def test_a_single_wrong_bit_is_found_when_asked_for(store, name):
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ("", "store.json is not whole JSON; write it anew"),
-        ('{"format": 1, "dty', "store.json is not whole JSON; write it anew"),
-        ("[" * 100_000, "store.json is not whole JSON; write it anew"),
+        ("", "store.json is not whole JSON; write it again"),
+        ('{"format": 1, "dty', "store.json is not whole JSON; write it again"),
+        ("[" * 100_000, "store.json is not whole JSON; write it again"),
         ("[]", "store.json does not describe a store"),
         ("{}", "has format None, this bertlab reads format 1"),
         ('{"format": 1, "dtype": "<u2"}', "store.json does not say arrays, documents, sentences"),

@@ -232,7 +232,7 @@ def test_ctrl_c_saves_and_says_how_to_go_on(out):
         ([*WHAT, "--steps", "1", "--device", "cuda:99"], "there is no device cuda:99 here"),
         ([*WHAT, "--steps", "1", "--batch-size", "90000"], "batch_size"),
         (["--corpus", "spam+eggs", "--steps", "1"], "there is no corpus 'spam'"),
-        (["--resume"], "holds no run to go on with"),
+        (["--resume"], "holds no run to resume"),
         (["--corpus", "none.txt", "--steps", "1"], "there is no file or folder none.txt"),
         (["--corpus", "none", "--steps", "1"], "nor is there a file or folder none"),
         ([*WHAT, "--steps", "1", "--tokenizer", "x"], "so --vocab-size must be omitted"),
@@ -327,7 +327,7 @@ def test_wrong_options_are_answered_with_the_right_ones(wrong, capsys):
 def test_a_folder_with_a_run_is_neither_overwritten_nor_shared(trained, capsys):
     before = (trained[0] / "settings.json").read_text()
     assert pretrain(*WHAT, "--steps", "4", "--out", trained[0]) == 1
-    assert "holds a run already; go on with it by --resume" in capsys.readouterr().err
+    assert "holds a run already; continue it with --resume" in capsys.readouterr().err
     assert (trained[0] / "settings.json").read_text() == before
     with FileLock(trained[0] / ".lock"):
         assert pretrain("--resume", "--out", trained[0]) == 1
@@ -337,7 +337,7 @@ def test_a_folder_with_a_run_is_neither_overwritten_nor_shared(trained, capsys):
 def test_going_on_with_a_changed_wish_is_refused_and_with_the_same_is_not(trained, capsys):
     same = [*WHAT, "--steps", "4", "--resume", "--out", trained[0]]
     assert pretrain(*same, "--batch-size", "16", "--seed", "0") == 1
-    assert "was started with batch-size 8, and goes on with that" in capsys.readouterr().err
+    assert "was started with batch-size 8, and continues with that" in capsys.readouterr().err
     assert pretrain(*same, "--seed", "0") == 0
 
 

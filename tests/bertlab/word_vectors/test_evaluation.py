@@ -69,7 +69,9 @@ def test_a_word_without_a_vector_is_named():
     assert ROYAL.among(["okapi", "king"]) == ["king"]
     with pytest.raises(KeyError, match="'okapi' is not among the 5 words"):
         ROYAL["okapi"]
-    with pytest.raises(ValueError, match=r"matrix must be \[2, D\], one row a word; got \[3, 4\]"):
+    with pytest.raises(
+        ValueError, match=r"matrix must be \[2, D\], one row per word; got \[3, 4\]"
+    ):
         WordVectors(("a", "b"), torch.zeros(3, 4))
 
 
