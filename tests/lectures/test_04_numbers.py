@@ -203,7 +203,7 @@ def test_without_the_residual_connection_tokens_become_one_and_gradients_vanish(
     states("more than ten powers of ten smaller", "less than one part in 10,000")
 
 
-def test_parameters_of_one_attention_layer_of_bert_base_however_many_heads(states):
+def test_parameters_shapes_and_memory_of_attention_at_bert_base_size(states):
     q_k_v, output = 768 * 64 * 3 * 12, 768 * 768
 
     def counted(heads, **how):
@@ -213,9 +213,6 @@ def test_parameters_of_one_attention_layer_of_bert_base_however_many_heads(state
     states(f"{q_k_v:,} + {output:,} = {q_k_v + output:,}", f"${counted(12):,}$")
     states(f"= {768 // 24}$, so the parameters stay at {counted(24):,}")
     states(f"{24 * 512 * 512 * 4 / 1e6:.1f} MB", "instead of 12.6")
-
-
-def test_shapes_and_memory_at_bert_base_size(states):
     out, probabilities = attention_of(512, 768, 12)
     assert out.shape == (1, 512, 768)
     assert probabilities.shape == (1, 12, 512, 512)

@@ -91,7 +91,7 @@ def test_published_size_ids_and_segments_by_hugging_face(minilm, states):
 # The twelve lines, by hand.
 
 
-def test_the_three_rows_of_the_cat_sat_and_their_layer_norm(states):
+def test_the_three_rows_of_the_cat_sat_and_layer_norms_by_hand(states):
     tokens = {21: [1, 0, 2, 1], 11987: [0, 2, 1, 1], 5438: [2, 1, 0, 1]}
     positions = [[1, 0, 0, 1], [0, 1, 0, 1], [0, 0, 1, 1]]
     summed = np.array(list(tokens.values())) + positions
@@ -104,9 +104,6 @@ def test_the_three_rows_of_the_cat_sat_and_their_layer_norm(states):
     states(f"$6/4 = {mean[0, 0]}$", f"$v = {variance[0, 0]}$", "{}, {}, {}".format(*tokens))
     states(f"(2.25 + 6.25 + 0.25 + 0.25)/4 = {variance[1, 0]}")
     states(*("$({:g}, {:g}, {:g}, {:g})$".format(*row) for row in normed[:2]))
-
-
-def test_layer_norm_of_the_second_question(states):
     row = np.array([3, 3, 5, 5])
     normed = (row - row.mean()) / row.std() + [0, 0, 0, 10]
     states("$({:g}, {:g}, {:g}, {:g})$".format(*normed))
@@ -119,16 +116,13 @@ def gelu(x):
     return x * norm.cdf(x)
 
 
-def test_gelu_by_scipy(states):
+def test_gelu_and_the_largest_errors_of_its_two_approximations_by_scipy(states):
     states(rf"$\Phi(0) = {norm.cdf(0)}$", rf"$\Phi(1) = {norm.cdf(1):.3f}$")
     states(rf"$\Phi(-1) = {norm.cdf(-1):.3f}$", rf"$\Phi(-3) = {norm.cdf(-3):.5f}$")
     states(f"GELU(1) = {gelu(1):.3f} and GELU(-1) = {gelu(-1):.3f}")
     lowest = GRID[gelu(GRID).argmin()]
     states(f"{gelu(lowest):.3f}, at {lowest:.3f}")
     states(f"GELU(-3) = {gelu(-3):.5f}. The sigmoid gives {-3 * expit(1.702 * -3):.4f}")
-
-
-def test_largest_errors_of_the_two_approximations(states):
     inner = math.sqrt(2 / math.pi) * (GRID + 0.044715 * GRID**3)
     by_tanh = np.abs(GRID * (1 + np.tanh(inner)) / 2 - gelu(GRID))
     by_sigmoid = np.abs(GRID * expit(1.702 * GRID) - gelu(GRID))

@@ -86,7 +86,7 @@ def passed(layers, size, vocabulary=30_522):
     return layers * sizes.layer(size) + 0.15 * (size * size + size * vocabulary)
 
 
-def test_tokens_and_operations_of_the_original(states):
+def test_tokens_operations_and_epochs_of_the_original(states):
     tokens = 256 * (900_000 * 128 + 100_000 * 512)
     assert tokens == 42_598_400_000
     assert round(tokens / (600 * 32 * 32), -4) == 70_000
@@ -95,9 +95,6 @@ def test_tokens_and_operations_of_the_original(states):
     base, large = (f"{6 * passed(*size) * tokens:.1e}" for size in ((12, 768), (24, 1024)))
     assert (base, large) == ("2.3e+19", "7.9e+19")
     states(r"2.3 \cdot 10^{19}")
-
-
-def test_forty_epochs_are_counted_at_full_length(states):
     passes = 1_000_000 * 128_000 / 3.3e9
     assert passes == pytest.approx(39, abs=0.5)
     share = 0.9 * 128 / 512 + 0.1

@@ -35,13 +35,10 @@ def cosines(rows, columns):
 # The price of pairs.
 
 
-def test_ten_thousand_sentences_have_49995000_pairs(states):
+def test_ten_thousand_sentences_have_49995000_pairs_that_take_the_paper_65_hours(states):
     assert sum(range(10_000)) == math.comb(10_000, 2)
     states(f"{math.comb(10_000, 2):,} for 10,000", "fifty million readings")
     states(f"{math.comb(100_000, 2):,} pairs")
-
-
-def test_the_papers_65_hours_and_5_seconds(states):
     pairs_a_second = math.comb(10_000, 2) / (65 * 60 * 60)
     states(f"{pairs_a_second:.0f} pairs a second", f"{10_000 // 5:,} sentences a second")
     assert 50 < 40_000_000 / pairs_a_second / 3600 < 53
@@ -95,9 +92,11 @@ def test_a_classifier_may_call_a_pair_of_cosine_1_different(states):
 # Judges and data.
 
 
-def test_fifty_texts_have_1225_pairs(states):
+def test_fifty_texts_have_1225_pairs_and_none_is_learned_from(states):
     assert math.comb(50, 2) == len(labelled("lee-similarity"))
     states(f"50 news texts are, all {math.comb(50, 2):,} pairs")
+    judged = {example.text for example in labelled("lee-similarity")}
+    assert not judged & {" ".join(text) for text in data.documents("lee")}
 
 
 def test_the_documents_of_the_third_judge_are_not_learned_from(states):
@@ -106,11 +105,6 @@ def test_the_documents_of_the_third_judge_are_not_learned_from(states):
     assert (len(learn_from), len(held_out)) == (1_254, 226)
     assert not {tuple(text) for text in learn_from} & {tuple(text) for text in held_out}
     states("From each of 175 documents", "The documents of the third judge stay out")
-
-
-def test_no_judged_news_is_among_those_to_learn_from():
-    judged = {example.text for example in labelled("lee-similarity")}
-    assert not judged & {" ".join(text) for text in data.documents("lee")}
 
 
 # The paper.

@@ -33,7 +33,7 @@ def test_biases_and_norms_stay_as_they_were(start):
         assert torch.equal(old, new) == (old.ndim == 1), name
 
 
-def test_in_a_good_start_only_positions_differ_from_a_plain_one():
+def test_in_a_good_start_only_positions_differ_and_are_waves_of_that_size():
     plain, good = plain_start(model_of(48)), initial_weights(model_of(48))
     other = [
         name
@@ -41,9 +41,6 @@ def test_in_a_good_start_only_positions_differ_from_a_plain_one():
         if not torch.equal(one, two)
     ]
     assert other == ["bert.embeddings.position.weight"]
-
-
-def test_positions_are_waves_of_that_size():
     position = initial_weights(model_of(48)).bert.embeddings.position.weight.detach()
     size = math.sqrt(2) * 0.08
     assert position[0].tolist() == pytest.approx([0.0, size] * 24, abs=1e-6)

@@ -20,10 +20,11 @@ def test_the_view_holds_the_attentions_and_tokens_of_all_or_of_chosen_layers(att
     torch.testing.assert_close(shown(inside, 0), attentions[1], atol=1.3e-4, rtol=0)
 
 
-def test_probabilities_of_0_and_1_survive_packing():
+def test_probabilities_of_0_and_1_survive_packing_and_half_precision_will_do(attentions):
     identity = torch.eye(3)[None]
     inside = parameters(head_view([identity], ["a", "b", "c"]))
     torch.testing.assert_close(shown(inside, 0)[0], identity, atol=1e-12, rtol=0)
+    head_view([layer.bfloat16() for layer in attentions], TOKENS)
 
 
 def test_keys_of_another_text_stand_on_the_right(attentions):
@@ -150,10 +151,6 @@ def test_a_layer_that_cannot_be_seen_first_is_named(attentions):
 def test_tokens_that_are_no_list_of_strings_are_named(attentions, tokens):
     with pytest.raises(ValueError, match=r"tokens must be a list of strings"):
         head_view(attentions, tokens)
-
-
-def test_half_precision_is_close_enough_to_1(attentions):
-    head_view([layer.bfloat16() for layer in attentions], TOKENS)
 
 
 def test_a_missing_package_is_named_with_what_to_run(monkeypatch, attentions):

@@ -119,7 +119,7 @@ def test_near_words_are_those_of_the_definition():
     assert [tuple(pair) for pair in near.nonzero().tolist()] == list(pairs())
 
 
-def test_frequent_words_are_thinned_out_by_equation_5():
+def test_frequent_words_are_thinned_out_by_equation_5_and_noise_prefers_rare_ones():
     counts = torch.tensor([10_000, 100, 1])
     keep = keep_probabilities(counts, threshold=1e-3)
     for count, probability in zip(counts.tolist(), keep.tolist(), strict=True):
@@ -128,9 +128,6 @@ def test_frequent_words_are_thinned_out_by_equation_5():
     for threshold in (0, math.nan):
         with pytest.raises(ValueError, match=f"threshold must be above 0; got {threshold}"):
             keep_probabilities(counts, threshold)
-
-
-def test_noise_prefers_rare_words_a_little():
     shares = noise_distribution(torch.tensor([10_000, 16]))
     assert shares.tolist() == pytest.approx([1000 / 1008, 8 / 1008])
     assert shares[1] > 16 / 10_016

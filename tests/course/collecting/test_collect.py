@@ -241,7 +241,7 @@ def test_links_pipes_and_bombs_are_refused(course, tmp_path, monkeypatch):
     assert said.count("refused:") == 3
 
 
-def test_a_size_that_lies_and_a_broken_member(course, tmp_path):
+def test_a_size_that_lies_a_broken_member_and_what_is_no_folder_or_zip(course, tmp_path):
     made = io.BytesIO()
     with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr(f"eve/{NAME}.ipynb", b"0" * 30_000_000)
@@ -250,9 +250,6 @@ def test_a_size_that_lies_and_a_broken_member(course, tmp_path):
     code, said, files = collected(course, tmp_path / "lie.zip")
     assert (code, files) == (1, {})
     assert said.count("refused:") == 1
-
-
-def test_neither_folder_nor_zip(course, tmp_path):
     (tmp_path / "x.txt").write_text("hello")
     for source in (tmp_path / "x.txt", tmp_path / "nothing"):
         with pytest.raises(CourseError, match="give a folder or a zip file"):

@@ -39,13 +39,10 @@ def test_a_missing_package_and_an_old_version_are_told_apart_with_what_to_do(req
     assert finding.found.endswith("needed >=999")
 
 
-def test_an_old_python_is_told(monkeypatch):
+def test_an_old_python_and_missing_corpora_are_told_with_what_to_do(monkeypatch):
     monkeypatch.setattr(check.sys, "version_info", (3, 9, 1))
     assert not check.python_version().ok
     assert "install Python 3.11 or newer" in str(check.python_version())
-
-
-def test_missing_corpora_are_told_with_the_command(monkeypatch):
     monkeypatch.setattr("bertlab.data.missing", lambda group: ["wikipedia"], raising=False)
     finding = check.corpora()
     assert not finding.ok

@@ -125,15 +125,12 @@ def test_a_check_of_two_functions_that_are_right_is_one_try():
     assert (seen.passed[at], seen.tries[at]) == (True, 1)
 
 
-def test_assignments_count_for_themselves_though_their_functions_share_names():
+def test_assignments_count_for_themselves_and_a_check_outside_shows_no_progress():
     from course.feedback import ex02_wordpiece
 
     fails(ex02_wordpiece.best_pair, lambda words, vocab, score: None)
     assert sum(ex02_wordpiece.progress().tries) == 1
     assert sum(check.progress().tries) == 0
-
-
-def test_a_check_outside_of_assignments_shows_no_progress():
     own = Check("own", len)
     own.done("nothing")
     assert own.passed().progress is None
