@@ -67,10 +67,13 @@ def test_the_table_with_the_machine_to_itself_is_that_of_the_benchmarks(states):
 # Pooling and objectives.
 
 
-def test_cosines_of_the_pairs_and_across(states):
+def test_cosines_of_the_pairs_and_a_classifier_that_calls_one_of_1_different(states):
     ((own, there), (back, other)) = cosines(U, V)
     states(f"the cosines {own:.1f} and {other:.1f}")
     states(f"$u_1$ and $v_2$ have {there:.0f}, $u_2$ and $v_1$ have {back:.1f}")
+    first, second = (softmax([0, 2 * np.abs(u - v).sum()])[1] for u, v in zip(U, V, strict=True))
+    assert round(first, 2) == 0.92
+    states(f"cosine {cosines(U, V)[1, 1]:.0f}, and the classifier is {100 * second:.0f} % sure")
 
 
 def test_in_batch_negatives_by_hand_and_why_cosines_are_multiplied(states):
@@ -81,12 +84,6 @@ def test_in_batch_negatives_by_hand_and_why_cosines_are_multiplied(states):
     assert -log_softmax(20 * one_right)[0] < 1e-6
     states(f"the loss is {-log_softmax(one_right)[0]:.2f}", f"{math.log(32):.2f} of pure guessing")
     states(rf"$\ln 64 = {math.log(64):.2f}$")
-
-
-def test_a_classifier_may_call_a_pair_of_cosine_1_different(states):
-    first, second = (softmax([0, 2 * np.abs(u - v).sum()])[1] for u, v in zip(U, V, strict=True))
-    assert round(first, 2) == 0.92
-    states(f"cosine {cosines(U, V)[1, 1]:.0f}, and the classifier is {100 * second:.0f} % sure")
 
 
 # Judges and data.

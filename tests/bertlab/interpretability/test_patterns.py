@@ -67,11 +67,14 @@ def test_distance_does_not_know_left_from_right(seed):
     torch.testing.assert_close(mean_distance(attention), mirrored)
 
 
-def test_offsets_by_hand():
+def test_offsets_and_the_share_of_some_tokens_by_hand():
     assert attention_to_offset(BY_HAND, -1).item() == pytest.approx((0.3 + 0.0) / 2)
     assert attention_to_offset(BY_HAND, 0).item() == pytest.approx((1.0 + 0.2 + 0.1) / 3)
     assert attention_to_offset(BY_HAND, 1).item() == pytest.approx((0.0 + 0.5) / 2)
     assert attention_to_offset(BY_HAND, -2).item() == pytest.approx(0.9)
+    is_target = torch.tensor([True, False, True])
+    # Rows give them 1.0, 0.3 + 0.5 and 0.9 + 0.1.
+    assert attention_to_tokens(BY_HAND, is_target).item() == pytest.approx(2.8 / 3)
 
 
 @pytest.mark.parametrize("offset", [-3, -1, 0, 2])
@@ -82,12 +85,6 @@ def test_a_head_that_looks_at_an_offset_scores_1_there_and_0_elsewhere(offset):
     if offset != 0:
         scores.pop(0)  # queries without such a key look at themselves
     assert set(scores.values()) == {0}
-
-
-def test_the_share_of_some_tokens_by_hand():
-    is_target = torch.tensor([True, False, True])
-    # Rows give them 1.0, 0.3 + 0.5 and 0.9 + 0.1.
-    assert attention_to_tokens(BY_HAND, is_target).item() == pytest.approx(2.8 / 3)
 
 
 @given(seeds)

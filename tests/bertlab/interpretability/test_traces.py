@@ -71,13 +71,10 @@ def test_the_second_text_begins_behind_the_first_separator(bert, tokenizer):
     assert not torch.allclose(traced.hidden_states[-1], one_text)  # the segments were told
 
 
-def test_the_whole_model_gives_what_its_encoder_gives(tokenizer):
+def test_the_whole_model_gives_what_its_encoder_gives_and_a_causal_one_looks_back(tokenizer):
     model = BertForPreTraining(BertConfig(**SIZES, max_length=16))
     whole, encoder = (trace(m, tokenizer, "on the mat") for m in (model, model.bert))
     torch.testing.assert_close(whole.attentions, encoder.attentions)
-
-
-def test_a_causal_model_attends_to_nothing_that_comes_later(tokenizer):
     model = enlarged(Bert(BertConfig(**SIZES, max_length=16, causal=True)))
     traced = trace(model, tokenizer, "the cat sat")
     assert all(attention.triu(1).eq(0).all() for attention in traced.attentions)

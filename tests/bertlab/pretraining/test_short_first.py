@@ -28,14 +28,11 @@ def same(one, other):
     return all(torch.equal(a, b) for a, b in zip(one, other, strict=True))
 
 
-def test_the_first_steps_are_short_and_read_as_many_tokens(data):
+def test_the_first_steps_are_short_and_read_as_many_tokens_as_those_afterwards(data):
     batches = [batch for _, batch in some(ShortFirst(data, 5), 8)]
     lengths = [batch.ids.shape for batch in batches]
     assert all(rows == 32 and length <= 16 for rows, length in lengths[:5])
     assert all(rows == 8 and 16 < length <= 64 for rows, length in lengths[5:])
-
-
-def test_afterwards_come_the_batches_of_the_data(data):
     after = [batch for _, batch in some(ShortFirst(data, 2), 5)][2:]
     expected = [batch for _, batch in some(data, 3)]
     assert all(same(*two) for two in zip(after, expected, strict=True))

@@ -116,14 +116,11 @@ def test_our_file_is_read_alike_by_us_and_by_hugging_face(tmp_path, kind, option
         assert ours.decode(got.ids) == reference.decode(got.ids)
 
 
-def test_a_copy_and_a_copy_in_another_process_are_equal(tokenizer):
+def test_copies_are_equal_and_tensors_are_decoded_like_lists(tokenizer):
     tokenizer.encode("keeps something")  # what has been kept along the way is left behind
     for other in (copy.deepcopy(tokenizer), pickle.loads(pickle.dumps(tokenizer))):  # noqa: S301
         assert other == tokenizer
         assert other.encode("keeps something").ids == tokenizer.encode("keeps something").ids
-
-
-def test_tensors_are_decoded_like_lists(tokenizer):
     ids = tokenizer.encode("with statement").ids
     assert tokenizer.decode(torch.tensor(ids)) == tokenizer.decode(ids)
 

@@ -81,15 +81,12 @@ def test_pictures_categories_and_footnotes_are_no_mentions():
     assert texts_of(sentence) == ["town"]
 
 
-def test_every_sentence_has_its_own_spans():
+def test_every_sentence_has_its_own_spans_and_one_across_two_goes_with_both():
     text = "The [[cat]] sat on the old mat. It was warm there. The [[dog]] saw the [[cat]] there."
     found = marked_sentences(text)
     texts = [one.text for one in found]
     assert texts == ["The cat sat on the old mat.", "The dog saw the cat there."]
     assert [one.spans for one in found] == [((4, 7, LABEL),), ((4, 7, LABEL), (16, 19, LABEL))]
-
-
-def test_a_span_that_reaches_into_the_next_sentence_goes_with_both():
     text = "He saw it. She saw them. They left."
     assert cut_sentences(text, [(7, 14, LABEL)]) == [Marked("They left.", ())]
 

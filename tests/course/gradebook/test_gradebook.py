@@ -230,21 +230,18 @@ def test_only_the_students_asked_for_and_what_is_released_are_graded(tmp_path):
     assert graded_names(course) == ["bob"]
     with pytest.raises(CourseError, match="nothing was handed in by eve"):
         grade(course, students=["eve"])
-    course = make(tmp_path / "c", {"ada": {}})
     (course.root / "gradebook.db").unlink()
     with pytest.raises(CourseError, match=f"run `python -m course release {NAME}`"):
         grade(course)
 
 
-def test_the_graded_copy_is_what_the_formgrader_reads_and_a_timestamp_a_time(tmp_path):
-    course = make(tmp_path / "c", {"ada": {}})
-    grade(course)
+def test_the_graded_copy_is_what_the_formgrader_reads_and_what_is_no_time_is_told(tmp_path):
+    course = make(tmp_path / "c", {"ada": {}, "bob": {"handed_in": "yesterday\x00"}})
+    _, said = grade(course)
+    assert "bob: timestamp.txt holds no time: counted as in time, please check" in said
     copy = course.graded_copy(NAME, "ada")
     assert nbformat.read(copy, as_version=4).metadata.bertlab.scores["test-double"] == 1.0
     assert copy.with_name("timestamp.txt").read_text() == "2026-10-01 10:00:00 UTC"
-    course = make(tmp_path / "c", {"ada": {"handed_in": "yesterday\x00"}})
-    _, said = grade(course)
-    assert "ada: timestamp.txt holds no time: counted as in time, please check" in said
 
 
 # Lateness.
@@ -355,12 +352,12 @@ def test_no_sandbox_means_no_grading_unless_told(tmp_path, monkeypatch):
     assert said.startswith("--no-sandbox: students' code runs with your rights.")
 
 
-def test_a_course_elsewhere_a_wrong_folder_and_a_due_date_without_a_zone(tmp_path):
+def test_a_course_elsewhere_a_wrong_name_and_a_due_date_without_a_zone_are_told(tmp_path):
     with pytest.raises(CourseError, match="no course is here"):
         Course(tmp_path)
-    with pytest.raises(CourseError, match=f"no such assignment; .* has {NAME}"):
-        make(tmp_path / "c").chosen("psy")
     course = make(tmp_path / "c")
+    with pytest.raises(CourseError, match=f"no such assignment; .* has {NAME}"):
+        course.chosen("psy")
     for wrong in ("tomorrow", "2026-10-01T11:50"):
         with pytest.raises(CourseError, match="not a time with its zone"):
             releasing.set_due(course, NAME, wrong)

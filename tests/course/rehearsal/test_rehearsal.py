@@ -54,11 +54,14 @@ POINTS = {f"{kind}-{name}": 1.0 for name in "abcd" for kind in ("test", "hidden"
 POINTS |= {"explain": 4.0}
 
 
-def test_the_seed_decides_the_class():
+def test_the_seed_decides_the_class_and_all_kinds_of_answers_are_handed_in():
     assert draw_class(TASKS, 30, 3) == draw_class(TASKS, 30, 3)
     assert draw_class(TASKS, 30, 3) != draw_class(TASKS, 30, 4)
     with pytest.raises(ValueError, match="at least one student; got 0"):
         draw_class(TASKS, 0, 3)
+    kinds = Counter(a.kind for s in draw_class(TASKS, 200, 0) for a in s.answers.values())
+    assert set(kinds) == {OURS, OTHER, WRONG, UNWRITTEN}
+    assert min(kinds.values()) > 20
 
 
 def test_abilities_and_answers_follow_the_model():
@@ -75,12 +78,6 @@ def test_abilities_and_answers_follow_the_model():
     able = [s for s, a in zip(solved, abilities, strict=True) if a > 1]
     unable = [s for s, a in zip(solved, abilities, strict=True) if a < -1]
     assert mean(able) > 0.6 > 0.1 > mean(unable)
-
-
-def test_all_kinds_of_answers_are_handed_in():
-    kinds = Counter(a.kind for s in draw_class(TASKS, 200, 0) for a in s.answers.values())
-    assert set(kinds) == {OURS, OTHER, WRONG, UNWRITTEN}
-    assert min(kinds.values()) > 20
 
 
 @given(st.integers(0, 10_000))

@@ -105,15 +105,12 @@ def test_the_tokenizers_of_the_library_can_be_played_with():
     assert texts == ["low", " ", "你", "好"]
 
 
-def test_tokens_that_share_only_some_characters_are_drawn_together():
+def test_tokens_that_share_some_characters_or_have_none_are_drawn_together():
     shown = pieces(Fake(("a", 1, (0, 1)), ("b", 2, (1, 3)), ("c", 3, (2, 4))), "abcd")
     assert [piece.text for piece in shown] == ["a", "bcd"]
     assert shown[1]["data-tip"].endswith("characters 1 to 4")
     inside = pieces(Fake(("a", 1, (0, 3)), ("b", 2, (1, 2)), ("c", 3, (2, 3))), "abc")
     assert [piece.text for piece in inside] == ["abc"]
-
-
-def test_a_token_without_characters_stands_at_its_neighbour():
     for tokens in (("a", 1, (0, 2)), ("", 2, (2, 2))), (("", 2, (0, 0)), ("a", 1, (0, 2))):
         (piece,) = pieces(Fake(*tokens), "ab")
         assert piece["data-tip"].startswith("2 tokens share this:")
