@@ -65,23 +65,15 @@ def test_numbers_out_of_range_are_refused(number):
         number_in_words(number)
 
 
-@pytest.mark.parametrize(
-    ("date", "spellings"),
-    [
-        (
-            datetime.date(1987, 3, 5),
-            "5 March 1987; 5 Mar 1987; 5th of March 1987; March 5, 1987; March 5th, 1987; "
-            "Mar 5th 1987; the 5th of March, 1987; 1987, March 5",
-        ),
-        (
-            datetime.date(2012, 11, 22),
-            "22 November 2012; 22 Nov 2012; 22nd of November 2012; November 22, 2012; "
-            "November 22nd, 2012; Nov 22nd 2012; the 22nd of November, 2012; 2012, November 22",
-        ),
-    ],
-)
-def test_dates_are_spelled_in_eight_ways(date, spellings):
-    assert "; ".join(date_spellings(date)) == spellings
+def test_dates_are_spelled_in_eight_ways():
+    assert "; ".join(date_spellings(datetime.date(1987, 3, 5))) == (
+        "5 March 1987; 5 Mar 1987; 5th of March 1987; March 5, 1987; March 5th, 1987; "
+        "Mar 5th 1987; the 5th of March, 1987; 1987, March 5"
+    )
+    assert "; ".join(date_spellings(datetime.date(2012, 11, 22))) == (
+        "22 November 2012; 22 Nov 2012; 22nd of November 2012; November 22, 2012; "
+        "November 22nd, 2012; Nov 22nd 2012; the 22nd of November, 2012; 2012, November 22"
+    )
 
 
 @pytest.mark.parametrize(
