@@ -217,11 +217,11 @@ class PiecesEpoch(Dataset):
     """`epoch[i]` is batch i, the same whenever it is asked for."""
 
     def __init__(self, data: TextPieces, number: int) -> None:
-        dice = np.random.default_rng(np.random.SeedSequence(data.seed, spawn_key=(number,)))
-        first = int(dice.integers(data.length))
+        draw = np.random.default_rng(np.random.SeedSequence(data.seed, spawn_key=(number,)))
+        first = int(draw.integers(data.length))
         starts = np.arange(first, data.store.n_tokens - data.length + 1, data.length)
         full = len(starts) - len(starts) % data.batch_size  # what fills no batch is left out
-        self.starts = dice.permutation(starts)[:full].reshape(-1, data.batch_size)
+        self.starts = draw.permutation(starts)[:full].reshape(-1, data.batch_size)
         self.data = data
 
     def __len__(self) -> int:

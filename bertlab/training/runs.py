@@ -87,7 +87,7 @@ def run_pretraining(
         )
     check_divisible(settings, processes)
     with claimed(folder, processes):
-        log(f"{settings.corpus}: " + ("reading and cutting into tokens" if new else "going on"))
+        log(f"{settings.corpus}: " + ("reading and cutting into tokens" if new else "resuming"))
         if new and own_path(settings.corpus) is None and Path(settings.corpus).exists():
             log(f"(that is the catalogue's; write ./{settings.corpus} for what is in this folder)")
         corpus = in_turn(processes, partial(_prepare, folder, settings, new, progress))

@@ -102,11 +102,6 @@ def test_what_cannot_be_read_is_told_in_a_line(tmp_path, name, content, message)
 
 
 def test_a_column_or_a_file_that_is_not_there_or_no_text_is_told(tmp_path):
-    parquet.write_table(pyarrow.table({"id": [1], "body": ["a"]}), tmp_path / "my.parquet")
-    with pytest.raises(ValueError, match=r"my.parquet has no field 'text'; expected .* id, body"):
-        read(tmp_path / "my.parquet")
-    with pytest.raises(ValueError, match=r"my.parquet, row 1: 'id' must be text; got int"):
-        read(tmp_path / "my.parquet", "id")
     with pytest.raises(FileNotFoundError, match=r"there is no file or folder .*none.txt"):
         read(tmp_path / "none.txt")
     with pytest.raises(ValueError, match=r"must hold a .txt, .jsonl or .parquet file; it has none"):
@@ -114,6 +109,11 @@ def test_a_column_or_a_file_that_is_not_there_or_no_text_is_told(tmp_path):
     write(tmp_path / "empty.txt", "")
     with pytest.raises(ValueError, match="is empty; it must hold text"):
         read(tmp_path)
+    parquet.write_table(pyarrow.table({"id": [1], "body": ["a"]}), tmp_path / "my.parquet")
+    with pytest.raises(ValueError, match=r"my.parquet has no field 'text'; expected .* id, body"):
+        read(tmp_path / "my.parquet")
+    with pytest.raises(ValueError, match=r"my.parquet, row 1: 'id' must be text; got int"):
+        read(tmp_path / "my.parquet", "id")
 
 
 def test_without_pyarrow_the_way_to_it_is_told(tmp_path, monkeypatch):
