@@ -9,6 +9,7 @@ from torch.nn import functional as F
 from bertlab.model.dropout import Dropout, dropout, random_bits
 
 N = 1_000_000
+DTYPES = st.sampled_from([torch.float32, torch.bfloat16])
 
 
 @pytest.fixture(autouse=True)
@@ -68,11 +69,7 @@ def test_the_gradient_passes_where_the_number_did():
     torch.testing.assert_close(x.grad * x.detach(), y.detach())
 
 
-@given(
-    st.lists(st.integers(0, 7), max_size=4),
-    st.floats(0, 0.99),
-    st.sampled_from([torch.float32, torch.bfloat16]),
-)
+@given(st.lists(st.integers(0, 7), max_size=4), st.floats(0, 0.99), DTYPES)
 def test_any_shape_any_rate_and_half_precision(shape, rate, dtype):
     x = torch.ones(shape, dtype=dtype)
     y = dropout(x, rate)

@@ -15,12 +15,7 @@ from bertlab.tokenizers.encoding import Kept
 from bertlab.tokenizers.learning import learn_merges
 from bertlab.tokenizers.merges import apply_merges
 from bertlab.tokenizers.words import count_words
-from tests.bertlab.tokenizers.references import (
-    ADVERSARIAL,
-    BERT_TOKENS,
-    PYTHON_TOPICS,
-    assert_same,
-)
+from tests.bertlab.tokenizers.references import ADVERSARIAL, BERT_TOKENS, PYTHON_TOPICS, assert_same
 
 sentences = st.lists(
     st.sampled_from(["the", "with", "statement", "used", "wrap", "execution"])

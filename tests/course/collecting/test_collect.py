@@ -154,6 +154,7 @@ def test_the_file_that_has_the_name_counts_else_it_must_be_clear(course, tmp_pat
         (f"ada/.ipynb_checkpoints/{NAME}-checkpoint.ipynb", b"old"),
         (f"__MACOSX/ada/._{NAME}.ipynb", b"mac"),
         ("bob/mine.ipynb", b"mine"),
+        ("bob/._mine.ipynb", b"mac"),
         ("eve/a.ipynb", b"a"),
         ("eve/b.ipynb", b"b"),
         ("eve/photo.jpg", b"x"),

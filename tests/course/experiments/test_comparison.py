@@ -8,7 +8,7 @@ from course.experiments.comparison import accuracy_by_distance, encoding_times, 
 from course.experiments.recurrent import Recurrent
 
 
-def test_layer_costs_by_hand_and_one_encoding_time_for_each_length():
+def test_layer_costs_by_hand():
     # n = 70 tokens of size 512, convolutions of width 3: one token to either side.
     costs = {cost.kind: cost[1:] for cost in layer_costs(70, 512)}
     assert costs == {
@@ -17,6 +17,9 @@ def test_layer_costs_by_hand_and_one_encoding_time_for_each_length():
         "convolution of width 3": (3 * 70 * 512 * 512, 1, 69),
         "dilated convolutions of width 3": (3 * 70 * 512 * 512, 1, 4),  # 3^4 = 81 >= 70
     }
+
+
+def test_encoding_times_are_one_for_each_length():
     times = encoding_times(Recurrent(12, 6).eval(), [2, 5, 9], batch_size=2, repeats=1)
     assert len(times) == 3
     assert min(times) > 0

@@ -96,11 +96,14 @@ def test_a_check_that_fails_later_is_left_or_is_interrupted_takes_the_function_b
         assert check.progress().tries[3] == tries, "only what is wrong is a try"
 
 
-def test_tries_are_counted_until_it_passes_and_after_and_the_end_is_said():
+def test_tries_are_counted_until_it_passes_and_after():
     for _ in range(3):
         fails(check.merge_pair, lambda symbols, pair: symbols)
     check.merge_pair(glued)
     assert check.progress().tries == (0, 0, 0, 4, 0, 0, 0, 0)
+
+
+def test_the_end_is_said():
     tasks = check.progress().tasks
     done = progress.Progress(tasks, (True,) * 8, (1,) * 8)
     assert str(done) == (

@@ -99,11 +99,14 @@ def test_the_table_lies_exactly_inside_its_axes():
     assert place[1] / 100 * (HEIGHT - SIDE) == pytest.approx(TOP, abs=0.01)
 
 
-def test_the_band_lies_on_the_chosen_row_and_an_odd_size_is_told():
+def test_the_band_lies_on_the_chosen_row():
     for position, page in enumerate(pages_of(position_explorer(8, 12))):
         band = page.find("rect", class_="band")
         middle = float(band["y"]) + float(band["height"]) / 2
         assert middle == pytest.approx(TOP + (position + 0.5) * SIDE / 12, abs=0.2)
+
+
+def test_an_odd_size_is_told():
     with pytest.raises(ValueError, match="d_model"):
         position_explorer(7, 8)
 
