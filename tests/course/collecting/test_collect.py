@@ -102,9 +102,9 @@ def test_a_pattern_of_ones_own_and_one_time_for_all(course, tmp_path):
     for wrong, why in ((r"(", "not a regular expression"), (r"x", "needs a group")):
         with pytest.raises(CourseError, match=why):
             collected(course, source, pattern=wrong)
-    source = zipped(tmp_path / "d.zip", [(f"ada/{NAME}.ipynb", PAGE)])
+    source = zipped(tmp_path / "d.zip", [(f"bob/{NAME}.ipynb", PAGE)])
     _, _, files = collected(course, source, handed_in=datetime(2026, 10, 1, 8))
-    assert files[f"ada/{NAME}/timestamp.txt"] == b"2026-10-01 08:00:00 UTC\n"
+    assert files[f"bob/{NAME}/timestamp.txt"] == b"2026-10-01 08:00:00 UTC\n"
 
 
 @pytest.mark.parametrize(
