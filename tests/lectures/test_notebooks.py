@@ -202,7 +202,7 @@ def tracked_text_files():
     skipped |= {".mypy_cache", "book"}  # made, never stored
     for folder, below, names in os.walk(ROOT):
         below[:] = set(below) - skipped  # an environment holds many thousand files
-        for path in (Path(folder, name) for name in names):
+        for path in (Path(folder, name) for name in set(names) - skipped):
             if path.suffix in suffixes:
                 yield path
 
