@@ -55,7 +55,7 @@ lectures: $(COURSE) data ## run every lecture offline; time, memory and budget o
 book: $(BOOK) data ## the lectures with their outputs as web pages, in book/site (offline, no server)
 	$(BIN) -m course.publishing.book
 
-exercises: $(COURSE) ## make the students' notebooks anew from solutions/
+exercises: $(COURSE) ## make the students' notebooks again from solutions/
 	cd course && ../$(BIN) -m nbgrader generate_assignment "*" --no-db --force
 
 grading: $(GRADING) data ## set up what the instructor's commands need (course/README.md)

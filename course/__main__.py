@@ -42,7 +42,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"python -m course {asked.command}: {error}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
-        print("\nStopped. What is done is kept; the same command goes on from here.")
+        print("\nStopped. What is done is kept; the same command continues from here.")
         return 130
 
 

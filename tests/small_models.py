@@ -10,6 +10,27 @@ def generator(seed=0):
     return torch.Generator().manual_seed(seed)
 
 
+def normal(*shape, seed=0, dtype=torch.float32):
+    return torch.randn(shape, generator=generator(seed), dtype=dtype)
+
+
+def random_attention(*shape, seed=0):
+    """Probabilities: each row sums to 1."""
+    return (3 * normal(*shape, seed=seed)).softmax(dim=-1)
+
+
+def assert_the_seed_decides(draw):
+    """`draw(seed)`, a tensor, depends on its seed alone and moves nothing global."""
+    drawn = []
+    for number, seed in enumerate((1, 1, 2)):
+        torch.manual_seed(number)  # must not matter
+        state = torch.get_rng_state()
+        drawn.append(draw(seed))
+        assert torch.equal(torch.get_rng_state(), state)
+    assert torch.equal(drawn[0], drawn[1])
+    assert not torch.equal(drawn[0], drawn[2])
+
+
 def strong(model):
     """Matrices large enough that models and heads differ in what they say."""
     for parameter in model.parameters():

@@ -13,7 +13,7 @@ WORD = re.compile(r"\w+")
 def passages(document: list[str], words: int = WORDS) -> Iterator[tuple[str, range]]:
     """Every run of `words` words, in lower case, and the numbers of the sentences it stands in.
 
-    A passage may go on from one sentence to the next; punctuation does not count.
+    A passage may run from one sentence into the next; punctuation does not count.
 
     >>> list(passages(["One, two.", "Three four."], words=3))
     [('one two three', range(0, 2)), ('two three four', range(0, 2))]

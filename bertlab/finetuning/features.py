@@ -59,7 +59,7 @@ def feature_size(config: BertConfig, how: Features = "last") -> int:
 
 
 def check_features(how: Features, n_layers: int) -> None:
-    """Raise ValueError unless a model of so many layers has these features."""
+    """Raise ValueError unless a model of this many layers has these features."""
     if isinstance(how, str):
         if how not in MIXES:
             raise ValueError(

@@ -100,6 +100,6 @@ def check_vectors(where: str, name: str, vectors: Tensor, shape: str) -> None:
 
 
 def check_k(where: str, k: int, most: int, because: str) -> None:
-    """Raise ValueError unless so many results can be found."""
+    """Raise ValueError unless this many results can be found."""
     if not 1 <= k <= most:
         raise ValueError(f"{where}: k must be from 1 to {most:,} ({because}); got {k}")

@@ -133,7 +133,7 @@ def train_pairs(
     are the same, bit by bit; PyTorch's global random state is left alone.
 
     Raises ValueError if the numbers of sentences and targets differ, or a sentence is refused by
-    `encode_texts`; FloatingPointError if the loss is no number any more.
+    `encode_texts`; FloatingPointError if the loss is not finite.
 
     Source: Reimers & Gurevych (2019), section 3: "siamese", the same weights read both sentences.
     """

@@ -66,7 +66,7 @@ def words_of(text: str, tokenizer: WordPiece) -> list[Word]:
     normalisation drops belong to the word they touch, so the accent of "e" + U+0301 is never cut
     off; a stretch of nothing else is no word.
 
-    Raises TypeError if `tokenizer` is no WordPiece: others do not mark where a word goes on.
+    Raises TypeError if `tokenizer` is no WordPiece: others do not mark pieces that continue a word.
 
     >>> from bertlab.model.pretrained import BERTLAB_MINI, load_tokenizer
     >>> words_of("Mary, the pirates!", load_tokenizer(BERTLAB_MINI))
@@ -74,7 +74,7 @@ def words_of(text: str, tokenizer: WordPiece) -> list[Word]:
     """
     if not isinstance(tokenizer, WordPiece):
         raise TypeError(
-            f"words_of: tokenizer must be a WordPiece, whose pieces show where a word goes on; "
+            f"words_of: tokenizer must be a WordPiece, whose pieces show where a word continues; "
             f"got {type(tokenizer).__name__}"
         )
     encoding = tokenizer.encode(text, add_special_tokens=False)

@@ -69,7 +69,7 @@ class TuningConfig:
                 )
 
     def rate(self, step: int, steps: int) -> float:
-        """The learning rate of a step, counted from 1, of so many."""
+        """The learning rate of a step, counted from 1, of `steps`."""
         return self.learning_rate * linear_schedule(step, steps, round(self.warmup * steps))
 
 
@@ -101,7 +101,7 @@ def fine_tune(
 
     With the same seed on the same machine the weights are the same, bit by bit; PyTorch's global
     random state is left alone. Raises ValueError if data and model do not fit each other,
-    FloatingPointError if the loss is no number any more.
+    FloatingPointError if the loss is not finite.
     """
     check_data("fine_tune", model, data)
     if validation is not None:

@@ -56,7 +56,7 @@ class Probe:
 
 
 def word_vectors(traces: Sequence[Trace]) -> WordVectors:
-    """One vector for each word and layer: the mean over the word's pieces (##s goes on with one).
+    """One vector for each word and layer: the mean over the word's pieces (##s continues one).
 
     [CLS] and [SEP] are no words. With BERT's tokenizer the words of a text are those of
     `bertlab.tokenizers.words.split_words`, in its order, so labels can be read off the text.

@@ -125,7 +125,7 @@ def trace_translation(
         "cross": [layer.cross_attention for layer in model.decoder],
     }
     with evaluation_mode(model), torch.no_grad(), ExitStack() as listeners:
-        heard = {
+        seen = {
             kind: listeners.enter_context(_queries_and_keys(attentions))
             for kind, attentions in kinds.items()
         }
@@ -134,8 +134,8 @@ def trace_translation(
         encoder=_of_one_text(output.encoder_attentions),
         decoder=_of_one_text(output.decoder_attentions),
         cross=_of_one_text(output.cross_attentions),
-        queries={kind: _of_one_text(queries) for kind, (queries, _) in heard.items()},
-        keys={kind: _of_one_text(keys) for kind, (_, keys) in heard.items()},
+        queries={kind: _of_one_text(queries) for kind, (queries, _) in seen.items()},
+        keys={kind: _of_one_text(keys) for kind, (_, keys) in seen.items()},
     )
 
 

@@ -90,7 +90,7 @@ class Bert(nn.Module):
 
 
 def initialise(model: nn.Module, generator: torch.Generator) -> None:
-    """Draw every weight anew from a normal distribution, sd 0.02; set every bias to 0.
+    """Draw every weight from a normal distribution, sd 0.02; set every bias to 0.
 
     On PyTorch's "meta" device, where tensors have a shape and no numbers, there is nothing to do.
     """

@@ -14,8 +14,8 @@ def fill_mask(
     """The `top` most probable tokens for each [MASK], best first, with their probabilities.
 
     text: with one [MASK] or several, such as "The cat sat on the [MASK]."; [CLS] and [SEP] are
-    put around it as the tokenizer does. Tokens are spelled as in the vocabulary (##s goes on
-    with a word). Each gap is guessed for itself, with the other gaps open: the best guesses need
+    put around it as the tokenizer does. Tokens are spelled as in the vocabulary (##s continues
+    a word). Each gap is guessed for itself, with the other gaps open: the best guesses need
     not go together. The model is asked without dropout and comes back as it was.
 
     Raises ValueError if the model has no head for words, if there is no [MASK] in the text, if it

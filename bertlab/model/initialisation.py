@@ -5,7 +5,7 @@ from torch import nn
 
 
 def initialise_xavier(model: nn.Module, generator: torch.Generator) -> None:
-    """Draw every weight anew so that a layer's outputs vary about as much as its inputs.
+    """Draw every weight so that a layer's outputs vary about as much as its inputs.
 
     Matrices are uniform as in Glorot & Bengio (2010), embeddings normal with standard deviation
     1 / sqrt(D), biases 0; vectors that scale (in norms) stay 1. Vaswani et al. (2017) do not say

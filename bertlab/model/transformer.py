@@ -147,7 +147,7 @@ class Transformer(nn.Module):
         """Token vectors times sqrt(D), plus positions: [B, T] -> [B, T, D].
 
         A token vector has length about 1, the position's is sqrt(D / 2): times sqrt(D) the token
-        is heard beside it. Source: Vaswani et al. (2017), sections 3.4 and 3.5.
+        counts beside it. Source: Vaswani et al. (2017), sections 3.4 and 3.5.
         """
         tokens = self.token(ids) * math.sqrt(self.config.d_model)
         return self.dropout(tokens + self.positions[: ids.shape[1]])

@@ -1,7 +1,7 @@
 """From token ids on disk to batches, every one of which can be made again on its own.
 
 Random numbers come from (seed, epoch) for pairs and their order and from (seed, epoch, batch) for
-masks: the same batches, however many processes make them and wherever a training goes on.
+masks: the same batches, however many processes make them and wherever a training resumes.
 """
 
 import signal

@@ -27,7 +27,7 @@ class Masking:
 
     mask_id: the id of [MASK]; special_ids: ids [S] that are never chosen and never put anywhere;
     ordinary_ids: all other ids, from which random words are drawn; continues: boolean [V], True
-    for pieces that go on with a word (##s), or None: each token is chosen for itself;
+    for pieces that continue a word (##s), or None: each token is chosen for itself;
     probability: that a token (or whole word) is chosen.
     """
 

@@ -2,7 +2,7 @@
 
 BERT takes it from any other document. Where documents are of several kinds, such as tales and
 speeches, a model can then answer most questions by telling the kinds apart, and need not read how
-one sentence goes on in the next.
+one sentence leads to the next.
 
 Source: Devlin et al. (2019), appendix A.2, for `ANYWHERE`; Lan et al. (2020), *ALBERT*, section
 3.1, for why it is easy: a sentence from another document has another topic.

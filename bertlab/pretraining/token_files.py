@@ -57,7 +57,7 @@ def read_facts(folder: Path) -> dict[str, Any]:
     if facts.get("format") != FORMAT:
         raise ValueError(
             f"TokenStore.open: {folder} has format {facts.get('format')!r}, this bertlab reads "
-            f"format {FORMAT}; write it anew with write_tokens"
+            f"format {FORMAT}; write it again with write_tokens"
         )
     if missing := FACTS - facts.keys():
         raise damaged(folder, f"store.json does not say {', '.join(sorted(missing))}")
@@ -75,4 +75,4 @@ def map_array(arrays: Path, name: str, dtype: str, length: int) -> np.memmap:
 
 def damaged(folder: Path, what: str) -> ValueError:
     """The error for files that cannot be what was written."""
-    return ValueError(f"TokenStore: {folder} is damaged: {what}; write it anew with write_tokens")
+    return ValueError(f"TokenStore: {folder} is damaged: {what}; write it again with write_tokens")

@@ -100,7 +100,7 @@ class TokenStore:
         if fingerprint(tokenizer) != self.vocabulary:
             raise ValueError(
                 f"TokenStore: {self.folder} was written with another tokenizer; open it with that "
-                f"one, or write it anew with this {tokenizer!r}"
+                f"one, or write it again with this {tokenizer!r}"
             )
 
     def verify(self) -> None:

@@ -154,7 +154,7 @@ def generate(
 
     ids: [B, L], beginnings of the same length, without padding; temperature, top_k: as in
     `next_token_probabilities`; generator: decides what is drawn, on the CPU. The model reads its
-    last `max_length` tokens anew for each one, which is simple; libraries that serve many users
+    last `max_length` tokens again for each one, which is simple; libraries that serve many users
     keep the keys and values of earlier tokens instead.
 
     Raises ValueError if an argument is out of range.
@@ -188,7 +188,7 @@ class TextPieces(Batches):
     """Running text in pieces of equal length, without holes: what a GPT reads.
 
     store: all its documents one after the other, so that a piece may begin in one and end in the
-    next; length: tokens a piece. Each epoch cuts at other places and shuffles anew.
+    next; length: tokens a piece. Each epoch cuts at other places and shuffles again.
 
     Source: Radford et al. (2018), section 4.1, which draws contiguous pieces of 512 tokens.
     """
@@ -217,11 +217,11 @@ class PiecesEpoch(Dataset):
     """`epoch[i]` is batch i, the same whenever it is asked for."""
 
     def __init__(self, data: TextPieces, number: int) -> None:
-        dice = np.random.default_rng(np.random.SeedSequence(data.seed, spawn_key=(number,)))
-        first = int(dice.integers(data.length))
+        draw = np.random.default_rng(np.random.SeedSequence(data.seed, spawn_key=(number,)))
+        first = int(draw.integers(data.length))
         starts = np.arange(first, data.store.n_tokens - data.length + 1, data.length)
         full = len(starts) - len(starts) % data.batch_size  # what fills no batch is left out
-        self.starts = dice.permutation(starts)[:full].reshape(-1, data.batch_size)
+        self.starts = draw.permutation(starts)[:full].reshape(-1, data.batch_size)
         self.data = data
 
     def __len__(self) -> int:

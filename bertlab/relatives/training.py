@@ -36,7 +36,7 @@ def train(
 
     Returns the rows: {"step", "kind": "train" or "held-out", "loss", ...}. The same seed on the
     same machine gives the same weights; the global random state is left alone. Raises ValueError
-    for settings that only `pretrain` knows, FloatingPointError if the loss is no number any more.
+    for settings that only `pretrain` knows, FloatingPointError if the loss is not finite.
     """
     _check(config)
     rows = gather_rows(

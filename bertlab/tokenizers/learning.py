@@ -39,9 +39,9 @@ def learn_merges(
     words: symbols of a word -> its count; vocab: symbol -> id, with every symbol of `words`;
     join: what two symbols become; before_merge: told of each merge (the corpus, the pair, its new
     symbol) before it is carried out. Returns the grown vocabulary and the merges in the order
-    learned. It stops early when no pair occurs `min_frequency` times any more.
+    learned. It stops early when no pair occurs `min_frequency` times.
 
-    Equal to counting everything anew before each merge.
+    Equal to counting everything again before each merge.
     """
     symbols = Symbols(vocab, tie_break, join)
     corpus = corpus_of(words, symbols)

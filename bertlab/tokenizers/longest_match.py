@@ -47,7 +47,7 @@ class Node:
 
     children: dict[str, "Node"] = field(default_factory=dict)
     piece: str | None = None  # the piece that ends here
-    # Where to go on, and which pieces are certain by then, if the next character has no child.
+    # Where to continue, and which pieces are certain by then, if the next character has no child.
     failure: "Node | None" = None
     certain: list[str] = field(default_factory=list)
 

@@ -2,7 +2,7 @@
 
 Under BPE the count of a pair only falls, so an old count is a bound, and a lazy heap will do. A
 likelihood is different: a merge takes symbols a and b away, n_a and n_b fall, and with them the
-score of *every other* pair that holds a or b **rises**. Scoring all those anew after each merge
+score of *every other* pair that holds a or b **rises**. Scoring all those again after each merge
 is exact and slow.
 
 `Ranking` lets pairs wait under bounds instead. Both scores grow as n_a and n_b fall, so with

@@ -102,7 +102,7 @@ class Tokenizer(ABC):
         """Turn a text, or two, into `ids`, `tokens`, `segment_ids` and `offsets`.
 
         add_special_tokens: put [CLS] and [SEP] around, if this tokenizer does that.
-        max_length: at most so many tokens, special ones included; of a pair the longer text
+        max_length: at most this many tokens, special ones included; of a pair the longer text
             gives way first.
 
         Raises TypeError if `text` is not a string, ValueError if `max_length` has no room for

@@ -1,4 +1,4 @@
-"""Checkpoints: a training goes on from them, whatever happened while they were written.
+"""Checkpoints: a training resumes from them, whatever happened while they were written.
 
     step-00000500/model.safetensors      parameters and buffers, by name
     step-00000500/optimizer.safetensors  what AdamW remembers of each parameter, by name
@@ -35,7 +35,7 @@ class CheckpointError(RuntimeError):
 
 
 class Checkpoint(NamedTuple):
-    """Where a training goes on."""
+    """Where a training resumes."""
 
     step: int
     state: dict[str, Any]  # what the loop gave to `save_checkpoint`
@@ -53,7 +53,7 @@ def save_checkpoint(
 ) -> Path:
     """Write `folder/step-00000500`, then remove older checkpoints beyond `keep`; returns its path.
 
-    state: whatever else the loop needs to go on; it must be fit for JSON, which makes lists of
+    state: whatever else the loop needs to resume; it must be fit for JSON, which makes lists of
     tuples. Tied weights are written once. One training at a time may write into a folder.
 
     Raises ValueError if an argument is out of range, or if the folder holds a whole checkpoint of
@@ -74,7 +74,7 @@ def save_checkpoint(
     except OSError as error:
         raise CheckpointError(
             f"save_checkpoint: {path} could not be written ({error.strerror or error}); earlier "
-            "checkpoints are as they were: make room, then go on from them"
+            "checkpoints are as they were: make room, then resume from them"
         ) from error
     _remove_older(folder, step, keep)
     return path
@@ -101,7 +101,7 @@ def load_checkpoint(
             continue
         if damaged:
             warnings.warn(
-                f"load_checkpoint: damaged in {folder}: {'; '.join(damaged)}; going on from "
+                f"load_checkpoint: damaged in {folder}: {'; '.join(damaged)}; resuming from "
                 f"{path.name} instead",
                 stacklevel=2,
             )
@@ -134,7 +134,7 @@ def _check_later(folder: Path, step: int) -> None:
             continue  # the training has gone back behind it
         raise ValueError(
             f"save_checkpoint: step must be after {path.name}, which {folder} holds; got {step}; "
-            "load that checkpoint and go on from it, or choose another folder"
+            "load that checkpoint and resume from it, or choose another folder"
         )
 
 
@@ -143,7 +143,7 @@ def _remove_older(folder: Path, step: int, keep: int) -> None:
     for path in [path for saved, path in _checkpoints(folder) if saved <= step][keep:]:
         try:
             shutil.rmtree(path)
-        except OSError as error:  # the new one is safe, so the training may go on
+        except OSError as error:  # the new one is safe, so the training may continue
             warnings.warn(f"save_checkpoint: {path} cannot be removed ({error})", stacklevel=3)
 
 

@@ -100,7 +100,7 @@ def add_command(commands: argparse._SubParsersAction) -> None:
         "which gives the same result, or with a smaller --batch-size",
     )
     command.add_argument("--out", type=Path, required=True, help="folder of the run")
-    command.add_argument("--resume", action="store_true", help="go on with the run in --out")
+    command.add_argument("--resume", action="store_true", help="continue the run in --out")
     how = command.add_argument_group("how to run it (may change when resuming)")
     how.add_argument("--device", help="cpu, cuda or mps; the best that there is by default")
     how.add_argument("--workers", type=int, default=0, help="processes that prepare batches (0)")
@@ -145,7 +145,7 @@ def new_settings(given: dict[str, Any]) -> RunSettings:
     """The settings of a new run. Raises ValueError if something is missing or out of range."""
     if "corpus" not in given or not {"steps", "minutes"} & set(given):
         raise ValueError(
-            "a new run needs --corpus and one of --steps and --minutes (--resume goes on with the "
+            "a new run needs --corpus and one of --steps and --minutes (--resume continues the "
             "run in --out)"
         )
     if {"tokenizer", "vocab_size"} <= set(given):
@@ -159,15 +159,15 @@ def new_settings(given: dict[str, Any]) -> RunSettings:
 
 
 def check_unchanged(folder: Path, given: dict[str, Any]) -> None:
-    """Raise ValueError if a run that goes on is told something else than at its start."""
+    """Raise ValueError if a run that is resumed is told other things than at its start."""
     settings = asdict(RunSettings.load(folder))
     kept = settings | settings["training"]
     other = [name for name, value in given.items() if value != kept[name]]
     if other:
         told = ", ".join(f"{name.replace('_', '-')} {kept[name]}" for name in other)
         raise ValueError(
-            f"the run in {folder} was started with {told}, and goes on with that; leave the "
-            "option away, or start another run in another --out"
+            f"the run in {folder} was started with {told}, and continues with that; omit the "
+            "option, or start another run in another --out"
         )
 
 
@@ -175,7 +175,7 @@ def summary(folder: Path, outcome: Outcome) -> str:
     """What to do next."""
     if not outcome.finished:
         return (
-            f"stopped after step {outcome.done:,} of {outcome.steps:,}; go on with\n"
+            f"stopped after step {outcome.done:,} of {outcome.steps:,}; continue with\n"
             f"  python -m bertlab pretrain --resume --out {folder}"
         )
     return (

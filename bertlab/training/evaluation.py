@@ -39,7 +39,7 @@ class Evaluation:
 
     @property
     def perplexity(self) -> float:
-        """exp(mlm_loss): as unsure as somebody who guesses among so many equally likely words.
+        """exp(mlm_loss): as unsure as somebody who guesses among this many equally likely words.
 
         The model has read both sides of the word, so it cannot be compared with the perplexity
         of a language model that reads from left to right.

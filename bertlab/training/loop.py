@@ -46,14 +46,14 @@ def pretrain(
     model: on the device where it is to be trained; data: its `batch_size` is that of a step, all
     processes together; validation: held-out text, evaluated before the first step and every
     `config.evaluate_every` steps; folder: where metrics and checkpoints go; if it holds a
-    checkpoint, training goes on from there as if it had never stopped; watch: called with every
+    checkpoint, training resumes from there as if it had never stopped; watch: called with every
     row of the metrics, for example `live_curves(steps).update`; snapshots: steps after which the
     model is kept in folder/snapshots, 0 for the start; workers: processes that prepare batches
     (the batches are the same however many); processes: what `joined_processes` gives.
 
     Returns the rows of this call: {"step", "kind": "train" or "held-out", "mlm_loss", ...}.
-    Ctrl-C or a polite `kill` lets the step end, saves a checkpoint and stops. A loss that is no
-    number any more raises FloatingPointError: nothing can be learned after it.
+    Ctrl-C or a polite `kill` lets the step end, saves a checkpoint and stops. A loss that is not
+    finite raises FloatingPointError: nothing can be learned after it.
 
     With the same seed on the same machine the weights are the same, bit by bit, also if training
     was killed and went on.
@@ -108,7 +108,7 @@ class Training:
         self.metrics = None
         if self.folder and self.processes.first:
             self.metrics = MetricsFile(self.folder / "metrics.jsonl")
-            self.metrics.keep_until(self.done or -1)  # the evaluation at step 0 comes anew
+            self.metrics.keep_until(self.done or -1)  # the evaluation at step 0 comes again
 
     def run(self, stop_requested: Callable[[], bool], workers: int, progress: bool) -> None:
         """Step after step, until all are done or somebody wants to stop."""

@@ -1,4 +1,4 @@
-"""The diary of a training: a file of JSON lines that a crash cannot spoil.
+"""The metrics log of a run: a file of JSON lines that a crash cannot spoil.
 
     {"step": 0, "kind": "held-out", "mlm_loss": 9.01, ...}
     {"step": 1, "kind": "train", "loss": 9.72, ...}
@@ -44,7 +44,7 @@ class MetricsFile:
     def keep_until(self, step: int) -> None:
         """Drop the rows after a step, and part of a line at the end.
 
-        For who goes on from a checkpoint, which may be older than the last row: the rows after
+        For resuming from a checkpoint, which may be older than the last row: the rows after
         it come once more. A reader sees the old file or the new one; kept lines stay as they are,
         byte by byte. With step -1 none is kept.
 

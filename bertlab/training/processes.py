@@ -48,7 +48,7 @@ def joined_processes(device: torch.device) -> Iterator[Processes]:
         return
     if device.type not in ("cpu", "cuda"):
         raise ValueError(
-            f"several processes can train on cpu or cuda; got {device.type}: leave torchrun away, "
+            f"several processes can train on cpu or cuda; got {device.type}: omit torchrun, "
             "or choose --device cpu"
         )
     on_gpu = device.type == "cuda"

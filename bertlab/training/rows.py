@@ -1,4 +1,4 @@
-"""What a training tells while it runs: a row a step, gathered, shown and passed on."""
+"""What a training tells while it runs: one row per step, gathered, shown and passed on."""
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -52,7 +52,7 @@ def progress_bar(
 ) -> Iterator[Callable[[StepResult, int], None]]:
     """Steps done, time left, tokens a second, loss and share of masked words guessed right.
 
-    steps: of the whole training; done: those of an earlier part, from which it goes on; enabled:
+    steps: of the whole training; done: those of an earlier part, from which it resumes; enabled:
     without it nothing is printed. Loss and shares are running means, for those of single steps
     jump too much to be read. Gives a function to call after each step, with the tokens that the
     model has read in it, padding not counted:

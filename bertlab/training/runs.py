@@ -2,8 +2,8 @@
 
 settings.json   what was asked for; the same settings give the same model
 corpus/         tokenizer and token ids
-checkpoints/    where to go on after an interruption
-metrics.jsonl   a line a step
+checkpoints/    where to resume after an interruption
+metrics.jsonl   one line per step
 snapshots/      the model after some of the steps, if that was asked for
 next_sentences.json   at the end, how often next sentences are told, from easy questions to hard
 model/          the trained model, as `load_pretrained` and `transformers` read it
@@ -70,7 +70,7 @@ def run_pretraining(
     processes: Processes = ALONE,
     workers: int = 0,
 ) -> Outcome:
-    """Start a run, or go on with the one in a folder if `settings` is None.
+    """Start a run, or resume the one in a folder if `settings` is None.
 
     Raises FileExistsError if a new run would overwrite one, FileNotFoundError if there is none to
     go on with, ValueError if the folder is in use or if settings do not fit together, otherwise
@@ -83,11 +83,11 @@ def run_pretraining(
         settings = RunSettings.load(folder)
     elif (folder / "settings.json").exists():
         raise FileExistsError(
-            f"{folder} holds a run already; go on with it by --resume, or choose another --out"
+            f"{folder} holds a run already; continue it with --resume, or choose another --out"
         )
     check_divisible(settings, processes)
     with claimed(folder, processes):
-        log(f"{settings.corpus}: " + ("reading and cutting into tokens" if new else "going on"))
+        log(f"{settings.corpus}: " + ("reading and cutting into tokens" if new else "resuming"))
         if new and own_path(settings.corpus) is None and Path(settings.corpus).exists():
             log(f"(that is the catalogue's; write ./{settings.corpus} for what is in this folder)")
         corpus = in_turn(processes, partial(_prepare, folder, settings, new, progress))

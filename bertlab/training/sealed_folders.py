@@ -107,6 +107,6 @@ def _seal(content: bytes) -> dict[str, Any]:
 
 
 def _manifest(values: dict[str, Any]) -> bytes:
-    """JSON with its own SHA-256 in it: written out anew, it is the same only if nothing changed."""
+    """JSON with its own SHA-256 in it: written again, it is the same only if nothing changed."""
     checksum = hashlib.sha256(json.dumps(values).encode()).hexdigest()
     return (json.dumps(values | {"sha256": checksum}, indent=1) + "\n").encode()

@@ -85,8 +85,7 @@ class RunSettings:
         path = folder / "settings.json"
         if not path.is_file():
             raise FileNotFoundError(
-                f"{folder} holds no run to go on with (no settings.json); leave --resume away to "
-                "start one"
+                f"{folder} holds no run to resume (no settings.json); omit --resume to start one"
             )
         try:
             values = json.loads(path.read_text(encoding="utf-8"))

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 def stop_requests() -> Iterator[Callable[[], bool]]:
     """Note Ctrl-C and `kill` instead of obeying at once; gives a function that says whether.
 
-    A second Ctrl-C interrupts at once. Only the main thread of a program hears signals; elsewhere
+    A second Ctrl-C interrupts at once. Only the main thread of a program gets signals; elsewhere
     nothing changes.
     """
     asked = threading.Event()

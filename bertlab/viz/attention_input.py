@@ -78,7 +78,7 @@ def check_heads(
 def check_matrix(
     caller: str, attention: Tensor, query_tokens: Sequence[str], key_tokens: Sequence[str]
 ) -> Tensor:
-    """Check [..., L, L']: a row a query token, a column a key token, rows sum to 1."""
+    """Check [..., L, L']: one row per query token, one column per key token, rows sum to 1."""
     if not isinstance(attention, Tensor):
         raise ValueError(
             f"{caller}: attention must be a torch tensor; got {type(attention).__name__}"

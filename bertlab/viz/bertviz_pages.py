@@ -109,7 +109,7 @@ _MISSING = "the views of BertViz need {}, which is not installed; run: pip insta
 
 
 def pack(values: Tensor, characters: int, low: float, high: float) -> dict[str, Any]:
-    """Numbers from `low` to `high` as text, so many characters each; `unpack` in the page reads it.
+    """Numbers from `low` to `high` as text, `characters` each; `unpack` in the page reads it.
 
     Two characters, 12 bits, keep a probability to 0.00013, finer than a line's opacity shows.
     """

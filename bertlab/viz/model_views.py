@@ -30,7 +30,7 @@ def model_view(
     key_tokens: Sequence[str] | None = None,
     alt: str | None = None,
 ) -> Frame:
-    """All heads as thumbnails, a row a layer and a column a head; a click opens one.
+    """All heads as thumbnails, one row per layer and one column per head; a click opens one.
 
     layers, heads: those that go into the page, otherwise all; of long texts only some fit.
     The other arguments are those of `head_view`, and it raises the same.

@@ -16,7 +16,7 @@ from bertlab.word_vectors.vocabulary import Sentence, Vocabulary
 
 
 class TfIdf(NamedTuple):
-    """The vectors of documents: one row a document, one column a word."""
+    """The vectors of documents: one row per document, one column per word."""
 
     words: tuple[str, ...]  # V of them, in alphabetical order
     idf: Tensor  # [V]: how much a word tells

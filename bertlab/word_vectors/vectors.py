@@ -51,7 +51,7 @@ class WordVectors:
     def __post_init__(self) -> None:
         if self.matrix.dim() != 2 or len(self.matrix) != len(self.words):
             raise ValueError(
-                f"WordVectors: matrix must be [{len(self.words)}, D], one row a word; "
+                f"WordVectors: matrix must be [{len(self.words)}, D], one row per word; "
                 f"got {list(self.matrix.shape)}"
             )
 

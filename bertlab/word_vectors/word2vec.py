@@ -157,7 +157,7 @@ def near_words(sentence: Tensor, reach: Tensor) -> Tensor:
 
 
 class _Text:
-    """The corpus as ids, from which each epoch draws its pieces anew."""
+    """The corpus as ids, from which each epoch draws its pieces again."""
 
     def __init__(
         self, encoded: Sequence[list[int]], counts: Sequence[int], config: Word2VecConfig, seed: int

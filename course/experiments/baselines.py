@@ -20,7 +20,7 @@ from course.experiments.labels import Example
 from course.experiments.metrics import task_score
 from course.experiments.tasks import Task
 
-WEAK = 10.0  # C: a weaker pull towards 0 than scikit-learn's, for so many rare words
+WEAK = 10.0  # C: a weaker pull towards 0 than scikit-learn's, for this many rare words
 MANY = 1000  # texts from which on a word that stands in one of them alone does not count
 
 

@@ -22,13 +22,13 @@ class LayerCost(NamedTuple):
     kind: str
     operations: int  # multiplications, without constant factors
     in_a_row: int  # operations that must wait for each other
-    longest_path: int  # layers or steps until the first token is heard at the last
+    longest_path: int  # layers or steps until the first token reaches the last
 
 
 def layer_costs(length: int, d_model: int, width: int = 3) -> list[LayerCost]:
     """Table 1 with numbers for `length` tokens of size `d_model` and convolutions of `width`.
 
-    A convolution hears (width - 1) / 2 tokens to either side, so from end to end there are
+    A convolution sees (width - 1) / 2 tokens to either side, so from end to end there are
     2 (n - 1) / (width - 1) layers, O(n / k); dilated ones, each reaching `width` times as far as
     the one below, need log_k n.
 

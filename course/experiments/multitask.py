@@ -72,7 +72,7 @@ def tune_together(
     Returns rows as `fine_tune` does, each with its "task". Deterministic as `fine_tune`.
 
     Raises ValueError if data are missing for a head, are there for none, or do not fit it;
-    FloatingPointError if a loss is no number any more.
+    FloatingPointError if a loss is not finite.
 
     Source: Søgaard & Goldberg (2016): one task at a time, and its loss updates the layers up to
     its own. They draw the task at each step.

@@ -1,4 +1,4 @@
-"""How far a network hears: receptive fields by formula, influence by gradients.
+"""How far a network sees: receptive fields by formula, influence by gradients.
 
 Both work on one sequence of vectors, [L, D], and on any network that turns it into [L, D'].
 """
@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 
 def receptive_field(widths: Sequence[int], dilations: Sequence[int] | None = None) -> int:
-    """How many input positions one output position of stacked convolutions can hear.
+    """How many input positions one output position of stacked convolutions can see.
 
     widths: the kernel size of each layer; dilations: the step between the inputs of each layer,
     1 by default. Each layer adds (width - 1) * dilation positions: 1 + the sum of these.

@@ -106,7 +106,7 @@ class RecurrentWithAttention(LooksBack):
         return read(self, source_ids, source_mask)[0]
 
     def first_states(self, memory: Tensor, source_mask: Tensor | None) -> Tensor:
-        """The writer goes on where the reader ended: [B, L, D] -> [B, 1, D]."""
+        """The writer continues where the reader ended: [B, L, D] -> [B, 1, D]."""
         return last_states(memory, source_mask)
 
 

@@ -49,7 +49,7 @@ class NotWritten(CheckFailed, NotImplementedError):
 
 
 class Passed:
-    """What has been looked at and found right: a line to be glad about, and how far you are."""
+    """What has been looked at and found right: the success message, and how far you are."""
 
     def __init__(
         self, name: str, checked: Sequence[str], progress: progress.Progress | None = None

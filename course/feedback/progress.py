@@ -2,7 +2,7 @@
 
 A check tells this module when it begins, fails and passes; nothing here can change what a check
 says. What has passed is kept for the session alone: *Restart Kernel and Run All Cells* counts
-anew, as the grader will.
+again, as the grader will.
 """
 
 import html

@@ -27,8 +27,8 @@ CANVAS = ("Student", "ID", "SIS User ID", "SIS Login ID", "Section")
 def export(course: Course, book: "Gradebook", format: str, to: Path) -> list[str]:
     """Write all grades to the file `to`; returns lines on what the file cannot say by itself.
 
-    nbgrader: a row for each student and assignment. moodle, canvas: a row a student, a column an
-    assignment. An empty score: graded in vain, or (in Moodle and Canvas) nothing handed in, so
+    nbgrader: a row for each student and assignment. moodle, canvas: one row per student, one column
+    per assignment. An empty score: graded in vain, or (in Moodle and Canvas) nothing handed in, so
     that an import leaves what is there.
     """
     assignments = book.assignments

@@ -2,7 +2,7 @@
 
 First it is made sure that nothing stands in the way, in any of the assignments. Then the gradebook
 changes in one transaction, then one file or folder after the other is renamed, `submitted/` last.
-Killed at any moment, the same command goes on from there.
+Killed at any moment, the same command continues from there.
 """
 
 import os
@@ -115,7 +115,7 @@ def _rename_files(moves: Sequence[tuple[Path, Path]]) -> None:
         except OSError as error:
             raise CourseError(
                 f"{path} cannot be renamed: {error.strerror}. Put that right, then run the same "
-                "command, which goes on from here."
+                "command, which continues from here."
             ) from error
 
 
@@ -129,7 +129,7 @@ def _check(course: Course, book: "Gradebook", old: str, new: str, known: set[str
         )
     if old not in known:
         raise CourseError(
-            f"{old}: neither the gradebook nor a folder of hand-ins has that name (any more). "
+            f"{old}: neither the gradebook nor a folder of hand-ins has that name. "
             f"There are: {', '.join(sorted(one for one in known if one[0] != '.')) or 'none'}."
         )
     for path, target in _moves(course, old, new):

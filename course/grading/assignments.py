@@ -34,7 +34,7 @@ def load_assignment(root: Path, name: str) -> Assignment:
     if ids[0] != ids[1]:
         raise ValueError(
             f"exercises/{name} is not the release of solutions/{name}: their cells differ; "
-            f"make it anew: python -m course release {name}"
+            f"make it again: python -m course release {name}"
         )
     return assignment
 

@@ -16,7 +16,7 @@ from course.grading.sandbox import Sandbox
 from course.grading.submissions import read_submission
 from course.settings import Limits
 
-TEST_CALLS = 4  # a test may take as long as so many calls
+TEST_CALLS = 4  # a test may take as long as this many calls
 
 
 class Exam:

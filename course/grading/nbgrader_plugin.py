@@ -32,7 +32,8 @@ class SandboxedExporter(NotebookExporter):
     """nbgrader's first pass over a hand-in: not read by nbgrader, but graded in the sandbox.
 
     What is broken in a hand-in, down to a file that is no notebook, is the Grader's to say, so it
-    costs points and not the batch. If grading itself fails the gradebook says so; nbgrader goes on.
+    costs points and not the batch. If grading itself fails the gradebook says so, and the rest
+    is graded.
     """
 
     def __init__(self, **arguments: Any) -> None:
@@ -54,7 +55,7 @@ class SandboxedExporter(NotebookExporter):
         assert resources is not None  # nbgrader always gives some
         book = gradebook_of(resources)
         with book:
-            # The scores are nbgrader's to write now: what our own run knew does not hold any more.
+            # The scores are nbgrader's to write now: what our own run knew no longer holds.
             records.forget(book, assignment, student)
             try:
                 result = grader.grade(path, f"{course.grading.term}/{student}")

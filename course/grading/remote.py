@@ -107,7 +107,7 @@ class Student:
         apply_changes(changes if name in self.changing else dice, sender, decoder)
         if name not in self.changing and len(changes) > len(dice):
             self.changed = str(name)
-            self.sent = SentTensors()  # the sandbox's copies are not what was sent any more
+            self.sent = SentTensors()  # the sandbox's copies are no longer what was sent
 
     def next_item(self, number: int) -> Any:
         """The next item of an iterator of the student's."""

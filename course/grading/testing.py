@@ -48,7 +48,7 @@ def serve(orders: Connection) -> None:
         while True:
             path, seed = orders.recv()
             answer = _in_a_fork(room, sandbox, limits, path, seed)
-            sandbox.stop()  # before anybody hears of it: nothing of a student's goes on
+            sandbox.stop()  # before anybody is told: nothing of a student's still runs
             orders.send(answer)
     except EOFError:
         return

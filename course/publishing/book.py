@@ -32,7 +32,7 @@ PROGRESS_BAR = {"application/vnd.jupyter.widget-view+json", "text/plain"}
 INDEX = """# How do I really understand BERT?
 
 The lectures of the course, with all that their code printed and drew. The pictures that react to
-a click do so here, too; what computes anew needs Python behind it. To run the code and to change
+a click do so here, too; what computes again needs Python behind it. To run the code and to change
 it, open the lectures in JupyterLab: the course's `README.md` says how.
 
 {summaries}

@@ -82,17 +82,17 @@ def read_tasks(assignment: str, seed: int = 0, root: Path = ROOT) -> list[Task]:
     stubs = {cell.id: cell.source for cell in release.cells}
     cells = [cell for cell in source.cells if _is_task(cell)]
     owner = {name: cell.id for cell in cells for name in _defined(cell.source)}
-    dice, tasks = random.Random(seed), []
+    rng, tasks = random.Random(seed), []
     for cell in cells:
         rows = [row for row in known.wrong if row.task == cell.id]
         chosen = [row for row in rows if not row.diagnosis]
         noticed = [row for row in rows if row.diagnosis]
-        chosen += dice.sample(noticed, min(len(noticed), max(1, EACH[WRONG] - len(chosen))))
+        chosen += rng.sample(noticed, min(len(noticed), max(1, EACH[WRONG] - len(chosen))))
         ways = [row for row in known.right if row.task == cell.id]
         answers = [(OURS, "", as_handed_in(cell.source), False)]
         answers += [(UNWRITTEN, "", stubs[cell.id], False)]
         answers += [
-            (OTHER, *row[1:], False) for row in dice.sample(ways, min(len(ways), EACH[OTHER]))
+            (OTHER, *row[1:], False) for row in rng.sample(ways, min(len(ways), EACH[OTHER]))
         ]
         answers += [(WRONG, *row[1:3], bool(row[3])) for row in chosen]
         tasks.append(
@@ -211,7 +211,7 @@ def _cells(path: Path) -> list[nbformat.NotebookNode]:
 
 @contextlib.contextmanager
 def _alarm(seconds: float | None) -> Iterator[None]:
-    """Raises TooSlow inside after so much time of the processor, where the system can do that."""
+    """Raises TooSlow inside after that much processor time, where the system can do that."""
     if seconds is None or not hasattr(signal, "setitimer"):
         yield
         return

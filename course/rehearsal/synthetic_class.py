@@ -42,10 +42,10 @@ def draw_class(tasks: Sequence[Task], n_students: int, seed: int) -> list[Studen
     """So many students, all decided by the seed."""
     if n_students < 1:
         raise ValueError(f"a class needs at least one student; got {n_students}")
-    dice = random.Random(seed)
+    rng = random.Random(seed)
     digits = len(str(n_students))
     return [
-        _draw_student(f"student-{number:0{digits}}", tasks, dice)
+        _draw_student(f"student-{number:0{digits}}", tasks, rng)
         for number in range(1, n_students + 1)
     ]
 
@@ -60,25 +60,25 @@ def chance(ability: float, place: int, n_tasks: int) -> float:
     return 1 / (1 + exp(-SLOPE * (ability - difficulty)))
 
 
-def _draw_student(name: str, tasks: Sequence[Task], dice: random.Random) -> Student:
-    ability = dice.gauss(0, 1)
+def _draw_student(name: str, tasks: Sequence[Task], rng: random.Random) -> Student:
+    ability = rng.gauss(0, 1)
     answers: dict[str, Answer] = {}
     for place, task in enumerate(tasks):
-        answer = _draw_answer(task, dice.random() < chance(ability, place, len(tasks)), dice)
+        answer = _draw_answer(task, rng.random() < chance(ability, place, len(tasks)), rng)
         if not _fits(answer, answers, tasks):
             answer = task.only(OURS if answer.kind == OTHER else UNWRITTEN)
         answers[task.name] = answer
-    return Student(name, ability, answers, dice.random() < EXPLAINS)
+    return Student(name, ability, answers, rng.random() < EXPLAINS)
 
 
-def _draw_answer(task: Task, solved: bool, dice: random.Random) -> Answer:
+def _draw_answer(task: Task, solved: bool, rng: random.Random) -> Answer:
     if solved:
         others = task.of(OTHER)
-        return dice.choice(others) if others and dice.random() < ANOTHER_WAY else task.only(OURS)
+        return rng.choice(others) if others and rng.random() < ANOTHER_WAY else task.only(OURS)
     wrong = task.of(WRONG)
-    if not wrong or dice.random() < LEFT_UNWRITTEN:
+    if not wrong or rng.random() < LEFT_UNWRITTEN:
         return task.only(UNWRITTEN)
-    return dice.choice(wrong)
+    return rng.choice(wrong)
 
 
 def _fits(answer: Answer, before: Mapping[str, Answer], tasks: Sequence[Task]) -> bool:

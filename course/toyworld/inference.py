@@ -1,10 +1,10 @@
 """The best that any model can do: exact probabilities of masked words and of next sentences.
 
 A pair is a hidden Markov model with two steps. Behind A and behind B hides a state each; B's has,
-half of the time, followed from A's and has otherwise been drawn anew. `world` says which words a
-state utters, `reading` what masking makes of them, and Bayes' rule does the rest. Nothing is
-estimated, and no state is left out: the parts of a state go on independently, so the sum over all
-pairs of states, over eight million, is a product of small sums.
+half of the time, followed from A's and has otherwise been drawn from scratch. `world` says which
+words a state utters, `reading` what masking makes of them, and Bayes' rule does the rest. Nothing
+is estimated, and no state is left out: the parts of a state continue independently, so the sum
+over all pairs of states, over eight million, is a product of small sums.
 """
 
 import math
@@ -137,7 +137,7 @@ def mean_loss(probabilities: Tensor, words: Tensor) -> float:
 def _of_relations(ids: Tensor, world: World, probability: float) -> Tensor:
     """The sum over all states of A and B of P(what is read | them) P(B | A): [B, 2].
 
-    In the first column B follows from A, in the second it is drawn anew.
+    In the first column B follows from A, in the second it is drawn from scratch.
     """
     plans, *_ = chains = _chains(world)
     relations = []
@@ -150,7 +150,7 @@ def _of_relations(ids: Tensor, world: World, probability: float) -> Tensor:
 def _chains(world: World) -> list[Tensor]:
     """For the plan, for none of the parts, and for each: P(value in B | value in A), [2, n, n].
 
-    In the first half B follows from A, in the second it is drawn anew.
+    In the first half B follows from A, in the second it is drawn from scratch.
     """
     follow = [world.next_plan, torch.ones(1, 1), *world.next_part]
     return [torch.stack([step, torch.full_like(step, 1 / len(step))]).double() for step in follow]

@@ -97,7 +97,7 @@ class World:
     Behind a sentence hides its state: a plan (what kind of sentence it is), a hero, a place, a
     thing and a mood. From one sentence of a story to the next,
 
-    - each part stays or, with its probability in `anew` (in the order of `PARTS`), is drawn anew,
+    - each part stays or, with its probability in `anew` (in the order of `PARTS`), is drawn again,
       which may give the same again; a hero always stays;
     - the plan is any other one.
 

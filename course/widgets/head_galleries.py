@@ -1,7 +1,7 @@
 """All heads of a model in one picture, sorted by what they look at.
 
 Every head is a small heat map that Python has drawn, with its score below. The page sorts them
-anew and shows one of them large; it needs no kernel.
+again and shows one of them large; it needs no kernel.
 """
 
 import base64
@@ -71,7 +71,7 @@ def head_gallery(
     attentions: one tensor a layer, [1, H, L, L] or [H, L, L], rows sum to 1; tokens: L strings,
     at least 2; by: how the heads are sorted at first, "layer", "entropy" (lowest first),
     "distance" (lowest first), "previous", "next", "itself" or "separator" (highest first); the
-    page can sort them anew. alt: the gallery in words, otherwise sentences are made.
+    page can sort them again. alt: the gallery in words, otherwise sentences are made.
 
     Below each head stands its score, a mean over the queries of this one text
     (`bertlab.interpretability.patterns`), and above all of them what a head would get that attends

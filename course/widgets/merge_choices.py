@@ -53,7 +53,7 @@ def run(
 ) -> list[State]:
     """The states after 0, 1, ... `steps` merges; fewer if nothing is left to join.
 
-    The library's own training chooses the merges; the scores are counted anew each time.
+    The library's own training chooses the merges; the scores are counted again each time.
 
     >>> [state.next_pair for state in run({("m", "##e", "##n"): 1}, "likelihood", 2)]
     [('m', '##e'), ('me', '##n'), None]
@@ -75,7 +75,7 @@ def run(
 
 
 def score_pairs(words: Mapping[Symbols, int], criterion: str) -> dict[Pair, Score]:
-    """Count all pairs of the words anew, and say what the criterion thinks of each.
+    """Count all pairs of the words again, and say what the criterion thinks of each.
 
     >>> score_pairs({("m", "##e", "##n"): 2}, "likelihood")["##e", "##n"]
     Score(n_ab=2, n_a=2, n_b=2, value=0.5)
@@ -117,7 +117,7 @@ def join_pair(pieces: Symbols, pair: Pair) -> Symbols:
 def _learn(
     words: Mapping[Symbols, int], criterion: str, merges: int, tie_break: TieBreak
 ) -> tuple[dict[str, int], list[Pair]]:
-    """Learn at least so many merges, unless nothing is left; ids are `WordPiece.train`'s."""
+    """Learn at least this many merges, unless nothing is left; ids are `WordPiece.train`'s."""
     vocab = {piece: id for id, piece in enumerate(first_alphabet(words))}
     size = len(vocab) + merges
     if criterion == "frequency":

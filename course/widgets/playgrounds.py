@@ -2,7 +2,7 @@
 
 The pieces are plain HTML that Python draws, so they are there without a kernel, too. Only the
 box to type in is a widget: whenever it changes, the library's tokenizers run again and Python
-draws the pieces anew. No tokenizer is written a second time in JavaScript.
+draws the pieces again. No tokenizer is written a second time in JavaScript.
 """
 
 import html

@@ -100,7 +100,7 @@ def _table_axes(length: int) -> str:
     )
     middle = TOP + SIDE / 2
     return (
-        f"{rows}{_text(LEFT, TOP - 10, 'The table: one row a position')}"
+        f"{rows}{_text(LEFT, TOP - 10, 'The table: one row per position')}"
         f'<text class="name" text-anchor="middle" '
         f'transform="translate(16 {middle:.0f}) rotate(-90)">position</text>'
         f'<rect class="box" x="{LEFT}" y="{TOP}" width="{SIDE}" height="{SIDE}"/>'

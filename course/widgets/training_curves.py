@@ -118,7 +118,7 @@ def live_curves(
 ) -> LiveCurves:
     """Curves to watch a training by: `pretrain(..., watch=live_curves(config.steps).update)`.
 
-    They are drawn anew every two seconds or more seldom, so that they take 5 % of the time at
+    They are drawn again every two seconds or more seldom, so that they take 5 % of the time at
     most. Outside a notebook nothing is shown; the rows are kept, and `picture()` draws them.
 
     steps: of the whole training; vocab_size, best_loss: as in `training_curves`.

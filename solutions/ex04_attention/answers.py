@@ -798,7 +798,7 @@ WRONG = [
             (" + weights.b_v", ""),
             "the queries' bias b_q is missing",
         ),
-        ("forgets the mask", ("value, mask", "value"), "the mask goes on to attention"),
+        ("forgets the mask", ("value, mask", "value"), "the mask is passed on to attention"),
         (
             "returns the vectors alone",
             ("attention(query, key, value, mask)", "attention(query, key, value, mask)[0]"),

@@ -626,7 +626,7 @@ WRONG = [
         (
             "leaves the model in eval",
             ("    model.train(was_training)\n", ""),
-            "in training mode and is not any more",
+            "in training mode and no longer is",
         ),
         (
             "always goes back to training",

@@ -509,7 +509,7 @@ WRONG = [
         (
             "makes a span of every word",
             ('prefix == "I" and before[2:] == label', "False"),
-            "goes on with the LOC",
+            "continues the LOC",
         ),
         (
             "joins what stands side by side",
@@ -597,7 +597,7 @@ WRONG = [
             def tag_runs(tags):
                 return [(n, n + 1, tag[2:]) for n, tag in enumerate(tags) if tag.startswith("B-")]
             """,
-            "I-LOC goes on with the LOC",
+            "I-LOC continues the LOC",
         ),
         (
             "lengthens the last span by one, wherever it ended",

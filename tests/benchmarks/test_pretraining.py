@@ -72,7 +72,7 @@ def test_everybody_starts_with_the_same_losses_and_learns(setting, learn):
     assert after["mlm_loss"] < before["mlm_loss"] - 0.5
 
 
-def test_transformers_reads_our_pairs_and_scores_every_position(setting):
+def test_transformers_reads_our_pairs_and_special_tokens_and_scores_every_position(setting):
     corpus = corpus_of(setting.folder)
     first = learner_transformers.PairDataset(corpus)[0]
     text = corpus.tokenizer.decode(first["input_ids"], skip_special_tokens=False)
@@ -89,10 +89,6 @@ def test_transformers_reads_our_pairs_and_scores_every_position(setting):
     batch = next(ours.batches)
     assert ours.shape(batch).predicted == int(batch.predict.sum()) == len(batch.words)
     assert ours.shape(batch).tokens == int(batch.attention_mask.sum())
-
-
-def test_the_collator_knows_our_special_tokens(setting):
-    corpus = corpus_of(setting.folder)
     tokenizer = learner_transformers.tokenizer_of(corpus)
     vocab = corpus.tokenizer.vocab
     assert len(tokenizer) == len(vocab)
@@ -221,22 +217,12 @@ def test_everybody_learns_with_the_rate_that_was_best_for_them(monkeypatch):
     assert [len(lesson.answers) for lesson in lessons] == [2, 2]
 
 
-def test_who_learns_on_a_gpu_is_who_races_there(monkeypatch):
-    asked = []
-    monkeypatch.setattr(bench_pretraining, "is_here", lambda contestant: asked.append(contestant))
-    bench_pretraining.learn(TINY, Plan(device="cuda"))
-    assert asked == contestants("cuda")
-
-
-def test_nothing_is_written_for_learners_that_have_no_time():
-    assert not list(learning_settings(Plan(minutes=0), ""))
-    assert len(list(learning_settings(Plan(), ""))) == 6  # two starts, three seeds
-
-
-def test_a_start_is_that_of_its_contestant():
+def test_a_start_is_that_of_its_contestant_and_without_time_nobody_learns():
     entries = [entry(c, "learn", Plan(), TINY, seconds=1, batches=None) for c in LEARNERS]
     starts = [e.options["setting"]["start"] for e in entries]
     assert starts == ["plain", "plain", "neighbours", "plain", "plain", "neighbours", "plain"]
+    assert not list(learning_settings(Plan(minutes=0), ""))
+    assert len(list(learning_settings(Plan(), ""))) == 6  # two starts, three seeds
 
 
 def test_what_transformers_draws_itself_is_not_ours(setting):
@@ -256,7 +242,11 @@ def test_short_sequences_come_first_and_then_long_ones(setting, monkeypatch):
     assert max(shape.length for shape in shapes[:2]) <= 32
 
 
-def test_a_gpu_races_our_best_against_transformers_as_it_comes():
+def test_a_gpu_races_our_best_against_transformers_as_it_comes_who_learn_there_too(monkeypatch):
     best, *_, theirs = contestants("cuda")
     assert best.options == {"precision": "bfloat16", "compiled": True}
     assert theirs == THEIRS
+    asked = []
+    monkeypatch.setattr(bench_pretraining, "is_here", lambda contestant: asked.append(contestant))
+    bench_pretraining.learn(TINY, Plan(device="cuda"))
+    assert asked == contestants("cuda")

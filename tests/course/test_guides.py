@@ -120,13 +120,10 @@ def test_the_weeks_hold_every_assignment_beside_its_lecture():
     assert said == true
 
 
-def test_homework_is_the_minutes_of_lectures_and_assignments():
+def test_homework_is_the_minutes_of_its_parts_and_goals_are_those_of_the_lectures():
     for week in WEEKS:
         given = [*week.lectures, *(one[:3] for one in week.assignment)]
         assert week.homework == sum(int(minutes) for *_, minutes in given)
-
-
-def test_the_learning_goals_are_those_of_the_lectures():
     for week in WEEKS:
         goals = [goal.split(" → ")[0] for goal in week.goals]
         assert goals == [goal for _, path, _ in week.lectures for goal in goals_of(ROOT / path)]

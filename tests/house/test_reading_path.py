@@ -32,9 +32,12 @@ def modules_of(source):
                 yield from (f"{room}/{name}.py" for name in names)
 
 
-def test_it_is_short():
+def test_it_is_short_and_leads_from_a_string_to_a_trained_model():
     assert len(PATH) == 12
     assert sum(len(source.splitlines()) for source in SOURCES.values()) <= 3000
+    stations = {WordPiece.train, BertForPreTraining.forward, pretrain}
+    files = {f"{'/'.join(one.__module__.split('.')[1:])}.py" for one in stations}
+    assert files <= set(PATH)
 
 
 def test_a_file_imports_what_was_read_before_it_or_what_may_be_trusted():
@@ -45,9 +48,3 @@ def test_a_file_imports_what_was_read_before_it_or_what_may_be_trusted():
         assert new <= trusted, path
         seen |= new
     assert seen == trusted, "nothing is trusted that nobody imports"
-
-
-def test_it_leads_from_a_string_to_a_trained_model():
-    stations = {WordPiece.train, BertForPreTraining.forward, pretrain}
-    files = {f"{'/'.join(one.__module__.split('.')[1:])}.py" for one in stations}
-    assert files <= set(PATH)

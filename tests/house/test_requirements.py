@@ -94,29 +94,23 @@ def pins():
     return dict(line.split("==") for line in lines if line and not line.startswith("#"))
 
 
-def test_conda_installs_what_pip_installs_and_nothing_else():
+def test_conda_installs_what_pip_installs_and_itself_only_python_and_pip():
     section = pip_section()
     assert section[0] == "-c constraints.txt"
     assert section[-2:] == ["-e .", "-e ./course"]
     assert sorted(section[1:-2]) == sorted(expand("bertlab-course"))
-
-
-def test_conda_itself_brings_only_python_and_pip():
     own = [entry for entry in CONDA["dependencies"] if isinstance(entry, str)]
     assert sorted(Requirement(entry).name for entry in own) == ["pip", "python"]
     (python,) = (Requirement(entry) for entry in own if entry.startswith("python"))
     assert str(python.specifier) == LIBRARY["requires-python"] == COURSE["requires-python"]
 
 
-def test_every_requirement_is_pinned_to_a_version_that_fits():
+def test_every_requirement_is_pinned_exactly_to_a_version_that_fits():
     pinned = {canonicalize_name(key): version for key, version in pins().items()}
     for line in expand("bertlab-course[test,peers]"):
         requirement = Requirement(line)
         version = pinned[canonicalize_name(requirement.name)]
         assert requirement.specifier.contains(version), f"{line} is pinned to {version}"
-
-
-def test_the_pins_are_exact_and_name_no_build():
     assert pins()["torch"] == "2.13.0"
     assert all(version and "+" not in version and "*" not in version for version in pins().values())
 
@@ -163,9 +157,6 @@ def test_what_is_asked_for_is_imported_or_has_a_reason(imports_by_room):
         canonicalize_name(Requirement(line).name) for line in expand("bertlab-course[test,peers]")
     }
     assert asked - set().union(*imports_by_room.values()) == set(NEVER_IMPORTED)
-
-
-def test_grading_asks_for_what_dask_makes_its_certificates_with():
     assert "cryptography" in expand("bertlab-course[grading]")
 
 

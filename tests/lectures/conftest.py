@@ -1,5 +1,6 @@
 """What the worked numbers of the lectures share: the page's words and Hugging Face's MiniLM."""
 
+import ast
 from typing import NamedTuple
 
 import numpy as np
@@ -8,6 +9,7 @@ import torch
 
 from bertlab import data
 from tests.conftest import ROOT, read_page
+from tests.small_models import generator
 
 
 class Read(NamedTuple):
@@ -23,6 +25,25 @@ def its_lecture(request):
     """The lecture that a test module such as test_04_numbers.py is about."""
     (path,) = ROOT.glob(f"lectures/{request.path.stem[5:7]}_*.ipynb")
     return read_page(path)
+
+
+def functions_of(lecture, **known):
+    """All functions that a lecture defines, by name; they see each other and what is known."""
+    for cell in read_page(ROOT / "lectures" / f"{lecture}.ipynb").code:
+        for node in ast.parse(cell.source).body:
+            if isinstance(node, ast.FunctionDef):
+                exec(compile(ast.Module([node], []), lecture, "exec"), known)
+    return known
+
+
+def draw(*shape, seed=0):
+    return torch.randn(shape, generator=generator(seed), dtype=torch.float64)
+
+
+def by_autograd(function, inputs, handed=None):
+    """The gradients of a function's output, or of what it is handed from above."""
+    inputs = [x.clone().requires_grad_() for x in inputs]
+    return torch.autograd.grad(function(*inputs), inputs, handed)
 
 
 @pytest.fixture(scope="module")

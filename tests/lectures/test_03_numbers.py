@@ -21,9 +21,13 @@ def test_idf_of_the_three_documents(states):
     states(f"{len(set(' '.join(documents).split()))} components here, 30,522 in BERT")
 
 
-def test_a_window_of_two_makes_thirty_pairs(states):
+def test_a_window_of_two_makes_thirty_pairs_and_nine_words_two_triangles(states):
     pairs = sum(0 < abs(i - j) <= 2 for i in range(9) for j in range(9))
     states(f"{pairs} pairs for skip-gram, one example a row for CBOW")
+    forward = np.tri(9, k=-1)
+    assert forward.sum() == 36
+    assert (forward + forward.T).sum() == 9 * 9 - 9
+    states("a triangle below the diagonal")
 
 
 def test_one_update_with_numpy(states):
@@ -39,13 +43,6 @@ def test_one_update_with_numpy(states):
     v, u, n = v - 0.5 * (near * u + far * n), u - 0.5 * near * v, n - 0.5 * far * v
     states(f"scores {u @ v:.2f} instead of 0, the noise word {n @ v:.2f} instead of 2")
     states(f"the loss is {sum(losses()):.2f} instead of {sum(before):.2f}")
-
-
-def test_triangles_of_the_nine_words(states):
-    forward = np.tri(9, k=-1)
-    assert forward.sum() == 36
-    assert (forward + forward.T).sum() == 9 * 9 - 9
-    states("a triangle below the diagonal")
 
 
 def test_fields_of_convolutions_are_pytorchs(states):

@@ -11,7 +11,7 @@ from scipy.special import expit
 from torch import nn
 from torch.nn import functional as F
 
-from tests.conftest import ROOT, read_page
+from tests.lectures.conftest import by_autograd, draw, functions_of
 
 
 class GloVe(NamedTuple):
@@ -23,67 +23,37 @@ class GloVe(NamedTuple):
     b_context: torch.Tensor
 
 
-@pytest.fixture(scope="module")
-def by_page():
-    """`by_page("glove_gradients")` is that function of the page, with those that it calls."""
-    page = read_page(ROOT / "lectures" / "03b_word_vectors_by_hand.ipynb")
-    scope = {"torch": torch, "math": math, "F": F, "GloVe": GloVe}
-    names = ("how_wrong", "loss_of", "skip_gram_gradients", "cbow_gradients", "logs", "errors")
-    names += (
-        "glove_loss",
-        "glove_gradients",
-        "start",
-        "train",
-        "factorise",
-        "kept_bytes",
-        "recurrent",
-    )
-    for name in names:
-        found = page.function(name)
-        scope[name] = found
-    for name in names:
-        scope[name].__globals__.update(scope)
-    return scope.__getitem__
-
-
-def draw(*shape, seed=0):
-    generator = torch.Generator().manual_seed(seed)
-    return torch.randn(shape, generator=generator, dtype=torch.float64)
+PAGE = functions_of("03b_word_vectors_by_hand", torch=torch, math=math, F=F, GloVe=GloVe)
 
 
 def bce(score, answer):
     return F.binary_cross_entropy_with_logits(score, torch.full_like(score, answer))
 
 
-def reference(loss, *tables):
-    tables = [table.clone().requires_grad_() for table in tables]
-    return torch.autograd.grad(loss(*tables), tables)
-
-
 REAL, NOISE = [(1, 0), (1, 2), (4, 1)], [(1, 3), (1, 3), (1, 0), (4, 4)]
 
 
-def test_skip_gram_is_binary_cross_entropy_of_its_pairs(by_page):
+def test_skip_gram_is_binary_cross_entropy_of_its_pairs():
     v, u = draw(5, 3), draw(5, 3, seed=1)
 
     def loss(v, u):
         real = sum(bce(v[i] @ u[j], 1.0) for i, j in REAL)
         return real + sum(bce(v[i] @ u[j], 0.0) for i, j in NOISE)
 
-    ours = by_page("skip_gram_gradients")(v, u, REAL, NOISE)
-    torch.testing.assert_close(ours, reference(loss, v, u))
+    ours = PAGE["skip_gram_gradients"](v, u, REAL, NOISE)
+    torch.testing.assert_close(ours, by_autograd(loss, (v, u)))
 
 
 @pytest.mark.parametrize("around", [[0], [0, 2, 4], [3, 3, 1, 0]])
-def test_cbow_hands_each_word_its_share(by_page, around):
+def test_cbow_hands_each_word_its_share(around):
     v, u, noise = draw(5, 3), draw(5, 3, seed=1), [3, 0, 3]
 
     def loss(v, u):
         h = v[torch.tensor(around)].mean(dim=0)
         return bce(u[2] @ h, 1.0) + sum(bce(u[id] @ h, 0.0) for id in noise)
 
-    ours = by_page("cbow_gradients")(v, u, around, 2, noise)
-    torch.testing.assert_close(ours, reference(loss, v, u))
+    ours = PAGE["cbow_gradients"](v, u, around, 2, noise)
+    torch.testing.assert_close(ours, by_autograd(loss, (v, u)))
 
 
 def gensims_sentence(v, u, words, *, sg, rate):
@@ -120,12 +90,12 @@ def distances(v, u, found, questions, step, rate):
 
 
 @pytest.mark.slow
-def test_gensim_takes_the_same_step_of_skip_gram(by_page):
+def test_gensim_takes_the_same_step_of_skip_gram():
     v, u = draw(2, 3), draw(2, 3, seed=1)
     found = gensims_sentence(v, u, ["a", "b"], sg=1, rate=0.5)
 
     def step(v, u, read, right, noise):
-        gradients = by_page("skip_gram_gradients")
+        gradients = PAGE["skip_gram_gradients"]
         return gradients(v, u, [(read, right)], [(read, word) for word in noise])
 
     # gensim walks through the middles, and lets the word around it be the one that is read.
@@ -134,17 +104,17 @@ def test_gensim_takes_the_same_step_of_skip_gram(by_page):
 
 
 @pytest.mark.slow
-def test_gensims_cbow_hands_each_word_the_whole(by_page):
+def test_gensims_cbow_hands_each_word_the_whole():
     v, u = draw(3, 3), draw(3, 3, seed=1)
     found = gensims_sentence(v, u, ["a", "b", "c"], sg=0, rate=0.5)
     questions = [([1, 2], 0), ([0, 2], 1), ([0, 1], 2)]
 
     def whole(v, u, *question):
-        by_v, by_u = by_page("cbow_gradients")(v, u, *question)
+        by_v, by_u = PAGE["cbow_gradients"](v, u, *question)
         return 2 * by_v, by_u  # two words around
 
     nearest, *_ = distances(v, u, found, questions, whole, rate=0.5)
-    shared, *_ = distances(v, u, found, questions, by_page("cbow_gradients"), rate=0.5)
+    shared, *_ = distances(v, u, found, questions, PAGE["cbow_gradients"], rate=0.5)
     assert nearest < 0.01
     assert shared > 0.05
 
@@ -164,7 +134,7 @@ def parameters(size, d_model, seed=0):
     )
 
 
-def test_gloves_loss_and_gradient_cell_by_cell(by_page):
+def test_gloves_loss_and_gradient_cell_by_cell():
     counts, p = table_of_counts(), parameters(7, 3)
     f = torch.where(counts < 10, (counts / 10) ** 0.75, 1)
 
@@ -176,22 +146,22 @@ def test_gloves_loss_and_gradient_cell_by_cell(by_page):
             total = total + weight * bracket**2
         return total
 
-    torch.testing.assert_close(by_page("glove_loss")(p, counts, f), loss(*p))
-    ours = by_page("glove_gradients")(p, counts, f)
-    torch.testing.assert_close(tuple(ours), reference(loss, *p))
+    torch.testing.assert_close(PAGE["glove_loss"](p, counts, f), loss(*p))
+    ours = PAGE["glove_gradients"](p, counts, f)
+    torch.testing.assert_close(tuple(ours), by_autograd(loss, p))
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("d_model", [1, 2, 3])
-def test_with_equal_weights_training_ends_where_numpys_singular_values_are(by_page, d_model):
+def test_with_equal_weights_training_ends_where_numpys_singular_values_are(d_model):
     counts, even = table_of_counts(5).clamp(min=1), torch.ones(5, 5, dtype=torch.float64)
     start = GloVe(*(part / 2 for part in parameters(5, d_model)))
-    _, losses = by_page("train")(start, counts, even, steps=3000, rate=0.02)
+    _, losses = PAGE["train"](start, counts, even, steps=3000, rate=0.02)
     L = np.log(counts.numpy())
     centring = np.eye(5) - 1 / 5
     left = np.linalg.svd(centring @ L @ centring, compute_uv=False)[d_model:]
     assert losses[-1] == pytest.approx((left**2).sum(), abs=1e-6)
-    fit, s = by_page("factorise")(counts, d_model)
+    fit, s = PAGE["factorise"](counts, d_model)
     assert ((fit.numpy() - L) ** 2).sum() == pytest.approx((left**2).sum())
     np.testing.assert_allclose(s[d_model:], left, atol=1e-12)
 
@@ -206,7 +176,7 @@ def sixteen_digits():
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("sixteen_digits")
-def test_the_weighted_loss_of_the_six_words_has_two_minima(by_page):
+def test_the_weighted_loss_of_the_six_words_has_two_minima():
     counts = [[4, 16, 8, 1, 1, 2], [16, 4, 8, 2, 1, 1], [8, 8, 2, 4, 1, 1]]
     counts += [[1, 2, 4, 2, 16, 8], [1, 1, 1, 16, 4, 8], [2, 1, 1, 8, 8, 2]]
     counts = torch.tensor(counts).double()
@@ -218,39 +188,39 @@ def test_the_weighted_loss_of_the_six_words_has_two_minima(by_page):
         return (f * bracket**2).sum()
 
     for seed, lowest in ((0, 1.6682), (1, 1.1392)):
-        start = by_page("start")(seed)
-        after, _ = by_page("train")(start, counts, f, steps=3_000)
+        start = PAGE["start"](seed)
+        after, _ = PAGE["train"](start, counts, f, steps=3_000)
         flat = torch.cat([part.flatten() for part in after])
         assert loss(flat).item() == pytest.approx(lowest, abs=1e-4)
         curvature = torch.linalg.eigvalsh(torch.autograd.functional.hessian(loss, flat))
         assert curvature.min() > -1e-3  # a valley, not a saddle
 
 
-def test_negative_sampling_of_a_free_score_is_lowest_at_shifted_pmi(by_page):
+def test_negative_sampling_of_a_free_score_is_lowest_at_shifted_pmi():
     """The loss as a function of one score: 40,001 values tried, without any derivative."""
     for count, noise in ((16, 5 * 32 * 32 / 174), (1, 5 * 32 * 31 / 174)):
         scores = np.linspace(-10, 10, 40_001)
         losses = -count * np.log(expit(scores)) - noise * np.log(expit(-scores))
         assert scores[losses.argmin()] == pytest.approx(math.log(count / noise), abs=1e-3)
-        slope = count * by_page("how_wrong")(torch.tensor(math.log(count / noise)), 1)
-        slope += noise * by_page("how_wrong")(torch.tensor(math.log(count / noise)), 0)
+        slope = count * PAGE["how_wrong"](torch.tensor(math.log(count / noise)), 1)
+        slope += noise * PAGE["how_wrong"](torch.tensor(math.log(count / noise)), 0)
         assert slope.item() == pytest.approx(0, abs=1e-4)
 
 
 @pytest.mark.parametrize(("length", "size"), [(1, 4), (8, 32), (20, 5)])
-def test_a_recurrent_network_keeps_one_state_for_each_word(by_page, length, size):
+def test_a_recurrent_network_keeps_one_state_for_each_word(length, size):
     x, W, U = draw(length, 3), draw(3, size, seed=1), draw(size, size, seed=2)
     W.requires_grad_()
     U.requires_grad_()
-    assert by_page("kept_bytes")(by_page("recurrent"), x, W, U) == 8 * size * (length + 1)
+    assert PAGE["kept_bytes"](PAGE["recurrent"], x, W, U) == 8 * size * (length + 1)
     cell = nn.RNN(3, size, bias=False, dtype=torch.float64)
     cell.weight_ih_l0.data, cell.weight_hh_l0.data = W.data.T, U.data.T
-    torch.testing.assert_close(by_page("recurrent")(x, W, U), cell(x)[1])
+    torch.testing.assert_close(PAGE["recurrent"](x, W, U), cell(x)[1])
 
 
-def test_what_is_kept_is_counted_once_and_without_what_was_there(by_page):
+def test_what_is_kept_is_counted_once_and_without_what_was_there():
     x = draw(6, 5).requires_grad_()
-    kept = by_page("kept_bytes")
+    kept = PAGE["kept_bytes"]
     assert kept(lambda x: x * x, x) == 0  # x itself, which was there
     assert kept(lambda x: x.exp(), x) == 6 * 5 * 8  # its result
     assert kept(lambda x: (y := x.exp()) * y, x) == 6 * 5 * 8  # the same tensor, three times

@@ -154,7 +154,7 @@ def multiplications(length, d):
     return 4 * (length * d * d), 2 * (length * length * d)
 
 
-def test_work_grows_by_2_4_to_3_3_for_each_doubling_and_memory_by_4(states):
+def test_work_grows_by_2_4_to_3_3_and_pairs_are_a_quarter_of_it_then_half(states):
     work = [sum(multiplications(length, 256)) for length in (128, 256, 512, 1024, 2048)]
     factors = [after / before for before, after in pairwise(work)]
     assert [round(factor, 1) for factor in factors] == [2.4, 2.7, 3.0, 3.3]
@@ -164,6 +164,12 @@ def test_work_grows_by_2_4_to_3_3_for_each_doubling_and_memory_by_4(states):
     assert sizes[1] == 4 * sizes[0]
     states(f"by {factors[0]:.1f} first", f"by {factors[-1]:.1f} in the last step")
     states(f"{sizes[0] / 1e6:.1f} MB at 128 tokens", f"{256 * sizes[0] / 1e6:.1f} MB at 2048")
+    (projections, pairs), (twice, four_times) = (multiplications(n, 768) for n in (512, 1024))
+    assert pairs / (pairs + projections) == 0.25
+    assert (twice, four_times) == (2 * projections, 4 * pairs)
+    equal, pairs = multiplications(1536, 768)
+    assert pairs == equal
+    states("a quarter of the work", f"$2D = {2 * 768}$")
 
 
 def attention_of(length, d, heads):
@@ -197,7 +203,7 @@ def test_without_the_residual_connection_tokens_become_one_and_gradients_vanish(
     states("more than ten powers of ten smaller", "less than one part in 10,000")
 
 
-def test_parameters_of_one_attention_layer_of_bert_base_however_many_heads(states):
+def test_parameters_shapes_and_memory_of_attention_at_bert_base_size(states):
     q_k_v, output = 768 * 64 * 3 * 12, 768 * 768
 
     def counted(heads, **how):
@@ -207,9 +213,6 @@ def test_parameters_of_one_attention_layer_of_bert_base_however_many_heads(state
     states(f"{q_k_v:,} + {output:,} = {q_k_v + output:,}", f"${counted(12):,}$")
     states(f"= {768 // 24}$, so the parameters stay at {counted(24):,}")
     states(f"{24 * 512 * 512 * 4 / 1e6:.1f} MB", "instead of 12.6")
-
-
-def test_shapes_and_memory_at_bert_base_size(states):
     out, probabilities = attention_of(512, 768, 12)
     assert out.shape == (1, 512, 768)
     assert probabilities.shape == (1, 12, 512, 512)
@@ -217,15 +220,6 @@ def test_shapes_and_memory_at_bert_base_size(states):
     assert round(probabilities.nbytes / 1e6, 1) == 12.6
     assert round(32 * 12 * probabilities.nbytes / 1e9, 1) == 4.8
     states(r"$512 \times 512$", r"$768 \times 64$")
-
-
-def test_pairs_are_a_quarter_of_the_work_at_512_tokens_and_half_at_1536(states):
-    (projections, pairs), (twice, four_times) = (multiplications(n, 768) for n in (512, 1024))
-    assert pairs / (pairs + projections) == 0.25
-    assert (twice, four_times) == (2 * projections, 4 * pairs)
-    equal, pairs = multiplications(1536, 768)
-    assert pairs == equal
-    states("a quarter of the work", f"$2D = {2 * 768}$")
 
 
 # The published MiniLM in Hugging Face's own model.

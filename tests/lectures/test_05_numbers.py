@@ -7,30 +7,19 @@ import pytest
 from scipy.stats import entropy
 from torch import nn
 
-WORKED_OUT = {
-    "twelve characters and 13 steps": [
-        *("注意力就是你所需要的一切", "first token, 注"),
-        f"Twelve characters take {len('注意力就是你所需要的一切') + 1} steps",
-    ],
-    "the learning rate": [
-        *(f"{512**-0.5:.4f}", f"{4000**-0.5:.4f} = {(512 * 4000) ** -0.5:.4f}"),
-        f"{150**-0.5:.4f} = {(64 * 150) ** -0.5:.4f}",
-        f"fifteen times the paper's {(64 * 150) ** -0.5 / 15:.4f}",
-    ],
-    "the garden path": [f"$0.6 / 3 = {0.6 / 3:.1f}$", f"with {max(0.6 / 3, 0.4 * 1.0)}"],
-    "what the papers say": [
-        "English-German: 27.3, and **28.4** for the big model",
-        "65 million parameters, 100,000 steps in 12 hours on 8 GPUs",
-        "9.3 times the speed",
-        "Beam 4, $\\alpha = 0.6$",
-        "vocabulary of about 37,000 tokens",
-    ],
-}
 
-
-@pytest.mark.parametrize("texts", WORKED_OUT.values(), ids=WORKED_OUT)
-def test_the_page_says_what_is_worked_out_here(texts, states):
-    states(*texts)
+def test_the_page_says_what_is_worked_out_here(states):
+    states("注意力就是你所需要的一切", "first token, 注")
+    states(f"Twelve characters take {len('注意力就是你所需要的一切') + 1} steps")
+    # The learning rate.
+    states(f"{512**-0.5:.4f}", f"{4000**-0.5:.4f} = {(512 * 4000) ** -0.5:.4f}")
+    states(f"{150**-0.5:.4f} = {(64 * 150) ** -0.5:.4f}")
+    states(f"fifteen times the paper's {(64 * 150) ** -0.5 / 15:.4f}")
+    # The garden path, and what the papers say.
+    states(f"$0.6 / 3 = {0.6 / 3:.1f}$", f"with {max(0.6 / 3, 0.4 * 1.0)}")
+    states("English-German: 27.3, and **28.4** for the big model", "9.3 times the speed")
+    states("65 million parameters, 100,000 steps in 12 hours on 8 GPUs")
+    states("Beam 4, $\\alpha = 0.6$", "vocabulary of about 37,000 tokens")
 
 
 def waves(positions, d_model):

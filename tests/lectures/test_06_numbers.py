@@ -62,15 +62,12 @@ def test_the_parameters_of_the_slides_and_how_they_differ_from_the_exact_ones(st
     states(f"{rest:,} are small parts of the heads")
 
 
-def test_shares_of_token_embeddings_and_what_other_vocabularies_cost(states):
+def test_shares_of_token_embeddings_and_what_more_words_layers_and_places_cost(states):
     states("89 % of BERT-tiny", f"{sizes.encoder(12, 768, 110_000):,}", f"{30_522 * 768:,}")
     feed_forward, attention = 12 * (8 * 768**2 + 5 * 768), 12 * 4 * (768**2 + 768)
     assert feed_forward / sizes.encoder(12, 768) == pytest.approx(0.5, abs=0.02)
     assert feed_forward / attention == pytest.approx(2, abs=0.01)
     states("hold half of BERT-base, twice as much as attention")
-
-
-def test_one_more_layer_and_one_more_position(states):
     states(f"{sizes.layer(768):,} for a layer", f"One position costs {768}")
 
 
@@ -97,7 +94,7 @@ def test_published_size_ids_and_segments_by_hugging_face(minilm, states):
 # The twelve lines, by hand.
 
 
-def test_the_three_rows_of_the_cat_sat_and_their_layer_norm(states):
+def test_the_three_rows_of_the_cat_sat_and_layer_norms_by_hand(states):
     tokens = {21: [1, 0, 2, 1], 11987: [0, 2, 1, 1], 5438: [2, 1, 0, 1]}
     positions = [[1, 0, 0, 1], [0, 1, 0, 1], [0, 0, 1, 1]]
     summed = np.array(list(tokens.values())) + positions
@@ -107,19 +104,9 @@ def test_the_three_rows_of_the_cat_sat_and_their_layer_norm(states):
     mean, variance = rows.mean(axis=1, keepdims=True), rows.var(axis=1, keepdims=True)
     normed = ((rows - mean) / np.sqrt(variance)).round(2)
     assert normed[2].tolist() == [1, 1, -1, -1]
-    states(
-        f"$6/4 = {mean[0, 0]}$",
-        f"$v = {variance[0, 0]}$",
-        "$({:g}, {:g}, {:g}, {:g})$".format(*normed[0]),
-    )
-    states(
-        f"(2.25 + 6.25 + 0.25 + 0.25)/4 = {variance[1, 0]}",
-        "$({:g}, {:g}, {:g}, {:g})$".format(*normed[1]),
-    )
-    states("{}, {}, {}".format(*tokens))
-
-
-def test_layer_norm_of_the_second_question(states):
+    states(f"$6/4 = {mean[0, 0]}$", f"$v = {variance[0, 0]}$", "{}, {}, {}".format(*tokens))
+    states(f"(2.25 + 6.25 + 0.25 + 0.25)/4 = {variance[1, 0]}")
+    states(*("$({:g}, {:g}, {:g}, {:g})$".format(*row) for row in normed[:2]))
     row = np.array([3, 3, 5, 5])
     normed = (row - row.mean()) / row.std() + [0, 0, 0, 10]
     states("$({:g}, {:g}, {:g}, {:g})$".format(*normed))
@@ -132,16 +119,13 @@ def gelu(x):
     return x * norm.cdf(x)
 
 
-def test_gelu_by_scipy(states):
+def test_gelu_and_the_largest_errors_of_its_two_approximations_by_scipy(states):
     states(rf"$\Phi(0) = {norm.cdf(0)}$", rf"$\Phi(1) = {norm.cdf(1):.3f}$")
     states(rf"$\Phi(-1) = {norm.cdf(-1):.3f}$", rf"$\Phi(-3) = {norm.cdf(-3):.5f}$")
     states(f"GELU(1) = {gelu(1):.3f} and GELU(-1) = {gelu(-1):.3f}")
     lowest = GRID[gelu(GRID).argmin()]
     states(f"{gelu(lowest):.3f}, at {lowest:.3f}")
     states(f"GELU(-3) = {gelu(-3):.5f}. The sigmoid gives {-3 * expit(1.702 * -3):.4f}")
-
-
-def test_largest_errors_of_the_two_approximations(states):
     inner = math.sqrt(2 / math.pi) * (GRID + 0.044715 * GRID**3)
     by_tanh = np.abs(GRID * (1 + np.tanh(inner)) / 2 - gelu(GRID))
     by_sigmoid = np.abs(GRID * expit(1.702 * GRID) - gelu(GRID))

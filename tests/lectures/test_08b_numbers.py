@@ -11,12 +11,10 @@ from scipy.stats import binomtest
 from bertlab.pretraining.negatives import spans
 from bertlab.pretraining.pairs import cut_document
 from tests.bertlab.pretraining.numbered_stores import store_in_memory
-from tests.conftest import ROOT, read_page
+from tests.lectures.conftest import functions_of
 
-PAGE = read_page(ROOT / "lectures" / "08b_documents_to_examples.ipynb")
-cut, cut_as_google, take_from, lose = map(
-    PAGE.function, ("cut", "cut_as_google", "take_from", "lose")
-)
+PAGE = functions_of("08b_documents_to_examples")
+cut, cut_as_google, take_from, lose = map(PAGE.get, ("cut", "cut_as_google", "take_from", "lose"))
 LENGTHS = st.lists(st.integers(1, 25), min_size=1, max_size=30)
 ROOM, SEED = st.integers(2, 60), st.integers(0, 2**32)
 

@@ -11,32 +11,29 @@ from scipy.stats import chi2_contingency
 from sklearn.metrics import confusion_matrix
 
 from course.experiments.labels import Example
-from tests.conftest import ROOT, read_page
+from tests.lectures.conftest import functions_of
 
-PAGE = read_page(ROOT / "lectures" / "09b_pairs_and_opinions.ipynb")
 LABELS = ("entailed", "neutral", "contradicted")
 FIRST = ("The {} went to the {}.", "At last the {} came to the {}.")
 SECOND = ("The {} was at the {}.", "The {} had come to the {}.")
 PEOPLE, PLACES = ["king", "queen", "boy", "girl"], ["river", "town", "sea"]
+KNOWN = {"torch": torch, "random": random, "Example": Example}
+KNOWN |= {"FIRST": FIRST, "SECOND": SECOND, "LABELS": LABELS}
+PAGE = functions_of("09b_pairs_and_opinions", **KNOWN)
 
 
 @given(st.lists(st.tuples(st.sampled_from(LABELS), st.sampled_from(LABELS)), min_size=1))
 def test_confusion_is_scikit_learns(answers):
-    confusion = PAGE.function("confusion")
-    confusion.__globals__["torch"] = torch
     true, said = zip(*answers, strict=True)
     reference = confusion_matrix(true, said, labels=LABELS)
-    assert confusion(LABELS, true, said).tolist() == reference.tolist()
+    assert PAGE["confusion"](LABELS, true, said).tolist() == reference.tolist()
 
 
 @pytest.fixture(scope="module")
 def drawn():
     """6,000 examples, each as (person, place) of both sentences and the label."""
-    draw = PAGE.function("draw_inferences")
-    draw.__globals__.update(random=random, Example=Example, FIRST=FIRST, SECOND=SECOND)
-    draw.__globals__.update(LABELS=LABELS)
     found = []
-    for example in draw(6_000, PEOPLE, PLACES, seed=0):
+    for example in PAGE["draw_inferences"](6_000, PEOPLE, PLACES, seed=0):
         words = [text.strip(".").split() for text in (example.text, example.pair)]
         who, where = zip(
             *(([w for w in t if w in PEOPLE], [w for w in t if w in PLACES]) for t in words),

@@ -15,22 +15,17 @@ from bertlab.training.metrics import read_metrics
 from tests.lectures import sizes
 
 TEXT = "the king gave his daughter a white horse ."
-WORKED_OUT = {
-    "a lead of nine": [f"$e^9$ is {math.floor(math.exp(9)):,}"],
-    "chance in long and short texts": [
-        *("five times as much as chance", f"$1/20 = {100 / 20:g}$ %", f"$1/4 = {100 / 4:g}$ %")
-    ],
-    "the closing words are those of the primer": [
+
+
+def test_the_page_says_what_is_worked_out_here(states):
+    states(f"$e^9$ is {math.floor(math.exp(9)):,}", "five times as much as chance")
+    states(f"$1/20 = {100 / 20:g}$ %", f"$1/4 = {100 / 4:g}$ %")
+    # The closing words are those of the primer.
+    states(
         "BERTology has clearly come a long way, but it is fair to say we still have more questions "
         "than answers about how BERT works.",
         "8, pp. 842–866",
-    ],
-}
-
-
-@pytest.mark.parametrize("texts", WORKED_OUT.values(), ids=WORKED_OUT)
-def test_the_page_says_what_is_worked_out_here(texts, states):
-    states(*texts)
+    )
 
 
 @pytest.fixture(scope="module")

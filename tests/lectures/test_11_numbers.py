@@ -35,13 +35,10 @@ def cosines(rows, columns):
 # The price of pairs.
 
 
-def test_ten_thousand_sentences_have_49995000_pairs(states):
+def test_ten_thousand_sentences_have_49995000_pairs_that_take_the_paper_65_hours(states):
     assert sum(range(10_000)) == math.comb(10_000, 2)
     states(f"{math.comb(10_000, 2):,} for 10,000", "fifty million readings")
     states(f"{math.comb(100_000, 2):,} pairs")
-
-
-def test_the_papers_65_hours_and_5_seconds(states):
     pairs_a_second = math.comb(10_000, 2) / (65 * 60 * 60)
     states(f"{pairs_a_second:.0f} pairs a second", f"{10_000 // 5:,} sentences a second")
     assert 50 < 40_000_000 / pairs_a_second / 3600 < 53
@@ -70,10 +67,13 @@ def test_the_table_with_the_machine_to_itself_is_that_of_the_benchmarks(states):
 # Pooling and objectives.
 
 
-def test_cosines_of_the_pairs_and_across(states):
+def test_cosines_of_the_pairs_and_a_classifier_that_calls_one_of_1_different(states):
     ((own, there), (back, other)) = cosines(U, V)
     states(f"the cosines {own:.1f} and {other:.1f}")
     states(f"$u_1$ and $v_2$ have {there:.0f}, $u_2$ and $v_1$ have {back:.1f}")
+    first, second = (softmax([0, 2 * np.abs(u - v).sum()])[1] for u, v in zip(U, V, strict=True))
+    assert round(first, 2) == 0.92
+    states(f"cosine {cosines(U, V)[1, 1]:.0f}, and the classifier is {100 * second:.0f} % sure")
 
 
 def test_in_batch_negatives_by_hand_and_why_cosines_are_multiplied(states):
@@ -86,18 +86,14 @@ def test_in_batch_negatives_by_hand_and_why_cosines_are_multiplied(states):
     states(rf"$\ln 64 = {math.log(64):.2f}$")
 
 
-def test_a_classifier_may_call_a_pair_of_cosine_1_different(states):
-    first, second = (softmax([0, 2 * np.abs(u - v).sum()])[1] for u, v in zip(U, V, strict=True))
-    assert round(first, 2) == 0.92
-    states(f"cosine {cosines(U, V)[1, 1]:.0f}, and the classifier is {100 * second:.0f} % sure")
-
-
 # Judges and data.
 
 
-def test_fifty_texts_have_1225_pairs(states):
+def test_fifty_texts_have_1225_pairs_and_none_is_learned_from(states):
     assert math.comb(50, 2) == len(labelled("lee-similarity"))
     states(f"50 news texts are, all {math.comb(50, 2):,} pairs")
+    judged = {example.text for example in labelled("lee-similarity")}
+    assert not judged & {" ".join(text) for text in data.documents("lee")}
 
 
 def test_the_documents_of_the_third_judge_are_not_learned_from(states):
@@ -106,11 +102,6 @@ def test_the_documents_of_the_third_judge_are_not_learned_from(states):
     assert (len(learn_from), len(held_out)) == (1_254, 226)
     assert not {tuple(text) for text in learn_from} & {tuple(text) for text in held_out}
     states("From each of 175 documents", "The documents of the third judge stay out")
-
-
-def test_no_judged_news_is_among_those_to_learn_from():
-    judged = {example.text for example in labelled("lee-similarity")}
-    assert not judged & {" ".join(text) for text in data.documents("lee")}
 
 
 # The paper.

@@ -19,10 +19,12 @@ from tests.lectures import sizes
 # GPT.
 
 
-def test_the_loss_of_three_words_is_that_of_their_product(states):
+def test_the_loss_of_three_words_and_what_seven_wrong_ones_in_a_thousand_spoil(states):
     assert pytest.approx(0.1) == 0.5 * 0.25 * 0.8
     assert math.log(10) / 3 == pytest.approx(0.768, abs=5e-4)
     states("probabilities 0.5, 0.25 and 0.8")
+    assert round(0.993**15, 2) == 0.9
+    states("nine flawless texts in ten mean about 99.3 % flawless words")
 
 
 @pytest.mark.slow
@@ -46,11 +48,6 @@ def test_temperatures_by_hand(states):
     assert hot == pytest.approx([0.415, 0.322, 0.263], abs=5e-4)
     assert (p[:2] / p[:2].sum()).tolist() == pytest.approx([0.625, 0.375])
     states(f"top-2 leaves 0.5 and 0.3, together {p[:2].sum():.1f}")
-
-
-def test_seven_wrong_words_in_a_thousand_spoil_one_text_in_ten(states):
-    assert round(0.993**15, 2) == 0.9
-    states("nine flawless texts in ten mean about 99.3 % flawless words")
 
 
 # XLNet.
@@ -95,7 +92,7 @@ def test_soft_targets_by_pytorch(temperature, expected, states):
 # Sizes.
 
 
-def test_students_of_bert_base(states):
+def test_students_of_bert_base_and_the_large_ones(states):
     base, tinybert = sizes.encoder(12, 768), sizes.encoder(4, 312, d_ff=1200)
     distilbert = sizes.embeddings(30_522, 768, segments=0) + 6 * sizes.layer(768)
     assert (base, distilbert, tinybert) == (109_482_240, 66_362_880, 14_350_248)
@@ -103,9 +100,6 @@ def test_students_of_bert_base(states):
     assert base / tinybert == pytest.approx(7.5, abs=0.2)
     states("*40 % smaller*", "7.5 times smaller and 9.4 times faster")
     states(f"{distilbert / 1e6:.0f} million of 110 million")
-
-
-def test_the_large_ones(states):
     states(f"175 billion parameters, {round(175_000 / 340, -2):.0f} times BERT-large")
     gpt = (40_478 + 512) * 768 + 12 * sizes.layer(768)
     assert gpt == pytest.approx(117e6, rel=0.01)

@@ -9,20 +9,14 @@ from torch.nn import functional as F
 
 from bertlab.model import BertConfig
 from bertlab.relatives.gpt import CausalLanguageModel
-from tests.conftest import ROOT, read_page
+from tests.lectures.conftest import functions_of
 
-PAGE = read_page(ROOT / "lectures" / "12b_in_context_learning.ipynb")
-
-
-def page_function(name):
-    function = PAGE.function(name)
-    function.__globals__.update(torch=torch, F=F)
-    return function
+PAGE = functions_of("12b_in_context_learning", torch=torch, F=F)
 
 
 def draw(kind, n=3_000, **how):
     """Letters and digits, each [n, pairs]."""
-    ids = page_function("draw_texts")(n, torch.Generator().manual_seed(5), kind, **how)
+    ids = PAGE["draw_texts"](n, torch.Generator().manual_seed(5), kind, **how)
     return ids[:, 0::2], ids[:, 1::2] - 6
 
 
@@ -45,8 +39,9 @@ def test_a_text_has_one_code_and_it_is_one_to_one(kind):
 
 
 def test_kinds_differ_in_what_they_say():
-    letters, digits = draw("no repeats")
+    letters, _ = draw("no repeats")
     assert all(len(set(row)) == 6 for row in letters.tolist())
+    assert (letters[:, 0].bincount(minlength=6) / 3_000 - 1 / 6).abs().max() < 0.03
     letters, digits = draw("one code")
     assert len(set(zip(letters.flatten().tolist(), digits.flatten().tolist(), strict=True))) == 6
     letters, digits = draw("no code")
@@ -63,18 +58,18 @@ def test_a_letter_comes_back_as_often_as_the_number_of_letters_says(fewest):
 
 
 def test_letters_shown_are_counted_as_a_set():
-    ids = page_function("draw_texts")(50, torch.Generator().manual_seed(0))
+    ids = PAGE["draw_texts"](50, torch.Generator().manual_seed(0))
     reference = [[len(set(row[:t])) for t in range(10)] for row in ids[:, 0::2].tolist()]
-    assert page_function("letters_shown")(ids).tolist() == reference
+    assert PAGE["letters_shown"](ids).tolist() == reference
 
 
 def test_what_was_looked_up_is_the_sum_over_earlier_answers():
-    looked_up = page_function("looked_up")
+    looked_up = PAGE["looked_up"]
     config = BertConfig(
         12, d_model=32, n_layers=2, n_heads=4, d_ff=64, max_length=20, dropout=0.0, causal=True
     )
     model = CausalLanguageModel(config).eval()
-    ids = page_function("draw_texts")(5, torch.Generator().manual_seed(3))
+    ids = PAGE["draw_texts"](5, torch.Generator().manual_seed(3))
     with torch.no_grad():
         attentions = model.bert(ids, output_attentions=True).attentions
     for layer, attention in enumerate(attentions):

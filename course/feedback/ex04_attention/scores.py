@@ -316,7 +316,7 @@ def self_attention(function: Callable) -> Passed:
     check.equals(
         *(probabilities, [[1.0, 0, 0], [0.3302, 0.6698, 0], [0.1400, 0.5760, 0.2840]]),
         f"{check.shown((x, BIASED, mask))}, second answer",
-        because="the mask goes on to attention",
+        because="the mask is passed on to attention",
     )
     check.done("a causal mask")
     x = normal(66, 24, seed=20)

@@ -40,7 +40,7 @@ class MaskingCheck(TensorCheck):
         return f"{self.name}({', '.join(shown)})"
 
     def drawn(self, *arguments: Any, shape: Sequence[int], dtype: torch.dtype) -> Tensor:
-        """An answer of this form; asked again with the same dice, the function repeats it."""
+        """An answer of this form; asked again with the same generator, the function repeats it."""
         answer = self.call(*arguments)
         if not isinstance(answer, Tensor) or answer.dtype != dtype or answer.shape != shape:
             self.equals(answer, torch.zeros(shape, dtype=dtype), self.shown(arguments))
@@ -52,7 +52,7 @@ class MaskingCheck(TensorCheck):
         return answer
 
     def heeds(self, *arguments: Any) -> None:
-        """The dice, which come last, make a difference to the answer."""
+        """The generator, which comes last, makes a difference to the answer."""
         one, other = (self.call(*arguments[:-1], Seed(arguments[-1] + n)) for n in (0, 1000))
         if torch.equal(one, other):
             self.fail(

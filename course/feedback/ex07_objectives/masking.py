@@ -23,7 +23,7 @@ def choose_tokens(function: Callable) -> Passed:
         "choose_tokens",
         function,
         hints=(
-            "two questions about each token, joined by &: is it ordinary, and did the dice say yes",
+            "two questions about each token, joined by &: is it ordinary, and was it drawn",
             "torch.rand(ids.shape, generator=generator) < probability",
         ),
     )

@@ -1,4 +1,4 @@
-"""What the checks of exercise 8 run on: models with a diary, small enough to work out by hand."""
+"""What the checks of exercise 8 run on: small models that log their calls."""
 
 from collections.abc import Iterator, Sequence
 from math import log
@@ -49,7 +49,7 @@ class Once(NotCopied):
 
 
 class Probe(NotCopied, nn.Module):
-    """A model that keeps a diary, and refuses arguments that are not those of one batch."""
+    """A model that logs its calls, and refuses arguments that are not those of one batch."""
 
     def __init__(self, pieces: Sequence[Batch]) -> None:
         super().__init__()

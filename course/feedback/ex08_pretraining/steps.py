@@ -328,14 +328,14 @@ def _evaluated(
         f"{shown}\nit must return three numbers: loss and accuracy of the words, accuracy of the "
         f"pairs; it returned {short(answer)}",
     )
-    diary = model.calls
+    calls = model.calls
     check.law(
-        not any(call.training for call in diary),
+        not any(call.training for call in calls),
         f"{shown}\nthe model is in training mode while it is evaluated\n→ model.eval() first: "
         "dropout would make it worse than it is, and every time differently",
     )
     check.law(
-        not any(call.with_gradients for call in diary),
+        not any(call.with_gradients for call in calls),
         f"{shown}\ngradients are prepared, which nobody asks for\n→ with torch.no_grad():",
     )
     names = ("loss of the words", "accuracy of the words", "accuracy of the pairs")
@@ -347,8 +347,8 @@ def _evaluated(
 def _left_alone(check: StepsCheck, model: Probe, batches: list[Batch]) -> None:
     check.law(
         model.training,
-        "the model was in training mode and is not any more\n→ leave it as it was: "
-        "model.train(was), or the training goes on without dropout",
+        "the model was in training mode and no longer is\n→ leave it as it was: "
+        "model.train(was), or the training continues without dropout",
     )
     off = not torch.is_grad_enabled()
     torch.set_grad_enabled(True)

@@ -291,8 +291,8 @@ def tag_runs(function: Callable) -> Passed:
         "tag_runs",
         function,
         hints=(
-            "O: nothing. I that goes on: the last span ends one word later. Else: a new span",
-            "it goes on if the last span ends right in front of this word and has this label: "
+            "O: nothing. I that continues: the last span ends one word later. Else: a new span",
+            "it continues if the last span ends right in front of this word and has this label: "
             "runs[-1][1:] == (number, label)",
         ),
     )
@@ -322,8 +322,8 @@ def _runs_by_hand() -> Iterator[tuple[list[str], list, str, list]]:
         [
             ([(0, 1, "LOC"), (3, 3, "PER")], behind),
             ([(0, 2, "LOC")], "the last span is lost: it ends with the text, and no O follows"),
-            ([(0, 1, "LOC"), (1, 2, "LOC"), (3, 4, "PER")], "I-LOC goes on with the LOC before it"),
-            ([(0, 1, "LOC"), (3, 4, "PER")], "I-LOC goes on with the LOC before it"),
+            ([(0, 1, "LOC"), (1, 2, "LOC"), (3, 4, "PER")], "I-LOC continues the LOC before it"),
+            ([(0, 1, "LOC"), (3, 4, "PER")], "I-LOC continues the LOC before it"),
             ([(0, 2, "B-LOC"), (3, 4, "B-PER")], "the label alone, without B-"),
             ([("LOC", 0, 2), ("PER", 3, 4)], "first the two numbers, then the label"),
             ([[0, 2, "LOC"], [3, 4, "PER"]], "each span is a tuple: (0, 2, 'LOC')"),
@@ -343,18 +343,18 @@ def _runs_by_hand() -> Iterator[tuple[list[str], list, str, list]]:
         nothing,
         [
             ([], nothing),
-            ([(1, 2, "PER"), (2, 3, "PER"), (4, 5, "LOC")], "the second I-PER goes on with it"),
+            ([(1, 2, "PER"), (2, 3, "PER"), (4, 5, "LOC")], "the second I-PER continues it"),
         ],
     )
     yield (
         ["B-PER", "I-LOC", "I-LOC"],
         [(0, 1, "PER"), (1, 3, "LOC")],
-        "I-LOC cannot go on with a PER: it begins a span, and the next I-LOC goes on with that",
+        "I-LOC cannot continue a PER: it begins a span, and the next I-LOC continues that",
         [
-            ([(0, 3, "PER")], "I-LOC does not go on with a PER: compare the labels"),
+            ([(0, 3, "PER")], "I-LOC does not continue a PER: compare the labels"),
             (
                 [(0, 1, "PER"), (1, 2, "LOC"), (2, 3, "LOC")],
-                "the second I-LOC goes on with the span that the first one began",
+                "the second I-LOC continues the span that the first one began",
             ),
         ],
     )

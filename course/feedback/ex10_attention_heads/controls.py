@@ -143,7 +143,7 @@ def _frequencies(check: LotsCheck) -> None:
 
 
 def _of_sessions(check: LotsCheck) -> None:
-    """Python orders a set of strings anew in every session; a result must not depend on it."""
+    """Python orders a set of strings by chance in every session; a result must not depend on it."""
     names = [f"word{number}" for number in range(300)]
     labels = list(range(300))
     one, other = (

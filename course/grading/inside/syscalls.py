@@ -55,7 +55,7 @@ def refuse_system_calls(libc: ctypes.CDLL) -> None:
 
 
 def _steps(architecture: int, refused: list[int]) -> list[bytes]:
-    """Load, compare, jump over so many steps if equal, so many if not; or return."""
+    """Load, compare, jump over this many steps if equal, that many if not; or return."""
     n = len(refused)
     steps = [
         _step(LOAD, 0, 0, ARCHITECTURE_AT),

@@ -101,7 +101,7 @@ def skip_strangers(_app: Sphinx, _what: str, _name: str, obj: Any, *_rest: Any) 
 def tidy_signature(
     _app: Sphinx, _what: str, _name: str, _obj: Any, _options: Any, signature: str, returns: str
 ) -> tuple[str, str] | None:
-    """A default that is made anew each time is `...`: Sphinx cannot read what Python calls it."""
+    """A default that is made again each time is `...`: Sphinx cannot read what Python calls it."""
     return (signature.replace("<factory>", "..."), returns) if signature else None
 
 

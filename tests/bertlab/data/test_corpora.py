@@ -154,17 +154,12 @@ def test_the_split_holds_out_the_share_asked_for():
         data.split(documents, validation=10)
 
 
-def test_the_python_manual_needs_nothing_fetched(tmp_path, monkeypatch):
+def test_the_python_manual_needs_no_fetching_and_damage_is_mended(tmp_path, monkeypatch):
     monkeypatch.setenv("BERTLAB_DATA", str(tmp_path))
     first = data.documents("python-topics")
     assert len(first) > 50
     assert sum(len(sentence.split()) for document in first for sentence in document) > 40_000
     assert data.documents("python-topics") == first
-
-
-def test_a_damaged_cleaned_text_is_made_again(tmp_path, monkeypatch):
-    monkeypatch.setenv("BERTLAB_DATA", str(tmp_path))
-    first = data.documents("python-topics")
     (kept,) = (tmp_path / "cleaned").iterdir()
     kept.write_bytes(kept.read_bytes()[:-100])
     assert data.documents("python-topics") == first
@@ -226,7 +221,7 @@ def test_a_language_keeps_each_passage_once_with_escapes_resolved(tmp_path, monk
 
 
 @pytest.mark.corpora
-def test_the_declaration_of_human_rights_stands_in_many_scripts():
+def test_the_declaration_of_human_rights_stands_in_many_scripts_without_escapes():
     fetched("udhr")
     examples = labelled("udhr")
     texts = {example.label: example.text for example in examples}
@@ -244,12 +239,6 @@ def test_the_declaration_of_human_rights_stands_in_many_scripts():
     assert {name: words for name, words in openings.items() if words not in texts[name]} == {}
     assert all(len(texts[name]) > 1_000 for name in ("ru_Cyrl", "ko_Kore", "th_Thai"))
     assert len({name.split("_")[1] for name in texts}) == 158  # scripts
-
-
-@pytest.mark.corpora
-def test_the_declaration_keeps_no_escape_and_no_field_name():
-    fetched("udhr")
-    texts = {example.label: example.text for example in labelled("udhr")}
     left = re.compile(r"\\[nU\"']|specimen_|: \"$", re.MULTILINE)
     assert [name for name, text in texts.items() if left.search(text)] == []
     beria_erfe = set(range(0x16EA0, 0x16EE0))  # a block beyond the Basic Multilingual Plane

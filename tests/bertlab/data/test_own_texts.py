@@ -62,16 +62,13 @@ def test_a_folder_has_a_document_for_each_text_file(tmp_path):
     assert read(tmp_path) == [[*SENTENCES[0], *SENTENCES[1]], ["Deep down."], ["A row."]]
 
 
-def test_rows_are_documents(tmp_path):
+def test_rows_are_documents_and_half_a_character_is_replaced(tmp_path):
     texts = [TWO, "One\u2028line, ein Ü.", None, ""]
     expected = [[*SENTENCES[0], *SENTENCES[1]], ["One line, ein Ü."]]
     lines = [json.dumps({"id": n, "body": text}) for n, text in enumerate(texts)]
     write(tmp_path / "my.jsonl", "\n".join(lines) + "\n\n")
     parquet.write_table(pyarrow.table({"id": [1, 2, 3, 4], "body": texts}), tmp_path / "my.parquet")
     assert read(tmp_path / "my.jsonl", "body") == read(tmp_path / "my.parquet", "body") == expected
-
-
-def test_half_a_character_is_replaced(tmp_path):
     found = read(write(tmp_path / "my.jsonl", r'{"text": "A \ud83d and \ud83d\ude00."}'))
     assert found == [["A \ufffd and \U0001f600."]]
 
@@ -104,15 +101,7 @@ def test_what_cannot_be_read_is_told_in_a_line(tmp_path, name, content, message)
         assert len(str(told.value).splitlines()) == 1
 
 
-def test_a_column_that_is_not_there_or_no_text_is_told(tmp_path):
-    parquet.write_table(pyarrow.table({"id": [1], "body": ["a"]}), tmp_path / "my.parquet")
-    with pytest.raises(ValueError, match=r"my.parquet has no field 'text'; expected .* id, body"):
-        read(tmp_path / "my.parquet")
-    with pytest.raises(ValueError, match=r"my.parquet, row 1: 'id' must be text; got int"):
-        read(tmp_path / "my.parquet", "id")
-
-
-def test_nothing_there_is_told(tmp_path):
+def test_a_column_or_a_file_that_is_not_there_or_no_text_is_told(tmp_path):
     with pytest.raises(FileNotFoundError, match=r"there is no file or folder .*none.txt"):
         read(tmp_path / "none.txt")
     with pytest.raises(ValueError, match=r"must hold a .txt, .jsonl or .parquet file; it has none"):
@@ -120,6 +109,11 @@ def test_nothing_there_is_told(tmp_path):
     write(tmp_path / "empty.txt", "")
     with pytest.raises(ValueError, match="is empty; it must hold text"):
         read(tmp_path)
+    parquet.write_table(pyarrow.table({"id": [1], "body": ["a"]}), tmp_path / "my.parquet")
+    with pytest.raises(ValueError, match=r"my.parquet has no field 'text'; expected .* id, body"):
+        read(tmp_path / "my.parquet")
+    with pytest.raises(ValueError, match=r"my.parquet, row 1: 'id' must be text; got int"):
+        read(tmp_path / "my.parquet", "id")
 
 
 def test_without_pyarrow_the_way_to_it_is_told(tmp_path, monkeypatch):

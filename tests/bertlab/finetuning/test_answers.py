@@ -86,7 +86,7 @@ def test_windows_find_the_answer_wherever_it_stands(q, passage, tokenizer, room,
     assert found == word
 
 
-def test_targets_are_tokens_of_the_passage():
+def test_targets_are_tokens_of_the_passage_if_a_window_has_the_whole_answer():
     encoding = UNCASED.encode("play", "ace, play ace")
     tokens = encoding.tokens
     first, last = answer_targets(encoding, "ace, play ace", (5, 9))
@@ -95,9 +95,6 @@ def test_targets_are_tokens_of_the_passage():
     assert answer_targets(encoding, "ace, play ace", None) == NO_ANSWER == (0, 0)
     middle = answer_targets(encoding, "ace, play ace", (6, 7))  # an answer may begin in a token
     assert first <= middle[0] <= middle[1] <= last
-
-
-def test_a_window_without_the_whole_answer_has_none():
     passage = "a b c d e f g"
     encoding = UNCASED.encode("e", passage)
     parts = windows(encoding, max_length=7, stride=2)  # room for three of the seven
@@ -184,11 +181,6 @@ def test_what_does_not_fit_is_refused(call, message):
         call()
 
 
-def test_one_string_is_not_a_list_of_answers():
-    with pytest.raises(TypeError, match="list of strings"):
-        exact_match("castle", "castle")
-
-
 @pytest.mark.parametrize(
     ("text", "expected"),
     [  # worked by hand from the rules of SQuAD's evaluation script
@@ -226,6 +218,8 @@ def test_exact_match_and_f1_by_hand(guess, answers, exact, f1):
     assert token_f1(guess, answers) == pytest.approx(f1)
 
 
-def test_scores_are_means_over_the_questions():
+def test_scores_are_means_over_questions_each_of_which_has_a_list_of_answers():
     scores = answer_scores(["castle", "old castle", None], [["castle"], ["castle"], ["castle"]])
     assert scores == pytest.approx((1 / 3, (1 + 2 / 3) / 3))
+    with pytest.raises(TypeError, match="list of strings"):
+        exact_match("castle", "castle")

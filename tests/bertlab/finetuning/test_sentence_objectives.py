@@ -216,7 +216,7 @@ def test_a_pair_stays_a_pair_and_keeps_its_target(tokenizer):
     assert sorted(sizes) == [2, 5, 5]
 
 
-def test_pairs_that_do_not_fit_are_refused(encoder):
+def test_pairs_that_do_not_fit_and_a_loss_that_is_no_number_are_refused(encoder):
     for sizes in ((2, 1, 2), (2, 2, 1), (0, 0, 0)):
         first, second, targets = (["a cat"] * sizes[0], ["a cat"] * sizes[1], [0.0] * sizes[2])
         got = " and ".join(map(str, sizes))
@@ -225,8 +225,5 @@ def test_pairs_that_do_not_fit_are_refused(encoder):
     for sides, name in ((("cat " * 20, "a cat"), "first"), (("a cat", "cat " * 20), "second")):
         with pytest.raises(ValueError, match=rf"{name}: .*texts\[0\].*truncate=True"):
             train_pairs(encoder, *([side] for side in sides), [1.0], cosine_loss, CONFIG)
-
-
-def test_a_loss_that_is_no_number_stops_the_training(encoder):
     with pytest.raises(FloatingPointError, match="smaller learning rate"):
         train_pairs(encoder, FIRST, SECOND, None, lambda u, v: u.sum() * torch.nan, CONFIG)

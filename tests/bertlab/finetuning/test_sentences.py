@@ -166,30 +166,24 @@ def test_encoding_is_without_dropout_and_leaves_every_part_as_it_was(encoder):
     assert len(set(before.values())) == 2
 
 
-def test_a_classifier_can_be_trained_on_the_vectors(encoder):
+def test_a_classifier_can_be_trained_on_vectors_and_through_forward_the_encoder(encoder):
     vectors = encoder.encode(TEXTS, progress=False)
     assert not vectors.requires_grad
     weight = torch.zeros(24, requires_grad=True)
     (vectors @ weight).sum().backward()
     torch.testing.assert_close(weight.grad, vectors.sum(dim=0))
-
-
-def test_gradients_reach_the_encoder_through_forward(encoder):
     encoder(torch.tensor([[2, 7, 3]])).sum().backward()
     assert encoder.bert.embeddings.token.weight.grad[7].any()
 
 
-def test_no_texts_give_no_vectors(encoder):
-    assert encoder.encode([]).shape == (0, 24)
-
-
-def test_texts_that_cannot_be_encoded_are_refused(encoder):
+def test_texts_that_cannot_be_encoded_are_refused_and_no_texts_give_no_vectors(encoder):
     with pytest.raises(ValueError, match=r"max_length=40.*texts\[1\].*truncate=True"):
         encoder.encode(["a cat", "cat " * 50])
     with pytest.raises(ValueError, match=r"texts\[0\]"):
         encoder.encode(["  "])
     with pytest.raises(TypeError, match="list of strings"):
         encoder.encode("a cat")
+    assert encoder.encode([]).shape == (0, 24)
 
 
 def test_parts_that_do_not_belong_together_are_refused(tokenizer):

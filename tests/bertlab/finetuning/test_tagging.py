@@ -97,7 +97,7 @@ def test_characters_in_no_word_are_white_space_or_stand_beside_no_word(text, tok
         assert places <= inside or not places & inside
 
 
-def test_an_accent_of_its_own_belongs_to_its_word():
+def test_an_accent_of_its_own_belongs_to_its_word_and_a_special_token_is_one():
     text = "Cafe\u0301 playing"
     assert words_of(text, UNCASED) == [(0, 5), (6, 13)]
     encoding = UNCASED.encode(text)
@@ -106,9 +106,6 @@ def test_an_accent_of_its_own_belongs_to_its_word():
              if target != IGNORED]  # fmt: skip
     assert [target for _, target in asked] == [1, 0]
     assert [token[0] for token, _ in asked] == ["c", "p"]
-
-
-def test_a_special_token_in_the_text_is_one_word():
     assert words_of("a [MASK].", UNCASED) == [(0, 1), (2, 8), (8, 9)]
     assert words_of("a [mask].", UNCASED) == [(0, 1), (2, 3), (3, 7), (7, 8), (8, 9)]
 

@@ -28,13 +28,10 @@ def ids(text):
     return [WORDPIECE.vocab[token] for token in WORDPIECE.tokenize(text)]
 
 
-def test_a_text_stands_between_cls_and_sep():
+def test_a_text_stands_between_cls_and_sep_and_the_second_is_segment_1():
     (encoding,) = encode_texts(["The good film"], WORDPIECE, max_length=16)
     assert encoding.ids == [CLS, *ids("the good film"), SEP]
     assert set(encoding.segment_ids) == {0}
-
-
-def test_the_second_text_of_a_pair_is_segment_1_with_its_sep():
     (encoding,) = encode_texts(["a book"], WORDPIECE, max_length=32, pairs=["the film"])
     first, second = [CLS, *ids("a book"), SEP], [*ids("the film"), SEP]
     assert encoding.ids == first + second
@@ -74,11 +71,15 @@ def test_what_cannot_be_encoded_is_named(arguments, message):
         encode_texts(**({"tokenizer": WORDPIECE, "max_length": 16} | arguments))
 
 
-def test_one_string_is_not_a_list_of_texts():
+def test_one_string_is_not_a_list_of_texts_and_a_batch_has_at_least_one():
     with pytest.raises(TypeError, match="texts must be a list"):
         encode_texts("a film", WORDPIECE, max_length=16)
     with pytest.raises(TypeError, match="pairs must be a list"):
         encode_texts(["a"], WORDPIECE, max_length=16, pairs="a")
+    with pytest.raises(ValueError, match="at least one"):
+        collate([], PAD)
+    with pytest.raises(ValueError, match="batch_size must be at least 1; got 0"):
+        batches_by_length([3], 0)
 
 
 def test_a_batch_is_padded_on_the_right_to_its_longest_text():
@@ -92,11 +93,6 @@ def test_a_batch_is_padded_on_the_right_to_its_longest_text():
     assert batch.ids.shape[1] == max(map(len, encodings))
     assert batch.ids.dtype == batch.segment_ids.dtype == torch.int64
     Bert(BertConfig(len(WORDPIECE.vocab), 8, 1, 1, 8, max_length=16))(*batch)  # it can be read
-
-
-def test_no_encodings_make_no_batch():
-    with pytest.raises(ValueError, match="at least one"):
-        collate([], PAD)
 
 
 @given(
@@ -131,11 +127,6 @@ def test_with_a_generator_batches_are_drawn_from_all_texts_whatever_their_length
         assert inside == sorted(inside, reverse=True)
     means = [np.mean(lengths[batch]) for batch in batches(1)]
     assert np.std(means) == pytest.approx(np.std(lengths) / size**0.5, rel=0.1)
-
-
-def test_a_batch_has_at_least_one_text():
-    with pytest.raises(ValueError, match="batch_size must be at least 1; got 0"):
-        batches_by_length([3], 0)
 
 
 def test_a_tokenizer_of_another_model_is_refused():

@@ -238,13 +238,6 @@ def test_a_score_counts_every_target_alike():
     assert score(model, data, pad_id=0, batch_size=3)[:2] == pytest.approx((loss, right), rel=1e-5)
 
 
-def test_nothing_asked_cannot_be_scored():
-    data = tags(2)
-    silent = TuningData(data.encodings, [[IGNORED] * len(e) for e in data.encodings])
-    with pytest.raises(ValueError, match="all targets are IGNORED"):
-        score(TokenTagger(Bert(CONFIG), 3), silent, pad_id=0)
-
-
 def test_labels_become_their_places_among_the_names():
     assert label_numbers(["b", "a", "b"], ["a", "b"]) == [1, 0, 1]
     with pytest.raises(ValueError, match=r"among \['a', 'b'\]; labels\[1\] is 'c'"):
@@ -275,9 +268,13 @@ def test_labelled_data_refuses_what_does_not_fit():
         labelled_data(["film"], ["good"], names, WORDPIECE, CONFIG, max_length=25)
 
 
-def test_no_data_is_refused():
+def test_no_data_is_refused_and_nothing_asked_cannot_be_scored():
     with pytest.raises(ValueError, match="at least one; got 0 encodings and 0 targets"):
         TuningData([], [])
+    data = tags(2)
+    silent = TuningData(data.encodings, [[IGNORED] * len(e) for e in data.encodings])
+    with pytest.raises(ValueError, match="all targets are IGNORED"):
+        score(TokenTagger(Bert(CONFIG), 3), silent, pad_id=0)
 
 
 @pytest.mark.parametrize(

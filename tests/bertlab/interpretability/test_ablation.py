@@ -82,8 +82,11 @@ def test_each_head_matters_and_none_is_another():
             assert (answers[first] - answers[second]).abs().max() > 1e-3
 
 
-def test_the_model_is_as_before_even_after_an_error():
+def test_silences_add_up_and_the_model_is_as_before_even_after_an_error():
     bert = model()
+    with without_heads(bert, [(0, 1)]), without_heads(bert, [(2, 3)]):
+        got = answer(bert)
+    torch.testing.assert_close(got, answer(zeroed(bert, [(0, 1), (2, 3)])))
     before = answer(bert)
     with pytest.raises(KeyError), without_heads(bert, ALL):
         raise KeyError
@@ -91,14 +94,7 @@ def test_the_model_is_as_before_even_after_an_error():
     assert not any(module._forward_pre_hooks for module in bert.modules())
 
 
-def test_silences_add_up():
-    bert = model()
-    with without_heads(bert, [(0, 1)]), without_heads(bert, [(2, 3)]):
-        got = answer(bert)
-    torch.testing.assert_close(got, answer(zeroed(bert, [(0, 1), (2, 3)])))
-
-
-def test_gates_stretch_a_head():
+def test_gates_stretch_a_head_and_each_has_one():
     bert = model()
     gates = torch.ones(3, 4)
     gates[1, 2] = 2.5
@@ -106,6 +102,8 @@ def test_gates_stretch_a_head():
     reference.layers[1].attention.output.weight.data[:, 12:18] *= 2.5
     with gated_heads(bert, gates):
         torch.testing.assert_close(answer(bert), answer(reference))
+    with pytest.raises(ValueError, match=r"gates must be one for each head, .*\[4\]\]"):
+        gated_heads(model(), torch.ones(3, 3)).__enter__()
 
 
 def test_pre_training_models_and_decoders_have_heads_too():
@@ -139,11 +137,6 @@ def test_only_models_with_an_encoder_have_its_heads():
     transformer = Transformer(TransformerConfig(20, d_model=8, n_layers=1, n_heads=2, d_ff=8))
     with pytest.raises(ValueError, match=r"must be a Bert, or have one.*got Transformer"):
         prune_heads(transformer, [(0, 0)])
-
-
-def test_there_is_one_gate_for_each_head():
-    with pytest.raises(ValueError, match=r"gates must be one for each head, .*\[4\]\]"):
-        gated_heads(model(), torch.ones(3, 3)).__enter__()
 
 
 def test_importance_is_what_small_steps_of_the_gates_say():
@@ -223,9 +216,6 @@ def test_losses_that_cannot_be_measured_are_errors():
         head_importance(both, lambda ids: both(ids).nsp_logits[0], [IDS])
     with pytest.raises(ValueError, match=r"as many heads; got \[3, 4, 4\].*before pruning"):
         head_importance(prune_heads(both, [(0, 0)]), mean_logit(both), [IDS])
-
-
-def test_a_loss_of_another_model_is_an_error():
     both, other = model(BertForPreTraining), model(BertForPreTraining)
     with pytest.raises(ValueError, match="loss must depend on the heads of this very model"):
         head_importance(both, mean_logit(other), [IDS])
@@ -259,11 +249,14 @@ def test_what_is_left_are_the_heads_that_were_not_named():
     assert [layer.attention.n_heads for layer in bert.layers] == [4, 4, 4]
 
 
-def test_pruning_again_counts_the_heads_anew():
+def test_pruning_again_counts_the_heads_again_and_a_layer_keeps_one():
     bert = model()
     twice = prune_heads(prune_heads(bert, [(1, 0)]), [(1, 1)])  # now number 1 is what was 2
     once = prune_heads(bert, [(1, 0), (1, 2)])
     assert torch.equal(answer(twice), answer(once))
+    with pytest.raises(ValueError, match="heads names all 4 of layer 1; without_heads can"):
+        prune_heads(model(), [(1, head) for head in range(4)])
+    assert prune_heads(model(), ALL[1:4]).layers[0].attention.n_heads == 1
 
 
 def test_a_pruned_model_has_weights_of_its_own_and_learns():
@@ -278,9 +271,3 @@ def test_a_pruned_model_has_weights_of_its_own_and_learns():
     assert torch.equal(answer(both), before)
     shared = {parameter.data_ptr() for parameter in both.parameters()}
     assert not shared & {parameter.data_ptr() for parameter in pruned.parameters()}
-
-
-def test_a_layer_keeps_one_head():
-    with pytest.raises(ValueError, match="heads names all 4 of layer 1; without_heads can"):
-        prune_heads(model(), [(1, head) for head in range(4)])
-    assert prune_heads(model(), ALL[1:4]).layers[0].attention.n_heads == 1

@@ -38,7 +38,7 @@ def logit(output):
     return output.mlm_logits[0, 2, 7]
 
 
-def test_on_a_linear_model_each_word_gets_what_it_adds():
+def test_on_a_linear_model_each_word_in_its_order_gets_what_it_adds():
     bert = linear_model()
     weights = torch.arange(6.0 * 16).reshape(6, 16).double()
 
@@ -51,9 +51,6 @@ def test_on_a_linear_model_each_word_gets_what_it_adds():
     with_words = target(bert(IDS[None]))
     bert.embeddings.token.weight.data.zero_()  # all that is left are places and segments
     torch.testing.assert_close(got.sum(), (with_words - target(bert(IDS[None]))).detach())
-
-
-def test_tokens_come_in_their_order():
     third = gradient_times_input(linear_model(), IDS, lambda o: o.last_hidden_state[0, 3].sum())
     assert third.nonzero().flatten().tolist() == [3]
 

@@ -53,14 +53,11 @@ def test_entropy_is_scipys(seed):
     torch.testing.assert_close(attention_entropy(attention), expected)
 
 
-def test_entropy_is_0_on_one_key_and_log_l_on_all():
-    rows = torch.stack([torch.eye(5)[2], torch.full((5,), 0.2)])
-    torch.testing.assert_close(attention_entropy(rows), torch.tensor([0.0, math.log(5)]))
-
-
-def test_distance_by_hand():
+def test_distance_and_entropy_by_hand():
     # Second row: 0.3 * 1 + 0.2 * 0 + 0.5 * 1; third row: 0.9 * 2.
     torch.testing.assert_close(mean_distance(BY_HAND), torch.tensor([0.0, 0.8, 1.8]))
+    rows = torch.stack([torch.eye(5)[2], torch.full((5,), 0.2)])
+    torch.testing.assert_close(attention_entropy(rows), torch.tensor([0.0, math.log(5)]))
 
 
 @given(seeds)
@@ -70,11 +67,14 @@ def test_distance_does_not_know_left_from_right(seed):
     torch.testing.assert_close(mean_distance(attention), mirrored)
 
 
-def test_offsets_by_hand():
+def test_offsets_and_the_share_of_some_tokens_by_hand():
     assert attention_to_offset(BY_HAND, -1).item() == pytest.approx((0.3 + 0.0) / 2)
     assert attention_to_offset(BY_HAND, 0).item() == pytest.approx((1.0 + 0.2 + 0.1) / 3)
     assert attention_to_offset(BY_HAND, 1).item() == pytest.approx((0.0 + 0.5) / 2)
     assert attention_to_offset(BY_HAND, -2).item() == pytest.approx(0.9)
+    is_target = torch.tensor([True, False, True])
+    # Rows give them 1.0, 0.3 + 0.5 and 0.9 + 0.1.
+    assert attention_to_tokens(BY_HAND, is_target).item() == pytest.approx(2.8 / 3)
 
 
 @pytest.mark.parametrize("offset", [-3, -1, 0, 2])
@@ -85,17 +85,6 @@ def test_a_head_that_looks_at_an_offset_scores_1_there_and_0_elsewhere(offset):
     if offset != 0:
         scores.pop(0)  # queries without such a key look at themselves
     assert set(scores.values()) == {0}
-
-
-def test_an_offset_that_no_query_has_is_an_error():
-    with pytest.raises(ValueError, match=r"offset must be from -2 to 2 .* 3 tokens; got -3"):
-        attention_to_offset(BY_HAND, -3)
-
-
-def test_the_share_of_some_tokens_by_hand():
-    is_target = torch.tensor([True, False, True])
-    # Rows give them 1.0, 0.3 + 0.5 and 0.9 + 0.1.
-    assert attention_to_tokens(BY_HAND, is_target).item() == pytest.approx(2.8 / 3)
 
 
 @given(seeds)
@@ -123,15 +112,6 @@ def test_the_same_word_is_what_two_loops_say(seed, ids):
     expected = sum(masses) / len(masses) if masses else math.nan
     got = attention_to_same_word(attention, torch.tensor(ids)).item()
     assert got == pytest.approx(expected, nan_ok=True)
-
-
-def test_without_a_word_that_comes_twice_there_is_no_answer():
-    assert attention_to_same_word(BY_HAND, torch.tensor([1, 2, 3])).isnan()
-
-
-def test_ids_are_one_a_key():
-    with pytest.raises(ValueError, match=r"ids must be one for each of the 3 keys; got \[2\]"):
-        attention_to_same_word(BY_HAND, torch.tensor([1, 2]))
 
 
 def test_a_whole_model_at_once_gives_what_each_head_gives_alone():
@@ -171,11 +151,12 @@ def test_texts_count_alike_whatever_their_length():
     assert head_patterns(traces)["previous"].item() == 0.5
 
 
-def test_texts_without_a_word_twice_do_not_spoil_the_mean():
+def test_texts_without_a_word_twice_have_no_answer_and_do_not_spoil_the_mean():
     twice = made_trace(["a", "b", "a"], [BY_HAND[None]])
     once = made_trace(["a", "b", "c"], [BY_HAND[None]])
     assert head_patterns([once])["same word"].isnan().all()
     assert head_patterns([twice, once])["same word"].item() == pytest.approx(0.45)
+    assert attention_to_same_word(BY_HAND, torch.tensor([1, 2, 3])).isnan()
 
 
 def test_special_tokens_are_not_the_same_word():
@@ -234,3 +215,7 @@ def test_what_cannot_be_measured_is_an_error():
         head_patterns([made_trace(["a", "b"], [torch.full((1, 2, 2), math.nan)])])
     with pytest.raises(ValueError, match=r"one tensor .* a layer; got \(\)"):
         head_patterns([made_trace(["a", "b"], [])])
+    with pytest.raises(ValueError, match=r"offset must be from -2 to 2 .* 3 tokens; got -3"):
+        attention_to_offset(BY_HAND, -3)
+    with pytest.raises(ValueError, match=r"ids must be one for each of the 3 keys; got \[2\]"):
+        attention_to_same_word(BY_HAND, torch.tensor([1, 2]))

@@ -97,12 +97,9 @@ def test_the_accuracy_is_that_of_a_classifier_trained_on_the_other_texts():
     assert 0.5 < result.accuracy < 0.9  # or the comparison would say nothing
 
 
-def test_the_majority_is_of_the_labels_in_training():
+def test_the_majority_is_of_the_labels_in_training_and_may_be_rare_in_the_test():
     labels = ["rare" if place % 10 == 0 else "frequent" for place in range(N)]
     assert probe(noise(), labels, WORDS, TEXT_OF).majority == 0.9
-
-
-def test_what_is_frequent_in_training_may_be_rare_in_the_test():
     # Of 40 texts half are "a" throughout: if most of the 30 in training are, most others are not.
     label_of = np.random.default_rng(2).permutation(["a", "b"] * (TEXTS // 2)).tolist()
     result = probe(noise(), [label_of[text] for text in TEXT_OF], WORDS, TEXT_OF)

@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bertlab.interpretability.rollout import attention_flow, attention_rollout, with_residual
+from tests.small_models import random_attention
 
 # In layer 1 token 1 looks at token 0; in layer 2 token 2 looks at token 1; the others at
 # themselves. With the residual, half of each vector stays where it is.
@@ -15,21 +16,16 @@ LAYER_2 = torch.tensor([[[1.0, 0, 0], [0, 1, 0], [0, 1, 0]]])
 
 
 def random_layers(n_layers, n_heads, length, seed):
-    generator = torch.Generator().manual_seed(seed)
-    scores = 3 * torch.randn(n_layers, n_heads, length, length, generator=generator)
-    return list(scores.softmax(dim=-1))
+    return list(random_attention(n_layers, n_heads, length, length, seed=seed))
 
 
 sizes = st.tuples(st.integers(1, 4), st.integers(1, 3), st.integers(1, 5), st.integers(0, 10_000))
 
 
-def test_rollout_by_hand():
+def test_rollout_by_hand_begins_with_the_first_layer():
     # Token 2 holds half of token 1 below, which holds half of word 0, and half of itself.
     expected = torch.tensor([[1, 0, 0], [0.5, 0.5, 0], [0.25, 0.25, 0.5]])
     torch.testing.assert_close(attention_rollout([LAYER_1, LAYER_2]), expected)
-
-
-def test_the_first_layer_comes_first():
     # The other way round token 2 looks at token 1 before that has looked at token 0.
     expected = torch.tensor([0, 0.5, 0.5])
     torch.testing.assert_close(attention_rollout([LAYER_2, LAYER_1])[2], expected)

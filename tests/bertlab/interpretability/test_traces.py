@@ -71,13 +71,10 @@ def test_the_second_text_begins_behind_the_first_separator(bert, tokenizer):
     assert not torch.allclose(traced.hidden_states[-1], one_text)  # the segments were told
 
 
-def test_the_whole_model_gives_what_its_encoder_gives(tokenizer):
+def test_the_whole_model_gives_what_its_encoder_gives_and_a_causal_one_looks_back(tokenizer):
     model = BertForPreTraining(BertConfig(**SIZES, max_length=16))
     whole, encoder = (trace(m, tokenizer, "on the mat") for m in (model, model.bert))
     torch.testing.assert_close(whole.attentions, encoder.attentions)
-
-
-def test_a_causal_model_attends_to_nothing_that_comes_later(tokenizer):
     model = enlarged(Bert(BertConfig(**SIZES, max_length=16, causal=True)))
     traced = trace(model, tokenizer, "the cat sat")
     assert all(attention.triu(1).eq(0).all() for attention in traced.attentions)
@@ -105,12 +102,7 @@ def test_a_failed_trace_leaves_no_hooks_behind(bert, tokenizer, monkeypatch):
     assert not any(module._forward_pre_hooks for module in bert.modules())
 
 
-def test_a_text_that_is_too_long_is_named(bert, tokenizer):
-    with pytest.raises(ValueError, match=r"text must be 1 to 16 tokens long.*got 17"):
-        trace(bert, tokenizer, "the " * 15)
-
-
-def test_a_foreign_tokenizer_or_model_is_named(bert, transformer, tokenizer):
+def test_a_foreign_tokenizer_or_model_or_a_long_text_is_named(bert, transformer, tokenizer):
     other = tokenizer_of(WORDS[:-1])
     with pytest.raises(ValueError, match=r"as many tokens .* 11; got 10"):
         trace(bert, other, "the cat")
@@ -118,6 +110,8 @@ def test_a_foreign_tokenizer_or_model_is_named(bert, transformer, tokenizer):
         trace(transformer, tokenizer, "the cat")
     with pytest.raises(ValueError, match=r"must be a Transformer; got Bert"):
         trace_translation(bert, [1], [2])
+    with pytest.raises(ValueError, match=r"text must be 1 to 16 tokens long.*got 17"):
+        trace(bert, tokenizer, "the " * 15)
 
 
 def test_a_translation_is_traced_as_the_model_computes_it(transformer):
@@ -146,14 +140,10 @@ def test_a_translations_queries_and_keys_give_its_attentions(transformer, kind):
     assert len(traced.queries[kind]) == 2
 
 
-@pytest.mark.parametrize(
-    ("source", "target", "message"),
-    [
-        (torch.tensor([[1, 2]]), [1], r"source_ids must be of one.*choose one: source_ids\[0\]"),
-        ([1], torch.tensor(3), r"target_ids must be of one text, \[L\]; got \[\]"),
-        ([1], [99], r"target_ids must be from 0 to 10; got 99"),
-    ],
-)
-def test_ids_that_do_not_fit_are_named(transformer, source, target, message):
-    with pytest.raises(ValueError, match=message):
-        trace_translation(transformer, source, target)
+def test_ids_that_do_not_fit_are_named(transformer):
+    with pytest.raises(ValueError, match=r"source_ids must be of one.*choose one: source_ids\[0\]"):
+        trace_translation(transformer, torch.tensor([[1, 2]]), [1])
+    with pytest.raises(ValueError, match=r"target_ids must be of one text, \[L\]; got \[\]"):
+        trace_translation(transformer, [1], torch.tensor(3))
+    with pytest.raises(ValueError, match=r"target_ids must be from 0 to 10; got 99"):
+        trace_translation(transformer, [1], [99])

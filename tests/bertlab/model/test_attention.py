@@ -22,10 +22,7 @@ from bertlab.model.attention import (
 )
 from bertlab.model.masks import causal_mask, expand_mask, padding_mask
 from tests.bertlab.model.test_transformer import copy_attention
-
-
-def normal(*shape, seed=0):
-    return torch.randn(*shape, generator=torch.Generator().manual_seed(seed))
+from tests.small_models import generator, normal
 
 
 def head_weights(d_model, d_head, seed=0):
@@ -109,7 +106,7 @@ def test_the_layer_equals_torch_with_and_without_padding(output_attentions, caus
         assert_as_torch(layer, x, padding, output_attentions, causal)
 
 
-def test_the_layer_without_its_kernel_computes_the_same():
+def test_the_layer_without_its_kernel_computes_the_same_also_in_bfloat16():
     layer, x = seeded_layer(), normal(3, 21, 12)
     mask = torch.arange(21) < torch.tensor([21, 8, 1])[:, None]
     for causal in (False, True):
@@ -121,11 +118,6 @@ def test_the_layer_without_its_kernel_computes_the_same():
         layer.eval()
         torch.testing.assert_close(by_hand, kernel, rtol=1e-5, atol=1e-6)
         torch.testing.assert_close(trained, kernel, rtol=1e-5, atol=1e-6)
-
-
-def test_in_bfloat16_training_gives_what_the_kernel_gives():
-    layer, x = seeded_layer(), normal(3, 21, 12)
-    mask = torch.arange(21) < torch.tensor([21, 8, 1])[:, None]
     with torch.autocast("cpu", torch.bfloat16):
         kernel, trained = layer.eval()(x, mask)[0], layer.train()(x, mask)[0]
     torch.testing.assert_close(trained, kernel, rtol=0.02, atol=0.02)
@@ -133,7 +125,7 @@ def test_in_bfloat16_training_gives_what_the_kernel_gives():
 
 def test_both_softmaxes_give_the_same_probabilities():
     query, key = normal(2, 3, 9, 4), normal(2, 3, 11, 4, seed=1)
-    mask = torch.rand(2, 1, 9, 11, generator=torch.Generator().manual_seed(2)) < 0.7
+    mask = torch.rand(2, 1, 9, 11, generator=generator(2)) < 0.7
     mask[..., 0] = True
     for seen in (None, mask):
         expected = attention_probabilities(query, key, seen)
@@ -162,7 +154,7 @@ def test_dropout_falls_on_the_probabilities_only_in_training():
 @given(st.integers(0, 10**6), st.integers(2, 12))
 def test_shuffling_the_tokens_shuffles_the_output(seed, length):
     layer, x = seeded_layer(), normal(1, length, 12, seed=seed)
-    order = torch.randperm(length, generator=torch.Generator().manual_seed(seed))
+    order = torch.randperm(length, generator=generator(seed))
     torch.testing.assert_close(layer(x[:, order])[0], layer(x)[0][:, order], rtol=1e-4, atol=1e-5)
 
 
@@ -228,17 +220,14 @@ def test_a_mask_that_hides_everything_is_refused(output_attentions):
         layer(x, left_padded, causal=True, **asked)
 
 
-@pytest.mark.parametrize(
-    ("mask", "message"),
-    [
-        (torch.zeros(1, 3), "mask must be boolean, or integers 1 .* got torch.float32"),
-        (torch.tensor([[101, 7592, 102]]), "only 0 and 1; got 101 to 7592; are these token ids"),
-        (torch.tensor([[1, -10000, 0]]), "only 0 and 1; got -10000 to 1"),
-    ],
-)
-def test_numbers_that_are_no_mask_are_refused(mask, message):
-    with pytest.raises(ValueError, match=message):
-        seeded_layer()(normal(1, 3, 12), mask)
+def test_numbers_that_are_no_mask_are_refused():
+    layer, x = seeded_layer(), normal(1, 3, 12)
+    with pytest.raises(ValueError, match=r"be boolean, or integers 1 .* got torch.float32"):
+        layer(x, torch.zeros(1, 3))
+    with pytest.raises(ValueError, match="only 0 and 1; got 101 to 7592; are these token ids"):
+        layer(x, torch.tensor([[101, 7592, 102]]))
+    with pytest.raises(ValueError, match="only 0 and 1; got -10000 to 1"):
+        layer(x, torch.tensor([[1, -10000, 0]]))
 
 
 @pytest.mark.parametrize(
@@ -256,7 +245,7 @@ def test_vectors_that_do_not_fit_the_layer_are_refused(x, context, message):
         seeded_layer()(x, context=context)
 
 
-def test_attention_refuses_shapes_that_do_not_fit():
+def test_attention_refuses_shapes_and_heads_that_do_not_fit():
     with pytest.raises(ValueError, match="query and key must have the same last size"):
         attention(normal(3, 4), normal(3, 5), normal(3, 4))
     with pytest.raises(ValueError, match="one value for each key"):
@@ -269,8 +258,5 @@ def test_attention_refuses_shapes_that_do_not_fit():
         attention(normal(3, 4), normal(3, 4), normal(3, 4), torch.zeros(3, 3))
     with pytest.raises(ValueError, match=r"broadcast to the scores, \[3, 3\]; got \[3, 2\]"):
         attention(normal(3, 4), normal(3, 4), normal(3, 4), torch.ones(3, 2, dtype=torch.bool))
-
-
-def test_heads_must_share_the_dimensions_evenly():
     with pytest.raises(ValueError, match="d_model=10, n_heads=3"):
         MultiHeadAttention(10, 3)

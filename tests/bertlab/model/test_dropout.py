@@ -9,6 +9,7 @@ from torch.nn import functional as F
 from bertlab.model.dropout import Dropout, dropout, random_bits
 
 N = 1_000_000
+DTYPES = st.sampled_from([torch.float32, torch.bfloat16])
 
 
 @pytest.fixture(autouse=True)
@@ -68,17 +69,13 @@ def test_the_gradient_passes_where_the_number_did():
     torch.testing.assert_close(x.grad * x.detach(), y.detach())
 
 
-@given(st.lists(st.integers(0, 7), max_size=4), st.floats(0, 0.99))
-def test_any_shape_and_any_rate(shape, rate):
-    x = torch.ones(shape)
+@given(st.lists(st.integers(0, 7), max_size=4), st.floats(0, 0.99), DTYPES)
+def test_any_shape_any_rate_and_half_precision(shape, rate, dtype):
+    x = torch.ones(shape, dtype=dtype)
     y = dropout(x, rate)
     assert y.shape == x.shape
     assert y.dtype == x.dtype
     assert torch.isfinite(y).all()
-
-
-def test_half_precision_stays_half_precision():
-    assert dropout(torch.ones(100, dtype=torch.bfloat16), 0.5).dtype == torch.bfloat16
 
 
 def test_the_same_seed_drops_the_same():

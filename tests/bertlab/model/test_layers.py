@@ -26,14 +26,11 @@ def test_layer_norm_equals_torch_and_the_formula():
     torch.testing.assert_close(normed.var(dim=-1, correction=0), torch.ones(5))
 
 
-def test_layer_norm_by_hand():
+def test_layer_norm_by_hand_and_of_a_constant_row():
     # Row 1, 2, 3, 6: mean 3, variance (4 + 1 + 0 + 9) / 4 = 3.5
     row = torch.tensor([1.0, 2.0, 3.0, 6.0])
     expected = torch.tensor([-2.0, -1.0, 0.0, 3.0]) / 3.5**0.5
     torch.testing.assert_close(layer_norm(row, torch.ones(4), torch.zeros(4)), expected)
-
-
-def test_a_constant_row_is_normed_to_the_offset_and_not_to_nan():
     beta = torch.tensor([1.0, 2.0])
     assert torch.equal(layer_norm(torch.full((2,), 7.0), torch.ones(2), beta), beta)
 
@@ -59,15 +56,12 @@ def test_feed_forward_treats_every_token_by_itself():
     torch.testing.assert_close(network(x)[:, 2], network(x[:, 2]))
 
 
-def test_vectors_that_do_not_fit_the_norm_are_refused():
+def test_vectors_that_do_not_fit_and_unknown_activations_are_refused():
     gamma = torch.ones(4)
     with pytest.raises(ValueError, match=r"x must be \[..., D\] with D = 4; got \[2, 3\]"):
         layer_norm(torch.zeros(2, 3), gamma, gamma)
     with pytest.raises(ValueError, match="x must be of the weights' dtype"):
         layer_norm(torch.zeros(2, 4, dtype=torch.long), gamma, gamma)
-
-
-def test_an_unknown_activation_is_refused():
     with pytest.raises(ValueError, match=r"one of \['gelu', 'relu'\]; got 'swish'"):
         FeedForward(4, 8, "swish")
 

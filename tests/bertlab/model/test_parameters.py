@@ -39,11 +39,13 @@ def test_base_part_by_part_and_the_slides():
     assert pytest.approx(107.4) == 23.4 + 12 * 7
 
 
-def test_a_model_and_its_config_count_the_same():
+def test_a_model_and_its_config_count_the_same_and_shared_parameters_once():
     config = BertConfig.tiny(vocab_size=70)
     assert count_parameters(BertForPreTraining(config)) == count_parameters(config)
     bare = count_parameters(Bert(config))
     assert bare.total == count_parameters(config).part("bert")
+    first = nn.Linear(3, 3, bias=False)
+    assert count_parameters(nn.Sequential(first, first)).total == 9
 
 
 def test_the_table_adds_up_and_names_every_parameter():
@@ -61,8 +63,3 @@ def test_a_row_says_how_many_copies_of_a_layer_there_are():
     # Two layers of 128: each norm holds 128 gammas and as many betas.
     assert two["bert.layers.attention_norm"] == "2 × 256 = 512"
     assert two["bert.embeddings.norm"] == "256"
-
-
-def test_shared_parameters_count_once():
-    first = nn.Linear(3, 3, bias=False)
-    assert count_parameters(nn.Sequential(first, first)).total == 9

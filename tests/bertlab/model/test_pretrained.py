@@ -98,12 +98,9 @@ def test_saving_and_loading_changes_no_bit(kind, tmp_path):
         assert torch.equal(again.state_dict()[name], tensor), name
 
 
-def test_loading_equals_transformers(kind, folder):
+def test_loading_equals_transformers_and_half_precision_becomes_float32(kind, folder):
     reference = reference_model(KINDS[kind], vocab_size=len(WORDS))
     assert_same_outputs(load_pretrained(folder, kind), reference)
-
-
-def test_half_precision_becomes_float32(kind, folder):
     change_tensors(folder, lambda t: t.update({name: x.half() for name, x in t.items()}))
     loaded = load_pretrained(folder, kind)
     assert {tensor.dtype for tensor in loaded.parameters()} == {torch.float32}

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch import nn
 
-from bertlab.model.transformer import DecoderLayer, Transformer, TransformerConfig
-from tests.small_models import generator
+from bertlab.model.transformer import Transformer, TransformerConfig
+from tests.small_models import assert_the_seed_decides, generator, weights
 
 SMALL = {"vocab_size": 40, "d_model": 24, "n_layers": 3, "n_heads": 4, "d_ff": 36, "max_length": 60}
 
@@ -173,7 +173,7 @@ def test_the_input_is_the_token_times_the_root_of_d_plus_a_wave():
         torch.testing.assert_close(model.embed(ids)[0, place], expected, rtol=1e-5, atol=1e-5)
 
 
-def test_the_base_model_has_the_papers_65_million_parameters():
+def test_the_base_model_has_the_papers_sizes_and_65_million_parameters():
     # Table 3: 65 x 10^6. By hand: 37,000 x 512 shared; an attention has 4 (512^2 + 512), a
     # feed-forward 2 x 512 x 2048 + 2048 + 512, a norm 2 x 512; 6 x (1, 1, 2) and 6 x (2, 1, 3).
     attention, feed_forward, norm = 4 * (512**2 + 512), 2 * 512 * 2048 + 2560, 1024
@@ -183,6 +183,9 @@ def test_the_base_model_has_the_papers_65_million_parameters():
     counted = sum(parameter.numel() for parameter in model.parameters())
     assert counted == by_hand == 63_082_496
     assert abs(counted / 65e6 - 1) < 0.03
+    config = TransformerConfig()
+    assert (config.d_model, config.n_layers, config.n_heads, config.d_ff) == (512, 6, 8, 2048)
+    assert (config.d_head, config.dropout, config.pre_norm) == (64, 0.1, False)
 
 
 def test_pre_norm_ends_with_a_norm_and_post_norm_does_not():
@@ -194,20 +197,9 @@ def test_pre_norm_ends_with_a_norm_and_post_norm_does_not():
 
 
 def test_the_seed_decides_the_weights_and_nothing_global_moves():
-    torch.manual_seed(7)
-    state = torch.get_rng_state()
-    first, second, other = (Transformer(TransformerConfig(**SMALL), seed) for seed in (1, 1, 2))
-    assert torch.equal(torch.get_rng_state(), state)
-    for a, b in zip(first.parameters(), second.parameters(), strict=True):
-        assert torch.equal(a, b)
-    assert not torch.equal(first.token.weight, other.token.weight)
-    assert first.token.weight.std().item() == pytest.approx(24**-0.5, rel=0.1)
-
-
-def test_the_sizes_of_the_base_model_are_the_papers():
-    config = TransformerConfig()
-    assert (config.d_model, config.n_layers, config.n_heads, config.d_ff) == (512, 6, 8, 2048)
-    assert (config.d_head, config.dropout, config.pre_norm) == (64, 0.1, False)
+    config = TransformerConfig(**SMALL)
+    assert_the_seed_decides(lambda seed: weights(Transformer(config, seed)))
+    assert Transformer(config).token.weight.std().item() == pytest.approx(24**-0.5, rel=0.1)
 
 
 @pytest.mark.parametrize(
@@ -263,10 +255,3 @@ def test_dropout_acts_in_training_only():
     torch.testing.assert_close(model(*pairs).logits, model(*pairs).logits)
     model.train()
     assert not torch.allclose(model(*pairs).logits, model(*pairs).logits)
-
-
-def test_a_decoder_layer_by_itself_hides_what_comes_later():
-    layer = DecoderLayer(8, 2, 16).eval()
-    x, memory = torch.randn(1, 4, 8, generator=generator()), torch.zeros(1, 3, 8)
-    short, _, _ = layer(x[:, :2], memory)
-    torch.testing.assert_close(layer(x, memory)[0][:, :2], short)

@@ -235,7 +235,7 @@ def test_whole_words_are_chosen_as_often_as_in_transformers(theirs, batch):
 # What a Masking knows about a vocabulary.
 
 
-def test_a_masking_reads_its_ids_off_the_vocabulary():
+def test_a_masking_reads_its_ids_off_the_vocabulary_and_draws_what_exists():
     masking = Masking.of(WORDPIECE, whole_words=True)
     assert masking.mask_id == MASK_ID
     assert masking.special_ids.tolist() == sorted(SPECIAL_IDS.tolist())
@@ -245,20 +245,20 @@ def test_a_masking_reads_its_ids_off_the_vocabulary():
     assert Masking.of(WORDPIECE).continues is None
     assert Masking.of(WORDPIECE).probability == 0.15
     assert Masking.of(WORDPIECE, 0.4).probability == 0.4
+    # The vocabulary leaves the ids 2 to 8 free.
+    tokenizer = WordPiece({"[UNK]": 0, "[MASK]": 1, "cat": 9}, special_tokens=["[UNK]", "[MASK]"])
+    assert Masking.of(tokenizer).ordinary_ids.tolist() == [9]
 
 
-@pytest.mark.parametrize(
-    "tokenizer",
-    [
-        ByteBPE.train(["a text without holes"], 260),
-        # Were [MASK] an ordinary word, it would be chosen itself.
-        WordPiece({"[UNK]": 0, "[MASK]": 1, "cat": 2}, special_tokens=["[UNK]"]),
-    ],
-    ids=repr,
-)
-def test_a_tokenizer_without_a_special_mask_is_refused_with_what_to_do(tokenizer):
-    with pytest.raises(ValueError, match=r"must have \[MASK\] among its special_tokens; train it"):
-        Masking.of(tokenizer)
+def test_a_tokenizer_without_a_special_mask_or_marked_pieces_is_refused():
+    # Were [MASK] an ordinary word, it would be chosen itself.
+    ordinary = WordPiece({"[UNK]": 0, "[MASK]": 1, "cat": 2}, special_tokens=["[UNK]"])
+    for tokenizer in (ordinary, ByteBPE.train(["a text without holes"], 260)):
+        with pytest.raises(ValueError, match=r"have \[MASK\] among its special_tokens; train it"):
+            Masking.of(tokenizer)
+    tokenizer = ByteBPE.train(["a text"], 270, special_tokens=SPECIAL)
+    with pytest.raises(ValueError, match="whole_words needs a tokenizer that marks pieces"):
+        Masking.of(tokenizer, whole_words=True)
 
 
 @pytest.mark.parametrize("probability", [0, -0.1, 1.1, float("nan")])
@@ -290,18 +290,6 @@ def test_the_formal_algorithm_masks_with_its_probability():
     assert torch.equal((holes == -1).nonzero().flatten(), T)
     rest = holes != -1
     assert torch.equal(holes[rest], x[rest])
-
-
-def test_whole_words_need_a_tokenizer_that_marks_pieces():
-    tokenizer = ByteBPE.train(["a text"], 270, special_tokens=SPECIAL)
-    with pytest.raises(ValueError, match="whole_words needs a tokenizer that marks pieces"):
-        Masking.of(tokenizer, whole_words=True)
-
-
-def test_random_words_are_tokens_that_exist():
-    # The vocabulary leaves the ids 2 to 8 free.
-    tokenizer = WordPiece({"[UNK]": 0, "[MASK]": 1, "cat": 9}, special_tokens=["[UNK]", "[MASK]"])
-    assert Masking.of(tokenizer).ordinary_ids.tolist() == [9]
 
 
 @pytest.mark.parametrize(

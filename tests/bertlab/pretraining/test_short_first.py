@@ -28,14 +28,11 @@ def same(one, other):
     return all(torch.equal(a, b) for a, b in zip(one, other, strict=True))
 
 
-def test_the_first_steps_are_short_and_read_as_many_tokens(data):
+def test_the_first_steps_are_short_and_read_as_many_tokens_as_those_afterwards(data):
     batches = [batch for _, batch in some(ShortFirst(data, 5), 8)]
     lengths = [batch.ids.shape for batch in batches]
     assert all(rows == 32 and length <= 16 for rows, length in lengths[:5])
     assert all(rows == 8 and 16 < length <= 64 for rows, length in lengths[5:])
-
-
-def test_afterwards_come_the_batches_of_the_data(data):
     after = [batch for _, batch in some(ShortFirst(data, 2), 5)][2:]
     expected = [batch for _, batch in some(data, 3)]
     assert all(same(*two) for two in zip(after, expected, strict=True))
@@ -63,7 +60,7 @@ def test_workers_make_the_same_batches(data):
     assert all(same(a, b) for (_, a), (_, b) in zip(here, there, strict=True))
 
 
-def test_nothing_gets_shorter_than_sixteen_tokens(data):
+def test_nothing_gets_shorter_than_sixteen_tokens_and_no_steps_are_refused(data):
     narrow = PretrainingData.__new__(PretrainingData)
     narrow.__dict__ |= data.__dict__ | {"max_length": 24, "batch_size": 10}
     short = ShortFirst(narrow, 1).short
@@ -71,8 +68,5 @@ def test_nothing_gets_shorter_than_sixteen_tokens(data):
     narrow.max_length = 12
     short = ShortFirst(narrow, 1).short
     assert (short.max_length, short.batch_size) == (12, 10)
-
-
-def test_no_short_steps_are_refused(data):
     with pytest.raises(ValueError, match="steps must be at least 1; got 0"):
         ShortFirst(data, 0)

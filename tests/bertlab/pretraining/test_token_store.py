@@ -235,9 +235,9 @@ def test_a_single_wrong_bit_is_found_when_asked_for(store, name):
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ("", "store.json is not whole JSON; write it anew"),
-        ('{"format": 1, "dty', "store.json is not whole JSON; write it anew"),
-        ("[" * 100_000, "store.json is not whole JSON; write it anew"),
+        ("", "store.json is not whole JSON; write it again"),
+        ('{"format": 1, "dty', "store.json is not whole JSON; write it again"),
+        ("[" * 100_000, "store.json is not whole JSON; write it again"),
         ("[]", "store.json does not describe a store"),
         ("{}", "has format None, this bertlab reads format 1"),
         ('{"format": 1, "dtype": "<u2"}', "store.json does not say arrays, documents, sentences"),
@@ -249,13 +249,10 @@ def test_a_damaged_description_is_refused(store, content, message):
         TokenStore.open(store.folder)
 
 
-def test_a_format_of_another_time_is_refused(store):
+def test_a_format_of_another_time_and_a_folder_without_a_store_are_refused(store, tmp_path):
     change_facts(store, lambda facts: facts.update(format=99))
     with pytest.raises(ValueError, match="has format 99, this bertlab reads format 1"):
         TokenStore.open(store.folder)
-
-
-def test_a_folder_without_a_store_is_refused(tmp_path):
     with pytest.raises(FileNotFoundError, match="holds no store"):
         TokenStore.open(tmp_path)
 

@@ -22,7 +22,7 @@ from bertlab.relatives.permutation import (
 )
 from bertlab.relatives.training import train
 from bertlab.training.config import TrainingConfig
-from tests.small_models import generator
+from tests.small_models import assert_the_seed_decides, generator
 
 SIZES = {"d_model": 24, "n_layers": 3, "n_heads": 4, "d_ff": 40, "max_length": 16}
 CONFIG = BertConfig(50, **SIZES)
@@ -51,7 +51,7 @@ def random_reading(ids, n_targets, seed=0):
     return draw_reading(torch.ones_like(ids, dtype=torch.bool), n_targets, generator(seed))
 
 
-def test_the_masks_of_the_papers_figure():
+def test_the_masks_of_the_papers_figure_and_of_two_positions_of_one_number():
     # Figure 1 (right) of the paper reads x3, x2, x4, x1.
     order = torch.tensor([[3, 1, 0, 2]])
     content, query = permutation_masks(order)
@@ -61,9 +61,6 @@ def test_the_masks_of_the_papers_figure():
         assert set(row.tolist()) == seen
         row = query[0, position - 1].nonzero().flatten() + 1
         assert set(row.tolist()) == seen - {position}
-
-
-def test_positions_of_one_number_see_each_other_and_are_guessed_without_each_other():
     content, query = permutation_masks(torch.tensor([[0, 0, 1]]))
     assert content[0].int().tolist() == [[1, 1, 0], [1, 1, 0], [1, 1, 1]]
     assert query[0].int().tolist() == [[0, 0, 0], [0, 0, 0], [1, 1, 0]]
@@ -299,14 +296,9 @@ def test_what_cannot_be_read_is_refused(model):
 
 
 def test_the_seed_decides_the_weights_and_nothing_global_moves():
-    torch.manual_seed(7)
-    state = torch.get_rng_state()
-    first, second, other = (PermutationLanguageModel(CONFIG, seed) for seed in (1, 1, 2))
-    assert torch.equal(torch.get_rng_state(), state)
-    assert torch.equal(first.asked, second.asked)
-    assert not torch.equal(first.asked, other.asked)
-    encoder = Bert(CONFIG, 1).state_dict()
-    assert all(torch.equal(encoder[name], part) for name, part in first.bert.state_dict().items())
+    assert_the_seed_decides(lambda seed: PermutationLanguageModel(CONFIG, seed).asked)
+    ours, encoder = PermutationLanguageModel(CONFIG, 1).bert, Bert(CONFIG, 1).state_dict()
+    assert all(torch.equal(encoder[name], part) for name, part in ours.state_dict().items())
 
 
 def test_a_loss_of_what_does_not_fit_is_refused():

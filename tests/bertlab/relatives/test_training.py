@@ -11,7 +11,7 @@ from bertlab.pretraining.losses import mlm_loss
 from bertlab.relatives.training import train, without_holes
 from bertlab.training.config import TrainingConfig
 from course.toyworld.batches import ToyData
-from tests.small_models import weights
+from tests.small_models import assert_the_seed_decides, weights
 
 SIZES = {"d_model": 16, "n_layers": 1, "n_heads": 2, "d_ff": 32, "max_length": 32}
 CONFIG = TrainingConfig(steps=4, learning_rate=1e-2, warmup=0.5, evaluate_every=3)
@@ -52,17 +52,13 @@ def test_two_steps_are_those_of_plain_pytorch():
 
 
 def test_the_same_seed_gives_the_same_weights_and_nothing_global_moves():
-    made = []
-    for number, seed in enumerate((3, 3, 4)):
-        torch.manual_seed(number)  # must not matter, to dropout neither
-        state = torch.get_rng_state()
+    def trained(seed):
         model = new_model()
         train(model, losses_of(model), DATA, replace(CONFIG, seed=seed), progress=False)
-        assert torch.equal(torch.get_rng_state(), state)
         assert not model.training
-        made.append(weights(model))
-    assert torch.equal(made[0], made[1])
-    assert not torch.equal(made[0], made[2])
+        return weights(model)
+
+    assert_the_seed_decides(trained)
 
 
 def test_every_step_draws_other_random_numbers_which_depend_on_its_own_number_alone():

@@ -155,14 +155,11 @@ def test_likeliest_by_hand():
     assert [math.exp(h.log_probability) for h in kept] == pytest.approx([0.27, 0.2])
 
 
-def test_the_length_penalty_by_hand():
+def test_the_length_penalty_by_hand_and_how_it_lets_a_longer_text_win():
     # Eq. 14 of Wu et al.: (5 + |Y|)^a / (5 + 1)^a
     assert length_penalty(1, 0.6) == 1
     assert length_penalty(13, 0.5) == pytest.approx(3**0.5)
     assert length_penalty(9, 0) == 1
-
-
-def test_the_penalty_lets_a_longer_text_win():
     short = Hypothesis((START_ID, END_ID), -2.0)
     long = Hypothesis((START_ID, 3, 4, 3, 4, 3, END_ID), -2.5)
     assert short.score(0.0) > long.score(0.0)

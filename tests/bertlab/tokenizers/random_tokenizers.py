@@ -1,6 +1,5 @@
 """Hugging Face tokenizers made at random: every option that their library has, on and off."""
 
-import pydoc_data.topics
 from random import Random
 
 from tokenizers import (
@@ -14,9 +13,14 @@ from tokenizers import (
 )
 
 from bertlab.tokenizers import BPE, ByteBPE, WordPiece
-from tests.bertlab.tokenizers.references import BERT_TOKENS, model_of, train_reference
+from tests.bertlab.tokenizers.references import (
+    BERT_TOKENS,
+    PYTHON_TOPICS,
+    model_of,
+    train_reference,
+)
 
-CORPUS = [*list(pydoc_data.topics.topics.values())[:2], "Café naïve über 你好 ΣΑΣ don't!? 1998"]
+CORPUS = [*PYTHON_TOPICS[:2], "Café naïve über 你好 ΣΑΣ don't!? 1998"]
 FRAGMENTS = [
     *CORPUS[0].split()[:40],
     *["[MASK]", "[CLS]", "[SEP]", "[NEW]", "[mask]", "word", "Word", "unaffable", "don't", "I'll"],

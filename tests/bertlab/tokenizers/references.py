@@ -1,11 +1,16 @@
 """Hugging Face's tokenizers as references: trained on the same texts, and compared with ours."""
 
 import json
+import pydoc_data.topics
 
+from hypothesis import strategies as st
 from tokenizers import Tokenizer, models, pre_tokenizers, trainers
 
 from bertlab.tokenizers import BPE
 
+PYTHON_TOPICS = list(pydoc_data.topics.topics.values())
+spaced = st.text(alphabet="ab1é你 \n\t'.,", max_size=40)
+unicode_text = st.text(st.characters(exclude_categories=["Cs", "Cn"]), max_size=40)
 BERT_TOKENS = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 # Texts that tokenizers get wrong.
 ADVERSARIAL = {

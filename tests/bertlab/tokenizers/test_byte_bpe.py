@@ -1,7 +1,5 @@
 """Byte-level BPE against Hugging Face's tokenizers and GPT-2's own files, and laws."""
 
-import pydoc_data.topics
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -16,21 +14,14 @@ from bertlab.tokenizers.byte_level import (
     to_symbols,
 )
 from course.experiments.labels import labelled
+from tests.bertlab.tokenizers.references import PYTHON_TOPICS, spaced, unicode_text
 
-PYTHON_TOPICS = list(pydoc_data.topics.topics.values())
 any_string = st.text(st.characters(), max_size=40)  # lone halves of surrogate pairs included
-unicode_text = st.text(st.characters(exclude_categories=["Cs", "Cn"]), max_size=40)
-spaced = st.text(alphabet="ab1é你 \n\t'.,", max_size=40)
 
 
 @pytest.fixture(scope="module")
 def python_bpe():
     return ByteBPE.train(PYTHON_TOPICS, 600)
-
-
-@pytest.fixture(scope="module")
-def gpt2_files():
-    return [data.path("gpt2-vocabulary", name) for name in ("encoder.json", "vocab.bpe")]
 
 
 def test_the_alphabet_is_hugging_faces():
@@ -73,8 +64,8 @@ def test_offsets_cover_the_whole_text_without_a_gap(python_bpe, text):
 
 @pytest.mark.slow
 @pytest.mark.corpora
-def test_gpt2s_own_files_give_hugging_faces_ids_and_offsets(gpt2_files):
-    vocab, merges = gpt2_files
+def test_gpt2s_own_files_give_hugging_faces_ids_and_offsets_and_a_special_token():
+    vocab, merges = (data.path("gpt2-vocabulary", name) for name in ("encoder.json", "vocab.bpe"))
     ours = ByteBPE.from_gpt2(vocab, merges)
     reference = ByteLevelBPETokenizer(str(vocab), str(merges))
     assert len(ours.vocab) == 50_257
@@ -84,33 +75,24 @@ def test_gpt2s_own_files_give_hugging_faces_ids_and_offsets(gpt2_files):
         expected, got = reference.encode(text), ours.encode(text)
         assert (got.ids, got.offsets) == (expected.ids, expected.offsets)
         assert ours.decode(got.ids) == text
-
-
-@pytest.mark.slow
-@pytest.mark.corpora
-def test_gpt2s_special_token_is_one_token(gpt2_files):
-    ours = ByteBPE.from_gpt2(*gpt2_files)
     assert ours.encode("a<|endoftext|>b").ids == [64, 50_256, 65]
     assert ours.decode([64, 50_256, 65]) == "ab"
     assert ours.decode([64, 50_256, 65], skip_special_tokens=False) == "a<|endoftext|>b"
 
 
-def test_a_special_token_is_decoded_as_it_is_written():
+def test_a_special_token_is_decoded_as_written_and_a_cut_character_as_replaced(python_bpe):
     bpe = ByteBPE.train(PYTHON_TOPICS[:1], 300, special_tokens=["<a b Ġ>"])
     ids = bpe.encode("é<a b Ġ>é").ids
     assert bpe.decode(ids, skip_special_tokens=False) == "é<a b Ġ>é"
     assert bpe.decode(ids) == "éé"
+    first, *_ = python_bpe.encode("你").ids
+    assert python_bpe.decode([first]) == "\ufffd"
 
 
 def test_gpt2s_two_files_are_read_as_hugging_face_writes_them(python_bpe, tmp_path):
     reference = Tokenizer.from_file(str(python_bpe.save(tmp_path / "tokenizer.json")))
     vocab, merges = reference.model.save(str(tmp_path))
     assert ByteBPE.from_gpt2(vocab, merges, special_tokens=()) == python_bpe
-
-
-def test_a_token_cut_out_of_a_character_decodes_to_the_replacement_character(python_bpe):
-    first, *_ = python_bpe.encode("你").ids
-    assert python_bpe.decode([first]) == "\ufffd"
 
 
 def test_bad_input_is_refused_by_name(python_bpe, tmp_path):

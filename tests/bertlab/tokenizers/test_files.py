@@ -322,11 +322,6 @@ def test_only_true_and_false_say_whether_text_becomes_lower_case():
             WordPiece(vocab, longest_word=longest)
 
 
-def test_an_end_of_word_mark_that_words_can_end_in_is_refused():
-    with pytest.raises(ValueError, match="end_of_word must hold a punctuation mark"):
-        BPE({"a": 0, "ax": 1}, end_of_word="x")
-
-
 # The other files: vocab.txt, tokenizer_config.json, GPT-2's.
 
 

@@ -1,7 +1,6 @@
 """Long words, such as DNA and base64: equal to Hugging Face's, time by length, bounded memory."""
 
 import base64
-import pydoc_data.topics
 import random
 import tracemalloc
 from functools import partial
@@ -15,8 +14,8 @@ from bertlab.tokenizers import BPE, ByteBPE, WordPiece
 from bertlab.tokenizers.cutting import LONG
 from bertlab.tokenizers.encoding import Kept
 from tests.bertlab.tokenizers.operations import operations
+from tests.bertlab.tokenizers.references import PYTHON_TOPICS
 
-PROSE = list(pydoc_data.topics.topics.values())[:8]
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
 KINDS = ["DNA", "base64", "one letter", "letters", "two bytes a letter", "Chinese"]
 
@@ -38,7 +37,7 @@ def tokenizer(request):
     """One of each kind, with merges for all kinds of long words."""
     words = [long_word(kind, 12, seed) for kind in KINDS for seed in range(40)]
     options = {} if request.param is ByteBPE else {"special_tokens": ["[UNK]"]}
-    trained = request.param.train([*PROSE, " ".join(words)], 1_200, **options)
+    trained = request.param.train([*PYTHON_TOPICS[:8], " ".join(words)], 1_200, **options)
     if request.param is WordPiece:
         return WordPiece(trained.vocab, (), ("[UNK]",), longest_word=10**6)
     return trained

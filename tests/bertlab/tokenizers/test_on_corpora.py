@@ -1,6 +1,5 @@
 """BPE and byte-level BPE against Hugging Face's: the Python manual, random text, real corpora."""
 
-import pydoc_data.topics
 from functools import cache
 
 import pytest
@@ -12,19 +11,23 @@ from bertlab import data
 from bertlab.tokenizers import BPE, ByteBPE, WordPiece, split_words
 from bertlab.tokenizers.byte_level import split_byte_words, to_symbols
 from course.experiments.labels import labelled
-from tests.bertlab.tokenizers.references import assert_same, assert_same_model, train_reference
+from tests.bertlab.tokenizers.references import (
+    PYTHON_TOPICS,
+    assert_same,
+    assert_same_model,
+    spaced,
+    train_reference,
+    unicode_text,
+)
 
 pytestmark = pytest.mark.slow
 
-PYTHON_TOPICS = list(pydoc_data.topics.topics.values())
 HALF = len(PYTHON_TOPICS) // 2
 # Scripts with signs younger than Hugging Face's Unicode tables (or Python's): no two tables agree
 # about what is punctuation there.
 YOUNG_SCRIPTS = {"dv_Diak", "mak_Maka", "oui_Ougr", "sa_Bhks", "sa_Marc", "sa_Newa", "sa_Soyo"}
 YOUNG_SCRIPTS |= {"sa_Zanb", "zag_Berf"}
 words = st.lists(st.text(alphabet="abcé", min_size=1, max_size=8), max_size=8).map(" ".join)
-spaced = st.text(alphabet="ab1é你 \n\t'.,", max_size=40)
-unicode_text = st.text(st.characters(exclude_categories=["Cs", "Cn"]), max_size=40)
 
 
 @cache
@@ -61,22 +64,18 @@ def test_training_equals_hugging_face_on_random_text(kind, smallest, text, drawn
     assert_same_model(kind.train(corpus, vocab_size, min_frequency=frequency), reference)
 
 
-def test_ids_and_offsets_are_hugging_faces_on_unseen_text(both):
+def test_ids_and_offsets_are_hugging_faces_on_unseen_text_and_we_read_their_file(both, tmp_path):
     ours, reference = both
     for text in [*PYTHON_TOPICS[HALF:], "naïve 你好 🙂 x", "", "  \t "]:
         assert_same(ours.encode(text), reference.encode(text))
+    reference.save(str(tmp_path / "theirs.json"))
+    assert type(ours).load(tmp_path / "theirs.json") == ours
 
 
 @given(text=st.one_of(unicode_text, spaced))
 def test_ids_and_offsets_are_hugging_faces_on_any_text(both, text):
     ours, reference = both
     assert_same(ours.encode(text), reference.encode(text))
-
-
-def test_we_read_hugging_faces_file(both, tmp_path):
-    ours, reference = both
-    reference.save(str(tmp_path / "theirs.json"))
-    assert type(ours).load(tmp_path / "theirs.json") == ours
 
 
 @pytest.mark.corpora

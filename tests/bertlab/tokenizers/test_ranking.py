@@ -185,12 +185,15 @@ def test_a_gain_is_the_difference_of_two_log_likelihoods(word_counts):
         words = after
 
 
-def test_both_scores_by_hand():
+def test_both_scores_by_hand_also_of_a_symbol_beside_itself():
     # cost 2, best 2, menu 1, men 1, camel 1: s 4, t 4, 28 characters; s t stands 4 times.
     assert likelihood(4, 4, 4) == 1 / 4
     by_hand = 4 * log(4) - 4 * log(4) - 4 * log(4) + 28 * log(28) - 24 * log(24)
     assert isclose(gain(4, 4, 4, 28), by_hand)
     assert round(by_hand, 2) == 11.48
+    # Ten a in five pairs, among 20 symbols: f(0) - f(10) + f(5) - f(0) + f(20) - f(15).
+    by_hand = -10 * log(10) + 5 * log(5) + 20 * log(20) - 15 * log(15)
+    assert isclose(gain(5, 10, 10, 20, same=True), by_hand)
 
 
 def test_a_symbol_that_exists_already_gains_on_what_it_has():
@@ -199,12 +202,6 @@ def test_a_symbol_that_exists_already_gains_on_what_it_has():
     # ab stands 3 + 5 times, ##c 3 times, abc 4 times among 6 + 4 + 4 + 5 pieces.
     assert isclose(gain(3, 8, 3, 19, n_made=4), rise)
     assert not isclose(gain(3, 8, 3, 19), rise)
-
-
-def test_a_symbol_beside_itself_loses_two_for_each_join():
-    # Ten a in five pairs, among 20 symbols: f(0) - f(10) + f(5) - f(0) + f(20) - f(15).
-    by_hand = -10 * log(10) + 5 * log(5) + 20 * log(20) - 15 * log(15)
-    assert isclose(gain(5, 10, 10, 20, same=True), by_hand)
 
 
 def test_it_stops_when_no_merge_makes_the_corpus_more_likely():

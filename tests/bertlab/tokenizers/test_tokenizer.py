@@ -2,7 +2,6 @@
 
 import copy
 import pickle
-import pydoc_data.topics
 
 import pytest
 import torch
@@ -16,9 +15,8 @@ from bertlab.tokenizers.encoding import Kept
 from bertlab.tokenizers.learning import learn_merges
 from bertlab.tokenizers.merges import apply_merges
 from bertlab.tokenizers.words import count_words
-from tests.bertlab.tokenizers.references import ADVERSARIAL, BERT_TOKENS, assert_same
+from tests.bertlab.tokenizers.references import ADVERSARIAL, BERT_TOKENS, PYTHON_TOPICS, assert_same
 
-PYTHON_TOPICS = list(pydoc_data.topics.topics.values())
 sentences = st.lists(
     st.sampled_from(["the", "with", "statement", "used", "wrap", "execution"])
 ).map(" ".join)
@@ -113,23 +111,17 @@ def test_our_file_is_read_alike_by_us_and_by_hugging_face(tmp_path, kind, option
         assert ours.decode(got.ids) == reference.decode(got.ids)
 
 
-def test_a_copy_and_a_copy_in_another_process_are_equal(tokenizer):
+def test_copies_are_equal_and_tensors_are_decoded_like_lists(tokenizer):
     tokenizer.encode("keeps something")  # what has been kept along the way is left behind
     for other in (copy.deepcopy(tokenizer), pickle.loads(pickle.dumps(tokenizer))):  # noqa: S301
         assert other == tokenizer
         assert other.encode("keeps something").ids == tokenizer.encode("keeps something").ids
-
-
-def test_tensors_are_decoded_like_lists(tokenizer):
     ids = tokenizer.encode("with statement").ids
     assert tokenizer.decode(torch.tensor(ids)) == tokenizer.decode(ids)
 
 
-def test_a_tokenizer_says_what_it_is_in_one_line(tokenizer):
+def test_a_tokenizer_says_what_it_is_in_one_line_and_cannot_be_changed(tokenizer):
     assert repr(tokenizer).startswith(f"{type(tokenizer).__name__}(700 tokens, ")
-
-
-def test_a_trained_tokenizer_cannot_be_changed(tokenizer):
     with pytest.raises(TypeError):
         tokenizer.vocab["new"] = 99
     with pytest.raises(AttributeError):

@@ -315,7 +315,7 @@ def test_a_training_that_went_back_behind_a_damaged_one_replaces_it(tmp_path):
     for step in (13, 16):
         save(tmp_path, step)
     assert steps_in(tmp_path) == [13, 16, 20]  # the damaged one does not count
-    with pytest.warns(UserWarning, match="going on from step-00000016 instead"):
+    with pytest.warns(UserWarning, match="resuming from step-00000016 instead"):
         assert load(tmp_path) == 16
     save(tmp_path, 20)
     assert steps_in(tmp_path) == [16, 20]
@@ -369,7 +369,7 @@ def assert_refused_by_name(folder, file, what):
     assert len(caught) == 1
     text = str(caught[0].message)
     assert f"step-00000002: {file} {what}" in text
-    assert "going on from step-00000001 instead" in text
+    assert "resuming from step-00000001 instead" in text
 
 
 @pytest.mark.slow

@@ -69,16 +69,13 @@ def test_a_run_shows_what_it_does_and_leaves_a_model(trained):
     assert (folder / "model" / "vocab.txt").is_file()
 
 
-def test_the_trained_model_fills_gaps(trained, capsys):
+def test_the_trained_model_fills_gaps_or_says_why_not(trained, capsys, tmp_path):
     assert main(["fill-mask", str(trained[0] / "model"), "The [MASK] [MASK].", "--top", "3"]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert lines[0] == "[MASK] number 1"
     assert lines[4] == "[MASK] number 2"
     assert all(re.fullmatch(r" +\d+\.\d\d%  \S+", line) for line in lines[1:4] + lines[5:])
     assert len(lines) == 8
-
-
-def test_impossible_gaps_are_told_in_a_sentence(trained, capsys, tmp_path):
     assert main(["fill-mask", str(trained[0] / "model"), "No gap."]) == 1
     assert "text must hold [MASK]" in capsys.readouterr().err
     assert main(["fill-mask", str(tmp_path), "A [MASK]."]) == 1
@@ -235,7 +232,7 @@ def test_ctrl_c_saves_and_says_how_to_go_on(out):
         ([*WHAT, "--steps", "1", "--device", "cuda:99"], "there is no device cuda:99 here"),
         ([*WHAT, "--steps", "1", "--batch-size", "90000"], "batch_size"),
         (["--corpus", "spam+eggs", "--steps", "1"], "there is no corpus 'spam'"),
-        (["--resume"], "holds no run to go on with"),
+        (["--resume"], "holds no run to resume"),
         (["--corpus", "none.txt", "--steps", "1"], "there is no file or folder none.txt"),
         (["--corpus", "none", "--steps", "1"], "nor is there a file or folder none"),
         ([*WHAT, "--steps", "1", "--tokenizer", "x"], "so --vocab-size must be omitted"),
@@ -327,14 +324,11 @@ def test_wrong_options_are_answered_with_the_right_ones(wrong, capsys):
     assert "usage: python -m bertlab pretrain" in capsys.readouterr().err
 
 
-def test_a_folder_with_a_run_is_not_overwritten(trained, capsys):
+def test_a_folder_with_a_run_is_neither_overwritten_nor_shared(trained, capsys):
     before = (trained[0] / "settings.json").read_text()
     assert pretrain(*WHAT, "--steps", "4", "--out", trained[0]) == 1
-    assert "holds a run already; go on with it by --resume" in capsys.readouterr().err
+    assert "holds a run already; continue it with --resume" in capsys.readouterr().err
     assert (trained[0] / "settings.json").read_text() == before
-
-
-def test_two_trainings_do_not_share_a_folder(trained, capsys):
     with FileLock(trained[0] / ".lock"):
         assert pretrain("--resume", "--out", trained[0]) == 1
     assert "another training is writing into" in capsys.readouterr().err
@@ -343,7 +337,7 @@ def test_two_trainings_do_not_share_a_folder(trained, capsys):
 def test_going_on_with_a_changed_wish_is_refused_and_with_the_same_is_not(trained, capsys):
     same = [*WHAT, "--steps", "4", "--resume", "--out", trained[0]]
     assert pretrain(*same, "--batch-size", "16", "--seed", "0") == 1
-    assert "was started with batch-size 8, and goes on with that" in capsys.readouterr().err
+    assert "was started with batch-size 8, and continues with that" in capsys.readouterr().err
     assert pretrain(*same, "--seed", "0") == 0
 
 
@@ -374,13 +368,10 @@ def test_tokens_that_have_changed_are_noticed_when_going_on(trained, tmp_path, c
     assert "the contents of ids.bin have changed" in capsys.readouterr().err
 
 
-def test_a_folder_that_cannot_be_made_is_named(tmp_path, capsys):
+def test_an_impossible_folder_and_a_missing_corpus_are_named(tmp_path, capsys, monkeypatch):
     (tmp_path / "file").write_text("not a folder")
     assert pretrain(*WHAT, "--steps", "1", "--out", tmp_path / "file" / "run") == 1
     assert str(tmp_path / "file") in capsys.readouterr().err
-
-
-def test_a_corpus_that_was_not_fetched_says_how(monkeypatch, tmp_path, capsys):
     monkeypatch.setenv("BERTLAB_DATA", str(tmp_path / "empty"))
     assert pretrain("--corpus", "sotu", "--steps", "1", "--out", tmp_path / "run") == 1
     assert "run `python -m bertlab.data fetch sotu`" in capsys.readouterr().err

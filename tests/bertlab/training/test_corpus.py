@@ -55,14 +55,6 @@ def test_no_document_and_no_passage_stands_on_both_sides(topics):
     assert not learned & asked
 
 
-def test_texts_that_share_everything_cannot_be_split(tmp_path):
-    line = "one two three four five six seven eight nine ten eleven twelve thirteen"
-    text = "\n\n".join(f"{line} {word}. {line.title()} {word}." for word in "abcdefghijklmnop")
-    (tmp_path / "my.txt").write_text(text, encoding="utf-8")
-    with pytest.raises(ValueError, match="every sentence to learn from shares 13 words in a row"):
-        prepare_corpus(str(tmp_path / "my.txt"), tmp_path / "out", **PREPARE)
-
-
 def test_the_tokenizer_has_not_read_the_held_out_side(monkeypatch, tmp_path):
     letters = [chr(ord("a") + number) for number in range(26)]
     words = ["".join(random.Random(n).choices("uvwxyz", k=5)) for n in range(40)]
@@ -204,9 +196,14 @@ def test_a_tokenizer_that_cannot_be_used_is_refused_before_the_text_is_read(tmp_
         prepare_corpus(text, tmp_path / "out", tokenizer=tmp_path)
 
 
-def test_impossible_wishes_are_refused_before_anything_is_written(tmp_path):
+def test_impossible_wishes_and_texts_that_share_everything_are_refused(tmp_path):
     with pytest.raises(ValueError, match="no corpus 'cook-books'; expected one of wikipedia"):
         prepare_corpus("cook-books", tmp_path / "a", **PREPARE)
     with pytest.raises(ValueError, match="one side of python-topics has no documents"):
         prepare_corpus("python-topics", tmp_path / "a", validation=1e-9, **PREPARE)
     assert not (tmp_path / "a").exists()
+    line = "one two three four five six seven eight nine ten eleven twelve thirteen"
+    text = "\n\n".join(f"{line} {word}. {line.title()} {word}." for word in "abcdefghijklmnop")
+    (tmp_path / "my.txt").write_text(text, encoding="utf-8")
+    with pytest.raises(ValueError, match="every sentence to learn from shares 13 words in a row"):
+        prepare_corpus(str(tmp_path / "my.txt"), tmp_path / "out", **PREPARE)

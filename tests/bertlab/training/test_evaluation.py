@@ -146,7 +146,7 @@ def test_no_random_number_is_drawn_and_no_gradient_kept(model, data):
     assert torch.is_grad_enabled()
 
 
-def test_one_line_says_it_all():
+def test_one_line_says_it_all_and_a_loss_gone_astray_is_infinite():
     found = Evaluation(math.log(20), 0.25, 0.5, 0.1, 0.975, 1234, 40)
     assert str(found) == (
         "masked words: 2.996 nats, perplexity 20.0, 25.0% right, 50.0% among the best 5 "
@@ -156,8 +156,5 @@ def test_one_line_says_it_all():
         *("mlm_loss", "perplexity", "mlm_accuracy", "mlm_top5"),
         *("nsp_loss", "nsp_accuracy", "n_words", "n_pairs"),
     }
-
-
-def test_a_loss_gone_astray_has_an_infinite_perplexity():
     assert Evaluation(1000.0, 0, 0, 0, 0, 1, 1).perplexity == math.inf
     assert math.isnan(Evaluation(math.nan, 0, 0, 0, 0, 1, 1).perplexity)

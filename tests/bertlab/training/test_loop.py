@@ -124,12 +124,6 @@ def test_pieces_have_the_gradients_of_the_whole_batch(new_model, data, pieces):
     torch.testing.assert_close(gradients[1], gradients[0], rtol=1e-4, atol=1e-6)
 
 
-def test_more_pieces_than_sequences_are_refused(new_model, data):
-    config = TrainingConfig(steps=1, accumulate=17)
-    with pytest.raises(ValueError, match="16 sequences cannot be cut into 17 pieces"):
-        pretrain(new_model(), data, config, progress=False)
-
-
 def test_bfloat16_computes_the_same_but_roughly_and_keeps_the_weights(new_model, data):
     losses = {}
     for precision in ("float32", "bfloat16"):
@@ -249,11 +243,14 @@ def test_a_run_that_died_before_a_checkpoint_starts_anew(new_model, data, held_o
     assert read_metrics(tmp_path / "metrics.jsonl") == rows
 
 
-def test_going_on_with_other_settings_is_refused_by_name(new_model, data, tmp_path):
+def test_other_settings_and_more_pieces_than_sequences_are_refused(new_model, data, tmp_path):
     pretrain(new_model(), data, TrainingConfig(steps=2), folder=tmp_path, progress=False)
     other = TrainingConfig(steps=3, learning_rate=0.5)
     with pytest.raises(ValueError, match=r"\(steps 2, now 3; learning_rate 0.001, now 0.5\)"):
         pretrain(new_model(), data, other, folder=tmp_path, progress=False)
+    config = TrainingConfig(steps=1, accumulate=17)
+    with pytest.raises(ValueError, match="16 sequences cannot be cut into 17 pieces"):
+        pretrain(new_model(), data, config, progress=False)
 
 
 def test_workers_that_prepare_batches_change_nothing(new_model, data):

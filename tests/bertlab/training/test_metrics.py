@@ -34,12 +34,9 @@ def write(path, rows):
         metrics.append(row)
 
 
-def test_rows_come_back_as_they_were(path):
+def test_rows_come_back_as_they_were_and_are_there_as_soon_as_they_are_added(path):
     assert read_metrics(path) == ROWS
     assert [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()] == ROWS
-
-
-def test_a_row_is_in_the_file_as_soon_as_it_is_added(path):
     MetricsFile(path).append({"step": 4, "kind": "train"})
     assert path.read_bytes().endswith(b'{"step": 4, "kind": "train"}\n')
 
@@ -78,11 +75,14 @@ def test_a_crash_while_rows_are_dropped_leaves_the_old_file(path, monkeypatch):
     assert os.listdir(path.parent) == [path.name]
 
 
-def test_where_nothing_was_written_nothing_is_dropped(tmp_path):
+def test_where_nothing_was_written_nothing_is_dropped_and_a_row_needs_a_step(tmp_path):
     MetricsFile(tmp_path / "metrics.jsonl").keep_until(3)
     assert os.listdir(tmp_path) == []
     with pytest.raises(FileNotFoundError):
         read_metrics(tmp_path / "metrics.jsonl")
+    metrics = MetricsFile(tmp_path / "metrics.jsonl")
+    with pytest.raises(ValueError, match="must have 'step'"):
+        metrics.append({"kind": "train"})
 
 
 def test_a_number_gone_astray_is_valid_json_and_read_as_nan(tmp_path):
@@ -100,12 +100,6 @@ def test_a_damaged_line_is_named(path, damage):
     for use in (lambda: read_metrics(path), lambda: MetricsFile(path).keep_until(9)):
         with pytest.raises(ValueError, match=r"metrics\.jsonl, line 2, is no row"):
             use()
-
-
-def test_a_row_without_a_step_is_refused(tmp_path):
-    metrics = MetricsFile(tmp_path / "metrics.jsonl")
-    with pytest.raises(ValueError, match="must have 'step'"):
-        metrics.append({"kind": "train"})
 
 
 @pytest.fixture

@@ -8,6 +8,7 @@ from torch import nn
 
 from bertlab.model import BertConfig, BertForPreTraining
 from bertlab.training.start import OFFSETS, STARTS, initial_weights, neighbours_start, plain_start
+from tests.small_models import assert_the_seed_decides
 
 
 def model_of(d_model):
@@ -32,7 +33,7 @@ def test_biases_and_norms_stay_as_they_were(start):
         assert torch.equal(old, new) == (old.ndim == 1), name
 
 
-def test_in_a_good_start_only_positions_differ_from_a_plain_one():
+def test_in_a_good_start_only_positions_differ_and_are_waves_of_that_size():
     plain, good = plain_start(model_of(48)), initial_weights(model_of(48))
     other = [
         name
@@ -40,9 +41,6 @@ def test_in_a_good_start_only_positions_differ_from_a_plain_one():
         if not torch.equal(one, two)
     ]
     assert other == ["bert.embeddings.position.weight"]
-
-
-def test_positions_are_waves_of_that_size():
     position = initial_weights(model_of(48)).bert.embeddings.position.weight.detach()
     size = math.sqrt(2) * 0.08
     assert position[0].tolist() == pytest.approx([0.0, size] * 24, abs=1e-6)
@@ -53,12 +51,9 @@ def test_positions_are_waves_of_that_size():
 
 
 def test_the_seed_decides_and_the_global_dice_are_left_alone():
-    state = torch.random.get_rng_state()
-    one, same, other = (neighbours_start(model_of(48), seed) for seed in (3, 3, 4))
-    assert torch.equal(torch.random.get_rng_state(), state)
-    weights = [model.bert.embeddings.token.weight for model in (one, same, other)]
-    assert torch.equal(weights[0], weights[1])
-    assert not torch.equal(weights[0], weights[2])
+    assert_the_seed_decides(
+        lambda seed: neighbours_start(model_of(48), seed).bert.embeddings.token.weight
+    )
 
 
 @pytest.mark.parametrize(("d_model", "n_heads"), [(128, 2), (256, 4), (768, 12)])

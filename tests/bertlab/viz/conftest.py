@@ -7,13 +7,14 @@ import re
 import pytest
 import torch
 
+from tests.small_models import random_attention
+
 TOKENS = ["[CLS]", "</script><b>", "it's", "[SEP]"]
 
 
 @pytest.fixture
 def attentions():
-    generator = torch.Generator().manual_seed(0)
-    return [torch.rand(1, 3, 4, 4, generator=generator).softmax(-1) for _ in range(2)]
+    return list(random_attention(2, 1, 3, 4, 4))
 
 
 def even(n_layers, n_heads, length):

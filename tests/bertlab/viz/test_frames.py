@@ -12,10 +12,14 @@ def inner(shown):
     return BeautifulSoup(shown._repr_html_(), "html.parser").iframe["srcdoc"]
 
 
-def test_the_page_comes_out_of_the_attribute_as_it_went_in():
+def test_the_page_comes_out_of_the_attribute_and_is_saved_as_it_went_in(tmp_path):
     shown = frame('<p title="a &amp; b">1 < 2 & "quoted" &lt;</p>', title="T", alt="A")
     assert inner(shown) == shown.page
     assert '<p title="a &amp; b">1 < 2 & "quoted" &lt;</p>' in shown.page
+    shown = frame("<p>x</p>", title="T", alt="A")
+    path = shown.save(tmp_path / "view.html")
+    assert path.read_text(encoding="utf-8") == shown.page
+    assert [file.name for file in tmp_path.iterdir()] == ["view.html"]
 
 
 def test_a_notebook_gets_html_and_words():
@@ -57,10 +61,3 @@ def test_a_script_cannot_be_ended_by_its_own_strings():
 def test_a_frame_without_words_is_refused(words):
     with pytest.raises(ValueError, match="in words"):
         frame("<p>x</p>", **words)
-
-
-def test_save_writes_the_page_and_nothing_else(tmp_path):
-    shown = frame("<p>x</p>", title="T", alt="A")
-    path = shown.save(tmp_path / "view.html")
-    assert path.read_text(encoding="utf-8") == shown.page
-    assert [file.name for file in tmp_path.iterdir()] == ["view.html"]

@@ -9,24 +9,22 @@ from bertlab.viz import bertviz_pages, head_view, model_view, translation_head_v
 from tests.bertlab.viz.conftest import TOKENS, even, parameters, shown
 
 
-def test_the_view_holds_the_attentions_and_the_tokens(attentions):
+def test_the_view_holds_the_attentions_and_tokens_of_all_or_of_chosen_layers(attentions):
     inside = parameters(head_view(attentions, TOKENS, layer=1, heads=[0, 2]))
     (view,) = inside["attention"]
     assert view["left_text"] == view["right_text"] == TOKENS
     torch.testing.assert_close(shown(inside, 0), torch.cat(attentions), atol=1.3e-4, rtol=0)
     assert (inside["layer"], inside["heads"]) == (1, [0, 2])
-
-
-def test_chosen_layers_alone_go_into_the_page(attentions):
     inside = parameters(head_view(attentions, TOKENS, layers=[1]))
     assert (inside["layer"], inside["include_layers"]) == (1, [1])
     torch.testing.assert_close(shown(inside, 0), attentions[1], atol=1.3e-4, rtol=0)
 
 
-def test_probabilities_of_0_and_1_survive_packing():
+def test_probabilities_of_0_and_1_survive_packing_and_half_precision_will_do(attentions):
     identity = torch.eye(3)[None]
     inside = parameters(head_view([identity], ["a", "b", "c"]))
     torch.testing.assert_close(shown(inside, 0)[0], identity, atol=1e-12, rtol=0)
+    head_view([layer.bfloat16() for layer in attentions], TOKENS)
 
 
 def test_keys_of_another_text_stand_on_the_right(attentions):
@@ -63,11 +61,6 @@ def test_a_translation_that_does_not_fit_is_named(translation, attentions):
         translation_head_view(fewer, TOKENS, ["le", "chat"])
 
 
-def test_64_tokens_of_a_base_model_fit_into_3_megabytes():
-    tokens = ["token"] * 64
-    assert len(head_view(even(12, 12, 64), tokens, sentence_b_start=30)._repr_html_()) < 3_000_000
-
-
 @pytest.mark.slow
 def test_300_tokens_are_refused_until_layers_and_heads_are_chosen():
     attentions, tokens = even(12, 12, 300), ["token"] * 300
@@ -80,23 +73,21 @@ def test_300_tokens_are_refused_until_layers_and_heads_are_chosen():
     assert parameters(view)["most_heads"] == 2
 
 
-def test_nothing_is_asked_of_a_server(attentions):
+def test_nothing_is_asked_of_a_server_and_a_token_cannot_end_the_script(attentions):
     page = BeautifulSoup(head_view(attentions, TOKENS).page, "html.parser")
     assert not page.find_all(src=True)
     assert len(page.find_all("script")) == 6  # the frame's, d3, jQuery, ours, numbers, BertViz
     assert "// https://d3js.org v5.7.0" in page.find_all("script")[1].string
-
-
-def test_a_token_cannot_end_the_script(attentions):
-    page = BeautifulSoup(head_view(attentions, TOKENS).page, "html.parser")
     assert page.find("b") is None
     assert page.main.find(id="vis") is not None
 
 
-def test_the_same_input_gives_the_same_page_of_less_than_half_a_megabyte(attentions):
+def test_the_same_input_gives_the_same_page_which_is_small_enough(attentions):
     view = head_view(attentions, TOKENS)
     assert view == head_view([layer[0] for layer in attentions], TOKENS)
     assert len(view._repr_html_()) < 450_000
+    tokens = ["token"] * 64
+    assert len(head_view(even(12, 12, 64), tokens, sentence_b_start=30)._repr_html_()) < 3_000_000
 
 
 def test_two_sentences_can_be_chosen_between(attentions):
@@ -146,26 +137,17 @@ def test_bad_input_is_named(attentions, view, change, options, message):
         view(change(attentions), TOKENS, **options)
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"layer": 2}, r"layer must be from 0 to 1; got 2"),
-        ({"layers": [1], "layer": 0}, r"layer must be one of layers=\[1\]; got 0"),
-    ],
-)
-def test_a_layer_that_cannot_be_seen_first_is_named(attentions, options, message):
-    with pytest.raises(ValueError, match=message):
-        head_view(attentions, TOKENS, **options)
+def test_a_layer_that_cannot_be_seen_first_is_named(attentions):
+    with pytest.raises(ValueError, match=r"layer must be from 0 to 1; got 2"):
+        head_view(attentions, TOKENS, layer=2)
+    with pytest.raises(ValueError, match=r"layer must be one of layers=\[1\]; got 0"):
+        head_view(attentions, TOKENS, layers=[1], layer=0)
 
 
 @pytest.mark.parametrize("tokens", ["text", [1, 2, 3, 4], ["a", "b", "c", None]])
 def test_tokens_that_are_no_list_of_strings_are_named(attentions, tokens):
     with pytest.raises(ValueError, match=r"tokens must be a list of strings"):
         head_view(attentions, tokens)
-
-
-def test_half_precision_is_close_enough_to_1(attentions):
-    head_view([layer.bfloat16() for layer in attentions], TOKENS)
 
 
 def test_a_missing_package_is_named_with_what_to_run(monkeypatch, attentions):

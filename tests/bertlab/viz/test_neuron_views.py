@@ -27,7 +27,7 @@ def made(n_layers=2, n_heads=3, tokens=TOKENS, d_head=5, causal=False):
     return Trace(list(tokens), ids, None, attentions, (), queries, keys)
 
 
-def test_the_view_holds_queries_keys_and_attentions():
+def test_the_view_holds_queries_keys_and_attentions_and_no_token_ends_the_script():
     traced = made()
     inside = parameters(neuron_view(traced, layer=1, head=2))
     part = inside["parts"][0]
@@ -37,6 +37,7 @@ def test_the_view_holds_queries_keys_and_attentions():
     torch.testing.assert_close(shown(inside, 0), expected, atol=1.3e-4, rtol=0)
     assert (inside["layer"], inside["head"]) == (1, 2)
     assert inside["attention"][0]["bidirectional"] is True
+    assert "</script><b>" not in neuron_view(made()).page
 
 
 def test_chosen_layers_and_heads_keep_their_numbers():
@@ -48,19 +49,12 @@ def test_chosen_layers_and_heads_keep_their_numbers():
     torch.testing.assert_close(unpacked(inside["parts"][0]["keys"]), expected, atol=1e-4, rtol=0)
 
 
-def test_a_pair_can_be_seen_sentence_by_sentence():
+def test_a_pair_is_seen_sentence_by_sentence_and_a_causal_model_is_recognised():
     inside = parameters(neuron_view(dataclasses.replace(made(), sentence_b_start=1)))
     rows = [view["rows"] for view in inside["attention"]]
     assert rows == [[0, 4], [0, 1], [1, 4], [0, 1], [1, 4]]
-
-
-def test_a_causal_model_is_recognised():
     inside = parameters(neuron_view(made(causal=True)))
     assert inside["attention"][0]["bidirectional"] is False
-
-
-def test_a_token_cannot_end_the_script():
-    assert "</script><b>" not in neuron_view(made()).page
 
 
 def test_a_long_text_is_refused_until_layers_or_heads_are_chosen():
@@ -113,19 +107,12 @@ def test_parts_that_do_not_fit_are_named(change, message):
         neuron_view(dataclasses.replace(traced, **change(traced)))
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"layer": 2}, r"layer must be from 0 to 1; got 2"),
-        ({"head": 1, "heads": [0]}, r"head must be one of heads=\[0\]; got 1"),
-        ({"layers": []}, r"layers must hold at least one layer"),
-    ],
-)
-def test_bad_choices_are_named(options, message):
-    with pytest.raises(ValueError, match=message):
-        neuron_view(made(), **options)
-
-
-def test_something_else_than_a_trace_is_named():
+def test_bad_choices_and_something_else_than_a_trace_are_named():
+    with pytest.raises(ValueError, match=r"layer must be from 0 to 1; got 2"):
+        neuron_view(made(), layer=2)
+    with pytest.raises(ValueError, match=r"head must be one of heads=\[0\]; got 1"):
+        neuron_view(made(), head=1, heads=[0])
+    with pytest.raises(ValueError, match=r"layers must hold at least one layer"):
+        neuron_view(made(), layers=[])
     with pytest.raises(ValueError, match=r"traced must come from trace\(.*got list"):
         neuron_view([torch.eye(3)])

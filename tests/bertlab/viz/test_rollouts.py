@@ -5,6 +5,7 @@ import torch
 
 from bertlab.interpretability.rollout import attention_flow, attention_rollout
 from bertlab.viz import rollout_bars
+from tests.small_models import random_attention
 
 TOKENS = ["[CLS]", "$a$", "b", "[SEP]"]
 PANELS = ["last layer, mean of heads", "rollout, all layers", "flow, all layers"]
@@ -14,8 +15,7 @@ SWAP = torch.tensor([[[1.0, 0.0], [0.0, 1.0]], [[0.0, 1.0], [1.0, 0.0]]])
 
 @pytest.fixture
 def attentions():
-    generator = torch.Generator().manual_seed(5)
-    return [torch.randn(3, 4, 4, generator=generator).softmax(-1) for _ in range(2)]
+    return list(random_attention(2, 3, 4, 4, seed=5))
 
 
 def bars_of(picture):

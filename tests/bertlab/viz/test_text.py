@@ -14,23 +14,17 @@ def test_a_table_reads_the_same_as_html_and_as_text():
     assert '<td style="text-align:right">1,000</td>' in html
 
 
-def test_what_a_student_types_is_never_markup():
-    assert "<script>" not in table(["<script>"], [["<script>"]], caption="<script>").html
-    assert "<script>" not in token_boxes(["<script>"]).html
-
-
-def test_a_row_of_the_wrong_length_is_named():
+def test_a_row_of_the_wrong_length_and_a_token_without_its_id_are_named():
     with pytest.raises(ValueError, match=r"must have 2 cells.*row 1 has 1"):
         table(["a", "b"], [[1, 2], [3]])
+    with pytest.raises(ValueError, match="one for each of the 2 tokens; got 1"):
+        token_boxes(["a", "b"], [1])
 
 
-def test_token_boxes_show_ids_below():
+def test_token_boxes_show_ids_below_and_what_a_student_types_is_never_markup():
     shown = token_boxes(["st", "##me"], [11, 12])
     assert "##me<br>" in shown.html
     assert ">12</small>" in shown.html
     assert repr(shown) == "st | ##me"
-
-
-def test_every_token_needs_its_id():
-    with pytest.raises(ValueError, match="one for each of the 2 tokens; got 1"):
-        token_boxes(["a", "b"], [1])
+    assert "<script>" not in table(["<script>"], [["<script>"]], caption="<script>").html
+    assert "<script>" not in token_boxes(["<script>"]).html

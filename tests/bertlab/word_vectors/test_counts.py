@@ -43,27 +43,21 @@ def test_tf_idf_refuses_what_has_no_words(documents):
         tf_idf(documents)
 
 
-def test_one_hot_vectors_are_rows_of_the_identity_and_all_at_right_angles():
+def test_one_hot_vectors_are_rows_of_the_identity_and_unknown_words_are_named():
     vocabulary = Vocabulary.of(DOCUMENTS)
     vectors = one_hot(vocabulary.words, vocabulary)
     assert torch.equal(vectors, torch.eye(len(vocabulary)))
-
-
-def test_one_hot_names_the_words_it_does_not_know():
     with pytest.raises(ValueError, match=r"must be in the vocabulary; got \['okapi'\]"):
         one_hot(["sun", "okapi"], Vocabulary.of(DOCUMENTS))
 
 
-def test_a_vocabulary_counts_and_leaves_rare_words_out():
+def test_a_vocabulary_counts_leaves_rare_words_out_and_is_not_of_nothing_or_a_string():
     vocabulary = Vocabulary.of(DOCUMENTS, min_count=2)
     assert vocabulary.words == ("the", "python", "sun", "is", "a")
     assert vocabulary.counts == (3, 2, 2, 2, 2)
     assert Vocabulary.of(DOCUMENTS, max_size=2).words == ("the", "python")
     assert vocabulary.encode(["a", "star", "the"]) == [4, 0]
     assert replace_rare([["a", "star"]], vocabulary) == [["a", "<unk>"]]
-
-
-def test_a_vocabulary_of_nothing_or_of_a_string_is_refused():
     with pytest.raises(ValueError, match=r"at least 9 times; got 9 different words.* 3 times"):
         Vocabulary.of(DOCUMENTS, min_count=9)
     with pytest.raises(ValueError, match="got the string 'the sun'; split it first"):

@@ -8,6 +8,7 @@ from torch.nn import functional as F
 
 from bertlab.word_vectors import BidirectionalLanguageModel, Vocabulary, mix_layers
 from bertlab.word_vectors.language_model import both_losses, combine_sides, train_language_model
+from tests.small_models import normal
 
 VOCABULARY = Vocabulary.of([["<unk>", "<edge>", "a", "b", "c", "d", "e"]])
 
@@ -39,16 +40,18 @@ def test_shapes_and_the_layer_of_the_word_alone(model):
     assert not torch.allclose(second[0], second[2])
 
 
-def test_unknown_words_are_read_as_such_and_edges_are_added(model):
+def test_unknown_words_are_read_as_such_edges_added_and_too_little_text_refused(model):
     ids = VOCABULARY.ids
     expected = [ids[word] for word in ("<edge>", "a", "<unk>", "<edge>")]
     assert model.encode(["a", "okapi"]).tolist() == [expected]
     with pytest.raises(ValueError, match="vocabulary must hold <edge>"):
         BidirectionalLanguageModel(Vocabulary(("<unk>", "a"), (1, 1)))
+    with pytest.raises(ValueError, match="must fill a batch of 16 pieces of 32 words; got 12"):
+        train_language_model([["a", "b"]] * 4, progress=False)
 
 
 def test_layers_are_mixed_by_equation_1():
-    layers = torch.randn(3, 2, 4, generator=torch.Generator().manual_seed(0))
+    layers = normal(3, 2, 4)
     weights = torch.tensor([0.0, 1.0, -2.0])
     shares = weights.exp() / weights.exp().sum()
     expected = 2.5 * sum(share * layer for share, layer in zip(shares, layers, strict=True))
@@ -91,8 +94,3 @@ def test_training_learns_to_guess_and_the_seed_decides():
     assert reading.from_left[0, 1].softmax(-1)[model.vocabulary.ids["c"]] < 0.5  # has not
     chance = 2 * F.cross_entropy(torch.zeros(1, len(words)), torch.tensor([0]))
     assert both_losses(reading, ids[:, 1:-1]) < chance / 2
-
-
-def test_too_little_text_is_refused():
-    with pytest.raises(ValueError, match="must fill a batch of 16 pieces of 32 words; got 12"):
-        train_language_model([["a", "b"]] * 4, progress=False)

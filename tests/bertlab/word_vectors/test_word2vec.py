@@ -27,6 +27,7 @@ from bertlab.word_vectors.negative_sampling import (
 )
 from bertlab.word_vectors.word2vec import Tables, cbow_step, near_words, skip_gram_step
 from course.experiments.labels import labelled
+from tests.small_models import assert_the_seed_decides
 
 pytestmark = pytest.mark.slow
 
@@ -118,7 +119,7 @@ def test_near_words_are_those_of_the_definition():
     assert [tuple(pair) for pair in near.nonzero().tolist()] == list(pairs())
 
 
-def test_frequent_words_are_thinned_out_by_equation_5():
+def test_frequent_words_are_thinned_out_by_equation_5_and_noise_prefers_rare_ones():
     counts = torch.tensor([10_000, 100, 1])
     keep = keep_probabilities(counts, threshold=1e-3)
     for count, probability in zip(counts.tolist(), keep.tolist(), strict=True):
@@ -127,9 +128,6 @@ def test_frequent_words_are_thinned_out_by_equation_5():
     for threshold in (0, math.nan):
         with pytest.raises(ValueError, match=f"threshold must be above 0; got {threshold}"):
             keep_probabilities(counts, threshold)
-
-
-def test_noise_prefers_rare_words_a_little():
     shares = noise_distribution(torch.tensor([10_000, 16]))
     assert shares.tolist() == pytest.approx([1000 / 1008, 8 / 1008])
     assert shares[1] > 16 / 10_016
@@ -169,23 +167,18 @@ def test_windows_of_every_size_come_alike(monkeypatch):
 @pytest.mark.parametrize("train", [train_skip_gram, train_cbow])
 def test_the_seed_decides_and_the_global_random_state_is_left_alone(train):
     config = Word2VecConfig(**(SMALL | {"epochs": 2}))
-    state = torch.get_rng_state()
-    first, again, other = (train(two_topics(), config, seed=s, progress=False) for s in (1, 1, 2))
-    assert torch.equal(first.matrix, again.matrix)
-    assert not torch.allclose(first.matrix, other.matrix)
-    assert torch.equal(torch.get_rng_state(), state)
+    assert_the_seed_decides(
+        lambda seed: train(two_topics(), config, seed=seed, progress=False).matrix
+    )
 
 
-def test_settings_and_corpora_that_cannot_work_are_refused():
+def test_settings_corpora_and_rates_that_cannot_work_are_refused():
     with pytest.raises(ValueError, match="Word2VecConfig: window must be above 0; got 0"):
         Word2VecConfig(window=0)
     with pytest.raises(ValueError, match=r"epochs must be an integer; got 1\.5"):
         Word2VecConfig(epochs=1.5)
     with pytest.raises(ValueError, match="at least 5 times"):
         train_skip_gram([["too", "little"]], progress=False)
-
-
-def test_a_rate_that_is_too_high_is_told():
     with pytest.raises(ValueError, match=r"vectors grew without bound; .* lower than 50"):
         train_skip_gram(two_topics(), Word2VecConfig(rate=50, **SMALL), progress=False)
 

@@ -94,7 +94,7 @@ def test_moodle_names_are_looked_up(course, tmp_path):
     assert "Alan Turing may be t1 or t2" in said
 
 
-def test_a_pattern_of_ones_own(course, tmp_path):
+def test_a_pattern_of_ones_own_and_one_time_for_all(course, tmp_path):
     source = zipped(tmp_path / "x.zip", [("w/ada@2026-10-01T10:00+02:00.ipynb", PAGE)])
     pattern = r"w/(?P<student_id>\w+)@(?P<timestamp>.*)\.ipynb"
     _, _, files = collected(course, source, pattern=pattern)
@@ -102,6 +102,9 @@ def test_a_pattern_of_ones_own(course, tmp_path):
     for wrong, why in ((r"(", "not a regular expression"), (r"x", "needs a group")):
         with pytest.raises(CourseError, match=why):
             collected(course, source, pattern=wrong)
+    source = zipped(tmp_path / "d.zip", [(f"bob/{NAME}.ipynb", PAGE)])
+    _, _, files = collected(course, source, handed_in=datetime(2026, 10, 1, 8))
+    assert files[f"bob/{NAME}/timestamp.txt"] == b"2026-10-01 08:00:00 UTC\n"
 
 
 @pytest.mark.parametrize(
@@ -151,6 +154,7 @@ def test_the_file_that_has_the_name_counts_else_it_must_be_clear(course, tmp_pat
         (f"ada/.ipynb_checkpoints/{NAME}-checkpoint.ipynb", b"old"),
         (f"__MACOSX/ada/._{NAME}.ipynb", b"mac"),
         ("bob/mine.ipynb", b"mine"),
+        ("bob/._mine.ipynb", b"mac"),
         ("eve/a.ipynb", b"a"),
         ("eve/b.ipynb", b"b"),
         ("eve/photo.jpg", b"x"),
@@ -238,7 +242,7 @@ def test_links_pipes_and_bombs_are_refused(course, tmp_path, monkeypatch):
     assert said.count("refused:") == 3
 
 
-def test_a_size_that_lies_and_a_broken_member(course, tmp_path):
+def test_a_size_that_lies_a_broken_member_and_what_is_no_folder_or_zip(course, tmp_path):
     made = io.BytesIO()
     with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr(f"eve/{NAME}.ipynb", b"0" * 30_000_000)
@@ -247,9 +251,6 @@ def test_a_size_that_lies_and_a_broken_member(course, tmp_path):
     code, said, files = collected(course, tmp_path / "lie.zip")
     assert (code, files) == (1, {})
     assert said.count("refused:") == 1
-
-
-def test_neither_folder_nor_zip(course, tmp_path):
     (tmp_path / "x.txt").write_text("hello")
     for source in (tmp_path / "x.txt", tmp_path / "nothing"):
         with pytest.raises(CourseError, match="give a folder or a zip file"):
@@ -267,9 +268,3 @@ def test_ids_of_all_languages_are_taken(good):
 def test_ids_that_cannot_name_a_folder_are_refused(bad):
     with pytest.raises(Refused):
         collect.good_id(bad)
-
-
-def test_one_time_for_all(course, tmp_path):
-    source = zipped(tmp_path / "d.zip", [(f"ada/{NAME}.ipynb", PAGE)])
-    _, _, files = collected(course, source, handed_in=datetime(2026, 10, 1, 8))
-    assert files[f"ada/{NAME}/timestamp.txt"] == b"2026-10-01 08:00:00 UTC\n"

@@ -62,13 +62,10 @@ def test_counted_words_find_the_word_that_tells(n):
     assert baseline_scores(small)["TF-IDF"] > 0.95
 
 
-def test_word_order_within_two_words_counts():
+def test_word_order_within_two_words_and_punctuation_count():
     texts = {"yes": "not bad but long", "no": "not long but bad"}
     train = [Example(text, label) for label, text in texts.items()] * 10
     assert tfidf_guesses(Task("", train, train[:2], ("no", "yes"))) == ["yes", "no"]
-
-
-def test_punctuation_counts():
     train = [Example("win!", "spam"), Example("win.", "ham")] * 10
     assert tfidf_guesses(Task("", train, train[:2], ("ham", "spam"))) == ["spam", "ham"]
 

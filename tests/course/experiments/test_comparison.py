@@ -19,6 +19,12 @@ def test_layer_costs_by_hand():
     }
 
 
+def test_encoding_times_are_one_for_each_length():
+    times = encoding_times(Recurrent(12, 6).eval(), [2, 5, 9], batch_size=2, repeats=1)
+    assert len(times) == 3
+    assert min(times) > 0
+
+
 @pytest.mark.parametrize(("length", "width"), [(2, 3), (11, 3), (12, 3), (11, 5), (30, 7)])
 def test_the_path_of_a_convolution_is_counted(length, width):
     layers, heard = 0, 0
@@ -51,9 +57,3 @@ def test_accuracy_by_distance_counts_letters():
     assert shares == pytest.approx([1 / 2, 3 / 4, 9 / 10])
     cut_short = accuracy_by_distance(Copies(1, END_ID), [4], vocabulary, n_strings=6)
     assert cut_short == pytest.approx([1 / 4])
-
-
-def test_encoding_times_are_one_for_each_length():
-    times = encoding_times(Recurrent(12, 6).eval(), [2, 5, 9], batch_size=2, repeats=1)
-    assert len(times) == 3
-    assert min(times) > 0

@@ -77,16 +77,13 @@ def test_the_numbers_are_json(tokenizer):
         assert torch.tensor(found[name]).shape == (2, 2)
 
 
-def test_waves_are_as_alike_as_their_cosines_say():
+def test_waves_are_as_alike_as_their_cosines_say_and_random_positions_are_not(config):
     bert = Bert(BertConfig.tiny(vocab_size=10, max_length=100))
     with torch.no_grad():
         bert.embeddings.position.weight.copy_(sinusoidal_positions(100, 128))
     speeds = [10_000 ** (-2 * pair / 128) for pair in range(64)]
     expected = [sum(math.cos(speed * far) for speed in speeds) / 64 for far in DISTANCES]
     assert position_similarity(bert, 100) == pytest.approx(expected, abs=1e-3)
-
-
-def test_random_positions_are_not_alike(config):
     alike = position_similarity(Bert(config), 128)
     assert max(map(abs, alike)) < 5 / math.sqrt(256 * 64)
 

@@ -48,14 +48,11 @@ def test_the_attention_loss_is_a_mean_over_heads_and_pairs_of_tokens():
     torch.testing.assert_close(attention_loss(student, teacher, mask), by_hand)
 
 
-def test_the_hidden_loss_projects_the_student():
+def test_layers_are_matched_as_published_and_the_hidden_loss_projects_the_student():
     student = torch.tensor([[1.0, 2.0]])
     teacher = torch.tensor([[1.0, 0.0, 4.0]])
     projection = torch.tensor([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])  # [1, 2] becomes [1, 2, 3]
     assert hidden_loss(student, teacher, projection).item() == pytest.approx((0 + 4 + 1) / 3)
-
-
-def test_layers_are_matched_as_published():
     assert matched_layers(4, 12) == [0, 3, 6, 9, 12]
     assert matched_layers(6, 12) == [0, 2, 4, 6, 8, 10, 12]
     assert matched_layers(3, 3) == [0, 1, 2, 3]

@@ -81,15 +81,12 @@ def test_pictures_categories_and_footnotes_are_no_mentions():
     assert texts_of(sentence) == ["town"]
 
 
-def test_every_sentence_has_its_own_spans():
+def test_every_sentence_has_its_own_spans_and_one_across_two_goes_with_both():
     text = "The [[cat]] sat on the old mat. It was warm there. The [[dog]] saw the [[cat]] there."
     found = marked_sentences(text)
     texts = [one.text for one in found]
     assert texts == ["The cat sat on the old mat.", "The dog saw the cat there."]
     assert [one.spans for one in found] == [((4, 7, LABEL),), ((4, 7, LABEL), (16, 19, LABEL))]
-
-
-def test_a_span_that_reaches_into_the_next_sentence_goes_with_both():
     text = "He saw it. She saw them. They left."
     assert cut_sentences(text, [(7, 14, LABEL)]) == [Marked("They left.", ())]
 
@@ -117,7 +114,7 @@ def wikipedia():
 
 
 @pytest.mark.corpora
-def test_sentences_are_those_of_the_corpus_and_spans_are_whole_words(wikipedia):
+def test_sentences_are_those_of_the_corpus_and_mentions_as_many_as_the_course_says(wikipedia):
     sentences = {sentence for document in data.documents("wikipedia") for sentence in document}
     for article in wikipedia:
         for sentence in article:
@@ -127,10 +124,6 @@ def test_sentences_are_those_of_the_corpus_and_spans_are_whole_words(wikipedia):
             assert borders == sorted(borders)
             starts, ends = zip(*word_spans(sentence.text), strict=True)
             assert all(a in starts and b in ends for a, b, _ in sentence.spans)
-
-
-@pytest.mark.corpora
-def test_wikipedia_holds_as_many_mentions_as_the_course_says(wikipedia):
     assert len(wikipedia) == 97
     assert sum(len(article) for article in wikipedia) == 8_875
     assert sum(len(one.spans) for article in wikipedia for one in article) == 18_163

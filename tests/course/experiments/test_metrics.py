@@ -41,15 +41,12 @@ def test_all_right_is_one_by_every_metric(labels):
     assert [task_score(metric, labels, labels) for metric in metrics] == [1] * len(metrics)
 
 
-@pytest.mark.parametrize(
-    ("metric", "labels", "guesses", "message"),
-    [
-        ("accuracy", ["a"], ["a", "b"], "1 labels and 2 guesses"),
-        ("accuracy", [], [], "at least one"),
-        ("F1 of spam", ["ham"], ["spam"], "there is none"),
-        ("f1", ["ham"], ["spam"], "got 'f1'"),
-    ],
-)
-def test_what_cannot_be_scored_is_refused(metric, labels, guesses, message):
-    with pytest.raises(ValueError, match=message):
-        task_score(metric, labels, guesses)
+def test_what_cannot_be_scored_is_refused():
+    with pytest.raises(ValueError, match="1 labels and 2 guesses"):
+        task_score("accuracy", ["a"], ["a", "b"])
+    with pytest.raises(ValueError, match="at least one"):
+        task_score("accuracy", [], [])
+    with pytest.raises(ValueError, match="there is none"):
+        task_score("F1 of spam", ["ham"], ["spam"])
+    with pytest.raises(ValueError, match="got 'f1'"):
+        task_score("f1", ["ham"], ["spam"])

@@ -7,6 +7,7 @@ import torch
 
 from course.experiments.convolutional import Convolutional
 from course.experiments.recurrent import Recurrent, RecurrentWithAttention
+from tests.small_models import assert_the_seed_decides, weights
 
 SIZES = {"vocab_size": 12, "d_model": 6}
 KINDS = [Recurrent, RecurrentWithAttention, Convolutional]
@@ -109,14 +110,9 @@ def test_a_later_target_symbol_never_changes_earlier_logits(kind):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_seed_decides_the_weights_and_nothing_global_moves(kind):
-    torch.manual_seed(7)
-    state = torch.get_rng_state()
-    first, second, other = (kind(**SIZES, seed=seed) for seed in (1, 1, 2))
-    assert torch.equal(torch.get_rng_state(), state)
-    for a, b in zip(first.parameters(), second.parameters(), strict=True):
-        assert torch.equal(a, b)
-    assert not torch.equal(first.token.weight, other.token.weight)
-    assert not torch.equal(first.writer.weight_hh_l0, other.writer.weight_hh_l0)
+    assert_the_seed_decides(lambda seed: weights(kind(**SIZES, seed=seed)))
+    for name in ("token.weight", "writer.weight_hh_l0"):
+        assert_the_seed_decides(lambda seed, n=name: kind(**SIZES, seed=seed).get_parameter(n))
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -103,9 +103,11 @@ def test_every_kind_and_the_share_without_an_answer_are_as_asked_for(toys):
     assert not any(question.answers for question in toy_questions(50, seed=0, no_answer=1))
 
 
-def test_passages_have_as_many_sentences_as_asked_for():
+def test_sentences_and_shares_are_as_asked_for_or_refused():
     counts = {q.passage.count(".") for q in toy_questions(300, seed=1, sentences=(1, 3))}
     assert counts == {2, 3, 4, 5, 6}
+    with pytest.raises(ValueError, match=r"from 0 to 0.5; got 0.7"):
+        speech_questions(no_answer=0.7)
 
 
 def test_the_same_seed_asks_the_same_and_another_one_does_not(toys):
@@ -211,17 +213,13 @@ def test_speech_answers_are_dates_and_names(speeches):
 
 
 @pytest.mark.corpora
-def test_a_question_without_an_answer_has_one_elsewhere_in_its_message(speeches):
+def test_a_question_without_an_answer_has_one_elsewhere_in_its_message_alone(speeches):
     for message in speeches:
         answered = {q.question: q for q in message if q.answers}
         for question in (q for q in message if not q.answers):
             other = answered[question.question]
             assert other.texts[0] not in question.passage
             assert question.passage != other.passage
-
-
-@pytest.mark.corpora
-def test_no_question_is_asked_in_two_messages(speeches):
     asked = Counter(question for message in speeches for question in {q.question for q in message})
     assert max(asked.values()) == 1
 
@@ -235,8 +233,3 @@ def test_there_are_as_many_questions_as_the_course_says(speeches):
     assert speech_questions() == speeches
     assert speech_questions(seed=1) != speeches
     assert all(q.answers for message in speech_questions(no_answer=0) for q in message)
-
-
-def test_more_questions_without_an_answer_than_with_one_are_refused():
-    with pytest.raises(ValueError, match=r"from 0 to 0.5; got 0.7"):
-        speech_questions(no_answer=0.7)

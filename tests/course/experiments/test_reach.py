@@ -29,14 +29,11 @@ def test_the_formula_counts_what_gradients_find(layers):
     assert where[0] + where[-1] == 40
 
 
-def test_receptive_fields_by_hand():
+def test_receptive_fields_by_hand_and_stacks_that_cannot_be():
     assert receptive_field([3] * 4) == 9
     assert receptive_field([5] * 6) == 25  # six layers of width 5: Gehring et al.'s own example
     assert receptive_field([3] * 4, [1, 2, 4, 8]) == 31
     assert receptive_field([1, 1]) == 1
-
-
-def test_stacks_that_cannot_be_are_refused():
     with pytest.raises(ValueError, match="dilations must be one for each of the 2 layers; got 1"):
         receptive_field([3, 3], [1])
     with pytest.raises(ValueError, match="widths must be odd numbers"):

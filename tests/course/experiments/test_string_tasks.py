@@ -53,31 +53,6 @@ def test_no_two_numbers_have_the_same_words():
     assert len({number_in_words(number) for number in range(20_000)}) == 20_000
 
 
-@pytest.mark.parametrize("number", [-1, 1_000_000])
-def test_numbers_out_of_range_are_refused(number):
-    with pytest.raises(ValueError, match=f"must be 0 to 999,999; got {number}"):
-        number_in_words(number)
-
-
-@pytest.mark.parametrize(
-    ("date", "spellings"),
-    [
-        (
-            datetime.date(1987, 3, 5),
-            "5 March 1987; 5 Mar 1987; 5th of March 1987; March 5, 1987; March 5th, 1987; "
-            "Mar 5th 1987; the 5th of March, 1987; 1987, March 5",
-        ),
-        (
-            datetime.date(2012, 11, 22),
-            "22 November 2012; 22 Nov 2012; 22nd of November 2012; November 22, 2012; "
-            "November 22nd, 2012; Nov 22nd 2012; the 22nd of November, 2012; 2012, November 22",
-        ),
-    ],
-)
-def test_dates_are_spelled_in_eight_ways(date, spellings):
-    assert "; ".join(date_spellings(date)) == spellings
-
-
 def test_every_spelling_says_the_date_unmistakably():
     for pair in dates(300, 30).train:
         year, month, day = (int(part) for part in pair.target.split("-"))
@@ -85,6 +60,23 @@ def test_every_spelling_says_the_date_unmistakably():
         assert f"{year}" in pair.source
         assert re.search(rf"\b{date:%b}", pair.source)
         assert re.search(rf"\b{day}(?:st|nd|rd|th|\b)", pair.source)
+
+
+@pytest.mark.parametrize("number", [-1, 1_000_000])
+def test_numbers_out_of_range_are_refused(number):
+    with pytest.raises(ValueError, match=f"must be 0 to 999,999; got {number}"):
+        number_in_words(number)
+
+
+def test_dates_are_spelled_in_eight_ways():
+    assert "; ".join(date_spellings(datetime.date(1987, 3, 5))) == (
+        "5 March 1987; 5 Mar 1987; 5th of March 1987; March 5, 1987; March 5th, 1987; "
+        "Mar 5th 1987; the 5th of March, 1987; 1987, March 5"
+    )
+    assert "; ".join(date_spellings(datetime.date(2012, 11, 22))) == (
+        "22 November 2012; 22 Nov 2012; 22nd of November 2012; November 22, 2012; "
+        "November 22nd, 2012; Nov 22nd 2012; the 22nd of November, 2012; 2012, November 22"
+    )
 
 
 @pytest.mark.parametrize(
@@ -118,13 +110,17 @@ def test_the_seed_decides_the_pairs(task):
     assert task(50, 5, seed=3).train != task(50, 5, seed=4).train
 
 
-def test_a_task_with_too_few_answers_says_so():
+def test_too_few_answers_unknown_characters_and_empty_batches_are_refused():
     with pytest.raises(ValueError, match="there were 8 different answers"):
         copy_at_distance([1], 8, 1000)
     with pytest.raises(ValueError, match="n_train and n_held_out must be at least 1; got 0 and 5"):
         dates(0, 5)
     with pytest.raises(ValueError, match="distances must be numbers from 1 up"):
         copy_at_distance([0])
+    with pytest.raises(ValueError, match=r"4 known characters; got \['!', 'x'\] in 'hex!'"):
+        Vocabulary("hello").encode("hex!")
+    with pytest.raises(ValueError, match="at least one sequence; got none"):
+        Vocabulary("hello").batch([])
 
 
 def test_a_batch_by_hand():
@@ -143,10 +139,3 @@ def test_what_was_encoded_is_decoded_up_to_the_end():
     assert vocabulary.decode([START_ID, *ids, END_ID, *ids]) == "hello"
     assert vocabulary.decode([START_ID, *ids, PAD_ID]) == "hello"
     assert len(vocabulary) == 3 + 4
-
-
-def test_unknown_characters_and_empty_batches_are_refused():
-    with pytest.raises(ValueError, match=r"4 known characters; got \['!', 'x'\] in 'hex!'"):
-        Vocabulary("hello").encode("hex!")
-    with pytest.raises(ValueError, match="at least one sequence; got none"):
-        Vocabulary("hello").batch([])

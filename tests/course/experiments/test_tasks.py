@@ -51,7 +51,7 @@ def small(counts, metric="accuracy"):
 
 @pytest.mark.corpora
 @pytest.mark.parametrize("name", TASKS)
-def test_a_task_is_whole(tasks, name):
+def test_a_task_is_whole_and_no_text_of_its_test_is_in_training(tasks, name):
     got = tasks(name)
     assert got.name == name
     assert set(got.labels) == {e.label for e in got.train} == {e.label for e in got.test}
@@ -59,12 +59,6 @@ def test_a_task_is_whole(tasks, name):
     assert all(e.text.strip() for e in got.train + got.test)
     assert all(bool(e.pair.strip()) == got.is_pairs for e in got.train + got.test)
     assert got.is_pairs == (name in ("next-sentence", "same-article"))
-
-
-@pytest.mark.corpora
-@pytest.mark.parametrize("name", TASKS)
-def test_no_text_of_the_test_is_in_training(tasks, name):
-    got = tasks(name)
     if got.is_pairs:
         seen = {frozenset(map(words_of, (e.text, e.pair))) for e in got.train}
         assert not [e for e in got.test if {words_of(e.text), words_of(e.pair)} in seen]
@@ -212,12 +206,9 @@ def test_a_subset_is_neither_too_small_nor_larger_than_all(n):
         subset(small({"a": 3, "b": 2, "c": 1}), n)
 
 
-def test_a_task_says_what_it_is_and_not_all_it_holds():
+def test_a_task_says_what_it_is_and_an_unknown_one_is_refused():
     shown = repr(small({"ham": 1200, "spam": 300}, "F1 of spam"))
     assert shown == "Task('small': 1,500 to train, 1 to test; ham, spam; F1 of spam)"
-
-
-def test_an_unknown_task_is_refused():
     with pytest.raises(ValueError, match="no task 'sst'; expected one of spam, "):
         task("sst")
 

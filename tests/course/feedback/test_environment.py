@@ -27,28 +27,22 @@ def test_here_every_package_is_found():
     assert "pytest" not in findings, "the tests' tools are not asked of a student"
 
 
-def test_a_missing_package_is_named_with_what_to_do(requires):
+def test_a_missing_package_and_an_old_version_are_told_apart_with_what_to_do(requires):
     requires("no-such-package-anywhere>=1")
     report = check.Report(tuple(check.packages()))
     assert not report.ok
     assert "✗ no-such-package-anywhere: not installed" in str(report)
     assert "pip install -c constraints.txt" in str(report)
-
-
-def test_an_old_version_is_told_apart_from_a_missing_one(requires):
     requires("torch>=999")
     (finding,) = check.packages()
     assert not finding.ok
     assert finding.found.endswith("needed >=999")
 
 
-def test_an_old_python_is_told(monkeypatch):
+def test_an_old_python_and_missing_corpora_are_told_with_what_to_do(monkeypatch):
     monkeypatch.setattr(check.sys, "version_info", (3, 9, 1))
     assert not check.python_version().ok
     assert "install Python 3.11 or newer" in str(check.python_version())
-
-
-def test_missing_corpora_are_told_with_the_command(monkeypatch):
     monkeypatch.setattr("bertlab.data.missing", lambda group: ["wikipedia"], raising=False)
     finding = check.corpora()
     assert not finding.ok

@@ -103,6 +103,16 @@ def test_tries_are_counted_until_it_passes_and_after():
     assert check.progress().tries == (0, 0, 0, 4, 0, 0, 0, 0)
 
 
+def test_the_end_is_said():
+    tasks = check.progress().tasks
+    done = progress.Progress(tasks, (True,) * 8, (1,) * 8)
+    assert str(done) == (
+        "■■■■■■■■ All functions pass. "
+        "Answer the questions in words; then restart, run all cells, and hand in."
+    )
+    assert done.bar() in Passed("decode", ["all"], done)._repr_html_()
+
+
 def test_a_check_of_two_functions_that_are_right_is_one_try():
     from course.feedback.ex06_bert_encoder import parts
 
@@ -118,15 +128,12 @@ def test_a_check_of_two_functions_that_are_right_is_one_try():
     assert (seen.passed[at], seen.tries[at]) == (True, 1)
 
 
-def test_assignments_count_for_themselves_though_their_functions_share_names():
+def test_assignments_count_for_themselves_and_a_check_outside_shows_no_progress():
     from course.feedback import ex02_wordpiece
 
     fails(ex02_wordpiece.best_pair, lambda words, vocab, score: None)
     assert sum(ex02_wordpiece.progress().tries) == 1
     assert sum(check.progress().tries) == 0
-
-
-def test_a_check_outside_of_assignments_shows_no_progress():
     own = Check("own", len)
     own.done("nothing")
     assert own.passed().progress is None
@@ -203,13 +210,3 @@ def test_the_table_names_every_function_its_state_and_tries():
     assert [" · ".join(row.stripped_strings) for row in table.find_all("tr")] == rows
     assert table.caption.get_text() == check.progress().sentence()
     assert "color" not in str(table), "the notebook's own colours, light or dark"
-
-
-def test_the_end_is_said():
-    tasks = check.progress().tasks
-    done = progress.Progress(tasks, (True,) * 8, (1,) * 8)
-    assert str(done) == (
-        "■■■■■■■■ All functions pass. "
-        "Answer the questions in words; then restart, run all cells, and hand in."
-    )
-    assert done.bar() in Passed("decode", ["all"], done)._repr_html_()

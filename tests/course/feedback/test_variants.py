@@ -73,13 +73,10 @@ def test_the_environment_names_it_and_the_innermost_with_wins(monkeypatch):
     assert (current(), seed(31)) == ("2026-fall/ada", from_environment)
 
 
-def test_an_error_ends_the_variant():
+def test_an_error_ends_the_variant_and_each_thread_has_its_own():
     with pytest.raises(ZeroDivisionError), variant("2026-fall/ada"):
         1 / 0  # noqa: B018
     assert seed(31) == 31
-
-
-def test_each_thread_has_its_own():
     seen = []
     with variant("2026-fall/ada"):
         thread = Thread(target=lambda: seen.append(current()))

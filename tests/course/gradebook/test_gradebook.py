@@ -224,24 +224,21 @@ def test_scores_and_our_row_of_them_are_written_together_or_not_at_all(tmp_path,
     assert rows(course) == {"grades": [], "comments": [], "graded": []}
 
 
-def test_an_assignment_that_is_not_released_is_refused(tmp_path):
-    course = make(tmp_path / "c", {"ada": {}})
-    (course.root / "gradebook.db").unlink()
-    with pytest.raises(CourseError, match=f"run `python -m course release {NAME}`"):
-        grade(course)
-
-
-def test_only_the_students_asked_for_are_graded(tmp_path):
+def test_only_the_students_asked_for_and_what_is_released_are_graded(tmp_path):
     course = make(tmp_path / "c", {"ada": {}, "bob": {}})
     grade(course, students=["bob"])
     assert graded_names(course) == ["bob"]
     with pytest.raises(CourseError, match="nothing was handed in by eve"):
         grade(course, students=["eve"])
+    (course.root / "gradebook.db").unlink()
+    with pytest.raises(CourseError, match=f"run `python -m course release {NAME}`"):
+        grade(course)
 
 
-def test_the_graded_copy_is_what_the_formgrader_reads(tmp_path):
-    course = make(tmp_path / "c", {"ada": {}})
-    grade(course)
+def test_the_graded_copy_is_what_the_formgrader_reads_and_what_is_no_time_is_told(tmp_path):
+    course = make(tmp_path / "c", {"ada": {}, "bob": {"handed_in": "yesterday\x00"}})
+    _, said = grade(course)
+    assert "bob: timestamp.txt holds no time: counted as in time, please check" in said
     copy = course.graded_copy(NAME, "ada")
     assert nbformat.read(copy, as_version=4).metadata.bertlab.scores["test-double"] == 1.0
     assert copy.with_name("timestamp.txt").read_text() == "2026-10-01 10:00:00 UTC"
@@ -278,20 +275,6 @@ def test_late_policy_counts_days_begun_after_the_grace(minutes, percent):
     policy = LatePolicy(grace_minutes=15, percent_a_day=10, at_most_percent=50)
     penalty = policy.late_submission_penalty("ada", 40.0, 60.0 * minutes)
     assert (penalty or 0) == pytest.approx(40 * percent / 100)
-
-
-def test_a_timestamp_that_is_no_time_is_told(tmp_path):
-    course = make(tmp_path / "c", {"ada": {"handed_in": "yesterday\x00"}})
-    _, said = grade(course)
-    assert "ada: timestamp.txt holds no time: counted as in time, please check" in said
-
-
-def test_a_due_date_needs_a_zone(tmp_path):
-    course = make(tmp_path / "c")
-    for wrong in ("tomorrow", "2026-10-01T11:50"):
-        with pytest.raises(CourseError, match="not a time with its zone"):
-            releasing.set_due(course, NAME, wrong)
-    assert releasing.set_due(course, NAME, "none") == f"{NAME}: no due date"
 
 
 # Backups, and one run at a time.
@@ -369,11 +352,16 @@ def test_no_sandbox_means_no_grading_unless_told(tmp_path, monkeypatch):
     assert said.startswith("--no-sandbox: students' code runs with your rights.")
 
 
-def test_a_course_elsewhere_and_a_wrong_folder(tmp_path):
+def test_a_course_elsewhere_a_wrong_name_and_a_due_date_without_a_zone_are_told(tmp_path):
     with pytest.raises(CourseError, match="no course is here"):
         Course(tmp_path)
+    course = make(tmp_path / "c")
     with pytest.raises(CourseError, match=f"no such assignment; .* has {NAME}"):
-        make(tmp_path / "c").chosen("psy")
+        course.chosen("psy")
+    for wrong in ("tomorrow", "2026-10-01T11:50"):
+        with pytest.raises(CourseError, match="not a time with its zone"):
+            releasing.set_due(course, NAME, wrong)
+    assert releasing.set_due(course, NAME, "none") == f"{NAME}: no due date"
 
 
 def test_a_database_that_cannot_be_reached_is_told(tmp_path, monkeypatch):

@@ -68,7 +68,7 @@ def test_the_task_itself_is_not_in_the_sum():
     assert with_itself == pytest.approx(1 / sqrt(5))
 
 
-def test_what_is_all_alike_gets_no_number():
+def test_what_is_all_alike_gets_no_number_and_a_student_without_a_task_is_refused():
     found = discrimination([[1, 0, 2], [1, 1, 3], [1, 2, 1]])
     assert found[0] is None
     assert None not in found[1:]
@@ -78,16 +78,17 @@ def test_what_is_all_alike_gets_no_number():
     # A third of a point, three times, is not exactly one: no correlation may come of that.
     tenths = [[0.1 + 0.2, 1], [0.3, 2], [0.3, 3]]
     assert discrimination(tenths) == [None, None]
+    broken = points(GUTTMAN)
+    del broken.table["s2"]["task1"]
+    with pytest.raises(ValueError, match=r"s2 must have each task once; see \['task1'\]"):
+        analyse(broken)
 
 
-def test_the_text_says_so():
+def test_the_text_says_so_and_points_at_a_task_that_the_weaker_solve():
     text = analyse(points([[1, 0, 2], [1, 1, 3], [1, 2, 1]], [1, 2, 4])).text()
     assert "task0       1        1.00  all alike" in text
     assert "3 students, 3 tasks, Cronbach's alpha" in text
     assert "cannot be told" in analyse(points([[1, 0], [0, 1]])).text()
-
-
-def test_a_task_that_the_weaker_solve_is_pointed_out():
     text = analyse(points([[0, 1, 1, 1], [0, 1, 1, 0], [1, 0, 0, 0], [1, 0, 0, 1]])).text()
     (line,) = [line for line in text.splitlines() if "look at this task" in line]
     assert line.startswith("task0")
@@ -97,13 +98,6 @@ def test_a_task_that_the_weaker_solve_is_pointed_out():
 def test_what_is_no_table_is_refused(table):
     with pytest.raises(ValueError, match="item analysis"):
         discrimination(table)
-
-
-def test_a_student_without_a_task_is_refused():
-    broken = points(GUTTMAN)
-    del broken.table["s2"]["task1"]
-    with pytest.raises(ValueError, match=r"s2 must have each task once; see \['task1'\]"):
-        analyse(broken)
 
 
 def test_visible_and_hidden_test_are_one_task_and_what_waits_is_left_out():

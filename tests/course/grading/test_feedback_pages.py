@@ -8,7 +8,10 @@ from bs4 import BeautifulSoup
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_output
 
 from course.grading import feedback_pages, nbgrader_plugin
+from course.grading.assignments import load_assignment
 from course.grading.safe_html import clean_html
+from course.grading.submissions import read_submission
+from course.settings import Limits
 from tests.course.gradebook.test_gradebook import grade, quick  # noqa: F401 (a fixture)
 from tests.course.small_course import NAME, make, nbgrader, scores
 
@@ -44,6 +47,15 @@ def attack(course, student):
         new_code_cell("# ### BEGIN HIDDEN TESTS", metadata=tagged),
     ]
     nbformat.write(page, path)
+
+
+def test_the_graded_copy_has_the_students_code_and_the_instructors_tests(tmp_path):
+    course = make(tmp_path / "c", {"ada": {}})
+    assignment = load_assignment(course.root, NAME)
+    cells = read_submission(course.hand_in(NAME, "ada"), assignment, Limits()).cells
+    assert cells[1].source.endswith("# ada")
+    assert "secret = 21" in cells[3].source
+    assert [c.source for c in cells[2:4]] == [c.source for c in assignment.source.cells[2:4]]
 
 
 def test_feedback_hides_tests_and_runs_no_script(tmp_path):

@@ -284,12 +284,9 @@ def test_only_what_has_changed_is_run_again(tmp_path, library, runs):
     assert [path.name for path in kept.iterdir()] == ["01_first.ipynb"]
 
 
-def test_two_lectures_of_one_name_are_refused(tmp_path):
+def test_two_lectures_of_one_name_and_one_that_is_not_there_are_refused(tmp_path, capsys):
     with pytest.raises(ValueError, match="names of their own"):
         book.make_book([tmp_path / "a" / "x.ipynb", tmp_path / "b" / "x.ipynb"], tmp_path)
-
-
-def test_a_notebook_that_is_not_there_is_named(capsys, tmp_path):
     with pytest.raises(SystemExit):
         book.main([str(tmp_path / "nowhere.ipynb"), "--to", str(tmp_path)])
     assert "no such notebook" in capsys.readouterr().err

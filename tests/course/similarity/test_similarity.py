@@ -178,7 +178,7 @@ def test_earlier_terms_are_compared_with_this_one_but_not_with_each_other(room, 
     assert pairs == [("ada", "submitted/old"), ("ada", "submitted/older")]
 
 
-def test_bad_submissions_are_named_and_the_others_compared(room, capsys):
+def test_bad_submissions_and_an_unknown_assignment_are_named_the_others_compared(room, capsys):
     mine = solved("ex01_bpe")
     hand_in(room, "ada", "ex01_bpe", mine)
     hand_in(room, "ben", "ex01_bpe", mine)
@@ -198,6 +198,8 @@ def test_bad_submissions_are_named_and_the_others_compared(room, capsys):
     assert dict(not_read)["link"] == "it is a link to somewhere else"
     assert dict(not_read)["list"] == "it is not a notebook"
     assert "  ada and ben: 100% of the first, 100% of the second" in said
+    assert report.main(["ex99", "--root", str(room)]) == 2
+    assert capsys.readouterr().out.startswith("ex99: no assignment of that name")
 
 
 def test_nothing_of_a_submission_runs_in_the_page_or_in_the_terminal(room, capsys):
@@ -220,11 +222,6 @@ def test_the_result_is_the_same_in_every_run(functions):
     text = solved("ex09_finetuning")["best-span"]
     made = report.fingerprint(text, 25)
     assert made.token_coverage == len(made.filtered_code)
-
-
-def test_an_unknown_assignment_gets_a_sentence(room, capsys):
-    assert report.main(["ex99", "--root", str(room)]) == 2
-    assert capsys.readouterr().out.startswith("ex99: no assignment of that name")
 
 
 def test_an_earlier_terms_folders_have_the_old_name(tmp_path):

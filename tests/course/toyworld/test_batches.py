@@ -16,11 +16,15 @@ def equal(left, right):
     return all(torch.equal(a, b) for a, b in zip(left, right, strict=True))
 
 
-def test_a_batch_depends_on_seed_epoch_and_number_alone():
+def test_a_batch_depends_on_seed_epoch_and_number_alone_and_an_epoch_ends():
     data = ToyData(batch_size=8, n_batches=3)
     assert equal(data.epoch(1)[2], ToyData(batch_size=8, n_batches=3).epoch(1)[2])
     others = [data.epoch(1)[1], data.epoch(0)[2], ToyData(batch_size=8, seed=1).epoch(1)[2]]
     assert not any(equal(data.epoch(1)[2], other) for other in others)
+    epoch = ToyData(batch_size=2, n_batches=3).epoch(0)
+    assert len(list(epoch)) == len(epoch) == 3
+    with pytest.raises(IndexError):
+        epoch[3]
 
 
 def test_a_batch_is_as_wide_as_its_longest_pair_and_its_words_fill_the_holes():
@@ -33,13 +37,6 @@ def test_a_batch_is_as_wide_as_its_longest_pair_and_its_words_fill_the_holes():
         # A whole pair is possible in the toy world: Bayes' rule knows it.
         reached = limit(whole, batch.predict, batch.words, batch.next_sentence)
         assert reached.mlm_loss < 5
-
-
-def test_an_epoch_ends_where_it_says():
-    epoch = ToyData(batch_size=2, n_batches=3).epoch(0)
-    assert len(list(epoch)) == len(epoch) == 3
-    with pytest.raises(IndexError):
-        epoch[3]
 
 
 @pytest.mark.slow

@@ -188,7 +188,7 @@ def test_the_probability_of_a_pair_is_that_of_enumeration(world):
     assert found.exp().sum().item() == pytest.approx(1.0, abs=1e-4)
 
 
-def test_the_probability_of_a_pair_by_hand():
+def test_the_probability_of_a_pair_by_hand_and_of_one_that_nobody_tells():
     a, b = "Tom walks to the lake with his drum", "he sees his drum near the lake"
     # plan, hero, name or pronoun, verb, place, thing
     first = 1 / 4 / 10 / 2 / 3 / 6 / 4
@@ -196,9 +196,6 @@ def test_the_probability_of_a_pair_by_hand():
     following = 1 / 3 / 2 / 2 * (0.5 + 0.5 / 6) * (0.7 + 0.3 / 4)
     expected = math.log(first * (other + following) / 2)
     assert log_probability(row_of(a, b)).item() == pytest.approx(expected, rel=1e-5)
-
-
-def test_a_pair_that_nobody_tells_has_no_probability():
     with pytest.raises(ValueError, match="pairs of this world's sentences; got"):
         log_probability(row_of("she sees his lamp near the hill", "we run"))
 

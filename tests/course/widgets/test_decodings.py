@@ -33,14 +33,11 @@ def test_each_page_shows_the_source_its_shares_and_the_likeliest_symbols():
     assert second.select_one(".new").get_text() == "<end>"
 
 
-def test_the_labels_say_what_is_written_and_where_the_decoder_looked():
+def test_the_labels_say_where_the_decoder_looked_and_what_does_not_fit_is_refused():
     labels = [page["data-label"] for page in pages_of(decoded())]
     assert labels[0] == "Step 1: writes 5 (90 %), looking at '5' (75 %), ' ' (25 %)"
     assert labels[1].endswith("looking at '<' (95 %)")
     assert labels[0] in decoded().alt
-
-
-def test_tensors_that_do_not_fit_are_refused():
     with pytest.raises(ValueError, match=r"probabilities must be \[T, V\] = \[2, 6\].* \[1, 6\]"):
         decoded(chances=NEXT[:1])
     with pytest.raises(ValueError, match="decoding_flipbook: attention must"):

@@ -20,19 +20,16 @@ def test_the_first_page_is_there_before_any_script_runs():
     assert page.find("input")["max"] == "1"
 
 
-def test_pages_may_be_pictures_and_tables():
+def test_pages_may_be_pictures_and_tables_and_labels_are_never_markup():
+    shown = flipbook(["<p>1</p>"], ['"><script>'], title="<b>", alt="A")
+    assert pages_of(shown)[0]["data-label"] == '"><script>'
+    assert BeautifulSoup(shown.page, "html.parser").h1.get_text() == "<b>"
     picture = lines([1, 2], {"a": [1, 2]}, xlabel="x", ylabel="y", title="", alt="A rising line")
     assert isinstance(picture, Picture)
     shown = flipbook([picture, table(["a"], [[1]])], ["p", "t"], title="T", alt="A")
     first, second = pages_of(shown)
     assert first.img["alt"] == "A rising line"
     assert second.td.get_text() == "1"
-
-
-def test_labels_are_text_and_never_markup():
-    shown = flipbook(["<p>1</p>"], ['"><script>'], title="<b>", alt="A")
-    assert pages_of(shown)[0]["data-label"] == '"><script>'
-    assert BeautifulSoup(shown.page, "html.parser").h1.get_text() == "<b>"
 
 
 def test_flipbook_says_what_is_wrong_with_its_pages():

@@ -2,6 +2,7 @@
 
 import base64
 import io
+from functools import partial
 
 import numpy as np
 import pytest
@@ -11,32 +12,20 @@ from matplotlib import colormaps
 from PIL import Image
 
 from course.widgets import head_gallery
+from tests.bertlab.interpretability.test_patterns import shifted
 from tests.bertlab.viz.test_head_choosers import facts_of
 
 TOKENS = ["[CLS]", "a", "b", "c", "[SEP]"]
 LENGTH = len(TOKENS)
 
 
-def looks(offset):
-    """A head that attends to the token `offset` on, and at the ends to itself."""
-    head = torch.zeros(LENGTH, LENGTH)
-    for query in range(LENGTH):
-        key = query + offset
-        head[query, key if 0 <= key < LENGTH else query] = 1.0
-    return head
-
-
-def to_separator():
-    head = torch.zeros(LENGTH, LENGTH)
-    head[:, -1] = 1.0
-    return head
-
-
+looks = partial(shifted, LENGTH)
+SEPARATOR = torch.eye(LENGTH)[-1].expand(LENGTH, -1)
 EVEN = torch.full((LENGTH, LENGTH), 1 / LENGTH)
 # Two layers of three heads; each does one thing.
 ATTENTIONS = [
     torch.stack([EVEN, looks(1), looks(-1)]),
-    torch.stack([to_separator(), looks(0), 0.5 * EVEN + 0.5 * looks(0)]),
+    torch.stack([SEPARATOR, looks(0), 0.5 * EVEN + 0.5 * looks(0)]),
 ]
 
 
@@ -74,9 +63,14 @@ def test_heads_stand_in_order_with_their_scores(by, names, scores):
     assert page.select_one(".which").text == f"Head {first.b.text}"
 
 
-def test_equal_scores_keep_the_order_of_layers():
+def test_equal_scores_keep_their_order_and_without_a_separator_none_is_sorted_by():
     same = head_gallery([EVEN.expand(3, -1, -1)] * 2, TOKENS, by="previous")
     assert names_of(same) == ["0.0", "0.1", "0.2", "1.0", "1.1", "1.2"]
+    tokens = ["a", "b", "c", "d", "e"]
+    page = BeautifulSoup(head_gallery(ATTENTIONS, tokens).page, "html.parser")
+    assert "separator" not in [option["value"] for option in page.select("option")]
+    with pytest.raises(ValueError, match=r"tokens must hold \[SEP\] to sort by it"):
+        head_gallery(ATTENTIONS, tokens, by="separator")
 
 
 def test_a_small_map_has_a_dot_for_each_probability():
@@ -106,14 +100,6 @@ def test_chance_is_what_a_head_gets_that_looks_everywhere_alike():
     chance = facts_of(head_gallery(causal, TOKENS))["chance"]
     assert chance["next"] == 0
     assert chance["itself"] == pytest.approx((1 + 1 / 2 + 1 / 3 + 1 / 4 + 1 / 5) / 5)
-
-
-def test_without_a_separator_there_is_no_sorting_by_it():
-    tokens = ["a", "b", "c", "d", "e"]
-    page = BeautifulSoup(head_gallery(ATTENTIONS, tokens).page, "html.parser")
-    assert "separator" not in [option["value"] for option in page.select("option")]
-    with pytest.raises(ValueError, match=r"tokens must hold \[SEP\] to sort by it"):
-        head_gallery(ATTENTIONS, tokens, by="separator")
 
 
 def test_the_words_name_the_first_heads():

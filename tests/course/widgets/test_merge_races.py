@@ -141,9 +141,13 @@ def test_bars_are_shares_of_the_best_value_and_empty_below_zero():
     assert widths(pages[-1]) == ["width:0.0%", "width:0.0%"]
 
 
-def test_steps_that_are_left_are_no_reason_to_say_that_it_stops():
+def test_a_race_that_could_go_on_does_not_stop_and_a_piece_is_never_markup():
     assert all(page.find(class_="stop") is None for page in pages_of(merge_race(WORDS, 3)))
     assert all(page.find(class_="chosen") for page in pages_of(merge_race(WORDS, 3)))
+    shown = merge_race({"<b>": 1}, 1)
+    assert pages_of(shown)[1].find(class_="new").get_text() == "<b"
+    assert "<b + " not in shown.page
+    assert BeautifulSoup(shown.page, "html.parser").find("section").b.get_text() == "frequency"
 
 
 def test_a_pair_of_equal_pieces_is_counted_as_its_criterion_counts_it():
@@ -162,13 +166,6 @@ def test_alt_tells_every_step_unless_told_otherwise():
     assert "likelihood has 26 tokens and a log-likelihood of −58.12 nats." in shown.alt
     assert merge_race(WORDS, 2, alt="In my words").alt == "In my words"
     assert merge_race(WORDS, 1, title="Mine").title == "Mine"
-
-
-def test_a_piece_is_text_and_never_markup():
-    shown = merge_race({"<b>": 1}, 1)
-    assert pages_of(shown)[1].find(class_="new").get_text() == "<b"
-    assert "<b + " not in shown.page
-    assert BeautifulSoup(shown.page, "html.parser").find("section").b.get_text() == "frequency"
 
 
 @pytest.mark.parametrize("criterion", CRITERIA)

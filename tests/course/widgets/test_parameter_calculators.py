@@ -87,14 +87,11 @@ def test_bars_are_shares_of_everything():
     assert sum(width for _, _, width in rows.values()) == pytest.approx(100, abs=1)
 
 
-def test_a_size_of_ones_own_is_shown_as_such():
+def test_a_size_of_ones_own_has_a_name_every_part_a_row_and_every_input_a_label():
     shown = parameter_calculator(BertConfig.base(vocab_size=110_000))
     (selected,) = soup(shown).find_all("option", selected=True)
     assert (selected["value"], selected.get_text()) == ("", "your own")
     assert "170,521,344 parameters in the encoder" in shown.alt
-
-
-def test_every_part_has_a_row_and_every_input_a_label():
     page = soup(parameter_calculator())
     assert len(rows_of(parameter_calculator())) == len(PARTS)
     for name in INPUTS:

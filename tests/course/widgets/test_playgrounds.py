@@ -105,27 +105,21 @@ def test_the_tokenizers_of_the_library_can_be_played_with():
     assert texts == ["low", " ", "你", "好"]
 
 
-def test_tokens_that_share_only_some_characters_are_drawn_together():
+def test_tokens_that_share_some_characters_or_have_none_are_drawn_together():
     shown = pieces(Fake(("a", 1, (0, 1)), ("b", 2, (1, 3)), ("c", 3, (2, 4))), "abcd")
     assert [piece.text for piece in shown] == ["a", "bcd"]
     assert shown[1]["data-tip"].endswith("characters 1 to 4")
     inside = pieces(Fake(("a", 1, (0, 3)), ("b", 2, (1, 2)), ("c", 3, (2, 3))), "abc")
     assert [piece.text for piece in inside] == ["abc"]
-
-
-def test_a_token_without_characters_stands_at_its_neighbour():
     for tokens in (("a", 1, (0, 2)), ("", 2, (2, 2))), (("", 2, (0, 0)), ("a", 1, (0, 2))):
         (piece,) = pieces(Fake(*tokens), "ab")
         assert piece["data-tip"].startswith("2 tokens share this:")
 
 
-def test_what_no_token_covers_has_no_colour():
+def test_neighbours_have_different_colours_and_what_no_token_covers_has_none(reference):
     row = drawn(Fake(("b", 2, (2, 3))), "a b c")
     assert [node.get_text() for node in row.children] == ["a", " ", "b", " ", "c"]
     assert [piece.text for piece in row.select(".piece")] == ["b"]
-
-
-def test_neighbours_have_different_colours(reference):
     kinds = ["even" in piece["class"] for piece in pieces(reference, "the low 你 cat")]
     assert len(kinds) > 4
     assert all(left != right for left, right in pairwise(kinds))
@@ -148,13 +142,17 @@ def test_the_text_of_a_row_is_the_text_that_was_typed(text):
     assert row.get_text() == text.replace("?", "")
 
 
-def test_white_space_and_control_characters_can_be_seen():
+def test_white_space_and_control_characters_can_be_seen_and_half_a_pair_sent():
     text = "a \n\t\x00\x7f"
     shown = drawn(Fake((text, 1, (0, 6))), text)
     kinds = [span["class"][0] for span in shown.select(".piece span")]
     assert kinds == ["blank", "newline", "tab"]
     assert shown.get_text() == "a \n\t␀␡"
     assert shown.select_one(".piece")["data-tip"].startswith("a␣↵⇥␀␡   id 1")
+    shown = tokenizer_playground({"letters": Letters()}, "").show("a\ud83d")
+    assert "\N{REPLACEMENT CHARACTER}" in shown.html
+    shown.html.encode("utf-8")
+    shown.text.encode("utf-8")
 
 
 def test_what_a_student_types_is_never_markup():
@@ -168,13 +166,6 @@ def test_what_a_student_types_is_never_markup():
     assert piece["data-tip"].startswith(text.rstrip().replace(" ", "␣"))
     assert set(piece.attrs) == {"class", "tabindex", "role", "aria-label", "data-tip"}
     assert soup.strong.text == text
-
-
-def test_half_a_surrogate_pair_can_be_sent_to_a_browser():
-    shown = tokenizer_playground({"letters": Letters()}, "").show("a\ud83d")
-    assert "\N{REPLACEMENT CHARACTER}" in shown.html
-    shown.html.encode("utf-8")
-    shown.text.encode("utf-8")
 
 
 def test_right_to_left_pieces_say_so():

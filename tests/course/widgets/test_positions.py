@@ -106,6 +106,11 @@ def test_the_band_lies_on_the_chosen_row():
         assert middle == pytest.approx(TOP + (position + 0.5) * SIDE / 12, abs=0.2)
 
 
+def test_an_odd_size_is_told():
+    with pytest.raises(ValueError, match="d_model"):
+        position_explorer(7, 8)
+
+
 def test_the_first_page_and_the_words_are_there_without_a_script():
     shown = position_explorer()
     pages = pages_of(shown)
@@ -121,8 +126,3 @@ def test_the_first_page_and_the_words_are_there_without_a_script():
 def test_too_few_and_too_many_positions_are_told(length):
     with pytest.raises(ValueError, match=f"max_length must be 2 to 256.*got {length}"):
         position_explorer(8, length)
-
-
-def test_an_odd_size_is_told():
-    with pytest.raises(ValueError, match="d_model"):
-        position_explorer(7, 8)

@@ -73,10 +73,13 @@ def test_bars_are_as_long_as_what_they_show():
         assert drawn[4] == pytest.approx(100 * entropy, abs=0.06)  # of one bit
 
 
-def test_labels_are_text_and_the_alt_tells_both_ends():
+def test_labels_are_text_the_alt_tells_both_ends_and_a_root_has_its_page():
     shown = softmax_temperature((1.0, 2.0), ["<b>", "it"])
     assert pages_of(shown)[0].tbody.th.get_text() == "<b>"
     assert all(f"Temperature {end}:" in shown.alt for end in ("0.1", "1", "10"))
+    labels = [page["data-label"] for page in pages_of(softmax_scaling(d_attn=2))]
+    divisors = [label.split(":")[0].removeprefix("Divided by ") for label in labels]
+    assert divisors == ["1", "1.41, the square root of d_attn = 2", "2", "3"]
 
 
 def test_the_scores_112_and_96_become_14_and_12_at_the_square_root_of_64():
@@ -94,12 +97,6 @@ def test_every_page_of_the_scaling_widget_agrees_with_math_exp():
         exps = [math.exp(score / divisor) for score in (3.0, -1.0, 0.5)]
         shown = [float(row[-1]) for row in rows_of(page)[1:]]
         assert shown == pytest.approx([value / sum(exps) for value in exps], abs=0.0051)
-
-
-def test_a_root_that_is_no_whole_number_gets_a_page_of_its_own():
-    labels = [page["data-label"] for page in pages_of(softmax_scaling(d_attn=2))]
-    divisors = [label.split(":")[0].removeprefix("Divided by ") for label in labels]
-    assert divisors == ["1", "1.41, the square root of d_attn = 2", "2", "3"]
 
 
 @pytest.mark.parametrize(

@@ -43,25 +43,19 @@ def test_a_refusal_is_shown_in_words_and_the_box_goes_on(page):
     assert answered == letters("ab")
 
 
-def test_other_errors_are_not_hidden():
-    box = text_box(lambda text: 1 / 0, "a")
-    with pytest.raises(ZeroDivisionError):
-        box.answer("a")
-
-
-def test_without_a_notebook_the_first_answer_is_text():
+def test_without_a_notebook_the_answer_is_text_and_half_a_character_reaches_nobody():
     assert repr(text_box(letters, "ab")) == "letter\na\nb"
-
-
-def test_half_a_character_reaches_nobody():
     assert "\ud83d" not in repr(text_box(letters, "a\ud83d"))
 
 
-def test_what_is_no_function_and_what_is_no_text_is_refused():
+def test_what_is_no_function_or_text_is_refused_and_other_errors_are_not_hidden():
     with pytest.raises(ValueError, match="show must be a function of a text; got 3"):
         text_box(3, "a")
     with pytest.raises(ValueError, match="text must be a string; got int"):
         text_box(letters, 3)
+    box = text_box(lambda text: 1 / 0, "a")
+    with pytest.raises(ZeroDivisionError):
+        box.answer("a")
 
 
 @pytest.mark.parametrize(

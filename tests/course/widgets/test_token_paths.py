@@ -83,13 +83,6 @@ def test_the_mode_of_the_model_is_left_as_it_was_and_dropout_is_off(tokenizer):
     assert model.training
 
 
-def test_cosines_are_with_the_first_vector(tokenizer):
-    path = follow_token(model_for(tokenizer), tokenizer, TEXT, "saw")
-    vectors = path.vectors.numpy()
-    expected = vectors @ vectors[0] / np.linalg.norm(vectors, axis=1) / np.linalg.norm(vectors[0])
-    np.testing.assert_allclose(path.cosines, expected, atol=1e-5)
-
-
 def test_nearest_words_of_a_bert_are_rows_of_its_table_by_cosine(tokenizer):
     model = model_for(tokenizer)
     path = follow_token(model, tokenizer, TEXT, "saw", neighbours=4)
@@ -134,11 +127,15 @@ def test_a_page_says_where_the_token_looked_and_what_is_near(tokenizer):
         assert [int(row[3]) for row in rows] == [round(100 * mean[place].item()) for place in order]
 
 
-def test_the_words_for_those_who_cannot_see_it_tell_both_ends(tokenizer):
+def test_cosines_are_with_the_first_vector_and_the_words_tell_both_ends(tokenizer):
     shown = token_path(model_for(tokenizer), tokenizer, TEXT, 3)
     assert "follow the token saw" in shown.alt
     assert "Embeddings: cosine 1.00 with its start" in shown.alt
     assert "Layer 2, after feed-forward: cosine" in shown.alt
+    path = follow_token(model_for(tokenizer), tokenizer, TEXT, "saw")
+    vectors = path.vectors.numpy()
+    expected = vectors @ vectors[0] / np.linalg.norm(vectors, axis=1) / np.linalg.norm(vectors[0])
+    np.testing.assert_allclose(path.cosines, expected, atol=1e-5)
 
 
 def test_a_token_that_looks_like_markup_is_shown_as_it_is():

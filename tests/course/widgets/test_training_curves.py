@@ -36,7 +36,7 @@ def labels(ax):
     return [text.get_text() for text in ax.get_legend().get_texts()]
 
 
-def test_a_smoothed_value_is_the_mean_of_its_neighbours():
+def test_a_smoothed_value_is_the_mean_of_its_neighbours_but_of_gaps():
     values = torch.arange(36.0) ** 2  # three neighbours on each side
     means = smooth(values)
     assert means[20] == sum(n**2 for n in range(17, 24)) / 7
@@ -45,9 +45,6 @@ def test_a_smoothed_value_is_the_mean_of_its_neighbours():
     for n, neighbours in ((11, 0), (24, 2), (120, 10), (600, 10), (1200, 20)):
         step = (torch.arange(n) >= n // 2).double()
         assert ((smooth(step) > 0) & (smooth(step) < 1)).sum() == 2 * neighbours
-
-
-def test_a_loss_gone_astray_leaves_a_gap_and_spoils_no_neighbour():
     values = torch.ones(200)
     values[50], values[120] = math.nan, math.inf
     means = smooth(values)
@@ -94,16 +91,13 @@ def test_several_runs_differ_in_colour_and_marker():
     assert picture.alt.index("mini: ") < picture.alt.index("$iny: ")
 
 
-def test_the_words_say_what_the_curves_show():
+def test_the_words_say_what_the_curves_show_means_of_lines_and_dots_as_they_are():
     assert training_curves(ROWS, title="Tiny").alt == (
         "Tiny, loss and accuracy. Training text: 8.00 nats at step 1, 5.50 at step 3. At the end "
         "25.0% of masked words right. At the end 75.0% of next sentences right. Held-out text: "
         "9.00 nats at step 0, 6.50 at step 2. At the end 20.0% of masked words right. At the end "
         "70.0% of next sentences right."
     )
-
-
-def test_the_words_give_means_where_a_line_is_drawn_and_dots_as_they_are():
     rows = [row(step, float(step)) for step in range(24) for row in (train, held_out)]
     alt = training_curves(rows).alt
     assert "Training text: 1.00 nats at step 0, 22.00 at step 23." in alt
