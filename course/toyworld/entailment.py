@@ -1,4 +1,4 @@
-"""Natural language inference in the toy world, where a label is no opinion: it can be counted.
+"""Natural language inference in the toy world, where a label is not an opinion: it can be counted.
 
 A moment of a story is who, where, with what, and in which mood. A sentence is true of the moments
 that tell it, and there are only 720 moments: what follows from a sentence is found by looking at
@@ -15,7 +15,7 @@ from course.toyworld.world import PARTS, SLOTS, TOYWORLD, Hero, Mood, Thing, Wor
 
 LABELS = ("entailment", "neutral", "contradiction")
 TRIES = 40  # premises that are drawn for a hypothesis; without all three labels another is taken
-CHANGED = 0.7  # of the premises tell a moment in which one part is drawn anew
+CHANGED = 0.7  # of the premises tell a moment in which one to four parts are drawn anew
 
 
 class Moment(NamedTuple):
@@ -60,8 +60,9 @@ def relation(premise: set[Moment], hypothesis: set[Moment]) -> str:
     """The label of a pair of sentences, given the moments that each is true of.
 
     Entailment: the hypothesis is true in every moment that the premise leaves open; contradiction:
-    in none of them; neutral: in some. Both speak of one moment, as both captions of a photograph
-    do in Bowman et al. (2015), section 2.1.
+    in none of them; neutral: in some. Both speak of one moment.
+
+    Source: the three labels are those of Bowman et al. (2015).
 
     >>> of = meanings()
     >>> relation(of["Mia is singing with her drum"], of["Her drum makes her merry"])
@@ -79,8 +80,7 @@ def draw_inferences(
 
     Each hypothesis comes three times in a row, once with each label: alone it says nothing about
     the label. A premise tells a moment of which the hypothesis is true, or one that differs from
-    such a moment in one part: contradictions are near misses. All kinds of sentence are as likely;
-    none is its own premise.
+    such a moment in some parts, from one to all four. No sentence is its own premise.
 
     sentences: those to take, all of the world's unless given. Raises ValueError if n is no
     multiple of 3 above 0.
