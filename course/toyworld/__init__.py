@@ -12,7 +12,8 @@ the exact answer to both questions of pre-training, whatever is masked: no loss 
 expectation. What a model has above it is what it has not learned.
 
 Read `world` (the language), then `drawing` (stories and pairs), `reading` and `inference` (the
-exact answers), `batches` (what a training reads), `questions` (stories that are asked).
+exact answers), `batches` (what a training reads), `questions` (stories that are asked),
+`entailment` (what follows from a sentence, and what contradicts it).
 """
 
 from course.toyworld.drawing import Pairs, pairs, stories

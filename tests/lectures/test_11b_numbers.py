@@ -1,0 +1,64 @@
+"""Lecture 11b without its page: losses, gradients and trees by scipy."""
+
+import math
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.cluster.hierarchy import linkage
+from scipy.optimize import approx_fprime
+from scipy.special import log_softmax, softmax
+from scipy.stats import spearmanr
+from torch import nn
+
+from bertlab.model import BertConfig
+from tests.conftest import ROOT, read_page
+
+PAGE = read_page(ROOT / "lectures" / "11b_what_follows.ipynb")
+U, V = np.array([1.0, 0.0]), np.array([0.6, 0.8])
+
+
+@pytest.fixture(scope="module")
+def its_lecture():
+    return PAGE
+
+
+def log_p(u):
+    return log_softmax(np.array([-1, 0, 1]) * np.abs(u - V).sum())
+
+
+def test_the_loss_of_one_pair_and_its_gradient(states):
+    p, (down, up) = softmax(log_p(U)), approx_fprime(U, lambda u: -log_p(u)[0], 1e-7)
+    states(
+        f"which has {p[0]:.3f}", f"{-log_p(U)[0]:.2f}$", f"{p[0] - 1:.3f}, {p[1]:.3f}, {p[2]:.3f}"
+    )
+    states(f"({1 - p[0]:.3f} + {p[2]:.3f}) \\cdot (+1, -1) = ({down:.2f}, {up:.2f})")
+    states(f"at most {spearmanr(np.repeat([0, 1, 2], 200), range(600)).statistic:.2f}")
+
+
+@given(st.lists(st.tuples(*2 * [st.floats(-9, 9)]), min_size=3, max_size=9, unique=True))
+def test_average_linkage_is_scipys(points):
+    x = np.random.default_rng(0).normal(0, 1e-3, (len(points), 2)) + points  # so that none tie
+    apart = np.linalg.norm(x[:, None] - x[None], axis=-1)
+    merges, reference = PAGE.function("average_linkage")(apart), linkage(x, "average")
+    assert [height for _, height in merges] == pytest.approx(reference[:, 2].tolist())
+    assert [len(members) for members, _ in merges] == reference[:, 3].tolist()
+
+
+def test_a_tree_of_10_000_sentences(states):
+    n = math.comb(10_000, 2)
+    states(f"take {8 * n / 1e6:.0f} MB ({n:,} times 8 bytes", f"2 = {math.comb(24, 2)}$ pairs")
+
+
+def test_padding_does_not_reach_the_recurrent_encoder():
+    scope = {"nn": nn, "torch": torch}
+    exec(next(cell.source for cell in PAGE.code if cell.id == "infersent-reader"), scope)
+    model = scope["Recurrent"](BertConfig(vocab_size=9, d_model=8, n_heads=2))
+    ids, mask = (
+        torch.tensor([[1, 2, 3, 0, 0], [4, 5, 6, 7, 8]]),
+        torch.arange(5) < torch.tensor([[3], [5]]),
+    )
+    padded, alone = model(ids, None, mask)[0], model(ids[:1, :3], None, mask[:1, :3])[0]
+    torch.testing.assert_close(padded[0, :3], alone[0])
