@@ -190,4 +190,4 @@ def test_no_pickle_is_ever_taken_out():
 def test_the_command_states_sizes_before_fetching(capsys):
     with pytest.raises(SystemExit):
         main(["fetch", "--help"])
-    assert "core (273 MB), all (291 MB)" in " ".join(capsys.readouterr().out.split())
+    assert "core (274 MB), all (291 MB)" in " ".join(capsys.readouterr().out.split())
