@@ -64,9 +64,9 @@ def batches_by_length(
 
     Each round takes every pair once, in another order.
     """
-    dice = random.Random(seed)
+    generator = random.Random(seed)
     while True:
-        order = dice.sample(pairs, len(pairs))
+        order = generator.sample(pairs, len(pairs))
         order.sort(key=lambda pair: len(vocabulary.encode(pair.target)))
         batches = [order[i : i + batch_size] for i in range(0, len(order), batch_size)]
-        yield from dice.sample(batches, len(batches))
+        yield from generator.sample(batches, len(batches))
