@@ -5,13 +5,13 @@ from collections import Counter
 from itertools import product
 
 import pytest
+import sacrebleu
 from hypothesis import given
 from hypothesis import strategies as st
 
 from bertlab.seq2seq.vocabulary import Pair
 from tests.conftest import ROOT, read_page
 
-sacrebleu = pytest.importorskip("sacrebleu")
 PAGE = read_page(ROOT / "lectures" / "05b_translating_real_text.ipynb")
 BLEU, MATCHES = PAGE.function("bleu"), PAGE.function("matches")
 BLEU.__globals__.update(math=math, matches=MATCHES)
