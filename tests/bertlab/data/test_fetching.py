@@ -179,7 +179,7 @@ def test_an_unknown_name_lists_the_known_ones_and_the_command_states_sizes(capsy
     assert main(["fetch", "wikipedai"]) == 1
     with pytest.raises(SystemExit):
         main(["fetch", "--help"])
-    assert "core (273 MB), all (291 MB)" in " ".join(capsys.readouterr().out.split())
+    assert "core (274 MB), all (291 MB)" in " ".join(capsys.readouterr().out.split())
 
 
 def test_no_pickle_is_ever_taken_out():
