@@ -1,6 +1,5 @@
 """Shared by all tests: reading notebooks as code, which corpora are there, several workers."""
 
-import ast
 import os
 from collections import Counter
 from dataclasses import dataclass
@@ -42,18 +41,6 @@ class Page:
     def prose(self) -> str:
         """All text cells, one after the other."""
         return "\n\n".join(cell.source for cell in self.cells if cell.cell_type == "markdown")
-
-    def function(self, name: str, **scope):
-        """A function that the page defines, on its own, without running the page.
-
-        scope: what it uses, by name.
-        """
-        for cell in self.code:
-            for node in ast.parse(cell.source).body:
-                if isinstance(node, ast.FunctionDef) and node.name == name:
-                    exec(compile(ast.Module([node], []), str(self.path), "exec"), scope)
-                    return scope[name]
-        raise LookupError(f"{self.path.name} defines no function {name}")
 
 
 def read_page(path: Path) -> Page:

@@ -22,8 +22,9 @@ class Read(NamedTuple):
 
 @pytest.fixture(scope="module")
 def its_lecture(request):
-    """The lecture that a test module such as test_04_numbers.py is about."""
-    (path,) = ROOT.glob(f"lectures/{request.path.stem[5:7]}_*.ipynb")
+    """The lecture that a test module such as test_07b_numbers.py is about."""
+    number = request.path.stem.split("_")[1]
+    (path,) = ROOT.glob(f"lectures/{number}_*.ipynb")
     return read_page(path)
 
 

@@ -3,6 +3,7 @@
 import pytest
 
 from bertlab.tokenizers.merges import count_pairs, merge_pair
+from tests.lectures.conftest import functions_of
 
 WORDS = {"cost": 2, "best": 2, "menu": 1, "men": 1, "camel": 1}
 
@@ -17,9 +18,9 @@ WORDS = {"cost": 2, "best": 2, "menu": 1, "men": 1, "camel": 1}
         ("hated", ["<UNK>"]),
     ],
 )
-def test_a_word_in_at_most_two_pieces(its_lecture, word, pieces):
+def test_a_word_in_at_most_two_pieces(word, pieces):
     vocabulary = ["game", "the", "I", "play", "walk", "ed", "enjoy"]
-    assert its_lecture.function("two_pieces")(word, vocabulary) == pieces
+    assert functions_of("01_words_to_subwords")["two_pieces"](word, vocabulary) == pieces
 
 
 def test_every_pair_count_of_the_first_and_the_third_round():

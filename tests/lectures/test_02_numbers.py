@@ -14,13 +14,10 @@ from bertlab.tokenizers import ByteBPE, WordPiece
 from bertlab.tokenizers.merges import count_pairs
 from bertlab.tokenizers.pieces import first_alphabet, first_pieces, glue
 from tests.bertlab.tokenizers.references import model_of, train_reference
-from tests.conftest import ROOT, read_page
+from tests.lectures.conftest import functions_of
 
-PAGE = read_page(ROOT / "lectures" / "02_bytes_and_wordpiece.ipynb")
-SCOPE = {"Counter": Counter, "add": add, "count_pairs": count_pairs}
-for name in ("join_everywhere", "most_frequent", "count_symbols", "likelihood", "most_exclusive"):
-    SCOPE[name] = PAGE.function(name, **SCOPE)
-train_simply = PAGE.function("train_simply", **SCOPE)
+KNOWN = {"Counter": Counter, "add": add, "count_pairs": count_pairs}
+PAGE = functions_of("02_bytes_and_wordpiece", **KNOWN)
 words = st.dictionaries(st.text("abc", min_size=1, max_size=6), st.integers(1, 4), min_size=1)
 
 
@@ -30,7 +27,7 @@ def test_the_loop_makes_hugging_faces_byte_level_bpe(words):
     reference = model_of(train_reference(ByteBPE, texts, 256 + 9))
     symbols = {tuple(word): count for word, count in words.items()}
     alphabet = {symbol: id for symbol, id in reference["vocab"].items() if id < 256}
-    vocab, merges = train_simply(symbols, alphabet, 256 + 9, SCOPE["most_frequent"])
+    vocab, merges = PAGE["train_simply"](symbols, alphabet, 256 + 9, PAGE["most_frequent"])
     assert (vocab, list(map(list, merges))) == (reference["vocab"], reference["merges"])
 
 
@@ -40,7 +37,7 @@ def test_the_loop_makes_the_librarys_wordpiece_by_likelihood(words):
     library = WordPiece.train(texts, 40, special_tokens=["[UNK]"], criterion="likelihood")
     pieces = {first_pieces(word): count for word, count in words.items()}
     ids = {piece: id for id, piece in enumerate(["[UNK]", *first_alphabet(pieces)])}
-    by_loop = train_simply(pieces, ids, 40, SCOPE["most_exclusive"], glue)
+    by_loop = PAGE["train_simply"](pieces, ids, 40, PAGE["most_exclusive"], glue)
     assert by_loop == (library.vocab, list(library.merges))
 
 

@@ -11,6 +11,7 @@ from torch import nn
 
 from bertlab import data
 from bertlab.tokenizers.words import split_words
+from tests.lectures.conftest import functions_of
 
 
 def test_idf_of_the_three_documents(states):
@@ -72,8 +73,8 @@ def test_a_window_over_the_edge_gives_four_places_away(states):
     states(f"in {100 * share:.0f} % of the cases without", "by chance, 1 in 16, between them")
 
 
-def test_the_slanted_triangle_is_three_points_joined(its_lecture, states):
-    slanted = its_lecture.function("slanted_triangle")
+def test_the_slanted_triangle_is_three_points_joined(states):
+    slanted = functions_of("03_static_to_contextual")["slanted_triangle"]
     for T, cut, ratio in ((1_000, 100, 32), (200, 20, 8)):
         ours = [slanted(t, T, ratio=ratio) for t in range(T + 1)]
         reference = np.interp(range(T + 1), [0, cut, T], [1 / ratio, 1, 1 / ratio])

@@ -10,12 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bertlab.seq2seq.vocabulary import Pair
-from tests.conftest import ROOT, read_page
+from tests.lectures.conftest import functions_of
 
-PAGE = read_page(ROOT / "lectures" / "05b_translating_real_text.ipynb")
-BLEU, MATCHES = PAGE.function("bleu"), PAGE.function("matches")
-BLEU.__globals__.update(math=math, matches=MATCHES)
-MATCHES.__globals__["Counter"] = Counter
+PAGE = functions_of("05b_translating_real_text", math=math, Counter=Counter)
 TEXTS = st.lists(st.sampled_from("abc"), min_size=1, max_size=9).map(" ".join)
 
 
@@ -27,27 +24,27 @@ def reference_bleu(translations, references, cut="none"):
 @given(st.lists(st.tuples(TEXTS, TEXTS), min_size=1, max_size=4))
 def test_bleu_is_sacrebleus(pairs):
     texts = list(zip(*pairs, strict=True))
-    assert BLEU(*texts) == pytest.approx(reference_bleu(*texts))
+    assert PAGE["bleu"](*texts) == pytest.approx(reference_bleu(*texts))
 
 
-def test_the_page_says_what_sacrebleu_says():
+def test_the_page_says_what_sacrebleu_says(states):
     reference = "Afficher %1 dans la barre latérale de droite"
     long = "Afficher la barre dans la barre latérale de gauche"
     texts = (long, reference.removesuffix(" de droite"), reference.replace("droite", "gauche"))
     for cut, words in (("none", "the same {}, {} and {}"), ("13a", "gives {}, {} and {}")):
         scores = [f"{reference_bleu([text], [reference], cut):.1f}" for text in texts]
-        assert words.format(*scores) in PAGE.prose
+        states(words.format(*scores))
 
 
-def test_knowing_the_letters_and_not_their_places_costs_what_the_page_says():
+def test_knowing_the_letters_and_not_their_places_costs_what_the_page_says(states):
     losses = []
     for text in product(range(8), repeat=5):  # which letter is first does not matter: a 0
         counts = Counter((0, *text)).values()
         losses.append(-sum(n / 6 * math.log(n / 6) for n in counts))
-    assert f"where each belongs, costs {sum(losses) / len(losses):.2f}" in PAGE.prose
+    states(f"where each belongs, costs {sum(losses) / len(losses):.2f}")
 
 
 def test_the_memory_answers_with_most_words_in_common():
     pairs = [Pair("Open File", "1"), Pair("Close the File", "2"), Pair("close", "3")]
-    found = [PAGE.function("nearest")(text, pairs).target for text in ("open", "File the", "CLOSE")]
+    found = [PAGE["nearest"](text, pairs).target for text in ("open", "File the", "CLOSE")]
     assert found == ["1", "2", "3"]

@@ -14,15 +14,10 @@ from scipy.stats import spearmanr
 from torch import nn
 
 from bertlab.model import BertConfig
-from tests.conftest import ROOT, read_page
+from tests.lectures.conftest import functions_of
 
-PAGE = read_page(ROOT / "lectures" / "11b_what_follows.ipynb")
+PAGE = functions_of("11b_what_follows")
 U, V = np.array([1.0, 0.0]), np.array([0.6, 0.8])
-
-
-@pytest.fixture(scope="module")
-def its_lecture():
-    return PAGE
 
 
 def log_p(u):
@@ -42,7 +37,7 @@ def test_the_loss_of_one_pair_and_its_gradient(states):
 def test_average_linkage_is_scipys(points):
     x = np.random.default_rng(0).normal(0, 1e-3, (len(points), 2)) + points  # so that none tie
     apart = np.linalg.norm(x[:, None] - x[None], axis=-1)
-    merges, reference = PAGE.function("average_linkage")(apart), linkage(x, "average")
+    merges, reference = PAGE["average_linkage"](apart), linkage(x, "average")
     assert [height for _, height in merges] == pytest.approx(reference[:, 2].tolist())
     assert [len(members) for members, _ in merges] == reference[:, 3].tolist()
 
@@ -52,13 +47,11 @@ def test_a_tree_of_10_000_sentences(states):
     states(f"take {8 * n / 1e6:.0f} MB ({n:,} times 8 bytes", f"2 = {math.comb(24, 2)}$ pairs")
 
 
-def test_padding_does_not_reach_the_recurrent_encoder():
+def test_padding_does_not_reach_the_recurrent_encoder(its_lecture):
     scope = {"nn": nn, "torch": torch}
-    exec(next(cell.source for cell in PAGE.code if cell.id == "infersent-reader"), scope)
+    exec(next(cell.source for cell in its_lecture.code if cell.id == "infersent-reader"), scope)
     model = scope["Recurrent"](BertConfig(vocab_size=9, d_model=8, n_heads=2))
-    ids, mask = (
-        torch.tensor([[1, 2, 3, 0, 0], [4, 5, 6, 7, 8]]),
-        torch.arange(5) < torch.tensor([[3], [5]]),
-    )
+    ids = torch.tensor([[1, 2, 3, 0, 0], [4, 5, 6, 7, 8]])
+    mask = torch.arange(5) < torch.tensor([[3], [5]])
     padded, alone = model(ids, None, mask)[0], model(ids[:1, :3], None, mask[:1, :3])[0]
     torch.testing.assert_close(padded[0, :3], alone[0])
