@@ -46,14 +46,8 @@ def test_a_published_size_shows_the_parameters_of_the_model(page, name):
 
 
 def test_sizes_of_ones_own_are_counted(page):
-    sizes = {
-        "vocab_size": 1_000,
-        "max_length": 60,
-        "d_model": 84,
-        "n_layers": 5,
-        "n_heads": 7,
-        "d_ff": 100,
-    }
+    sizes = {"vocab_size": 1_000, "max_length": 60, "d_model": 84}
+    sizes |= {"n_layers": 5, "n_heads": 7, "d_ff": 100}
     for name, size in sizes.items():
         page.fill(f"#{name}", str(size))
     config = BertConfig(**sizes)

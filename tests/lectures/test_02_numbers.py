@@ -16,8 +16,7 @@ from bertlab.tokenizers.pieces import first_alphabet, first_pieces, glue
 from tests.bertlab.tokenizers.references import model_of, train_reference
 from tests.lectures.conftest import functions_of
 
-KNOWN = {"Counter": Counter, "add": add, "count_pairs": count_pairs}
-PAGE = functions_of("02_bytes_and_wordpiece", **KNOWN)
+PAGE = functions_of("02_bytes_and_wordpiece", Counter=Counter, add=add, count_pairs=count_pairs)
 words = st.dictionaries(st.text("abc", min_size=1, max_size=6), st.integers(1, 4), min_size=1)
 
 

@@ -35,11 +35,9 @@ def drawn():
     found = []
     for example in PAGE["draw_inferences"](6_000, PEOPLE, PLACES, seed=0):
         words = [text.strip(".").split() for text in (example.text, example.pair)]
-        who, where = zip(
-            *(([w for w in t if w in PEOPLE], [w for w in t if w in PLACES]) for t in words),
-            strict=True,
-        )
-        found.append((who[0][0], where[0][0], who[1][0], where[1][0], example.label))
+        who = [next(w for w in text if w in PEOPLE) for text in words]
+        where = [next(w for w in text if w in PLACES) for text in words]
+        found.append((who[0], where[0], who[1], where[1], example.label))
     return found
 
 

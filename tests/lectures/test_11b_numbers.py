@@ -26,9 +26,8 @@ def log_p(u):
 
 def test_the_loss_of_one_pair_and_its_gradient(states):
     p, (down, up) = softmax(log_p(U)), approx_fprime(U, lambda u: -log_p(u)[0], 1e-7)
-    states(
-        f"which has {p[0]:.3f}", f"{-log_p(U)[0]:.2f}$", f"{p[0] - 1:.3f}, {p[1]:.3f}, {p[2]:.3f}"
-    )
+    states(f"which has {p[0]:.3f}", f"{-log_p(U)[0]:.2f}$")
+    states(f"{p[0] - 1:.3f}, {p[1]:.3f}, {p[2]:.3f}")
     states(f"({1 - p[0]:.3f} + {p[2]:.3f}) \\cdot (+1, -1) = ({down:.2f}, {up:.2f})")
     states(f"at most {spearmanr(np.repeat([0, 1, 2], 200), range(600)).statistic:.2f}")
 
