@@ -21,7 +21,7 @@ unexport PYTHONDONTWRITEBYTECODE
 export PATH := $(CURDIR)/$(COMMANDS):$(PATH)
 
 # The whole course is in the file browser; the page that opens first is NOTEBOOK.
-LAB_OPTIONS := --ServerApp.port=$(PORT) --LabApp.default_url=/lab/tree/$(NOTEBOOK)
+LAB_OPTIONS := --config=course/jupyterlab/lab.json --ServerApp.port=$(PORT) --LabApp.default_url=/lab/tree/$(NOTEBOOK)
 ifeq ($(BROWSER),0)
 LAB_OPTIONS += --no-browser
 endif
@@ -30,7 +30,7 @@ LAB_OPTIONS += --allow-root
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help lab test quick lint lectures book exercises grading setups format data clean
+.PHONY: help lab check test quick lint lectures book exercises grading handout setups format data clean
 
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -38,6 +38,10 @@ help: ## list the commands
 lab: $(COURSE) data ## set up on the first call, then open JupyterLab (BROWSER=0, PORT=8888)
 	$(BIN) -m jupyter lab $(LAB_OPTIONS)
 
+check: $(COURSE) data ## is everything here, and how far is each exercise in a fresh kernel
+	$(BIN) -m course.feedback
+
+# only instructors
 test: $(TEST) data lint ## the whole suite (PYTEST="-k attention" a part, DATA=all every corpus)
 	$(BIN) -m pytest -n auto --durations 20 $(PYTEST)
 
@@ -60,6 +64,9 @@ exercises: $(COURSE) ## make the students' notebooks again from solutions/
 
 grading: $(GRADING) data ## set up what the instructor's commands need (course/README.md)
 
+handout: $(COURSE) ## the course as students get it, in handout/ and handout.zip
+	$(BIN) -m course handout --to handout --zip
+
 setups: ## every documented way to set up, each in a clean environment (about an hour, 3 GB)
 	$(PYTHON) -m tests.house.clean_setups
 
@@ -67,12 +74,13 @@ format: $(TEST) ## put code and notebooks into their normal form
 	$(BIN) -m ruff check --fix --quiet . || true
 	$(BIN) -m ruff format --quiet .
 	$(BIN) -m course.publishing.notebooks
+# end
 
 data: $(COURSE)
 	@$(BIN) -m bertlab.data fetch $(DATA)
 
 clean: ## remove the environment and what runs leave behind (the fetched corpora stay)
-	rm -rf $(VENV) .pytest_cache .ruff_cache .mypy_cache .hypothesis submitted autograded feedback backups similarity book
+	rm -rf $(VENV) .pytest_cache .ruff_cache .mypy_cache .hypothesis submitted autograded feedback backups similarity book handout handout.zip
 
 $(BIN):
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
@@ -84,6 +92,7 @@ $(COURSE): $(BIN) pyproject.toml course/pyproject.toml constraints.txt
 	$(BIN) -m pip install --disable-pip-version-check --quiet -c constraints.txt -e . -e ./course
 	@touch $(COURSE)
 
+# only instructors
 $(GRADING): $(COURSE)
 	$(BIN) -m pip install --disable-pip-version-check --quiet -c constraints.txt -e . -e "./course[grading]"
 	@touch $(GRADING)
@@ -95,3 +104,4 @@ $(BOOK): $(COURSE)
 $(TEST): $(COURSE)
 	$(BIN) -m pip install --disable-pip-version-check --quiet -c constraints.txt -e . -e "./course[test]"
 	@touch $(TEST)
+# end

@@ -1,5 +1,6 @@
 """Running the course, from release to grades: `python -m course COMMAND`.
 
+handout --to FOLDER      the course as students get it, without solutions
 release NAME|all         make the students' versions and enter them in the gradebook
 due NAME TIME            say when an assignment is due
 collect NAME --from X    take hand-ins out of a folder, a zip file or nbgrader's exchange
@@ -66,6 +67,12 @@ def _parser() -> argparse.ArgumentParser:
             added.add_argument("name", metavar=assignment, help="the assignment", **more)
         return added
 
+    handed_out = command("handout", _handout, None)
+    handed_out.add_argument("--to", type=Path, required=True, metavar="FOLDER", help="a new one")
+    handed_out.add_argument("--zip", action="store_true", help="also FOLDER.zip")
+    handed_out.add_argument(
+        "--solutions", action="store_true", help="also FOLDER-solutions.zip, for self-learners"
+    )
     released = command("release", _release)
     released.add_argument("--exchange", action="store_true", help="also to nbgrader's exchange")
     due = command("due", _due, "NAME")
@@ -126,6 +133,15 @@ def _moment(text: str) -> datetime:
 
 
 # The parts are imported when they are needed: nbgrader and Dask take seconds.
+
+
+def _handout(course: Course, asked: argparse.Namespace) -> int:
+    """Write the course as students get it: no solutions, no hidden tests, no history."""
+    from course.publishing import handout
+
+    for path in handout.hand_out(course, asked.to, asked.zip, asked.solutions):
+        print(path)
+    return 0
 
 
 def _release(course: Course, asked: argparse.Namespace) -> int:

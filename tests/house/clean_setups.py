@@ -24,18 +24,28 @@ students = ["ada"]
 memory_gb = 2
 processes = 300
 """
-# What is documented, with what it is for. One page or submission stands for all of them.
-WAYS = {
-    "make lab": """
+LAB_ANSWERS = """
         make lab BROWSER=0 PORT=18888 > lab.log 2>&1 &
         ASK="import urllib.request as web; web.urlopen('http://127.0.0.1:18888/api')"
         until "$PYTHON" -c "$ASK" 2> /dev/null; do kill -0 $!; sleep 1; done
         kill -TERM -- -$!
+"""
+# What is documented, with what it is for. One page or submission stands for all of them.
+WAYS = {
+    "make lab": f"""
+        {LAB_ANSWERS}
         .venv/bin/python -m course.publishing.lectures lectures/00_start_here.ipynb
         make exercises && git diff --exit-code --stat exercises
     """,
     "make test": """
         make test PYTEST="-q tests/bertlab/tokenizers/test_bpe.py tests/house"
+    """,
+    "make handout": f"""
+        make handout && mv handout.zip .. && cd .. && rm -r bertlab
+        "$PYTHON" -m zipfile -e handout.zip . && cd handout
+        {LAB_ANSWERS}
+        make check
+        .venv/bin/python -m jupyter execute lectures/00_start_here.ipynb
     """,
     "by hand": """
         "$PYTHON" -m venv .venv

@@ -1,0 +1,54 @@
+"""`make check`: is everything here that the course needs, and how far is each exercise?
+
+Each notebook in exercises/, or each that is named, is run from the top in a kernel of its own, as
+*Restart Kernel and Run All Cells* would; nothing is saved. 1 if something is missing.
+"""
+
+import argparse
+import subprocess
+import sys
+from pathlib import Path
+
+import nbformat
+from nbclient import NotebookClient
+from tqdm import tqdm
+
+from course import ROOT
+from course.feedback.environment import environment
+
+CELL_SECONDS = 300
+
+
+def main() -> int:
+    """Print what is missing, and a line for each exercise."""
+    parser = argparse.ArgumentParser(prog="python -m course.feedback", description=__doc__)
+    parser.add_argument("exercise", nargs="*", help="such as ex01_bpe (all)")
+    asked = parser.parse_args().exercise
+    paths = {path.stem: path for path in sorted((ROOT / "exercises").glob("*/*.ipynb"))}
+    if unknown := set(asked) - set(paths):
+        parser.error(f"no such exercise: {', '.join(unknown)}; expected some of {', '.join(paths)}")
+    report = environment()
+    print(report, end="\n\n")
+    if report.ok:
+        for path in tqdm([paths[name] for name in asked or paths], leave=False, disable=None):
+            tqdm.write(f"{path.stem:<22}{how_far(path)}")
+    return int(not report.ok)
+
+
+def how_far(path: Path) -> str:
+    """What `check.progress()` says once all cells of the notebook have run.
+
+    A cell that fails does not stop the others.
+    """
+    book = nbformat.read(path, as_version=4)
+    last = nbformat.v4.new_code_cell("print(str(check.progress()))")
+    book.cells.append(last)
+    place = {"metadata": {"path": path.parent}}
+    client = NotebookClient(book, timeout=CELL_SECONDS, allow_errors=True, resources=place)
+    client.execute(stderr=subprocess.DEVNULL)  # the kernel's own log
+    (output,) = last.outputs
+    return output.get("text", output.get("evalue", "")).strip()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,166 @@
+"""The students' copy: what is in it, what must not be, and that it works without the rest."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+import zipfile
+
+import nbformat
+import pytest
+
+from course.publishing.handout import leaks, secrets
+from course.settings import Course, CourseError
+from tests.conftest import ROOT, read_page
+
+pytestmark = pytest.mark.slow
+COURSE = Course()
+TEXTS = (".ipynb", ".json", ".md", ".py", ".toml", ".txt", ".yml", "")
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """The copy and what else is written beside it, by the command."""
+    from course.__main__ import main
+
+    folder = tmp_path_factory.mktemp("made")
+    assert main(["handout", "--to", str(folder / "bert"), "--zip", "--solutions"]) == 0
+    return folder
+
+
+@pytest.fixture(scope="module")
+def copy(made):
+    return made / "bert"
+
+
+@pytest.fixture(scope="module")
+def unseen():
+    return secrets(COURSE)
+
+
+def in_the_copy(copy, *command):
+    environment = os.environ | {"PYTHONPATH": str(copy)}
+    return subprocess.run(
+        [sys.executable, *command], cwd=copy, env=environment, capture_output=True, text=True
+    )
+
+
+def test_it_has_what_students_use_and_nothing_else(copy):
+    assert sorted(path.name for path in copy.iterdir() if path.is_dir()) == [
+        "bertlab",
+        "course",
+        "exercises",
+        "lectures",
+    ]
+    rooms = {path.name for path in (copy / "course").iterdir() if path.is_dir()}
+    assert rooms == {"experiments", "feedback", "images", "jupyterlab", "toyworld", "widgets"}
+    for room in ("lectures", "exercises"):
+        for path in (ROOT / room).rglob("*.ipynb"):
+            if ".ipynb_checkpoints" not in path.parts:
+                assert (copy / path.relative_to(ROOT)).read_bytes() == path.read_bytes()
+
+
+def hidden_lines():
+    """Lines of the source notebooks that the released ones do not have, by nbgrader's own rules."""
+    for name in COURSE.assignments():
+        released = {cell.id: cell.source for cell in read_page(exercise(name)).cells}
+        source = COURSE.room("source") / name / f"{name}.ipynb"
+        for cell in read_page(source).cells:
+            shown = released.get(cell.id, "")
+            yield from (line.strip() for line in cell.source.splitlines() if line not in shown)
+
+
+def exercise(name):
+    return ROOT / "exercises" / name / f"{name}.ipynb"
+
+
+def test_no_byte_of_it_gives_a_hidden_line_away(copy):
+    files = [
+        path.read_bytes() for path in copy.rglob("*") if path.is_file() and path.suffix in TEXTS
+    ]
+    rooms = ("bertlab", *(f"course/{name}" for name in ("experiments", "feedback", "widgets")))
+    public = [path for room in rooms for path in (ROOT / room).rglob("*.py")]
+    known = "\n".join(path.read_text(encoding="utf-8") for path in public)
+    known += "\n".join(c.source for p in ROOT.glob("lectures/*.ipynb") for c in read_page(p).cells)
+    known += "\n".join(c.source for n in COURSE.assignments() for c in read_page(exercise(n)).cells)
+    wanted = {line for line in hidden_lines() if len(line) > 30 and line not in known}
+    assert len(wanted) > 700
+    joined = b"\n".join(files)
+    assert [line for line in wanted if line.encode() in joined] == []
+    assert [line for line in wanted if json.dumps(line)[1:-1].encode() in joined] == []
+
+
+def leaking_files():
+    """Ways in which a solution gets into a folder, each with the name of the file."""
+    notebook = nbformat.read(COURSE.room("source") / "ex01_bpe" / "ex01_bpe.ipynb", as_version=4)
+    cells = {cell.id: cell for cell in notebook.cells}
+    hidden, answer = cells["hidden-merge-pair"].source, cells["train"].source
+    last = max(hidden.splitlines(), key=len).strip()
+    return {
+        "exercises/ex01_bpe/mine.ipynb": nbformat.writes(notebook).encode(),
+        "lectures/note.txt": last.encode(),
+        "bertlab/weights/extra.bin": b"\xff\xfe\x00" + last.encode() + b"\xff",
+        "course/feedback/answer.md": answer.encode(),
+    }
+
+
+@pytest.mark.parametrize("name", leaking_files())
+def test_a_leak_is_named_with_its_cell(tmp_path, name, unseen):
+    path = tmp_path / name
+    path.parent.mkdir(parents=True)
+    path.write_bytes(leaking_files()[name])
+    (tmp_path / "fine.txt").write_text("def merge_pair(symbols, pair):\n", encoding="utf-8")
+    (said,) = leaks(tmp_path, unseen)
+    assert re.fullmatch(rf"cell [\w-]+ of ex01_bpe in {name}", said)
+
+
+def test_nothing_is_written_over_and_nothing_half(made, tmp_path, monkeypatch):
+    from course.publishing import handout
+
+    for to in ("bert", "nowhere/bert"):
+        with pytest.raises(CourseError, match=r"is there already|no such folder"):
+            handout.hand_out(COURSE, made / to)
+    monkeypatch.setattr(handout, "secrets", lambda _: {})
+    monkeypatch.setattr(handout, "leaks", lambda *_: ["cell a of b in c"] * 4)
+    with pytest.raises(CourseError, match=r"cell a of b in c; .*, \.\.\.\. `make exercises`"):
+        handout.hand_out(COURSE, tmp_path / "bert", zipped=True)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_zip_files_hold_the_copy_and_the_solutions(made, copy):
+    files = {str(path.relative_to(made)) for path in copy.rglob("*") if path.is_file()}
+    with zipfile.ZipFile(made / "bert.zip") as archive:
+        assert {name for name in archive.namelist() if not name.endswith("/")} == files
+    with zipfile.ZipFile(made / "bert-solutions.zip") as archive:
+        assert sum(name.endswith(".ipynb") for name in archive.namelist()) == len(
+            COURSE.assignments()
+        )
+
+
+def test_every_link_of_it_leads_somewhere_and_it_says_which_copy_it_is(copy):
+    readme = (copy / "README.md").read_text(encoding="utf-8")
+    assert "You hold the students' copy" in readme
+    assert not re.search("solutions/|make test|only (students|instructors)", readme)
+    broken = []
+    for path in [*copy.rglob("*.md"), *copy.rglob("*.ipynb")]:
+        text = path.read_text(encoding="utf-8") if path.suffix == ".md" else read_page(path).prose
+        for link in re.findall(r"\]\((?!https?:|#|mailto:)([\w./-]+)", text):
+            if not (path.parent / link).exists():
+                broken.append(f"{path.relative_to(copy)}: {link}")
+    assert broken == []
+    makefile = (copy / "Makefile").read_text(encoding="utf-8")
+    targets = re.findall(r"^(\w+):.*##", makefile, re.MULTILINE)
+    assert targets == ["help", "lab", "check", "clean"]
+
+
+def test_its_exercises_run_without_the_rest(copy):
+    said = in_the_copy(copy, "-c", "import course; print(course.__file__)").stdout
+    assert said.strip() == str(copy / "course" / "__init__.py")
+    names = ["ex01_bpe", "ex11_sentence_bert"]
+    done = in_the_copy(copy, "-m", "course.feedback", *names)
+    assert done.returncode == 0, done.stderr
+    lines = r"^(ex\d\d_\w+) +[□]+ 0 of \d+ functions pass"
+    assert re.findall(lines, done.stdout, re.MULTILINE) == names
+    done = in_the_copy(copy, "-m", "course.feedback", "ex99")
+    assert "no such exercise: ex99; expected some of ex01_bpe, " in done.stderr
