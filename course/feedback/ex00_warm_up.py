@@ -1,0 +1,121 @@
+"""Checks of exercise 0, the warm-up: a function, a repair, a test, a prediction."""
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from math import isfinite
+
+from course.feedback.checks import Check, NotWritten, Passed
+from course.feedback.mutants import MutationCheck
+from course.feedback.progress import progress_of, task
+
+# `check.progress()` shows how far you are.
+progress = partial(progress_of, "ex00_warm_up")
+
+
+@task("ex00_warm_up", 1)
+def token_ids(function: Callable) -> Passed:
+    """Ids in place of tokens; that of [UNK] for what the vocabulary lacks."""
+    check = Check(
+        "token_ids",
+        function,
+        hints=("go through the tokens, one after the other", "vocab.get(token, other)"),
+    )
+    vocab = {"[UNK]": 5, "the": 7, "value": 3, "The": 0}
+    check.example(
+        ["value", "the"], vocab, gives=[3, 7], because="one id for each token, in their order"
+    )
+    check.example(
+        ["the", "rain"],
+        vocab,
+        gives=[7, 5],
+        because="`rain` is not in the vocabulary: it gets the id of [UNK], which is 5 here",
+        mistakes=[
+            ([7], "an unknown token is not left out"),
+            ([7, 0], "[UNK] need not have the id 0: look it up"),
+            ([7, None], "`vocab.get` needs to be told what to give in place of None"),
+        ],
+    )
+    check.example(["The", "the"], vocab, gives=[0, 7], because="0 is an id like any other")
+    check.example([], vocab, gives=[], because="no tokens, no ids")
+    check.done("known and unknown tokens, the id 0, no tokens")
+    return check.passed()
+
+
+@task("ex00_warm_up", 2)
+def shares(function: Callable) -> Passed:
+    """Each number as a share of their sum."""
+    check = Check(
+        "shares",
+        function,
+        hints=("try the draft on [0.25, 0.25]", "divide by the sum itself, unless that is 0"),
+    )
+    check.example([3, 1], gives=[0.75, 0.25], because="3 and 1 of 4")
+    check.example(
+        [0.25, 0.25],
+        gives=[0.5, 0.5],
+        because="shares sum to 1, also where the numbers sum to less",
+        mistakes=[([0.25, 0.25], "so far it does what the draft does: 1 is not their sum")],
+    )
+    check.example([1, 0, 7], gives=[0.125, 0.0, 0.875], because="a share for each, in their order")
+    check.example([0, 0], gives=[0.0, 0.0], because="if all numbers are 0, all shares are 0")
+    check.example([], gives=[], because="no numbers, no shares")
+    check.done("sums above and below 1, zeros, no numbers")
+    return check.passed()
+
+
+def draft(numbers: Sequence[float]) -> list[float]:
+    """As in the notebook: wrong where the sum is less than 1."""
+    return [number / max(sum(numbers), 1) for number in numbers]
+
+
+def by_the_largest(numbers: Sequence[float]) -> list[float]:
+    """Wrong: divides by the largest number."""
+    return [number / (max(numbers) or 1) for number in numbers]
+
+
+def not_all_zero(numbers: Sequence[float]) -> list[float]:
+    """Wrong: divides by 0 if all numbers are 0."""
+    return [number / sum(numbers) for number in numbers]
+
+
+@task("ex00_warm_up", 3)
+def examine_shares(function: Callable, own: Callable) -> Passed:
+    """A test of `shares`, tried on the student's own and on three wrong ones."""
+    check = MutationCheck(
+        "examine_shares",
+        function,
+        hints=(
+            "one `assert` for each sentence of task 2",
+            "the draft is wrong where the numbers sum to less than 1; [0, 0] is an input, too",
+        ),
+    )
+    try:
+        own([1])
+    except NotImplementedError:
+        raise NotWritten(
+            "examine_shares: `shares` is not written yet; task 2 comes first"
+        ) from None
+    check.passes(own, "your own `shares`")
+    check.stops(draft, "the draft", "which call shows what you have repaired?")
+    check.stops(
+        by_the_largest,
+        "a function that divides by the largest number",
+        "of [3, 1] it makes [1.0, 0.33]",
+    )
+    check.stops(
+        not_all_zero, "a function that fails if all numbers are 0", "call it with such a list"
+    )
+    check.done("your own shares passes, three wrong ones do not")
+    return check.passed()
+
+
+@task("ex00_warm_up", 4)
+def predict_growth(function: Callable) -> Passed:
+    """A number above 0; which one is the student's to say."""
+    check = Check("predict_growth", function, hints=("write `return` and a number",))
+    answer = check.call()
+    number = isinstance(answer, int | float) and not isinstance(answer, bool)
+    check.law(number, f"a prediction is a number; it returned {answer!r}")
+    check.law(isfinite(answer) and answer > 0, f"it must be above 0; it returned {answer!r}")
+    check.done(f"you predict {answer:g} times; now measure")
+    return check.passed()
