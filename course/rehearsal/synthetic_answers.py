@@ -46,7 +46,7 @@ class Answer(NamedTuple):
     kind: str
     name: str
     source: str
-    calls: frozenset[str] = frozenset()  # tasks whose functions it mentions
+    calls: frozenset[str] = frozenset()  # tasks whose functions it or its tests mention
     loses: frozenset[str] = frozenset()
     diagnosed: bool = False  # a wrong one that the visible test must notice
 
@@ -82,6 +82,7 @@ def read_tasks(assignment: str, seed: int = 0, root: Path = ROOT) -> list[Task]:
     stubs = {cell.id: cell.source for cell in release.cells}
     cells = [cell for cell in source.cells if _is_task(cell)]
     owner = {name: cell.id for cell in cells for name in _defined(cell.source)}
+    tests = {cell.id: cell.source for cell in source.cells}
     rng, tasks = random.Random(seed), []
     for cell in cells:
         rows = [row for row in known.wrong if row.task == cell.id]
@@ -95,15 +96,14 @@ def read_tasks(assignment: str, seed: int = 0, root: Path = ROOT) -> list[Task]:
             (OTHER, *row[1:], False) for row in rng.sample(ways, min(len(ways), EACH[OTHER]))
         ]
         answers += [(WRONG, *row[1:3], bool(row[3])) for row in chosen]
-        tasks.append(
-            Task(
-                cell.id,
-                tuple(
-                    Answer(cell.id, kind, name, text, _calls(text, owner) - {cell.id}, diagnosed=d)
-                    for kind, name, text, d in answers
-                ),
+        tested = _calls("\n".join(tests[f"{kind}-{cell.id}"] for kind in ("test", "hidden")), owner)
+        made = [
+            Answer(
+                cell.id, kind, name, text, (_calls(text, owner) | tested) - {cell.id}, diagnosed=d
             )
-        )
+            for kind, name, text, d in answers
+        ]
+        tasks.append(Task(cell.id, tuple(made)))
     return tasks
 
 

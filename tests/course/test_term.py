@@ -122,7 +122,7 @@ def test_the_grades_are_exactly_as_expected(term, assignment, student):
     found = scores(term, assignment, student)
     written = {name for name in found if name in WRITTEN}
     by_machine = {name: found[name] for name in found if name not in WRITTEN}
-    assert len(by_machine) >= 10
+    assert len(by_machine) >= 8
     assert by_machine == expected(assignment, student)
     if student == "dan":  # nothing written: no point, and nobody has to look
         assert {found[name] for name in written} == {0}

@@ -1,0 +1,185 @@
+"""Checks of exercise 3, tasks 5 to 8: a search, its test, an ablation, a prediction."""
+
+from collections.abc import Callable
+
+import torch
+from torch import Tensor
+
+from course.feedback.checks import Check, NotWritten, Passed
+from course.feedback.mutants import MutationCheck
+from course.feedback.progress import task
+
+WORDS = ["low", "up", "far", "right", "down"]
+ROWS = torch.tensor([[-0.1, -3.0], [0.0, 1.0], [8.0, 9.0], [2.0, 0.0], [0.3, -1.0]])
+PARTS = ("sentences", "distance", "ppmi")
+
+
+class SearchCheck(Check):
+    """A check of a search, whose table of vectors must stay as it was."""
+
+    def _same(self, given: tuple, arguments: tuple) -> bool:
+        return given[:2] == arguments[:2] and torch.equal(given[2], arguments[2])
+
+    def shown(self, arguments: tuple) -> str:
+        """The call as a student would write it."""
+        word, words, matrix, n = arguments
+        return f"{self.name}({word!r}, {words}, {matrix.tolist()}, {n})"
+
+
+@task("ex03_static_vectors", 5)
+def nearest(function: Callable) -> Passed:
+    """The nearest words by cosine."""
+    check = SearchCheck(
+        "nearest",
+        function,
+        hints=(
+            "try the draft with a vector that is much longer than the others",
+            "sort all rows by their cosine, leave out the word itself, cut off after n",
+        ),
+    )
+    check.example(
+        "up",
+        WORDS,
+        ROWS,
+        2,
+        gives=["far", "right"],
+        because="the cosines with `up` are 0.75 for far, 0 for right, and below 0 for the others",
+        mistakes=[
+            (["up", "far"], "the word itself is not among them"),
+            (["low", "down"], "the largest cosine comes first"),
+            (["far", "right", "down", "low"], "two were asked for"),
+            (["down", "right"], "not the distance of the end points, but the angle"),
+        ],
+    )
+    check.example(
+        "down",
+        WORDS,
+        ROWS,
+        3,
+        gives=["low", "right", "far"],
+        because="length does not count",
+        mistakes=[(["low", "right", "up"], "`far` is long, but `up` points the opposite way")],
+    )
+    check.example(
+        "right",
+        WORDS,
+        ROWS,
+        1,
+        gives=["far"],
+        because="a vector of any length",
+    )
+    check.example(
+        "up",
+        WORDS,
+        ROWS,
+        9,
+        gives=["far", "right", "down", "low"],
+        because="four others are all there are",
+        mistakes=[(["far", "right", "down", "low", "up"], "the word itself is not among them")],
+    )
+    check.example("so", ["so"], ROWS[:1], 1, gives=[], because="no other word is there")
+    check.done("lengths, directions, more than there are")
+    return check.passed()
+
+
+def draft(word: str, words: list[str], matrix: Tensor, n: int) -> list[str]:
+    """As in the notebook: wrong where vectors differ in length, and for a large n."""
+    own = words.index(word)
+    scores = matrix @ matrix[own]
+    scores[own] = -torch.inf
+    return [words[i] for i in scores.topk(n).indices]
+
+
+def by_distance(word: str, words: list[str], matrix: Tensor, n: int) -> list[str]:
+    """Wrong: goes by how far the end points are from each other."""
+    own = words.index(word)
+    order = (matrix - matrix[own]).norm(dim=1).argsort().tolist()
+    return [words[i] for i in order if i != own][:n]
+
+
+def farthest(word: str, words: list[str], matrix: Tensor, n: int) -> list[str]:
+    """Wrong: the smallest product first."""
+    own = words.index(word)
+    order = (matrix @ matrix[own]).argsort().tolist()
+    return [words[i] for i in order if i != own][:n]
+
+
+@task("ex03_static_vectors", 6)
+def examine_nearest(function: Callable, own: Callable) -> Passed:
+    """A test of `nearest`, tried on the student's own and on three wrong ones."""
+    check = MutationCheck(
+        "examine_nearest",
+        function,
+        hints=(
+            "one call with vectors of different lengths, its order worked out by hand",
+            "a short vector that points nearly the same way, a long one that does not",
+        ),
+    )
+    try:
+        own("a", ["a"], torch.ones(1, 2), 1)
+    except NotImplementedError:
+        raise NotWritten(
+            "examine_nearest: `nearest` is not written yet; task 5 comes first"
+        ) from None
+    check.passes(own, "your own `nearest`")
+    check.stops(draft, "the draft", "which call shows what you have repaired?")
+    check.stops(
+        by_distance,
+        "a function that goes by the distance of the end points",
+        "a long vector may point the same way",
+    )
+    check.stops(farthest, "a function that gives the farthest first", "look at the order")
+    check.done("your own nearest passes, three wrong ones do not")
+    return check.passed()
+
+
+@task("ex03_static_vectors", 7)
+def ablation(function: Callable) -> Passed:
+    """What the score loses without each part."""
+    check = AblationCheck(
+        "ablation",
+        function,
+        hints=("whole = score(frozenset(parts))", "frozenset(parts) - {part} lacks one of them"),
+    )
+
+    def both(parts: frozenset[str]) -> float:
+        return len(parts) + 2.0 * ({"a", "b"} <= parts)
+
+    check.example(
+        both,
+        ["a", "b", "c"],
+        gives={"a": 3.0, "b": 3.0, "c": 1.0},
+        because="as in the statement",
+        mistakes=[
+            ({"a": -3.0, "b": -3.0, "c": -1.0}, "a fall is positive: all parts minus the others"),
+            ({"a": 4.0, "b": 4.0, "c": 4.0}, "leave one part out, not all but one"),
+            ({"a": 2.0, "b": 2.0, "c": 4.0}, "the fall, not what is left"),
+            ({"a": 3.0, "b": 1.0, "c": 1.0}, "one part at a time: the others come back"),
+        ],
+    )
+    check.example(
+        lambda parts: 5.0 - len(parts),
+        ["x", "y"],
+        gives={"x": -1.0, "y": -1.0},
+        because="a score that rises without a part has a negative fall",
+    )
+    check.done("parts that need each other, a score that rises")
+    return check.passed()
+
+
+class AblationCheck(Check):
+    """A check whose first argument is a function."""
+
+    def shown(self, arguments: tuple) -> str:
+        """The call as a student would write it."""
+        return f"{self.name}(score, {arguments[1]})"
+
+
+@task("ex03_static_vectors", 8)
+def predict_part(function: Callable) -> Passed:
+    """One of the three parts; which one is the student's to say."""
+    check = Check("predict_part", function, hints=("write `return` and one of the names",))
+    answer = check.call()
+    check.law(answer in PARTS, f"it must be one of {', '.join(PARTS)}; it returned {answer!r}")
+    check.done(f"you predict {answer}; now measure")
+    return check.passed()

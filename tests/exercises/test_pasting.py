@@ -1,0 +1,53 @@
+"""What one earns by copying: a lecture's functions, pasted where an exercise asks for them."""
+
+import ast
+
+import pytest
+
+from course.grading.cells import is_solution
+from tests.conftest import ROOT, read_page
+from tests.exercises.test_answers import ASSIGNMENTS, run_task
+from tests.exercises.test_assignments import source_of
+
+pytestmark = pytest.mark.slow
+
+MOST = 1 / 3
+# Older exercises, which still ask for more of their lecture than that; none may ask for more yet.
+SHARES = {
+    "ex01_bpe": 0.5,
+    "ex02_wordpiece": 0.375,
+    "ex04_attention": 0.4,
+    "ex07_objectives": 0.5,
+    "ex10_attention_heads": 0.36,
+}
+
+
+def functions_of_the_lecture(assignment):
+    """The source of each function that the pages of its lecture define, by name."""
+    found = {}
+    for path in sorted(ROOT.glob(f"lectures/{assignment[2:4]}*.ipynb")):
+        for cell in read_page(path).code:
+            for node in ast.walk(ast.parse(cell.source)):
+                if isinstance(node, ast.FunctionDef):
+                    found[node.name] = ast.unparse(node)
+    return found
+
+
+@pytest.mark.parametrize("assignment", ASSIGNMENTS)
+def test_pasting_the_lecture_earns_at_most_a_third(assignment, record_property):
+    pasted, cells = functions_of_the_lecture(assignment), read_page(source_of(assignment)).cells
+    points = {cell.id: cell.metadata.nbgrader.get("points", 0) for cell in cells}
+    earned, tasks = 0, []
+    for cell in filter(is_solution, cells):
+        name = cell.id.replace("-", "_")
+        for kind in ("test", "hidden") if name in pasted else ():
+            try:
+                run_task(assignment, cell.id, pasted[name], tests=[kind])
+            except Exception:  # whatever it raises, there are no points for it
+                continue
+            earned += points[f"{kind}-{cell.id}"]
+            tasks.append(name)
+    share = earned / sum(points.values())
+    names = ", ".join(dict.fromkeys(tasks)) or "nothing"
+    record_property("counted", f"{assignment}: {share:.0%} of the points by pasting: {names}")
+    assert share <= SHARES.get(assignment, MOST)
