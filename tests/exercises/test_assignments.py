@@ -12,13 +12,14 @@ import nbformat
 import pytest
 
 from course.grading.assignments import as_handed_in
-from course.grading.cells import is_solution
+from course.grading.cells import is_solution, is_test
 from tests.conftest import ROOT, read_page
 from tests.course.small_course import nbgrader
 from tests.lectures.test_notebooks import definitions, essence
 
 ASSIGNMENTS = sorted(path.parent.name for path in ROOT.glob("solutions/*/*.ipynb"))
 WARM_UP = "ex00_warm_up"  # shorter than the others
+LONG = ("ex08_pretraining", "ex09_finetuning", "ex10_attention_heads")  # they train
 CONFIG = ROOT / "course" / "nbgrader_config.py"
 
 
@@ -111,6 +112,15 @@ def test_each_visible_test_fails_as_released(assignment):
             exec(compile(cell.source, cell.id, "exec"), scope)
         failed.append(cell.id)
     assert len(failed) >= (4 if assignment == WARM_UP else 5)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("assignment", [name for name in ASSIGNMENTS if name not in LONG])
+def test_what_is_measured_with_our_solutions_runs_to_its_end(assignment):
+    scope = {"__name__": "__main__", "display": repr}
+    for cell in read_page(source_of(assignment)).code:
+        if not is_test(cell):
+            exec(compile(cell.source, cell.id, "exec"), scope)
 
 
 @pytest.mark.parametrize("assignment", ASSIGNMENTS)
