@@ -2,7 +2,7 @@
 PYTHON ?= python3
 PORT ?= 8888
 BROWSER ?= 1
-NOTEBOOK ?= lectures/00_start_here.ipynb
+NOTEBOOK ?=
 DATA ?= core
 
 VENV := .venv
@@ -20,8 +20,11 @@ unexport PYTHONDONTWRITEBYTECODE
 # nbgrader and JupyterLab start other commands of the environment by name.
 export PATH := $(CURDIR)/$(COMMANDS):$(PATH)
 
-# The whole course is in the file browser; the page that opens first is NOTEBOOK.
-LAB_OPTIONS := --config=course/jupyterlab/lab.json --ServerApp.port=$(PORT) --LabApp.default_url=/lab/tree/$(NOTEBOOK)
+# The whole course is in the file browser; NOTEBOOK opens first, or else what lab.json says.
+LAB_OPTIONS := --config=course/jupyterlab/lab.json --ServerApp.port=$(PORT)
+ifneq ($(NOTEBOOK),)
+LAB_OPTIONS += --LabApp.default_url=/lab/tree/$(NOTEBOOK)
+endif
 ifeq ($(BROWSER),0)
 LAB_OPTIONS += --no-browser
 endif

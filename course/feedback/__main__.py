@@ -11,6 +11,7 @@ from pathlib import Path
 
 import nbformat
 from nbclient import NotebookClient
+from nbclient.exceptions import CellTimeoutError, DeadKernelError
 from tqdm import tqdm
 
 from course import ROOT
@@ -38,14 +39,17 @@ def main() -> int:
 def how_far(path: Path) -> str:
     """What `check.progress()` says once all cells of the notebook have run.
 
-    A cell that fails does not stop the others.
+    A cell that fails does not stop the others; one that takes too long, or its kernel along, does.
     """
     book = nbformat.read(path, as_version=4)
-    last = nbformat.v4.new_code_cell("print(str(check.progress()))")
+    last = nbformat.v4.new_code_cell("print(check.progress())")
     book.cells.append(last)
     place = {"metadata": {"path": path.parent}}
     client = NotebookClient(book, timeout=CELL_SECONDS, allow_errors=True, resources=place)
-    client.execute(stderr=subprocess.DEVNULL)  # the kernel's own log
+    try:
+        client.execute(stderr=subprocess.DEVNULL)  # the kernel's own log
+    except (CellTimeoutError, DeadKernelError) as error:
+        return f"stopped: {str(error).splitlines()[0]}"
     (output,) = last.outputs
     return output.get("text", output.get("evalue", "")).strip()
 

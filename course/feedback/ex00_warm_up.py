@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from math import isfinite
 
-from course.feedback.checks import Check, NotWritten, Passed
+from course.feedback.checks import Check, Passed
 from course.feedback.mutants import MutationCheck
 from course.feedback.progress import progress_of, task
 
@@ -89,12 +89,7 @@ def examine_shares(function: Callable, own: Callable) -> Passed:
             "the draft is wrong where the numbers sum to less than 1; [0, 0] is an input, too",
         ),
     )
-    try:
-        own([1])
-    except NotImplementedError:
-        raise NotWritten(
-            "examine_shares: `shares` is not written yet; task 2 comes first"
-        ) from None
+    check.needs("shares", 2, own, [1])
     check.passes(own, "your own `shares`")
     check.stops(draft, "the draft", "which call shows what you have repaired?")
     check.stops(

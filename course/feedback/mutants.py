@@ -4,9 +4,10 @@ In mutation testing a mutant is a program with one mistake in it; a test is as g
 that it stops.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from typing import Any
 
-from course.feedback.checks import Check
+from course.feedback.checks import Check, NotWritten
 
 
 class MutationCheck(Check):
@@ -14,6 +15,15 @@ class MutationCheck(Check):
 
     `passes` and `stops` try it on one implementation each.
     """
+
+    def needs(self, name: str, task: int, own: Callable, *arguments: Any) -> None:
+        """The student's own function `name`, called once, must be written: the test runs it."""
+        try:
+            own(*arguments)
+        except NotImplementedError:
+            raise NotWritten(
+                f"{self.name}: `{name}` is not written yet; task {task} comes first"
+            ) from None
 
     def passes(self, implementation: Callable, what: str) -> None:
         """The test must have nothing to say against `implementation`; `what` names it."""
@@ -36,3 +46,27 @@ class MutationCheck(Check):
         if answer is not None:
             self.fail(f"returned {answer!r}; a test raises an error, or does nothing: use `assert`")
         return error
+
+
+def judge(
+    name: str, test: Callable, right: Mapping[str, Callable], wrong: Mapping[str, Callable]
+) -> None:
+    """For hidden tests: try a student's test on many implementations; keys say what each does.
+
+    Raises AssertionError if `test` stops one that is right, or lets one pass that is wrong.
+    """
+    for what, implementation in right.items():
+        if error := _raised(test, implementation):
+            said = f"it raised {type(error).__name__}"
+            raise AssertionError(f"{name} stops an implementation that is right and {what}: {said}")
+    for what, implementation in wrong.items():
+        if not _raised(test, implementation):
+            raise AssertionError(f"{name} does not notice an implementation that {what}")
+
+
+def _raised(test: Callable, implementation: Callable) -> Exception | None:
+    try:
+        test(implementation)
+    except Exception as error:
+        return error
+    return None

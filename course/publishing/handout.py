@@ -76,7 +76,7 @@ def hand_out(course: Course, to: Path, zipped: bool = False, solutions: bool = F
                 f"{'; '.join(found[:3])}{', ...' * (len(found) > 3)}. "
                 "`make exercises` makes the students' notebooks again; other files must go."
             )
-        for name in course.assignments():
+        for name in course.assignments() if solutions else ():
             path = course.room("source") / name / f"{name}.ipynb"
             (solved / name).mkdir(parents=True)
             shutil.copy(path, solved / name)
@@ -116,25 +116,26 @@ def secrets(course: Course) -> dict[str, list[str]]:
         for name in course.assignments()
     }
     cells = {f"cell {cell.id} of {name}": cell for name in pages for cell in pages[name].cells}
+    parts = {place: open_and_hidden(cell) for place, cell in cells.items()}
     said = [text_of(path) for room in ROOMS for path in sorted((course.root / room).rglob("*"))]
-    said += [HIDDEN.sub("", cell.source) for cell in cells.values() if not answered(cell)]
-    known = "\n".join(said)
+    known = "\n".join([*said, *(shown for shown, _ in parts.values())])
     found = {
         place: [
             line
-            for part in ([cell.source] if answered(cell) else HIDDEN.findall(cell.source))
-            for line in map(str.strip, part.splitlines())
+            for line in map(str.strip, hidden.splitlines())
             if len(line) >= SHORTEST and line not in known
         ]
-        for place, cell in cells.items()
+        for place, (_, hidden) in parts.items()
     }
     return {place: lines for place, lines in found.items() if lines}
 
 
-def answered(cell: NotebookNode) -> bool:
-    """Whether all of the cell is a solution: an answer in words has no marks."""
-    settings = cell.metadata.get("nbgrader", {})
-    return settings.get("solution", False) and not HIDDEN.search(cell.source)
+def open_and_hidden(cell: NotebookNode) -> tuple[str, str]:
+    """What a student sees of an instructor's cell, and what not: all of an answer without marks."""
+    hidden = HIDDEN.findall(cell.source)
+    if not hidden and cell.metadata.get("nbgrader", {}).get("solution"):
+        return "", cell.source
+    return HIDDEN.sub("", cell.source), "\n".join(hidden)
 
 
 def text_of(path: Path) -> str:

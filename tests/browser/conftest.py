@@ -20,6 +20,8 @@ import nbformat
 import pytest
 from nbconvert import HTMLExporter
 
+from course import ROOT
+
 LOOPBACK = ("127.0.0.1", "localhost")
 HERE = ("file", "data", "blob", "about")  # addresses that no network is asked for
 START_SECONDS = 300  # a machine that does other things, too, must not fail
@@ -216,10 +218,6 @@ def lab(tmp_path_factory):
     home = tmp_path_factory.mktemp("jupyter")
     folder = home / "notebooks"
     folder.mkdir()
-    settings = home / "settings" / "@jupyterlab" / "apputils-extension"
-    settings.mkdir(parents=True)
-    quiet = {"fetchNews": "false", "checkForUpdates": False}  # it would ask, in front of the page
-    (settings / "notification.jupyterlab-settings").write_text(json.dumps(quiet))
     port, token = free_port(), secrets.token_hex(16)
     nowhere = "http://127.0.0.1:9"  # the kernels and the server are offline, too
     environment = {
@@ -238,6 +236,7 @@ def lab(tmp_path_factory):
         *(f"--ServerApp.port={port}", "--ServerApp.port_retries=0"),
         *(f"--IdentityProvider.token={token}", f"--ServerApp.root_dir={folder}"),
         "--LabApp.extension_manager=readonly",
+        f"--LabApp.app_settings_dir={ROOT / 'course' / 'jupyterlab'}",  # as for students
     ]
     log = home / "server.log"
     with log.open("w") as output:

@@ -10,9 +10,11 @@ import zipfile
 import nbformat
 import pytest
 
+from course.feedback.__main__ import how_far
 from course.publishing.handout import leaks, secrets
 from course.settings import Course, CourseError
 from tests.conftest import ROOT, read_page
+from tests.exercises.test_assignments import release_of, source_of
 
 pytestmark = pytest.mark.slow
 COURSE = Course()
@@ -64,15 +66,10 @@ def test_it_has_what_students_use_and_nothing_else(copy):
 def hidden_lines():
     """Lines of the source notebooks that the released ones do not have, by nbgrader's own rules."""
     for name in COURSE.assignments():
-        released = {cell.id: cell.source for cell in read_page(exercise(name)).cells}
-        source = COURSE.room("source") / name / f"{name}.ipynb"
-        for cell in read_page(source).cells:
+        released = {cell.id: cell.source for cell in read_page(release_of(name)).cells}
+        for cell in read_page(source_of(name)).cells:
             shown = released.get(cell.id, "")
             yield from (line.strip() for line in cell.source.splitlines() if line not in shown)
-
-
-def exercise(name):
-    return ROOT / "exercises" / name / f"{name}.ipynb"
 
 
 def test_no_byte_of_it_gives_a_hidden_line_away(copy):
@@ -83,7 +80,9 @@ def test_no_byte_of_it_gives_a_hidden_line_away(copy):
     public = [path for room in rooms for path in (ROOT / room).rglob("*.py")]
     known = "\n".join(path.read_text(encoding="utf-8") for path in public)
     known += "\n".join(c.source for p in ROOT.glob("lectures/*.ipynb") for c in read_page(p).cells)
-    known += "\n".join(c.source for n in COURSE.assignments() for c in read_page(exercise(n)).cells)
+    known += "\n".join(
+        c.source for n in COURSE.assignments() for c in read_page(release_of(n)).cells
+    )
     wanted = {line for line in hidden_lines() if len(line) > 30 and line not in known}
     assert len(wanted) > 700
     joined = b"\n".join(files)
@@ -93,7 +92,7 @@ def test_no_byte_of_it_gives_a_hidden_line_away(copy):
 
 def leaking_files():
     """Ways in which a solution gets into a folder, each with the name of the file."""
-    notebook = nbformat.read(COURSE.room("source") / "ex01_bpe" / "ex01_bpe.ipynb", as_version=4)
+    notebook = nbformat.read(source_of("ex01_bpe"), as_version=4)
     cells = {cell.id: cell for cell in notebook.cells}
     hidden, answer = cells["hidden-merge-pair"].source, cells["train"].source
     last = max(hidden.splitlines(), key=len).strip()
@@ -164,3 +163,9 @@ def test_its_exercises_run_without_the_rest(copy):
     assert re.findall(lines, done.stdout, re.MULTILINE) == names
     done = in_the_copy(copy, "-m", "course.feedback", "ex99")
     assert "no such exercise: ex99; expected some of ex00_warm_up, " in done.stderr
+
+
+def test_an_exercise_that_ends_its_kernel_has_a_line_like_any_other(tmp_path):
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell("import os; os._exit(1)")])
+    nbformat.write(notebook, tmp_path / "ex.ipynb")
+    assert how_far(tmp_path / "ex.ipynb") == "stopped: Kernel died"
