@@ -6,21 +6,11 @@ from statistics import mean, stdev
 import pytest
 
 from benchmarks import bench_finetuning as bench
-from benchmarks import report
-from benchmarks.tuning_contests import (
-    Plan,
-    answer,
-    answer_data,
-    classify,
-    marked_sentences,
-    seen_before,
-    small_task,
-    words_and_tags,
-)
+from benchmarks import report, tuning_contests
 from course.experiments.mentions import Marked
 from course.toyworld.questions import toy_questions
 
-SMALL = Plan(seeds=1, train=40, test=40, epochs=1)
+SMALL = tuning_contests.Plan(seeds=1, train=40, test=40, epochs=1)
 
 
 @pytest.fixture(scope="module")
@@ -36,10 +26,12 @@ def row(name="spam", seed=0, who="majority", score=0.5, experiment="tasks", **mo
 @pytest.mark.slow
 @pytest.mark.corpora
 def test_a_seed_draws_the_same_examples_for_everybody_and_another_seed_others():
-    three, again, four = (small_task("question-type", SMALL, seed) for seed in (3, 3, 4))
+    three, again, four = (
+        tuning_contests.small_task("question-type", SMALL, seed) for seed in (3, 3, 4)
+    )
     assert three == again
     assert three.train != four.train
-    train, tested = marked_sentences(SMALL, 0)
+    train, tested = tuning_contests.marked_sentences(SMALL, 0)
     assert (len(train), len(tested)) == (40, 40)
     assert not {s.text for s in train} & {s.text for s in tested}
 
@@ -52,16 +44,16 @@ def test_a_word_gets_the_tag_that_it_had_most_often():
         Marked("Paris sleeps", ((6, 12, "LINK"),)),
     ]
     tested = [Marked("Rome and Paris and Bergen", ())]
-    assert words_and_tags(train[1])[1] == ["B-LINK", "O", "B-LINK"]
-    assert seen_before(train, tested) == [["B-LINK", "O", "O", "O", "O"]]
+    assert tuning_contests.words_and_tags(train[1])[1] == ["B-LINK", "O", "B-LINK"]
+    assert tuning_contests.seen_before(train, tested) == [["B-LINK", "O", "O", "O", "O"]]
 
 
 def test_no_answer_to_everything_is_right_where_there_is_none():
     questions = toy_questions(60, seed=0)
     none = sum(not question.answers for question in questions) / 60
-    majority = next(answer(questions, questions, SMALL, 0))
+    majority = next(tuning_contests.answer(questions, questions, SMALL, 0))
     assert (majority.who, majority.score) == ("majority", pytest.approx(none))
-    data = answer_data(questions[:20], Plan(max_length=128))
+    data = tuning_contests.answer_data(questions[:20], tuning_contests.Plan(max_length=128))
     assert [target == (0, 0) for target in data.targets] == [not q.answers for q in questions[:20]]
 
 
@@ -86,7 +78,7 @@ def test_new_results_take_the_place_of_older_ones_of_their_name(tmp_path, monkey
 
 
 def test_everything_was_measured_with_three_seeds(kept):
-    assert {r["name"] for r in kept} == set(bench.experiments(Plan()))
+    assert {r["name"] for r in kept} == set(bench.experiments(tuning_contests.Plan()))
     cells = {}
     for r in kept:
         cells.setdefault((r["name"], r["task"], r["train"], r["who"]), []).append(r["seed"])
@@ -104,6 +96,8 @@ def test_the_readme_shows_what_is_kept(kept):
 @pytest.mark.corpora
 def test_what_is_kept_comes_out_again(kept):
     before = {(r["name"], r["seed"], r["who"]): r["score"] for r in kept}
-    for result in classify("question-type", Plan(), 1, only=("majority", "counted")):
+    for result in tuning_contests.classify(
+        "question-type", tuning_contests.Plan(), 1, only=("majority", "counted")
+    ):
         expected = before["question-type", 1, result.who]
         assert result.score == pytest.approx(expected, abs=0.005)

@@ -5,19 +5,12 @@ import math
 import pytest
 import torch
 
+from bertlab import viz
 from bertlab.interpretability.traces import trace, trace_translation
 from bertlab.model.bert import Bert
 from bertlab.model.config import BertConfig
 from bertlab.model.transformer import Transformer, TransformerConfig
 from bertlab.tokenizers.wordpiece import WordPiece
-from bertlab.viz import (
-    head_view,
-    model_view,
-    neuron_view,
-    translation_head_view,
-    translation_model_view,
-    translation_neuron_view,
-)
 from tests.browser.conftest import notebook_of, put_on_theme
 
 pytestmark = pytest.mark.browser
@@ -93,7 +86,7 @@ def lines_of(view, head):
 
 
 def test_the_head_view_draws_a_line_for_each_probability(show, traced):
-    view = show(head_view(traced.attentions, traced.tokens, layer=1)).frame("Head view")
+    view = show(viz.head_view(traced.attentions, traced.tokens, layer=1)).frame("Head view")
     for head in range(3):
         assert_drawn(lines_of(view, head), traced.attentions[1][head], share=3)
     assert view.locator("#left text").all_text_contents() == traced.tokens
@@ -101,7 +94,7 @@ def test_the_head_view_draws_a_line_for_each_probability(show, traced):
 
 
 def test_a_layer_is_selected_and_heads_are_clicked(show, traced):
-    view = show(head_view(traced.attentions, traced.tokens)).frame("Head view")
+    view = show(viz.head_view(traced.attentions, traced.tokens)).frame("Head view")
     view.locator("#layer").select_option("1")
     squares = view.get_by_role("checkbox")
     squares.nth(0).click()
@@ -117,7 +110,7 @@ def test_a_layer_is_selected_and_heads_are_clicked(show, traced):
 
 
 def test_heads_and_tokens_are_reached_by_keyboard(show, traced):
-    tab = show(head_view(traced.attentions, traced.tokens))
+    tab = show(viz.head_view(traced.attentions, traced.tokens))
     view, keys = tab.frame("Head view"), tab.page.keyboard
     view.locator("#layer").focus()
     keys.press("Tab")
@@ -141,7 +134,7 @@ def test_heads_and_tokens_are_reached_by_keyboard(show, traced):
 
 
 def test_pointing_at_a_token_leaves_its_lines(show, traced):
-    view = show(head_view(traced.attentions, traced.tokens, heads=[2])).frame("Head view")
+    view = show(viz.head_view(traced.attentions, traced.tokens, heads=[2])).frame("Head view")
     view.locator("#left text", has_text="cat").hover()
     query = traced.tokens.index("cat")
     visible = view.locator("#attention line[visibility=visible]")
@@ -155,7 +148,7 @@ def test_pointing_at_a_token_leaves_its_lines(show, traced):
 
 def test_a_pair_is_seen_sentence_by_sentence(show, traced):
     b = traced.sentence_b_start
-    page = head_view(traced.attentions, traced.tokens, heads=[0], sentence_b_start=b)
+    page = viz.head_view(traced.attentions, traced.tokens, heads=[0], sentence_b_start=b)
     view = show(page).frame("Head view")
     view.locator("#filter").select_option(label="Sentence A -> Sentence B")
     assert_drawn(view.locator("#attention line"), traced.attentions[0][0][:b, b:])
@@ -165,8 +158,8 @@ def test_a_pair_is_seen_sentence_by_sentence(show, traced):
 def test_an_encoder_decoder_shows_all_its_attentions(show, translation):
     source, target = ["un", "chat", "dort", "."], ["<s>", "a", "cat"]
     tab = show(
-        translation_head_view(translation, source, target, layer=1, heads=[2]),
-        translation_model_view(translation, source, target),
+        viz.translation_head_view(translation, source, target, layer=1, heads=[2]),
+        viz.translation_model_view(translation, source, target),
     )
     view = tab.frame("Head view")
     menu, lines = view.locator("#filter"), view.locator("#attention line")
@@ -183,7 +176,7 @@ def test_an_encoder_decoder_shows_all_its_attentions(show, translation):
 
 def test_too_many_lines_for_the_browser_are_not_drawn(show):
     attention = torch.full((3, 300, 300), 1 / 300)
-    view = show(head_view([attention], ["token"] * 300, heads=[0])).frame("Head view")
+    view = show(viz.head_view([attention], ["token"] * 300, heads=[0])).frame("Head view")
     assert lines_of(view, 0).count() == 300 * 300
     squares = view.get_by_role("checkbox")
     for number in (1, 2):
@@ -193,7 +186,7 @@ def test_too_many_lines_for_the_browser_are_not_drawn(show):
 
 
 def test_a_thumbnail_opens_large(show, traced):
-    view = show(model_view(traced.attentions, traced.tokens)).frame("Model view")
+    view = show(viz.model_view(traced.attentions, traced.tokens)).frame("Model view")
     buttons = view.get_by_role("button")
     assert buttons.count() == 6
     lines = view.locator(".attn-line-group line")
@@ -212,7 +205,7 @@ def test_a_thumbnail_opens_large(show, traced):
 
 
 def test_thumbnails_are_opened_by_keyboard(show, traced):
-    tab = show(model_view(traced.attentions, traced.tokens, heads=[0, 2]))
+    tab = show(viz.model_view(traced.attentions, traced.tokens, heads=[0, 2]))
     view, keys = tab.frame("Model view"), tab.page.keyboard
     view.get_by_role("button").first.focus()
     for key in ("ArrowDown", "ArrowRight", "Enter"):
@@ -225,7 +218,7 @@ def test_thumbnails_are_opened_by_keyboard(show, traced):
 def test_a_thumbnail_is_painted_with_the_probabilities(show):
     # Two tokens that look at themselves and at each other: four lines, met where they are alone.
     attention = torch.tensor([[[0.9, 0.1], [0.4, 0.6]], [[1.0, 0.0], [0.0, 1.0]]])
-    view = show(model_view([attention], ["a", "b"])).frame("Model view")
+    view = show(viz.model_view([attention], ["a", "b"])).frame("Model view")
     for head in range(2):
         canvas = view.locator(f'canvas[data-head="{head}"]')
         canvas.and_(view.locator("[style*=width]")).wait_for(state="attached")
@@ -255,7 +248,7 @@ def numbers(elements, *shape):
 
 
 def test_the_neuron_view_shows_how_a_probability_comes_about(show, traced):
-    view = show(neuron_view(traced, layer=0, head=0)).frame("Neuron view")
+    view = show(viz.neuron_view(traced, layer=0, head=0)).frame("Neuron view")
     view.locator("#layer").select_option(label="1")
     view.locator("#att_head").select_option(label="2")
     queries, keys = traced.queries[1][2], traced.keys[1][2]
@@ -284,7 +277,7 @@ def test_the_neuron_view_shows_how_a_probability_comes_about(show, traced):
 
 def test_the_neuron_view_of_an_encoder_decoder(show, translation):
     source, target = ["un", "chat", "dort", "."], ["<s>", "a", "cat"]
-    page = translation_neuron_view(translation, source, target, layer=1, head=2)
+    page = viz.translation_neuron_view(translation, source, target, layer=1, head=2)
     view = show(page).frame("Neuron view")
     expanded = view.locator("#expanded")
     for number, kind in enumerate(("cross", "encoder", "decoder")):
@@ -305,7 +298,7 @@ def test_the_neuron_view_of_an_encoder_decoder(show, translation):
 
 
 def test_blue_is_positive_and_orange_negative_in_both_themes(show, traced):
-    tab = show(neuron_view(traced))
+    tab = show(viz.neuron_view(traced))
     view = tab.frame("Neuron view")
     colours = []
     for theme in ("light", "dark"):
@@ -323,7 +316,7 @@ def test_blue_is_positive_and_orange_negative_in_both_themes(show, traced):
 
 
 def test_a_clicked_token_stays_and_its_numbers_can_be_read(show, traced):
-    tab = show(neuron_view(traced, layer=1, head=0))
+    tab = show(viz.neuron_view(traced, layer=1, head=0))
     view = tab.frame("Neuron view")
     expanded = view.locator("#expanded")
     query, key = 2, 1
@@ -343,7 +336,7 @@ def test_a_clicked_token_stays_and_its_numbers_can_be_read(show, traced):
 
 
 def test_queries_and_keys_can_be_put_away(show, traced):
-    tab = show(neuron_view(traced, layer=1, head=1))
+    tab = show(viz.neuron_view(traced, layer=1, head=1))
     view = tab.frame("Neuron view")
     button = view.locator("#expand")
     assert button.text_content() == "Show attention only"
@@ -355,10 +348,10 @@ def test_queries_and_keys_can_be_put_away(show, traced):
 
 def test_several_views_stand_on_one_page_without_disturbing_each_other(show, traced):
     tab = show(
-        head_view(traced.attentions, traced.tokens, heads=[0]),
-        model_view(traced.attentions, traced.tokens),
-        neuron_view(traced),
-        head_view(traced.attentions, traced.tokens, layer=1, heads=[2]),
+        viz.head_view(traced.attentions, traced.tokens, heads=[0]),
+        viz.model_view(traced.attentions, traced.tokens),
+        viz.neuron_view(traced),
+        viz.head_view(traced.attentions, traced.tokens, layer=1, heads=[2]),
     )
     tab.frame("Head view").locator("#layer").select_option("1")
     tab.frame("Model view").get_by_role("button", name="Layer 0, head 1").click()
@@ -372,7 +365,7 @@ def test_several_views_stand_on_one_page_without_disturbing_each_other(show, tra
 
 
 def test_a_saved_view_opens_by_itself(tab, traced, tmp_path):
-    path = head_view(traced.attentions, traced.tokens, heads=[1]).save(tmp_path / "view.html")
+    path = viz.head_view(traced.attentions, traced.tokens, heads=[1]).save(tmp_path / "view.html")
     tab.page.goto(path.as_uri())
     assert_drawn(tab.page.locator("#attention line"), traced.attentions[0][1])
     assert tab.errors == []

@@ -3,23 +3,12 @@
 import pytest
 import torch
 
+from bertlab.interpretability import patterns
 from bertlab.interpretability.ablation import ablate_each_head
-from bertlab.interpretability.patterns import (
-    attention_entropy,
-    attention_to_offset,
-    attention_to_same_word,
-    attention_to_tokens,
-)
 from bertlab.interpretability.probing import control_labels
 from bertlab.interpretability.rollout import attention_rollout
 from bertlab.interpretability.traces import trace
-from bertlab.model import Bert, BertConfig, BertForPreTraining
-from bertlab.model.pretrained import (
-    BERTLAB_MINI,
-    BERTLAB_MINI_PLANTED,
-    load_pretrained,
-    load_tokenizer,
-)
+from bertlab.model import Bert, BertConfig, BertForPreTraining, pretrained
 from bertlab.training.start import STARTS
 from course.feedback.tensors import normal
 
@@ -29,18 +18,18 @@ def test_the_solutions_measures_are_the_librarys(solution, shape):
     attention = normal(*shape).softmax(dim=-1)
     ids = torch.arange(shape[-1]) % 5
     for function, *others in (
-        (attention_entropy,),
-        (attention_to_offset, -1),
-        (attention_to_offset, 2),
-        (attention_to_tokens, ids == 3),
-        (attention_to_same_word, ids),
+        (patterns.attention_entropy,),
+        (patterns.attention_to_offset, -1),
+        (patterns.attention_to_offset, 2),
+        (patterns.attention_to_tokens, ids == 3),
+        (patterns.attention_to_same_word, ids),
     ):
         ours, theirs = solution[function.__name__](attention, *others), function(attention, *others)
         torch.testing.assert_close(ours, theirs)
 
 
 def test_solution_and_library_refuse_an_offset_that_no_query_has(solution):
-    for function in (solution["attention_to_offset"], attention_to_offset):
+    for function in (solution["attention_to_offset"], patterns.attention_to_offset):
         with pytest.raises(ValueError, match="5"):
             function(torch.eye(5), 5)
 
@@ -82,8 +71,8 @@ def test_the_solutions_labels_by_lot_obey_the_librarys_rules(solution):
 
 @pytest.fixture(scope="module")
 def mini():
-    model = load_pretrained(BERTLAB_MINI, BertForPreTraining)
-    return model, load_tokenizer(BERTLAB_MINI)
+    model = pretrained.load_pretrained(pretrained.BERTLAB_MINI, BertForPreTraining)
+    return model, pretrained.load_tokenizer(pretrained.BERTLAB_MINI)
 
 
 @pytest.mark.slow
@@ -122,7 +111,7 @@ def test_the_graders_numbers_are_bertlab_minis(solution, cells, mini):
 def test_only_the_start_tells_the_planted_head_from_the_learned_one(solution, mini):
     """The third claim: 0.1 of both models passes on any text; before training one has it."""
     model, tokenizer = mini
-    planted = load_pretrained(BERTLAB_MINI_PLANTED, BertForPreTraining)
+    planted = pretrained.load_pretrained(pretrained.BERTLAB_MINI_PLANTED, BertForPreTraining)
     random = torch.randint(200, 8000, (20,), generator=torch.Generator().manual_seed(1)).tolist()
     drawn = tokenizer.decode(random)
     texts = ["The king gave the queen a ring.", "the " * 20, drawn]

@@ -7,19 +7,9 @@ from hypothesis import strategies as st
 from seqeval.metrics import f1_score, precision_score, recall_score
 from seqeval.metrics.sequence_labeling import get_entities
 
+from bertlab.finetuning import tagging
 from bertlab.finetuning.heads import IGNORED
 from bertlab.finetuning.scores import entity_f1, tag_runs
-from bertlab.finetuning.tagging import (
-    first_pieces,
-    piece_targets,
-    spans_from_logits,
-    spans_of_tags,
-    tag_names,
-    tag_targets,
-    tags_from_logits,
-    tags_of_words,
-    words_of,
-)
 from bertlab.tokenizers import BPE, WordPiece
 from bertlab.tokenizers.normalize import CHUNK
 from bertlab.tokenizers.wordpiece import BERT_SPECIAL_TOKENS
@@ -27,7 +17,7 @@ from bertlab.tokenizers.wordpiece import BERT_SPECIAL_TOKENS
 LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGÉéß#.,-!?['] 0123456789한ᄒ你好"
 UNCASED = WordPiece.train([LETTERS, "play playing plays ace ease"], 120)
 CASED = WordPiece.train([LETTERS, "play playing plays ace ease"], 120, lowercase=False)
-NAMES = tag_names(["LOC", "PER"])
+NAMES = tagging.tag_names(["LOC", "PER"])
 PAIR = UNCASED.encode("a", "a")
 
 # Letters and marks, accents apart and built in, emoji with joiners, what normalisation drops,
@@ -63,25 +53,25 @@ def scores_for(targets):
 @example("[MASK]\u0301 e\u0301[CLS]", CASED, True, None)
 @example("\u200bplay\u200b \u200b 한국", UNCASED, False, None)
 def test_spans_come_back_to_the_character(text, tokenizer, special, data):
-    words = words_of(text, tokenizer)
+    words = tagging.words_of(text, tokenizer)
     runs = [(n, n + 1, "LOC") for n in range(len(words))]
     runs = runs if data is None else data.draw(spans_in(len(words)))
     spans = [(words[first][0], words[after - 1][1], label) for first, after, label in runs]
     encoding = tokenizer.encode(text, add_special_tokens=special)
-    targets = tag_targets(text, spans, encoding, tokenizer, NAMES)
+    targets = tagging.tag_targets(text, spans, encoding, tokenizer, NAMES)
     assert len(targets) == len(encoding)
-    assert spans_from_logits(text, scores_for(targets), encoding, tokenizer, NAMES) == spans
+    assert tagging.spans_from_logits(text, scores_for(targets), encoding, tokenizer, NAMES) == spans
 
 
 @given(texts, tokenizers)
 def test_words_are_apart_and_leave_out_nothing_that_a_piece_covers(text, tokenizer):
-    words = words_of(text, tokenizer)
+    words = tagging.words_of(text, tokenizer)
     borders = [place for word in words for place in word]
     assert borders == sorted(borders)
     assert all(start < end for start, end in words)
     assert not any(character in " \t\n\r\xa0\u3000" for s, e in words for character in text[s:e])
     encoding = tokenizer.encode(text)
-    first = first_pieces(words, encoding.offsets)
+    first = tagging.first_pieces(words, encoding.offsets)
     assert [word for word in first if word >= 0] == list(range(len(words)))
     for (start, end), token in zip(encoding.offsets, encoding.tokens, strict=True):
         if start < end:
@@ -90,7 +80,7 @@ def test_words_are_apart_and_leave_out_nothing_that_a_piece_covers(text, tokeniz
 
 @given(texts, tokenizers)
 def test_characters_in_no_word_are_white_space_or_stand_beside_no_word(text, tokenizer):
-    words = words_of(text, tokenizer)
+    words = tagging.words_of(text, tokenizer)
     inside = {place for word in words for place in range(*word)}
     for chunk in CHUNK.finditer(text):
         places = set(range(*chunk.span()))
@@ -99,15 +89,15 @@ def test_characters_in_no_word_are_white_space_or_stand_beside_no_word(text, tok
 
 def test_an_accent_of_its_own_belongs_to_its_word_and_a_special_token_is_one():
     text = "Cafe\u0301 playing"
-    assert words_of(text, UNCASED) == [(0, 5), (6, 13)]
+    assert tagging.words_of(text, UNCASED) == [(0, 5), (6, 13)]
     encoding = UNCASED.encode(text)
-    targets = tag_targets(text, [(0, 5, "LOC")], encoding, UNCASED, NAMES)
+    targets = tagging.tag_targets(text, [(0, 5, "LOC")], encoding, UNCASED, NAMES)
     asked = [(token, target) for token, target in zip(encoding.tokens, targets, strict=True)
              if target != IGNORED]  # fmt: skip
     assert [target for _, target in asked] == [1, 0]
     assert [token[0] for token, _ in asked] == ["c", "p"]
-    assert words_of("a [MASK].", UNCASED) == [(0, 1), (2, 8), (8, 9)]
-    assert words_of("a [mask].", UNCASED) == [(0, 1), (2, 3), (3, 7), (7, 8), (8, 9)]
+    assert tagging.words_of("a [MASK].", UNCASED) == [(0, 1), (2, 8), (8, 9)]
+    assert tagging.words_of("a [mask].", UNCASED) == [(0, 1), (2, 3), (3, 7), (7, 8), (8, 9)]
 
 
 def test_targets_stand_at_first_pieces_only():
@@ -116,25 +106,25 @@ def test_targets_stand_at_first_pieces_only():
     tokenizer = WordPiece(vocab, special_tokens=BERT_SPECIAL_TOKENS)
     encoding = tokenizer.encode("New York plays")
     assert encoding.tokens == ["[CLS]", "new", "york", "play", "##s", "[SEP]"]
-    targets = tag_targets("New York plays", [(0, 8, "LOC")], encoding, tokenizer, NAMES)
+    targets = tagging.tag_targets("New York plays", [(0, 8, "LOC")], encoding, tokenizer, NAMES)
     assert targets == [IGNORED, 1, 2, 0, IGNORED, IGNORED]
 
 
 def test_words_of_somebody_else_may_be_coarser_or_finer_than_ours():
-    assert first_pieces([(0, 6), (7, 9)], [(0, 0), (0, 3), (3, 4), (4, 6), (7, 9)]) == [
+    assert tagging.first_pieces([(0, 6), (7, 9)], [(0, 0), (0, 3), (3, 4), (4, 6), (7, 9)]) == [
         -1, 0, -1, -1, 1,
     ]  # fmt: skip
-    assert first_pieces([(0, 1), (1, 5), (5, 6), (7, 8)], [(0, 6), (7, 8)]) == [0, 3]
-    assert first_pieces([(2, 3)], [(0, 1), (2, 3)]) == [-1, 0]
-    assert first_pieces([], [(0, 1)]) == [-1]
+    assert tagging.first_pieces([(0, 1), (1, 5), (5, 6), (7, 8)], [(0, 6), (7, 8)]) == [0, 3]
+    assert tagging.first_pieces([(2, 3)], [(0, 1), (2, 3)]) == [-1, 0]
+    assert tagging.first_pieces([], [(0, 1)]) == [-1]
 
 
 def test_words_behind_the_cut_are_outside():
     text = "play play play"
     encoding = UNCASED.encode(text, max_length=4)
-    targets = tag_targets(text, [(5, 14, "PER")], encoding, UNCASED, NAMES)
+    targets = tagging.tag_targets(text, [(5, 14, "PER")], encoding, UNCASED, NAMES)
     assert len(targets) == 4
-    found = spans_from_logits(text, scores_for(targets), encoding, UNCASED, NAMES)
+    found = tagging.spans_from_logits(text, scores_for(targets), encoding, UNCASED, NAMES)
     assert found in ([(5, 9, "PER")], [])  # as many words as pieces were kept
 
 
@@ -143,9 +133,9 @@ def test_ill_formed_tags_mean_what_seqeval_takes_them_for(tags):
     reference = [(first, last + 1, label) for label, first, last in get_entities(tags)]
     assert tag_runs(tags) == reference
     words = [(3 * n, 3 * n + 2) for n in range(len(tags))]
-    spans = spans_of_tags(tags, words)
+    spans = tagging.spans_of_tags(tags, words)
     assert spans == [(3 * first, 3 * after - 1, label) for first, after, label in reference]
-    assert spans_of_tags(tags_of_words(words, spans), words) == spans
+    assert tagging.spans_of_tags(tagging.tags_of_words(words, spans), words) == spans
 
 
 @st.composite
@@ -168,18 +158,18 @@ def test_entity_scores_equal_seqeval(taggings):
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: tags_of_words([(0, 3), (4, 8)], [(0, 6, "LOC")]), r"spans must begin.*\(0, 6\)"),
-        (lambda: tags_of_words([(0, 3)], [(3, 3, "LOC")]), "spans must begin and end where words"),
-        (lambda: tags_of_words([(0, 3), (4, 8)], [(4, 3, "LOC")]), "spans must begin"),
-        (lambda: tags_of_words([(0, 3), (4, 8)], [(0, 8, "LOC"), (4, 8, "PER")]), "not overlap"),
-        (lambda: spans_of_tags(["O"], []), "one for each of 0 words; got 1"),
-        (lambda: piece_targets(["B-ORG"], [0], NAMES), "of O, B-LOC, .*; got 'B-ORG'"),
-        (lambda: piece_targets(["B-ORG"], [-1], NAMES), "got 'B-ORG'"),
-        (lambda: tags_from_logits(torch.zeros(3, 4), [0], 1, NAMES), r"\[1, 5\].*got \[3, 4\]"),
+        (lambda: tagging.tags_of_words([(0, 3), (4, 8)], [(0, 6, "LOC")]), r"must begin.*\(0, 6\)"),
+        (lambda: tagging.tags_of_words([(0, 3)], [(3, 3, "LOC")]), "begin and end where words"),
+        (lambda: tagging.tags_of_words([(0, 3), (4, 8)], [(4, 3, "LOC")]), "spans must begin"),
+        (lambda: tagging.tags_of_words([(0, 3), (4, 8)], [(0, 8, "A"), (4, 8, "B")]), "overlap"),
+        (lambda: tagging.spans_of_tags(["O"], []), "one for each of 0 words; got 1"),
+        (lambda: tagging.piece_targets(["B-ORG"], [0], NAMES), "of O, B-LOC, .*; got 'B-ORG'"),
+        (lambda: tagging.piece_targets(["B-ORG"], [-1], NAMES), "got 'B-ORG'"),
+        (lambda: tagging.tags_from_logits(torch.zeros(3, 4), [0], 1, NAMES), r"1, 5.*got \[3, 4\]"),
         (lambda: entity_f1([["O"]], [["O"], ["O"]]), "as many texts"),
         (lambda: entity_f1([["O"]], [["O", "O"]]), "as many tags"),
         (lambda: entity_f1([["B"]], [["O"]]), "must be O, B-label or I-label; got 'B'"),
-        (lambda: tag_targets("a", [], PAIR, UNCASED, NAMES), "encoding must be of one text"),
+        (lambda: tagging.tag_targets("a", [], PAIR, UNCASED, NAMES), "must be of one text"),
     ],
 )  # fmt: skip
 def test_what_does_not_fit_is_refused(call, message):
@@ -189,4 +179,4 @@ def test_what_does_not_fit_is_refused(call, message):
 
 def test_a_tokenizer_without_marks_for_going_on_is_refused():
     with pytest.raises(TypeError, match=r"must be a WordPiece.*got BPE"):
-        words_of("men", BPE.train(["men"], 10, special_tokens=()))
+        tagging.words_of("men", BPE.train(["men"], 10, special_tokens=()))

@@ -12,12 +12,7 @@ from transformers import BertModel
 
 from bertlab.model import Bert, BertConfig, load_pretrained
 from bertlab.model.pretrained import tensor_names
-from tests.small_models import (
-    assert_same_gradients,
-    assert_the_seed_decides,
-    generator,
-    reference_model,
-)
+from tests import small_models
 
 PUBLISHED = {  # L, H, A
     "tiny": (2, 128, 2),
@@ -32,7 +27,7 @@ SMALL = {"vocab_size": 50, "d_model": 24, "n_layers": 3, "n_heads": 4, "d_ff": 4
 
 @pytest.fixture(scope="module")
 def reference():
-    return reference_model(BertModel)
+    return small_models.reference_model(BertModel)
 
 
 @pytest.fixture
@@ -42,7 +37,7 @@ def folder(reference, tmp_path):
 
 
 def batch(length=50):
-    ids = torch.randint(0, 50, (4, length), generator=generator())
+    ids = torch.randint(0, 50, (4, length), generator=small_models.generator())
     segment_ids = (torch.arange(length) >= length // 2).long().expand(4, -1)
     attention_mask = (torch.arange(length) < torch.tensor([[length], [17], [9], [1]])).long()
     return ids, segment_ids, attention_mask
@@ -73,7 +68,7 @@ def test_training_gives_the_gradients_of_hugging_face(reference, folder):
         (output.last_hidden_state.square().mean() + output.pooler_output.sum()).backward()
     # Theirs keeps the vector of [PAD], id 0, as it is; ours learns it like any other.
     ours.embeddings.token.weight.grad[0] = 0
-    assert_same_gradients(ours, reference, tensor_names(3), atol=1e-6)
+    small_models.assert_same_gradients(ours, reference, tensor_names(3), atol=1e-6)
 
 
 @pytest.mark.slow
@@ -109,7 +104,7 @@ def test_random_weights_of_every_size_give_what_hugging_face_gives(size):
 
 
 def test_a_causal_bert_is_hugging_faces_decoder():
-    reference = reference_model(BertModel, is_decoder=True)
+    reference = small_models.reference_model(BertModel, is_decoder=True)
     ours = Bert(BertConfig(**SMALL, max_length=64, causal=True)).eval()
     theirs = reference.state_dict()
     names = tensor_names(3).items()
@@ -129,7 +124,7 @@ def test_a_causal_bert_is_hugging_faces_decoder():
 @given(st.integers(2, 20), st.data())
 def test_a_causal_bert_never_looks_ahead_and_bert_does(length, data):
     later = data.draw(st.integers(1, length - 1))
-    ids = torch.randint(0, 50, (1, length), generator=generator(length))
+    ids = torch.randint(0, 50, (1, length), generator=small_models.generator(length))
     changed = ids.clone()
     changed[:, later:] = (changed[:, later:] + 1) % 50
     for causal in (True, False):
@@ -140,7 +135,7 @@ def test_a_causal_bert_never_looks_ahead_and_bert_does(length, data):
 
 
 def test_the_seed_decides_the_weights_and_nothing_global_moves():
-    assert_the_seed_decides(lambda seed: Bert(BertConfig(**SMALL), seed).pooler.weight)
+    small_models.assert_the_seed_decides(lambda seed: Bert(BertConfig(**SMALL), seed).pooler.weight)
     words = Bert(BertConfig(**SMALL)).embeddings.token.weight
     assert words.std().item() == pytest.approx(0.02, rel=0.1)
 
@@ -149,7 +144,7 @@ def test_the_seed_decides_the_weights_and_nothing_global_moves():
 @given(st.integers(1, 20), st.integers(0, 10))
 def test_padding_does_not_change_the_vectors_of_the_tokens(length, padding):
     model = Bert(BertConfig(**SMALL)).eval()
-    ids = torch.randint(0, 50, (1, length + padding), generator=generator(length))
+    ids = torch.randint(0, 50, (1, length + padding), generator=small_models.generator(length))
     mask = (torch.arange(length + padding) < length)[None]
     with torch.no_grad():
         padded = model(ids, attention_mask=mask).last_hidden_state[:, :length]

@@ -15,15 +15,7 @@ from transformers import BertLMHeadModel
 from bertlab.model import BertConfig, BertForPreTraining
 from bertlab.model.pretrained import tensor_names
 from bertlab.pretraining.token_store import write_tokens
-from bertlab.relatives.gpt import (
-    CausalLanguageModel,
-    TextPieces,
-    evaluate_next_tokens,
-    generate,
-    next_token_loss,
-    next_token_probabilities,
-    stream,
-)
+from bertlab.relatives import gpt
 from bertlab.relatives.training import train
 from bertlab.tokenizers import WordPiece
 from bertlab.training.config import TrainingConfig
@@ -40,13 +32,13 @@ def some_ids(*shape, seed=0):
 @pytest.fixture(scope="module")
 def model():
     """Weights large enough that a token depends on all before it."""
-    return strong(CausalLanguageModel(CONFIG, seed=1).eval())
+    return strong(gpt.CausalLanguageModel(CONFIG, seed=1).eval())
 
 
 def test_logits_and_loss_equal_those_of_transformers():
     reference = hugging_face(BertLMHeadModel, CONFIG, is_decoder=True)
     theirs = reference.state_dict()
-    ours = CausalLanguageModel(CONFIG).eval()
+    ours = gpt.CausalLanguageModel(CONFIG).eval()
     names = {
         name.replace("mlm_head", "head"): parts
         for name, parts in tensor_names(2, BertForPreTraining).items()
@@ -63,7 +55,7 @@ def test_logits_and_loss_equal_those_of_transformers():
         expected = reference(ids, mask.long(), labels=labels)
         got = ours(ids)  # and needs no mask
     torch.testing.assert_close(got[mask], expected.logits[mask], rtol=1e-4, atol=1e-4)
-    loss = next_token_loss(got, ids, mask)
+    loss = gpt.next_token_loss(got, ids, mask)
     torch.testing.assert_close(loss, expected.loss, rtol=1e-4, atol=1e-5)
 
 
@@ -91,27 +83,27 @@ def test_the_loss_asks_every_token_but_the_first_and_no_padding():
     ids = torch.tensor([[2, 1, 2], [1, 0, 0]])
     mask = torch.tensor([[True, True, True], [True, True, False]])
     by_hand = (math.log(2) + math.log(4) + math.log(2)) / 3
-    assert next_token_loss(chances.log(), ids, mask).item() == pytest.approx(by_hand)
-    assert next_token_loss(chances.log(), ids, mask.long()).item() == pytest.approx(by_hand)
-    everywhere = next_token_loss(chances.log(), ids).item()
+    assert gpt.next_token_loss(chances.log(), ids, mask).item() == pytest.approx(by_hand)
+    assert gpt.next_token_loss(chances.log(), ids, mask.long()).item() == pytest.approx(by_hand)
+    everywhere = gpt.next_token_loss(chances.log(), ids).item()
     assert everywhere == pytest.approx((3 * by_hand + math.log(10)) / 4)
-    assert next_token_loss(chances.log()[:, :1], ids[:, :1]).item() == 0  # nobody is asked
+    assert gpt.next_token_loss(chances.log()[:, :1], ids[:, :1]).item() == 0  # nobody is asked
 
 
 def test_temperature_divides_the_logits_and_top_k_keeps_k_of_the_likeliest():
     logits = torch.tensor([[2.0, -1.0, 0.5, 0.0]])
     plain = F.softmax(logits / 0.7, dim=-1)
-    torch.testing.assert_close(next_token_probabilities(logits, 0.7), plain)
+    torch.testing.assert_close(gpt.next_token_probabilities(logits, 0.7), plain)
     kept = torch.tensor([[math.exp(2.0), 0.0, math.exp(0.5), 0.0]])
-    torch.testing.assert_close(next_token_probabilities(logits, top_k=2), kept / kept.sum())
-    torch.testing.assert_close(next_token_probabilities(logits, top_k=4), F.softmax(logits, -1))
-    assert next_token_probabilities(torch.zeros(5), top_k=2).count_nonzero() == 2
+    torch.testing.assert_close(gpt.next_token_probabilities(logits, top_k=2), kept / kept.sum())
+    torch.testing.assert_close(gpt.next_token_probabilities(logits, top_k=4), F.softmax(logits, -1))
+    assert gpt.next_token_probabilities(torch.zeros(5), top_k=2).count_nonzero() == 2
 
 
 @given(st.floats(1e-30, 1e3), st.integers(1, 6), st.integers(0, 1000))
 def test_probabilities_sum_to_one_and_keep_the_order(temperature, top_k, seed):
     logits = 5 * torch.randn(3, 6, generator=generator(seed))
-    chances = next_token_probabilities(logits, temperature, top_k)
+    chances = gpt.next_token_probabilities(logits, temperature, top_k)
     torch.testing.assert_close(chances.sum(dim=-1), torch.ones(3))
     assert ((chances > 0).sum(dim=-1) <= top_k).all()
     assert torch.equal(chances.argmax(dim=-1), logits.argmax(dim=-1)) or temperature > 100
@@ -120,9 +112,9 @@ def test_probabilities_sum_to_one_and_keep_the_order(temperature, top_k, seed):
 def test_a_low_temperature_comes_to_the_likeliest_word_and_zero_is_it():
     logits = torch.randn(4, 9, generator=generator(3))
     best = F.one_hot(logits.argmax(dim=-1), 9).float()
-    assert torch.equal(next_token_probabilities(logits, 0.0), best)
-    torch.testing.assert_close(next_token_probabilities(logits, 1e-6), best)
-    even = next_token_probabilities(logits, 1e6)
+    assert torch.equal(gpt.next_token_probabilities(logits, 0.0), best)
+    torch.testing.assert_close(gpt.next_token_probabilities(logits, 1e-6), best)
+    even = gpt.next_token_probabilities(logits, 1e6)
     torch.testing.assert_close(even, torch.full((4, 9), 1 / 9), atol=1e-5, rtol=0)
 
 
@@ -137,7 +129,7 @@ def test_what_is_drawn_has_the_wanted_frequencies(model, temperature, top_k):
     expected = F.softmax(logits / temperature, dim=-1).double()
     n = 20_000
     options = {"temperature": temperature, "top_k": top_k, "generator": generator(4)}
-    drawn = next(stream(model, prompt.expand(n, -1), 1, **options))
+    drawn = next(gpt.stream(model, prompt.expand(n, -1), 1, **options))
     counts = torch.bincount(drawn, minlength=50).double()
     assert counts[expected < 1e-12].sum() == 0
     often = expected * n >= 5
@@ -151,37 +143,37 @@ def test_what_is_drawn_has_the_wanted_frequencies(model, temperature, top_k):
 
 def test_greedy_writing_takes_the_best_word_each_time_and_draws_nothing(model):
     prompt = some_ids(2, 3)
-    written = generate(model, prompt, 8, temperature=0)
+    written = gpt.generate(model, prompt, 8, temperature=0)
     assert torch.equal(written[:, :3], prompt)
     with torch.no_grad():
         best = model(written).argmax(dim=-1)  # causal: one reading answers for every step
     assert torch.equal(written[:, 3:], best[:, 2:-1])
-    assert torch.equal(written, generate(model, prompt, 8, top_k=1, generator=generator()))
+    assert torch.equal(written, gpt.generate(model, prompt, 8, top_k=1, generator=generator()))
 
 
 def test_the_generator_decides_and_nothing_global_moves(model):
     prompt = some_ids(2, 3)
-    assert_the_seed_decides(lambda s: generate(model, prompt, 10, generator=generator(s)))
+    assert_the_seed_decides(lambda s: gpt.generate(model, prompt, 10, generator=generator(s)))
 
 
 def test_a_long_text_is_read_from_its_end_and_no_new_words_are_the_text_itself(model):
-    long = generate(model, some_ids(1, 14), 10, temperature=0)
+    long = gpt.generate(model, some_ids(1, 14), 10, temperature=0)
     assert long.shape == (1, 24)
     with torch.no_grad():
         assert long[0, 20] == model(long[:, 4:20])[0, -1].argmax()
-    assert torch.equal(generate(model, some_ids(2, 3), 0, temperature=0), some_ids(2, 3))
+    assert torch.equal(gpt.generate(model, some_ids(2, 3), 0, temperature=0), some_ids(2, 3))
 
 
 def test_writing_leaves_the_model_in_training_also_between_two_words():
-    model = CausalLanguageModel(CONFIG).train()
-    words = stream(model, some_ids(1, 3), 2, generator=generator())
+    model = gpt.CausalLanguageModel(CONFIG).train()
+    words = gpt.stream(model, some_ids(1, 3), 2, generator=generator())
     next(words)
     assert model.training
     assert model.bert.layers[0].dropout.training
     assert torch.is_grad_enabled()
     assert torch.equal(
-        generate(model, some_ids(1, 3), 5, temperature=0),
-        generate(model.eval(), some_ids(1, 3), 5, temperature=0),
+        gpt.generate(model, some_ids(1, 3), 5, temperature=0),
+        gpt.generate(model.eval(), some_ids(1, 3), 5, temperature=0),
     )
 
 
@@ -200,7 +192,7 @@ def test_writing_leaves_the_model_in_training_also_between_two_words():
 def test_what_cannot_be_drawn_from_is_refused(model, options, message):
     options = {"n_tokens": 1, "generator": generator()} | options
     with pytest.raises(ValueError, match=message):
-        generate(model, some_ids(1, 3), **options)
+        gpt.generate(model, some_ids(1, 3), **options)
 
 
 @pytest.fixture(scope="module")
@@ -211,7 +203,7 @@ def store(tmp_path_factory):
 
 
 def test_pieces_are_running_text_and_no_token_comes_twice(store):
-    data = TextPieces(store, length=8, batch_size=4)
+    data = gpt.TextPieces(store, length=8, batch_size=4)
     epoch = data.epoch(0)
     assert len(epoch) == len(list(epoch)) >= (store.n_tokens - 7) // 8 // 4
     rows = torch.cat([batch.ids for batch in epoch])
@@ -226,8 +218,8 @@ def test_pieces_are_running_text_and_no_token_comes_twice(store):
 
 
 def test_pieces_depend_on_seed_and_epoch_alone(store):
-    data = TextPieces(store, length=8, batch_size=4)
-    again, other = (TextPieces(store, length=8, batch_size=4, seed=seed) for seed in (0, 1))
+    data = gpt.TextPieces(store, length=8, batch_size=4)
+    again, other = (gpt.TextPieces(store, length=8, batch_size=4, seed=seed) for seed in (0, 1))
     assert torch.equal(data.epoch(1)[0].ids, again.epoch(1)[0].ids)
     assert not torch.equal(data.epoch(1)[0].ids, data.epoch(0)[0].ids)
     assert not torch.equal(data.epoch(1)[0].ids, other.epoch(1)[0].ids)
@@ -239,24 +231,24 @@ def test_pieces_depend_on_seed_and_epoch_alone(store):
 
 def test_too_little_text_too_short_pieces_and_a_model_of_both_sides_are_refused(store):
     with pytest.raises(ValueError, match="length must be at least 2"):
-        TextPieces(store, length=1)
+        gpt.TextPieces(store, length=1)
     with pytest.raises(ValueError, match="a batch of 1000 pieces of 8 tokens"):
-        TextPieces(store, length=8, batch_size=1000)
+        gpt.TextPieces(store, length=8, batch_size=1000)
     with pytest.raises(ValueError, match="config must have causal=True"):
-        CausalLanguageModel(replace(CONFIG, causal=False))
+        gpt.CausalLanguageModel(replace(CONFIG, causal=False))
 
 
 @pytest.mark.slow
 def test_a_gpt_learns_to_go_on_and_evaluation_counts_every_token(store):
     torch.set_num_threads(1)
-    data = TextPieces(store, length=12, batch_size=8)
-    model = CausalLanguageModel(BertConfig(80, **SIZES, dropout=0, causal=True))
+    data = gpt.TextPieces(store, length=12, batch_size=8)
+    model = gpt.CausalLanguageModel(BertConfig(80, **SIZES, dropout=0, causal=True))
 
     def losses(batch):
-        return {"loss": next_token_loss(model(batch.ids), batch.ids)}
+        return {"loss": gpt.next_token_loss(model(batch.ids), batch.ids)}
 
     config = TrainingConfig(steps=80, learning_rate=1e-2, evaluate_every=1000)
-    options = {"evaluate": lambda: evaluate_next_tokens(model, data), "progress": False}
+    options = {"evaluate": lambda: gpt.evaluate_next_tokens(model, data), "progress": False}
     rows = train(model, losses, data, config, **options)
     before, after = (row for row in rows if row["kind"] == "held-out")
     assert before["loss"] > math.log(80) - 1
@@ -275,7 +267,7 @@ def test_a_gpt_learns_to_go_on_and_evaluation_counts_every_token(store):
 def test_a_label_of_minus_100_among_the_ids_is_refused_and_one_behind_the_mask_is_not():
     logits, ids = torch.zeros(1, 4, 5), torch.tensor([[1, 2, -100, -100]])
     with pytest.raises(ValueError, match="next_token_loss: words must be from 0 to 4; got -100"):
-        next_token_loss(logits, ids)
+        gpt.next_token_loss(logits, ids)
     asked = torch.tensor([[True, True, False, False]])
     expected = F.cross_entropy(logits[:, :-1].mT, ids[:, 1:])  # PyTorch leaves them out
-    torch.testing.assert_close(next_token_loss(logits, ids, asked), expected)
+    torch.testing.assert_close(gpt.next_token_loss(logits, ids, asked), expected)

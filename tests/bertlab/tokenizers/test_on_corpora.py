@@ -11,18 +11,11 @@ from bertlab import data
 from bertlab.tokenizers import BPE, ByteBPE, WordPiece, split_words
 from bertlab.tokenizers.byte_level import split_byte_words, to_symbols
 from course.experiments.labels import labelled
-from tests.bertlab.tokenizers.references import (
-    PYTHON_TOPICS,
-    assert_same,
-    assert_same_model,
-    spaced,
-    train_reference,
-    unicode_text,
-)
+from tests.bertlab.tokenizers import references
 
 pytestmark = pytest.mark.slow
 
-HALF = len(PYTHON_TOPICS) // 2
+HALF = len(references.PYTHON_TOPICS) // 2
 # Scripts with signs younger than Hugging Face's Unicode tables (or Python's): no two tables agree
 # about what is punctuation there.
 YOUNG_SCRIPTS = {"dv_Diak", "mak_Maka", "oui_Ougr", "sa_Bhks", "sa_Marc", "sa_Newa", "sa_Soyo"}
@@ -40,8 +33,8 @@ def texts(corpus):
 @pytest.fixture(scope="module", params=[BPE, ByteBPE], ids=lambda kind: kind.__name__)
 def both(request):
     """Ours and theirs, trained on the first half of the manual."""
-    training = request.param, PYTHON_TOPICS[:HALF], 1_000
-    return request.param.train(*training[1:]), train_reference(*training)
+    training = request.param, references.PYTHON_TOPICS[:HALF], 1_000
+    return request.param.train(*training[1:]), references.train_reference(*training)
 
 
 @pytest.mark.parametrize(
@@ -50,32 +43,34 @@ def both(request):
     + [(kind, size) for kind in (BPE, ByteBPE) for size in (300, 1_000, 5_000)],
 )
 def test_vocabulary_and_merges_are_hugging_faces_on_the_python_manual(kind, vocab_size):
-    reference = train_reference(kind, PYTHON_TOPICS, vocab_size)
-    assert_same_model(kind.train(PYTHON_TOPICS, vocab_size), reference)
+    reference = references.train_reference(kind, references.PYTHON_TOPICS, vocab_size)
+    references.assert_same_model(kind.train(references.PYTHON_TOPICS, vocab_size), reference)
 
 
-@pytest.mark.parametrize(("kind", "smallest", "text"), [(BPE, 6, words), (ByteBPE, 256, spaced)])
+@pytest.mark.parametrize(
+    ("kind", "smallest", "text"), [(BPE, 6, words), (ByteBPE, 256, references.spaced)]
+)
 @given(drawn=st.data())
 def test_training_equals_hugging_face_on_random_text(kind, smallest, text, drawn):
     corpus = drawn.draw(st.lists(text, min_size=1, max_size=5).filter(any))
     vocab_size = smallest + drawn.draw(st.integers(0, 34))
     frequency = drawn.draw(st.integers(0, 3))
-    reference = train_reference(kind, corpus, vocab_size, min_frequency=frequency)
-    assert_same_model(kind.train(corpus, vocab_size, min_frequency=frequency), reference)
+    reference = references.train_reference(kind, corpus, vocab_size, min_frequency=frequency)
+    references.assert_same_model(kind.train(corpus, vocab_size, min_frequency=frequency), reference)
 
 
 def test_ids_and_offsets_are_hugging_faces_on_unseen_text_and_we_read_their_file(both, tmp_path):
     ours, reference = both
-    for text in [*PYTHON_TOPICS[HALF:], "naïve 你好 🙂 x", "", "  \t "]:
-        assert_same(ours.encode(text), reference.encode(text))
+    for text in [*references.PYTHON_TOPICS[HALF:], "naïve 你好 🙂 x", "", "  \t "]:
+        references.assert_same(ours.encode(text), reference.encode(text))
     reference.save(str(tmp_path / "theirs.json"))
     assert type(ours).load(tmp_path / "theirs.json") == ours
 
 
-@given(text=st.one_of(unicode_text, spaced))
+@given(text=st.one_of(references.unicode_text, references.spaced))
 def test_ids_and_offsets_are_hugging_faces_on_any_text(both, text):
     ours, reference = both
-    assert_same(ours.encode(text), reference.encode(text))
+    references.assert_same(ours.encode(text), reference.encode(text))
 
 
 @pytest.mark.corpora
@@ -83,11 +78,11 @@ def test_ids_and_offsets_are_hugging_faces_on_any_text(both, text):
 @pytest.mark.parametrize("corpus", ["wikipedia", "books", "udhr"])
 def test_vocabulary_merges_ids_and_offsets_are_hugging_faces(kind, corpus):
     # The alphabet of hundreds of languages alone has more than 7,000 characters.
-    reference = train_reference(kind, texts(corpus), 9_000)
+    reference = references.train_reference(kind, texts(corpus), 9_000)
     ours = kind.train(texts(corpus), 9_000)
-    assert_same_model(ours, reference)
+    references.assert_same_model(ours, reference)
     for text in texts(corpus)[::3] + texts("plots")[:50]:
-        assert_same(ours.encode(text), reference.encode(text))
+        references.assert_same(ours.encode(text), reference.encode(text))
 
 
 @pytest.mark.corpora

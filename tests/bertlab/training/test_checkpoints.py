@@ -15,14 +15,7 @@ from safetensors.torch import load_file
 from torch import nn
 
 from bertlab.model import BertConfig, BertForPreTraining
-from bertlab.training import sealed_folders
-from bertlab.training.checkpoints import (
-    VERSION,
-    CheckpointError,
-    has_checkpoint,
-    load_checkpoint,
-    save_checkpoint,
-)
+from bertlab.training import checkpoints, sealed_folders
 from bertlab.training.optimizers import adamw
 from bertlab.training.sealed_folders import DamagedFolderError, read_sealed
 
@@ -79,7 +72,7 @@ def train(model, optimizer, steps):
 def save(folder, step, keep=2):
     """A checkpoint that says its step everywhere."""
     model, optimizer = tiny(step)
-    return save_checkpoint(
+    return checkpoints.save_checkpoint(
         folder, step=step, model=model, optimizer=optimizer, state={"step": step}, keep=keep
     )
 
@@ -87,7 +80,7 @@ def save(folder, step, keep=2):
 def load(folder):
     """The step of what is loaded, after a look at every number."""
     model, optimizer = tiny()
-    kept = load_checkpoint(folder, model, optimizer)
+    kept = checkpoints.load_checkpoint(folder, model, optimizer)
     assert kept.state == {"step": kept.step}
     tensors = all_tensors(model, optimizer)
     assert len(tensors) == 2 + 2 * 3
@@ -120,13 +113,15 @@ def flip(path, place=-1):
 def test_everything_comes_back_bit_by_bit(tmp_path):
     model, optimizer = small_bert()
     train(model, optimizer, range(3))
-    path = save_checkpoint(tmp_path, step=3, model=model, optimizer=optimizer, state=STATE)
+    path = checkpoints.save_checkpoint(
+        tmp_path, step=3, model=model, optimizer=optimizer, state=STATE
+    )
     assert sorted(file.name for file in path.iterdir()) == sorted(FILES)
 
     other, other_optimizer = small_bert(seed=1)
     train(other, other_optimizer, range(5, 6))
     addresses = [p.data_ptr() for p in other.parameters()]
-    assert load_checkpoint(tmp_path, other, other_optimizer) == (3, STATE, path)
+    assert checkpoints.load_checkpoint(tmp_path, other, other_optimizer) == (3, STATE, path)
     assert path == tmp_path / "step-00000003"
     assert_same(copies(other, other_optimizer), copies(model, optimizer))
     assert [p.data_ptr() for p in other.parameters()] == addresses  # the optimizer's are the same
@@ -135,10 +130,10 @@ def test_everything_comes_back_bit_by_bit(tmp_path):
 
 def test_a_checkpoint_before_the_first_step_has_no_moments(tmp_path):
     model, optimizer = small_bert()
-    save_checkpoint(tmp_path, step=0, model=model, optimizer=optimizer, state={})
+    checkpoints.save_checkpoint(tmp_path, step=0, model=model, optimizer=optimizer, state={})
     other, other_optimizer = small_bert(seed=1)
     train(other, other_optimizer, range(1))
-    load_checkpoint(tmp_path, other, other_optimizer)
+    checkpoints.load_checkpoint(tmp_path, other, other_optimizer)
     assert_same(copies(other, other_optimizer), copies(model, optimizer))
     assert not other_optimizer.state_dict()["state"]
 
@@ -146,7 +141,7 @@ def test_a_checkpoint_before_the_first_step_has_no_moments(tmp_path):
 def test_other_programs_can_read_the_weights_by_our_names(tmp_path):
     model, optimizer = small_bert()
     train(model, optimizer, range(2))
-    path = save_checkpoint(tmp_path, step=2, model=model, optimizer=optimizer, state={})
+    path = checkpoints.save_checkpoint(tmp_path, step=2, model=model, optimizer=optimizer, state={})
     assert load_file(path / "model.safetensors").keys() == model.state_dict().keys()
     memory = load_file(path / "optimizer.safetensors")
     for name, parameter in model.named_parameters():
@@ -175,12 +170,12 @@ def test_tied_weights_are_written_once_and_buffers_come_back(tmp_path):
     optimizer, other_optimizer = (torch.optim.AdamW(m.parameters()) for m in (model, other))
     model(torch.randn(5, 3, generator=torch.Generator().manual_seed(0))).sum().backward()
     optimizer.step()
-    path = save_checkpoint(tmp_path, step=1, model=model, optimizer=optimizer, state={})
+    path = checkpoints.save_checkpoint(tmp_path, step=1, model=model, optimizer=optimizer, state={})
     norm = {f"norm.{name}" for name in other.norm.state_dict()}
     assert len(norm) == 5
     names = load_file(path / "model.safetensors").keys()
     assert names == {"first.weight", "first.bias"} | norm
-    load_checkpoint(tmp_path, other, other_optimizer)
+    checkpoints.load_checkpoint(tmp_path, other, other_optimizer)
     assert_same(copies(other, other_optimizer), copies(model, optimizer))
     assert other.second.weight is other.first.weight
     assert other.norm.num_batches_tracked == 1
@@ -190,7 +185,7 @@ def test_the_learning_rate_is_that_of_the_optimizer_given(tmp_path):
     save(tmp_path, 1)
     model, _ = tiny()
     optimizer = torch.optim.AdamW(model.parameters(), lr=0.5, fused=True)
-    load_checkpoint(tmp_path, model, optimizer)
+    checkpoints.load_checkpoint(tmp_path, model, optimizer)
     assert optimizer.param_groups[0]["lr"] == 0.5
     assert optimizer.param_groups[0]["fused"]
 
@@ -201,13 +196,13 @@ def test_the_learning_rate_is_that_of_the_optimizer_given(tmp_path):
 def test_another_model_is_refused_with_all_differences_and_nothing_changes(tmp_path):
     first = nn.ModuleDict({"a": nn.Linear(2, 2), "b": nn.Linear(2, 2), "c": nn.Linear(2, 2)})
     other = nn.ModuleDict({"b": nn.Linear(2, 3), "c": nn.Linear(2, 2).half(), "d": nn.Linear(1, 1)})
-    save_checkpoint(
+    checkpoints.save_checkpoint(
         tmp_path, step=1, model=first, optimizer=torch.optim.AdamW(first.parameters()), state={}
     )
     optimizer = torch.optim.AdamW(other.parameters())
     before = copies(other, optimizer)
     with pytest.raises(ValueError, match=r"step-00000001 does not fit: ") as error:
-        load_checkpoint(tmp_path, other, optimizer)
+        checkpoints.load_checkpoint(tmp_path, other, optimizer)
     for difference in (
         "missing: d.weight; missing: d.bias; unexpected: ",
         "unexpected: a.weight; ",
@@ -222,18 +217,18 @@ def test_another_model_is_refused_with_all_differences_and_nothing_changes(tmp_p
 def test_another_grouping_of_the_parameters_is_refused_by_name(tmp_path):
     model, optimizer = small_bert()
     train(model, optimizer, range(1))
-    save_checkpoint(tmp_path, step=1, model=model, optimizer=optimizer, state={})
+    checkpoints.save_checkpoint(tmp_path, step=1, model=model, optimizer=optimizer, state={})
     other, _ = small_bert(seed=1)
     one_group = torch.optim.AdamW(other.parameters())
     before = copies(other, one_group)
     with pytest.raises(ValueError, match=r"bert.pooler.bias is in .* group 1 there, 0"):
-        load_checkpoint(tmp_path, other, one_group)
+        checkpoints.load_checkpoint(tmp_path, other, one_group)
     partly = torch.optim.AdamW(list(other.bert.parameters()))
     with pytest.raises(ValueError, match=r"nsp_head.bias is in .* group 1 there, None"):
-        load_checkpoint(tmp_path, other, partly)
+        checkpoints.load_checkpoint(tmp_path, other, partly)
     stranger = torch.optim.AdamW(nn.Linear(1, 1).parameters())
     with pytest.raises(ValueError, match="optimizer has a parameter that the model has not"):
-        load_checkpoint(tmp_path, other, stranger)
+        checkpoints.load_checkpoint(tmp_path, other, stranger)
     assert_same(copies(other, one_group), before)
 
 
@@ -247,7 +242,7 @@ def test_an_optimizer_without_enough_memory_leaves_the_model_alone(tmp_path):
     optimizer = Cramped(model.parameters())
     before = copies(model, optimizer)
     with pytest.raises(torch.OutOfMemoryError):
-        load_checkpoint(tmp_path, model, optimizer)
+        checkpoints.load_checkpoint(tmp_path, model, optimizer)
     assert_same(copies(model, optimizer), before)
 
 
@@ -255,7 +250,7 @@ def test_an_optimizer_without_enough_memory_leaves_the_model_alone(tmp_path):
 def test_a_state_that_is_not_for_json_is_refused_before_anything_is_written(tmp_path, state):
     model, optimizer = tiny()
     with pytest.raises(ValueError, match="state must be fit for JSON"):
-        save_checkpoint(tmp_path, step=1, model=model, optimizer=optimizer, state=state)
+        checkpoints.save_checkpoint(tmp_path, step=1, model=model, optimizer=optimizer, state=state)
     assert steps_in(tmp_path) == []
 
 
@@ -273,10 +268,10 @@ def test_arguments_out_of_range_are_refused(tmp_path):
 @pytest.mark.parametrize("keep", [1, 2, 3])
 def test_the_newest_are_kept(tmp_path, keep):
     folder = tmp_path / "runs" / "mini"  # made if need be
-    assert not has_checkpoint(folder)
+    assert not checkpoints.has_checkpoint(folder)
     for step in range(1, 100_000_003, 20_000_000):  # more digits than the names foresee
         save(folder, step, keep)
-        assert has_checkpoint(folder)
+        assert checkpoints.has_checkpoint(folder)
         assert load_without_warnings(folder) == step
     assert steps_in(folder) == sorted([100_000_001, 80_000_001, 60_000_001][:keep])
 
@@ -285,8 +280,8 @@ def test_what_a_killed_training_left_is_no_checkpoint_and_is_cleaned_up(tmp_path
     left = tmp_path / sealed_folders.UNFINISHED
     shutil.copytree(save(tmp_path / "other", 1), left)
     shutil.rmtree(tmp_path / "other")
-    assert not has_checkpoint(tmp_path)
-    with pytest.raises(CheckpointError, match="it holds none at all"):
+    assert not checkpoints.has_checkpoint(tmp_path)
+    with pytest.raises(checkpoints.CheckpointError, match="it holds none at all"):
         load(tmp_path)
     save(tmp_path, 2)
     assert steps_in(tmp_path) == [2]
@@ -394,7 +389,7 @@ def test_one_other_bit_anywhere_in_the_manifest_is_noticed(two, bits):
         other[place] ^= bits
         refused = pytest.raises(DamagedFolderError, match=r"^manifest.json (cannot|is not)")
         with damaged(path, bytes(other)), refused:
-            read_sealed(path.parent, VERSION)
+            read_sealed(path.parent, checkpoints.VERSION)
 
 
 @pytest.mark.slow
@@ -448,9 +443,9 @@ def test_if_none_is_whole_each_is_listed_and_nothing_changes(tmp_path):
     (tmp_path / "step-00000001" / "state.json").unlink()
     flip(tmp_path / "step-00000002" / "optimizer.safetensors")
     model, optimizer = tiny(step=5)
-    with pytest.raises(CheckpointError) as error:
-        load_checkpoint(tmp_path, model, optimizer)
+    with pytest.raises(checkpoints.CheckpointError) as error:
+        checkpoints.load_checkpoint(tmp_path, model, optimizer)
     assert "step-00000002: optimizer.safetensors is not what was written" in str(error.value)
     assert "step-00000001: state.json is missing" in str(error.value)
     assert all((tensor == 5).all() for tensor in all_tensors(model, optimizer))
-    assert has_checkpoint(tmp_path)
+    assert checkpoints.has_checkpoint(tmp_path)

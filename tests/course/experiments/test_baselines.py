@@ -6,12 +6,7 @@ import random
 import numpy as np
 import pytest
 
-from course.experiments.baselines import (
-    WordOverlap,
-    baseline_scores,
-    majority_guesses,
-    tfidf_guesses,
-)
+from course.experiments import baselines
 from course.experiments.labels import Example
 from course.experiments.tasks import Task, task
 from tests.conftest import fetched
@@ -49,9 +44,9 @@ def paired(n, seed):
 def test_the_majority_is_counted_in_training():
     train = [Example(str(n), "b" if n < 3 else "a") for n in range(5)]
     test = [Example("x", "a"), Example("y", "a"), Example("z", "b")]
-    assert majority_guesses(Task("", train, test, ("a", "b"))) == ["b"] * 3
-    assert majority_guesses(Task("", train[1:], test, ("a", "b"))) == ["a"] * 3  # a tie
-    scores = baseline_scores(Task("", train, test, ("a", "b")))
+    assert baselines.majority_guesses(Task("", train, test, ("a", "b"))) == ["b"] * 3
+    assert baselines.majority_guesses(Task("", train[1:], test, ("a", "b"))) == ["a"] * 3  # a tie
+    scores = baselines.baseline_scores(Task("", train, test, ("a", "b")))
     assert scores["majority"] == pytest.approx(1 / 3)
 
 
@@ -59,25 +54,25 @@ def test_the_majority_is_counted_in_training():
 def test_counted_words_find_the_word_that_tells(n):
     labels = ("bad", "good", "odd")
     small = Task("", marked(n, 0), marked(200, 1), labels)
-    assert baseline_scores(small)["TF-IDF"] > 0.95
+    assert baselines.baseline_scores(small)["TF-IDF"] > 0.95
 
 
 def test_word_order_within_two_words_and_punctuation_count():
     texts = {"yes": "not bad but long", "no": "not long but bad"}
     train = [Example(text, label) for label, text in texts.items()] * 10
-    assert tfidf_guesses(Task("", train, train[:2], ("no", "yes"))) == ["yes", "no"]
+    assert baselines.tfidf_guesses(Task("", train, train[:2], ("no", "yes"))) == ["yes", "no"]
     train = [Example("win!", "spam"), Example("win.", "ham")] * 10
-    assert tfidf_guesses(Task("", train, train[:2], ("ham", "spam"))) == ["spam", "ham"]
+    assert baselines.tfidf_guesses(Task("", train, train[:2], ("ham", "spam"))) == ["spam", "ham"]
 
 
 def test_pairs_are_told_by_what_they_share():
     pairs = Task("", paired(300, 0), paired(200, 1), ("other", "same"))
-    assert baseline_scores(pairs)["TF-IDF"] > 0.95
+    assert baselines.baseline_scores(pairs)["TF-IDF"] > 0.95
 
 
 def test_the_overlap_of_two_texts_by_hand():
     pairs = [("red cat", "red dog"), ("red cat", "red cat"), ("!", "red")]
-    got = WordOverlap().fit(pairs).transform(pairs)
+    got = baselines.WordOverlap().fit(pairs).transform(pairs)
     # Of 6 texts 5 have "red", 3 "cat", 1 "dog": ln(7 / (1 + df)) + 1.
     red, cat, dog = (math.log(7 / (1 + df)) + 1 for df in (5, 3, 1))
     cosine = red**2 / math.sqrt((red**2 + cat**2) * (red**2 + dog**2))
@@ -99,7 +94,7 @@ def test_the_overlap_of_two_texts_by_hand():
 )
 def test_baselines_know_something_and_not_all(name, source, least):
     fetched(source)
-    scores = baseline_scores(task(name))
+    scores = baselines.baseline_scores(task(name))
     assert least < scores["TF-IDF"] < 0.97
     assert scores["majority"] < least
 
@@ -113,5 +108,5 @@ def test_one_sentence_of_a_pair_tells_nothing(name, source):
     pairs = task(name)
     for column in (0, 2):
         alone = [[Example(e[column], e.label) for e in side] for side in (pairs.train, pairs.test)]
-        score = baseline_scores(Task("", *alone, pairs.labels))["TF-IDF"]
+        score = baselines.baseline_scores(Task("", *alone, pairs.labels))["TF-IDF"]
         assert abs(score - 0.5) < 4 * math.sqrt(0.25 / len(pairs.test))

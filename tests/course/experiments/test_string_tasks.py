@@ -7,23 +7,14 @@ import pytest
 import torch
 
 from bertlab.seq2seq.vocabulary import END_ID, PAD_ID, START_ID, Pair, Vocabulary
-from course.experiments.string_tasks import (
-    copy_at_distance,
-    date_spellings,
-    dates,
-    number_in_words,
-    number_words,
-    pig_latin,
-    reversal,
-    to_pig_latin,
-)
+from course.experiments import string_tasks
 
 TASKS = {
-    "dates": dates,
-    "number words": number_words,
-    "reversal": reversal,
-    "Pig Latin": pig_latin,
-    "copy": lambda *sizes, **options: copy_at_distance([3, 5], *sizes, **options),
+    "dates": string_tasks.dates,
+    "number words": string_tasks.number_words,
+    "reversal": string_tasks.reversal,
+    "Pig Latin": string_tasks.pig_latin,
+    "copy": lambda *sizes, **options: string_tasks.copy_at_distance([3, 5], *sizes, **options),
 }
 
 
@@ -46,15 +37,15 @@ TASKS = {
     ],
 )
 def test_numbers_are_written_as_the_british_do(number, words):
-    assert number_in_words(number) == words
+    assert string_tasks.number_in_words(number) == words
 
 
 def test_no_two_numbers_have_the_same_words():
-    assert len({number_in_words(number) for number in range(20_000)}) == 20_000
+    assert len({string_tasks.number_in_words(number) for number in range(20_000)}) == 20_000
 
 
 def test_every_spelling_says_the_date_unmistakably():
-    for pair in dates(300, 30).train:
+    for pair in string_tasks.dates(300, 30).train:
         year, month, day = (int(part) for part in pair.target.split("-"))
         date = datetime.date(year, month, day)
         assert f"{year}" in pair.source
@@ -65,15 +56,15 @@ def test_every_spelling_says_the_date_unmistakably():
 @pytest.mark.parametrize("number", [-1, 1_000_000])
 def test_numbers_out_of_range_are_refused(number):
     with pytest.raises(ValueError, match=f"must be 0 to 999,999; got {number}"):
-        number_in_words(number)
+        string_tasks.number_in_words(number)
 
 
 def test_dates_are_spelled_in_eight_ways():
-    assert "; ".join(date_spellings(datetime.date(1987, 3, 5))) == (
+    assert "; ".join(string_tasks.date_spellings(datetime.date(1987, 3, 5))) == (
         "5 March 1987; 5 Mar 1987; 5th of March 1987; March 5, 1987; March 5th, 1987; "
         "Mar 5th 1987; the 5th of March, 1987; 1987, March 5"
     )
-    assert "; ".join(date_spellings(datetime.date(2012, 11, 22))) == (
+    assert "; ".join(string_tasks.date_spellings(datetime.date(2012, 11, 22))) == (
         "22 November 2012; 22 Nov 2012; 22nd of November 2012; November 22, 2012; "
         "November 22nd, 2012; Nov 22nd 2012; the 22nd of November, 2012; 2012, November 22"
     )
@@ -84,12 +75,12 @@ def test_dates_are_spelled_in_eight_ways():
     [("pig", "igpay"), ("string", "ingstray"), ("eat", "eatway"), ("hmm", "hmmay")],
 )
 def test_pig_latin(word, latin):
-    assert to_pig_latin(word) == latin
+    assert string_tasks.to_pig_latin(word) == latin
 
 
 def test_reversal_and_copying_ask_for_what_they_say():
-    assert all(pair.target == pair.source[::-1] for pair in reversal(50, 5).train)
-    copied = copy_at_distance([4, 9], 200, 20).train
+    assert all(pair.target == pair.source[::-1] for pair in string_tasks.reversal(50, 5).train)
+    copied = string_tasks.copy_at_distance([4, 9], 200, 20).train
     assert all(pair.target == pair.source for pair in copied)
     assert {len(pair.source) for pair in copied} == {4, 9}
 
@@ -112,11 +103,11 @@ def test_the_seed_decides_the_pairs(task):
 
 def test_too_few_answers_unknown_characters_and_empty_batches_are_refused():
     with pytest.raises(ValueError, match="there were 8 different answers"):
-        copy_at_distance([1], 8, 1000)
+        string_tasks.copy_at_distance([1], 8, 1000)
     with pytest.raises(ValueError, match="n_train and n_held_out must be at least 1; got 0 and 5"):
-        dates(0, 5)
+        string_tasks.dates(0, 5)
     with pytest.raises(ValueError, match="distances must be numbers from 1 up"):
-        copy_at_distance([0])
+        string_tasks.copy_at_distance([0])
     with pytest.raises(ValueError, match=r"4 known characters; got \['!', 'x'\] in 'hex!'"):
         Vocabulary("hello").encode("hex!")
     with pytest.raises(ValueError, match="at least one sequence; got none"):

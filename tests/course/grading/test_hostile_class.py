@@ -25,20 +25,7 @@ from bs4 import BeautifulSoup
 from course.grading.cells import is_test
 from course.grading.grader import Grader
 from course.grading.sandbox import why_no_sandbox
-from tests.course.grading.hostile import cheating, files, forging, prying, resources, texts
-from tests.course.grading.hostile.small import (
-    LIMITS,
-    NAME,
-    ROOT,
-    Hostile,
-    assignment,
-    behind,
-    correct,
-    expected_points,
-    full_points,
-    own_cells,
-    written,
-)
+from tests.course.grading.hostile import cheating, files, forging, prying, resources, small, texts
 from tests.course.grading.hostile.term import Term
 
 pytestmark = [
@@ -89,20 +76,25 @@ def outside(tmp_path_factory):
 
 
 def _secret_paths():
-    names = (f"solutions/{NAME}/{NAME}.ipynb", "solutions", "tests", "course/grading/room.py")
-    return [*(ROOT / name for name in names), Path.home() / ".bashrc", ROOT / ".git"]
+    names = (
+        f"solutions/{small.NAME}/{small.NAME}.ipynb",
+        "solutions",
+        "tests",
+        "course/grading/room.py",
+    )
+    return [*(small.ROOT / name for name in names), Path.home() / ".bashrc", small.ROOT / ".git"]
 
 
 def _forbidden_places():
     packages = Path(site.getsitepackages()[0])
     places = [
-        ROOT,
-        ROOT / "bertlab",
+        small.ROOT,
+        small.ROOT / "bertlab",
         packages,
         Path.home(),
         *map(Path, ("/", "/usr", "/dev", "/etc")),
     ]
-    return [place / "hostile.py" for place in places] + [ROOT / "bertlab" / "__init__.py"]
+    return [place / "hostile.py" for place in places] + [small.ROOT / "bertlab" / "__init__.py"]
 
 
 @pytest.fixture(scope="module")
@@ -110,7 +102,7 @@ def term(request, outside):
     """The term of all rows that this run of pytest asks for, and of the honest students."""
     here = [item for item in request.session.items if item.path == request.path]
     asked = {
-        value.name if isinstance(value, Hostile) else value
+        value.name if isinstance(value, small.Hostile) else value
         for item in here
         for value in getattr(getattr(item, "callspec", None), "params", {}).values()
     }
@@ -118,8 +110,12 @@ def term(request, outside):
     odd = [kind for kind in FILES if kind in asked]
     changes = [*((row.name, row.change) for row in rows), *((kind, None) for kind in odd)]
     who = {name: f"s{number:03}" for number, (name, _) in enumerate(changes)}
-    handed_in = {f"{who[name]}-honest": written(correct()) for name, _ in changes[::EVERY]}
-    handed_in |= {who[name]: written(change(correct())) for name, change in changes if change}
+    handed_in = {
+        f"{who[name]}-honest": small.written(small.correct()) for name, _ in changes[::EVERY]
+    }
+    handed_in |= {
+        who[name]: small.written(change(small.correct())) for name, change in changes if change
+    }
     odd_files = {who[kind]: partial(FILES[kind], room=outside["room"]) for kind in odd}
     made = Term(outside["course"], handed_in, odd_files)
     made.who = who
@@ -146,7 +142,7 @@ def outcome_of(term):
 
 def test_every_command_goes_on_to_the_end(term):
     assert term.codes == {"grade": 0, "feedback": 0, "export": 0}
-    assert sorted(term.totals) == sorted(term.course.students(NAME))
+    assert sorted(term.totals) == sorted(term.course.students(small.NAME))
     for line in term.report:
         assert line.isprintable()
         assert len(line) <= NOTE + len("  s000-honest: ")
@@ -158,15 +154,15 @@ def test_honest_students_between_them_get_all_points(term):
     assert len(honest) == math.ceil(len(term.who) / EVERY)
     for student in honest:
         outcome = term.outcome(student)
-        assert (outcome.scores, outcome.notes) == (full_points(), ())
-        assert outcome.total == sum(filter(None, full_points().values()))
+        assert (outcome.scores, outcome.notes) == (small.full_points(), ())
+        assert outcome.total == sum(filter(None, small.full_points().values()))
 
 
 @pytest.fixture(scope="module")
 def grade(tmp_path_factory):
     """Grades a submission's bytes, alone."""
-    path = tmp_path_factory.mktemp("submitted") / f"{NAME}.ipynb"
-    with Grader(assignment(), LIMITS) as grader:
+    path = tmp_path_factory.mktemp("submitted") / f"{small.NAME}.ipynb"
+    with Grader(small.assignment(), small.LIMITS) as grader:
 
         def graded(content):
             path.write_bytes(content)
@@ -174,8 +170,8 @@ def grade(tmp_path_factory):
 
         graded.grader = grader
         yield graded
-        good = graded(written(correct()))
-        assert (good.scores, good.notes) == (full_points(), ())
+        good = graded(small.written(small.correct()))
+        assert (good.scores, good.notes) == (small.full_points(), ())
 
 
 def points_of(result):
@@ -212,7 +208,7 @@ ACTIVE = (
 @cache
 def full_tests():
     """Each test as the instructor wrote it, with what students are not shown."""
-    return {cell.id: cell.source for cell in assignment().source.cells if is_test(cell)}
+    return {cell.id: cell.source for cell in small.assignment().source.cells if is_test(cell)}
 
 
 @cache
@@ -233,7 +229,7 @@ def html_of(notebook):
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
 def test_a_hostile_submission_gets_its_points_and_a_line(row, outcome_of):
     outcome = outcome_of(row.name)
-    expected = {id: points for id, points in expected_points(row).items() if id != "explain"}
+    expected = {id: points for id, points in small.expected_points(row).items() if id != "explain"}
     assert points_of(outcome) == expected
     if row.note is None:
         assert outcome.notes == ()
@@ -254,7 +250,7 @@ def test_nothing_outside_can_be_read_reached_or_changed(name, outcome_of, outsid
     found = [line for line in said_in(outcome).splitlines() if "FOUND" in line]
     assert found == []
     assert CANARY not in said_in(outcome)
-    assert points_of(outcome) == {id: p for id, p in full_points().items() if p is not None}
+    assert points_of(outcome) == {id: p for id, p in small.full_points().items() if p is not None}
     assert [
         path for path in map(Path, outside["writes"]) if path.name == "hostile.py" and path.exists()
     ] == []
@@ -278,7 +274,7 @@ def test_the_prying_cells_find_what_they_look_for_outside_of_the_sandbox(outside
 
 FILES = {
     "a link to the solution": lambda path, room: path.symlink_to(
-        ROOT / "solutions" / NAME / f"{NAME}.ipynb"
+        small.ROOT / "solutions" / small.NAME / f"{small.NAME}.ipynb"
     ),
     "a link to nothing": lambda path, room: path.symlink_to(room / "nothing"),
     "a link to itself": lambda path, room: path.symlink_to(path),
@@ -307,7 +303,7 @@ def test_what_is_no_file_is_not_opened(kind, outcome_of):
     assert set(points_of(outcome).values()) == {0.0}
     if kind == "200 MB":
         assert outcome.notes == (
-            f"nothing could be graded: {NAME}.ipynb has 200 MB; at most 5 MB are read "
+            f"nothing could be graded: {small.NAME}.ipynb has 200 MB; at most 5 MB are read "
             "(ask for it again, saved with all outputs cleared)",
         )
         return
@@ -320,16 +316,16 @@ def test_what_is_no_file_is_not_opened(kind, outcome_of):
 def test_a_name_with_dots_and_odd_characters_is_only_a_name(grade, tmp_path):
     (tmp_path / "a").mkdir()
     path = tmp_path / "a" / ".." / "ex04\n\u202e<b>é.ipynb"
-    path.write_bytes(written(correct()))
+    path.write_bytes(small.written(small.correct()))
     result = grade.grader.grade(path)
-    assert result.scores == full_points()
+    assert result.scores == small.full_points()
     path.write_bytes(b"")
     assert all(note.isprintable() for note in grade.grader.grade(path).notes)
 
 
 def test_a_process_that_lives_on_ends_with_its_submission(grade):
     (row,) = (row for row in resources.ROWS if row.name == "a process that lives on")
-    grade(written(row.change(correct())))
+    grade(small.written(row.change(small.correct())))
     assert processes_named("hostile-daemon") == []
 
 
@@ -338,9 +334,9 @@ def test_the_disk_does_not_fill_up(where, grade):
     """One student may fill their own small folders, which are gone for the next."""
     code = FILLS.format(where=where)
     for _ in range(2):
-        result = grade(written(own_cells(code)(correct())))
+        result = grade(small.written(small.own_cells(code)(small.correct())))
         (megabytes,) = re.findall(r"wrote (\d+) MB", said_in(result))
-        assert LIMITS.disk_mb - 2 <= int(megabytes) <= LIMITS.disk_mb
+        assert small.LIMITS.disk_mb - 2 <= int(megabytes) <= small.LIMITS.disk_mb
 
 
 FILLS = """
@@ -364,13 +360,13 @@ def test_memory_is_bounded_for_all_processes_together(grade):
     watcher = threading.Thread(target=_watch, args=(grade.grader.process.pid, most, stop))
     watcher.start()
     try:
-        result = grade(written(behind(MANY_PROCESSES)(correct())))
+        result = grade(small.written(small.behind(MANY_PROCESSES)(small.correct())))
     finally:
         stop.set()
         watcher.join()
     assert points_of(result)["hidden-row-softmax"] == 0
     # They are looked at every quarter of a second, in which they can take 250 MB more.
-    assert max(most) - most[0] < 4 * LIMITS.memory_mb * 2**20  # without a limit: 2,000
+    assert max(most) - most[0] < 4 * small.LIMITS.memory_mb * 2**20  # without a limit: 2,000
 
 
 MANY_PROCESSES = """

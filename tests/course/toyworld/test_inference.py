@@ -8,23 +8,12 @@ import pytest
 import torch
 
 from bertlab.pretraining.masking import Masking, mask_tokens
-from course.toyworld import (
-    TOYWORLD,
-    World,
-    limit,
-    log_probability,
-    mean_loss,
-    next_sentence_posterior,
-    pairs,
-    posterior,
-    posterior_of_sentence,
-    word_frequencies,
-)
+from course import toyworld
 from course.toyworld.reading import masking_matrix
 from course.toyworld.world import HEROES, MOODS, PLACES, THINGS, Mood
 
 PAD, CLS, SEP, MASK = 0, 2, 3, 4
-SMALL = World(
+SMALL = toyworld.World(
     heroes=(HEROES[0], HEROES[7]),  # Mia and the pirates
     places=PLACES[:3],
     things=(THINGS[0], THINGS[-1]),
@@ -32,7 +21,7 @@ SMALL = World(
     plans=("SUBJECT GOES to PLACE", "the THING MAKES OBJECT MOOD", "SUBJECT IS MOOD"),
 )
 # Small enough to go through all that can be read.
-SMALLEST = World(
+SMALLEST = toyworld.World(
     heroes=HEROES[:1],
     places=PLACES[:1],
     things=THINGS[:1],
@@ -139,7 +128,7 @@ def split(row):
 
 
 def masked(n, seed, world, probability=0.15):
-    drawn = pairs(n, seed, world)
+    drawn = toyworld.pairs(n, seed, world)
     masking = Masking.of(world.tokenizer, probability)
     return drawn, mask_tokens(drawn.ids, masking, torch.Generator().manual_seed(seed))
 
@@ -150,13 +139,16 @@ def every_hole(ids):
 
 @pytest.mark.parametrize(
     ("predicted", "world", "probability"),
-    [*product([posterior], [SMALL, SMALLEST], [0.15, 0.5]), (posterior_of_sentence, SMALL, 0.15)],
+    [
+        *product([toyworld.posterior], [SMALL, SMALLEST], [0.15, 0.5]),
+        (toyworld.posterior_of_sentence, SMALL, 0.15),
+    ],
 )
 def test_the_posterior_of_words_is_that_of_enumeration(predicted, world, probability):
     _, holes = masked(25, 0, world, probability)
     reference = Reference(world, probability)
     # Within a sentence: as if the other one were independent.
-    joint = reference.mixed if predicted is posterior else reference.other
+    joint = reference.mixed if predicted is toyworld.posterior else reference.other
     rows = holes.ids.tolist()
     expected = np.array([p for row in rows for p in reference.of_every_word(row, joint)])
     expected = torch.tensor(expected / expected.sum(1, keepdims=True), dtype=torch.float)
@@ -170,7 +162,7 @@ def test_the_posterior_of_next_sentence_is_that_of_enumeration(probability):
     ids = holes.ids if probability else drawn.ids
     reference = Reference(SMALL, probability)
     expected = [reference.of_next(*split(row)) for row in ids.tolist()]
-    found = next_sentence_posterior(ids, SMALL, probability)
+    found = toyworld.next_sentence_posterior(ids, SMALL, probability)
     torch.testing.assert_close(found, torch.tensor(expected, dtype=torch.float))
 
 
@@ -183,7 +175,7 @@ def test_the_probability_of_a_pair_is_that_of_enumeration(world):
     ids = torch.tensor([row + [PAD] * (3 + 2 * longest - len(row)) for row in rows])
     expected = torch.tensor([reference.mixed[a, b] for (a, _), (b, _) in said])
     probable = expected > 0
-    found = log_probability(ids[probable], world)
+    found = toyworld.log_probability(ids[probable], world)
     torch.testing.assert_close(found, expected[probable].log().float())
     assert found.exp().sum().item() == pytest.approx(1.0, abs=1e-4)
 
@@ -195,9 +187,9 @@ def test_the_probability_of_a_pair_by_hand_and_of_one_that_nobody_tells():
     other = 1 / 4 * (2 / 10) / 2 / 2 / 6 / 4  # two heroes are a he
     following = 1 / 3 / 2 / 2 * (0.5 + 0.5 / 6) * (0.7 + 0.3 / 4)
     expected = math.log(first * (other + following) / 2)
-    assert log_probability(row_of(a, b)).item() == pytest.approx(expected, rel=1e-5)
+    assert toyworld.log_probability(row_of(a, b)).item() == pytest.approx(expected, rel=1e-5)
     with pytest.raises(ValueError, match="pairs of this world's sentences; got"):
-        log_probability(row_of("she sees his lamp near the hill", "we run"))
+        toyworld.log_probability(row_of("she sees his lamp near the hill", "we run"))
 
 
 @pytest.mark.slow
@@ -210,7 +202,7 @@ def test_the_expected_loss_is_the_conditional_entropy():
         read = list(product(tokens, repeat=sum(lengths)))
         rows = [[CLS, *r[: lengths[0]], SEP, *r[lengths[0] :], SEP] for r in read]
         ids = torch.tensor(rows)
-        found = posterior(ids, every_hole(ids), SMALLEST).double().numpy()
+        found = toyworld.posterior(ids, every_hole(ids), SMALLEST).double().numpy()
         found = found.reshape(len(rows), sum(lengths), -1)
         for row, guesses in zip(rows, found, strict=True):
             joints = reference.of_every_word(row, reference.mixed)
@@ -226,7 +218,7 @@ def test_the_expected_loss_is_the_conditional_entropy():
 
     drawn, holes = masked(20_000, 3, SMALLEST)
     words = drawn.ids[holes.predict]
-    sampled = limit(holes.ids, holes.predict, words, drawn.next_sentence, SMALLEST)
+    sampled = toyworld.limit(holes.ids, holes.predict, words, drawn.next_sentence, SMALLEST)
     assert sampled.mlm_loss == pytest.approx(entropy / total, abs=0.03)
 
 
@@ -245,14 +237,14 @@ def test_the_masking_is_that_of_pre_training():
 
 
 def test_rows_sum_to_one_and_what_happens_is_never_impossible():
-    drawn, holes = masked(400, 4, TOYWORLD)
+    drawn, holes = masked(400, 4, toyworld.TOYWORLD)
     words = drawn.ids[holes.predict]
-    for guess in (posterior, posterior_of_sentence):
+    for guess in (toyworld.posterior, toyworld.posterior_of_sentence):
         found = guess(holes.ids, holes.predict)
         torch.testing.assert_close(found.sum(1), torch.ones(len(words)))
         assert found.gather(1, words[:, None]).min() > 0
         assert found[:, :5].max() == 0  # special tokens
-    following = next_sentence_posterior(holes.ids)
+    following = toyworld.next_sentence_posterior(holes.ids)
     assert torch.where(drawn.next_sentence == 0, following, 1 - following).min() > 0
 
 
@@ -269,20 +261,24 @@ def assert_calibrated(probabilities, happened):
 
 @pytest.mark.slow
 def test_the_posteriors_are_calibrated():
-    drawn, holes = masked(20_000, 5, TOYWORLD)
+    drawn, holes = masked(20_000, 5, toyworld.TOYWORLD)
     words = drawn.ids[holes.predict]
-    found = posterior(holes.ids, holes.predict)
+    found = toyworld.posterior(holes.ids, holes.predict)
     assert_calibrated(found, torch.nn.functional.one_hot(words, found.shape[1]))
-    assert_calibrated(next_sentence_posterior(holes.ids), drawn.next_sentence == 0)
+    assert_calibrated(toyworld.next_sentence_posterior(holes.ids), drawn.next_sentence == 0)
 
 
 def test_each_wider_view_lowers_the_loss():
-    drawn, holes = masked(1500, 6, TOYWORLD)
+    drawn, holes = masked(1500, 6, toyworld.TOYWORLD)
     words = drawn.ids[holes.predict]
-    alone = mean_loss(word_frequencies(), words)
-    in_sentence = mean_loss(posterior_of_sentence(holes.ids, holes.predict), words)
-    best = limit(holes.ids, holes.predict, words, drawn.next_sentence)
-    assert best.mlm_loss == pytest.approx(mean_loss(posterior(holes.ids, holes.predict), words))
+    alone = toyworld.mean_loss(toyworld.word_frequencies(), words)
+    in_sentence = toyworld.mean_loss(
+        toyworld.posterior_of_sentence(holes.ids, holes.predict), words
+    )
+    best = toyworld.limit(holes.ids, holes.predict, words, drawn.next_sentence)
+    assert best.mlm_loss == pytest.approx(
+        toyworld.mean_loss(toyworld.posterior(holes.ids, holes.predict), words)
+    )
     assert alone > in_sentence + 2.5
     assert in_sentence > best.mlm_loss + 0.05
     assert 0.5 < best.mlm_loss < 0.65
@@ -292,23 +288,23 @@ def test_each_wider_view_lowers_the_loss():
 
 
 def test_word_frequencies_are_those_of_drawn_pairs():
-    drawn = pairs(5000, 7).ids
+    drawn = toyworld.pairs(5000, 7).ids
     words = drawn[drawn > SEP]
-    frequencies = word_frequencies()
+    frequencies = toyworld.word_frequencies()
     assert frequencies.sum() == pytest.approx(1)
     counted = torch.bincount(words, minlength=len(frequencies)) / len(words)
     torch.testing.assert_close(counted, frequencies, atol=0.005, rtol=0)
 
 
 def row_of(first, second):
-    return torch.tensor([TOYWORLD.tokenizer.encode(first, second).ids])
+    return torch.tensor([toyworld.TOYWORLD.tokenizer.encode(first, second).ids])
 
 
 def guesses(first, second):
     """Word -> probability at the first [MASK], if almost nothing but these was masked."""
     ids = row_of(first, second)
-    guess = posterior(ids, ids == MASK, probability=1e-9)[0].tolist()
-    return {word: p for word, p in zip(TOYWORLD.spelling, guess, strict=True) if p > 1e-6}
+    guess = toyworld.posterior(ids, ids == MASK, probability=1e-9)[0].tolist()
+    return {word: p for word, p in zip(toyworld.TOYWORLD.spelling, guess, strict=True) if p > 1e-6}
 
 
 def test_what_a_verb_says_about_its_subject_by_hand():
@@ -334,7 +330,7 @@ def test_what_a_pronoun_says_by_hand():
 
 def test_whether_a_sentence_follows_by_hand():
     def is_next(first, second):
-        return next_sentence_posterior(row_of(first, second), probability=0.0).item()
+        return toyworld.next_sentence_posterior(row_of(first, second), probability=0.0).item()
 
     def by_odds(*factors):
         odds = math.prod(factors)
@@ -364,12 +360,12 @@ def test_whether_a_sentence_follows_by_hand():
 def test_what_is_no_pair_is_refused(row, message):
     ids = torch.tensor([row])
     with pytest.raises(ValueError, match=message):
-        next_sentence_posterior(ids)
+        toyworld.next_sentence_posterior(ids)
     with pytest.raises(ValueError, match=message):
-        posterior(ids, ids == 6)
+        toyworld.posterior(ids, ids == 6)
 
 
 def test_holes_that_do_not_fit_are_refused():
-    ids = pairs(2, 0).ids
+    ids = toyworld.pairs(2, 0).ids
     with pytest.raises(ValueError, match=r"boolean and have the shape of ids, \[2, 19\]; got"):
-        posterior(ids, ids)
+        toyworld.posterior(ids, ids)
