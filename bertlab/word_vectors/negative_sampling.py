@@ -21,7 +21,7 @@ def negative_sampling_loss(v: Tensor, u: Tensor, noise: Tensor) -> Tensor:
     tested equal.
 
     >>> v, u, noise = torch.tensor([1.0, 1]), torch.tensor([1.0, -1]), torch.tensor([[1.0, 1]])
-    >>> negative_sampling_loss(v, u, noise)
+    >>> negative_sampling_loss(v, u, noise)  # scores 0 and 2: ln 2 + ln(1 + e ** 2)
     tensor(2.8201)
     """
     return -F.logsigmoid(u @ v) - F.logsigmoid(-(noise @ v)).sum()

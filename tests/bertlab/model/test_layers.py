@@ -51,11 +51,6 @@ def test_the_encoder_layer_equals_torchs(pre_norm, activation):
     torch.testing.assert_close(ours(x, padding)[0][tokens], expected[tokens], rtol=1e-5, atol=1e-5)
 
 
-def test_feed_forward_treats_every_token_by_itself():
-    network, x = FeedForward(8, 16), torch.randn(1, 5, 8, generator=generator())
-    torch.testing.assert_close(network(x)[:, 2], network(x[:, 2]))
-
-
 def test_vectors_that_do_not_fit_and_unknown_activations_are_refused():
     gamma = torch.ones(4)
     with pytest.raises(ValueError, match=r"x must be \[..., D\] with D = 4; got \[2, 3\]"):

@@ -1,6 +1,7 @@
 """DistilBERT's losses against PyTorch's; a student that equals its teacher has nothing to learn."""
 
 import math
+import re
 from functools import partial
 
 import pytest
@@ -25,7 +26,7 @@ from bertlab.training.config import TrainingConfig
 from bertlab.training.evaluation import evaluate
 from course.experiments.layer_matching import LayerMatching
 from course.toyworld.batches import ToyData
-from tests.small_models import generator, strong, weights
+from tests.small_models import assert_the_seed_decides, generator, strong, weights
 
 SIZES = {"d_model": 16, "n_heads": 2, "d_ff": 32, "max_length": 32}
 DATA = ToyData(batch_size=8, n_batches=4)
@@ -72,13 +73,6 @@ def test_the_cosine_loss_equals_pytorchs():
     assert cosine_loss(square, along).item() == pytest.approx(by_hand, rel=1e-5)
 
 
-def test_layers_are_spread_as_published():
-    assert spread_layers(6, 12) == [0, 2, 4, 7, 9, 11]
-    assert spread_layers(1, 12) == [0]
-    assert spread_layers(2, 4) == [0, 3]
-    assert spread_layers(3, 3) == [0, 1, 2]
-
-
 @given(st.integers(1, 30), st.data())
 def test_spread_layers_go_up_and_come_once(n_teacher, data):
     n_student = data.draw(st.integers(1, n_teacher))
@@ -96,17 +90,12 @@ def test_a_student_is_an_exact_copy_with_fewer_layers_or_with_all():
     assert student.config.n_layers == student.bert.config.n_layers == 3
     assert len(student.bert.layers) == 3
     theirs = teacher.state_dict()
-    kept = dict(enumerate(spread_layers(3, 6)))
-    assert kept == {0: 0, 1: 2, 2: 5}
+    kept = {"0": "0", "1": "2", "2": "5"}  # ours -> theirs
     for name, tensor in student.state_dict().items():
-        for mine, layer in kept.items():
-            if name.startswith(f"bert.layers.{mine}."):
-                name = name.replace(f"layers.{mine}.", f"layers.{layer}.")
-                break
-        assert torch.equal(tensor, theirs[name])
-    with torch.no_grad():
-        for parameter in student.parameters():
-            parameter.add_(1)
+        there = re.sub(r"(?<=^bert\.layers\.)\d", lambda mine: kept[mine[0]], name)
+        assert torch.equal(tensor, theirs[there])
+    for parameter in student.parameters():
+        parameter.data += 1
     assert torch.equal(weights(teacher), before)  # nothing is shared
     unembedding = student.bert.embeddings.token.weight
     logits = student(BATCH.ids[:1]).mlm_logits.sum()
@@ -129,10 +118,8 @@ def test_a_student_that_equals_its_teacher_has_only_the_words_to_learn():
     assert teacher.training  # as it was, though it answered without dropout
     assert parts["soft_loss"].item() == pytest.approx(0, abs=1e-5)
     assert parts["cosine_loss"].item() == pytest.approx(0, abs=1e-5)
-    expected = mlm_loss(
-        student(BATCH.ids, BATCH.segment_ids, BATCH.attention_mask, BATCH.predict).mlm_logits,
-        BATCH.words,
-    )
+    asked = BATCH.ids, BATCH.segment_ids, BATCH.attention_mask, BATCH.predict
+    expected = mlm_loss(student(*asked).mlm_logits, BATCH.words)
     torch.testing.assert_close(parts["mlm_loss"], expected)
     torch.testing.assert_close(parts["loss"], 2 * expected, rtol=1e-4, atol=1e-4)
 
@@ -202,13 +189,12 @@ def test_distillation_changes_the_student_alone_and_brings_it_nearer(kind):
         assert not torch.equal(losses.hidden, torch.eye(16))
 
 
-def test_distillation_is_deterministic():
-    made = []
-    for number in range(2):
-        torch.manual_seed(number)
+def test_the_seed_decides_what_a_student_becomes_and_nothing_global_moves():
+    def distilled(seed):
         teacher = model(2)
         student = student_of(teacher, 1)
-        losses = partial(distilbert_losses, temperature=3.0)
-        distil(teacher, student, DATA, TrainingConfig(3), losses=losses, progress=False)
-        made.append(weights(student))
-    assert torch.equal(*made)
+        losses, config = partial(distilbert_losses, temperature=3.0), TrainingConfig(3, seed=seed)
+        distil(teacher, student, DATA, config, losses=losses, progress=False)
+        return weights(student)
+
+    assert_the_seed_decides(distilled)

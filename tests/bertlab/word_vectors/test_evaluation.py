@@ -22,7 +22,6 @@ numbers = st.lists(st.integers(-5, 5), min_size=2, max_size=12)
 
 
 def test_cosine_by_hand():
-    assert cosine(torch.tensor([3.0, 4]), torch.tensor([4.0, 3])).item() == pytest.approx(24 / 25)
     assert ROYAL.similarity("man", "woman") == pytest.approx(1 / math.sqrt(2))
     x = normal(4, 1, 6)
     expected = torch.nn.functional.cosine_similarity(x, x.transpose(0, 1), dim=-1)
@@ -42,9 +41,7 @@ def test_neighbours_are_sorted_and_leave_the_word_out_and_an_analogy_by_hand():
 
 @pytest.fixture(scope="module")
 def random_vectors():
-    generator = torch.Generator().manual_seed(3)
-    words = tuple(f"w{number}" for number in range(60))
-    return WordVectors(words, torch.randn(60, 8, generator=generator))
+    return WordVectors(tuple(f"w{number}" for number in range(60)), normal(60, 8, seed=3))
 
 
 def test_neighbours_and_analogies_are_gensims(random_vectors):
@@ -66,9 +63,7 @@ def test_a_word_without_a_vector_is_named():
     assert ROYAL.among(["okapi", "king"]) == ["king"]
     with pytest.raises(KeyError, match="'okapi' is not among the 5 words"):
         ROYAL["okapi"]
-    with pytest.raises(
-        ValueError, match=r"matrix must be \[2, D\], one row per word; got \[3, 4\]"
-    ):
+    with pytest.raises(ValueError, match=r"must be \[2, D\], one row per word; got \[3, 4\]"):
         WordVectors(("a", "b"), torch.zeros(3, 4))
 
 

@@ -19,12 +19,7 @@ from bertlab.word_vectors import (
     train_skip_gram,
     word2vec,
 )
-from bertlab.word_vectors.negative_sampling import (
-    keep_probabilities,
-    negative_sampling_loss,
-    noise_distribution,
-    pair_gradients,
-)
+from bertlab.word_vectors import negative_sampling as sampling
 from bertlab.word_vectors.word2vec import Tables, cbow_step, near_words, skip_gram_step
 from course.experiments.labels import labelled
 from tests.small_models import assert_the_seed_decides
@@ -34,28 +29,14 @@ pytestmark = pytest.mark.slow
 seeds = st.integers(0, 2**32 - 1)
 
 
-def test_the_loss_of_one_pair_by_hand():
-    v, u = torch.tensor([1.0, 1]), torch.tensor([1.0, -1])
-    noise = torch.tensor([[1.0, 1]])
-    # scores 0 and 2: -ln(1/2) - ln(1 / (1 + e^2))
-    by_hand = math.log(2) + math.log(1 + math.exp(2))
-    assert negative_sampling_loss(v, u, noise).item() == pytest.approx(by_hand)
-    by_v, by_u, by_noise = pair_gradients(v, u, noise)
-    sigmoid = 1 / (1 + math.exp(-2))
-    torch.testing.assert_close(by_v, torch.tensor([sigmoid - 0.5, sigmoid + 0.5]))
-    torch.testing.assert_close(by_u, torch.tensor([-0.5, -0.5]))
-    torch.testing.assert_close(by_noise, torch.tensor([[sigmoid, sigmoid]]))
-
-
 @given(seeds)
 def test_the_gradients_of_a_pair_are_those_of_autograd(seed):
     generator = torch.Generator().manual_seed(seed)
     v, u = torch.randn(2, 6, generator=generator, dtype=torch.double)
     noise = torch.randn(4, 6, generator=generator, dtype=torch.double)
     parts = [part.requires_grad_() for part in (v, u, noise)]
-    expected = torch.autograd.grad(negative_sampling_loss(*parts), parts)
-    for ours, reference in zip(pair_gradients(v, u, noise), expected, strict=True):
-        torch.testing.assert_close(ours, reference)
+    expected = torch.autograd.grad(sampling.negative_sampling_loss(*parts), parts)
+    torch.testing.assert_close(sampling.pair_gradients(v, u, noise), expected)
 
 
 def tables(seed, vocab_size=7, d_model=5):
@@ -114,23 +95,15 @@ def test_a_step_goes_down_autograds_gradient_of_the_pairwise_loss(step, loss):
         assert gradient.abs().sum() > 0
 
 
-def test_near_words_are_those_of_the_definition():
-    near = near_words(SENTENCE, REACH)
-    assert [tuple(pair) for pair in near.nonzero().tolist()] == list(pairs())
-
-
-def test_frequent_words_are_thinned_out_by_equation_5_and_noise_prefers_rare_ones():
+def test_frequent_words_are_thinned_out_by_equation_5():
     counts = torch.tensor([10_000, 100, 1])
-    keep = keep_probabilities(counts, threshold=1e-3)
+    keep = sampling.keep_probabilities(counts, threshold=1e-3)
     for count, probability in zip(counts.tolist(), keep.tolist(), strict=True):
         dropped = max(0, 1 - math.sqrt(1e-3 / (count / 10_101)))  # eq. 5 of 2013b
         assert probability == pytest.approx(1 - dropped)
     for threshold in (0, math.nan):
         with pytest.raises(ValueError, match=f"threshold must be above 0; got {threshold}"):
-            keep_probabilities(counts, threshold)
-    shares = noise_distribution(torch.tensor([10_000, 16]))
-    assert shares.tolist() == pytest.approx([1000 / 1008, 8 / 1008])
-    assert shares[1] > 16 / 10_016
+            sampling.keep_probabilities(counts, threshold)
 
 
 def two_topics(n=400):
