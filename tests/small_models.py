@@ -31,11 +31,13 @@ def assert_the_seed_decides(draw):
     assert not torch.equal(drawn[0], drawn[2])
 
 
-def strong(model):
-    """Matrices large enough that models and heads differ in what they say."""
-    for parameter in model.parameters():
+def strong(model, others=0):
+    """Matrices large enough that models and heads differ; others: noise on biases and norms."""
+    for number, parameter in enumerate(model.parameters()):
         if parameter.dim() == 2:
             parameter.data *= 8
+        else:
+            parameter.data += others * normal(*parameter.shape, seed=number, dtype=parameter.dtype)
     return model
 
 

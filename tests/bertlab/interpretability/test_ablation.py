@@ -18,6 +18,7 @@ from bertlab.interpretability.ablation import (
 from bertlab.model import Bert, BertConfig, BertForPreTraining
 from bertlab.model.parameters import count_parameters
 from bertlab.model.transformer import Transformer, TransformerConfig
+from tests.small_models import strong
 
 CONFIG = BertConfig(50, d_model=24, n_layers=3, n_heads=4, d_ff=32, max_length=16, dropout=0.1)
 IDS = torch.tensor([[2, 17, 4, 30, 8, 3], [2, 9, 9, 41, 5, 3]])
@@ -26,16 +27,9 @@ ALL = [(layer, head) for layer in range(3) for head in range(4)]
 some_heads = st.sets(st.sampled_from(ALL), min_size=1, max_size=6)
 
 
-def model(kind=Bert, seed=0, config=CONFIG):
+def model(kind=Bert, config=CONFIG):
     """With weights large enough that heads differ, and biases, which a new model has not."""
-    made = kind(config, seed).eval()
-    generator = torch.Generator().manual_seed(seed)
-    for parameter in made.parameters():
-        if parameter.dim() == 2:
-            parameter.data *= 8
-        else:
-            parameter.data += 0.3 * torch.randn(parameter.shape, generator=generator)
-    return made
+    return strong(kind(config).eval(), others=0.3)
 
 
 def answer(model, ids=IDS, mask=MASK):

@@ -98,8 +98,7 @@ def test_attention_gradients_are_what_small_steps_say(monkeypatch):
         answers = []
         for by in (step, -step):
             changed.update(layer=layer, at=at, by=by)
-            with torch.no_grad():
-                answers.append(logit(both(IDS[None], output_attentions=True)).item())
+            answers.append(logit(both(IDS[None], output_attentions=True)).item())
         expected = (answers[0] - answers[1]) / (2 * step)
         assert got[layer][at].item() == pytest.approx(expected, rel=1e-4, abs=1e-7)
         assert abs(expected) > 1e-5

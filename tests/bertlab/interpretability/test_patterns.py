@@ -19,15 +19,11 @@ from bertlab.interpretability.patterns import (
 )
 from bertlab.interpretability.traces import Trace, trace
 from bertlab.model.pretrained import BERTLAB_MINI, load_pretrained, load_tokenizer
+from tests.small_models import generator, random_attention
 
 # Row = query: the first looks at itself, the second at both neighbours, the third at the first.
 BY_HAND = torch.tensor([[1.0, 0.0, 0.0], [0.3, 0.2, 0.5], [0.9, 0.0, 0.1]])
 seeds = st.integers(0, 10_000)
-
-
-def random_attention(*shape, seed=0):
-    generator = torch.Generator().manual_seed(seed)
-    return (3 * torch.randn(shape, generator=generator, dtype=torch.float64)).softmax(dim=-1)
 
 
 def made_trace(tokens, attentions, ids=None):
@@ -90,9 +86,9 @@ def test_a_head_that_looks_at_an_offset_scores_1_there_and_0_elsewhere(offset):
 @given(seeds)
 def test_some_tokens_and_the_others_share_everything(seed):
     attention = random_attention(2, 5, 5, seed=seed)
-    is_target = torch.rand(5, generator=torch.Generator().manual_seed(seed)) < 0.5
+    is_target = torch.rand(5, generator=generator(seed)) < 0.5
     both = attention_to_tokens(attention, is_target) + attention_to_tokens(attention, ~is_target)
-    torch.testing.assert_close(both, torch.ones(2, dtype=torch.float64))
+    torch.testing.assert_close(both, torch.ones(2))
 
 
 @pytest.mark.parametrize("is_target", [torch.ones(3), torch.ones(2, dtype=torch.bool)])
@@ -195,8 +191,7 @@ def test_a_batch_of_one_is_a_text():
     attention = random_attention(2, 3, 3)
     one = head_patterns([made_trace(["a", "b", "a"], [attention])])
     batch = head_patterns([made_trace(["a", "b", "a"], [attention[None]])])
-    for name, values in one.items():
-        torch.testing.assert_close(values, batch[name])
+    torch.testing.assert_close(one, batch)
 
 
 def test_what_cannot_be_measured_is_an_error():

@@ -22,14 +22,11 @@ from bertlab.interpretability.traces import Trace, trace
 from bertlab.model.pretrained import BERTLAB_MINI, load_pretrained, load_tokenizer
 from bertlab.tokenizers.words import split_words
 from course.experiments.word_labels import previous_word_classes
+from tests.small_models import normal
 
 N, TEXTS, D = 1200, 40, 20
 WORDS = [f"word{number}" for number in np.random.default_rng(0).integers(0, 60, N)]
 TEXT_OF = [number // (N // TEXTS) for number in range(N)]
-
-
-def noise(seed=0):
-    return torch.randn(N, D, generator=torch.Generator().manual_seed(seed))
 
 
 def drawn(n_labels, seed=1):
@@ -39,7 +36,7 @@ def drawn(n_labels, seed=1):
 
 def with_label(labels, strength=6.0):
     """Noise, and in the first numbers which label it is."""
-    vectors = noise()
+    vectors = normal(N, D)
     vectors[torch.arange(N), torch.tensor(labels)] += strength
     return vectors
 
@@ -59,7 +56,7 @@ def test_what_is_written_in_the_vectors_is_read():
 
 def test_what_is_not_there_is_not_read():
     labels = drawn(4)
-    result = probe(noise(), labels, WORDS, TEXT_OF)
+    result = probe(normal(N, D), labels, WORDS, TEXT_OF)
     assert abs(result.accuracy - 0.25) < 0.08
     assert abs(result.majority - 0.25) < 0.08
 
@@ -99,17 +96,17 @@ def test_the_accuracy_is_that_of_a_classifier_trained_on_the_other_texts():
 
 def test_the_majority_is_of_the_labels_in_training_and_may_be_rare_in_the_test():
     labels = ["rare" if place % 10 == 0 else "frequent" for place in range(N)]
-    assert probe(noise(), labels, WORDS, TEXT_OF).majority == 0.9
+    assert probe(normal(N, D), labels, WORDS, TEXT_OF).majority == 0.9
     # Of 40 texts half are "a" throughout: if most of the 30 in training are, most others are not.
     label_of = np.random.default_rng(2).permutation(["a", "b"] * (TEXTS // 2)).tolist()
-    result = probe(noise(), [label_of[text] for text in TEXT_OF], WORDS, TEXT_OF)
+    result = probe(normal(N, D), [label_of[text] for text in TEXT_OF], WORDS, TEXT_OF)
     assert result.majority < 0.5
 
 
 def test_words_without_a_label_take_no_part():
     labels = drawn(2)
     vectors = with_label(labels)
-    vectors[::2] = 1e3 * noise(seed=5)[::2]  # would spoil everything
+    vectors[::2] = 1e3 * normal(N, D, seed=5)[::2]  # would spoil everything
     halved = [None if place % 2 == 0 else label for place, label in enumerate(labels)]
     odd = slice(1, None, 2)
     expected = probe(vectors[odd], labels[odd], WORDS[odd], TEXT_OF[odd])
@@ -119,7 +116,7 @@ def test_words_without_a_label_take_no_part():
 
 def test_every_layer_is_probed_with_the_same_texts_and_lots():
     labels = drawn(4)
-    layers = [noise(), with_label(labels), which_word()]
+    layers = [normal(N, D), with_label(labels), which_word()]
     together = probe_layers(layers, labels, WORDS, TEXT_OF, seed=2)
     assert together == [probe(layer, labels, WORDS, TEXT_OF, seed=2) for layer in layers]
     assert together[0] != probe(layers[0], labels, WORDS, TEXT_OF, seed=3)
@@ -142,17 +139,16 @@ def test_control_labels_are_as_frequent_as_the_real_ones():
 
 
 def test_what_cannot_be_probed_is_an_error():
-    labels = drawn(2)
-    with pytest.raises(ValueError, match=r"labels must be one for each .*; got 3 for 1200 words"):
-        probe(noise(), labels[:3], WORDS, TEXT_OF)
-    with pytest.raises(ValueError, match="texts must be one for each"):
-        probe(noise(), labels, WORDS, TEXT_OF[1:])
-    with pytest.raises(ValueError, match=r"\[N, D\] with a row for each of the 1200 words; got"):
-        probe(noise()[:5], labels, WORDS, TEXT_OF)
-    with pytest.raises(ValueError, match="got 1 labels in 40 texts"):
-        probe(noise(), [0] * N, WORDS, TEXT_OF)
-    with pytest.raises(ValueError, match="got 2 labels in 1 texts"):
-        probe(noise(), labels, WORDS, [7] * N)
+    vectors, labels = normal(N, D), drawn(2)
+    for asked, message in (
+        ((vectors, labels[:3], WORDS, TEXT_OF), "labels must be one for .*; got 3 for 1200 words"),
+        ((vectors, labels, WORDS, TEXT_OF[1:]), "texts must be one for each"),
+        ((vectors[:5], labels, WORDS, TEXT_OF), r"\[N, D\] with a row for .* 1200 words; got"),
+        ((vectors, [0] * N, WORDS, TEXT_OF), "got 1 labels in 40 texts"),
+        ((vectors, labels, WORDS, [7] * N), "got 2 labels in 1 texts"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            probe(*asked)
     with pytest.raises(ValueError, match="traces must hold at least one; got none"):
         word_vectors([])
     with pytest.raises(ValueError, match="control_labels: labels must be one for each"):
@@ -168,9 +164,8 @@ def test_pieces_belong_to_the_word_before_them():
 
 def test_a_words_vector_is_the_mean_of_its_pieces():
     states = torch.arange(10.0).reshape(5, 2)
-    made = Trace(
-        ["[CLS]", "go", "##es", "on", "[SEP]"], torch.arange(5), None, (), (states,), (), ()
-    )
+    tokens = ["[CLS]", "go", "##es", "on", "[SEP]"]
+    made = Trace(tokens, torch.arange(5), None, (), (states,), (), ())
     vectors = word_vectors([made, made])
     assert vectors.words == ["goes", "on"] * 2
     assert vectors.texts == [0, 0, 1, 1]

@@ -11,6 +11,7 @@ from bertlab.model.config import BertConfig
 from bertlab.model.heads import BertForPreTraining
 from bertlab.model.transformer import Transformer, TransformerConfig
 from bertlab.tokenizers.wordpiece import WordPiece
+from tests.small_models import random_weights
 
 WORDS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "the", "cat", "sat", "##s", "on", "mat"]
 SIZES = {"vocab_size": len(WORDS), "d_model": 12, "n_layers": 2, "n_heads": 3, "d_ff": 24}
@@ -25,22 +26,14 @@ def tokenizer():
     return tokenizer_of(WORDS)
 
 
-def enlarged(model):
-    """Weights large enough that heads differ; a fresh model attends almost evenly."""
-    generator = torch.Generator().manual_seed(3)
-    for parameter in model.parameters():
-        parameter.data += 0.5 * torch.randn(parameter.shape, generator=generator)
-    return model
-
-
 @pytest.fixture(scope="module")
 def bert():
-    return enlarged(Bert(BertConfig(**SIZES, max_length=16)))
+    return random_weights(Bert(BertConfig(**SIZES, max_length=16)), scale=1)
 
 
 @pytest.fixture(scope="module")
 def transformer():
-    return enlarged(Transformer(TransformerConfig(**SIZES, max_length=16)))
+    return random_weights(Transformer(TransformerConfig(**SIZES, max_length=16)), scale=1)
 
 
 def test_queries_and_keys_give_the_attentions(bert, tokenizer):
@@ -75,7 +68,7 @@ def test_the_whole_model_gives_what_its_encoder_gives_and_a_causal_one_looks_bac
     model = BertForPreTraining(BertConfig(**SIZES, max_length=16))
     whole, encoder = (trace(m, tokenizer, "on the mat") for m in (model, model.bert))
     torch.testing.assert_close(whole.attentions, encoder.attentions)
-    model = enlarged(Bert(BertConfig(**SIZES, max_length=16, causal=True)))
+    model = random_weights(Bert(BertConfig(**SIZES, max_length=16, causal=True)), scale=1)
     traced = trace(model, tokenizer, "the cat sat")
     assert all(attention.triu(1).eq(0).all() for attention in traced.attentions)
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from torch import nn
 
 from bertlab.model.transformer import Transformer, TransformerConfig
-from tests.small_models import assert_the_seed_decides, generator, weights
+from tests.small_models import assert_the_seed_decides, generator, normal, weights
 
 SMALL = {"vocab_size": 40, "d_model": 24, "n_layers": 3, "n_heads": 4, "d_ff": 36, "max_length": 60}
 
@@ -18,8 +18,7 @@ def model_of(**changes):
     """A small model whose every weight, biases and norms too, tells differences apart."""
     model = Transformer(TransformerConfig(**(SMALL | {"dropout": 0.0} | changes)))
     for number, parameter in enumerate(model.parameters()):
-        noise = torch.randn(parameter.shape, generator=generator(number))
-        parameter.data = parameter.data + 0.1 * noise
+        parameter.data += 0.1 * normal(*parameter.shape, seed=number)
     return model
 
 
@@ -135,8 +134,7 @@ def test_a_later_target_token_never_changes_earlier_logits(place, seed, pre_norm
     other = target_ids.clone()
     other[:, place:] = torch.randint(0, 40, (2, 12 - place), generator=generator(seed + 2))
     other[:, place] = (target_ids[:, place] + 1) % 40
-    with torch.no_grad():
-        before, after = model(source_ids, target_ids).logits, model(source_ids, other).logits
+    before, after = model(source_ids, target_ids).logits, model(source_ids, other).logits
     torch.testing.assert_close(before[:, :place], after[:, :place], rtol=1e-5, atol=1e-5)
     assert (before[:, place] - after[:, place]).abs().max() > 1e-4
 
@@ -148,9 +146,8 @@ def test_padding_of_the_source_changes_nothing(length, padding):
     source_ids = torch.randint(0, 40, (1, length + padding), generator=generator(length))
     target_ids = torch.randint(0, 40, (1, 6), generator=generator(padding))
     mask = (torch.arange(length + padding) < length)[None]
-    with torch.no_grad():
-        padded = model(source_ids, target_ids, mask).logits
-        plain = model(source_ids[:, :length], target_ids).logits
+    padded = model(source_ids, target_ids, mask).logits
+    plain = model(source_ids[:, :length], target_ids).logits
     torch.testing.assert_close(padded, plain, rtol=1e-5, atol=1e-5)
 
 

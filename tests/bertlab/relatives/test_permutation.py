@@ -22,7 +22,7 @@ from bertlab.relatives.permutation import (
 )
 from bertlab.relatives.training import train
 from bertlab.training.config import TrainingConfig
-from tests.small_models import assert_the_seed_decides, generator
+from tests.small_models import assert_the_seed_decides, generator, strong
 
 SIZES = {"d_model": 24, "n_layers": 3, "n_heads": 4, "d_ff": 40, "max_length": 16}
 CONFIG = BertConfig(50, **SIZES)
@@ -32,19 +32,9 @@ def some_ids(*shape, seed=0):
     return torch.randint(1, 50, shape, generator=generator(seed))
 
 
-def strong(model):
-    """Weights large enough that whoever may be seen makes a difference."""
-    for i, parameter in enumerate(model.parameters()):
-        if parameter.dim() == 2:
-            parameter.data *= 8
-        else:  # biases and norms that are not those of a newborn
-            parameter.data += 0.2 * torch.randn(parameter.shape, generator=generator(i))
-    return model.eval()
-
-
 @pytest.fixture(scope="module")
 def model():
-    return strong(PermutationLanguageModel(CONFIG, seed=1))
+    return strong(PermutationLanguageModel(CONFIG, seed=1).eval(), others=0.2)
 
 
 def random_reading(ids, n_targets, seed=0):
@@ -91,14 +81,13 @@ def test_every_order_is_as_likely_as_any_other():
 
 def dependence(model, ids, reading):
     """[K, L]: whether the guess at each target changes with the word at each position."""
-    with torch.no_grad():
-        before = model(ids, *reading).logits[0]
-        changes = []
-        for position in range(ids.shape[1]):
-            changed = ids.clone()
-            changed[0, position] = (changed[0, position] + 7) % 50
-            after = model(changed, *reading).logits[0]
-            changes.append((after != before).any(dim=-1))
+    before = model(ids, *reading).logits[0]
+    changes = []
+    for position in range(ids.shape[1]):
+        changed = ids.clone()
+        changed[0, position] = (changed[0, position] + 7) % 50
+        after = model(changed, *reading).logits[0]
+        changes.append((after != before).any(dim=-1))
     return torch.stack(changes, dim=1)
 
 
@@ -116,8 +105,7 @@ def test_a_guess_depends_on_the_place_that_is_asked_for(model):
     # The same words are read; only the place of the question differs (the paper's equation 4).
     ids = some_ids(1, 5)
     order = torch.tensor([[0, 1, 2, 3, 3]])
-    with torch.no_grad():
-        guesses = model(ids, order, torch.tensor([[3, 4]])).logits[0]
+    guesses = model(ids, order, torch.tensor([[3, 4]])).logits[0]
     assert (guesses[0] - guesses[1]).abs().max() > 0.1
 
 
@@ -136,14 +124,13 @@ def test_a_question_knows_its_segment_and_its_place_and_no_word(model):
 
 
 def test_a_layers_content_stream_is_the_encoder_layer_with_that_mask():
-    layer = strong(EncoderLayer(24, 4, 40))
+    layer = strong(EncoderLayer(24, 4, 40).eval(), others=0.2)
     x = torch.randn(2, 6, 24, generator=generator())
     order = torch.stack([torch.randperm(6, generator=generator(i)) for i in range(2)])
     masks = permutation_masks(order)
     asked = masks._replace(query=masks.content)  # any mask that leaves something to see
-    with torch.no_grad():
-        content, query = two_streams(layer, x, x, asked)
-        expected, _ = layer(x, masks.content[:, None])
+    content, query = two_streams(layer, x, x, asked)
+    expected, _ = layer(x, masks.content[:, None])
     torch.testing.assert_close(content, expected)
     torch.testing.assert_close(query, expected)  # the same questions to the same keys
 
@@ -187,13 +174,12 @@ def test_the_order_of_the_text_is_a_causal_model(model):
     order, targets = torch.arange(7)[None], torch.arange(1, 7)[None]
     causal = Bert(BertConfig(50, **SIZES, causal=True)).eval()
     causal.load_state_dict(model.bert.state_dict())
-    with torch.no_grad():
-        got = model(ids, order, targets)
-        torch.testing.assert_close(got.content, causal(ids).last_hidden_state, rtol=1e-4, atol=1e-4)
-        for k, target in enumerate(range(1, 7)):
-            logits, content = by_hand(model, ids[0], target)
-            torch.testing.assert_close(got.logits[0, k], logits, rtol=1e-4, atol=1e-4)
-        torch.testing.assert_close(got.content[0], content, rtol=1e-4, atol=1e-4)
+    got = model(ids, order, targets)
+    torch.testing.assert_close(got.content, causal(ids).last_hidden_state, rtol=1e-4, atol=1e-4)
+    for k, target in enumerate(range(1, 7)):
+        logits, content = by_hand(model, ids[0], target)
+        torch.testing.assert_close(got.logits[0, k], logits, rtol=1e-4, atol=1e-4)
+    torch.testing.assert_close(got.content[0], content, rtol=1e-4, atol=1e-4)
 
 
 def test_padding_changes_nothing(model):
@@ -201,22 +187,20 @@ def test_padding_changes_nothing(model):
     alone = Reading(torch.tensor([[0, 3, 1, 4, 2]]), torch.tensor([[1, 3]]))
     order = torch.tensor([[0, 3, 1, 4, 2, 5, 6, 7], [0, 1, 2, 3, 4, 5, 6, 7]])
     targets = torch.tensor([[1, 3], [6, 7]])
-    with torch.no_grad():
-        padded = model(ids, order, targets).logits[0]
-        plain = model(ids[:1, :5], *alone).logits[0]
+    padded = model(ids, order, targets).logits[0]
+    plain = model(ids[:1, :5], *alone).logits[0]
     torch.testing.assert_close(padded, plain, rtol=1e-4, atol=1e-5)
 
 
 def test_the_loss_is_the_chain_rule(model):
     ids = some_ids(2, 6)
     order, targets = random_reading(ids, 3, seed=5)
-    with torch.no_grad():
-        loss = permutation_loss(model(ids, order, targets).logits, ids, targets)
-        total = 0.0
-        for row in range(2):
-            for target in targets[row]:
-                one = model(ids[row : row + 1], order[row : row + 1], target.view(1, 1)).logits
-                total -= one[0, 0].log_softmax(-1)[ids[row, target]].item()
+    loss = permutation_loss(model(ids, order, targets).logits, ids, targets)
+    total = 0.0
+    for row in range(2):
+        for target in targets[row]:
+            one = model(ids[row : row + 1], order[row : row + 1], target.view(1, 1)).logits
+            total -= one[0, 0].log_softmax(-1)[ids[row, target]].item()
     assert loss.item() == pytest.approx(total / 6, rel=1e-5)
 
 
@@ -257,16 +241,15 @@ def test_two_words_that_belong_together_cost_as_much_as_one():
         return {"loss": permutation_loss(logits, batch.ids, reading.targets)}
 
     train(model, losses, Cities(), TrainingConfig(200, learning_rate=2e-2), progress=False)
-    with torch.no_grad():
-        for targets in ([[1, 2]], [[2, 1]]):
-            order = torch.tensor([[0, 1, 2]]) if targets == [[1, 2]] else torch.tensor([[0, 2, 1]])
-            one_way = order.expand(2, -1), torch.tensor(targets).expand(2, -1)
-            logits = model(Cities.texts, *one_way).logits
-            both = 2 * permutation_loss(logits, Cities.texts, one_way[1])
-            assert both.item() == pytest.approx(math.log(2), abs=0.05)
-        apart = torch.tensor([[0, 1, 1]]).expand(2, -1), torch.tensor([[1, 2]]).expand(2, -1)
-        at_once = 2 * permutation_loss(model(Cities.texts, *apart).logits, Cities.texts, apart[1])
-        assert at_once.item() == pytest.approx(math.log(4), abs=0.05)
+    for targets in ([[1, 2]], [[2, 1]]):
+        order = torch.tensor([[0, 1, 2]]) if targets == [[1, 2]] else torch.tensor([[0, 2, 1]])
+        one_way = order.expand(2, -1), torch.tensor(targets).expand(2, -1)
+        logits = model(Cities.texts, *one_way).logits
+        both = 2 * permutation_loss(logits, Cities.texts, one_way[1])
+        assert both.item() == pytest.approx(math.log(2), abs=0.05)
+    apart = torch.tensor([[0, 1, 1]]).expand(2, -1), torch.tensor([[1, 2]]).expand(2, -1)
+    at_once = 2 * permutation_loss(model(Cities.texts, *apart).logits, Cities.texts, apart[1])
+    assert at_once.item() == pytest.approx(math.log(4), abs=0.05)
 
 
 def test_the_loss_equals_pytorchs_on_the_words_at_the_targets():

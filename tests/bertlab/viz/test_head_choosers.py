@@ -13,17 +13,14 @@ from matplotlib.colors import to_hex, to_rgb
 
 from bertlab.viz import head_maps
 from bertlab.viz.heat_tables import heat_colours, pack_roots, table_height
+from tests.small_models import random_attention
 
 TOKENS = ["[CLS]", "the", "<b>", "[SEP]"]
 CORPUS = ["the cats sat on the mat", "my two dogs sat with the cat"]
 
 
-def random_attentions(n_layers, n_heads, length, causal=False):
-    generator = torch.Generator().manual_seed(length)
-    scores = 2 * torch.randn(n_layers, 1, n_heads, length, length, generator=generator)
-    if causal:
-        scores = scores.masked_fill(~torch.ones(length, length).bool().tril(), -torch.inf)
-    return list(scores.softmax(-1))
+def random_attentions(n_layers, n_heads, length):
+    return list(random_attention(n_layers, 1, n_heads, length, length))
 
 
 def facts_of(shown):
@@ -51,7 +48,8 @@ def test_the_page_holds_the_probabilities_of_all_heads_and_if_they_look_ahead():
     assert not facts["causal"]
     expected = torch.cat(attentions).double()
     torch.testing.assert_close(unpacked(facts), expected, rtol=1e-3, atol=2e-5)
-    assert facts_of(head_maps(random_attentions(1, 2, 4, causal=True), TOKENS))["causal"]
+    causal = [layer.tril() / layer.tril().sum(dim=-1, keepdim=True) for layer in attentions]
+    assert facts_of(head_maps(causal, TOKENS))["causal"]
 
 
 @given(st.floats(1e-6, 1))
