@@ -96,8 +96,7 @@ def test_representatives_decides_about_house_and_nothing_else_does(reference, st
     for number in range(len(tokens)):
         erased = ids.clone()
         erased[0, number] = tokenizer.mask_token_id
-        with torch.no_grad():
-            logits = model(erased).prediction_logits[0, place]
+        logits = model(erased).prediction_logits[0, place]
         falls.append((log_p - logits.log_softmax(dim=-1)[word]).item())
     assert tokens[int(np.argmax(falls))] == "representatives"
     assert 4.9 < max(falls) < 5.2

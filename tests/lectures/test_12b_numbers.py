@@ -70,8 +70,7 @@ def test_what_was_looked_up_is_the_sum_over_earlier_answers():
     )
     model = CausalLanguageModel(config).eval()
     ids = PAGE["draw_texts"](5, torch.Generator().manual_seed(3))
-    with torch.no_grad():
-        attentions = model.bert(ids, output_attentions=True).attentions
+    attentions = model.bert(ids, output_attentions=True).attentions
     for layer, attention in enumerate(attentions):
         found = []
         for text, row in enumerate(ids.tolist()):

@@ -67,9 +67,8 @@ def reference_logits(output, mask):
 def test_logits_equal_hugging_faces(name):
     reference = reference_of(name)
     ids, segment_ids, mask = batch()
-    with torch.no_grad():
-        logits = with_weights_of(reference, name)(ids, segment_ids, mask)
-        expected = reference_logits(reference(ids, mask.long(), segment_ids), mask)
+    logits = with_weights_of(reference, name)(ids, segment_ids, mask)
+    expected = reference_logits(reference(ids, mask.long(), segment_ids), mask)
     torch.testing.assert_close(logits, expected, rtol=1e-4, atol=1e-4)
 
 
@@ -109,12 +108,11 @@ def test_a_head_reads_the_features_it_is_told_to(name, features):
 def test_padding_changes_no_score(name):
     head = HEADS[name](Bert(CONFIG).eval())
     ids, segment_ids, mask = batch()
-    with torch.no_grad():
-        padded = head(ids, segment_ids, mask)
-        for row, length in enumerate(mask.sum(dim=1).tolist()):
-            alone = head(ids[row : row + 1, :length], segment_ids[row : row + 1, :length])[0]
-            ours = padded[row, :length] if name != "classifier" else padded[row]
-            torch.testing.assert_close(ours, alone)
+    padded = head(ids, segment_ids, mask)
+    for row, length in enumerate(mask.sum(dim=1).tolist()):
+        alone = head(ids[row : row + 1, :length], segment_ids[row : row + 1, :length])[0]
+        ours = padded[row, :length] if name != "classifier" else padded[row]
+        torch.testing.assert_close(ours, alone)
 
 
 def test_an_answer_never_lies_in_the_padding():

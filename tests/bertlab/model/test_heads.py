@@ -32,10 +32,9 @@ def batch():
 def test_logits_equal_hugging_faces_everywhere_and_at_chosen_positions(both):
     ours, reference = both
     ids, segment_ids, mask, predict = batch()
-    with torch.no_grad():
-        expected = reference(ids, mask, segment_ids)
-        everywhere = ours(ids, segment_ids, mask)
-        chosen = ours(ids, segment_ids, mask, predict)
+    expected = reference(ids, mask, segment_ids)
+    everywhere = ours(ids, segment_ids, mask)
+    chosen = ours(ids, segment_ids, mask, predict)
     close = {"rtol": 1e-4, "atol": 1e-4}
     torch.testing.assert_close(everywhere.mlm_logits, expected.prediction_logits, **close)
     torch.testing.assert_close(chosen.mlm_logits, expected.prediction_logits[predict], **close)

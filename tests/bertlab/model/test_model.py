@@ -46,11 +46,10 @@ def batch(length=50):
 @pytest.mark.parametrize("length", [1, 9, 10, 50])
 def test_every_output_equals_hugging_face(reference, folder, length):
     ids, segment_ids, mask = batch(length)
-    with torch.no_grad():
-        everything = {"output_attentions": True, "output_hidden_states": True}
-        expected = reference(ids, mask, segment_ids, **everything)
-        got = load_pretrained(folder)(ids, segment_ids, mask, **everything)
-        fused = load_pretrained(folder)(ids, segment_ids, mask)
+    everything = {"output_attentions": True, "output_hidden_states": True}
+    expected = reference(ids, mask, segment_ids, **everything)
+    got = load_pretrained(folder)(ids, segment_ids, mask, **everything)
+    fused = load_pretrained(folder)(ids, segment_ids, mask)
     close = {"rtol": 1e-4, "atol": 1e-5}
     torch.testing.assert_close(got.pooler_output, expected.pooler_output, **close)
     torch.testing.assert_close(got.attentions, expected.attentions, **close)
@@ -95,9 +94,8 @@ def test_random_weights_of_every_size_give_what_hugging_face_gives(size):
     reference.embeddings.position_ids = torch.arange(512)[None]
     reference.embeddings.token_type_ids = torch.zeros(1, 512, dtype=torch.long)
     ids, segment_ids, mask = batch(20)
-    with torch.no_grad():
-        expected = reference(ids, mask, segment_ids, output_attentions=True)
-        got = ours(ids, segment_ids, mask, output_attentions=True)
+    expected = reference(ids, mask, segment_ids, output_attentions=True)
+    got = ours(ids, segment_ids, mask, output_attentions=True)
     close = {"rtol": 1e-4, "atol": 1e-4}
     torch.testing.assert_close(got.last_hidden_state, expected.last_hidden_state, **close)
     torch.testing.assert_close(got.attentions, expected.attentions, rtol=1e-3, atol=1e-5)
@@ -111,10 +109,9 @@ def test_a_causal_bert_is_hugging_faces_decoder():
     ours.load_state_dict({n: torch.cat([theirs[part] for part in parts]) for n, parts in names})
     ids, segment_ids, mask = batch(20)
     for padding in (mask, None):
-        with torch.no_grad():
-            expected = reference(ids, padding, segment_ids, output_attentions=True)
-            got = ours(ids, segment_ids, padding, output_attentions=True)
-            fused = ours(ids, segment_ids, padding)
+        expected = reference(ids, padding, segment_ids, output_attentions=True)
+        got = ours(ids, segment_ids, padding, output_attentions=True)
+        fused = ours(ids, segment_ids, padding)
         torch.testing.assert_close(got.attentions, expected.attentions, rtol=1e-4, atol=1e-5)
         for states in (got.last_hidden_state, fused.last_hidden_state):
             torch.testing.assert_close(states, expected.last_hidden_state, rtol=1e-4, atol=1e-4)
@@ -129,8 +126,7 @@ def test_a_causal_bert_never_looks_ahead_and_bert_does(length, data):
     changed[:, later:] = (changed[:, later:] + 1) % 50
     for causal in (True, False):
         model = Bert(BertConfig(**SMALL, causal=causal)).eval()
-        with torch.no_grad():
-            before, after = (model(i).last_hidden_state[:, :later] for i in (ids, changed))
+        before, after = (model(i).last_hidden_state[:, :later] for i in (ids, changed))
         assert torch.equal(before, after) is causal
 
 
@@ -146,9 +142,8 @@ def test_padding_does_not_change_the_vectors_of_the_tokens(length, padding):
     model = Bert(BertConfig(**SMALL)).eval()
     ids = torch.randint(0, 50, (1, length + padding), generator=small_models.generator(length))
     mask = (torch.arange(length + padding) < length)[None]
-    with torch.no_grad():
-        padded = model(ids, attention_mask=mask).last_hidden_state[:, :length]
-        plain = model(ids[:, :length]).last_hidden_state
+    padded = model(ids, attention_mask=mask).last_hidden_state[:, :length]
+    plain = model(ids[:, :length]).last_hidden_state
     torch.testing.assert_close(padded, plain, rtol=1e-4, atol=1e-5)
 
 

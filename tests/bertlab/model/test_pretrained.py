@@ -69,8 +69,7 @@ def batch():
 
 def assert_same_outputs(ours, theirs):
     ids, segment_ids, mask = batch()
-    with torch.no_grad():
-        expected, got = theirs(ids, mask, segment_ids), ours(ids, segment_ids, mask)
+    expected, got = theirs(ids, mask, segment_ids), ours(ids, segment_ids, mask)
     torch.testing.assert_close(got[0], expected[0], rtol=1e-4, atol=1e-5)
     torch.testing.assert_close(got[1], expected[1], rtol=1e-4, atol=1e-5)
 

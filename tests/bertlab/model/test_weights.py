@@ -76,9 +76,8 @@ def test_transformers_reads_the_same_model(folder, model, tokenizer):
     encoding = tokenizer.encode(*SENTENCE_PAIR)
     assert theirs(*SENTENCE_PAIR)["input_ids"] == list(encoding.ids)
     ids, segments = torch.tensor([encoding.ids]), torch.tensor([encoding.segment_ids])
-    with torch.no_grad():
-        output = model(ids, segments)
-        expected = reference(ids, token_type_ids=segments)
+    output = model(ids, segments)
+    expected = reference(ids, token_type_ids=segments)
     close = {"atol": 1e-4, "rtol": 1e-4}
     torch.testing.assert_close(output.mlm_logits, expected.prediction_logits, **close)
     torch.testing.assert_close(output.nsp_logits, expected.seq_relationship_logits, **close)

@@ -51,9 +51,8 @@ def test_logits_and_loss_equal_those_of_transformers():
     ids = some_ids(3, 12)
     mask = torch.arange(12) < torch.tensor([[12], [7], [2]])
     labels = ids.masked_fill(~mask, -100)  # theirs shifts them itself
-    with torch.no_grad():
-        expected = reference(ids, mask.long(), labels=labels)
-        got = ours(ids)  # and needs no mask
+    expected = reference(ids, mask.long(), labels=labels)
+    got = ours(ids)  # and needs no mask
     torch.testing.assert_close(got[mask], expected.logits[mask], rtol=1e-4, atol=1e-4)
     loss = gpt.next_token_loss(got, ids, mask)
     torch.testing.assert_close(loss, expected.loss, rtol=1e-4, atol=1e-5)
@@ -66,8 +65,7 @@ def test_no_score_depends_on_what_comes_later(model, length, data):
     ids = some_ids(1, length, seed=length)
     changed = ids.clone()
     changed[:, later:] = (changed[:, later:] + 1) % 50
-    with torch.no_grad():
-        before, after = model(ids), model(changed)
+    before, after = model(ids), model(changed)
     assert torch.equal(before[:, :later], after[:, :later])
     assert not torch.equal(before[:, later:], after[:, later:])
 
@@ -145,8 +143,7 @@ def test_greedy_writing_takes_the_best_word_each_time_and_draws_nothing(model):
     prompt = some_ids(2, 3)
     written = gpt.generate(model, prompt, 8, temperature=0)
     assert torch.equal(written[:, :3], prompt)
-    with torch.no_grad():
-        best = model(written).argmax(dim=-1)  # causal: one reading answers for every step
+    best = model(written).argmax(dim=-1)  # causal: one reading answers for every step
     assert torch.equal(written[:, 3:], best[:, 2:-1])
     assert torch.equal(written, gpt.generate(model, prompt, 8, top_k=1, generator=generator()))
 
@@ -159,8 +156,7 @@ def test_the_generator_decides_and_nothing_global_moves(model):
 def test_a_long_text_is_read_from_its_end_and_no_new_words_are_the_text_itself(model):
     long = gpt.generate(model, some_ids(1, 14), 10, temperature=0)
     assert long.shape == (1, 24)
-    with torch.no_grad():
-        assert long[0, 20] == model(long[:, 4:20])[0, -1].argmax()
+    assert long[0, 20] == model(long[:, 4:20])[0, -1].argmax()
     assert torch.equal(gpt.generate(model, some_ids(2, 3), 0, temperature=0), some_ids(2, 3))
 
 
@@ -255,8 +251,7 @@ def test_a_gpt_learns_to_go_on_and_evaluation_counts_every_token(store):
     assert after["loss"] < 0.6  # only the beginning of a piece is a riddle
     assert after["perplexity"] == pytest.approx(math.exp(after["loss"]))
     ids = torch.cat([batch.ids for batch in data.epoch(0)])
-    with torch.no_grad():
-        logits = model(ids)[:, :-1]
+    logits = model(ids)[:, :-1]
     expected = F.cross_entropy(logits.flatten(0, 1), ids[:, 1:].flatten())
     assert after["loss"] == pytest.approx(expected.item(), rel=1e-4)
     right = (logits.argmax(dim=-1) == ids[:, 1:]).float().mean()

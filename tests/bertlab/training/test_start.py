@@ -61,8 +61,7 @@ def test_the_first_heads_look_at_their_neighbours(d_model, n_heads):
     sizes = {"n_layers": 2, "n_heads": n_heads, "d_ff": 64, "max_length": 40}
     model = BertForPreTraining(BertConfig(vocab_size=300, d_model=d_model, **sizes)).eval()
     ids = torch.randint(300, (5, 40), generator=torch.Generator().manual_seed(0))
-    with torch.no_grad():
-        first, second = neighbours_start(model).bert(ids, output_attentions=True).attentions
+    first, second = neighbours_start(model).bert(ids, output_attentions=True).attentions
     for head in range(n_heads):
         seen = {at: first[:, head].diagonal(at, 1, 2).mean().item() for at in range(-6, 7)}
         if head < len(OFFSETS):
