@@ -17,9 +17,12 @@ from bertlab.finetuning.sentences import SentenceEncoder
 from bertlab.finetuning.tuning import TuningConfig
 from bertlab.model import Bert, BertConfig
 from bertlab.tokenizers import WordPiece
+from tests.small_models import assert_the_seed_decides, normal, weights
 
 ANIMALS = ["a cat sat", "the cat ran home", "one cat ate", "my cat is fat"]
 SHIPS = ["a ship sank", "the ship sailed home", "one ship left", "my ship is old"]
+U, V = normal(6, 5, seed=1), normal(6, 5, seed=2)
+GIVEN = [{"vectors": U}, {"vectors": V}]  # as sentence-transformers' losses read them
 
 
 class Vectors(torch.nn.Module):
@@ -31,78 +34,57 @@ class Vectors(torch.nn.Module):
         return {"sentence_embedding": features["vectors"]}
 
 
-def vectors(seed, rows=6, size=5):
-    return torch.randn(rows, size, generator=torch.Generator().manual_seed(seed))
-
-
-def reference_loss(kind, u, v, targets, **options):
-    loss = kind(Vectors(), **options)
-    return loss, loss([{"vectors": u}, {"vectors": v}], targets)
-
-
 def test_the_classifier_equals_sentence_transformers():
-    u, v, targets = vectors(1), vectors(2), torch.tensor([0, 2, 1, 1, 0, 2])
-    options = {"embedding_dimension": 5, "num_labels": 3}
-    reference, _ = reference_loss(losses.SoftmaxLoss, u, v, targets, **options)
+    targets = torch.tensor([0, 2, 1, 1, 0, 2])
+    reference = losses.SoftmaxLoss(Vectors(), embedding_dimension=5, num_labels=3)
     ours = SiameseClassifier(5, 3)
-    with torch.no_grad():
-        reference.classifier.weight.copy_(ours.output.weight)
-        reference.classifier.bias.zero_()  # the paper has none
-    expected = reference([{"vectors": u}, {"vectors": v}], targets)
-    torch.testing.assert_close(ours.loss(u, v, targets), expected)
+    reference.classifier.weight.data = ours.output.weight.data
+    reference.classifier.bias.data.zero_()  # the paper has none
+    expected = reference(GIVEN, targets)
+    torch.testing.assert_close(ours.loss(U, V, targets), expected)
     assert expected.item() != pytest.approx(math.log(3), abs=1e-4)
 
 
 def test_cosine_regression_equals_sentence_transformers():
-    u, v, targets = vectors(1), vectors(2), torch.linspace(-1, 1, 6)
-    _, expected = reference_loss(losses.CosineSimilarityLoss, u, v, targets)
-    torch.testing.assert_close(cosine_loss(u, v, targets), expected)
-    torch.testing.assert_close(cosine_loss(u, v, targets.double()), expected)
+    targets = torch.linspace(-1, 1, 6)
+    expected = losses.CosineSimilarityLoss(Vectors())(GIVEN, targets)
+    torch.testing.assert_close(cosine_loss(U, V, targets), expected)
+    torch.testing.assert_close(cosine_loss(U, V, targets.double()), expected)
 
 
 @pytest.mark.parametrize("scale", [20.0, 3.0])
 def test_in_batch_negatives_equal_sentence_transformers(scale):
-    u, v = vectors(1), vectors(2)
-    kind = losses.MultipleNegativesRankingLoss
-    _, expected = reference_loss(kind, u, v, None, scale=scale)
-    torch.testing.assert_close(in_batch_negatives_loss(u, v, scale=scale), expected)
-    assert in_batch_negatives_loss(u[:1], v[:1]).item() == 0
+    expected = losses.MultipleNegativesRankingLoss(Vectors(), scale=scale)(GIVEN, None)
+    torch.testing.assert_close(in_batch_negatives_loss(U, V, scale=scale), expected)
+    assert in_batch_negatives_loss(U[:1], V[:1]).item() == 0
 
 
 def test_the_classifier_does_not_care_who_is_first_unless_u_and_v_say_so():
     ours = SiameseClassifier(5, 3)
-    with torch.no_grad():
-        ours.output.weight[:, :10] = 0  # only |u - v| is left
-    u, v = vectors(1), vectors(2)
-    torch.testing.assert_close(ours(u, v), ours(v, u))
+    ours.output.weight.data[:, :10] = 0  # only |u - v| is left
+    torch.testing.assert_close(ours(U, V), ours(V, U))
 
 
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (
-            lambda u, v: cosine_loss(u, v[:2], torch.zeros(6)),
-            r"\[B, D\]; got \[6, 5\] and \[2, 5\]",
-        ),
-        (lambda u, v: cosine_loss(u, v, torch.full((6,), 5.0)), "from -1 to 1; got 5 to 5"),
-        (lambda u, v: cosine_loss(u, v, torch.full((6,), torch.nan)), "got nan"),
-        (lambda u, v: cosine_loss(u, v, torch.zeros(6, 1)), r"\[B\] = \[6\]; got \[6, 1\]"),
-        (lambda u, v: in_batch_negatives_loss(u, v, scale=0), "scale must be above 0; got 0"),
-        (lambda u, v: in_batch_negatives_loss(u, v, scale=math.inf), "scale .* above 0; got inf"),
-        (lambda u, v: in_batch_negatives_loss(u[:0], v[:0]), r"at least one pair.*got \[0, 5\]"),
-        (lambda u, v: cosine_loss(u[:0], v[:0], torch.ones(0)), "at least one pair"),
-        (lambda u, v: in_batch_negatives_loss(u[0], v[0]), r"got \[5\] and \[5\]"),
-        (
-            lambda u, v: SiameseClassifier(5, 3).loss(u, v, torch.full((6,), 3)),
-            "from 0 to 2; got 3",
-        ),
-        (lambda u, v: SiameseClassifier(5, 3).loss(u, v, torch.zeros(6)), "must be integers"),
-        (lambda u, v: SiameseClassifier(5, 1), "n_classes must be at least 2; got 1"),
+        (lambda: cosine_loss(U, V[:2], torch.zeros(6)), r"\[B, D\]; got \[6, 5\] and \[2, 5\]"),
+        (lambda: cosine_loss(U, V, torch.full((6,), 5.0)), "from -1 to 1; got 5 to 5"),
+        (lambda: cosine_loss(U, V, torch.full((6,), torch.nan)), "got nan"),
+        (lambda: cosine_loss(U, V, torch.zeros(6, 1)), r"\[B\] = \[6\]; got \[6, 1\]"),
+        (lambda: in_batch_negatives_loss(U, V, scale=0), "scale must be above 0; got 0"),
+        (lambda: in_batch_negatives_loss(U, V, scale=math.inf), "scale .* above 0; got inf"),
+        (lambda: in_batch_negatives_loss(U[:0], V[:0]), r"at least one pair.*got \[0, 5\]"),
+        (lambda: cosine_loss(U[:0], V[:0], torch.ones(0)), "at least one pair"),
+        (lambda: in_batch_negatives_loss(U[0], V[0]), r"got \[5\] and \[5\]"),
+        (lambda: SiameseClassifier(5, 3).loss(U, V, torch.full((6,), 3)), "from 0 to 2; got 3"),
+        (lambda: SiameseClassifier(5, 3).loss(U, V, torch.zeros(6)), "must be integers"),
+        (lambda: SiameseClassifier(5, 1), "n_classes must be at least 2; got 1"),
     ],
 )
 def test_what_an_objective_cannot_use_is_refused(call, message):
     with pytest.raises(ValueError, match=message):
-        call(vectors(1), vectors(2))
+        call()
 
 
 # Training
@@ -171,16 +153,14 @@ def test_classes_of_pairs_are_learned(encoder):
     assert classifier(u, v).argmax(dim=1).tolist() == SAME
 
 
-def test_the_same_seed_gives_the_same_weights_and_leaves_the_random_state(tokenizer, encoder):
-    config = TuningConfig(epochs=2, batch_size=5, learning_rate=1e-3, seed=3)
-    state = torch.get_rng_state()
-    first = train(encoder, "cosine", config=config)[0]
-    assert torch.equal(torch.get_rng_state(), state)
-    torch.rand(7)  # somebody else draws in between
-    again = SentenceEncoder(Bert(encoder.bert.config), tokenizer, normalize=False)
-    assert train(again, "cosine", config=config)[0] == first
-    for name, weight in encoder.state_dict().items():
-        assert torch.equal(again.state_dict()[name], weight)
+def test_the_seed_decides_weights_and_losses_and_nothing_global_moves(tokenizer):
+    def trained(seed):
+        encoder = small_encoder(tokenizer)
+        config = replace(CONFIG, epochs=2, batch_size=5, seed=seed)
+        rows, _ = train(encoder, "cosine", config=config)
+        return torch.cat([weights(encoder), torch.tensor([row["loss"] for row in rows])])
+
+    assert_the_seed_decides(trained)
 
 
 def test_rows_say_what_happened_and_when(encoder):

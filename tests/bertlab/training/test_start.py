@@ -8,7 +8,7 @@ from torch import nn
 
 from bertlab.model import BertConfig, BertForPreTraining
 from bertlab.training.start import OFFSETS, STARTS, initial_weights, neighbours_start, plain_start
-from tests.small_models import assert_the_seed_decides
+from tests.small_models import assert_the_seed_decides, weights
 
 
 def model_of(d_model):
@@ -35,11 +35,8 @@ def test_biases_and_norms_stay_as_they_were(start):
 
 def test_in_a_good_start_only_positions_differ_and_are_waves_of_that_size():
     plain, good = plain_start(model_of(48)), initial_weights(model_of(48))
-    other = [
-        name
-        for (name, one), two in zip(plain.named_parameters(), good.parameters(), strict=True)
-        if not torch.equal(one, two)
-    ]
+    pairs = zip(plain.named_parameters(), good.parameters(), strict=True)
+    other = [name for (name, one), two in pairs if not torch.equal(one, two)]
     assert other == ["bert.embeddings.position.weight"]
     position = initial_weights(model_of(48)).bert.embeddings.position.weight.detach()
     size = math.sqrt(2) * 0.08
@@ -51,9 +48,7 @@ def test_in_a_good_start_only_positions_differ_and_are_waves_of_that_size():
 
 
 def test_the_seed_decides_and_the_global_dice_are_left_alone():
-    assert_the_seed_decides(
-        lambda seed: neighbours_start(model_of(48), seed).bert.embeddings.token.weight
-    )
+    assert_the_seed_decides(lambda seed: weights(neighbours_start(model_of(48), seed)))
 
 
 @pytest.mark.parametrize(("d_model", "n_heads"), [(128, 2), (256, 4), (768, 12)])
