@@ -14,9 +14,7 @@ from bertlab.model import BertConfig, BertForPreTraining
 
 
 def test_the_flops_of_a_step_are_those_that_pytorch_counts():
-    config = BertConfig(
-        vocab_size=50, d_model=12, n_layers=3, n_heads=2, d_ff=20, max_length=16, dropout=0.0
-    )
+    config = BertConfig(50, 12, 3, n_heads=2, d_ff=20, max_length=16, dropout=0.0)
     model = BertForPreTraining(config)
     batch = make_batch(4, 10, vocab_size=50)
     # PyTorch's counter does not know the fused kernel of the processor.

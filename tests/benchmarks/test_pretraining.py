@@ -95,12 +95,16 @@ def test_transformers_reads_our_pairs_and_special_tokens_and_scores_every_positi
     assert (tokenizer.mask_token_id, tokenizer.pad_token_id) == (vocab["[MASK]"], vocab["[PAD]"])
 
 
-def test_peers_run_without_our_ways_with_memory():
-    program = (
-        "import sys, benchmarks.learner_jobs, benchmarks.learner_book\n"
-        "import benchmarks.learner_transformers\n"
-        "assert 'bertlab.model' not in sys.modules\n"
-    )
+@pytest.mark.parametrize(
+    ("modules", "absent"),
+    [
+        ("learner_jobs, learner_book, learner_transformers", {"bertlab.model"}),
+        ("sentence_jobs", {"bertlab.model", "sentence_transformers"}),
+    ],
+)
+def test_peers_run_without_our_ways_with_memory(modules, absent):
+    check = f"assert not {absent} & set(sys.modules)"
+    program = f"import sys\nfrom benchmarks import {modules}\n{check}"
     subprocess.run([sys.executable, "-c", program], check=True, cwd=ROOT)
 
 
@@ -158,9 +162,8 @@ def test_speed_is_tokens_without_padding_by_time():
     assert flops(TINY, ours[0]) == pytest.approx(done / 2)
     table = speed_table([Race(TINY, [OURS, THEIRS, BOOK], [ours, theirs, []], done)])
     lines = table.splitlines()[4:]
-    assert lines[0] == (
-        "| tiny, 8,000 words | ours | 6,144 (6,144–6,144) | 667 | 0% | 1.0% | 50% |  |  |  |"
-    )
+    row = "| tiny, 8,000 words | ours | 6,144 (6,144–6,144) | 667 | 0% | 1.0% | 50% |  |  |  |"
+    assert lines[0] == row
     assert lines[1] == (
         "|  | transformers | 1,536 (1,536–1,536) | 1,333 | 50% | 0.5% | 25% | 4.00 "
         "| 5: not met | equal |"
