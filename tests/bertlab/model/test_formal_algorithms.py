@@ -5,27 +5,21 @@ from pkgutil import resolve_name
 
 import pytest
 
-# Phuong & Hutter (2022), Formal Algorithms for Transformers: number -> what the library calls it
+# Phuong & Hutter (2022), Formal Algorithms for Transformers: the numbers of what the library has
 ALGORITHMS = {
-    1: ["bertlab.model.embeddings.Embeddings"],
-    2: ["bertlab.model.embeddings.Embeddings"],
-    3: ["bertlab.model.attention.single_query_attention"],
-    4: ["bertlab.model.attention.attention", "bertlab.model.attention.self_attention"],
-    5: [
-        "bertlab.model.attention.multi_head_attention",
-        "bertlab.model.attention.MultiHeadAttention",
-    ],
-    6: ["bertlab.model.layers.layer_norm"],
-    7: ["bertlab.model.heads.MaskedLanguageModelHead"],
-    8: ["bertlab.model.transformer.Transformer"],
-    9: [
-        "bertlab.model.bert.Bert",
-        "bertlab.model.layers.EncoderLayer",
-        "bertlab.model.heads.MaskedLanguageModelHead",
-    ],
-    10: ["bertlab.model.bert.Bert"],
-    11: ["bertlab.seq2seq.training.train"],
-    15: ["bertlab.seq2seq.decoding.greedy_decode"],
+    "bertlab.model.embeddings.Embeddings": {1, 2},
+    "bertlab.model.attention.single_query_attention": {3},
+    "bertlab.model.attention.attention": {4},
+    "bertlab.model.attention.self_attention": {4},
+    "bertlab.model.attention.multi_head_attention": {5},
+    "bertlab.model.attention.MultiHeadAttention": {5},
+    "bertlab.model.layers.layer_norm": {6},
+    "bertlab.model.heads.MaskedLanguageModelHead": {7, 9},
+    "bertlab.model.transformer.Transformer": {8},
+    "bertlab.model.bert.Bert": {9, 10},
+    "bertlab.model.layers.EncoderLayer": {9},
+    "bertlab.seq2seq.training.train": {11},
+    "bertlab.seq2seq.decoding.greedy_decode": {15},
 }
 # Vaswani et al. (2017) and Hendrycks & Gimpel (2016): where no algorithm has a number
 SECTIONS = {
@@ -55,13 +49,11 @@ def cited(text):
     return numbers
 
 
-@pytest.mark.parametrize(
-    ("number", "name"), [(number, name) for number, names in ALGORITHMS.items() for name in names]
-)
-def test_it_cites_its_algorithm_and_states_shapes(number, name):
+@pytest.mark.parametrize(("name", "numbers"), ALGORITHMS.items())
+def test_it_cites_its_algorithms_and_states_shapes(name, numbers):
     text = words(name)
     assert "Phuong & Hutter (2022)" in text
-    assert number in cited(text)
+    assert numbers <= cited(text)
     assert re.search(r"\[[^\]]*[A-Z][^\]]*\]", text), "no shape such as [B, L, D]"
 
 
