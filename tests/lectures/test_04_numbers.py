@@ -305,9 +305,7 @@ def test_what_it_looks_at_by_hugging_face(attend, states):
 
 
 @pytest.mark.corpora
-def test_the_previous_token_head_is_lost_without_positions_by_hugging_face(
-    minilm, attend, states, monkeypatch
-):
+def test_without_positions_the_previous_token_head_is_lost(minilm, attend, states, monkeypatch):
     table = minilm.model.embeddings.position_embeddings.weight
     monkeypatch.setattr(table, "data", torch.zeros_like(table))
     share = offset(-1)(attend(TIRED)[1])[0, 2]

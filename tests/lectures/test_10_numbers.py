@@ -35,9 +35,8 @@ def reference():
 
 
 def load(folder):
-    model = BertForPreTraining.from_pretrained(
-        folder, attn_implementation="eager", dtype=torch.float32
-    )
+    options = {"attn_implementation": "eager", "dtype": torch.float32}
+    model = BertForPreTraining.from_pretrained(folder, **options)
     return model.eval(), AutoTokenizer.from_pretrained(folder)
 
 

@@ -65,10 +65,8 @@ def test_letters_shown_are_counted_as_a_set():
 
 def test_what_was_looked_up_is_the_sum_over_earlier_answers():
     looked_up = PAGE["looked_up"]
-    config = BertConfig(
-        12, d_model=32, n_layers=2, n_heads=4, d_ff=64, max_length=20, dropout=0.0, causal=True
-    )
-    model = CausalLanguageModel(config).eval()
+    sizes = {"d_model": 32, "n_layers": 2, "n_heads": 4, "d_ff": 64, "max_length": 20}
+    model = CausalLanguageModel(BertConfig(12, **sizes, dropout=0.0, causal=True)).eval()
     ids = PAGE["draw_texts"](5, torch.Generator().manual_seed(3))
     attentions = model.bert(ids, output_attentions=True).attentions
     for layer, attention in enumerate(attentions):

@@ -122,9 +122,8 @@ def essence(source):
 
 
 def definitions(source):
-    return [
-        node for node in ast.parse(source).body if isinstance(node, ast.FunctionDef | ast.ClassDef)
-    ]
+    kinds = ast.FunctionDef | ast.ClassDef
+    return [node for node in ast.parse(source).body if isinstance(node, kinds)]
 
 
 def pinned_cells():

@@ -45,9 +45,8 @@ def test_an_article_becomes_its_prose_without_any_parser(monkeypatch):
 
 
 def test_a_reference_left_open_takes_its_line_and_no_more():
-    text = "A sentence of more than eight words stands in front.<ref>open\n\n" + (
-        "Another sentence of more than eight words comes after it."
-    )
+    text = "A sentence of more than eight words stands in front.<ref>open\n\n"
+    text += "Another sentence of more than eight words comes after it."
     assert clean_wikitext(text)[-1].startswith("Another sentence")
 
 
@@ -70,9 +69,8 @@ def with_markup(inner):
     return st.tuples(st.sampled_from(shapes), inner).map(lambda pair: pair[0].format(pair[1]))
 
 
-STYLED = st.sampled_from(
-    ["''{}''", "'''{}'''", "[[{}]]", "{{{{convert|3|km|mi}}}}", "<ref>{}</ref>"]
-)
+STYLES = ["''{}''", "'''{}'''", "[[{}]]", "{{{{convert|3|km|mi}}}}", "<ref>{}</ref>"]
+STYLED = st.sampled_from(STYLES)
 LEAF = WORDS | st.tuples(STYLED, WORD).map(lambda pair: pair[0].format(pair[1]))
 INLINE = LEAF | with_markup(LEAF) | with_markup(with_markup(LEAF))
 BLOCK = st.sampled_from(["\n{{| class=wide\n|-\n! {}\n| one || two\n|}}\n", "\n== {} ==\n"])
@@ -164,9 +162,8 @@ def test_the_python_manual_needs_no_fetching_and_damage_is_mended(tmp_path, monk
 def test_the_catalogue_names_every_corpus_once():
     kinds = {(True, False): "documents", (False, True): "labelled", (True, True): "both"}
     names = list(dict.fromkeys([*CORPORA, *COLLECTIONS]))
-    assert [(entry.name, entry.kind) for entry in data.catalogue()] == [
-        (name, kinds[name in CORPORA, name in COLLECTIONS]) for name in names
-    ]
+    expected = [(name, kinds[name in CORPORA, name in COLLECTIONS]) for name in names]
+    assert [(entry.name, entry.kind) for entry in data.catalogue()] == expected
     assert all(entry.licence and entry.cite and entry.source for entry in data.catalogue())
     assert "390,576" in data.catalogue()._repr_html_()
     assert "gensim 4.4.0 on PyPI, 28 MB (core)" in str(data.catalogue())

@@ -30,9 +30,8 @@ def make_wheel(folder, name="tiny_corpus", content=TEXT):
         wheel.writestr(f"{name}/data/more/b.txt", "b")
         wheel.writestr(f"{name}/data/heads.pt", "a pickle")
         wheel.writestr(f"{info}/METADATA", f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n")
-        wheel.writestr(
-            f"{info}/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
-        )
+        kind = "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
+        wheel.writestr(f"{info}/WHEEL", kind)
         wheel.writestr(f"{info}/RECORD", "")
     return hashlib.sha256(file.read_bytes()).hexdigest()
 

@@ -45,9 +45,8 @@ def test_blank_lines_divide_a_text_file_into_documents(tmp_path, content):
 def test_nothing_but_white_space_is_lost(tmp_path_factory, documents):
     text = "\n\n".join("\n".join(words) for words in documents)
     found = read(write(tmp_path_factory.mktemp("mine") / "my.txt", text))
-    assert ["".join("".join(document).split()) for document in found] == [
-        "".join(words) for words in documents
-    ]
+    kept = ["".join("".join(document).split()) for document in found]
+    assert kept == ["".join(words) for words in documents]
 
 
 def test_a_folder_has_a_document_for_each_text_file(tmp_path):

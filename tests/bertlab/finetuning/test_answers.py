@@ -53,16 +53,14 @@ def test_any_stretch_comes_back_inside_whole_tokens(question, passage, tokenizer
     end = data.draw(st.integers(0, len(passage)))
     assume(any(word[0] < end and start < word[1] for word in words_of(passage, tokenizer)))
     encoding = tokenizer.encode(question, passage)
-    tokens = passage_tokens(encoding)
-    covered = [
-        n for n in tokens if max(start, encoding.offsets[n][0]) < min(end, encoding.offsets[n][1])
-    ]
+    tokens, offsets = passage_tokens(encoding), encoding.offsets
+    covered = [n for n in tokens if max(start, offsets[n][0]) < min(end, offsets[n][1])]
     assume(covered)  # else it is a dropped character alone
     targets = answer_targets(encoding, passage, (start, end))
     assert targets == (covered[0], covered[-1])
     found = best_span(certain(len(encoding), *targets), encoding, passage, max_tokens=1_000)
-    assert found[0] <= encoding.offsets[covered[0]][0]
-    assert found[1] >= encoding.offsets[covered[-1]][1]
+    assert found[0] <= offsets[covered[0]][0]
+    assert found[1] >= offsets[covered[-1]][1]
 
 
 @pytest.mark.slow

@@ -16,7 +16,7 @@ from bertlab.finetuning.sentences import SentenceEncoder, batches_of_one_length,
 from bertlab.model import Bert, BertConfig, save_pretrained
 from bertlab.tokenizers import WordPiece
 from tests.conftest import fetched
-from tests.small_models import random_weights
+from tests.small_models import normal, random_weights
 
 pytestmark = pytest.mark.slow
 
@@ -66,8 +66,7 @@ def some_texts(number):
 
 @pytest.mark.parametrize("how", module.POOLINGS)
 def test_pooling_equals_sentence_transformers(how):
-    draw = torch.Generator().manual_seed(0)
-    hidden = torch.randn(6, 9, 5, generator=draw) - 2  # most are below 0, also the largest
+    hidden = normal(6, 9, 5) - 2  # most are below 0, also the largest
     mask = torch.arange(9) < torch.tensor([9, 1, 4, 8, 2, 5])[:, None]
     features = {"token_embeddings": hidden, "attention_mask": mask.long()}
     reference = Pooling(5, how)(features)["sentence_embedding"]
@@ -78,7 +77,7 @@ def test_pooling_equals_sentence_transformers(how):
 @pytest.mark.parametrize("how", module.POOLINGS)
 @pytest.mark.parametrize("rubbish", [1e30, torch.inf, torch.nan])
 def test_whatever_stands_at_padding_does_not_count(how, rubbish):
-    hidden = torch.randn(2, 4, 3, generator=torch.Generator().manual_seed(0))
+    hidden = normal(2, 4, 3)
     mask = torch.tensor([[True, True, False, False], [True] * 4])
     padded = hidden.clone()
     padded[0, 2:] = rubbish

@@ -86,9 +86,8 @@ def assert_as_torch(layer, x, mask, output_attentions, causal=False, context=Non
         attn_mask=~causal_mask(x.shape[1]) if causal else None,
         average_attn_weights=False,
     )
-    updated, probabilities = layer(
-        x, mask, context=context, causal=causal, output_attentions=output_attentions
-    )
+    options = {"causal": causal, "output_attentions": output_attentions}
+    updated, probabilities = layer(x, mask, context=context, **options)
     torch.testing.assert_close(updated, expected, rtol=1e-5, atol=1e-5)
     if output_attentions:
         torch.testing.assert_close(probabilities, weights, rtol=1e-5, atol=1e-6)

@@ -74,9 +74,8 @@ def test_the_encoder_of_a_seed_is_the_same_with_and_without_heads():
 
 
 def test_attention_and_hidden_states_come_when_asked_for():
-    output = BertForPreTraining(CONFIG).eval()(
-        torch.ones(2, 5, dtype=torch.long), output_attentions=True, output_hidden_states=True
-    )
+    model, ids = BertForPreTraining(CONFIG).eval(), torch.ones(2, 5, dtype=torch.long)
+    output = model(ids, output_attentions=True, output_hidden_states=True)
     assert [a.shape for a in output.encoder.attentions] == [(2, 4, 5, 5)] * 2
     assert [h.shape for h in output.encoder.hidden_states] == [(2, 5, 24)] * 3
 

@@ -39,9 +39,8 @@ def test_layer_norm_by_hand_and_of_a_constant_row():
 @pytest.mark.parametrize("pre_norm", [False, True])
 def test_the_encoder_layer_equals_torchs(pre_norm, activation):
     ours = EncoderLayer(24, 4, 40, eps=1e-5, activation=activation, pre_norm=pre_norm).eval()
-    theirs = torch.nn.TransformerEncoderLayer(
-        24, 4, 40, activation=activation, norm_first=pre_norm, batch_first=True
-    ).eval()
+    options = {"activation": activation, "norm_first": pre_norm, "batch_first": True}
+    theirs = torch.nn.TransformerEncoderLayer(24, 4, 40, **options).eval()
     copy_attention(ours.attention, theirs.self_attn)
     copy_feed_forward(ours, theirs)
     x = torch.randn(2, 30, 24, generator=generator())

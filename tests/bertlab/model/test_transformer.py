@@ -105,9 +105,8 @@ def test_logits_and_gradients_equal_torchs_with_padding_and_causal_masks(pre_nor
     ):
         model.zero_grad()
         model(*pairs).logits.square().mean().backward()
-        torch.testing.assert_close(
-            ours.query_key_value.weight.grad, theirs.in_proj_weight.grad, rtol=1e-4, atol=1e-5
-        )
+        gradients = ours.query_key_value.weight.grad, theirs.in_proj_weight.grad
+        torch.testing.assert_close(*gradients, rtol=1e-4, atol=1e-5)
 
 
 def test_attentions_come_on_request_and_change_no_logits():

@@ -26,9 +26,8 @@ LETTERS = "abcdefghijklmnopqrstuvwxyz"
 # No token's id tells what it is: the special ones are spread over the vocabulary.
 VOCAB = ["[PAD]", *LETTERS[:13], "[UNK]", "[CLS]", *LETTERS[13:], "[SEP]", "[MASK]"]
 VOCAB += ["#", *(f"##{letter}" for letter in LETTERS)]
-WORDPIECE = WordPiece(
-    {token: id for id, token in enumerate(VOCAB)}, special_tokens=SPECIAL, lowercase=False
-)
+IDS = {token: id for id, token in enumerate(VOCAB)}
+WORDPIECE = WordPiece(IDS, special_tokens=SPECIAL, lowercase=False)
 SPECIAL_IDS = torch.tensor([VOCAB.index(token) for token in SPECIAL])
 CONTINUES = torch.tensor([token in VOCAB[-26:] for token in VOCAB])
 MASK_ID = VOCAB.index("[MASK]")

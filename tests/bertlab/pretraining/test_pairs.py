@@ -104,9 +104,8 @@ def test_where_b_comes_from_tells_nothing_but_that_it_is_elsewhere():
 def test_a_stretch_from_elsewhere_ends_with_the_sentence_that_fills_it(lengths, target, seed):
     store = store_in_memory(lengths)
     own = rng(seed).integers(len(lengths), size=20)
-    for document, start, end in zip(
-        own, *other_spans(store, own, np.full(20, target), rng(seed)), strict=True
-    ):
+    spans = other_spans(store, own, np.full(20, target), rng(seed))
+    for document, start, end in zip(own, *spans, strict=True):
         there = document_of(store, start)
         assert there != document
         taken = 0

@@ -72,20 +72,16 @@ def test_no_score_depends_on_what_comes_later(model, length, data):
 
 def test_the_loss_asks_every_token_but_the_first_and_no_padding():
     # Two rows; the second has two tokens. By hand: three questions, -log 0.5, -log 0.25, -log 0.5.
-    chances = torch.tensor(
-        [
-            [[0.25, 0.5, 0.25], [0.5, 0.25, 0.25], [1 / 3, 1 / 3, 1 / 3]],
-            [[0.5, 0.25, 0.25], [0.1, 0.8, 0.1], [0.1, 0.8, 0.1]],
-        ]
-    )
+    first = [[0.25, 0.5, 0.25], [0.5, 0.25, 0.25], [1 / 3, 1 / 3, 1 / 3]]
+    logits = torch.tensor([first, [[0.5, 0.25, 0.25], [0.1, 0.8, 0.1], [0.1, 0.8, 0.1]]]).log()
     ids = torch.tensor([[2, 1, 2], [1, 0, 0]])
     mask = torch.tensor([[True, True, True], [True, True, False]])
     by_hand = (math.log(2) + math.log(4) + math.log(2)) / 3
-    assert gpt.next_token_loss(chances.log(), ids, mask).item() == pytest.approx(by_hand)
-    assert gpt.next_token_loss(chances.log(), ids, mask.long()).item() == pytest.approx(by_hand)
-    everywhere = gpt.next_token_loss(chances.log(), ids).item()
+    assert gpt.next_token_loss(logits, ids, mask).item() == pytest.approx(by_hand)
+    assert gpt.next_token_loss(logits, ids, mask.long()).item() == pytest.approx(by_hand)
+    everywhere = gpt.next_token_loss(logits, ids).item()
     assert everywhere == pytest.approx((3 * by_hand + math.log(10)) / 4)
-    assert gpt.next_token_loss(chances.log()[:, :1], ids[:, :1]).item() == 0  # nobody is asked
+    assert gpt.next_token_loss(logits[:, :1], ids[:, :1]).item() == 0  # nobody is asked
 
 
 def test_temperature_divides_the_logits_and_top_k_keeps_k_of_the_likeliest():
@@ -130,10 +126,8 @@ def test_what_is_drawn_has_the_wanted_frequencies(model, temperature, top_k):
     drawn = next(gpt.stream(model, prompt.expand(n, -1), 1, **options))
     counts = torch.bincount(drawn, minlength=50).double()
     assert counts[expected < 1e-12].sum() == 0
-    often = expected * n >= 5
-    observed, wanted = (
-        torch.cat([x[often], x[~often].sum()[None]]) for x in (counts, expected * n)
-    )
+    many = expected * n >= 5
+    observed, wanted = (torch.cat([x[many], x[~many].sum()[None]]) for x in (counts, expected * n))
     if wanted[-1] < 5:  # the rare ones together are too few to be tested by themselves
         observed, wanted = (torch.cat([x[:-2], x[-2:].sum()[None]]) for x in (observed, wanted))
     assert chisquare(observed, wanted * observed.sum() / wanted.sum()).pvalue > 1e-3

@@ -101,13 +101,11 @@ def test_a_loss_that_is_no_number_stops_the_training():
         train(model, losses, DATA, CONFIG, progress=False)
 
 
-@pytest.mark.parametrize(
-    ("name", "value"), [("accumulate", 2), ("precision", "bfloat16"), ("compile", True)]
-)
-def test_settings_that_it_does_not_know_are_refused(name, value):
-    model = new_model()
+@pytest.mark.parametrize("other", [{"accumulate": 2}, {"precision": "bfloat16"}, {"compile": True}])
+def test_settings_that_it_does_not_know_are_refused(other):
+    model, (name,) = new_model(), other
     with pytest.raises(ValueError, match=f"config.{name} must be"):
-        train(model, losses_of(model), DATA, replace(CONFIG, **{name: value}), progress=False)
+        train(model, losses_of(model), DATA, replace(CONFIG, **other), progress=False)
 
 
 def test_holes_are_filled_with_the_true_words():

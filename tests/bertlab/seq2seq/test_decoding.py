@@ -10,13 +10,7 @@ from hypothesis import strategies as st
 from torch import nn
 
 from bertlab.model.transformer import Transformer, TransformerConfig
-from bertlab.seq2seq.decoding import (
-    Hypothesis,
-    beam_search,
-    greedy_decode,
-    length_penalty,
-    likeliest,
-)
+from bertlab.seq2seq import decoding
 from bertlab.seq2seq.vocabulary import END_ID, PAD_ID, START_ID
 from course.experiments.convolutional import Convolutional
 from course.experiments.recurrent import Recurrent, RecurrentWithAttention
@@ -72,7 +66,7 @@ def log_probability(model, ids, first):
 def test_a_wide_beam_finds_what_brute_force_finds(seed, alpha):
     model, max_length = Oracle(seed), 3
     brute = {ids: log_probability(model, ids, 4) for ids in every_text(max_length)}
-    beam = beam_search(model, *source(4), max_length, beam_size=200, alpha=alpha)[0]
+    beam = decoding.beam_search(model, *source(4), max_length, beam_size=200, alpha=alpha)[0]
     found = {h.ids: h.log_probability for h in beam.hypotheses}
     assert found.keys() == brute.keys()
     for ids, value in brute.items():
@@ -87,8 +81,8 @@ def test_a_wide_beam_finds_what_brute_force_finds(seed, alpha):
 @given(st.integers(0, 1000), st.integers(1, 6))
 def test_a_beam_of_one_is_greedy_decoding(seed, max_length):
     model = Oracle(seed)
-    greedy = greedy_decode(model, *source(3, 4), max_length)
-    beams = beam_search(model, *source(3, 4), max_length, beam_size=1)
+    greedy = decoding.greedy_decode(model, *source(3, 4), max_length)
+    beams = decoding.beam_search(model, *source(3, 4), max_length, beam_size=1)
     assert greedy.ids == [list(beam.hypotheses[0].ids) for beam in beams]
 
 
@@ -98,7 +92,7 @@ def test_greedy_takes_the_likeliest_symbol_each_time():
     while ids[-1] != END_ID and len(ids) < 7:
         logits = model.decode(torch.tensor([ids]), torch.tensor([[4.0]]), None)[0, -1]
         ids.append(max(range(V), key=lambda id: logits[id].item()))
-    decoded = greedy_decode(model, *source(4), 6)
+    decoded = decoding.greedy_decode(model, *source(4), 6)
     assert decoded.ids == [ids]
     assert len(decoded.steps) == len(ids) - 1
     for step in decoded.steps:
@@ -109,12 +103,12 @@ def test_greedy_takes_the_likeliest_symbol_each_time():
 @given(st.integers(0, 1000))
 def test_a_batch_is_decoded_like_its_sources_one_by_one(seed):
     model = Oracle(seed)
-    together = beam_search(model, *source(0, 1, 2, 3), 5, beam_size=3)
-    alone = [beam_search(model, *source(first), 5, beam_size=3)[0] for first in range(4)]
+    together = decoding.beam_search(model, *source(0, 1, 2, 3), 5, beam_size=3)
+    alone = [decoding.beam_search(model, *source(first), 5, beam_size=3)[0] for first in range(4)]
     assert together == alone
     assert [len(beam.hypotheses) for beam in together] == [3] * 4  # finished ones keep a place
-    ids = greedy_decode(model, *source(0, 1, 2, 3), 5).ids
-    assert ids == [greedy_decode(model, *source(first), 5).ids[0] for first in range(4)]
+    ids = decoding.greedy_decode(model, *source(0, 1, 2, 3), 5).ids
+    assert ids == [decoding.greedy_decode(model, *source(first), 5).ids[0] for first in range(4)]
 
 
 class Garden(Oracle):
@@ -138,9 +132,9 @@ class Garden(Oracle):
 
 def test_a_beam_of_two_finds_what_greedy_overlooks():
     # By hand: a then <end> is 0.6 / 3 = 0.2; b then <end> is 0.4.
-    greedy = greedy_decode(Garden(), *source(3), 4)
+    greedy = decoding.greedy_decode(Garden(), *source(3), 4)
     assert greedy.ids[0][1] == 3
-    beam = beam_search(Garden(), *source(3), 4, beam_size=2)[0]
+    beam = decoding.beam_search(Garden(), *source(3), 4, beam_size=2)[0]
     assert beam.hypotheses[0].ids == (START_ID, 4, END_ID)
     assert math.exp(beam.hypotheses[0].log_probability) == pytest.approx(0.4, abs=1e-6)
     assert [h.ids for h in beam.steps[0]] == [(START_ID, 3), (START_ID, 4)]
@@ -148,20 +142,23 @@ def test_a_beam_of_two_finds_what_greedy_overlooks():
 
 
 def test_likeliest_by_hand():
-    beam = [Hypothesis((START_ID, 3), math.log(0.5)), Hypothesis((START_ID, 4), math.log(0.3))]
+    beam = [
+        decoding.Hypothesis((START_ID, 3), math.log(0.5)),
+        decoding.Hypothesis((START_ID, 4), math.log(0.3)),
+    ]
     rows = torch.tensor([[0.1, 0.1, 0.2, 0.4, 0.2], [0.02, 0.02, 0.9, 0.03, 0.03]]).log()
-    kept = likeliest(beam, rows, 2)
+    kept = decoding.likeliest(beam, rows, 2)
     assert [h.ids for h in kept] == [(START_ID, 4, END_ID), (START_ID, 3, 3)]  # 0.27 and 0.2
     assert [math.exp(h.log_probability) for h in kept] == pytest.approx([0.27, 0.2])
 
 
 def test_the_length_penalty_by_hand_and_how_it_lets_a_longer_text_win():
     # Eq. 14 of Wu et al.: (5 + |Y|)^a / (5 + 1)^a
-    assert length_penalty(1, 0.6) == 1
-    assert length_penalty(13, 0.5) == pytest.approx(3**0.5)
-    assert length_penalty(9, 0) == 1
-    short = Hypothesis((START_ID, END_ID), -2.0)
-    long = Hypothesis((START_ID, 3, 4, 3, 4, 3, END_ID), -2.5)
+    assert decoding.length_penalty(1, 0.6) == 1
+    assert decoding.length_penalty(13, 0.5) == pytest.approx(3**0.5)
+    assert decoding.length_penalty(9, 0) == 1
+    short = decoding.Hypothesis((START_ID, END_ID), -2.0)
+    long = decoding.Hypothesis((START_ID, 3, 4, 3, 4, 3, END_ID), -2.5)
     assert short.score(0.0) > long.score(0.0)
     assert long.score(0.6) > short.score(0.6)
     assert short.score(1.0) == -2.0  # one symbol was written, <end>: <start> does not count
@@ -183,20 +180,20 @@ def test_every_model_can_be_decoded_and_padding_does_not_matter(model):
     ids = torch.tensor([[3, 4, 5, END_ID, PAD_ID, PAD_ID], [6, 7, 8, 3, 4, END_ID]])
     mask = ids != PAD_ID
     model.train()
-    both = beam_search(model, ids, mask, 4, beam_size=3)
-    alone = beam_search(model, ids[:1, :4], mask[:1, :4], 4, beam_size=3)
+    both = decoding.beam_search(model, ids, mask, 4, beam_size=3)
+    alone = decoding.beam_search(model, ids[:1, :4], mask[:1, :4], 4, beam_size=3)
     assert model.training
     assert [h.ids for h in both[0].hypotheses] == [h.ids for h in alone[0].hypotheses]
     for one, other in zip(both[0].hypotheses, alone[0].hypotheses, strict=True):
         assert one.log_probability == pytest.approx(other.log_probability, abs=1e-5)
-    greedy = greedy_decode(model, ids, mask, 4)
+    greedy = decoding.greedy_decode(model, ids, mask, 4)
     assert all(row[0] == START_ID and len(row) <= 5 for row in greedy.ids)
-    one = beam_search(model, ids, mask, 4, beam_size=1)
+    one = decoding.beam_search(model, ids, mask, 4, beam_size=1)
     assert greedy.ids == [list(beam.hypotheses[0].ids) for beam in one]
 
 
 def test_numbers_out_of_range_are_refused():
     with pytest.raises(ValueError, match="greedy_decode: max_length must be at least 1; got 0"):
-        greedy_decode(Oracle(0), *source(3), 0)
+        decoding.greedy_decode(Oracle(0), *source(3), 0)
     with pytest.raises(ValueError, match=r"got beam_size=0, alpha=0\.6"):
-        beam_search(Oracle(0), *source(3), 3, beam_size=0)
+        decoding.beam_search(Oracle(0), *source(3), 3, beam_size=0)

@@ -24,9 +24,8 @@ def test_the_loss_equals_pytorchs_and_so_does_its_gradient(seed, smoothing):
     targets = torch.randint(0, 11, (4, 7), generator=generator)
     targets[0, 0], targets[1, 3:] = 5, PAD_ID
     got = label_smoothed_loss(logits, targets, smoothing)
-    expected = F.cross_entropy(
-        logits.flatten(0, 1), targets.flatten(), ignore_index=PAD_ID, label_smoothing=smoothing
-    )
+    options = {"ignore_index": PAD_ID, "label_smoothing": smoothing}
+    expected = F.cross_entropy(logits.flatten(0, 1), targets.flatten(), **options)
     torch.testing.assert_close(got, expected)
     (mine,), (theirs,) = (torch.autograd.grad(loss, logits) for loss in (got, expected))
     torch.testing.assert_close(mine, theirs)

@@ -122,12 +122,10 @@ def test_an_exchanged_cls_and_sep_are_refused(saved):
     content["post_processor"] = {"type": "BertProcessing", "sep": sep, "cls": cls}
     ours = read(kind, path, content)
     assert_same(ours.encode("men", "cost"), Tokenizer.from_file(str(path)).encode("men", "cost"))
-    content["post_processor"] = {"type": "BertProcessing", "sep": cls, "cls": sep}
-    with pytest.raises(ValueError, match="post-processor 'BertProcessing' with cls"):
-        read(kind, path, content)
-    content["post_processor"] = {"type": "BertProcessing", "sep": sep, "cls": ["[CLS]", 0]}
-    with pytest.raises(ValueError, match="post-processor 'BertProcessing' with cls"):
-        read(kind, path, content)
+    for wrong in ({"sep": cls, "cls": sep}, {"sep": sep, "cls": ["[CLS]", 0]}):
+        content["post_processor"] = {"type": "BertProcessing", **wrong}
+        with pytest.raises(ValueError, match="post-processor 'BertProcessing' with cls"):
+            read(kind, path, content)
 
 
 def test_an_unknown_token_of_another_name_is_refused_when_loading(tmp_path):

@@ -18,9 +18,7 @@ from bertlab.tokenizers.pieces import first_pieces, glue
 from bertlab.tokenizers.ranking import Gains, learn_by_score
 
 counts = st.sampled_from([1, 1, 2, 3, 10, 100])
-corpora = st.dictionaries(
-    st.text(alphabet="abc", min_size=1, max_size=9), counts, min_size=1, max_size=12
-)
+corpora = st.dictionaries(st.text("abc", min_size=1, max_size=9), counts, min_size=1, max_size=12)
 
 
 # Words in pieces of several letters, as when training goes on from an earlier one: `abb` can be

@@ -111,9 +111,8 @@ def flip(path, place=-1):
 def test_everything_comes_back_bit_by_bit(tmp_path):
     model, optimizer = small_bert()
     train(model, optimizer, range(3))
-    path = checkpoints.save_checkpoint(
-        tmp_path, step=3, model=model, optimizer=optimizer, state=STATE
-    )
+    what = {"model": model, "optimizer": optimizer, "state": STATE}
+    path = checkpoints.save_checkpoint(tmp_path, step=3, **what)
     assert sorted(file.name for file in path.iterdir()) == sorted(FILES)
 
     other, other_optimizer = small_bert(seed=1)
@@ -194,9 +193,8 @@ def test_the_learning_rate_is_that_of_the_optimizer_given(tmp_path):
 def test_another_model_is_refused_with_all_differences_and_nothing_changes(tmp_path):
     first = nn.ModuleDict({"a": nn.Linear(2, 2), "b": nn.Linear(2, 2), "c": nn.Linear(2, 2)})
     other = nn.ModuleDict({"b": nn.Linear(2, 3), "c": nn.Linear(2, 2).half(), "d": nn.Linear(1, 1)})
-    checkpoints.save_checkpoint(
-        tmp_path, step=1, model=first, optimizer=torch.optim.AdamW(first.parameters()), state={}
-    )
+    optimizer = torch.optim.AdamW(first.parameters())
+    checkpoints.save_checkpoint(tmp_path, step=1, model=first, optimizer=optimizer, state={})
     optimizer = torch.optim.AdamW(other.parameters())
     before = copies(other, optimizer)
     with pytest.raises(ValueError, match=r"step-00000001 does not fit: ") as error:

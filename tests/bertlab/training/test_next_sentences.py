@@ -46,10 +46,8 @@ def data(tmp_path_factory):
     corpora = {name: [next(documents) for _ in range(size)] for name, size in SIZES.items()}
     tokenizer = word_tokenizer(int(np.sum(LENGTHS)))
     store = write_corpora(corpora, tokenizer, tmp_path_factory.mktemp("store"))
-    masking = Masking.of(tokenizer)
-    return PretrainingData(
-        store, tokenizer, max_length=40, batch_size=16, masking=masking, drop_last=False
-    )
+    sizes = {"max_length": 40, "batch_size": 16, "drop_last": False}
+    return PretrainingData(store, tokenizer, masking=Masking.of(tokenizer), **sizes)
 
 
 def corpus_of(store, places):

@@ -39,10 +39,8 @@ def prepare(folder):
     tokenizer = WordPiece.train(sentences, 80)
     sides = [write_tokens(stories(n, n), tokenizer, folder / str(n)) for n in (60, 6)]
     sizes = {"max_length": 24, "batch_size": 8}
-    data, held_out = (
-        PretrainingData(side, tokenizer, drop_last=drop_last, **sizes)
-        for side, drop_last in zip(sides, (True, False), strict=True)
-    )
+    data = PretrainingData(sides[0], tokenizer, **sizes)
+    held_out = PretrainingData(sides[1], tokenizer, drop_last=False, **sizes)
     return data, held_out, len(tokenizer.vocab)
 
 
@@ -51,9 +49,8 @@ def train(corpus, folder, watch=None):
     data, held_out, words = corpus
     sizes = {"d_model": 16, "n_layers": 2, "n_heads": 2, "d_ff": 32, "max_length": 24}
     model = BertForPreTraining(BertConfig(words, dropout=0.2, **sizes))
-    return pretrain(
-        model, data, CONFIG, validation=held_out, folder=folder, watch=watch, progress=False
-    )
+    options = {"folder": folder, "watch": watch, "progress": False}
+    return pretrain(model, data, CONFIG, validation=held_out, **options)
 
 
 def in_a_process(corpus, folder, kill_at=None, patience=0.0):
@@ -120,9 +117,8 @@ def assert_same_end(folder, other):
 @pytest.mark.skipif(os.name == "nt", reason="Windows has neither fork nor SIGKILL")
 def test_killed_at_any_moment_and_gone_on_it_ends_bit_by_bit_as_if_never_killed(tmp_path):
     program = f"from tests.bertlab.training.test_resume import main; main({str(tmp_path)!r})"
-    result = subprocess.run(
-        [sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True
-    )
+    command = [sys.executable, "-c", program]
+    result = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
     assert result.returncode == 0, result.stderr
     assert "model.safetensors is not what was written" in result.stderr  # the damaged one
     assert "killed: True 2" in result.stdout

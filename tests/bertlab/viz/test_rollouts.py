@@ -30,9 +30,8 @@ def test_the_bars_are_the_shares_of_one_token(attentions):
 def test_bars_worked_by_hand():
     # Mean of heads: half, half. With the residual: 3/4 itself, 1/4 the other. One layer's flow
     # is the same, and 3/4 + 1/4 is 1.
-    assert bars_of(rollout_bars([SWAP], ["a", "b"], 0)) == dict(
-        zip(PANELS, [pytest.approx([50, 50]), *[pytest.approx([75, 25])] * 2], strict=True)
-    )
+    bars = bars_of(rollout_bars([SWAP], ["a", "b"], 0)).values()
+    assert list(bars) == [pytest.approx([50, 50]), *2 * [pytest.approx([75, 25])]]  # as in PANELS
 
 
 @pytest.mark.slow

@@ -86,9 +86,7 @@ def test_analogies_are_scored_as_one_by_one(random_vectors):
     questions = [rng.sample(random_vectors.words, 3) for _ in range(40)]
     answers = [random_vectors.analogy(*question, n=2) for question in questions]
     # The right answer for every second question, the second best for the others.
-    asked = [
-        (*q, found[n % 2][0]) for n, (q, found) in enumerate(zip(questions, answers, strict=True))
-    ]
+    asked = [(*q, two[n % 2][0]) for n, (q, two) in enumerate(zip(questions, answers, strict=True))]
     assert score_analogies(random_vectors, asked) == (0.5, 20, 40, 40)
 
 

@@ -22,7 +22,7 @@ from bertlab.word_vectors import (
 from bertlab.word_vectors import negative_sampling as sampling
 from bertlab.word_vectors.word2vec import Tables, cbow_step, near_words, skip_gram_step
 from course.experiments.labels import labelled
-from tests.small_models import assert_the_seed_decides
+from tests.small_models import assert_the_seed_decides, normal
 
 pytestmark = pytest.mark.slow
 
@@ -31,18 +31,14 @@ seeds = st.integers(0, 2**32 - 1)
 
 @given(seeds)
 def test_the_gradients_of_a_pair_are_those_of_autograd(seed):
-    generator = torch.Generator().manual_seed(seed)
-    v, u = torch.randn(2, 6, generator=generator, dtype=torch.double)
-    noise = torch.randn(4, 6, generator=generator, dtype=torch.double)
-    parts = [part.requires_grad_() for part in (v, u, noise)]
+    v, u, *noise = normal(6, 6, seed=seed, dtype=torch.double)
+    parts = [part.requires_grad_() for part in (v, u, torch.stack(noise))]
     expected = torch.autograd.grad(sampling.negative_sampling_loss(*parts), parts)
-    torch.testing.assert_close(sampling.pair_gradients(v, u, noise), expected)
+    torch.testing.assert_close(sampling.pair_gradients(*parts), expected)
 
 
 def tables(seed, vocab_size=7, d_model=5):
-    generator = torch.Generator().manual_seed(seed)
-    shape = (2, vocab_size, d_model)
-    return Tables(*torch.randn(shape, generator=generator, dtype=torch.double))
+    return Tables(*normal(2, vocab_size, d_model, seed=seed, dtype=torch.double))
 
 
 WORDS = torch.tensor([3, 1, 4, 1, 5, 2, 6, 5])  # 1 and 5 occur twice
@@ -139,10 +135,8 @@ def test_windows_of_every_size_come_alike(monkeypatch):
 
 @pytest.mark.parametrize("train", [train_skip_gram, train_cbow])
 def test_the_seed_decides_and_the_global_random_state_is_left_alone(train):
-    config = Word2VecConfig(**(SMALL | {"epochs": 2}))
-    assert_the_seed_decides(
-        lambda seed: train(two_topics(), config, seed=seed, progress=False).matrix
-    )
+    texts, config = two_topics(), Word2VecConfig(**(SMALL | {"epochs": 2}))
+    assert_the_seed_decides(lambda seed: train(texts, config, seed=seed, progress=False).matrix)
 
 
 def test_settings_corpora_and_rates_that_cannot_work_are_refused():
