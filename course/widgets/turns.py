@@ -37,8 +37,12 @@ def blank(label: str, answer: str | float, *, within: float = 0.1) -> TextBox:
 
 
 def _answered(typed: str, answer: Any, verdict: Callable) -> Rendered:
-    said = verdict(typed.strip(), answer) if typed.strip() else "Type your answer and press Enter."
-    folded = f"<details><summary>The answer</summary>{html.escape(_shown(answer))}</details>"
+    said = (
+        verdict(typed.strip(), answer)
+        if typed.strip()
+        else "In Jupyter, type your answer and press Enter."
+    )
+    folded = f"<details><summary>The answer</summary><p>{html.escape(_shown(answer))}</p></details>"
     return Rendered(f'<p role="status">{html.escape(said)}</p>{folded}', said)
 
 

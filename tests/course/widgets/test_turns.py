@@ -32,8 +32,8 @@ def test_a_blank_answers_at_once(page, answer, typed, said):
 
 def test_an_empty_blank_gives_nothing_away_but_in_a_fold():
     shown = blank("Here", "<b>").answer("  ")
-    assert repr(shown) == repr(blank("Here", 3)) == "Type your answer and press Enter."
-    assert shown.html.endswith("<details><summary>The answer</summary>&lt;b&gt;</details>")
+    assert repr(shown) == repr(blank("Here", 3)) == "In Jupyter, type your answer and press Enter."
+    assert shown.html.endswith("<details><summary>The answer</summary><p>&lt;b&gt;</p></details>")
 
 
 def squares(n, scale):
