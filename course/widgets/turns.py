@@ -89,10 +89,13 @@ class Sliders:
         boxes = []
         for name, (low, high, start) in self.ranges.items():
             whole = all(isinstance(value, int) for value in (low, high, start))
-            kind, step = (IntSlider, 1) if whole else (FloatSlider, (high - low) / 50)
+            kind, step, digits = (
+                (IntSlider, 1, "d") if whole else (FloatSlider, (high - low) / 50, ".3g")
+            )
             layout = Layout(width="auto")
-            options = {"min": low, "max": high, "step": step, "value": start, "layout": layout}
-            boxes.append(kind(description=name.replace("_", " "), **options))
+            options = {"min": low, "max": high, "step": step, "readout_format": digits}
+            name = name.replace("_", " ")
+            boxes.append(kind(start, description=name, layout=layout, **options))
         show_below(boxes, self.answer, NO_SLIDERS)
 
 
