@@ -9,6 +9,7 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
+from numbers import Real
 from typing import Any
 
 from bertlab.viz import Frame, Rendered
@@ -26,7 +27,7 @@ def blank(label: str, answer: str | float, *, within: float = 0.1) -> TextBox:
 
     Raises ValueError if the answer is neither text nor a finite number, or `within` is below 0.
     """
-    number = isinstance(answer, int | float) and not isinstance(answer, bool)
+    number = isinstance(answer, Real) and not isinstance(answer, bool)
     if not isinstance(answer, str) and not (number and math.isfinite(answer)):
         raise ValueError(f"blank: answer must be a text or a finite number; got {answer!r}")
     if within < 0:
