@@ -1,7 +1,8 @@
 """The lectures' own playgrounds, on the frames of `bertlab.viz`.
 
 - `flipbooks.py`: pages drawn by Python behind a slider; most of what follows stands on them
-- `text_boxes.py`: a box to type in and what Python answers; `sources.py`: the library's source
+- `text_boxes.py`: a box to type in and what Python answers; `turns.py`: a blank that answers,
+  sliders over a function of yours; `sources.py`: the library's source
 - tokenizers: `merge_steppers.py`, `merge_races.py` (on `merge_choices.py`), `playgrounds.py`
 - attention and the Transformer: `scaling.py`, `positions.py`, `decodings.py`
 - heads of a model: `head_flipbooks.py`, `head_galleries.py` (all, sorted), `head_explorers.py` (of
@@ -27,13 +28,16 @@ from course.widgets.sources import show_source
 from course.widgets.text_boxes import TextBox, text_box
 from course.widgets.token_paths import TokenPath, follow_token, token_path
 from course.widgets.training_curves import LiveCurves, live_curves, training_curves
+from course.widgets.turns import Sliders, blank, sliders
 
 __all__ = [
     "LiveCurves",
+    "Sliders",
     "TextBox",
     "TokenPath",
     "TokenizerPlayground",
     "beam_flipbook",
+    "blank",
     "decoding_flipbook",
     "fill_mask_bars",
     "fill_mask_explorer",
@@ -50,6 +54,7 @@ __all__ = [
     "parameter_calculator",
     "position_explorer",
     "show_source",
+    "sliders",
     "softmax_scaling",
     "softmax_temperature",
     "text_box",

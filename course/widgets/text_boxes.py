@@ -8,6 +8,7 @@ without a kernel, too.
 import html
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 from bertlab.viz import Frame, Rendered
 
@@ -37,7 +38,6 @@ class TextBox:
         return repr(self.answer(*self.texts))
 
     def _ipython_display_(self) -> None:
-        from IPython.display import display
         from ipywidgets import Layout, Text, Textarea
 
         kind, more = (Text, {}) if self.rows == 1 else (Textarea, {"rows": self.rows})
@@ -52,16 +52,23 @@ class TextBox:
             )
             for text, label in zip(self.texts, self.labels, strict=True)
         ]
-        # Words in place of the boxes where no widget can be: in an export, or on GitHub.
-        words = {"text/plain": NO_BOX, "text/html": f"<p><em>{NO_BOX}</em></p>"}
-        for box in boxes:
-            display({**box._repr_mimebundle_(), **words}, raw=True)
-            words = dict.fromkeys(words, "")
-        shown = display(self.answer(*self.texts), display_id=True)
-        for box in boxes:
-            box.observe(
-                lambda _: shown.update(self.answer(*(box.value for box in boxes))), names="value"
-            )
+        show_below(boxes, self.answer, NO_BOX)
+
+
+def show_below(boxes: list, answer: Callable[..., Any], words: str) -> None:
+    """Show widgets, and `answer(*values)` below them, again whenever a value changes.
+
+    words: stand in place of the widgets where none can be: in an export, or on GitHub.
+    """
+    from IPython.display import display
+
+    instead = {"text/plain": words, "text/html": f"<p><em>{words}</em></p>"}
+    for box in boxes:
+        display({**box._repr_mimebundle_(), **instead}, raw=True)
+        instead = dict.fromkeys(instead, "")
+    shown = display(answer(*(box.value for box in boxes)), display_id=True)
+    for box in boxes:
+        box.observe(lambda _: shown.update(answer(*(box.value for box in boxes))), names="value")
 
 
 def text_box(

@@ -72,8 +72,22 @@ def test_a_lecture_has_the_parts_that_readers_rely_on(path):
     for part in ("**New in the glossary**", "**Exercise**", "**Next**"):
         assert part in page.cells[-2].source
     assert headings[-1] == "Sources"
-    assert 2 <= page.prose.count("<details>") <= 6
+    assert 2 <= len(re.findall(r"<summary>(?![A-E]\. )", page.prose)) <= 6
     assert page.prose.count("<details>") == page.prose.count("</details>")
+
+
+@pytest.mark.parametrize("path", LECTURES, ids=name)
+def test_the_reader_has_a_turn_five_times_and_one_choice_is_right(path):
+    cells = read_page(path).cells
+    turns = [n for n, cell in enumerate(cells) if "**Your turn.**" in cell.source]
+    assert len(turns) >= 5
+    for n in turns:
+        choices = re.findall(r"<summary>[A-E]\. .*</summary>\s+(Yes|No)\b", cells[n].source)
+        assert cells[n].source.count("<summary>") in (0, len(choices))
+        if choices:
+            assert choices.count("Yes") == 1 <= choices.count("No")
+        else:
+            assert cells[n + 1].cell_type == "code"
 
 
 @pytest.mark.parametrize("path", LECTURES, ids=name)

@@ -21,7 +21,7 @@ def rows_of(node):
 def page(monkeypatch):
     """What a notebook would show: boxes, what was displayed, and how it changed."""
     seen = SimpleNamespace(boxes=[], shown=[], updates=[])
-    for name in ("Text", "Textarea"):
+    for name in ("Text", "Textarea", "IntSlider", "FloatSlider"):
 
         class Box(getattr(ipywidgets, name)):
             def __init__(self, *arguments, **options):
