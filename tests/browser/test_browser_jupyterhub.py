@@ -7,18 +7,8 @@ from urllib.parse import urlsplit
 import nbformat
 import pytest
 
-from tests.browser import jupyterhub_box, jupyterhub_spy
-from tests.browser.jupyterhub_visitors import (
-    NAME,
-    fetch,
-    log_in,
-    notebook_row,
-    open_notebook,
-    press,
-    solve,
-    submit,
-    validate,
-)
+from tests.browser import jupyterhub_box, jupyterhub_spy, jupyterhub_visitors
+from tests.browser.jupyterhub_visitors import NAME, fetch, log_in, press, solve, submit, validate
 
 pytestmark = pytest.mark.browser
 
@@ -68,8 +58,9 @@ def test_from_the_release_to_grades(server, visitors, keep_screenshot):
         fetch(student)
     keep_screenshot(ada, "a student, fetched")
     solve(server, "ada")
-    assert "passes all the tests" in validate(ada, open_notebook(ada))
-    assert "row_softmax: not written yet" in validate(grace, notebook_row(grace))
+    assert "passes all the tests" in validate(ada, jupyterhub_visitors.open_notebook(ada))
+    listed = jupyterhub_visitors.notebook_row(grace)
+    assert "row_softmax: not written yet" in validate(grace, listed)
     keep_screenshot(grace, "a student, validated")
     for student in (ada, grace):
         submit(student)

@@ -21,16 +21,8 @@ from course.gradebook.late_policy import LatePolicy
 from course.grading import grade_run, grade_workers
 from course.publishing import releasing
 from course.settings import Course, CourseError
-from tests.course.small_course import (
-    NAME,
-    FakeGrader,
-    grade,
-    graded_names,
-    hand_in,
-    make,
-    rows,
-    scores,
-)
+from tests.course import small_course
+from tests.course.small_course import NAME, grade, graded_names, hand_in, make, rows, scores
 
 pytestmark = pytest.mark.slow
 
@@ -197,14 +189,14 @@ def test_failed_grading_leaves_no_grade_of_now_or_before(tmp_path, database):
 
 def test_scores_that_do_not_fit_the_gradebook_are_no_grade(tmp_path, monkeypatch):
     course = make(tmp_path / "c", {"ada": {}})
-    good = FakeGrader.grade
+    good = small_course.FakeGrader.grade
 
     def without_one(self, submission, seed=""):
         result = good(self, submission, seed)
         del result.scores["hidden-double"]
         return result
 
-    monkeypatch.setattr(FakeGrader, "grade", without_one)
+    monkeypatch.setattr(small_course.FakeGrader, "grade", without_one)
     code, said = grade(course)
     assert code == 1
     assert "graded cells are not those of the gradebook: hidden-double; run `python -m" in said
