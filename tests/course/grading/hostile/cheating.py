@@ -192,6 +192,9 @@ def errors(name: str) -> Change:
 
 
 BOTH = (TARGET, "causal-mask")
+RIGHT_BUT_LAST = {"test-row-softmax": 1.0, "hidden-row-softmax": 2.0}
+NUMBERS = ("10.0", "-1.0", "float('nan')", "'x' * 10 ** 7")
+ERRORS = "CheckFailed NotWritten Stopped TooLong SystemExit ExceptionGroup UnicodeDecodeError"
 
 ROWS = [
     Hostile("patched torch and numpy", cheats_two(PATCH_TORCH + WRONG, WRONG_MASK), BOTH),
@@ -216,26 +219,10 @@ ROWS = [
     ),
     Hostile("changes its input's shape", instead(RESIZED, "merge-heads"), ("merge-heads",)),
     *(
-        Hostile(f"a number as a test's last value: {value}", numbered(value), points=points)
-        for value, points in {
-            "10.0": {"test-row-softmax": 1.0, "hidden-row-softmax": 2.0},
-            "-1.0": {"test-row-softmax": 1.0, "hidden-row-softmax": 2.0},
-            "float('nan')": {"test-row-softmax": 1.0, "hidden-row-softmax": 2.0},
-            "'x' * 10 ** 7": {"test-row-softmax": 1.0, "hidden-row-softmax": 2.0},
-        }.items()
+        Hostile(f"a number as a test's last value: {value}", numbered(value), points=RIGHT_BUT_LAST)
+        for value in NUMBERS
     ),
     Hostile("StopIteration", instead(STOPS_ITERATION)),
-    *(
-        Hostile(f"an error of the tests' own: {name}", errors(name))
-        for name in (
-            "CheckFailed",
-            "NotWritten",
-            "Stopped",
-            "TooLong",
-            "SystemExit",
-            "ExceptionGroup",
-            "UnicodeDecodeError",
-        )
-    ),
+    *(Hostile(f"an error of the tests' own: {name}", errors(name)) for name in ERRORS.split()),
     Hostile("fixed dice", instead(READS_VARIANT)),
 ]

@@ -59,28 +59,13 @@ def odd_types(data: dict) -> None:
     """Fields of types that nobody expects, beside what counts."""
     data["metadata"] = [1]
     data["cells"] += [7, None, "x", {}, {"cell_type": "code"}, {"cell_type": 5, "source": {"a": 1}}]
+    cell = {"cell_type": "code", "source": [1, None], "metadata": {"nbgrader": "x"}}
+    marks = {"nbgrader": {"grade_id": ["x"], "points": {}}}
+    outputs = [5, {"output_type": "stream", "text": 5}, {"output_type": "error"}]
     data["cells"] += [
-        {
-            "cell_type": "code",
-            "source": [1, None],
-            "metadata": {"nbgrader": "x"},
-            "outputs": {"a": 1},
-            "id": {},
-        }
-    ]
-    data["cells"] += [
-        {
-            "cell_type": "raw",
-            "source": "x",
-            "metadata": {"nbgrader": {"grade_id": ["x"], "points": {}}},
-        }
-    ]
-    data["cells"] += [
-        {
-            "cell_type": "code",
-            "source": "",
-            "outputs": [5, {"output_type": "stream", "text": 5}, {"output_type": "error"}],
-        }
+        {**cell, "outputs": {"a": 1}, "id": {}},
+        {"cell_type": "raw", "source": "x", "metadata": marks},
+        {"cell_type": "code", "source": "", "outputs": outputs},
     ]
 
 
@@ -125,9 +110,8 @@ def without(*ids: str) -> Callable[[NotebookNode], NotebookNode]:
 def other_language(page: NotebookNode) -> NotebookNode:
     page.metadata.kernelspec = {"name": "ir", "display_name": "R", "language": "R"}
     page.metadata.language_info = {"name": "R"}
-    cell_of(
-        page, TARGET
-    ).source = "row_softmax <- function(scores) { exp(scores) / sum(exp(scores)) }"
+    code = "row_softmax <- function(scores) { exp(scores) / sum(exp(scores)) }"
+    cell_of(page, TARGET).source = code
     return page
 
 
