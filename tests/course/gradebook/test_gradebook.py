@@ -15,7 +15,6 @@ import nbformat
 import pytest
 from sqlalchemy import text
 
-from course import ROOT
 from course.gradebook import backups, records
 from course.gradebook.late_policy import LatePolicy
 from course.grading import grade_run, grade_workers
@@ -358,10 +357,8 @@ def test_a_course_elsewhere_a_wrong_name_and_a_due_date_without_a_zone_are_told(
 
 def test_a_database_that_cannot_be_reached_is_told(tmp_path, monkeypatch):
     monkeypatch.setenv("BERTLAB_GRADEBOOK", "postgresql+psycopg://x@127.0.0.1:1/none")
-    (tmp_path / "c" / "course").mkdir(parents=True)
-    shutil.copy(ROOT / "course" / "nbgrader_config.py", tmp_path / "c" / "course")
     with pytest.raises(CourseError, match=r"the gradebook cannot be opened: .*BERTLAB_GRADEBOOK"):
-        Course(tmp_path / "c").gradebook()
+        small_course.new_course(tmp_path / "c").gradebook()
 
 
 def test_a_new_gradebook_is_of_the_version_that_nbgrader_itself_would_note(tmp_path):
