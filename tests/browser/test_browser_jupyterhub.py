@@ -8,6 +8,7 @@ import nbformat
 import pytest
 
 from tests.browser import jupyterhub_box, jupyterhub_spy, jupyterhub_visitors
+from tests.browser.conftest import notebook_of
 from tests.browser.jupyterhub_visitors import NAME, fetch, log_in, press, solve, submit, validate
 
 pytestmark = pytest.mark.browser
@@ -128,13 +129,8 @@ def test_a_students_code_reaches_nothing_of_others(server, visitors, handed_in, 
         "proxy_api": server.proxy_api,
         "course_server": f"{server.course_server}/services/bertlab",
     }
-    cells = [
-        nbformat.v4.new_code_cell(source.strip().format(**places), id=f"cell-{number}")
-        for number, source in enumerate(jupyterhub_spy.CELLS)
-    ]
-    place = server.inside("/home/grace/spy.ipynb")
-    kernel = {"name": "python3", "display_name": "Python 3"}
-    nbformat.write(nbformat.v4.new_notebook(cells=cells, metadata={"kernelspec": kernel}), place)
+    spy = notebook_of(*(source.format(**places) for source in jupyterhub_spy.CELLS))
+    nbformat.write(spy, server.inside("/home/grace/spy.ipynb"))
 
     page = visitors("grace").page
     page.goto(f"{server.address}/user/grace/lab/tree/spy.ipynb")
