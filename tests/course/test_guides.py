@@ -75,9 +75,8 @@ class Week:
     def __init__(self, text):
         self.text = text
         self.lectures = re.findall(r"- Lecture: \[(.+)\]\(\.\./(\S+)\), (\d+) minutes", text)
-        self.assignment = re.findall(
-            r"- Assignment: \[(.+)\]\(\.\./(\S+)\), (\d+) minutes, (\d+) points", text
-        )
+        assignment = r"- Assignment: \[(.+)\]\(\.\./(\S+)\), (\d+) minutes, (\d+) points"
+        self.assignment = re.findall(assignment, text)
         self.homework = int(re.search(r"- Homework: (\d+) minutes", text)[1])
         self.read = re.search(r"- Read: (.*)", text)[1]
         goals, self.class_ = text.split("**After it students can**")[1].split("**In class**")

@@ -84,9 +84,7 @@ def test_every_sentence_has_its_own_spans_and_one_across_two_goes_with_both():
     assert cut_sentences(text, [(7, 14, LABEL)]) == [Marked("They left.", ())]
 
 
-words = st.sampled_from(
-    ["the", "Tower", "of", "É", "e\u0301t", "(old)", "stone", "at", "U.S.", "今"]
-)
+words = st.sampled_from(["the", "Tower", "of", "É", "ét", "(old)", "stone", "at", "U.S.", "今"])
 linked = st.tuples(words, st.booleans())
 
 

@@ -40,9 +40,8 @@ def pieces_of(column):
 def test_frequency_and_likelihood_part_at_the_first_merge():
     start, first = labels_of(merge_race(WORDS, 1))
     assert start == "Start: every word in single characters, 28 tokens"
-    assert first == (
-        "Merge 1: frequency joins ##s + ##t (4 times), likelihood joins ##a + ##m (1 of 1 × 1)"
-    )
+    joins = "frequency joins ##s + ##t (4 times), likelihood joins ##a + ##m (1 of 1 × 1)"
+    assert first == f"Merge 1: {joins}"
 
 
 def test_the_first_page_has_the_counts_of_the_lecture():

@@ -204,9 +204,7 @@ ROWS = [
     Hostile("an object that equals everything", instead(EQUALS_ALL)),
     Hostile("a subclass of Tensor that equals everything", instead(TENSOR_SUBCLASS)),
     Hostile("subclasses of str and float", instead(STRING_SUBCLASS)),
-    Hostile(
-        "a tensor with a forged shape", instead(FORGED_SHAPE), note="its answer cannot be read"
-    ),
+    Hostile("a tensor of forged shape", instead(FORGED_SHAPE), note="its answer cannot be read"),
     Hostile("pickles that run a command", cheats_two(PICKLE_FIRST, PICKLE_SECOND), BOTH),
     Hostile("knows the example only", instead(KNOWN_EXAMPLE), points={"test-row-softmax": 0.0}),
     Hostile("calls the library", instead(LIBRARY, "merge-heads"), ("merge-heads",)),

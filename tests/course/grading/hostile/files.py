@@ -147,9 +147,7 @@ ROWS = [
     Hostile("JSON without cells", raw(b'{"nbformat": 4}'), TASKS, NOTHING),
     Hostile("JSON with no cells", raw(b'{"nbformat": 4, "cells": []}'), TASKS, NOTHING),
     Hostile("an unknown version", raw(b'{"nbformat": 99, "cells": []}'), TASKS, NOTHING),
-    Hostile(
-        "a version that is a text", raw(b'{"nbformat": {"a": []}, "cells": 5}'), TASKS, NOTHING
-    ),
+    Hostile("a version that is text", raw(b'{"nbformat": {"a": []}, "cells": 5}'), TASKS, NOTHING),
     Hostile("deep JSON", nested_json, TASKS, NOTHING),
     Hostile(
         "a notebook that is too long",
@@ -201,9 +199,7 @@ ROWS = [
         (),
         "row-softmax: its cell was found by the name of its function",
     ),
-    Hostile(
-        "a solution's cell duplicated", duplicated, (), "row-softmax: its cell is there 2 times"
-    ),
+    Hostile("a solution's cell copied", duplicated, (), "row-softmax: its cell is there 2 times"),
     Hostile("a solution's cell split", split, (), "row-softmax: its cell is there 2 times"),
     Hostile("a test's cell duplicated", test_duplicated, (), None),
 ]

@@ -67,9 +67,7 @@ ROWS = [
         instead("def row_softmax\u200b(scores):\n    return scores"),
         note="row-softmax: its cell raised SyntaxError",
     ),
-    Hostile(
-        "half a character in the code", instead("def row_softmax(scores):\n    return '\ud800'")
-    ),
+    Hostile("half a character in code", instead("def row_softmax(scores):\n    return '\ud800'")),
     Hostile("half a character in the outputs", own_cells(HALF), ()),
     Hostile(
         "half a character in an error", behind(f"raise ValueError('{SURROGATE}')"), (), VALUE_ERROR
