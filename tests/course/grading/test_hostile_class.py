@@ -51,9 +51,10 @@ def outside(tmp_path_factory):
     course = tmp_path_factory.mktemp("term") / "course"
     own = [course / name for name in ("solutions", "submitted", "autograded", "gradebook.db")]
     os.environ["BERTLAB_HOSTILE_SECRET"] = CANARY
+    abstract = f"bertlab-hostile-{os.getpid()}"  # of its own for each run on this machine
     with socket.socket() as listening, socket.socket(socket.AF_UNIX) as hidden:
         listening.bind(("127.0.0.1", 0))
-        hidden.bind("\0bertlab-hostile")
+        hidden.bind(f"\0{abstract}")
         for server in (listening, hidden):
             server.listen()
         yield {
@@ -65,7 +66,7 @@ def outside(tmp_path_factory):
             "large": [sys.prefix, sys.base_prefix, str(Path.home() / ".cache")],
             "port": listening.getsockname()[1],
             "unix": str(room / "socket"),
-            "abstract": "bertlab-hostile",
+            "abstract": abstract,
         }
     del os.environ["BERTLAB_HOSTILE_SECRET"]
 
