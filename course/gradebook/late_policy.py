@@ -12,8 +12,9 @@ class LatePolicy(LateSubmissionPlugin):
     """Points taken off for lateness, set in nbgrader_config.py, e.g. `LatePolicy.grace_minutes`.
 
     >>> policy = LatePolicy(grace_minutes=15, percent_a_day=10, at_most_percent=50)
-    >>> [policy.late_submission_penalty("ada", 80.0, 60 * m) for m in (15, 16, 1455, 1456, 99999)]
-    [None, 8.0, 8.0, 16.0, 40.0]
+    >>> late = (0, 15, 16, 1455, 1456, 99999)  # minutes
+    >>> [policy.late_submission_penalty("ada", 80.0, 60 * minutes) for minutes in late]
+    [None, None, 8.0, 8.0, 16.0, 40.0]
     """
 
     grace_minutes = Float(15, min=0, help="Minutes after the due date that cost nothing.").tag(

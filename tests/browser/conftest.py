@@ -1,16 +1,13 @@
 """A real Chromium with the network cut, and a real JupyterLab for it to open."""
 
-import contextlib
 import json
 import os
 import re
 import secrets
 import shutil
-import socket
 import subprocess
 import sys
 import time
-import urllib.error
 import urllib.request
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -21,11 +18,13 @@ import pytest
 from nbconvert import HTMLExporter
 
 from course import ROOT
+from tests.browser.jupyterhub_box import START_SECONDS, free_port, wait_for
 
 LOOPBACK = ("127.0.0.1", "localhost")
 HERE = ("file", "data", "blob", "about")  # addresses that no network is asked for
-START_SECONDS = 300  # a machine that does other things, too, must not fail
-PATIENCE = 180_000  # milliseconds, of anything that is waited for; likewise
+PATIENCE = 180_000  # milliseconds, of anything that is waited for
+# What JupyterLab itself says in red, on any page: it asks its server for what is not there.
+NOT_OURS = re.compile(r"Failed to load resource: .*(404|403)")
 SCREENSHOTS = Path(__file__).parent / "screenshots"  # to look at after a run; git ignores them
 
 # Two views, two flipbooks and a picture: what a lecture shows, in five short cells.
@@ -121,6 +120,20 @@ class Tab:
         return self.page.frame_locator(f'iframe[title="{title}"]').nth(number)
 
 
+def cut_network(context, asked):
+    """Its pages reach nothing but this machine; `asked` gets the addresses of what they wanted."""
+
+    def guard(route):
+        address = urlsplit(route.request.url)
+        if address.scheme in HERE or address.hostname in LOOPBACK:
+            route.continue_()
+        else:
+            asked.append(route.request.url)
+            route.abort()
+
+    context.route("**/*", guard)
+
+
 @pytest.fixture
 def keep_screenshot(request):
     """`keep_screenshot(page, "head view")` keeps what is seen now, under the test's name."""
@@ -135,29 +148,23 @@ def keep_screenshot(request):
 
 @pytest.fixture
 def tab(chromium, keep_screenshot):
-    """A fresh tab; asking for anything on the network fails the test."""
+    """A fresh tab; asking for anything on the network fails the test, and so does an error."""
     context = chromium.new_context(viewport={"width": 1100, "height": 900})
     context.set_default_timeout(PATIENCE)
     opened = Tab(context.new_page())
+    cut_network(context, opened.asked)
 
-    def guard(route):
-        address = urlsplit(route.request.url)
-        if address.scheme in HERE or address.hostname in LOOPBACK:
-            route.continue_()
-        else:
-            opened.asked.append(route.request.url)
-            route.abort()
+    def listen(message):
+        if message.type == "error" and not NOT_OURS.search(message.text):
+            opened.errors.append(message.text)
 
-    context.route("**/*", guard)
     opened.page.on("pageerror", lambda error: opened.errors.append(str(error)))
-    opened.page.on(
-        "console",
-        lambda message: opened.errors.append(message.text) if message.type == "error" else None,
-    )
+    opened.page.on("console", listen)
     yield opened
     keep_screenshot(opened.page, "at the end")
     context.close()
     assert opened.asked == []
+    assert opened.errors == []
 
 
 @dataclass(frozen=True)
@@ -254,19 +261,3 @@ def lab(tmp_path_factory):
             except subprocess.TimeoutExpired:
                 server.kill()
                 server.wait()
-
-
-def wait_for(server: subprocess.Popen, address: str, log: Path) -> None:
-    """Wait until the server answers; fail with its log if it does not."""
-    deadline = time.monotonic() + START_SECONDS
-    while time.monotonic() < deadline and server.poll() is None:
-        with contextlib.suppress(urllib.error.URLError), urllib.request.urlopen(address):
-            return
-        time.sleep(0.3)
-    pytest.fail(f"JupyterLab did not start:\n{log.read_text()}")
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]

@@ -23,7 +23,7 @@ COURSE = Path("/srv/bertlab/course")
 EXCHANGE = Path("/srv/bertlab/exchange/bertlab")
 STATE = Path("/srv/bertlab-hub")  # not its usual place, which a mount would leave on this machine
 ROOMS = ("course", "lectures", "solutions", "exercises")
-START_SECONDS = 300
+START_SECONDS = 300  # a machine that does other things, too, must not fail
 
 # bwrap's own /proc has parts covered, in which no sandbox for students' code could start.
 PREPARE_AND_RUN = """
@@ -155,13 +155,13 @@ def first_closed(path: Path) -> Path | None:
 
 
 def wait_for(process: subprocess.Popen, address: str, log: Path) -> None:
-    """Wait until the course's server answers behind the proxy; show the log if it does not."""
+    """Wait until a server answers; show its log if it does not."""
     deadline = time.monotonic() + START_SECONDS
     while time.monotonic() < deadline and process.poll() is None:
         with contextlib.suppress(OSError), urllib.request.urlopen(address, timeout=30):
             return
         time.sleep(0.3)
-    raise RuntimeError(f"the class server did not start:\n{log.read_text()}")
+    raise RuntimeError(f"no server answers at {address}:\n{log.read_text()}")
 
 
 def free_port() -> int:

@@ -1,39 +1,19 @@
 """What people do on the class server, in a browser: log in, fetch, validate, submit, press."""
 
-from dataclasses import dataclass, field
-from urllib.parse import urlsplit
-
 import nbformat
 from playwright.sync_api import expect
 
 from tests.browser import jupyterhub_box
+from tests.browser.conftest import Tab, cut_network
 
 NAME = "ex04_attention"
 SLOW = 300_000  # milliseconds: a server starts, or a notebook runs, on two busy cores
-LOOPBACK = ("127.0.0.1", "localhost")
-
-
-@dataclass
-class Visitor:
-    """Somebody's browser: its page, and what was asked for beyond this machine."""
-
-    name: str
-    page: object
-    asked: list[str] = field(default_factory=list)
 
 
 def log_in(chromium, server, name, password):
     context = chromium.new_context(viewport={"width": 1200, "height": 850})
-    visitor = Visitor(name, context.new_page())
-
-    def guard(route):
-        if urlsplit(route.request.url).hostname in LOOPBACK:
-            route.continue_()
-        else:
-            visitor.asked.append(route.request.url)
-            route.abort()
-
-    context.route("http*://**", guard)
+    visitor = Tab(context.new_page())
+    cut_network(context, visitor.asked)
     visitor.page.set_default_timeout(SLOW)
     visitor.page.goto(server.address)
     visitor.page.fill("#username_input", name)

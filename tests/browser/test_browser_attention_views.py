@@ -11,7 +11,8 @@ from bertlab.model.bert import Bert
 from bertlab.model.config import BertConfig
 from bertlab.model.transformer import Transformer, TransformerConfig
 from bertlab.tokenizers.wordpiece import WordPiece
-from tests.browser.conftest import notebook_of, put_on_theme
+from tests.browser.conftest import SMALL_PAGE, notebook_of, put_on_theme
+from tests.small_models import random_weights
 
 pytestmark = pytest.mark.browser
 
@@ -28,25 +29,20 @@ def traced():
     """A pair of sentences in a model whose heads differ."""
     special = [*WORDS[:5], EVIL]
     tokenizer = WordPiece({w: i for i, w in enumerate(WORDS)}, special_tokens=special)
-    model = Bert(BertConfig(**SIZES, max_length=32))
-    generator = torch.Generator().manual_seed(3)
-    for parameter in model.parameters():
-        parameter.data += 0.5 * torch.randn(parameter.shape, generator=generator)
+    model = random_weights(Bert(BertConfig(**SIZES, max_length=32)), seed=3, scale=1 / 2)
     return trace(model, tokenizer, "the cat sat", f"it {EVIL} slept")
 
 
 @pytest.fixture(scope="module")
 def translation():
-    model = Transformer(TransformerConfig(**SIZES, max_length=32))
-    generator = torch.Generator().manual_seed(4)
-    for parameter in model.parameters():
-        parameter.data += 0.5 * torch.randn(parameter.shape, generator=generator)
+    sizes = TransformerConfig(**SIZES, max_length=32)
+    model = random_weights(Transformer(sizes), seed=4, scale=1 / 2)
     return trace_translation(model, [5, 6, 7, 3], [2, 8, 9])
 
 
 @pytest.fixture
 def show(tab, tmp_path):
-    """Open views in one page, as an exported notebook does; no console error at the end."""
+    """Open views in one page, as an exported notebook does."""
 
     def opened(*views):
         path = tmp_path / "page.html"
@@ -55,8 +51,7 @@ def show(tab, tmp_path):
         tab.page.goto(path.as_uri())
         return tab
 
-    yield opened
-    assert tab.errors == []
+    return opened
 
 
 def drawn(lines, shape):
@@ -368,21 +363,10 @@ def test_a_saved_view_opens_by_itself(tab, traced, tmp_path):
     path = viz.head_view(traced.attentions, traced.tokens, heads=[1]).save(tmp_path / "view.html")
     tab.page.goto(path.as_uri())
     assert_drawn(tab.page.locator("#attention line"), traced.attentions[0][1])
-    assert tab.errors == []
-
-
-LAB_PAGE = """
-import torch
-from bertlab import viz
-
-generator = torch.Generator().manual_seed(1)
-attentions = [torch.rand(1, 3, 5, 5, generator=generator).softmax(-1) for _ in range(2)]
-viz.model_view(attentions, "[CLS] the </script> cat [SEP]".split())
-"""
 
 
 def test_jupyterlab_shows_the_model_view(tab, lab):
-    lab.run(tab.page, "views", notebook_of(LAB_PAGE))
+    lab.run(tab.page, "views", notebook_of(SMALL_PAGE[0], "viz.model_view(attentions, tokens)"))
     view = tab.frame("Model view")
     view.get_by_role("button", name="Layer 1, head 2").click()
     generator = torch.Generator().manual_seed(1)

@@ -215,7 +215,7 @@ def check_guesses(page, model, tokenizer, text):
     assert widths[:5] == pytest.approx(shares, abs=0.5)
 
 
-def test_a_typed_text_is_looked_at_by_the_head_that_was_chosen(tab, lab, traced, tmp_path):
+def test_a_typed_text_is_looked_at_by_the_head_that_was_chosen(tab, lab, traced, keep_screenshot):
     lab.run(tab.page, "explorer", notebook_of(LOAD, EXPLORER))
     view = tab.frame(MAPS)
     check_explorer(tab, view, traced(TEXT))
@@ -236,8 +236,7 @@ def test_a_typed_text_is_looked_at_by_the_head_that_was_chosen(tab, lab, traced,
     expect(view.get_by_label("hide [CLS]")).to_be_checked()
     expect(box).to_be_focused()
     assert box.bounding_box() == place  # new frames did not make the page jump
-    tab.page.screenshot(path=tmp_path / "typed.png")
-    print(f"screenshot: {tmp_path / 'typed.png'}")
+    keep_screenshot(tab.page, "typed")
 
     box.fill("")
     output = tab.page.locator(".jp-OutputArea-output").last
@@ -248,7 +247,6 @@ def test_a_typed_text_is_looked_at_by_the_head_that_was_chosen(tab, lab, traced,
     short = traced("The cat")
     names, left = without(short.attentions[2][2], short.tokens, "[CLS]", "[SEP]")
     check_map(view, names, 100 * left)
-    assert tab.errors == []
 
 
 def test_a_pair_has_two_boxes(tab, lab, traced):
@@ -259,10 +257,9 @@ def test_a_pair_has_two_boxes(tab, lab, traced):
     tab.page.get_by_label("Second text").fill("It slept.")
     both = traced(TEXT, "It slept.")
     check_map(view, both.tokens, 100 * both.attentions[0][0])
-    assert tab.errors == []
 
 
-def test_when_the_kernel_is_gone_heads_can_still_be_chosen(tab, lab, traced, tmp_path):
+def test_when_the_kernel_is_gone_heads_can_still_be_chosen(tab, lab, traced):
     lab.run(tab.page, "gone", notebook_of(LOAD, EXPLORER, GUESSES))
     page = tab.page
     view = tab.frame(MAPS)
@@ -274,23 +271,20 @@ def test_when_the_kernel_is_gone_heads_can_still_be_chosen(tab, lab, traced, tmp
     check_explorer(tab, view, traced(TEXT))
     expect(page.locator(".bertlab-guesses tr")).to_have_count(6)
     assert not re.search(r"Traceback|Error", page.locator(".jp-Notebook").inner_text())
-    page.screenshot(path=tmp_path / "gone.png")
-    print(f"screenshot: {tmp_path / 'gone.png'}")
     # The widget manager notes in the console that it found nobody; nothing else may be there.
     assert all("Could not send widget sync message" in error for error in tab.errors)
+    tab.errors.clear()
 
 
-def test_the_gallery_is_sorted_and_shows_a_head_large(tab, lab, traced, tmp_path):
+def test_the_gallery_is_sorted_and_shows_a_head_large(tab, lab, traced, keep_screenshot):
     lab.run(tab.page, "gallery", notebook_of(LOAD, GALLERIES, *PICTURES))
     check_gallery(tab, tab.frame(GALLERY), traced(TEXT))
-    tab.page.screenshot(path=tmp_path / "gallery.png")
-    print(f"screenshot: {tmp_path / 'gallery.png'}")
+    keep_screenshot(tab.page, "sorted")
     failed = tab.page.locator('[data-mime-type="application/vnd.jupyter.stderr"]')
     assert failed.all_text_contents() == []
-    assert tab.errors == []
 
 
-def test_guesses_follow_what_is_typed(tab, lab, model, tokenizer, tmp_path):
+def test_guesses_follow_what_is_typed(tab, lab, model, tokenizer, keep_screenshot):
     lab.run(tab.page, "guesses", notebook_of(LOAD, GUESSES))
     check_guesses(tab.page, model, tokenizer, GAP)
     box = tab.page.get_by_label("A sentence with [MASK]")
@@ -298,12 +292,10 @@ def test_guesses_follow_what_is_typed(tab, lab, model, tokenizer, tmp_path):
     tab.page.keyboard.press("End")
     tab.page.keyboard.type(" It was red")
     check_guesses(tab.page, model, tokenizer, f"{GAP} It was red")
-    tab.page.screenshot(path=tmp_path / "guesses.png")
-    print(f"screenshot: {tmp_path / 'guesses.png'}")
+    keep_screenshot(tab.page, "typed")
     box.fill("no gap")
     output = tab.page.locator(".jp-OutputArea-output").last
     expect(output).to_have_text(re.compile(r"No answer.*text must hold \[MASK\], in capitals"))
-    assert tab.errors == []
 
 
 def open_maps(tab, tmp_path, attentions, tokens, **options):
@@ -333,7 +325,6 @@ def test_a_decoder_is_not_measured_by_what_it_cannot_see(tab, tmp_path):
     page.locator(".heat").focus()
     page.keyboard.press("ArrowRight")
     expect(page.locator(".reading")).to_have_text("a → b: nothing to give")
-    assert tab.errors == []
 
 
 def test_a_query_that_looks_at_the_separator_alone_has_nothing_left(tab, tmp_path):
@@ -344,7 +335,6 @@ def test_a_query_that_looks_at_the_separator_alone_has_nothing_left(tab, tmp_pat
     assert page.locator(".heat tbody th").all_text_contents() == ["a", "<script>"]
     # The rows of a and <script> gave it 1 and 0.25.
     expect(page.locator(".note")).to_contain_text("[SEP] had 63 % of the attention")
-    assert tab.errors == []
 
 
 def test_twelve_by_twelve_heads_of_64_tokens_are_drawn_at_once(tab, tmp_path):
@@ -369,7 +359,6 @@ def test_twelve_by_twelve_heads_of_64_tokens_are_drawn_at_once(tab, tmp_path):
     expect(page.locator(".reading")).to_have_text(
         f"t40 → t50: {100 * attentions[layer][head, 40, 50].item():.1f} %"
     )
-    assert tab.errors == []
 
 
 @pytest.fixture(scope="module")
@@ -382,7 +371,7 @@ def exported(tmp_path_factory):
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_an_exported_page_is_as_alive_as_the_notebook(
-    tab, exported, traced, model, tokenizer, theme, tmp_path
+    tab, exported, traced, model, tokenizer, theme, keep_screenshot
 ):
     tab.page.goto(exported.as_uri())
     view = tab.frame(MAPS)
@@ -399,10 +388,7 @@ def test_an_exported_page_is_as_alive_as_the_notebook(
     for alt in ("Where “cat” at the top looks.", "What pushes “cat”"):
         image = tab.page.locator(f'img[alt^="{alt}"]')
         assert image.evaluate("image => image.complete && image.naturalWidth > 0")
-    picture = tmp_path / f"exported-{theme}.png"
-    tab.page.screenshot(path=picture, full_page=True)
-    print(f"screenshot: {picture}")
-    assert tab.errors == []
+    keep_screenshot(tab.page, theme, full_page=True)
 
 
 def test_without_scripts_the_first_map_and_the_words_are_there(chromium, exported, traced):

@@ -7,18 +7,9 @@ from urllib.parse import urlsplit
 import nbformat
 import pytest
 
-from tests.browser import jupyterhub_box, jupyterhub_spy
-from tests.browser.jupyterhub_visitors import (
-    NAME,
-    fetch,
-    log_in,
-    notebook_row,
-    open_notebook,
-    press,
-    solve,
-    submit,
-    validate,
-)
+from tests.browser import jupyterhub_box, jupyterhub_spy, jupyterhub_visitors
+from tests.browser.conftest import notebook_of
+from tests.browser.jupyterhub_visitors import NAME, fetch, log_in, press, solve, submit, validate
 
 pytestmark = pytest.mark.browser
 
@@ -68,8 +59,9 @@ def test_from_the_release_to_grades(server, visitors, keep_screenshot):
         fetch(student)
     keep_screenshot(ada, "a student, fetched")
     solve(server, "ada")
-    assert "passes all the tests" in validate(ada, open_notebook(ada))
-    assert "row_softmax: not written yet" in validate(grace, notebook_row(grace))
+    assert "passes all the tests" in validate(ada, jupyterhub_visitors.open_notebook(ada))
+    listed = jupyterhub_visitors.notebook_row(grace)
+    assert "row_softmax: not written yet" in validate(grace, listed)
     keep_screenshot(grace, "a student, validated")
     for student in (ada, grace):
         submit(student)
@@ -137,13 +129,8 @@ def test_a_students_code_reaches_nothing_of_others(server, visitors, handed_in, 
         "proxy_api": server.proxy_api,
         "course_server": f"{server.course_server}/services/bertlab",
     }
-    cells = [
-        nbformat.v4.new_code_cell(source.strip().format(**places), id=f"cell-{number}")
-        for number, source in enumerate(jupyterhub_spy.CELLS)
-    ]
-    place = server.inside("/home/grace/spy.ipynb")
-    kernel = {"name": "python3", "display_name": "Python 3"}
-    nbformat.write(nbformat.v4.new_notebook(cells=cells, metadata={"kernelspec": kernel}), place)
+    spy = notebook_of(*(source.format(**places) for source in jupyterhub_spy.CELLS))
+    nbformat.write(spy, server.inside("/home/grace/spy.ipynb"))
 
     page = visitors("grace").page
     page.goto(f"{server.address}/user/grace/lab/tree/spy.ipynb")

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from contextlib import closing
 from functools import cache
 from pathlib import Path
@@ -68,29 +69,39 @@ def source():
 
 def make(folder: Path, students: dict[str, dict] | None = None) -> Course:
     """The course, released, with a hand-in of each student that behaves as told."""
-    if "BERTLAB_GRADEBOOK" in os.environ:
-        course = _released(folder)
-    else:  # the same in every test: copied, with its gradebook
-        shutil.copytree(_template(), folder)
-        course = Course(folder)
+    course = copied(_released, folder)
     for student, behaviour in (students or {}).items():
         hand_in(course, student, **behaviour)
     return course
 
 
+def copied(build: Callable[[Path], Course], folder: Path) -> Course:
+    """`build(folder)`: the same in every test, so made once and copied, with its gradebook."""
+    if "BERTLAB_GRADEBOOK" in os.environ:  # that one lies elsewhere
+        return build(folder)
+    shutil.copytree(_template(build), folder)
+    return Course(folder)
+
+
 @cache
-def _template() -> Path:
+def _template(build: Callable[[Path], Course]) -> Path:
     folder = Path(tempfile.mkdtemp(prefix="small-course-"))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    return _released(folder / "course").root
+    return build(folder / "course").root
+
+
+def new_course(folder: Path, more: str = "") -> Course:
+    """A course without assignments, with this repository's settings and `more`."""
+    (folder / "course").mkdir(parents=True, exist_ok=True)
+    settings = (ROOT / "course" / "nbgrader_config.py").read_text(encoding="utf-8")
+    (folder / "course" / "nbgrader_config.py").write_text(settings + more, encoding="utf-8")
+    return Course(folder)
 
 
 def _released(folder: Path) -> Course:
-    (folder / "course").mkdir(parents=True)
-    shutil.copy(ROOT / "course" / "nbgrader_config.py", folder / "course")
     (folder / "solutions" / NAME).mkdir(parents=True)
     nbformat.write(source(), folder / "solutions" / NAME / f"{NAME}.ipynb")
-    course = Course(folder)
+    course = new_course(folder)
     said = []
     assert releasing.release(course, [NAME], say=said.append) == 0, said
     return course

@@ -16,8 +16,11 @@ from course.__main__ import main
 from course.answers import answers_of
 from course.feedback.checks import CheckFailed, NotWritten
 from course.gradebook import backups
+from course.grading.assignments import as_handed_in
 from course.settings import Limits
 from tests.conftest import ROOT, read_page
+from tests.course.small_course import new_course
+from tests.exercises.test_assignments import ASSIGNMENTS, release_of, source_of
 
 pytestmark = pytest.mark.slow
 
@@ -25,7 +28,6 @@ GUIDES = ("syllabus", "students", "new_assignment", "README")
 GUIDE = {name: (ROOT / "course" / f"{name}.md").read_text(encoding="utf-8") for name in GUIDES}
 LECTURES = sorted(ROOT.glob("lectures/[0-9][0-9]_*.ipynb"))
 FURTHER = sorted(ROOT.glob("lectures/[0-9][0-9]b_*.ipynb"))
-ASSIGNMENTS = sorted(path.parent.name for path in ROOT.glob("exercises/*/*.ipynb"))
 CLASS_MINUTES = 90 + 45
 
 
@@ -46,17 +48,13 @@ def goals_of(path):
     return re.findall(r"^- (.*)", can, re.M)
 
 
-def exercise(name):
-    return ROOT / "exercises" / name / f"{name}.ipynb"
-
-
 def points_of(name):
-    return int(re.search(r"\*\*Points\*\* (\d+)", first_cell(exercise(name)))[1])
+    return int(re.search(r"\*\*Points\*\* (\d+)", first_cell(release_of(name)))[1])
 
 
 def written_points(name):
     """The points of an assignment that a person gives."""
-    cells = [cell for cell in read_page(exercise(name)).cells if cell.cell_type == "markdown"]
+    cells = [cell for cell in read_page(release_of(name)).cells if cell.cell_type == "markdown"]
     return sum(c.metadata.nbgrader.points for c in cells if c.metadata.nbgrader.grade)
 
 
@@ -77,9 +75,8 @@ class Week:
     def __init__(self, text):
         self.text = text
         self.lectures = re.findall(r"- Lecture: \[(.+)\]\(\.\./(\S+)\), (\d+) minutes", text)
-        self.assignment = re.findall(
-            r"- Assignment: \[(.+)\]\(\.\./(\S+)\), (\d+) minutes, (\d+) points", text
-        )
+        assignment = r"- Assignment: \[(.+)\]\(\.\./(\S+)\), (\d+) minutes, (\d+) points"
+        self.assignment = re.findall(assignment, text)
         self.homework = int(re.search(r"- Homework: (\d+) minutes", text)[1])
         self.read = re.search(r"- Read: (.*)", text)[1]
         goals, self.class_ = text.split("**After it students can**")[1].split("**In class**")
@@ -116,7 +113,8 @@ def test_the_weeks_hold_every_assignment_beside_its_lecture():
             said[name] = (title, int(minutes), int(points))
             (lecture,) = re.findall(r"\*\*Builds on\*\* lecture (\d+)", first_cell(ROOT / path))
             assert int(lecture) in [int(Path(p).name[:2]) for _, p, _ in week.lectures]
-    true = {n: (title_of(exercise(n)), minutes_of(exercise(n)), points_of(n)) for n in ASSIGNMENTS}
+    pages = {name: release_of(name) for name in ASSIGNMENTS}
+    true = {n: (title_of(p), minutes_of(p), points_of(n)) for n, p in pages.items()}
     assert said == true
 
 
@@ -204,7 +202,7 @@ def test_the_overview_and_the_totals_are_right():
 def test_the_hours_are_right():
     (one, two, three, four) = (float(row[-1]) for row in rows(GUIDE["syllabus"])[1:5])
     lectures = sum(map(minutes_of, LECTURES))
-    exercises = sum(minutes_of(exercise(name)) for name in ASSIGNMENTS)
+    exercises = sum(minutes_of(release_of(name)) for name in ASSIGNMENTS)
     assert one == 12 * CLASS_MINUTES / 60
     assert (two, three) == (round(lectures / 60, 1), round(exercises / 60, 1))
     assert four == round((12 * CLASS_MINUTES + lectures + exercises) / 60, 1)
@@ -215,7 +213,7 @@ def test_the_hours_are_right():
 def test_the_grading_table_is_right():
     text = section("syllabus", "Grading")
     said = {name: tuple(map(int, rest)) for name, *rest in rows(text)[1:]}
-    true = {n: (points_of(n), written_points(n), minutes_of(exercise(n))) for n in ASSIGNMENTS}
+    true = {n: (points_of(n), written_points(n), minutes_of(release_of(n))) for n in ASSIGNMENTS}
     assert said == true
     points, written = sum(map(points_of, ASSIGNMENTS)), sum(map(written_points, ASSIGNMENTS))
     sentence = f"make {points} points: {points - written} are given by tests, {written} by a person"
@@ -230,7 +228,7 @@ def test_the_shorter_courses_add_up(head, lines):
     sums = [0, 0]
     for _, numbers_, name, points, minutes in table:
         given = sum(minutes_of(lectures[n]) for n in numbers_.split(", "))
-        assert minutes == f"{given + minutes_of(exercise(name))} minutes"
+        assert minutes == f"{given + minutes_of(release_of(name))} minutes"
         assert points == str(points_of(name))
         sums = [sums[0] + int(points), sums[1] + int(minutes.split()[0])]
     assert total[-2:] == [str(sums[0]), f"{sums[1]} minutes"]
@@ -321,10 +319,7 @@ def example(tmp_path_factory):
         (room / name).write_text(code, encoding="utf-8")
     settings = os.environ | {"PYTHONPATH": str(ROOT)}  # as in the course's folder
     subprocess.run([sys.executable, "new_notebook.py"], cwd=room, env=settings, check=True)
-    # nbgrader's settings take the folder that holds them for the course.
-    config = (ROOT / "course" / "nbgrader_config.py").read_text(encoding="utf-8")
-    (room / "course").mkdir(exist_ok=True)
-    (room / "course" / "nbgrader_config.py").write_text(config, encoding="utf-8")
+    new_course(room)
     command = [sys.executable, "-m", "nbgrader", "generate_assignment", "ex13_words", "--no-db"]
     subprocess.run([*command, "--force"], cwd=room / "course", check=True, capture_output=True)
     return room
@@ -339,10 +334,6 @@ def installed(example, monkeypatch):
     sys.modules.pop("course.feedback.ex13_words", None)
     if hasattr(course.feedback, "ex13_words"):
         del course.feedback.ex13_words
-
-
-def cells_of(path):
-    return [cell for cell in nbformat.read(path, as_version=4).cells if cell.cell_type == "code"]
 
 
 def run(cells, solution=None, tests_wanted=("test-", "hidden-")):
@@ -367,17 +358,17 @@ def test_the_example_is_released_without_solution_and_hidden_tests(installed):
     assert "HIDDEN" not in text
     assert "For the grader" not in text
     assert "write this function, then delete this line" in text
-    passed = run(cells_of(source))
+    passed = run(read_page(source).code)
     assert "■ All functions pass." in repr(passed)
     with pytest.raises(NotWritten):
-        run(cells_of(release))
-    marked = [cell.metadata.nbgrader for cell in nbformat.read(source, as_version=4).cells]
+        run(read_page(release).code)
+    marked = [cell.metadata.nbgrader for cell in read_page(source).cells]
     assert sum(mark.get("points", 0) for mark in marked) == 4
-    assert "**Points** 4." in nbformat.read(source, as_version=4).cells[0].source
+    assert "**Points** 4." in first_cell(source)
 
 
 def test_the_examples_wrong_solutions_are_caught_and_the_other_right_one_passes(installed):
-    source = cells_of(installed / "solutions" / "ex13_words" / "ex13_words.ipynb")
+    source = read_page(installed / "solutions" / "ex13_words" / "ex13_words.ipynb").code
     known = answers_of("ex13_words", installed)
     assert len(known.wrong) >= 3
     for _, mistake, solution, diagnosis in known.wrong:
@@ -396,7 +387,7 @@ def test_the_examples_wrong_solutions_are_caught_and_the_other_right_one_passes(
 def test_the_examples_hidden_test_holds_for_other_variants(installed):
     from course.feedback.variants import variant
 
-    source = cells_of(installed / "solutions" / "ex13_words" / "ex13_words.ipynb")
+    source = read_page(installed / "solutions" / "ex13_words" / "ex13_words.ipynb").code
     for student in range(20):
         with variant(f"2026-fall/{student}"):
             run(source)
@@ -414,21 +405,20 @@ def console(guide):
 
 def handed_in(download, student, unsolved):
     """A student's download: our solutions, without those of some tasks."""
-    source = nbformat.read(ROOT / "solutions" / "ex01_bpe" / "ex01_bpe.ipynb", as_version=4)
-    notebook = nbformat.read(exercise("ex01_bpe"), as_version=4)
+    source = read_page(source_of("ex01_bpe"))
+    notebook = nbformat.read(release_of("ex01_bpe"), as_version=4)
     for cell, ours in zip(notebook.cells, source.cells, strict=True):
         if ours.metadata.nbgrader.solution and cell.id not in unsolved:
-            cell.source = re.sub(r" *### (BEGIN|END) SOLUTION\n?", "", ours.source)
+            cell.source = as_handed_in(ours.source)
     (download / student).mkdir(parents=True)
     nbformat.write(notebook, download / student / "ex01_bpe.ipynb")
 
 
 @pytest.mark.notebooks
 def test_the_commands_of_the_guide_print_what_it_shows(tmp_path, monkeypatch, capsys):
-    (tmp_path / "course").mkdir()
-    shutil.copy(ROOT / "course" / "nbgrader_config.py", tmp_path / "course")
+    new_course(tmp_path)
     shutil.copytree(ROOT / "solutions" / "ex01_bpe", tmp_path / "solutions" / "ex01_bpe")
-    cells = read_page(exercise("ex01_bpe")).cells
+    cells = read_page(release_of("ex01_bpe")).cells
     handed_in(tmp_path / "download", "ada", [])
     handed_in(tmp_path / "download", "ben", ["train", "encode", "decode", "explain"])
     handed_in(tmp_path / "download", "cy", [c.id for c in cells if c.metadata.nbgrader.solution])

@@ -20,7 +20,8 @@ from nbgrader.validator import Validator
 from course.answers import answers_of
 from course.grading.cells import is_solution
 from tests.conftest import ROOT, read_page
-from tests.course.grading.hostile.term import command, new_course
+from tests.course.grading.hostile.term import command
+from tests.course.small_course import new_course
 from tests.exercises.test_answers import run_task
 from tests.exercises.test_assignments import (
     ASSIGNMENTS,
@@ -98,7 +99,8 @@ def put(course, assignment, student, text):
 @pytest.fixture(scope="module")
 def term(tmp_path_factory):
     """The course after one term."""
-    course = new_course(tmp_path_factory.mktemp("term") / "course", call_seconds=8)
+    limits = '\nconfig.Grading.limits = {"call_seconds": 8}\n'
+    course = new_course(tmp_path_factory.mktemp("term") / "course", limits)
     shutil.copytree(ROOT / "solutions", course.room("source"))
     assert command(course, "release", "all") == 0
     for assignment in ASSIGNMENTS:

@@ -153,9 +153,8 @@ def test_what_a_room_imports_is_asked_for_by_its_extra(imports_by_room):
 
 
 def test_what_is_asked_for_is_imported_or_has_a_reason(imports_by_room):
-    asked = {
-        canonicalize_name(Requirement(line).name) for line in expand("bertlab-course[test,peers]")
-    }
+    lines = expand("bertlab-course[test,peers]")
+    asked = {canonicalize_name(Requirement(line).name) for line in lines}
     assert asked - set().union(*imports_by_room.values()) == set(NEVER_IMPORTED)
     assert "cryptography" in expand("bertlab-course[grading]")
 

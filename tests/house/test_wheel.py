@@ -77,9 +77,8 @@ def wheel(tmp_path_factory):
 def test_it_holds_the_library_alone(wheel):
     names = ZipFile(wheel).namelist()
     assert {name.split("/")[0].split("-")[0] for name in names} == {"bertlab"}
-    assert len([name for name in names if name.endswith(".py")]) == len(
-        list((ROOT / "bertlab").rglob("*.py"))
-    )
+    modules = list((ROOT / "bertlab").rglob("*.py"))
+    assert sum(name.endswith(".py") for name in names) == len(modules)
 
 
 def test_it_is_useful_alone(wheel, tmp_path):

@@ -48,10 +48,8 @@ def without_wheel(pins: list[str], python: str, platforms: list[str]) -> list[st
     options += [f"--python-version={python}", *(f"--platform={name}" for name in platforms)]
     while True:
         with TemporaryDirectory() as target:
-            command = ["install", *options, "--target", target, *left]
-            done = subprocess.run(
-                [sys.executable, "-m", "pip", *command], capture_output=True, text=True
-            )
+            pip = [sys.executable, "-m", "pip", "install", *options, "--target", target]
+            done = subprocess.run([*pip, *left], capture_output=True, text=True)
         if not done.returncode:
             return missing
         named = re.search(r"No matching distribution found for (\S+)", done.stderr)

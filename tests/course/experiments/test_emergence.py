@@ -13,14 +13,8 @@ from bertlab.model import Bert, BertConfig, BertForPreTraining
 from bertlab.model.embeddings import sinusoidal_positions
 from bertlab.model.pretrained import BERTLAB_MINI, load_tokenizer
 from bertlab.training.start import OFFSETS, STARTS, neighbours_start
-from course.experiments.emergence import (
-    DISTANCES,
-    REACH,
-    clear_heads,
-    head_numbers,
-    position_similarity,
-    some_sentences,
-)
+from course.experiments import emergence
+from course.experiments.emergence import clear_heads, head_numbers, some_sentences
 
 
 @pytest.fixture(scope="module")
@@ -72,7 +66,7 @@ def test_the_numbers_are_json(tokenizer):
     model = BertForPreTraining(BertConfig.tiny(vocab_size=len(tokenizer.vocab)))
     found = head_numbers(model, tokenizer, ["She saw the old king."])
     assert json.loads(json.dumps(found)) == found
-    assert torch.tensor(found["offsets"]).shape == (2, 2, 2 * REACH + 1)
+    assert torch.tensor(found["offsets"]).shape == (2, 2, 2 * emergence.REACH + 1)
     for name in ("cls", "separator", "entropy"):
         assert torch.tensor(found[name]).shape == (2, 2)
 
@@ -82,16 +76,16 @@ def test_waves_are_as_alike_as_their_cosines_say_and_random_positions_are_not(co
     with torch.no_grad():
         bert.embeddings.position.weight.copy_(sinusoidal_positions(100, 128))
     speeds = [10_000 ** (-2 * pair / 128) for pair in range(64)]
-    expected = [sum(math.cos(speed * far) for speed in speeds) / 64 for far in DISTANCES]
-    assert position_similarity(bert, 100) == pytest.approx(expected, abs=1e-3)
-    alike = position_similarity(Bert(config), 128)
+    expected = [sum(math.cos(speed * far) for speed in speeds) / 64 for far in emergence.DISTANCES]
+    assert emergence.position_similarity(bert, 100) == pytest.approx(expected, abs=1e-3)
+    alike = emergence.position_similarity(Bert(config), 128)
     assert max(map(abs, alike)) < 5 / math.sqrt(256 * 64)
 
 
 @pytest.mark.parametrize("positions", [64, 513])
 def test_positions_must_reach_the_largest_distance(config, positions):
     with pytest.raises(ValueError, match=f"positions must be from 65 to 512; got {positions}"):
-        position_similarity(Bert(config), positions)
+        emergence.position_similarity(Bert(config), positions)
 
 
 def test_sentences_are_spread_over_the_documents():

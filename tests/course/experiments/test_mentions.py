@@ -11,15 +11,8 @@ from bertlab import data
 from bertlab.data.clean import clean_wikitext
 from bertlab.data.corpora import wikipedia_markup
 from bertlab.tokenizers.words import word_spans
-from course.experiments.mentions import (
-    LABEL,
-    Marked,
-    cut_sentences,
-    mark_links,
-    marked_sentences,
-    mentions,
-    take_marks,
-)
+from course.experiments import mentions
+from course.experiments.mentions import LABEL, Marked, cut_sentences, mark_links, marked_sentences
 from tests.bertlab.data.test_corpora import ARTICLE
 from tests.conftest import fetched
 
@@ -91,9 +84,7 @@ def test_every_sentence_has_its_own_spans_and_one_across_two_goes_with_both():
     assert cut_sentences(text, [(7, 14, LABEL)]) == [Marked("They left.", ())]
 
 
-words = st.sampled_from(
-    ["the", "Tower", "of", "É", "e\u0301t", "(old)", "stone", "at", "U.S.", "今"]
-)
+words = st.sampled_from(["the", "Tower", "of", "É", "ét", "(old)", "stone", "at", "U.S.", "今"])
 linked = st.tuples(words, st.booleans())
 
 
@@ -101,7 +92,7 @@ linked = st.tuples(words, st.booleans())
 def test_marks_change_no_letter_of_the_text(words):
     markup = " ".join(f"[[{word}]]" if link else word for word, link in words)
     plain = clean_wikitext(markup)
-    marks = [take_marks(paragraph) for paragraph in clean_wikitext(mark_links(markup))]
+    marks = [mentions.take_marks(paragraph) for paragraph in clean_wikitext(mark_links(markup))]
     assert [text for text, _ in marks] == plain
     for text, spans in marks:
         assert [text[a:b] for a, b, _ in spans] == [word for word, link in words if link]
@@ -110,7 +101,7 @@ def test_marks_change_no_letter_of_the_text(words):
 @pytest.fixture(scope="module")
 def wikipedia():
     fetched("wikipedia")
-    return mentions()
+    return mentions.mentions()
 
 
 @pytest.mark.corpora
@@ -127,7 +118,7 @@ def test_sentences_are_those_of_the_corpus_and_mentions_as_many_as_the_course_sa
     assert len(wikipedia) == 97
     assert sum(len(article) for article in wikipedia) == 8_875
     assert sum(len(one.spans) for article in wikipedia for one in article) == 18_163
-    assert mentions() == wikipedia  # from the cache
+    assert mentions.mentions() == wikipedia  # from the cache
 
 
 @pytest.mark.corpora

@@ -8,9 +8,8 @@ from torch import nn
 
 from course.experiments.reach import ConvolutionStack, influence, receptive_field
 
-layers = st.lists(
-    st.tuples(st.sampled_from([1, 3, 5]), st.sampled_from([1, 2, 3])), min_size=1, max_size=3
-)
+sizes = st.tuples(st.sampled_from([1, 3, 5]), st.sampled_from([1, 2, 3]))  # width, dilation
+layers = st.lists(sizes, min_size=1, max_size=3)
 
 
 def text(length, d_model=3):

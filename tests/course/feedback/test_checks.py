@@ -186,9 +186,7 @@ def climb(steps):
     ("expected", "got", "told"),
     [
         ((1, 2), (1, 2), ""),
-        ((1, 2), [1, 2], "it must return a tuple; it returned [1, 2], a list"),
         ([1], None, "it must return a list; it returned None. Is there a `return` at the end?"),
-        ({"a": 1}, {"a": 2}, "'a': expected 1, got 2"),
         ({"a": 1}, {}, "'a': expected 1, it is missing"),
         ({}, {"b": 1}, "'b': should not be there, got 1"),
         (dict.fromkeys("abcdef", 1), {}, "and 2 more"),

@@ -156,9 +156,8 @@ def calls(assignment, task, function, student):
 
 @pytest.mark.parametrize(("assignment", "task", "function"), TASKS)
 def test_two_students_get_other_inputs_and_one_student_the_same_again(assignment, task, function):
-    ada, again, bob = (
-        list(calls(assignment, task, function, who)) for who in ("ada", "ada", "bob")
-    )
+    heard = (calls(assignment, task, function, who) for who in ("ada", "ada", "bob"))
+    ada, again, bob = map(list, heard)
     assert len(ada) >= 4
     assert ada == again
     assert ada != bob

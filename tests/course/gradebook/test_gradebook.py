@@ -15,22 +15,12 @@ import nbformat
 import pytest
 from sqlalchemy import text
 
-from course import ROOT
 from course.gradebook import backups, records
-from course.gradebook.late_policy import LatePolicy
 from course.grading import grade_run, grade_workers
 from course.publishing import releasing
 from course.settings import Course, CourseError
-from tests.course.small_course import (
-    NAME,
-    FakeGrader,
-    grade,
-    graded_names,
-    hand_in,
-    make,
-    rows,
-    scores,
-)
+from tests.course import small_course
+from tests.course.small_course import NAME, grade, graded_names, hand_in, make, rows, scores
 
 pytestmark = pytest.mark.slow
 
@@ -197,14 +187,14 @@ def test_failed_grading_leaves_no_grade_of_now_or_before(tmp_path, database):
 
 def test_scores_that_do_not_fit_the_gradebook_are_no_grade(tmp_path, monkeypatch):
     course = make(tmp_path / "c", {"ada": {}})
-    good = FakeGrader.grade
+    good = small_course.FakeGrader.grade
 
     def without_one(self, submission, seed=""):
         result = good(self, submission, seed)
         del result.scores["hidden-double"]
         return result
 
-    monkeypatch.setattr(FakeGrader, "grade", without_one)
+    monkeypatch.setattr(small_course.FakeGrader, "grade", without_one)
     code, said = grade(course)
     assert code == 1
     assert "graded cells are not those of the gradebook: hidden-double; run `python -m" in said
@@ -268,15 +258,6 @@ def test_late_penalties_follow_the_due_date_and_points_given_later(tmp_path, dat
     assert {row[6] for row in rows(course)["grades"]} == {None}
 
 
-@pytest.mark.parametrize(
-    ("minutes", "percent"), [(0, 0), (15, 0), (16, 10), (1455, 10), (1456, 20), (99999, 50)]
-)
-def test_late_policy_counts_days_begun_after_the_grace(minutes, percent):
-    policy = LatePolicy(grace_minutes=15, percent_a_day=10, at_most_percent=50)
-    penalty = policy.late_submission_penalty("ada", 40.0, 60.0 * minutes)
-    assert (penalty or 0) == pytest.approx(40 * percent / 100)
-
-
 # Backups, and one run at a time.
 
 
@@ -332,9 +313,8 @@ def test_a_run_on_another_machine_with_the_same_gradebook_is_refused(tmp_path, d
     with ExitStack() as stack:
         stack.enter_context(backups.only_one(here, "process 7 of ada on snow"))
         if database == "postgresql":  # SQLite: a gradebook of its own in each folder
-            stack.enter_context(
-                pytest.raises(CourseError, match="under way: process 7 of ada on snow")
-            )
+            refused = pytest.raises(CourseError, match="under way: process 7 of ada on snow")
+            stack.enter_context(refused)
         assert grade(elsewhere)[0] == 0
     assert graded_names(elsewhere) == ([] if database == "postgresql" else ["ada"])
     assert grade(here)[0] == grade(elsewhere)[0] == 0, "the lock is free again"
@@ -366,10 +346,8 @@ def test_a_course_elsewhere_a_wrong_name_and_a_due_date_without_a_zone_are_told(
 
 def test_a_database_that_cannot_be_reached_is_told(tmp_path, monkeypatch):
     monkeypatch.setenv("BERTLAB_GRADEBOOK", "postgresql+psycopg://x@127.0.0.1:1/none")
-    (tmp_path / "c" / "course").mkdir(parents=True)
-    shutil.copy(ROOT / "course" / "nbgrader_config.py", tmp_path / "c" / "course")
     with pytest.raises(CourseError, match=r"the gradebook cannot be opened: .*BERTLAB_GRADEBOOK"):
-        Course(tmp_path / "c").gradebook()
+        small_course.new_course(tmp_path / "c").gradebook()
 
 
 def test_a_new_gradebook_is_of_the_version_that_nbgrader_itself_would_note(tmp_path):

@@ -8,15 +8,8 @@ import pytest
 from nbgrader.api import Gradebook
 from scipy.stats import pearsonr
 
-from course.gradebook.item_analysis import (
-    Points,
-    analyse,
-    by_task,
-    cronbach_alpha,
-    difficulty,
-    discrimination,
-    from_gradebook,
-)
+from course.gradebook import item_analysis
+from course.gradebook.item_analysis import Points, analyse, cronbach_alpha, discrimination
 
 # Four students, three tasks of one point: each task is solved by one student fewer.
 GUTTMAN = [[1, 1, 1], [1, 1, 0], [1, 0, 0], [0, 0, 0]]
@@ -31,7 +24,7 @@ def points(table, most=None):
 
 def test_a_table_worked_by_hand():
     """Task A: 1 1 1 0, the rest 2 1 0 0. Deviations' products 3/4, squares 3/4 and 11/4."""
-    assert difficulty(GUTTMAN, [1, 1, 1]).tolist() == [0.75, 0.5, 0.25]
+    assert item_analysis.difficulty(GUTTMAN, [1, 1, 1]).tolist() == [0.75, 0.5, 0.25]
     expected = [sqrt(3 / 11), 1 / sqrt(2), sqrt(3 / 11)]
     assert discrimination(GUTTMAN) == pytest.approx(expected)
     # Variances 3/16 + 1/4 + 3/16 = 5/8, of the sums 5/4: 3/2 (1 - 1/2).
@@ -107,7 +100,7 @@ def test_visible_and_hidden_test_are_one_task_and_what_waits_is_left_out():
         "bob": {"test-a": 1.0, "hidden-a": 2.0, "test-b": 0.0, "explain": 3.0},
         "cyd": dict.fromkeys(most),
     }
-    found = by_task(scores, most)
+    found = item_analysis.by_task(scores, most)
     assert found.table == {"ada": {"a": 1.0, "b": 1.0}, "bob": {"a": 3.0, "b": 0.0}}
     assert found.most == {"a": 3.0, "b": 1.0}
     assert found.left_out == ("explain: waits for a person", "cyd: not graded")
@@ -129,9 +122,9 @@ def test_it_reads_nbgraders_gradebook(tmp_path):
             book.find_grade("explain", "ex01", "ex01", student).manual_score = scores[-1]
         book.find_grade("test-a", "ex01", "ex01", "ada").manual_score = 0.5  # a person knew better
         book.db.commit()
-        found = from_gradebook(book, "ex01")
+        found = item_analysis.from_gradebook(book, "ex01")
         assert found.most == {"b": 3, "a": 1, "explain": 4}
         assert found.table["ada"] == {"b": 3, "a": 0.5, "explain": 4}
         assert found.table["bob"] == {"b": 1, "a": 1, "explain": 3}
         with pytest.raises(ValueError, match="nothing of ex02 is in the gradebook"):
-            from_gradebook(book, "ex02")
+            item_analysis.from_gradebook(book, "ex02")

@@ -1,16 +1,12 @@
 """An assignment gets another name: all stays but the name, whenever the command is killed."""
 
-import atexit
 import os
 import re
-import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 from contextlib import closing
 from datetime import datetime
-from functools import cache
 from pathlib import Path
 
 import nbformat
@@ -26,7 +22,7 @@ from course.publishing import releasing
 from course.settings import OLD_NAMES, Course, CourseError
 from tests.conftest import ROOT
 from tests.course.gradebook.test_gradebook import by_hand, database, postgres, quick  # noqa: F401
-from tests.course.small_course import NAME, FakeGrader, grade, graded_names, hand_in, make
+from tests.course.small_course import NAME, FakeGrader, copied, grade, graded_names, hand_in, make
 
 pytestmark = pytest.mark.slow
 
@@ -40,17 +36,7 @@ def an_old_name(monkeypatch):
 
 def running(folder):
     """A term under way, whose course was updated: its assignment has the new name already."""
-    if "BERTLAB_GRADEBOOK" in os.environ:
-        return _running(folder)
-    shutil.copytree(_template(), folder)  # the same in every test, with its gradebook
-    return Course(folder)
-
-
-@cache
-def _template():
-    folder = Path(tempfile.mkdtemp(prefix="running-course-"))
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    return _running(folder / "course").root
+    return copied(_running, folder)
 
 
 def _running(folder):

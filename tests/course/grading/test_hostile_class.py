@@ -37,13 +37,8 @@ CANARY = "CANARY-7f3a"
 EVERY = 10  # after so many hostile students comes an honest one
 NOTE = 400  # characters of a line of the report, at most
 ROWS = [*resources.ROWS, *cheating.ROWS, *forging.ROWS, *files.ROWS, *texts.ROWS]
-PRYING = [
-    row.name
-    for row in prying.rows(
-        {key: [] for key in ("paths", "writes", "large")}
-        | dict.fromkeys(("port", "unix", "abstract"), 0)
-    )
-]
+NOWHERE = {"paths": [], "writes": [], "large": [], "port": 0, "unix": "", "abstract": ""}
+PRYING = [row.name for row in prying.rows(NOWHERE)]
 
 
 @pytest.fixture(scope="module")
@@ -56,9 +51,10 @@ def outside(tmp_path_factory):
     course = tmp_path_factory.mktemp("term") / "course"
     own = [course / name for name in ("solutions", "submitted", "autograded", "gradebook.db")]
     os.environ["BERTLAB_HOSTILE_SECRET"] = CANARY
+    abstract = f"bertlab-hostile-{os.getpid()}"  # of its own for each run on this machine
     with socket.socket() as listening, socket.socket(socket.AF_UNIX) as hidden:
         listening.bind(("127.0.0.1", 0))
-        hidden.bind("\0bertlab-hostile")
+        hidden.bind(f"\0{abstract}")
         for server in (listening, hidden):
             server.listen()
         yield {
@@ -70,30 +66,21 @@ def outside(tmp_path_factory):
             "large": [sys.prefix, sys.base_prefix, str(Path.home() / ".cache")],
             "port": listening.getsockname()[1],
             "unix": str(room / "socket"),
-            "abstract": "bertlab-hostile",
+            "abstract": abstract,
         }
     del os.environ["BERTLAB_HOSTILE_SECRET"]
 
 
 def _secret_paths():
-    names = (
-        f"solutions/{small.NAME}/{small.NAME}.ipynb",
-        "solutions",
-        "tests",
-        "course/grading/room.py",
-    )
+    notebook = f"solutions/{small.NAME}/{small.NAME}.ipynb"
+    names = (notebook, "solutions", "tests", "course/grading/room.py")
     return [*(small.ROOT / name for name in names), Path.home() / ".bashrc", small.ROOT / ".git"]
 
 
 def _forbidden_places():
     packages = Path(site.getsitepackages()[0])
-    places = [
-        small.ROOT,
-        small.ROOT / "bertlab",
-        packages,
-        Path.home(),
-        *map(Path, ("/", "/usr", "/dev", "/etc")),
-    ]
+    places = [small.ROOT, small.ROOT / "bertlab", packages, Path.home()]
+    places += map(Path, ("/", "/usr", "/dev", "/etc"))
     return [place / "hostile.py" for place in places] + [small.ROOT / "bertlab" / "__init__.py"]
 
 
@@ -110,9 +97,8 @@ def term(request, outside):
     odd = [kind for kind in FILES if kind in asked]
     changes = [*((row.name, row.change) for row in rows), *((kind, None) for kind in odd)]
     who = {name: f"s{number:03}" for number, (name, _) in enumerate(changes)}
-    handed_in = {
-        f"{who[name]}-honest": small.written(small.correct()) for name, _ in changes[::EVERY]
-    }
+    honest = small.written(small.correct())
+    handed_in = {f"{who[name]}-honest": honest for name, _ in changes[::EVERY]}
     handed_in |= {
         who[name]: small.written(change(small.correct())) for name, change in changes if change
     }
@@ -239,9 +225,8 @@ def test_a_hostile_submission_gets_its_points_and_a_line(row, outcome_of):
 
 
 def processes_named(name):
-    return [
-        process.pid for process in psutil.process_iter(["name"]) if process.info["name"] == name
-    ]
+    running = psutil.process_iter(["name"])
+    return [process.pid for process in running if process.info["name"] == name]
 
 
 @pytest.mark.parametrize("name", PRYING)
@@ -251,9 +236,8 @@ def test_nothing_outside_can_be_read_reached_or_changed(name, outcome_of, outsid
     assert found == []
     assert CANARY not in said_in(outcome)
     assert points_of(outcome) == {id: p for id, p in small.full_points().items() if p is not None}
-    assert [
-        path for path in map(Path, outside["writes"]) if path.name == "hostile.py" and path.exists()
-    ] == []
+    written = [path for path in map(Path, outside["writes"]) if path.name == "hostile.py"]
+    assert [path for path in written if path.exists()] == []
     assert {
         path: path.read_text() for path in outside["room"].rglob("*") if path.is_file()
     } == outside["before"]
@@ -308,9 +292,8 @@ def test_what_is_no_file_is_not_opened(kind, outcome_of):
         )
         return
     wanted = "was not handed in" if kind == "nothing" else "is no ordinary file"
-    assert any(
-        note.startswith("nothing could be graded: ") and wanted in note for note in outcome.notes
-    )
+    notes = [note for note in outcome.notes if note.startswith("nothing could be graded: ")]
+    assert any(wanted in note for note in notes)
 
 
 def test_a_name_with_dots_and_odd_characters_is_only_a_name(grade, tmp_path):

@@ -26,9 +26,9 @@ if __name__ == "__main__":
 """
 
 
-def start(course):
+def start(course, code=RUN):
     """A grading run in a process of its own."""
-    command, folder = [sys.executable, "-c", RUN, course.root], course.root
+    command, folder = [sys.executable, "-c", code, course.root], course.root
     settings = os.environ | {"PYTHONPATH": str(ROOT)}
     return subprocess.Popen(command, env=settings, stderr=subprocess.DEVNULL, cwd=folder)
 
@@ -119,12 +119,7 @@ def then_die(*arguments):
         os.kill(os.getpid(), signal.SIGKILL)
 module.{moment} = then_die
 {RUN}"""
-    command = [sys.executable, "-c", code, course.root]
-    settings = os.environ | {"PYTHONPATH": str(ROOT)}
-    died = subprocess.run(
-        command, cwd=course.root, env=settings, stderr=subprocess.DEVNULL, timeout=900
-    )
-    assert died.returncode == -signal.SIGKILL
+    assert start(course, code).wait(timeout=900) == -signal.SIGKILL
     grade_by_threads(Course(course.root))
     assert rows(course) == rows(few_undisturbed)
 

@@ -181,12 +181,11 @@ def test_elsewhere_than_on_linux_there_is_a_sentence(asked_anew, monkeypatch):
 
 def test_a_bubblewrap_that_fails_is_quoted(asked_anew, monkeypatch, tmp_path):
     broken = tmp_path / "bwrap"
-    broken.write_text(
-        "#!/bin/sh\necho 'bwrap: No permissions to create a new namespace' >&2\nexit 1\n"
-    )
+    said = "bwrap: No permissions to create a new namespace"
+    broken.write_text(f"#!/bin/sh\necho '{said}' >&2\nexit 1\n")
     broken.chmod(0o755)
     monkeypatch.setattr(module, "bubblewrap", lambda: str(broken))
-    assert "No permissions to create a new namespace" in why_no_sandbox()
+    assert said in why_no_sandbox()
 
 
 def test_a_grader_refuses_without_a_sandbox_unless_told(monkeypatch, tmp_path):

@@ -89,9 +89,8 @@ def test_systemd_gets_everybodys_limits(written, monkeypatch):
 
     start = AsyncMock()
     monkeypatch.setattr(systemd, "start_transient_service", start)
-    monkeypatch.setattr(
-        systemd, "service_running", AsyncMock(side_effect=chain([False], repeat(True)))
-    )
+    running = AsyncMock(side_effect=chain([False], repeat(True)))
+    monkeypatch.setattr(systemd, "service_running", running)
     monkeypatch.setattr(systemd, "service_failed", AsyncMock(return_value=False))
     spawner = SystemdSpawner(config=config, user=User(name="root"))
     monkeypatch.setattr(spawner, "get_env", lambda: {})

@@ -42,10 +42,8 @@ def unseen():
 
 
 def in_the_copy(copy, *command):
-    environment = os.environ | {"PYTHONPATH": str(copy)}
-    return subprocess.run(
-        [sys.executable, *command], cwd=copy, env=environment, capture_output=True, text=True
-    )
+    options = {"cwd": copy, "env": os.environ | {"PYTHONPATH": str(copy)}}
+    return subprocess.run([sys.executable, *command], capture_output=True, text=True, **options)
 
 
 def test_it_has_what_students_use_and_nothing_else(copy):
@@ -73,19 +71,15 @@ def hidden_lines():
 
 
 def test_no_byte_of_it_gives_a_hidden_line_away(copy):
-    files = [
-        path.read_bytes() for path in copy.rglob("*") if path.is_file() and path.suffix in TEXTS
-    ]
+    files = (path for path in copy.rglob("*") if path.is_file() and path.suffix in TEXTS)
+    joined = b"\n".join(path.read_bytes() for path in files)
     rooms = ("bertlab", *(f"course/{name}" for name in ("experiments", "feedback", "widgets")))
     public = [path for room in rooms for path in (ROOT / room).rglob("*.py")]
     known = "\n".join(path.read_text(encoding="utf-8") for path in public)
-    known += "\n".join(c.source for p in ROOT.glob("lectures/*.ipynb") for c in read_page(p).cells)
-    known += "\n".join(
-        c.source for n in COURSE.assignments() for c in read_page(release_of(n)).cells
-    )
+    pages = [*ROOT.glob("lectures/*.ipynb"), *map(release_of, COURSE.assignments())]
+    known += "\n".join(cell.source for path in pages for cell in read_page(path).cells)
     wanted = {line for line in hidden_lines() if len(line) > 30 and line not in known}
     assert len(wanted) > 700
-    joined = b"\n".join(files)
     assert [line for line in wanted if line.encode() in joined] == []
     assert [line for line in wanted if json.dumps(line)[1:-1].encode() in joined] == []
 
@@ -132,9 +126,8 @@ def test_the_zip_files_hold_the_copy_and_the_solutions(made, copy):
     with zipfile.ZipFile(made / "bert.zip") as archive:
         assert {name for name in archive.namelist() if not name.endswith("/")} == files
     with zipfile.ZipFile(made / "bert-solutions.zip") as archive:
-        assert sum(name.endswith(".ipynb") for name in archive.namelist()) == len(
-            COURSE.assignments()
-        )
+        notebooks = [name for name in archive.namelist() if name.endswith(".ipynb")]
+    assert len(notebooks) == len(COURSE.assignments())
 
 
 def test_every_link_of_it_leads_somewhere_and_it_says_which_copy_it_is(copy):

@@ -11,19 +11,9 @@ from hypothesis import strategies as st
 from course import ROOT
 from course.feedback.variants import variant
 from course.grading.sandbox import why_no_sandbox
-from course.rehearsal import rehearse
+from course.rehearsal import rehearse, synthetic_answers
 from course.rehearsal.rehearse import Grades, differences, hand_in, make_course, report
-from course.rehearsal.synthetic_answers import (
-    OTHER,
-    OURS,
-    UNWRITTEN,
-    WRONG,
-    Answer,
-    Task,
-    Unusable,
-    measured,
-    read_tasks,
-)
+from course.rehearsal.synthetic_answers import OTHER, OURS, UNWRITTEN, WRONG, Answer, Task, Unusable
 from course.rehearsal.synthetic_class import chance, draw_class, truth
 from course.settings import Course, CourseError
 from tests.conftest import read_page
@@ -107,8 +97,8 @@ def test_a_student_loses_what_any_of_the_answers_loses():
 @pytest.fixture(scope="module")
 def tasks():
     """All kinds of answers to every task, tried once."""
-    few = [Task(one.name, one.answers[:4]) for one in read_tasks(ASSIGNMENT)]
-    found, left_out = measured(ASSIGNMENT, few, workers=2)
+    few = [Task(one.name, one.answers[:4]) for one in synthetic_answers.read_tasks(ASSIGNMENT)]
+    found, left_out = synthetic_answers.measured(ASSIGNMENT, few, workers=2)
     assert left_out == []
     return found
 
@@ -127,13 +117,14 @@ def test_an_answer_loses_its_own_tests_and_those_of_tasks_that_call_it(tasks):
 
 
 def test_an_answer_that_is_not_what_it_is_said_to_be_and_missing_ones_are_told(tmp_path):
-    (first, *_) = read_tasks(ASSIGNMENT)
+    (first, *_) = synthetic_answers.read_tasks(ASSIGNMENT)
     wrong = first.of(WRONG)[0]
     right = wrong._replace(source=first.only(OURS).source, name="is right")
+    both = Task(first.name, (first.only(OURS), right))
     with pytest.raises(Unusable, match=rf"{first.name}, wrong, is right: fails nothing"):
-        measured(ASSIGNMENT, [Task(first.name, (first.only(OURS), right))], workers=1)
+        synthetic_answers.measured(ASSIGNMENT, [both], workers=1)
     with pytest.raises(Unusable, match=rf"solutions/{ASSIGNMENT}/answers.py is not in"):
-        read_tasks(ASSIGNMENT, root=tmp_path)
+        synthetic_answers.read_tasks(ASSIGNMENT, root=tmp_path)
 
 
 def graded_here(stage, name, students):

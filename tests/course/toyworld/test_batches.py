@@ -8,19 +8,16 @@ from bertlab.training.config import TrainingConfig
 from bertlab.training.loop import pretrain
 from course.toyworld import TOYWORLD, limit
 from course.toyworld.batches import ToyData
+from tests.bertlab.pretraining.test_batches import same
 
 PAD = TOYWORLD.tokenizer.vocab["[PAD]"]
 
 
-def equal(left, right):
-    return all(torch.equal(a, b) for a, b in zip(left, right, strict=True))
-
-
 def test_a_batch_depends_on_seed_epoch_and_number_alone_and_an_epoch_ends():
     data = ToyData(batch_size=8, n_batches=3)
-    assert equal(data.epoch(1)[2], ToyData(batch_size=8, n_batches=3).epoch(1)[2])
+    assert same(data.epoch(1)[2], ToyData(batch_size=8, n_batches=3).epoch(1)[2])
     others = [data.epoch(1)[1], data.epoch(0)[2], ToyData(batch_size=8, seed=1).epoch(1)[2]]
-    assert not any(equal(data.epoch(1)[2], other) for other in others)
+    assert not any(same(data.epoch(1)[2], other) for other in others)
     epoch = ToyData(batch_size=2, n_batches=3).epoch(0)
     assert len(list(epoch)) == len(epoch) == 3
     with pytest.raises(IndexError):

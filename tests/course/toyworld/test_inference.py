@@ -272,13 +272,11 @@ def test_each_wider_view_lowers_the_loss():
     drawn, holes = masked(1500, 6, toyworld.TOYWORLD)
     words = drawn.ids[holes.predict]
     alone = toyworld.mean_loss(toyworld.word_frequencies(), words)
-    in_sentence = toyworld.mean_loss(
-        toyworld.posterior_of_sentence(holes.ids, holes.predict), words
-    )
+    near = toyworld.posterior_of_sentence(holes.ids, holes.predict)
+    in_sentence = toyworld.mean_loss(near, words)
     best = toyworld.limit(holes.ids, holes.predict, words, drawn.next_sentence)
-    assert best.mlm_loss == pytest.approx(
-        toyworld.mean_loss(toyworld.posterior(holes.ids, holes.predict), words)
-    )
+    everywhere = toyworld.posterior(holes.ids, holes.predict)
+    assert best.mlm_loss == pytest.approx(toyworld.mean_loss(everywhere, words))
     assert alone > in_sentence + 2.5
     assert in_sentence > best.mlm_loss + 0.05
     assert 0.5 < best.mlm_loss < 0.65

@@ -7,9 +7,19 @@ import pytest
 from bs4 import BeautifulSoup
 
 
+def soup(shown):
+    """What stands in a frame."""
+    return BeautifulSoup(shown.page, "html.parser")
+
+
 def pages_of(shown):
     """The pages of a flipbook."""
-    return BeautifulSoup(shown.page, "html.parser").find_all("section", class_="page")
+    return soup(shown).find_all("section", class_="page")
+
+
+def body_of(node):
+    """The texts of a table's body, without headers."""
+    return [[cell.get_text() for cell in row.find_all("td")] for row in node.select("tbody tr")]
 
 
 def rows_of(node):

@@ -8,7 +8,7 @@ import torch
 from bertlab.seq2seq.decoding import Beam, Hypothesis
 from bertlab.seq2seq.vocabulary import END_ID, START_ID, Vocabulary
 from course.widgets.decodings import beam_flipbook, decoding_flipbook
-from tests.course.widgets.conftest import pages_of
+from tests.course.widgets.conftest import body_of, pages_of
 
 SOURCE = ["5", " ", "<"]
 SYMBOLS = ["<pad>", "<end>", "5", "<", "a", "b"]
@@ -26,7 +26,7 @@ def test_each_page_shows_the_source_its_shares_and_the_likeliest_symbols():
     assert symbols == ["5|75", "␣|25", "<"]
     styles = [s["style"] for s in first.select(".source .symbol")]
     assert styles[:2] == ["--share:75%", "--share:25%"]
-    rows = [[cell.get_text() for cell in row.find_all("td")] for row in first.select("tbody tr")]
+    rows = body_of(first)
     assert [row[0] for row in rows] == ["5", "a", "<", "b", "<pad>"]
     assert [row[2] for row in rows] == ["90 %", "5 %", "4 %", "1 %", "under 1 %"]
     assert [s.get_text() for s in second.select(".symbols:not(.source) .symbol")] == ["5", "<end>"]
@@ -51,10 +51,7 @@ def test_a_beam_shows_what_it_kept_and_finished_texts_hold_their_place():
     ab = Hypothesis((START_ID, 3, 4), math.log(0.3))
     last = Hypothesis((START_ID, 3, 4, END_ID), math.log(0.2))
     beam = Beam([done, last], [[a, b], [done, ab], [last]])
-    texts = [
-        [[cell.get_text() for cell in row.find_all("td")] for row in page.select("tbody tr")]
-        for page in pages_of(beam_flipbook(beam, vocabulary.decode))
-    ]
+    texts = [body_of(page) for page in pages_of(beam_flipbook(beam, vocabulary.decode))]
     assert [[row[0] for row in rows] for rows in texts] == [["a", "b"], ["b", "ab"], ["b", "ab"]]
     assert texts[1][0][2:] == ["36 %", "-1.02", "finished"]
     assert texts[2][1][2:] == ["20 %", "-1.61", "finished"]

@@ -2,11 +2,10 @@
 
 import pytest
 import torch
-from bs4 import BeautifulSoup
 
 from bertlab.viz import Picture, lines, table
 from course.widgets import flipbook, flipbook_grid, head_flipbook
-from tests.course.widgets.conftest import pages_of, rows_of
+from tests.course.widgets.conftest import pages_of, rows_of, soup
 
 
 def test_the_first_page_is_there_before_any_script_runs():
@@ -14,7 +13,7 @@ def test_the_first_page_is_there_before_any_script_runs():
     pages = pages_of(shown)
     assert ["shown" in page["class"] for page in pages] == [True, False]
     assert [page["data-label"] for page in pages] == ["First", "Second"]
-    page = BeautifulSoup(shown.page, "html.parser")
+    page = soup(shown)
     assert page.find(class_="caption").get_text() == "First"
     assert page.find(class_="caption")["aria-live"] == "polite"
     assert page.find("input")["max"] == "1"
@@ -23,7 +22,7 @@ def test_the_first_page_is_there_before_any_script_runs():
 def test_pages_may_be_pictures_and_tables_and_labels_are_never_markup():
     shown = flipbook(["<p>1</p>"], ['"><script>'], title="<b>", alt="A")
     assert pages_of(shown)[0]["data-label"] == '"><script>'
-    assert BeautifulSoup(shown.page, "html.parser").h1.get_text() == "<b>"
+    assert soup(shown).h1.get_text() == "<b>"
     picture = lines([1, 2], {"a": [1, 2]}, xlabel="x", ylabel="y", title="", alt="A rising line")
     assert isinstance(picture, Picture)
     shown = flipbook([picture, table(["a"], [[1]])], ["p", "t"], title="T", alt="A")
@@ -46,7 +45,7 @@ def test_a_grid_lays_its_pages_row_by_row():
     shown = flipbook_grid([["a", "b", "c"], ["d", "e", "f"]], ["0", "1"], "xyz", **names)
     assert [page.get_text() for page in pages_of(shown)] == list("abcdef")
     assert [page["data-label"] for page in pages_of(shown)][3:] == ["1, x", "1, y", "1, z"]
-    sliders = BeautifulSoup(shown.page, "html.parser").find_all("input")
+    sliders = soup(shown).find_all("input")
     assert [slider["max"] for slider in sliders] == ["1", "2"]
     with pytest.raises(ValueError, match=r"2 rows of 3 pages.*rows of \[3, 2\]"):
         flipbook_grid([["a", "b", "c"], ["d", "e"]], ["0", "1"], "xyz", **names)
@@ -62,12 +61,11 @@ def test_the_head_flipbook_has_every_head_in_percent():
 
 def test_a_flipbook_opens_at_the_page_it_is_told():
     pages = ["<p>a</p>", "<p>b</p>", "<p>c</p>"]
-    page = flipbook(pages, ["A", "B", "C"], title="t", alt="x", start=2).page
-    soup = BeautifulSoup(page, "html.parser")
-    (shown,) = soup.select("section.shown")
-    assert shown["data-label"] == soup.select_one(".caption").text == "C"
-    assert soup.select_one("input[type=range]")["value"] == "2"
-    assert soup.select_one(".forward").has_attr("disabled")
-    assert not soup.select_one(".back").has_attr("disabled")
+    book = soup(flipbook(pages, ["A", "B", "C"], title="t", alt="x", start=2))
+    (shown,) = book.select("section.shown")
+    assert shown["data-label"] == book.select_one(".caption").text == "C"
+    assert book.select_one("input[type=range]")["value"] == "2"
+    assert book.select_one(".forward").has_attr("disabled")
+    assert not book.select_one(".back").has_attr("disabled")
     with pytest.raises(ValueError, match="start must be the number of a page, 0 to 0; got 1"):
         flipbook(["<p>a</p>"], ["A"], title="t", alt="x", start=1)

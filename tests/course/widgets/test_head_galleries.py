@@ -7,13 +7,13 @@ from functools import partial
 import numpy as np
 import pytest
 import torch
-from bs4 import BeautifulSoup
 from matplotlib import colormaps
 from PIL import Image
 
 from course.widgets import head_gallery
 from tests.bertlab.interpretability.test_patterns import shifted
 from tests.bertlab.viz.test_head_choosers import facts_of
+from tests.course.widgets.conftest import body_of, soup
 
 TOKENS = ["[CLS]", "a", "b", "c", "[SEP]"]
 LENGTH = len(TOKENS)
@@ -30,12 +30,11 @@ ATTENTIONS = [
 
 
 def names_of(shown):
-    return [name.text for name in BeautifulSoup(shown.page, "html.parser").select(".gallery b")]
+    return [name.text for name in soup(shown).select(".gallery b")]
 
 
 def scores_of(shown):
-    page = BeautifulSoup(shown.page, "html.parser")
-    return [score.text for score in page.select(".gallery .score")]
+    return [score.text for score in soup(shown).select(".gallery .score")]
 
 
 # By hand: of 5 queries, 4 have a next key; [SEP] sees itself in the heads that look next.
@@ -56,7 +55,7 @@ def test_heads_stand_in_order_with_their_scores(by, names, scores):
     unit = {"entropy": "nats", "distance": "tokens"}.get(by, "%")
     assert scores_of(shown) == ([f"{score} {unit}" for score in scores.split()] or [""] * 6)
     assert names_of(shown) == names.split()
-    page = BeautifulSoup(shown.page, "html.parser")
+    page = soup(shown)
     assert page.select_one("option[selected]")["value"] == by
     first = page.select_one('button[aria-pressed="true"]')
     assert first is page.select_one(".gallery button")
@@ -67,14 +66,14 @@ def test_equal_scores_keep_their_order_and_without_a_separator_none_is_sorted_by
     same = head_gallery([EVEN.expand(3, -1, -1)] * 2, TOKENS, by="previous")
     assert names_of(same) == ["0.0", "0.1", "0.2", "1.0", "1.1", "1.2"]
     tokens = ["a", "b", "c", "d", "e"]
-    page = BeautifulSoup(head_gallery(ATTENTIONS, tokens).page, "html.parser")
+    page = soup(head_gallery(ATTENTIONS, tokens))
     assert "separator" not in [option["value"] for option in page.select("option")]
     with pytest.raises(ValueError, match=r"tokens must hold \[SEP\] to sort by it"):
         head_gallery(ATTENTIONS, tokens, by="separator")
 
 
 def test_a_small_map_has_a_dot_for_each_probability():
-    page = BeautifulSoup(head_gallery(ATTENTIONS, TOKENS).page, "html.parser")
+    page = soup(head_gallery(ATTENTIONS, TOKENS))
     (image,) = page.select('button[data-head="5"] img')
     picture = Image.open(io.BytesIO(base64.b64decode(image["src"].partition(",")[2])))
     dots = np.asarray(picture.convert("RGB"))
@@ -86,9 +85,8 @@ def test_a_small_map_has_a_dot_for_each_probability():
 
 
 def test_the_first_head_is_drawn_large_with_token_labels():
-    page = BeautifulSoup(head_gallery(ATTENTIONS, TOKENS, by="separator").page, "html.parser")
-    rows = [[cell.text for cell in row.select("td")] for row in page.select(".heat tbody tr")]
-    assert rows == [["0", "0", "0", "0", "100"]] * LENGTH
+    page = soup(head_gallery(ATTENTIONS, TOKENS, by="separator"))
+    assert body_of(page.select_one(".heat")) == [["0", "0", "0", "0", "100"]] * LENGTH
     assert [name.text for name in page.select(".heat tbody th")] == TOKENS
 
 

@@ -6,7 +6,7 @@ import torch
 from bertlab.pretraining.masking import Masked, Masking, mask_tokens
 from bertlab.tokenizers import WordPiece
 from course.widgets.masking import masking_rolls
-from tests.course.widgets.conftest import pages_of
+from tests.course.widgets.conftest import body_of, pages_of
 
 WORDS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "hans", "##el", "<b>", "girl", "boy"]
 TOKENIZER = WordPiece({word: id for id, word in enumerate(WORDS)}, special_tokens=WORDS[:5])
@@ -35,10 +35,7 @@ def test_each_token_shows_what_is_read_what_was_there_and_what_happened():
 
 def test_the_counts_add_up_over_the_rolls():
     pages = pages_of(shown({"by hand": [NOTHING, ALL_FATES, ALL_FATES]}))
-    counts = [
-        [[cell.get_text() for cell in row.find_all("td")][:3] for row in page.select("tbody tr")]
-        for page in pages
-    ]
+    counts = [[row[:3] for row in body_of(page)] for page in pages]
     assert counts[0] == [["0 of 4", "0 of 4", "0 %"], *[["0 of 0", "0 of 0", ""]] * 3]
     assert counts[1][0] == ["3 of 4", "3 of 8", "38 %"]
     assert counts[2][0] == ["3 of 4", "6 of 12", "50 %"]

@@ -5,7 +5,6 @@ from collections import Counter
 from itertools import pairwise
 
 import pytest
-from bs4 import BeautifulSoup
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -13,7 +12,7 @@ from bertlab.tokenizers import WordPiece
 from bertlab.tokenizers.pieces import first_pieces
 from course.widgets import merge_race
 from course.widgets.merge_choices import run
-from tests.course.widgets.conftest import pages_of, rows_of
+from tests.course.widgets.conftest import pages_of, rows_of, soup
 from tests.course.widgets.test_merge_steppers import WORDS
 
 CRITERIA = ("frequency", "likelihood", "gain")
@@ -40,9 +39,8 @@ def pieces_of(column):
 def test_frequency_and_likelihood_part_at_the_first_merge():
     start, first = labels_of(merge_race(WORDS, 1))
     assert start == "Start: every word in single characters, 28 tokens"
-    assert first == (
-        "Merge 1: frequency joins ##s + ##t (4 times), likelihood joins ##a + ##m (1 of 1 × 1)"
-    )
+    joins = "frequency joins ##s + ##t (4 times), likelihood joins ##a + ##m (1 of 1 × 1)"
+    assert first == f"Merge 1: {joins}"
 
 
 def test_the_first_page_has_the_counts_of_the_lecture():
@@ -147,7 +145,7 @@ def test_a_race_that_could_go_on_does_not_stop_and_a_piece_is_never_markup():
     shown = merge_race({"<b>": 1}, 1)
     assert pages_of(shown)[1].find(class_="new").get_text() == "<b"
     assert "<b + " not in shown.page
-    assert BeautifulSoup(shown.page, "html.parser").find("section").b.get_text() == "frequency"
+    assert soup(shown).find("section").b.get_text() == "frequency"
 
 
 def test_a_pair_of_equal_pieces_is_counted_as_its_criterion_counts_it():

@@ -3,21 +3,17 @@
 import re
 
 import pytest
-from bs4 import BeautifulSoup
 from hypothesis import given
 from hypothesis import strategies as st
 
 from bertlab.model import BertConfig, count_parameters
 from course.widgets import parameter_calculator
 from course.widgets.parameter_calculators import INPUTS, PARTS, PRESETS, count
+from tests.course.widgets.conftest import soup
 
 
 def sizes_of(config):
     return {name: getattr(config, name) for name in (*INPUTS, "n_segments")}
-
-
-def soup(shown):
-    return BeautifulSoup(shown.page, "html.parser")
 
 
 def rows_of(shown):

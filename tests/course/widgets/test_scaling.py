@@ -6,10 +6,9 @@ import re
 import numpy as np
 import pytest
 import torch
-from bs4 import BeautifulSoup
 
 from course.widgets import softmax_scaling, softmax_temperature
-from tests.course.widgets.conftest import pages_of, rows_of
+from tests.course.widgets.conftest import pages_of, rows_of, soup
 
 
 def columns_of(page):
@@ -42,7 +41,7 @@ def test_at_temperature_1_the_scores_3_2_1_are_the_shares_of_the_lecture():
     scaled, weights = columns_of(page)
     assert scaled.tolist() == [3, 2, 1]
     assert weights.tolist() == [0.67, 0.24, 0.09]
-    slider = BeautifulSoup(softmax_temperature().page, "html.parser")
+    slider = soup(softmax_temperature())
     assert slider.option["value"] == "10"  # the tick
 
 
@@ -89,7 +88,7 @@ def test_the_scores_112_and_96_become_14_and_12_at_the_square_root_of_64():
     label = "Divided by 8, the square root of d_attn = 64: weights 0.88, 0.12"
     assert eighth["data-label"] == label
     assert rows_of(eighth)[1:] == [["key 1", "", "14", "", "0.88"], ["key 2", "", "12", "", "0.12"]]
-    assert BeautifulSoup(softmax_scaling().page, "html.parser").option["value"] == "7"
+    assert soup(softmax_scaling()).option["value"] == "7"
 
 
 def test_every_page_of_the_scaling_widget_agrees_with_math_exp():

@@ -53,9 +53,8 @@ def test_half_layers_are_those_of_hugging_face(tokenizer, tmp_path):
     from transformers import BertModel
 
     model = model_for(tokenizer)
-    reference = BertModel.from_pretrained(
-        save_pretrained(model, tmp_path), attn_implementation="eager"
-    ).eval()
+    folder = save_pretrained(model, tmp_path)
+    reference = BertModel.from_pretrained(folder, attn_implementation="eager").eval()
     seen = []
     for layer in reference.encoder.layer:
         layer.attention.register_forward_hook(lambda module, inputs, output: seen.append(output[0]))
@@ -196,9 +195,8 @@ def test_a_way_that_stands_still_or_is_one_dimensional_is_drawn_all_the_same():
 
 def test_the_map_keeps_proportions_and_marks_the_step():
     places = torch.tensor([[0.0, 0.0], [3.0, 0.0], [3.0, 4.0]])
-    shown = BeautifulSoup(
-        way_map(places, ["start", "", "0"], 1, torch.tensor([0.6, 0.4])), "html.parser"
-    )
+    drawing = way_map(places, ["start", "", "0"], 1, torch.tensor([0.6, 0.4]))
+    shown = BeautifulSoup(drawing, "html.parser")
     drawn = [
         [float(number) for number in corner.split(",")]
         for corner in shown.find("polyline", class_="ahead")["points"].split()

@@ -192,6 +192,9 @@ def errors(name: str) -> Change:
 
 
 BOTH = (TARGET, "causal-mask")
+RIGHT_BUT_LAST = {"test-row-softmax": 1.0, "hidden-row-softmax": 2.0}
+NUMBERS = ("10.0", "-1.0", "float('nan')", "'x' * 10 ** 7")
+ERRORS = "CheckFailed NotWritten Stopped TooLong SystemExit ExceptionGroup UnicodeDecodeError"
 
 ROWS = [
     Hostile("patched torch and numpy", cheats_two(PATCH_TORCH + WRONG, WRONG_MASK), BOTH),
@@ -201,9 +204,7 @@ ROWS = [
     Hostile("an object that equals everything", instead(EQUALS_ALL)),
     Hostile("a subclass of Tensor that equals everything", instead(TENSOR_SUBCLASS)),
     Hostile("subclasses of str and float", instead(STRING_SUBCLASS)),
-    Hostile(
-        "a tensor with a forged shape", instead(FORGED_SHAPE), note="its answer cannot be read"
-    ),
+    Hostile("a tensor of forged shape", instead(FORGED_SHAPE), note="its answer cannot be read"),
     Hostile("pickles that run a command", cheats_two(PICKLE_FIRST, PICKLE_SECOND), BOTH),
     Hostile("knows the example only", instead(KNOWN_EXAMPLE), points={"test-row-softmax": 0.0}),
     Hostile("calls the library", instead(LIBRARY, "merge-heads"), ("merge-heads",)),
@@ -216,26 +217,10 @@ ROWS = [
     ),
     Hostile("changes its input's shape", instead(RESIZED, "merge-heads"), ("merge-heads",)),
     *(
-        Hostile(f"a number as a test's last value: {value}", numbered(value), points=points)
-        for value, points in {
-            "10.0": {"test-row-softmax": 1.0, "hidden-row-softmax": 2.0},
-            "-1.0": {"test-row-softmax": 1.0, "hidden-row-softmax": 2.0},
-            "float('nan')": {"test-row-softmax": 1.0, "hidden-row-softmax": 2.0},
-            "'x' * 10 ** 7": {"test-row-softmax": 1.0, "hidden-row-softmax": 2.0},
-        }.items()
+        Hostile(f"a number as a test's last value: {value}", numbered(value), points=RIGHT_BUT_LAST)
+        for value in NUMBERS
     ),
     Hostile("StopIteration", instead(STOPS_ITERATION)),
-    *(
-        Hostile(f"an error of the tests' own: {name}", errors(name))
-        for name in (
-            "CheckFailed",
-            "NotWritten",
-            "Stopped",
-            "TooLong",
-            "SystemExit",
-            "ExceptionGroup",
-            "UnicodeDecodeError",
-        )
-    ),
+    *(Hostile(f"an error of the tests' own: {name}", errors(name)) for name in ERRORS.split()),
     Hostile("fixed dice", instead(READS_VARIANT)),
 ]

@@ -59,28 +59,13 @@ def odd_types(data: dict) -> None:
     """Fields of types that nobody expects, beside what counts."""
     data["metadata"] = [1]
     data["cells"] += [7, None, "x", {}, {"cell_type": "code"}, {"cell_type": 5, "source": {"a": 1}}]
+    cell = {"cell_type": "code", "source": [1, None], "metadata": {"nbgrader": "x"}}
+    marks = {"nbgrader": {"grade_id": ["x"], "points": {}}}
+    outputs = [5, {"output_type": "stream", "text": 5}, {"output_type": "error"}]
     data["cells"] += [
-        {
-            "cell_type": "code",
-            "source": [1, None],
-            "metadata": {"nbgrader": "x"},
-            "outputs": {"a": 1},
-            "id": {},
-        }
-    ]
-    data["cells"] += [
-        {
-            "cell_type": "raw",
-            "source": "x",
-            "metadata": {"nbgrader": {"grade_id": ["x"], "points": {}}},
-        }
-    ]
-    data["cells"] += [
-        {
-            "cell_type": "code",
-            "source": "",
-            "outputs": [5, {"output_type": "stream", "text": 5}, {"output_type": "error"}],
-        }
+        {**cell, "outputs": {"a": 1}, "id": {}},
+        {"cell_type": "raw", "source": "x", "metadata": marks},
+        {"cell_type": "code", "source": "", "outputs": outputs},
     ]
 
 
@@ -125,9 +110,8 @@ def without(*ids: str) -> Callable[[NotebookNode], NotebookNode]:
 def other_language(page: NotebookNode) -> NotebookNode:
     page.metadata.kernelspec = {"name": "ir", "display_name": "R", "language": "R"}
     page.metadata.language_info = {"name": "R"}
-    cell_of(
-        page, TARGET
-    ).source = "row_softmax <- function(scores) { exp(scores) / sum(exp(scores)) }"
+    code = "row_softmax <- function(scores) { exp(scores) / sum(exp(scores)) }"
+    cell_of(page, TARGET).source = code
     return page
 
 
@@ -163,9 +147,7 @@ ROWS = [
     Hostile("JSON without cells", raw(b'{"nbformat": 4}'), TASKS, NOTHING),
     Hostile("JSON with no cells", raw(b'{"nbformat": 4, "cells": []}'), TASKS, NOTHING),
     Hostile("an unknown version", raw(b'{"nbformat": 99, "cells": []}'), TASKS, NOTHING),
-    Hostile(
-        "a version that is a text", raw(b'{"nbformat": {"a": []}, "cells": 5}'), TASKS, NOTHING
-    ),
+    Hostile("a version that is text", raw(b'{"nbformat": {"a": []}, "cells": 5}'), TASKS, NOTHING),
     Hostile("deep JSON", nested_json, TASKS, NOTHING),
     Hostile(
         "a notebook that is too long",
@@ -217,9 +199,7 @@ ROWS = [
         (),
         "row-softmax: its cell was found by the name of its function",
     ),
-    Hostile(
-        "a solution's cell duplicated", duplicated, (), "row-softmax: its cell is there 2 times"
-    ),
+    Hostile("a solution's cell copied", duplicated, (), "row-softmax: its cell is there 2 times"),
     Hostile("a solution's cell split", split, (), "row-softmax: its cell is there 2 times"),
     Hostile("a test's cell duplicated", test_duplicated, (), None),
 ]

@@ -1,7 +1,5 @@
 """What lies to the tests' process: the student's process speaks the protocol itself."""
 
-# ruff: noqa: E501 (code that is handed in is left in one piece)
-
 from tests.course.grading.hostile.small import Change, Hostile, behind, own_cells
 
 TAKE = """
@@ -89,13 +87,10 @@ ROWS = [
     Hostile("takes the connection away", behind(TAKE + "_channel.connection.detach()"), note=ENDED),
     Hostile(
         "makes the tests' input trivial by a forged change",
-        behind(
-            TAKE
-            + ANSWERS.format(
-                reply="{'changes': [{'number': 0, 'state': 1, 'tensor': {'tensor': 1, 'as': 'float32',"
-                " 'shape': [4]}}], 'value': {'argument': 0}}",
-                blocks="[bytes(16)]",
-            )
+        answers(
+            "{'changes': [{'number': 0, 'state': 1, 'tensor': {'tensor': 1, 'as': 'float32',"
+            " 'shape': [4]}}], 'value': {'argument': 0}}",
+            "[bytes(16)]",
         ),
     ),
 ]

@@ -1,6 +1,5 @@
 """What a process that was taken over may answer: messages that no honest one sends."""
 
-import json
 import struct
 
 HEAD = struct.Struct(">QI")
@@ -37,10 +36,7 @@ ANSWERS = {
     "an unknown dtype": (_tensor([2], 1, "object"), [bytes(16)]),
     "an array of objects": ({"value": {"array": 1, "as": "|O", "shape": [2]}}, [bytes(16)]),
     "an array of records": ({"value": {"array": 1, "as": "V8", "shape": [2]}}, [bytes(16)]),
-    "a dtype that is code": (
-        {"value": {"array": 1, "as": "__import__('os')", "shape": [2]}},
-        [b""],
-    ),
+    "a dtype of code": ({"value": {"array": 1, "as": "__import__('os')", "shape": [2]}}, [b""]),
     "an object of Python": ({"value": {"named": ["os", "system"], "items": ["true"]}}, []),
     "a module of the library": (
         {"value": {"named": ["course.feedback", "feedback"], "items": []}},
@@ -127,7 +123,5 @@ CELLS = {
         "error": {"names": ["E" * 10**6], "text": "z" * 10**6, "line": "l" * 10**6},
     },
     "many lists": _HONEST | {"outputs": [[]] * 100_000},
-    "half characters": json.loads(
-        '{"said": {"stdout": "\\ud800"}, "outputs": [], "cut": 0, "error": null}'
-    ),
+    "half characters": _HONEST | {"said": {"stdout": "\ud800"}, "cut": 0},
 }

@@ -7,6 +7,9 @@ from tests.course.grading.hostile.small import LIMITS, Hostile, behind, own_cell
 STOPPED = rf"row-softmax: stopped after {LIMITS.call_seconds:g} s"
 ENDED = "row-softmax: it ended its own process"
 NO_MEMORY = "row-softmax: .*MemoryError"
+ANY_END = f"{STOPPED}|{NO_MEMORY}|{ENDED}"
+RAISED = "row-softmax: its cell raised"
+CUT = "row-softmax: printed more than 20 kB; cut"
 NO_NOTE = None
 
 FORK_BOMB = """
@@ -93,13 +96,8 @@ ROWS = [
     Hostile("kills all processes", behind(KILL_ALL), lost=(), note=NO_NOTE),
     # Memory
     Hostile("memory, one piece", within("bytearray(10 ** 11)"), note=NO_NOTE),
-    Hostile(
-        "memory, one piece in a cell",
-        behind("_hoard = bytearray(10 ** 11)"),
-        lost=(),
-        note=NO_MEMORY,
-    ),
-    Hostile("memory, many pieces", behind(MANY_SMALL), note=f"{STOPPED}|{NO_MEMORY}|{ENDED}"),
+    Hostile("memory, one piece in a cell", behind("_hoard = bytearray(10 ** 11)"), (), NO_MEMORY),
+    Hostile("memory, many pieces", behind(MANY_SMALL), note=ANY_END),
     Hostile("memory, a tensor", within("torch.ones(10 ** 11)"), note=NO_NOTE),
     Hostile("recursion", within("return row_softmax(scores)"), note=NO_NOTE),
     Hostile(
@@ -108,20 +106,9 @@ ROWS = [
         note=f"{ENDED}|{STOPPED}",
     ),
     # Output
-    Hostile(
-        "prints for ever",
-        behind("while True: print('x' * 10 ** 5)"),
-        note=f"{STOPPED}|{NO_MEMORY}|{ENDED}",
-    ),
-    Hostile(
-        "prints 30 MB",
-        behind("print('x' * 30_000_000)"),
-        lost=(),
-        note="row-softmax: printed more than 20 kB; cut",
-    ),
-    Hostile(
-        "shows 3 MB", own_cells("for _ in range(300): display('x' * 10_000)"), lost=(), note=NO_NOTE
-    ),
+    Hostile("prints for ever", behind("while True: print('x' * 10 ** 5)"), note=ANY_END),
+    Hostile("prints 30 MB", behind("print('x' * 30_000_000)"), (), CUT),
+    Hostile("shows 3 MB", own_cells("for _ in range(300): display('x' * 10_000)"), (), NO_NOTE),
     Hostile("prints when called", within("print('x' * 3_000_000)"), lost=(), note=NO_NOTE),
     Hostile(
         "writes gigabytes to file descriptors",
@@ -134,14 +121,9 @@ ROWS = [
     # Its own end
     Hostile("os._exit in a cell", behind("import os\nos._exit(0)"), note=ENDED),
     Hostile("os._exit in a function", within("import os\nos._exit(0)"), note=ENDED),
-    Hostile(
-        "sys.exit in a cell",
-        behind("import sys\nsys.exit(0)"),
-        lost=(),
-        note="row-softmax: its cell raised SystemExit",
-    ),
+    Hostile("sys.exit in a cell", behind("import sys\nsys.exit(0)"), (), f"{RAISED} SystemExit"),
     Hostile("sys.exit in a function", within("import sys\nsys.exit(0)"), note=NO_NOTE),
-    Hostile("quit()", behind("quit()"), lost=(), note="row-softmax: its cell raised"),
+    Hostile("quit()", behind("quit()"), (), RAISED),
     Hostile("os.abort", within("import os\nos.abort()"), note=ENDED),
     Hostile("segmentation fault", within("import ctypes\nctypes.string_at(0)"), note=ENDED),
     Hostile("closes every file descriptor", within("import os\nos.closerange(0, 256)"), note=ENDED),

@@ -110,9 +110,8 @@ def instead(code: str, id: str = TARGET) -> Change:
 
 def within(code: str) -> Change:
     """The code as the first lines of `row_softmax`, before the right ones."""
-    head = (
-        '    """Turn every row (the last dimension) into probabilities; -inf becomes exactly 0."""'
-    )
+    rule = "Turn every row (the last dimension) into probabilities; -inf becomes exactly 0."
+    head = f'    """{rule}"""'
     body = "\n".join(f"    {line}" for line in code.splitlines())
 
     def change(page: NotebookNode) -> NotebookNode:

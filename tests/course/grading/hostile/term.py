@@ -13,7 +13,8 @@ import nbformat
 from course.__main__ import main
 from course.gradebook import records
 from course.settings import Course
-from tests.course.grading.hostile.small import LIMITS, NAME, ROOT, assignment
+from tests.course.grading.hostile.small import LIMITS, NAME, assignment
+from tests.course.small_course import new_course
 
 
 class Outcome(NamedTuple):
@@ -24,15 +25,6 @@ class Outcome(NamedTuple):
     notebook: nbformat.NotebookNode
     feedback: str  # HTML
     total: float  # as exported
-
-
-def new_course(root: Path, **limits) -> Course:
-    """A course with this repository's settings in a folder of its own, without assignments."""
-    (root / "course").mkdir(parents=True)
-    settings = (ROOT / "course" / "nbgrader_config.py").read_text(encoding="utf-8")
-    settings += f"\nconfig.Grading.limits = {limits!r}\n"
-    (root / "course" / "nbgrader_config.py").write_text(settings, encoding="utf-8")
-    return Course(root)
 
 
 def command(course: Course, *arguments: object) -> int:
@@ -50,7 +42,7 @@ class Term:
     def __init__(
         self, root: Path, handed_in: Mapping[str, bytes], odd: Mapping[str, Callable[[Path], None]]
     ):
-        self.course = new_course(root, **LIMITS._asdict())
+        self.course = new_course(root, f"\nconfig.Grading.limits = {LIMITS._asdict()}\n")
         source = self.course.room("source") / NAME / f"{NAME}.ipynb"
         source.parent.mkdir(parents=True)
         nbformat.write(assignment().source, source)

@@ -53,6 +53,7 @@ SLOW_TEXTS = {
     "minus": '"-" * 90_000 + "1"',
     "nested": '"lambda:" * 12_000 + "1"',
 }
+VALUE_ERROR = "row-softmax: its cell raised ValueError"
 
 ROWS = [
     Hostile("odd names", behind("ſcores = ﬁne = 名前 = µ = 1\nrow_ſoftmax = row_softmax"), ()),
@@ -66,32 +67,20 @@ ROWS = [
         instead("def row_softmax\u200b(scores):\n    return scores"),
         note="row-softmax: its cell raised SyntaxError",
     ),
-    Hostile(
-        "half a character in the code",
-        instead("def row_softmax(scores):\n    return '\ud800'"),
-        note=None,
-    ),
+    Hostile("half a character in code", instead("def row_softmax(scores):\n    return '\ud800'")),
     Hostile("half a character in the outputs", own_cells(HALF), ()),
     Hostile(
-        "half a character in an error",
-        behind(f"raise ValueError('{SURROGATE}')"),
-        (),
-        "row-softmax: its cell raised ValueError",
+        "half a character in an error", behind(f"raise ValueError('{SURROGATE}')"), (), VALUE_ERROR
     ),
     Hostile("a zero byte", instead("def row_softmax(scores):\n    return 1\0"), note=".*"),
     Hostile(
         "lines of a report in an error",
         behind(r"raise ValueError('x\nhidden-row-softmax: full\r\n\x1b[2J\u202e')"),
         (),
-        "row-softmax: its cell raised ValueError",
+        VALUE_ERROR,
     ),
     Hostile("scripts in outputs", own_cells(EVERY_KIND), ()),
-    Hostile(
-        "scripts in an error",
-        behind(f"raise ValueError({MARKUP!r})"),
-        (),
-        "row-softmax: its cell raised ValueError",
-    ),
+    Hostile("scripts in an error", behind(f"raise ValueError({MARKUP!r})"), (), VALUE_ERROR),
     Hostile(
         "scripts in the name of an error",
         behind(f"raise type({SCRIPT!r}, (Exception,), {{}})('x')"),
