@@ -1,6 +1,7 @@
 """Checks of exercise 1, byte pair encoding: one per task, by worked examples and laws.
 
-`ablation.py` has those about what is left out and predicted, `tasks.py` the others.
+`ablation.py` has those about what is left out and predicted, `texts.py` those about text and ids,
+`tasks.py` the others.
 """
 
 from functools import partial
@@ -9,12 +10,11 @@ from course.feedback.ex01_bpe.ablation import predict_tokens, start_words
 from course.feedback.ex01_bpe.tasks import (
     apply_merges,
     count_pairs,
-    decode,
-    encode,
     examine_apply_merges,
     merge_pair,
     train,
 )
+from course.feedback.ex01_bpe.texts import decode, encode
 from course.feedback.progress import progress_of
 
 __all__ = [
