@@ -4,60 +4,6 @@ from course.answers import OURS, mistakes, right
 
 WRONG = [
     *mistakes(
-        "word-tokens",
-        OURS,
-        (
-            "looks for the vocabulary's words inside the word",
-            (
-                'word if word in vocabulary else "<UNK>" for word',
-                'w if any(v in w for v in vocabulary) else "<UNK>" for w',
-            ),
-            "`enjoyed` is not in the vocabulary, though `enjoy` is",
-        ),
-        (
-            "splits at single spaces",
-            (
-                '[word if word in vocabulary else "<UNK>" for word in sentence.split()]',
-                '[w if w in vocabulary else "<UNK>" for w in sentence.split(" ")]',
-            ),
-            "an empty sentence has no tokens",
-        ),
-        (
-            "lower-cases",
-            """
-            def word_tokens(sentence, vocabulary):
-                known = [v.lower() for v in vocabulary]
-                return [w if w.lower() in known else "<UNK>" for w in sentence.split()]
-            """,
-            "case and extra spaces",
-        ),
-        (
-            "returns a string",
-            (
-                '[word if word in vocabulary else "<UNK>" for word in sentence.split()]',
-                '" ".join(w if w in vocabulary else "<UNK>" for w in sentence.split())',
-            ),
-            "must return a list",
-        ),
-        (
-            "drops unknown words",
-            (
-                '[word if word in vocabulary else "<UNK>" for word in sentence.split()]',
-                "[word for word in sentence.split() if word in vocabulary]",
-            ),
-            "it is not dropped: <UNK> stands in its place",
-        ),
-        (
-            "makes the whole sentence unknown",
-            """
-            def word_tokens(sentence, vocabulary):
-                words = sentence.split()
-                return words if all(word in vocabulary for word in words) else ["<UNK>"]
-            """,
-            "one unknown word does not make the others unknown",
-        ),
-    ),
-    *mistakes(
         "count-pairs",
         OURS,
         (
@@ -166,57 +112,6 @@ WRONG = [
             from bertlab.tokenizers.merges import count_pairs
             """,
             "uses bertlab's own code",
-        ),
-    ),
-    *mistakes(
-        "best-pair",
-        "with a lambda",
-        (
-            "takes the first in the dictionary",
-            """
-            def best_pair(counts, vocab, tie_break="lowest-id"):
-                return max(counts, key=counts.get)
-            """,
-            "b has the lowest left id, 1",
-        ),
-        (
-            "breaks ties by the alphabet",
-            """
-            def best_pair(counts, vocab, tie_break="lowest-id"):
-                top = [p for p in counts if counts[p] == max(counts.values())]
-                return (
-                    min(top)
-                    if tie_break == "lowest-id"
-                    else ("me", "n")
-                    if ("me", "n") in top
-                    else max(top)
-                )
-            """,
-            "ids decide, not the alphabet",
-        ),
-        (
-            "has the rules the wrong way round",
-            ('-1 if tie_break == "lowest-id" else 1', '1 if tie_break == "lowest-id" else -1'),
-            "that is the pair of the other rule",
-        ),
-        (
-            "lets ids go before counts",
-            (
-                "counts[p], sign * vocab[p[0]], sign * vocab[p[1]]",
-                "sign * vocab[p[0]], sign * vocab[p[1]], counts[p]",
-            ),
-            "4 is the highest count",
-        ),
-        ("looks at the left id only", (", sign * vocab[p[1]]", ""), "so the right ids decide"),
-        (
-            "adds the ids up",
-            ("vocab[p[0]], sign * vocab[p[1]]", "(vocab[p[0]] + vocab[p[1]])"),
-            "me has the highest left id, 12",
-        ),
-        (
-            "joins the ids to one number, which fails beyond 10 symbols",
-            ("vocab[p[0]], sign * vocab[p[1]]", "(4 * vocab[p[0]] + vocab[p[1]])"),
-            "",
         ),
     ),
     *mistakes(
@@ -336,7 +231,7 @@ WRONG = [
     ),
     *mistakes(
         "train",
-        "in few lines",
+        OURS,
         (
             "makes one merge too many",
             ("< vocab_size", "<= vocab_size"),
@@ -344,38 +239,99 @@ WRONG = [
         ),
         (
             "takes vocab_size for the number of merges",
-            (
-                "while len(vocab) < vocab_size and count_pairs(words):",
-                "for _ in range(vocab_size):",
-            ),
-            (
-                "pair = best_pair(count_pairs(words), vocab, tie_break)",
-                "counts = count_pairs(words)\n"
-                "        if not counts:\n"
-                "            break\n"
-                "        pair = best_pair(counts, vocab, tie_break)",
-            ),
+            ("len(vocab) < vocab_size", "len(merges) < vocab_size"),
             "11 characters and 3 merges make 14 symbols",
         ),
+        ("makes one merge too few", ("< vocab_size", "< vocab_size - 1"), "it made 2 merges"),
         (
-            "never counts again",
+            "joins letters with digits",
+            (" and pair[0][0].isalpha() == pair[1][0].isalpha()", ""),
+            "`py` is made of letters, `3` is not: such a pair is never joined",
+        ),
+        (
+            "joins letters alone",
+            ("pair[0][0].isalpha() == pair[1][0].isalpha()", "(pair[0] + pair[1]).isalpha()"),
+            "`3` and `3` are of one kind, too: neither is a letter",
+        ),
+        (
+            "asks whether the whole symbol is made of letters",
+            ("pair[0][0].isalpha() == pair[1][0]", "pair[0].isalpha() == pair[1]"),
+            "n</w> counts as a letter",
+        ),
+        (
+            "asks for digits, and forgets what is neither",
             (
-                "while len(vocab) < vocab_size and count_pairs(words):",
-                "counts = count_pairs(words)\n    while len(vocab) < vocab_size and counts:",
+                "pair[0][0].isalpha() == pair[1][0].isalpha()",
+                "pair[0][0].isdigit() == pair[1][0].isdigit()",
             ),
-            ("count_pairs(words),", "counts,"),
+            "",
+        ),
+        (
+            "takes a digit for a letter",
             (
-                'vocab.setdefault("".join(pair), len(vocab))',
-                'del counts[pair]\n        vocab.setdefault("".join(pair), len(vocab))',
+                "pair[0][0].isalpha() == pair[1][0].isalpha()",
+                "pair[0][0].isalnum() == pair[1][0].isalnum()",
             ),
-            ("        words = {merge_pair(s, pair): n for s, n in words.items()}\n", ""),
+            "such a pair is never joined",
+        ),
+        (
+            "chooses first, and stops at a forbidden pair",
+            (" and pair[0][0].isalpha() == pair[1][0].isalpha()", ""),
+            (
+                "        pair = best_pair(counts, vocab)\n",
+                "        pair = best_pair(counts, vocab)\n"
+                "        if pair[0][0].isalpha() != pair[1][0].isalpha():\n"
+                "            break\n",
+            ),
+            "others may be joined: leave it out and choose",
+        ),
+        (
+            "counts once and for all",
+            (
+                "    while len(vocab) < vocab_size:\n        counts = {",
+                "    counts = {",
+            ),
+            (
+                """
+            pair: count
+            for pair, count in count_pairs(words).items()
+            if count >= min_count and pair[0][0].isalpha() == pair[1][0].isalpha()
+        }
+        if not counts:
+            break
+        pair = best_pair(counts, vocab)
+""",
+                """
+        pair: count
+        for pair, count in count_pairs(words).items()
+        if count >= min_count and pair[0][0].isalpha() == pair[1][0].isalpha()
+    }
+    while len(vocab) < vocab_size and counts:
+        pair = best_pair(counts, vocab)
+        del counts[pair]
+""",
+            ),
             "count again each time",
         ),
-        ("crashes when nothing is left", (" and count_pairs(words)", ""), "raised ValueError"),
         (
-            "ignores the rule for ties",
-            ("vocab, tie_break", "vocab"),
-            "hand tie_break on to best_pair",
+            "wants more than min_count",
+            ("count >= min_count", "count > min_count"),
+            "exactly min_count times is enough",
+        ),
+        ("knows no rare pairs", ("count >= min_count and ", ""), "with min_count=3"),
+        (
+            "looks at min_count for the first pair alone",
+            ("count >= min_count and ", ""),
+            (
+                "        if not counts:\n",
+                "        if not counts or max(counts.values()) < min_count and not merges:\n",
+            ),
+            "with min_count=3",
+        ),
+        (
+            "crashes when nothing is left",
+            ("        if not counts:\n            break\n", ""),
+            "raised ValueError",
         ),
         (
             "changes the vocabulary it was given",
@@ -386,8 +342,8 @@ WRONG = [
             "lets the library train",
             """
             from bertlab.tokenizers.learning import learn_merges
-            def train(words, vocab, vocab_size, tie_break="lowest-id"):
-                return learn_merges(words, vocab, vocab_size, tie_break=tie_break)
+            def train(words, vocab, vocab_size, min_count):
+                return learn_merges(words, vocab, vocab_size, min_frequency=min_count)
             """,
             "uses bertlab's own code",
         ),
@@ -396,21 +352,24 @@ WRONG = [
             ('vocab.setdefault("".join(pair), len(vocab))', 'vocab["".join(pair)] = len(merges)'),
             "a new symbol gets the next free id",
         ),
-        ("makes one merge too few", ("< vocab_size", "< vocab_size - 1"), "it made 2 merges"),
+        (
+            "gives a symbol that is there already a new id",
+            ('vocab.setdefault("".join(pair), len(vocab))', 'vocab["".join(pair)] = len(vocab)'),
+            "a symbol that is there already keeps its id",
+        ),
         (
             "joins nothing in the words",
-            ("len(vocab) < vocab_size and count_pairs(words)", "len(merges) + 11 < vocab_size"),
+            ("len(vocab) < vocab_size", "len(merges) + 11 < vocab_size"),
             (
                 'vocab.setdefault("".join(pair), len(vocab))',
                 "vocab[f\"{''.join(pair)}{len(merges)}\"] = len(vocab)",
             ),
-            ("        words = {merge_pair(s, pair): n for s, n in words.items()}\n", ""),
+            ("        words = merged\n", ""),
             "carry the merge out in every word before you count again",
         ),
         (
             "never ends, as the vocabulary does not grow",
-            (" and count_pairs(words)", ""),
-            ("        words = {merge_pair(s, pair): n for s, n in words.items()}\n", ""),
+            ("        words = merged\n", ""),
             "does not come to an end, so it was stopped",
         ),
         (
@@ -506,6 +465,92 @@ WRONG = [
             ("ranks.get(pair, math.inf)", "ranks[pair]"),
             ("        if pair not in ranks:\n            break\n", ""),
             "raised KeyError: ('t', 'e')",
+        ),
+    ),
+    *mistakes(
+        "examine-apply-merges",
+        OURS,
+        (
+            "tests the draft's own example alone",
+            """
+            def examine_apply_merges(function):
+                ranks = {("s", "t"): 0, ("m", "e"): 1, ("me", "n"): 2}
+                assert function(tuple("mental"), ranks) == ("men", "t", "a", "l")
+            """,
+            "does not notice that the draft is wrong",
+        ),
+        (
+            "tests one order of two ranks, which is the order of places",
+            """
+            def examine_apply_merges(function):
+                ranks = {("a", "b"): 0, ("b", "c"): 1}
+                assert function(tuple("abc"), ranks) == ("ab", "c")
+            """,
+            "does not notice that the draft is wrong",
+        ),
+        (
+            "forgets the assert",
+            """
+            def examine_apply_merges(function):
+                function(tuple("abc"), {("a", "b"): 1, ("b", "c"): 0}) == ("a", "bc")
+            """,
+            "does not notice that the draft is wrong",
+        ),
+        (
+            "returns what it finds",
+            """
+            def examine_apply_merges(function):
+                return function(tuple("abc"), {("a", "b"): 1, ("b", "c"): 0}) == ("a", "bc")
+            """,
+            "a test raises an error, or does nothing: use `assert`",
+        ),
+        (
+            "goes by the highest rank itself",
+            """
+            def examine_apply_merges(function):
+                assert function(tuple("abc"), {("a", "b"): 0, ("b", "c"): 1}) == ("a", "bc")
+            """,
+            "one of the two is wrong: which?",
+        ),
+        (
+            "wants a list",
+            """
+            def examine_apply_merges(function):
+                ranks = {("a", "b"): 1, ("b", "c"): 0}
+                assert function(tuple("abc"), ranks) == ["a", "bc"]
+            """,
+            "one of the two is wrong: which?",
+        ),
+        (
+            "tries words that take one merge each",
+            """
+            def examine_apply_merges(function):
+                for text, wanted in (("abc", ("a", "bc")), ("cab", ("c", "ab"))):
+                    assert function(tuple(text), {("a", "b"): 1, ("b", "c"): 0}) == wanted
+                assert function(tuple("abc"), {("a", "b"): 0, ("b", "c"): 1}) == ("ab", "c")
+            """,
+            "does not notice that a function that joins one pair and stops is wrong",
+        ),
+        (
+            "knows no other order than that of the ranks",
+            (
+                'ranks = {("me", "n"): 2, ("m", "e"): 1, ("s", "t"): 0}',
+                'ranks = {("s", "t"): 0, ("m", "e"): 1, ("me", "n"): 2}',
+            ),
+            ('{("a", "b"): 1, ("b", "c"): 0}', '{("b", "c"): 0, ("a", "b"): 1}'),
+            ('{("b", "c"): 1, ("a", "b"): 0}', '{("a", "b"): 0, ("b", "c"): 1}'),
+            "",
+        ),
+        (
+            "has no word with a letter three times",
+            ('    assert function(tuple("aaaaa"), {("a", "a"): 0}) == ("aa", "aa", "a")\n', ""),
+            "",
+        ),
+        ("has no short words", ('((), ("x",), ("x", "y", "z"))', '(("x", "y", "z"),)'), ""),
+        (
+            "has no words that take three merges",
+            ('    assert function(tuple("memenst"), ranks) == ("me", "men", "st")\n', ""),
+            "",
         ),
     ),
     *mistakes(
@@ -626,20 +671,86 @@ WRONG = [
         ),
         ("raises without saying which id", ('f"no token has the id {id}"', '"unknown id"'), ""),
     ),
+    *mistakes(
+        "start-words",
+        OURS,
+        (
+            "lets a word replace another",
+            ("words = Counter()", "words = {}"),
+            ("+= count", "= count"),
+            "the second word replaces the first: add the counts up",
+        ),
+        (
+            "makes the mark a symbol of its own",
+            ('(*symbols[:-1], symbols[-1] + "</w>")', '(*symbols, "</w>")'),
+            "the mark is part of the last symbol",
+        ),
+        (
+            "marks every symbol",
+            (
+                '(*symbols[:-1], symbols[-1] + "</w>")',
+                'tuple(symbol + "</w>" for symbol in symbols)',
+            ),
+            "only the last symbol carries the mark",
+        ),
+        (
+            "never lower-cases",
+            ('word.lower() if "lower" in parts else word', "word"),
+            "`The` is not lower-cased",
+        ),
+        (
+            "always lower-cases",
+            ('word.lower() if "lower" in parts else word', "word.lower()"),
+            "lower-case only if `parts` holds it",
+        ),
+        (
+            "always marks",
+            ('if "mark" in parts:', "if symbols:"),
+            "mark only if `parts` holds it",
+        ),
+        ("never marks", ('if "mark" in parts:', "if not symbols:"), "carries the mark: e</w>"),
+        (
+            "marks only if both are asked for",
+            ('if "mark" in parts:', 'if {"mark", "lower"} <= parts:'),
+            "mark alone",
+        ),
+        (
+            "marks only words of two letters and more",
+            ('if "mark" in parts:', 'if "mark" in parts and len(symbols) > 1:'),
+            "('A</w>',): expected 2, it is missing",
+        ),
+        (
+            "keeps the words as strings",
+            ("words[symbols]", 'words["".join(symbols)]'),
+            "('t', 'h', 'e</w>'): expected 8, it is missing",
+        ),
+        (
+            "counts a word once",
+            ("+= count", "+= 1"),
+            "expected 8, got 2",
+        ),
+        ("folds more than capitals", ("word.lower()", "word.casefold()"), ""),
+    ),
+    *mistakes(
+        "predict-tokens",
+        OURS,
+        ("predicts nothing", ("return 1.2", "1.2"), "a prediction is a number; it returned None"),
+        ("predicts a text", ("1.2", '"about 1"'), "a prediction is a number"),
+        (
+            "predicts yes",
+            ("1.2", "True"),
+            "a prediction is a number",
+        ),
+        (
+            "halves again and again",
+            ("1.2", "2.1 / 2**4"),
+            "a word takes at least one token",
+        ),
+        ("predicts no number", ("1.2", 'float("nan")'), "it must be 1 or more"),
+    ),
 ]
 
 OTHER_WAYS = [
-    right(
-        "word-tokens",
-        "a loop and a set",
-        """
-        def word_tokens(sentence, vocabulary):
-            known, tokens = set(vocabulary), []
-            for word in sentence.split():
-                tokens.append(word if word in known else "<UNK>")
-            return tokens
-        """,
-    ),
     right(
         "count-pairs",
         "a plain dictionary and zip",
@@ -650,16 +761,6 @@ OTHER_WAYS = [
                 for pair in zip(symbols, symbols[1:]):
                     counts[pair] = counts.get(pair, 0) + words[symbols]
             return counts
-        """,
-    ),
-    right(
-        "best-pair",
-        "sorting",
-        """
-        def best_pair(counts, vocab, tie_break="lowest-id"):
-            top = max(counts.values())
-            tied = sorted((vocab[a], vocab[b], (a, b)) for (a, b), n in counts.items() if n == top)
-            return tied[0 if tie_break == "lowest-id" else -1][2]
         """,
     ),
     right(
@@ -680,19 +781,25 @@ OTHER_WAYS = [
     ),
     right(
         "train",
-        "a for loop over the free places",
+        "words cut where the kind changes, a for loop",
         """
-        def train(words, vocab, vocab_size, tie_break="lowest-id"):
-            grown, learned = {**vocab}, []
-            corpus = list(words.items())
+        def train(words, vocab, vocab_size, min_count):
+            from itertools import groupby
+            grown, learned, corpus = {**vocab}, [], []
+            for symbols, count in words.items():
+                runs = groupby(symbols, lambda symbol: symbol[:1].isalpha())
+                corpus += [(tuple(run), count) for _, run in runs]
             for _ in range(10 * vocab_size):
-                counts = count_pairs(dict(corpus))
-                if not counts or len(grown) >= vocab_size:
+                counts = Counter()
+                for symbols, count in corpus:
+                    for two in zip(symbols, symbols[1:]):
+                        counts[two] += count
+                if len(grown) >= vocab_size or max(counts.values(), default=0) < max(min_count, 1):
                     break
-                best = best_pair(counts, grown, tie_break)
+                best = best_pair(counts, grown)
                 grown[best[0] + best[1]] = grown.get(best[0] + best[1], len(grown))
                 learned.append(best)
-                corpus = [(merge_pair(symbols, best), n) for symbols, n in corpus]
+                corpus = [(merge_pair(symbols, best), count) for symbols, count in corpus]
             return grown, learned
         """,
     ),
@@ -715,6 +822,23 @@ OTHER_WAYS = [
             if not known:
                 return symbols
             return apply_merges(merge_pair(symbols, min(known, key=ranks.get)), ranks)
+        """,
+    ),
+    right(
+        "examine-apply-merges",
+        "a table of cases, and all ranks by hand",
+        """
+        def examine_apply_merges(function):
+            learned = [("a", "b"), ("ab", "c"), ("b", "c"), ("a", "a"), ("abc", "d")]
+            ranks = {pair: learned.index(pair) for pair in reversed(learned)}
+            cases = {"abcd": "abcd", "bcab": "bc ab", "aaab": "aa ab", "aaa": "aa a", "d": "d",
+                     "": "", "dd": "d d", "ababcab": "ab abc ab", "xyd": "x y d"}
+            for word, cut in cases.items():
+                assert function(tuple(word), ranks) == tuple(cut.split()), word
+            ranks = {("y", "z"): 0, ("x", "y"): 1}
+            assert function(tuple("xyzxyz"), ranks) == ("x", "yz", "x", "yz")
+            if function(tuple("xyzx"), {("x", "y"): 0, ("y", "z"): 1}) != ("xy", "z", "x"):
+                raise AssertionError("x y was learned first")
         """,
     ),
     right(
@@ -747,6 +871,30 @@ OTHER_WAYS = [
         """,
     ),
     right(
+        "start-words",
+        "strings first, then a dictionary",
+        """
+        def start_words(counts, parts):
+            end, found = "</w>" if "mark" in parts else "", {}
+            for word in counts:
+                text = str.lower(word) if "lower" in parts else word
+                key = tuple([*text[:-1], text[-1] + end])
+                found[key] = found.get(key, 0) + counts[word]
+            return found
+        """,
+    ),
+    right(
+        "predict-tokens",
+        "half of what was above one",
+        """
+        def predict_tokens():
+            tokens = 2.1
+            for _ in range(4):
+                tokens = 1 + (tokens - 1) * 0.7
+            return tokens
+        """,
+    ),
+    right(
         "count-pairs",
         "indices and a defaultdict",
         """
@@ -775,30 +923,10 @@ OTHER_WAYS = [
             return out
         """,
     ),
-    right(
-        "best-pair",
-        "two rounds of max and min",
-        """
-        def best_pair(counts, vocab, tie_break="lowest-id"):
-            pick = {"lowest-id": min, "highest-id": max}[tie_break]
-            highest = max(counts.values())
-            tied = [pair for pair, count in counts.items() if count == highest]
-            return pick(tied, key=lambda pair: [vocab[symbol] for symbol in pair])
-        """,
-    ),
 ]
 
 # Ours but for names or a line: mistakes are changes of them. They are no other way.
 NEAR_OURS = [
-    right(
-        "best-pair",
-        "with a lambda",
-        """
-        def best_pair(counts, vocab, tie_break="lowest-id"):
-            sign = -1 if tie_break == "lowest-id" else 1
-            return max(counts, key=lambda p: (counts[p], sign * vocab[p[0]], sign * vocab[p[1]]))
-        """,
-    ),
     right(
         "merge-pair",
         "both names in one line",
@@ -813,20 +941,6 @@ NEAR_OURS = [
                     merged.append(symbols[i])
                     i += 1
             return tuple(merged)
-        """,
-    ),
-    right(
-        "train",
-        "in few lines",
-        """
-        def train(words, vocab, vocab_size, tie_break="lowest-id"):
-            vocab, merges = dict(vocab), []
-            while len(vocab) < vocab_size and count_pairs(words):
-                pair = best_pair(count_pairs(words), vocab, tie_break)
-                vocab.setdefault("".join(pair), len(vocab))
-                merges.append(pair)
-                words = {merge_pair(s, pair): n for s, n in words.items()}
-            return vocab, merges
         """,
     ),
     right(

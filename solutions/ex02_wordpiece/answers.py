@@ -118,70 +118,6 @@ WRONG = [
         ),
     ),
     *mistakes(
-        "first-pieces",
-        OURS,
-        (
-            "marks the first piece as well",
-            (
-                "(word[0], *(CONTINUES + character for character in word[1:]))",
-                'tuple("##" + character for character in word)',
-            ),
-            "the first piece starts the word: it has no ##",
-        ),
-        (
-            "marks nothing",
-            ("(word[0], *(CONTINUES + character for character in word[1:]))", "tuple(word)"),
-            "a piece inside the word gets ## in front",
-        ),
-        (
-            "keeps the rest in one piece",
-            (
-                "(word[0], *(CONTINUES + character for character in word[1:]))",
-                "word[0], CONTINUES + word[1:]",
-            ),
-            "one piece for each character",
-        ),
-        (
-            "marks what goes on, and not what continues",
-            (
-                "(word[0], *(CONTINUES + character for character in word[1:]))",
-                "(*(character + CONTINUES for character in word[:-1]), word[-1])",
-            ),
-            "in front of the piece that goes on, not behind",
-        ),
-        (
-            "asks which character, not where it stands",
-            (
-                "(word[0], *(CONTINUES + character for character in word[1:]))",
-                "tuple(c if c == word[0] else CONTINUES + c for c in word)",
-            ),
-            "where a character stands, not which one it is",
-        ),
-        (
-            "returns a list",
-            (
-                "(word[0], *(CONTINUES + character for character in word[1:]))",
-                "[word[0]] + [CONTINUES + character for character in word[1:]]",
-            ),
-            "must return a tuple",
-        ),
-        (
-            "returns a generator",
-            (
-                "(word[0], *(CONTINUES + character for character in word[1:]))",
-                "(c if i == 0 else CONTINUES + c for i, c in enumerate(word))",
-            ),
-            "must return a tuple",
-        ),
-        (
-            "is the library's function itself",
-            """
-            from bertlab.tokenizers.pieces import first_pieces
-            """,
-            "uses bertlab's own code",
-        ),
-    ),
-    *mistakes(
         "glue",
         OURS,
         (
@@ -232,89 +168,6 @@ WRONG = [
             """,
             "the mark of the right piece goes",
         ),
-    ),
-    *mistakes(
-        "count-symbols",
-        OURS,
-        (
-            "forgets how often a word occurs",
-            ("pieces, count in words.items()", "pieces in words"),
-            ("for piece in pieces:", "counts.update(pieces)"),
-            ("            counts[piece] += count\n", ""),
-            "this word occurs 3 times",
-        ),
-        (
-            "counts a piece once a word",
-            ("piece in pieces", "piece in set(pieces)"),
-            "a piece counts as often as it stands in the word",
-        ),
-        (
-            "takes the marks off",
-            ("counts[piece]", "counts[piece.removeprefix(CONTINUES)]"),
-            "m and ##m are different",
-        ),
-        (
-            "counts words",
-            """
-            def count_symbols(words):
-                return Counter(words)
-            """,
-            "count the pieces, not the words",
-        ),
-        (
-            "derives them from the pairs, and misses the last",
-            ("pieces, count in words", "(left, right), count in count_pairs(words)"),
-            ("for piece in pieces:", "counts[left] += count"),
-            ("            counts[piece] += count\n", ""),
-            "the first and the last one included",
-        ),
-        (
-            "overwrites instead of adding",
-            ("piece in pieces", "piece in set(pieces)"),
-            ("+= count", "= count * pieces.count(piece)"),
-            "counts of different words add up",
-        ),
-        (
-            "goes through the characters",
-            ("piece in pieces", 'i, character in enumerate("".join(pieces).replace("##", ""))'),
-            ("counts[piece]", 'counts["##" + character if i else character]'),
-            "a piece may be longer than one character",
-        ),
-        (
-            "goes through the keys alone",
-            ("words.items()", "words"),
-            "raised ValueError: too many values to unpack",
-        ),
-    ),
-    *mistakes(
-        "likelihood",
-        OURS,
-        (
-            "forgets the brackets",
-            ("(n_a * n_b)", "n_a * n_b"),
-            "n_ab / n_a * n_b divides by n_a alone",
-        ),
-        ("adds the counts", ("n_a * n_b", "n_a + n_b"), "multiplied, not added"),
-        ("divides by one count", ("(n_a * n_b)", "n_a"), "divide by both, n_a and n_b"),
-        ("squares the left count", ("n_a * n_b", "n_a * n_a"), "2 / (3 · 2)"),
-        (
-            "cuts off the fraction",
-            ("n_ab /", "n_ab //"),
-            "must return a float; it returned 0, an int",
-        ),
-        (
-            "multiplies by n",
-            ("n_b, n=0", "n_b, n=1"),
-            ("n_ab /", "n_ab * n /"),
-            "n, the fourth argument, does not matter",
-        ),
-        ("does not take n", ("n_b, n=0", "n_b"), "takes 3 positional arguments but 4 were given"),
-        (
-            "divides twice, so that ties come apart",
-            ("(n_a * n_b)", "n_a / n_b"),
-            "scores that are equal on paper must be equal floats",
-        ),
-        ("rounds", ("n_ab / (n_a * n_b)", "round(n_ab / (n_a * n_b), 4)"), "2 / (3 · 2)"),
     ),
     *mistakes(
         "gain",
@@ -399,126 +252,8 @@ WRONG = [
         ),
     ),
     *mistakes(
-        "best-pair",
-        "in few lines",
-        (
-            "takes the most frequent pair, whatever the score",
-            """
-            def best_pair(words, vocab, score):
-                pairs = count_pairs(words)
-                return max(
-                    pairs, key=lambda p: (pairs[p], -vocab[p[0]], -vocab[p[1]]), default=None
-                )
-            """,
-            "the most frequent pair need not be the best: call `score` for each pair",
-        ),
-        (
-            "swaps the two counts",
-            ("pieces[p[0]], pieces[p[1]]", "pieces[p[1]], pieces[p[0]]"),
-            "that is in another order",
-        ),
-        (
-            "takes the number of different pieces for n",
-            ("    n = sum(pieces.values())\n", ""),
-            (
-                "return score(pairs[p], pieces[p[0]], pieces[p[1]], n), -vocab[p[0]], -vocab[p[1]]",
-                "height = score(pairs[p], pieces[p[0]], pieces[p[1]], len(pieces))\n"
-                "        return height, -vocab[p[0]], -vocab[p[1]]",
-            ),
-            "n is the number of all pieces",
-        ),
-        (
-            "takes the number of pairs for n",
-            ("pieces.values()", "pairs.values()"),
-            "n is the number of pieces, not of pairs",
-        ),
-        (
-            "counts pieces by what stands in pairs",
-            ("count_symbols(words)", "Counter()"),
-            (
-                "n = sum(pieces.values())",
-                "for (left, right), count in pairs.items():\n"
-                "        pieces[left] += count\n"
-                "        pieces[right] += count\n"
-                "    n = sum(count_symbols(words).values())",
-            ),
-            "n_a and n_b are what count_symbols counts",
-        ),
-        (
-            "calls the score with three numbers",
-            """
-            def best_pair(words, vocab, score):
-                pairs, pieces = count_pairs(words), count_symbols(words)
-                return max(pairs, key=lambda p: score(pairs[p], pieces[p[0]], pieces[p[1]]))
-            """,
-            "missing 1 required positional argument: 'n'",
-        ),
-        (
-            "takes the first of those that are tied",
-            ("def strength(p):", "key = lambda p: score(pairs[p], pieces[p[0]], pieces[p[1]], n)"),
-            (
-                "        return score(pairs[p], pieces[p[0]], pieces[p[1]], n), "
-                "-vocab[p[0]], -vocab[p[1]]\n",
-                "",
-            ),
-            ("strength", "key"),
-            "the left ids are equal, so the right ids decide",
-        ),
-        (
-            "lets the highest id win",
-            ("-vocab[p[0]], -", "vocab[p[0]],"),
-            "that is the highest left id; the lowest wins",
-        ),
-        (
-            "breaks ties by the alphabet",
-            """
-            def best_pair(words, vocab, score):
-                pairs, pieces = count_pairs(words), count_symbols(words)
-                n = sum(pieces.values())
-                best = max(
-                    (score(pairs[p], pieces[p[0]], pieces[p[1]], n) for p in pairs), default=0
-                )
-                return min(
-                    (
-                        p
-                        for p in sorted(pairs, key=lambda p: (p[0], vocab[p[1]]))
-                        if score(pairs[p], pieces[p[0]], pieces[p[1]], n) == best
-                    ),
-                    key=lambda p: p[0],
-                    default=None,
-                )
-            """,
-            "ids decide, not the alphabet",
-        ),
-        (
-            "begins with 0 for the best score",
-            """
-            def best_pair(words, vocab, score):
-                pairs, pieces = count_pairs(words), count_symbols(words)
-                n = sum(pieces.values())
-                best, highest = None, 0
-                for pair in sorted(pairs, key=lambda p: (vocab[p[0]], vocab[p[1]])):
-                    height = score(pairs[pair], pieces[pair[0]], pieces[pair[1]], n)
-                    if height > highest:
-                        best, highest = pair, height
-                return best
-            """,
-            "a score may be below 0",
-        ),
-        ("fails when there is no pair", (", default=None", ""), "raised ValueError: max()"),
-        (
-            "calls ties what is only near",
-            (
-                "return score(pairs[p], pieces[p[0]], pieces[p[1]], n), -vocab[p[0]], -vocab[p[1]]",
-                "height = score(pairs[p], pieces[p[0]], pieces[p[1]], n)\n"
-                "        return round(height, 2), -vocab[p[0]], -vocab[p[1]]",
-            ),
-            "",
-        ),
-    ),
-    *mistakes(
         "train",
-        "in few lines",
+        OURS,
         (
             "makes one merge too many",
             ("< vocab_size", "<= vocab_size"),
@@ -531,63 +266,149 @@ WRONG = [
         ),
         (
             "adds the pieces with a mark inside",
-            ("glue(*pair)", '"".join(pair)'),
+            ("glue(*best)", '"".join(best)'),
             "raised KeyError: '##st'",
         ),
         (
-            "joins as in exercise 1, with the mark inside",
-            (
-                "def train(words, vocab, vocab_size, score):",
-                "def merge_plainly(pieces, pair):\n"
-                '    text = " ".join(pieces).replace(" ".join(pair), "".join(pair))\n'
-                "    return tuple(text.split())\n"
-                "def train(words, vocab, vocab_size, score):",
-            ),
-            ("glue(*pair)", '"".join(pair)'),
-            ("merge_pair", "merge_plainly"),
-            "glue says what two pieces become",
-        ),
-        (
             "joins nothing in the words",
-            """
-            def train(words, vocab, vocab_size, score):
-                vocab, merges = dict(vocab), []
-                while len(merges) + 12 < vocab_size:
-                    pair = best_pair(words, vocab, score)
-                    vocab[f"{glue(*pair)}{len(merges)}"] = len(vocab)
-                    merges.append(pair)
-                return vocab, merges
-            """,
+            (
+                "while len(vocab) < vocab_size",
+                "free = vocab_size - len(vocab)\n    while len(merges) < free",
+            ),
+            (
+                "vocab.setdefault(glue(*best), len(vocab))",
+                'vocab[f"{glue(*best)}{len(merges)}"] = len(vocab)',
+            ),
+            ("        words = merged\n", ""),
             "carry the merge out in every word before you go on",
         ),
         (
-            "scores once and for all",
-            (
-                "while len(vocab) < vocab_size and (pair := best_pair(words, vocab, score)):",
-                "pairs, pieces = count_pairs(words), count_symbols(words)\n"
-                "    n = sum(pieces.values())\n"
-                "    ranked = sorted(pairs, key=lambda p: (\n"
-                "        -score(pairs[p], pieces[p[0]], pieces[p[1]], n), vocab[p[0]], "
-                "vocab[p[1]]))\n"
-                "    for pair in ranked[: vocab_size - len(vocab)]:",
-            ),
-            ("        words = {merge_pair(pieces, pair): n for pieces, n in words.items()}\n", ""),
-            "pieces that were joined are no longer there",
+            "takes the most frequent pair, whatever the score",
+            ("score(n_ab, pieces[a], pieces[b], n)", "n_ab"),
+            "call `score` for each pair",
         ),
         (
             "always uses the likelihood",
-            ("vocab, score", "vocab, likelihood"),
-            "hand `score` on to best_pair",
+            ("score(n_ab, pieces[a], pieces[b], n)", "likelihood(n_ab, pieces[a], pieces[b], n)"),
+            "call `score` for each pair",
+        ),
+        (
+            "swaps the two counts",
+            ("pieces[a], pieces[b]", "pieces[b], pieces[a]"),
+            "that is in another order",
+        ),
+        (
+            "takes the number of different pieces for n",
+            ("pieces.total()", "len(pieces)"),
+            "n is the number of all pieces",
+        ),
+        (
+            "takes the number of pairs for n",
+            ("pieces.total()", "pairs.total()"),
+            "n is the number of pieces, not of pairs",
+        ),
+        (
+            "counts only the pieces of frequent pairs",
+            (
+                "        n = pieces.total()\n",
+                "        pieces = Counter()\n"
+                "        for (a, b), n_ab in pairs.items():\n"
+                "            pieces[a] += n_ab\n"
+                "            pieces[b] += n_ab\n"
+                "        n = count_symbols(words).total()\n",
+            ),
+            "n_a and n_b are what count_symbols counts",
+        ),
+        (
+            "calls the score with three numbers",
+            ("pieces[b], n)", "pieces[b])"),
+            "missing 1 required positional argument: 'n'",
+        ),
+        (
+            "takes the first of those that are tied",
+            ("(scores[p], -vocab[p[0]], -vocab[p[1]])", "scores[p]"),
+            "the left ids are equal, so the right ids decide",
+        ),
+        (
+            "lets the highest id win",
+            ("-vocab[p[0]], -", "vocab[p[0]], "),
+            "that is the highest left id; the lowest wins",
+        ),
+        (
+            "breaks ties by the alphabet",
+            (
+                "max(scores, key=lambda p: (scores[p], -vocab[p[0]], -vocab[p[1]]), default=None)",
+                "min(scores, key=lambda p: (-scores[p], p), default=None)",
+            ),
+            "the left ids are equal, so the right ids decide",
+        ),
+        (
+            "calls ties what is only near",
+            ("(scores[p], -vocab[p[0]]", "(round(scores[p], 2), -vocab[p[0]]"),
+            "",
+        ),
+        (
+            "scores once and for all",
+            ("    while len(vocab) < vocab_size:\n        pairs", "    pairs"),
+            ("        n = pieces.total()\n", "    n = pieces.total()\n"),
+            ("        scores = {\n", "    scores = {\n"),
+            (
+                "        best = max(",
+                "    while len(vocab) < vocab_size:\n        best = max(",
+            ),
+            (
+                "        merged = Counter()\n",
+                "        del scores[best]\n        merged = Counter()\n",
+            ),
+            "pieces that were joined are no longer there",
+        ),
+        (
+            "knows no smallest count",
+            ("n_ab >= min_count", "n_ab"),
+            "only pairs that occur at least 2 times may be joined",
+        ),
+        (
+            "wants more than min_count",
+            ("n_ab >= min_count", "n_ab > min_count"),
+            "a pair that occurs once may be joined",
+        ),
+        (
+            "asks for the count of the best pair, and stops",
+            ("            if n_ab >= min_count\n", ""),
+            (
+                "if best is None or",
+                "if best is None or pairs[best] < min_count or",
+            ),
+            "only pairs that occur at least 2 times may be joined",
+        ),
+        (
+            "never stops for a low score",
+            (" or scores[best] <= least", ""),
+            "the best score must be above 3",
+        ),
+        (
+            "stops only below least",
+            ("scores[best] <= least", "scores[best] < least"),
+            "the best score must be above 4",
+        ),
+        (
+            "stops at 0 in any case",
+            ("scores[best] <= least", "scores[best] <= max(least, 0)"),
+            "a score may be below 0, and so may `least`",
+        ),
+        (
+            "makes the merge before it looks at its score",
+            ("if best is None or scores[best] <= least:", "if best is None:"),
+            (
+                "        words = merged\n",
+                "        words = merged\n        if scores[best] <= least:\n            break\n",
+            ),
+            "the best score must be above 3",
         ),
         (
             "crashes when nothing is left",
-            (" and (pair := best_pair(words, vocab, score))", ""),
-            (
-                "vocab.setdefault(glue(*pair), len(vocab))",
-                "pair = best_pair(words, vocab, score)\n"
-                "        vocab.setdefault(glue(*pair), len(vocab))",
-            ),
-            "raised TypeError",
+            (", default=None", ""),
+            "raised ValueError: max()",
         ),
         (
             "changes the vocabulary it was given",
@@ -596,35 +417,27 @@ WRONG = [
         ),
         (
             "gives a piece that is there already a new id",
-            ("vocab.setdefault(glue(*pair), len(vocab))", "vocab[glue(*pair)] = len(vocab)"),
+            ("vocab.setdefault(glue(*best), len(vocab))", "vocab[glue(*best)] = len(vocab)"),
             "a piece that is there already keeps its id",
         ),
         (
             "gives the new piece the id of its rank",
-            ("vocab.setdefault(glue(*pair), len(vocab))", "vocab[glue(*pair)] = len(merges)"),
+            ("vocab.setdefault(glue(*best), len(vocab))", "vocab[glue(*best)] = len(merges)"),
             "a new piece gets the next free id",
         ),
         (
             "keeps the merges as new pieces",
-            ("merges.append(pair)", "merges.append(glue(*pair))"),
+            ("merges.append(best)", "merges.append(glue(*best))"),
             "each merge is a pair, such as ('##s', '##t')",
         ),
         (
             "returns the vocabulary alone",
-            ("vocab, merges = dict(vocab), []", "vocab = dict(vocab)"),
-            ("        merges.append(pair)\n", ""),
-            ("vocab, merges", "vocab"),
+            ("return vocab, merges", "return vocab"),
             "it must return two things",
         ),
         (
             "never ends, as the vocabulary does not grow",
-            (" and (pair := best_pair(words, vocab, score))", ""),
-            (
-                "vocab.setdefault(glue(*pair), len(vocab))",
-                "pair = best_pair(words, vocab, score)\n"
-                "        vocab.setdefault(glue(*pair), len(vocab))",
-            ),
-            ("        words = {merge_pair(pieces, pair): n for pieces, n in words.items()}\n", ""),
+            ("        words = merged\n", ""),
             "does not come to an end, so it was stopped",
         ),
         (
@@ -632,24 +445,10 @@ WRONG = [
             """
             from bertlab.tokenizers.likelihood import LIKELIHOOD
             from bertlab.tokenizers.ranking import learn_by_score
-            def train(words, vocab, vocab_size, score):
+            def train(words, vocab, vocab_size, score, min_count, least):
                 return learn_by_score(words, vocab, vocab_size, LIKELIHOOD)[:2]
             """,
             "uses bertlab's own code",
-        ),
-        (
-            "makes as many merges as places were free, though a piece may be there already",
-            """
-            def train(words, vocab, vocab_size, score):
-                vocab, merges = dict(vocab), []
-                for _ in range(vocab_size - len(vocab)):
-                    if pair := best_pair(words, vocab, score):
-                        vocab.setdefault(glue(*pair), len(vocab))
-                        merges.append(pair)
-                        words = {merge_pair(pieces, pair): n for pieces, n in words.items()}
-                return vocab, merges
-            """,
-            "",
         ),
     ),
     *mistakes(
@@ -788,6 +587,169 @@ WRONG = [
             "one [UNK] stands for the word",
         ),
     ),
+    *mistakes(
+        "examine-longest-match",
+        OURS,
+        (
+            "tests the draft's own example alone",
+            """
+            def examine_longest_match(function):
+                vocab = {"me": 0, "men": 1, "##us": 2, "##s": 3}
+                assert function("menus", vocab) == ["men", "##us"]
+                assert function("taste", vocab) == ["[UNK]"]
+            """,
+            "does not notice that the draft is wrong",
+        ),
+        (
+            "forgets the assert",
+            """
+            def examine_longest_match(function):
+                function("mental", {"me": 0, "men": 1}) == ["[UNK]"]
+            """,
+            "does not notice that the draft is wrong",
+        ),
+        (
+            "returns what it finds",
+            """
+            def examine_longest_match(function):
+                return function("mental", {"me": 0, "men": 1}) == ["[UNK]"]
+            """,
+            "a test raises an error, or does nothing: use `assert`",
+        ),
+        (
+            "wants what the draft gives",
+            """
+            def examine_longest_match(function):
+                assert function("mental", {"me": 0, "men": 1}) == ["men"]
+            """,
+            "one of the two is wrong: which?",
+        ),
+        (
+            "takes the mark off",
+            """
+            def examine_longest_match(function):
+                assert function("menu", {"men": 1, "##u": 2}) == ["men", "u"]
+            """,
+            "one of the two is wrong: which?",
+        ),
+        (
+            "has no piece that is the beginning of another",
+            """
+            def examine_longest_match(function):
+                assert function("menu", {"men": 1, "##u": 2}) == ["men", "##u"]
+                assert function("mental", {"men": 1, "##u": 2}) == ["[UNK]"]
+            """,
+            "a function that takes the shortest piece first is wrong",
+        ),
+        (
+            "has no long words",
+            """
+            def examine_longest_match(function):
+                vocab = {"me": 0, "men": 1, "##us": 2, "##s": 3, "##u": 4}
+                assert function("menus", vocab) == ["men", "##us"]
+                assert function("mental", vocab) == ["[UNK]"]
+            """,
+            "a function that knows no limit is wrong",
+        ),
+        (
+            "has no word that could be cut by looking back",
+            ('    assert function("abc", {"a": 0, "ab": 1, "##bc": 2}) == ["[UNK]"]\n', ""),
+            "",
+        ),
+        (
+            "has no word of just as many characters",
+            ('    assert function("aaa", letters, 3) == ["a", "##a", "##a"]\n', ""),
+            ('    assert function("a" * 100, letters) == ["a", *["##a"] * 99]\n', ""),
+            ('    assert function("a" * 101, letters, 101) == ["a", *["##a"] * 100]\n', ""),
+            "",
+        ),
+        (
+            "always gives the limit",
+            ('    assert function("a" * 101, letters) == ["[UNK]"]\n', ""),
+            "",
+        ),
+        ("starts no word with what continues", ('"mental", "us", "mm"', '"mental", "mm"'), ""),
+        ("puts no start inside", ('"mental", "us", "mm"', '"mental", "us"'), ""),
+    ),
+    *mistakes(
+        "unmarked",
+        OURS,
+        (
+            "lists bare pieces alone",
+            ("ids | {CONTINUES + piece: id for piece, id in ids.items()}", "ids"),
+            "list each piece with ## as well",
+        ),
+        (
+            "keeps the ids",
+            (
+                "ids = {piece: id for id, piece in enumerate(bare)}\n",
+                "ids = {}\n"
+                "    for piece, id in vocab.items():\n"
+                "        ids.setdefault(piece.removeprefix(CONTINUES), id)\n",
+            ),
+            "ids have no gaps",
+        ),
+        (
+            "gives each spelling an id of its own",
+            (
+                "ids | {CONTINUES + piece: id for piece, id in ids.items()}",
+                "{s: 2 * id + i for piece, id in ids.items() "
+                "for i, s in enumerate((piece, CONTINUES + piece))}",
+            ),
+            "without marks both spellings are one piece, with one id",
+        ),
+        (
+            "marks only what was marked",
+            (
+                "ids | {CONTINUES + piece: id for piece, id in ids.items()}",
+                "ids | {CONTINUES + piece: id for piece, id in ids.items() "
+                "if CONTINUES + piece in vocab}",
+            ),
+            "it needs ##men as well",
+        ),
+        (
+            "keeps what has no bare spelling marked",
+            (
+                "ids | {CONTINUES + piece: id for piece, id in ids.items()}",
+                "{piece: id for piece, id in ids.items() if piece in vocab} "
+                "| {CONTINUES + piece: id for piece, id in ids.items()}",
+            ),
+            "it needs `n` as well",
+        ),
+        (
+            "strips every # in front",
+            ("piece.removeprefix(CONTINUES) for", 'piece.lstrip("#") for'),
+            "# may be a character of the piece",
+        ),
+        (
+            "takes away ## wherever it stands",
+            ("piece.removeprefix(CONTINUES) for", 'piece.replace(CONTINUES, "") for'),
+            "# may be a character of the piece",
+        ),
+        (
+            "sorts the pieces",
+            ("enumerate(bare)", "enumerate(sorted(bare))"),
+            "not the alphabet",
+        ),
+        (
+            "goes by the old ids",
+            ("for piece in vocab)", "for piece in sorted(vocab, key=vocab.get, reverse=True))"),
+            "expected 0, got",
+        ),
+        (
+            "leaves out pieces that continue",
+            ("for piece in vocab)", 'for piece in vocab if piece[:2] != "##" or piece == "###")'),
+            "expected 2, it is missing",
+        ),
+    ),
+    *mistakes(
+        "predict-score",
+        OURS,
+        ("predicts nothing", ('return "frequency"', '"frequency"'), "it returned None"),
+        ("predicts another name", ('"frequency"', '"ratio"'), "it must be one of frequency"),
+        ("predicts a number", ('"frequency"', "3"), "it must be one of frequency"),
+        ("predicts all of them", ('"frequency"', '["frequency", "gain"]'), "it must be one of"),
+    ),
 ]
 
 OTHER_WAYS = [
@@ -817,25 +779,6 @@ OTHER_WAYS = [
         """,
     ),
     right(
-        "first-pieces",
-        "enumerate",
-        """
-        def first_pieces(word):
-            return tuple("##" + c if i > 0 else c for i, c in enumerate(word))
-        """,
-    ),
-    right(
-        "first-pieces",
-        "a list that grows",
-        """
-        def first_pieces(word):
-            pieces = [word[:1]]
-            for character in word[1:]:
-                pieces += [CONTINUES + character]
-            return tuple(pieces)
-        """,
-    ),
-    right(
         "glue",
         "a slice",
         """
@@ -851,40 +794,6 @@ OTHER_WAYS = [
             if right.startswith("##"):
                 right = right.replace("##", "", 1)
             return "".join([left, right])
-        """,
-    ),
-    right(
-        "count-symbols",
-        "a plain dictionary",
-        """
-        def count_symbols(words):
-            counts = {}
-            for pieces in words:
-                for piece in pieces:
-                    counts[piece] = counts.get(piece, 0) + words[pieces]
-            return counts
-        """,
-    ),
-    right(
-        "count-symbols",
-        "a Counter a word, multiplied",
-        """
-        from collections import defaultdict
-        def count_symbols(words):
-            totals = defaultdict(int)
-            for pieces, count in words.items():
-                for piece, times in Counter(pieces).items():
-                    totals[piece] += times * count
-            return totals
-        """,
-    ),
-    right(
-        "likelihood",
-        "a fraction",
-        """
-        from fractions import Fraction
-        def likelihood(n_ab, n_a, n_b, n=0):
-            return float(Fraction(n_ab, n_a * n_b))
         """,
     ),
     right(
@@ -913,47 +822,29 @@ OTHER_WAYS = [
         """,
     ),
     right(
-        "best-pair",
-        "sorting",
-        """
-        def best_pair(words, vocab, score):
-            pieces = count_symbols(words)
-            n = sum(pieces.values())
-            rows = []
-            for (a, b), n_ab in count_pairs(words).items():
-                rows.append((-score(n_ab, pieces[a], pieces[b], n), vocab[a], vocab[b], a, b))
-            return min(rows)[3:] if rows else None
-        """,
-    ),
-    right(
-        "best-pair",
-        "a loop that remembers the best so far",
-        """
-        def best_pair(words, vocab, score):
-            pairs, pieces = count_pairs(words), count_symbols(words)
-            n, best, highest = sum(pieces.values()), None, -math.inf
-            for pair in sorted(pairs, key=lambda p: (vocab[p[0]], vocab[p[1]])):
-                height = score(n_ab=pairs[pair], n_a=pieces[pair[0]], n_b=pieces[pair[1]], n=n)
-                if height > highest:
-                    best, highest = pair, height
-            return best
-        """,
-    ),
-    right(
         "train",
-        "a for loop over the free places, words in a list",
+        "sorted rows, words in a list",
         """
-        def train(words, vocab, vocab_size, score):
+        def train(words, vocab, vocab_size, score, min_count, least):
             grown, learned, corpus = {**vocab}, [], dict(words)
             for _ in range(100 * vocab_size):
-                best = best_pair(corpus, grown, score) if len(grown) < vocab_size else None
-                if best is None:
-                    break
-                if glue(best[0], best[1]) not in grown:
-                    grown[glue(best[0], best[1])] = len(grown)
-                learned += [best]
-                corpus = {merge_pair(pieces, best): count for pieces, count in corpus.items()}
-            return grown, learned
+                counts = count_symbols(corpus)
+                total = sum(counts.values())
+                rows = []
+                for pair, often in count_pairs(corpus).items():
+                    if often < min_count:
+                        continue
+                    left, right = pair
+                    height = score(n_ab=often, n_a=counts[left], n_b=counts[right], n=total)
+                    rows.append((-height, grown[left], grown[right], pair))
+                rows.sort()
+                if len(grown) >= vocab_size or not rows or not -rows[0][0] > least:
+                    return grown, learned
+                new = rows[0][3]
+                if glue(new[0], new[1]) not in grown:
+                    grown[glue(new[0], new[1])] = len(grown)
+                learned += [new]
+                corpus = {merge_pair(pieces, new): count for pieces, count in corpus.items()}
         """,
     ),
     right(
@@ -989,6 +880,56 @@ OTHER_WAYS = [
             return ["[UNK]"] if rest else pieces
         """,
     ),
+    right(
+        "examine-longest-match",
+        "a table of cases",
+        """
+        def examine_longest_match(function):
+            small = {piece: 9 - i for i, piece in enumerate("b ##b ##bb ##ab a ab ##a".split())}
+            unknown = ["[UNK]"]
+            cases = [
+                ("abbb", ["ab", "##bb"]), ("abab", ["ab", "##ab"]), ("b", ["b"]),
+                ("cab", unknown), ("abcb", unknown), ("bbbb", ["b", "##bb", "##b"]),
+            ]
+            for word, wanted in cases:
+                found = function(word, small)
+                if found != wanted:
+                    raise AssertionError(f"{word}: {found}, and not {wanted}")
+            assert function("xy", {"x": 0, "y": 1}) == unknown, "y does not continue"
+            assert function("yx", {"##y": 0, "##x": 1}) == unknown, "##y does not start"
+            assert function("xyz", {"x": 0, "xy": 1, "##yz": 2}) == unknown, "looked back"
+            for limit in (4, 99, 130):
+                fits, word = ["b", *["##bb"] * ((limit - 1) // 2)], "b" * limit
+                fits += ["##b"] * (limit - len("".join(fits).replace("##", "")))
+                assert function(word, small, limit) == fits
+                assert function(word + "b", small, limit) == unknown
+            assert len(function("b" * 100, small)) == 51
+            assert function("b" * 101, small) == unknown
+        """,
+    ),
+    right(
+        "unmarked",
+        "a dictionary that grows",
+        """
+        def unmarked(vocab):
+            found = {}
+            for piece in vocab:
+                text = piece[2:] if piece.startswith("##") else piece
+                if text not in found:
+                    number = len(found) // 2
+                    found[text] = number
+                    found["##" + text] = number
+            return found
+        """,
+    ),
+    right(
+        "predict-score",
+        "another one",
+        """
+        def predict_score():
+            return min(("gain", "likelihood"), key=len)
+        """,
+    ),
 ]
 
 # Ours but for names or a line: mistakes are changes of them. They are no other way.
@@ -1009,31 +950,6 @@ NEAR_OURS = [
             f = lambda x: x * math.log(x) if x else 0.0
             lost = f(n_a) - f(n_a - n_ab) + f(n_b) - f(n_b - n_ab)
             return f(n_ab) + f(n) - f(n - n_ab) - lost
-        """,
-    ),
-    right(
-        "best-pair",
-        "in few lines",
-        """
-        def best_pair(words, vocab, score):
-            pairs, pieces = count_pairs(words), count_symbols(words)
-            n = sum(pieces.values())
-            def strength(p):
-                return score(pairs[p], pieces[p[0]], pieces[p[1]], n), -vocab[p[0]], -vocab[p[1]]
-            return max(pairs, key=strength, default=None)
-        """,
-    ),
-    right(
-        "train",
-        "in few lines",
-        """
-        def train(words, vocab, vocab_size, score):
-            vocab, merges = dict(vocab), []
-            while len(vocab) < vocab_size and (pair := best_pair(words, vocab, score)):
-                vocab.setdefault(glue(*pair), len(vocab))
-                merges.append(pair)
-                words = {merge_pair(pieces, pair): n for pieces, n in words.items()}
-            return vocab, merges
         """,
     ),
     right(

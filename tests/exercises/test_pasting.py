@@ -14,8 +14,6 @@ pytestmark = pytest.mark.slow
 MOST = 1 / 3
 # Older exercises, which still ask for more of their lecture than that; none may ask for more yet.
 SHARES = {
-    "ex01_bpe": 0.5,
-    "ex02_wordpiece": 0.375,
     "ex04_attention": 0.4,
     "ex07_objectives": 0.5,
     "ex10_attention_heads": 0.36,

@@ -1,11 +1,15 @@
-"""Checks of exercise 1, byte pair encoding: one per task, by worked examples and laws."""
+"""Checks of exercise 1, tasks 1 to 5: pairs, merges, training, cutting and its test."""
 
-from collections import Counter
 from collections.abc import Callable
+from itertools import pairwise
 
 from course.feedback.checks import Check, Passed
+from course.feedback.mutants import MutationCheck
 from course.feedback.progress import task
 from course.feedback.trained import vocab_and_merges
+
+Symbols = tuple[str, ...]
+Ranks = dict[tuple[str, str], int]
 
 # The corpus of the lecture: (cost, 2) (best, 2) (menu, 1) (men, 1) (camel, 1).
 WORDS = {tuple(w): n for w, n in (("cost", 2), ("best", 2), ("menu", 1), ("men", 1), ("camel", 1))}
@@ -17,40 +21,9 @@ AFTER_TWO_MERGES = {
     ("me", "n"): 1,
     ("c", "a", "me", "l"): 1,
 }
-MERGES = [("s", "t"), ("m", "e"), ("me", "n")]
-TOKENS = ["[UNK]", *ALPHABET, "st", "me", "men"]
-VOCAB = {token: id for id, token in enumerate(TOKENS)}
 
 
 @task("ex01_bpe", 1)
-def word_tokens(function: Callable) -> Passed:
-    """Words in the vocabulary stay, others become <UNK>."""
-    check = Check(
-        "word_tokens",
-        function,
-        hints=("split the sentence with .split()", "look up each word as it is: `I` is not `i`"),
-    )
-    vocabulary = ["game", "the", "I", "played", "walked", "enjoy"]
-    check.example(
-        "I played the game", vocabulary, gives=["I", "played", "the", "game"], because="all known"
-    )
-    check.example(
-        "I enjoyed the game",
-        vocabulary,
-        gives=["I", "<UNK>", "the", "game"],
-        because="`enjoyed` is not in the vocabulary, though `enjoy` is",
-        mistakes=[
-            (["I", "the", "game"], "it is not dropped: <UNK> stands in its place"),
-            (["<UNK>"], "one unknown word does not make the others unknown"),
-        ],
-    )
-    check.example("", vocabulary, gives=[], because="an empty sentence has no tokens")
-    check.example("i  i", ["I"], gives=["<UNK>", "<UNK>"], because="case and extra spaces")
-    check.done("known words, unknown words, an empty sentence")
-    return check.passed()
-
-
-@task("ex01_bpe", 2)
 def count_pairs(function: Callable) -> Passed:
     """Occurrences of neighbouring symbols."""
     check = Check(
@@ -111,46 +84,7 @@ def count_pairs(function: Callable) -> Passed:
     return check.passed()
 
 
-@task("ex01_bpe", 3)
-def best_pair(function: Callable) -> Passed:
-    """The most frequent pair, ties by id."""
-    check = Check(
-        "best_pair",
-        function,
-        hints=(
-            "compare tuples: (count, ...ids), Python compares them from left to right",
-            "for lowest-id the smaller id must win: compare negative ids",
-        ),
-    )
-    vocab = {symbol: id for id, symbol in enumerate([*ALPHABET, "st", "me"])}
-    clear = Counter({("s", "t"): 4, ("m", "e"): 3, ("c", "o"): 2})
-    for rule in ("lowest-id", "highest-id"):
-        check.example(clear, vocab, rule, gives=("s", "t"), because="4 is the highest count")
-    check.done("a clear winner")
-    pairs = [("c", "o"), ("o", "st"), ("b", "e"), ("e", "st"), ("me", "n"), ("n", "u")]
-    tied = Counter(dict.fromkeys(pairs, 2) | {("n", "u"): 1})
-    low, high, other = ("b", "e"), ("me", "n"), "that is the pair of the other rule"
-    why = "b has the lowest left id, 1"
-    check.example(tied, vocab, "lowest-id", gives=low, because=why, mistakes=[(high, other)])
-    why = "me has the highest left id, 12"
-    check.example(tied, vocab, "highest-id", gives=high, because=why, mistakes=[(low, other)])
-    second = Counter({("a", "c"): 1, ("a", "b"): 1})
-    why = "the left ids are equal, so the right ids decide"
-    check.example(second, vocab, "lowest-id", gives=("a", "b"), because=why)
-    check.example(second, vocab, "highest-id", gives=("a", "c"), because=why)
-    late = {"z": 0, "a": 1, "b": 2}
-    check.example(
-        Counter({("a", "b"): 1, ("z", "b"): 1}),
-        late,
-        "lowest-id",
-        gives=("z", "b"),
-        because="ids decide, not the alphabet: here z has id 0",
-    )
-    check.done("the lecture's tie by both rules, ids rather than letters")
-    return check.passed()
-
-
-@task("ex01_bpe", 4)
+@task("ex01_bpe", 2)
 def merge_pair(function: Callable) -> Passed:
     """Join a pair wherever it stands."""
     check = Check(
@@ -200,61 +134,98 @@ def merge_pair(function: Callable) -> Passed:
     return check.passed()
 
 
-@task("ex01_bpe", 5)
+# (py3, 4) (py, 2) (33, 2) (me, 2): letters and digits side by side.
+VERSIONS = {tuple(w): n for w, n in (("py3", 4), ("py", 2), ("33", 2), ("me", 2))}
+CHARACTERS = {symbol: id for id, symbol in enumerate("3empy")}
+
+
+@task("ex01_bpe", 3)
 def train(function: Callable) -> Passed:
-    """The training loop."""
+    """The training loop, with two more rules."""
     check = Check(
         "train",
         function,
         hints=(
-            "count, choose, join everywhere, add to the vocabulary; then count again",
-            "stop as soon as len(vocab) reaches vocab_size, or when no pair is left",
+            "count, leave out what may not be joined, choose, join everywhere; then count again",
+            "stop as soon as len(vocab) reaches vocab_size, or when no pair may be joined",
         ),
     )
     start = {symbol: id for id, symbol in enumerate(ALPHABET)}
-    for rule, third in (("highest-id", ("me", "n")), ("lowest-id", ("b", "e"))):
-        answer = check.call(WORDS, start, 14, rule)
-        vocab, merges = vocab_and_merges(check, answer, ("s", "t"))
-        check.law(
-            len(merges) == 3,
-            f"11 characters and 3 merges make 14 symbols; it made {len(merges)} merges",
-        )
-        check.law(
-            sorted(vocab.values()) == list(range(14)),
-            f"a new symbol gets the next free id: from 0 to 13, each once; got {vocab}",
-        )
-        wanted = [("s", "t"), ("m", "e"), third]
-        why = ""
-        if merges[1] == merges[0]:
-            why = "the same pair again: carry the merge out in every word before you count again"
-        elif merges[2] == ("o", "s"):
-            why = "o s no longer stands in any word after s t was joined: count again each time"
-        elif {merges[2], third} == {("b", "e"), ("me", "n")} and merges[2] != third:
-            why = "the third is the choice of the other rule: hand tie_break on to best_pair"
-        check.law(
-            list(merges) == wanted,
-            f"with {rule} the merges are {wanted}\ngot {merges}" + (f"\n→ {why}" if why else ""),
-        )
-        symbols = [*ALPHABET, "st", "me", "".join(third)]
-        check.law(
-            sorted(vocab, key=vocab.__getitem__) == symbols,
-            f"the vocabulary must be {symbols}, in the order of ids; got {vocab}",
-        )
-    check.done("the lecture's 14 symbols by both rules")
-    vocab, merges = check.call({("a", "b"): 1}, {"a": 0, "b": 1}, 50, "lowest-id")
+    vocab, merges = vocab_and_merges(check, check.call(WORDS, start, 14, 1), ("s", "t"))
     check.law(
-        len(merges) == 1 and list(vocab) == ["a", "b", "ab"],
-        "when nothing is left to join, stop before the vocabulary is full",
+        len(merges) == 3,
+        f"11 characters and 3 merges make 14 symbols; it made {len(merges)} merges",
     )
     check.law(
-        check.call(WORDS, start, 11, "lowest-id")[1] == [],
+        sorted(vocab.values()) == list(range(14)),
+        f"a new symbol gets the next free id: from 0 to 13, each once; got {vocab}",
+    )
+    why = ""
+    if merges[1] == merges[0]:
+        why = "the same pair again: carry the merge out in every word before you count again"
+    first = [("s", "t"), ("m", "e"), ("b", "e")]
+    _merges_are(check, merges, first, "of the lecture's words", why)
+    check.law(
+        sorted(vocab, key=vocab.__getitem__) == [*ALPHABET, "st", "me", "be"],
+        f"the new symbols must be st, me, be, in the order of ids; got {vocab}",
+    )
+    _, merges = check.call(WORDS, start, 16, 1)
+    why = "count again each time: e s stands in no word any more when s t has been joined"
+    _merges_are(check, merges, [*first, ("c", "o"), ("me", "n")], "with 16 symbols", why)
+    check.done("the lecture's words, all letters")
+    _, merges = check.call(VERSIONS, CHARACTERS, 99, 1)
+    why = ""
+    if ("y", "3") in merges or ("py", "3") in merges:
+        why = "`py` is made of letters, `3` is not: such a pair is never joined"
+    elif merges == [("p", "y")]:
+        why = "`py 3` is the best pair and forbidden; others may be joined: leave it out and choose"
+    elif ("3", "3") not in merges:
+        why = "`3` and `3` are of one kind, too: neither is a letter"
+    wanted = [("p", "y"), ("3", "3"), ("m", "e")]
+    _merges_are(check, merges, wanted, "with min_count=1", why)
+    for least, many in ((2, 3), (3, 1), (6, 1), (7, 0)):
+        _, merges = check.call(VERSIONS, CHARACTERS, 99, least)
+        _merges_are(
+            check,
+            merges,
+            wanted[:many],
+            f"with min_count={least}",
+            "p y occurs 6 times, 3 3 and m e twice; exactly min_count times is enough",
+        )
+    marked = {("i", "n</w>"): 3, ("1", "2</w>"): 2, ("n</w>",): 5}
+    ids = {"i": 0, "n</w>": 1, "1": 2, "2</w>": 3}
+    _merges_are(
+        check,
+        check.call(marked, ids, 99, 1)[1],
+        [("i", "n</w>"), ("1", "2</w>")],
+        "of i n</w> and 1 2</w>",
+        "the first character says of which kind a symbol is: n</w> counts as a letter",
+    )
+    check.done("letters and digits, rare pairs, marks")
+    check.law(
+        check.call(WORDS, start, 11, 1)[1] == [],
         "a vocabulary that is full at the start learns no merge",
     )
-    check.done("stopping early, stopping at once")
+    two_ways = {("a", "b", "c"): 1, ("ab",): 1, ("x", "y"): 5}
+    vocab, _ = check.call(
+        two_ways, {symbol: id for id, symbol in enumerate(["x", "y", "a", "b", "c", "ab"])}, 8, 1
+    )
+    check.law(
+        list(vocab.values()) == list(range(8)),
+        f"a symbol that is there already keeps its id, and ids have no gaps; got {vocab}",
+    )
+    check.done("stopping at once, a symbol that is there already")
     return check.passed()
 
 
-@task("ex01_bpe", 6)
+def _merges_are(check: Check, merges: list, wanted: list, where: str, why: str) -> None:
+    check.law(
+        list(merges) == wanted,
+        f"{where} the merges are {wanted}\ngot {merges}" + (f"\n→ {why}" if why else ""),
+    )
+
+
+@task("ex01_bpe", 4)
 def apply_merges(function: Callable) -> Passed:
     """Cut a new word."""
     check = Check(
@@ -300,91 +271,51 @@ def apply_merges(function: Callable) -> Passed:
     return check.passed()
 
 
-@task("ex01_bpe", 7)
-def encode(function: Callable) -> Passed:
-    """Text to ids."""
-    check = Check(
-        "encode",
-        function,
-        hints=(
-            "split the text at white space, cut each word, look up each symbol",
-            "vocab.get(symbol, vocab['[UNK]']) falls back to the unknown token",
-        ),
-    )
-    check.example(
-        "men best",
-        VOCAB,
-        MERGES,
-        gives=[14, 2, 4, 12],
-        because="men is 14; b e st are 2, 4, 12",
-        mistakes=[
-            (["men", "b", "e", "st"], "these are the symbols; look up their ids"),
-            ([14, 0, 2, 4, 12], "the space is no symbol: split the text into words first"),
-        ],
-    )
-    check.example(
-        "zebus",
-        VOCAB,
-        MERGES,
-        gives=[0, 4, 2, 11, 9],
-        because="only the character z is unknown; the rest of the word is not",
-    )
-    last = {token: id for id, token in enumerate([*TOKENS[1:], "[UNK]"])}
-    check.example("z", last, MERGES, gives=[14], because="here [UNK] has the id 14, not 0")
-    check.example("", VOCAB, MERGES, gives=[], because="no words, no ids")
-    check.example("  men\n men ", VOCAB, MERGES, gives=[14, 14], because="any white space")
-    check.example(
-        "me n",
-        VOCAB,
-        MERGES,
-        gives=[13, 7],
-        because="me and n are two words: nothing is joined across the space",
-    )
-    check.done("known words, an unknown character, white space, an empty text")
-    long = check.call("camel " * 500, VOCAB, MERGES)
-    check.law(
-        long == [3, 1, 13, 5] * 500,
-        "'camel' 500 times must give the ids 3, 1, 13, 5 (c a me l) 500 times",
-    )
-    check.done("500 words")
-    return check.passed()
+def draft(symbols: Symbols, ranks: Ranks) -> Symbols:
+    """As in the notebook: wrong where two learned pairs overlap."""
+    return _joined(symbols, ranks, lambda known: known[0])
 
 
-@task("ex01_bpe", 7)
-def decode(function: Callable) -> Passed:
-    """Ids to text."""
-    check = Check(
-        "decode",
+def by_the_highest(symbols: Symbols, ranks: Ranks) -> Symbols:
+    """Wrong: of the pairs in the word, joins the one learned last."""
+    return _joined(symbols, ranks, lambda known: max(known, key=lambda at: at[0]))
+
+
+def only_once(symbols: Symbols, ranks: Ranks) -> Symbols:
+    """Wrong: joins in one place, and does not look again."""
+    return _joined(symbols, ranks, lambda known: min(known, key=lambda at: at[0]), rounds=1)
+
+
+def _joined(symbols: Symbols, ranks: Ranks, choose: Callable, rounds: int = 1_000) -> Symbols:
+    """Join in one place each round; `choose` takes a (rank, index) out of those in the word."""
+    for _ in range(rounds):
+        known = [(ranks[p], i) for i, p in enumerate(pairwise(symbols)) if p in ranks]
+        if not known:
+            break
+        _, i = choose(known)
+        symbols = (*symbols[:i], symbols[i] + symbols[i + 1], *symbols[i + 2 :])
+    return symbols
+
+
+@task("ex01_bpe", 5)
+def examine_apply_merges(function: Callable, own: Callable) -> Passed:
+    """A test of `apply_merges`, tried on the student's own and on three wrong ones."""
+    check = MutationCheck(
+        "examine_apply_merges",
         function,
         hints=(
-            "turn the vocabulary round first: id -> token",
-            "{id: token for token, id in vocab.items()}",
+            "one `assert` for each sentence of task 4",
+            "in `abc` the pairs a b and b c overlap: try both orders of their ranks",
         ),
     )
-    check.example(
-        [14, 2, 4, 12],
-        VOCAB,
-        gives="men b e st",
-        because="one space between two tokens: nothing says where a word ends",
+    check.needs("apply_merges", 4, own, ("a", "b"), {("a", "b"): 0})
+    check.passes(own, "your own `apply_merges`")
+    check.stops(draft, "the draft", "which call shows what you have repaired?")
+    check.stops(
+        by_the_highest,
+        "a function that joins the highest rank first",
+        "the pair that was learned first is joined first",
     )
-    check.example(
-        [0, 4, 2, 11, 9],
-        VOCAB,
-        gives="e b u s",
-        because="[UNK] stands for no text, so it is left out",
-    )
-    mixed = {"b": 5, "[UNK]": 3, "a": 9}
-    check.example(
-        [9, 5], mixed, gives="a b", because="an id is what vocab says, not a place in the list"
-    )
-    check.example([0, 1], {"a": 0, "[UNK]": 1}, gives="a", because="[UNK] may have any id")
-    check.example([], VOCAB, gives="", because="no ids, no text")
-    check.done("tokens, [UNK], ids in any order, no ids")
-    check.raises(ValueError, [4, 15], VOCAB, because="no token has the id 15; say so, with the id")
-    check.raises(
-        ValueError, [4, -1], VOCAB, because="no token has the id -1; a list would take its last"
-    )
-    check.done("ids that no token has")
-    check.example([13] * 500, VOCAB, gives=" ".join(["me"] * 500))
-    check.done("500 ids")
+    check.stops(only_once, "a function that joins one pair and stops", "some words take more")
+    check.done("your own apply_merges passes, three wrong ones do not")
     return check.passed()

@@ -1,14 +1,15 @@
 """Checks of exercise 2, bytes and WordPiece: one per task, by worked examples and laws.
 
-`merges.py` has those about merges, `tasks.py` the others.
+`merges.py` has those about merges, `ablation.py` those about what is left out and predicted,
+`tasks.py` the others.
 """
 
 from functools import partial
 
-from course.feedback.ex02_wordpiece.merges import best_pair, gain, likelihood, train
+from course.feedback.ex02_wordpiece.ablation import predict_score, unmarked
+from course.feedback.ex02_wordpiece.merges import gain, train
 from course.feedback.ex02_wordpiece.tasks import (
-    count_symbols,
-    first_pieces,
+    examine_longest_match,
     from_bytes_hex,
     glue,
     longest_match,
@@ -17,17 +18,16 @@ from course.feedback.ex02_wordpiece.tasks import (
 from course.feedback.progress import progress_of
 
 __all__ = [
-    "best_pair",
-    "count_symbols",
-    "first_pieces",
+    "examine_longest_match",
     "from_bytes_hex",
     "gain",
     "glue",
-    "likelihood",
     "longest_match",
+    "predict_score",
     "progress",
     "to_bytes_hex",
     "train",
+    "unmarked",
 ]
 
 # `check.progress()` shows how far you are.

@@ -45,47 +45,7 @@ def _likelihood() -> _Score:
     return _Score("likelihood", lambda n_ab, n_a, n_b, _: n_ab / (n_a * n_b))
 
 
-@task("ex02_wordpiece", 5)
-def likelihood(function: Callable) -> Passed:
-    """The score that textbooks print."""
-    check = Check(
-        "likelihood",
-        function,
-        hints=("the pair is counted above the line, its two pieces below it",),
-    )
-    below = "divide by the product: n_a and n_b stand below the line, both"
-    check.example(
-        *(4, 4, 4),
-        gives=0.25,
-        because="4 / (4 · 4): ##s and ##t occur 4 times each, always together",
-        mistakes=[
-            (4.0, f"n_ab / n_a * n_b divides by n_a alone; {below}"),
-            (0.5, "n_a and n_b are multiplied, not added"),
-            (1.0, "divide by both, n_a and n_b"),
-        ],
-    )
-    check.example(*(2, 3, 2), gives=1 / 3, because="2 / (3 · 2), for c and ##o")
-    check.example(*(1, 2, 5), gives=0.1, because="1 / (2 · 5): n_b counts as much as n_a")
-    check.example(*(1, 1, 1), gives=1.0, because="no score is higher: both occur once, together")
-    check.example(*(4, 4, 4, 28), gives=0.25, because="n, the fourth argument, does not matter")
-    check.done("the lecture's numbers, with n and without")
-    check.law(
-        all(
-            check.call(1, a, b) == check.call(1, b, a) == check.call(2, 2 * a, b)
-            for a in range(1, 20)
-            for b in range(1, 20)
-        ),
-        "scores that are equal on paper must be equal floats, or ties break by accident\n"
-        "→ round once: multiply n_a and n_b, which are whole numbers, then divide",
-    )
-    check.done("ties that stay ties")
-    million = 1_000_000
-    check.example(million, 3 * million, 2 * million, gives=million / (6 * million**2))
-    check.done("a large corpus")
-    return check.passed()
-
-
-@task("ex02_wordpiece", 6)
+@task("ex02_wordpiece", 3)
 def gain(function: Callable) -> Passed:
     """By how much the log-likelihood rises."""
     check = Check(
@@ -157,66 +117,108 @@ def _near(one: float, other: float) -> bool:
     return abs(one - other) < 1e-3  # so that nan is near to nothing
 
 
-@task("ex02_wordpiece", 7)
-def best_pair(function: Callable) -> Passed:
-    """The pair with the highest score, ties by id."""
+@task("ex02_wordpiece", 4)
+def train(function: Callable) -> Passed:
+    """The training loop, which ends when it no longer pays."""
     check = Check(
-        "best_pair",
+        "train",
         function,
         hints=(
-            "count the pairs and the pieces first, then score each pair by its three counts and n",
+            "score the frequent pairs, choose, join everywhere, give an id; then count again",
             "compare tuples: (score, -id of the left piece, -id of the right piece)",
         ),
     )
-    check.example(
-        *(WORDS, START, _frequency()),
-        gives=("##s", "##t"),
-        because="4 is the highest count of a pair, and this score looks at n_ab alone",
-    )
+    by_frequency = [("##s", "##t"), ("b", "##e"), ("c", "##o")]
+    by_likelihood = [("##a", "##m"), ("##n", "##u"), ("c", "##o")]
+    at_least_twice = [("c", "##o"), ("##s", "##t"), ("co", "##st")]
+    learned = []
+    for score in (_frequency(), _likelihood()):
+        answer = check.call(WORDS, START, 15, score, 1, 0)
+        vocab, merges = vocab_and_merges(check, answer, ("##s", "##t"))
+        check.law(
+            len(merges) == 3,
+            f"12 first pieces and 3 merges make 15 pieces; it made {len(merges)} merges",
+        )
+        check.law(
+            sorted(vocab.values()) == list(range(15)),
+            f"a new piece gets the next free id: from 0 to 14, each once; got {vocab}",
+        )
+        check.law(
+            merges[1] != merges[0],
+            f"with {score} the same pair again: got {merges}\n"
+            "→ carry the merge out in every word before you go on",
+        )
+        learned.append((vocab, merges))
     left = _Score("score", lambda _ab, n_a, n_b, _: n_a - n_b)
     small = {("x", "##y", "##z"): 2, ("x", "##z"): 3, ("w", "##y"): 5}
     ids = {"w": 0, "x": 1, "##y": 2, "##z": 3}
-    answer = check.call(small, ids, left)
+    _, merges = check.call(small, ids, 5, left, 1, 0)
     _asked(check, small, left, {(2, 5, 7, 22), (2, 7, 5, 22), (3, 5, 5, 22), (5, 5, 7, 22)})
-    check.law(
-        answer == ("##y", "##z"),
-        f"with n_a - n_b for a score, ##y ##z has the highest, 7 - 5; got {short(answer)}",
-    )
+    _merges_are(check, merges, [("##y", "##z")], "with n_a - n_b for a score", "7 - 5 is highest")
     check.done("what the score is asked")
-    check.example(
-        *(WORDS, START, _likelihood()),
-        gives=("##a", "##m"),
-        because="1 / (1 · 1) is the highest score; ##s ##t has 4 / (4 · 4)",
-    )
-    check.done("the lecture's first merge by two scores")
-    tied = {("a", "##b"): 1, ("a", "##c"): 1, ("d", "##b"): 1}
-    low = {"d": 5, "a": 2, "##b": 4, "##c": 3}
-    check.example(
-        *(tied, low, _frequency()),
-        gives=("a", "##c"),
-        because="all are tied: a has the lowest left id, 2; then ##c has the lower right id, 3",
-        mistakes=[
-            (("d", "##b"), "that is the highest left id; the lowest wins"),
-            (("a", "##b"), "the left ids are equal, so the right ids decide: 3 is below 4"),
-        ],
-    )
-    late = {"a": 3, "z": 0, "##b": 1}
-    letters = "ids decide, not the alphabet: here z has the id 0"
-    check.example(
-        *({("a", "##b"): 1, ("z", "##b"): 1}, late, _frequency()),
-        gives=("z", "##b"),
-        because=letters,
-    )
+    tied = {("a", "##b"): 2, ("a", "##c"): 2, ("d", "##b"): 2}
+    low = {"##x": 0, "##y": 1, "a": 2, "##c": 3, "##b": 4, "d": 5}
+    _, merges = check.call(tied, low, 7, _frequency(), 1, 0)
+    why = "all are tied: a has the lowest left id, 2; then ##c has the lower right id, 3"
+    if merges == [("d", "##b")]:
+        why = "that is the highest left id; the lowest wins"
+    elif merges == [("a", "##b")]:
+        why = "the left ids are equal, so the right ids decide: 3 is below 4"
+    _merges_are(check, merges, [("a", "##c")], f"with the ids {low}", why)
+    late = {"z": 0, "##b": 1, "##c": 2, "a": 3}
+    letters = {("a", "##b"): 2, ("z", "##c"): 2}
+    _, merges = check.call(letters, late, 5, _frequency(), 1, 0)
+    why = "ids decide, not the alphabet: here z has the id 0"
+    _merges_are(check, merges, [("z", "##c")], f"with the ids {late}", why)
     check.done("ties, ids rather than letters")
-    rare = _Score("score", lambda n_ab, *_: -n_ab)
-    below = "a score may be below 0, as a gain may: -1 is the highest here"
-    check.example(
-        *({("a", "##b"): 3, ("z", "##b"): 1}, late, rare), gives=("z", "##b"), because=below
+    for (vocab, merges), name, wanted, new in (
+        (learned[0], "frequency", by_frequency, ["##st", "be", "co"]),
+        (learned[1], "likelihood", by_likelihood, ["##am", "##nu", "co"]),
+    ):
+        why = "then the score goes by new counts: pieces that were joined are no longer there"
+        if merges == at_least_twice:
+            why = "with min_count=1 a pair that occurs once may be joined"
+        _merges_are(check, merges, wanted, f"with {name}", why)
+        pieces = sorted(vocab, key=vocab.__getitem__)
+        check.law(
+            pieces == [*SYMBOLS, *new],
+            f"the new pieces must be {new}, in the order of ids; got {pieces[12:]}\n"
+            "→ glue says what two pieces become",
+        )
+    check.done("the lecture's 15 pieces by two scores")
+    for fewest, wanted in ((2, at_least_twice), (5, [])):
+        _, merges = check.call(WORDS, START, 15, _likelihood(), fewest, 0)
+        why = f"only pairs that occur at least {fewest} times may be joined; exactly is enough"
+        _merges_are(check, merges, wanted, f"with likelihood and min_count={fewest}", why)
+    for least, wanted in ((3, by_frequency[:1]), (4, [])):
+        _, merges = check.call(WORDS, START, 15, _frequency(), 1, least)
+        why = f"the best score must be above {least}: ##s ##t has 4, the next best 2"
+        _merges_are(check, merges, wanted, f"with frequency and least={least}", why)
+    rare = _Score("-n_ab", lambda n_ab, *_: -n_ab)
+    few = {("a", "##b"): 3, ("z", "##c"): 1}
+    _, merges = check.call(few, late, 5, rare, 1, -2)
+    why = "a score may be below 0, and so may `least`: -1 is above -2"
+    _merges_are(check, merges, [("z", "##c")], "with -n_ab and least=-2", why)
+    check.done("rare pairs, scores that are too low, scores below 0")
+    vocab, merges = check.call({("a", "##b"): 1}, {"a": 0, "##b": 1}, 50, _likelihood(), 1, 0)
+    check.law(
+        len(merges) == 1 and list(vocab) == ["a", "##b", "ab"],
+        "when nothing is left to join, stop before the vocabulary is full",
     )
-    answer = check.call({("men",): 2, ("cost",): 1}, {"men": 0, "cost": 1}, _frequency())
-    check.law(answer is None, f"without any pair it must return None; it returned {short(answer)}")
-    check.done("scores below 0, words of one piece")
+    check.law(
+        check.call(WORDS, START, 12, _likelihood(), 1, 0)[1] == [],
+        "a vocabulary that is full at the start learns no merge",
+    )
+    check.done("stopping early, stopping at once")
+    twice = {("a", "##b"): 3, ("ab",): 1}
+    vocab, _ = check.call(twice, {"a": 0, "##b": 1, "ab": 2}, 4, _likelihood(), 1, 0)
+    check.law(vocab == {"a": 0, "##b": 1, "ab": 2}, "a piece that is there already keeps its id")
+    check.done("a piece made a second time")
     return check.passed()
+
+
+def _merges_are(check: Check, merges: list, wanted: list, where: str, why: str) -> None:
+    check.law(merges == wanted, f"{where} the merges are {wanted}\ngot {merges}\n→ {why}")
 
 
 def _asked(check: Check, words: dict, score: _Score, wanted: set[tuple]) -> None:
@@ -235,60 +237,3 @@ def _asked(check: Check, words: dict, score: _Score, wanted: set[tuple]) -> None
             f"{sorted(wanted)}\nit was called with {short(sorted(score.asked))}",
             known[0] if known else "n_a and n_b are what count_symbols counts, n is their sum",
         )
-
-
-@task("ex02_wordpiece", 8)
-def train(function: Callable) -> Passed:
-    """The training loop."""
-    check = Check(
-        "train",
-        function,
-        hints=(
-            "as in exercise 1: choose, join everywhere, give an id; then choose again",
-            "stop as soon as len(vocab) reaches vocab_size, or when best_pair returns None",
-        ),
-    )
-    by_frequency = [("##s", "##t"), ("b", "##e"), ("c", "##o")]
-    by_likelihood = [("##a", "##m"), ("##n", "##u"), ("c", "##o")]
-    for score, wanted, other, new in (
-        (_frequency(), by_frequency, by_likelihood, ["##st", "be", "co"]),
-        (_likelihood(), by_likelihood, by_frequency, ["##am", "##nu", "co"]),
-    ):
-        answer = check.call(WORDS, START, 15, score)
-        vocab, merges = vocab_and_merges(check, answer, ("##s", "##t"))
-        check.law(
-            len(merges) == 3,
-            f"12 first pieces and 3 merges make 15 pieces; it made {len(merges)} merges",
-        )
-        check.law(
-            sorted(vocab.values()) == list(range(15)),
-            f"a new piece gets the next free id: from 0 to 14, each once; got {vocab}",
-        )
-        why = "then the score goes by new counts: pieces that were joined are no longer there"
-        if merges[1] == merges[0]:
-            why = "the same pair again: carry the merge out in every word before you go on"
-        elif merges == other:
-            why = "these are the merges of another score: hand `score` on to best_pair"
-        check.law(merges == wanted, f"with {score} the merges are {wanted}\ngot {merges}\n→ {why}")
-        pieces = sorted(vocab, key=vocab.__getitem__)
-        check.law(
-            pieces == [*SYMBOLS, *new],
-            f"the new pieces must be {new}, in the order of ids; got {pieces[12:]}\n"
-            "→ glue says what two pieces become",
-        )
-    check.done("the lecture's 15 pieces by two scores")
-    vocab, merges = check.call({("a", "##b"): 1}, {"a": 0, "##b": 1}, 50, _likelihood())
-    check.law(
-        len(merges) == 1 and list(vocab) == ["a", "##b", "ab"],
-        "when nothing is left to join, stop before the vocabulary is full",
-    )
-    check.law(
-        check.call(WORDS, START, 12, _likelihood())[1] == [],
-        "a vocabulary that is full at the start learns no merge",
-    )
-    check.done("stopping early, stopping at once")
-    twice = {("a", "##b"): 3, ("ab",): 1}
-    vocab, _ = check.call(twice, {"a": 0, "##b": 1, "ab": 2}, 4, _likelihood())
-    check.law(vocab == {"a": 0, "##b": 1, "ab": 2}, "a piece that is there already keeps its id")
-    check.done("a piece made a second time")
-    return check.passed()

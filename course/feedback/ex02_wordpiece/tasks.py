@@ -1,9 +1,9 @@
-"""Checks of exercise 2 about bytes, symbols and the longest match."""
+"""Checks of exercise 2 about bytes, pieces, the longest match and its test."""
 
 from collections.abc import Callable
 
 from course.feedback.checks import Check, Passed
-from course.feedback.ex02_wordpiece.merges import SYMBOLS, WORDS
+from course.feedback.mutants import MutationCheck
 from course.feedback.progress import task
 
 
@@ -92,38 +92,6 @@ def from_bytes_hex(function: Callable) -> Passed:
 
 
 @task("ex02_wordpiece", 2)
-def first_pieces(function: Callable) -> Passed:
-    """Characters as pieces."""
-    check = Check(
-        "first_pieces",
-        function,
-        hints=(
-            "word[0] is the first character, word[1:] is all the others",
-            "a star puts many things into a tuple: (first, *others)",
-        ),
-    )
-    check.example(
-        "men",
-        gives=("m", "##e", "##n"),
-        because="the first character stands as it is, each further one gets ## in front",
-        mistakes=[
-            (("##m", "##e", "##n"), "the first piece starts the word: it has no ##"),
-            (("m", "e", "n"), "a piece inside the word gets ## in front"),
-            (("m", "##en"), "one piece for each character"),
-            (("m##", "e##", "n"), "## stands in front of the piece that goes on, not behind"),
-        ],
-    )
-    twice = "what counts is where a character stands, not which one it is"
-    check.example("meme", gives=("m", "##e", "##m", "##e"), because=twice)
-    check.example("a", gives=("a",), because="one character, one piece, which starts the word")
-    check.example("c#", gives=("c", "###"), because="# is a character like others: ## and #")
-    check.done("the start, the rest, a character that comes twice, a single character, #")
-    check.example("né" * 500, gives=("n", *["##é", "##n"] * 499, "##é"))
-    check.done("a word of 1,000 characters")
-    return check.passed()
-
-
-@task("ex02_wordpiece", 3)
 def glue(function: Callable) -> Passed:
     """Two pieces become one."""
     check = Check(
@@ -160,48 +128,7 @@ def glue(function: Callable) -> Passed:
     return check.passed()
 
 
-@task("ex02_wordpiece", 4)
-def count_symbols(function: Callable) -> Passed:
-    """Occurrences of each piece."""
-    check = Check(
-        "count_symbols",
-        function,
-        hints=(
-            "as count_pairs, but for each piece and not for each pair",
-            "two loops: words.items(), then the pieces of the word; add the word's count",
-        ),
-    )
-    men = ("m", "##e", "##n")
-    check.example(
-        {men: 1},
-        gives={"m": 1, "##e": 1, "##n": 1},
-        because="every piece counts, the first and the last one included",
-        mistakes=[
-            ({"m": 1, "e": 1, "n": 1}, "take the pieces as they are: m and ##m are different"),
-            ({men: 1}, "count the pieces, not the words"),
-        ],
-    )
-    often = "this word occurs 3 times, and so does each of its pieces: use the word's count"
-    check.example({men: 3}, gives={"m": 3, "##e": 3, "##n": 3}, because=often)
-    check.example(
-        {("m", "##m", "##m"): 2},
-        gives={"m": 2, "##m": 4},
-        because="a piece counts as often as it stands in the word, and m is not ##m",
-    )
-    adds = "counts of different words add up"
-    check.example({men: 1, ("m", "##e"): 2}, gives={"m": 3, "##e": 3, "##n": 1}, because=adds)
-    long = "a piece may be longer than one character: take it as it is"
-    check.example({("me", "##nu"): 1, ("me",): 1}, gives={"me": 2, "##nu": 1}, because=long)
-    check.done("word counts, pieces that come twice, several words, long pieces")
-    by_hand = [2, 3, 2, 1, 5, 1, 1, 2, 2, 4, 4, 1]
-    check.example(WORDS, gives=dict(zip(SYMBOLS, by_hand, strict=True)))
-    check.example({}, gives={}, because="no words, no pieces")
-    check.example({("a", *["##b"] * 999): 2}, gives={"a": 2, "##b": 1998})
-    check.done("the lecture's corpus, no words, a word of 1,000 pieces")
-    return check.passed()
-
-
-@task("ex02_wordpiece", 9)
+@task("ex02_wordpiece", 5)
 def longest_match(function: Callable) -> Passed:
     """Cut a word with a vocabulary."""
     check = Check(
@@ -252,4 +179,65 @@ def longest_match(function: Callable) -> Passed:
     check.example("a" * 101, letters, gives=["[UNK]"], because="longest_word is 100 if not given")
     check.example("me" * 50, {"me": 0, "##me": 1}, gives=["me", *["##me"] * 49])
     check.done("words of 100 and 101 characters")
+    return check.passed()
+
+
+def draft(word: str, vocab: dict[str, int], longest_word: int = 100) -> list[str]:
+    """As in the notebook: wrong where it gets stuck inside a word, and for long words."""
+    pieces = _cut(word[:longest_word], vocab, lambda ends: ends)[0]
+    return pieces or ["[UNK]"]
+
+
+def shortest_first(word: str, vocab: dict[str, int], longest_word: int = 100) -> list[str]:
+    """Wrong: takes the shortest piece each time."""
+    pieces, left = _cut(word, vocab, reversed)
+    return ["[UNK]"] if left or len(word) > longest_word else pieces
+
+
+def without_limit(word: str, vocab: dict[str, int], longest_word: int = 100) -> list[str]:
+    """Wrong: cuts words of any length."""
+    del longest_word
+    pieces, left = _cut(word, vocab, lambda ends: ends)
+    return ["[UNK]"] if left else pieces
+
+
+def _cut(word: str, vocab: dict[str, int], order: Callable) -> tuple[list[str], str]:
+    """Pieces from the left, and what is left where none fits; `order` says which end is first."""
+    pieces: list[str] = []
+    while word:
+        mark = "##" if pieces else ""
+        ends = order(range(len(word), 0, -1))
+        end = next((end for end in ends if mark + word[:end] in vocab), 0)
+        if not end:
+            break
+        pieces.append(mark + word[:end])
+        word = word[end:]
+    return pieces, word
+
+
+@task("ex02_wordpiece", 6)
+def examine_longest_match(function: Callable, own: Callable) -> Passed:
+    """A test of `longest_match`, tried on the student's own and on three wrong ones."""
+    check = MutationCheck(
+        "examine_longest_match",
+        function,
+        hints=(
+            "one `assert` for each sentence of task 5",
+            "a word that gets stuck in the middle, and one that is one character too long",
+        ),
+    )
+    check.needs("longest_match", 5, own, "a", {"a": 0})
+    check.passes(own, "your own `longest_match`")
+    check.stops(draft, "the draft", "which call shows what you have repaired?")
+    check.stops(
+        shortest_first,
+        "a function that takes the shortest piece first",
+        "use pieces of which one is the beginning of another",
+    )
+    check.stops(
+        without_limit,
+        "a function that knows no limit",
+        "try a word of more than longest_word characters",
+    )
+    check.done("your own longest_match passes, three wrong ones do not")
     return check.passed()

@@ -1,8 +1,10 @@
 """How far a student is: beside each check's verdict, and as a table."""
 
 import re
+from collections import Counter
 from importlib import import_module
 from inspect import signature
+from itertools import pairwise
 
 import pytest
 from bs4 import BeautifulSoup
@@ -25,9 +27,13 @@ def glued(symbols, pair):
     return tuple(found)
 
 
-def words(sentence, vocabulary):
-    """A right solution of `word_tokens`."""
-    return [word if word in vocabulary else "<UNK>" for word in sentence.split()]
+def counted(words):
+    """A right solution of `count_pairs`."""
+    pairs = Counter()
+    for symbols, count in words.items():
+        for pair in pairwise(symbols):
+            pairs[pair] += count
+    return pairs
 
 
 def fails(checked, function, error=CheckFailed):
@@ -72,10 +78,10 @@ def test_every_check_knows_which_task_it_is(assignment):
 
 def test_the_line_of_a_right_function_says_how_far_it_is_and_what_comes_next():
     passed = check.merge_pair(glued)
-    assert str(passed.progress) == "□□□■□□□□ 1 of 8 functions pass. Next: word_tokens (task 1)."
+    assert str(passed.progress) == "□■□□□□□□□ 1 of 9 functions pass. Next: count_pairs (task 1)."
     assert repr(passed) == f"{passed.text}\n  {passed.progress}"
-    check.word_tokens(words)
-    assert str(check.progress()) == ("■□□■□□□□ 2 of 8 functions pass. Next: count_pairs (task 2).")
+    check.count_pairs(counted)
+    assert str(check.progress()) == "■■□□□□□□□ 2 of 9 functions pass. Next: train (task 3)."
 
 
 def test_a_check_that_fails_later_is_left_or_is_interrupted_takes_the_function_back():
@@ -93,21 +99,21 @@ def test_a_check_that_fails_later_is_left_or_is_interrupted_takes_the_function_b
         check.merge_pair(glued)
         fails(check.merge_pair, function, error)
         assert sum(check.progress().passed) == 0
-        assert check.progress().tries[3] == tries, "only what is wrong is a try"
+        assert check.progress().tries[1] == tries, "only what is wrong is a try"
 
 
 def test_tries_are_counted_until_it_passes_and_after():
     for _ in range(3):
         fails(check.merge_pair, lambda symbols, pair: symbols)
     check.merge_pair(glued)
-    assert check.progress().tries == (0, 0, 0, 4, 0, 0, 0, 0)
+    assert check.progress().tries == (0, 4, 0, 0, 0, 0, 0, 0, 0)
 
 
 def test_the_end_is_said():
     tasks = check.progress().tasks
-    done = progress.Progress(tasks, (True,) * 8, (1,) * 8)
+    done = progress.Progress(tasks, (True,) * 9, (1,) * 9)
     assert str(done) == (
-        "■■■■■■■■ All functions pass. "
+        "■■■■■■■■■ All functions pass. "
         "Answer the questions in words; then restart, run all cells, and hand in."
     )
     assert done.bar() in Passed("decode", ["all"], done)._repr_html_()
@@ -131,7 +137,7 @@ def test_a_check_of_two_functions_that_are_right_is_one_try():
 def test_assignments_count_for_themselves_and_a_check_outside_shows_no_progress():
     from course.feedback import ex02_wordpiece
 
-    fails(ex02_wordpiece.best_pair, lambda words, vocab, score: None)
+    fails(ex02_wordpiece.glue, lambda left, right: None)
     assert sum(ex02_wordpiece.progress().tries) == 1
     assert sum(check.progress().tries) == 0
     own = Check("own", len)
@@ -143,9 +149,9 @@ def test_assignments_count_for_themselves_and_a_check_outside_shows_no_progress(
 
 def test_the_next_student_starts_from_nothing():
     fails(check.merge_pair, lambda symbols, pair: symbols)
-    check.word_tokens(words)
+    check.count_pairs(counted)
     checks.start_over()
-    assert check.progress().tries == (0,) * 8
+    assert check.progress().tries == (0,) * 9
     assert not any(check.progress().passed)
     with pytest.raises(CheckFailed) as failed:
         check.merge_pair(lambda symbols, pair: symbols)
@@ -161,8 +167,8 @@ def bar_of(passed):
 
 def test_the_bar_tells_a_screen_reader_what_it_shows():
     bar = bar_of(check.merge_pair(glued))
-    assert (bar["aria-valuemin"], bar["aria-valuenow"], bar["aria-valuemax"]) == ("0", "1", "8")
-    assert bar["aria-valuetext"] == "1 of 8 functions pass. Next: word_tokens (task 1)."
+    assert (bar["aria-valuemin"], bar["aria-valuenow"], bar["aria-valuemax"]) == ("0", "1", "9")
+    assert bar["aria-valuetext"] == "1 of 9 functions pass. Next: count_pairs (task 1)."
     assert bar["aria-label"]
     assert bar["aria-valuetext"] in bar.get_text(), "and everybody else reads it, too"
     names = [task.name for task in check.progress().tasks]
@@ -173,7 +179,7 @@ def test_full_and_empty_boxes_differ_by_more_than_a_shade():
     """Contrast by WCAG 2: text at least 4.5, parts of a picture at least 3."""
     line = BeautifulSoup(check.merge_pair(glued)._repr_html_(), "html.parser").find(role="status")
     ground, ink = colour(line, "background"), colour(line, "color")
-    full, empty = bar_of(check.merge_pair(glued)).find_all("span", title=True)[3:5]
+    full, empty = bar_of(check.merge_pair(glued)).find_all("span", title=True)[1:3]
     assert contrast(ground, ink) >= 4.5
     assert contrast(colour(full, "background"), ground) >= 3
     assert contrast(colour(full, "background"), colour(empty, "background")) >= 3
@@ -197,14 +203,14 @@ def luminance(colour):
 
 
 def test_the_table_names_every_function_its_state_and_tries():
-    check.word_tokens(words)
-    fails(check.count_pairs, lambda words: None)
+    check.count_pairs(counted)
+    fails(check.merge_pair, lambda symbols, pair: None)
     rows = repr(check.progress()).splitlines()
     assert rows[:4] == [
         "task · function · state · tries",
-        "1 · word_tokens · ✓ passes · 1",
-        "2 · count_pairs · ✗ not yet · 1",
-        "3 · best_pair · ○ not tried · 0",
+        "1 · count_pairs · ✓ passes · 1",
+        "2 · merge_pair · ✗ not yet · 1",
+        "3 · train · ○ not tried · 0",
     ]
     table = BeautifulSoup(check.progress()._repr_html_(), "html.parser").table
     assert [" · ".join(row.stripped_strings) for row in table.find_all("tr")] == rows
