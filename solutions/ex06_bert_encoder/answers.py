@@ -542,7 +542,7 @@ WRONG = [
         (
             "takes the residual from the second half alone",
             ('"residual" in parts', '("residual" in parts or half == "attention")'),
-            "does not add what was there",
+            "not the second alone",
         ),
         (
             "takes the norm from attention alone",

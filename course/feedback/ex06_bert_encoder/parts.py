@@ -179,7 +179,7 @@ def stretched_positions(function: Callable) -> Passed:
                 "mix the two rows that a point lies between; do not take the one below",
             ),
             (
-                [[0.0, 4.0], [1.5, 1.0], [1.0, 2.0], [0.5, 3.0], [2.0, 0.0]],
+                [[2.0, 0.0], [1.5, 1.0], [1.0, 2.0], [0.5, 3.0], [2.0, 0.0]],
                 "the nearer row counts more: at 0.25 the row below has 0.75",
             ),
             (
