@@ -257,285 +257,6 @@ WRONG = [
         ),
     ),
     *mistakes(
-        "gelu-approximations",
-        OURS,
-        (
-            "gives the exact one twice",
-            """
-            gelu_tanh = gelu_sigmoid = lambda x: gelu(x)
-            """,
-            "that is the exact GELU",
-        ),
-        (
-            "swaps the two",
-            """
-            def gelu_sigmoid(x):
-                return x * (1 + torch.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x**3))) / 2
-            def gelu_tanh(x):
-                return x * torch.sigmoid(1.702 * x)
-            """,
-            "that is the other one, with sigmoid",
-        ),
-        ("forgets the cube", ("(x + 0.044715 * x**3)", "x"), "the cube is missing"),
-        ("squares instead", ("x**3", "x**2"), "a cube, not a square"),
-        ("cubes 0.044715 as well", ("+ 0.044715 * x", "+ (0.044715 * x)"), "only x is cubed"),
-        (
-            "forgets the factor of the bracket",
-            ("math.sqrt(2 / math.pi) * (x + 0.044715 * x**3)", "x + 0.044715 * x**3"),
-            "the square root of 2/pi is missing",
-        ),
-        (
-            "multiplies only x by the factor",
-            ("(x + 0.044715 * x**3)", "x + 0.044715 * x**3"),
-            "belongs to the cube as well",
-        ),
-        ("forgets 1.702", ("1.702 * x", "x"), "1.702 is missing"),
-        (
-            "multiplies by 1.702 outside",
-            ("x * torch.sigmoid(1.702 * x)", "1.702 * x * torch.sigmoid(x)"),
-            "1.702 belongs inside the sigmoid",
-        ),
-        ("forgets x before the sigmoid", ("x * torch", "torch"), "multiply it by x"),
-        (
-            "writes a sigmoid that overflows",
-            ("torch.sigmoid(1.702 * x)", "torch.exp(1.702 * x) / (1 + torch.exp(1.702 * x))"),
-            "far from 0",
-        ),
-    ),
-    *mistakes(
-        "sinusoidal-positions",
-        "stacked, then flattened",
-        (
-            "puts all sines before all cosines",
-            (
-                "torch.stack([angle.sin(), angle.cos()], dim=-1).flatten(-2)",
-                "torch.cat([angle.sin(), angle.cos()], dim=-1)",
-            ),
-            "sine and cosine take turns",
-        ),
-        (
-            "swaps sine and cosine",
-            ("angle.sin(), angle.cos()", "angle.cos(), angle.sin()"),
-            "sines stand at 0, 2, 4, ... and cosines at 1, 3, 5, ...",
-        ),
-        (
-            "takes i for 2i",
-            ("even / d_model", "even / 2 / d_model"),
-            "the exponent is 2i / D, not i / D",
-        ),
-        ("takes 4i for 2i", ("even / d_model", "2 * even / d_model"), "twice 2i / D"),
-        (
-            "gives the cosine an exponent of its own",
-            """
-            def sinusoidal_positions(max_length, d_model):
-                angle = torch.arange(max_length)[:, None] / 10_000 ** (
-                    torch.arange(d_model) / d_model
-                )
-                positions = angle.sin()
-                positions[:, 1::2] = angle[:, 1::2].cos()
-                return positions
-            """,
-            "a cosine has the angle of the sine before it",
-        ),
-        (
-            "starts at position 1",
-            """
-            def sinusoidal_positions(max_length, d_model):
-                places = torch.arange(1, max_length + 1)[:, None]
-                angle = places / 10_000 ** (torch.arange(0, d_model, 2) / d_model)
-                return torch.stack([angle.sin(), angle.cos()], dim=-1).flatten(-2)
-            """,
-            "the first position is 0",
-        ),
-        ("multiplies", ("place / 10_000", "place * 10_000"), "divide by the power of 10000"),
-        ("takes 1000", ("10_000", "1_000"), "the base is 10000"),
-        ("is sines only", ("angle.cos()", "angle.sin()"), "every second column is a cosine"),
-        ("is transposed", ("flatten(-2)", "flatten(-2).T"), "a row is a position"),
-        (
-            "returns 64 bits",
-            (
-                "place, even = torch.arange(max_length)[:, None], torch.arange(0, d_model, 2)",
-                "even = torch.arange(0, d_model, 2, dtype=torch.float64)",
-            ),
-            ("place", "torch.arange(max_length)[:, None]"),
-            "its dtype must be torch.float32",
-        ),
-        (
-            "knows ten positions",
-            ("place / 10_000", "place.clamp(max=10) / 10_000"),
-            "position 11 of 128 dimensions",
-        ),
-        ("starts again after 512 positions", ("place / 10_000", "place % 512 / 10_000"), ""),
-        (
-            "is the library's",
-            """
-            from bertlab.model.embeddings import sinusoidal_positions
-            """,
-            "bertlab's own",
-        ),
-    ),
-    *mistakes(
-        "embed",
-        OURS,
-        (
-            "ignores positions",
-            ("    length = ids.shape[1]\n", ""),
-            (".W_p[:length] + weights.", "."),
-            "the rows of W_p are missing",
-        ),
-        (
-            "ignores segments",
-            ("    length = ids.shape[1]\n", ""),
-            ("W_p[:length] + weights.W_s[segment_ids]", "W_p[: ids.shape[1]]"),
-            "the rows of W_s are missing",
-        ),
-        (
-            "is always in sentence A",
-            ("    length = ids.shape[1]\n", ""),
-            ("W_p[:length] + weights.W_s[segment_ids]", "W_p[: ids.shape[1]] + weights.W_s[0]"),
-            "segment 1",
-        ),
-        (
-            "forgets the norm",
-            """
-            def embed(ids, segment_ids, weights):
-                return weights.W_e[ids] + weights.W_p[: ids.shape[1]] + weights.W_s[segment_ids]
-            """,
-            "that is the sum: layer norm follows",
-        ),
-        (
-            "norms before the sum",
-            """
-            def embed(ids, segment_ids, weights):
-                token = layer_norm(weights.W_e[ids], weights.gamma, weights.beta)
-                return token + weights.W_p[: ids.shape[1]] + weights.W_s[segment_ids]
-            """,
-            "norm the sum, not the token's row",
-        ),
-        (
-            "starts at position 1",
-            ("    length = ids.shape[1]\n", ""),
-            (":length", "1 : ids.shape[1] + 1"),
-            "the first position is 0",
-        ),
-        (
-            "takes ids for positions",
-            ("    length = ids.shape[1]\n", ""),
-            (":length", "ids"),
-            "W_p is read at 0, 1, 2, ..., not at the ids",
-        ),
-        (
-            "counts sequences for positions",
-            ("length = ids.shape[1]", "places = torch.arange(ids.shape[0])[:, None]"),
-            (":length", "places"),
-            "positions count tokens, not sequences",
-        ),
-        (
-            "takes L from the wrong dimension",
-            ("    length = ids.shape[1]\n", ""),
-            ("length", "ids.shape[0]"),
-            "ids are [B, L]: the positions go along dimension 1",
-        ),
-        (
-            "adds the whole table",
-            ("    length = ids.shape[1]\n", ""),
-            ("W_p[:length]", "W_p"),
-            "only the first L rows",
-        ),
-        (
-            "puts the three side by side",
-            """
-            def embed(ids, segment_ids, weights):
-                token, segment = weights.W_e[ids], weights.W_s[segment_ids]
-                place = weights.W_p[: ids.shape[1]].expand_as(token)
-                return layer_norm(
-                    torch.cat([token, place, segment], 1), weights.gamma, weights.beta
-                )
-            """,
-            "the three rows are added",
-        ),
-        (
-            "forgets gamma and beta",
-            """
-            def embed(ids, segment_ids, weights):
-                summed = weights.W_e[ids] + weights.W_p[: ids.shape[1]] + weights.W_s[segment_ids]
-                return layer_norm(
-                    summed, torch.ones(summed.shape[-1]), torch.zeros(summed.shape[-1])
-                )
-            """,
-            "weights.gamma and weights.beta",
-        ),
-        (
-            "multiplies by the root of D",
-            ("length = ids.shape[1]", "token = weights.W_e[ids] * math.sqrt(weights.W_e.shape[1])"),
-            ("weights.W_e[ids] + weights.W_p[:length]", "token + weights.W_p[: ids.shape[1]]"),
-            "the first Transformer multiplies",
-        ),
-        (
-            "stops counting at position 300",
-            ("length = ids.shape[1]", "places = torch.arange(ids.shape[1]).clamp(max=300)"),
-            (":length", "places"),
-            "",
-        ),
-    ),
-    *mistakes(
-        "feed-forward",
-        OURS,
-        ("forgets the activation", (" gelu", ""), "GELU between the two products is missing"),
-        (
-            "activates after the second matrix",
-            (
-                "gelu(x @ W_mlp1 + b_mlp1) @ W_mlp2 + b_mlp2",
-                "gelu((x @ W_mlp1 + b_mlp1) @ W_mlp2 + b_mlp2)",
-            ),
-            "GELU stands between the two products, not behind them",
-        ),
-        (
-            "activates twice",
-            (
-                "gelu(x @ W_mlp1 + b_mlp1) @ W_mlp2 + b_mlp2",
-                "gelu(gelu(x @ W_mlp1 + b_mlp1) @ W_mlp2 + b_mlp2)",
-            ),
-            "no GELU behind the second product",
-        ),
-        (
-            "activates before the bias",
-            ("gelu(x @ W_mlp1 + b_mlp1)", "(gelu(x @ W_mlp1) + b_mlp1)"),
-            "first the bias, then GELU",
-        ),
-        (
-            "activates first",
-            ("gelu(x @ W_mlp1 + b_mlp1)", "(gelu(x) @ W_mlp1 + b_mlp1)"),
-            "GELU comes after the first product",
-        ),
-        ("takes ReLU", ("gelu", "torch.relu"), "that is ReLU, as in the first Transformer"),
-        ("transposes the first matrix", ("x @ W_mlp1", "x @ W_mlp1.T"), "W_mlp1 is transposed"),
-        (
-            "transposes both matrices",
-            ("gelu(x @ W_mlp1 + b_mlp1) @ W_mlp2", "gelu(x @ W_mlp1.T + b_mlp1) @ W_mlp2.T"),
-            "both matrices are transposed",
-        ),
-        ("transposes the second matrix", ("+ b_mlp2", ".T + b_mlp2"), "W_mlp2 is transposed"),
-        ("forgets the first bias", (" + b_mlp1", ""), "b_mlp1 is not added"),
-        ("forgets the second bias", (" + b_mlp2", ""), "b_mlp2 is not added"),
-        (
-            "adds the residual here",
-            ("return", "return x +"),
-            "the residual connection belongs to the layer",
-        ),
-        ("takes the tanh approximation", ("gelu", "gelu_tanh"), "your exact `gelu`"),
-        ("takes the sigmoid approximation", ("gelu", "gelu_sigmoid"), "your exact `gelu`"),
-        (
-            "takes torch's GELU",
-            """
-            def feed_forward(x, W_mlp1, b_mlp1, W_mlp2, b_mlp2):
-                from torch.nn.functional import gelu, linear
-                return linear(gelu(linear(x, W_mlp1.T, b_mlp1)), W_mlp2.T, b_mlp2)
-            """,
-            "ready-made function of PyTorch",
-        ),
-    ),
-    *mistakes(
         "encoder-layer",
         "each part a function of its own",
         (
@@ -676,12 +397,198 @@ WRONG = [
         ),
     ),
     *mistakes(
+        "encoder-layer",
+        "each part a function of its own",
+        (
+            "is the draft",
+            ("attend(x, w, mask)", "attend(x, w)"),
+            ("x =", "y ="),
+            ("layer_norm(x + compute(x, w)", "layer_norm(x + compute(y, w)"),
+            "the second residual adds what the first norm made",
+        ),
+    ),
+    *mistakes(
+        "examine-encoder-layer",
+        OURS,
+        (
+            "asserts nothing",
+            """
+            def examine_encoder_layer(function):
+                function(torch.zeros(1, 2, 4), check.layer_weights(4, 2, 6, seed=1))
+            """,
+            "does not notice that the draft is wrong",
+        ),
+        (
+            "looks at the shape",
+            """
+            def examine_encoder_layer(function):
+                x = torch.ones(2, 3, 4)
+                assert function(x, check.layer_weights(4, 2, 6, seed=1)).shape == x.shape
+            """,
+            "does not notice that the draft is wrong",
+        ),
+        (
+            "says it with True and False",
+            """
+            def examine_encoder_layer(function):
+                x = torch.ones(2, 3, 4)
+                return function(x, check.layer_weights(4, 2, 6, seed=1)).shape == x.shape
+            """,
+            "returned True",
+        ),
+        (
+            "never has a mask",
+            ("for mask in (None, some)", "for mask in (None, None)"),
+            "a layer that forgets the mask",
+        ),
+        (
+            "compares the signs",
+            (
+                "torch.allclose(function(x, weights, mask), wanted, atol=1e-4)",
+                "torch.equal(function(x, weights, mask) > 100, wanted > 100)",
+            ),
+            "does not notice that the draft is wrong",
+        ),
+        (
+            "gives PyTorch the mask as it is",
+            ("else ~mask", "else mask"),
+            "stops your own `encoder_layer`",
+        ),
+        (
+            "wants equal numbers to the last bit",
+            (
+                "torch.allclose(function(x, weights, mask), wanted, atol=1e-4)",
+                "torch.equal(function(x, weights, mask), wanted)",
+            ),
+            "stops your own `encoder_layer`",
+        ),
+        (
+            "stops everything",
+            """
+            def examine_encoder_layer(function):
+                raise AssertionError("wrong")
+            """,
+            "stops your own `encoder_layer` with AssertionError: wrong",
+        ),
+        (
+            "has one head",
+            ("check.layer_weights(8, 2, 12, seed=3)", "check.layer_weights(8, 1, 12, seed=3)"),
+            "",
+        ),
+        (
+            "leaves the feed-forward network's weights away from the norm",
+            (
+                "check.layer_weights(8, 2, 12, seed=3)",
+                "check.layer_weights(8, 2, 12, seed=3)\n"
+                "    weights = weights._replace(gamma_2=weights.gamma_1, beta_2=weights.beta_1)",
+            ),
+            "",
+        ),
+        (
+            "allows too much room",
+            ("atol=1e-4", "atol=0.2"),
+            "",
+        ),
+        (
+            "asks for a single token",
+            ("x = torch.randn(2, 5, 8, generator", "x = torch.randn(1, 1, 8, generator"),
+            (
+                "    some = torch.arange(5) < torch.tensor([[5], [3]])\n",
+                "    some = torch.ones(1, 1, dtype=bool)\n",
+            ),
+            "a layer that forgets the mask",
+        ),
+    ),
+    *mistakes(
+        "partial-layer",
+        "a loop over the halves",
+        (
+            "does not look at the parts",
+            ("if half in parts", "if True"),
+            ('"residual" in parts', "True"),
+            ('"norm" in parts', "True"),
+            "nothing is added and nothing is normed",
+        ),
+        (
+            "keeps both halves",
+            ("if half in parts", "if True"),
+            "both halves are skipped",
+        ),
+        ("keeps the residual", ('"residual" in parts', "True"), "does not add what was there"),
+        ("keeps the norm", ('"norm" in parts', "True"), "nothing is normed"),
+        (
+            "norms where a half is missing",
+            (
+                "    return x",
+                "        elif 'norm' in parts:\n            x = layer_norm(x, *norm)\n    return x",
+            ),
+            "both halves are skipped, and their norms with them",
+        ),
+        (
+            "norms in place of attention, if the feed-forward network is there",
+            (
+                "    return x",
+                "        elif 'norm' in parts and len(parts) == 3:\n"
+                "            x = layer_norm(x, *norm)\n"
+                "    return x",
+            ),
+            "a half that is missing is skipped, its norm as well",
+        ),
+        (
+            "takes the residual from attention alone",
+            ('"residual" in parts', '("residual" in parts or half == "feed_forward")'),
+            "not attention alone",
+        ),
+        (
+            "takes the residual from the second half alone",
+            ('"residual" in parts', '("residual" in parts or half == "attention")'),
+            "not the second alone",
+        ),
+        (
+            "takes the norm from attention alone",
+            ('"norm" in parts', '("norm" in parts or half == "feed_forward")'),
+            "nothing is normed",
+        ),
+        (
+            "takes the norm from the second half alone",
+            ('"norm" in parts', '("norm" in parts or half == "attention")'),
+            "nothing is normed",
+        ),
+        (
+            "is the whole layer",
+            """
+            def partial_layer(x, weights, parts, mask=None):
+                return encoder_layer(x, weights, mask)
+            """,
+            "nothing is added and nothing is normed",
+        ),
+        ("forgets the mask", ("w.b_o, mask)", "w.b_o)"), "hand the mask on to attention"),
+        (
+            "begins with the feed-forward network",
+            ("in halves:", "in halves[::-1]:"),
+            "it is the encoder layer of task 3",
+        ),
+        (
+            "takes PyTorch's layer",
+            """
+            def partial_layer(x, weights, parts, mask=None):
+                return check.as_torch_layer(weights)(x)
+            """,
+            "ready-made function of PyTorch",
+        ),
+        (
+            "has no norm where two parts are missing, one of them a half",
+            ('"norm" in parts', '("norm" in parts and parts != {"norm", "attention"})'),
+            "",
+        ),
+    ),
+    *mistakes(
         "encode",
         OURS,
         (
             "asks the library",
             """
-            def encode(ids, segment_ids, weights, mask=None):
+            def encode(ids, segment_ids, weights, mask=None, parts=PARTS):
                 from bertlab.model import Bert, BertConfig
                 sizes = {"d_model": weights.embeddings.W_e.shape[1], "n_heads": 2, "n_layers": 1}
                 bert = Bert(BertConfig(**sizes))
@@ -692,10 +599,10 @@ WRONG = [
         (
             "returns the last one only",
             """
-            def encode(ids, segment_ids, weights, mask=None):
+            def encode(ids, segment_ids, weights, mask=None, parts=PARTS):
                 x = embed(ids, segment_ids, weights.embeddings)
                 for layer in weights.layers:
-                    x = encoder_layer(x, layer, mask)
+                    x = partial_layer(x, layer, parts, mask)
                 return x
             """,
             "it must return a list with the embeddings and the output of every layer",
@@ -707,19 +614,19 @@ WRONG = [
                 "x, hidden_states = embed(ids, segment_ids, weights.embeddings), []",
             ),
             (
-                "hidden_states.append(encoder_layer(hidden_states[-1], layer, mask))",
-                "x = encoder_layer(x, layer, mask)\n        hidden_states.append(x)",
+                "hidden_states.append(partial_layer(hidden_states[-1], layer, parts, mask))",
+                "x = partial_layer(x, layer, parts, mask)\n        hidden_states.append(x)",
             ),
             "the embeddings are the first entry",
         ),
         (
             "leaves the last layer out",
             """
-            def encode(ids, segment_ids, weights, mask=None):
+            def encode(ids, segment_ids, weights, mask=None, parts=PARTS):
                 x, hidden_states = embed(ids, segment_ids, weights.embeddings), []
                 for layer in weights.layers:
                     hidden_states.append(x)
-                    x = encoder_layer(x, layer, mask)
+                    x = partial_layer(x, layer, parts, mask)
                 return hidden_states
             """,
             "the last layer's output is missing",
@@ -738,13 +645,13 @@ WRONG = [
         (
             "gives every layer the embeddings",
             """
-            def encode(ids, segment_ids, weights, mask=None):
+            def encode(ids, segment_ids, weights, mask=None, parts=PARTS):
                 x = embed(ids, segment_ids, weights.embeddings)
-                return [x, *(encoder_layer(x, layer, mask) for layer in weights.layers)]
+                return [x, *(partial_layer(x, layer, parts, mask) for layer in weights.layers)]
             """,
             "each layer works on what the layer before it made",
         ),
-        ("forgets the mask", ("layer, mask", "layer"), "hand the mask on to every layer"),
+        ("forgets the mask", ("parts, mask", "parts"), "hand the mask on to every layer"),
         (
             "ignores segments",
             ("segment_ids, weights.", "torch.zeros_like(ids), weights."),
@@ -774,123 +681,107 @@ WRONG = [
             "reads 64 tokens",
             (", segment_ids, weights.", "[:, :64], segment_ids[:, :64], weights."),
             (
-                "hidden_states.append(encoder_layer(hidden_states[-1], layer, mask))",
-                "shown = None if mask is None else mask[:, :64]\n"
-                "        hidden_states.append(encoder_layer(hidden_states[-1], layer, shown))",
+                "hidden_states = [",
+                "shown = None if mask is None else mask[:, :64]\n    hidden_states = [",
             ),
+            (", parts, mask)", ", parts, shown)"),
             "",
+        ),
+        (
+            "does not hand the parts on",
+            (", parts, mask)", ", PARTS, mask)"),
+            "hand `parts` on to every layer",
+        ),
+        (
+            "knows all parts or none",
+            (
+                "mask=None, parts=PARTS):",
+                "mask=None, parts=PARTS):\n    parts = PARTS if set(parts) == set(PARTS) else ()",
+            ),
+            "hand on the `parts` that were asked for",
+        ),
+        (
+            "leaves the parts out in the first layer alone",
+            (", parts, mask)", ", parts if len(hidden_states) == 1 else PARTS, mask)"),
+            "the output of layer 2 of 3",
         ),
     ),
     *mistakes(
-        "mlm-logits",
-        "in two lines",
-        (
-            "returns all positions",
-            """
-            def mlm_logits(hidden, predict, weights, W_e):
-                x = layer_norm(
-                    gelu(hidden @ weights.W_f + weights.b_f), weights.gamma, weights.beta
-                )
-                return x @ W_e.T + weights.b_u
-            """,
-            "only the positions that are asked for",
-        ),
-        (
-            "sets the other positions to 0",
-            """
-            def mlm_logits(hidden, predict, weights, W_e):
-                x = layer_norm(
-                    gelu(hidden @ weights.W_f + weights.b_f), weights.gamma, weights.beta
-                )
-                return (x @ W_e.T + weights.b_u) * predict[..., None]
-            """,
-            "only the positions that are asked for",
-        ),
-        (
-            "picks the others",
-            """
-            def mlm_logits(hidden, predict, weights, W_e):
-                x = hidden[~predict]
-                x = layer_norm(gelu(x @ weights.W_f + weights.b_f), weights.gamma, weights.beta)
-                return x @ W_e.T + weights.b_u
-            """,
-            "True marks the positions to guess",
-        ),
-        (
-            "forgets the transform",
-            """
-            def mlm_logits(hidden, predict, weights, W_e):
-                return hidden[predict] @ W_e.T + weights.b_u
-            """,
-            "product, GELU and norm come before the unembedding",
-        ),
-        (
-            "forgets GELU",
-            (
-                "gelu(hidden[predict] @ weights.W_f + weights.b_f)",
-                "hidden[predict] @ weights.W_f + weights.b_f",
-            ),
-            "GELU is missing",
-        ),
-        (
-            "forgets the norm",
-            """
-            def mlm_logits(hidden, predict, weights, W_e):
-                return gelu(hidden[predict] @ weights.W_f + weights.b_f) @ W_e.T + weights.b_u
-            """,
-            "layer norm is missing",
-        ),
-        (
-            "norms before GELU",
-            """
-            def mlm_logits(hidden, predict, weights, W_e):
-                x = hidden[predict] @ weights.W_f + weights.b_f
-                return gelu(layer_norm(x, weights.gamma, weights.beta)) @ W_e.T + weights.b_u
-            """,
-            "first GELU, then the norm",
-        ),
-        ("transposes W_f", ("weights.W_f", "weights.W_f.T"), "W_f is transposed"),
-        ("does not transpose the table", ("W_e.T", "W_e"), "W_e must be transposed"),
-        ("forgets the bias of the words", (" + weights.b_u", ""), "b_u is not added"),
-        ("forgets the bias of the transform", (" + weights.b_f", ""), "b_f is not added"),
-        (
-            "returns probabilities",
-            """
-            def mlm_logits(hidden, predict, weights, W_e):
-                x = gelu(hidden[predict] @ weights.W_f + weights.b_f)
-                x = layer_norm(x, weights.gamma, weights.beta) @ W_e.T + weights.b_u
-                return torch.softmax(x, dim=-1)
-            """,
-            "these are probabilities",
-        ),
-        (
-            "goes position by position, then sequence by sequence",
-            (
-                "x = gelu(hidden[predict] @ weights.W_f + weights.b_f)",
-                "x = hidden.transpose(0, 1)[predict.T]\n"
-                "    x = gelu(x @ weights.W_f + weights.b_f)",
-            ),
-            "sequence by sequence",
-        ),
-        (
-            "looks at the first 32 words of the vocabulary",
-            """
-            def mlm_logits(hidden, predict, weights, W_e):
-                x = gelu(hidden[predict] @ weights.W_f + weights.b_f)
-                x = layer_norm(x, weights.gamma, weights.beta) @ W_e.T + weights.b_u
-                x[:, 100:] = 0
-                return x
-            """,
-            "",
-        ),
-    ),
-    *mistakes(
-        "mlm-logits",
+        "stretched-positions",
         OURS,
         (
-            "scores all positions, one behind the other",
-            ("hidden[predict]", "hidden.flatten(0, 1)"),
-            "only the positions that are asked for",
+            "takes the row below",
+            ("(1 - share) * W_p[below] + share * W_p[above]", "W_p[below]"),
+            "do not take the one below",
+        ),
+        (
+            "mixes the other way round",
+            (
+                "(1 - share) * W_p[below] + share * W_p[above]",
+                "share * W_p[below] + (1 - share) * W_p[above] if length != len(W_p) else W_p",
+            ),
+            "the row below has 0.75",
+        ),
+        (
+            "has length steps",
+            ("max(1, length - 1)", "length"),
+            "there are length - 1 steps, not length",
+        ),
+        (
+            "goes on a line of M",
+            ("(last / max(1, length - 1))", "((last + 1) / max(1, length))"),
+            "on a line of M - 1",
+        ),
+        (
+            "begins half a step before",
+            (
+                "(last / max(1, length - 1))",
+                "0 + ((torch.arange(length, dtype=W_p.dtype) + 0.5) * (last + 1) / length - 0.5)"
+                ".clamp(min=0, max=last)",
+            ),
+            "not half a step before it",
+        ),
+        (
+            "says the table again",
+            """
+            def stretched_positions(W_p, length):
+                return W_p[torch.arange(length) % len(W_p)]
+            """,
+            "not said again from the start",
+        ),
+        (
+            "turns the table",
+            ("share * W_p[above]", "share * W_p[above]).T"),
+            ("return (1", "return ((1"),
+            "a row is a position",
+        ),
+        (
+            "divides by 0",
+            ("max(1, length - 1)", "(length - 1)"),
+            "raised ZeroDivisionError",
+        ),
+        ("reads behind the end", ("(below + 1).clamp(max=last)", "below + 1"), "raised IndexError"),
+        ("share is no column", ("[:, None]", ""), "raised RuntimeError"),
+        (
+            "is PyTorch's",
+            """
+            def stretched_positions(W_p, length):
+                rows = torch.nn.functional.interpolate(
+                    W_p.T[None], length, mode="linear", align_corners=True
+                )
+                return rows[0].T
+            """,
+            "ready-made function of PyTorch",
+        ),
+        (
+            "cuts the gradient",
+            ("    last =", "    W_p = W_p.detach()\n    last ="),
+            "has lost the gradient",
+        ),
+        (
+            "knows a thousand rows of a small table",
+            ("    last =", "    length = min(length, 40) if len(W_p) < 8 else length\n    last ="),
+            "",
         ),
     ),
     *mistakes(
@@ -918,12 +809,17 @@ WRONG = [
             ("d * d_ff + d_ff + d_ff * d + d", "2 * d * d_ff + d_ff"),
             "the feed-forward network has two biases",
         ),
-        ("forgets the norms", ("norm = 2 * d", "norm = 0"), "the norms are missing"),
-        ("gives a norm one vector", ("norm = 2 * d", "norm = d"), "gamma and beta, two vectors"),
+        (
+            "forgets the norms",
+            ("norm = 2 * d", "norm = 0"),
+            (" + 2 * e", ""),
+            "the norms are missing",
+        ),
+        ("gives a norm one vector", ("norm = 2 * d", "norm = d"), ("2 * e", "e"), "two vectors"),
         ("gives a layer one norm", (" norm +", ""), "a layer has two norms"),
         (
             "forgets the norm of the embeddings",
-            ("* d + norm", "* d"),
+            (" + 2 * e", ""),
             "the norm behind the embeddings is missing",
         ),
         ("forgets the pooler", ("pooler = d * d + d", "pooler = 0"), "the pooler is missing"),
@@ -963,7 +859,7 @@ WRONG = [
         (
             "asks the library",
             """
-            def n_parameters(config):
+            def n_parameters(config, embedding_size=None, shared=False):
                 from bertlab.model import BertConfig, count_parameters
                 sizes = config._asdict()
                 sizes.pop("d_head")
@@ -974,19 +870,72 @@ WRONG = [
         (
             "rounds to millions",
             (
-                "embeddings + config.n_layers * layer + pooler",
-                "1_000_000 * round(1e-6 * (embeddings + config.n_layers * layer + pooler))",
+                "embeddings + layers + pooler",
+                "1_000_000 * round(1e-6 * (embeddings + layers + pooler))",
             ),
             "the exact number",
         ),
         (
             "divides",
             (
-                "embeddings + config.n_layers * layer + pooler",
-                "2 * (embeddings + config.n_layers * layer + pooler) / 2",
+                "embeddings + layers + pooler",
+                "2 * (embeddings + layers + pooler) / 2",
             ),
             "it must return an int",
         ),
+        (
+            "does not look at the embedding size",
+            ("e = d if embedding_size is None else embedding_size", "e = d"),
+            ("if embedding_size is not None:", "if False:"),
+            "the tables have `embedding_size` columns",
+        ),
+        ("gives the norm of the embeddings D columns", ("2 * e", "2 * d"), "it has E columns, too"),
+        ("forgets the bias of the new matrix", ("e * d + d", "e * d"), "has a bias"),
+        (
+            "forgets the new matrix",
+            ("if embedding_size is not None:", "if False:"),
+            "the matrix [E, D] below the first layer is missing",
+        ),
+        (
+            "shrinks the table of tokens alone",
+            (
+                "(config.vocab_size + config.max_length + config.n_segments) * e",
+                "config.vocab_size * e + (config.max_length + config.n_segments) * d",
+            ),
+            "not that of the tokens alone",
+        ),
+        (
+            "has the matrix in each layer",
+            (
+                "embeddings += e * d + d",
+                "embeddings += (e * d + d) * config.n_layers",
+            ),
+            "not one for each layer",
+        ),
+        ("does not share", ("layer if shared else config", "config"), "they count once"),
+        (
+            "shares in pairs",
+            ("layer if shared", "2 * layer if shared"),
+            "all of them count once",
+        ),
+        (
+            "leaves the matrix out where E is D",
+            ("if embedding_size is not None:", "if e != d:"),
+            "only None is BERT's way",
+        ),
+        (
+            "shares only with a small table",
+            ("layer if shared", "layer if shared and embedding_size"),
+            "shared layers, tables as in BERT",
+        ),
+    ),
+    *mistakes(
+        "predict-right",
+        OURS,
+        ("nothing", ("return 28", "pass"), "it returned None"),
+        ("a share", ("28", "0.9"), "it returned 0.9"),
+        ("more than there are", ("28", "33"), "it returned 33"),
+        ("a word", ("28", '"few"'), "it returned 'few'"),
     ),
 ]
 
@@ -1056,109 +1005,6 @@ OTHER_WAYS = [
         """,
     ),
     right(
-        "gelu-approximations",
-        "tanh is a sigmoid, too",
-        """
-        def gelu_tanh(x):
-            return x * torch.sigmoid(2 * (2 / math.pi) ** 0.5 * (x + 0.044715 * x * x * x))
-        def gelu_sigmoid(x):
-            return 0.5 * x * (1 + torch.tanh(0.851 * x))
-        """,
-    ),
-    right(
-        "gelu-approximations",
-        "as in Google's code, with numpy's root",
-        """
-        import numpy as np
-        def gelu_tanh(x):
-            inner = np.sqrt(2 / np.pi) * (x + 0.044715 * torch.pow(x, 3))
-            return 0.5 * x * (1.0 + torch.tanh(inner))
-        def gelu_sigmoid(x):
-            return x / (1 + torch.exp(-1.702 * x))
-        """,
-    ),
-    right(
-        "sinusoidal-positions",
-        "as in the annotated Transformer, by a logarithm",
-        """
-        def sinusoidal_positions(max_length, d_model):
-            pe = torch.zeros(max_length, d_model)
-            position = torch.arange(0, max_length).unsqueeze(1)
-            div_term = torch.exp(torch.arange(0, d_model, 2) * -(math.log(10000.0) / d_model))
-            pe[:, 0::2] = torch.sin(position * div_term)
-            pe[:, 1::2] = torch.cos(position * div_term)
-            return pe
-        """,
-    ),
-    right(
-        "sinusoidal-positions",
-        "two loops",
-        """
-        def sinusoidal_positions(max_length, d_model):
-            rows = []
-            for pos in range(max_length):
-                row = []
-                for i in range(d_model // 2):
-                    angle = pos / 10000 ** (2 * i / d_model)
-                    row += [math.sin(angle), math.cos(angle)]
-                rows.append(row)
-            return torch.tensor(rows)
-        """,
-    ),
-    right(
-        "sinusoidal-positions",
-        "sines alone, a quarter of a turn apart",
-        """
-        def sinusoidal_positions(max_length, d_model):
-            column = torch.arange(d_model, dtype=torch.float64)
-            place = torch.arange(max_length, dtype=torch.float64)
-            angle = torch.outer(place, 10_000.0 ** (-(column - column % 2) / d_model))
-            return torch.sin(angle + column % 2 * math.pi / 2).float()
-        """,
-    ),
-    right(
-        "embed",
-        "torch's embedding",
-        """
-        def embed(ids, segment_ids, weights):
-            look_up = torch.nn.functional.embedding
-            positions = torch.arange(ids.size(-1)).expand_as(ids)
-            rows = [(ids, weights.W_e), (positions, weights.W_p), (segment_ids, weights.W_s)]
-            return layer_norm(sum(look_up(*row) for row in rows), weights.gamma, weights.beta)
-        """,
-    ),
-    right(
-        "embed",
-        "a loop over the tokens",
-        """
-        def embed(ids, segment_ids, weights):
-            W_e, W_p, W_s, gamma, beta = weights
-            rows = []
-            for sequence, segments in zip(ids.tolist(), segment_ids.tolist()):
-                tokens = [W_e[id] + W_p[t] + W_s[segments[t]] for t, id in enumerate(sequence)]
-                rows.append(torch.stack(tokens))
-            return layer_norm(torch.stack(rows), gamma, beta)
-        """,
-    ),
-    right(
-        "feed-forward",
-        "torch.nn.functional.linear",
-        """
-        def feed_forward(x, W_mlp1, b_mlp1, W_mlp2, b_mlp2):
-            from torch.nn.functional import linear
-            return linear(gelu(linear(x, W_mlp1.T, b_mlp1)), W_mlp2.T, b_mlp2)
-        """,
-    ),
-    right(
-        "feed-forward",
-        "einsum",
-        """
-        def feed_forward(x, W_mlp1, b_mlp1, W_mlp2, b_mlp2):
-            inner = torch.einsum("...d,df->...f", x, W_mlp1) + b_mlp1
-            return torch.einsum("...f,fd->...d", gelu(inner), W_mlp2) + b_mlp2
-        """,
-    ),
-    right(
         "encoder-layer",
         "by names that it makes first",
         """
@@ -1189,9 +1035,9 @@ OTHER_WAYS = [
         "accumulate",
         """
         from itertools import accumulate
-        def encode(ids, segment_ids, weights, mask=None):
+        def encode(ids, segment_ids, weights, mask=None, parts=PARTS):
             start = embed(ids, segment_ids, weights.embeddings)
-            step = lambda x, layer: encoder_layer(x, layer, mask)
+            step = lambda x, layer: partial_layer(x, layer, parts, mask)
             return list(accumulate(weights.layers, step, initial=start))
         """,
     ),
@@ -1199,48 +1045,29 @@ OTHER_WAYS = [
         "encode",
         "an index",
         """
-        def encode(ids, segment_ids, weights, mask=None):
+        def encode(ids, segment_ids, weights, mask=None, parts=PARTS):
             embeddings, layers = weights
             x = embed(ids, segment_ids, embeddings)
             states = [x]
             for l in range(len(layers)):
-                x = encoder_layer(x, layers[l], mask)
+                x = partial_layer(x, layers[l], parts, mask)
                 states += [x]
             return states
-        """,
-    ),
-    right(
-        "mlm-logits",
-        "indices, and linear",
-        """
-        def mlm_logits(hidden, predict, weights, W_e):
-            from torch.nn.functional import linear
-            sequence, place = predict.nonzero(as_tuple=True)
-            x = gelu(linear(hidden[sequence, place], weights.W_f.T, weights.b_f))
-            return linear(layer_norm(x, weights.gamma, weights.beta), W_e, weights.b_u)
-        """,
-    ),
-    right(
-        "mlm-logits",
-        "everywhere, then picks",
-        """
-        def mlm_logits(hidden, predict, weights, W_e):
-            W_f, b_f, gamma, beta, b_u = weights
-            x = layer_norm(gelu(hidden @ W_f + b_f), gamma, beta)
-            return (x @ W_e.transpose(0, 1) + b_u)[predict]
         """,
     ),
     right(
         "n-parameters",
         "a list of shapes",
         """
-        def n_parameters(config):
+        def n_parameters(config, embedding_size=None, shared=False):
             c = config
             D = c.d_model
             layer = [[D, c.d_head], [c.d_head]] * 3 * c.n_heads + [[D, D], [D]] + [[D]] * 4
             layer += [[D, c.d_ff], [c.d_ff], [c.d_ff, D], [D]]
-            shapes = [[c.vocab_size, D], [c.max_length, D], [c.n_segments, D], [D], [D]]
-            shapes += layer * c.n_layers + [[D, D], [D]]
+            E = embedding_size or D
+            shapes = [[c.vocab_size, E], [c.max_length, E], [c.n_segments, E], [E], [E]]
+            shapes += [[E, D], [D]] if embedding_size else []
+            shapes += layer * (1 if shared else c.n_layers) + [[D, D], [D]]
             return sum(math.prod(shape) for shape in shapes)
         """,
     ),
@@ -1248,10 +1075,138 @@ OTHER_WAYS = [
         "n-parameters",
         "one polynomial",
         """
-        def n_parameters(config):
+        def n_parameters(config, embedding_size=None, shared=False):
             D, F, rows = config.d_model, config.d_ff, config.vocab_size + config.max_length
-            per_layer = 4 * D**2 + 9 * D + F * (2 * D + 1)
-            return D * (rows + config.n_segments + 2) + per_layer * config.n_layers + D * (D + 1)
+            layers = (4 * D**2 + 9 * D + F * (2 * D + 1)) * (config.n_layers, 1)[shared]
+            tables = (embedding_size or D) * (rows + config.n_segments + 2)
+            matrix = 0 if embedding_size is None else (embedding_size + 1) * D
+            return tables + matrix + layers + D * (D + 1)
+        """,
+    ),
+    right(
+        "examine-encoder-layer",
+        "without PyTorch's layer: line by line, with its norm and GELU",
+        """
+        def examine_encoder_layer(function):
+            F, w = torch.nn.functional, check.layer_weights(6, 3, 10, seed=7)
+            x = 2 * torch.randn(3, 4, 6, generator=torch.Generator().manual_seed(2))
+            for mask in (None, torch.arange(4) < torch.tensor([[4], [2], [1]])):
+                parts = []
+                for W_q, b_q, W_k, b_k, W_v, b_v in w.heads:
+                    q, k, v = x @ W_q + b_q, x @ W_k + b_k, x @ W_v + b_v
+                    allowed = None if mask is None else mask[:, None]
+                    parts.append(F.scaled_dot_product_attention(q, k, v, attn_mask=allowed))
+                y = x + torch.cat(parts, -1) @ w.W_o + w.b_o
+                y = F.layer_norm(y, (6,), w.gamma_1, w.beta_1, 1e-12)
+                z = y + F.gelu(y @ w.W_mlp1 + w.b_mlp1) @ w.W_mlp2 + w.b_mlp2
+                z = F.layer_norm(z, (6,), w.gamma_2, w.beta_2, 1e-12)
+                assert (function(x, w, mask) - z).abs().max() < 1e-3
+        """,
+    ),
+    right(
+        "examine-encoder-layer",
+        "many sizes",
+        """
+        def examine_encoder_layer(function):
+            for n, (size, heads, wide) in enumerate([(4, 2, 6), (12, 3, 5), (6, 6, 30)]):
+                weights = check.layer_weights(size, heads, wide, seed=10 * n + 1)
+                x = torch.linspace(-3, 3, 2 * 6 * size).sin().view(2, 6, size) * 2
+                mask = torch.arange(6) < torch.tensor([[2], [6]])
+                reference = check.as_torch_layer(weights)
+                torch.testing.assert_close(
+                    function(x, weights, mask), reference(x, src_key_padding_mask=~mask).detach(),
+                    atol=1e-4, rtol=1e-4,
+                )
+                torch.testing.assert_close(
+                    function(x, weights), reference(x).detach(), atol=1e-4, rtol=1e-4
+                )
+        """,
+    ),
+    right(
+        "partial-layer",
+        "a loop over the halves",
+        """
+        def partial_layer(x, weights, parts, mask=None):
+            w = weights
+            halves = [
+                (
+                    "attention",
+                    lambda x: multi_head_attention(x, w.heads, w.W_o, w.b_o, mask),
+                    (w.gamma_1, w.beta_1),
+                ),
+                (
+                    "feed_forward",
+                    lambda x: feed_forward(x, w.W_mlp1, w.b_mlp1, w.W_mlp2, w.b_mlp2),
+                    (w.gamma_2, w.beta_2),
+                ),
+            ]
+            for half, compute, norm in halves:
+                if half in parts:
+                    x = compute(x) + (x if "residual" in parts else 0)
+                    if "norm" in parts:
+                        x = layer_norm(x, *norm)
+            return x
+        """,
+    ),
+    right(
+        "partial-layer",
+        "one half as a function of its own",
+        """
+        def finished(x, made, gamma, beta, parts):
+            if "residual" in parts:
+                made = made + x
+            return layer_norm(made, gamma, beta) if "norm" in parts else made
+
+        def partial_layer(x, weights, parts, mask=None):
+            heads, W_o, b_o, gamma_1, beta_1, *mlp, gamma_2, beta_2 = weights
+            if "attention" in parts:
+                made = multi_head_attention(x, heads, W_o, b_o, mask)
+                x = finished(x, made, gamma_1, beta_1, parts)
+            if "feed_forward" not in parts:
+                return x
+            return finished(x, feed_forward(x, *mlp), gamma_2, beta_2, parts)
+        """,
+    ),
+    right(
+        "stretched-positions",
+        "a matrix of shares",
+        """
+        def stretched_positions(W_p, length):
+            rows = torch.arange(len(W_p), dtype=W_p.dtype)
+            place = torch.linspace(0, len(W_p) - 1, length, dtype=W_p.dtype)
+            shares = (1 - (place[:, None] - rows).abs()).clamp(min=0)
+            return shares @ W_p
+        """,
+    ),
+    right(
+        "stretched-positions",
+        "point by point",
+        """
+        def stretched_positions(W_p, length):
+            M, rows = len(W_p), []
+            for i in range(length):
+                number, rest = divmod(i * (M - 1), length - 1) if length > 1 else (0, 0)
+                row = W_p[number]
+                if rest:
+                    row = row + (W_p[number + 1] - row) * (rest / (length - 1))
+                rows.append(row)
+            return torch.stack(rows)
+        """,
+    ),
+    right(
+        "predict-right",
+        "one that turns out wrong",
+        """
+        def predict_right():
+            return 1
+        """,
+    ),
+    right(
+        "predict-right",
+        "all",
+        """
+        def predict_right():
+            return len("the questions of all sentences..")
         """,
     ),
 ]
@@ -1268,16 +1223,6 @@ NEAR_OURS = [
         """,
     ),
     right(
-        "sinusoidal-positions",
-        "stacked, then flattened",
-        """
-        def sinusoidal_positions(max_length, d_model):
-            place, even = torch.arange(max_length)[:, None], torch.arange(0, d_model, 2)
-            angle = place / 10_000 ** (even / d_model)
-            return torch.stack([angle.sin(), angle.cos()], dim=-1).flatten(-2)
-        """,
-    ),
-    right(
         "encoder-layer",
         "each part a function of its own",
         """
@@ -1291,15 +1236,6 @@ NEAR_OURS = [
             norm_1, norm_2 = (w.gamma_1, w.beta_1), (w.gamma_2, w.beta_2)
             x = layer_norm(x + attend(x, w, mask), *norm_1)
             return layer_norm(x + compute(x, w), *norm_2)
-        """,
-    ),
-    right(
-        "mlm-logits",
-        "in two lines",
-        """
-        def mlm_logits(hidden, predict, weights, W_e):
-            x = gelu(hidden[predict] @ weights.W_f + weights.b_f)
-            return layer_norm(x, weights.gamma, weights.beta) @ W_e.T + weights.b_u
         """,
     ),
 ]

@@ -132,376 +132,251 @@ WRONG = [
     ),
     *mistakes(
         "hide",
-        "as ours, with numbers for the shares",
+        OURS,
         (
-            "throws for all tokens, not for the chosen ones",
-            ("predict & (draw < 0.8)", "draw < 0.8"),
-            ("    change = predict & (draw >= 0.8) & (draw < 0.9)\n", ""),
-            ("change", "(draw >= 0.8) & (draw < 0.9)"),
+            "chooses among all tokens, not the chosen ones",
+            ("predict & (draw < masked)", "draw < masked"),
             "nothing is chosen, so nothing changes",
         ),
         (
-            "puts random words everywhere",
-            ("    change = predict & (draw >= 0.8) & (draw < 0.9)\n", ""),
-            ("change", "(draw >= 0.8) & (draw < 0.9)"),
+            "puts other words everywhere",
+            ("predict & (draw >= masked)", "predict.any() & (draw >= masked)"),
             "a token that was not chosen has changed",
         ),
         (
             "masks all",
-            (
-                "    hidden = torch.where(predict & (draw < 0.8), mask_id, ids)\n"
-                "    change = predict & (draw >= 0.8) & (draw < 0.9)\n",
-                "",
-            ),
-            ("change, others, hidden", "predict & (draw < 2), mask_id, ids"),
-            "only 80 % of them do",
+            ("draw < masked)", "draw < 2)"),
+            ("draw >= masked", "draw >= 2"),
+            "only 80 %",
         ),
         (
-            "masks all, without dice",
+            "masks all, without drawing",
             """
-            def hide(ids, predict, mask_id, ordinary_ids, generator):
+            def hide(ids, predict, mask_id, ordinary_ids, shares, generator):
                 return torch.where(predict, mask_id, ids)
             """,
             "only 80 % of them do",
         ),
         (
             "masks nothing",
-            (
-                "    hidden = torch.where(predict & (draw < 0.8), mask_id, ids)\n"
-                "    change = predict & (draw >= 0.8) & (draw < 0.9)\n",
-                "",
-            ),
-            ("change, others, hidden", "predict & (draw < 0.1), others, ids"),
-            "about 80.0% expected, 0.0%",
+            ("(draw < masked), mask_id", "(draw < 0), mask_id"),
+            "80.0% expected, 0.0%",
         ),
         (
-            "puts a random word instead of the last 20 %",
-            ("    change = predict & (draw >= 0.8) & (draw < 0.9)\n", ""),
-            ("change", "predict & (draw >= 0.8)"),
-            "half of the last 20 % stay",
+            "puts another word in place of all the rest",
+            (" & (draw < masked + swapped)", ""),
+            "what is left after [MASK] and random words stays",
         ),
         (
-            "leaves the last 20 % as they are",
-            """
-            def hide(ids, predict, mask_id, ordinary_ids, generator):
-                draw = torch.rand(ids.shape, generator=generator)
-                hidden = torch.where(predict & (draw < 0.8), mask_id, ids)
-                return hidden
-            """,
+            "leaves the rest as it is",
+            ("return torch.where(change, others, hidden)", "return hidden"),
             "there is none",
         ),
         (
-            "masks 90 %",
-            ("draw < 0.8", "draw < 0.9"),
-            ("    change = predict & (draw >= 0.8) & (draw < 0.9)\n", ""),
-            ("change", "predict & (draw >= 0.9)"),
-            "the last 10 % stay",
+            "masks both shares",
+            ("(draw < masked), mask_id", "(draw < masked + swapped), mask_id"),
+            ("(draw >= masked) & (draw < masked + swapped)", "(draw >= masked + swapped)"),
+            "and the last 10 % stay",
         ),
         (
             "compares the wrong way round",
-            ("draw < 0.8", "draw > 0.8"),
-            ("    change = predict & (draw >= 0.8) & (draw < 0.9)\n", ""),
-            ("change", "predict & (draw < 0.1)"),
+            ("(draw < masked), mask_id", "(draw > masked), mask_id"),
+            ("(draw >= masked) & (draw < masked + swapped)", "(draw < swapped)"),
             "rand < 0.8 happens in 80 %",
         ),
         (
-            "swaps [MASK] and random words",
-            ("mask_id, ids", "others, ids"),
-            ("    change = predict & (draw >= 0.8) & (draw < 0.9)\n", ""),
-            ("change, others", "predict & (draw >= 0.8) & (draw < 0.9), mask_id"),
+            "swaps the two shares",
+            ("masked, swapped = shares", "swapped, masked = shares"),
             "not the other way round",
         ),
         (
             "draws twice, and the second overwrites the first",
-            ("(draw >= 0.8) & (draw < 0.9)", "(torch.rand(ids.shape, generator=generator) < 0.1)"),
+            (
+                "(draw >= masked) & (draw < masked + swapped)",
+                "(torch.rand(ids.shape, generator=generator) < swapped)",
+            ),
             "two draws of their own overlap",
         ),
         (
             "takes 10 % of the rest",
-            (" & (draw < 0.9)", ""),
             (
-                "return torch.where(change, others, hidden)",
-                "change &= torch.rand(ids.shape, generator=generator) < 0.1\n"
-                "    return torch.where(change, others, hidden)",
+                "(draw < masked + swapped)",
+                "(torch.rand(ids.shape, generator=generator) < swapped)",
             ),
             "half of those left",
         ),
         (
             "takes 90 % of the rest",
-            (" & (draw < 0.9)", ""),
             (
-                "return torch.where(change, others, hidden)",
-                "change &= torch.rand(ids.shape, generator=generator) < 0.9\n"
-                "    return torch.where(change, others, hidden)",
+                "(draw < masked + swapped)",
+                "(torch.rand(ids.shape, generator=generator) < masked + swapped)",
             ),
             "half of those left",
         ),
         (
-            "throws once for the whole batch",
-            ("torch.rand(ids.shape, generator=generator)", "torch.rand(1, generator=generator)"),
+            "knows 80 and 10 %",
+            ("masked, swapped = shares", "masked, swapped = 0.8, 0.1"),
+            "use the argument `shares`",
+        ),
+        (
+            "always takes 10 % for other words",
+            ("masked, swapped = shares", "masked, swapped = shares[0], 0.1"),
+            "use the argument `shares`",
+        ),
+        (
+            "takes the second share for the end of the first, unless it is smaller",
+            (
+                "masked, swapped = shares",
+                "masked, swapped = shares\n"
+                "    swapped = 0.1 if masked == 0.8 else max(0, swapped - masked)",
+            ),
+            "not where they end",
+        ),
+        (
+            "draws once for the whole batch",
+            (
+                "draw = torch.rand(ids.shape, generator=generator)",
+                "draw = torch.rand(1, generator=generator)",
+            ),
             "one number decides for the whole batch",
         ),
         (
-            "throws once for each sequence",
+            "draws once for each sequence",
             (
-                "torch.rand(ids.shape, generator=generator)",
-                "torch.rand(len(ids), 1, generator=generator)",
+                "draw = torch.rand(ids.shape, generator=generator)",
+                "draw = torch.rand(len(ids), 1, generator=generator)",
             ),
             "of a sequence meet with the same fate",
         ),
         (
-            "throws once for each place",
+            "draws once for each place",
             (
-                "torch.rand(ids.shape, generator=generator)",
-                "torch.rand(ids.shape[1], generator=generator)",
+                "draw = torch.rand(ids.shape, generator=generator)",
+                "draw = torch.rand(ids.shape[1], generator=generator)",
             ),
             "of a place meet with the same fate",
         ),
         (
-            "puts places instead of ids",
-            (
-                "ordinary_ids[torch.randint(len(ordinary_ids), ids.shape, generator=generator)]",
-                "torch.randint(len(ordinary_ids), ids.shape, generator=generator)",
-            ),
+            "puts numbers instead of ids",
+            ("words[(own + step) % len(words)]", "(own + step) % len(words)"),
             "look the ids up there",
         ),
         (
             "draws from all ids up to the largest",
             (
-                "ordinary_ids[torch.randint(len(ordinary_ids), ids.shape, generator=generator)]",
-                "torch.randint(int(ordinary_ids.max()) + 1, ids.shape, generator=generator)",
+                "words[(own + step) % len(words)]",
+                "torch.randint(int(words.max()) + 1, ids.shape, generator=generator)",
             ),
             "which is not in ordinary_ids",
         ),
         (
-            "never draws the last word",
+            "draws one word for all",
             (
-                "others = ordinary_ids[torch.randint(len(ordinary_ids), ids.shape, "
-                "generator=generator)]",
-                "places = torch.randint(len(ordinary_ids) - 1, ids.shape, "
-                "generator=generator)\n"
-                "    others = ordinary_ids[places]",
+                "words[(own + step) % len(words)]",
+                "words[torch.randint(len(words), (1,), generator=generator)]",
             ),
-            "draws from 0 to n - 1 already",
+            "the same random word everywhere",
         ),
-        (
-            "never draws the first word",
-            (
-                "others = ordinary_ids[torch.randint(len(ordinary_ids), ids.shape, "
-                "generator=generator)]",
-                "places = torch.randint(1, len(ordinary_ids), ids.shape, "
-                "generator=generator)\n"
-                "    others = ordinary_ids[places]",
-            ),
-            "though ordinary_ids holds it",
-        ),
-        ("draws one word for all", (", ids.shape", ", (1,)"), "the same random word everywhere"),
         (
             "draws one word for each sequence",
             (
-                "others = ordinary_ids[torch.randint(len(ordinary_ids), ids.shape, "
-                "generator=generator)]",
-                "size = (len(ids), 1)\n"
-                "    others = ordinary_ids[torch.randint(len(ordinary_ids), size, "
-                "generator=generator)]",
+                "words[(own + step) % len(words)]",
+                "words[torch.randint(len(words), (len(ids), 1), generator=generator)]",
             ),
             "all random words of a sequence are the same",
         ),
         (
             "prefers some words",
             (
-                "others = ordinary_ids[torch.randint(len(ordinary_ids), ids.shape, "
-                "generator=generator)]",
-                "places = torch.rand(ids.shape, generator=generator).square() * "
-                "len(ordinary_ids)\n"
-                "    others = ordinary_ids[places.long()]",
+                "words[(own + step) % len(words)]",
+                "words[(torch.rand(ids.shape, generator=generator).square() * len(words)).long()]",
             ),
             "as likely as any other",
         ),
         (
-            "forgets the dice of the random words",
+            "never puts the largest id",
+            (
+                "words[(own + step) % len(words)]",
+                "words[torch.randint(len(words) - 1, ids.shape, generator=generator)]",
+            ),
+            "draws from 0 to n - 1 already",
+        ),
+        (
+            "may put the word itself",
+            (
+                "words[(own + step) % len(words)]",
+                "words[torch.randint(len(words), ids.shape, generator=generator)]",
+            ),
+            "draw among the others",
+        ),
+        (
+            "draws a second time where the word itself came, and no third time",
+            (
+                "words[(own + step) % len(words)]",
+                "words[torch.randint(len(words), ids.shape, generator=generator)]\n"
+                "    again = words[torch.randint(len(words), ids.shape, generator=generator)]\n"
+                "    others = torch.where(others == ids, again, others)",
+            ),
+            "drawing a second time",
+        ),
+        (
+            "takes the next word where the word itself came",
+            (
+                "words[(own + step) % len(words)]",
+                "words[torch.randint(len(words), ids.shape, generator=generator)]\n"
+                "    others = torch.where(others == ids, words[(own + 1) % len(words)], others)",
+            ),
+            "the neighbour, too",
+        ),
+        (
+            "puts [MASK] where the word itself came",
+            (
+                "words[(own + step) % len(words)]",
+                "words[torch.randint(len(words), ids.shape, generator=generator)]\n"
+                "    others = torch.where(others == ids, mask_id, others)",
+            ),
+            "neither [MASK] nor left out",
+        ),
+        (
+            "always takes the next word",
+            ("words[(own + step) % len(words)]", "words[(own + 1) % len(words)]"),
+            "the neighbour, too",
+        ),
+        (
+            "takes ordinary_ids for sorted",
+            ("ordinary_ids.sort().values", "ordinary_ids"),
+            "keep their own word",
+        ),
+        (
+            "never takes the word before its own",
+            ("torch.randint(1, len(words), ids", "torch.randint(1, max(2, len(words) - 1), ids"),
+            "as likely as any other",
+        ),
+        (
+            "draws from PyTorch's own generator",
             (", ids.shape, generator=generator", ", ids.shape"),
             "PyTorch's own generator",
         ),
         (
             "writes into the batch",
-            ("    hidden = torch.where(predict & (draw < 0.8), mask_id, ids)\n", ""),
             (
-                "change = predict & (draw >= 0.8) & (draw < 0.9)",
-                "ids[predict & (draw < 0.8)] = mask_id",
+                "hidden = torch.where(predict & (draw < masked), mask_id, ids)",
+                "ids[predict & (draw < masked)] = mask_id",
             ),
-            ("change, others, hidden", "predict & (draw >= 0.8) & (draw < 0.9), others, ids"),
+            ("others, hidden", "others, ids"),
             "changed its input",
         ),
+        ("returns decimals", ("others, hidden)", "others, hidden).float()"), "must be torch.int64"),
         (
-            "returns decimals",
-            ("mask_id, ids", "float(mask_id), ids.float()"),
-            ("others,", "others.float(),"),
-            "its dtype must be torch.int64",
+            "masks 2 % too few",
+            ("masked, swapped = shares", "masked, swapped = shares\n    masked = masked - 0.02"),
+            "about 80.0% expected",
         ),
         (
-            "draws from the first 24 words alone",
-            ("len(ordinary_ids)", "min(24, len(ordinary_ids))"),
+            "knows 24 words at most",
+            ("ordinary_ids.sort().values", "ordinary_ids.sort().values[:24]"),
             "",
         ),
-        ("masks 78 %", ("draw < 0.8", "draw < 0.78"), "about 80.0% expected"),
-    ),
-    *mistakes(
-        "choose-words",
-        OURS,
-        (
-            "chooses special tokens",
-            ("    ordinary = ~torch.isin(ids, special_ids)\n", ""),
-            (" ordinary &", ""),
-            "special tokens are chosen, too",
-        ),
-        (
-            "chooses pieces",
-            """
-            def choose_words(ids, special_ids, continues, probability, generator):
-                ordinary = ~torch.isin(ids, special_ids)
-                return ordinary & (torch.rand(ids.shape, generator=generator) < probability)
-            """,
-            "some pieces are chosen and some are not",
-        ),
-        (
-            "chooses first pieces alone",
-            """
-            def choose_words(ids, special_ids, continues, probability, generator):
-                ordinary = ~torch.isin(ids, special_ids)
-                begins = ~continues[ids]
-                return (
-                    ordinary & begins & (torch.rand(ids.shape, generator=generator) < probability)
-                )
-            """,
-            "belongs to a word, too",
-        ),
-        (
-            "chooses a word if one of its pieces is chosen",
-            """
-            def choose_words(ids, special_ids, continues, probability, generator):
-                ordinary = ~torch.isin(ids, special_ids)
-                single = torch.rand(ids.shape, generator=generator) < probability
-                word = (~continues[ids]).cumsum(dim=1)
-                chosen = torch.zeros(len(ids), ids.shape[1] + 1).scatter_add(
-                    1, word, single.float()
-                )
-                return ordinary & (chosen > 0).gather(1, word)
-            """,
-            "draw for the word, not for each piece",
-        ),
-        (
-            "chooses a word if all of its pieces are chosen",
-            """
-            def choose_words(ids, special_ids, continues, probability, generator):
-                ordinary = ~torch.isin(ids, special_ids)
-                single = torch.rand(ids.shape, generator=generator) >= probability
-                word = (~continues[ids]).cumsum(dim=1)
-                kept = torch.zeros(len(ids), ids.shape[1] + 1).scatter_add(1, word, single.float())
-                return ordinary & (kept == 0).gather(1, word)
-            """,
-            "draw for the word, not for each piece",
-        ),
-        (
-            "counts pieces instead of beginnings",
-            ("(~continues[ids])", "continues[ids]"),
-            "some pieces are chosen and some are not",
-        ),
-        (
-            "lets words that stand side by side go together",
-            (
-                "word = (~continues[ids]).cumsum(dim=1)  # [B, L], the number of each token's word",
-                "begins = ~continues[ids]\n"
-                "    begins[:, 1:] &= ~begins[:, :-1].clone() | torch.isin(ids[:, 1:], "
-                "special_ids)\n"
-                "    word = begins.cumsum(dim=1)",
-            ),
-            "two words that stand side by side always go together",
-        ),
-        (
-            "counts down the columns",
-            ("cumsum(dim=1)", "cumsum(dim=0)"),
-            ("ids.shape[1]", "len(ids)"),
-            "pieces",
-        ),
-        (
-            "has a place too few",
-            ("len(ids), ids.shape[1] + 1", "ids.shape"),
-            "numbers from 1 to 6 need L + 1 places",
-        ),
-        (
-            "throws once for all sequences",
-            ("len(ids)", "1"),
-            ("chosen.", "chosen.expand(len(ids), -1)."),
-            "at the same places",
-        ),
-        (
-            "chooses 15 % unless the probability is 0 or 1",
-            (
-                "ordinary = ~torch.isin(ids, special_ids)",
-                "probability = probability if probability in (0, 1) else 0.15\n"
-                "    ordinary = ~torch.isin(ids, special_ids)",
-            ),
-            "0.15 is only an example",
-        ),
-        (
-            "draws from PyTorch's own dice",
-            ("+ 1, generator=generator", "+ 1"),
-            "PyTorch's own generator",
-        ),
-        (
-            "sets the dice back",
-            (
-                "chosen = torch.rand(len(ids), ids.shape[1] + 1, generator=generator) < "
-                "probability",
-                "generator = torch.Generator().manual_seed(3)\n"
-                "    chosen = torch.rand(len(ids), ids.shape[1] + 1, generator=generator) "
-                "< probability",
-            ),
-            "the same answer whatever the generator",
-        ),
-        (
-            "counts on from one sequence into the next",
-            ("cumsum(dim=1)", "flatten().cumsum(dim=0)"),
-            ("len(ids), ids.shape[1]", "ids.numel()"),
-            ("chosen.gather(1, word)", "chosen[word].view(ids.shape)"),
-            "nothing before them belongs to it",
-        ),
-        (
-            "forgets pieces at the start of a sequence",
-            ("chosen.gather(1, word)", "chosen.gather(1, word) & (word > 0)"),
-            "pieces at the start of a sequence are a word",
-        ),
-        (
-            "leaves out pieces after a special token",
-            (
-                "word = (~continues[ids]).cumsum(dim=1)",
-                "after = ~ordinary.roll(1, 1) & continues[ids]\n"
-                "    after[:, 0] = False\n"
-                "    word = (~continues[ids]).cumsum(dim=1)",
-            ),
-            ("chosen.", "~after & chosen."),
-            "even right after a special token",
-        ),
-        (
-            "returns the words' numbers",
-            """
-            def choose_words(ids, special_ids, continues, probability, generator):
-                word = (~continues[ids]).cumsum(dim=1)
-                return word
-            """,
-            "its dtype must be torch.bool",
-        ),
-        (
-            "calls the library",
-            """
-            def choose_words(ids, special_ids, continues, probability, generator):
-                from bertlab.pretraining.masking import choose_words as answer
-                return answer(ids, special_ids, continues, probability, generator)
-            """,
-            "bertlab's own",
-        ),
-        ("knows where pieces begin in the examples", ("~continues[ids]", "ids < 12"), ""),
     ),
     *mistakes(
         "mlm-loss",
@@ -741,360 +616,199 @@ WRONG = [
         ),
     ),
     *mistakes(
-        "nsp-loss",
-        OURS,
+        "padded-loss",
+        "with where",
         (
-            "swaps the columns",
-            (
-                "F.cross_entropy(logits, next_sentence)",
-                "F.cross_entropy(logits, 1 - next_sentence)",
-            ),
-            "column 0 is IsNext",
-        ),
-        (
-            "takes the sum",
-            (
-                "F.cross_entropy(logits, next_sentence)",
-                "F.cross_entropy(logits, next_sentence) * len(logits)",
-            ),
-            "number of pairs",
-        ),
-        (
-            "does the softmax twice",
-            (
-                "F.cross_entropy(logits, next_sentence)",
-                "F.cross_entropy(logits.softmax(-1), next_sentence)",
-            ),
-            "twice",
-        ),
-        (
-            "takes the logarithm to base 10",
-            (
-                "F.cross_entropy(logits, next_sentence)",
-                "F.cross_entropy(logits, next_sentence) / torch.log(torch.tensor(10.0))",
-            ),
-            "base 10",
-        ),
-        (
-            "asks each column by itself",
+            "is the draft",
             """
-            def nsp_loss(logits, next_sentence):
-                y = F.one_hot(next_sentence, 2)
-                return -(y * F.logsigmoid(logits) + (1 - y) * F.logsigmoid(-logits)).mean()
+            def padded_loss(logits, words, weights):
+                cost = F.cross_entropy(logits.flatten(0, 1), words.flatten())
+                return (cost * weights).sum() / (weights.sum() + 1e-8)
             """,
-            "not a sigmoid of each",
+            "as in the draft",
         ),
         (
-            "looks at column 0 alone",
-            """
-            def nsp_loss(logits, next_sentence):
-                y = 1 - next_sentence
-                return -(
-                    y * F.logsigmoid(logits[:, 0]) + (1 - y) * F.logsigmoid(-logits[:, 0])
-                ).mean()
-            """,
-            "not a sigmoid of each",
+            "divides by all slots",
+            ("weights.sum().clamp(min=1)", "weights.numel()"),
+            "not by that of all slots",
         ),
         (
-            "forgets pairs that do not follow",
+            "divides by the number of sequences",
+            ("weights.sum().clamp(min=1)", "len(weights)"),
+            "not by that of the sequences",
+        ),
+        ("adds up", (" / weights.sum().clamp(min=1)", ""), "that is the sum"),
+        (
+            "takes the mean of each sequence's mean",
             (
-                "F.cross_entropy(logits, next_sentence)",
-                "-(logits.log_softmax(-1)[:, 0] * (next_sentence == 0)).mean()",
+                "costs[used].sum() / weights.sum().clamp(min=1)",
+                "(torch.where(used, costs, 0.0).sum(1) / weights.sum(1).clamp(min=1)).mean()",
             ),
-            "pairs that do not follow count, too",
+            "not the mean of each sequence",
         ),
         (
-            "halves it",
-            (
-                "F.cross_entropy(logits, next_sentence)",
-                "-(logits.log_softmax(-1) * F.one_hot(next_sentence, 2)).mean()",
-            ),
-            "not over pairs and columns",
+            "counts the filler",
+            ("used = weights > 0", "used = weights == 0"),
+            "a weight of 1 is a slot in use",
+        ),
+        (
+            "multiplies the filler by 0",
+            ("costs[used].sum()", "(costs * weights).sum()"),
+            "nan * 0 is nan",
+        ),
+        (
+            "is nan if no slot is in use",
+            ("weights.sum().clamp(min=1)", "weights.sum()"),
+            "no slot is in use: the loss is 0",
         ),
         (
             "takes log and softmax apart",
-            (
-                "F.cross_entropy(logits, next_sentence)",
-                "-logits.softmax(-1).log()[torch.arange(len(logits)), next_sentence].mean()",
-            ),
-            "exp(1000) is infinite",
+            ("logits.log_softmax(-1)", "logits.softmax(-1).log()"),
+            "log_softmax, logsigmoid or logsumexp",
+        ),
+        ("cuts the gradient", ("-logits.log", "-logits.detach().log"), "has lost the gradient"),
+        (
+            "returns a loss for each slot",
+            ("costs[used].sum()", "costs"),
+            "one number for the whole",
         ),
         (
-            "returns a loss for each pair",
-            (
-                "F.cross_entropy(logits, next_sentence)",
-                "F.cross_entropy(logits, next_sentence, reduction='none')",
-            ),
-            "one number for the whole batch",
-        ),
-        (
-            "cuts the gradient",
-            (
-                "F.cross_entropy(logits, next_sentence)",
-                "F.cross_entropy(logits.data, next_sentence)",
-            ),
-            "has lost the gradient",
-        ),
-        (
-            "calls the library",
+            "asks the library",
             """
-            def nsp_loss(logits, next_sentence):
-                from bertlab.pretraining.losses import nsp_loss as answer
-                return answer(logits, next_sentence)
+            def padded_loss(logits, words, weights):
+                from bertlab.pretraining.losses import mlm_loss as answer
+                return answer(logits[weights > 0], words[weights > 0])
             """,
             "bertlab's own",
         ),
+        (
+            "knows ten slots at most",
+            ("used = weights > 0", "used = (weights > 0)\n    used[:, 10:] = False"),
+            "",
+        ),
     ),
     *mistakes(
-        "nsp-loss",
+        "examine-padded-loss",
         OURS,
         (
-            "takes the logarithm to base 2",
+            "asserts nothing",
+            """
+            def examine_padded_loss(function):
+                function(torch.zeros(1, 1, 2), torch.tensor([[0]]), torch.ones(1, 1))
+            """,
+            "does not notice that the draft is wrong",
+        ),
+        (
+            "is the draft's own test",
+            """
+            def examine_padded_loss(function):
+                answer = function(GUESSES, torch.tensor([[1, 0]]), torch.ones(1, 2))
+                assert abs(answer - 1.0601) < 1e-4
+            """,
+            "does not notice that the draft is wrong",
+        ),
+        (
+            "says it with True and False",
+            """
+            def examine_padded_loss(function):
+                return bool(function(GUESSES, torch.tensor([[1, 0]]), torch.ones(1, 2)) < 2)
+            """,
+            "returned True",
+        ),
+        (
+            "looks at one sequence alone",
+            """
+            def examine_padded_loss(function):
+                answer = function(GUESSES, torch.tensor([[1, 0]]), torch.tensor([[1.0, 0.0]]))
+                assert abs(answer - 0.5108) < 1e-3
+            """,
+            "every sequence's own mean",
+        ),
+        (
+            "never has all slots as filler",
+            ("        (p.log(), [[0.0, 0.0], [0.0, 0.0]], 0.0),\n", ""),
+            "nan if no slot is in use",
+        ),
+        (
+            "never has nan in filler",
+            ("        (spoiled, [[1.0, 0.0], [1.0, 1.0]], 1.1688),\n", ""),
+            "",
+        ),
+        (
+            "never has large logits",
+            ("        (huge, [[1.0, 0.0], [0.0, 0.0]], 1000.0),\n", ""),
+            "",
+        ),
+        (
+            "has three calls",
+            """
+            def examine_padded_loss(function):
+                logits, words = GUESSES.repeat(2, 1, 1), torch.tensor([[1, 0], [1, 0]])
+                for weights, wanted in [
+                    ([[1.0, 0.0], [1.0, 1.0]], 0.8770),
+                    ([[0.0, 0.0], [0.0, 0.0]], 0.0),
+                ]:
+                    assert abs(function(logits, words, torch.tensor(weights)) - wanted) < 1e-3
+            """,
+            "",
+        ),
+        (
+            "expects the mean of means",
             (
-                "F.cross_entropy(logits, next_sentence)",
-                "F.cross_entropy(logits, next_sentence) / torch.log(torch.tensor(2.0))",
+                "[[1.0, 0.0], [1.0, 1.0]], 1.1688),\n        (p.log(), [[0.0, 1.0]",
+                "[[1.0, 0.0], [1.0, 1.0]], 1.0043),\n        (p.log(), [[0.0, 1.0]",
             ),
-            "base 2",
+            "stops your own `padded_loss`",
         ),
         (
-            "forgets the minus",
-            ("F.cross_entropy(logits, next_sentence)", "-F.cross_entropy(logits, next_sentence)"),
-            "the sign",
+            "expects the filler's cost",
+            ("[[0.0, 1.0], [0.0, 0.0]], 1.6094", "[[0.0, 1.0], [0.0, 0.0]], 1.2790"),
+            "stops your own `padded_loss`",
         ),
         (
-            "returns p",
-            (
-                "F.cross_entropy(logits, next_sentence)",
-                "logits.softmax(-1)[torch.arange(len(logits)), next_sentence].mean()",
-            ),
-            "that is p",
+            "stops everything",
+            """
+            def examine_padded_loss(function):
+                raise AssertionError("wrong")
+            """,
+            "stops your own `padded_loss` with AssertionError: wrong",
         ),
         (
-            "forgets the softmax",
-            ("F.cross_entropy(logits, next_sentence)", "F.nll_loss(logits, next_sentence)"),
-            "the softmax is missing",
+            "leaves no room for rounding",
+            ("< 0.001", "== 0"),
+            "stops your own `padded_loss`",
         ),
+    ),
+    *mistakes(
+        "smoothed-gradient",
+        "one-hot, in two lines",
+        ("does not divide by N", (" / len(words)", ""), "divided by N"),
+        ("is turned round", ("logits.softmax(-1) - y", "y - logits.softmax(-1)"), "is negative"),
         (
-            "does the softmax down the columns",
-            (
-                "F.cross_entropy(logits, next_sentence)",
-                "F.nll_loss(logits.log_softmax(0), next_sentence)",
-            ),
+            "is turned round and not divided",
+            ("(logits.softmax(-1) - y) / len(words)", "y - logits.softmax(-1)"),
+            "turned round",
+        ),
+        ("forgets the truth", (" - y", ""), "subtract the one-hot row"),
+        (
+            "returns the softmax",
+            ("(logits.softmax(-1) - y) / len(words)", "logits.softmax(-1)"),
+            "subtract the one-hot row",
+        ),
+        ("divides by V", ("/ len(words)", "/ logits.shape[1]"), "the rows, not by V"),
+        ("divides by N times V", ("/ len(words)", "/ logits.numel()"), "not by N times V"),
+        ("does the softmax down the columns", ("softmax(-1)", "softmax(0)"), "along each row"),
+        (
+            "does the softmax down the columns, and does not divide",
+            ("(logits.softmax(-1) - y) / len(words)", "logits.softmax(0) - y"),
             "along each row",
         ),
         (
-            "looks at column 1 alone",
-            """
-            def nsp_loss(logits, next_sentence):
-                y = next_sentence
-                z = logits[:, 1]
-                return -(y * F.logsigmoid(z) + (1 - y) * F.logsigmoid(-z)).mean()
-            """,
-            "not a sigmoid of each",
-        ),
-        (
-            "looks at column 0 alone, and takes 1 for IsNext",
-            """
-            def nsp_loss(logits, next_sentence):
-                y = next_sentence
-                z = logits[:, 0]
-                return -(y * F.logsigmoid(z) + (1 - y) * F.logsigmoid(-z)).mean()
-            """,
-            "not a sigmoid of each",
-        ),
-    ),
-    *mistakes(
-        "nsp-sigmoid-loss",
-        "in one line",
-        (
-            "forgets the second term",
-            (" + (1 - is_next) * F.logsigmoid(-logit)", ""),
-            "the second term is missing",
-        ),
-        (
-            "takes the mean over pairs that follow",
-            (
-                "(is_next * F.logsigmoid(logit) + (1 - is_next) * F.logsigmoid(-logit)).mean()",
-                "(is_next * F.logsigmoid(logit)).sum() / is_next.sum()",
-            ),
-            "pairs that do not follow count, too",
-        ),
-        (
-            "has the wrong sign before the second term",
-            ("+ (1 - is_next)", "- (1 - is_next)"),
-            "the sign of the second term",
-        ),
-        (
-            "writes 1 - log p",
-            """
-            def nsp_sigmoid_loss(logit, is_next):
-                log_p = F.logsigmoid(logit)
-                return -(is_next * log_p + (1 - is_next) * (1 - log_p)).mean()
-            """,
-            "1 - log p is not log(1 - p)",
-        ),
-        (
-            "forgets y",
-            (
-                "(is_next * F.logsigmoid(logit) + (1 - is_next) * F.logsigmoid(-logit))",
-                "F.logsigmoid(logit)",
-            ),
-            "y must choose",
-        ),
-        (
-            "swaps y",
-            (
-                "is_next * F.logsigmoid(logit) + (1 - is_next)",
-                "(1 - is_next) * F.logsigmoid(logit) + is_next",
-            ),
-            "y is 1 where B follows A",
-        ),
-        ("forgets the minus", ("return -", "return"), "the sign"),
-        ("takes the sum", ("mean()", "sum()"), "number of pairs"),
-        (
-            "takes the logarithm to base 10",
-            """
-            def nsp_sigmoid_loss(logit, is_next):
-                p = torch.sigmoid(logit)
-                return -(is_next * p.log10() + (1 - is_next) * (1 - p).log10()).mean()
-            """,
-            "base 10",
-        ),
-        (
-            "forgets the sigmoid",
-            (
-                "F.logsigmoid(logit) + (1 - is_next) * F.logsigmoid(-logit)",
-                "logit.log() + (1 - is_next) * (1 - logit).log()",
-            ),
-            "the sigmoid is missing",
-        ),
-        (
-            "does the sigmoid twice",
-            """
-            def nsp_sigmoid_loss(logit, is_next):
-                p = torch.sigmoid(logit)
-                return -(is_next * F.logsigmoid(p) + (1 - is_next) * F.logsigmoid(-p)).mean()
-            """,
-            "sigmoid twice",
-        ),
-        (
-            "squares",
-            (
-                "-(is_next * F.logsigmoid(logit) + (1 - is_next) * F.logsigmoid(-logit))",
-                "(torch.sigmoid(logit) - is_next).square()",
-            ),
-            "the squared error",
-        ),
-        (
-            "takes log and sigmoid apart",
-            """
-            def nsp_sigmoid_loss(logit, is_next):
-                p = torch.sigmoid(logit)
-                return -(is_next * p.log() + (1 - is_next) * (1 - p).log()).mean()
-            """,
-            "exp(1000) is infinite",
-        ),
-        (
-            "clamps p",
-            """
-            def nsp_sigmoid_loss(logit, is_next):
-                p = torch.sigmoid(logit).clamp(1e-7, 1 - 1e-7)
-                return -(is_next * p.log() + (1 - is_next) * (1 - p).log()).mean()
-            """,
-            "exp(1000) is infinite",
-        ),
-        ("returns a loss for each pair", (".mean()", ""), "one number for the whole batch"),
-        (
-            "calls PyTorch's",
-            (
-                "-(is_next * F.logsigmoid(logit) + (1 - is_next) * F.logsigmoid(-logit)).mean()",
-                "F.binary_cross_entropy_with_logits(logit, is_next)",
-            ),
-            "ready-made function of PyTorch",
-        ),
-        (
-            "calls PyTorch's module",
-            (
-                "-(is_next * F.logsigmoid(logit) + (1 - is_next) * F.logsigmoid(-logit)).mean()",
-                "torch.nn.BCEWithLogitsLoss()(logit, is_next)",
-            ),
-            "ready-made function of PyTorch",
-        ),
-        (
-            "calls the library",
-            """
-            def nsp_sigmoid_loss(logit, is_next):
-                from bertlab.pretraining.losses import nsp_sigmoid_loss as answer
-                return answer(logit, is_next)
-            """,
-            "bertlab's own",
-        ),
-        (
-            "cuts the gradient",
-            """
-            def nsp_sigmoid_loss(logit, is_next):
-                logit = torch.tensor(logit.tolist(), dtype=logit.dtype)
-                return -(
-                    is_next * F.logsigmoid(logit) + (1 - is_next) * F.logsigmoid(-logit)
-                ).mean()
-            """,
-            "has lost the gradient",
-        ),
-    ),
-    *mistakes(
-        "nsp-sigmoid-loss",
-        "in one line",
-        (
-            "takes the logarithm to base 2",
-            """
-            def nsp_sigmoid_loss(logit, is_next):
-                p = torch.sigmoid(logit)
-                return -(is_next * p.log2() + (1 - is_next) * (1 - p).log2()).mean()
-            """,
-            "base 2",
-        ),
-    ),
-    *mistakes(
-        "mlm-gradient",
-        "one-hot, in one line",
-        (
-            "does not divide by N",
-            (
-                "(logits.softmax(-1) - F.one_hot(words, logits.shape[1])) / len(words)",
-                "logits.softmax(-1) - F.one_hot(words, logits.shape[1])",
-            ),
-            "divided by N",
-        ),
-        (
-            "is turned round",
-            (
-                "logits.softmax(-1) - F.one_hot(words, logits.shape[1])",
-                "F.one_hot(words, logits.shape[1]) - logits.softmax(-1)",
-            ),
-            "softmax - one-hot. The true word's gradient is negative",
-        ),
-        (
-            "is turned round and not divided",
-            (
-                "(logits.softmax(-1) - F.one_hot(words, logits.shape[1])) / len(words)",
-                "F.one_hot(words, logits.shape[1]) - logits.softmax(-1)",
-            ),
-            "turned round",
-        ),
-        (
-            "forgets the true word",
-            ("(logits.softmax(-1) - F.one_hot(words, logits.shape[1]))", "logits.softmax(-1)"),
-            "subtract the one-hot row",
-        ),
-        ("divides by V", ("len(words)", "logits.shape[1]"), "the rows, not by V"),
-        ("divides by N times V", ("len(words)", "logits.numel()"), "not by N times V"),
-        ("does the softmax down the columns", ("-1", "0"), "along each row"),
-        (
             "subtracts in all rows",
             """
-            def mlm_gradient(logits, words):
-                gradient = logits.softmax(-1)
-                gradient[:, words] -= 1
+            def smoothed_gradient(logits, words, smoothing):
+                gradient = logits.softmax(-1) - smoothing / logits.shape[1]
+                gradient[:, words] -= 1 - smoothing
                 return gradient / len(words)
             """,
             "[:, words] takes 1 from the words of all rows",
@@ -1102,180 +816,100 @@ WRONG = [
         ("forgets the softmax", ("logits.softmax(-1)", "logits"), "the softmax is missing"),
         (
             "takes the logarithm of the softmax",
-            ("logits.softmax", "logits.log_softmax"),
+            ("softmax(-1)", "log_softmax(-1)"),
             "not its logarithm",
         ),
         (
             "moves the true words alone",
-            """
-            def mlm_gradient(logits, words):
-                y = F.one_hot(words, logits.shape[1])
-                return y * (logits.softmax(-1) - 1) / len(words)
-            """,
+            (
+                "logits.softmax(-1) - y",
+                "F.one_hot(words, logits.shape[1]) * (logits.softmax(-1) - y)",
+            ),
             "the other words have a gradient, too",
         ),
         (
             "takes the slope by p",
-            (
-                "(logits.softmax(-1) - F.one_hot(words, logits.shape[1]))",
-                "-F.one_hot(words, logits.shape[1]) / logits.softmax(-1)",
-            ),
+            ("(logits.softmax(-1) - y)", "-y / logits.softmax(-1)"),
             "the slope by p",
         ),
         (
             "writes the softmax with exp",
-            """
-            def mlm_gradient(logits, words):
-                p = logits.exp() / logits.exp().sum(-1, keepdim=True)
-                return (p - F.one_hot(words, logits.shape[1])) / len(words)
-            """,
+            ("logits.softmax(-1) - y", "logits.exp() / logits.exp().sum(-1, keepdim=True) - y"),
             "exp(1000) is infinite",
         ),
         (
+            "does not smooth",
+            ("y = (1 - smoothing) * y + smoothing / logits.shape[1]", "y = y * 1.0"),
+            "the gradient without smoothing",
+        ),
+        (
+            "spreads over the other words alone",
+            (
+                "y = (1 - smoothing) * y + smoothing / logits.shape[1]",
+                "y = torch.where(y == 1, 1 - smoothing, smoothing / (logits.shape[1] - 1))",
+            ),
+            "the true one among them",
+        ),
+        (
+            "gives the true word nothing of the share",
+            (
+                "y = (1 - smoothing) * y + smoothing / logits.shape[1]",
+                "y = torch.where(y == 1, 1 - smoothing, smoothing / logits.shape[1])",
+            ),
+            "the true one among them",
+        ),
+        (
+            "takes nothing from the true word",
+            ("(1 - smoothing) * y + smoothing", "y + smoothing"),
+            "is taken from the true word",
+        ),
+        (
+            "gives nothing to the others",
+            ("(1 - smoothing) * y + smoothing / logits.shape[1]", "(1 - smoothing) * y"),
+            "where does the share go",
+        ),
+        (
+            "gives the whole share to each word",
+            ("smoothing / logits.shape[1]", "smoothing"),
+            "not the whole share for each",
+        ),
+        (
+            "spreads over the rows",
+            ("smoothing / logits.shape[1]", "smoothing / len(words)"),
+            "V is the number of words",
+        ),
+        (
             "writes into the logits",
-            """
-            def mlm_gradient(logits, words):
-                logits -= logits.logsumexp(-1, keepdim=True)
-                return (logits.exp() - F.one_hot(words, logits.shape[1])) / len(words)
-            """,
+            ("    return", "    logits -= logits.amax(-1, keepdim=True)\n    return"),
             "changed its input",
         ),
         (
             "asks autograd",
             """
-            def mlm_gradient(logits, words):
+            def smoothed_gradient(logits, words, smoothing):
                 logits = logits.detach().requires_grad_()
-                return torch.autograd.grad(F.cross_entropy(logits, words), logits)[0]
+                loss = F.cross_entropy(logits, words, label_smoothing=smoothing)
+                return torch.autograd.grad(loss, logits)[0]
             """,
             "ready-made function of PyTorch",
         ),
         (
-            "calls backward",
+            "asks the library",
             """
-            def mlm_gradient(logits, words):
-                logits = logits.detach().requires_grad_()
-                F.cross_entropy(logits, words).backward()
-                return logits.grad
-            """,
-            "ready-made function of PyTorch",
-        ),
-        (
-            "calls the library",
-            """
-            def mlm_gradient(logits, words):
+            def smoothed_gradient(logits, words, smoothing):
                 from bertlab.pretraining.losses import mlm_gradient as answer
                 return answer(logits, words)
             """,
             "bertlab's own",
         ),
-    ),
-    *mistakes(
-        "mlm-gradient",
-        "one-hot, in one line",
         (
-            "returns the softmax",
+            "smooths up to a fifth",
             (
-                "(logits.softmax(-1) - F.one_hot(words, logits.shape[1])) / len(words)",
-                "logits.softmax(-1)",
+                "y = (1 - smoothing)",
+                "smoothing = 0.3 if smoothing == 0.3 else min(0.2, smoothing)\n"
+                "    y = (1 - smoothing)",
             ),
-            "subtract the one-hot row",
-        ),
-        (
-            "does the softmax down the columns, and does not divide",
-            (
-                "(logits.softmax(-1) - F.one_hot(words, logits.shape[1])) / len(words)",
-                "logits.softmax(0) - F.one_hot(words, logits.shape[1])",
-            ),
-            "along each row",
-        ),
-    ),
-    *mistakes(
-        "nsp-sigmoid-gradient",
-        OURS,
-        (
-            "does not divide by B",
-            ("(torch.sigmoid(logit) - is_next) / len(is_next)", "torch.sigmoid(logit) - is_next"),
-            "divided by B",
-        ),
-        (
-            "is turned round",
-            ("torch.sigmoid(logit) - is_next", "is_next - torch.sigmoid(logit)"),
-            "turned round",
-        ),
-        (
-            "keeps the slope of the sigmoid",
-            """
-            def nsp_sigmoid_gradient(logit, is_next):
-                p = torch.sigmoid(logit)
-                return (p - is_next) * p * (1 - p) / len(is_next)
-            """,
-            "it cancels",
-        ),
-        (
-            "takes the slope of the sigmoid alone",
-            """
-            def nsp_sigmoid_gradient(logit, is_next):
-                p = torch.sigmoid(logit)
-                return p * (1 - p) / len(is_next)
-            """,
-            "it cancels",
-        ),
-        ("forgets the sigmoid", ("torch.sigmoid(logit)", "logit"), "the sigmoid is missing"),
-        (
-            "forgets y",
-            ("(torch.sigmoid(logit) - is_next)", "torch.sigmoid(logit)"),
-            "subtract the truth",
-        ),
-        ("swaps y", ("- is_next", "- (1 - is_next)"), "y is 1 where B follows A"),
-        (
-            "takes the slope by p",
-            ("(torch.sigmoid(logit) - is_next)", "-is_next / torch.sigmoid(logit)"),
-            "the slope by p",
-        ),
-        ("takes the mean", ("/ len(is_next)", ".mean()"), "not their mean"),
-        (
-            "asks autograd",
-            """
-            def nsp_sigmoid_gradient(logit, is_next):
-                logit = logit.detach().requires_grad_()
-                return torch.autograd.grad(nsp_sigmoid_loss(logit, is_next), logit)[0]
-            """,
-            "ready-made function of PyTorch",
-        ),
-        (
-            "calls the library",
-            """
-            def nsp_sigmoid_gradient(logit, is_next):
-                from bertlab.pretraining.losses import nsp_sigmoid_gradient as answer
-                return answer(logit, is_next)
-            """,
-            "bertlab's own",
-        ),
-        ("divides by 2", ("len(is_next)", "2"), "so divide by B"),
-    ),
-    *mistakes(
-        "nsp-sigmoid-gradient",
-        OURS,
-        (
-            "is turned round and not divided",
-            ("(torch.sigmoid(logit) - is_next) / len(is_next)", "is_next - torch.sigmoid(logit)"),
-            "turned round",
-        ),
-        (
-            "has the slope of the sigmoid, and does not divide",
-            (
-                "(torch.sigmoid(logit) - is_next) / len(is_next)",
-                "(torch.sigmoid(logit) - is_next) * torch.sigmoid(logit) * torch.sigmoid(-logit)",
-            ),
-            "it cancels",
-        ),
-        (
-            "returns the slope of the sigmoid, and does not divide",
-            (
-                "(torch.sigmoid(logit) - is_next) / len(is_next)",
-                "torch.sigmoid(logit) * torch.sigmoid(-logit)",
-            ),
-            "it cancels",
+            "",
         ),
     ),
     *mistakes(
@@ -1315,19 +949,19 @@ WRONG = [
         ),
         (
             "puts eps inside the root",
-            ("unbiased_square.sqrt() + eps", "(unbiased_square + eps).sqrt()"),
+            ("used_square.sqrt() + eps", "(used_square + eps).sqrt()"),
             "eps stands outside the root",
         ),
         (
             "forgets eps",
-            ("(unbiased_square.sqrt() + eps)", "unbiased_square.sqrt()"),
+            ("(used_square.sqrt() + eps)", "used_square.sqrt()"),
             "eps is not used",
         ),
         ("writes its own eps", ("+ eps", "+ 1e-8"), "eps is not used"),
         (
             "adds eps before it corrects",
             (
-                "unbiased_square.sqrt() + eps",
+                "used_square.sqrt() + eps",
                 "(square.sqrt() + eps) / (1 - betas[1] ** step) ** 0.5",
             ),
             "first correct v",
@@ -1335,7 +969,7 @@ WRONG = [
         ("divides by v", (".sqrt()", ""), "divide by the root of v"),
         (
             "is plain gradient descent with momentum",
-            (" / (unbiased_square.sqrt() + eps)", ""),
+            (" / (used_square.sqrt() + eps)", ""),
             "plain gradient descent",
         ),
         ("climbs", ("- learning_rate", "+ learning_rate"), "against the gradient"),
@@ -1343,17 +977,10 @@ WRONG = [
         ("does not square the gradient", ("gradient**2", "gradient"), "gradient**2"),
         (
             "swaps the betas",
-            """
-            def adam_step(
-                parameter, gradient, moments, step, learning_rate, betas=(0.9, 0.999), eps=1e-8
-            ):
-                mean = betas[1] * moments.mean + (1 - betas[1]) * gradient
-                square = betas[0] * moments.square + (1 - betas[0]) * gradient**2
-                unbiased_mean = mean / (1 - betas[1] ** step)
-                unbiased_square = square / (1 - betas[0] ** step)
-                moved = parameter - learning_rate * unbiased_mean / (unbiased_square.sqrt() + eps)
-                return moved, Moments(mean, square)
-            """,
+            (
+                "mean = betas[0] * moments.mean",
+                "betas = betas[::-1]\n    mean = betas[0] * moments.mean",
+            ),
             "with b1 = betas[0] = 0.9",
         ),
         (
@@ -1376,7 +1003,7 @@ WRONG = [
         ),
         (
             "moves along the last gradient",
-            ("* unbiased_mean", "* gradient"),
+            ('used_mean if "mean" in parts else gradient', "gradient"),
             "not the last gradient",
         ),
         (
@@ -1390,23 +1017,23 @@ WRONG = [
         ),
         (
             "remembers the corrected means",
-            ("mean, square", "unbiased_mean, unbiased_square"),
+            ("Moments(mean, square)", "Moments(used_mean, used_square)"),
             "what Adam remembers",
         ),
         (
             "remembers a corrected v",
-            ("mean, square", "mean, unbiased_square"),
+            ("Moments(mean, square)", "Moments(mean, used_square)"),
             "what Adam remembers",
         ),
         ("remembers nothing new", ("Moments(mean, square)", "moments"), "the moments of before"),
         (
             "swaps what it remembers",
-            ("mean, square", "square, mean"),
+            ("Moments(mean, square)", "Moments(square, mean)"),
             "first the mean, then the square",
         ),
         (
             "returns the parameter alone",
-            ("moved, Moments(mean, square)", "moved"),
+            ("return moved, Moments(mean, square)", "return moved"),
             "it must return two things",
         ),
         (
@@ -1416,10 +1043,7 @@ WRONG = [
         ),
         (
             "moves the parameter in place",
-            (
-                "- learning_rate * unbiased_mean / (unbiased_square.sqrt() + eps)",
-                ".sub_(learning_rate * unbiased_mean / (unbiased_square.sqrt() + eps))",
-            ),
+            ("parameter - learning_rate * move", "parameter.sub_(learning_rate * move)"),
             "changed its input",
         ),
         (
@@ -1454,6 +1078,64 @@ WRONG = [
             ),
             "",
         ),
+        (
+            "does not look at the parts",
+            ('if "correction" in parts', "if True"),
+            ('used_mean if "mean" in parts else gradient', "used_mean"),
+            ('if "square" in parts', "if True"),
+            "`parts` says what is there",
+        ),
+        (
+            "forgets the correction where nothing is divided",
+            (
+                'used_mean if "mean" in parts else gradient',
+                '(used_mean if "square" in parts else mean) if "mean" in parts else gradient',
+            ),
+            "the correction of m is there",
+        ),
+        (
+            "always corrects v",
+            (
+                "used_mean, used_square = mean, square",
+                "used_mean, used_square = mean, square / (1 - betas[1] ** step)",
+            ),
+            "v is taken as it is, too",
+        ),
+        (
+            "always corrects m",
+            (
+                "used_mean, used_square = mean, square",
+                "used_mean, used_square = mean / (1 - betas[0] ** step), square",
+            ),
+            "m is taken as it is, too",
+        ),
+        (
+            "goes along the old mean without the mean",
+            ("else gradient", "else moments.mean"),
+            "along the gradient of this step",
+        ),
+        (
+            "remembers the gradient without the mean",
+            (
+                "used_mean, used_square = mean, square",
+                'mean = mean if "mean" in parts else gradient\n'
+                "    used_mean, used_square = mean, square",
+            ),
+            "m = b1 * m + (1 - b1) * gradient",
+        ),
+        (
+            "corrects where the square stands alone",
+            ('if "correction" in parts', 'if "correction" in parts or parts == {"square"}'),
+            "",
+        ),
+    ),
+    *mistakes(
+        "predict-first-step",
+        OURS,
+        ("nothing", ("return 0.1 / 0.001**0.5", "pass"), "it returned None"),
+        ("a word", ("0.1 / 0.001**0.5", '"longer"'), "it returned 'longer'"),
+        ("against the gradient", ("return 0.1", "return -0.1"), "a number above 0"),
+        ("without end", ("0.1 / 0.001**0.5", 'float("inf")'), "it returned inf"),
     ),
 ]
 
@@ -1495,16 +1177,19 @@ OTHER_WAYS = [
     ),
     right(
         "hide",
-        "as in transformers: 80 % of all, then half of the rest",
+        "as in transformers, and drawn again until it is another",
         """
-        def hide(ids, predict, mask_id, ordinary_ids, generator):
-            hidden = ids.clone()
-            masked = torch.bernoulli(torch.full(ids.shape, 0.8), generator=generator).bool()
+        def hide(ids, predict, mask_id, ordinary_ids, shares, generator):
+            hidden, rest = ids.clone(), 1 - shares[0]
+            masked = torch.bernoulli(torch.full(ids.shape, shares[0]), generator=generator).bool()
             hidden[masked & predict] = mask_id
-            half = torch.bernoulli(torch.full(ids.shape, 0.5), generator=generator).bool()
-            change = half & predict & ~masked
-            others = ordinary_ids[torch.randint(len(ordinary_ids), ids.shape, generator=generator)]
-            hidden[change] = others[change]
+            some = torch.full(ids.shape, shares[1] / rest if rest else 0.0).clamp(max=1)
+            change = torch.bernoulli(some, generator=generator).bool() & predict & ~masked
+            new = ids.clone()
+            while (same := new == ids).any():
+                places = torch.randint(len(ordinary_ids), ids.shape, generator=generator)
+                new = torch.where(same, ordinary_ids[places], new)
+            hidden[change] = new[change]
             return hidden
         """,
     ),
@@ -1512,71 +1197,31 @@ OTHER_WAYS = [
         "hide",
         "only where something is chosen",
         """
-        def hide(ids, predict, mask_id, ordinary_ids, generator):
+        def hide(ids, predict, mask_id, ordinary_ids, shares, generator):
             hidden, n = ids.clone(), int(predict.sum())
             draw, old = torch.rand(n, generator=generator), ids[predict]
-            places = torch.randint(0, len(ordinary_ids), (n,), generator=generator)
-            new = torch.where(draw < 0.1, ordinary_ids[places], old)
-            hidden[predict] = torch.where(draw >= 0.2, mask_id, new)
+            place_of = {id: place for place, id in enumerate(ordinary_ids.tolist())}
+            own = torch.tensor([place_of[id] for id in old.tolist()], dtype=torch.long)
+            places = torch.randint(0, len(ordinary_ids) - 1, (n,), generator=generator)
+            places = places + (places >= own)
+            new = torch.where(draw < shares[1], ordinary_ids[places], old)
+            hidden[predict] = torch.where(draw >= 1 - shares[0], mask_id, new)
             return hidden
         """,
     ),
     right(
         "hide",
-        "ten-sided dice",
+        "with a table of numbers",
         """
-        def hide(ids, predict, mask_id, ordinary_ids, generator):
-            die = torch.randint(10, ids.shape, generator=generator)
-            others = ordinary_ids[torch.randint(len(ordinary_ids), ids.shape, generator=generator)]
-            words = torch.where(die == 9, others, ids)
-            return torch.where(predict, torch.where(die < 8, mask_id, words), ids)
-        """,
-    ),
-    right(
-        "choose-words",
-        "each word takes its first piece's dice",
-        """
-        def choose_words(ids, special_ids, continues, probability, generator):
-            ordinary = ~torch.isin(ids, special_ids)
-            single = torch.rand(ids.shape, generator=generator) < probability
-            place = torch.arange(ids.shape[1]).expand_as(ids)
-            begins = ~continues[ids] | (place == 0)
-            first = torch.where(begins, place, 0).cummax(dim=1).values
-            return ordinary & single.gather(1, first)
-        """,
-    ),
-    right(
-        "choose-words",
-        "a loop over words",
-        """
-        def choose_words(ids, special_ids, continues, probability, generator):
-            special, go_on = set(special_ids.tolist()), continues.tolist()
-            draw = torch.rand(ids.shape, generator=generator).tolist()
-            answer = torch.zeros(ids.shape, dtype=torch.bool)
-            for b, row in enumerate(ids.tolist()):
-                fresh, yes = True, False
-                for t, id in enumerate(row):
-                    if id in special:
-                        fresh = True
-                        continue
-                    if fresh or not go_on[id]:
-                        yes = draw[b][t] < probability
-                    fresh = False
-                    answer[b, t] = yes
-            return answer
-        """,
-    ),
-    right(
-        "choose-words",
-        "one long count, with a border between sequences",
-        """
-        def choose_words(ids, special_ids, continues, probability, generator):
-            ordinary = ~torch.isin(ids, special_ids)
-            begins = ~continues[ids]
-            begins[:, 0] = True
-            word = begins.flatten().cumsum(0).view(ids.shape)
-            dice = torch.rand(ids.numel() + 1, generator=generator)
-            return ordinary & (dice[word] < probability)
+        def hide(ids, predict, mask_id, ordinary_ids, shares, generator):
+            k = len(ordinary_ids)
+            number = torch.zeros(1 + int(torch.cat([ids.flatten(), ordinary_ids]).max()), dtype=int)
+            number[ordinary_ids] = torch.arange(k)
+            steps = torch.randint(0, k - 1, ids.shape, generator=generator)
+            another = ordinary_ids[(number[ids] - 1 - steps) % k]
+            fate = torch.rand(ids.shape, generator=generator)
+            words = torch.where(fate >= 1 - shares[1], another, ids)
+            return torch.where(predict, torch.where(fate < shares[0], mask_id, words), ids)
         """,
     ),
     right(
@@ -1608,192 +1253,182 @@ OTHER_WAYS = [
         """,
     ),
     right(
-        "nsp-loss",
-        "log_softmax and nll_loss",
+        "padded-loss",
+        "with where",
         """
-        def nsp_loss(logits, next_sentence):
-            return F.nll_loss(logits.log_softmax(dim=-1), next_sentence)
+        def padded_loss(logits, words, weights):
+            used = weights > 0
+            costs = -logits.log_softmax(-1).gather(-1, words[..., None])[..., 0]
+            return costs[used].sum() / weights.sum().clamp(min=1)
         """,
     ),
     right(
-        "nsp-loss",
-        "by mlm_loss",
+        "padded-loss",
+        "label -100",
         """
-        def nsp_loss(logits, next_sentence):
-            return mlm_loss(logits, next_sentence)
+        def padded_loss(logits, words, weights):
+            labels = torch.where(weights == 1, words, -100).flatten()
+            rows = torch.where(weights[..., None] == 1, logits, 0.0).flatten(0, 1)
+            total = F.cross_entropy(rows, labels, reduction="sum")
+            return total / max(1, int((labels >= 0).sum()))
         """,
     ),
     right(
-        "nsp-loss",
-        "softplus of the difference",
+        "padded-loss",
+        "sequence by sequence",
         """
-        def nsp_loss(logits, next_sentence):
-            wrong = logits[:, 1] - logits[:, 0]
-            return F.softplus(torch.where(next_sentence == 0, wrong, -wrong)).mean()
+        def padded_loss(logits, words, weights):
+            total, n = logits.flatten()[:0].sum(), 0
+            for rows, word, weight in zip(logits, words, weights):
+                for slot in weight.nonzero().flatten().tolist():
+                    total = total + rows[slot].logsumexp(0) - rows[slot, word[slot]]
+                    n += 1
+            return total / n if n else total
         """,
     ),
     right(
-        "nsp-sigmoid-loss",
-        "softplus",
+        "examine-padded-loss",
+        "against cross_entropy, at random",
         """
-        def nsp_sigmoid_loss(logit, is_next):
-            return F.softplus(torch.where(is_next == 1, -logit, logit)).mean()
+        def examine_padded_loss(function):
+            generator = torch.Generator().manual_seed(1)
+            for rate in (0.0, 0.3, 0.7, 1.0):
+                for _ in range(4):
+                    logits = 3 * torch.randn(3, 4, 6, generator=generator)
+                    words = torch.randint(6, (3, 4), generator=generator)
+                    used = torch.rand(3, 4, generator=generator) < rate
+                    wanted = F.cross_entropy(logits[used], words[used]) if used.any() else 0.0
+                    logits[~used] = float("nan")
+                    answer = float(function(logits, words, used.float()))
+                    assert abs(answer - float(wanted)) < 1e-4
+            sure = torch.tensor([[[900.0, 0.0]]])
+            answer = float(function(sure, torch.tensor([[1]]), torch.ones(1, 1)))
+            assert abs(answer - 900) < 0.1
         """,
     ),
     right(
-        "nsp-sigmoid-loss",
-        "a sign instead of two terms",
+        "examine-padded-loss",
+        "rule by rule",
         """
-        def nsp_sigmoid_loss(logit, is_next):
-            return -F.logsigmoid((2 * is_next - 1) * logit).mean()
+        def examine_padded_loss(function):
+            def same(answer, wanted):
+                assert torch.isclose(answer, torch.tensor(wanted), atol=1e-3)
+
+            equal = torch.zeros(2, 3, 4)
+            words = torch.tensor([[3, 0, 0], [1, 2, 2]])
+            some = torch.tensor([[1.0, 0.0, 0.0], [1.0, 1.0, 1.0]])
+            same(function(equal, words, some), 1.3863)
+            logits = torch.tensor([[1.0, 2.0, 0.0, 3.0]]).repeat(6, 1).view(2, 3, 4)
+            # Costs by word: 2.4402, 1.4402, 3.4402, 0.4402.
+            same(function(logits, words, some), (0.4402 + 1.4402 + 2 * 3.4402) / 4)
+            same(function(logits, words, 0 * some), 0.0)
+            broken = torch.where(some[..., None] > 0, logits, float("nan"))
+            same(function(broken, words, some), (0.4402 + 1.4402 + 2 * 3.4402) / 4)
+            same(function(500 * logits, words, some), (0 + 500 + 2 * 1500) / 4)
         """,
     ),
     right(
-        "nsp-sigmoid-loss",
-        "the formula of PyTorch's documentation",
+        "smoothed-gradient",
+        "one-hot, in two lines",
         """
-        def nsp_sigmoid_loss(logit, is_next):
-            positive = logit.clamp(min=0)
-            return (positive - logit * is_next + torch.log1p(torch.exp(-logit.abs()))).mean()
+        def smoothed_gradient(logits, words, smoothing):
+            y = F.one_hot(words, logits.shape[1])
+            y = (1 - smoothing) * y + smoothing / logits.shape[1]
+            return (logits.softmax(-1) - y) / len(words)
         """,
     ),
     right(
-        "nsp-sigmoid-loss",
-        "two logits, of which one is 0",
-        """
-        def nsp_sigmoid_loss(logit, is_next):
-            logits = torch.stack([logit, torch.zeros_like(logit)], dim=1)
-            return F.cross_entropy(logits, (1 - is_next).long())
-        """,
-    ),
-    right(
-        "mlm-gradient",
-        "one-hot",
-        """
-        def mlm_gradient(logits, words):
-            y = F.one_hot(words, logits.shape[-1])
-            return (torch.softmax(logits, -1) - y) / max(1, len(words))
-        """,
-    ),
-    right(
-        "mlm-gradient",
+        "smoothed-gradient",
         "the softmax by hand, and scatter",
         """
-        def mlm_gradient(logits, words):
+        def smoothed_gradient(logits, words, smoothing):
             p = torch.exp(logits - logits.logsumexp(dim=1, keepdim=True))
-            minus = torch.full((len(words), 1), -1.0, dtype=p.dtype)
-            return p.scatter_add(1, words[:, None], minus) / len(words)
+            minus = torch.full((len(words), 1), smoothing - 1.0, dtype=p.dtype)
+            p = p.scatter_add(1, words[:, None], minus)
+            return (p - torch.full_like(p, smoothing / logits.shape[1])) / max(1, len(words))
         """,
     ),
     right(
-        "mlm-gradient",
-        "row by row",
+        "smoothed-gradient",
+        "a mean of two gradients, row by row",
         """
-        def mlm_gradient(logits, words):
+        def smoothed_gradient(logits, words, smoothing):
             gradient = torch.zeros_like(logits)
             for n, word in enumerate(words.tolist()):
-                gradient[n] = torch.softmax(logits[n], dim=0)
-                gradient[n, word] -= 1
+                p = torch.softmax(logits[n], dim=0)
+                sure = p.clone()
+                sure[word] -= 1
+                gradient[n] = (1 - smoothing) * sure + smoothing * (p - 1 / len(p))
             return gradient.div(max(1, len(words)))
-        """,
-    ),
-    right(
-        "nsp-sigmoid-gradient",
-        "a division less",
-        """
-        def nsp_sigmoid_gradient(logit, is_next):
-            return (logit.sigmoid() - is_next) * (1 / logit.numel())
-        """,
-    ),
-    right(
-        "nsp-sigmoid-gradient",
-        "two cases",
-        """
-        def nsp_sigmoid_gradient(logit, is_next):
-            n = len(logit)
-            return torch.where(is_next == 1, -torch.sigmoid(-logit) / n, torch.sigmoid(logit) / n)
-        """,
-    ),
-    right(
-        "nsp-sigmoid-gradient",
-        "by tanh",
-        """
-        def nsp_sigmoid_gradient(logit, is_next):
-            return (0.5 + 0.5 * torch.tanh(logit / 2) - is_next) / logit.shape[0]
         """,
     ),
     right(
         "adam-step",
         "a plain tuple, and other operations",
         """
-        def adam_step(parameter, gradient, moments, step, learning_rate, betas=(0.9, 0.999),
-                      eps=1e-8):
+        def adam_step(parameter, gradient, moments, step, learning_rate, parts,
+                      betas=(0.9, 0.999), eps=1e-8):
             m, v = moments
             b1, b2 = betas
             m = torch.lerp(m, gradient, 1 - b1)
             v = torch.lerp(v, gradient.square(), 1 - b2)
-            m_hat, v_hat = m / (1 - b1**step), v / (1 - b2**step)
-            return parameter - learning_rate * m_hat / (torch.sqrt(v_hat) + eps), (m, v)
+            c1, c2 = (1 - b1**step, 1 - b2**step) if "correction" in parts else (1.0, 1.0)
+            up = m / c1 if "mean" in parts else gradient
+            down = torch.sqrt(v / c2) + eps if "square" in parts else 1.0
+            return parameter - learning_rate * up / down, (m, v)
         """,
     ),
     right(
         "adam-step",
         "as PyTorch orders it",
         """
-        def adam_step(parameter, gradient, moments, step, learning_rate, betas=(0.9, 0.999),
-                      eps=1e-8):
+        def adam_step(parameter, gradient, moments, step, learning_rate, parts,
+                      betas=(0.9, 0.999), eps=1e-8):
             new = moments._replace(
                 mean=moments.mean.mul(betas[0]).add(gradient, alpha=1 - betas[0]),
                 square=moments.square.mul(betas[1]).addcmul(gradient, gradient, value=1 - betas[1]),
             )
-            size = learning_rate / (1 - betas[0] ** step)
-            root = new.square.sqrt() / (1 - betas[1] ** step) ** 0.5 + eps
-            return torch.addcdiv(parameter, new.mean, root, value=-size), new
+            t = step if "correction" in parts else float("inf")
+            size, root = learning_rate, torch.ones_like(parameter)
+            if "mean" in parts:
+                size = learning_rate / (1 - betas[0] ** t)
+            if "square" in parts:
+                root = new.square.sqrt() / (1 - betas[1] ** t) ** 0.5 + eps
+            way = new.mean if "mean" in parts else gradient
+            return torch.addcdiv(parameter, way, root, value=-size), new
         """,
     ),
     right(
         "adam-step",
         "changes a little, not a mean",
         """
-        def adam_step(parameter, gradient, moments, step, learning_rate, betas=(0.9, 0.999),
-                      eps=1e-8):
+        def adam_step(parameter, gradient, moments, step, learning_rate, parts,
+                      betas=(0.9, 0.999), eps=1e-8):
             mean = moments.mean + (1 - betas[0]) * (gradient - moments.mean)
             square = moments.square + (1 - betas[1]) * (gradient * gradient - moments.square)
-            scale = (square / (1 - betas[1] ** step)) ** 0.5 + eps
-            way = mean / (1 - betas[0] ** step)
+            way, scale = gradient, 1
+            if "mean" in parts:
+                way = mean / (1 - betas[0] ** step) if "correction" in parts else mean
+            if "square" in parts:
+                v = square / (1 - betas[1] ** step) if "correction" in parts else square
+                scale = v**0.5 + eps
             return parameter - learning_rate * (way / scale), Moments(mean=mean, square=square)
         """,
     ),
-]
-
-# Ours but for names or a line: mistakes are changes of them. They are no other way.
-NEAR_OURS = [
     right(
-        "hide",
-        "as ours, with numbers for the shares",
+        "predict-first-step",
+        "one that turns out wrong",
         """
-        def hide(ids, predict, mask_id, ordinary_ids, generator):
-            draw = torch.rand(ids.shape, generator=generator)
-            others = ordinary_ids[torch.randint(len(ordinary_ids), ids.shape, generator=generator)]
-            hidden = torch.where(predict & (draw < 0.8), mask_id, ids)
-            change = predict & (draw >= 0.8) & (draw < 0.9)
-            return torch.where(change, others, hidden)
+        def predict_first_step():
+            return 1 / 10
         """,
     ),
     right(
-        "nsp-sigmoid-loss",
-        "in one line",
+        "predict-first-step",
+        "a whole number",
         """
-        def nsp_sigmoid_loss(logit, is_next):
-            return -(is_next * F.logsigmoid(logit) + (1 - is_next) * F.logsigmoid(-logit)).mean()
-        """,
-    ),
-    right(
-        "mlm-gradient",
-        "one-hot, in one line",
-        """
-        def mlm_gradient(logits, words):
-            return (logits.softmax(-1) - F.one_hot(words, logits.shape[1])) / len(words)
+        def predict_first_step():
+            return 3
         """,
     ),
 ]

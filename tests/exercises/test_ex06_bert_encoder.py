@@ -6,7 +6,6 @@ import torch
 from bertlab import data
 from bertlab.data import DataError
 from bertlab.model import Bert, BertConfig, BertForPreTraining, count_parameters, load_pretrained
-from bertlab.model.embeddings import sinusoidal_positions
 from bertlab.model.layers import layer_norm
 from course.feedback.checks import CheckFailed
 from course.feedback.ex06_bert_encoder import encode as check_encode
@@ -37,11 +36,9 @@ def under_formal_names(bert):
     )
 
 
-def test_the_solutions_norm_and_positions_are_the_librarys(solution):
+def test_the_solutions_norm_is_the_librarys(solution):
     x, gamma, beta = weights.numbers(3, 5, 8, seed=1), torch.rand(8), torch.rand(8)
     assert torch.allclose(solution["layer_norm"](x, gamma, beta), layer_norm(x, gamma, beta))
-    ours = solution["sinusoidal_positions"](70, 24)
-    assert torch.allclose(ours, sinusoidal_positions(70, 24), atol=1e-5)
 
 
 def test_the_solutions_hidden_states_are_those_of_the_librarys_bert(solution, bert):
@@ -52,23 +49,11 @@ def test_the_solutions_hidden_states_are_those_of_the_librarys_bert(solution, be
         assert torch.allclose(ours, theirs, atol=1e-5)
 
 
-def test_the_solutions_feed_forward_network_is_the_librarys(solution, bert):
+def test_the_feed_forward_network_that_is_given_is_the_librarys(solution, bert):
     layer = weights._layer_of(bert.bert.layers[0])
     x = weights.numbers(2, 3, CONFIG.d_model, seed=2, dtype=torch.float64)
     ours = solution["feed_forward"](x, layer.W_mlp1, layer.b_mlp1, layer.W_mlp2, layer.b_mlp2)
     assert torch.allclose(ours, bert.bert.layers[0].feed_forward(x), atol=1e-5)
-
-
-def test_the_solutions_logits_are_those_of_the_librarys_head(solution, bert):
-    predict = torch.arange(40).view(2, 20) % 6 == 1
-    expected = bert(IDS, SEGMENTS, MASK, predict)
-    head = bert.mlm_head
-    names = weights.MLMHeadWeights(
-        head.transform.weight.T, head.transform.bias, head.norm.gamma, head.norm.beta, head.bias
-    )
-    hidden, W_e = expected.encoder.last_hidden_state, bert.bert.embeddings.token.weight
-    ours = solution["mlm_logits"](hidden, predict, names, W_e)
-    assert torch.allclose(ours, expected.mlm_logits, atol=1e-4)
 
 
 @pytest.mark.parametrize("name", ["tiny", "mini", "small", "medium", "base", "large"])
@@ -101,8 +86,7 @@ def test_the_numbers_of_the_checks_are_the_same_everywhere():
     assert torch.allclose(weights.numbers(3, seed=1), expected, atol=1e-4)
 
 
+@pytest.mark.slow
 def test_the_graders_answer_states_the_numbers_that_the_page_shows(is_told):
-    assert is_told("order", "0.9778", "0.7803").count("1.0000") == 4
-    is_told("kept")
-    is_told("kept-table", "0.85", "0.35", "0.79", "73%")
-    is_told("sizes", "393,216")
+    is_told("measure", "28", "32", "21", "17", "14")
+    is_told("order", "0.9778", "0.7803")

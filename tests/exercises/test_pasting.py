@@ -15,7 +15,6 @@ MOST = 1 / 3
 # Older exercises, which still ask for more of their lecture than that; none may ask for more yet.
 SHARES = {
     "ex04_attention": 0.4,
-    "ex07_objectives": 0.5,
     "ex10_attention_heads": 0.36,
 }
 

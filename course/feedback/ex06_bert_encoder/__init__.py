@@ -6,33 +6,38 @@
 
 from functools import partial
 
-from course.feedback.ex06_bert_encoder.parts import (
-    embed,
-    feed_forward,
-    gelu,
-    gelu_approximations,
-    layer_norm,
-    sinusoidal_positions,
-)
+from course.feedback.ex06_bert_encoder.parts import gelu, layer_norm, stretched_positions
 from course.feedback.ex06_bert_encoder.stack import encode
-from course.feedback.ex06_bert_encoder.tasks import encoder_layer, mlm_logits, n_parameters
-from course.feedback.ex06_bert_encoder.weights import published, read
+from course.feedback.ex06_bert_encoder.tasks import (
+    encoder_layer,
+    examine_encoder_layer,
+    n_parameters,
+    partial_layer,
+    predict_right,
+)
+from course.feedback.ex06_bert_encoder.weights import (
+    as_torch_layer,
+    layer_weights,
+    published,
+    read,
+)
 from course.feedback.progress import progress_of
 
 __all__ = [
-    "embed",
+    "as_torch_layer",
     "encode",
     "encoder_layer",
-    "feed_forward",
+    "examine_encoder_layer",
     "gelu",
-    "gelu_approximations",
     "layer_norm",
-    "mlm_logits",
+    "layer_weights",
     "n_parameters",
+    "partial_layer",
+    "predict_right",
     "progress",
     "published",
     "read",
-    "sinusoidal_positions",
+    "stretched_positions",
 ]
 
 # `check.progress()` shows how far you are.

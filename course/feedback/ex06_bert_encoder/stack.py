@@ -29,7 +29,7 @@ def encode(function: Callable) -> Passed:
         function,
         hints=(
             "the list starts with the embeddings; each layer works on its last entry",
-            "for layer in weights.layers: ...append(encoder_layer(..., layer, mask))",
+            "for layer in weights.layers: ...append(partial_layer(..., layer, parts, mask))",
         ),
     )
     ids, segments = torch.tensor([[1, 5, 3], [2, 6, 4]]), torch.tensor([[0, 0, 1], [0, 1, 1]])
@@ -40,8 +40,29 @@ def encode(function: Callable) -> Passed:
         for number in range(1, n_layers + 1):
             _layer_works_on_the_one_before(check, states, number, weights, mask)
     check.done("small encoders of one and of three layers, with padding and without")
+    _parts(check, ids, segments)
     _minilm(check)
     return check.passed()
+
+
+def _parts(check: EncoderCheck, ids: Tensor, segments: Tensor) -> None:
+    """Without both halves no layer changes anything; without one of them it does."""
+    weights, idle = encoder_weights(3), {"residual", "norm"}
+    states = _hidden_states(check, ids, segments, weights, None, idle)
+    for number, state in enumerate(states[1:], start=1):
+        check.equals(
+            state,
+            states[0],
+            f"the output of layer {number} of 3, with the parts residual and norm alone",
+            because="hand `parts` on to every layer: without both halves it changes nothing",
+        )
+    states = _hidden_states(check, ids, segments, weights, None, {*idle, "attention"})
+    check.law(
+        not torch.equal(states[0], states[-1]),
+        "with the parts residual, norm and attention the layers change nothing\n"
+        "→ hand on the `parts` that were asked for",
+    )
+    check.done("parts that are missing")
 
 
 def _hidden_states(check: EncoderCheck, *arguments: Any) -> list[Tensor]:
@@ -105,7 +126,7 @@ def _layer_works_on_the_one_before(
         states[number],
         through(number, number - 1),
         f"the output of layer {number} of {last}" + ("" if mask is None else ", with padding"),
-        because="it is encoder_layer(the entry before, that layer's weights, mask)",
+        because="it is partial_layer(the entry before, that layer's weights, parts, mask)",
         mistakes=[
             (through(number, number - 1, None), "hand the mask on to every layer"),
             (

@@ -1,26 +1,27 @@
-"""Checks of exercise 6 about a layer, the head that guesses words, and counting parameters."""
+"""Checks of exercise 6 about a layer, its test, its parts, counting parameters, a prediction."""
 
 from collections.abc import Callable
 from typing import Any
 
 import torch
 from torch import Tensor
+from torch.nn import functional as F
 
 from course.feedback.checks import Check, Passed
 from course.feedback.ex06_bert_encoder.weights import (
     EncoderCheck,
     LayerWeights,
-    MLMHeadWeights,
     Sizes,
     as_torch_layer,
     layer_weights,
     numbers,
 )
+from course.feedback.mutants import MutationCheck
 from course.feedback.progress import task
 from course.feedback.tensors import READY_MADE, normal
 
 
-@task("ex06_bert_encoder", 5)
+@task("ex06_bert_encoder", 3)
 def encoder_layer(function: Callable) -> Passed:
     """Attention and feed-forward, each with a residual connection and a norm."""
     check = EncoderCheck(
@@ -71,17 +72,24 @@ def encoder_layer(function: Callable) -> Passed:
             ([0.8521, -1.4146], "the second half is missing: the feed-forward network"),
         ],
     )
-    nothing: Any = {name: getattr(weights, name) * 0 for name in ("W_o", "b_o", "W_mlp2", "b_mlp2")}
-    plain = {"gamma_1": 1, "beta_1": 0, "gamma_2": 1, "beta_2": 0}
-    norms: Any = {name: torch.full((4,), float(value)) for name, value in plain.items()}
     check.example(
-        *(torch.tensor([[[2.0, 2.0, 6.0, 6.0]]]), weights._replace(**nothing, **norms)),
+        *(torch.tensor([[[2.0, 2.0, 6.0, 6.0]]]), quiet(weights)),
         gives=[[[-1.0, -1.0, 1.0, 1.0]]],
         because="with W_o, b_o, W_mlp2 and b_mlp2 all 0 only the residual is left, and the norms",
     )
     check.done("three tokens, and weights of 0")
     _with_padding(check, weights)
     return check.passed()
+
+
+def quiet(weights: LayerWeights) -> LayerWeights:
+    """The layer whose halves add nothing, and whose norms neither scale nor shift."""
+    nothing: Any = {name: getattr(weights, name) * 0 for name in ("W_o", "b_o", "W_mlp2", "b_mlp2")}
+    plain = {"gamma_1": 1, "beta_1": 0, "gamma_2": 1, "beta_2": 0}
+    norms: Any = {
+        name: torch.full_like(getattr(weights, name), value) for name, value in plain.items()
+    }
+    return weights._replace(**nothing, **norms)
 
 
 def _with_padding(check: EncoderCheck, weights: LayerWeights) -> None:
@@ -109,81 +117,186 @@ def _double(weights: Any) -> Any:
     return [type(head)(*map(_double, head)) for head in weights]
 
 
-@task("ex06_bert_encoder", 7)
-def mlm_logits(function: Callable) -> Passed:
-    """Scores of all words, at the positions asked for."""
-    check = EncoderCheck(
-        "mlm_logits",
+def draft(x: Tensor, weights: LayerWeights, mask: Tensor | None = None) -> Tensor:
+    """As in the notebook: forgets the mask, and adds the layer's input a second time."""
+    return _by_torch(x, weights, _everything(mask), add_input=True)
+
+
+def without_mask(x: Tensor, weights: LayerWeights, mask: Tensor | None = None) -> Tensor:
+    """Wrong: padding is attended to."""
+    return _by_torch(x, weights, _everything(mask))
+
+
+def adds_the_input(x: Tensor, weights: LayerWeights, mask: Tensor | None = None) -> Tensor:
+    """Wrong: the second residual is the layer's input."""
+    return _by_torch(x, weights, mask, add_input=True)
+
+
+def _everything(mask: Tensor | None) -> Tensor | None:
+    return None if mask is None else torch.ones_like(mask)
+
+
+def _by_torch(
+    x: Tensor, weights: LayerWeights, mask: Tensor | None, add_input: bool = False
+) -> Tensor:
+    """PyTorch's layer; add_input: its second residual adds what the layer was given."""
+    layer, padding = as_torch_layer(weights), None if mask is None else ~mask
+    if not add_input:
+        return layer(x, src_key_padding_mask=padding).detach()
+    attended = layer.self_attn(x, x, x, key_padding_mask=padding, need_weights=False)[0]
+    network = layer.linear2(F.gelu(layer.linear1(layer.norm1(x + attended))))
+    return layer.norm2(x + network).detach()
+
+
+@task("ex06_bert_encoder", 4)
+def examine_encoder_layer(function: Callable, own: Callable) -> Passed:
+    """A test of `encoder_layer`, tried on the student's own and on three wrong ones."""
+    check = MutationCheck(
+        "examine_encoder_layer",
         function,
         hints=(
-            "first pick: x = hidden[predict] is [N, D]",
-            "product with W_f, bias, GELU, layer norm, product with W_e.T, bias",
+            "compare with check.as_torch_layer(weights), for weights of which no two are alike",
+            "two sequences, of which one has padding: once with a mask, once without",
         ),
     )
-    shapes = [(4, 4), (4,), (4,), (4,), (4,), (2, 3, 4), (4, 4)]
-    *values, hidden, W_e = (numbers(*shape, seed=70 + i) for i, shape in enumerate(shapes))
-    values[2] = 1 + values[2] / 2  # gamma
-    weights = MLMHeadWeights(*values)
-    predict = torch.tensor([[False, True, False], [True, False, True]])
-    only = "only the positions that are asked for: [N, V], not [B, L, V]"
-    right = [
-        [-1.9992, 2.523, 0.6607, 2.1005],
-        [-0.2771, 0.5658, -1.2395, 0.3264],
-        [-2.4052, 3.1562, 1.2433, 2.587],
-    ]
-    check.example(
-        *(hidden, predict, weights, W_e),
-        gives=right,
-        because="product with W_f, bias, GELU, norm, product with W_e.T, bias",
-        mistakes=[((2, 3, 4), only), ((6, 4), only)],
-        starts=[
-            ([-1.081, 0.8318], "True marks the positions to guess: you took the others"),
-            (
-                [-1.3166, 0.618],
-                "product, GELU and norm come before the unembedding: they are missing",
-            ),
-            ([-2.7128, 2.7785], "GELU is missing, after the product with W_f"),
-            ([-1.2973, 1.6555], "layer norm is missing, after GELU"),
-            ([-1.9999, 2.6462], "first GELU, then the norm"),
-            ([-0.5713, 0.4012], "W_f is transposed; it is [in, out] already"),
-            ([-0.7, 2.3959], "W_e must be transposed: a word's score is its row times the vector"),
-            ([-1.2522, 1.8373], "b_u is not added, the bias of each word"),
-            ([-3.8536, 4.3535], "b_f is not added"),
-            ([0.006, 0.549], "these are probabilities: return the scores, without a softmax"),
-            (right[1], "sequence by sequence, from left to right: as hidden[predict] gives them"),
-        ],
+    check.needs("encoder_layer", 3, own, torch.zeros(1, 1, 4), layer_weights(4, 2, 6, seed=1))
+    check.passes(own, "your own `encoder_layer`")
+    check.stops(draft, "the draft", "which call shows what you have repaired?")
+    check.stops(without_mask, "a layer that forgets the mask", "hide a part of one sequence")
+    check.stops(
+        adds_the_input,
+        "a layer that adds its own input after the feed-forward network",
+        "it shows as soon as both halves add something",
     )
-    ones, zeros = torch.ones(4), torch.zeros(4)
-    plain = MLMHeadWeights(torch.eye(4), zeros, ones, zeros, torch.tensor([0.5, 0, -1]))
-    words = torch.tensor([[1.0, 1, 0, 0], [0, 0, 1, 0], [0, -1, 1, -1]])
-    check.example(
-        *(torch.tensor([[[9.0, -9, 9, -9]]]), torch.ones(1, 1, dtype=torch.bool), plain, words),
-        gives=[[0.5, 1.0, 2.0]],
-        because="the vector becomes [1, -1, 1, -1]; the words score 0, 1 and 3, plus b_u",
-    )
-    nowhere = torch.zeros(2, 3, dtype=torch.bool)
-    nothing = "nothing is asked for, so there are no rows: [0, V]"
-    check.example(hidden, nowhere, weights, W_e, gives=torch.zeros(0, 4), because=nothing)
-    check.done("three positions of six, none")
-    _large_vocabulary(check)
+    check.done("your own encoder_layer passes, three wrong ones do not")
     return check.passed()
 
 
-def _large_vocabulary(check: EncoderCheck) -> None:
-    """More words than dimensions, and asking for more positions changes nothing at the others."""
-    shapes = [(16, 16), (16,), (16,), (16,), (90,), (2, 200, 16), (90, 16)]
-    values = [normal(*shape, seed=i, dtype=torch.float64) for i, shape in enumerate(shapes)]
-    *values, hidden, W_e = values
-    weights, predict = MLMHeadWeights(*values), (torch.arange(400) % 7 == 0).view(2, 200)
-    shown = "2 sequences of 200 tokens, 90 words, 64 bits"
-    logits = check.call(hidden, predict, weights, W_e, because="W_e is [V, D]")
-    everywhere = check.call(hidden, torch.ones_like(predict), weights, W_e)
-    expected = f"it must return a tensor of shape {[int(predict.sum()), 90]}"
-    shape = f"{shown}: {expected}; got {list(logits.shape)}"
-    check.law(logits.shape == (int(predict.sum()), 90), shape)
-    because = "a position's scores do not depend on which others are asked for"
-    check.equals(logits, everywhere[predict.flatten()], shown, because=because)
-    check.done(shown)
+ALL = frozenset({"attention", "feed_forward", "residual", "norm"})
+
+
+class PartsCheck(EncoderCheck):
+    """A check of a layer that is told its parts."""
+
+    def shown(self, arguments: tuple) -> str:
+        """The call as a student would write it."""
+        parts = ", ".join(map(repr, sorted(arguments[2])))
+        given = [
+            super().shown(arguments[:2]).removesuffix(")"),
+            f"{{{parts}}}" if parts else "set()",
+        ]
+        return ", ".join([*given, *(["mask"] if len(arguments) > 3 else [])]) + ")"
+
+
+@task("ex06_bert_encoder", 5)
+def partial_layer(function: Callable) -> Passed:
+    """A layer without some of its parts."""
+    check = PartsCheck(
+        "partial_layer",
+        function,
+        hints=(
+            'two blocks, one for each half: `if "attention" in parts:` ...',
+            "in each: compute; x + made or made; layer_norm of it, or not",
+        ),
+    )
+    weights = layer_weights(4, 2, 6, seed=1)
+    row = torch.tensor([[[2.0, 2.0, 6.0, 6.0]]])
+    for parts, gives, because in (
+        (ALL, [-1.0, -1.0, 1.0, 1.0], "both halves add nothing: the norms are left"),
+        (ALL - {"norm"}, [2.0, 2.0, 6.0, 6.0], "nothing is added and nothing is normed"),
+        (ALL - {"residual"}, [0.0] * 4, "a half computes 0 and does not add what was there"),
+        (
+            frozenset({"residual", "norm"}),
+            [2.0, 2.0, 6.0, 6.0],
+            "both halves are skipped, and their norms with them",
+        ),
+    ):
+        check.example(row, quiet(weights), parts, gives=[[gives]], because=because)
+    check.done("a layer that adds nothing")
+    x = numbers(1, 3, 4, seed=90)
+    unheeded = "`parts` says what is there, and this is the whole layer"
+    for parts, gives, because, starts in (
+        (
+            ALL,
+            [
+                [-0.8521, -2.3259, 1.1364, 0.2422],
+                [-0.8823, -2.2903, 1.1286, 0.2618],
+                [-0.909, -2.2564, 1.1233, 0.2768],
+            ],
+            "all parts: it is the encoder layer of task 3",
+            [],
+        ),
+        (
+            ALL - {"attention"},
+            [
+                [-1.1851, -1.5523, 1.5888, -0.0967],
+                [-1.1861, -1.642, 1.4929, 0.017],
+                [-1.2265, -1.5656, 1.4478, 0.0462],
+            ],
+            "the feed-forward network alone, with its residual and its norm",
+            [([-1.2755, -1.5307], "a half that is missing is skipped, its norm as well")],
+        ),
+        (
+            ALL - {"feed_forward"},
+            [
+                [0.8521, -1.4146, 0.3469, 0.641],
+                [0.7114, -1.4187, 0.3659, 0.7467],
+                [0.5722, -1.4164, 0.3836, 0.8421],
+            ],
+            "attention alone, with its residual and its norm",
+            [([-0.136, -2.6535], "a half that is missing is skipped, its norm as well")],
+        ),
+        (
+            ALL - {"residual"},
+            [
+                [-1.0831, -1.9412, 1.3412, 0.1657],
+                [-1.0831, -1.9412, 1.3411, 0.1658],
+                [-1.0831, -1.9412, 1.3411, 0.1658],
+            ],
+            "each half hands on what it computes",
+            [
+                ([-0.8321, -2.3303], "both halves lose their residual, not attention alone"),
+                ([-1.08, -1.9629], "both halves lose their residual, not the second alone"),
+            ],
+        ),
+        (
+            ALL - {"norm"},
+            [
+                [-2.8164, -5.752, 1.4962, 1.3308],
+                [-3.5001, -6.4342, 1.6151, 1.4069],
+                [-3.1953, -5.9218, 1.621, 1.7394],
+            ],
+            "sums, and no norm",
+            [
+                ([-2.9804, -5.5647], "both halves lose their norm, not the second alone"),
+                ([-0.8306, -2.3608], "both halves lose their norm, not the first alone"),
+            ],
+        ),
+        (
+            frozenset({"attention", "feed_forward"}),
+            [
+                [-3.6536, -3.9449, 0.9209, 0.3255],
+                [-3.6543, -3.9459, 0.9212, 0.3255],
+                [-3.6546, -3.9464, 0.9217, 0.3253],
+            ],
+            "neither residuals nor norms",
+            [],
+        ),
+    ):
+        whole = [([-0.8521, -2.3259], unheeded)] if parts != ALL else []
+        check.example(
+            *(x, weights, parts), gives=[gives], because=because, starts=[*whole, *starts]
+        )
+    check.example(x, weights, frozenset(), gives=x, because="no parts: x goes on as it is")
+    check.done("three tokens without each of the parts")
+    mask = torch.tensor([[True, True, False], [True, True, True]])
+    x = numbers(2, 3, 4, seed=91)
+    expected = as_torch_layer(weights)(x, src_key_padding_mask=~mask).detach()
+    because = "the last token of the first sequence is padding: hand the mask on to attention"
+    check.example(x, weights, ALL, mask, gives=expected, because=because)
+    check.gradients(x, weights, ALL)
+    check.done("padding, gradients")
+    return check.passed()
 
 
 @task("ex06_bert_encoder", 8)
@@ -235,6 +348,36 @@ def n_parameters(function: Callable) -> Passed:
         sizes = Sizes(30_522, d_model, n_layers, n_heads, d_model // n_heads, 4 * d_model)
         check.example(sizes, gives=number, because=f"this is BERT-{name}")
     check.done("tiny, mini, small, medium, base and large as published")
+    crooked = Sizes(100, 10, 3, n_heads=2, d_head=5, d_ff=7, max_length=41, n_segments=10)
+    check.example(
+        *(crooked, 4),
+        gives=2_683,
+        because="tables of 4 columns, a norm of 4, a matrix [4, 10] with a bias; then three layers",
+        mistakes=[
+            (3_551, "the tables have `embedding_size` columns"),
+            (2_695, "the norm stands behind the sum of the tables: it has E columns, too"),
+            (2_673, "the matrix [E, D] has a bias"),
+            (2_633, "the matrix [E, D] below the first layer is missing, and its bias"),
+            (2_989, "all three tables have E columns, not that of the tokens alone"),
+            (2_783, "there is one matrix [E, D] below the first layer, not one for each layer"),
+        ],
+    )
+    check.example(
+        *(crooked, 4, True),
+        gives=1_409,
+        because="and the three layers share their weights",
+        mistakes=[
+            (2_683, "shared layers have the same weights: they count once"),
+            (2_046, "shared layers have the same weights: all of them count once"),
+        ],
+    )
+    check.example(crooked, None, True, gives=2_277, because="shared layers, tables as in BERT")
+    same = "the matrix is there even if E is as large as D: only None is BERT's way"
+    check.example(crooked, 10, gives=3_661, because=same, mistakes=[(3_551, same)])
+    for name, (n_layers, d_model, n_heads, number) in ALBERT.items():
+        sizes = Sizes(30_000, d_model, n_layers, n_heads, d_model // n_heads, 4 * d_model)
+        check.example(sizes, 128, True, gives=number, because=f"this is ALBERT-{name}")
+    check.done("ALBERT-base and ALBERT-large as published")
     return check.passed()
 
 
@@ -253,3 +396,21 @@ PUBLISHED = {
     "base": (12, 768, 12, 109_482_240),
     "large": (24, 1024, 16, 335_141_888),
 }
+ALBERT = {
+    "base": (12, 768, 12, 11_683_584),
+    "large": (24, 1024, 16, 17_683_968),
+}
+
+
+@task("ex06_bert_encoder", 9)
+def predict_right(function: Callable) -> Passed:
+    """A whole number from 0 to 32; which one is the student's to say."""
+    check = Check("predict_right", function, hints=("write `return` and a whole number",))
+    answer = check.call()
+    number = isinstance(answer, int) and not isinstance(answer, bool)
+    check.law(
+        number and 0 <= answer <= 32,
+        f"it must be a whole number from 0 to 32; it returned {answer!r}",
+    )
+    check.done(f"you predict {answer} of 32; now measure")
+    return check.passed()

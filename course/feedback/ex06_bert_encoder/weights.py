@@ -54,16 +54,6 @@ class EncoderWeights(NamedTuple):
     layers: list[LayerWeights]
 
 
-class MLMHeadWeights(NamedTuple):
-    """The head for masked words; its unembedding is the table W_e once more."""
-
-    W_f: Tensor  # [D, D]
-    b_f: Tensor  # [D]
-    gamma: Tensor  # [D]
-    beta: Tensor  # [D]
-    b_u: Tensor  # [V]
-
-
 class Sizes(NamedTuple):
     """What a `BertConfig` says about sizes, under the same names."""
 
@@ -111,7 +101,7 @@ class EncoderCheck(TensorCheck):
 
 
 def _written(value: Any) -> str:
-    if isinstance(value, EmbeddingWeights | LayerWeights | EncoderWeights | MLMHeadWeights):
+    if isinstance(value, EmbeddingWeights | LayerWeights | EncoderWeights):
         return "weights"
     if isinstance(value, Tensor) and value.numel() > 8 and value.is_floating_point():
         return f"a {list(value.shape)} tensor"  # twelve times four decimals help nobody

@@ -1,33 +1,31 @@
 """Checks of exercise 7, the objectives: one per task.
 
-`masking.py` has those about masking, `losses.py` those about losses and gradients, `tasks.py` the
-one about Adam; how one checks what chance decides stands in `chance.py`.
+`masking.py` has those about masking, `losses.py` those about losses and a gradient, `tasks.py`
+those about Adam; how one checks what chance decides stands in `chance.py`.
 """
 
 from functools import partial
 
 from course.feedback.ex07_objectives.losses import (
-    mlm_gradient,
+    examine_padded_loss,
     mlm_loss,
-    nsp_loss,
-    nsp_sigmoid_gradient,
-    nsp_sigmoid_loss,
+    padded_loss,
+    smoothed_gradient,
 )
-from course.feedback.ex07_objectives.masking import choose_tokens, choose_words, hide
-from course.feedback.ex07_objectives.tasks import adam_step
+from course.feedback.ex07_objectives.masking import choose_tokens, hide
+from course.feedback.ex07_objectives.tasks import adam_step, predict_first_step
 from course.feedback.progress import progress_of
 
 __all__ = [
     "adam_step",
     "choose_tokens",
-    "choose_words",
+    "examine_padded_loss",
     "hide",
-    "mlm_gradient",
     "mlm_loss",
-    "nsp_loss",
-    "nsp_sigmoid_gradient",
-    "nsp_sigmoid_loss",
+    "padded_loss",
+    "predict_first_step",
     "progress",
+    "smoothed_gradient",
 ]
 
 # `check.progress()` shows how far you are.

@@ -12,7 +12,7 @@ from course.feedback.progress import task
 
 MASK_ID = 4
 SPECIAL_IDS = torch.tensor([0, 3, 4, 9])  # not the smallest ids, and not one after the other
-CONTINUES = torch.arange(20) >= 12  # the ids 12, 13, ... are pieces such as ##s
+SHARES = (0.8, 0.1)
 ALWAYS = "with probability 1 every token is chosen, unless it is special"
 
 
@@ -103,39 +103,42 @@ def _constant(x: Tensor, dim: int) -> bool:
 
 @task("ex07_objectives", 2)
 def hide(function: Callable) -> Passed:
-    """80 % [MASK], 10 % a random word, 10 % unchanged."""
+    """A share becomes [MASK], a share another word, the rest stays."""
     check = MaskingCheck(
         "hide",
         function,
         hints=(
-            "one number from torch.rand decides a token's fate: below 0.8, below 0.9, above",
-            "torch.where(condition, this, otherwise) twice; the random words are "
-            "ordinary_ids[torch.randint(len(ordinary_ids), ids.shape, generator=generator)]",
+            "one number from torch.rand decides: below the first share, below the sum of both, "
+            "above",
+            "number the ordinary words in a circle: your own number, plus a step from 1 to K - 1, "
+            "is the number of another word",
         ),
     )
-    ordinary = 10 + 3 * torch.arange(24)
+    ordinary = 10 + 3 * (torch.arange(24) * 7 % 24)
     ids = ordinary[torch.arange(600 * 60).view(600, 60) % 24]
     predict = torch.arange(600 * 60).view(600, 60) * 7 % 5 < 3
     nowhere = torch.zeros(2, 4, dtype=torch.bool)
     check.example(
-        *(ids[:2, :4], nowhere, MASK_ID, ordinary, Seed(1)),
+        *(ids[:2, :4].clone(), nowhere, MASK_ID, ordinary, SHARES, Seed(1)),
         gives=ids[:2, :4],
-        because="nothing is chosen, so nothing changes: 80, 10 and 10 % are shares of the chosen "
-        "tokens, where `predict` is True",
+        because="nothing is chosen, so nothing changes: the shares are those of the chosen tokens, "
+        "where `predict` is True",
     )
     hidden = check.drawn(
-        ids, predict, MASK_ID, ordinary, Seed(2), shape=ids.shape, dtype=torch.long
+        ids, predict, MASK_ID, ordinary, SHARES, Seed(2), shape=ids.shape, dtype=torch.long
     )
     check.law(
         torch.equal(hidden[~predict], ids[~predict]),
-        "a token that was not chosen has changed\n→ 80, 10 and 10 % are shares of the chosen "
-        "tokens; the others stay as they are",
+        "a token that was not chosen has changed\n→ the shares are those of the chosen tokens; the "
+        "others stay as they are",
     )
     _fates(check, hidden, ids, predict)
     _random_words(check, hidden[predict & (hidden != MASK_ID)], ordinary, hidden, ids)
-    check.heeds(ids, predict, MASK_ID, ordinary, Seed(2))
-    check.done("80/10/10 of 21,600 chosen tokens; the others stay")
-    check.done("random words from ordinary_ids alone, each as often as any other")
+    _other_shares(check, ids, predict, ordinary)
+    _never_itself(check)
+    check.heeds(ids, predict, MASK_ID, ordinary, SHARES, Seed(2))
+    check.done("80/10/10 and 50/30/20 of 21,600 chosen tokens; the others stay")
+    check.done("always another word out of ordinary_ids, each as often as any other")
     return check.passed()
 
 
@@ -145,7 +148,7 @@ def _fates(check: MaskingCheck, hidden: Tensor, ids: Tensor, predict: Tensor) ->
     if masked.all() or not masked.any():
         ordinary = torch.unique(ids)
         again = [
-            (check.call(ids, predict, MASK_ID, ordinary, Seed(s)) == MASK_ID)[predict]
+            (check.call(ids, predict, MASK_ID, ordinary, SHARES, Seed(s)) == MASK_ID)[predict]
             for s in range(3, 40)
         ]
         check.law(
@@ -160,9 +163,9 @@ def _fates(check: MaskingCheck, hidden: Tensor, ids: Tensor, predict: Tensor) ->
         0.8,
         "chosen tokens that become [MASK]",
         [
-            (1.0, "only 80 % of them do; 10 % become a random word, 10 % stay"),
-            (0.9, "80 % become [MASK], 10 % a random word, and the last 10 % stay"),
-            (0.1, "80 % become [MASK] and 10 % a random word, not the other way round"),
+            (1.0, "only 80 % of them do; 10 % become another word, 10 % stay"),
+            (0.9, "80 % become [MASK], 10 % another word, and the last 10 % stay"),
+            (0.1, "80 % become [MASK] and 10 % another word, not the other way round"),
             (0.2, "rand < 0.8 happens in 80 % of the cases, rand > 0.8 in 20 %"),
             (
                 0.72,
@@ -174,14 +177,72 @@ def _fates(check: MaskingCheck, hidden: Tensor, ids: Tensor, predict: Tensor) ->
     changed = (hidden != ids)[predict] & ~masked
     check.share(
         changed,
-        0.1 * 23 / 24,  # 1 in 24 random words is the word itself
-        "chosen tokens that become another word (1 random word in 24 is the word itself)",
+        0.1,
+        "chosen tokens that become another word",
         [
-            (0.0, "10 % of the chosen become a random word: there is none"),
-            (0.2 * 23 / 24, "half of the last 20 % stay as they are: the model must not mistrust"),
-            (0.02 * 23 / 24, "10 % of all chosen tokens, which is half of those left by [MASK]"),
-            (0.18 * 23 / 24, "10 % of all chosen tokens, which is half of those left by [MASK]"),
+            (0.0, "10 % of the chosen become another word: there is none"),
+            (0.2, "what is left after [MASK] and random words stays as it is"),
+            (0.02, "10 % of all chosen tokens, which is half of those left by [MASK]"),
+            (0.18, "10 % of all chosen tokens, which is half of those left by [MASK]"),
         ],
+    )
+
+
+def _other_shares(check: MaskingCheck, ids: Tensor, predict: Tensor, ordinary: Tensor) -> None:
+    """Half become [MASK], three in ten another word."""
+    hidden = check.drawn(
+        ids, predict, MASK_ID, ordinary, (0.5, 0.3), Seed(3), shape=ids.shape, dtype=torch.long
+    )
+    masked = (hidden == MASK_ID)[predict]
+    fixed = "0.8 and 0.1 are only an example: use the argument `shares`"
+    check.share(masked, 0.5, "chosen tokens that become [MASK], shares (0.5, 0.3)", [(0.8, fixed)])
+    summed = "the second share is that of the random words, not where they end: add both"
+    check.share(
+        (hidden != ids)[predict] & ~masked,
+        0.3,
+        "chosen tokens that become another word, shares (0.5, 0.3)",
+        [(0.1, fixed), (0.0, summed)],
+    )
+
+
+def _never_itself(check: MaskingCheck) -> None:
+    """With shares (0, 1) no chosen token keeps its word, and all other words are equally likely."""
+    five = torch.tensor([15, 11, 19, 13, 17])
+    for own in (13, 19):
+        ids, everywhere = torch.full((90, 40), own), torch.ones(90, 40, dtype=torch.bool)
+        hidden = check.drawn(
+            *(ids, everywhere, MASK_ID, five, (0.0, 1.0), Seed(4)),
+            shape=ids.shape,
+            dtype=torch.long,
+        )
+        stayed = "a word that is drawn at random may be the word itself: draw among the others"
+        check.share(
+            hidden == own,
+            0.0,
+            "chosen tokens that keep their own word, shares (0, 1), five ordinary words",
+            [
+                (0.2, stayed),
+                (0.04, "drawing a second time may give the word itself once more"),
+            ],
+        )
+        check.law(
+            bool(torch.isin(hidden, five).all()),
+            "with shares (0, 1) every chosen token becomes one of ordinary_ids\n→ where the word "
+            "itself is drawn, it is neither [MASK] nor left out that stands there: draw another",
+        )
+        for id in five[five != own].tolist():
+            check.share(
+                hidden == id,
+                0.25,
+                f"{own} that become {id}, one of four others",
+                because="each of the other words is as likely as any other, the neighbour, too",
+            )
+    two = torch.tensor([8, 5])
+    ids = two[torch.arange(12).view(3, 4) % 2]
+    check.example(
+        *(ids, ids > 0, MASK_ID, two, (0.0, 1.0), Seed(5)),
+        gives=13 - ids,
+        because="of two words each becomes the other",
     )
 
 
@@ -235,110 +296,3 @@ def _random_words(
             *(others == id, 1 / len(ordinary), f"random words that are {id}"),
             because="each of ordinary_ids is as likely as any other",
         )
-
-
-@task("ex07_objectives", 3)
-def choose_words(function: Callable) -> Passed:
-    """All pieces of a word, or none."""
-    check = MaskingCheck(
-        "choose_words",
-        function,
-        hints=(
-            "number the words of each sequence from left to right: a word begins at each token "
-            "that does not continue one, so count those with cumsum(dim=1)",
-            "draw for each word of each sequence, then let every token look its word's number up: "
-            "chosen.gather(1, word)",
-        ),
-    )
-    full = torch.tensor([[7, 5, 8, 11, 6, 10], [7, 12, 13, 14, 15, 16]])
-    check.example(
-        *(full, SPECIAL_IDS, CONTINUES, 1.0, Seed(1)),
-        gives=torch.ones(2, 6, dtype=torch.bool),
-        because="six tokens can be six words: numbers from 1 to 6 need L + 1 places",
-        mistakes=[
-            (
-                [[True] * 6, [True, False, False, False, False, False]],
-                "a continuing piece belongs to a word, too: all pieces of it, or none",
-            )
-        ],
-    )
-    ids = torch.tensor([[3, 7, 4, 12, 9], [3, 5, 9, 0, 0]])
-    right = [[False, True, False, True, False], [False, True, False, False, False]]
-    check.example(
-        *(ids, SPECIAL_IDS, CONTINUES, 1.0, Seed(1)),
-        gives=right,
-        because=ALWAYS,
-        mistakes=[
-            *_of_always(ids, right),
-            (
-                [[False, True, False, False, False], right[1]],
-                "a continuing piece belongs to a word, too, even right after a special token",
-            ),
-        ],
-    )
-    check.done("special tokens are never chosen")
-    _of_words(check)
-    _after_cuts(check)
-    return check.passed()
-
-
-def _of_words(check: MaskingCheck) -> None:
-    """[CLS] a ##b ##c d e ##f [SEP] [PAD], many times."""
-    ids = torch.tensor([[3, 5, 12, 13, 7, 8, 14, 9, 0]]).repeat(1500, 1)
-    fixed = (0.15, "0.15 is only an example: use the argument `probability`")
-    for probability, seed, unheeded in ((0.5, 2, [fixed]), (0.15, 4, [])):
-        chosen = check.drawn(
-            *(ids, SPECIAL_IDS, CONTINUES, probability, Seed(seed)),
-            shape=ids.shape,
-            dtype=torch.bool,
-        )
-        check.law(not chosen[:, [0, 7, 8]].any(), "a special token is chosen; none may ever be")
-        pieces = chosen[:, 1:4]
-        check.law(
-            not (pieces[:, 0].any() and not pieces[:, 1:].any()),
-            "only the first piece of a word is chosen\n→ all pieces of the word, or none",
-        )
-        check.law(
-            bool((pieces.all(dim=1) == pieces.any(dim=1)).all()),
-            "of the word a ##b ##c some pieces are chosen and some are not\n"
-            "→ decide once for each word; its pieces share the answer",
-        )
-        check.law(
-            not torch.equal(chosen[:, 4], chosen[:, 5]),
-            "two words that stand side by side always go together\n→ a new word begins at every "
-            "token that does not continue one: count ~continues[ids]",
-        )
-        check.law(
-            not _constant(chosen[:, 1:7], 0),
-            "every sequence has its chosen words at the same places\n"
-            "→ draw for each word of each sequence, [B, ...]",
-        )
-        long, share = chosen[:, 1], 1 - (1 - probability) ** 3
-        any_piece = (
-            "a word of three pieces is chosen more often than one of one: draw for the word, not "
-            "for each piece"
-        )
-        known = [(share, any_piece), (probability**3, any_piece)]
-        check.share(chosen[:, 4], probability, f"words of one piece, p = {probability}", unheeded)
-        check.share(long, probability, f"words of three pieces, p = {probability}", known)
-        check.share(long & chosen[:, 4], probability**2, "both of two neighbours")
-    check.heeds(ids, SPECIAL_IDS, CONTINUES, 0.5, Seed(2))
-    check.done("all pieces or none, long words as often as short ones, in 1,500 sequences")
-
-
-def _after_cuts(check: MaskingCheck) -> None:
-    """Sequences that begin within a word: ##b ##c [SEP] ##d a."""
-    ids = torch.tensor([[12, 13, 9, 14, 5]]).repeat(1500, 1)
-    chosen = check.drawn(
-        ids, SPECIAL_IDS, CONTINUES, 0.5, Seed(6), shape=ids.shape, dtype=torch.bool
-    )
-    check.law(not chosen[:, 2].any(), "a special token is chosen; none may ever be")
-    cut = "pieces at the start of a sequence are a word: nothing before them belongs to it"
-    check.share(chosen[:, 0], 0.5, "sequences of which the first pieces are chosen", [(0.0, cut)])
-    alone = "a piece right after [SEP] is ordinary: it may be chosen"
-    check.share(chosen[:, 3], 0.5, "pieces right after [SEP] that are chosen", [(0.0, alone)])
-    together = chosen[1:, 0] & chosen[:-1, 4]
-    check.share(
-        together, 0.25, "a sequence's first piece, chosen with the last word before", [(0.5, cut)]
-    )
-    check.done("texts that were cut within a word")

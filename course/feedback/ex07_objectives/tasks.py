@@ -1,13 +1,14 @@
-"""The check of exercise 7 about a step of Adam."""
+"""Checks of exercise 7 about a step of Adam with some of its parts, and a prediction."""
 
 from collections.abc import Callable, Sequence
+from math import isfinite
 from typing import Any
 
 import torch
 from torch import Tensor
 
 from bertlab.training.adam import Moments
-from course.feedback.checks import Passed
+from course.feedback.checks import Check, Passed
 from course.feedback.differences import short
 from course.feedback.ex06_bert_encoder.weights import numbers
 from course.feedback.progress import task
@@ -15,6 +16,7 @@ from course.feedback.tensors import TensorCheck, written
 
 NAN = float("nan")
 BETAS = (0.9, 0.999)
+PARTS = frozenset({"mean", "square", "correction"})
 
 
 class AdamCheck(TensorCheck):
@@ -36,7 +38,7 @@ class AdamCheck(TensorCheck):
         self.equals(moved, expected[0], shown, because=because, mistakes=mistakes)
         kept = "what Adam remembers is m and v as they are; only the step uses the corrected ones"
         old = "the moments of before: return the new ones"
-        b1, b2 = arguments[5]
+        b1, b2 = arguments[6]
         step, before = arguments[3], arguments[2]
         self.equals(
             *(mean, expected[1], f"{shown}: the new moments.mean"),
@@ -65,8 +67,19 @@ class AdamCheck(TensorCheck):
 
     def shown(self, arguments: tuple) -> str:
         """The call as a student would write it."""
-        shown = ("moments" if hasattr(a, "_fields") else written(a) for a in arguments)
+        shown = (
+            "moments"
+            if hasattr(a, "_fields")
+            else _set(a)
+            if isinstance(a, frozenset)
+            else written(a)
+            for a in arguments
+        )
         return f"{self.name}({', '.join(shown)})"
+
+
+def _set(parts: frozenset[str]) -> str:
+    return f"{{{', '.join(map(repr, sorted(parts)))}}}" if parts else "set()"
 
 
 def _two(moments: Any) -> bool:
@@ -84,12 +97,13 @@ def adam_step(function: Callable) -> Passed:
         "adam_step",
         function,
         hints=(
-            "five lines, as in the algorithm: m, v, m corrected, v corrected, the step",
+            "m and v first; then corrected or not, along m or along the gradient, divided or not",
             "a running mean is beta * old + (1 - beta) * new; corrected, it is / (1 - beta**step)",
         ),
     )
     _first_steps(check)
     _later_step(check)
+    _without_parts(check)
     _hundred_steps(check)
     return check.passed()
 
@@ -99,7 +113,7 @@ def _first_steps(check: AdamCheck) -> None:
     memory = ([0.05, -0.2], [0.00025, 0.004])
     bias = "the running means start at 0 and are too small at first: divide by 1 - beta**step"
     check.step(
-        *(one, gradient, Moments.start(one), 1, 0.1, BETAS, 0.0),
+        *(one, gradient, Moments.start(one), 1, 0.1, PARTS, BETAS, 0.0),
         gives=([0.9, 1.1], *memory),
         because="m = [0.05, -0.2], corrected [0.5, -2]; v corrected [0.25, 4], its root [0.5, 2]: "
         "the first step is the learning rate, whatever the gradient's size",
@@ -125,7 +139,7 @@ def _first_steps(check: AdamCheck) -> None:
     )
     after = "eps is added to the root of the corrected v: sqrt(v) + eps"
     check.step(
-        *(one, gradient, Moments.start(one), 1, 0.1, BETAS, 0.5),
+        *(one, gradient, Moments.start(one), 1, 0.1, PARTS, BETAS, 0.5),
         gives=([0.95, 1.08], *memory),
         because="with eps = 0.5: 0.1 * 0.5 / (0.5 + 0.5) and 0.1 * -2 / (2 + 0.5)",
         mistakes=[
@@ -140,7 +154,7 @@ def _first_steps(check: AdamCheck) -> None:
 def _later_step(check: AdamCheck) -> None:
     memory = Moments(torch.tensor([0.2, -0.1]), torch.tensor([0.09, 0.01]))
     check.step(
-        *(torch.ones(2), torch.tensor([0.5, -2.0]), memory, 3, 0.1, (0.5, 0.75), 0.0),
+        *(torch.ones(2), torch.tensor([0.5, -2.0]), memory, 3, 0.1, PARTS, (0.5, 0.75), 0.0),
         gives=([0.9156, 1.0909], [0.35, -1.05], [0.13, 1.0075]),
         because="m = [0.35, -1.05] / (1 - 0.5**3), v = [0.13, 1.0075] / (1 - 0.75**3)",
         mistakes=[
@@ -154,6 +168,44 @@ def _later_step(check: AdamCheck) -> None:
     check.done("the third step, by hand")
 
 
+def _without_parts(check: AdamCheck) -> None:
+    """The third step again, with one part missing, and with none or one left."""
+    memory = Moments(torch.tensor([0.2, -0.1]), torch.tensor([0.09, 0.01]))
+    unheeded = ([0.9156, 1.0909], "`parts` says what is there: this step has all three")
+    for parts, moved, because, mistakes in (
+        (
+            PARTS - {"mean"},
+            [0.8946, 1.1515],
+            "along the gradient of this step, divided by the root of the corrected v",
+            [],
+        ),
+        (
+            PARTS - {"square"},
+            [0.96, 1.12],
+            "along the corrected m, [0.4, -1.2], and not divided",
+            [([0.965, 1.105], "the correction of m is there, whether the step is divided or not")],
+        ),
+        (
+            PARTS - {"correction"},
+            [0.9029, 1.1046],
+            "m and v as they are, [0.35, -1.05] and [0.13, 1.0075]",
+            [
+                ([0.9262, 1.0795], "without the correction v is taken as it is, too"),
+                ([0.8891, 1.1196], "without the correction m is taken as it is, too"),
+            ],
+        ),
+        (frozenset(), [0.95, 1.2], "no part is left: plain gradient descent", []),
+        (frozenset({"mean"}), [0.965, 1.105], "m as it is, and not divided", []),
+    ):
+        check.step(
+            *(torch.ones(2), torch.tensor([0.5, -2.0]), memory, 3, 0.1, parts, (0.5, 0.75), 0.0),
+            gives=(moved, [0.35, -1.05], [0.13, 1.0075]),
+            because=because,
+            mistakes=[unheeded, *mistakes],
+        )
+    check.done("without each of the parts, with none and with one")
+
+
 def _hundred_steps(check: AdamCheck) -> None:
     """Each step on the moments of the one before, with betas and eps left out."""
     gradients = numbers(100, 3, seed=5, dtype=torch.float64)
@@ -161,7 +213,7 @@ def _hundred_steps(check: AdamCheck) -> None:
     parameter = torch.ones(3, dtype=torch.float64)
     moments = Moments.start(parameter)
     for step, gradient in enumerate(gradients, start=1):
-        parameter, moments = check.taken(parameter, gradient, Moments(*moments), step, 0.01)
+        parameter, moments = check.taken(parameter, gradient, Moments(*moments), step, 0.01, PARTS)
         if step in WAY:
             check.equals(
                 *(parameter, torch.tensor(WAY[step], dtype=torch.float64)),
@@ -171,6 +223,20 @@ def _hundred_steps(check: AdamCheck) -> None:
                 tolerance=1e-5,
             )
     check.done("a hundred steps, as torch.optim.Adam takes them")
+
+
+@task("ex07_objectives", 8)
+def predict_first_step(function: Callable) -> Passed:
+    """A number above 0; which one is the student's to say."""
+    check = Check("predict_first_step", function, hints=("write `return` and a number",))
+    answer = check.call()
+    number = isinstance(answer, int | float) and not isinstance(answer, bool)
+    check.law(
+        number and isfinite(answer) and answer > 0,
+        f"it must be a number above 0, in learning rates; it returned {answer!r}",
+    )
+    check.done(f"you predict {answer:.3g} learning rates; now measure")
+    return check.passed()
 
 
 # The way of torch.optim.Adam: steps taken, and where the three weights are then.
