@@ -53,7 +53,7 @@ WRONG = [
     *mistakes(
         "span-law",
         OURS,
-        ("does not divide", ("return chances / chances.sum()", "return chances"), "must be 1"),
+        ("does not divide", ("return chances / chances.sum()", "return chances"), "must sum to 1"),
         (
             "gives the rest to the longest",
             (
@@ -213,7 +213,7 @@ WRONG = [
                         hidden[places] = True
                 return hidden
             """,
-            "a text is no ring",
+            "does not continue",
         ),
         (
             "gives places",
@@ -432,7 +432,7 @@ WRONG = [
             ),
             "stands where it stood",
         ),
-        ("does not scale", ("ranked / ranked.sum()", "ranked"), "must have 1 together"),
+        ("does not scale", ("ranked / ranked.sum()", "ranked"), "must sum to 1"),
         (
             "equally likely",
             ("    return torch", "    ranked = (ranked > 0).to(ranked.dtype)\n    return torch"),

@@ -90,8 +90,11 @@ def span_law(function: Callable) -> Passed:
         gives=[0.5714, 0.2857, 0.1429],
         because="as in the statement",
         mistakes=[
-            ([0.5, 0.25, 0.125], "more throws than that are forgotten: the sum must be 1"),
-            ([0.5, 0.25, 0.25], "who needs more throws begins again; the longest gets no extra"),
+            ([0.5, 0.25, 0.125], "longer ones are forgotten, so these must sum to 1"),
+            (
+                [0.5, 0.25, 0.25],
+                "whoever needs more tosses starts again; the longest gets no extra",
+            ),
             ([0.1429, 0.2857, 0.5714], "short spans are the likelier ones"),
             ([0.3333, 0.3333, 0.3333], "short spans are the likelier ones"),
             ((4,), "one entry for each length from 1 to longest"),
@@ -104,8 +107,8 @@ def span_law(function: Callable) -> Passed:
         gives=[0.5556, 0.4444],
         because="0.2 and 0.8 * 0.2, together 0.36",
         mistakes=[
-            ([0.8333, 0.1667], "p is the probability of heads, which ends the throws"),
-            ([0.2, 0.16], "more throws than that are forgotten: the sum must be 1"),
+            ([0.8333, 0.1667], "p is the probability of heads, which ends the tosses"),
+            ([0.2, 0.16], "longer ones are forgotten, so these must sum to 1"),
         ],
     )
     check.example(1.0, 3, gives=[1.0, 0.0, 0.0], because="heads at once, always")
@@ -160,10 +163,10 @@ def choose_spans(function: Callable) -> Passed:
         because="(2, 3) reaches beyond the text, so it is dropped as a whole",
         mistakes=[
             (bits("0111"), "a span that reaches beyond the text is dropped as a whole"),
-            (bits("1011"), "a text is no ring"),
+            (bits("1011"), "a span does not continue at the start of the text"),
         ],
     )
-    check.example(every, 0, [(0, 1)], gives=bits("0000"), because="nothing to spend")
+    check.example(every, 0, [(0, 1)], gives=bits("0000"), because="the budget is 0")
     check.example(
         every,
         1,

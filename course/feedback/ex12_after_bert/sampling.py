@@ -22,7 +22,7 @@ def nucleus(function: Callable) -> Passed:
         function,
         hints=(
             "try the draft with p = 0.6, and with words in another order",
-            "keep a word if those before it, by rank, have less than p together",
+            "keep a word if those before it, by rank, sum to less than p",
         ),
     )
     check.example(
@@ -34,7 +34,7 @@ def nucleus(function: Callable) -> Passed:
             ([1.0, 0.0, 0.0, 0.0], "one word has 0.5, less than 0.6: the next one belongs to it"),
             ([0.0, 1.0, 0.0, 0.0], "one word has 0.5, less than 0.6: the next one belongs to it"),
             ([0.6667, 0.3333, 0.0, 0.0], "each probability stands where it stood"),
-            ([0.0, 0.5, 0.0, 0.25], "what is left must have 1 together"),
+            ([0.0, 0.5, 0.0, 0.25], "what is kept must sum to 1"),
             ([0.0, 0.5, 0.0, 0.5], "the words of the nucleus keep their ratios"),
             ([0.2, 0.8, 0.0, 0.0], "the likeliest words, not the first ones: sort them"),
             ([0.0, 0.5622, 0.0, 0.4378], "these are probabilities already: no softmax"),
@@ -61,7 +61,10 @@ def nucleus(function: Callable) -> Passed:
         ],
     )
     check.example(
-        torch.tensor([0.25, 0.5, 0.25]), 1.0, gives=[0.25, 0.5, 0.25], because="all have 1 together"
+        torch.tensor([0.25, 0.5, 0.25]),
+        1.0,
+        gives=[0.25, 0.5, 0.25],
+        because="it takes all words to reach 1",
     )
     check.done("too little, enough, exactly enough, one word, all words")
     return check.passed()
@@ -81,7 +84,7 @@ def above(probabilities: Tensor, p: float) -> Tensor:
 
 
 def unscaled(probabilities: Tensor, p: float) -> Tensor:
-    """Wrong: what is left does not have 1 together."""
+    """Wrong: what is kept does not sum to 1."""
     ranked, places = probabilities.sort(descending=True)
     size = int((ranked.cumsum(dim=0) < p).sum()) + 1
     kept = torch.zeros_like(probabilities)
@@ -106,7 +109,7 @@ def examine_nucleus(function: Callable, own: Callable) -> Passed:
     check.stops(
         unscaled,
         "a function that leaves what is kept as it was",
-        "the words of the nucleus must have 1 together",
+        "the words of the nucleus must sum to 1",
     )
     check.stops(
         above,
