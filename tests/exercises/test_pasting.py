@@ -16,7 +16,6 @@ MOST = 1 / 3
 SHARES = {
     "ex01_bpe": 0.5,
     "ex02_wordpiece": 0.375,
-    "ex04_attention": 0.4,
     "ex07_objectives": 0.5,
     "ex10_attention_heads": 0.36,
 }
