@@ -17,7 +17,6 @@ SHARES = {
     "ex01_bpe": 0.5,
     "ex02_wordpiece": 0.375,
     "ex07_objectives": 0.5,
-    "ex10_attention_heads": 0.36,
 }
 
 
