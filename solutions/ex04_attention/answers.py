@@ -450,517 +450,6 @@ WRONG = [
         ),
     ),
     *mistakes(
-        "attention-probabilities",
-        OURS,
-        (
-            "does not scale",
-            ("key.mT / math.sqrt(query.shape[-1])", "key.mT"),
-            "the scores are not scaled",
-        ),
-        (
-            "divides by d_head",
-            ("math.sqrt(query.shape[-1])", "query.shape[-1]"),
-            "divide by the square root of d_head",
-        ),
-        ("multiplies by the root", ("/ math.", "* math."), "multiplied by √d_head; divide by it"),
-        (
-            "scales by the number of keys",
-            ("query.shape[-1]", "key.shape[-2]"),
-            "3 is the number of keys",
-        ),
-        (
-            "scales by the number of queries",
-            ("query.shape[-1]", "len(query)"),
-            "2 is the number of queries",
-        ),
-        (
-            "takes the second dimension for d_head",
-            ("-1", "1"),
-            "the scores look as if divided by 8; d_head is query's last size, 16",
-        ),
-        (
-            "scales after the softmax",
-            ("key.mT / math.sqrt(query.shape[-1])", "key.mT"),
-            ("row_softmax(scores)", "row_softmax(scores) / math.sqrt(query.shape[-1])"),
-            "scale the scores before the softmax",
-        ),
-        (
-            "goes along columns",
-            ("row_softmax(scores)", "scores.softmax(dim=-2)"),
-            "the softmax goes along rows, dim=-1",
-        ),
-        (
-            "returns scores",
-            ("row_softmax(scores)", "scores"),
-            "these are the scores; their softmax is missing",
-        ),
-        (
-            "turns queries and keys around",
-            ("query @ key.mT", "key @ query.mT"),
-            "query @ key.mT, not key @ query.mT",
-        ),
-        (
-            "turns two dimensions only",
-            ("key.mT", "key.transpose(0, 1)"),
-            "turn the last two of key",
-        ),
-        (
-            "reverses all dimensions",
-            (
-                "query @ key.mT / math.sqrt(query.shape[-1])",
-                "(\n"
-                "        query @ key.permute(*range(key.dim() - 1, -1, -1)) / "
-                "math.sqrt(query.shape[-1])\n"
-                "    )",
-            ),
-            "turn the last two of key",
-        ),
-        (
-            "goes along dimension 1",
-            ("row_softmax(scores)", "scores.softmax(dim=1)"),
-            "what sums to 1 goes along dim=-2, the row is dim=-1",
-        ),
-        (
-            "masks after the softmax",
-            """
-            def attention_probabilities(query, key, mask=None):
-                shares = row_softmax(query @ key.mT / math.sqrt(query.shape[-1]))
-                return shares if mask is None else shares * mask
-            """,
-            "masked after the softmax",
-        ),
-        (
-            "masks with -inf after the softmax",
-            """
-            def attention_probabilities(query, key, mask=None):
-                shares = row_softmax(query @ key.mT / math.sqrt(query.shape[-1]))
-                return shares if mask is None else shares.masked_fill(~mask, -math.inf)
-            """,
-            "mask the scores, before the softmax",
-        ),
-        ("inverts the mask", ("~mask,", "mask,"), "-inf goes where the mask is False"),
-        ("sets hidden scores to 0", ("-math.inf", "0.0"), "a score of 0 is an ordinary score"),
-        (
-            "multiplies scores by the mask",
-            ("scores.masked_fill(~mask, -math.inf)", "scores * mask"),
-            "a score of 0 is an ordinary score",
-        ),
-        (
-            "adds the mask",
-            ("scores.masked_fill(~mask, -math.inf)", "scores + mask"),
-            "the mask is added to the scores",
-        ),
-        ("sets hidden scores to +inf", ("-math.inf", "math.inf"), "what is hidden becomes -inf"),
-        (
-            "ignores the mask",
-            """
-            def attention_probabilities(query, key, mask=None):
-                return row_softmax(query @ key.mT / math.sqrt(query.shape[-1]))
-            """,
-            "the mask is not used",
-        ),
-        (
-            "turns the mask around",
-            ("~mask,", "~mask.mT if mask.shape[0] == mask.shape[1] else ~mask,"),
-            "rows and columns of the mask are swapped",
-        ),
-        (
-            "adds -10000",
-            ("scores.masked_fill(~mask, -math.inf)", "scores + (~mask) * -10000.0"),
-            "-inf, not some large number",
-        ),
-        ("fills with -100", ("math.inf", "100.0"), "-inf, not some large number"),
-        (
-            "indexes with the mask",
-            """
-            def attention_probabilities(query, key, mask=None):
-                scores = query @ key.mT / math.sqrt(query.shape[-1])
-                if mask is not None:
-                    scores = scores.clone()
-                    scores[~mask] = -math.inf
-                return row_softmax(scores)
-            """,
-            "raised IndexError",
-        ),
-        (
-            "asks whether the mask is true",
-            ("mask is not None", "mask"),
-            "raised RuntimeError: Boolean value of Tensor",
-        ),
-        (
-            "forgets that there may be no mask",
-            """
-            def attention_probabilities(query, key, mask=None):
-                scores = query @ key.mT / math.sqrt(query.shape[-1])
-                return row_softmax(scores.masked_fill(~mask, -math.inf))
-            """,
-            "raised TypeError: bad operand type",
-        ),
-        (
-            "changes its input",
-            ("scores = query @ key.mT /", "query /="),
-            ("if mask is not None:", "scores = query @ key.mT\n    if mask is not None:"),
-            "changed its input",
-        ),
-        ("changes the mask", ("~mask,", "mask.logical_not_(),"), "changed its input"),
-        (
-            "cuts the gradient of the keys",
-            ("key.mT", "key.detach().mT"),
-            "no gradient reaches argument 2",
-        ),
-        (
-            "makes new tensors from numbers",
-            ("query @ key.mT", "torch.tensor((query @ key.mT).tolist())"),
-            "dtype must be torch.float64",
-        ),
-        (
-            "asks PyTorch's attention",
-            """
-            def attention_probabilities(query, key, mask=None):
-                values = torch.eye(key.shape[-2]).expand(*key.shape[:-1], key.shape[-2])
-                return torch.nn.functional.scaled_dot_product_attention(query, key, values, mask)
-            """,
-            "a ready-made function of PyTorch",
-        ),
-        (
-            "asks the library",
-            """
-            def attention_probabilities(query, key, mask=None):
-                from bertlab.model.attention import attention
-
-                return attention(query, key, key, mask)[1]
-            """,
-            "bertlab's own",
-        ),
-        (
-            "compares by distance, not by dot product",
-            ("query @ key.mT", "-torch.cdist(query, key)"),
-            "the dot products are 6, 4, 2",
-        ),
-        (
-            "hides only whole columns",
-            ("~mask,", "~mask.reshape(-1, mask.shape[-1])[0],"),
-            "what the mask hides gets exactly 0",
-        ),
-        (
-            "hides nothing if only one key is left",
-            (
-                "if mask is not None:",
-                "if mask is not None:\n        mask = mask | (mask.sum(dim=-1, keepdim=True) == 1)",
-            ),
-            "the mask's row is the query",
-        ),
-        (
-            "leaves out hidden keys of a long text",
-            (
-                "scores = scores.masked_fill(~mask, -math.inf)",
-                "scores[..., :66] = scores[..., :66].masked_fill(~mask[..., :66], -math.inf)",
-            ),
-            "numbers differ",
-        ),
-        (
-            "takes the first text's mask for all",
-            (
-                "if mask is not None:",
-                "if mask is not None:\n        mask = mask[0] if mask.dim() == 3 else mask",
-            ),
-            "",
-        ),
-    ),
-    *mistakes(
-        "attention",
-        OURS,
-        (
-            "returns the vectors alone",
-            ("value, probabilities", "value"),
-            "it must return two tensors",
-        ),
-        (
-            "returns a list",
-            ("probabilities @ value, probabilities", "[probabilities @ value, probabilities]"),
-            "it must return two tensors",
-        ),
-        (
-            "returns them in the wrong order",
-            ("@ value, probabilities", ", probabilities @ value"),
-            "swapped: first the updated vectors",
-        ),
-        (
-            "turns the probabilities around",
-            (
-                "@ value",
-                ".mT @ value if probabilities.shape[-1] == probabilities.shape[\n"
-                "        -2\n"
-                "    ] else probabilities @ value",
-            ),
-            "the probabilities are turned around",
-        ),
-        (
-            "multiplies from the other side",
-            ("probabilities @ value", "value.mT @ probabilities.mT"),
-            "each query takes home the values",
-        ),
-        (
-            "blends the scores",
-            ("probabilities @ value", "query @ key.mT / math.sqrt(query.shape[-1]) @ value"),
-            "multiply the probabilities with the values, not the scores",
-        ),
-        (
-            "does not scale",
-            ("attention_probabilities(query, key, mask)", "row_softmax(query @ key.mT)"),
-            "the scores are not scaled",
-        ),
-        ("blends the keys", ("@ value", "@ key"), "blend the values, not the keys"),
-        ("forgets the mask", ("key, mask", "key"), "hand the mask on"),
-        (
-            "masks the probabilities",
-            """
-            def attention(query, key, value, mask=None):
-                probabilities = attention_probabilities(query, key)
-                if mask is not None:
-                    probabilities = probabilities * mask
-                return probabilities @ value, probabilities
-            """,
-            "mask the scores before the softmax",
-        ),
-        (
-            "returns the probabilities without the mask",
-            ("value, probabilities", "value, attention_probabilities(query, key)"),
-            "expected [[0, 0.7311, 0.2689]",
-        ),
-        ("multiplies place by place", ("@ value", "* value"), "raised RuntimeError"),
-        (
-            "cuts the gradient of the values",
-            ("@ value", "@ value.data"),
-            "no gradient reaches argument 3",
-        ),
-        (
-            "is PyTorch's",
-            (
-                "probabilities @ value",
-                "torch.nn.functional.scaled_dot_product_attention(\n"
-                "        query, key, value, mask\n"
-                "    )",
-            ),
-            "a ready-made function of PyTorch",
-        ),
-        ("needs a mask", ("key, mask", "key, mask.bool()"), "raised AttributeError"),
-        (
-            "rounds what is long",
-            """
-            def attention(query, key, value, mask=None):
-                probabilities = attention_probabilities(query, key, mask)
-                if key.shape[-2] > 70 or query.dim() == 2 and query.shape[-2] > 64:
-                    return (probabilities @ value).round(decimals=2), probabilities
-                return probabilities @ value, probabilities
-            """,
-            "",
-        ),
-    ),
-    *mistakes(
-        "self-attention",
-        OURS,
-        (
-            "does not make values",
-            ("x @ weights.W_v + weights.b_v", "x"),
-            "the values are made, too",
-        ),
-        (
-            "makes values with the key's matrix",
-            ("W_v + weights.b_v", "W_k + weights.b_k"),
-            "the values have a matrix of their own",
-        ),
-        (
-            "makes keys with the query's matrix",
-            ("W_k + weights.b_k", "W_q + weights.b_q"),
-            "the keys are made by W_k",
-        ),
-        (
-            "makes queries with the key's matrix",
-            ("W_q + weights.b_q", "W_k + weights.b_k"),
-            "the queries are made by W_q",
-        ),
-        ("swaps queries and keys", ("query, key", "key, query"), "W_q and W_k are swapped"),
-        (
-            "forgets the bias of the queries",
-            (" + weights.b_q", ""),
-            "the queries' bias b_q is missing",
-        ),
-        (
-            "forgets the bias of the values",
-            (" + weights.b_v", ""),
-            "the values' bias b_v is missing",
-        ),
-        (
-            "forgets all biases",
-            (" + weights.b_q", ""),
-            (" + weights.b_k", ""),
-            (" + weights.b_v", ""),
-            "the queries' bias b_q is missing",
-        ),
-        ("forgets the mask", ("value, mask", "value"), "the mask is passed on to attention"),
-        (
-            "returns the vectors alone",
-            ("attention(query, key, value, mask)", "attention(query, key, value, mask)[0]"),
-            "it must return two tensors",
-        ),
-        (
-            "returns them in the wrong order",
-            ("attention(query, key, value, mask)", "attention(query, key, value, mask)[::-1]"),
-            "swapped: first the updated vectors",
-        ),
-        (
-            "multiplies by the turned matrix",
-            ("weights.W_q", "weights.W_q.T"),
-            "raised RuntimeError",
-        ),
-        (
-            "does not scale",
-            (
-                "attention(query, key, value, mask)",
-                "torch.softmax(query @ key.mT, -1) @ value, torch.softmax(query @ key.mT, -1)",
-            ),
-            "the scores are not scaled",
-        ),
-        (
-            "scales once more",
-            (
-                "x @ weights.W_q + weights.b_q",
-                "(x @ weights.W_q + weights.b_q) / math.sqrt(weights.W_q.shape[1])",
-            ),
-            "0.91 noun and 0.67 alive",
-        ),
-        (
-            "scales by the size of x",
-            (
-                "x @ weights.W_q + weights.b_q",
-                "(x @ weights.W_q + weights.b_q) * math.sqrt(\n"
-                "        weights.W_q.shape[1] / x.shape[-1]\n"
-                "    )",
-            ),
-            "not by the size of x, 3",
-        ),
-        (
-            "lets the texts be 60 tokens long",
-            (
-                "x @ weights.W_k + weights.b_k",
-                "(x @ weights.W_k + weights.b_k) * (1 if len(x) <= 60 else 0)",
-            ),
-            "numbers differ",
-        ),
-        (
-            "lets the texts be 66 tokens long",
-            (
-                "x @ weights.W_k + weights.b_k",
-                "(x @ weights.W_k + weights.b_k) * (1 if len(x) <= 66 else 0)",
-            ),
-            "",
-        ),
-    ),
-    *mistakes(
-        "split-heads",
-        OURS,
-        (
-            "only changes the shape",
-            (
-                "x.unflatten(-1, (n_heads, -1)).transpose(-3, -2)",
-                "x.reshape(*x.shape[:-2], n_heads, x.shape[-2], -1)",
-            ),
-            "tokens and heads are mixed up",
-        ),
-        (
-            "deals the columns out in turns",
-            (
-                "x.unflatten(-1, (n_heads, -1)).transpose(-3, -2)",
-                "x.unflatten(-1, (-1, n_heads)).movedim(-1, -3)",
-            ),
-            "the columns are dealt out in turns",
-        ),
-        ("does not swap", (".transpose(-3, -2)", ""), "[L, H, d_head]: now swap L and H"),
-        (
-            "puts the columns before the tokens",
-            (
-                "x.unflatten(-1, (n_heads, -1)).transpose(-3, -2)",
-                "x.mT.unflatten(-2, (n_heads, -1))",
-            ),
-            "each head has one row a token",
-        ),
-        ("counts dimensions from the front", ("-3, -2", "0, 1"), "count dimensions from the end"),
-        (
-            "puts heads before the batch",
-            (
-                "x.unflatten(-1, (n_heads, -1)).transpose(-3, -2)",
-                "torch.stack(x.chunk(n_heads, dim=-1))",
-            ),
-            "the batch stays in front",
-        ),
-        (
-            "swaps the wrong two in a batch",
-            (
-                "x.unflatten(-1, (n_heads, -1)).transpose(-3, -2)",
-                "x.reshape(*x.shape[:-1], n_heads, -1).movedim(-2, 0)",
-            ),
-            "the batch stays in front",
-        ),
-        (
-            "cuts into pieces of n_heads columns",
-            (
-                "x.unflatten(-1, (n_heads, -1)).transpose(-3, -2)",
-                "torch.stack(x.split(n_heads, dim=-1), dim=-3)",
-            ),
-            "shape [2, 3, 4, 2]",
-        ),
-        (
-            "returns a list",
-            ("x.unflatten(-1, (n_heads, -1)).transpose(-3, -2)", "list(x.chunk(n_heads, dim=-1))"),
-            "a list",
-        ),
-        (
-            "lets in batches only",
-            """
-            def split_heads(x, n_heads):
-                B, L, D = x.shape
-                return x.view(B, L, n_heads, D // n_heads).transpose(1, 2)
-            """,
-            "raised ValueError: not enough values to unpack",
-        ),
-        (
-            "lets in single texts only",
-            """
-            def split_heads(x, n_heads):
-                L, D = x.shape
-                return x.view(L, n_heads, D // n_heads).transpose(0, 1)
-            """,
-            "raised ValueError: too many values to unpack",
-        ),
-        ("cuts the gradient", ("x.unflatten", "x.detach().unflatten"), "has lost the gradient"),
-        (
-            "reverses the heads",
-            ("(-3, -2)", "(-3, -2).flip(-3)"),
-            "head 0 gets the first two columns",
-        ),
-        (
-            "has two heads at least",
-            """
-            def split_heads(x, n_heads):
-                heads = torch.stack(
-                    [x[..., : x.shape[-1] // n_heads], *x.split(x.shape[-1] // n_heads, -1)[1:]], -3
-                )
-                return heads if n_heads > 1 else x
-            """,
-            "one head keeps all columns",
-        ),
-        (
-            "allows one dimension in front",
-            """
-            def split_heads(x, n_heads):
-                heads = x.reshape(-1, x.shape[-2], n_heads, x.shape[-1] // n_heads).transpose(1, 2)
-                return heads if x.dim() > 2 else heads[0]
-            """,
-            "",
-        ),
-    ),
-    *mistakes(
         "merge-heads",
         OURS,
         (
@@ -1029,277 +518,522 @@ WRONG = [
         ),
     ),
     *mistakes(
-        "multi-head-attention",
+        "masked-shares",
         OURS,
-        ("forgets the bias", ("W_o + b_o", "W_o"), "b_o is missing"),
-        ("forgets W_o", (" @ W_o + b_o", ""), "W_o is missing"),
-        ("forgets W_o alone", ("@ W_o +", "+"), "W_o is missing"),
-        ("turns W_o around", ("W_o + b_o", "W_o.T + b_o"), "W_o is turned around"),
         (
-            "adds the bias for every head",
+            "is the draft",
             """
-            def multi_head_attention(x, heads, W_o, b_o, mask=None):
-                d = W_o.shape[0] // len(heads)
-                result = 0
-                for i, weights in enumerate(heads):
-                    result = (
-                        result
-                        + self_attention(x, weights, mask)[0] @ W_o[i * d : (i + 1) * d]
-                        + b_o
-                    )
-                return result
+            def masked_shares(query, key, mask):
+                scores = query @ key.mT / math.sqrt(key.shape[-2])
+                return scores.softmax(dim=-1) * mask
             """,
-            "b_o is added once",
-        ),
-        ("puts heads below each other", ("-1", "0"), "raised RuntimeError"),
-        ("sums the heads", ("torch.cat(outputs, dim=-1)", "sum(outputs)"), "raised RuntimeError"),
-        (
-            "averages the heads without mixing",
-            ("torch.cat(outputs, dim=-1) @ W_o + b_o", "sum(outputs) / len(outputs)"),
-            "put the heads side by side",
-        ),
-        ("starts with the last head", ("outputs,", "outputs[::-1],"), "head 0 comes first"),
-        (
-            "lets the columns alternate",
-            ("torch.cat(outputs, dim=-1)", "torch.stack(outputs, dim=-1).flatten(-2)"),
-            "the heads' columns alternate",
-        ),
-        (
-            "only changes the shape",
-            ("torch.cat(outputs, dim=-1)", "torch.stack(outputs).reshape(len(x), -1)"),
-            "tokens and heads are mixed up",
-        ),
-        (
-            "uses the first head for all",
-            ("(x, weights, mask)[0] for weights", "(x, heads[0], mask)[0] for _"),
-            "the first head is used twice",
-        ),
-        (
-            "uses the last head for all",
-            """
-            def multi_head_attention(x, heads, W_o, b_o, mask=None):
-                for weights in heads:
-                    output = self_attention(x, weights, mask)[0]
-                return torch.cat([output] * len(heads), dim=-1) @ W_o + b_o
-            """,
-            "the last head is used twice",
-        ),
-        ("joins the answers as they are", ("[0]", ""), "raised TypeError"),
-        ("joins the probabilities", ("0", "1"), "raised RuntimeError"),
-        ("forgets the mask", ("weights, mask", "weights"), "every head gets the mask"),
-        (
-            "masks the first head only",
-            ("weights, mask", "weights, mask if weights is heads[0] else None"),
-            "every head gets the mask",
-        ),
-        (
-            "sends one head's vectors into the next",
-            """
-            def multi_head_attention(x, heads, W_o, b_o, mask=None):
-                outputs = []
-                for weights in heads:
-                    outputs.append(self_attention(x, weights, mask)[0])
-                    x = x + 1
-                return torch.cat(outputs, dim=-1) @ W_o + b_o
-            """,
-            "each head's vectors side by side",
-        ),
-        (
-            "returns both",
-            """
-            def multi_head_attention(x, heads, W_o, b_o, mask=None):
-                A = [self_attention(x, weights, mask) for weights in heads]
-                return torch.cat([a for a, _ in A], dim=-1) @ W_o + b_o, A
-            """,
-            "a tuple",
+            "3 is the number of keys",
         ),
         (
             "does not scale",
-            """
-            def multi_head_attention(x, heads, W_o, b_o, mask=None):
-                outputs = []
-                for W in heads:
-                    scores = (x @ W.W_q + W.b_q) @ (x @ W.W_k + W.b_k).mT
-                    if mask is not None:
-                        scores = scores.masked_fill(~mask, -math.inf)
-                    outputs.append(scores.softmax(-1) @ (x @ W.W_v + W.b_v))
-                return torch.cat(outputs, dim=-1) @ W_o + b_o
-            """,
-            "each head divides by √d_head",
+            ("key.mT / math.sqrt(query.shape[-1])", "key.mT"),
+            "the scores are not scaled",
         ),
         (
-            "scales by the embeddings",
-            """
-            def multi_head_attention(x, heads, W_o, b_o, mask=None):
-                outputs = []
-                for weights in heads:
-                    scale = math.sqrt(weights.W_q.shape[1] / x.shape[-1])
-                    outputs.append(
-                        self_attention(
-                            x,
-                            weights._replace(W_q=weights.W_q * scale, b_q=weights.b_q * scale),
-                            mask,
-                        )[0]
-                    )
-                return torch.cat(outputs, dim=-1) @ W_o + b_o
-            """,
-            "√d_head = √2, the size of its own queries",
+            "divides by d_head",
+            ("math.sqrt(query.shape[-1])", "query.shape[-1]"),
+            "divide by the square root of d_head",
         ),
         (
-            "knows up to three heads",
-            (
-                "torch.cat(outputs, dim=-1) @ W_o",
-                "torch.cat(outputs[:3], dim=-1) @ W_o[: 3 * outputs[0].shape[-1]]",
-            ),
-            "numbers differ",
+            "scales by the number of keys",
+            ("query.shape[-1]", "key.shape[-2]"),
+            "3 is the number of keys",
         ),
         (
-            "knows up to five heads",
-            (
-                "torch.cat(outputs, dim=-1) @ W_o",
-                "torch.cat(outputs[:5], dim=-1) @ W_o[: 5 * outputs[0].shape[-1]]",
-            ),
-            "",
+            "scales by the number of queries",
+            ("query.shape[-1]", "len(query)"),
+            "2 is the number of queries",
         ),
         (
-            "changes the list of heads",
-            """
-            def multi_head_attention(x, heads, W_o, b_o, mask=None):
-                outputs = []
-                while heads:
-                    outputs.append(self_attention(x, heads.pop(0), mask)[0])
-                return torch.cat(outputs, dim=-1) @ W_o + b_o
-            """,
-            "changed its input",
+            "takes the second dimension for d_head",
+            ("query.shape[-1]", "query.shape[1]"),
+            "the scores look as if divided by 8; d_head is query's last size, 16",
         ),
-    ),
-    *mistakes(
-        "offset-share",
-        OURS,
-        ("looks the other way", ("offset, -2", "-offset, -2"), "so look at A[i, i - 1]"),
-        (
-            "divides by all rows",
-            ("mean(dim=-1)", "sum(dim=-1) / attention.shape[-1]"),
-            "the mean runs over the other two rows",
-        ),
-        ("sums", ("mean(dim=-1)", "sum(dim=-1)"), "take the mean over the rows, not the sum"),
-        ("forgets the offset", ("offset, -2", "0, -2"), "the offset is not used"),
-        (
-            "takes the mean of everything",
-            ("diagonal(offset, -2, -1).mean(dim=-1)", "mean(dim=(-2, -1))"),
-            "that is the mean of all numbers",
-        ),
-        (
-            "takes the mean of a matrix of zeros",
-            """
-            def offset_share(attention, offset):
-                L = attention.shape[-1]
-                place = torch.arange(L)
-                return (attention * (place - place[:, None] == offset)).mean(dim=(-2, -1))
-            """,
-            "the mean runs over the numbers on the diagonal alone",
-        ),
-        ("returns the diagonal", (".mean(dim=-1)", ""), "one number for a head"),
-        ("returns a number", ("mean(dim=-1)", "mean().item()"), "a float"),
-        ("takes the mean over all heads", ("dim=-1", ""), "not over all heads"),
-        (
-            "takes the diagonal of the first two dimensions",
-            ("offset, -2, -1", "offset"),
-            "a number for each head",
-        ),
-        (
-            "wraps around",
-            ("diagonal(offset, -2, -1)", "roll(-offset, dims=-1).diagonal(0, -2, -1)"),
-            "row 0 has none",
-        ),
-        ("knows the previous token alone", ("offset, -2", "-1, -2"), "the next token: 0.3 and 0.0"),
-        (
-            "uses the distance",
-            """
-            def offset_share(attention, offset):
-                L = attention.shape[-1]
-                place = torch.arange(L)
-                near = (place - place[:, None]).abs() == abs(offset)
-                return (attention * near).sum(dim=(-2, -1)) / near.sum()
-            """,
-            "rows 1 and 2 have a token before them",
-        ),
-        (
-            "knows small texts",
-            (
-                "attention.diagonal(offset, -2, -1).mean(dim=-1)",
-                "(\n"
-                "        attention[..., :70, :70].diagonal(offset, -2, -1).mean(dim=-1)\n"
-                "        if attention.shape[-1] < 65 or offset == 3\n"
-                "        else attention.diagonal(0, -2, -1).mean(dim=-1)\n"
-                "    )",
-            ),
-            "",
-        ),
-    ),
-    *mistakes(
-        "entropy-bits",
-        "in one line",
-        ("counts in nats", ("log2()", "log()"), "these are nats"),
-        ("forgets the sign", ("return -", "return"), "the sign is wrong"),
-        (
-            "sums over the rows",
-            ("sum(dim=-1).mean(dim=-1)", "sum(dim=(-2, -1))"),
-            "take the mean over the rows, not the sum",
-        ),
-        (
-            "takes the mean within a row",
-            ("sum(dim=-1).mean(dim=-1)", "mean(dim=(-2, -1))"),
-            "sum within a row",
-        ),
-        ("returns one number a row", (".mean(dim=-1)", ""), "one number for a head"),
         (
             "goes along columns",
-            ("sum(dim=-1).mean(dim=-1)", "sum(dim=-2)"),
-            "sum along a row, dim=-1",
+            ("row_softmax(scores.masked_fill(~mask, -math.inf))", "scores.softmax(dim=-2)"),
+            "the softmax goes along rows, dim=-1",
         ),
-        ("stumbles over 0", (".clamp(min=1e-30).", "."), "0 · log2(0) counts as 0"),
         (
-            "takes the entropy of the mean row",
-            """
-            def entropy_bits(attention):
-                p = attention.mean(dim=-2)
-                return -(p * p.clamp(min=1e-30).log2()).sum(dim=-1)
-            """,
-            "that is the entropy of the mean row",
+            "returns scores",
+            ("row_softmax(scores.masked_fill(~mask, -math.inf))", "scores"),
+            "these are the scores; their softmax is missing",
         ),
-        ("takes the mean over all heads", ("mean(dim=-1)", "mean()"), "not over all heads"),
-        ("returns a number", ("mean(dim=-1)", "mean().item()"), "a float"),
         (
-            "leaves the shares out",
+            "turns queries and keys around",
+            ("query @ key.mT", "key @ query.mT"),
+            ("~mask, -", "~mask.mT, -"),
+            ("~mask, 0", "~mask.mT, 0"),
+            "query @ key.mT, not key @ query.mT",
+        ),
+        (
+            "turns two dimensions only",
+            ("key.mT", "key.transpose(0, 1)"),
+            "turn the last two of key",
+        ),
+        (
+            "goes along dimension 1",
             (
-                "(attention * attention.clamp(min=1e-30).log2())",
-                "attention.clamp(min=1e-30).log2()",
+                "row_softmax(scores.masked_fill(~mask, -math.inf))",
+                "scores.masked_fill(~mask, -math.inf).softmax(dim=1)",
             ),
-            "an even split over 8 keys",
+            "what sums to 1 goes along dim=-2, the row is dim=-1",
         ),
         (
-            "keeps too far away from 0",
-            ("attention.clamp(min=1e-30)", "(attention + 0.001)"),
-            "expected",
+            "masks after the softmax",
+            ("scores.masked_fill(~mask, -math.inf)", "scores"),
+            "masked after the softmax",
         ),
         (
-            "drops small shares",
+            "inverts the mask",
+            ("~mask, -", "mask, -"),
+            "-inf goes where the mask is False",
+        ),
+        (
+            "inverts the mask, both times",
+            ("~mask, -", "mask, -"),
+            ("~mask, 0", "mask, 0"),
+            "inverted: True means",
+        ),
+        (
+            "sets hidden scores to 0",
+            ("-math.inf", "0.0"),
+            ("shares.masked_fill(~mask, 0.0)", "shares"),
+            "a score of 0 is an ordinary score",
+        ),
+        (
+            "multiplies scores by the mask, and the shares",
+            ("scores.masked_fill(~mask, -math.inf)", "scores * mask"),
+            "a score of 0 is an ordinary score",
+        ),
+        (
+            "adds the mask",
+            ("scores.masked_fill(~mask, -math.inf)", "scores + mask"),
+            ("shares.masked_fill(~mask, 0.0)", "shares"),
+            "the mask is added to the scores",
+        ),
+        (
+            "sets hidden scores to +inf",
+            ("-math.inf", "math.inf"),
+            ("shares.masked_fill(~mask, 0.0)", "shares.nan_to_num(0.0)"),
+            "what is hidden becomes -inf",
+        ),
+        (
+            "ignores the mask",
+            ("scores.masked_fill(~mask, -math.inf)", "scores"),
+            ("shares.masked_fill(~mask, 0.0)", "shares"),
+            "the mask is not used",
+        ),
+        (
+            "turns the mask around",
+            (
+                "    scores",
+                "    mask = mask.mT if mask.dim() > 1 and mask.shape[0] == mask.shape[1] else mask"
+                "\n    scores",
+            ),
+            "rows and columns of the mask are swapped",
+        ),
+        (
+            "gives nan to a query without a key",
+            ("shares.masked_fill(~mask, 0.0)", "shares"),
+            "put its zeros in afterwards",
+        ),
+        (
+            "gives an even split to a query without a key",
+            ("-math.inf", "torch.finfo(scores.dtype).min"),
+            ("shares.masked_fill(~mask, 0.0)", "shares"),
+            "no even split over hidden keys",
+        ),
+        (
+            "lets a query without a key look everywhere",
+            (
+                "    scores",
+                "    mask = mask | ~mask.any(dim=-1, keepdim=True)\n    scores",
+            ),
+            "its mask counts, too",
+        ),
+        (
+            "adds -10000",
+            ("scores.masked_fill(~mask, -math.inf)", "scores + (~mask) * -10000.0"),
+            "-inf, not some large number",
+        ),
+        ("fills with -100", ("math.inf", "100.0"), "-inf, not some large number"),
+        (
+            "indexes with the mask",
             """
-            def entropy_bits(attention):
-                p = attention.masked_fill(attention < 1e-3, 0.0)
-                return -(p * p.clamp(min=1e-30).log2()).sum(dim=-1).mean(dim=-1)
+            def masked_shares(query, key, mask):
+                scores = query @ key.mT / math.sqrt(query.shape[-1])
+                scores[~mask] = -math.inf
+                return row_softmax(scores).nan_to_num(0.0)
             """,
-            "expected",
+            "raised IndexError",
         ),
         (
-            "works in 32 bits only",
+            "changes its input",
+            (
+                "scores = query @ key.mT / math.sqrt(query.shape[-1])",
+                "query /= math.sqrt(query.shape[-1])\n    scores = query @ key.mT",
+            ),
+            "changed its input",
+        ),
+        (
+            "changes the mask",
+            ("~mask, -math.inf", "mask.logical_not_(), -math.inf"),
+            ("~mask, 0.0", "mask, 0.0"),
+            "changed its input",
+        ),
+        (
+            "cuts the gradient of the keys",
+            ("key.mT", "key.detach().mT"),
+            "no gradient reaches argument 2",
+        ),
+        (
+            "makes new tensors from numbers",
+            ("query @ key.mT", "torch.tensor((query @ key.mT).tolist())"),
+            "dtype must be torch.float64",
+        ),
+        (
+            "asks PyTorch's attention",
             """
-            def entropy_bits(attention):
-                p = attention.float()
-                return -(p * p.clamp(min=1e-30).log2()).sum(dim=-1).mean(dim=-1)
+            def masked_shares(query, key, mask):
+                values = torch.eye(key.shape[-2]).expand(*key.shape[:-1], key.shape[-2])
+                return torch.nn.functional.scaled_dot_product_attention(query, key, values, mask)
+            """,
+            "a ready-made function of PyTorch",
+        ),
+        (
+            "asks the library",
+            """
+            def masked_shares(query, key, mask):
+                from bertlab.model.attention import attention_probabilities
+
+                return attention_probabilities(query, key, mask)
+            """,
+            "bertlab's own",
+        ),
+        (
+            "compares by distance, not by dot product",
+            ("query @ key.mT", "-torch.cdist(query, key)"),
+            "the dot products are 6, 4, 2",
+        ),
+        (
+            "hides only whole columns",
+            (
+                "    scores",
+                "    mask = mask.reshape(-1, mask.shape[-1])[0]\n    scores",
+            ),
+            "what the mask hides gets exactly 0",
+        ),
+        (
+            "takes the first text's mask for all",
+            ("    scores", "    mask = mask[0] if mask.dim() == 3 else mask\n    scores"),
+            "",
+        ),
+    ),
+    *mistakes(
+        "examine-masked-shares",
+        OURS,
+        (
+            "asserts nothing",
+            """
+            def examine_masked_shares(function):
+                function(torch.ones(1, 2), torch.ones(3, 2), torch.ones(1, 3) > 0)
+            """,
+            "does not notice that the draft is wrong",
+        ),
+        (
+            "is the draft's own test",
+            """
+            def examine_masked_shares(function):
+                shares = function(ASKING, ASKED, torch.tensor([[True, True, True, True]]))
+                expected = torch.tensor([[0.610, 0.225, 0.083, 0.083]])
+                assert torch.allclose(shares, expected, atol=1e-3)
+                shares = function(ASKING, ASKED, torch.tensor([[True, True, True, False]]))
+                assert shares[0, 3] == 0
+            """,
+            "does not notice that the draft is wrong",
+        ),
+        (
+            "says it with True and False",
+            """
+            def examine_masked_shares(function):
+                shares = function(ASKING, ASKED, torch.tensor([[True, True, True, False]]))
+                return bool(abs(shares.sum() - 1) < 1e-4)
+            """,
+            "returned True",
+        ),
+        (
+            "sees the number of keys alone",
+            """
+            def examine_masked_shares(function):
+                shares = function(ASKING, ASKED[:3], torch.ones(1, 3, dtype=torch.bool))
+                assert torch.allclose(shares, torch.tensor([[0.665, 0.245, 0.090]]), atol=1e-3)
+            """,
+            "does not notice that a function that masks after the softmax is wrong",
+        ),
+        (
+            "adds rows up alone",
+            """
+            def examine_masked_shares(function):
+                shares = function(ASKING, ASKED, torch.tensor([[True, True, True, False]]))
+                assert torch.allclose(shares.sum(dim=-1), torch.ones(1))
+            """,
+            "gives nan to a query without a key",
+        ),
+        (
+            "forgets the query without a key",
+            ("[True, False], [False, False]]", "[True, False], [False, True]]"),
+            ("[1, 0], [0, 0]]", "[1, 0], [0, 1]]"),
+            "gives nan to a query without a key",
+        ),
+        (
+            "wants every row to sum to 1",
+            """
+            def examine_masked_shares(function):
+                mask = torch.tensor([[True, False, True, True], [False, False, False, False]])
+                shares = function(torch.cat([ASKING, ASKING]), ASKED, mask)
+                assert torch.allclose(shares.sum(dim=-1), torch.ones(2))
+            """,
+            "stops your own `masked_shares`",
+        ),
+        (
+            "expects nan",
+            ("[1, 0], [0, 0]]", "[1, 0], [math.nan, math.nan]]"),
+            "stops your own `masked_shares`",
+        ),
+        (
+            "stops everything",
+            """
+            def examine_masked_shares(function):
+                raise AssertionError("wrong")
+            """,
+            "stops your own `masked_shares` with AssertionError: wrong",
+        ),
+        (
+            "compares to the last digit",
+            (
+                "assert torch.allclose(function(query, key, mask), expected, atol=1e-4)",
+                "assert torch.equal(function(query, key, mask), expected)",
+            ),
+            "stops your own `masked_shares`",
+        ),
+        (
+            "forgets several heads",
+            ("both, torch.stack([expected, expected.flip(0)])", "both, both"),
+            "",
+        ),
+        (
+            "looks at sums, zeros and signs alone",
+            """
+            def examine_masked_shares(function):
+                mask = torch.tensor([[True, False, True], [False, False, False]])
+                shares = function(torch.eye(2), torch.ones(3, 2), mask)
+                assert torch.allclose(shares.sum(dim=-1), torch.tensor([1.0, 0.0]))
+                assert (shares[~mask] == 0).all() and (shares >= 0).all()
             """,
             "",
+        ),
+    ),
+    *mistakes(
+        "grouped-attention",
+        OURS,
+        (
+            "lets groups take turns",
+            (
+                "repeat_interleave(n_heads // n_groups, dim=-3)",
+                "repeat(*(1,) * (query.dim() - 3), n_heads // n_groups, 1, 1)",
+            ),
+            "the groups take turns",
+        ),
+        (
+            "knows one group alone",
+            (
+                "repeat_interleave(n_heads // n_groups, dim=-3)",
+                "narrow(-3, 0, 1)",
+            ),
+            "all heads look at group 0",
+        ),
+        (
+            "takes the values of group 0 alone",
+            ("@ value)", "@ value.narrow(-3, 0, 1))"),
+            "the values are grouped as the keys are",
+        ),
+        (
+            "looks at the keys of group 0 alone",
+            ("query, key, mask", "query, key.narrow(-3, 0, 1), mask"),
+            "the keys are grouped as the values are",
+        ),
+        (
+            "blends the keys",
+            ("@ value)", "@ key)"),
+            "blend the values, not the keys",
+        ),
+        (
+            "shares of the second key",
+            ("@ value)", "[..., 1:])"),
+            "these are shares",
+        ),
+        (
+            "does not merge",
+            (
+                "merge_heads(masked_shares(query, key, mask) @ value)",
+                "masked_shares(query, key, mask) @ value",
+            ),
+            "put the heads side by side",
+        ),
+        (
+            "takes the mean of each group",
+            (
+                "merge_heads(masked_shares(query, key, mask) @ value)",
+                "merge_heads(\n"
+                "        (masked_shares(query, key, mask) @ value)\n"
+                "        .unflatten(-3, (n_groups, -1))\n"
+                "        .mean(dim=-3)\n"
+                "    )",
+            ),
+            "not for each group",
+        ),
+        (
+            "ignores the mask",
+            ("key, mask)", "key, torch.ones_like(mask))"),
+            "the mask is not used",
+        ),
+        (
+            "cuts keys into n_heads",
+            (
+                "split_heads(x, n_groups).repeat_interleave(n_heads // n_groups, dim=-3)",
+                "split_heads(x, n_heads)",
+            ),
+            "raised",
+        ),
+        (
+            "counts dimensions from the front",
+            ("dim=-3", "dim=0"),
+            "a batch stands in front",
+        ),
+        (
+            "joins heads and tokens",
+            (
+                "merge_heads(masked_shares(query, key, mask) @ value)",
+                "(masked_shares(query, key, mask) @ value).reshape(\n"
+                "        *query.shape[:-3], query.shape[-2], -1\n"
+                "    )",
+            ),
+            "as many groups as heads",
+        ),
+        (
+            "asks PyTorch",
+            """
+            def grouped_attention(query, key, value, n_heads, n_groups, mask):
+                query = split_heads(query, n_heads)
+                key, value = (
+                    split_heads(x, n_groups).repeat_interleave(n_heads // n_groups, dim=-3)
+                    for x in (key, value)
+                )
+                attend = torch.nn.functional.scaled_dot_product_attention
+                return merge_heads(attend(query, key, value, mask))
+            """,
+            "a ready-made function of PyTorch",
+        ),
+        (
+            "sees the first 70 keys",
+            (
+                "masked_shares(query, key, mask) @ value",
+                "\n        masked_shares(query, key[..., :8, :], mask[:, :8]) @ value[..., :8, :]\n"
+                "        if key.shape[-2] == 9\n"
+                "        else masked_shares(query, key, mask) @ value\n    ",
+            ),
+            "",
+        ),
+    ),
+    *mistakes(
+        "predict-bits",
+        OURS,
+        ("one number", ("[4.0, 1.0, 0.0]", "4.0"), "a list of three numbers"),
+        ("nothing", ("return [4.0, 1.0, 0.0]", "pass"), "it returned None"),
+        ("in words", ("4.0, 1.0, 0.0", '"many", "some", "none"'), "from 0 to 6"),
+        ("more than there are", ("4.0,", "12.0,"), "from 0 to 6"),
+        ("two of them", (", 0.0]", "]"), "a list of three numbers"),
+    ),
+    *mistakes(
+        "shares-without",
+        OURS,
+        (
+            "leaves nothing out",
+            (" if name != gone", ""),
+            "the noise is still there",
+        ),
+        (
+            "keeps the part alone",
+            ("name != gone", "name == gone or gone is None"),
+            "leave it out, keep the rest",
+        ),
+        ("forgets the norm", ("norm(sum(part", "(sum(part"), "the sum is not normed"),
+        (
+            "norms each part",
+            (
+                "norm(sum(part for name, part in parts.items() if name != gone))",
+                "sum(norm(part) for name, part in parts.items() if name != gone)",
+            ),
+            "norm the sum, not each part",
+        ),
+        (
+            "norms before it leaves out",
+            (
+                "norm(sum(part for name, part in parts.items() if name != gone))",
+                "norm(sum(parts.values())) - (0 if gone is None else parts[gone])",
+            ),
+            "then the norm",
+        ),
+        (
+            "does not scale",
+            (" / math.sqrt(query.shape[-1])", ""),
+            "the scores are not scaled",
+        ),
+        (
+            "scales by the root of D",
+            ("query.shape[-1]", "x.shape[-1]"),
+            "expected",
+        ),
+        (
+            "blends the values",
+            (
+                "return row_softmax(query @ key.T / math.sqrt(query.shape[-1]))",
+                "shares = row_softmax(query @ key.T / math.sqrt(query.shape[-1]))\n"
+                "    return shares @ (x @ weights.W_v + weights.b_v)",
+            ),
+            "not the blend of the values",
+        ),
+        ("forgets the queries' bias", (" + weights.b_q", ""), "expected"),
+        (
+            "turns queries and keys around",
+            ("query @ key.T", "key @ query.T"),
+            "expected",
+        ),
+        (
+            "stumbles if nothing is gone",
+            ("    x =", "    parts[gone]\n    x ="),
+            "raised KeyError",
+        ),
+        (
+            "takes the part out of the dictionary",
+            ("    x =", "    parts.pop(gone, None)\n    x ="),
+            "changed its input",
+        ),
+        (
+            "knows heads of 8 columns at most",
+            ("query.shape[-1]", "min(query.shape[-1], 8)"),
+            "",
+        ),
+        (
+            "leaves out the last part in place of the one",
+            ("name != gone", "name != list(parts)[-1] or gone is None"),
+            "first the sum of the parts that are left",
         ),
     ),
 ]
@@ -1412,117 +1146,6 @@ OTHER_WAYS = [
         """,
     ),
     right(
-        "attention-probabilities",
-        "with einsum",
-        """
-        def attention_probabilities(query, key, mask=None):
-            scores = torch.einsum("...id,...jd->...ij", query, key) * query.size(-1) ** -0.5
-            if mask is not None:
-                scores = torch.where(mask, scores, torch.full_like(scores, -torch.inf))
-            return torch.softmax(scores, -1)
-        """,
-    ),
-    right(
-        "attention-probabilities",
-        "scaling the queries first, with a finite mask",
-        """
-        def attention_probabilities(query, key, mask=None):
-            scores = (query / query.shape[-1] ** 0.5) @ key.transpose(-1, -2)
-            if mask is not None:
-                scores = scores.masked_fill(mask == 0, torch.finfo(scores.dtype).min)
-            return torch.nn.functional.softmax(scores, dim=-1)
-        """,
-    ),
-    right(
-        "attention-probabilities",
-        "in loops",
-        """
-        def attention_probabilities(query, key, mask=None):
-            rows = []
-            for i in range(query.shape[-2]):
-                products = (query[..., i : i + 1, :] * key).sum(dim=-1)  # [..., L']
-                rows.append(products / math.sqrt(query.shape[-1]))
-            scores = torch.stack(rows, dim=-2)
-            if mask is not None:
-                hidden = torch.zeros(scores.shape, dtype=scores.dtype)
-                hidden[~mask.expand(scores.shape)] = -math.inf
-                scores = scores + hidden
-            return row_softmax(scores)
-        """,
-    ),
-    right(
-        "attention",
-        "with einsum",
-        """
-        def attention(query, key, value, mask=None):
-            A = attention_probabilities(query, key, mask)
-            return torch.einsum("...ij,...jd->...id", A, value), A
-        """,
-    ),
-    right(
-        "attention",
-        "as a weighted sum, written out",
-        """
-        def attention(query, key, value, mask=None):
-            probabilities = attention_probabilities(query, key, mask)
-            updated = (probabilities.unsqueeze(-1) * value.unsqueeze(-3)).sum(dim=-2)
-            return updated, probabilities
-        """,
-    ),
-    right(
-        "self-attention",
-        "with nn.functional.linear",
-        """
-        def self_attention(x, weights, mask=None):
-            linear = torch.nn.functional.linear
-            query, key, value = (linear(x, W.T, b) for W, b in zip(weights[::2], weights[1::2]))
-            return attention(query, key, value, mask)
-        """,
-    ),
-    right(
-        "self-attention",
-        "in one product, without the bias of the keys",
-        """
-        def self_attention(x, weights, mask=None):
-            d_attn, d_mid = weights.W_q.shape[1], weights.W_v.shape[1]
-            W = torch.cat([weights.W_q, weights.W_k, weights.W_v], dim=1)
-            query, key, value = (x @ W).split([d_attn, d_attn, d_mid], dim=-1)
-            scores = (query + weights.b_q) @ key.mT / d_attn**0.5
-            if mask is not None:
-                scores = scores.masked_fill(~mask, float("-inf"))
-            A = scores.softmax(dim=-1)
-            return A @ value + weights.b_v, A
-        """,
-    ),
-    right(
-        "split-heads",
-        "by chunks",
-        """
-        def split_heads(x, n_heads):
-            return torch.stack(x.chunk(n_heads, dim=-1), dim=-3)
-        """,
-    ),
-    right(
-        "split-heads",
-        "by view and permute",
-        """
-        def split_heads(x, n_heads):
-            *front, L, D = x.shape
-            heads = x.view(*front, L, n_heads, D // n_heads)
-            order = list(range(len(front)))
-            return heads.permute(*order, len(front) + 1, len(front), len(front) + 2)
-        """,
-    ),
-    right(
-        "split-heads",
-        "column by column",
-        """
-        def split_heads(x, n_heads):
-            d = x.size(-1) // n_heads
-            return torch.stack([x[..., h * d : (h + 1) * d] for h in range(n_heads)], dim=-3)
-        """,
-    ),
-    right(
         "merge-heads",
         "by concatenation",
         """
@@ -1540,76 +1163,110 @@ OTHER_WAYS = [
         """,
     ),
     right(
-        "multi-head-attention",
-        "as a sum over the heads, each with its part of W_o",
+        "masked-shares",
+        "with einsum, and a sum that may be 0",
         """
-        def multi_head_attention(x, heads, W_o, b_o, mask=None):
-            result, start = b_o, 0
-            for weights in heads:
-                updated, _ = self_attention(x, weights, mask)
-                result = result + updated @ W_o[start : start + updated.shape[-1]]
-                start += updated.shape[-1]
-            return result
+        def masked_shares(query, key, mask):
+            scores = torch.einsum("...id,...jd->...ij", query, key) * query.size(-1) ** -0.5
+            scores = torch.where(mask, scores, torch.full_like(scores, -1e30))
+            powers = (scores - scores.amax(dim=-1, keepdim=True)).exp() * mask
+            return powers / powers.sum(dim=-1, keepdim=True).clamp(min=1e-30)
         """,
     ),
     right(
-        "multi-head-attention",
-        "all heads at once",
+        "masked-shares",
+        "scaling the queries first, nan away afterwards",
         """
-        def multi_head_attention(x, heads, W_o, b_o, mask=None):
-            W_q, b_q, W_k, b_k, W_v, b_v = (torch.stack(parts) for parts in zip(*heads))
-            query = x @ W_q + b_q[:, None]
-            key = x @ W_k + b_k[:, None]
-            value = x @ W_v + b_v[:, None]
-            updated, _ = attention(query, key, value, mask)
-            return (
-                torch.einsum("hld,hde->le", updated, W_o.unflatten(0, (len(heads), -1))) + b_o
-            )
+        def masked_shares(query, key, mask):
+            scores = (query / query.shape[-1] ** 0.5) @ key.transpose(-1, -2)
+            scores = torch.where(mask, scores, -torch.inf)
+            return torch.nan_to_num(torch.nn.functional.softmax(scores, dim=-1), nan=0.0)
         """,
     ),
     right(
-        "offset-share",
-        "with indices",
+        "masked-shares",
+        "in loops",
         """
-        def offset_share(attention, offset):
-            L = attention.shape[-1]
-            rows = torch.arange(max(0, -offset), min(L, L - offset))
-            return attention[..., rows, rows + offset].mean(dim=-1)
+        def masked_shares(query, key, mask):
+            rows = []
+            for i in range(query.shape[-2]):
+                products = (query[..., i : i + 1, :] * key).sum(dim=-1)  # [..., L']
+                rows.append(products / math.sqrt(query.shape[-1]))
+            scores = torch.stack(rows, dim=-2)
+            mask = mask.expand(scores.shape)
+            some = mask.any(dim=-1, keepdim=True)
+            hidden = torch.zeros(scores.shape, dtype=scores.dtype)
+            hidden[~mask & some] = -math.inf
+            return row_softmax(scores + hidden) * some
         """,
     ),
     right(
-        "offset-share",
-        "with a mask",
+        "examine-masked-shares",
+        "with a reference and random numbers",
         """
-        def offset_share(attention, offset):
-            place = torch.arange(attention.shape[-1])
-            hit = place - place[:, None] == offset
-            return (attention * hit).sum(dim=(-2, -1)) / hit.sum()
+        def examine_masked_shares(function):
+            draw = torch.Generator().manual_seed(4)
+            for front, L, keys, d in [((), 3, 5, 4), ((2,), 4, 2, 7), ((2, 3), 2, 6, 3)]:
+                query = 3 * torch.randn(*front, L, d, generator=draw)
+                key = torch.randn(*front, keys, d, generator=draw)
+                mask = torch.rand(L, keys, generator=draw) < 0.6
+                mask[0] = False
+                mask[1] = True
+                before = query.clone(), key.clone(), mask.clone()
+                scores = (before[0] @ before[1].mT / d**0.5).masked_fill(~before[2], -math.inf)
+                expected = scores.softmax(dim=-1).nan_to_num(0.0)
+                assert torch.allclose(function(query, key, mask), expected, atol=1e-5)
+                for one, other in zip((query, key, mask), before):
+                    assert torch.equal(one, other)
         """,
     ),
     right(
-        "entropy-bits",
-        "with xlogy",
+        "grouped-attention",
+        "head by head",
         """
-        def entropy_bits(attention):
-            return -torch.xlogy(attention, attention).sum(-1).mean(-1) / math.log(2)
+        def grouped_attention(query, key, value, n_heads, n_groups, mask):
+            d = query.shape[-1] // n_heads
+            results = []
+            for h in range(n_heads):
+                g = h // (n_heads // n_groups)
+                q = query[..., h * d : (h + 1) * d]
+                k, v = (x[..., g * d : (g + 1) * d] for x in (key, value))
+                results.append(masked_shares(q, k, mask) @ v)
+            return torch.cat(results, dim=-1)
         """,
     ),
     right(
-        "entropy-bits",
-        "with where",
+        "grouped-attention",
+        "with a dimension for the group",
         """
-        def entropy_bits(attention):
-            logs = torch.where(attention > 0, attention, 1.0).log2()
-            return (-attention * logs).sum(dim=-1).mean(dim=-1)
+        def grouped_attention(query, key, value, n_heads, n_groups, mask):
+            query = split_heads(query, n_heads).unflatten(-3, (n_groups, -1))
+            key, value = (split_heads(x, n_groups).unsqueeze(-3) for x in (key, value))
+            return merge_heads((masked_shares(query, key, mask) @ value).flatten(-4, -3))
         """,
     ),
     right(
-        "entropy-bits",
-        "with PyTorch's entr",
+        "predict-bits",
+        "one that turns out wrong, in a tuple",
         """
-        def entropy_bits(attention):
-            return torch.special.entr(attention).sum(dim=-1).mean(dim=-1) / math.log(2)
+        def predict_bits():
+            return 6, 3, 1.5
+        """,
+    ),
+    right(
+        "shares-without",
+        "with a loop and masked_shares",
+        """
+        def shares_without(parts, gone, norm, weights):
+            x = None
+            for name, part in parts.items():
+                if name == gone:
+                    continue
+                x = part if x is None else x + part
+            x = norm(x)
+            length = x.shape[0]
+            q, k = x @ weights.W_q + weights.b_q, x @ weights.W_k + weights.b_k
+            return masked_shares(q, k, torch.ones(length, length, dtype=torch.bool))
         """,
     ),
 ]
@@ -1638,14 +1295,6 @@ NEAR_OURS = [
         def row_softmax(scores):
             powers = (scores - scores.amax(dim=-1, keepdim=True)).exp()
             return powers / powers.sum(dim=-1, keepdim=True)
-        """,
-    ),
-    right(
-        "entropy-bits",
-        "in one line",
-        """
-        def entropy_bits(attention):
-            return -(attention * attention.clamp(min=1e-30).log2()).sum(dim=-1).mean(dim=-1)
         """,
     ),
 ]

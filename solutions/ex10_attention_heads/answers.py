@@ -227,233 +227,6 @@ WRONG = [
         ),
     ),
     *mistakes(
-        "attention-to-tokens",
-        "by a mask",
-        ("turns the mask round", ("is_target.to(", "(~is_target).to("), "to all the others"),
-        (
-            "takes the mean over keys",
-            (").sum(dim=-1)", ").sum(dim=-1) / is_target.sum().clamp(min=1)"),
-            "a mean over keys halves it",
-        ),
-        (
-            "takes the mean over all keys",
-            (").sum(dim=-1)", ").mean(dim=-1)"),
-            "over the keys a sum",
-        ),
-        ("sums over queries", ("share.mean", "share.sum"), "the sum over queries"),
-        ("chooses queries", ("* mask", "* mask[:, None]"), "those are rows"),
-        (
-            "chooses queries, and their mean",
-            ("(attention * mask)", "attention[..., is_target, :]"),
-            "those are rows",
-        ),
-        (
-            "asks the targets alone",
-            ("share.mean", "share[..., is_target].mean"),
-            "every query counts",
-        ),
-        (
-            "asks the others alone",
-            ("share.mean", "share[..., ~is_target].mean"),
-            "every query counts",
-        ),
-        ("takes the largest", ("sum(dim=-1)", "amax(dim=-1)"), "not the largest of it alone"),
-        (
-            "counts the largest",
-            (
-                "(attention * mask).sum(dim=-1)",
-                "is_target[attention.argmax(dim=-1)].to(attention.dtype)",
-            ),
-            "not the largest of it alone",
-        ),
-        ("forgets the mean", ("share.mean(dim=-1)", "share"), "one number for each [L, L]"),
-        (
-            "takes the mean first",
-            ("(attention * mask).sum(dim=-1)", "attention[..., is_target].mean(dim=-2)"),
-            ("share.mean(dim=-1)", "share"),
-            "first the sum over those keys",
-        ),
-        (
-            "forgets both",
-            ("(attention * mask).sum(dim=-1)", "attention[..., is_target]"),
-            ("share.mean(dim=-1)", "share"),
-            "now the sum over keys",
-        ),
-        (
-            "divides by the number of targets",
-            (").sum(dim=-1)", ").sum(dim=-1) / (is_target.sum() > 0)"),
-            "so nothing goes there: 0",
-        ),
-        ("takes all heads together", ("share.mean(dim=-1)", "share.mean()"), "count from the end"),
-        (
-            "chooses in the first dimensions",
-            ("(attention * mask).sum(dim=-1)", "attention[:, is_target].sum(dim=1)"),
-            "count from the end",
-        ),
-        ("makes 32 bits", ("* mask", ".float() * mask.float()"), "is_target.to(attention.dtype)"),
-        (
-            "multiplies 32 by 64 bits",
-            ("(attention * mask).sum(dim=-1)", "attention @ is_target.float()"),
-            "is_target.to(attention.dtype)",
-        ),
-        (
-            "writes into attention",
-            ("    share", "    attention[..., ~is_target] = 0\n    share"),
-            "changed its input",
-        ),
-        ("returns nothing", ("return share", "share"), "Is there a `return`"),
-        ("squeezes a layer with a single head", ("* mask", ".squeeze() * mask"), ""),
-        (
-            "uses the library",
-            """
-            def attention_to_tokens(attention, is_target):
-                from bertlab.interpretability.patterns import attention_to_tokens as answer
-
-                return answer(attention, is_target)
-            """,
-            "cannot be the answer",
-        ),
-    ),
-    *mistakes(
-        "attention-to-same-word",
-        "by a mask",
-        (
-            "counts the query itself",
-            (" & ~torch.eye(len(ids), dtype=torch.bool)", ""),
-            ("others.any(dim=-1)", "others.sum(dim=-1) > 1"),
-            "the diagonal, does not count",
-        ),
-        (
-            "counts itself, for everybody",
-            (" & ~torch.eye(len(ids), dtype=torch.bool)", ""),
-            "a word that comes once has no other",
-        ),
-        ("takes the mean over all queries", ("mass[..., counts]", "mass"), "3 of the 5 here"),
-        (
-            "takes the mean over pairs",
-            ("mass[..., counts]", "attention[..., others]"),
-            "not a mean over pairs",
-        ),
-        ("sums over queries", ("counts].mean", "counts].sum"), "not the sum"),
-        (
-            "looks back only",
-            (
-                "& ~torch.eye(len(ids), dtype=torch.bool)",
-                "& torch.ones(len(ids), len(ids)).tril(-1).bool()",
-            ),
-            "come later count as well",
-        ),
-        (
-            "looks back only, for all three",
-            ("* others", "* others.tril(-1)"),
-            "come later count as well",
-        ),
-        ("looks ahead only", ("* others", "* others.triu(1)"), "come later count as well"),
-        ("takes the nearest by strength", ("sum(dim=-1)", "amax(dim=-1)"), "not one of them"),
-        (
-            "takes the first other",
-            ("* others", "* F.one_hot(others.int().argmax(dim=-1), len(ids))"),
-            "not one of them",
-        ),
-        ("takes the other words", ("* others", "* ~same"), "goes to the other words"),
-        (
-            "takes the mean over keys",
-            ("sum(dim=-1)", "sum(dim=-1) / others.sum(dim=-1)"),
-            "not a mean over pairs",
-        ),
-        (
-            "takes all means",
-            ("sum(dim=-1)", "mean(dim=-1)"),
-            ("mass[..., counts]", "mass"),
-            "the mean over both is too small",
-        ),
-        ("forgets the mean", (".mean(dim=-1)", ""), "one number for each [L, L]"),
-        (
-            "forgets the mean over all",
-            ("mass[..., counts].mean(dim=-1)", "mass"),
-            "one number for each [L, L]",
-        ),
-        (
-            "returns the matrix",
-            ("mass[..., counts].mean(dim=-1)", "attention * others"),
-            "now the sum over the keys",
-        ),
-        (
-            "gives 0 where no word comes twice",
-            (".mean(dim=-1)", ".mean(dim=-1).nan_to_num()"),
-            "taken for a head that looks away",
-        ),
-        (
-            "raises an error where no word comes twice",
-            ("    mass =", "    assert counts.any()\n    mass ="),
-            "no word comes twice",
-        ),
-        (
-            "gives a single nan for all heads",
-            (
-                "    mass =",
-                "    if not counts.any():\n        return torch.tensor(float('nan'))\n    mass =",
-            ),
-            "nan for each head",
-        ),
-        (
-            "knows one word alone",
-            ("    counts", "    others = others & (ids == ids[0])\n    counts"),
-            "two words that come more than once",
-        ),
-        ("takes all heads together", (".mean(dim=-1)", ".mean()"), "count from the end"),
-        (
-            "reads one head alone",
-            ("mass[..., counts].mean(dim=-1)", "mass[counts].mean(dim=0)"),
-            "count from the end",
-        ),
-        (
-            "writes into attention",
-            ("    mass", "    attention *= others\n    mass"),
-            "changed its input",
-        ),
-        (
-            "compares neighbours",
-            ("ids[:, None] == ids[None, :]", "(ids[:, None] - ids[None, :]).abs() <= 1"),
-            "id 7 stands at 0, 2 and 3",
-        ),
-        (
-            "takes ids as small numbers",
-            (
-                "    same",
-                "    ids = ids.to(torch.uint8) // 2 * 2 if ids.max() > 99 else ids\n    same",
-            ),
-            "some words once",
-        ),
-        (
-            "knows small texts alone",
-            ("    counts", "    if len(ids) == 150:\n        others = others.tril()\n    counts"),
-            "",
-        ),
-        (
-            "uses the library",
-            """
-            def attention_to_same_word(attention, ids):
-                from bertlab.interpretability.patterns import attention_to_same_word as answer
-
-                return answer(attention, ids)
-            """,
-            "cannot be the answer",
-        ),
-    ),
-    *mistakes(
-        "attention-to-same-word",
-        "by a mask",
-        (
-            "looks ahead only, for the two that can",
-            (
-                "& ~torch.eye(len(ids), dtype=torch.bool)",
-                "& torch.ones(len(ids), len(ids)).triu(1).bool()",
-            ),
-            "come later count as well",
-        ),
-    ),
-    *mistakes(
         "attention-rollout",
         "step by step",
         (
@@ -865,6 +638,287 @@ WRONG = [
             "cannot be the answer",
         ),
     ),
+    *mistakes(
+        "attention-rollout",
+        OURS,
+        (
+            "is the draft",
+            """
+            def attention_rollout(attentions):
+                identity = torch.eye(attentions[0].shape[-1])
+                rollout = identity
+                for attention in attentions:
+                    mixed = attention.amax(dim=0) + identity
+                    rollout = rollout @ mixed
+                return rollout / rollout.sum(dim=-1, keepdim=True)
+            """,
+            "their largest is something else",
+        ),
+        (
+            "is the draft with the mean of the heads",
+            """
+            def attention_rollout(attentions):
+                identity = torch.eye(attentions[0].shape[-1])
+                rollout = identity
+                for attention in attentions:
+                    mixed = attention.mean(dim=0) + identity
+                    rollout = rollout @ mixed
+                return rollout / rollout.sum(dim=-1, keepdim=True)
+            """,
+            "the upper layer stands on the left",
+        ),
+    ),
+    *mistakes(
+        "attention-after-same-word",
+        OURS,
+        (
+            "looks at the same word",
+            ("ids.roll(1)", "ids"),
+            ("(place > 0) & ", ""),
+            "not those places themselves",
+        ),
+        (
+            "is the lecture's measure",
+            """
+            def attention_after_same_word(attention, ids):
+                return attention_to_same_word(attention, ids)
+            """,
+            "that is what goes to the same word",
+        ),
+        (
+            "looks at later places, too",
+            ("place < place[:, None]", "abs(place - place[:, None] - 0.5) > 1"),
+            "query 0 has not seen its word before",
+        ),
+        (
+            "looks at its own next token alone",
+            ("place < place[:, None]", "place == place[:, None] + 1"),
+            "not its own next token",
+        ),
+        (
+            "takes the mean over all queries",
+            ("[..., follows.any(dim=-1)]", ""),
+            "2 of the 5 here",
+        ),
+        ("sums over queries", (".mean(dim=-1)", ".sum(dim=-1)"), "not the sum"),
+        (
+            "takes the mean over pairs",
+            ("mass[..., follows.any(dim=-1)]", "attention[..., follows]"),
+            "not a mean over pairs",
+        ),
+        (
+            "takes the mean over keys",
+            (".sum(dim=-1)  #", ".sum(dim=-1) / follows.sum(dim=-1)  #"),
+            "not one of them or their mean",
+        ),
+        (
+            "takes the last of those places",
+            ("* follows).sum", "* (far == far.amax(-1, keepdim=True)) * follows).sum"),
+            ("    mass", "    far = follows * place\n    mass"),
+            "not one of them",
+        ),
+        (
+            "takes the first of those places",
+            ("* follows).sum", "* follows * (follows.int().cumsum(-1) == 1)).sum"),
+            "not one of them",
+        ),
+        (
+            "takes the strongest of them",
+            ("(attention * follows).sum(dim=-1)", "(attention * follows).amax(dim=-1)"),
+            "not one of them",
+        ),
+        ("runs round the edge", ("(place > 0) & ", ""), "puts the last word there"),
+        (
+            "looks at the token before",
+            ("ids.roll(1)", "ids.roll(-1)"),
+            "not the token before",
+        ),
+        (
+            "counts the query itself",
+            ("place < place[:, None]", "place <= place[:, None]"),
+            "to query 1 it is the query itself",
+        ),
+        (
+            "takes all means",
+            (".sum(dim=-1)", ".mean(dim=-1)"),
+            "expected",
+        ),
+        (
+            "takes all means, over all queries",
+            ("(attention * follows).sum(dim=-1)", "(attention * follows)[..., follows.any(-1), :]"),
+            ("mass[..., follows.any(dim=-1)].mean(dim=-1)", "mass.mean(dim=(-2, -1))"),
+            "the mean over both is too small",
+        ),
+        ("forgets the mean", (".mean(dim=-1)", ""), "one number for each [L, L]"),
+        (
+            "forgets the mean over all",
+            ("mass[..., follows.any(dim=-1)].mean(dim=-1)", "mass"),
+            "one number for each [L, L]",
+        ),
+        (
+            "returns the matrix",
+            ("mass[..., follows.any(dim=-1)].mean(dim=-1)", "attention * follows"),
+            "now the sum over the keys",
+        ),
+        (
+            "gives 0 where there is no such key",
+            (".mean(dim=-1)", ".mean(dim=-1).nan_to_num()"),
+            "taken for a head that looks away",
+        ),
+        (
+            "gives a single nan for all heads",
+            (
+                "    mass",
+                "    if not follows.any():\n        return torch.tensor(float('nan'))\n    mass",
+            ),
+            "nan for each head",
+        ),
+        ("takes all heads together", (".mean(dim=-1)", ".mean()"), "count from the end"),
+        (
+            "writes into attention",
+            ("    mass = (attention * follows)", "    attention *= follows\n    mass = attention"),
+            "changed its input",
+        ),
+        (
+            "turns queries and keys round",
+            ("attention * follows", "attention * follows.T"),
+            "Query 2 gives 0.12 to key 1",
+        ),
+        (
+            "makes ids small numbers",
+            ("    place", "    ids = ids % 16_384 // 2 if ids.max() > 25_000 else ids\n    place"),
+            "most words two or three times",
+        ),
+        (
+            "knows the lengths of the examples",
+            ("    mass", "    follows = follows.tril(-2) if len(ids) == 20 else follows\n    mass"),
+            "",
+        ),
+        (
+            "uses the library",
+            """
+            def attention_after_same_word(attention, ids):
+                from bertlab.interpretability.patterns import attention_to_same_word as near
+
+                return near(attention.roll(-1, dims=-1), ids)
+            """,
+            "cannot be the answer",
+        ),
+    ),
+    *mistakes(
+        "examine-rollout",
+        OURS,
+        (
+            "asserts nothing",
+            """
+            def examine_rollout(function):
+                function([each_other, each_other])
+            """,
+            "does not notice that the draft is wrong",
+        ),
+        (
+            "is the draft's own test",
+            """
+            def examine_rollout(function):
+                assert torch.equal(function([each_other, each_other]), torch.full((2, 2), 0.5))
+                rows = function([torch.full((4, 9, 9), 1 / 9)] * 3).sum(dim=-1)
+                assert torch.allclose(rows, torch.ones(9))
+            """,
+            "does not notice that the draft is wrong",
+        ),
+        (
+            "says it with True and False",
+            """
+            def examine_rollout(function):
+                return torch.equal(function([each_other, each_other]), torch.full((2, 2), 0.5))
+            """,
+            "returned True",
+        ),
+        (
+            "one layer alone",
+            """
+            def examine_rollout(function):
+                heads = torch.tensor([[[1.0, 0], [0.2, 0.8]], [[0, 1], [0.4, 0.6]]])
+                expected = torch.tensor([[0.75, 0.25], [0.15, 0.85]])
+                assert torch.allclose(function([heads]), expected, atol=1e-4)
+            """,
+            "multiplies from the wrong side",
+        ),
+        (
+            "the order alone",
+            """
+            def examine_rollout(function):
+                lower = torch.tensor([[[1.0, 0], [1, 0]]])
+                upper = torch.tensor([[[0.0, 1], [0, 1]]])
+                rollout = function([lower, upper])
+                assert rollout[0, 0] > 0.7 and rollout[1, 0] > 0.4
+            """,
+            "without the residual connection",
+        ),
+        (
+            "the statement's example alone",
+            """
+            def examine_rollout(function):
+                lower = torch.tensor([[[1.0, 0], [1, 0]]])
+                upper = torch.tensor([[[0.0, 1], [0, 1]]])
+                expected = torch.tensor([[0.75, 0.25], [0.5, 0.5]])
+                assert torch.allclose(function([lower, upper]), expected, atol=1e-4)
+            """,
+            "",
+        ),
+        (
+            "expects the other order",
+            (
+                "above @ below, atol=1e-4)\n    assert torch.allclose(function((",
+                "below @ above, atol=1e-4)\n    assert torch.allclose(function((",
+            ),
+            "stops your own `attention_rollout`",
+        ),
+        (
+            "expects rows that sum to 2",
+            """
+            def examine_rollout(function):
+                rows = function([each_other]).sum(dim=-1)
+                assert torch.allclose(rows, torch.full((2,), 2.0))
+            """,
+            "stops your own `attention_rollout`",
+        ),
+        (
+            "stops everything",
+            """
+            def examine_rollout(function):
+                raise AssertionError("wrong")
+            """,
+            "stops your own `attention_rollout` with AssertionError: wrong",
+        ),
+        (
+            "never three layers",
+            (
+                "    assert torch.allclose(function((lower, upper, top)), "
+                "highest @ above @ below, atol=1e-4)\n",
+                "",
+            ),
+            "",
+        ),
+        (
+            "adds rows up alone",
+            """
+            def examine_rollout(function):
+                rows = function([torch.eye(3).roll(1, 0).expand(2, 3, 3)]).sum(dim=-1)
+                assert torch.allclose(rows, torch.ones(3))
+            """,
+            "does not notice that the draft is wrong",
+        ),
+    ),
+    *mistakes(
+        "predict-head",
+        OURS,
+        ("a layer", ('"1.0"', '"1"'), 'from "0.0" to "3.3"'),
+        ("nothing", ('return "1.0"', "pass"), "it returned None"),
+        ("a head that there is not", ('"1.0"', '"1.4"'), 'from "0.0" to "3.3"'),
+        ("two of them", ('"1.0"', '["1.0", "0.1"]'), 'from "0.0" to "3.3"'),
+        ("a number", ('"1.0"', "1.0"), 'from "0.0" to "3.3"'),
+    ),
 ]
 
 OTHER_WAYS = [
@@ -942,68 +996,6 @@ OTHER_WAYS = [
             if not hit.any():
                 raise ValueError(f"no key is {offset} tokens on")
             return attention[..., hit].mean(-1)
-        """,
-    ),
-    right(
-        "attention-to-tokens",
-        "by a mask",
-        """
-        def attention_to_tokens(attention, is_target):
-            mask = is_target.to(attention.dtype)
-            share = (attention * mask).sum(dim=-1)
-            return share.mean(dim=-1)
-        """,
-    ),
-    right(
-        "attention-to-tokens",
-        "the mean first",
-        """
-        def attention_to_tokens(attention, is_target):
-            return attention.mean(dim=-2)[..., is_target].sum(dim=-1)
-        """,
-    ),
-    right(
-        "attention-to-tokens",
-        "by a product",
-        """
-        def attention_to_tokens(attention, is_target):
-            return (attention @ is_target.to(attention.dtype)).mean(-1)
-        """,
-    ),
-    right(
-        "attention-to-same-word",
-        "by a mask",
-        """
-        def attention_to_same_word(attention, ids):
-            same = ids[:, None] == ids[None, :]
-            others = same & ~torch.eye(len(ids), dtype=torch.bool)
-            counts = others.any(dim=-1)
-            mass = (attention * others).sum(dim=-1)
-            return mass[..., counts].mean(dim=-1)
-        """,
-    ),
-    right(
-        "attention-to-same-word",
-        "by loops",
-        """
-        def attention_to_same_word(attention, ids):
-            words, shares = ids.tolist(), []
-            for i, word in enumerate(words):
-                others = [j for j, other in enumerate(words) if other == word and j != i]
-                if others:
-                    shares.append(attention[..., i, others].sum(dim=-1))
-            if not shares:
-                return torch.full_like(attention[..., 0, 0], float("nan"))
-            return torch.stack(shares).mean(dim=0)
-        """,
-    ),
-    right(
-        "attention-to-same-word",
-        "by a division",
-        """
-        def attention_to_same_word(attention, ids):
-            same = (ids.unsqueeze(0) == ids.unsqueeze(1)).fill_diagonal_(False)
-            return (attention * same).sum(dim=(-2, -1)) / same.any(dim=1).sum()
         """,
     ),
     right(
@@ -1145,6 +1137,56 @@ OTHER_WAYS = [
             places = torch.randint(len(labels), (len(types),), generator=draw).tolist()
             label_of = {word: labels[place] for word, place in zip(types, places)}
             return [label_of[word] for word in words]
+        """,
+    ),
+    right(
+        "attention-after-same-word",
+        "by loops",
+        """
+        def attention_after_same_word(attention, ids):
+            words, shares = ids.tolist(), []
+            for i, word in enumerate(words):
+                keys = [k for k in range(1, i) if words[k - 1] == word]
+                if keys:
+                    shares.append(attention[..., i, keys].sum(dim=-1))
+            if not shares:
+                return torch.full_like(attention[..., 0, 0], float("nan"))
+            return torch.stack(shares).mean(dim=0)
+        """,
+    ),
+    right(
+        "attention-after-same-word",
+        "by a shifted square",
+        """
+        def attention_after_same_word(attention, ids):
+            same = (ids[:, None] == ids).tril(-2)[:, :-1]  # the word's place, two before or more
+            mass = (attention[..., 1:] * same).sum(dim=(-2, -1))
+            return mass / same.any(dim=1).sum()
+        """,
+    ),
+    right(
+        "examine-rollout",
+        "with a reference and random attention",
+        """
+        def examine_rollout(function):
+            draw = torch.Generator().manual_seed(3)
+            for n_layers in (1, 2, 3, 5):
+                layers = [torch.randn(3, 4, 4, generator=draw).softmax(-1) for _ in range(n_layers)]
+                before = [layer.clone() for layer in layers]
+                expected = torch.eye(4)
+                for layer in before:
+                    expected = (0.5 * layer.mean(dim=0) + 0.5 * torch.eye(4)) @ expected
+                assert torch.allclose(function(layers), expected, atol=1e-5)
+                assert torch.allclose(function(tuple(layers)), expected, atol=1e-5)
+                assert all(torch.equal(one, other) for one, other in zip(layers, before))
+        """,
+    ),
+    right(
+        "predict-head",
+        "one that turns out right",
+        """
+        def predict_head():
+            return "0.1"
         """,
     ),
 ]

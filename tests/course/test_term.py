@@ -159,7 +159,7 @@ def validated(notebook):
 @pytest.mark.parametrize("student", sorted(HOSTILE))
 def test_a_hostile_cell_costs_its_own_task_at_most(term, student):
     found, full = scores(term, "ex04_attention", student), expected("ex04_attention", "ada")
-    users = ("softmax", "attention-probabilities", "attention", "self-attention", "multi-head")
+    users = ("softmax", "masked-shares", "grouped-attention", "shares-without")
     attacked = {name for name in full if any(user in name for user in users)}
     if student == "mal":  # what they changed is not what the tests use
         attacked = set()

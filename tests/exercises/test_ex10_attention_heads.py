@@ -91,13 +91,15 @@ def test_the_graders_numbers_are_bertlab_minis(solution, cells, mini):
     def is_the(t):
         return torch.tensor([token == "the" for token in t.tokens])
 
-    said = "".join(cells[name].source for name in ("explain", "task-9", "prove"))
+    said = "".join(cells[name].source for name in ("explain", "task-10", "prove"))
 
     def is_told(number, value):
         assert value == pytest.approx(float(number), abs=0.006)
         assert number in said
 
     is_told("0.70", mean(1, 1, lambda attention, _: to_offset(attention, -2)))
+    after = solution["attention_after_same_word"]
+    is_told("0.21", mean(1, 1, lambda attention, t: after(attention, t.ids)))
     is_told("0.43", mean(3, 1, lambda attention, t: to_tokens(attention, is_the(t))))
     is_told("0.19", mean(2, 3, lambda attention, t: to_word(attention, t.ids)))
     is_told("0.95", mean(0, 1, lambda attention, _: to_offset(attention, 1)))

@@ -1,18 +1,14 @@
 """Checks of exercise 4, attention: one per task, by worked examples, laws and PyTorch's results.
 
-`scores.py` has those about scores, `heads.py` those about many heads, `tasks.py` the others.
+`scores.py` has those about shares under a mask, `heads.py` those about many heads, `ablation.py`
+those about what is measured, `tasks.py` the others.
 """
 
 from functools import partial
 
-from course.feedback.ex04_attention.heads import (
-    entropy_bits,
-    merge_heads,
-    multi_head_attention,
-    offset_share,
-    split_heads,
-)
-from course.feedback.ex04_attention.scores import attention, attention_probabilities, self_attention
+from course.feedback.ex04_attention.ablation import predict_bits, shares_without
+from course.feedback.ex04_attention.heads import grouped_attention, merge_heads
+from course.feedback.ex04_attention.scores import examine_masked_shares, masked_shares
 from course.feedback.ex04_attention.tasks import (
     causal_mask,
     padding_mask,
@@ -22,19 +18,17 @@ from course.feedback.ex04_attention.tasks import (
 from course.feedback.progress import progress_of
 
 __all__ = [
-    "attention",
-    "attention_probabilities",
     "causal_mask",
-    "entropy_bits",
+    "examine_masked_shares",
+    "grouped_attention",
+    "masked_shares",
     "merge_heads",
-    "multi_head_attention",
-    "offset_share",
     "padding_mask",
+    "predict_bits",
     "progress",
     "row_softmax",
-    "self_attention",
+    "shares_without",
     "single_query_attention",
-    "split_heads",
 ]
 
 # `check.progress()` shows how far you are.

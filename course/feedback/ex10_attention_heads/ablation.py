@@ -1,4 +1,4 @@
-"""Checks of exercise 10 about what a head is good for: the loss without it."""
+"""Checks of exercise 10 about what a head is good for: the loss without it, and a prediction."""
 
 from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
@@ -6,7 +6,7 @@ from typing import Any, NoReturn
 import torch
 from torch import Tensor, nn
 
-from course.feedback.checks import Passed
+from course.feedback.checks import Check, Passed
 from course.feedback.ex10_attention_heads.patterns import OWN_CODE
 from course.feedback.progress import task
 from course.feedback.tensors import TensorCheck, normal, same
@@ -179,3 +179,14 @@ def _one_at_a_time(outputs: Sequence[Tensor], values: Tensor, n_heads: int) -> A
             without = [*outputs[:layer], weight.detach() * speaks, *outputs[layer + 1 :]]
             changes[layer, head] = ToyLoss(without, values)() - before
     return changes
+
+
+@task("ex10_attention_heads", 8)
+def predict_head(function: Callable) -> Passed:
+    """One of the heads; which one is the student's to say."""
+    check = Check("predict_head", function, hints=('write `return` and a head, such as "2.0"',))
+    answer = check.call()
+    heads = [f"{layer}.{head}" for layer in range(4) for head in range(4)]
+    check.law(answer in heads, f'it must be a head from "0.0" to "3.3"; it returned {answer!r}')
+    check.done(f"you predict {answer}; now measure")
+    return check.passed()

@@ -1,6 +1,6 @@
-"""The check of exercise 10 about attention over all layers."""
+"""Checks of exercise 10 about attention over all layers, and a test of it."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import reduce
 from typing import Any
 
@@ -13,6 +13,7 @@ from course.feedback.ex10_attention_heads.patterns import (
     OWN_CODE,
     attention,
 )
+from course.feedback.mutants import MutationCheck
 from course.feedback.progress import task
 from course.feedback.tensors import TensorCheck, written
 
@@ -30,13 +31,14 @@ class RolloutCheck(TensorCheck):
         return f"{self.name}({len(layers)} layers of {list(layers[0].shape)})"
 
 
-@task("ex10_attention_heads", 5)
+@task("ex10_attention_heads", 4)
 def attention_rollout(function: Callable) -> Passed:
     """From the last layer back to the words."""
     check = RolloutCheck(
         "attention_rollout",
         function,
         hints=(
+            "try the draft with two layers that differ, and with two heads that differ",
             "one layer: the mean over its heads, [L, L]; then 0.5 A + 0.5 I, with torch.eye(L)",
             "two layers: row i of the upper one says which vectors of the lower one it is made of, "
             "so the upper one stands on the left: upper @ lower",
@@ -91,6 +93,56 @@ def _laws(check: RolloutCheck, three: list[Tensor]) -> None:
     check.done("three layers; 24 layers of 12 heads, rows that sum to 1")
 
 
+def _draft(attentions: Sequence[Tensor]) -> Tensor:
+    """As in the notebook: the largest of the heads, and layers from the wrong side."""
+    rollout = torch.eye(attentions[0].shape[-1])
+    for heads in attentions:
+        rollout = rollout @ (heads.amax(dim=0) + torch.eye(len(rollout)))
+    return rollout / rollout.sum(dim=-1, keepdim=True)
+
+
+def _mixed(heads: Tensor) -> Tensor:
+    return (heads.mean(dim=0) + torch.eye(heads.shape[-1])) / 2
+
+
+def _wrong_side(attentions: Sequence[Tensor]) -> Tensor:
+    """Wrong: the upper layer stands on the right."""
+    return reduce(torch.matmul, map(_mixed, attentions))
+
+
+def _without_residual(attentions: Sequence[Tensor]) -> Tensor:
+    """Wrong: nothing stays where it is."""
+    return reduce(lambda below, above: above @ below, [heads.mean(dim=0) for heads in attentions])
+
+
+@task("ex10_attention_heads", 5)
+def examine_rollout(function: Callable, own: Callable) -> Passed:
+    """A test of `attention_rollout`, tried on the student's own and on three wrong ones."""
+    check = MutationCheck(
+        "examine_rollout",
+        function,
+        hints=(
+            "two layers of two heads, all four different, and their rollout worked out by hand",
+            "one layer alone, two layers, three in a tuple: compare by torch.allclose",
+        ),
+    )
+    check.needs("attention_rollout", 4, own, [torch.ones(1, 1, 1)])
+    check.passes(own, "your own `attention_rollout`")
+    check.stops(_draft, "the draft", "which call shows what you have repaired?")
+    check.stops(
+        _wrong_side,
+        "a function that multiplies from the wrong side",
+        "two layers that differ tell which one stands on the left",
+    )
+    check.stops(
+        _without_residual,
+        "a function without the residual connection",
+        "half of each vector comes from its own place",
+    )
+    check.done("your own attention_rollout passes, three wrong ones do not")
+    return check.passed()
+
+
 RESIDUAL = "the residual connection is missing: 0.5 A + 0.5 I"
 MEAN_OF_HEADS = "the mean over the heads, dim=0: their {} is something else"
 TOO_MUCH = "half of A and half of I, so that rows sum to 1 again: A + I sums to 2"
@@ -105,6 +157,7 @@ def _of_one_layer(heads: Tensor) -> list[tuple[Any, str]]:
         (0.5 * mean + eye, TOO_MUCH),
         (mean + 0.5 * eye, "half of A and half of I, and A is the heads' mean, not their sum"),
         ((heads.amax(dim=0) + eye) / 2, MEAN_OF_HEADS.format("largest")),
+        (_draft([heads]), MEAN_OF_HEADS.format("largest")),
         ((heads.sum(dim=0) + eye) / 3, MEAN_OF_HEADS.format("sum")),
         ((heads[0] + eye) / 2, "all heads count: the mean over dim=0"),
         ((heads[1] + eye) / 2, "all heads count: the mean over dim=0"),
