@@ -59,7 +59,6 @@ class MaskCheck(TensorCheck):
             if mask.shape == wanted.shape and mask.dtype == torch.bool:
                 tokens = ids[number > 0] > 0  # the rows that count
                 mask, wanted = mask & tokens[..., None], wanted & tokens[..., None]
-                known = [(torch.tensor(wrong).bool(), said) for wrong, said in known]
             self.equals(mask, wanted, place, because=because, mistakes=known)
 
 
