@@ -24,7 +24,7 @@ class Model(Transformer):
         generator = torch.Generator().manual_seed(5)
         with torch.no_grad():
             for parameter in self.parameters():
-                parameter += 0.3 * torch.randn(parameter.shape, generator=generator)
+                parameter.add_(0.3 * torch.randn(parameter.shape, generator=generator))
 
     def __deepcopy__(self, memo: dict) -> "Model":
         return self
@@ -36,7 +36,7 @@ class Model(Transformer):
         with torch.no_grad():
             for name, parameter in self.named_parameters():
                 if name not in but and parameter.grad is not None:
-                    parameter -= 0.1 * parameter.grad
+                    parameter.sub_(0.1 * parameter.grad)
 
 
 def trace_of(model: Transformer, part: str) -> Tensor:
