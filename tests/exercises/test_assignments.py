@@ -19,7 +19,8 @@ from tests.lectures.test_notebooks import definitions, essence
 
 ASSIGNMENTS = sorted(path.parent.name for path in ROOT.glob("solutions/*/*.ipynb"))
 WARM_UP = "ex00_warm_up"  # shorter than the others
-LONG = ("ex08_pretraining", "ex09_finetuning", "ex10_attention_heads")  # they train
+# They train.
+LONG = ("ex05_transformer", "ex08_pretraining", "ex09_finetuning", "ex10_attention_heads")
 CONFIG = ROOT / "course" / "nbgrader_config.py"
 
 

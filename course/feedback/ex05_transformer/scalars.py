@@ -1,0 +1,33 @@
+"""A check of functions that return one number."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+
+from course.feedback.checks import REFUSED
+from course.feedback.differences import short
+from course.feedback.tensors import TensorCheck
+
+
+class NumberCheck(TensorCheck):
+    """A check whose examples give a plain number, right to about four digits."""
+
+    refused = REFUSED
+    ready_made = ()
+
+    def example(
+        self,
+        *arguments: Any,
+        gives: float,
+        because: str = "",
+        mistakes: Sequence[tuple[Any, str]] = (),
+    ) -> None:
+        """A worked example; mistakes: wrong numbers that people give, each with a sentence."""
+        answer, shown = self.call(*arguments, because=because), self.shown(arguments)
+        self.law(
+            isinstance(answer, int | float),
+            f"{shown}\nit must return a number; it returned {short(answer)}",
+        )
+        got, wanted = (torch.tensor(x, dtype=torch.float64) for x in (answer, gives))
+        self.equals(got, wanted, shown, because=because, mistakes=mistakes)

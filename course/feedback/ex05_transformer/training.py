@@ -1,0 +1,240 @@
+"""Checks of exercise 5, tasks 1 to 4: a learning rate, masks, a loss and its test."""
+
+from collections.abc import Callable
+
+import torch
+from torch import Tensor
+from torch.nn import functional as F
+
+from course.feedback.checks import Passed
+from course.feedback.ex05_transformer.scalars import NumberCheck
+from course.feedback.mutants import MutationCheck
+from course.feedback.progress import task
+from course.feedback.tensors import TensorCheck
+
+
+@task("ex05_transformer", 1)
+def warmup_rate(function: Callable) -> Passed:
+    """Up in a straight line, down with the square root."""
+    check = NumberCheck(
+        "warmup_rate",
+        function,
+        hints=("two curves: which is the lower one before the warm-up's end?", "x**-0.5"),
+    )
+    check.example(
+        *(1, 4, 4),
+        gives=0.0625,
+        because="1/2 of the smaller one of 1 and 1 * 1/8",
+        mistakes=[
+            (0.5, "the smaller one of the two, not the larger"),
+            (0.125, "1 over the square root of d_model is a factor of both"),
+            (0.25, "the root of d_model divides"),
+        ],
+    )
+    check.example(4, 4, 4, gives=0.25, because="the top, where both curves meet")
+    check.example(16, 4, 4, gives=0.125, because="four times as many steps, half the rate")
+    check.done("on the way up, at the top, on the way down")
+    return check.passed()
+
+
+class MaskCheck(TensorCheck):
+    """A check of three masks; what padding may see is not looked at."""
+
+    def masks(
+        self, source: list, target: list, gives: tuple, because: str, mistakes: tuple = ((), (), ())
+    ) -> None:
+        """A batch, and for each of the three masks what it must be and what it often is."""
+        ids = torch.tensor(source), torch.tensor(target)
+        answer, shown = self.call(*ids, because=because), self.shown(ids)
+        self.law(
+            isinstance(answer, tuple)
+            and len(answer) == 3
+            and all(isinstance(mask, Tensor) for mask in answer),
+            f"{shown}\nit must return three tensors: encoder, decoder, cross",
+        )
+        parts = zip(("encoder", "decoder", "cross"), answer, gives, mistakes, strict=True)
+        for number, (name, mask, wanted, known) in enumerate(parts):
+            wanted = torch.tensor(wanted, dtype=torch.bool)
+            place = f"{shown}, the {name} mask"
+            if mask.shape == wanted.shape and mask.dtype == torch.bool:
+                tokens = ids[number > 0] > 0  # the rows that count
+                mask, wanted = mask & tokens[..., None], wanted & tokens[..., None]
+            self.equals(mask, wanted, place, because=because, mistakes=known)
+
+
+@task("ex05_transformer", 2)
+def packed_masks(function: Callable) -> Passed:
+    """Who may look at whom where a row holds several pairs."""
+    check = MaskCheck(
+        "packed_masks",
+        function,
+        hints=(
+            "who belongs to the same pair: source[:, :, None] == source[:, None, :]",
+            "only the decoder's own mask hides what comes later; that one is a triangle as well",
+        ),
+    )
+    check.masks(
+        [[1, 1, 2, 0]],
+        [[1, 2, 2]],
+        (
+            [[[1, 1, 0, 0], [1, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 0]]],
+            [[[1, 0, 0], [0, 1, 0], [0, 1, 1]]],
+            [[[1, 1, 0, 0], [0, 0, 1, 0], [0, 0, 1, 0]]],
+        ),
+        "as in the statement",
+        (
+            (
+                (
+                    [[[1, 1, 1, 0], [1, 1, 1, 0], [1, 1, 1, 0], [0, 0, 0, 0]]],
+                    "every token sees its own pair alone",
+                ),
+                (
+                    [[[1, 0, 0, 0], [1, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 0]]],
+                    "the encoder reads all of its text: no triangle there",
+                ),
+                ([[[1, 1, 0, 1], [1, 1, 0, 1], [0, 0, 1, 1], [0, 0, 0, 0]]], "nobody sees padding"),
+            ),
+            (
+                ([[[1, 0, 0], [0, 1, 1], [0, 1, 1]]], "no place sees what comes after it"),
+                ([[[0, 0, 0], [0, 0, 0], [0, 1, 0]]], "a place sees itself, too"),
+                ([[[1, 0, 0], [1, 1, 0], [1, 1, 1]]], "every token sees its own pair alone"),
+                ([[[1, 0, 0], [0, 1, 1], [0, 0, 1]]], "row = who looks: the other triangle"),
+            ),
+            (
+                (
+                    [[[1, 1, 1, 0], [1, 1, 1, 0], [1, 1, 1, 0]]],
+                    "every token sees its own pair alone",
+                ),
+                (
+                    [[[1, 0, 0, 0], [0, 0, 0, 0], [0, 0, 1, 0]]],
+                    "the whole source is there from the start: no triangle",
+                ),
+            ),
+        ),
+    )
+    check.masks(
+        [[1, 0], [1, 1]],
+        [[1, 1, 1], [1, 0, 0]],
+        (
+            [[[1, 0], [0, 0]], [[1, 1], [1, 1]]],
+            [[[1, 0, 0], [1, 1, 0], [1, 1, 1]], [[1, 0, 0], [0, 0, 0], [0, 0, 0]]],
+            [[[1, 0], [1, 0], [1, 0]], [[1, 1], [0, 0], [0, 0]]],
+        ),
+        "two rows with a single pair each, padded: nobody sees padding",
+    )
+    check.done("two pairs in a row, two rows, padding")
+    return check.passed()
+
+
+class LossCheck(TensorCheck):
+    """A check of a loss, for which PyTorch's own would need other targets."""
+
+    ready_made = ()
+
+
+# Probabilities of <pad>, 1, 2, 3 and 4; their logarithms are logits.
+SHARES = torch.tensor([0.1, 0.5, 0.2, 0.1, 0.1])
+OTHERS = torch.tensor([0.1, 0.2, 0.2, 0.2, 0.3])
+
+
+@task("ex05_transformer", 3)
+def smoothed_loss(function: Callable) -> Passed:
+    """Cross-entropy with label smoothing; nothing for <pad>, nothing of it."""
+    check = LossCheck(
+        "smoothed_loss",
+        function,
+        hints=(
+            "try the draft on two texts of different lengths, and on unequal probabilities",
+            "V - 2 symbols share the smoothing: not <pad>, not the right one",
+            "the sum over what is asked for, divided by the number of it, both in the whole batch",
+        ),
+    )
+    one = SHARES.log()[None, None]
+    check.example(
+        one,
+        torch.tensor([[1]]),
+        0.3,
+        gives=1.1070,
+        because="as in the statement: 0.7 for the right one, 0.1 for each of the three others",
+        mistakes=[
+            (1.1240, "<pad> is never an answer: it gets no share of the smoothing"),
+            (1.0378, "the smoothing goes to the other symbols, and none of it to <pad>"),
+            (0.6931, "where is the smoothing?"),
+            (1.5966, "the base is e"),
+        ],
+    )
+    two = torch.stack([torch.stack([SHARES, SHARES, SHARES]), torch.stack([OTHERS] * 3)]).log()
+    check.example(
+        two,
+        torch.tensor([[1, 2, 1], [4, 0, 0]]),
+        0.0,
+        gives=1.0499,
+        because="four symbols are asked for: (0.693 + 1.609 + 0.693 + 1.204) / 4",
+        mistakes=[
+            (1.4675, "padding is not asked for: leave it out of the sum and out of the number"),
+            (0.7000, "divide by the number of symbols that are asked for: padding is not"),
+            (1.1013, "every symbol counts the same, in a long text and in a short one"),
+            (4.1997, "the mean, not the sum"),
+        ],
+    )
+    check.example(
+        two + torch.tensor([[[3.0], [-1.0], [0.0]], [[9.0], [0.5], [2.0]]]),
+        torch.tensor([[1, 2, 1], [4, 0, 0]]),
+        0.0,
+        gives=1.0499,
+        because="logits: the same number added to all scores of a place changes nothing",
+    )
+    check.example(
+        two, torch.zeros(2, 3, dtype=torch.long), 0.1, gives=0.0, because="nothing is asked: 0"
+    )
+    uneven = two[:, :2] + torch.linspace(0, 1, 20).view(2, 2, 5)
+    check.gradients(uneven, torch.tensor([[1, 2], [3, 0]]), 0.1)
+    check.done("smoothing, padding, texts of two lengths, nothing asked, gradients")
+    return check.passed()
+
+
+def draft(logits: Tensor, targets: Tensor, smoothing: float) -> Tensor:
+    """As in the notebook: <pad> gets a share of the smoothing, and padding counts."""
+    wanted = torch.full_like(logits, smoothing / (logits.shape[-1] - 1))
+    wanted.scatter_(-1, targets[..., None], 1 - smoothing)
+    return -(wanted * logits.log_softmax(dim=-1)).sum(dim=-1).mean()
+
+
+def unsmoothed(logits: Tensor, targets: Tensor, _smoothing: float) -> Tensor:
+    """Wrong: plain cross-entropy."""
+    total = F.cross_entropy(logits.mT, targets, ignore_index=0, reduction="sum")
+    return total / (targets != 0).sum().clamp(min=1)
+
+
+def always_the_same_share(logits: Tensor, targets: Tensor, smoothing: float) -> Tensor:
+    """Wrong: the lecture's rule, which gives <pad> and the right symbol a share."""
+    asked = targets != 0
+    if not asked.any():
+        return logits.sum() * 0
+    return F.cross_entropy(logits[asked], targets[asked], label_smoothing=smoothing)
+
+
+@task("ex05_transformer", 4)
+def examine_loss(function: Callable, own: Callable) -> Passed:
+    """A test of `smoothed_loss`, tried on the student's own and on three wrong ones."""
+    check = MutationCheck(
+        "examine_loss",
+        function,
+        hints=(
+            "unequal probabilities whose logarithms you give as logits: then you can do the sum",
+            "two texts of different lengths; one batch without smoothing; one of padding alone",
+        ),
+    )
+    check.needs("smoothed_loss", 3, own, torch.zeros(1, 1, 4), torch.tensor([[1]]), 0.1)
+    check.passes(own, "your own `smoothed_loss`")
+    check.stops(draft, "the draft", "which call shows what you have repaired?")
+    check.stops(
+        unsmoothed, "a loss without any smoothing", "give a smoothing that is not 0, work it out"
+    )
+    check.stops(
+        always_the_same_share,
+        "the lecture's rule",
+        "there <pad> and the right symbol get a share of the smoothing, too",
+    )
+    check.done("your own loss passes, three wrong ones do not")
+    return check.passed()

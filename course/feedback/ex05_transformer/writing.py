@@ -1,0 +1,151 @@
+"""Checks of exercise 5, tasks 5 and 6: a beam that finished texts leave, and chrF."""
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+from course.feedback.checks import Check, Passed
+from course.feedback.ex05_transformer.scalars import NumberCheck
+from course.feedback.progress import task
+
+END = "<end>"
+AFTER = {
+    (): {"a": 0.5, "b": 0.3, END: 0.2},
+    ("a",): {"a": 0.3, "b": 0.6, END: 0.1},
+    ("b",): {"a": 0.05, "b": 0.05, END: 0.9},
+    ("a", "b"): {"a": 0.3, "b": 0.2, END: 0.5},
+}
+
+
+def step(text: tuple[str, ...]) -> dict[str, float]:
+    """The log-probabilities of the next symbol, as in the notebook."""
+    shares = AFTER.get(text, {"a": 0.1, "b": 0.1, END: 0.8})
+    return {symbol: math.log(share) for symbol, share in shares.items()}
+
+
+def sure(text: tuple[str, ...]) -> dict[str, float]:
+    """Five letters, then the end."""
+    last = len(text) == 5
+    shares = {"a": 0.01 if last else 0.95, END: 0.98 if last else 0.04, "b": 0.01}
+    return {symbol: math.log(share) for symbol, share in shares.items()}
+
+
+class BeamCheck(Check):
+    """A check whose first argument is a function."""
+
+    def shown(self, arguments: tuple) -> str:
+        """The call as a student would write it."""
+        return f"{self.name}(step, {', '.join(map(str, arguments[1:]))})"
+
+
+@task("ex05_transformer", 5)
+def beam(function: Callable) -> Passed:
+    """The best finished texts of a beam that they leave."""
+    check = BeamCheck(
+        "beam",
+        function,
+        hints=(
+            "two lists: (log-probability, text) of those that are open, and of the finished ones",
+            "lengthen every open text by every symbol; sort; then part those that have ended",
+            "at the end sort the finished ones by log-probability / ((5 + n) / 6)**alpha",
+        ),
+    )
+
+    def case(*arguments: Any, gives: list, because: str, mistakes: tuple = ()) -> None:
+        known = [([tuple(wrong.split()) for wrong in some], said) for some, said in mistakes]
+        texts = [tuple(text.split()) for text in gives]
+        check.example(*arguments, gives=texts, because=because, mistakes=known)
+
+    case(
+        *(step, 2, 3, 0.0),
+        gives=["b <end>", "<end>"],
+        because="as in the statement: 0.27 and 0.2",
+        mistakes=(
+            (["b <end>", "a b <end>"], "a finished text takes no place in the beam"),
+            (["b <end>", "<end>", "a b <end>", "a a <end>", "a <end>"], "two were asked for"),
+            (["a <end>", "a a <end>"], "the best text comes first"),
+            (["a b a", "a b b"], "a text that has not ended does not count"),
+        ),
+    )
+    case(
+        *(sure, 3, 6, 0.0),
+        gives=["a a a a a <end>", "<end>", "a <end>"],
+        because="six rounds reach a text of six symbols",
+        mistakes=(
+            (["<end>", "a <end>", "a a <end>"], "six rounds: not one fewer"),
+            (["<end>", "a <end>", "b <end>"], "six rounds, also when enough texts have ended"),
+        ),
+    )
+    case(
+        *(step, 2, 3, 2.0),
+        gives=["b <end>", "a b <end>"],
+        because="scores: -1.309 / 1.361 = -0.962 and -1.897 / 1.778 = -1.067",
+        mistakes=(
+            (["b <end>", "<end>"], "the log-probability is divided by the length penalty"),
+            (["<end>", "b <end>"], "divide by the length penalty, do not multiply by it"),
+        ),
+    )
+    case(
+        *(step, 1, 3, 0.0),
+        gives=["<end>"],
+        because="0.2 for nothing but <end>; a, then a b have the beam's one place",
+        mistakes=((["a b <end>"], "a finished text takes no place, but it counts at the end"),),
+    )
+    case(
+        *(step, 1, 2, 0.0),
+        gives=["<end>"],
+        because="two rounds: a b is still open",
+    )
+    case(*(sure, 1, 1, 0.6), gives=["<end>"], because="one round")
+    check.done("texts that end at different steps, a length penalty, a beam of one")
+    return check.passed()
+
+
+@task("ex05_transformer", 6)
+def chrf(function: Callable) -> Passed:
+    """The F-score of character n-grams."""
+    check = NumberCheck(
+        "chrf",
+        function,
+        hints=(
+            "Counter & Counter keeps the smaller count of each; .total() adds them up",
+            "first the mean precision and the mean recall over n, then one F of the two",
+            "5 * p * r / (4 * p + r), if p and r are not 0",
+        ),
+    )
+    check.example(
+        *("abc", "abcd", 2),
+        gives=75.2212,
+        because="precisions 3/3 and 2/2, recalls 3/4 and 2/3: means 1 and 0.7083",
+        mistakes=[
+            (0.752212, "from 0 to 100"),
+            (100.0, "recall counts, and more than precision"),
+            (82.9268, "recall counts twice as much as precision: beta is 2"),
+            (92.3913, "it is recall that counts more"),
+            (78.9474, "n runs up to `order` itself"),
+            (70.8333, "both count, recall more"),
+        ],
+    )
+    check.example(
+        *("aaaa", "ab", 1),
+        gives=41.6667,
+        because="a stands once in the reference: 1 of 4 and 1 of 2",
+        mistakes=[
+            (166.6667, "an n-gram counts at most as often as it stands in the reference"),
+        ],
+    )
+    check.example(
+        *("a bc", "ab c", 3),
+        gives=100.0,
+        because="spaces are taken out first",
+    )
+    check.example(
+        *("ab", "abc", 6),
+        gives=63.6364,
+        because="neither has four letters, and one has no three: n = 1 and 2 alone count",
+    )
+    check.example("xyz", "abc", 2, gives=0.0, because="nothing in common")
+    check.example("", "abc", 2, gives=0.0, because="nothing was written")
+    check.example("Ab", "ab", 1, gives=50.0, because="capitals make another letter")
+    check.done("clipped counts, recall before precision, spaces, short and empty texts")
+    return check.passed()
