@@ -9,6 +9,7 @@ status [NAME]            who handed in, who is graded, who waits for a person
 feedback NAME|all        a page for every graded student
 export                   grades as a CSV file for nbgrader, Moodle or Canvas
 items NAME|all           which tasks were hard, and which tell good from weak
+leaderboard --to FOLDER  run and score the entries of the project, a static page
 similar NAME             whose code is like whose, or like the course's own
 rename OLD NEW | all     give an assignment another name; all: those of an earlier version
 rehearsal [NAME|all]     grade a class that never was, whose points are known
@@ -86,6 +87,11 @@ def _parser() -> argparse.ArgumentParser:
     exported.add_argument("--to", type=Path, help="the file (default: grades-FORMAT.csv here)")
     command("status", _status, "NAME|all", nargs="?", default="all")
     command("items", _items)
+    board = command("leaderboard", _leaderboard, None)
+    board.add_argument("--to", type=Path, required=True, metavar="FOLDER", help="of the page")
+    board.add_argument("--budget", type=float, default=10, metavar="MINUTES", help="of processor")
+    board.add_argument("--seeds", type=_count, default=3, metavar="N", help="runs of each entry")
+    board.add_argument("--names", action="store_true", help="students' ids, not pseudonyms")
     renamed = command("rename", _rename, "OLD|all")
     renamed.add_argument("new", metavar="NEW", nargs="?", help="its new name; none after `all`")
     renamed.add_argument("--no-backup", action="store_true", help="do not copy the gradebook first")
@@ -220,6 +226,16 @@ def _items(course: Course, asked: argparse.Namespace) -> int:
     with closing(course.gradebook()) as book:
         for name in course.chosen(asked.name):
             print(f"{name}\n{analyse(from_gradebook(book, name)).text()}\n")
+    return 0
+
+
+def _leaderboard(course: Course, asked: argparse.Namespace) -> int:
+    """Run the entries of the project in the sandbox, score them, write a static page."""
+    from course.leaderboard import board
+
+    if not asked.budget > 0:
+        raise CourseError(f"--budget is minutes of processor time, above 0; got {asked.budget:g}")
+    print(board.make(course, asked.to, board.Options(asked.budget, asked.seeds, asked.names)))
     return 0
 
 
