@@ -20,6 +20,7 @@ import sys
 from collections.abc import Callable, Sequence
 from contextlib import closing
 from datetime import datetime
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +33,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = _parser()
     asked, rest = parser.parse_known_args(arguments)
     if asked.command in ELSEWHERE:
-        return ELSEWHERE[asked.command](["--root", str(asked.root), *rest])
+        module, _ = ELSEWHERE[asked.command]
+        return import_module(module).main(["--root", str(asked.root), *rest])
     if rest:
         parser.error(f"unrecognized arguments: {' '.join(rest)}")
     try:
@@ -87,16 +89,11 @@ def _parser() -> argparse.ArgumentParser:
     exported.add_argument("--to", type=Path, help="the file (default: grades-FORMAT.csv here)")
     command("status", _status, "NAME|all", nargs="?", default="all")
     command("items", _items)
-    board = command("leaderboard", _leaderboard, None)
-    board.add_argument("--to", type=Path, required=True, metavar="FOLDER", help="of the page")
-    board.add_argument("--budget", type=float, default=10, metavar="MINUTES", help="of processor")
-    board.add_argument("--seeds", type=_count, default=3, metavar="N", help="runs of each entry")
-    board.add_argument("--names", action="store_true", help="students' ids, not pseudonyms")
     renamed = command("rename", _rename, "OLD|all")
     renamed.add_argument("new", metavar="NEW", nargs="?", help="its new name; none after `all`")
     renamed.add_argument("--no-backup", action="store_true", help="do not copy the gradebook first")
-    for name, run in ELSEWHERE.items():
-        commands.add_parser(name, help=run.__doc__, add_help=False)
+    for name, (_, does) in ELSEWHERE.items():
+        commands.add_parser(name, help=does, add_help=False)
     return parser
 
 
@@ -229,16 +226,6 @@ def _items(course: Course, asked: argparse.Namespace) -> int:
     return 0
 
 
-def _leaderboard(course: Course, asked: argparse.Namespace) -> int:
-    """Run the entries of the project in the sandbox, score them, write a static page."""
-    from course.leaderboard import board
-
-    if not asked.budget > 0:
-        raise CourseError(f"--budget is minutes of processor time, above 0; got {asked.budget:g}")
-    print(board.make(course, asked.to, board.Options(asked.budget, asked.seeds, asked.names)))
-    return 0
-
-
 def _rename(course: Course, asked: argparse.Namespace) -> int:
     """Give an assignment another name, in the gradebook and in all folders."""
     from course.gradebook import renaming
@@ -253,22 +240,21 @@ def _remind(course: Course) -> None:
         print(line, file=sys.stderr)
 
 
-def _similar(arguments: Sequence[str]) -> int:
-    """Say whose code is like whose, or like the course's own."""
-    from course.similarity import report
-
-    return report.main(list(arguments))
-
-
-def _rehearsal(arguments: Sequence[str]) -> int:
-    """Grade a class that never was, whose points are known."""
-    from course.rehearsal import rehearse
-
-    return rehearse.main(arguments)
-
-
-# These read their own arguments.
-ELSEWHERE = {"similar": _similar, "rehearsal": _rehearsal}
+# These read their own arguments: the module with their `main`, and what they do.
+ELSEWHERE = {
+    "leaderboard": (
+        "course.leaderboard.board",
+        "Run the entries of the project in the sandbox, score them, write a static page.",
+    ),
+    "similar": (
+        "course.similarity.report",
+        "Say whose code is like whose, or like the course's own.",
+    ),
+    "rehearsal": (
+        "course.rehearsal.rehearse",
+        "Grade a class that never was, whose points are known.",
+    ),
+}
 
 
 if __name__ == "__main__":

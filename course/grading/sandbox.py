@@ -75,9 +75,9 @@ def _command(without: Sequence[Path] = ()) -> list[str]:
             command += ["--ro-bind", path, path]
     command += ["--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp", "--dir", "/mnt"]
     command += _bound(_folders(without))
-    for path in without:
-        if any(folder in path.parents for folder in _folders(without)) and path.exists():
-            command += ["--perms", "0555", "--tmpfs", str(path), "--remount-ro", str(path)]
+    for covered in without:
+        if covered.exists() and any(folder in covered.parents for folder in _folders(without)):
+            command += ["--perms", "0555", "--tmpfs", covered, "--remount-ro", covered]
     settings = {
         "PATH": f"{Path(sys.executable).parent}:/usr/bin:/bin",
         "HOME": "/tmp",

@@ -5,8 +5,11 @@ only what has changed. `runs/` in the folder is the instructor's: it says which 
 hidden. `index.html` and `leaderboard.json` may be published.
 """
 
+import argparse
 import json
 import secrets
+import sys
+from collections.abc import Sequence
 from hashlib import sha256
 from pathlib import Path
 from statistics import mean, stdev
@@ -15,6 +18,8 @@ from typing import Any, NamedTuple
 import torch
 
 from bertlab._files import write_atomically
+from bertlab.data import DataError
+from course import ROOT
 from course.grading.assignments import Assignment, grade_id, load_assignment
 from course.grading.sandbox import NoSandbox
 from course.grading.submissions import read_submission
@@ -27,7 +32,7 @@ NAME = "ex13_project"
 GIVEN = ("imports", "baseline")  # the cells that entries may build on
 OURS = {  # handed in by nobody, run beside
     "the baseline": "entry = baseline",
-    "the baseline, untrained": "def entry(texts, seed, seconds):\n    return baseline(texts, seed, 1e-6)",
+    "the baseline, untrained": "def entry(texts, seed, _):\n    return baseline(texts, seed, 1e-6)",
 }
 
 
@@ -45,6 +50,29 @@ class Options(NamedTuple):
     seeds: int
     names: bool = False
     sandboxed: bool = True
+
+
+def main(arguments: Sequence[str]) -> int:
+    """The command; 0 if the page is written."""
+    parser = argparse.ArgumentParser(prog="python -m course leaderboard", description=__doc__)
+    parser.add_argument("--to", type=Path, required=True, metavar="FOLDER", help="of the page")
+    parser.add_argument("--budget", type=float, default=10, metavar="MINUTES", help="of processor")
+    parser.add_argument("--seeds", type=int, default=3, metavar="N", help="runs of each entry")
+    parser.add_argument("--names", action="store_true", help="students' ids, not pseudonyms")
+    parser.add_argument("--root", type=Path, default=ROOT, help="the course's folder")
+    asked = parser.parse_args(arguments)
+    if not asked.budget > 0 or asked.seeds < 1:
+        parser.error("--budget must be above 0, and --seeds at least 1")
+    try:
+        options = Options(asked.budget, asked.seeds, asked.names)
+        print(make(Course(asked.root), asked.to, options))
+    except (CourseError, DataError, FileNotFoundError) as error:
+        print(f"python -m course leaderboard: {error}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        print("\nStopped. What is done is kept; the same command continues from here.")
+        return 130
+    return 0
 
 
 def make(course: Course, to: Path, options: Options, texts: ProjectTexts | None = None) -> Path:

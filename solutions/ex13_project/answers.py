@@ -18,7 +18,7 @@ WRONG = [
         ),
         (
             "expects a full vocabulary",
-            ("vocab_size=len(tokenizer.vocab)", "vocab_size=4000"),
+            ("vocab_size=len(tokenizer.vocab)", "vocab_size=16000"),
             "do they belong together?",
         ),
         (
@@ -28,12 +28,12 @@ WRONG = [
         ),
         (
             "reads sequences longer than its positions",
-            ("max_length=32, dropout", "max_length=16, dropout"),
+            ("max_length=128, dropout", "max_length=64, dropout"),
             "raised ValueError",
         ),
         (
             "diverges",
-            ("    return hand_over", '    model.mlm_head.bias.data += float("nan")\n    return hand_over'),
+            ("    return hand", "    model.mlm_head.bias.data /= 0\n    return hand"),
             "weights that are not finite",
         ),
         ("leaves the seed out", ("sizes), seed)", "sizes), 0)"), ("seed=seed", "seed=0"), ""),
@@ -57,16 +57,17 @@ OTHER_WAYS = [
         "with planted heads",
         """
         def entry(texts, seed, seconds):
-            """Train within `seconds` of processor time; returns the files of model and tokenizer."""
             clock = Clock(seconds)
             sentences = (sentence for document in texts for sentence in document)
-            tokenizer = WordPiece.train(sentences, 4000, min_frequency=2)
-            sizes = BertConfig.tiny(vocab_size=len(tokenizer.vocab), max_length=32, dropout=0.0)
+            tokenizer = WordPiece.train(sentences, 16000, min_frequency=2)
+            sizes = BertConfig.tiny(vocab_size=len(tokenizer.vocab), max_length=64, dropout=0.0)
             model = neighbours_start(BertForPreTraining(sizes), seed).train()
             optimizer = adamw(model, learning_rate=0.003)
             with TemporaryDirectory() as folder:
                 store = write_tokens(texts, tokenizer, folder)
-                data = PretrainingData(store, tokenizer, max_length=32, batch_size=32, seed=seed)
+                counts = np.bincount(store.ids, minlength=len(tokenizer.vocab)) + 0.1
+                model.mlm_head.bias.data = torch.tensor(counts / counts.sum()).log().float()
+                data = PretrainingData(store, tokenizer, max_length=64, batch_size=32, seed=seed)
                 for _, batch in data.batches():
                     used = clock.used()
                     if used > 0.97:
@@ -81,17 +82,20 @@ OTHER_WAYS = [
         "words alone, 40 % of them",
         """
         def entry(texts, seed, seconds):
-            """Train within `seconds` of processor time; returns the files of model and tokenizer."""
             clock = Clock(seconds)
             sentences = (sentence for document in texts for sentence in document)
-            tokenizer = WordPiece.train(sentences, 4000, min_frequency=2)
-            sizes = BertConfig.tiny(vocab_size=len(tokenizer.vocab), max_length=32, dropout=0.0)
+            tokenizer = WordPiece.train(sentences, 16000, min_frequency=2)
+            sizes = BertConfig.tiny(vocab_size=len(tokenizer.vocab), max_length=64, dropout=0.0)
             model = neighbours_start(BertForPreTraining(sizes), seed).train()
             optimizer = adamw(model, learning_rate=0.003)
             with TemporaryDirectory() as folder:
                 store = write_tokens(texts, tokenizer, folder)
-                data = PretrainingData(store, tokenizer, max_length=32, batch_size=32, seed=seed,
-                                        masking=Masking.of(tokenizer, 0.4))
+                counts = np.bincount(store.ids, minlength=len(tokenizer.vocab)) + 0.1
+                model.mlm_head.bias.data = torch.tensor(counts / counts.sum()).log().float()
+                masking = Masking.of(tokenizer, 0.4)
+                data = PretrainingData(
+                    store, tokenizer, max_length=64, batch_size=32, masking=masking, seed=seed
+                )
                 for step, (_, batch) in enumerate(data.batches()):
                     used = clock.used()
                     if used > 0.97:
