@@ -38,7 +38,6 @@ WRONG = [
         ),
         ("leaves the seed out", ("sizes), seed)", "sizes), 0)"), ("seed=seed", "seed=0"), ""),
         ("does not train", ("used > 0.97", "used > 0"), ""),
-        ("trains the wrong way", ("rate=rate", "rate=-rate"), ""),
     ),
     *mistakes(
         "predict-bits",
