@@ -55,6 +55,9 @@ OTHER_WAYS = [
         "entry",
         "with planted heads",
         """
+        from bertlab.training.start import neighbours_start
+
+
         def entry(texts, seed, seconds):
             clock = Clock(seconds)
             sentences = (sentence for document in texts for sentence in document)
@@ -80,6 +83,12 @@ OTHER_WAYS = [
         "entry",
         "words alone, 40 % of them",
         """
+        from bertlab.pretraining.losses import mlm_loss
+        from bertlab.pretraining.masking import Masking
+        from bertlab.training.start import neighbours_start
+        from bertlab.training.steps import forward, update
+
+
         def entry(texts, seed, seconds):
             clock = Clock(seconds)
             sentences = (sentence for document in texts for sentence in document)
