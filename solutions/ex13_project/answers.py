@@ -19,7 +19,7 @@ WRONG = [
         (
             "expects a full vocabulary",
             ("vocab_size=len(tokenizer.vocab)", "vocab_size=16000"),
-            "do they belong together?",
+            "raised RuntimeError",
         ),
         (
             "hands over in another order",
