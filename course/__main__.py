@@ -246,14 +246,8 @@ ELSEWHERE = {
         "course.leaderboard.board",
         "Run the entries of the project in the sandbox, score them, write a static page.",
     ),
-    "similar": (
-        "course.similarity.report",
-        "Say whose code is like whose, or like the course's own.",
-    ),
-    "rehearsal": (
-        "course.rehearsal.rehearse",
-        "Grade a class that never was, whose points are known.",
-    ),
+    "similar": ("course.similarity.report", "Say whose code is like whose, or the course's own."),
+    "rehearsal": ("course.rehearsal.rehearse", "Grade a class that never was, points known."),
 }
 
 

@@ -11,8 +11,7 @@ everybody, and the cost of each is that of writing it down for somebody who has 
 - a word that the tokenizer cannot write ([UNK]), or that the model has no room for: 8 bits a byte.
 
 Whoever has the model could read all words back in that order, so no part of the cost is left out.
-Source: ours; pieces of a word one after the other as in Kauf & Ivanova (2023), "A Better Way to Do
-Masked Language Model Scoring".
+Source: ours.
 """
 
 import math
