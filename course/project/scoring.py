@@ -10,7 +10,7 @@ everybody, and the cost of each is that of writing it down for somebody who has 
   and so on; -log2 of the model's probability of each counts;
 - a word that the tokenizer cannot write ([UNK]), or that the model has no room for: 8 bits a byte.
 
-Whoever has the model could read all words back in that order, so no part of the cost is left out.
+Whoever has the model, and the table of these frequencies, could read all words back in that order.
 Source: ours.
 """
 
