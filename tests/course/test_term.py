@@ -98,7 +98,7 @@ def put(course, assignment, student, text):
 @pytest.fixture(scope="module")
 def term(tmp_path_factory):
     """The course after one term."""
-    course = new_course(tmp_path_factory.mktemp("term") / "course", call_seconds=8)
+    course = new_course(tmp_path_factory.mktemp("term") / "course", call_seconds=20)
     shutil.copytree(ROOT / "solutions", course.room("source"))
     assert command(course, "release", "all") == 0
     for assignment in ASSIGNMENTS:
