@@ -1,15 +1,16 @@
 """All that makes a course of the library, floor by floor.
 
-0. `course.feedback`: the kit of the exercises' checks, and one package per exercise.
-   `course.widgets`: the lectures' own playgrounds. `course.experiments`: tasks with labels, and
-   what the lectures measure.
+0. `course.widgets`: the lectures' own playgrounds. `course.experiments`: tasks with labels, and
+   what the lectures measure; `course.project`: the budget and the score of exercise 13.
+   `course.feedback`: the kit of the exercises' checks, and one package per exercise.
 1. `course.toyworld`: a language whose entropy is known. `course.answers`: answers known to be wrong
    or right; `course.settings`: where a course lies.
 2. `course.gradebook`: what is written down.
 3. `course.collecting`: what is handed in.
 4. `course.grading`: the sandbox, the graders, the run over a class, its reports.
-5. `course.publishing`, `course.rehearsal`, `course.similarity`, `course.jupyterhub`, and
-   `python -m course`, which has a command for each thing that an instructor does.
+5. `course.publishing`, `course.rehearsal`, `course.similarity`, `course.jupyterhub`,
+   `course.leaderboard`, and `python -m course`, which has a command for each thing that an
+   instructor does.
 """
 
 import sys

@@ -9,6 +9,7 @@ status [NAME]            who handed in, who is graded, who waits for a person
 feedback NAME|all        a page for every graded student
 export                   grades as a CSV file for nbgrader, Moodle or Canvas
 items NAME|all           which tasks were hard, and which tell good from weak
+leaderboard --to FOLDER  run and score the entries of the project, a static page
 similar NAME             whose code is like whose, or like the course's own
 rename OLD NEW | all     give an assignment another name; all: those of an earlier version
 rehearsal [NAME|all]     grade a class that never was, whose points are known
@@ -19,6 +20,7 @@ import sys
 from collections.abc import Callable, Sequence
 from contextlib import closing
 from datetime import datetime
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +33,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = _parser()
     asked, rest = parser.parse_known_args(arguments)
     if asked.command in ELSEWHERE:
-        return ELSEWHERE[asked.command](["--root", str(asked.root), *rest])
+        module, _ = ELSEWHERE[asked.command]
+        return import_module(module).main(["--root", str(asked.root), *rest])
     if rest:
         parser.error(f"unrecognized arguments: {' '.join(rest)}")
     try:
@@ -89,8 +92,8 @@ def _parser() -> argparse.ArgumentParser:
     renamed = command("rename", _rename, "OLD|all")
     renamed.add_argument("new", metavar="NEW", nargs="?", help="its new name; none after `all`")
     renamed.add_argument("--no-backup", action="store_true", help="do not copy the gradebook first")
-    for name, run in ELSEWHERE.items():
-        commands.add_parser(name, help=run.__doc__, add_help=False)
+    for name, (_, does) in ELSEWHERE.items():
+        commands.add_parser(name, help=does, add_help=False)
     return parser
 
 
@@ -237,22 +240,15 @@ def _remind(course: Course) -> None:
         print(line, file=sys.stderr)
 
 
-def _similar(arguments: Sequence[str]) -> int:
-    """Say whose code is like whose, or like the course's own."""
-    from course.similarity import report
-
-    return report.main(list(arguments))
-
-
-def _rehearsal(arguments: Sequence[str]) -> int:
-    """Grade a class that never was, whose points are known."""
-    from course.rehearsal import rehearse
-
-    return rehearse.main(arguments)
-
-
-# These read their own arguments.
-ELSEWHERE = {"similar": _similar, "rehearsal": _rehearsal}
+# These read their own arguments: the module with their `main`, and what they do.
+ELSEWHERE = {
+    "leaderboard": (
+        "course.leaderboard.board",
+        "Run the entries of the project in the sandbox, score them, write a static page.",
+    ),
+    "similar": ("course.similarity.report", "Say whose code is like whose, or the course's own."),
+    "rehearsal": ("course.rehearsal.rehearse", "Grade a class that never was, points known."),
+}
 
 
 if __name__ == "__main__":

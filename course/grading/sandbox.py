@@ -13,6 +13,7 @@ import socket
 import subprocess
 import sys
 import sysconfig
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +24,7 @@ from course.settings import Limits
 
 LIBRARY = Path(bertlab.__file__).resolve().parent
 # What of the course runs beside the student's code; there is no answer in it.
-ROOMS = ("experiments", "feedback", "grading/inside", "toyworld", "widgets")
+ROOMS = ("experiments", "feedback", "grading/inside", "project", "toyworld", "widgets")
 INSIDE = [ROOT / "course" / room for room in ROOMS]
 SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64")
 FROM_ETC = ("/etc/ld.so.cache", "/etc/alternatives", "/etc/localtime", "/etc/fonts")
@@ -60,8 +61,8 @@ def why_no_sandbox() -> str | None:
     return f"bubblewrap does not run on this system: {said[-1] if said else done.returncode}"
 
 
-def _command() -> list[str]:
-    """bwrap and what it binds; the program to run comes behind it."""
+def _command(without: Sequence[Path] = ()) -> list[str]:
+    """bwrap and what it binds; the program to run comes behind it. without: as in `Sandbox`."""
     command: list[Any] = [bubblewrap(), "--unshare-ipc", "--unshare-pid", "--unshare-net"]
     command += ["--unshare-uts", "--unshare-cgroup-try", "--die-with-parent", "--new-session"]
     command += ["--clearenv", "--hostname", "sandbox", "--cap-add", "ALL"]
@@ -73,7 +74,10 @@ def _command() -> list[str]:
         elif os.path.exists(path):
             command += ["--ro-bind", path, path]
     command += ["--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp", "--dir", "/mnt"]
-    command += _bound(_folders())
+    command += _bound(_folders(without))
+    for covered in without:
+        if covered.exists() and any(folder in covered.parents for folder in _folders(without)):
+            command += ["--perms", "0555", "--tmpfs", covered, "--remount-ro", covered]
     settings = {
         "PATH": f"{Path(sys.executable).parent}:/usr/bin:/bin",
         "HOME": "/tmp",
@@ -93,10 +97,10 @@ def _command() -> list[str]:
     return [*command, "--chdir", "/tmp", "--"]
 
 
-def _folders() -> list[Path]:
+def _folders(without: Sequence[Path] = ()) -> list[Path]:
     """What a student's code may read besides the system: Python, the library, the corpora."""
     folders = [*_environment_folders(), LIBRARY, *INSIDE, cache_folder()]
-    return [folder for folder in folders if folder.exists()]
+    return [folder for folder in folders if folder.exists() and folder not in without]
 
 
 def _bound(folders: list[Path]) -> list[str]:
@@ -121,17 +125,20 @@ class Sandbox:
     """A warm zygote inside bubblewrap; `fork` starts a student's process, one at a time.
 
     sandboxed: False runs the same without bubblewrap, with your own rights: only for people whom
-    you trust. Call `prepare` first: the zygote imports what it needs while you do other things.
+    you trust; without: folders that are not to be seen, though others may see them. Call `prepare`
+    first: the zygote imports what it needs while you do other things.
     """
 
-    def __init__(self, limits: Limits, sandboxed: bool = True) -> None:
+    def __init__(
+        self, limits: Limits, sandboxed: bool = True, without: Sequence[Path] = ()
+    ) -> None:
         if sandboxed and (reason := why_no_sandbox()):
             raise NoSandbox(reason)
         self.control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         handle = theirs.fileno()
         command = [sys.executable, "-m", "course.grading.inside.zygote", str(handle)]
         self.process = subprocess.Popen(
-            [*_command(), *command] if sandboxed else command,
+            [*_command(without), *command] if sandboxed else command,
             pass_fds=[handle],
             env={} if sandboxed else None,
             stdin=subprocess.DEVNULL,
@@ -143,7 +150,7 @@ class Sandbox:
             **limits._asdict(),
             "sandboxed": sandboxed,
             "root": os.geteuid() == 0,
-            "below_tmp": [str(path) for path in _folders() if str(path).startswith("/tmp/")],
+            "below_tmp": [str(path) for path in _folders(without) if str(path).startswith("/tmp/")],
         }
         self.number = 0
 

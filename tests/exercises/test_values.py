@@ -8,6 +8,7 @@ from torch import Tensor
 
 from course.feedback.checks import Check
 from tests.exercises.test_answers import ASSIGNMENTS, OTHER_WAYS, WRONG, run_task
+from tests.exercises.test_assignments import PROJECT
 
 pytestmark = pytest.mark.slow
 
@@ -31,5 +32,6 @@ def test_some_wrong_answer_gives_each_known_value(assignment, monkeypatch, recor
 
     unknown = sorted(known - given)
     record_property("counted", f"{assignment}: {len(known)} typed values, {len(unknown)} unproved")
-    assert known, "no check has been run"
+    # The project has no value to expect: its checks know laws alone.
+    assert known or assignment == PROJECT, "no check has been run"
     assert not unknown, "\n" + "\n".join(map(repr, unknown))

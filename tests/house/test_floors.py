@@ -21,12 +21,14 @@ HOUSES = {
         "__main__",
     ],
     "course": [
-        "experiments feedback widgets",
+        "experiments widgets",
+        "project",
+        "feedback",
         "answers settings toyworld",
         "gradebook",
         "collecting",
         "grading",
-        "jupyterhub publishing rehearsal similarity",
+        "jupyterhub leaderboard publishing rehearsal similarity",
         "__main__ nbgrader_config",
     ],
 }

@@ -143,7 +143,7 @@ def _leave(settings: dict) -> None:
     for folder in settings["below_tmp"]:  # a course that lies there must stay in sight
         os.makedirs(folder)
         seen = f"/mnt{folder.removeprefix('/tmp')}".encode()
-        _call("mount", seen, folder.encode(), None, MS_BIND, None)
+        _call("mount", seen, folder.encode(), None, MS_BIND | MS_REC, None)  # what is covered stays
     _call("umount2", b"/mnt", MNT_DETACH)
     if settings["root"]:
         _call("mount", b"proc", b"/proc", b"proc", MS_NOSUID | MS_NODEV, None)  # may be written

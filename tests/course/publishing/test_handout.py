@@ -54,7 +54,8 @@ def test_it_has_what_students_use_and_nothing_else(copy):
         "lectures",
     ]
     rooms = {path.name for path in (copy / "course").iterdir() if path.is_dir()}
-    assert rooms == {"experiments", "feedback", "images", "jupyterlab", "toyworld", "widgets"}
+    seen = {"experiments", "feedback", "images", "jupyterlab", "project", "toyworld", "widgets"}
+    assert rooms == seen
     for room in ("lectures", "exercises"):
         for path in (ROOT / room).rglob("*.ipynb"):
             if ".ipynb_checkpoints" not in path.parts:

@@ -1,0 +1,70 @@
+"""Checks of exercise 13, the project: does an entry run, keep its time and hand over its files?"""
+
+from collections.abc import Callable
+from functools import partial
+from math import isfinite
+
+from bertlab.data.corpora import documents
+from course.feedback.checks import Check, NotWritten, Passed
+from course.feedback.progress import progress_of, task
+from course.project.entries import TIME, opened
+from course.project.scoring import masked_bits
+from course.project.texts import cut
+
+# `check.progress()` shows how far you are.
+progress = partial(progress_of, "ex13_project")
+
+DRY_SECONDS = 3.0  # of the dry run: enough for some steps, and for no score worth telling
+LATE = 1.3  # times the budget of the dry run, in which a single step is long
+TRAINED_ON = 12  # documents of the manual that comes with Python, which need no download
+
+
+@task("ex13_project", 1)
+def entry(function: Callable) -> Passed:
+    """A dry run of some seconds on a little text."""
+    check = Check(
+        "entry",
+        function,
+        hints=(
+            "the baseline passes: begin with a copy of it and change one thing at a time",
+            "`clock = Clock(seconds)` is the first line, and `clock.used()` is asked at each step",
+        ),
+    )
+    manual = documents("python-topics")
+    call = f"entry(texts, seed=0, seconds={DRY_SECONDS:g})"
+    try:
+        files = function(manual[:TRAINED_ON], 0, DRY_SECONDS)
+    except NotImplementedError:
+        raise NotWritten(
+            "entry: not written yet. Begin with a copy of the baseline's lines in place of the "
+            "line that raises NotImplementedError"
+        ) from None
+    except Exception as error:
+        check.fail(f"{call}\nraised {type(error).__name__}: {error}")
+    try:
+        model, tokenizer = opened(files)
+        used = float(files[TIME])
+    except ValueError as error:
+        check.fail(f"{call}\n{error}")
+    check.law(
+        used <= LATE,
+        f"{call}\nused {used:.0%} of its processor time; ask `clock.used()` before each step, and "
+        "stop before it is 1",
+    )
+    passages = [passage for text in manual[-TRAINED_ON:] for passage in cut(text)]
+    bits = masked_bits(model.eval(), tokenizer, passages).per_byte
+    check.law(isfinite(bits), f"{call}\nits score is {bits}: the training diverged")
+    check.done(f"the files fit, {used:.0%} of {DRY_SECONDS:g} s used, {bits:.2f} bits in a dry run")
+    return check.passed()
+
+
+@task("ex13_project", 2)
+def predict_bits(function: Callable) -> Passed:
+    """A number above 0; which one is the student's to say."""
+    check = Check("predict_bits", function, hints=("write `return` and a number",))
+    answer = check.call()
+    number = isinstance(answer, int | float) and not isinstance(answer, bool)
+    check.law(number, f"a prediction is a number; it returned {answer!r}")
+    check.law(isfinite(answer) and answer > 0, f"it must be above 0; it returned {answer!r}")
+    check.done(f"you predict {answer:g} bits per masked byte")
+    return check.passed()

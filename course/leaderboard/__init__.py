@@ -1,0 +1,6 @@
+"""The leaderboard of exercise 13: what students hand in, run in the sandbox and scored outside.
+
+- `runs.py`: one entry with one seed, within its budget
+- `board.py`: all hand-ins, resumable; `python -m course leaderboard`
+- `page.py`, `page.html`: the static page
+"""

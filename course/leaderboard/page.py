@@ -1,0 +1,18 @@
+"""The leaderboard as one static page: no script, and nothing from elsewhere."""
+
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment
+
+PAGE = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True).from_string(
+    Path(__file__).with_suffix(".html").read_text(encoding="utf-8")
+)
+
+
+def page(board: dict[str, Any]) -> str:
+    """The page of a board, as `leaderboard.json` has it."""
+    scored = [row for row in board["entries"] if "failed" not in row]
+    failed = [row for row in board["entries"] if "failed" in row]
+    majority = scored[0]["majority"] if scored else {}
+    return PAGE.render(board=board, scored=scored, failed=failed, majority=majority)

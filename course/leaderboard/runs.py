@@ -1,0 +1,159 @@
+"""One entry, with one seed, in the sandbox: within its budget, or with the reason why not."""
+
+import math
+import threading
+from collections.abc import Iterable
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+import psutil
+
+from bertlab.data.fetching import cache_folder
+from course.grading.errors import Stopped
+from course.grading.memory import kill, megabytes_of, student_processes
+from course.grading.outputs import one_line
+from course.grading.remote import Student
+from course.grading.sandbox import LIBRARY, Sandbox
+from course.grading.testing import START_MB
+from course.project.entries import opened
+from course.project.scoring import score
+from course.project.texts import ProjectTexts
+from course.settings import Limits
+
+LATE, LATE_SECONDS = 0.02, 1  # beyond a budget, its share and more: the last step and the files
+LOOK_SECONDS = 0.25  # between two looks at what a run uses up
+WALL, WALL_SECONDS = 10, 60  # times the budget, and more: for a busy machine, not for who sleeps
+
+
+class OverBudget(Exception):
+    """A run that used up more than it may; the message says of what."""
+
+
+def limits_of(seconds: float, limits: Limits) -> Limits:
+    """The limits of a run with a budget of so many seconds of processor time."""
+    wall = WALL * seconds + WALL_SECONDS
+    return limits._replace(call_seconds=wall, submission_seconds=wall, processes=16)
+
+
+def sandbox_of(limits: Limits, cells: list[dict], sandboxed: bool = True) -> Sandbox:
+    """A sandbox in which no corpus and no trained weights are to be found.
+
+    cells: given ones, which no entry changes. Raises RuntimeError if one of them fails.
+    """
+    sandbox = Sandbox(limits, sandboxed, hidden_folders())
+    if failed := sandbox.prepare(cells):
+        sandbox.close()
+        raise RuntimeError(f"given cells fail in the sandbox: {', '.join(failed)}")
+    return sandbox
+
+
+def hidden_folders() -> list[Path]:
+    """Where hidden text, or what has read it, lies on this machine."""
+    folders = [cache_folder(), LIBRARY / "weights"]
+    try:
+        import gensim  # brings Wikipedia and the news articles, for its own tests
+    except ImportError:
+        return folders
+    return [*folders, Path(gensim.__file__).parent / "test" / "test_data"]
+
+
+def run(
+    sandbox: Sandbox, limits: Limits, source: str, texts: ProjectTexts, seed: int, seconds: float
+) -> dict[str, Any]:
+    """What came of an entry: its numbers and the processor time, or {"failed": why}.
+
+    source: of the cell that defines `entry`; limits: those of the sandbox; seconds: the budget.
+    """
+    student = Student(sandbox, limits)
+    student.start()
+    with Meter(sandbox, limits, seconds) as meter:
+        try:
+            reply = student.run(source)
+            if reply.error:
+                return {"failed": one_line(f"its cell raised {reply.text}")}
+            files = student.call("entry", (texts.given, seed, seconds), {}, None)
+            meter.look()
+        except Stopped as stopped:
+            return {"failed": meter.why or one_line(str(stopped))}
+        except Exception as error:
+            return {"failed": one_line(f"it raised {type(error).__name__}: {error}")}
+        finally:
+            sandbox.stop()
+    if meter.why:
+        return {"failed": meter.why}
+    try:
+        return {"processor_seconds": meter.used, **numbers(files, texts)}
+    except ValueError as error:
+        return {"failed": one_line(str(error))}
+
+
+def numbers(files: Any, texts: ProjectTexts) -> dict[str, Any]:
+    """The score of some files, as JSON has it. Raises ValueError if they are not an entry's."""
+    found = score(*opened(files), texts)
+    if not math.isfinite(found.bits.per_byte):
+        raise ValueError("its score is not a finite number")
+    probes = {name: probe.accuracy for name, probe in found.probes.items()}
+    majority = {name: probe.majority for name, probe in found.probes.items()}
+    return {
+        "bits_per_byte": found.bits.per_byte,
+        "bits": found.bits._asdict(),
+        "probes": probes,
+        "majority": majority,
+        "parameters": found.parameters,
+    }
+
+
+class Meter:
+    """Looks at a student's processes while they run, and ends them when they use up too much.
+
+    It looks from outside, as the system counts: what code inside says of its time does not matter.
+    Threads and processes that an entry starts count as well. used: seconds of processor time; why:
+    the reason if it had to end them.
+    """
+
+    def __init__(self, sandbox: Sandbox, limits: Limits, seconds: float) -> None:
+        self.pid, self.limits, self.seconds = sandbox.process.pid, limits, seconds
+        self.used, self.why = 0.0, ""
+        self.ended = threading.Event()
+        self.thread = threading.Thread(target=self._watch, daemon=True)
+
+    def __enter__(self) -> "Meter":
+        self.thread.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.ended.set()
+        self.thread.join()
+
+    def _watch(self) -> None:
+        while not self.ended.wait(LOOK_SECONDS):
+            self.look()
+
+    def look(self) -> None:
+        """Note the processor time; end the processes if it, or their memory, is too much."""
+        pids = student_processes(self.pid)
+        self.used = max(self.used, processor_seconds(pids))
+        if self.used > self.seconds * (1 + LATE) + LATE_SECONDS:
+            self.why = self.why or f"more than its {self.seconds:g} s of processor time"
+            kill(pids)
+        elif megabytes_of(pids) > self.limits.memory_mb + START_MB:
+            self.why = self.why or f"more than {self.limits.memory_mb:,} MB of memory"
+            kill(pids)
+
+
+def processor_seconds(pids: Iterable[int]) -> float:
+    """What processes have used so far, all their threads, and their children that have ended."""
+    total = 0.0
+    for pid in pids:
+        try:
+            times = psutil.Process(pid).cpu_times()
+        except psutil.Error:  # it has just ended
+            continue
+        total += times.user + times.system + times.children_user + times.children_system
+    return total
