@@ -44,10 +44,11 @@ EXTRAS = {
     "benchmarks": "bertlab-course[peers,test]",
     "tests": "bertlab-course[test]",
 }
-# Imported only where it is: lecture 3 compares with gensim; three peers are installed by hand,
-# and tiktoken brings tiktoken_ext along.
+# Imported only where it is: lecture 3 compares with gensim, the leaderboard hides its files; three
+# peers are installed by hand, and tiktoken brings tiktoken_ext along.
 OPTIONAL = {
     "lectures": {"gensim"},
+    "course": {"gensim"},
     "benchmarks": {"d2l", "minbpe", "real-wordpiece", "tiktoken-ext"},
 }
 # Asked for, although nothing here imports it: what other packages import without asking for it,

@@ -1,19 +1,19 @@
 """Checks of exercise 6, the encoder of BERT: one per task.
 
 `parts.py` has those about the parts that a layer is made of, `stack.py` the one about the stack,
-`tasks.py` the others; `weights.py` has the weights that all of them run on, and the published ones.
+`counts.py` those about numbers, `tasks.py` the others; `weights.py` has the weights that all of
+them run on, and the published ones.
 """
 
 from functools import partial
 
+from course.feedback.ex06_bert_encoder.counts import n_parameters, predict_right
 from course.feedback.ex06_bert_encoder.parts import gelu, layer_norm, stretched_positions
 from course.feedback.ex06_bert_encoder.stack import encode
 from course.feedback.ex06_bert_encoder.tasks import (
     encoder_layer,
     examine_encoder_layer,
-    n_parameters,
     partial_layer,
-    predict_right,
 )
 from course.feedback.ex06_bert_encoder.weights import (
     as_torch_layer,

@@ -70,7 +70,7 @@ class Sizes(NamedTuple):
 class EncoderCheck(TensorCheck):
     """A check of exercise 6, where attention is given, and norm and GELU are to be written."""
 
-    ready_made = (
+    ready_made: tuple[str, ...] = (
         *("attention", "transformer", "gelu"),
         *("layer_norm", "group_norm", "batch_norm", "instance_norm", "rms_norm"),
     )

@@ -306,7 +306,13 @@ def test_a_grading_run_is_not_disturbed_and_a_file_that_resists_is_told(tmp_path
 
 
 def test_the_old_names_lead_to_the_assignments_there_are():
-    newer = {"ex00_warm_up", "ex03_static_vectors", "ex05_transformer", "ex12_after_bert", "ex13_project"}
+    newer = {
+        "ex00_warm_up",
+        "ex03_static_vectors",
+        "ex05_transformer",
+        "ex12_after_bert",
+        "ex13_project",
+    }
     assert {*OLD_NAMES.values()} == {*Course(ROOT).assignments(), NEW} - newer
 
 
