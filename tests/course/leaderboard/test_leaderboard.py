@@ -22,7 +22,8 @@ HANDED_IN = {  # student: the cell, and what the page says
     "bob": (f"{SIGNATURE}raise ValueError('<b>no')", "it raised ValueError: &lt;b&gt;no"),
     "cyd": (f"{SIGNATURE}return 42", "gives; got int"),
     "dan": (f"{SIGNATURE}while True:\n        pass", "more than its 3 s of processor time"),
-    "eve": (f"{SIGNATURE}kept = [bytearray(2**30) for _ in range(64)]", "it raised MemoryError"),
+    # Refused when it asks, or seen by the watch: whichever is first; MemoryError, or MB of memory.
+    "eve": (f"{SIGNATURE}kept = [bytearray(2**30) for _ in range(64)]", "emory"),
     "fay": (
         f"{SIGNATURE}import bertlab.data\n    return bertlab.data.documents('lee')",
         "it raised DataError",
