@@ -828,11 +828,6 @@ WRONG = [
             "",
         ),
         (
-            "forgets that arguments stay",
-            ("    assert all(map(torch.equal, (queries, keys, masks), given))\n", ""),
-            "",
-        ),
-        (
             "looks at sums, zeros and signs alone",
             """
             def examine_masked_shares(function):

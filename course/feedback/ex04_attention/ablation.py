@@ -109,10 +109,10 @@ def shares_without(function: Callable) -> Passed:
     sizes = [(24, 8), (8,)] * 2 + [(24, 5), (5,)]
     weights = HeadWeights(*(normal(*size, seed=21 + i) for i, size in enumerate(sizes)))
     parts = {name: normal(66, 24, seed=seed) for seed, name in enumerate("abcd", start=50)}
-    kept = sum((parts[name] for name in "acd"), torch.zeros(66, 24))
+    rest = sum((parts[name] for name in "acd"), torch.zeros(66, 24))
     check.example(
         *(parts, "b", layer_norm, weights),
-        gives=_by_pytorch(layer_norm(kept), weights),
+        gives=_by_pytorch(layer_norm(rest), weights),
         because="66 tokens, four parts",
     )
     check.done("66 tokens, equal to PyTorch's")
