@@ -161,8 +161,8 @@ def test_a_hostile_cell_costs_its_own_task_at_most(term, student):
     found, full = scores(term, "ex04_attention", student), expected("ex04_attention", "ada")
     users = ("softmax", "masked-shares", "grouped-attention", "shares-without")
     attacked = {name for name in full if any(user in name for user in users)}
-    if student == "mal":  # what they changed is not what the tests use
-        attacked = set()
+    if student == "mal":  # what they changed is not what our tests use, but their own
+        attacked = {name for name in full if "examine" in name}
     for name in full.keys() - attacked:
         assert found[name] == full[name], name
     if student != "mal":
