@@ -77,8 +77,8 @@ def test_from_the_release_to_grades(server, visitors, keep_screenshot):
         scores[student] = line.locator("td.score").inner_text()
         assert " UTC" in line.locator("td.timestamp").inner_text()
     keep_screenshot(emmy, "the instructor, graded")
-    # 31 points for code and 4 that a person gives; the forged hand-in would have made it 0.
-    assert scores == {"ada": "31 / 35", "grace": "0 / 35"}
+    # 28 points for code and 4 that a person gives; the forged hand-in would have made it 0.
+    assert scores == {"ada": "28 / 32", "grace": "0 / 32"}
 
     # The formgrader's links to notebooks lead to the course's JupyterLab.
     opened = emmy.request.get(f"{server.address}/tree/solutions/{NAME}")
