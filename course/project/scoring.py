@@ -24,6 +24,7 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 from torch.nn import functional as F
+from torch.nn.utils.rnn import pad_sequence
 
 from bertlab.interpretability.probing import Probe, probe
 from bertlab.model.heads import BertForPreTraining
@@ -250,9 +251,6 @@ def batches(items: Sequence[Any]) -> Iterator[list[Any]]:
 
 def padded(sequences: Sequence[list[int]]) -> tuple[Tensor, Tensor]:
     """The sequences as one tensor, and what of it is not padding: [B, L] both."""
-    ids = torch.zeros(len(sequences), max(map(len, sequences)), dtype=torch.long)
-    mask = torch.zeros_like(ids, dtype=torch.bool)
-    for number, sequence in enumerate(sequences):
-        ids[number, : len(sequence)] = torch.tensor(sequence)
-        mask[number, : len(sequence)] = True
-    return ids, mask
+    ids = pad_sequence([torch.tensor(sequence) for sequence in sequences], batch_first=True)
+    lengths = torch.tensor([len(sequence) for sequence in sequences])
+    return ids, torch.arange(ids.shape[1]) < lengths[:, None]
