@@ -22,11 +22,16 @@ HANDED_IN = {  # student: the cell, and what the page says
     "bob": (f"{SIGNATURE}raise ValueError('<b>no')", "it raised ValueError: &lt;b&gt;no"),
     "cyd": (f"{SIGNATURE}return 42", "gives; got int"),
     "dan": (f"{SIGNATURE}while True:\n        pass", "more than its 3 s of processor time"),
-    # Refused when it asks, or seen by the watch: whichever is first; MemoryError, or MB of memory.
-    "eve": (f"{SIGNATURE}kept = [bytearray(2**30) for _ in range(64)]", "emory"),
+    "eve": (f"{SIGNATURE}kept = bytearray(2**36)", "it raised MemoryError"),
     "fay": (
         f"{SIGNATURE}import bertlab.data\n    return bertlab.data.documents('lee')",
         "it raised DataError",
+    ),
+    # Each of the four processes has less than one may, and together they have more.
+    "gus": (
+        f"{SIGNATURE}import os, time\n    os.fork(), os.fork()\n"
+        "    kept = bytearray(450 * 2**20)\n    time.sleep(60)",
+        "more than 512 MB of memory",
     ),
 }
 
@@ -35,7 +40,9 @@ HANDED_IN = {  # student: the cell, and what the page says
 @pytest.mark.skipif(bool(why_no_sandbox()), reason=str(why_no_sandbox()))
 def test_entries_that_fail_are_named_and_the_others_are_scored_and_kept(tmp_path, monkeypatch):
     (tmp_path / "course").mkdir()
-    shutil.copy(ROOT / "course" / "nbgrader_config.py", tmp_path / "course")
+    settings = (ROOT / "course" / "nbgrader_config.py").read_text(encoding="utf-8")
+    settings += "\nc.Grading.limits = {'memory_mb': 512}\n"
+    (tmp_path / "course" / "nbgrader_config.py").write_text(settings, encoding="utf-8")
     for room in ("solutions", "exercises"):
         shutil.copytree(ROOT / room / board.NAME, tmp_path / room / board.NAME)
     course = Course(tmp_path)
