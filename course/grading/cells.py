@@ -11,7 +11,9 @@ from nbformat import NotebookNode
 
 MOST_CELLS = 500  # of a notebook
 BUILT_IN = frozenset(dir(builtins))
-COMMAND = re.compile(r"^(\s*)([%!?].*|\w[\w, ]*=\s*[%!].*)$", re.MULTILINE)  # IPython's, not Python
+COMMAND = re.compile(
+    r"^([ \t]*)([%!?].*|\w[\w, ]*=[ \t]*[%!].*)$", re.MULTILINE
+)  # IPython's, not Python
 
 
 class Names(NamedTuple):

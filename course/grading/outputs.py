@@ -1,16 +1,23 @@
 """A student's outputs as they may be stored and shown: no script, no frame, not too long."""
 
 import binascii
-from base64 import b64decode
+import io
+from base64 import b64decode, b64encode
+from collections.abc import Sequence
 from typing import Any
 
 from nbformat import NotebookNode, v4
+from PIL import Image
 
 from course.grading.safe_html import clean_html
 
 MOST_OUTPUTS = 1_000  # of a cell
+NOTEBOOK_KB = 5_000  # of all outputs together, and of all attached pictures
 LONGEST, LONGEST_NOTE = 2_000, 300  # characters: of an error, of a line in a report
 PICTURES = ("image/png", "image/jpeg")
+KINDS = ("text/plain", "text/html", *PICTURES)
+# Of attached pictures: their number in a notebook, their size, and to what they are made smaller.
+MOST_PICTURES, MOST_PIXELS, MOST_SIDE = 20, 60_000_000, 2_000
 
 
 def plain(text: Any, most: int = LONGEST) -> str:
@@ -24,6 +31,22 @@ def one_line(text: str) -> str:
     return " ".join("".join(seen).split())[:LONGEST_NOTE]
 
 
+def leave_out(cells: Sequence[dict], most_kb: int = NOTEBOOK_KB) -> list[str]:
+    """Empty the outputs of cells that no longer fit into a notebook's page; notes that say so."""
+    left, emptied = most_kb * 1000, 0
+    for cell in cells:
+        outputs = cell.get("outputs")
+        size = sum(map(_size, outputs)) if isinstance(outputs, list) else 0
+        if size > left:
+            cell["outputs"] = [stream(f"[a notebook's outputs may have {most_kb} kB: left out]\n")]
+            emptied += 1
+        else:
+            left -= size
+    if not emptied:
+        return []
+    return [f"more than {most_kb} kB of outputs: those of {emptied} cells were left out"]
+
+
 def safe_outputs(outputs: Any, most_kb: int) -> list[NotebookNode]:
     """Outputs of a code cell, out of a file that anybody may have written.
 
@@ -33,14 +56,12 @@ def safe_outputs(outputs: Any, most_kb: int) -> list[NotebookNode]:
     kept: list[NotebookNode] = []
     left = most_kb * 1000
     for output in outputs[:MOST_OUTPUTS] if isinstance(outputs, list) else []:
-        made, size = _safe(output) if isinstance(output, dict) else (None, 0)
-        if made is None:
-            continue
-        if size > left:
+        left -= _size(output)  # of what is not cleaned yet: cleaning takes time
+        if left < 0:
             kept.append(stream(f"[more than {most_kb} kB of output: the rest was left out]\n"))
             break
-        left -= size
-        kept.append(made)
+        if made := _safe(output):
+            kept.append(made)
     return kept
 
 
@@ -63,31 +84,86 @@ def failure(name: str, text: str) -> NotebookNode:
 def safe_data(data: Any) -> dict[str, str]:
     """Of the forms of an output those that cannot do anything but be seen."""
     safe = {}
-    for kind, value in data.items() if isinstance(data, dict) else ():
-        text = "".join(map(str, value)) if isinstance(value, list) else str(value)
-        text = plain(text, len(text))
+    for kind, text in _texts(data).items():
         if kind == "text/plain":
             safe[kind] = text
         elif kind == "text/html":
             safe[kind] = clean_html(text)
-        elif kind in PICTURES and _is_base64(text):
+        elif _is_base64(text):
             safe[kind] = text
     return safe
 
 
-def _safe(output: dict) -> tuple[NotebookNode | None, int]:
-    kind = output.get("output_type")
+def attach(cells: Sequence[NotebookNode], raw: Sequence[dict]) -> list[str]:
+    """Give texts the pictures that were pasted into them, made anew; notes of what was left out.
+
+    raw: the same cells, as they were handed in.
+    """
+    left, count, refused = NOTEBOOK_KB * 1000, 0, 0
+    for cell, given in zip(cells, raw, strict=True):
+        pictures = given.get("attachments") if cell.cell_type == "markdown" else None
+        for name, forms in pictures.items() if isinstance(pictures, dict) else ():
+            count += 1
+            made = _made_anew(_texts(forms)) if count <= MOST_PICTURES else {}
+            size = sum(map(len, made.values()))
+            if not made or size > left:
+                refused += 1
+                continue
+            left -= size
+            cell.setdefault("attachments", NotebookNode())[plain(name, 100)] = NotebookNode(made)
+    if not refused:
+        return []
+    return [f"{refused} attached files were left out: no PNG or JPEG, too large or too many"]
+
+
+def _made_anew(forms: dict[str, str]) -> dict[str, str]:
+    """A picture without whatever else its file held; nothing if it is none, or too large."""
+    for text in (forms[kind] for kind in PICTURES if kind in forms):
+        try:
+            with Image.open(io.BytesIO(b64decode(text)), formats=("PNG", "JPEG")) as picture:
+                form = str(picture.format)
+                if picture.width * picture.height > MOST_PIXELS:
+                    continue
+                picture.thumbnail((MOST_SIDE, MOST_SIDE))
+                file = io.BytesIO()
+                picture.convert("RGB" if form == "JPEG" else "RGBA").save(file, form)
+        except (OSError, ValueError, SyntaxError, Image.DecompressionBombError):  # Pillow's
+            continue
+        return {f"image/{form.lower()}": b64encode(file.getvalue()).decode()}
+    return {}
+
+
+def _texts(data: Any) -> dict[str, str]:
+    """The forms of an output, or of an attachment, that may be kept, as text."""
+    items = data.items() if isinstance(data, dict) else ()
+    return {kind: _text(value) for kind, value in items if kind in KINDS}
+
+
+def _text(value: Any) -> str:
+    text = "".join(map(str, value)) if isinstance(value, list) else str(value)
+    return plain(text, len(text))
+
+
+def _size(output: Any) -> int:
+    """Characters of an output."""
+    if not isinstance(output, dict):
+        return 0
+    texts = [_text(output[key]) for key in ("text", "evalue") if key in output]
+    return sum(map(len, [*texts, *_texts(output.get("data")).values()]))
+
+
+def _safe(output: Any) -> NotebookNode | None:
+    kind = output.get("output_type") if isinstance(output, dict) else None
     if kind == "stream":
-        text = output.get("text", "")
-        text = "".join(map(str, text)) if isinstance(text, list) else str(text)
-        return stream(text, "stderr" if output.get("name") == "stderr" else "stdout"), len(text)
+        name = "stderr" if output.get("name") == "stderr" else "stdout"
+        return stream(_text(output.get("text", "")), name)
     if kind in ("display_data", "execute_result"):
         made = shown(output.get("data"))
-        return (made, sum(map(len, made.data.values()))) if made.data else (None, 0)
+        return made if made.data else None
     if kind == "error":
         text = plain(f"{output.get('ename')}: {output.get('evalue')}")
-        return failure(str(output.get("ename")), text), len(text)
-    return None, 0
+        return failure(str(output.get("ename")), text)
+    return None
 
 
 def _is_base64(text: str) -> bool:

@@ -6,6 +6,8 @@ needs; `nh3` (the Rust library Ammonia) does the work.
 """
 
 import re
+from typing import Any
+from urllib.parse import unquote
 
 import nh3
 from jinja2 import pass_context
@@ -33,6 +35,9 @@ STYLES = {
     *("line-height", "margin", "max-width", "min-width", "padding", "text-align"),
     *("vertical-align", "white-space", "width"),
 }
+# Of one output or text. nh3's time grows with the square of how deep tags lie in each other, that
+# of nbconvert's Markdown with the square of the environments that are begun.
+MOST_TAGS, MOST_ENVIRONMENTS = 5_000, 500
 PICTURE = re.compile(r"data:image/(png|jpeg|gif|webp|svg\+xml);base64,[A-Za-z0-9+/=\s]*\Z")
 
 
@@ -43,6 +48,8 @@ def clean_html(html: str | bytes) -> str:
     '<p>1 <img></p>'
     """
     text = html.decode("utf-8", "replace") if isinstance(html, bytes) else str(html)
+    if text.count("<") > MOST_TAGS:
+        return f"<p>[more than {MOST_TAGS:,} tags of HTML: left out]</p>"
     return nh3.clean(
         text,
         tags=TAGS,
@@ -66,9 +73,25 @@ def _allowed(_tag: str, name: str, value: str) -> str | None:
     return value
 
 
+class Attachments(dict):
+    """A cell's pictures by their names; in place of one that is missing, its description is shown.
+
+    nbconvert raises an error for a missing one, and there would be no page at all.
+    """
+
+    def __contains__(self, _name: object) -> bool:
+        return True
+
+    def __missing__(self, name: str) -> dict[str, str]:
+        return self.get(unquote(name)) or {"text/plain": ""}
+
+
 @pass_context
-def markdown2html(context: Context, source: str) -> str:
+def markdown2html(context: Context | dict[str, Any], source: str) -> str:
     """nbconvert's filter of that name, cleaned."""
     from nbconvert.exporters import HTMLExporter
 
-    return clean_html(HTMLExporter().markdown2html(context, source))
+    if source.count("\\begin") > MOST_ENVIRONMENTS:
+        return f"<p>[more than {MOST_ENVIRONMENTS} \\begin{{...}} in one text: left out]</p>"
+    pictures = Attachments(context.get("cell", {}).get("attachments", {}))
+    return clean_html(HTMLExporter().markdown2html({"cell": {"attachments": pictures}}, source))

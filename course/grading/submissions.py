@@ -14,7 +14,7 @@ from nbformat import NotebookNode, v4
 
 from course.grading.assignments import Assignment, grade_id
 from course.grading.cells import MOST_CELLS, is_solution, is_test, names_of
-from course.grading.outputs import plain, safe_outputs
+from course.grading.outputs import attach, leave_out, plain, safe_outputs
 from course.settings import Limits
 
 MOST_CHARACTERS = 100_000  # of a cell
@@ -35,7 +35,7 @@ def read_submission(path: Path, assignment: Assignment, limits: Limits) -> Submi
     """The student's notebook, mended; of an unreadable one the release, and a note that says so."""
     notes: list[str] = []
     try:
-        found = _cells_of(_notebook(path, limits.notebook_mb), limits)
+        found = _cells_of(_notebook(path, limits.notebook_mb), limits, notes)
     except Unreadable as error:
         return Submission(_mended([], assignment, notes), (f"nothing could be graded: {error}",))
     return Submission(_mended(found, assignment, notes), tuple(notes))
@@ -57,8 +57,13 @@ def _notebook(path: Path, most_mb: int) -> dict:
         )
     try:
         page = json.loads(path.read_bytes())
-        if isinstance(page, dict) and page.get("nbformat") != 4:
+        version = page.get("nbformat") if isinstance(page, dict) else 4
+        if isinstance(version, int) and version > 4:
+            raise Unreadable(f"{path.name} has the notebook format {version}, 4 is the newest read")
+        if version != 4:
             page = nbformat.convert(nbformat.from_dict(page), 4)
+    except Unreadable:
+        raise
     except Exception as error:  # nbformat's own converter may fail in any way
         raise Unreadable(f"{path.name} is no notebook ({type(error).__name__})") from None
     if not isinstance(page, dict) or not isinstance(page.get("cells"), list):
@@ -66,13 +71,17 @@ def _notebook(path: Path, most_mb: int) -> dict:
     return page
 
 
-def _cells_of(page: dict, limits: Limits) -> list[NotebookNode]:
+def _cells_of(page: dict, limits: Limits, notes: list[str]) -> list[NotebookNode]:
     """Its cells, with nothing taken over but what has the right type."""
     if not page["cells"]:
         raise Unreadable("the notebook has no cells")
     if len(page["cells"]) > MOST_CELLS:
         raise Unreadable(f"{len(page['cells']):,} cells; at most {MOST_CELLS:,} are read")
-    return [_cell(raw, limits) for raw in page["cells"] if isinstance(raw, dict)]
+    raw = [cell for cell in page["cells"] if isinstance(cell, dict)]
+    notes += leave_out(raw)
+    cells = [_cell(one, limits) for one in raw]
+    notes += attach(cells, raw)
+    return cells
 
 
 def _cell(raw: dict, limits: Limits) -> NotebookNode:
@@ -184,6 +193,8 @@ def _restored(
     restored = made(cell.source if theirs else source.source)
     if "outputs" in restored and not is_test(source):
         restored.outputs = cell.get("outputs", [])
+    if theirs and "attachments" in cell:
+        restored.attachments = cell.attachments
     return _with_marks(restored, release)
 
 

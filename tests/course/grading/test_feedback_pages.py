@@ -92,6 +92,7 @@ def test_feedback_hides_tests_and_runs_no_script(tmp_path):
         ("<form><input><button>x</button></form>", "x"),
         ("<svg onload=x()></svg><math></math>", ""),
         ('<a href="https://example.org">x</a>', '<a href="https://example.org">x</a>'),
+        ("<div>" * 100_000, "<p>[more than 5,000 tags of HTML: left out]</p>"),
         ("<table><tr><td>1</td></tr></table>", "<table><tbody><tr><td>1</td></tr></tbody></table>"),
     ],
 )

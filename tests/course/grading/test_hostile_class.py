@@ -14,13 +14,16 @@ import site
 import socket
 import sys
 import threading
+from base64 import b64decode
 from functools import cache, partial
+from io import BytesIO
 from pathlib import Path
 
 import nbformat
 import psutil
 import pytest
 from bs4 import BeautifulSoup
+from PIL import Image
 
 from course.grading.cells import is_test
 from course.grading.grader import Grader
@@ -173,7 +176,7 @@ def assert_presentable(outcome):
     assert len(outcome.notes) == len(set(outcome.notes))
     text = nbformat.writes(outcome.notebook)
     nbformat.validate(outcome.notebook)
-    assert len(text.encode("utf-8")) < 1_000_000
+    assert len(text.encode("utf-8")) < 6_000_000
     assert "\\u0000" not in text
     shown = "".join(html_of(outcome.notebook)).lower()
     for word in ("<script", "onerror", "javascript:", "<iframe", "<form", "<svg", "position"):
@@ -222,6 +225,15 @@ def test_a_hostile_submission_gets_its_points_and_a_line(row, outcome_of):
     else:
         said = any(re.search(row.note, note) for note in outcome.notes)
         assert said or "" in row.note.split("|")
+
+
+@pytest.mark.parametrize("name", ["a pasted picture"])
+def test_a_pasted_picture_is_shown_and_a_missing_one_by_its_description(name, outcome_of):
+    mine, none = BeautifulSoup(outcome_of(name).feedback, "html.parser").select("img[alt]")
+    assert (mine["alt"], none["alt"], none.get("src", "")) == ("mine", "none", "")
+    content = b64decode(mine["src"].removeprefix("data:image/png;base64,"))
+    assert Image.open(BytesIO(content)).size == (30, 20)
+    assert b"CANARY" not in content
 
 
 def processes_named(name):

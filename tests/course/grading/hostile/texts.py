@@ -2,7 +2,12 @@
 
 # ruff: noqa: E501 (code that is handed in is left in one piece)
 
+from base64 import b64encode
+from collections.abc import Callable
+from io import BytesIO
+
 from nbformat import NotebookNode, v4
+from PIL import Image
 
 from tests.course.grading.hostile.small import Hostile, behind, cell_of, instead, own_cells
 
@@ -43,6 +48,33 @@ def markdown(page: NotebookNode) -> NotebookNode:
     return page
 
 
+def pictures(**forms: bytes) -> Callable[[NotebookNode], NotebookNode]:
+    """Pasted into the written answer; and one more is asked for that is not there."""
+
+    def change(page: NotebookNode) -> NotebookNode:
+        answer = cell_of(page, "explain")
+        answer.source = " ".join(f"![{name}](attachment:{name}.png)" for name in [*forms, "none"])
+        answer.attachments = {
+            f"{name}.png": {"image/png": b64encode(content).decode()}
+            for name, content in forms.items()
+        }
+        return page
+
+    return change
+
+
+def picture(width: int, height: int, form: str = "PNG") -> bytes:
+    """The file of a picture of one colour."""
+    file = BytesIO()
+    Image.new("RGB", (width, height), "teal").save(file, form)
+    return file.getvalue()
+
+
+def environments(page: NotebookNode) -> NotebookNode:
+    cell_of(page, "explain").source = "\\begin{a}" * 10_000
+    return page
+
+
 SURROGATE = r"\ud800"
 HALF = f"print('{SURROGATE}'); display('{SURROGATE}'); from IPython.display import HTML; display(HTML('<b>{SURROGATE}</b>'))"
 SLOW_TEXTS = {
@@ -52,6 +84,7 @@ SLOW_TEXTS = {
     "brackets": '"(" * 90_000',
     "minus": '"-" * 90_000 + "1"',
     "nested": '"lambda:" * 12_000 + "1"',
+    "blank lines": '"\\n" * 90_000 + "1"',
 }
 VALUE_ERROR = "row-softmax: its cell raised ValueError"
 
@@ -89,6 +122,20 @@ ROWS = [
     ),
     Hostile("scripts in texts", markdown, ()),
     Hostile("stored outputs", stored_outputs, ()),
+    Hostile("a pasted picture", pictures(mine=picture(30, 20) + b"CANARY_SCRIPT()"), ()),
+    Hostile(
+        "attached files that are no pictures, or too large",
+        pictures(text=b"CANARY_SCRIPT()", gif=picture(3, 2, "GIF"), large=picture(10_000, 9_000)),
+        (),
+        "3 attached files were left out",
+    ),
+    Hostile(
+        "outputs of 6 MB",
+        own_cells(*["print('x' * 19_000)"] * 300),
+        (),
+        "more than 5000 kB of outputs: those of .. cells were left out",
+    ),
+    Hostile("environments of mathematics", environments, ()),
     *(
         Hostile(f"a text that is slow to read: {name}", own_cells(eval(code)), (), ".*|")
         for name, code in SLOW_TEXTS.items()
