@@ -83,7 +83,7 @@ data: $(COURSE)
 	@$(BIN) -m bertlab.data fetch $(DATA)
 
 clean: ## remove the environment and what runs leave behind (the fetched corpora stay)
-	rm -rf $(VENV) .pytest_cache .ruff_cache .mypy_cache .hypothesis submitted autograded feedback backups similarity book handout handout.zip
+	rm -rf $(VENV) .pytest_cache .ruff_cache .mypy_cache .hypothesis submitted to-sort-out autograded feedback backups similarity book handout handout.zip
 
 $(BIN):
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \

@@ -27,10 +27,23 @@ from course.settings import Course, CourseError, names_of, printable, said
 # with "_" for "/"), Canvas "lovelaceada_LATE_123_456_ex01_bpe-1.ipynb" with its number of the user
 # first, our own layouts "ada/ex01_bpe.ipynb", "ada/ex01_bpe/ex01_bpe.ipynb", "ada_ex01_bpe.ipynb".
 # A student chooses what comes after the system's part, so no pattern looks for its part later.
-MOODLE = r"(?P<full_name>[^/]+?)_\d+_assignsubmission_file_[/_]?(?P<file>.+)"
+MOODLE = r"(?P<full_name>[^/]+?)_(?P<number>\d+)_assignsubmission_file_[/_]?(?P<file>.+)"
 CANVAS = r"[^/_]+_(?P<late>LATE_)?(?P<lms_user_id>\d+)_\d+_(?P<file>[^/]+)"
 PLAIN = r"(?P<student_id>[^/]+)/(?P<file>.+)|(?P<student>[^/]+)_(?P<flat>(?:{names})\.ipynb)"
 GROUPS = ("student_id", "full_name", "lms_user_id")
+
+
+class Unclear(Refused):
+    """A file of which it is not clear whose it is: it is kept for a person to sort out."""
+
+
+class Students(NamedTuple):
+    """listed: (id, first name, last name, number) of the gradebook's; doubled: full names that
+    several people of one download have, whom only the learning system's numbers tell apart.
+    """
+
+    listed: Sequence[tuple[str, str | None, str | None, str | None]]
+    doubled: frozenset[str]
 
 
 class Found(NamedTuple):
@@ -58,17 +71,19 @@ def collect(
     and `timestamp`. handed_in: the time of all of them, in UTC without a zone.
     """
     with closing(course.gradebook()) as book:
-        students = [(s.id, s.first_name, s.last_name, s.lms_user_id) for s in book.students]
+        listed = [(s.id, s.first_name, s.last_name, s.lms_user_id) for s in book.students]
     found, refused = defaultdict(list), []
     with files_in(source) as files:
         pages = [file for file in files if _is_notebook(file.name)]
         matching = _pattern(name, [file.name for file in pages], pattern)
+        students = Students(listed, _doubled(matching, pages))
         for file in pages:
             try:
                 one = _read(file, matching, students)
                 found[one.student].append(one)
             except Refused as reason:
-                refused.append(f"{printable(file.name)}: refused: {reason}")
+                kept = _sort_out(course, name, file) if isinstance(reason, Unclear) else ""
+                refused.append(f"{printable(file.name)}: refused: {reason}{kept}")
     done: dict[Any, int] = defaultdict(int)
     for student, theirs in sorted(found.items()):
         try:
@@ -115,14 +130,39 @@ def _pattern(name: str, files: Sequence[str], pattern: str | None) -> re.Pattern
     return compiled
 
 
+def _doubled(pattern: re.Pattern, files: Sequence[HandIn]) -> frozenset[str]:
+    """The full names that stand with several numbers."""
+    numbers = defaultdict(set)
+    for match in filter(None, (pattern.fullmatch(_normal(file.name)) for file in files)):
+        groups = match.groupdict()
+        if groups.get("number"):
+            numbers[groups["full_name"]].add(groups["number"])
+    return frozenset(full for full, several in numbers.items() if len(several) > 1)
+
+
+def _normal(name: str) -> str:
+    return unicodedata.normalize("NFC", name)
+
+
+def _sort_out(course: Course, name: str, file: HandIn) -> str:
+    """Keep a file whose student is not clear; returns where, as the end of a line."""
+    folder = course.root / "to-sort-out" / name
+    folder.mkdir(parents=True, exist_ok=True)
+    write_atomically(
+        folder / printable(file.name).replace("/", " ")[-150:].lstrip("."), file.read()
+    )
+    where = folder.relative_to(course.root)
+    return f"; it is in {where}: name it STUDENT_{name}.ipynb there and collect --from {where}"
+
+
 def _names(name: str) -> str:
     """For a pattern: a student's notebook may still have the name of an earlier version."""
     return "|".join(map(re.escape, names_of(name)))
 
 
-def _read(file: HandIn, pattern: re.Pattern, students: Sequence[tuple]) -> Found:
+def _read(file: HandIn, pattern: re.Pattern, students: Students) -> Found:
     """Whose file it is, and what it holds. Raises Refused."""
-    match = pattern.fullmatch(unicodedata.normalize("NFC", checked(file.name)))
+    match = pattern.fullmatch(_normal(checked(file.name)))
     if match is None:
         raise Refused("the pattern does not say whose it is; give another with --pattern")
     groups = match.groupdict()
@@ -139,18 +179,25 @@ def _read(file: HandIn, pattern: re.Pattern, students: Sequence[tuple]) -> Found
     return Found(student, Path(label).name, file.read(), time, bool(groups.get("late")))
 
 
-def _student(groups: dict[str, str | None], students: Sequence[tuple]) -> str:
-    """The student's id: as named, or of whom the gradebook knows, or what the system calls them."""
+def _student(groups: dict[str, str | None], students: Students) -> str:
+    """The student's id: as named, or of whom the gradebook knows, or what the system calls them.
+
+    Raises Refused if it is not clear.
+    """
     if named := groups.get("student_id") or groups.get("student"):
         return named
     full, number = groups.get("full_name"), groups.get("lms_user_id")
+    if full in students.doubled:
+        raise Unclear(f"several people are called {full}")
     known = [
         id
-        for id, first, last, lms in students
+        for id, first, last, lms in students.listed
         if (number and lms == number) or (full and f"{first} {last}" == full)
     ]
     if len(known) > 1:
-        raise Refused(f"{full or number} may be {' or '.join(known)}")
+        raise Unclear(f"{full or number} may be {' or '.join(known)}")
+    if full and not known and any(last for _, _, last, _ in students.listed):
+        raise Unclear(f"nobody in the gradebook's list is called {full}")
     return known[0] if known else (full or number or "")
 
 

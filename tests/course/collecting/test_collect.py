@@ -82,16 +82,29 @@ def test_canvas_users_are_looked_up_and_its_late_ones_told(course, tmp_path):
     assert not any("timestamp" in name for name in files), "its zip has the download's time"
 
 
-def test_moodle_names_are_looked_up(course, tmp_path):
+def test_moodle_names_are_looked_up_and_what_is_not_clear_is_kept_to_sort_out(course, tmp_path):
+    def moodle(*people):
+        names = [f"{who}_{MOODLE}_/{NAME}.ipynb" for who in people]
+        return collected(course, zipped(tmp_path / "m.zip", [(n, n.encode()) for n in names]))
+
+    code, said, files = moodle("Jan Novak_2001", "Jan Novak_2002", "Ann Lee_7")
+    assert (code, notebooks(files)) == (1, ["Ann Lee"])
+    assert said.count("several people are called Jan Novak; it is in to-sort-out/") == 2
     with closing(course.gradebook()) as book:
         book.add_student("ada", first_name="Ada", last_name="Lovelace")
         book.add_student("t1", first_name="Alan", last_name="Turing")
         book.add_student("t2", first_name="Alan", last_name="Turing")
-    names = [f"{who}_1_{MOODLE}_/{NAME}.ipynb" for who in ("Ada Lovelace", "Alan Turing")]
-    code, said, files = collected(course, zipped(tmp_path / "m.zip", [(n, PAGE) for n in names]))
-    assert code == 1
-    assert notebooks(files) == ["ada"]
-    assert "Alan Turing may be t1 or t2" in said
+    code, said, files = moodle("Ada Lovelace_1", "Alan Turing_2", "Eve_3")
+    assert (code, notebooks(files)) == (1, ["Ann Lee", "ada"])
+    assert "Alan Turing may be t1 or t2; it is in" in said
+    assert "nobody in the gradebook's list is called Eve; it is in" in said
+    kept = sorted((course.root / "to-sort-out" / NAME).iterdir())
+    who = ("Alan Turing_2", "Eve_3", "Jan Novak_2001", "Jan Novak_2002")
+    assert [path.read_bytes().decode() for path in kept] == [
+        f"{n}_{MOODLE}_/{NAME}.ipynb" for n in who
+    ]
+    kept[-1].rename(kept[-1].with_name(f"novak2_{NAME}.ipynb"))
+    assert "1 new" in collected(course, kept[-1].parent)[1]
 
 
 def test_a_pattern_of_ones_own_and_one_time_for_all(course, tmp_path):
