@@ -3,6 +3,7 @@
 handout --to FOLDER      the course as students get it, without solutions
 release NAME|all         make the students' versions and enter them in the gradebook
 due NAME TIME            say when an assignment is due
+extend NAME ID --days 3  give one student more time
 collect NAME --from X    take hand-ins out of a folder, a zip file or nbgrader's exchange
 grade NAME|all           grade in the sandbox what is new or changed, on all cores
 status [NAME]            who handed in, who is graded, who waits for a person
@@ -39,8 +40,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         parser.error(f"unrecognized arguments: {' '.join(rest)}")
     try:
         course = Course(asked.root)
-        if asked.run is not _rename:
-            _remind(course)
+        if asked.run is not _rename and (line := _reminder(course)):
+            print(line, file=sys.stderr)
         return asked.run(course, asked)
     except CourseError as error:
         print(f"python -m course {asked.command}: {error}", file=sys.stderr)
@@ -56,9 +57,7 @@ def _parser() -> argparse.ArgumentParser:
         description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument(
-        "--root", type=Path, default=ROOT, help="the course's folder (default: this repository)"
-    )
+    parser.add_argument("--root", type=Path, default=ROOT, help="the course's folder, if another")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
 
     def command(
@@ -73,13 +72,14 @@ def _parser() -> argparse.ArgumentParser:
     handed_out = command("handout", _handout, None)
     handed_out.add_argument("--to", type=Path, required=True, metavar="FOLDER", help="a new one")
     handed_out.add_argument("--zip", action="store_true", help="also FOLDER.zip")
-    handed_out.add_argument(
-        "--solutions", action="store_true", help="also FOLDER-solutions.zip, for self-learners"
-    )
+    handed_out.add_argument("--solutions", action="store_true", help="also FOLDER-solutions.zip")
     released = command("release", _release)
     released.add_argument("--exchange", action="store_true", help="also to nbgrader's exchange")
     due = command("due", _due, "NAME")
     due.add_argument("due", metavar="TIME", help="with its zone, as 2026-12-01T23:59+01:00; none")
+    extended = command("extend", _extend, "NAME")
+    extended.add_argument("student", metavar="ID", help="the student's")
+    extended.add_argument("--days", type=int, required=True, metavar="N", help="more than others")
     _add_collect(command("collect", _collect, "NAME"))
     _add_grade(command("grade", _grade))
     feedback = command("feedback", _feedback)
@@ -116,16 +116,14 @@ def _add_grade(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--workers", type=_count, metavar="N", help="processes (default: cores)")
     parser.add_argument("--scheduler", metavar="ADDRESS", help="of a Dask cluster, tcp://...")
     parser.add_argument("--force", action="store_true", help="also what has not changed")
-    parser.add_argument(
-        "--no-sandbox", action="store_true", help="run students' code with YOUR rights"
-    )
+    parser.add_argument("--no-sandbox", action="store_true", help="students' code has YOUR rights")
     parser.add_argument("--no-backup", action="store_true", help="do not copy the gradebook first")
 
 
 def _count(text: str) -> int:
-    if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"{text}: give a number from 1")
-    return int(text)
+    if text.isdecimal() and int(text):
+        return int(text)
+    raise argparse.ArgumentTypeError(f"{text}: give a number from 1")
 
 
 def _moment(text: str) -> datetime:
@@ -158,8 +156,15 @@ def _due(course: Course, asked: argparse.Namespace) -> int:
     """Say when an assignment is due; late penalties follow."""
     from course.publishing import releasing
 
-    (name,) = course.chosen(asked.name)
-    print(releasing.set_due(course, name, asked.due))
+    print(releasing.set_due(course, course.chosen(asked.name)[0], asked.due))
+    return 0
+
+
+def _extend(course: Course, asked: argparse.Namespace) -> int:
+    """Give one student more time; late penalties follow."""
+    from course.publishing import releasing
+
+    print(releasing.extend(course, course.chosen(asked.name)[0], asked.student, asked.days))
     return 0
 
 
@@ -233,11 +238,10 @@ def _rename(course: Course, asked: argparse.Namespace) -> int:
     return renaming.rename(course, asked.name, asked.new, backup=not asked.no_backup)
 
 
-def _remind(course: Course) -> None:
+def _reminder(course: Course) -> str:
     from course.gradebook import renaming
 
-    if line := renaming.reminder(course):
-        print(line, file=sys.stderr)
+    return renaming.reminder(course)
 
 
 # These read their own arguments: the module with their `main`, and what they do.

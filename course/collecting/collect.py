@@ -8,7 +8,6 @@ import os
 import re
 import shutil
 import tempfile
-import unicodedata
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from contextlib import closing
@@ -20,6 +19,7 @@ from nbgrader.utils import parse_utc
 
 from bertlab._files import write_atomically
 from course.collecting.hand_in_files import HandIn, Refused, checked, files_in
+from course.collecting.identity import Students, Unclear, doubled_names, good_id, normal, student_of
 from course.gradebook.records import read_timestamp
 from course.settings import Course, CourseError, names_of, printable, said
 
@@ -31,19 +31,6 @@ MOODLE = r"(?P<full_name>[^/]+?)_(?P<number>\d+)_assignsubmission_file_[/_]?(?P<
 CANVAS = r"[^/_]+_(?P<late>LATE_)?(?P<lms_user_id>\d+)_\d+_(?P<file>[^/]+)"
 PLAIN = r"(?P<student_id>[^/]+)/(?P<file>.+)|(?P<student>[^/]+)_(?P<flat>(?:{names})\.ipynb)"
 GROUPS = ("student_id", "full_name", "lms_user_id")
-
-
-class Unclear(Refused):
-    """A file of which it is not clear whose it is: it is kept for a person to sort out."""
-
-
-class Students(NamedTuple):
-    """listed: (id, first name, last name, number) of the gradebook's; doubled: full names that
-    several people of one download have, whom only the learning system's numbers tell apart.
-    """
-
-    listed: Sequence[tuple[str, str | None, str | None, str | None]]
-    doubled: frozenset[str]
 
 
 class Found(NamedTuple):
@@ -76,7 +63,7 @@ def collect(
     with files_in(source) as files:
         pages = [file for file in files if _is_notebook(file.name)]
         matching = _pattern(name, [file.name for file in pages], pattern)
-        students = Students(listed, _doubled(matching, pages))
+        students = Students(listed, doubled_names(matching, [file.name for file in pages]))
         for file in pages:
             try:
                 one = _read(file, matching, students)
@@ -130,20 +117,6 @@ def _pattern(name: str, files: Sequence[str], pattern: str | None) -> re.Pattern
     return compiled
 
 
-def _doubled(pattern: re.Pattern, files: Sequence[HandIn]) -> frozenset[str]:
-    """The full names that stand with several numbers."""
-    numbers = defaultdict(set)
-    for match in filter(None, (pattern.fullmatch(_normal(file.name)) for file in files)):
-        groups = match.groupdict()
-        if groups.get("number"):
-            numbers[groups["full_name"]].add(groups["number"])
-    return frozenset(full for full, several in numbers.items() if len(several) > 1)
-
-
-def _normal(name: str) -> str:
-    return unicodedata.normalize("NFC", name)
-
-
 def _sort_out(course: Course, name: str, file: HandIn) -> str:
     """Keep a file whose student is not clear; returns where, as the end of a line."""
     folder = course.root / "to-sort-out" / name
@@ -162,7 +135,7 @@ def _names(name: str) -> str:
 
 def _read(file: HandIn, pattern: re.Pattern, students: Students) -> Found:
     """Whose file it is, and what it holds. Raises Refused."""
-    match = pattern.fullmatch(_normal(checked(file.name)))
+    match = pattern.fullmatch(normal(checked(file.name)))
     if match is None:
         raise Refused("the pattern does not say whose it is; give another with --pattern")
     groups = match.groupdict()
@@ -175,41 +148,8 @@ def _read(file: HandIn, pattern: re.Pattern, students: Students) -> Found:
         except (ValueError, OverflowError):
             raise Refused(f"{groups['timestamp']!r} is not a time") from None
     label = groups.get("file") or groups.get("flat") or file.name
-    student = good_id(_student(groups, students))
+    student = good_id(student_of(groups, students))
     return Found(student, Path(label).name, file.read(), time, bool(groups.get("late")))
-
-
-def _student(groups: dict[str, str | None], students: Students) -> str:
-    """The student's id: as named, or of whom the gradebook knows, or what the system calls them.
-
-    Raises Refused if it is not clear.
-    """
-    if named := groups.get("student_id") or groups.get("student"):
-        return named
-    full, number = groups.get("full_name"), groups.get("lms_user_id")
-    if full in students.doubled:
-        raise Unclear(f"several people are called {full}")
-    known = [
-        id
-        for id, first, last, lms in students.listed
-        if (number and lms == number) or (full and f"{first} {last}" == full)
-    ]
-    if len(known) > 1:
-        raise Unclear(f"{full or number} may be {' or '.join(known)}")
-    if full and not known and any(last for _, _, last, _ in students.listed):
-        raise Unclear(f"nobody in the gradebook's list is called {full}")
-    return known[0] if known else (full or number or "")
-
-
-def good_id(student: str) -> str:
-    """A student id that can name a folder and that nbgrader takes as it is. Raises Refused."""
-    student = student.strip()
-    if not student or student.startswith(".") or len(student.encode()) > 128:
-        raise Refused(f"{printable(student)!r} is no student id")
-    bad = {one for one in student if one in r'/\*?[]{}"' or unicodedata.category(one)[0] == "C"}
-    if bad:
-        raise Refused(f"a student id cannot hold {printable(''.join(sorted(bad)))}")
-    return student
 
 
 def _choose(name: str, files: Sequence[Found]) -> Found:

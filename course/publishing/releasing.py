@@ -1,7 +1,9 @@
-"""`python -m course release` and `due`: what students get, and when it is due."""
+"""`python -m course release`, `due` and `extend`: what students get, and when it is due."""
 
 from collections.abc import Callable, Sequence
 from contextlib import closing
+
+from nbgrader.api import MissingEntry
 
 from course.gradebook import records
 from course.gradebook.late_policy import LatePolicy
@@ -61,3 +63,19 @@ def set_due(course: Course, name: str, due: str) -> str:
         book.update_or_create_assignment(name, duedate=moment)
         records.charge_all(book, name, LatePolicy(config=course.config))
     return f"{name}: due {moment:%Y-%m-%d %H:%M} UTC" if moment else f"{name}: no due date"
+
+
+def extend(course: Course, name: str, student: str, days: int) -> str:
+    """Give one student so many days more, in place of those given before; 0 takes them away.
+
+    Late penalties follow at once. Raises CourseError if no hand-in of theirs has been graded.
+    """
+    with closing(course.gradebook()) as book:
+        try:
+            book.grant_extension(name, student, days=days)
+        except MissingEntry:
+            raise CourseError(
+                f"{student} has no graded hand-in of {name} yet: collect and grade it, then extend"
+            ) from None
+        records.charge_all(book, name, LatePolicy(config=course.config))
+    return f"{name}: {student} has {days} days more"

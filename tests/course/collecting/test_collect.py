@@ -9,7 +9,7 @@ from datetime import datetime
 
 import pytest
 
-from course.collecting import collect, hand_in_files
+from course.collecting import collect, hand_in_files, identity
 from course.collecting.hand_in_files import Refused
 from course.settings import OLD_NAMES, CourseError
 from tests.course.small_course import NAME, make
@@ -274,10 +274,10 @@ def test_a_size_that_lies_a_broken_member_and_what_is_no_folder_or_zip(course, t
     "good", ["ada", "Zoë Łuk", "李雷", "a+b@example.org", "O'Neil, Jo", "12345"]
 )
 def test_ids_of_all_languages_are_taken(good):
-    assert collect.good_id(good) == good
+    assert identity.good_id(good) == good
 
 
 @pytest.mark.parametrize("bad", ["", ".", "..", ".x", "a/b", "a\\b", "a\nb", "a*", "[a]", "\u200b"])
 def test_ids_that_cannot_name_a_folder_are_refused(bad):
     with pytest.raises(Refused):
-        collect.good_id(bad)
+        identity.good_id(bad)

@@ -15,6 +15,7 @@ import nbformat
 import pytest
 from sqlalchemy import text
 
+from course.__main__ import main
 from course.gradebook import backups, records
 from course.grading import grade_run, grade_workers
 from course.publishing import releasing
@@ -252,10 +253,10 @@ def test_late_penalties_follow_the_due_date_and_points_given_later(tmp_path, dat
     _, said = grade(course)
     assert "1 late" in said
     assert {row[0]: row[6] for row in rows(course)["grades"]}["bob"] == pytest.approx(1.6)
-    with closing(course.gradebook()) as book:
-        book.grant_extension(NAME, "bob", days=3)
-    grade(course)
+    assert main(["--root", str(course.root), "extend", NAME, "bob", "--days", "3"]) == 0
     assert {row[6] for row in rows(course)["grades"]} == {None}
+    with pytest.raises(CourseError, match="zoe has no graded hand-in"):
+        releasing.extend(course, NAME, "zoe", 3)
 
 
 # Backups, and one run at a time.
