@@ -11,6 +11,7 @@ from pathlib import Path
 import psutil
 
 PROC = Path("/proc")
+SOCKET_BYTES = 2 * 212_992  # what the kernel may keep for one, by its defaults
 
 
 def student_processes(sandbox_pid: int) -> list[int]:
@@ -29,8 +30,13 @@ def _below_the_zygote(process: psutil.Process) -> list[psutil.Process]:
 
 
 def megabytes_of(pids: list[int]) -> float:
-    """Memory of processes; what they share counts once. Files in memory count while open."""
-    return sum(_proportional(pid) + _open_memory_files(pid) for pid in pids) / 2**20
+    """Memory of processes; what they share counts once. Files in memory count while open.
+
+    So does what the kernel may keep for their sockets, full or not.
+    """
+    sockets: set[str] = set()
+    total = sum(_proportional(pid) + _held_by_handles(pid, sockets) for pid in pids)
+    return (total + len(sockets) * SOCKET_BYTES) / 2**20
 
 
 def kill(pids: list[int]) -> None:
@@ -51,12 +57,15 @@ def _proportional(pid: int) -> int:
     return 0
 
 
-def _open_memory_files(pid: int) -> int:
-    """Bytes of files that have no folder (`memfd_create`)."""
+def _held_by_handles(pid: int, sockets: set[str]) -> int:
+    """Bytes of files that have no folder (`memfd_create`); sockets: gets those that are open."""
     total = 0
     with contextlib.suppress(OSError):
         for handle in (PROC / str(pid) / "fd").iterdir():
             with contextlib.suppress(OSError):
-                if os.readlink(handle).startswith("/memfd:"):
+                what = os.readlink(handle)
+                if what.startswith("/memfd:"):
                     total += handle.stat().st_blocks * 512
+                elif what.startswith("socket:"):
+                    sockets.add(what)
     return total

@@ -2,12 +2,14 @@
 
 The kernel's own interface (seccomp, filter mode): a program of a few steps looks at the number of
 each call and lets it through, or answers "not implemented". Memory that belongs to no address
-space, other users' keys and processes, and new namespaces are out of reach after it.
+space, other users' keys and processes, and new namespaces are out of reach after it. Sockets are of
+the families that Python's own modules use; another one may lead to the machine's host (VSOCK).
 """
 
 import ctypes
 import platform
 import struct
+from collections.abc import Sequence
 
 # Numbers as in Linux's tables for x86_64 and for aarch64.
 NUMBERS = {
@@ -28,10 +30,13 @@ NUMBERS = {
         **{"fsmount": 432, "pidfd_getfd": 438, "memfd_secret": 447},
     },
 }
+SOCKETS = {"x86_64": (41, 53), "aarch64": (198, 199)}  # socket, socketpair
+FAMILIES = (1, 2, 10)  # UNIX, INET, INET6
 ARCHITECTURE = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
-ALLOW, REFUSE, KILL = 0x7FFF0000, 0x00050000 | 38, 0x80000000  # 38: ENOSYS
+ALLOW, KILL = 0x7FFF0000, 0x80000000
+REFUSE, NO_FAMILY = 0x00050000 | 38, 0x00050000 | 97  # ENOSYS, EAFNOSUPPORT
 LOAD, EQUAL, AT_LEAST, RETURN = 0x20, 0x15, 0x35, 0x06
-NUMBER_AT, ARCHITECTURE_AT = 0, 4  # bytes into what the kernel shows to the program
+NUMBER_AT, ARCHITECTURE_AT, FIRST_AT = 0, 4, 16  # bytes into what the kernel shows the program
 OTHER_TABLE = 0x40000000  # x86_64 has a second table of the same calls from here on
 PR_SET_SECCOMP, FILTER_MODE = 22, 2
 
@@ -48,24 +53,37 @@ def refuse_system_calls(libc: ctypes.CDLL) -> None:
     machine = platform.machine()
     if machine not in NUMBERS:
         return
-    steps = _steps(ARCHITECTURE[machine], sorted(NUMBERS[machine].values()))
+    refused = sorted(NUMBERS[machine].values())
+    steps = _steps(ARCHITECTURE[machine], refused, SOCKETS[machine])
     program = _Program(len(steps), b"".join(steps))
     if libc.prctl(PR_SET_SECCOMP, FILTER_MODE, ctypes.byref(program), 0, 0) != 0:
         raise OSError(ctypes.get_errno(), "seccomp")
 
 
-def _steps(architecture: int, refused: list[int]) -> list[bytes]:
+def _steps(architecture: int, refused: Sequence[int], sockets: Sequence[int]) -> list[bytes]:
     """Load, compare, jump over this many steps if equal, that many if not; or return."""
-    n = len(refused)
-    steps = [
+    family = [_step(LOAD, 0, 0, FIRST_AT)]
+    family += [_step(EQUAL, len(FAMILIES) - n, 0, one) for n, one in enumerate(FAMILIES)]
+    ends = [
+        _step(RETURN, 0, 0, ALLOW),
+        *family,
+        _step(RETURN, 0, 0, NO_FAMILY),
+        _step(RETURN, 0, 0, ALLOW),
+        _step(RETURN, 0, 0, REFUSE),
+    ]
+    numbers = [*((one, len(ends) - 1) for one in refused), *((one, 1) for one in sockets)]
+    return [
         _step(LOAD, 0, 0, ARCHITECTURE_AT),
         _step(EQUAL, 1, 0, architecture),
         _step(RETURN, 0, 0, KILL),
         _step(LOAD, 0, 0, NUMBER_AT),
-        _step(AT_LEAST, n + 1, 0, OTHER_TABLE),
+        _step(AT_LEAST, len(numbers) + len(ends) - 1, 0, OTHER_TABLE),
+        *(
+            _step(EQUAL, len(numbers) - place - 1 + end, 0, number)
+            for place, (number, end) in enumerate(numbers)
+        ),
+        *ends,
     ]
-    steps += [_step(EQUAL, n - place, 0, number) for place, number in enumerate(refused)]
-    return [*steps, _step(RETURN, 0, 0, ALLOW), _step(RETURN, 0, 0, REFUSE)]
 
 
 def _step(code: int, if_true: int, if_false: int, value: int) -> bytes:

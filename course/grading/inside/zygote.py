@@ -24,11 +24,13 @@ from course.grading.inside.kernel import Kernel
 from course.grading.inside.syscalls import refuse_system_calls
 
 CLONE_NEWNS, CLONE_NEWIPC, CLONE_NEWUSER, CLONE_NEWPID = 0x20000, 0x8000000, 0x10000000, 0x20000000
+CLONE_NEWNET = 0x40000000
 MS_RDONLY, MS_NOSUID, MS_NODEV, MS_REMOUNT, MS_REC, MS_PRIVATE = 1, 2, 4, 32, 0x4000, 0x40000
 MS_BIND, MNT_DETACH = 0x1000, 2
 PR_SET_DUMPABLE, PR_CAPBSET_DROP, PR_SET_NO_NEW_PRIVS = 4, 24, 38
 LAST_CAPABILITY = 40
 CONNECTION = 3  # the only open file of a student's process, besides silent ones
+MOST_FILES = 20_000  # in a folder of files: each, even an empty one, takes a kB of the kernel's
 HOME = "/tmp/work"  # where a student's code may write
 FIRST_USER = 0x6000_0000  # as root, every student gets a user id that nobody else has
 
@@ -134,12 +136,14 @@ def _become_student(
 
 def _leave(settings: dict) -> None:
     """New namespaces, and an own folder for files."""
-    _call("unshare", CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWIPC)
+    _call("unshare", CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWIPC | CLONE_NEWNET)
     _call("mount", b"none", b"/", None, MS_REC | MS_PRIVATE, None)
-    size = f"size={settings['disk_mb']}m,mode=1777".encode()
+    size = f"size={settings['disk_mb']}m,nr_inodes={MOST_FILES},mode=1777".encode()
     _call("mount", b"/tmp", b"/mnt", None, MS_BIND | MS_REC, None)
     for place in (b"/tmp", b"/dev/shm"):
         _call("mount", b"tmpfs", place, b"tmpfs", MS_NOSUID | MS_NODEV, size)
+    terminals = b"newinstance,ptmxmode=0666,mode=620,max=1"
+    _call("mount", b"devpts", b"/dev/pts", b"devpts", MS_NOSUID, terminals)
     for folder in settings["below_tmp"]:  # a course that lies there must stay in sight
         os.makedirs(folder)
         seen = f"/mnt{folder.removeprefix('/tmp')}".encode()

@@ -7,6 +7,7 @@ all of their points. To try one row, choose it with `-k`: only what is chosen is
 """
 
 import contextlib
+import itertools
 import math
 import os
 import re
@@ -27,6 +28,7 @@ from PIL import Image
 
 from course.grading.cells import is_test
 from course.grading.grader import Grader
+from course.grading.memory import megabytes_of
 from course.grading.sandbox import why_no_sandbox
 from tests.course.grading.hostile import cheating, files, forging, prying, resources, small, texts
 from tests.course.grading.hostile.term import Term
@@ -362,6 +364,14 @@ def test_memory_is_bounded_for_all_processes_together(grade):
     assert points_of(result)["hidden-row-softmax"] == 0
     # They are looked at every quarter of a second, in which they can take 250 MB more.
     assert max(most) - most[0] < 4 * small.LIMITS.memory_mb * 2**20  # without a limit: 2,000
+
+
+def test_what_the_kernel_may_keep_for_sockets_counts_as_memory():
+    before = megabytes_of([os.getpid()])
+    with contextlib.ExitStack() as opened:
+        for one in itertools.chain(*(socket.socketpair() for _ in range(100))):
+            opened.enter_context(one)
+        assert megabytes_of([os.getpid()]) - before == pytest.approx(200 * 0.40625, abs=8)
 
 
 MANY_PROCESSES = """

@@ -64,8 +64,9 @@ CELLS = {
     ),
     "the first of its processes": ("import os; print(os.getpid())", "1"),
     "a network of nobody": (
-        "import socket; print([n for _, n in socket.if_nameindex() if n != 'lo'])",
-        "[]",
+        "import socket\nhost = socket.create_server(('127.0.0.1', 0)).getsockname()\n"
+        "try: socket.create_connection(host, 1)\nexcept OSError as why: print(why.strerror)",
+        "Network is unreachable",
     ),
     "a name of its own": ("import os; print(os.uname().nodename)", "sandbox"),
     "an empty environment": (

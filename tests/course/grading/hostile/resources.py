@@ -105,6 +105,12 @@ ROWS = [
         within("import sys\nsys.setrecursionlimit(10 ** 9)\nreturn row_softmax(scores + 0)"),
         note=f"{ENDED}|{STOPPED}",
     ),
+    Hostile(
+        "a million empty files",
+        behind("for _name in range(10 ** 6): open(str(_name), 'w').close()"),
+        (),
+        "row-softmax: its cell raised OSError",
+    ),
     # Output
     Hostile("prints for ever", behind("while True: print('x' * 10 ** 5)"), note=ANY_END),
     Hostile("prints 30 MB", behind("print('x' * 30_000_000)"), (), CUT),
