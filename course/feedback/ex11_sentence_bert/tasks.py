@@ -1,4 +1,4 @@
-"""Checks of exercise 11, tasks 1 and 6 to 8: out of many vectors one, none, or less."""
+"""Checks of exercise 11, tasks 1 and 6 to 8: pooling, late scores, shared parts, a prediction."""
 
 import math
 from collections.abc import Callable
