@@ -4,83 +4,6 @@ from course.answers import OURS, mistakes, right
 
 WRONG = [
     *mistakes(
-        "bill",
-        "in small steps",
-        ("counts both orders", (" // 2", ""), "each of them twice"),
-        ("counts a sentence with itself", ("n * (n - 1) // 2", "n * n"), "itself included"),
-        ("adds instead of subtracting", ("(n - 1)", "(n + 1)"), "n - 1, not n + 1"),
-        ("halves the square", ("n * (n - 1)", "n * n"), "not n times n"),
-        (
-            "halves too early",
-            ("n * (n - 1) // 2", "n * ((n - 1) // 2)"),
-            "multiply before you halve",
-        ),
-        ("halves n first", ("n * (n - 1) // 2", "n // 2 * (n - 1)"), "n is odd here"),
-        ("counts neighbours", ("n * (n - 1) // 2", "n - 1"), "A meets C, too"),
-        ("makes decimals", ("// 2", "/ 2"), "they are a whole number"),
-        ("rounds decimals", ("n * (n - 1) // 2", "int(n * (n - 1) / 2)"), "a float has 16 digits"),
-        (
-            "gives seconds for hours",
-            ("(3600 * pairs_a_second)", "pairs_a_second"),
-            "an hour has 3600",
-        ),
-        ("gives minutes for hours", ("3600", "60"), "those are minutes"),
-        (
-            "multiplies by the rate",
-            ("/ (3600 * pairs_a_second)", "* pairs_a_second / 3600"),
-            "divide the pairs by it",
-        ),
-        (
-            "divides sentences by the wrong rate",
-            ("n / sen", "n / pairs_a_second if 1 else n / sen"),
-            "sentences go with",
-        ),
-        (
-            "lets the bi-encoder read pairs",
-            ("n / sentences", "pairs / sentences"),
-            "sentences, not pairs",
-        ),
-        ("multiplies sentences", ("n /", "n *"), "divide the sentences"),
-        (
-            "gives two numbers",
-            ("pairs, hours, seconds", "pairs, hours"),
-            "it must return three numbers",
-        ),
-        (
-            "counts every pair in a loop",
-            """
-            def bill(n, pairs_a_second, sentences_a_second):
-                pairs = 0
-                for i in range(n):
-                    for j in range(i + 1, n):
-                        pairs += 1
-                return pairs, pairs / pairs_a_second / 3600, n / sentences_a_second
-            """,
-            "does not come to an end",
-        ),
-    ),
-    *mistakes(
-        "bill",
-        OURS,
-        (
-            "divides pairs by the other rate",
-            ("pairs / pairs_a_second", "pairs / sentences_a_second"),
-            "pairs go with pairs_a_second",
-        ),
-        ("multiplies seconds by 3600", ("/ 3600", "* 3600"), "do not multiply"),
-        ("parts the sentences in twos", ("n * (n - 1) // 2", "n // 2"), "how many *different* two"),
-        (
-            "makes hours of the seconds",
-            ("n / sentences_a_second", "n / sentences_a_second / 3600"),
-            "seconds, not hours",
-        ),
-        (
-            "turns the second rate round",
-            ("n / sentences_a_second", "sentences_a_second / n"),
-            "upside down",
-        ),
-    ),
-    *mistakes(
         "pool",
         "with torch.where",
         (
@@ -359,408 +282,581 @@ WRONG = [
         ),
     ),
     *mistakes(
-        "cosine-loss",
-        "by dot products and lengths",
-        (
-            "takes dot products",
-            ("dots / (u.norm(dim=-1) * v.norm(dim=-1))", "dots"),
-            "those are dot products",
-        ),
-        ("forgets the length of u", ("u.norm(dim=-1) * ", ""), "divide by the length of u, too"),
-        ("forgets the length of v", (" * v.norm(dim=-1)", ""), "divide by the length of v, too"),
-        ("sums up", ("mean", "sum"), "divide by the number of pairs"),
-        ("does not square", (" ** 2", ""), "not squared"),
-        (
-            "takes absolute differences",
-            ("((cosines - targets) ** 2)", "(cosines - targets).abs()"),
-            "not its absolute value",
-        ),
-        ("takes the root", (".mean()", ".mean().sqrt()"), "without a root"),
-        ("takes the distance", ("cosines - t", "1 - cosines - t"), "not 1 minus it"),
-        (
-            "ignores the targets",
-            ("((cosines - targets) ** 2)", "(1 - cosines)"),
-            "`targets` says it",
-        ),
-        (
-            "takes the lengths of everything",
-            ("u.norm(dim=-1) * v.norm(dim=-1)", "u.norm() * v.norm()"),
-            "the lengths are those of single rows",
-        ),
-        (
-            "takes the lengths of columns",
-            ("u.norm(dim=-1) * v.norm(dim=-1)", "u.norm(dim=0) * v.norm(dim=0)"),
-            "not of columns",
-        ),
-        ("drops the sign", ("dots /", "dots.abs() /"), "the sign counts"),
-        ("keeps the pairs apart", (".mean()", ""), "one number for the whole batch"),
-        (
-            "compares every row with every one",
-            ("(u * v).sum(dim=-1)", "u @ v.T"),
-            ("u.norm(dim=-1)", "u.norm(dim=-1)[:, None]"),
-            "row i of v alone",
-        ),
-        (
-            "lets PyTorch do it",
-            ("dots / (u.norm(dim=-1) * v.norm(dim=-1))", "F.cosine_similarity(u, v)"),
-            "PyTorch's cosine_similarity",
-        ),
-        (
-            "lets a module of PyTorch do it",
-            ("dots / (u.norm(dim=-1) * v.norm(dim=-1))", "torch.nn.CosineSimilarity()(u, v)"),
-            "PyTorch's cosine_similarity",
-        ),
-        ("gives a float", (".mean()", ".mean().item()"), "a float"),
-        ("cuts the gradient off", (".mean()", ".mean().detach()"), "stay with tensors"),
-        ("cuts half of the gradient off", ("(u * v)", "(u.detach() * v.detach())"), ""),
-        (
-            "cuts one gradient off",
-            ("(u * v)", "(u * v.detach())"),
-            ("* v.norm", "* v.detach().norm"),
-            "no gradient reaches argument 2",
-        ),
-        (
-            "writes into u",
-            ("    dots", "    u /= u.norm(dim=-1, keepdim=True)\n    dots"),
-            "changed its input",
-        ),
-        ("adds a little to the lengths", ("v.norm(dim=-1)", "v.norm(dim=-1) + 1e-5"), ""),
-    ),
-    *mistakes(
-        "cosine-loss",
+        "collect",
         OURS,
-        ("wants all pairs to be alike", ("cosines - targets", "cosines - 1"), "`targets` says it"),
         (
-            "compares all with all, and takes no mean",
+            "is the draft",
             """
-            def cosine_loss(u, v, targets):
-                cosines = F.normalize(u, dim=-1) @ F.normalize(v, dim=-1).T
-                return (cosines - targets) ** 2
+            def collect(batches):
+                order = [number for numbers, _, _ in batches for number in numbers]
+                pooled = torch.cat([hidden.mean(dim=1) for _, hidden, _ in batches])
+                return F.normalize(pooled, dim=-1)[order]
             """,
-            "and then comes the mean",
+            "is padding: mean over tokens alone, by the mask; and the batches' rows",
         ),
         (
-            "compares all with all, targets by rows",
-            """
-            def cosine_loss(u, v, targets):
-                cosines = F.normalize(u, dim=-1) @ F.normalize(v, dim=-1).T
-                return ((cosines - targets[:, None]) ** 2).mean()
-            """,
-            "compares every row with every one",
+            "lets padding into the mean",
+            ("attention_mask, ", "None, "),
+            "is padding: mean over tokens alone",
+        ),
+        (
+            "takes [CLS]",
+            ('"mean"', '"cls"'),
+            "the mean of text 0 is (5, 0)",
+        ),
+        ("takes the largest", ('"mean"', '"max"'), "the mean of text 0 is (5, 0)"),
+        (
+            "forgets the length",
+            ('F.normalize(pool(hidden, attention_mask, "mean"), dim=-1)', "PLAIN"),
+            ("PLAIN", 'pool(hidden, attention_mask, "mean")'),
+            "divide every vector by its own length",
+        ),
+        (
+            "brings columns to length 1",
+            ('F.normalize(pool(hidden, attention_mask, "mean"), dim=-1)', "PLAIN"),
+            ("PLAIN", 'pool(hidden, attention_mask, "mean")'),
+            ("return vectors", "return F.normalize(vectors, dim=0)"),
+            "not every column",
+        ),
+        (
+            "brings tokens to length 1, too",
+            ("pool(hidden, ", "pool(F.normalize(hidden, dim=-1), "),
+            "the mean of text 0 is (5, 0)",
+        ),
+        (
+            "keeps the last batch alone",
+            ("        vectors[numbers] =", "        vectors = torch.zeros(n_texts, 2)"),
+            ("zeros(n_texts, 2)", "zeros(n_texts, hidden.shape[-1])\n        vectors[numbers] ="),
+            "expected [[1, 0], [0, -1], [0.6, 0.8]]",
+        ),
+        (
+            "forgets the last batch",
+            ("in batches:", "in batches[:-1]:"),
+            ("empty", "zeros"),
+            "the last batch counts",
+        ),
+        ("returns nothing", ("    return vectors", "    vectors.sum()"), "Is there a `return`"),
+        (
+            "counts texts of the first batch alone",
+            ("sum(len(numbers) for numbers, _, _ in batches)", "len(batches[0][0])"),
+            "raised IndexError",
         ),
     ),
     *mistakes(
-        "cosine-loss",
-        "by dot products and lengths",
+        "collect",
+        "by the inverse order",
+        ("takes the order for its inverse", (".argsort()", ""), "Row `number` of the answer"),
+        ("leaves the order of the batches", ("[inverse]", ""), "Row `number` of the answer"),
         (
-            "takes one cosine of all numbers",
-            ("(u * v).sum(dim=-1)", "(u * v).sum()"),
-            ("(u.norm(dim=-1) * v.norm(dim=-1))", "(u.norm() * v.norm())"),
-            "each pair has its own cosine",
-        ),
-    ),
-    *mistakes(
-        "siamese-scores",
-        "in two steps",
-        ("keeps the sign of the difference", (".abs()", ""), "without its sign"),
-        ("squares the difference", (".abs()", " ** 2"), "not its square"),
-        ("takes the product", ("(u - v).abs()", "u * v"), "not the product"),
-        (
-            "puts the difference first",
-            ("u, v, (u - v).abs()", "(u - v).abs(), u, v"),
-            "the order is u, v, |u - v|",
+            "gives the first batch alone",
+            ("for part in parts]", "for part in parts[:1]]"),
+            ("[inverse]", ""),
+            "there are three",
         ),
         (
-            "puts v first",
-            ("u, v, (u - v).abs()", "v, u, (u - v).abs()"),
-            "the order is u, v, |u - v|",
+            "sorts the rows of each batch",
+            """
+            def collect(batches):
+                rows = {}
+                for numbers, hidden, mask in batches:
+                    for number, vector in zip(sorted(numbers), pool(hidden, mask, "mean")):
+                        rows[number] = F.normalize(vector, dim=0)
+                return torch.stack([rows[number] for number in range(len(rows))])
+            """,
+            "expected [[1, 0], [0, -1], [0.6, 0.8]]",
         ),
         (
-            "takes the length of the difference",
-            ("(u - v).abs()", "(u - v).norm(dim=-1, keepdim=True).expand_as(u)"),
-            "a vector of D numbers, not a length",
-        ),
-        (
-            "makes u and v of length 1",
-            ("u, v, (", "F.normalize(u, dim=-1), F.normalize(v, dim=-1), ("),
-            "keep their lengths",
-        ),
-        ("forgets W", (" @ W.T", ""), "its product with W is missing"),
-        ("forgets to turn W", ("W.T", "W"), "raised RuntimeError"),
-        ("puts rows below each other", (", dim=-1)", ")"), "raised RuntimeError"),
-        (
-            "takes the softmax",
-            ("joined @ W.T", "(joined @ W.T).softmax(dim=-1)"),
-            "the softmax belongs to the loss",
-        ),
-        ("turns the scores round", ("joined @ W.T", "W @ joined.T"), "a column for each class"),
-        ("cuts the gradient off", ("@ W.T", "@ W.T.detach()"), "stay with tensors"),
-        (
-            "sees the first 64 dimensions alone",
+            "knows 29 texts at most",
             (
-                "    joined = ",
-                "    if u.shape[1] == 64:\n        v = v.round(decimals=2)\n    joined = ",
+                "[inverse]",
+                "[inverse] if len(inverse) != 30 else torch.cat([part for part in parts])",
             ),
             "",
         ),
     ),
     *mistakes(
-        "in-batch-negatives-loss",
-        "with lengths by hand",
+        "examine-collect",
+        OURS,
+        (
+            "asserts nothing",
+            """
+            def examine_collect(function):
+                function([long, short])
+            """,
+            "does not notice that the draft is wrong",
+        ),
+        (
+            "is the draft's own test",
+            """
+            def examine_collect(function):
+                wanted = torch.tensor([[0.0, 1.0], [0.6, 0.8]])
+                assert torch.allclose(function([long, short]), wanted)
+            """,
+            "does not notice that the draft is wrong",
+        ),
+        (
+            "says it with True and False",
+            """
+            def examine_collect(function):
+                wanted = torch.tensor([[0.0, 1.0], [0.6, 0.8]])
+                return torch.allclose(function([long, short]), wanted)
+            """,
+            "returned True",
+        ),
+        (
+            "stops everything",
+            """
+            def examine_collect(function):
+                raise AssertionError("wrong")
+            """,
+            "stops your own `collect` with AssertionError: wrong",
+        ),
+        (
+            "looks at padding alone",
+            """
+            def examine_collect(function):
+                hidden = torch.tensor([[[3.0, 4.0], [9.0, -9.0]]])
+                mask = torch.tensor([[True, False]])
+                assert torch.allclose(function([([0], hidden, mask)]), torch.tensor([[0.6, 0.8]]))
+            """,
+            "leaves the vectors in the order of the batches",
+        ),
+        (
+            "looks at directions alone",
+            """
+            def examine_collect(function):
+                hidden = torch.tensor([[[3.0, 4]], [[-5, 12]], [[2, 0]]])
+                mask = torch.ones(3, 1, dtype=torch.bool)
+                answer = function([([1, 2, 0], hidden, mask)])
+                assert F.cosine_similarity(answer, hidden[[2, 0, 1], 0]).min() > 0.999
+            """,
+            "gives vectors of any length",
+        ),
+        (
+            "expects the means themselves",
+            """
+            def examine_collect(function):
+                hidden = torch.tensor([[[3.0, 4.0], [5.0, 6.0]]])
+                mask = torch.ones(1, 2, dtype=torch.bool)
+                assert torch.allclose(function([([0], hidden, mask)]), torch.tensor([[4.0, 5.0]]))
+            """,
+            "stops your own `collect`",
+        ),
+        (
+            "has texts of one token alone",
+            """
+            def examine_collect(function):
+                first = torch.tensor([[[3.0, 4], [9, 9]], [[5, 0], [9, 9]]])
+                kept = torch.tensor([[True, False], [True, False]])
+                rest = torch.tensor([[[0.0, -2]]])
+                answer = function([([2, 0], first, kept), ([1], rest, kept[:1, :1])])
+                wanted = torch.tensor([[1.0, 0], [0, -1], [0.6, 0.8]])
+                assert torch.allclose(answer, wanted, atol=1e-4)
+            """,
+            "",
+        ),
+        (
+            "has all texts in one batch",
+            (
+                "    three = [([2, 0], first, kept), "
+                "([1], second[:1], torch.ones(1, 1, dtype=torch.bool))]\n",
+                "",
+            ),
+            ("    assert torch.allclose(function(batches), wanted, atol=1e-4)\n", ""),
+            (
+                "function(three), wanted[[0, 1, 3]]",
+                "function([([1, 0], first, kept)]), wanted[[0, 3]]",
+            ),
+            (
+                "    assert torch.allclose(function(three[::-1]), wanted[[0, 1, 3]], atol=1e-4)\n",
+                "",
+            ),
+            "",
+        ),
+        (
+            "looks at the first row alone",
+            ("function(batches), wanted,", "function(batches)[:1], wanted[:1],"),
+            ("function(three), wanted[[0, 1, 3]]", "function(three)[:1], wanted[:1]"),
+            ("function(three[::-1]), wanted[[0, 1, 3]]", "function(three[::-1])[:1], wanted[:1]"),
+            "",
+        ),
+        (
+            "has no number below 0",
+            """
+            def examine_collect(function):
+                first = torch.tensor([[[9.0, 1], [0, 3], [0, 8]], [[1, 24], [9, 0], [50, 40]]])
+                kept = torch.tensor([[True, True, True], [True, True, False]])
+                rest = torch.tensor([[[8.0, 15]]])
+                batches = [([2, 0], first, kept), ([1], rest, torch.ones(1, 1, dtype=torch.bool))]
+                wanted = torch.tensor([[5 / 13, 12 / 13], [8 / 17, 15 / 17], [0.6, 0.8]])
+                assert torch.allclose(function(batches), wanted, atol=1e-4)
+            """,
+            "",
+        ),
+    ),
+    *mistakes(
+        "ranking-loss",
+        OURS,
+        (
+            "keeps other right answers",
+            ("F.pad(right, (0, len(hard)))", "F.pad(right & False, (0, len(hard)))"),
+            "v_2 is the same text as v_0",
+        ),
+        (
+            "leaves its own answer out, too",
+            ("same & ~torch.eye(len(u), dtype=torch.bool)", "same"),
+            "the right answer itself stays",
+        ),
+        (
+            "gives other right answers the score 0",
+            ("-torch.inf", "0.0"),
+            "a score of 0 is not a share of 0",
+        ),
+        (
+            "forgets the hard ones",
+            ("torch.cat([v, hard])", "v"),
+            ("F.pad(right, (0, len(hard)))", "right"),
+            "the hard negatives are missing",
+        ),
         (
             "takes dot products",
-            ("u / u.norm(dim=-1, keepdim=True)", "u"),
-            ("v / v.norm(dim=-1, keepdim=True)", "v"),
+            ("scale * F.normalize(u, dim=-1)", "scale * u"),
+            ("F.normalize(torch.cat([v, hard]), dim=-1)", "torch.cat([v, hard])"),
             "cosines, not dot products",
         ),
+        ("forgets the lengths of u", ("F.normalize(u, dim=-1)", "u"), "the lengths of u, too"),
         (
-            "forgets the length of u",
-            ("u / u.norm(dim=-1, keepdim=True)", "u"),
-            "the lengths of u, too",
+            "forgets the lengths of the answers",
+            ("F.normalize(torch.cat([v, hard]), dim=-1)", "torch.cat([v, hard])"),
+            "the lengths of v and hard, too",
         ),
         (
-            "forgets the length of v",
-            ("v / v.norm(dim=-1, keepdim=True)", "v"),
-            "the lengths of v, too",
-        ),
-        ("forgets the scale", ("scale * u", "u"), "not yet scaled"),
-        ("divides by the scale", ("scale * u @ v.T", "u @ v.T / scale"), "multiply by the scale"),
-        ("takes 20 always", ("scale * u", "20 * u"), "use the argument `scale`"),
-        ("has another default", ("scale=20.0", "scale=1.0"), "leave the first line as it is"),
-        ("asks for u, given v", ("u @ v.T", "v @ u.T"), "the softmax goes along the rows"),
-        (
-            "asks both ways",
+            "forgets the lengths of the hard ones",
             (
-                "F.cross_entropy(scores, torch.arange(len(u)))",
-                "(F.cross_entropy(scores, torch.arange(len(u))) + "
-                "F.cross_entropy(scores.T, torch.arange(len(u)))) / 2",
+                "F.normalize(torch.cat([v, hard]), dim=-1)",
+                "torch.cat([F.normalize(v, dim=-1), hard])",
             ),
-            "and nothing else",
+            "the lengths of hard, too",
         ),
+        ("forgets the scale", ("scale * F", "F"), "not yet scaled"),
+        (
+            "divides by the scale",
+            (
+                "scale * F.normalize(u, dim=-1) @ answers.T",
+                "F.normalize(u, dim=-1) @ answers.T / scale",
+            ),
+            "multiply by the scale",
+        ),
+        ("takes 20 always", ("scale * F", "20 * F"), "use the argument `scale`"),
+        ("has another default", ("scale=20.0", "scale=1.0"), "leave the first line as it is"),
         (
             "sums up",
-            ("torch.arange(len(u))", "torch.arange(len(u)), reduction='sum'"),
+            ("torch.arange(len(u)))", 'torch.arange(len(u)), reduction="sum")'),
             "divide by the number of pairs",
-        ),
-        ("turns the sign round", ("return", "return -"), "-log p is positive"),
-        (
-            "gives p",
-            (
-                "F.cross_entropy(scores, torch.arange(len(u)))",
-                "scores.softmax(dim=-1).diagonal().mean()",
-            ),
-            "that is p",
-        ),
-        (
-            "takes -log of the mean p",
-            (
-                "F.cross_entropy(scores, torch.arange(len(u)))",
-                "-scores.softmax(dim=-1).diagonal().mean().log()",
-            ),
-            "not -log of the mean p",
-        ),
-        (
-            "takes column 0 for all",
-            ("torch.arange(len(u))", "torch.zeros(len(u), dtype=torch.long)"),
-            "not zeros",
-        ),
-        (
-            "averages all columns",
-            ("F.cross_entropy(scores, torch.arange(len(u)))", "-scores.log_softmax(dim=-1).mean()"),
-            "the diagonal's",
-        ),
-        ("takes softmax twice", ("(scores,", "(scores.softmax(dim=-1),"), "softmax twice"),
-        (
-            "forgets the softmax",
-            ("F.cross_entropy(scores, torch.arange(len(u)))", "-scores.diagonal().mean()"),
-            "the softmax is missing",
-        ),
-        (
-            "leaves the right answer out of the sum",
-            (
-                "F.cross_entropy(scores, torch.arange(len(u)))",
-                "((scores - 1e9 * torch.eye(len(u))).logsumexp(dim=-1) - scores.diagonal()).mean()",
-            ),
-            "it belongs into the softmax's sum",
-        ),
-        (
-            "uses no wrong answers",
-            (
-                "F.cross_entropy(scores, torch.arange(len(u)))",
-                "(1 - scores.diagonal() / scale).mean()",
-            ),
-            "the wrong answers: use them",
         ),
         (
             "keeps the rows apart",
-            ("torch.arange(len(u))", "torch.arange(len(u)), reduction='none'"),
+            ("torch.arange(len(u)))", 'torch.arange(len(u)), reduction="none")'),
             "one number for the whole batch",
+        ),
+        ("turns the sign round", ("return F", "return -F"), "-log p is positive"),
+        ("takes softmax twice", ("(scores,", "(scores.softmax(dim=-1),"), "softmax twice"),
+        (
+            "runs the softmax down the columns",
+            (
+                "F.cross_entropy(scores, torch.arange(len(u)))",
+                "-scores.log_softmax(dim=0).diagonal().mean()",
+            ),
+            "in each row's softmax",
+        ),
+        (
+            "takes column 0 for all",
+            ("torch.arange(len(u)))", "torch.zeros(len(u), dtype=torch.long))"),
+            "not zeros",
+        ),
+        (
+            "leaves texts that stand twice out for everybody",
+            ("F.pad(right,", "F.pad(right.any(dim=0) & (same != right) ^ right.any(dim=0),"),
+            "for u_i alone",
+        ),
+        (
+            "takes equal texts for further right answers",
+            """
+            def ranking_loss(u, v, hard, texts, *, scale=20.0):
+                answers = F.normalize(torch.cat([v, hard]), dim=-1)
+                logs = (scale * F.normalize(u, dim=-1) @ answers.T).log_softmax(dim=-1)
+                same = F.pad(texts[:, None] == texts, (0, len(hard)))
+                return -(logs * same).sum() / same.sum()
+            """,
+            "left out, not right answers, too",
+        ),
+        (
+            "counts a wrong text once",
+            """
+            def ranking_loss(u, v, hard, texts, *, scale=20.0):
+                first = [i for i, t in enumerate(texts.tolist()) if t not in texts[:i].tolist()]
+                answers = F.normalize(torch.cat([v[first], hard]), dim=-1)
+                scores = scale * F.normalize(u, dim=-1) @ answers.T
+                kept = texts[first].tolist()
+                own = torch.tensor([kept.index(t) for t in texts.tolist()])
+                return F.cross_entropy(scores, own)
+            """,
+            "a wrong text that stands twice counts twice",
+        ),
+        (
+            "gives a hard one to each pair",
+            """
+            def ranking_loss(u, v, hard, texts, *, scale=20.0):
+                u, v, hard = (F.normalize(x, dim=-1) for x in (u, v, hard))
+                right = (texts[:, None] == texts) & ~torch.eye(len(u), dtype=torch.bool)
+                scores = (u @ v.T).masked_fill(right, -torch.inf)
+                own = (u[: len(hard)] * hard[: len(u)]).sum(dim=-1)
+                own = torch.cat([own, torch.full((len(u) - len(own),), -torch.inf)])
+                scores = scale * torch.cat([scores, own[:, None]], dim=1)
+                return F.cross_entropy(scores, torch.arange(len(u)))
+            """,
+            "a hard negative is wrong for every u",
         ),
         (
             "takes exp of huge numbers",
             (
-                "F.cross_entropy(scores, torch.arange(len(u)))",
-                "-(scores.exp().diagonal() / scores.exp().sum(dim=-1)).log().mean()",
+                "return F.cross_entropy(scores, torch.arange(len(u)))",
+                "scores = scores.exp() / scores.exp().sum(dim=-1, keepdim=True)\n"
+                "    return -scores.diagonal().log().mean()",
             ),
             "exp(1000) is infinite",
         ),
+        ("gives a float", ("torch.arange(len(u)))", "torch.arange(len(u))).item()"), "a float"),
         (
-            "gives a float",
-            ("(scores, torch.arange(len(u)))", "(scores, torch.arange(len(u))).item()"),
-            "it returned 0.388",
+            "cuts the gradient off",
+            ("torch.cat([v, hard])", "torch.cat([v, hard]).detach()"),
+            "stay with tensors",
         ),
-        ("cuts the gradient off", ("scale * u", "scale * u.detach()"), "stay with tensors"),
+        (
+            "cuts the gradient of the hard ones off",
+            ("torch.cat([v, hard])", "torch.cat([v, hard.detach()])"),
+            "no gradient reaches argument 3",
+        ),
         ("returns nothing", ("    return", "    loss ="), "Is there a `return`"),
         (
-            "has 64 columns at most",
-            ("    scores", "    v = v.round(decimals=4) if len(u) == 50 else v\n    scores"),
+            "compares neighbours in the batch alone",
+            ("F.pad(right,", "F.pad(right.triu(-14).tril(14) if len(u) == 50 else right,"),
             "",
         ),
     ),
     *mistakes(
-        "in-batch-negatives-loss",
+        "late-scores",
         OURS,
         (
-            "returns -log p of every pair",
-            ("F.cross_entropy(scores, torch.arange(len(u)))", "-scores.log_softmax(dim=-1)"),
-            "one number for the whole batch",
+            "lets a text's padding answer",
+            (".masked_fill(~text_mask[:, None], -torch.inf)", ""),
+            "(-1, -1) is padding of text 1",
+        ),
+        ("makes a text's padding 0", ("-torch.inf", "0.0"), "a cosine of 0 is larger than -0.6"),
+        (
+            "lets a query's padding ask",
+            ("best.masked_fill(~asked, 0).sum(dim=-1) / asked.sum(dim=-1)", "best.mean(dim=-1)"),
+            "(1, 7) is padding of query 1",
         ),
         (
-            "hands p to nll_loss",
-            (
-                "F.cross_entropy(scores, torch.arange(len(u)))",
-                "F.nll_loss(scores.softmax(dim=-1), torch.arange(len(u)))",
-            ),
-            "that is -p",
+            "counts a query's padding",
+            ("asked.sum(dim=-1)", "asked.shape[-1]"),
+            "divide by the query's own tokens",
         ),
         (
-            "adds the loss of the columns",
-            (
-                "return F.cross_entropy(scores, torch.arange(len(u)))",
-                "true = torch.arange(len(u))\n"
-                "    return F.cross_entropy(scores, true) + F.cross_entropy(scores.T, true)",
-            ),
-            "over all v, and nothing else",
+            "takes the sum",
+            (" / asked.sum(dim=-1)", ""),
+            "the mean over the query's tokens, not the sum",
         ),
         (
-            "takes column 1 for the true one",
-            ("torch.arange(len(u))", "torch.ones(len(u), dtype=torch.long)"),
-            "torch.arange(B), not ones",
+            "takes the mean over the text, too",
+            ("-torch.inf).amax(dim=-1)", "0).sum(dim=-1) / text_mask.sum(dim=-1)[:, None]"),
+            "the largest over the text's tokens, not the mean",
         ),
-    ),
-    *mistakes(
-        "semantic-search",
-        "with lengths by hand",
+        (
+            "takes the smallest",
+            ("-torch.inf).amax", "torch.inf).amin"),
+            "the largest over the text's tokens, not the smallest",
+        ),
         (
             "takes dot products",
-            (" / query_vectors.norm(dim=-1, keepdim=True)", ""),
-            (" / vectors.norm(dim=-1, keepdim=True)", ""),
-            "a long vector is no better match",
+            ("F.normalize(queries, dim=-1)", "queries"),
+            ("F.normalize(texts, dim=-1)", "texts"),
+            "cosines, not dot products",
         ),
         (
-            "leaves the queries as they are",
-            (" / query_vectors.norm(dim=-1, keepdim=True)", ""),
-            "the queries, too",
+            "forgets the lengths of the queries",
+            ("F.normalize(queries, dim=-1)", "queries"),
+            "the lengths of the queries' tokens, too",
         ),
         (
-            "leaves the vectors as they are",
-            (" / vectors.norm(dim=-1, keepdim=True)", ""),
-            "the vectors, too",
+            "forgets the lengths of the texts",
+            ("F.normalize(texts, dim=-1)", "texts"),
+            "the lengths of the texts' tokens, too",
         ),
-        ("finds the least similar", ("topk(k)", "topk(k, largest=False)"), "not the smallest"),
         (
-            "begins with the worst",
-            ("cosines.", "part.flip(1) for part in cosines."),
-            "from large to small",
+            "asks from the text",
+            """
+            def late_scores(queries, query_mask, texts, text_mask):
+                cosines = F.normalize(queries, dim=-1)[:, None] @ F.normalize(texts, dim=-1).mT
+                best = cosines.masked_fill(~query_mask[:, None, :, None], -torch.inf).amax(dim=-2)
+                return best.masked_fill(~text_mask, 0).sum(dim=-1) / text_mask.sum(dim=-1)
+            """,
+            "for each token of the *query*",
+        ),
+        (
+            "compares the means",
+            """
+            def late_scores(queries, query_mask, texts, text_mask):
+                u = F.normalize((queries * query_mask[..., None]).sum(dim=1), dim=-1)
+                v = F.normalize((texts * text_mask[..., None]).sum(dim=1), dim=-1)
+                return u @ v.T
+            """,
+            "not one vector for the sentence",
+        ),
+        (
+            "takes the largest of all",
+            (
+                "best.masked_fill(~asked, 0).sum(dim=-1) / asked.sum(dim=-1)",
+                "best.masked_fill(~asked, -torch.inf).amax(dim=-1)",
+            ),
+            "not the largest",
         ),
         (
             "drops the sign",
-            ("known.T", "known.T\n    cosines = cosines.abs()"),
-            "no absolute value",
+            ("cosines.masked_fill(~text_mask", "cosines.abs().masked_fill(~text_mask"),
+            "the sign counts",
         ),
         (
-            "takes the first k",
-            ("tuple(cosines.topk(k))", "(cosines[:, :k], torch.arange(k).expand(len(queries), k))"),
-            "these are unsorted",
+            "turns the table round",
+            ("asked.sum(dim=-1)", "asked.sum(dim=-1).T.T"),
+            ("    return best", "    return (best"),
+            ("asked.sum(dim=-1).T.T", "asked.sum(dim=-1)).T"),
+            "a row for each query",
         ),
+        ("gives the values and places", ("amax(dim=-1)", "max(dim=-1)"), "raised AttributeError"),
+        ("returns nothing", ("    return best", "    scores = best"), "Is there a `return`"),
+        ("cuts the gradient off", ("amax(dim=-1)", "amax(dim=-1).detach()"), "stay with tensors"),
         (
-            "takes distances",
-            ("tuple(cosines.topk(k))", "tuple((1 - cosines).topk(k, largest=False))"),
-            "cosines, not distances",
-        ),
-        ("returns columns", ("cosines.", "part.T for part in cosines."), "[Q, k], not [k, Q]"),
-        ("returns all", ("topk(k)", "sort(descending=True)"), "only k of them"),
-        (
-            "searches the queries",
-            ("queries @ known.T", "known @ queries.T"),
-            ("topk(k)", "topk(min(k, 2))"),
-            "queries @ vectors.T",
-        ),
-        (
-            "returns numbers first",
-            ("tuple(cosines.topk(k))", "tuple(cosines.topk(k))[::-1]"),
-            "first the scores",
-        ),
-        (
-            "returns scores alone",
-            ("tuple(cosines.topk(k))", "cosines.topk(k).values"),
-            "it must return two tensors",
-        ),
-        (
-            "returns decimals",
-            ("tuple(cosines.topk(k))", "(cosines.topk(k).values, cosines.topk(k).indices.float())"),
-            "its dtype must be torch.int64",
-        ),
-        ("returns nothing", ("    return", "    found ="), "is there a `return`"),
-        (
-            "drops a dimension",
-            ("cosines.", "part.squeeze() for part in cosines."),
-            "it returned one of shape",
-        ),
-        (
-            "counts from 1",
-            ("tuple(cosines.topk(k))", "(cosines.topk(k).values, cosines.topk(k).indices + 1)"),
-            "expected [[1, 0, 2]",
-        ),
-        (
-            "looks at the first 2000 vectors",
-            ("    known = vectors", "    vectors = vectors[:2000]\n    known = vectors"),
+            "sees eight tokens of a query at most",
+            (
+                "asked = query_mask[:, None]",
+                "asked = query_mask[:, None] & (torch.arange(query_mask.shape[1]) < 8)",
+            ),
             "",
         ),
     ),
     *mistakes(
-        "semantic-search",
+        "late-scores",
+        "pair by pair",
+        (
+            "compares each query with the text of its number",
+            ("zip(texts, text_mask)]", "zip(texts, text_mask)][:1]"),
+            "a row for each query, a column for each text",
+        ),
+    ),
+    *mistakes(
+        "without-common",
         OURS,
         (
-            "answers the first query alone",
-            ("return scores, numbers", "return scores[0], numbers[0]"),
-            "there are two",
+            "forgets the mean",
+            ("vectors - vectors.mean(dim=0)", "vectors"),
+            "the mean is not taken away",
         ),
+        (
+            "takes the mean of each vector",
+            ("vectors.mean(dim=0)", "vectors.mean(dim=1, keepdim=True)"),
+            "the mean over the vectors, dim=0",
+        ),
+        (
+            "takes one number for the mean",
+            ("vectors.mean(dim=0)", "vectors.mean()"),
+            "the mean over the vectors, dim=0",
+        ),
+        (
+            "forgets the length",
+            (
+                "F.normalize(centred - centred @ common.T @ common, dim=-1)",
+                "centred - centred @ common.T @ common",
+            ),
+            "bring every vector to length 1",
+        ),
+        (
+            "brings columns to length 1",
+            ("common, dim=-1)", "common, dim=0)"),
+            "every vector gets the length 1, not every column",
+        ),
+        (
+            "brings vectors to length 1 first",
+            ("    centred =", "    vectors = F.normalize(vectors, dim=-1)\n    centred ="),
+            "the length 1 is the last step",
+        ),
+        (
+            "keeps what is shared",
+            ("centred - centred @ common.T @ common", "centred @ common.T @ common"),
+            "take those away, do not keep them",
+        ),
+        (
+            "takes the narrowest directions",
+            ("directions[:k]", "directions.flip(0)[:k]"),
+            "the widest directions come first",
+        ),
+        (
+            "takes one direction too many",
+            ("directions[:k]", "directions[: k + 1]"),
+            "k=0: the mean alone",
+        ),
+        (
+            "takes one direction too few",
+            ("directions[:k]", "directions[: k - 1] if k else directions[:0]"),
+            "k of them, and the mean besides",
+        ),
+        (
+            "takes the k-th direction alone",
+            ("directions[:k]", "directions[max(k - 1, 0) : k]"),
+            "all of the 2 widest",
+        ),
+        (
+            "takes columns for directions",
+            ("common = directions[:k]", "common = directions[:, :k].T"),
+            "60 vectors that are sums of 8 parts",
+        ),
+        (
+            "finds the directions of what is not centred",
+            ("torch.linalg.svd(centred", "torch.linalg.svd(vectors"),
+            "60 vectors that are sums of 8 parts",
+        ),
+        (
+            "subtracts the shares as numbers",
+            ("centred @ common.T @ common", "(centred @ common.T).sum(dim=-1, keepdim=True)"),
+            "A share times its direction",
+        ),
+        (
+            "drops the columns",
+            ("centred - centred @ common.T @ common", "centred @ directions[k:].T"),
+            "the mean is (2, 0)",
+        ),
+        ("returns nothing", ("    return F", "    bare = F"), "Is there a `return`"),
+        (
+            "writes into the vectors",
+            (
+                "    centred = vectors - vectors.mean(dim=0)",
+                "    vectors -= vectors.mean(dim=0)\n    centred = vectors",
+            ),
+            "changed its input",
+        ),
+        ("takes six directions at most", ("directions[:k]", "directions[: min(k, 6)]"), ""),
+    ),
+    *mistakes(
+        "predict-found",
+        OURS,
+        ("a share", ("return 30", "return 0.3"), "it must be a whole number from 0 to 100"),
+        ("too many", ("return 30", "return 240"), "it must be a whole number from 0 to 100"),
+        ("nothing", ("return 30", "pass"), "it returned None"),
     ),
 ]
 
 OTHER_WAYS = [
-    right(
-        "bill",
-        "in small steps",
-        """
-        def bill(n, pairs_a_second, sentences_a_second):
-            pairs = n * (n - 1) // 2
-            hours = pairs / (3600 * pairs_a_second)
-            seconds = n / sentences_a_second
-            return pairs, hours, seconds
-        """,
-    ),
-    right(
-        "bill",
-        "as a sum of all the numbers below n",
-        """
-        import math
-        def bill(n, pairs_a_second, sentences_a_second):
-            pairs = math.comb(n, 2)
-            return [pairs, pairs / pairs_a_second / 60 / 60, n / sentences_a_second]
-        """,
-    ),
     right(
         "pool",
         "with torch.where",
@@ -833,83 +929,100 @@ OTHER_WAYS = [
         """,
     ),
     right(
-        "cosine-loss",
-        "by dot products and lengths",
+        "collect",
+        "by the inverse order",
         """
-        def cosine_loss(u, v, targets):
-            dots = (u * v).sum(dim=-1)
-            cosines = dots / (u.norm(dim=-1) * v.norm(dim=-1))
-            return ((cosines - targets) ** 2).mean()
+        def collect(batches):
+            order = [number for numbers, _, _ in batches for number in numbers]
+            parts = [(h * m[..., None]).sum(dim=1) for _, h, m in batches]
+            inverse = torch.tensor(order).argsort()
+            return torch.cat([F.normalize(part, dim=-1) for part in parts])[inverse]
         """,
     ),
     right(
-        "cosine-loss",
-        "in a loop over pairs",
+        "collect",
+        "text by text",
         """
-        def cosine_loss(u, v, targets):
+        def collect(batches):
+            found = {}
+            for numbers, hidden, mask in batches:
+                for number, tokens, kept in zip(numbers, hidden, mask):
+                    mean = tokens[kept].mean(dim=0)
+                    found[number] = mean / mean.norm()
+            return torch.stack([found[number] for number in range(len(found))])
+        """,
+    ),
+    right(
+        "examine-collect",
+        "against a loop of its own",
+        """
+        def examine_collect(function):
+            draw = torch.Generator().manual_seed(3)
+            texts = [torch.randn(n, 3, generator=draw) * 5 for n in (4, 1, 3, 2, 6)]
+            wanted = torch.stack([t.mean(dim=0) / t.mean(dim=0).norm() for t in texts])
+            for order in ([[2, 0, 3], [4, 1]], [[1], [3, 4, 2], [0]], [[4, 2, 0, 1, 3]]):
+                batches = []
+                for numbers in order:
+                    longest = max(len(texts[n]) for n in numbers)
+                    hidden = torch.full((len(numbers), longest, 3), 20.0)
+                    mask = torch.zeros(len(numbers), longest, dtype=torch.bool)
+                    for row, n in enumerate(numbers):
+                        hidden[row, : len(texts[n])] = texts[n]
+                        mask[row, : len(texts[n])] = True
+                    batches.append((numbers, hidden, mask))
+                answer = function(batches)
+                assert answer.shape == wanted.shape
+                assert (answer - wanted).abs().max() < 1e-4
+        """,
+    ),
+    right(
+        "ranking-loss",
+        "row by row",
+        """
+        def ranking_loss(u, v, hard, texts, *, scale=20.0):
             losses = []
-            for a, b, y in zip(u, v, targets):
-                cosine = a @ b / (a @ a).sqrt() / (b @ b).sqrt()
-                losses.append((cosine - y) ** 2)
+            for i in range(len(u)):
+                wrong = torch.cat([v[texts != texts[i]], hard])
+                rows = torch.cat([v[i : i + 1], wrong])
+                scores = scale * F.cosine_similarity(u[i : i + 1], rows, dim=-1)
+                losses.append(scores.logsumexp(dim=0) - scores[0])
             return torch.stack(losses).mean()
         """,
     ),
     right(
-        "siamese-scores",
-        "in two steps",
+        "late-scores",
+        "pair by pair",
         """
-        def siamese_scores(u, v, W):
-            joined = torch.cat([u, v, (u - v).abs()], dim=-1)
-            return joined @ W.T
+        def late_scores(queries, query_mask, texts, text_mask):
+            rows = []
+            for query, asks in zip(queries, query_mask):
+                asked = query[asks] / query[asks].norm(dim=-1, keepdim=True)
+                rows.append(torch.stack([
+                    (asked @ (text[there] / text[there].norm(dim=-1, keepdim=True)).T)
+                    .max(dim=1).values.mean()
+                    for text, there in zip(texts, text_mask)]))
+            return torch.stack(rows)
         """,
     ),
     right(
-        "siamese-scores",
-        "W in three parts",
+        "without-common",
+        "by the covariance",
         """
-        def siamese_scores(u, v, W):
-            for_u, for_v, for_difference = W.chunk(3, dim=1)
-            return u @ for_u.T + v @ for_v.T + torch.abs(v - u) @ for_difference.T
+        def without_common(vectors, k):
+            left = vectors - vectors.mean(dim=0, keepdim=True)
+            _, axes = torch.linalg.eigh(left.T @ left)  # columns, the narrowest first
+            for axis in axes.T.flip(0)[:k]:
+                left = left - (left @ axis)[:, None] * axis
+            return left / left.norm(dim=1, keepdim=True)
         """,
     ),
     right(
-        "in-batch-negatives-loss",
-        "with lengths by hand",
+        "predict-found",
+        "one that turns out nearly right",
         """
-        def in_batch_negatives_loss(u, v, *, scale=20.0):
-            u, v = u / u.norm(dim=-1, keepdim=True), v / v.norm(dim=-1, keepdim=True)
-            scores = scale * u @ v.T
-            return F.cross_entropy(scores, torch.arange(len(u)))
-        """,
-    ),
-    right(
-        "in-batch-negatives-loss",
-        "by cosine_similarity and logsumexp",
-        """
-        def in_batch_negatives_loss(u, v, *, scale=20.0):
-            scores = scale * F.cosine_similarity(u[:, None], v[None], dim=-1)
-            return (scores.logsumexp(dim=1) - scores.diagonal()).mean()
-        """,
-    ),
-    right(
-        "semantic-search",
-        "with lengths by hand",
-        """
-        def semantic_search(query_vectors, vectors, k):
-            queries = query_vectors / query_vectors.norm(dim=-1, keepdim=True)
-            known = vectors / vectors.norm(dim=-1, keepdim=True)
-            cosines = queries @ known.T
-            return tuple(cosines.topk(k))
-        """,
-    ),
-    right(
-        "semantic-search",
-        "by sorting everything",
-        """
-        def semantic_search(query_vectors, vectors, k):
-            cosines = F.cosine_similarity(query_vectors[:, None], vectors[None], dim=-1)
-            order = cosines.argsort(dim=1, descending=True)[:, :k]
-            return cosines.gather(1, order), order
+        def predict_found():
+            found = 50
+            return found
         """,
     ),
 ]

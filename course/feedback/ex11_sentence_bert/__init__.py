@@ -1,28 +1,34 @@
 """Checks of exercise 11, Sentence-BERT: one per task.
 
-`batches.py` has those about work, `objectives.py` those about training, `tasks.py` the others.
+`batches.py` has those about batches, `objectives.py` that of the loss, `tasks.py` the others.
 """
 
 from functools import partial
 
-from course.feedback.ex11_sentence_bert.batches import batches_of_one_length, bill
-from course.feedback.ex11_sentence_bert.objectives import (
-    cosine_loss,
-    in_batch_negatives_loss,
-    siamese_scores,
+from course.feedback.ex11_sentence_bert.batches import (
+    batches_of_one_length,
+    collect,
+    examine_collect,
 )
-from course.feedback.ex11_sentence_bert.tasks import pool, semantic_search
+from course.feedback.ex11_sentence_bert.objectives import ranking_loss
+from course.feedback.ex11_sentence_bert.tasks import (
+    late_scores,
+    pool,
+    predict_found,
+    without_common,
+)
 from course.feedback.progress import progress_of
 
 __all__ = [
     "batches_of_one_length",
-    "bill",
-    "cosine_loss",
-    "in_batch_negatives_loss",
+    "collect",
+    "examine_collect",
+    "late_scores",
     "pool",
+    "predict_found",
     "progress",
-    "semantic_search",
-    "siamese_scores",
+    "ranking_loss",
+    "without_common",
 ]
 
 # `check.progress()` shows how far you are.

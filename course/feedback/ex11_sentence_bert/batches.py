@@ -1,152 +1,23 @@
-"""Checks of exercise 11 about work: what pairs cost, and batches without padding."""
+"""Checks of exercise 11, tasks 2 to 4: batches without padding, and what comes out of them."""
 
 from collections.abc import Callable, Sequence
-from numbers import Integral, Real
+from numbers import Integral
 from typing import Any
+
+import torch
+from torch import Tensor
+from torch.nn import functional as F
 
 from course.feedback.checks import Check, Passed
 from course.feedback.differences import difference, short
+from course.feedback.mutants import MutationCheck
 from course.feedback.progress import task
+from course.feedback.tensors import TensorCheck, normal
 
 OWN_CODE = (
     "uses code that holds the answer to this task, bertlab's or sentence-transformers'. So it "
     "cannot be the answer: write the steps yourself, with Python and PyTorch"
 )
-LARGE = 200_000_003  # n (n - 1) / 2 is odd, and too large for a float
-
-
-class BillCheck(Check):
-    """A check of three numbers: pairs, hours, seconds."""
-
-    refused = OWN_CODE
-
-    def bill(
-        self,
-        *arguments: Any,
-        gives: tuple[int, float, float],
-        because: Sequence[str],
-        mistakes: Sequence[Sequence[tuple[float, str]]] = ((), (), ()),
-    ) -> None:
-        """A worked example, one sentence for each of the three numbers."""
-        answer = self.call(*arguments, because=because[0])
-        shown = self.shown(arguments)
-        self.law(
-            isinstance(answer, tuple | list)
-            and len(answer) == 3
-            and all(isinstance(number, Real) for number in answer),
-            f"{shown}\nit must return three numbers: pairs, hours, seconds; it returned "
-            f"{short(answer)}",
-        )
-        names = ("pairs", "hours", "seconds")
-        for name, got, right, reason, known in zip(
-            names, answer, gives, because, mistakes, strict=True
-        ):
-            # Pairs are counted, so they must be exact; hours and seconds are measured.
-            equal = got == right if name == "pairs" else near(got, right)
-            found = "" if equal else f"expected {_number(right)}\ngot      {_number(got)}"
-            self.compared(found, got, f"{shown}: {name}", reason, known, near)
-        self.law(
-            isinstance(answer[0], Integral),
-            f"{shown}: pairs\nexpected {gives[0]}\ngot      {answer[0]}\n→ pairs are counted, so "
-            "they are a whole number: // divides whole numbers, / makes decimals",
-        )
-
-
-def near(one: float, other: float) -> bool:
-    """Whether two numbers agree to four digits.
-
-    >>> near(64.895, 64.8949), near(6, 6.1)
-    (True, False)
-    """
-    return abs(one - other) <= 1e-4 * abs(other)
-
-
-def _number(value: float) -> str:
-    return f"{value:,}" if isinstance(value, Integral) else f"{value:.6g}"
-
-
-@task("ex11_sentence_bert", 1)
-def bill(function: Callable) -> Passed:
-    """How many pairs there are, and what they cost."""
-    check = BillCheck(
-        "bill",
-        function,
-        hints=(
-            "each of n sentences meets n - 1 others, and so every pair is counted twice",
-            "hours: the pairs, divided by how many of them are read in an hour, 3600 seconds",
-        ),
-    )
-    check.bill(
-        *(4, 0.001, 2),
-        gives=(6, 6000 / 3600, 2.0),
-        because=(
-            "A, B, C, D: AB, AC, AD, BC, BD, CD",
-            "6 pairs, each takes 1000 seconds: 6000 seconds",
-            "4 sentences, 2 a second",
-        ),
-        mistakes=(
-            [
-                (16, "that is every sentence with every one, itself included, and in both orders"),
-                (12, "A with B and B with A are one pair: that is each of them twice"),
-                (10, "no sentence makes a pair with itself: n - 1, not n + 1"),
-                (
-                    8,
-                    "no sentence makes a pair with itself: n times n - 1, not n times n",
-                ),
-                (4, "multiply before you halve: n (n - 1) is always even, n - 1 need not be"),
-                (3, "those are the pairs of one sentence alone, or of neighbours: A meets C, too"),
-                (2, "how many *different* two of them: A meets B, C and D"),
-            ],
-            [
-                (6000, "those are seconds; an hour has 3600 of them"),
-                (100, "those are minutes; an hour has 60 of them"),
-                (0.006 / 3600, "the rate is pairs a second: divide the pairs by it"),
-                (6000 * 3600, "an hour has 3600 seconds: divide them by 3600, do not multiply"),
-                (6 / 2 / 3600, "pairs go with pairs_a_second, sentences with sentences_a_second"),
-                (4000 / 3600, "a cross-encoder reads pairs, not sentences"),
-            ],
-            [
-                (8.0, "the rate is sentences a second: divide the sentences by it"),
-                (3.0, "a bi-encoder reads every sentence once: sentences, not pairs"),
-                (4000.0, "sentences go with sentences_a_second, pairs with pairs_a_second"),
-                (2 / 3600, "seconds, not hours"),
-                (0.5, "upside down: sentences, divided by the rate"),
-            ],
-        ),
-    )
-    check.bill(
-        *(10_000, 214, 2000),
-        gives=(49_995_000, 49_995_000 / 214 / 3600, 5.0),
-        because=(
-            "the paper's number: 49,995,000",
-            "the paper's number: about 65 hours",
-            "the paper's number: about 5 seconds",
-        ),
-    )
-    check.done("4 sentences; the paper's 10,000")
-    check.bill(
-        *(5, 5, 4),
-        gives=(10, 10 / 18_000, 1.25),
-        because=("5 sentences, an odd number: 4 pairs with A, 3 with B, 2 with C, 1 with D",) * 3,
-        mistakes=([(8, "n is odd here: multiply before you halve")], [], []),
-    )
-    for n in (0, 1, 2):
-        check.bill(
-            *(n, 5, 4),
-            gives=(n // 2, (n // 2) / 18_000, n / 4),
-            because=("two sentences are one pair; fewer are none",) * 3,
-        )
-    check.bill(
-        *(LARGE, 1e12, 1e9),
-        gives=(LARGE * (LARGE - 1) // 2, LARGE * (LARGE - 1) / 7.2e15, LARGE / 1e9),
-        because=(
-            "a float has 16 digits, and the last one is lost: // divides whole numbers exactly",
-            "hours of very many pairs",
-            "seconds of very many sentences",
-        ),
-    )
-    check.done("none, one, two and 200 million sentences")
-    return check.passed()
 
 
 class BatchesCheck(Check):
@@ -196,7 +67,7 @@ class BatchesCheck(Check):
         return ""
 
 
-@task("ex11_sentence_bert", 3)
+@task("ex11_sentence_bert", 2)
 def batches_of_one_length(function: Callable) -> Passed:
     """Texts of one length together."""
     check = BatchesCheck(
@@ -309,3 +180,137 @@ def _many_texts(check: BatchesCheck) -> None:
             other = lengths[after[0]] < longest and 4 * tokens >= most
             check.law(full or other, f"{said} is closed too early: {lengths[after[0]]} should join")
     check.done("600 texts")
+
+
+# What a batch is after the model: the numbers of its texts, [B, L, D], and the mask [B, L].
+Batch = tuple[list[int], Tensor, Tensor]
+
+CIRCLE: list[Batch] = [
+    (
+        [2, 0],
+        torch.tensor([[[9.0, 1], [-3, 7], [3, 4]], [[1, 9], [9, -9], [50, -40]]]),
+        torch.tensor([[True, True, True], [True, True, False]]),
+    ),
+    ([1], torch.tensor([[[0.0, -2], [0, -7]]]), torch.tensor([[True, True]])),
+]
+
+
+class CollectCheck(TensorCheck):
+    """A check of a function that is given batches."""
+
+    refused = OWN_CODE
+
+    def shown(self, arguments: tuple) -> str:
+        """The call as a student would write it, with the texts of each batch alone."""
+        return f"{self.name} of batches with the texts {short([b[0] for b in arguments[0]], 60)}"
+
+
+@task("ex11_sentence_bert", 3)
+def collect(function: Callable) -> Passed:
+    """Batches back into the vectors of the texts, in their order."""
+    check = CollectCheck(
+        "collect",
+        function,
+        hints=(
+            "try the draft with the texts in batches [2, 0] and [1]: whose vector comes first?",
+            "vectors[numbers] = ... writes row after row to the places in `numbers`; what reads "
+            "them from there is the opposite",
+        ),
+    )
+    padding = (
+        "the third token of text 0, (50, -40), is padding: mean over tokens alone, by the mask"
+    )
+    order = (
+        "the batches' rows are the texts 2, 0, 1. Row `number` of the answer is that of text "
+        "`number`"
+    )
+    check.example(
+        CIRCLE,
+        gives=[[1.0, 0], [0, -1], [0.6, 0.8]],
+        because="the mean of text 0 is (5, 0), of text 1 (0, -4.5), of text 2 (3, 4)",
+        mistakes=[
+            ([[0.0, -1], [0.6, 0.8], [0.8321, -0.5547]], f"{padding}; and {order}"),
+            ([[0.8321, -0.5547], [0, -1], [0.6, 0.8]], padding),
+            ([[0.0, -1], [0.6, 0.8], [1, 0]], order),
+            ([[0.6, 0.8], [1, 0], [0, -1]], order),
+            ([[5.0, 0], [0, -4.5], [3, 4]], "divide every vector by its own length"),
+            ([[1.0, 0], [0, 0], [0.6, 0.8]], "the last batch counts, too"),
+            (
+                [[0.8575, 0], [0, -0.7474], [0.5145, 0.6644]],
+                "every vector gets the length 1, not every column: dim=-1",
+            ),
+            ((2, 2), "a row for each text, of all batches together: there are three"),
+        ],
+    )
+    check.done("three texts in two batches, by hand")
+    texts = [normal(1 + 7 * n % 11, 5, seed=n) + 0.2 for n in range(40)]
+    alone = F.normalize(torch.stack([text.mean(dim=0) for text in texts]), dim=-1)
+    numbers = [n * 17 % 40 for n in range(40)]
+    for size in (1, 7, 40):
+        batches = [_padded(texts, numbers[start : start + size]) for start in range(0, 40, size)]
+        check.example(
+            batches, gives=alone, because="a text has the vector that it has alone, at its place"
+        )
+    check.done("40 texts in batches of 1, 7 and 40, each as alone")
+    return check.passed()
+
+
+def _padded(texts: list[Tensor], numbers: list[int]) -> Batch:
+    """Some texts as a batch whose padding is not 0."""
+    longest = max(len(texts[n]) for n in numbers)
+    hidden = torch.full((len(numbers), longest, texts[0].shape[1]), 3.0)
+    for row, n in enumerate(numbers):
+        hidden[row, : len(texts[n])] = texts[n]
+    lengths = torch.tensor([len(texts[n]) for n in numbers])
+    return numbers, hidden, torch.arange(longest) < lengths[:, None]
+
+
+def draft(batches: list[Batch]) -> Tensor:
+    """As in the notebook: wrong where there is padding, and for most orders."""
+    order = [number for numbers, _, _ in batches for number in numbers]
+    pooled = torch.cat([hidden.mean(dim=1) for _, hidden, _ in batches])
+    return F.normalize(pooled, dim=-1)[order]
+
+
+def _sums(batches: list[Batch]) -> Tensor:
+    """The sums over tokens, in the order of the batches."""
+    return torch.cat([(hidden * mask[..., None]).sum(dim=1) for _, hidden, mask in batches])
+
+
+def in_batch_order(batches: list[Batch]) -> Tensor:
+    """Wrong: leaves the vectors in the order of the batches."""
+    return F.normalize(_sums(batches), dim=-1)
+
+
+def of_any_length(batches: list[Batch]) -> Tensor:
+    """Wrong: in the right order, but sums that keep their lengths."""
+    order = [number for numbers, _, _ in batches for number in numbers]
+    return _sums(batches)[torch.tensor(order).argsort()]
+
+
+@task("ex11_sentence_bert", 4)
+def examine_collect(function: Callable, own: Callable) -> Passed:
+    """A test of `collect`, tried on the student's own and on three wrong ones."""
+    check = MutationCheck(
+        "examine_collect",
+        function,
+        hints=(
+            "three texts in two batches, so that the order is no mere swap; one has padding",
+            "work the means out by hand, divide them by their lengths, and compare all rows",
+        ),
+    )
+    check.needs("collect", 3, own, CIRCLE)
+    check.passes(own, "your own `collect`")
+    check.stops(draft, "the draft", "which batches show what you have repaired?")
+    check.stops(
+        in_batch_order,
+        "a function that leaves the vectors in the order of the batches",
+        "let the texts stand in another order in the batches than in yours",
+    )
+    check.stops(
+        of_any_length,
+        "a function that gives vectors of any length",
+        "a vector must have the length 1: compare numbers, not directions",
+    )
+    check.done("your own collect passes, three wrong ones do not")
+    return check.passed()

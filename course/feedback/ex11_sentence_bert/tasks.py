@@ -1,13 +1,13 @@
-"""Checks of exercise 11 about pooling and search."""
+"""Checks of exercise 11, tasks 1 and 6 to 8: pooling, late scores, shared parts, a prediction."""
 
-from collections.abc import Callable, Sequence
+import math
+from collections.abc import Callable
 from typing import Any
 
 import torch
-from torch import Tensor
 from torch.nn import functional as F
 
-from course.feedback.checks import Passed
+from course.feedback.checks import Check, Passed
 from course.feedback.differences import short
 from course.feedback.ex11_sentence_bert.batches import OWN_CODE
 from course.feedback.progress import task
@@ -40,7 +40,7 @@ class PoolCheck(TensorCheck):
         self.equals(answer, gives, shown, because=because, **more)
 
 
-@task("ex11_sentence_bert", 2)
+@task("ex11_sentence_bert", 1)
 def pool(function: Callable) -> Passed:
     """One vector out of those of the tokens."""
     check = PoolCheck(
@@ -164,124 +164,177 @@ def _as_alone(check: PoolCheck) -> None:
     check.done("gradients; 40 sentences, each as alone")
 
 
-class SearchCheck(TensorCheck):
-    """A check of what a search finds."""
+class PlainCheck(TensorCheck):
+    """A check whose solution bertlab does not hold, but may not call either."""
 
     refused = OWN_CODE
 
-    def found(self, *arguments: Any, because: str = "") -> tuple[Tensor, Tensor]:
-        """An answer of two tensors."""
-        answer = self.call(*arguments, because=because)
-        self.law(
-            isinstance(answer, tuple)
-            and len(answer) == 2
-            and all(isinstance(part, Tensor) for part in answer),
-            f"{self.shown(arguments)}\nit must return two tensors: the scores and the numbers of "
-            f"the vectors, [Q, k] each; it returned {short(answer)}"
-            + ("\n→ is there a `return` at the end?" if answer is None else ""),
-        )
-        return answer
 
-    def search(
-        self,
-        *arguments: Any,
-        scores: Sequence,
-        numbers: Sequence,
-        because: str,
-        mistakes: Sequence[tuple[Any, str]] = (),
-    ) -> None:
-        """A worked example; mistakes are those of the scores."""
-        got = self.found(*arguments, because=because)
-        shown = self.shown(arguments)
-        # Numbers handed over first would only be told to have the wrong dtype.
-        swapped = not got[0].is_floating_point() and got[1].is_floating_point()
-        self.law(not swapped, f"{shown}\nfirst the scores, then the numbers of the vectors")
-        self.equals(got[0], scores, f"{shown}: scores", because=because, mistakes=mistakes)
-        self.equals(got[1], torch.tensor(numbers), f"{shown}: numbers", because=because)
-
-
-@task("ex11_sentence_bert", 7)
-def semantic_search(function: Callable) -> Passed:
-    """The k vectors that are most alike to each query."""
-    check = SearchCheck(
-        "semantic_search",
+@task("ex11_sentence_bert", 6)
+def late_scores(function: Callable) -> Passed:
+    """Every token of a query beside its best token of a text."""
+    check = PlainCheck(
+        "late_scores",
         function,
         hints=(
-            "all cosines at once: rows of length 1, queries @ vectors.T, [Q, N]",
-            "x.topk(k) gives the k largest of each row and their places, the largest first",
+            "all cosines first: [Q, N, Lq, L], a row for each token of the query",
+            "padding of the text becomes -inf before the maximum over the last dimension",
+            "then a mean over the query's own tokens: its padding becomes 0, and is not counted",
         ),
     )
-    vectors = torch.tensor([[3.0, 4], [1, 0], [0, 10], [-1, -1]])
-    queries = torch.tensor([[2.0, 0], [0, 1]])
-    by_hand = "the cosines are 0.6, 1, 0, -0.71 and 0.8, 0, 1, -0.71"
-    lengths = "divide by the lengths of {}: a cosine is from -1 to 1"
-    check.search(
-        *(queries, vectors, 3),
-        scores=[[1.0, 0.6, 0], [1.0, 0.8, 0]],
-        numbers=[[1, 0, 2], [2, 0, 1]],
+    queries = torch.tensor([[[1.0, 0], [0, 2]], [[-3, -4], [1, 7]]])
+    asked = torch.tensor([[True, True], [True, False]])
+    texts = torch.tensor([[[3.0, 4], [0, 1]], [[5, 0], [-1, -1]]])
+    there = torch.tensor([[True, True], [True, False]])
+    by_hand = (
+        "text 0: (1, 0) has 0.6 with (3, 4) and 0 with (0, 1), (0, 2) has 0.8 and 1; the mean of "
+        "0.6 and 1 is 0.8. The second tokens of query 1 and of text 1 are padding"
+    )
+    check.example(
+        *(queries, asked, texts, there),
+        gives=[[0.8, 0.5], [-0.8, -0.6]],
         because=by_hand,
-        mistakes=[
-            ([[6.0, 2, 0], [10, 4, 0]], "those are dot products; a long vector is no better match"),
-            ([[2.0, 1.2, 0], [1, 0.8, 0]], lengths.format("the queries, too")),
-            ([[3.0, 1, 0], [10, 4, 0]], lengths.format("the vectors, too")),
-            ([[-0.7071, 0, 0.6], [-0.7071, 0, 0.8]], "the largest cosines, not the smallest"),
-            ([[0.0, 0.6, 1], [0, 0.8, 1]], "the most similar first: from large to small"),
-            ([[1.0, 0.7071, 0.6], [1, 0.8, 0.7071]], "-0.71 points away: no absolute value"),
-            ([[0.6, 1, 0], [0.8, 0, 1]], "sorted, the most similar first; these are unsorted"),
-            ([[0.0, 0.4, 1], [0, 0.2, 1]], "cosines, not distances: 1 is the most similar"),
-            ((3, 2), "a row for each query: [Q, k], not [k, Q]"),
-            ((2, 4), "only k of them, not all"),
-            ((4, 2), "a row for each query, not for each vector: queries @ vectors.T"),
-            ((3,), "a row for each query: there are two"),
-        ],
+        mistakes=_of_late_scores(),
     )
-    check.search(
-        *(queries[:1], vectors, 1),
-        scores=[[1.0]],
-        numbers=[[1]],
-        because="one query, one result, but [1, 1] all the same",
+    check.done("2 queries, 2 texts, by hand")
+    queries, texts = normal(7, 6, 4, seed=1), normal(9, 11, 4, seed=2) * 3
+    asked = torch.arange(6) < 1 + torch.arange(7)[:, None] % 6
+    there = torch.arange(11) < 1 + torch.arange(9)[:, None] * 5 % 11
+    answer = check.call(queries, asked, texts, there)
+    alone = torch.empty(7, 9)
+    for i in range(7):
+        for j in range(9):
+            query, text = queries[i, asked[i]][None], texts[j, there[j]][None]
+            nothing_padded = [torch.ones(x.shape[:2], dtype=torch.bool) for x in (query, text)]
+            alone[i, j] = check.call(query, nothing_padded[0], text, nothing_padded[1])
+    check.equals(
+        answer,
+        alone,
+        "7 queries of 1 to 6 tokens, 9 texts of 1 to 11",
+        because="each pair must have the score that it has alone, without padding",
     )
-    check.search(
-        *(queries[1:], vectors, 4),
-        scores=[[1.0, 0.8, 0, -0.7071]],
-        numbers=[[2, 0, 1, 3]],
-        because="k may be as large as N, and a cosine below 0 is a score, too",
-    )
-    check.done("2 queries, 4 vectors, by hand; one result; all")
-    _many_vectors(check)
+    check.gradients(queries, asked, texts, there)
+    check.done("7 queries, 9 texts, each pair as alone; gradients")
     return check.passed()
 
 
-def _many_vectors(check: SearchCheck) -> None:
-    """What must be true of any result, for 7 queries and 2,000 vectors."""
-    vectors = normal(2000, 12, seed=5) * torch.linspace(0.1, 9, 2000)[:, None]
-    queries, k = normal(7, 12, seed=6), 25
-    scores, numbers = check.found(queries, vectors, k)
-    shown = f"7 queries, 2,000 vectors of 12 dimensions, k={k}"
-    check.law(
-        scores.shape == numbers.shape == (7, k),
-        f"{shown}: both must be [7, {k}]; got {list(scores.shape)} and {list(numbers.shape)}",
+def _of_late_scores() -> list[tuple[Any, str]]:
+    """What goes wrong with the worked example of `late_scores`."""
+    return [
+        ([[0.8, 0.5], [-0.8, 0.9899]], "(-1, -1) is padding of text 1 and answers nothing"),
+        (
+            [[0.8, 0.5], [-0.8, 0]],
+            "a cosine of 0 is larger than -0.6: a text's padding becomes -inf",
+        ),
+        ([[0.8, 0.5], [0.0950, -0.2293]], "(1, 7) is padding of query 1 and asks nothing"),
+        ([[0.8, 0.5], [-0.4, -0.3]], "divide by the query's own tokens, not by K"),
+        ([[1.6, 1.0], [-0.8, -0.6]], "the mean over the query's tokens, not the sum"),
+        ([[0.6, 0.5], [-0.9, -0.6]], "the largest over the text's tokens, not the mean"),
+        ([[0.4, 0.5], [-1, -0.6]], "the largest over the text's tokens, not the smallest"),
+        ([[5.5, 2.5], [-4, -15]], "cosines, not dot products: divide by all lengths"),
+        ([[1.3, 0.5], [-4, -3]], "divide by the lengths of the queries' tokens, too"),
+        ([[3.5, 2.5], [-0.8, -3]], "divide by the lengths of the texts' tokens, too"),
+        (
+            [[0.9, 1.0], [-0.9, -0.6]],
+            "the other way round: for each token of the *query* its best token of the text",
+        ),
+        (
+            [[0.9971, 0.4472], [-0.9947, -0.6]],
+            "that compares means: tokens meet tokens here, not one vector for the sentence",
+        ),
+        (
+            [[1.0, 1.0], [-0.8, -0.6]],
+            "the largest over the text, but then the mean over the query, not the largest",
+        ),
+        ([[0.8, 0.5], [1, 0.6]], "the sign counts: -0.8 is no good match"),
+        ([[0.8, -0.8], [0.5, -0.6]], "a row for each query, a column for each text"),
+        ((2, 1), "a row for each query, a column for each text"),
+    ]
+
+
+@task("ex11_sentence_bert", 7)
+def without_common(function: Callable) -> Passed:
+    """The mean and the widest directions taken away."""
+    check = PlainCheck(
+        "without_common",
+        function,
+        hints=(
+            "centred = vectors - vectors.mean(dim=0)",
+            "torch.linalg.svd(centred, full_matrices=False) returns U, S, Vh: the rows of Vh are "
+            "directions of length 1, the widest first",
+            "centred @ common.T are the shares in k directions, [N, k]; times `common`, [k, D], "
+            "they are vectors again: subtract those",
+        ),
     )
-    check.law(
-        not numbers.is_floating_point() and bool(numbers.min() >= 0 and numbers.max() < 2000),
-        f"{shown}: the numbers must be whole, from 0 to 1,999",
+    vectors = torch.tensor([[4.0, 1], [4, -1], [0, 1], [0, -1]])
+    a, b = 2 / 5**0.5, 1 / 5**0.5
+    check.example(
+        *(vectors, 0),
+        gives=[[a, b], [a, -b], [-a, b], [-a, -b]],
+        because="the mean is (2, 0); without it the vectors are (±2, ±1), with the length √5",
+        mistakes=[
+            ([[0.9701, 0.2425], [0.9701, -0.2425], [0, 1], [0, -1]], "the mean is not taken away"),
+            (
+                [[0.7071, -0.7071], [0.7071, -0.7071], [-0.7071, 0.7071], [0.7071, -0.7071]],
+                "the mean over the vectors, dim=0, not over the numbers of each",
+            ),
+            (
+                [[1.0, 0], [0.8321, -0.5547], [-1, 0], [-0.4472, -0.8944]],
+                "the mean over the vectors, dim=0: a vector of D numbers",
+            ),
+            ([[2.0, 1], [2, -1], [-2, 1], [-2, -1]], "at the end bring every vector to length 1"),
+            (
+                [[0.5, 0.5], [0.5, -0.5], [-0.5, 0.5], [-0.5, -0.5]],
+                "every vector gets the length 1, not every column: dim=-1",
+            ),
+            (
+                [[a, b], [a, -b], [-0.4364, 0.8997], [-0.4364, -0.8997]],
+                "the length 1 is the last step: the mean is that of the vectors as they are",
+            ),
+            ([[0.0, 0]] * 4, "that is what they share: take those away, do not keep them"),
+            (
+                [[0.0, 1], [0, -1], [0, 1], [0, -1]],
+                "k=0: the mean alone, and no direction",
+            ),
+        ],
     )
-    cosines = F.cosine_similarity(queries[:, None], vectors[None], dim=-1)
-    check.equals(
-        scores,
-        cosines.gather(1, numbers),
-        f"{shown}: the scores",
-        because="scores[i, j] is the cosine of query i and vector numbers[i, j]",
+    check.example(
+        *(vectors, 1),
+        gives=[[0.0, 1], [0, -1], [0, 1], [0, -1]],
+        because="without the mean, (±2, ±1): they spread most along the first axis. A share times "
+        "its direction is a vector: subtract that",
+        mistakes=[
+            (
+                [[1.0, 0], [1, 0], [-1, 0], [-1, 0]],
+                "the widest directions come first, directions[:k]",
+            ),
+            ([[a, b], [a, -b], [-a, b], [-a, -b]], "k of them, and the mean besides"),
+        ],
     )
-    check.law(
-        all(len(set(row)) == k for row in numbers.tolist()), f"{shown}: a vector is found twice"
-    )
-    check.law(
-        bool((scores.diff(dim=1) <= 1e-6).all()), f"{shown}: the scores go from large to small"
-    )
-    rest = cosines.scatter(1, numbers, -2).amax(dim=1)
-    check.law(
-        bool((rest <= scores[:, -1] + 1e-5).all()),
-        f"{shown}: a vector that was left out has a larger cosine than one that was found",
-    )
-    check.done("7 queries, 2,000 vectors")
+    check.done("four vectors, by hand")
+    # Waves have the mean 0 and nothing in common, so the widths are the directions' own.
+    places, waves = torch.arange(60.0)[:, None], torch.arange(1.0, 9)
+    widths = torch.tensor([9.0, 1, 7, 3, 2, 8, 5, 4])
+    parts = (math.pi * (2 * places + 1) * waves / 120).cos() * widths  # [60, 8]
+    directions = torch.linalg.qr(normal(8, 8, seed=3)).Q
+    for k in (1, 2, 5):
+        narrow = parts * (widths < widths.sort(descending=True).values[k - 1])
+        check.example(
+            *(parts @ directions + 3, k),
+            gives=F.normalize(narrow @ directions, dim=-1),
+            because="60 vectors that are sums of 8 parts: without the mean and all of the "
+            f"{k} widest",
+        )
+    check.done("60 vectors of 8 dimensions")
+    return check.passed()
+
+
+@task("ex11_sentence_bert", 8)
+def predict_found(function: Callable) -> Passed:
+    """A number of questions; which one is the student's to say."""
+    check = Check("predict_found", function, hints=("write `return` and a whole number",))
+    answer = check.call()
+    whole = isinstance(answer, int) and not isinstance(answer, bool) and 0 <= answer <= 100
+    check.law(whole, f"it must be a whole number from 0 to 100; it returned {short(answer)}")
+    check.done(f"you predict {answer} of 100; now measure")
+    return check.passed()
