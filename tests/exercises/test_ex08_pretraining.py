@@ -7,6 +7,8 @@ from bertlab.model import BertConfig, BertForPreTraining
 from bertlab.training.evaluation import evaluate
 from bertlab.training.optimizers import adamw
 from bertlab.training.steps import accumulate_gradients, cut, training_step
+from course.feedback import ex08_pretraining as check
+from course.feedback.checks import CheckFailed
 from course.feedback.ex08_pretraining.probes import TwoWeights, many_pieces, two_pieces
 from course.toyworld.batches import ToyData
 
@@ -46,6 +48,18 @@ def test_the_solutions_evaluation_is_the_librarys(solution):
     loss, words, pairs = solution["evaluate"](bert(), DATA.epoch(0))
     assert loss == pytest.approx(expected.mlm_loss, rel=1e-5)
     assert (words, pairs) == pytest.approx((expected.mlm_accuracy, expected.nsp_accuracy))
+
+
+def test_gradients_that_stay_off_are_noticed_and_switched_on(solution):
+    """No wrong answer says so: while it is graded, it switches them off in the sandbox alone."""
+
+    def switches_off(model, batches):
+        torch.set_grad_enabled(False)
+        return solution["evaluate"](model, batches)
+
+    with pytest.raises(CheckFailed, match="gradients stay off"):
+        check.evaluate(switches_off)
+    assert torch.is_grad_enabled()
 
 
 def test_a_model_of_the_checks_refuses_the_arguments_of_another_batch():

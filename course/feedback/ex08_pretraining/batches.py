@@ -275,6 +275,19 @@ def draft(segments: list, _length: int, cls_id: int, sep_id: int, pad_id: int) -
     return ids, ends.cumsum(dim=1) - ends, ids != pad_id
 
 
+def one_segment(segments: list, length: int, cls_id: int, sep_id: int, pad_id: int) -> Layout:
+    """Wrong: every token has segment 0."""
+    rows = [[cls_id, *a, sep_id, *b, sep_id] for a, b in segments]
+    ids = torch.tensor([row + [pad_id] * (length - len(row)) for row in rows])
+    return ids, torch.zeros_like(ids), ids != pad_id
+
+
+def sees_padding(*arguments: Any) -> Layout:
+    """Wrong: the mask is True everywhere, and there is one segment."""
+    ids, segment_ids, attention_mask = one_segment(*arguments)
+    return ids, segment_ids, torch.ones_like(attention_mask)
+
+
 @task("ex08_pretraining", 3)
 def examine_lay_out(function: Callable, own: Callable) -> Passed:
     """A test of `lay_out`, tried on the student's own and on three wrong ones."""
@@ -286,27 +299,17 @@ def examine_lay_out(function: Callable, own: Callable) -> Passed:
             "ids.tolist() == [[...], [...]], the same for segments and mask",
         ),
     )
-
-    def sees_padding(*arguments: Any) -> Layout:
-        ids, segment_ids, attention_mask = own(*arguments)
-        return ids, segment_ids, torch.ones_like(attention_mask)
-
-    def loses_the_last(*arguments: Any) -> Layout:
-        ids, segment_ids, attention_mask = own(*arguments)
-        last = segment_ids.cumsum(dim=1) == segment_ids.sum(dim=1, keepdim=True)
-        return ids, segment_ids.masked_fill(last, 0), attention_mask
-
     check.needs("lay_out", 2, own, [([7], [8])], 5, 1, 2, 0)
     check.passes(own, "your own `lay_out`")
     check.stops(draft, "the draft", "which call shows what you have repaired?")
     check.stops(
         sees_padding,
-        "a function whose mask is True everywhere",
-        "a row must be shorter than `length`, and the mask compared",
+        "a function that knows one segment and has a mask of True alone",
+        "compare all three tensors, number by number, not the ids alone",
     )
     check.stops(
-        loses_the_last,
-        "a function that gives the last [SEP] the segment 0",
+        one_segment,
+        "a function that gives every token the segment 0",
         "compare the segment ids, too, number by number",
     )
     check.done("your own lay_out passes, three wrong ones do not")
