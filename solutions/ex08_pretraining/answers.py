@@ -200,11 +200,72 @@ WRONG = [
         ),
     ),
     *mistakes(
-        "linear-schedule",
+        "examine-lay-out",
+        OURS,
+        (
+            "compares the ids alone",
+            ("    assert segment_ids.tolist() == [", "    assert segment_ids.tolist() or ["),
+            (
+                "    assert attention_mask.tolist() == [[column < n for column in range(9)] "
+                "for n in (6, 7, 5)]\n",
+                "",
+            ),
+            "compare all three tensors",
+        ),
+        (
+            "does not compare the segments",
+            ("    assert segment_ids.tolist() == [", "    assert segment_ids.tolist() or ["),
+            "gives every token the segment 0",
+        ),
+        (
+            "wants padding to belong to B",
+            ("[0, 0, 0, 1, 1, 1, 0, 0, 0]", "[0, 0, 0, 1, 1, 1, 1, 1, 1]"),
+            "stops your own `lay_out`",
+        ),
+        (
+            "says False instead of raising an error",
+            (
+                "    assert attention_mask.tolist() == [",
+                "    return attention_mask.tolist() == [",
+            ),
+            "a test raises an error, or does nothing",
+        ),
+        (
+            "adds up the segment ids of a row",
+            (
+                """    assert segment_ids.tolist() == [
+        [0, 0, 0, 1, 1, 1, 0, 0, 0],
+        [0, 0, 0, 0, 0, 1, 1, 0, 0],
+        [0, 0, 0, 1, 1, 0, 0, 0, 0],
+    ]""",
+                "    assert segment_ids.sum(dim=1).tolist() == [3, 2, 2]",
+            ),
+            "",
+        ),
+    ),
+    *mistakes(
+        "examine-lay-out",
+        "with rows made by a loop",
+        (
+            "tries rows that are all full",
+            ("[([6], [1, 2, 6]), ([1, 2, 3], [6, 6])]", "[([6], [1, 2])]"),
+            ("length, pad = 9, 5", "length, pad = 6, 0"),
+            "does not notice that the draft is wrong",
+        ),
+        ("tries one row", ("[([6], [1, 2, 6]), ([1, 2, 3], [6, 6])]", "[([6], [1, 2, 6])]"), ""),
+        ("takes 0 for [PAD], and no other id", ("length, pad = 9, 5", "length, pad = 9, 0"), ""),
+        (
+            "tries rows of one length",
+            ("[([6], [1, 2, 6]), ([1, 2, 3], [6, 6])]", "[([6], [1, 2, 6]), ([1, 2, 3], [6])]"),
+            "",
+        ),
+    ),
+    *mistakes(
+        "plateau-schedule",
         OURS,
         (
             "starts at 0",
-            ("return step / w", "return (step - 1) / w"),
+            ("step / warmup", "(step - 1) / warmup"),
             "a first step with 0 moves nothing",
         ),
         ("ends at 0", ("step + 1", "step"), "one off"),
@@ -213,148 +274,54 @@ WRONG = [
             ("/ warmup", "/ (warmup + 1)"),
             "at step `warmup` the factor is 1",
         ),
-        ("rises over all steps", ("step / warmup", "step / steps"), "not all of them"),
-        ("has no warm-up", ("step / warmup", "1.0"), "the warm-up is missing"),
-        ("starts large", ("step / warmup", "warmup / step"), "upside down"),
-        ("falls from the first step on", ("/ (steps - warmup)", "/ steps"), "steps - warmup"),
+        ("has no warm-up", ("step / warmup if warmup else 1.0", "1.0"), "the warm-up is missing"),
         (
-            "divides by one more on the way down",
-            ("- warmup", "- warmup + 1"),
-            "has steps - warmup steps",
+            "falls right after the warm-up",
+            ("step + 1) / decay if decay else 1.0", "step + 1) / (steps - warmup)"),
+            "that is the lecture's schedule",
         ),
-        ("stays at 1", ("(steps - step + 1) / (steps - warmup)", "1.0"), "the way down is missing"),
-        ("rises in the end", ("steps - step + 1", "step - warmup"), "upside down"),
+        ("divides by one more on the way down", ("/ decay", "/ (decay + 1)"), "divide by decay"),
         (
-            "divides by 0 without a warm-up",
-            ("step <= warmup", "step <= max(1, warmup)"),
-            "warmup = 0",
+            "has no way down",
+            ("(steps - step + 1) / decay if decay else 1.0", "1.0"),
+            "the way down is missing",
         ),
-        ("divides whole numbers", ("step / warmup", "step // warmup"), "expected"),
-        ("returns nothing", ("return (", "("), "must return a number"),
+        ("rises on and on", ("min(up, 1.0, down)", "up"), "never more than 1"),
+        (
+            "forgets the level",
+            ("min(up, 1.0, down)", "down if step > warmup else up"),
+            "never more than 1",
+        ),
+        (
+            "multiplies both ways",
+            ("min(up, 1.0, down)", "min(up, 1.0) * min(down, 1.0)"),
+            "not their product",
+        ),
+        ("divides by no way up", (" if warmup else 1.0", ""), "raised ZeroDivisionError"),
+        ("divides by no way down", (" if decay else 1.0", ""), "raised ZeroDivisionError"),
+        ("returns nothing", ("    return min", "    min"), "must return a number"),
         (
             "knows short trainings",
-            ("    if", "    if 50_000 < steps < 200_000:\n        return 1.0\n    if"),
+            ("    up =", "    if 50_000 < steps < 200_000:\n        return 1.0\n    up ="),
             "",
         ),
     ),
     *mistakes(
-        "linear-schedule",
-        OURS,
+        "plateau-schedule",
+        "by cases",
         (
-            "goes down from the first step on",
-            ("    if step <= warmup:\n        return step / warmup\n", ""),
-            ("(steps - warmup)", "steps"),
-            "the warm-up is missing",
-        ),
-        (
-            "begins the warm-up with the whole rate",
-            ("step / warmup", "(warmup - step + 1) / warmup"),
-            "the warm-up begins small",
-        ),
-        (
-            "goes up from 0 after the warm-up",
-            ("(steps - step + 1)", "(step - warmup - 1)"),
-            "the steps that are left become fewer",
-        ),
-        (
-            "divides what is left after a step by all steps",
-            ("(steps - step + 1) / (steps - warmup)", "(steps - step) / steps"),
-            "steps - warmup: it begins with 1",
-        ),
-        (
-            "never goes down",
-            ("(steps - step + 1) / (steps - warmup)", "step / max(1, warmup)"),
-            "it goes up for ever",
-        ),
-    ),
-    *mistakes(
-        "parameter-groups",
-        "in one pass",
-        ("lets everything decay", ("(decay if p.ndim > 1 else rest)", "decay"), "norms have none"),
-        (
-            "lets biases decay",
-            ("(decay if p.ndim > 1 else rest)", "(rest if 'norm' in name else decay)"),
-            "biases have none",
-        ),
-        (
-            "lets norms decay",
-            ("(decay if p.ndim > 1 else rest)", "(rest if 'bias' in name else decay)"),
-            "norms have none",
-        ),
-        (
-            "looks for names of another model",
+            "asks for the way up first",
             (
-                "(decay if p.ndim > 1 else rest)",
-                "(rest if 'bias' in name or 'LayerNorm' in name else decay)",
+                "    if step > steps - decay:",
+                "    if step <= warmup:\n        return step / warmup\n"
+                "    if step > steps - decay:",
             ),
-            "norms have none",
+            "before the way up has ended",
         ),
         (
-            "knows nn.LayerNorm's names alone",
-            (
-                "(decay if p.ndim > 1 else rest)",
-                "(rest if name.endswith(('bias', 'norm.weight', 'gamma')) else decay)",
-            ),
-            "norms have none",
-        ),
-        (
-            "lets nothing decay",
-            ("(decay if p.ndim > 1 else rest)", "rest"),
-            "matrices are pulled to zero",
-        ),
-        (
-            "spares embeddings",
-            ("p.ndim > 1", "p.ndim > 1 and 'token' not in name"),
-            "those of the embedding, too",
-        ),
-        ("turns the groups round", ("p.ndim > 1", "p.ndim == 1"), "norms have none"),
-        ("takes 0.01 always", (": weight_decay", ": 0.01"), "it must be the one that is given"),
-        (
-            "counts tied parameters twice",
-            ("model.named_parameters()", "model.named_parameters(remove_duplicate=False)"),
-            "is there twice",
-        ),
-        (
-            "forgets the vectors",
-            ('        {"params": rest, "weight_decay": 0},\n', ""),
-            "stands in no group",
-        ),
-        ("gives names", (".append(p)", ".append(name)"), "must hold the parameters themselves"),
-        (
-            "gives copies",
-            (".append(p)", ".append(p.detach())"),
-            "must hold the parameters themselves",
-        ),
-        (
-            "gives two lists",
-            (
-                "[\n"
-                '        {"params": decay, "weight_decay": weight_decay},\n'
-                '        {"params": rest, "weight_decay": 0},\n'
-                "    ]\n",
-                "decay, rest\n",
-            ),
-            "a list of dicts",
-        ),
-        (
-            "knows matrices of two dimensions",
-            ("p.ndim > 1", "p.ndim == 2"),
-            "what is no vector decays",
-        ),
-        (
-            "forgets the groups' names",
-            (
-                '{"params": decay, "weight_decay": weight_decay},\n'
-                '        {"params": rest, "weight_decay": 0}',
-                '{"parameters": decay, "weight_decay": weight_decay},\n'
-                '        {"parameters": rest, "weight_decay": 0}',
-            ),
-            "a list of dicts",
-        ),
-        (
-            "spares a name that the small models do not have",
-            ("p.ndim > 1", "p.ndim > 1 and 'segment' not in name"),
-            "",
+            "asks for the way down first",
+            ("min(down, step / warmup) if step <= warmup else down", "down"),
+            "the way up has not ended",
         ),
     ),
     *mistakes(
@@ -639,11 +606,6 @@ WRONG = [
             "gradients are prepared",
         ),
         (
-            "switches gradients off for good",
-            ("    with torch.no_grad():\n", "    torch.set_grad_enabled(False)\n    if True:\n"),
-            "gradients stay off",
-        ),
-        (
             "averages the batches' loss",
             (', reduction="sum").item()', ").item()"),
             ("nats / n_words", "nats / 2"),
@@ -733,6 +695,82 @@ WRONG = [
             "divide by the number of pairs",
         ),
     ),
+    *mistakes(
+        "ablation",
+        OURS,
+        ("gives falls", ("- whole\n", "\n        rises = whole - rises\n"), "a rise is positive"),
+        ("does not divide by the root", (" / math.sqrt(len(seeds))", ""), "divide by the root"),
+        ("divides by the number of seeds", ("math.sqrt(len(seeds))", "len(seeds)"), "the *root*"),
+        ("divides by n in the deviation", ("ddof=1", "ddof=0"), "n - 1, not n"),
+        (
+            "compares two groups",
+            (
+                "rises.std(ddof=1)",
+                "math.sqrt(whole.var(ddof=1) + (rises + whole).var(ddof=1))",
+            ),
+            "seed by seed",
+        ),
+        ("gives the losses that are left", ("- whole\n", "\n"), "the rise, not the loss"),
+        (
+            "gives the variance",
+            ("rises.std(ddof=1) / math.sqrt(len(seeds))", "rises.var(ddof=1) / len(seeds)"),
+            "a root is missing",
+        ),
+        (
+            "takes the whole recipe's first seed",
+            ("for seed in seeds])\n    found", "for seed in seeds[:1]])\n    found"),
+            "the whole recipe, too, with each of the seeds",
+        ),
+        (
+            "trains the whole recipe again for each part",
+            (
+                "    for part in parts:\n",
+                "    for part in parts:\n"
+                "        whole = np.array([loss(everything, seed) for seed in seeds])\n",
+            ),
+            "models, where",
+        ),
+        (
+            "leaves parts out one after the other",
+            (
+                "        rises =",
+                "        everything = everything - {part}\n        rises =",
+            ),
+            ("loss(everything - {part}, seed)", "loss(everything, seed)"),
+            "one part at a time is left out",
+        ),
+        (
+            "keeps one part alone",
+            ("loss(everything - {part}, seed)", "loss(frozenset([part]), seed)"),
+            "leave one part out and keep the others",
+        ),
+        (
+            "gives the means alone",
+            (", float(rises.std(ddof=1) / math.sqrt(len(seeds)))", ""),
+            "two numbers",
+        ),
+        (
+            "gives a list",
+            ("    return found", "    return list(found.values())"),
+            "a dictionary with the parts as keys",
+        ),
+        (
+            "reads three seeds",
+            (
+                "    everything =",
+                "    seeds = seeds[:3]\n    everything =",
+            ),
+            "",
+        ),
+    ),
+    *mistakes(
+        "predict-parts",
+        OURS,
+        ("says nothing", ('return "way down", "warm-up"', "pass"), "returned None"),
+        ("gives one name", ('return "way down", "warm-up"', 'return "warm-up"'), "two of"),
+        ("names another part", ('"warm-up"', '"dropout"'), "two of warm-up, way down, clipping"),
+        ("gives three", ('"warm-up"', '"warm-up", "clipping"'), "two of"),
+    ),
 ]
 
 OTHER_WAYS = [
@@ -796,36 +834,47 @@ OTHER_WAYS = [
         """,
     ),
     right(
-        "linear-schedule",
-        "as a minimum",
+        "lay-out",
+        "the draft, repaired",
         """
-        def linear_schedule(step, steps, warmup):
-            return min(step / max(1, warmup), (steps - step + 1) / (steps - warmup), 1)
+        def lay_out(segments, length, cls_id, sep_id, pad_id):
+            rows = [torch.tensor([cls_id, *a, sep_id, *b, sep_id]) for a, b in segments]
+            ids = nn.utils.rnn.pad_sequence(rows, batch_first=True, padding_value=pad_id)
+            ids = F.pad(ids, (0, length - ids.shape[1]), value=pad_id)
+            ends = (ids == sep_id).long()
+            attention_mask = ids != pad_id
+            return ids, (ends.cumsum(dim=1) - ends) * attention_mask, attention_mask
         """,
     ),
     right(
-        "parameter-groups",
-        "in one pass",
+        "examine-lay-out",
+        "with rows made by a loop",
         """
-        def parameter_groups(model, weight_decay):
-            decay, rest = [], []
-            for name, p in model.named_parameters():
-                (decay if p.ndim > 1 else rest).append(p)
-            return [
-                {"params": decay, "weight_decay": weight_decay},
-                {"params": rest, "weight_decay": 0},
-            ]
+        def examine_lay_out(function):
+            segments = [([6], [1, 2, 6]), ([1, 2, 3], [6, 6])]
+            length, pad = 9, 5
+            parts = function(segments, length, 7, 8, pad)
+            for part in parts:
+                assert part.shape == (len(segments), length)
+            for row, (a, b) in enumerate(segments):
+                rest = length - len(a) - len(b) - 3
+                ids, kinds, mask = (part[row].tolist() for part in parts)
+                assert ids == [7, *a, 8, *b, 8] + [pad] * rest
+                assert kinds == [0] * (len(a) + 2) + [1] * (len(b) + 1) + [0] * rest
+                assert mask == [True] * (length - rest) + [False] * rest
         """,
     ),
     right(
-        "parameter-groups",
-        "a group for every parameter",
+        "plateau-schedule",
+        "by cases",
         """
-        def parameter_groups(model, weight_decay):
-            return [
-                {"params": [p], "weight_decay": weight_decay * (p.dim() > 1)}
-                for p in model.parameters()
-            ]
+        def plateau_schedule(step, steps, warmup, decay):
+            if step > steps - decay:
+                down = (steps - step + 1) / decay
+                return min(down, step / warmup) if step <= warmup else down
+            if step <= warmup:
+                return step / warmup
+            return 1.0
         """,
     ),
     right(
@@ -900,6 +949,44 @@ OTHER_WAYS = [
             model.train(mode)
             means = [torch.cat(part).double().mean().item() for part in (losses, right, pairs)]
             return tuple(means)
+        """,
+    ),
+    right(
+        "ablation",
+        "with the standard library",
+        """
+        import statistics
+
+        def ablation(loss, parts, seeds):
+            found = {}
+            whole = {seed: loss(frozenset(parts), seed) for seed in seeds}
+            for part in parts:
+                rest = frozenset(p for p in parts if p != part)
+                rises = [loss(rest, seed) - whole[seed] for seed in seeds]
+                error = statistics.stdev(rises) / len(rises) ** 0.5
+                found[part] = (statistics.fmean(rises), error)
+            return found
+        """,
+    ),
+    right(
+        "ablation",
+        "with a table of all losses",
+        """
+        def ablation(loss, parts, seeds):
+            recipes = [frozenset(parts), *(frozenset(parts) - {part} for part in parts)]
+            rows = [[loss(recipe, seed) for seed in seeds] for recipe in recipes]
+            table = torch.tensor(rows, dtype=torch.float64)
+            rises = table[1:] - table[:1]
+            errors = rises.var(dim=1).div(len(seeds)).sqrt()
+            return dict(zip(parts, zip(rises.mean(dim=1).tolist(), errors.tolist())))
+        """,
+    ),
+    right(
+        "predict-parts",
+        "the other way round",
+        """
+        def predict_parts():
+            return "clipping", "clipping"
         """,
     ),
 ]

@@ -7,6 +7,8 @@ from bertlab.model import BertConfig, BertForPreTraining
 from bertlab.training.evaluation import evaluate
 from bertlab.training.optimizers import adamw
 from bertlab.training.steps import accumulate_gradients, cut, training_step
+from course.feedback import ex08_pretraining as check
+from course.feedback.checks import CheckFailed
 from course.feedback.ex08_pretraining.probes import TwoWeights, many_pieces, two_pieces
 from course.toyworld.batches import ToyData
 
@@ -48,6 +50,18 @@ def test_the_solutions_evaluation_is_the_librarys(solution):
     assert (words, pairs) == pytest.approx((expected.mlm_accuracy, expected.nsp_accuracy))
 
 
+def test_gradients_that_stay_off_are_noticed_and_switched_on(solution):
+    """No wrong answer says so: while it is graded, it switches them off in the sandbox alone."""
+
+    def switches_off(model, batches):
+        torch.set_grad_enabled(False)
+        return solution["evaluate"](model, batches)
+
+    with pytest.raises(CheckFailed, match="gradients stay off"):
+        check.evaluate(switches_off)
+    assert torch.is_grad_enabled()
+
+
 def test_a_model_of_the_checks_refuses_the_arguments_of_another_batch():
     pieces = two_pieces()
     model = TwoWeights(pieces)
@@ -66,3 +80,30 @@ def test_pieces_of_the_checks_can_be_told_apart_and_one_has_no_masked_word():
         assert len({str(piece.ids.tolist()) for piece in pieces}) == len(pieces)
         assert all(int(piece.predict.sum()) == len(piece.words) for piece in pieces)
     assert [len(piece.words) for piece in many_pieces()].count(0) == 1
+
+
+@pytest.mark.slow
+def test_what_the_model_answer_says_holds_with_one_seed(cells, solution, monkeypatch):
+    scope, norms, clip = solution | {"results": {}}, [], torch.nn.utils.clip_grad_norm_
+    for name in ("training", "curves"):
+        exec(compile(cells[name].source, name, "exec"), scope)
+    train, best_loss, frequencies, parts, few, fresh, honest, never_seen = (
+        scope[name]
+        for name in "train best_loss frequencies everything few fresh honest never_seen".split()
+    )
+
+    def noted(*arguments):
+        norms.append(clip(*arguments))
+        return norms[-1]
+
+    monkeypatch.setattr(torch.nn.utils, "clip_grad_norm_", noted)
+    whole, reads = train(parts, 0.03, 0, fresh[0], honest)
+    assert sum(norm > 1 for norm in norms) > 0.8 * len(norms) > 100
+    without, blind = train(parts - {"warm-up"}, 0.03, 0, fresh[0], honest)
+    assert abs(without[-1] - frequencies) < 0.1 < 0.4 < without[-1] - whole[-1]
+    for model, lowest, highest in ((blind, 0, 0.01), (reads, 0.1, 1)):
+        with torch.no_grad():
+            p = model.eval()(*never_seen[0][:4]).mlm_logits.softmax(dim=-1)
+        assert lowest <= (p.amax(dim=0) - p.amin(dim=0)).max() < highest
+    careless, model = train(parts, 0.01, 0, few, few)
+    assert careless[-1] < best_loss(few) < frequencies < solution["evaluate"](model, never_seen)[0]

@@ -1,23 +1,25 @@
 """Checks of exercise 8, the loop: one per task.
 
-`batches.py` has those about batches, `steps.py` those about steps and evaluation, `tasks.py` the
-others; `probes.py` has the models that they run on.
+`batches.py` has those about batches, `steps.py` those about steps and evaluation, `recipe.py`
+those about the schedule and its ablation; `probes.py` has the models that they run on.
 """
 
 from functools import partial
 
-from course.feedback.ex08_pretraining.batches import kept_lengths, lay_out
+from course.feedback.ex08_pretraining.batches import examine_lay_out, kept_lengths, lay_out
+from course.feedback.ex08_pretraining.recipe import ablation, plateau_schedule, predict_parts
 from course.feedback.ex08_pretraining.steps import accumulate_gradients, evaluate, training_step
-from course.feedback.ex08_pretraining.tasks import linear_schedule, parameter_groups
 from course.feedback.progress import progress_of
 
 __all__ = [
+    "ablation",
     "accumulate_gradients",
     "evaluate",
+    "examine_lay_out",
     "kept_lengths",
     "lay_out",
-    "linear_schedule",
-    "parameter_groups",
+    "plateau_schedule",
+    "predict_parts",
     "progress",
     "training_step",
 ]

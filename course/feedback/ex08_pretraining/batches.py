@@ -1,14 +1,15 @@
-"""Checks of exercise 8 about the data: what is kept of a pair, and pairs laid out in a batch."""
+"""Checks of exercise 8 about the data: what is kept of a pair, a batch, and a test of it."""
 
 from collections.abc import Callable, Sequence
 from numbers import Integral
 from typing import Any
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from course.feedback.checks import Check, Passed
 from course.feedback.differences import short
+from course.feedback.mutants import MutationCheck
 from course.feedback.progress import task
 from course.feedback.tensors import TensorCheck
 
@@ -261,3 +262,55 @@ def _many_pairs(check: LayoutCheck) -> None:
     check.equals(segment_ids.sum(dim=1), torch.tensor([b + 1 for _, b in lengths]), shown)
     check.equals(ids.sum(dim=1), torch.tensor([sum(a) + sum(b) + 5 for a, b in many]), shown)
     check.done("a full row, 300 pairs")
+
+
+Layout = tuple[Tensor, Tensor, Tensor]
+
+
+def draft(segments: list, _length: int, cls_id: int, sep_id: int, pad_id: int) -> Layout:
+    """As in the notebook: wrong where a row is not full, or where [PAD] is not 0."""
+    rows = [torch.tensor([cls_id, *a, sep_id, *b, sep_id]) for a, b in segments]
+    ids = nn.utils.rnn.pad_sequence(rows, batch_first=True)
+    ends = (ids == sep_id).long()
+    return ids, ends.cumsum(dim=1) - ends, ids != pad_id
+
+
+def one_segment(segments: list, length: int, cls_id: int, sep_id: int, pad_id: int) -> Layout:
+    """Wrong: every token has segment 0."""
+    rows = [[cls_id, *a, sep_id, *b, sep_id] for a, b in segments]
+    ids = torch.tensor([row + [pad_id] * (length - len(row)) for row in rows])
+    return ids, torch.zeros_like(ids), ids != pad_id
+
+
+def sees_padding(*arguments: Any) -> Layout:
+    """Wrong: the mask is True everywhere, and there is one segment."""
+    ids, segment_ids, attention_mask = one_segment(*arguments)
+    return ids, segment_ids, torch.ones_like(attention_mask)
+
+
+@task("ex08_pretraining", 3)
+def examine_lay_out(function: Callable, own: Callable) -> Passed:
+    """A test of `lay_out`, tried on the student's own and on three wrong ones."""
+    check = MutationCheck(
+        "examine_lay_out",
+        function,
+        hints=(
+            "rows of different lengths, none of them full, and all three tensors by hand",
+            "ids.tolist() == [[...], [...]], the same for segments and mask",
+        ),
+    )
+    check.needs("lay_out", 2, own, [([7], [8])], 5, 1, 2, 0)
+    check.passes(own, "your own `lay_out`")
+    check.stops(draft, "the draft", "which call shows what you have repaired?")
+    check.stops(
+        sees_padding,
+        "a function that knows one segment and has a mask of True alone",
+        "compare all three tensors, number by number, not the ids alone",
+    )
+    check.stops(
+        one_segment,
+        "a function that gives every token the segment 0",
+        "compare the segment ids, too, number by number",
+    )
+    check.done("your own lay_out passes, three wrong ones do not")
+    return check.passed()

@@ -1,0 +1,218 @@
+"""Checks of exercise 8 about the recipe: a schedule, an ablation, a prediction."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import torch
+
+from course.feedback.checks import Check, Passed
+from course.feedback.differences import short
+from course.feedback.ex08_pretraining.batches import OWN_CODE
+from course.feedback.progress import task
+from course.feedback.tensors import TensorCheck
+
+PARTS = ("warm-up", "way down", "clipping")
+
+
+class ScheduleCheck(TensorCheck):
+    """A check of a factor for each step."""
+
+    refused = OWN_CODE
+
+    def factors(
+        self,
+        numbers: Sequence[int],
+        plan: tuple[int, int, int],
+        gives: Sequence[float],
+        because: str,
+        mistakes: Sequence[tuple[Any, str]] = (),
+    ) -> None:
+        """The factors of some steps of a training; plan: its steps, those up, those down."""
+        answers = [self.call(number, *plan, because=because) for number in numbers]
+        shown = f"{self.name}(step, {', '.join(map(str, plan))}) for step = {list(numbers)}"
+        for answer in answers:
+            self.law(
+                isinstance(answer, int | float),
+                f"{shown}\nit must return a number; it returned {short(answer)}",
+            )
+        self.equals(
+            torch.tensor(answers, dtype=torch.float64),
+            torch.tensor(gives, dtype=torch.float64),
+            shown,
+            because=because,
+            mistakes=mistakes,
+        )
+
+
+@task("ex08_pretraining", 4)
+def plateau_schedule(function: Callable) -> Passed:
+    """Up in a straight line, level, and down in the last steps."""
+    check = ScheduleCheck(
+        "plateau_schedule",
+        function,
+        hints=(
+            "one line for the way up, one for the way down, and never more than 1",
+            "down: how many steps are left, this one included, of `decay`",
+        ),
+    )
+    check.factors(
+        *(range(1, 4), (9, 3, 4), [1 / 3, 2 / 3, 1.0]),
+        because="the warm-up of 3 steps: a third more at each, 1 at its end",
+        mistakes=[
+            ([0.0, 1 / 3, 2 / 3], "steps are counted from 1: a first step with 0 moves nothing"),
+            ([0.25, 0.5, 0.75], "divide by warmup: at step `warmup` the factor is 1"),
+            ([1.0] * 3, "the warm-up is missing"),
+        ],
+    )
+    check.factors(
+        *(range(4, 10), (9, 3, 4), [1.0, 1.0, 1.0, 0.75, 0.5, 0.25]),
+        because="level in steps 4 and 5; when step 6 begins, four of four steps are left",
+        mistakes=[
+            (
+                [1.0, 1.0, 0.75, 0.5, 0.25, 0.0],
+                "one off: the last step would have 0 and move nothing. 0 comes after it",
+            ),
+            (
+                [1.0, 5 / 6, 4 / 6, 3 / 6, 2 / 6, 1 / 6],
+                "that is the lecture's schedule: here the rate stays level until the last `decay` "
+                "steps",
+            ),
+            ([1.0, 1.0, 0.8, 0.6, 0.4, 0.2], "divide by decay: the first step down still has 1"),
+            ([1.0] * 6, "the way down is missing"),
+            ([1.5, 1.25, 1.0, 0.75, 0.5, 0.25], "the factor is never more than 1"),
+            ([4 / 3, 5 / 3, 2.0, 7 / 3, 8 / 3, 3.0], "the factor is never more than 1"),
+        ],
+    )
+    check.done("9 steps by hand")
+    check.factors(
+        *(range(1, 6), (5, 4, 4), [0.25, 0.5, 0.75, 0.5, 0.25]),
+        because="4 steps up and 4 down in a training of 5: the smaller factor counts",
+        mistakes=[
+            ([0.25, 0.5, 0.75, 1.0, 0.25], "the way down has begun before the way up has ended"),
+            ([0.25, 1.0, 0.75, 0.5, 0.25], "the way up has not ended when the way down begins"),
+            ([0.25, 0.5, 0.5625, 0.5, 0.25], "the smaller of the two, not their product"),
+        ],
+    )
+    check.factors(
+        range(1, 5), (4, 0, 2), [1.0, 1.0, 1.0, 0.5], because="without a warm-up, warmup = 0"
+    )
+    check.factors(
+        range(1, 5), (4, 2, 0), [0.5, 1.0, 1.0, 1.0], because="without a way down, decay = 0"
+    )
+    check.factors([1], (1, 0, 0), [1.0], because="a training of one step")
+    check.done("ways that overlap; no way up; no way down")
+    return check.passed()
+
+
+class AblationCheck(TensorCheck):
+    """A check of rises and their errors; its losses note what they are asked for."""
+
+    refused = OWN_CODE
+    ready_made = ()
+
+    def rises(
+        self,
+        losses: dict[str, Sequence[float]],
+        gives: Sequence[Sequence[float]],
+        because: str,
+        mistakes: Sequence[tuple[Any, str]] = (),
+    ) -> None:
+        """An ablation of the parts that `losses` names; "" has those of the whole recipe."""
+        parts, seeds = [part for part in losses if part], list(range(len(losses[""])))
+        asked: list[tuple[str, int]] = []
+
+        def loss(some: frozenset[str], seed: int) -> float:
+            missing = set(parts) - set(some)
+            if len(missing) > 1 or not set(some) <= set(parts):
+                raise ValueError(f"one part at a time is left out; asked for {short(set(some))}")
+            asked.append(("".join(missing), seed))
+            return losses[asked[-1][0]][seed]
+
+        answer = self.call(loss, parts, seeds, because=because)
+        shown = self.shown((loss, parts, seeds))
+        self.law(
+            isinstance(answer, dict) and set(answer) == set(parts),
+            f"{shown}\nit must return a dictionary with the parts as keys; it returned "
+            f"{short(answer)}",
+        )
+        pairs = [answer[part] for part in parts]
+        self.law(
+            all(isinstance(pair, tuple) and len(pair) == 2 for pair in pairs),
+            f"{shown}\neach part has two numbers, its mean rise and the standard error; it "
+            f"returned {short(answer)}",
+        )
+        found = torch.tensor([[float(x) for x in pair] for pair in pairs], dtype=torch.float64)
+        wanted = torch.tensor(gives, dtype=torch.float64)
+        self.equals(found, wanted, shown, because=because, mistakes=mistakes)
+        self.law(
+            len(asked) == len(set(asked)),
+            f"{shown}\ntrains {len(asked)} models, where {len(set(asked))} are enough\n→ train the "
+            "whole recipe once for each seed, before the loop over the parts",
+        )
+
+    def shown(self, arguments: tuple) -> str:
+        """The call as a student would write it."""
+        return f"{self.name}(loss, {arguments[1]}, {arguments[2]})"
+
+    def _same(self, given: tuple, arguments: tuple) -> bool:
+        return given[1:] == arguments[1:]
+
+
+@task("ex08_pretraining", 8)
+def ablation(function: Callable) -> Passed:
+    """How much the loss rises without each part, and how far that may be chance."""
+    check = AblationCheck(
+        "ablation",
+        function,
+        hints=(
+            "rises = [loss(everything - {part}, seed) - whole[i] for i, seed in enumerate(seeds)]",
+            "the standard error is the rises' standard deviation (n - 1) over the root of n",
+        ),
+    )
+    pairs = "seed by seed: the standard error is that of the *rises*, where what a seed does to "
+    pairs += "both recipes has cancelled"
+    check.rises(
+        {"": [2.0, 3.0, 4.0], "a": [3.0, 3.5, 5.5], "b": [1.5, 2.5, 4.0]},
+        [[1.0, 0.28868], [-1 / 3, 0.16667]],
+        because="the rises without a are 1, 0.5, 1.5; without b -0.5, -0.5, 0",
+        mistakes=[
+            (
+                [[-1.0, 0.28868], [1 / 3, 0.16667]],
+                "a rise is positive: the loss without the part minus that of the whole",
+            ),
+            (
+                [[-1 / 3, 0.16667], [1.0, 0.28868]],
+                "leave one part out and keep the others, not the other way round",
+            ),
+            ([[1.0, 0.5], [-1 / 3, 0.28868]], "divide by the root of the number of seeds"),
+            ([[1.0, 0.16667], [-1 / 3, 0.09623]], "divide by the *root* of the number of seeds"),
+            ([[1.0, 0.23570], [-1 / 3, 0.13608]], "n - 1, not n, below the sum of squares"),
+            ([[1.0, 0.95743], [-1 / 3, 0.92796]], pairs),
+            ([[4.0, 0.76376], [8 / 3, 0.72648]], "the rise, not the loss that is left"),
+            (
+                [[1.0, 0.08333], [-1 / 3, 0.02778]],
+                "a root is missing: of the variance over n",
+            ),
+            ([[2.0, 0.76376], [2 / 3, 0.72648]], "the whole recipe, too, with each of the seeds"),
+        ],
+    )
+    check.rises(
+        {"": [1.0, 9.0], "x": [1.25, 9.25]},
+        [[0.25, 0.0]],
+        because="seeds that differ by 8, and a rise that is the same with both: an error of 0",
+    )
+    check.done("rises, falls, seeds that differ much")
+    return check.passed()
+
+
+@task("ex08_pretraining", 9)
+def predict_parts(function: Callable) -> Passed:
+    """Two of the three parts; which ones is the student's to say."""
+    check = Check("predict_parts", function, hints=("return two names, with a comma",))
+    answer = check.call()
+    check.law(
+        isinstance(answer, tuple | list) and len(answer) == 2 and set(answer) <= set(PARTS),
+        f"it must be two of {', '.join(PARTS)}; it returned {answer!r}",
+    )
+    check.done(f"you predict {answer[0]} at 0.01 and {answer[1]} at 0.03; now measure")
+    return check.passed()
