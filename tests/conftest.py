@@ -18,6 +18,13 @@ from bertlab import data
 
 ROOT = Path(__file__).resolve().parent.parent
 LECTURES = "tests/lectures/test_lectures.py"
+EXERCISES = ("tests/exercises/test_answers.py", "tests/exercises/test_values.py")
+LONGEST = (  # files, after the lectures
+    "tests/course/test_term.py",
+    "tests/course/grading/test_hostile_class.py",
+    "tests/exercises/test_assignments.py",
+    *EXERCISES,
+)
 LONG = ("slow", "notebooks", "browser")  # markers
 
 # The same examples in every run, and no deadline: speed is not what these tests are about.
@@ -64,8 +71,9 @@ def fetched(name):
     return entry
 
 
-# Several workers (`-n auto`): long things first, and a file's tests, which share what they set up,
-# in one worker. Each lecture is a file of its own.
+# Several workers (`-n auto`): long things first, so that no worker is left alone with one at the end;
+# and a file's tests, which share what they set up, in one worker. A lecture, and what is said of an
+# exercise's answers, are like a file of their own.
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -80,7 +88,10 @@ def pytest_xdist_make_scheduler(config, log):
 
     class ByFile(LoadScopeScheduling):
         def _split_scope(self, nodeid):
-            return nodeid if nodeid.startswith(LECTURES) else nodeid.split("::")[0]
+            file, _, test = nodeid.partition("::")
+            if file == LECTURES:
+                return nodeid
+            return f"{file}[{test.partition('[')[2][:4]}" if file in EXERCISES else file
 
     config.option.loadscopereorder = False
     return ByFile(config, log)
@@ -88,8 +99,8 @@ def pytest_xdist_make_scheduler(config, log):
 
 def pytest_collection_modifyitems(items):
     def turn(item):
-        lecture, long = item.nodeid.startswith(LECTURES), any(map(item.get_closest_marker, LONG))
-        return not lecture, not long
+        file, long = item.nodeid.split("::")[0], any(map(item.get_closest_marker, LONG))
+        return file != LECTURES, file not in LONGEST, not long
 
     items.sort(key=turn)
 

@@ -13,7 +13,8 @@ from tests.exercises.test_assignments import PROJECT
 pytestmark = pytest.mark.slow
 
 
-@pytest.mark.parametrize("assignment", ASSIGNMENTS)
+# The project's checks know laws alone, no value to expect.
+@pytest.mark.parametrize("assignment", [name for name in ASSIGNMENTS if name != PROJECT])
 def test_some_wrong_answer_gives_each_known_value(assignment, monkeypatch, record_property):
     known, given = set(), set()
 
@@ -32,6 +33,5 @@ def test_some_wrong_answer_gives_each_known_value(assignment, monkeypatch, recor
 
     unknown = sorted(known - given)
     record_property("counted", f"{assignment}: {len(known)} typed values, {len(unknown)} unproved")
-    # The project has no value to expect: its checks know laws alone.
-    assert known or assignment == PROJECT, "no check has been run"
+    assert known, "no check has been run"
     assert not unknown, "\n" + "\n".join(map(repr, unknown))
