@@ -5,6 +5,7 @@ transaction together with the submission's fingerprint. Killed at any moment, th
 the fingerprint missing and grades that submission again, so it ends where an undisturbed run ends.
 """
 
+import json
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack, closing
 from datetime import UTC, datetime
@@ -67,13 +68,18 @@ def run(
         if options.backup and (copy := backups.back_up(course)):
             say(f"The gradebook is backed up: {copy.relative_to(course.root)}")
         book = stack.enter_context(closing(course.gradebook()))
-        graded = {name: _known(book, name) for name in assignments}
+        for name in assignments:
+            _check_released(book, name)
         tasks = {name: tasks_of(course, name, options.students) for name in assignments}
         todo = [task for name in assignments for task in tasks[name]]
-        if not options.force:
-            done = {(name, row.student): row.fingerprint for name in graded for row in graded[name]}
-            todo = [task for task in todo if done.get(task[1:3]) != task.fingerprint]
+        if options.force:
+            _begin_again(course, book, todo, say)
+        rows = {name: records.graded(book, name).values() for name in assignments}
+        done = {(name, row.student): row.fingerprint for name in rows for row in rows[name]}
+        todo = [task for task in todo if done.get(task[1:3]) != task.fingerprint]
         _grade(course, book, todo, setting, options)
+        if options.force:
+            _mark(course).unlink(missing_ok=True)
         failures = 0
         for name in assignments:
             fresh = {task.student for task in todo if task.assignment == name}
@@ -112,15 +118,33 @@ def _setting(
     return Setting(grader_class, course.limits(), options.sandboxed)
 
 
-def _known(book: "Gradebook", assignment: str) -> list[records.Graded]:
-    """What is graded already. Raises CourseError if the assignment is not in the gradebook."""
+def _check_released(book: "Gradebook", assignment: str) -> None:
+    """Raises CourseError if the assignment is not in the gradebook."""
     from nbgrader.api import MissingEntry
 
     try:
         book.find_notebook(assignment, assignment)
     except MissingEntry:
         raise records.not_released(assignment) from None
-    return list(records.graded(book, assignment).values())
+
+
+def _begin_again(
+    course: Course, book: "Gradebook", tasks: Sequence[Task], say: Callable[[str], None]
+) -> None:
+    """Forget what is graded, unless the same forced run has begun and was stopped: it goes on."""
+    mark, asked = _mark(course), json.dumps([task[1:3] for task in tasks])
+    if mark.is_file() and mark.read_text(encoding="utf-8") == asked:
+        say("--force: going on with the run that was stopped")
+        return
+    for task in tasks:
+        records.forget(book, task.assignment, task.student)
+    mark.parent.mkdir(exist_ok=True)
+    write_atomically(mark, asked)
+
+
+def _mark(course: Course) -> Path:
+    """A file that is there while a forced run is under way."""
+    return course.room("autograded") / ".forced.json"
 
 
 def _grade(

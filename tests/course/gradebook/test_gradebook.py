@@ -132,6 +132,27 @@ def test_grading_again_changes_nothing_and_grades_nobody(tmp_path, database):
     assert sorted(graded_names(course)) == ["ada", "ada", "bob", "bob"]
 
 
+def test_a_forced_run_that_was_stopped_goes_on(tmp_path, monkeypatch):
+    course, written, write_down = (
+        make(tmp_path / "c", {"ada": {}, "bob": {}}),
+        [],
+        grade_run._write_down,
+    )
+    grade(course)
+
+    def stopped_once(*arguments):
+        written.append(arguments)
+        if len(written) == 2:
+            raise KeyboardInterrupt
+        return write_down(*arguments)
+
+    monkeypatch.setattr(grade_run, "_write_down", stopped_once)
+    with pytest.raises(KeyboardInterrupt):
+        grade(course, force=True)
+    assert "1 graded now, 1 unchanged" in grade(course, force=True)[1]
+    assert "2 graded now, 0 unchanged" in grade(course, force=True)[1]
+
+
 @pytest.mark.parametrize("what", ["submission", "source", "limits", "term"])
 def test_what_has_changed_is_graded_again(tmp_path, what):
     course = make(tmp_path / "c", {"ada": {}, "bob": {}})
