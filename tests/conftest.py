@@ -71,9 +71,9 @@ def fetched(name):
     return entry
 
 
-# Several workers (`-n auto`): long things first, so that none is left alone with one at the end; and
-# a file's tests, which share what they set up, in one worker. A lecture, and what is said of one
-# exercise's answers, are like files of their own.
+# Several workers (`-n auto`): long things first, so that none is left alone with one at the end. A
+# file's tests, which share what they set up, are run by one worker; a lecture, and what is said of
+# one exercise's answers, are like files of their own.
 
 
 @pytest.hookimpl(optionalhook=True)
