@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from course.settings import Limits
 
 PATIENCE = 300  # seconds without any worker
+CORE = "BERTLAB_CORE"  # of a worker's variables: the core for the tests' process and students
 DEATHS = 2  # workers that one submission may take with it before it is given up
 
 
@@ -89,6 +90,25 @@ def _keeper() -> "WorkerPlugin":
     return Keeper()
 
 
+def _own_core() -> "WorkerPlugin":
+    """The Dask plugin that gives each worker's students a core of their own.
+
+    One who starts processes that spin takes no time from a neighbour. The worker itself stays
+    free, so that it can answer.
+    """
+    from distributed import WorkerPlugin
+
+    class OwnCore(WorkerPlugin):
+        name = "bertlab-core"
+
+        def setup(self, worker: "Worker") -> None:
+            if hasattr(os, "sched_getaffinity"):
+                all_cores = sorted(os.sched_getaffinity(0))
+                os.environ[CORE] = str(all_cores[int(worker.name) % len(all_cores)])
+
+    return OwnCore()
+
+
 def _grade(task: Task, setting: Setting) -> "Result":
     """What a worker runs."""
     from distributed import get_worker
@@ -137,6 +157,8 @@ def cluster(workers: int, scheduler: str | None = None) -> "Iterator[Client]":
                 "`dask scheduler` and `dask worker ADDRESS`, or leave --scheduler out."
             ) from error
         client.register_plugin(_keeper())
+        if scheduler is None:
+            client.register_plugin(_own_core())
         yield client
 
 

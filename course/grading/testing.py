@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from course.grading.exam import Exam
+from course.grading.grade_workers import CORE
 from course.grading.memory import kill, megabytes_of, student_processes
 from course.grading.room import Room
 from course.grading.sandbox import Sandbox
@@ -101,5 +102,7 @@ def _limit_memory() -> None:
 
 
 if __name__ == "__main__":
+    if CORE in os.environ:
+        os.sched_setaffinity(0, {int(os.environ[CORE])})
     with Connection(int(sys.argv[1])) as orders:
         serve(orders)

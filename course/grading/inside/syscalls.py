@@ -2,8 +2,9 @@
 
 The kernel's own interface (seccomp, filter mode): a program of a few steps looks at the number of
 each call and lets it through, or answers "not implemented". Memory that belongs to no address
-space, other users' keys and processes, and new namespaces are out of reach after it. Sockets are of
-the families that Python's own modules use; another one may lead to the machine's host (VSOCK).
+space, other users' keys and processes, and new namespaces are out of reach after it, and so is
+another core than the one that the grader gives. Sockets are of the families that Python's own
+modules use; another one may lead to the machine's host (VSOCK).
 """
 
 import ctypes
@@ -15,6 +16,7 @@ from collections.abc import Sequence
 NUMBERS = {
     "x86_64": {
         **{"shmget": 29, "ptrace": 101, "pivot_root": 155, "mount": 165, "umount2": 166},
+        **{"sched_setaffinity": 203},
         **{"add_key": 248, "request_key": 249, "keyctl": 250, "unshare": 272},
         **{"perf_event_open": 298, "setns": 308, "process_vm_readv": 310},
         **{"process_vm_writev": 311, "memfd_create": 319, "bpf": 321, "userfaultfd": 323},
@@ -23,6 +25,7 @@ NUMBERS = {
     },
     "aarch64": {
         **{"umount2": 39, "mount": 40, "pivot_root": 41, "unshare": 97, "ptrace": 117},
+        **{"sched_setaffinity": 122},
         **{"shmget": 194, "add_key": 217, "request_key": 218, "keyctl": 219},
         **{"perf_event_open": 241, "setns": 268, "process_vm_readv": 270},
         **{"process_vm_writev": 271, "memfd_create": 279, "bpf": 280, "userfaultfd": 282},

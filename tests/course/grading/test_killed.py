@@ -143,6 +143,12 @@ def test_a_submission_that_kills_every_worker_is_reported_and_the_others_are_gra
     assert {row[2] for row in rows(course)["grades"] if row[0] == "eve"} == {None}
 
 
+def test_each_workers_students_have_a_core_of_their_own():
+    with grade_workers.cluster(2) as client:
+        given = client.run(os.getenv, grade_workers.CORE).values()
+    assert sorted(map(int, given)) == sorted(os.sched_getaffinity(0))[:2] or os.cpu_count() < 2
+
+
 def test_a_cluster_elsewhere_grades_the_same(undisturbed, tmp_path):
     """`--scheduler`: a scheduler and workers that somebody else started."""
     from distributed import LocalCluster

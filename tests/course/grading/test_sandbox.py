@@ -62,6 +62,11 @@ CELLS = {
         "import ctypes; print(ctypes.CDLL(None).prctl(21, 0, 0, 0, 0))",
         "2",
     ),
+    "a core that it cannot leave": (
+        "import os\ntry: os.sched_setaffinity(0, os.sched_getaffinity(0))\n"
+        "except OSError as why: print(why.strerror)",
+        "Function not implemented",
+    ),
     "the first of its processes": ("import os; print(os.getpid())", "1"),
     "a network of nobody": (
         "import socket\nhost = socket.create_server(('127.0.0.1', 0)).getsockname()\n"

@@ -20,6 +20,15 @@ while True:
     except OSError:
         pass
 """
+SPIN = """
+import os
+for _ in range(24):
+    if os.fork() == 0:
+        os.setsid()
+        break
+while True:
+    pass
+"""
 THREAD_BOMB = """
 import threading, time
 def _more():
@@ -91,6 +100,7 @@ ROWS = [
     ),
     # Processes
     Hostile("fork bomb", behind(FORK_BOMB), note=STOPPED),
+    Hostile("processes that spin", behind(SPIN), note=STOPPED),
     Hostile("thread bomb", behind(THREAD_BOMB), note=STOPPED),
     Hostile("a process that lives on", behind(DAEMON), lost=(), note=NO_NOTE),
     Hostile("kills all processes", behind(KILL_ALL), lost=(), note=NO_NOTE),
