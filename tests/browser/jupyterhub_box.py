@@ -81,13 +81,9 @@ class ClassServer:
     def run(self, account: str, *command: str, **options) -> subprocess.CompletedProcess:
         """Run a command on the class server as one of its accounts."""
         enter = ["nsenter", f"--target={self._first_process}", "--mount", "--pid"]
-        return subprocess.run(
-            [*enter, "runuser", "-u", account, "--", *command],
-            capture_output=True,
-            text=True,
-            timeout=300,
-            **options,
-        )
+        enter += ["runuser", "-u", account, "--"]
+        options |= {"capture_output": True, "text": True, "timeout": 300}
+        return subprocess.run([*enter, *command], **options)
 
 
 @contextlib.contextmanager
@@ -113,12 +109,9 @@ def class_server(folder: Path, settings: str):
     script = " ".join([script.rstrip(), *options])
     log = folder / "hub.log"
     with log.open("w") as output:
-        process = subprocess.Popen(
-            ["bwrap", *walls(etc), "--", "bash", "-c", script],
-            env=environment,
-            stdout=output,
-            stderr=subprocess.STDOUT,
-        )
+        command = ["bwrap", *walls(etc), "--", "bash", "-c", script]
+        streams = {"stdout": output, "stderr": subprocess.STDOUT}
+        process = subprocess.Popen(command, env=environment, **streams)
         try:
             wait_for(process, f"{address}/services/bertlab/api", log)
             course_server = f"http://127.0.0.1:{course_port}"

@@ -230,12 +230,8 @@ def test_a_thumbnail_is_painted_with_the_probabilities(show):
                 });
             }"""
         )
-        torch.testing.assert_close(
-            torch.tensor(opacity, dtype=torch.float32).view(2, 2),
-            attention[head],
-            atol=0.01,
-            rtol=0,
-        )
+        painted = torch.tensor(opacity, dtype=torch.float32).view(2, 2)
+        torch.testing.assert_close(painted, attention[head], atol=0.01, rtol=0)
 
 
 def numbers(elements, *shape):

@@ -134,15 +134,10 @@ def attempt(way: str, python: str) -> str:
     with TemporaryDirectory(prefix="setup-", ignore_cleanup_errors=True) as room:
         clone = Path(room) / "bertlab"
         subprocess.run(["git", "clone", "--quiet", str(ROOT), str(clone)], check=True)
-        done = subprocess.run(
-            ["bash", "-c", f"set -emo pipefail\n{WAYS[way]}"],
-            cwd=clone,
-            env=environment,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-        )
+        command = ["bash", "-c", f"set -emo pipefail\n{WAYS[way]}"]
+        streams = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE}
+        streams |= {"stderr": subprocess.STDOUT, "text": True}
+        done = subprocess.run(command, cwd=clone, env=environment, **streams)
     lines = [line for line in done.stdout.splitlines() if line.strip()]
     if done.returncode:
         return "\n    ".join([f"FAILED with {done.returncode}", *lines[-25:]])

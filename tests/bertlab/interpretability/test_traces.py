@@ -1,6 +1,7 @@
 """Traces against the model's own outputs and against attention computed by hand."""
 
 import math
+from unittest.mock import Mock
 
 import pytest
 import torch
@@ -86,9 +87,7 @@ def test_the_model_comes_back_as_it_was(tokenizer):
 
 
 def test_a_failed_trace_leaves_no_hooks_behind(bert, tokenizer, monkeypatch):
-    def fails(*_):
-        raise RuntimeError("out of memory")
-
+    fails = Mock(side_effect=RuntimeError("out of memory"))
     monkeypatch.setattr(bert.layers[1].feed_forward, "forward", fails)
     with pytest.raises(RuntimeError, match="out of memory"):
         trace(bert, tokenizer, "the cat")

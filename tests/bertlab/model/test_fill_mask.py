@@ -11,7 +11,7 @@ from bertlab.model.fill_mask import fill_mask
 from bertlab.tokenizers import WordPiece
 from tests.small_models import random_weights
 
-CORPUS = ["the cats sat on the mat", "my two dogs sat with the cat and paid $5 or $6"]
+CORPUS = ["the cats sat on the mat", "my two dogs sat with the cat and paid <5 or $6"]
 TWO_GAPS = "The [MASK] sat on the [MASK]."
 
 

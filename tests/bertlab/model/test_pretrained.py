@@ -3,6 +3,7 @@
 import json
 import tracemalloc
 from itertools import pairwise
+from unittest.mock import Mock
 
 import pytest
 import torch
@@ -12,18 +13,9 @@ from transformers import BertForPreTraining as ReferenceForPreTraining
 from transformers import BertModel, BertTokenizerFast
 
 from bertlab.interpretability.ablation import prune_heads
-from bertlab.model import (
-    Bert,
-    BertConfig,
-    BertForPreTraining,
-    Transformer,
-    TransformerConfig,
-    load_pretrained,
-    load_tokenizer,
-    padding_mask,
-    save_pretrained,
-)
-from bertlab.model.pretrained import BERTLAB_MINI
+from bertlab.model import Bert, BertConfig, BertForPreTraining, Transformer, TransformerConfig
+from bertlab.model.masks import padding_mask
+from bertlab.model.pretrained import BERTLAB_MINI, load_pretrained, load_tokenizer, save_pretrained
 from bertlab.tokenizers import WordPiece
 from tests.small_models import generator, reference_model
 
@@ -105,20 +97,19 @@ def test_loading_equals_transformers_and_half_precision_becomes_float32(kind, fo
 
 
 def test_missing_unexpected_and_misshapen_tensors_are_listed(kind, folder, prefix):
+    key = f"{prefix}encoder.layer.2.attention.self.key.weight"
+
     def damage(tensors):
         del tensors[f"{prefix}pooler.dense.bias"]
         tensors["classifier.weight"] = torch.zeros(50)
-        tensors[f"{prefix}encoder.layer.2.attention.self.key.weight"] = torch.zeros(24, 23)
+        tensors[key] = torch.zeros(24, 23)
 
     change_tensors(folder, damage)
     with pytest.raises(ValueError) as error:
         load_pretrained(folder, kind)
     assert f"missing: {prefix}pooler.dense.bias" in str(error.value)
     assert "unexpected: classifier.weight" in str(error.value)
-    assert (
-        f"shape of {prefix}encoder.layer.2.attention.self.key.weight: expected [24, 24], "
-        "got [24, 23]" in str(error.value)
-    )
+    assert f"shape of {key}: expected [24, 24], got [24, 23]" in str(error.value)
 
 
 def test_of_many_tensors_that_do_not_fit_three_are_named_and_the_others_counted(kind, folder):
@@ -145,11 +136,8 @@ def test_of_many_tensors_that_do_not_fit_three_are_named_and_the_others_counted(
     ],
 )
 def test_sizes_are_compared_before_a_model_is_made(kind, folder, monkeypatch, values, message):
-    def forbidden(*arguments):
-        raise AssertionError("a model was made")
-
     change_config(folder, **values)
-    monkeypatch.setattr(kind, "__init__", forbidden)
+    monkeypatch.setattr(kind, "__init__", Mock(side_effect=AssertionError("a model was made")))
     tracemalloc.start()
     try:
         with pytest.raises(ValueError, match=f"does not fit the model; .*{message}"):
@@ -354,9 +342,6 @@ def test_minilm_equals_hugging_face_on_100_real_sentence_pairs():
                 of_queries = (x.transpose(1, 2)[compared] for x in (a, b))
                 torch.testing.assert_close(*of_queries, **close)
             for output in (got, fused):
-                torch.testing.assert_close(
-                    output.last_hidden_state[compared],
-                    expected.last_hidden_state[compared],
-                    **close,
-                )
+                last = output.last_hidden_state[compared]
+                torch.testing.assert_close(last, expected.last_hidden_state[compared], **close)
                 torch.testing.assert_close(output.pooler_output, expected.pooler_output, **close)

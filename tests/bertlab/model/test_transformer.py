@@ -73,14 +73,10 @@ def batch(source_length=17, target_length=13):
 
 
 def reference_logits(model, reference, source_ids, target_ids, source_mask, target_mask):
-    states = reference(
-        model.embed(source_ids),
-        model.embed(target_ids),
-        tgt_mask=torch.ones(target_ids.shape[1], target_ids.shape[1]).triu(1).bool(),
-        src_key_padding_mask=~source_mask,
-        tgt_key_padding_mask=~target_mask,
-        memory_key_padding_mask=~source_mask,
-    )
+    later = torch.ones(target_ids.shape[1], target_ids.shape[1]).triu(1).bool()
+    masks = {"tgt_mask": later, "tgt_key_padding_mask": ~target_mask}
+    masks |= dict.fromkeys(["src_key_padding_mask", "memory_key_padding_mask"], ~source_mask)
+    states = reference(model.embed(source_ids), model.embed(target_ids), **masks)
     return states @ model.token.weight.T
 
 

@@ -15,17 +15,9 @@ from bertlab.pretraining.losses import (
     nsp_sigmoid_gradient,
     nsp_sigmoid_loss,
 )
+from tests.small_models import generator, normal
 
 logit = st.floats(-60, 60)
-
-
-def drawn(*shape, seed=0):
-    generator = torch.Generator().manual_seed(seed)
-    return 4 * torch.randn(*shape, generator=generator, dtype=torch.float64)
-
-
-def words(n, vocab_size, seed=0):
-    return torch.randint(vocab_size, (n,), generator=torch.Generator().manual_seed(seed))
 
 
 # A number by hand; those of the lectures are asserted there.
@@ -46,7 +38,8 @@ def test_the_cat_sat_costs_the_sum_of_line_9():
 
 @given(st.integers(1, 20), st.integers(1, 50), st.integers(0, 1000))
 def test_the_loss_and_the_gradient_of_masked_words_are_pytorchs(n, vocab_size, seed):
-    logits, true = drawn(n, vocab_size, seed=seed), words(n, vocab_size, seed)
+    logits = 4 * normal(n, vocab_size, seed=seed, dtype=torch.float64)
+    true = torch.randint(vocab_size, (n,), generator=generator(seed))
     before = logits.clone().requires_grad_()
     expected = F.cross_entropy(before, true)
     torch.testing.assert_close(mlm_loss(logits, true), expected)

@@ -8,6 +8,7 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
 from transformers import BertTokenizerFast, DataCollatorForLanguageModeling
 
 from bertlab.pretraining.masking import (
@@ -19,6 +20,7 @@ from bertlab.pretraining.masking import (
     mask_tokens,
 )
 from bertlab.tokenizers import ByteBPE, WordPiece
+from tests.bertlab.pretraining.test_batches import within
 from tests.small_models import generator
 
 SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
@@ -33,20 +35,9 @@ CONTINUES = torch.tensor([token in VOCAB[-26:] for token in VOCAB])
 MASK_ID = VOCAB.index("[MASK]")
 
 seeds = st.integers(0, 2**32)
-batches = st.integers(1, 5).flatmap(
-    lambda length: st.lists(
-        st.lists(st.integers(0, len(VOCAB) - 1), min_size=length, max_size=length),
-        min_size=1,
-        max_size=4,
-    ).map(torch.tensor)
-)
+sizes = st.tuples(st.integers(1, 4), st.integers(1, 5))
+batches = arrays(int, sizes, elements=st.integers(0, len(VOCAB) - 1)).map(torch.tensor)
 probabilities = st.sampled_from([0.15, 0.5, 1.0])
-
-
-def within(count, trials, probability, sigmas=5):
-    """A count as a binomial variable gives it; the seeds are fixed, so this never flickers."""
-    spread = math.sqrt(trials * probability * (1 - probability))
-    return abs(count - trials * probability) <= sigmas * spread
 
 
 def words_of(row):

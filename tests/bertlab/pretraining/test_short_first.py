@@ -3,13 +3,13 @@
 from itertools import islice
 
 import pytest
-import torch
 
 from bertlab.data import documents, split
 from bertlab.pretraining.batches import BEGINNING, PretrainingData
 from bertlab.pretraining.short_first import ShortFirst
 from bertlab.pretraining.token_store import write_tokens
 from bertlab.tokenizers.wordpiece import WordPiece
+from tests.bertlab.pretraining.test_batches import same
 
 
 @pytest.fixture(scope="module")
@@ -22,10 +22,6 @@ def data(tmp_path_factory):
 
 def some(batches, number, position=BEGINNING, workers=0):
     return list(islice(batches.batches(position, workers), number))
-
-
-def same(one, other):
-    return all(torch.equal(a, b) for a, b in zip(one, other, strict=True))
 
 
 def test_the_first_steps_are_short_and_read_as_many_tokens_as_those_afterwards(data):

@@ -3,7 +3,9 @@
 import json
 import pickle
 import tracemalloc
+from itertools import pairwise
 from types import SimpleNamespace
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -30,13 +32,8 @@ def store(tokenizer, tmp_path):
 
 def sentences(store):
     """The ids of a store, as documents of sentences."""
-    return [
-        [
-            store.ids[slice(*store.sentence_starts[s : s + 2])].tolist()
-            for s in range(*store.document_starts[d : d + 2])
-        ]
-        for d in range(len(store))
-    ]
+    ids = [store.ids[start:stop].tolist() for start, stop in pairwise(store.sentence_starts)]
+    return [ids[start:stop] for start, stop in pairwise(store.document_starts)]
 
 
 def files(folder):
@@ -135,10 +132,8 @@ def test_an_error_in_the_middle_leaves_the_old_store(store, tokenizer, error):
 
 
 def test_a_full_disk_leaves_the_old_store(store, tokenizer, monkeypatch):
-    def full(*args):
-        raise OSError("No space left on device")
-
     before = files(store.folder)
+    full = Mock(side_effect=OSError("No space left on device"))
     monkeypatch.setattr(token_store, "write_atomically", full)
     with pytest.raises(OSError, match="No space left"):
         write_tokens([["The dog sat."]], tokenizer, store.folder)

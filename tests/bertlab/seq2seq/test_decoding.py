@@ -142,10 +142,8 @@ def test_a_beam_of_two_finds_what_greedy_overlooks():
 
 
 def test_likeliest_by_hand():
-    beam = [
-        decoding.Hypothesis((START_ID, 3), math.log(0.5)),
-        decoding.Hypothesis((START_ID, 4), math.log(0.3)),
-    ]
+    begun = ((3, 0.5), (4, 0.3))
+    beam = [decoding.Hypothesis((START_ID, id), math.log(p)) for id, p in begun]
     rows = torch.tensor([[0.1, 0.1, 0.2, 0.4, 0.2], [0.02, 0.02, 0.9, 0.03, 0.03]]).log()
     kept = decoding.likeliest(beam, rows, 2)
     assert [h.ids for h in kept] == [(START_ID, 4, END_ID), (START_ID, 3, 3)]  # 0.27 and 0.2

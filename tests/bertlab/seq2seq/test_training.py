@@ -65,18 +65,8 @@ def task():
 
 def trained(task, steps=20, seed=0, **options):
     model = small(task)
-    history = train(
-        model,
-        task.train,
-        task.vocabulary,
-        steps=steps,
-        rate=lambda step: warmup_rate(step, 32, 50),
-        batch_size=32,
-        seed=seed,
-        progress=False,
-        **options,
-    )
-    return model, history
+    options |= {"rate": lambda step: warmup_rate(step, 32, 50), "batch_size": 32, "seed": seed}
+    return model, train(model, task.train, task.vocabulary, steps=steps, progress=False, **options)
 
 
 @pytest.mark.slow

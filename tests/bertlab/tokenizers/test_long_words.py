@@ -72,11 +72,8 @@ def test_a_word_four_times_as_long_takes_about_four_times_as_much(tokenizer, kin
     assert long < 6 * short  # 16 times, if it were the square
 
 
-merges_in_any_order = st.lists(
-    st.tuples(st.text("ab", min_size=1, max_size=4), st.text("ab", min_size=1, max_size=4)),
-    unique_by="".join,
-    max_size=12,
-)
+symbols = st.text("ab", min_size=1, max_size=4)
+merges_in_any_order = st.lists(st.tuples(symbols, symbols), unique_by="".join, max_size=12)
 
 
 @given(merges=merges_in_any_order, word=st.text("ab", max_size=40))

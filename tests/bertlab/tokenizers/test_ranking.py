@@ -23,14 +23,9 @@ corpora = st.dictionaries(st.text("abc", min_size=1, max_size=9), counts, min_si
 
 # Words in pieces of several letters, as when training goes on from an earlier one: `abb` can be
 # made from `a` + `##bb` and from `ab` + `##b`.
-cuts = st.dictionaries(
-    st.lists(st.sampled_from(["a", "b", "ab", "ba", "bb"]), min_size=2, max_size=9).map(
-        lambda parts: (parts[0], *("##" + part for part in parts[1:]))
-    ),
-    counts,
-    min_size=2,
-    max_size=10,
-)
+parts = st.lists(st.sampled_from(["a", "b", "ab", "ba", "bb"]), min_size=2, max_size=9)
+cut_words = parts.map(lambda parts: (parts[0], *("##" + part for part in parts[1:])))
+cuts = st.dictionaries(cut_words, counts, min_size=2, max_size=10)
 
 
 def with_ids(words):

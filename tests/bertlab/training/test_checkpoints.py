@@ -6,6 +6,7 @@ import os
 import shutil
 import warnings
 from contextlib import contextmanager
+from unittest.mock import Mock
 
 import pytest
 import torch
@@ -315,12 +316,9 @@ def test_a_training_that_went_back_behind_a_damaged_one_replaces_it(tmp_path):
 
 def test_an_old_one_that_cannot_be_removed_does_not_end_the_training(tmp_path, monkeypatch):
     save(tmp_path, 1, keep=1)
-
-    def refuse(path, *arguments, **options):
-        raise PermissionError(errno.EACCES, "Permission denied", str(path))
-
+    refused = PermissionError(errno.EACCES, os.strerror(errno.EACCES))
     with monkeypatch.context() as patch:
-        patch.setattr(os, "rmdir", refuse)
+        patch.setattr(os, "rmdir", Mock(side_effect=refused))
         with pytest.warns(UserWarning, match="step-00000001 cannot be removed .*Permission"):
             save(tmp_path, 2, keep=1)
     assert load_without_warnings(tmp_path) == 2

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -285,19 +286,6 @@ def test_rows_and_a_given_tokenizer_are_trained_on(trained, tmp_path):
     assert (kept["field"], kept["tokenizer"]) == ("body", str(model))
 
 
-@pytest.mark.parametrize(
-    ("content", "message"),
-    [(b"", "is empty"), (b"a\0b", "is binary"), (b"caf\xe9", "not UTF-8 (byte 0xe9 in line 1)")],
-)
-def test_a_file_that_is_no_text_is_told_in_one_line(tmp_path, capsys, content, message):
-    (tmp_path / "my.txt").write_bytes(content)
-    what = [*OWN, "--corpus", tmp_path / "my.txt", "--steps", 1, "--out", tmp_path / "run"]
-    assert pretrain(*what) == 1
-    told = capsys.readouterr().err
-    assert message in told
-    assert len(told.splitlines()) == 1
-
-
 def test_a_folder_with_the_name_of_a_corpus_is_mentioned(out, monkeypatch, capsys):
     monkeypatch.chdir(out.parent)
     (out.parent / "python-topics").mkdir()
@@ -396,9 +384,7 @@ def test_too_little_memory_is_told_in_a_line(out, monkeypatch, capsys, trained, 
 
 
 def test_other_errors_are_not_taken_for_too_little_memory(out, trained, monkeypatch):
-    def fail(*arguments, **options):
-        raise RuntimeError("a fault of ours")
-
+    fail = Mock(side_effect=RuntimeError("a fault of ours"))
     monkeypatch.setattr(runs, "pretrain", fail)
     with pytest.raises(RuntimeError, match="a fault of ours"):
         pretrain(*WHAT, "--steps", "1", "--out", out)
@@ -415,10 +401,7 @@ def test_other_errors_are_not_taken_for_too_little_memory(out, trained, monkeypa
     ],
 )
 def test_what_happens_on_the_way_is_told(out, monkeypatch, capsys, error, status, message):
-    def fail(*arguments, **options):
-        raise error
-
-    monkeypatch.setattr(runs, "pretrain", fail)
+    monkeypatch.setattr(runs, "pretrain", Mock(side_effect=error))
     assert pretrain(*WHAT, "--steps", "1", "--out", out) == status
     assert message in capsys.readouterr().err
 

@@ -3,6 +3,7 @@
 import random
 import shutil
 from itertools import pairwise
+from unittest.mock import Mock, call
 
 import pytest
 
@@ -96,16 +97,11 @@ def test_a_damaged_store_is_not_read(copied):
 
 @pytest.mark.slow
 def test_wiki_is_short_for_wikipedia(monkeypatch, tmp_path):
-    asked = []
-
-    def read(name):
-        asked.append(name)
-        return documents("python-topics")
-
+    read = Mock(side_effect=lambda name: documents("python-topics"))
     monkeypatch.setattr(module, "documents", read)
     for name in ("books+wiki", "books+wikipedia"):
         prepare_corpus(name, tmp_path, **PREPARE)
-    assert asked == ["books", "wikipedia"]  # once
+    assert read.call_args_list == [call("books"), call("wikipedia")]  # once
 
 
 def test_a_store_says_which_documents_are_from_which_corpus(monkeypatch, tmp_path):

@@ -35,30 +35,37 @@ def stories(number, seed):
         ]
 
 
+def prepare(folder, numbers, vocab_size, **sizes):
+    """Stories to read, others to be tested on, and how many words they are made of."""
+    sentences = [sentence for story in stories(50, 0) for sentence in story]
+    tokenizer = WordPiece.train(sentences, vocab_size)
+    sides = [write_tokens(stories(n, n), tokenizer, folder / f"{n}") for n in numbers]
+    data = PretrainingData(sides[0], tokenizer, **sizes)
+    held_out = PretrainingData(sides[1], tokenizer, drop_last=False, **sizes)
+    return data, held_out, len(tokenizer.vocab)
+
+
 @pytest.fixture(scope="module")
 def corpus(tmp_path_factory):
     folder = tmp_path_factory.mktemp("corpus")
-    sentences = [sentence for story in stories(50, 0) for sentence in story]
-    tokenizer = WordPiece.train(sentences, 200)
-    sides = [write_tokens(stories(n, n), tokenizer, folder / f"{n}") for n in (200, 30)]
-    return tokenizer, *sides
+    return prepare(folder, (200, 30), vocab_size=200, max_length=32, batch_size=16)
 
 
 @pytest.fixture(scope="module")
 def data(corpus):
-    return PretrainingData(corpus[1], corpus[0], max_length=32, batch_size=16)
+    return corpus[0]
 
 
 @pytest.fixture(scope="module")
 def held_out(corpus):
-    return PretrainingData(corpus[2], corpus[0], max_length=32, batch_size=16, drop_last=False)
+    return corpus[1]
 
 
 @pytest.fixture
 def new_model(corpus):
     def new(dropout=0.1):
         sizes = {"d_model": 32, "n_layers": 1, "n_heads": 2, "d_ff": 64, "max_length": 32}
-        return BertForPreTraining(BertConfig(len(corpus[0].vocab), dropout=dropout, **sizes))
+        return BertForPreTraining(BertConfig(corpus[2], dropout=dropout, **sizes))
 
     return new
 

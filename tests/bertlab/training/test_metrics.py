@@ -3,6 +3,7 @@
 import json
 import math
 import os
+from unittest.mock import Mock
 
 import pytest
 
@@ -64,11 +65,7 @@ def test_the_row_of_the_checkpoints_step_is_kept(path):
 
 def test_a_crash_while_rows_are_dropped_leaves_the_old_file(path, monkeypatch):
     before = path.read_bytes()
-
-    def crash(*paths):
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(os, "replace", crash)
+    monkeypatch.setattr(os, "replace", Mock(side_effect=KeyboardInterrupt))
     with pytest.raises(KeyboardInterrupt):
         MetricsFile(path).keep_until(1)
     assert path.read_bytes() == before

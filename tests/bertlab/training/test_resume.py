@@ -10,38 +10,26 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 import torch
 
 from bertlab.model import BertConfig, BertForPreTraining
-from bertlab.pretraining.batches import PretrainingData
-from bertlab.pretraining.token_store import write_tokens
-from bertlab.tokenizers import WordPiece
 from bertlab.training import sealed_folders
 from bertlab.training.checkpoints import CheckpointError
 from bertlab.training.config import TrainingConfig
 from bertlab.training.loop import pretrain
 from bertlab.training.metrics import read_metrics
 from tests.bertlab.training.test_checkpoints import flip
-from tests.bertlab.training.test_loop import stories
+from tests.bertlab.training.test_loop import prepare
 from tests.conftest import ROOT
 
 pytestmark = pytest.mark.slow
 
 CONFIG = TrainingConfig(steps=40, save_every=5, evaluate_every=8, learning_rate=0.01)
+SMALL = {"numbers": (60, 6), "vocab_size": 80, "max_length": 24, "batch_size": 8}
 KILLS = 8
-
-
-def prepare(folder):
-    """Something to read, and something to be tested on."""
-    sentences = [sentence for story in stories(50, 0) for sentence in story]
-    tokenizer = WordPiece.train(sentences, 80)
-    sides = [write_tokens(stories(n, n), tokenizer, folder / str(n)) for n in (60, 6)]
-    sizes = {"max_length": 24, "batch_size": 8}
-    data = PretrainingData(sides[0], tokenizer, **sizes)
-    held_out = PretrainingData(sides[1], tokenizer, drop_last=False, **sizes)
-    return data, held_out, len(tokenizer.vocab)
 
 
 def train(corpus, folder, watch=None):
@@ -84,7 +72,7 @@ def main(folder):
     importlib.import_module("torch._dynamo")  # here once, rather than in every process
     torch.set_num_threads(1)
     folder, choose = Path(folder), random.Random(0)
-    corpus = prepare(folder)
+    corpus = prepare(folder, **SMALL)
     assert in_a_process(corpus, folder / "whole")
     step = 2  # before the first checkpoint
     for kill in range(KILLS):
@@ -126,11 +114,9 @@ def test_killed_at_any_moment_and_gone_on_it_ends_bit_by_bit_as_if_never_killed(
 
 
 def test_a_full_disk_stops_it_and_with_room_it_goes_on_as_if_nothing_was(tmp_path, monkeypatch):
-    corpus = prepare(tmp_path)
+    corpus = prepare(tmp_path, **SMALL)
     train(corpus, tmp_path / "whole")
-
-    def full(path, mode):
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+    full = Mock(side_effect=OSError(errno.ENOSPC, os.strerror(errno.ENOSPC)))
 
     def fill_the_disk(row):
         if row["step"] == 13:

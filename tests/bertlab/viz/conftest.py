@@ -7,6 +7,7 @@ import re
 import pytest
 import torch
 
+from bertlab.interpretability.traces import TranslationTrace
 from tests.small_models import random_attention
 
 TOKENS = ["[CLS]", "</script><b>", "it's", "[SEP]"]
@@ -15,6 +16,13 @@ TOKENS = ["[CLS]", "</script><b>", "it's", "[SEP]"]
 @pytest.fixture
 def attentions():
     return list(random_attention(2, 1, 3, 4, 4))
+
+
+@pytest.fixture
+def translation(attentions):
+    own = [layer[0, :, :2, :2].softmax(-1) for layer in attentions]
+    cross = [layer[0, :, :2] for layer in attentions]
+    return TranslationTrace(encoder=tuple(a[0] for a in attentions), decoder=own, cross=cross)
 
 
 def even(n_layers, n_heads, length):

@@ -35,13 +35,6 @@ def test_keys_of_another_text_stand_on_the_right(attentions):
     torch.testing.assert_close(shown(inside, 0), torch.cat(cross), atol=1.3e-4, rtol=0)
 
 
-@pytest.fixture
-def translation(attentions):
-    own = [layer[0, :, :2, :2].softmax(-1) for layer in attentions]
-    cross = [layer[0, :, :2] for layer in attentions]
-    return TranslationTrace(encoder=tuple(a[0] for a in attentions), decoder=own, cross=cross)
-
-
 def test_a_translation_shows_cross_encoder_and_decoder(translation):
     inside = parameters(translation_head_view(translation, TOKENS, ["le", "chat"]))
     sides = [(v["left_text"][0], v["right_text"][0]) for v in inside["attention"]]

@@ -3,7 +3,6 @@
 import pytest
 import torch
 
-from bertlab.interpretability.traces import TranslationTrace
 from bertlab.viz import model_view, translation_model_view
 from tests.bertlab.viz.conftest import TOKENS, even, parameters, shown
 
@@ -24,14 +23,12 @@ def test_chosen_layers_and_heads_keep_their_numbers(attentions):
     torch.testing.assert_close(shown(inside, 0), expected, atol=1.3e-4, rtol=0)
 
 
-def test_cross_attention_and_a_translation(attentions):
-    cross = [layer[0, :, :2] for layer in attentions]
-    (view,) = parameters(model_view(cross, ["le", "chat"], key_tokens=TOKENS))["attention"]
+def test_cross_attention_and_a_translation(translation):
+    inside = parameters(model_view(translation.cross, ["le", "chat"], key_tokens=TOKENS))
+    (view,) = inside["attention"]
     assert (view["left_text"], view["right_text"]) == (["le", "chat"], TOKENS)
-    own = [layer[..., :2].softmax(-1) for layer in cross]
-    traced = TranslationTrace(tuple(layer[0] for layer in attentions), tuple(own), tuple(cross))
-    inside = parameters(translation_model_view(traced, TOKENS, ["le", "chat"], heads=[1]))
-    for number, part in enumerate((cross, traced.encoder, own)):
+    inside = parameters(translation_model_view(translation, TOKENS, ["le", "chat"], heads=[1]))
+    for number, part in enumerate((translation.cross, translation.encoder, translation.decoder)):
         expected = torch.stack([layer[[1]] for layer in part])
         torch.testing.assert_close(shown(inside, number), expected, atol=1.3e-4, rtol=0)
 

@@ -9,16 +9,10 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 from bertlab.word_vectors import Vocabulary, one_hot, tf_idf
 from bertlab.word_vectors.vocabulary import replace_rare
 
-DOCUMENTS = [
-    ["the", "python", "sleeps", "in", "the", "sun"],
-    ["python", "is", "a", "language"],
-    ["the", "sun", "is", "a", "star"],
-]
-documents = st.lists(
-    st.lists(st.sampled_from(["a", "b", "c", "dd", "é"]), min_size=1, max_size=9),
-    min_size=1,
-    max_size=6,
-)
+TEXTS = ["the python sleeps in the sun", "python is a language", "the sun is a star"]
+DOCUMENTS = [text.split() for text in TEXTS]
+words = st.sampled_from(["a", "b", "c", "dd", "é"])
+documents = st.lists(st.lists(words, min_size=1, max_size=9), min_size=1, max_size=6)
 
 
 def by_scikit_learn(documents):

@@ -2,6 +2,7 @@
 
 import math
 import random
+from unittest.mock import Mock
 
 import pytest
 import torch
@@ -11,15 +12,10 @@ from torch.nn import functional as F
 
 from bertlab import data
 from bertlab.tokenizers.words import split_words
-from bertlab.word_vectors import (
-    Word2VecConfig,
-    WordVectors,
-    score_similarity,
-    train_cbow,
-    train_skip_gram,
-    word2vec,
-)
+from bertlab.word_vectors import Word2VecConfig, train_cbow, train_skip_gram, word2vec
 from bertlab.word_vectors import negative_sampling as sampling
+from bertlab.word_vectors.evaluation import score_similarity
+from bertlab.word_vectors.vectors import WordVectors
 from bertlab.word_vectors.word2vec import Tables, cbow_step, near_words, skip_gram_step
 from course.experiments.labels import labelled
 from tests.small_models import assert_the_seed_decides, normal
@@ -120,15 +116,11 @@ def test_words_of_a_topic_come_to_lie_together(train, rate):
 
 
 def test_windows_of_every_size_come_alike(monkeypatch):
-    reaches = []
-
-    def note(sentence, reach):
-        reaches.append(reach)
-        return near_words(sentence, reach)
-
+    note = Mock(wraps=near_words)
     monkeypatch.setattr(word2vec, "near_words", note)
     config = Word2VecConfig(window=3, **(SMALL | {"epochs": 2}))
     train_skip_gram(two_topics(), config, progress=False)
+    reaches = [reach for (_, reach), _ in note.call_args_list]
     shares = torch.cat(reaches).bincount() / 4000  # 400 sentences of 5 words, twice
     assert shares.tolist() == pytest.approx([0, 1 / 3, 1 / 3, 1 / 3], abs=0.03)
 

@@ -12,6 +12,7 @@ from bs4 import BeautifulSoup
 from course.feedback import checks, progress
 from course.feedback import ex01_bpe as check
 from course.feedback.checks import Check, CheckFailed, NotWritten, Passed
+from tests.bertlab.viz.test_head_choosers import contrast
 from tests.conftest import ROOT, read_page
 
 ASSIGNMENTS = sorted(path.parent.name for path in ROOT.glob("solutions/*/*.ipynb"))
@@ -174,17 +175,6 @@ def test_full_and_empty_boxes_differ_by_more_than_a_shade():
 
 def colour(tag, name):
     return re.search(rf"(?<![-\w]){name}:(#\w{{6}})", tag["style"])[1]
-
-
-def contrast(one, other):
-    light, dark = sorted(map(luminance, (one, other)), reverse=True)
-    return (light + 0.05) / (dark + 0.05)
-
-
-def luminance(colour):
-    channels = [int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)]
-    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels]
-    return sum(share * c for share, c in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
 
 
 def test_the_table_names_every_function_its_state_and_tries():

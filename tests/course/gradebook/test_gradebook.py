@@ -10,6 +10,7 @@ import tempfile
 from contextlib import ExitStack, closing, contextmanager
 from datetime import datetime
 from pathlib import Path
+from unittest.mock import Mock
 
 import nbformat
 import pytest
@@ -225,12 +226,8 @@ def test_scores_that_do_not_fit_the_gradebook_are_no_grade(tmp_path, monkeypatch
 
 def test_scores_and_our_row_of_them_are_written_together_or_not_at_all(tmp_path, monkeypatch):
     course = make(tmp_path / "c", {"ada": {}})
-
-    def stopped(*_, **__):
-        raise KeyboardInterrupt
-
     with monkeypatch.context() as patched:
-        patched.setattr(records, "_replace", stopped)
+        patched.setattr(records, "_replace", Mock(side_effect=KeyboardInterrupt))
         with pytest.raises(KeyboardInterrupt):
             grade(course)
     assert rows(course) == {"grades": [], "comments": [], "graded": []}

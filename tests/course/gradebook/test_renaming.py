@@ -8,6 +8,7 @@ import sys
 from contextlib import closing
 from datetime import datetime
 from pathlib import Path
+from unittest.mock import Mock
 
 import nbformat
 import pytest
@@ -176,12 +177,8 @@ def test_killed_at_any_step_the_same_command_goes_on(tmp_path, monkeypatch):
 def test_a_killed_transaction_leaves_the_gradebook(tmp_path, database, monkeypatch):  # noqa: F811
     course = running(tmp_path / "c")
     before = everything(course)
-
-    def killed(*_):
-        raise Killed
-
     with monkeypatch.context() as patched:
-        patched.setattr(renaming, "update", killed)
+        patched.setattr(renaming, "update", Mock(side_effect=Killed))
         with pytest.raises(Killed):
             rename(course)
     assert everything(course) == before
@@ -284,10 +281,7 @@ def test_names_that_cannot_be_are_told(tmp_path):
 def test_a_grading_run_is_not_disturbed_and_a_file_that_resists_is_told(tmp_path, monkeypatch):
     course = running(tmp_path / "c")
     wanted = renamed(everything(course))
-
-    def refused(*_):
-        raise PermissionError(13, "Permission denied")
-
+    refused = Mock(side_effect=PermissionError(13, "Permission denied"))
     with (
         backups.only_one(course, "process 7 of ada on snow"),
         pytest.raises(CourseError, match="under way: process 7 of ada on snow"),

@@ -79,12 +79,8 @@ def test_ranks_go_by_the_mean_and_the_spread_is_that_over_the_seeds():
         board.summary("cyd", [result(2.0), result(2.125)]),
     ]
     rows = board.ranked(rows)
-    assert [(row["name"], row.get("rank")) for row in rows] == [
-        ("cyd", 1),
-        ("the baseline", None),
-        ("<script>", 2),
-        ("best of one", None),
-    ]
+    ranks = [("cyd", 1), ("the baseline", None), ("<script>", 2), ("best of one", None)]
+    assert [(row["name"], row.get("rank")) for row in rows] == ranks
     assert rows[2]["sd"] == pytest.approx(stdev([2, 3]))
     made = page({"minutes": 10, "seeds": 2, "entries": rows})
     assert "2.500 ± 0.707" in made

@@ -1,6 +1,5 @@
 """The world of the stories, and what is drawn from it."""
 
-import math
 from collections import Counter
 from dataclasses import replace
 from itertools import pairwise
@@ -10,14 +9,10 @@ import torch
 
 from course.toyworld import TOYWORLD, World, pairs, stories
 from course.toyworld.world import PLACES
+from tests.bertlab.pretraining.test_batches import within
 from tests.course.toyworld.test_inference import SMALL
 
 SMALL = replace(SMALL, plans=("SUBJECT GOES to PLACE", "the THING MAKES OBJECT MOOD"))
-
-
-def within_chance(count, n, probability):
-    """Five standard deviations: once in a million for a test that is right."""
-    return abs(count - n * probability) <= 5 * math.sqrt(n * probability * (1 - probability)) + 1e-9
 
 
 def test_words_agree_with_their_hero_in_gender_and_number():
@@ -122,8 +117,8 @@ def test_places_change_as_often_as_the_world_says():
     steps = Counter((PLACES.index(*after) - PLACES.index(*before)) % 6 for before, after in known)
     n = sum(steps.values())
     assert n > 200
-    assert within_chance(steps[0], n, 0.5 + 0.5 / 6)
-    assert within_chance(steps[3], n, 0.5 / 6)
+    assert within(steps[0], n, 0.5 + 0.5 / 6)
+    assert within(steps[3], n, 0.5 / 6)
 
 
 def test_a_pair_is_laid_out_as_bert_wants_it():
@@ -141,7 +136,7 @@ def test_a_pair_is_laid_out_as_bert_wants_it():
 
 def test_half_of_the_pairs_are_neighbours():
     labels = pairs(5_000, seed=4).next_sentence
-    assert within_chance(int(labels.sum()), 5_000, 0.5)
+    assert within(int(labels.sum()), 5_000, 0.5)
     assert set(labels.tolist()) == {0, 1}
 
 
@@ -152,7 +147,7 @@ def test_words_are_drawn_as_often_as_their_probability_says():
     expected = {"Mia": 1 / 8, "she": 1 / 8, "pirates": 1 / 8, "they": 1 / 8, "the": 1 / 2}
     assert set(counts) == set(expected)
     for word, probability in expected.items():
-        assert within_chance(counts[word], n, probability), word
+        assert within(counts[word], n, probability), word
 
 
 def test_the_seed_alone_decides():

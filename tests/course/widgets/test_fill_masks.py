@@ -5,27 +5,12 @@ import re
 import pytest
 from bs4 import BeautifulSoup
 
-from bertlab.model import BertConfig, BertForPreTraining
 from bertlab.model.fill_mask import fill_mask
-from bertlab.tokenizers import WordPiece
 from course.widgets import fill_mask_bars, fill_mask_explorer
 from course.widgets.fill_masks import guess_bars
-from tests.small_models import random_weights
+from tests.bertlab.model import test_fill_mask
 
-CORPUS = ["the cats sat on the mat", "my two dogs sat with the cat and paid <5 or $6"]
-TWO_GAPS = "The [MASK] sat on the [MASK]."
-
-
-@pytest.fixture(scope="module")
-def tokenizer():
-    return WordPiece.train(CORPUS, vocab_size=70)
-
-
-@pytest.fixture(scope="module")
-def model(tokenizer):
-    """A small model, never trained, that prefers some words by far."""
-    config = BertConfig(len(tokenizer.vocab), 24, 2, 4, 40, max_length=16)
-    return random_weights(BertForPreTraining(config), seed=3, scale=1 / 4)
+TWO_GAPS, tokenizer, model = test_fill_mask.TWO_GAPS, test_fill_mask.tokenizer, test_fill_mask.model
 
 
 def read(shown):

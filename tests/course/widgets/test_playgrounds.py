@@ -27,11 +27,8 @@ class Fake:
 
     def encode(self, text, *, add_special_tokens=True):
         assert add_special_tokens is False
-        return SimpleNamespace(
-            ids=[id for _, id, _ in self.tokens],
-            tokens=[token for token, _, _ in self.tokens],
-            offsets=[offsets for _, _, offsets in self.tokens],
-        )
+        tokens, ids, offsets = map(list, zip(*self.tokens, strict=True))
+        return SimpleNamespace(ids=ids, tokens=tokens, offsets=offsets)
 
 
 class Letters:

@@ -65,11 +65,8 @@ def test_half_layers_are_those_of_hugging_face(tokenizer, tmp_path):
     assert len(seen) == 3
     for step, states in zip(path.steps[1::2], seen, strict=True):
         torch.testing.assert_close(step.vectors, states[0], atol=1e-5, rtol=1e-5)
-    assert [step.name for step in path.steps[:3]] == [
-        "embeddings",
-        "layer 0, after attention",
-        "layer 0, after feed-forward",
-    ]
+    names = ["embeddings", "layer 0, after attention", "layer 0, after feed-forward"]
+    assert [step.name for step in path.steps[:3]] == names
 
 
 def test_the_mode_of_the_model_is_left_as_it_was_and_dropout_is_off(tokenizer):
