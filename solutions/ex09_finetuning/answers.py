@@ -130,120 +130,6 @@ WRONG = [
         ),
     ),
     *mistakes(
-        "tags-of-words",
-        "word by word",
-        (
-            "has no B",
-            ('"B-" if first == start else "I-"', '"I-"'),
-            "the first word of a span gets B-",
-        ),
-        ("has no I", ('"B-" if first == start else "I-"', '"B-"'), "the others I-"),
-        ("swaps B and I", ("first == start", "first != start"), "the others I-"),
-        (
-            "asks whether the word touches the span",
-            ("first and last", "first"),
-            "`end` is the first character behind",
-        ),
-        (
-            "finds the first word alone",
-            ("start <= first and last <= end", "start == first"),
-            "each of them gets a tag",
-        ),
-        (
-            "leaves the first word out",
-            ("start <= first", "start < first"),
-            "the word at the span's start is missing",
-        ),
-        (
-            "forgets the label",
-            ('"B-"', '"B"'),
-            ('"I-") + label', '"I")'),
-            "the label belongs to the tag",
-        ),
-        (
-            "forgets B and I",
-            ('("B-" if first == start else "I-") + ', ""),
-            "B- or I- and the label",
-        ),
-        (
-            "leaves words outside without a tag",
-            ("        tags.append(tag)", '        if tag != "O":\n            tags.append(tag)'),
-            "every word has a tag",
-        ),
-        ("gives None outside", ('tag = "O"', "tag = None"), "has the tag O"),
-        (
-            "begins with B after an O only",
-            ("first == start", 'not tags or tags[-1] == "O"'),
-            "side by side",
-        ),
-        (
-            "begins with B where the label changes",
-            (
-                '("B-" if first == start else "I-")',
-                '("I-" if tags and tags[-1][2:] == label else "B-")',
-            ),
-            "side by side",
-        ),
-        (
-            "looks for spans in their order",
-            ("tags = []", "tags, spans = [], list(spans)"),
-            (
-                "for start, end, label in spans:",
-                "while spans and spans[0][1] <= first:\n"
-                "            spans.pop(0)\n"
-                "        for start, end, label in spans[:1]:",
-            ),
-            "one of the spans is lost",
-        ),
-        ("cuts labels at a hyphen", ("+ label", '+ label.split("-")[0]'), ""),
-    ),
-    *mistakes(
-        "tags-of-words",
-        OURS,
-        ("leaves words outside empty", ("[OUTSIDE]", '[""]'), "has the tag O"),
-        (
-            "tags words that are a whole span",
-            ("start <= first and last <= end", "first == start and last == end"),
-            "from the span's start to its end",
-        ),
-        (
-            "gives B- to the first word of the text",
-            ("first == start", "number == 0"),
-            "each span begins with B-",
-        ),
-        (
-            "begins anew with every span",
-            (
-                "    tags = [OUTSIDE] * len(words)\n    for start, end, label in spans:\n",
-                "    for start, end, label in spans:\n        tags = [OUTSIDE] * len(words)\n",
-            ),
-            "one of the spans is lost",
-        ),
-        (
-            "gives all words the last span's label",
-            """
-            def tags_of_words(words, spans):
-                starts, inside = set(), set()
-                for start, end, label in spans:
-                    starts.add(start)
-                    inside.update(range(start, end))
-                tags = [("B-" if first in starts else "I-") + label for first, _ in words]
-                return [tag if first in inside else "O" for tag, (first, _) in zip(tags, words)]
-            """,
-            "a label of its own",
-        ),
-    ),
-    *mistakes(
-        "tags-of-words",
-        "by tables of starts and ends",
-        (
-            "goes one word too far",
-            ("last + 1]", "last + 2]"),
-            ("(last - first)", "(last - first + 1)"),
-            "a word too many",
-        ),
-    ),
-    *mistakes(
         "first-pieces",
         "by the last word that had one",
         ("takes [CLS] for the first piece", ("start < end and ", ""), "it covers no character"),
@@ -373,44 +259,6 @@ WRONG = [
         ),
     ),
     *mistakes(
-        "piece-targets",
-        "by a loop",
-        ("gives O to the rest", ("IGNORED", "0"), "0 is the tag O"),
-        ("leaves -1", ("IGNORED", "-1"), "not which tag"),
-        ("gives names", ("list(names).index(tags[word])", "tags[word]"), "places in names"),
-        ("gives the word's number", ("list(names).index(tags[word])", "word"), "not of its tag"),
-        ("leaves pieces out", ("targets.append(IGNORED)", "continue"), "not for each word"),
-        ("counts tags from 1", (".index(tags[word])", ".index(tags[word]) + 1"), "from 0"),
-        ("takes -1 for a word", ("word == -1", "False"), "tags[-1] is the tag of the *last* word"),
-        (
-            "has an order of its own",
-            ("list(names).index", '["O", "B-LOC", "I-LOC", "B-PER", "I-PER", "B-X"].index'),
-            "names decides",
-        ),
-        (
-            "sorts the names, O first",
-            ("list(names).index", 'sorted(names, key=lambda n: (n != "O", n[2:], n)).index'),
-            "names decides",
-        ),
-        (
-            "cuts labels at a second hyphen",
-            (
-                "list(names).index(tags[word])",
-                'dict(zip(names, range(99)))["-".join(tags[word].split("-")[:2])]',
-            ),
-            "",
-        ),
-    ),
-    *mistakes(
-        "piece-targets",
-        "by a loop",
-        (
-            "goes on with the tag before",
-            ("targets.append(IGNORED)", "targets.append(targets[-1] if targets else IGNORED)"),
-            "the second piece of its word",
-        ),
-    ),
-    *mistakes(
         "tagger-loss",
         OURS,
         ("adds up", (" / asked.sum().clamp(min=1)", ""), "the mean, not the sum"),
@@ -498,48 +346,27 @@ WRONG = [
         ),
     ),
     *mistakes(
-        "tag-runs",
-        "by the tag before",
+        "bioes-runs",
+        OURS,
         (
             "gives the last word",
-            ("first, number + 1", "first, number"),
-            ("number + 1", "number"),
-            "the word *behind* the span",
+            ("(number, number + 1, label)", "(number, number, label)"),
+            ("(first, number + 1, label)", "(first, number, label)"),
+            "the word *behind*",
+        ),
+        ("does not know S", ('prefix == "S"', "False"), "S-PER is a whole span"),
+        ("knows S alone", ('prefix == "E" and is_open', "False"), "and E are a span"),
+        (
+            "keeps B- and S- in the label",
+            ("(number, number + 1, label)", "(number, number + 1, tag)"),
+            ("(first, number + 1, label)", "(first, number + 1, tags[first])"),
+            "the label alone",
         ),
         (
-            "makes a span of every word",
-            ('prefix == "I" and before[2:] == label', "False"),
-            "continues the LOC",
-        ),
-        (
-            "joins what stands side by side",
-            ('prefix == "I" and before', "before"),
-            "B begins a new one",
-        ),
-        (
-            "does not compare labels",
-            ("before[2:] == label", 'before != "O"'),
-            ("first, _, _", "first, _, label"),
-            "compare the labels",
-        ),
-        ("drops an I that stands alone", ("else:", 'elif prefix == "B":'), "such things"),
-        (
-            "looks over an O",
-            ("before = tag", 'before = tag if tag != "O" else before'),
-            "an O stands between",
-        ),
-        (
-            "keeps B- in the label",
-            ('prefix, _, label = tag.partition("-")', "prefix, label = tag[:1], tag"),
-            ("label:", "label[2:]:"),
-            ("first, _, _", "first, _, label"),
-            "without B-",
-        ),
-        (
-            "cuts at the last hyphen",
-            ("tag.partition", "tag.rpartition"),
-            ('prefix == "I" and before[2:]', 'tag[0] == "I" and before.rpartition("-")[2]'),
-            "not at the last",
+            "gives lists",
+            ("(number, number + 1, label)", "[number, number + 1, label]"),
+            ("(first, number + 1, label)", "[first, number + 1, label]"),
+            "is a tuple",
         ),
         (
             "cuts at all hyphens",
@@ -547,64 +374,103 @@ WRONG = [
                 'prefix, _, label = tag.partition("-")',
                 'prefix, label, _ = (tag + "--").split("-")[:3]',
             ),
-            ("before[2:]", '(before + "--").split("-")[1]'),
-            "cut at the first one only",
+            ('tags[first] == f"B-{label}"', 'tags[first].split("-")[1] == label'),
+            "cut at the first one",
         ),
         (
-            "gives lists",
-            ("(first, number + 1, label)", "[first, number + 1, label]"),
-            ("(number, number + 1, label)", "[number, number + 1, label]"),
-            "is a tuple",
+            "cuts at the last hyphen",
+            ('prefix, _, label = tag.partition("-")', 'prefix, label = tag[0], tag.split("-")[-1]'),
+            ('tags[first] == f"B-{label}"', 'tags[first].split("-")[-1] == label'),
+            "not at the last",
+        ),
+        (
+            "takes an E that stands alone for a span",
+            (
+                '        if prefix == "E" and is_open:\n',
+                '        if prefix == "E" and not is_open:\n'
+                "            runs.append((number, number + 1, label))\n"
+                '        if prefix == "E" and is_open:\n',
+            ),
+            "I and E begin nothing",
+        ),
+        (
+            "does not compare labels, and takes that of B",
+            ('tags[first] == f"B-{label}"', 'tag != "O"'),
+            ("(first, number + 1, label)", "(first, number + 1, tags[first][2:])"),
+            "a span has one label",
+        ),
+        (
+            "does not compare labels, and takes that of E",
+            ('tags[first] == f"B-{label}"', 'tag != "O"'),
+            "a span has one label",
+        ),
+        (
+            "compares the label at the end alone",
+            ('if prefix != "I" or not is_open', 'if prefix != "I"'),
+            "a span has one label",
+        ),
+        (
+            "does not begin again",
+            (
+                "            first = number\n",
+                "            first = number if first is None else first\n",
+            ),
+            "begins a new one",
+        ),
+        (
+            "forgets everything at a second B",
+            (
+                "            first = number\n",
+                "            first = number if first is None else None\n",
+            ),
+            "opens a new span",
+        ),
+        (
+            "looks over an O",
+            ('if prefix != "I" or not is_open', 'if tag != "O" and (prefix != "I" or not is_open)'),
+            "behind an O",
+        ),
+        (
+            "goes on behind an E",
+            ('if prefix != "I" or', 'if prefix not in ("I", "E") or'),
+            "behind an E",
+        ),
+        (
+            "looks over an S",
+            (
+                "runs.append((number, number + 1, label))\n",
+                "runs.append((number, number + 1, label))\n            continue\n",
+            ),
+            "behind an S",
+        ),
+        (
+            "knows spans of four words at most",
+            ('prefix == "E" and is_open', 'prefix == "E" and is_open and number - first < 4'),
+            "",
         ),
         ("forgets the return", ("    return runs", ""), "it returned None"),
         (
-            "takes B for a change of label when it follows an I",
-            ('if prefix == "I" and', 'if (prefix == "I" or before[0] == "I") and'),
-            "",
+            "sees words with B and S alone",
+            """
+            def bioes_runs(tags):
+                return [(n, n + 1, tag[2:]) for n, tag in enumerate(tags) if tag[0] in "BS"]
+            """,
+            "I and E continue",
         ),
         (
-            "closes a span at an O or a B only",
+            "keeps the lecture's rule",
             """
-            def tag_runs(tags):
-                runs, first, label = [], None, None
-                for number, tag in enumerate(tags):
-                    if first is not None and (tag == "O" or tag[0] == "B"):
-                        runs.append((first, number, label))
-                        first = None
-                    if tag[0] == "B":
-                        first, label = number, tag[2:]
-                return runs
+            def bioes_runs(tags):
+                lecture = {"O": "O", "B": "B", "S": "B", "I": "I", "E": "I"}
+                return tag_runs([lecture[tag[0]] + tag[1:] for tag in tags])
             """,
-            "the last span is lost",
+            "the end is missing",
         ),
     ),
     *mistakes(
-        "tag-runs",
-        "by looking for the end",
-        (
-            "puts the label first",
-            ("(first, after, label)", "(label, first, after)"),
-            "then the label",
-        ),
-        ("leaves the label out", ("(first, after, label)", "(first, after)"), "its label as well"),
-    ),
-    *mistakes(
-        "tag-runs",
-        OURS,
-        (
-            "sees words with B- alone",
-            """
-            def tag_runs(tags):
-                return [(n, n + 1, tag[2:]) for n, tag in enumerate(tags) if tag.startswith("B-")]
-            """,
-            "I-LOC continues the LOC",
-        ),
-        (
-            "lengthens the last span by one, wherever it ended",
-            ("runs[-1][1:] == (number, label)", "runs[-1][2] == label"),
-            ("(runs[-1][0], number + 1, label)", "(runs[-1][0], runs[-1][1] + 1, label)"),
-            "an O stands between them",
-        ),
+        "bioes-runs",
+        "by regular expressions",
+        ("wants an I", ("S|BI*E", "S|BI+E"), "there may be no I at all"),
     ),
     *mistakes(
         "entity-f1",
@@ -745,6 +611,112 @@ WRONG = [
         ),
     ),
     *mistakes(
+        "entity-f1",
+        OURS,
+        (
+            "is the draft",
+            """
+            def entity_f1(true_tags, guessed_tags):
+                return draft(true_tags, guessed_tags)
+            """,
+            "in both texts together",
+        ),
+        (
+            "mends the draft but for nothing guessed",
+            ("if guessed else 0.0", "if guessed else 1.0"),
+            "a share of nothing is 0",
+        ),
+    ),
+    *mistakes(
+        "examine-entity-f1",
+        OURS,
+        (
+            "asserts nothing",
+            """
+            def examine_entity_f1(function):
+                function(one_text, one_text)
+            """,
+            "does not notice that the draft is wrong",
+        ),
+        (
+            "is the draft's own test",
+            """
+            def examine_entity_f1(function):
+                assert function(one_text, one_text) == (1.0, 1.0, 1.0)
+                assert function(one_text, [["B-PER", "O", "O", "B-LOC"]]) == (0.5, 0.5, 0.5)
+            """,
+            "does not notice that the draft is wrong",
+        ),
+        (
+            "says it with True and False",
+            """
+            def examine_entity_f1(function):
+                return function(one_text, one_text) == (1.0, 1.0, 1.0)
+            """,
+            "returned True",
+        ),
+        (
+            "asks for nothing alone",
+            """
+            def examine_entity_f1(function):
+                assert tuple(function([["O"]], [["O"]])) == (0, 0, 0)
+                assert tuple(function([["B-X"]], [["O"]])) == (0, 0, 0)
+                assert tuple(function([["O"]], [["B-X"]])) == (0, 0, 0)
+            """,
+            "takes the mean of the texts' scores",
+        ),
+        (
+            "never changes a label alone",
+            """
+            def examine_entity_f1(function):
+                true = [["B-X", "O"], ["B-X", "B-Y"]]
+                found = function(true, [["B-X", "B-X"], ["O", "B-Y"]])
+                assert all(abs(a - 2 / 3) < 1e-6 for a in found)
+                assert function([["O"]], [["O"]])[2] == 0
+            """,
+            "does not compare labels",
+        ),
+        (
+            "expects the plain mean",
+            ("(3 / 7, 3 / 5, 1 / 2)", "(3 / 7, 3 / 5, 18 / 35)"),
+            "stops your own `entity_f1`",
+        ),
+        (
+            "expects precision where recall stands",
+            ("(3 / 7, 3 / 5, 1 / 2)", "(3 / 5, 3 / 7, 1 / 2)"),
+            "stops your own `entity_f1`",
+        ),
+        (
+            "stops everything",
+            """
+            def examine_entity_f1(function):
+                raise AssertionError("wrong")
+            """,
+            "stops your own `entity_f1` with AssertionError: wrong",
+        ),
+        (
+            "never asks for nothing",
+            ('        ((nothing, [["B-X", "O"]]), (0, 0, 0)),\n', ""),
+            ('        (([["B-X", "O"]], nothing), (0, 0, 0)),\n', ""),
+            ("        ((nothing, nothing), (0, 0, 0)),\n", ""),
+            "",
+        ),
+        ("looks at F1 alone", ("zip(found, expected", "zip(found[2:], expected[2:]"), ""),
+        (
+            "has texts that are well-formed, and no neighbours",
+            """
+            def examine_entity_f1(function):
+                true = [["B-X", "O", "O", "O"], ["B-X", "O", "B-Y", "O"], ["O", "O"]]
+                guessed = [["B-X", "O", "O", "O"], ["B-Y", "O", "B-Y", "B-X"], ["B-X", "O"]]
+                found = function(true, guessed)
+                expected = 2 / 5, 2 / 3, 1 / 2
+                assert all(abs(a - b) < 1e-6 for a, b in zip(found, expected))
+                assert tuple(function([["O"]], [["O"]])) == (0, 0, 0)
+            """,
+            "",
+        ),
+    ),
+    *mistakes(
         "best-span",
         "by two loops over all tokens",
         ("answers with the question", ("segment_ids[i]", "i"), "a token of the question"),
@@ -866,6 +838,126 @@ WRONG = [
             "a token of the question",
         ),
     ),
+    *mistakes(
+        "predict-contest",
+        OURS,
+        ("percentages", ("0.6", "60"), "no percentage"),
+        ("forgets one", ('        "from scratch": 0.3,\n', ""), "the five learners"),
+        ("another name", ('"fine-tuned"', '"bert"'), "the five learners"),
+        ("words", ("0.6", '"high"'), "a number from 0 to 1"),
+        (
+            "the best one alone",
+            """
+            def predict_contest():
+                return "fine-tuned"
+            """,
+            "it must return a dictionary",
+        ),
+        (
+            "nothing",
+            """
+            def predict_contest():
+                pass
+            """,
+            "it returned None",
+        ),
+    ),
+    *mistakes(
+        "ablate-words",
+        OURS,
+        ("keeps the kind alone", ("if not is_part", "if is_part"), "the words to leave *out*"),
+        (
+            "loses empty texts",
+            (
+                '        without.append(" ".join(left))\n',
+                "        if not left:\n"
+                "            continue\n"
+                '        without.append(" ".join(left))\n',
+            ),
+            "as many as before",
+        ),
+        (
+            "cuts at every single blank",
+            ("text.split()", 'text.split(" ")'),
+            "words stand one blank apart",
+        ),
+        ("glues words together", ('" ".join(left)', '"".join(left)'), "one blank apart"),
+        (
+            "gives lists of words",
+            ('without.append(" ".join(left))', "without.append(left)"),
+            "must be a list of str",
+        ),
+        ("gives no control", ("return without, control", "return without"), "two lists"),
+        ("gives the control first", ("without, control\n", "control, without\n"), "come first"),
+        (
+            "loses the order",
+            (
+                "sorted(draw.sample(range(len(words)), len(left)))",
+                "draw.sample(range(len(words)), len(left))",
+            ),
+            "in their order",
+        ),
+        (
+            "draws with replacement",
+            (
+                "sorted(draw.sample(range(len(words)), len(left)))",
+                "sorted(set(draw.choices(range(len(words)), k=len(left))))",
+            ),
+            "the control of",
+        ),
+        (
+            "keeps the first words",
+            ("sorted(draw.sample(range(len(words)), len(left)))", "range(len(left))"),
+            "draw from all words",
+        ),
+        (
+            "keeps the last words",
+            (
+                "sorted(draw.sample(range(len(words)), len(left)))",
+                "range(len(words) - len(left), len(words))",
+            ),
+            "draw from all words",
+        ),
+        (
+            "has no words of the kind in the control",
+            (
+                "sorted(draw.sample(range(len(words)), len(left)))",
+                "[place for place, word in enumerate(words) if not is_part(word)]",
+            ),
+            "draw from all words",
+        ),
+        (
+            "draws a whole stretch",
+            (
+                "        places = sorted(draw.sample(range(len(words)), len(left)))\n",
+                "        gone = len(words) - len(left)\n"
+                "        start = draw.randrange(len(left) + 1)\n"
+                "        end = start + gone\n"
+                "        places = [p for p in range(len(words)) if not start <= p < end]\n",
+            ),
+            "",
+        ),
+        (
+            "draws the same places in every text",
+            (
+                "        words = text.split()\n",
+                "        draw = random.Random(seed)\n        words = text.split()\n",
+            ),
+            "again for each text",
+        ),
+        (
+            "keeps all words in the control",
+            ("sorted(draw.sample(range(len(words)), len(left)))", "range(len(words))"),
+            "as many as are left",
+        ),
+        ("forgets the seed", ("random.Random(seed)", "random.Random()"), "the same seed"),
+        ("seeds with a constant", ("random.Random(seed)", "random.Random(0)"), "is `seed` used"),
+        (
+            "seeds everybody",
+            ("    draw = random.Random(seed)", "    random.seed(seed)\n    draw = random"),
+            "changed the global random numbers",
+        ),
+    ),
 ]
 
 OTHER_WAYS = [
@@ -899,35 +991,6 @@ OTHER_WAYS = [
                 "mean of all": lambda: states[1:].mean(0),
             }
             return mixes[how]() if how in mixes else states[how]
-        """,
-    ),
-    right(
-        "tags-of-words",
-        "word by word",
-        """
-        def tags_of_words(words, spans):
-            tags = []
-            for first, last in words:
-                tag = "O"
-                for start, end, label in spans:
-                    if start <= first and last <= end:
-                        tag = ("B-" if first == start else "I-") + label
-                tags.append(tag)
-            return tags
-        """,
-    ),
-    right(
-        "tags-of-words",
-        "by tables of starts and ends",
-        """
-        def tags_of_words(words, spans):
-            starts = {start: n for n, (start, _) in enumerate(words)}
-            ends = {end: n for n, (_, end) in enumerate(words)}
-            tags = ["O" for _ in words]
-            for start, end, label in spans:
-                first, last = starts[start], ends[end]
-                tags[first : last + 1] = [f"B-{label}"] + [f"I-{label}"] * (last - first)
-            return tags
         """,
     ),
     right(
@@ -975,29 +1038,6 @@ OTHER_WAYS = [
         """,
     ),
     right(
-        "piece-targets",
-        "by a loop",
-        """
-        def piece_targets(tags, first, names):
-            targets = []
-            for word in first:
-                if word == -1:
-                    targets.append(IGNORED)
-                else:
-                    targets.append(list(names).index(tags[word]))
-            return targets
-        """,
-    ),
-    right(
-        "piece-targets",
-        "by a table of numbers",
-        """
-        def piece_targets(tags, first, names):
-            number_of = {name: number for number, name in enumerate(names)}
-            return [IGNORED if word < 0 else number_of[tags[word]] for word in first]
-        """,
-    ),
-    right(
         "tagger-loss",
         "as ours",
         """
@@ -1025,41 +1065,6 @@ OTHER_WAYS = [
             log_p = torch.log_softmax(logits, dim=-1)
             chosen = log_p.gather(-1, targets.clamp(min=0).unsqueeze(-1)).squeeze(-1)
             return -(chosen * asked).sum() / asked.sum().clamp(min=1)
-        """,
-    ),
-    right(
-        "tag-runs",
-        "by the tag before",
-        """
-        def tag_runs(tags):
-            runs, before = [], "O"
-            for number, tag in enumerate(tags):
-                prefix, _, label = tag.partition("-")
-                if tag != "O":
-                    if prefix == "I" and before[2:] == label:
-                        first, _, _ = runs.pop()
-                        runs.append((first, number + 1, label))
-                    else:
-                        runs.append((number, number + 1, label))
-                before = tag
-            return runs
-        """,
-    ),
-    right(
-        "tag-runs",
-        "by looking for the end",
-        """
-        def tag_runs(tags):
-            runs, first = [], 0
-            while first < len(tags):
-                after = first + 1
-                if tags[first] != "O":
-                    label = tags[first][2:]
-                    while after < len(tags) and tags[after] == "I-" + label:
-                        after += 1
-                    runs.append((first, after, label))
-                first = after
-            return runs
         """,
     ),
     right(
@@ -1130,6 +1135,110 @@ OTHER_WAYS = [
                 return None
             first, last = divmod(scores.argmax().item(), len(inside))
             return offsets[inside[first]][0], offsets[inside[last]][1]
+        """,
+    ),
+    right(
+        "bioes-runs",
+        "by regular expressions",
+        """
+        def bioes_runs(tags):
+            import re
+
+            runs = []
+            for label in {tag[2:] for tag in tags if tag != "O"}:
+                kinds = "".join(tag[0] if tag[2:] == label else "." for tag in tags)
+                runs += [(*found.span(), label) for found in re.finditer("S|BI*E", kinds)]
+            return sorted(runs)
+        """,
+    ),
+    right(
+        "bioes-runs",
+        "by looking for the end",
+        """
+        def bioes_runs(tags):
+            runs = []
+            for first, tag in enumerate(tags):
+                label = tag[2:]
+                if tag[0] == "S":
+                    runs.append((first, first + 1, label))
+                if tag[0] == "B":
+                    last = first + 1
+                    while last < len(tags) and tags[last] == "I-" + label:
+                        last += 1
+                    if last < len(tags) and tags[last] == "E-" + label:
+                        runs.append((first, last + 1, label))
+            return runs
+        """,
+    ),
+    right(
+        "examine-entity-f1",
+        "with a reference and random tags",
+        """
+        def examine_entity_f1(function):
+            def scores(true, guessed):
+                def spans(texts):
+                    return [(n, *run) for n, tags in enumerate(texts) for run in tag_runs(tags)]
+
+                right = sum(span in spans(true) for span in spans(guessed))
+                n_true, n_guessed = len(spans(true)), len(spans(guessed))
+                precision, recall = right / max(1, n_guessed), right / max(1, n_true)
+                return precision, recall, 2 * right / max(1, n_true + n_guessed)
+
+            draw = random.Random(0)
+            for n_texts in [1, 2, 3, 4] * 25:
+                sizes = [draw.randrange(1, 5) for _ in range(n_texts)]
+                kinds = ["O", "B-X", "I-X", "B-Y", "I-Y"]
+                true, guessed = ([draw.choices(kinds, k=n) for n in sizes] for _ in range(2))
+                for other in (guessed, [["O"] * n for n in sizes]):
+                    for one, two in ((true, other), (other, true)):
+                        for a, b in zip(function(one, two), scores(one, two), strict=True):
+                            assert abs(a - b) < 1e-6
+        """,
+    ),
+    right(
+        "predict-contest",
+        "one that turns out well",
+        """
+        def predict_contest():
+            return dict(
+                zip(
+                    ["counted words", "frozen, embeddings", "frozen, last layer"],
+                    [0.8, 0.7, 0.65],
+                ),
+                **{"from scratch": 0.5, "fine-tuned": 0.65},
+            )
+        """,
+    ),
+    right(
+        "ablate-words",
+        "with NumPy",
+        """
+        def ablate_words(texts, is_part, seed):
+            import numpy as np
+
+            draw = np.random.default_rng(seed)
+            sides = [], []
+            for words in map(str.split, texts):
+                lost = sum(bool(is_part(word)) for word in words)
+                gone = set(draw.permutation(len(words))[:lost].tolist())
+                sides[0].append(" ".join(word for word in words if not is_part(word)))
+                sides[1].append(" ".join(word for n, word in enumerate(words) if n not in gone))
+            return sides
+        """,
+    ),
+    right(
+        "ablate-words",
+        "with PyTorch",
+        """
+        def ablate_words(texts, is_part, seed):
+            generator = torch.Generator().manual_seed(seed)
+            without = [[w for w in text.split() if not is_part(w)] for text in texts]
+            control = []
+            for text, left in zip(texts, without):
+                words = text.split()
+                order = torch.rand(len(words), generator=generator).argsort().tolist()
+                control.append([words[place] for place in sorted(order[: len(left)])])
+            return list(map(" ".join, without)), list(map(" ".join, control))
         """,
     ),
 ]

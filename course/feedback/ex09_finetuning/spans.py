@@ -11,6 +11,7 @@ from torch import Tensor
 from course.feedback.checks import Check, Passed
 from course.feedback.differences import difference, short
 from course.feedback.ex09_finetuning.tags import OWN_CODE, long_text
+from course.feedback.mutants import MutationCheck
 from course.feedback.progress import task
 from course.feedback.tensors import TensorCheck, normal
 
@@ -53,7 +54,7 @@ def _written(scores: Sequence[float]) -> str:
     return ", ".join(f"{name} {number:.4g}" for name, number in zip(names, scores, strict=True))
 
 
-@task("ex09_finetuning", 7)
+@task("ex09_finetuning", 5)
 def entity_f1(function: Callable) -> Passed:
     """Precision, recall and F1 of whole spans."""
     check = ScoresCheck(
@@ -98,7 +99,7 @@ def entity_f1(function: Callable) -> Passed:
     check.scores([["O"], []], [["O"], []], (0.0, 0.0, 0.0), because=nothing)
     check.scores([["B-PER", "O"]], [["O", "B-PER"]], (0.0, 0.0, 0.0), because=nothing)
     check.done("labels, nothing guessed, nothing to find")
-    _, tags, _, runs = long_text()
+    tags, runs = long_text()
     less = [tag.replace("B-PER", "O").replace("I-PER", "O") for tag in tags]
     n_all, n_less = len(runs), sum(label != "PER" for _, _, label in runs)
     right, true, guessed = n_all + n_less, 2 * n_all + n_less, 2 * n_all
@@ -134,6 +135,80 @@ def _several_texts(check: ScoresCheck) -> None:
             ((1 / 3, 1 / 2, 0.4), "that is the last text alone"),
         ],
     )
+
+
+Spans = set[tuple[int, int, int, str]]
+
+
+def _spans(texts: Tags, separate: bool = True) -> Spans:
+    """(text, first word, word behind the last, label) of spans that begin with B."""
+    found = set()
+    for text, tags in enumerate(texts):
+        for first, tag in enumerate(tags):
+            if tag[0] == "B":
+                after = first + 1
+                while after < len(tags) and tags[after] == f"I{tag[1:]}":
+                    after += 1
+                found.add((text if separate else 0, first, after, tag[2:]))
+    return found
+
+
+def _scores(true: set, guessed: set) -> tuple[float, float, float]:
+    """Precision, recall and F1, 0 for a share of nothing."""
+    right = len(true & guessed)
+    n, m = len(true), len(guessed)
+    return right / max(1, m), right / max(1, n), 2 * right / max(1, n + m)
+
+
+def _draft(true_tags: Tags, guessed_tags: Tags) -> tuple[float, float, float]:
+    """As in the notebook: no text, no label, the plain mean, and a division by nothing."""
+    true, guessed = (
+        {span[1:3] for span in _spans(texts, separate=False)} for texts in (true_tags, guessed_tags)
+    )
+    right = len(true & guessed)
+    precision, recall = right / len(guessed), right / len(true)
+    return precision, recall, (precision + recall) / 2
+
+
+def _mean_of_texts(true_tags: Tags, guessed_tags: Tags) -> tuple[float, ...]:
+    """Wrong: every text counts alike."""
+    pairs = zip(true_tags, guessed_tags, strict=True)
+    rows = [_scores(_spans([one]), _spans([other])) for one, other in pairs]
+    return tuple(sum(column) / len(rows) for column in zip(*rows, strict=True))
+
+
+def _without_labels(true_tags: Tags, guessed_tags: Tags) -> tuple[float, float, float]:
+    """Wrong: the label may be another one."""
+    sides = ({span[:3] for span in _spans(texts)} for texts in (true_tags, guessed_tags))
+    return _scores(*sides)
+
+
+@task("ex09_finetuning", 6)
+def examine_entity_f1(function: Callable, own: Callable) -> Passed:
+    """A test of `entity_f1`, tried on the student's own and on three wrong ones."""
+    check = MutationCheck(
+        "examine_entity_f1",
+        function,
+        hints=(
+            "three texts, with more guesses than true spans: work out precision, recall and F1",
+            "one more call for each sentence of task 5; compare all three numbers",
+        ),
+    )
+    check.needs("entity_f1", 5, own, [["O"]], [["O"]])
+    check.passes(own, "your own `entity_f1`")
+    check.stops(_draft, "the draft", "which call shows what you have repaired?")
+    check.stops(
+        _mean_of_texts,
+        "a function that takes the mean of the texts' scores",
+        "it differs where one text has more spans than another",
+    )
+    check.stops(
+        _without_labels,
+        "a function that does not compare labels",
+        "a call in which only the label is wrong shows it",
+    )
+    check.done("your own entity_f1 passes, three wrong ones do not")
+    return check.passed()
 
 
 # [CLS] where is jim ? [SEP] jim went to the lake [SEP]
@@ -186,7 +261,7 @@ class AnswerCheck(TensorCheck):
         return f'{call}, {what}, where "no answer" scores {float(logits[0].sum()):.4g}'
 
 
-@task("ex09_finetuning", 8)
+@task("ex09_finetuning", 7)
 def best_span(function: Callable) -> Passed:
     """From scores to an answer."""
     check = AnswerCheck(

@@ -10,7 +10,6 @@ OWN_CODE = (
     "uses bertlab's own code, which holds the answer to this task: write the steps yourself, with "
     "Python and PyTorch"
 )
-NAMES = ("O", "B-LOC", "I-LOC", "B-PER", "I-PER")
 IGNORED = -100
 
 
@@ -31,86 +30,10 @@ class ListCheck(Check):
         return answer
 
 
-@task("ex09_finetuning", 2)
-def tags_of_words(function: Callable) -> Passed:
-    """Spans of characters to tags of words."""
-    check = ListCheck(
-        "tags_of_words",
-        function,
-        hints=(
-            "begin with [OUTSIDE] * len(words), then go through the spans and fill in",
-            "a word lies in a span if start <= its first character and its end <= end; the one "
-            "that begins at start gets B-, the others I-",
-        ),
-    )
-    check.example(
-        [(0, 3), (4, 8), (9, 14), (15, 21)],
-        [(0, 8, "LOC")],
-        gives=["B-LOC", "I-LOC", "O", "O"],
-        because="New York never sleeps: two words in one span, two outside",
-        mistakes=[
-            (["I-LOC", "I-LOC", "O", "O"], "the first word of a span gets B-"),
-            (["B-LOC", "B-LOC", "O", "O"], "only the first word of a span gets B-, the others I-"),
-            (["I-LOC", "B-LOC", "O", "O"], "the first word gets B-, the others I-"),
-            (["B-LOC", "I-LOC", "I-LOC", "O"], "a word too many: the span ends at character 8"),
-            (["B-LOC", "O", "O", "O"], "a span may cover several words: each of them gets a tag"),
-            (["O", "I-LOC", "O", "O"], "the word at the span's start is missing"),
-            (["O", "O", "O", "O"], "all words from the span's start to its end get a tag"),
-            (["LOC", "LOC", "O", "O"], "a tag is B- or I- and the label"),
-            (["B", "I", "O", "O"], "the label belongs to the tag: B-LOC, I-LOC"),
-            (["B-LOC", "I-LOC"], "every word has a tag, O if it lies in no span"),
-            (["B-LOC", "I-LOC", "", ""], "a word that lies in no span has the tag O"),
-            (["B-LOC", "I-LOC", None, None], "a word that lies in no span has the tag O"),
-        ],
-    )
-    check.example(
-        [(0, 5), (5, 6), (7, 11)],
-        [(7, 11, "LOC"), (0, 5, "LOC")],
-        gives=["B-LOC", "O", "B-LOC"],
-        because="Paris, Rome: spans come in any order",
-        mistakes=[
-            (
-                ["B-LOC", "I-LOC", "B-LOC"],
-                "the comma begins at 5, where Paris ends: `end` is the first character behind",
-            ),
-            (["B-LOC", "O", "I-LOC"], "each span begins with B-"),
-            (["O", "O", "B-LOC"], "one of the spans is lost: they come in any order"),
-            (["B-LOC", "O", "O"], "one of the spans is lost: they come in any order"),
-        ],
-    )
-    also_b = "two spans side by side: the second one begins with B-, too. That is what B is for"
-    check.example(
-        [(0, 3), (4, 9), (10, 14)],
-        [(0, 3, "PER"), (4, 9, "LOC"), (10, 14, "LOC")],
-        gives=["B-PER", "B-LOC", "B-LOC"],
-        because="Ada Paris Rome: three spans side by side",
-        mistakes=[
-            (["B-PER", "B-LOC", "I-LOC"], also_b),
-            (["B-PER", "I-LOC", "I-LOC"], also_b),
-            (["B-LOC", "B-LOC", "B-LOC"], "each span has a label of its own"),
-        ],
-    )
-    check.done("three texts by hand")
-    check.example([], [], gives=[], because="no words, no tags")
-    check.example([(0, 2), (3, 4)], [], gives=["O", "O"], because="no spans: every word is outside")
-    words, tags, spans, _ = long_text()
-    answer = check.as_long_as(words, words, spans, what="words")
-    place = next((n for n in range(len(tags)) if answer[n] != tags[n]), None)
-    if place is not None:
-        near = [span for span in spans if span[0] < words[place][1] and words[place][0] < span[1]]
-        check.fail(
-            f"a text of {len(words)} words: word {place}, {words[place]}, has the tag "
-            f"{answer[place]!r}, not {tags[place]!r}",
-            f"its span is {near[0]}" if near else "it lies in no span",
-        )
-    check.done(f"no spans; a text of {len(words)} words")
-    return check.passed()
-
-
-def long_text() -> tuple[list, list[str], list, list[tuple[int, int, str]]]:
-    """Words, their tags, the spans of characters that these say (last first), and of words."""
+def long_text() -> tuple[list[str], list[tuple[int, int, str]]]:
+    """Tags of words, B, I and O, and the spans that these say."""
     tags: list[str] = []
-    words, runs, at = [], [], 0
+    runs = []
     for number, label in enumerate(("LOC", "PER", "PER", "MISC") * 25):
         inside = 1 + number * 5 % 4
         runs.append((len(tags), len(tags) + inside, label))
@@ -119,15 +42,10 @@ def long_text() -> tuple[list, list[str], list, list[tuple[int, int, str]]]:
             *[f"I-{label}"] * (inside - 1),
             *["O"] * (number * 3 % 3 + number % 2),
         ]
-    for number in range(len(tags)):
-        length = 1 + number * 7 % 5
-        words.append((at, at + length))
-        at += length + number % 2  # every other word touches the next one
-    spans = [(words[first][0], words[after - 1][1], label) for first, after, label in runs]
-    return words, tags, spans[::-1], runs
+    return tags, runs
 
 
-@task("ex09_finetuning", 3)
+@task("ex09_finetuning", 2)
 def first_pieces(function: Callable) -> Passed:
     """Which piece is the first one of which word."""
     check = ListCheck(
@@ -221,85 +139,26 @@ def many_pieces() -> tuple[list, list, list[int]]:
 
 
 @task("ex09_finetuning", 4)
-def piece_targets(function: Callable) -> Passed:
-    """What the tagger shall say of each piece."""
+def bioes_runs(function: Callable) -> Passed:
+    """The complete spans that tags with an end say."""
     check = ListCheck(
-        "piece_targets",
+        "bioes_runs",
         function,
         hints=(
-            "a tag's number is its place in names: names.index(tag)",
-            "go through `first`: IGNORED if the number is -1, else the tag of that word",
+            "one variable is enough: the number of the last B whose span is still open, or None",
+            "S: a span of one word. B: open here. I: leave it open if the labels are the same. E: "
+            "the same, and the span is complete. In all other cases nothing is open any more",
         ),
     )
-    ignored = "what is not asked has IGNORED, -100"
-    last = "tags[-1] is the tag of the *last* word, for Python counts -1 from the end; -1 means "
-    check.example(
-        ["O", "B-PER"],
-        [-1, 0, 1, -1, -1],
-        NAMES,
-        gives=[IGNORED, 0, 3, IGNORED, IGNORED],
-        because="[CLS] dear Zo ##ë [SEP]: two pieces are asked, one for each word",
-        mistakes=[
-            ([0, 0, 3, 0, 0], f"0 is the tag O, and a model would learn it there: {ignored}"),
-            ([-1, 0, 3, -1, -1], f"-1 says whose first piece it is, not which tag: {ignored}"),
-            ([3, 0, 3, 3, 3], f"{last}IGNORED here"),
-            ([IGNORED, 0, 3, 3, 3], f"##ë is the second piece of its word: {ignored}"),
-            ([IGNORED, "O", "B-PER", IGNORED, IGNORED], "numbers are wanted: places in names"),
-            ([IGNORED, 0, 1, IGNORED, IGNORED], "that is the number of the word, not of its tag"),
-            ([0, 3], "one number for each piece, not for each word"),
-            ([IGNORED, 1, 4, IGNORED, IGNORED], "a tag's number is its place in names, from 0"),
-        ],
-    )
-    check.example(
-        ["O", "B-PER", "I-PER"],
-        [-1, 0, -1, 1, 2, -1],
-        NAMES,
-        gives=[IGNORED, 0, IGNORED, 3, 4, IGNORED],
-        because="three words, the first one in two pieces",
-    )
-    check.example(
-        ["O", "B-X", "O"],
-        [0, 1],
-        ("B-X", "I-X", "O"),
-        gives=[2, 0],
-        because="names decides which number a tag has; word 2 has no piece, for the text was cut",
-        mistakes=[([0, 1], "names decides which number a tag has: here O has 2")],
-    )
-    check.done("special tokens, later pieces, other names, a text that was cut")
-    _, tags, _, _ = long_text()
-    names = ("O", *(f"{prefix}-{label}" for label in ("MISC", "PER", "LOC") for prefix in "IB"))
-    first = [number // 2 if number % 2 else -1 for number in range(2 * len(tags))]
-    answer = check.as_long_as(first, tags, first, names, what="pieces")
-    for number, got in zip(first, answer, strict=True):
-        said = f"a text of {len(tags)} words, names {names}"
-        if number < 0:
-            check.law(got == IGNORED, f"{said}: {short(got)} where nothing is asked")
-            continue
-        known = isinstance(got, int) and 0 <= got < len(names)
-        check.law(
-            known and names[got] == tags[number],
-            f"{said}: the tag {tags[number]!r} has got the number {short(got)}",
-        )
-    check.done(f"{len(first)} pieces")
-    return check.passed()
-
-
-@task("ex09_finetuning", 6)
-def tag_runs(function: Callable) -> Passed:
-    """The spans that tags say."""
-    check = ListCheck(
-        "tag_runs",
-        function,
-        hints=(
-            "O: nothing. I that continues: the last span ends one word later. Else: a new span",
-            "it continues if the last span ends right in front of this word and has this label: "
-            "runs[-1][1:] == (number, label)",
-        ),
-    )
-    for tags, gives, because, mistakes in _runs_by_hand():
+    for tags, gives, because, mistakes in _complete_by_hand():
         check.example(tags, gives=gives, because=because, mistakes=mistakes)
-    check.done("spans that follow each other, labels with hyphens, tags that no person would write")
-    _, tags, _, runs = long_text()
+    check.done("spans of one word and of several, labels with hyphens")
+    for tags, gives, because, mistakes in _broken_by_hand():
+        check.example(tags, gives=gives, because=because, mistakes=mistakes)
+    check.done("spans without a beginning, an end, or one label")
+    tags, runs = long_text()
+    for first, after, label in runs:
+        tags[after - 1] = f"E-{label}" if after - first > 1 else f"S-{label}"
     answer = check.call(tags)
     check.law(isinstance(answer, list), f"it must return a list; it returned {a(answer)}")
     if answer != runs:
@@ -312,67 +171,80 @@ def tag_runs(function: Callable) -> Passed:
     return check.passed()
 
 
-def _runs_by_hand() -> Iterator[tuple[list[str], list, str, list]]:
+Rows = Iterator[tuple[list[str], list, str, list]]
+
+
+def _complete_by_hand() -> Rows:
     """Worked examples: tags, spans, the rule, and known mistakes."""
-    behind = "the second number is that of the word *behind* the span, as in tags[first:after]"
     yield (
-        ["B-LOC", "I-LOC", "O", "B-PER"],
-        [(0, 2, "LOC"), (3, 4, "PER")],
-        "words 0 and 1 are a LOC, word 3 is a PER",
+        ["B-LOC", "I-LOC", "E-LOC", "O", "S-PER"],
+        [(0, 3, "LOC"), (4, 5, "PER")],
+        "words 0 to 2 are a LOC, word 4 alone is a PER",
         [
-            ([(0, 1, "LOC"), (3, 3, "PER")], behind),
-            ([(0, 2, "LOC")], "the last span is lost: it ends with the text, and no O follows"),
-            ([(0, 1, "LOC"), (1, 2, "LOC"), (3, 4, "PER")], "I-LOC continues the LOC before it"),
-            ([(0, 1, "LOC"), (3, 4, "PER")], "I-LOC continues the LOC before it"),
-            ([(0, 2, "B-LOC"), (3, 4, "B-PER")], "the label alone, without B-"),
-            ([("LOC", 0, 2), ("PER", 3, 4)], "first the two numbers, then the label"),
-            ([[0, 2, "LOC"], [3, 4, "PER"]], "each span is a tuple: (0, 2, 'LOC')"),
-            ([(0, 2), (3, 4)], "each span has its label as well"),
+            ([(0, 2, "LOC"), (4, 4, "PER")], "the second number is that of the word *behind*"),
+            ([(0, 3, "LOC")], "S-PER is a whole span, of one word"),
+            ([(4, 5, "PER")], "B, any number of I, and E are a span"),
+            ([(0, 3, "B-LOC"), (4, 5, "S-PER")], "the label alone, without what stands before it"),
+            ([[0, 3, "LOC"], [4, 5, "PER"]], "each span is a tuple: (0, 3, 'LOC')"),
+            ([(0, 1, "LOC"), (4, 5, "PER")], "I and E continue what B has begun"),
         ],
     )
     yield (
-        ["B-LOC", "B-LOC", "I-LOC"],
-        [(0, 1, "LOC"), (1, 3, "LOC")],
-        "B begins a span, whatever stands before it",
-        [([(0, 3, "LOC")], "two spans side by side: B begins a new one, even with the same label")],
-    )
-    nothing = "a model says such things: an I that follows nothing of its label begins a span"
-    yield (
-        ["O", "I-PER", "I-PER", "O", "I-LOC"],
-        [(1, 3, "PER"), (4, 5, "LOC")],
-        nothing,
-        [
-            ([], nothing),
-            ([(1, 2, "PER"), (2, 3, "PER"), (4, 5, "LOC")], "the second I-PER continues it"),
-        ],
+        ["B-LOC", "E-LOC", "B-LOC", "E-LOC", "S-LOC", "S-LOC"],
+        [(0, 2, "LOC"), (2, 4, "LOC"), (4, 5, "LOC"), (5, 6, "LOC")],
+        "spans side by side; one of two words has no I",
+        [([(4, 5, "LOC"), (5, 6, "LOC")], "between B and E there may be no I at all")],
     )
     yield (
-        ["B-PER", "I-LOC", "I-LOC"],
-        [(0, 1, "PER"), (1, 3, "LOC")],
-        "I-LOC cannot continue a PER: it begins a span, and the next I-LOC continues that",
-        [
-            ([(0, 3, "PER")], "I-LOC does not continue a PER: compare the labels"),
-            (
-                [(0, 1, "PER"), (1, 2, "LOC"), (2, 3, "LOC")],
-                "the second I-LOC continues the span that the first one began",
-            ),
-        ],
-    )
-    between = "an O stands between them: this I follows nothing, so it begins a span"
-    yield (
-        ["B-PER", "O", "I-PER"],
-        [(0, 1, "PER"), (2, 3, "PER")],
-        between,
-        [([(0, 3, "PER")], between), ([(0, 2, "PER")], between), ([(0, 1, "PER")], nothing)],
-    )
-    yield (
-        ["B-work-of-art", "I-work-of-art"],
-        [(0, 2, "work-of-art")],
+        ["B-work-of-art", "E-work-of-art", "S-work-of-art"],
+        [(0, 2, "work-of-art"), (2, 3, "work-of-art")],
         "the label is all that stands behind the *first* hyphen",
         [
-            ([(0, 2, "work")], "a label may hold hyphens: cut at the first one only"),
-            ([(0, 2, "art")], "a label may hold hyphens: cut at the first one, not at the last"),
+            ([(0, 2, "work"), (2, 3, "work")], "a label may hold hyphens: cut at the first one"),
+            ([(0, 2, "art"), (2, 3, "art")], "cut at the first hyphen, not at the last"),
         ],
     )
     yield (["O", "O"], [], "no span", [])
     yield ([], [], "no words, no spans", [])
+
+
+def _broken_by_hand() -> Rows:
+    """Tags that no person would write: tags, complete spans, the rule, and known mistakes."""
+    no_end = "the end is missing, so this is no complete span"
+    no_begin = "the beginning is missing, so this is no complete span: I and E begin nothing"
+    two = "a span has one label: compare that of I and E with that of B"
+    closed = "nothing is open any more behind an {}"
+    yield (["B-PER", "I-PER", "O"], [], no_end, [([(0, 2, "PER")], no_end)])
+    yield (["O", "B-PER", "I-PER"], [], no_end, [([(1, 3, "PER")], no_end)])
+    yield (["O", "I-PER", "E-PER"], [], no_begin, [([(1, 3, "PER")], no_begin)])
+    yield (["E-PER", "E-PER"], [], no_begin, [([(0, 1, "PER"), (1, 2, "PER")], no_begin)])
+    yield (
+        *(["B-PER", "E-LOC"], [], two),
+        [([(0, 2, "PER")], two), ([(0, 2, "LOC")], two)],
+    )
+    yield (["B-PER", "I-LOC", "E-PER"], [], two, [([(0, 3, "PER")], two)])
+    yield (
+        ["B-LOC", "B-LOC", "E-LOC"],
+        [(1, 3, "LOC")],
+        "the second B begins again; what the first one began has no end",
+        [
+            ([(0, 3, "LOC")], "a B inside a span begins a new one"),
+            ([], "a B closes what was open, and opens a new span"),
+        ],
+    )
+    open_no_more = closed.format("O")
+    yield (["B-LOC", "O", "E-LOC"], [], open_no_more, [([(0, 3, "LOC")], open_no_more)])
+    yield (
+        ["B-LOC", "E-LOC", "I-LOC", "E-LOC"],
+        [(0, 2, "LOC")],
+        closed.format("E"),
+        [([(0, 2, "LOC"), (0, 4, "LOC")], closed.format("E"))],
+    )
+    yield (
+        ["B-LOC", "S-PER", "E-LOC"],
+        [(1, 2, "PER")],
+        closed.format("S"),
+        [
+            ([(1, 2, "PER"), (0, 3, "LOC")], closed.format("S")),
+        ],
+    )

@@ -174,7 +174,7 @@ class LossCheck(TensorCheck):
         return f"{self.name}(logits {list(logits.shape)}, targets {written})"
 
 
-@task("ex09_finetuning", 5)
+@task("ex09_finetuning", 3)
 def tagger_loss(function: Callable) -> Passed:
     """The mean over tokens that are asked, and no others."""
     check = LossCheck(

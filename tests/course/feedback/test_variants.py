@@ -131,7 +131,7 @@ TASKS = [
     ("ex06_bert_encoder", "gelu", "gelu"),
     ("ex07_objectives", "mlm-loss", "mlm_loss"),
     ("ex08_pretraining", "kept-lengths", "kept_lengths"),
-    ("ex09_finetuning", "tags-of-words", "tags_of_words"),
+    ("ex09_finetuning", "bioes-runs", "bioes_runs"),
     ("ex11_sentence_bert", "batches-of-one-length", "batches_of_one_length"),
     ("ex10_attention_heads", "attention-to-offset", "attention_to_offset"),
 ]
