@@ -12,6 +12,7 @@ from collections import defaultdict
 from collections.abc import Callable, Sequence
 from contextlib import closing
 from datetime import datetime
+from hashlib import sha256
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -30,6 +31,7 @@ from course.settings import Course, CourseError, names_of, printable, said
 MOODLE = r"(?P<full_name>[^/]+?)_(?P<number>\d+)_assignsubmission_file_[/_]?(?P<file>.+)"
 CANVAS = r"[^/_]+_(?P<late>LATE_)?(?P<lms_user_id>\d+)_\d+_(?P<file>[^/]+)"
 PLAIN = r"(?P<student_id>[^/]+)/(?P<file>.+)|(?P<student>[^/]+)_(?P<flat>(?:{names})\.ipynb)"
+LONGEST_NAME = 200  # bytes; file systems take 255
 GROUPS = ("student_id", "full_name", "lms_user_id")
 
 
@@ -118,12 +120,17 @@ def _pattern(name: str, files: Sequence[str], pattern: str | None) -> re.Pattern
 
 
 def _sort_out(course: Course, name: str, file: HandIn) -> str:
-    """Keep a file whose student is not clear; returns where, as the end of a line."""
+    """Keep a file whose student is not clear; returns where, or why not, as the end of a line."""
     folder = course.root / "to-sort-out" / name
+    called = printable(file.name).replace("/", " ").lstrip(".")
+    if len(called.encode()) > LONGEST_NAME:  # shortened, and still another than the others
+        called = f"{sha256(called.encode()).hexdigest()[:20]}.ipynb"
+    try:
+        content = file.read()
+    except Refused as reason:
+        return f"; not kept: {reason}"
     folder.mkdir(parents=True, exist_ok=True)
-    write_atomically(
-        folder / printable(file.name).replace("/", " ")[-150:].lstrip("."), file.read()
-    )
+    write_atomically(folder / called, content)
     where = folder.relative_to(course.root)
     return f"; it is in {where}: name it STUDENT_{name}.ipynb there and collect --from {where}"
 

@@ -82,11 +82,19 @@ def test_canvas_users_are_looked_up_and_its_late_ones_told(course, tmp_path):
     assert not any("timestamp" in name for name in files), "its zip has the download's time"
 
 
-def test_moodle_names_are_looked_up_and_what_is_not_clear_is_kept_to_sort_out(course, tmp_path):
+def test_moodle_names_are_looked_up_and_what_is_not_clear_is_kept_to_sort_out(
+    course, tmp_path, monkeypatch
+):
     def moodle(*people):
         names = [f"{who}_{MOODLE}_/{NAME}.ipynb" for who in people]
         return collected(course, zipped(tmp_path / "m.zip", [(n, n.encode()) for n in names]))
 
+    with monkeypatch.context() as patch:
+        patch.setattr(hand_in_files, "MB", 100)
+        large = [(f"J_{number}_{MOODLE}_/{NAME}.ipynb", bytes(3000)) for number in (1, 2)]
+        _, said, _ = collected(course, zipped(tmp_path / "l.zip", large))
+    assert said.count("several people are called J; not kept: larger than 20 MB") == 2
+    assert not (course.root / "to-sort-out").exists()
     code, said, files = moodle("Jan Novak_2001", "Jan Novak_2002", "Ann Lee_7")
     assert (code, notebooks(files)) == (1, ["Ann Lee"])
     assert said.count("several people are called Jan Novak; it is in to-sort-out/") == 2
