@@ -31,7 +31,8 @@ OLD_NAMES = {
 class Limits(NamedTuple):
     """What one submission may use up.
 
-    call_seconds: of one cell and of one call of a function; memory_mb: beyond what PyTorch and
+    call_seconds: of one cell and of one call of a function, submission_seconds: of the notebook,
+    both without what it waits for a core on a busy machine; memory_mb: beyond what PyTorch and
     the course themselves take; processes: threads count; disk_mb: of files, in memory; output_kb:
     of a cell; notebook_mb: of the file that is handed in.
     """

@@ -1,5 +1,6 @@
 """Which cells run where: given cells, the student's, tests; told by the names they use."""
 
+import ast
 import builtins
 import re
 import symtable
@@ -14,6 +15,13 @@ BUILT_IN = frozenset(dir(builtins))
 COMMAND = re.compile(
     r"^([ \t]*)([%!?].*|\w[\w, ]*=[ \t]*[%!].*)$", re.MULTILINE
 )  # IPython's, not Python
+
+# What takes off the watch for calls of the library, or goes past it; no exercise needs one of them.
+_PAST_THE_WATCH = """
+    setprofile settrace _getframe _current_frames f_back f_globals get_objects get_referrers
+    meta_path CodeType FunctionType __code__ __globals__ __closure__ Watch LibraryUsed aten jit _C
+    Thread start_new_thread ThreadPoolExecutor fork Process Popen ctypes
+"""
 
 
 class Names(NamedTuple):
@@ -70,6 +78,25 @@ def names_of(source: str) -> Names:
     for inner in _inner_tables(table):
         used |= {symbol.get_name() for symbol in inner.get_symbols() if symbol.is_global()}
     return Names(frozenset(defined), frozenset(used - BUILT_IN))
+
+
+def past_the_watch(source: str) -> list[str]:
+    """The names in a cell that may keep `course.feedback.watch` from seeing what it calls."""
+    try:
+        tree = ast.parse(COMMAND.sub(r"\1pass", source))
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return []
+    found: set[str] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name):
+            found.add(node.id)
+        elif isinstance(node, ast.Attribute):
+            found.add(node.attr)
+        elif isinstance(node, ast.alias):
+            found.update(node.name.split("."))
+        elif isinstance(node, ast.Constant):  # getattr(torch.ops, "aten")
+            found.add(str(node.value)[:20])
+    return sorted(found & set(_PAST_THE_WATCH.split()))
 
 
 def _inner_tables(table: symtable.SymbolTable) -> Iterator[symtable.SymbolTable]:

@@ -2,7 +2,6 @@
 
 import signal
 from pathlib import Path
-from types import FrameType
 
 from nbformat import NotebookNode, v4
 
@@ -28,20 +27,19 @@ class Exam:
         self.done: list[str] = []  # sources that a new process has to run again
         self.notes: list[str] = []
 
-    def grade(self, path: Path) -> tuple[NotebookNode, tuple[str, ...]]:
-        """The graded notebook, and notes."""
+    def grade(self, path: Path) -> tuple[NotebookNode, tuple[str, ...], bool]:
+        """The graded notebook, notes, and whether it was late where it had to wait for a core."""
         submission = read_submission(path, self.room.assignment, self.limits)
         self.notes += submission.notes
         for name in self.room.plan.functions:
             self.room.scope[name] = self.student.function(name)
-        signal.signal(signal.SIGALRM, _too_long)
         for cell in submission.cells:
             if cell.cell_type == "code":
                 self._grade_cell(cell)
         self.notes += leave_out([one for one in submission.cells if not cells.is_test(one)])
         release = self.room.assignment.release
         notebook = v4.new_notebook(cells=submission.cells, metadata=release.metadata)
-        return notebook, tuple(map(one_line, self.notes))
+        return notebook, tuple(map(one_line, self.notes)), self.student.clock.disturbed
 
     def _grade_cell(self, cell: NotebookNode) -> None:
         id, plan = grade_id(cell), self.room.plan
@@ -72,6 +70,8 @@ class Exam:
             self.notes.append(f"{name}: {stopped}; its cell was left out")
             cell.outputs = [failure(STOPPED, str(stopped))]
             return
+        if not cells.is_given(cell) and (names := cells.past_the_watch(cell.source)):
+            self.notes.append(f"{name}: a person should look why it uses {', '.join(names)}")
         self.done.append(cell.source)
         cell.outputs = safe_outputs(reply.outputs, self.limits.output_kb)
         if reply.cut:
@@ -83,10 +83,11 @@ class Exam:
 
     def _test(self, cell: NotebookNode) -> None:
         """A test, in this process."""
-        limit = self.limits.call_seconds * TEST_CALLS
+        left = self.student.clock.countdown(self.limits.call_seconds * TEST_CALLS)
         try:
             self._revive()
-            signal.setitimer(signal.ITIMER_REAL, limit)
+            signal.signal(signal.SIGALRM, lambda *_: _ring(left()))
+            _ring(left())
             self.student.changed = ""
             output = self.room.run(cell.metadata.nbgrader["grade_id"])
             if self.student.changed and (output is None or output.output_type != "error"):
@@ -109,5 +110,8 @@ class Exam:
             self.student.run(source)
 
 
-def _too_long(_number: int, _frame: FrameType | None) -> None:
-    raise TooLong
+def _ring(seconds: float) -> None:
+    """Set the alarm; too late, if nothing is left."""
+    if seconds <= 0:
+        raise TooLong
+    signal.setitimer(signal.ITIMER_REAL, seconds)

@@ -168,13 +168,12 @@ def grade_all(
     """Grade all tasks; gives each with its result, or with None and why there is none.
 
     A worker is given one submission at a time, as Dask counts its death against all that wait
-    there. Those that are given up get another chance alone, so that nobody fails for a neighbour.
+    there. Those that are given up, or late on a busy machine, get another chance alone, so that
+    nobody fails for a neighbour.
     """
-    from distributed import KilledWorker
-
     suspects = []
     for task, future in _completed(client, tasks, setting, width=_width):
-        if future.status == "error" and isinstance(future.exception(), KilledWorker):
+        if _neighbours_may_have_done_it(future):
             suspects.append(task)
         else:
             yield _outcome(task, future)
@@ -212,6 +211,14 @@ def _completed(
             continue
         for future in done:
             yield running.pop(future), future
+
+
+def _neighbours_may_have_done_it(future: "Future") -> bool:
+    from distributed import KilledWorker
+
+    if future.status == "finished":
+        return future.result().disturbed
+    return future.status == "error" and isinstance(future.exception(), KilledWorker)
 
 
 def _outcome(task: Task, future: "Future") -> "tuple[Task, Result | None, str]":

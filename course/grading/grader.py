@@ -16,6 +16,7 @@ from nbgrader.utils import compute_checksum, determine_grade
 from course import ROOT
 from course.gradebook.results import Result
 from course.grading.assignments import Assignment
+from course.grading.clock import BACKSTOP
 from course.grading.outputs import one_line
 from course.grading.sandbox import NoSandbox
 from course.settings import Limits
@@ -55,12 +56,12 @@ class Grader:
             release = self._ask_for_release()
             if not isinstance(release, tuple):
                 raise GradingFailed(f"{submission} could not be graded: {answer}")
-            notebook, _ = release
+            notebook, *_ = release
             scores = dict.fromkeys(_scores(notebook))
             note = one_line(f"grading ended twice, so a person must look: {answer}")
             return Result(notebook, scores, (note,), time.monotonic() - start)
-        notebook, notes = answer
-        return Result(notebook, _scores(notebook), notes, time.monotonic() - start)
+        notebook, notes, disturbed = answer
+        return Result(notebook, _scores(notebook), notes, time.monotonic() - start, disturbed)
 
     def _twice(self, order: tuple[Path, str]) -> object:
         """What the tests' process answers; a sentence if it fails in two tries."""
@@ -119,7 +120,7 @@ class Grader:
     def _ask(self, order: tuple[Path, str]) -> Any:
         self.orders.send(order)
         limits: Limits = self.setup[1]
-        return self._receive(limits.submission_seconds + STOP_SECONDS)
+        return self._receive(BACKSTOP * limits.submission_seconds + STOP_SECONDS)
 
     def _receive(self, seconds: float) -> Any:
         if not self.orders.poll(seconds):

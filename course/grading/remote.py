@@ -2,7 +2,6 @@
 
 import pickle
 import random
-import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -11,6 +10,7 @@ import torch
 from torch import Tensor
 
 from course.feedback.watch import Watch
+from course.grading.clock import Clock
 from course.grading.errors import Stopped, limits_of, pickled_error, student_error, unwatched
 from course.grading.inside.frames import BadMessage, Channel, Closed, Late
 from course.grading.inside.values import Decoder, Encoder, bytes_of
@@ -41,7 +41,7 @@ class Student:
         """
         self.sandbox, self.limits, self.changing = sandbox, limits, changing
         self.changed = ""
-        self.deadline = time.monotonic() + limits.submission_seconds
+        self.clock = Clock(limits, sandbox.process.pid)
         self.channel: Channel | None = None
         self.sent = SentTensors()
 
@@ -50,9 +50,10 @@ class Student:
         if self.channel is not None:
             self.channel.close()
             self.channel = None
-        if (left := self.deadline - time.monotonic()) <= 0:
-            raise Stopped(self._late(left))
+        if self.clock.left() <= 0:
+            raise Stopped(self.clock.late())
         self.channel = Channel(self.sandbox.fork())
+        self.clock.follow()
         self.sent = SentTensors()
 
     @property
@@ -130,24 +131,23 @@ class Student:
         """Send an order, answer what is asked meanwhile, and return the reply."""
         if self.channel is None:
             raise Stopped("the student's process is not there")
-        left = self.deadline - time.monotonic()
-        if left <= 0:
-            raise self._stopped(self._late(left))
-        seconds = min(self.limits.call_seconds, left)
-        deadline = time.monotonic() + seconds + PATIENCE
+        seconds = min(self.limits.call_seconds, self.clock.left())
+        if seconds <= 0:
+            raise self._stopped(self.clock.late())
+        left = self.clock.countdown(seconds + PATIENCE)
         try:
-            self.channel.send({**order, "seconds": seconds}, blocks, deadline)
+            self.channel.send({**order, "seconds": seconds}, blocks, left)
             while True:
-                reply, blocks = self.channel.receive(deadline)
+                reply, blocks = self.channel.receive(left)
                 if not isinstance(reply, dict):
                     raise BadMessage("no reply")
                 if "ask" not in reply or sender is None:
                     break
-                self.channel.send(*self._answer(reply, blocks, sender), deadline)
+                self.channel.send(*self._answer(reply, blocks, sender), left)
         except Closed:
             raise self._stopped("it ended its own process") from None
         except Late:
-            raise self._stopped(self._late(left)) from None
+            raise self._stopped(self.clock.late(seconds)) from None
         except BadMessage as error:
             raise self._stopped(f"its answer cannot be read: {error}") from None
         except BaseException:  # a test that is too long: nobody will read the reply
@@ -155,13 +155,8 @@ class Student:
             raise
         trouble = reply.get("raised") or reply.get("error")
         if isinstance(trouble, dict) and trouble.get("late"):
-            raise self._stopped(self._late(left))
+            raise self._stopped(self.clock.late(seconds))
         return reply, blocks
-
-    def _late(self, left: float) -> str:
-        if left < self.limits.call_seconds:
-            return f"the {self.limits.submission_seconds:g} s of the whole notebook are used up"
-        return f"stopped after {self.limits.call_seconds:g} s"
 
     def _stopped(self, why: str) -> Stopped:
         if self.channel is not None:

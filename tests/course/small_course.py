@@ -12,12 +12,12 @@ from collections.abc import Callable
 from contextlib import closing
 from functools import cache
 from pathlib import Path
-from typing import NamedTuple
 
 import nbformat
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 from course import ROOT
+from course.gradebook.results import Result
 from course.grading import grade_run
 from course.publishing import releasing
 from course.settings import Course
@@ -129,15 +129,6 @@ def nbgrader(folder, *arguments, **environment):
     return subprocess.run(command, capture_output=True, text=True, **options)
 
 
-class Result(NamedTuple):
-    """As course.grading.grader's."""
-
-    notebook: nbformat.NotebookNode
-    scores: dict
-    notes: tuple
-    seconds: float
-
-
 class FakeGrader:
     """Gives the share of points that the hand-in asks for, and keeps a list of what it graded."""
 
@@ -164,18 +155,21 @@ class FakeGrader:
             os.kill(os.getpid(), signal.SIGKILL)
         if fake.get("fail"):
             raise OSError("no zygote")
+        late = "late_once" in fake and not (root / "late").exists()
+        if late:
+            (root / "late").touch()
         scores = {}
         for cell in self.assignment.source.cells:
             if cell.metadata.nbgrader.grade:
                 points = cell.metadata.nbgrader.points
-                scores[cell.id] = points * fake.get("share", 1.0)
+                scores[cell.id] = 0.0 if late else points * fake.get("share", 1.0)
         release = self.assignment.release.cells[-1].source
         scores["explain"] = 0.0 if page.cells[-1].source == release else None
         for mine, theirs in zip(page.cells, self.assignment.source.cells, strict=True):
             if theirs.metadata.nbgrader.locked:
                 mine.source = theirs.source
         notes = (f"seed {seed}",) if fake.get("note") else ()
-        return Result(page, scores, notes, 0.1)
+        return Result(page, scores, notes, 0.1, disturbed=late)
 
 
 def grade(course, *, students=(), workers=2, **options):

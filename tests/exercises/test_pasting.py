@@ -1,12 +1,12 @@
-"""What one earns by copying: a lecture's functions, pasted where an exercise asks for them."""
+"""What one earns by copying a lecture's functions, and who is looked at for calling the library."""
 
 import ast
 
 import pytest
 
-from course.grading.cells import is_solution
+from course.grading.cells import is_solution, past_the_watch
 from tests.conftest import ROOT, read_page
-from tests.exercises.test_answers import ASSIGNMENTS, run_task
+from tests.exercises.test_answers import ASSIGNMENTS, OTHER_WAYS, WRONG, run_task
 from tests.exercises.test_assignments import source_of
 
 pytestmark = pytest.mark.slow
@@ -43,3 +43,28 @@ def test_pasting_the_lecture_earns_at_most_a_third(assignment, record_property):
     names = ", ".join(dict.fromkeys(tasks)) or "nothing"
     record_property("counted", f"{assignment}: {share:.0%} of the points by pasting: {names}")
     assert share <= MOST
+
+
+AROUND = {
+    "the watch is switched off": ("sys.setprofile(None)", "setprofile"),
+    "another thread": ("import threading as t\nt.Thread(target=f).start()", "Thread"),
+    "PyTorch's operators": ("torch.ops.aten.softmax(x, -1, False)", "aten"),
+    "by their name": ('getattr(torch.ops, "aten")', "aten"),
+    "a compiled trace": ("from torch import jit as j\nj.trace(f, x)", "jit"),
+    "a patched watch": ("import course.feedback.watch as w\nw.Watch = object", "Watch"),
+    "the library's code": ("f.__code__ = attention.__code__", "__code__"),
+    "a copy of its function": ("from types import FunctionType as F\n%time F(c, {})", "FunctionType"),
+}
+
+
+@pytest.mark.parametrize("way", AROUND)
+def test_who_goes_past_the_watch_is_to_be_looked_at(way):
+    code, name = AROUND[way]
+    assert past_the_watch(code) == [name]
+
+
+@pytest.mark.parametrize("assignment", ASSIGNMENTS)
+def test_no_right_answer_is_to_be_looked_at(assignment):
+    code = [cell.source for cell in read_page(source_of(assignment)).cells if is_solution(cell)]
+    code += [row.solution for row in [*OTHER_WAYS[assignment], *WRONG[assignment]]]
+    assert [text for text in code if past_the_watch(text)] == []

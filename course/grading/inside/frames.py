@@ -3,13 +3,14 @@
 import json
 import socket
 import struct
-import time
+from collections.abc import Callable
 from typing import Any
 
 LENGTHS = struct.Struct(">QI")  # of the text, and how many blocks follow
 BLOCK = struct.Struct(">Q")
 MOST_BYTES = 512 * 2**20  # of one message: more comes from nobody who answers a test
 MOST_BLOCKS = 100_000
+Left = Callable[[], float] | None  # seconds until it is late; None: never
 
 
 class BadMessage(Exception):
@@ -21,7 +22,7 @@ class Closed(Exception):
 
 
 class Late(Exception):
-    """The other side said nothing until the deadline."""
+    """The other side said nothing in time."""
 
 
 class Channel:
@@ -30,12 +31,12 @@ class Channel:
     def __init__(self, connection: socket.socket) -> None:
         self.connection = connection
 
-    def send(self, message: Any, blocks: list[bytes] | tuple = (), deadline: float = 0.0) -> None:
-        """message: anything that JSON knows; deadline: as of time.monotonic(), 0 for none."""
+    def send(self, message: Any, blocks: list[bytes] | tuple = (), left: Left = None) -> None:
+        """message: anything that JSON knows; left: gives the seconds that it may still take."""
         text = json.dumps(message).encode("ascii")
         head = [LENGTHS.pack(len(text), len(blocks)), *(BLOCK.pack(len(b)) for b in blocks)]
         try:
-            self._wait(deadline)
+            self._wait(left)
             self.connection.sendall(b"".join(head) + text)
             for block in blocks:
                 self.connection.sendall(block)
@@ -44,35 +45,33 @@ class Channel:
         except OSError:
             raise Closed from None
 
-    def receive(self, deadline: float = 0.0) -> tuple[Any, list[Any]]:
+    def receive(self, left: Left = None) -> tuple[Any, list[Any]]:
         """The next message; raises Closed, Late or BadMessage."""
-        length, n_blocks = LENGTHS.unpack(self._exactly(LENGTHS.size, deadline))
+        length, n_blocks = LENGTHS.unpack(self._exactly(LENGTHS.size, left))
         if n_blocks > MOST_BLOCKS:
             raise BadMessage(f"{n_blocks} blocks")
-        sizes = [
-            size for (size,) in BLOCK.iter_unpack(self._exactly(BLOCK.size * n_blocks, deadline))
-        ]
+        sizes = [size for (size,) in BLOCK.iter_unpack(self._exactly(BLOCK.size * n_blocks, left))]
         if length + sum(sizes) > MOST_BYTES:
             raise BadMessage(f"{length + sum(sizes):,} bytes; at most {MOST_BYTES:,} are taken")
         try:
-            message = json.loads(self._exactly(length, deadline))
+            message = json.loads(self._exactly(length, left))
         except (ValueError, RecursionError, MemoryError) as error:
             raise BadMessage(str(error)) from None
-        return message, [self._exactly(size, deadline) for size in sizes]
+        return message, [self._exactly(size, left) for size in sizes]
 
     def close(self) -> None:
         """Hang up."""
         self.connection.close()
 
-    def _exactly(self, size: int, deadline: float) -> bytearray:
+    def _exactly(self, size: int, left: Left) -> bytearray:
         buffer = bytearray(size)
         view, got = memoryview(buffer), 0
         while got < size:
             try:
-                self._wait(deadline)
+                self._wait(left)
                 count = self.connection.recv_into(view[got:])
             except TimeoutError:
-                raise Late from None
+                continue  # there may be more left now, if it had to wait for a core
             except OSError:
                 raise Closed from None
             if count == 0:
@@ -80,12 +79,9 @@ class Channel:
             got += count
         return buffer
 
-    def _wait(self, deadline: float) -> None:
-        """Let the next call on the socket end at the deadline."""
-        if not deadline:
-            self.connection.settimeout(None)
-            return
-        left = deadline - time.monotonic()
-        if left <= 0:
+    def _wait(self, left: Left) -> None:
+        """Let the next call on the socket end when nothing is left."""
+        seconds = left() if left else None
+        if seconds is not None and seconds <= 0:
             raise Late
-        self.connection.settimeout(left)
+        self.connection.settimeout(seconds)

@@ -44,7 +44,7 @@ class Kernel:
     def serve(self, channel: Channel) -> None:
         """Answer until the tests hang up."""
         self.channel = channel
-        signal.signal(signal.SIGALRM, _time_is_up)
+        signal.signal(signal.SIGPROF, _time_is_up)  # who sleeps is ended from outside
         actions = {
             "run": self._run,
             "call": self._call,
@@ -57,7 +57,7 @@ class Kernel:
             except Closed:
                 return
             reply, blocks = actions[message["do"]](message, blocks)
-            signal.setitimer(signal.ITIMER_REAL, 0)
+            signal.setitimer(signal.ITIMER_PROF, 0)
             channel.send(reply, blocks)
 
     # Cells
@@ -68,12 +68,12 @@ class Kernel:
         with capture_output() as captured:
             try:
                 self.shell.display_trap.hook = sys.displayhook  # the capturing one
-                signal.setitimer(signal.ITIMER_REAL, message["seconds"])
+                signal.setitimer(signal.ITIMER_PROF, message["seconds"])
                 result = self.shell.run_cell(message["source"], store_history=False)
                 error = result.error_before_exec or result.error_in_exec
             except BaseException as raised:  # SystemExit too: the next cell must run
                 error = raised
-            signal.setitimer(signal.ITIMER_REAL, 0)
+            signal.setitimer(signal.ITIMER_PROF, 0)
         outputs = [output._repr_mimebundle_()[0] for output in captured.outputs]
         said = {"stdout": captured.stdout, "stderr": captured.stderr}
         most = message["most_characters"]
@@ -106,7 +106,7 @@ class Kernel:
             for number in range(n_before + 1, self.n_kept + 1):
                 self.calls[number] = arguments
         except BaseException as error:
-            signal.setitimer(signal.ITIMER_REAL, 0)
+            signal.setitimer(signal.ITIMER_PROF, 0)
             reply = {"raised": _error(error)}
         if arguments is not None:
             encoder.known = arguments.known
@@ -121,9 +121,9 @@ class Kernel:
             if watch := message["watch"]:
                 most = float("inf") if watch["most_lines"] is None else watch["most_lines"]
                 stack.enter_context(Watch(most, watch["ready_made"]))
-            signal.setitimer(signal.ITIMER_REAL, message["seconds"])
+            signal.setitimer(signal.ITIMER_PROF, message["seconds"])
             answer = function(*arguments.positional, **arguments.named)
-        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.setitimer(signal.ITIMER_PROF, 0)
         return answer
 
     def _function(self, name: str | int) -> Callable:
@@ -137,7 +137,7 @@ class Kernel:
         """The next item of an iterator that a function returned."""
         encoder = Encoder({}, self._keep)
         try:
-            signal.setitimer(signal.ITIMER_REAL, message["seconds"])
+            signal.setitimer(signal.ITIMER_PROF, message["seconds"])
             reply = {"value": encoder.encode(next(self.kept[message["number"]]))}
         except BaseException as error:
             reply = {"raised": _error(error)}
@@ -146,7 +146,7 @@ class Kernel:
     def _backward(self, message: dict, blocks: list[bytes]) -> tuple[dict, list]:
         """The gradient of a result by the arguments of the call that it comes from."""
         try:
-            signal.setitimer(signal.ITIMER_REAL, message["seconds"])
+            signal.setitimer(signal.ITIMER_PROF, message["seconds"])
             result = self.kept[message["result"]]
             above = Decoder(blocks, [], _nothing, _nothing).decode(message["above"])
             leaves = self.calls[message["result"]].gradients()
@@ -168,7 +168,7 @@ class Kernel:
 
         sees: whether it may look at the call's arguments, so that it must know what has changed.
         """
-        left, _ = signal.setitimer(signal.ITIMER_REAL, 0)
+        left, _ = signal.setitimer(signal.ITIMER_PROF, 0)
         watching = sys.getprofile(), sys.gettrace()
         sys.setprofile(None)
         sys.settrace(None)
@@ -181,7 +181,7 @@ class Kernel:
         self.channel.send(asked, encoder.blocks)
         message, blocks = self.channel.receive()
         content = pickle.loads(blocks[0])  # noqa: S301 (of the tests, which are trusted)
-        signal.setitimer(signal.ITIMER_REAL, max(left, 1e-3) if left else 0)
+        signal.setitimer(signal.ITIMER_PROF, max(left, 1e-3) if left else 0)
         sys.setprofile(watching[0])
         sys.settrace(watching[1])
         if message["raises"]:

@@ -8,9 +8,10 @@ import pytest
 
 from course.gradebook import exports, records
 from course.gradebook.late_policy import LatePolicy
+from course.gradebook.results import Result
 from course.grading.reports import status
 from course.settings import CourseError
-from tests.course.small_course import NAME, Result, make
+from tests.course.small_course import NAME, make
 
 
 @pytest.fixture

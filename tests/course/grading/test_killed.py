@@ -13,7 +13,7 @@ from course import ROOT
 from course.grading import grade_workers
 from course.settings import Course
 from tests.course.gradebook.test_gradebook import threads
-from tests.course.small_course import grade, graded_names, hand_in, make, rows
+from tests.course.small_course import grade, graded_names, hand_in, make, rows, scores
 
 pytestmark = pytest.mark.slow
 
@@ -124,14 +124,21 @@ module.{moment} = then_die
     assert rows(course) == rows(few_undisturbed)
 
 
-def test_dead_workers_lose_and_double_nothing(tmp_path):
+def test_dead_workers_lose_and_double_nothing_and_who_is_late_on_a_busy_machine_tries_again(
+    tmp_path,
+):
     course = make(tmp_path / "c", {"gus": {"die_once": True}})
-    for name in ("ada", "bob"):
-        hand_in(course, name, wait=0.2)
+    hand_in(course, "ada", wait=0.2)
+    hand_in(course, "bob", late_once=True)
     code, said = grade(course)
     assert code == 0, said
     assert graded_names(course).count("gus") == 2
+    assert graded_names(course)[-1] == "bob", "again, when nobody else is graded"
     assert [row[0] for row in rows(course)["graded"]] == ["ada", "bob", "gus"]
+    given = [
+        [row for (who, _), row in scores(course).items() if who == name] for name in ("ada", "bob")
+    ]
+    assert given[0] == given[1]
 
 
 def test_a_submission_that_kills_every_worker_is_reported_and_the_others_are_graded(tmp_path):

@@ -2,9 +2,13 @@
 
 # ruff: noqa: E501 (code that is handed in is left in one piece)
 
+import contextlib
 import copy
+import itertools
 import os
 import shutil
+import socket
+import struct
 import subprocess
 import sys
 import time
@@ -12,12 +16,16 @@ from pathlib import Path
 
 import pytest
 
+from course.grading import remote
 from course.grading import sandbox as module
+from course.grading.errors import Stopped
 from course.grading.grader import Grader, GradingFailed
+from course.grading.inside import syscalls
 from course.grading.inside.frames import Channel
 from course.grading.sandbox import NoSandbox, Sandbox, bubblewrap, why_no_sandbox
 from course.settings import Limits
 from tests.course.grading.hostile.small import ROOT, assignment, cell_of
+from tests.course.grading.hostile.system_calls import REASONS, TABLE
 
 pytestmark = pytest.mark.slow
 
@@ -39,7 +47,8 @@ def run(sandbox, source, seconds=20):
     channel = Channel(sandbox.fork())
     order = {"do": "run", "source": source, "seconds": seconds, "most_characters": 100_000}
     channel.send(order)
-    reply, _ = channel.receive(time.monotonic() + seconds + 20)
+    end = time.monotonic() + seconds + 20
+    reply, _ = channel.receive(lambda: end - time.monotonic())
     channel.close()
     sandbox.stop()
     error = reply["error"]
@@ -152,6 +161,41 @@ def test_a_process_finds_nothing_of_the_one_before(sandbox):
 def test_the_time_of_the_processor_is_limited(sandbox):
     source = "import resource; print(resource.getrlimit(resource.RLIMIT_CPU))"
     assert run(sandbox, source) == ("(21, 21)", None)
+
+
+LONG = """
+import os, time
+def spin():
+    while True: pass
+def work(seconds):
+    end = time.process_time() + seconds
+    while time.process_time() < end: pass
+"""
+
+
+@works
+@pytest.mark.parametrize(("company", "stopped"), [("", False), ("os.fork() or spin()\n" * 3, True)])
+def test_time_in_which_others_have_the_core_is_not_counted(company, stopped, monkeypatch):
+    monkeypatch.setattr(remote, "PATIENCE", 0)
+    limits, cores = LIMITS._replace(call_seconds=1.5), os.sched_getaffinity(0)
+    os.sched_setaffinity(0, {min(cores)})  # this process, the sandbox, and who takes their core
+    spin = [sys.executable, "-c", "while True: pass"]
+    others = [subprocess.Popen(spin) for _ in range(0 if company else 3)]
+    try:
+        made = Sandbox(limits)
+        made.prepare([])
+        student = remote.Student(made, limits)
+        student.start()
+        with pytest.raises(Stopped) if stopped else contextlib.nullcontext():
+            assert student.run(f"{LONG}{company}work(1.0)").error is None
+        assert student.clock.spared == 0 if stopped else student.clock.spared > 1
+        assert not student.clock.disturbed
+        made.close()
+    finally:
+        os.sched_setaffinity(0, cores)
+        for one in others:
+            one.kill()
+            one.wait()
 
 
 @works
@@ -271,3 +315,42 @@ def test_an_ordinary_user_has_the_same_sandbox():
     if "REFUSED" in done.stderr:
         pytest.skip(f"this system gives ordinary users no namespaces: {done.stderr.strip()[-200:]}")
     assert done.stdout.strip() == f"all {len(CELLS)}", done.stdout + done.stderr
+
+
+def verdict(steps, *words):
+    """What a filter's program answers: loads, jumps if equal or at least, returns."""
+    place = loaded = 0
+    while True:
+        code, if_true, if_false, value = struct.unpack("=HBBI", steps[place])
+        if code == syscalls.RETURN:
+            return value
+        if code == syscalls.LOAD:
+            loaded = words[value // 4]
+        else:
+            true = loaded == value if code == syscalls.EQUAL else loaded >= value
+            place += if_true if true else if_false
+        place += 1
+
+
+@pytest.mark.parametrize("machine", syscalls.NUMBERS)
+def test_the_whole_table_of_system_calls(machine):
+    numbers, sockets = syscalls.NUMBERS[machine], syscalls.SOCKETS[machine]
+    here = syscalls.ARCHITECTURE[machine]
+    steps = syscalls._steps(here, sorted(numbers.values()), sockets)
+    if machine == "x86_64":
+        named = [(number, *entry.split(":")) for number, entry in TABLE.items()]
+        assert {letter for *_, letter in named} == set(REASONS)
+        assert {name: number for number, name, letter in named if letter == "-"} == numbers
+        assert tuple(number for number, _, letter in named if letter == "s") == sockets
+    else:  # the same calls, but for one that other processors do not have
+        assert numbers.keys() == syscalls.NUMBERS["x86_64"].keys() - {"modify_ldt"}
+    assert len(set(numbers.values())) == len(numbers)
+    refused = {*numbers.values(), *range(syscalls.NEWEST + 1, 600), 0x40000000, 2**32 - 1}
+    for number in {*range(600), *refused}:
+        expected = syscalls.REFUSE if number in refused else syscalls.ALLOW
+        assert verdict(steps, number, here, 0, 0, 1) == expected
+        assert verdict(steps, number, here ^ 1, 0, 0, 1) == syscalls.KILL
+    for number, family in itertools.product(sockets, range(50)):
+        allowed = family in (socket.AF_UNIX, socket.AF_INET, socket.AF_INET6)
+        expected = syscalls.ALLOW if allowed else syscalls.NO_FAMILY
+        assert verdict(steps, number, here, 0, 0, family) == expected

@@ -52,7 +52,7 @@ while True:
     except BaseException:
         pass
 """
-DEAF = f"import signal\nsignal.signal(signal.SIGALRM, signal.SIG_IGN)\n{HEARS_NOTHING}"
+DEAF = f"import signal\nsignal.signal(signal.SIGPROF, signal.SIG_IGN)\n{HEARS_NOTHING}"
 DAEMON = """
 import ctypes, os, time
 if os.fork() == 0:
@@ -102,7 +102,9 @@ ROWS = [
     Hostile("fork bomb", behind(FORK_BOMB), note=STOPPED),
     Hostile("processes that spin", behind(SPIN), note=STOPPED),
     Hostile("thread bomb", behind(THREAD_BOMB), note=STOPPED),
-    Hostile("a process that lives on", behind(DAEMON), lost=(), note=NO_NOTE),
+    Hostile(
+        "a process that lives on", behind(DAEMON), lost=(), note="look why it uses ctypes, fork"
+    ),
     Hostile("kills all processes", behind(KILL_ALL), lost=(), note=NO_NOTE),
     # Memory
     Hostile("memory, one piece", within("bytearray(10 ** 11)"), note=NO_NOTE),
