@@ -28,7 +28,7 @@ class Clock:
 
     def follow(self) -> None:
         """A new student's process has started."""
-        self.student = next(iter(student_processes(self.sandbox_pid)), 0)
+        _, self.student, *_ = [*student_processes(self.sandbox_pid), 0, 0]
         self.seen = self._waited()
 
     def now(self) -> float:
@@ -73,6 +73,7 @@ def seconds_waited(pid: int) -> float:
 
 
 def _is_alone(pids: list[int]) -> bool:
+    """Whether there is nobody but who waits for the student's process, and that with one thread."""
     with suppress(OSError):
-        return len(pids) == 1 and len(list(Path(PROC, str(pids[0]), "task").iterdir())) == 1
+        return len(pids) == 2 and len(list(Path(PROC, str(pids[1]), "task").iterdir())) == 1
     return False

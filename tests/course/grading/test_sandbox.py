@@ -187,8 +187,8 @@ def test_time_in_which_others_have_the_core_is_not_counted(company, stopped, mon
         student = remote.Student(made, limits)
         student.start()
         with pytest.raises(Stopped) if stopped else contextlib.nullcontext():
-            assert student.run(f"{LONG}{company}work(1.0)").error is None
-        assert student.clock.spared == 0 if stopped else student.clock.spared > 1
+            assert student.run(f"{LONG}{company}work(1.0)").error == ""
+        assert bool(student.clock.spared) is not stopped
         assert not student.clock.disturbed
         made.close()
     finally:

@@ -48,14 +48,14 @@ def markdown(page: NotebookNode) -> NotebookNode:
     return page
 
 
-def pictures(**forms: bytes) -> Callable[[NotebookNode], NotebookNode]:
+def pictures(**forms: Callable[[], bytes]) -> Callable[[NotebookNode], NotebookNode]:
     """Pasted into the written answer; and one more is asked for that is not there."""
 
     def change(page: NotebookNode) -> NotebookNode:
         answer = cell_of(page, "explain")
         answer.source = " ".join(f"![{name}](attachment:{name}.png)" for name in [*forms, "none"])
         answer.attachments = {
-            f"{name}.png": {"image/png": b64encode(content).decode()}
+            f"{name}.png": {"image/png": b64encode(content()).decode()}
             for name, content in forms.items()
         }
         return page
@@ -66,7 +66,7 @@ def pictures(**forms: bytes) -> Callable[[NotebookNode], NotebookNode]:
 def picture(width: int, height: int, form: str = "PNG") -> bytes:
     """The file of a picture of one colour."""
     file = BytesIO()
-    Image.new("RGB", (width, height), "teal").save(file, form)
+    Image.new("L", (width, height), 128).save(file, form)
     return file.getvalue()
 
 
@@ -122,10 +122,14 @@ ROWS = [
     ),
     Hostile("scripts in texts", markdown, ()),
     Hostile("stored outputs", stored_outputs, ()),
-    Hostile("a pasted picture", pictures(mine=picture(30, 20) + b"CANARY_SCRIPT()"), ()),
+    Hostile("a pasted picture", pictures(mine=lambda: picture(30, 20) + b"CANARY_SCRIPT()"), ()),
     Hostile(
         "attached files that are no pictures, or too large",
-        pictures(text=b"CANARY_SCRIPT()", gif=picture(3, 2, "GIF"), large=picture(10_000, 9_000)),
+        pictures(
+            text=lambda: b"CANARY_SCRIPT()",
+            gif=lambda: picture(3, 2, "GIF"),
+            large=lambda: picture(10_000, 9_000),
+        ),
         (),
         "3 attached files were left out",
     ),
