@@ -209,7 +209,7 @@ ROWS = [
     Hostile("knows the example only", instead(KNOWN_EXAMPLE), points={"test-row-softmax": 0.0}),
     Hostile("calls the library", instead(LIBRARY, "merge-heads"), ("merge-heads",)),
     Hostile("calls a ready-made softmax", instead(LIBRARY_SOFTMAX)),
-    Hostile("calls a ready-made softmax by another name", instead(LIBRARY_BY_NAME)),
+    Hostile("calls a ready-made softmax by another name", instead(LIBRARY_BY_NAME), note="uses _C"),
     Hostile("makes its input trivial: softmax", behind(FIRST_IN_PLACE)),
     Hostile("makes its input trivial: heads", instead(ZERO_HEADS, "merge-heads"), ("merge-heads",)),
     Hostile(

