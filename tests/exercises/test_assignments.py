@@ -3,6 +3,7 @@
 import ast
 import os
 import pkgutil
+import re
 import shutil
 import subprocess
 import sys
@@ -101,6 +102,18 @@ def test_ids_are_grade_ids_and_every_task_has_points(assignment):
     assert written[:1] == [WRITTEN.get(assignment, 4)], "one answer is graded by a person"
     total = sum(cell.metadata.nbgrader.points for cell in graded)
     assert f"**Points** {total}." in cells[0].source
+
+
+@pytest.mark.parametrize("assignment", ASSIGNMENTS)
+def test_the_question_says_what_a_persons_points_are_for(assignment):
+    cells = {cell.id: cell for cell in read_page(release_of(assignment)).cells}
+    for cell in cells.values():
+        if cell.metadata.nbgrader.grade and cell.metadata.nbgrader.solution:
+            question = cells[f"{cell.id}-question"].source
+            _, table = question.split("\n\n| criterion | points |\n|---|---|\n")
+            points = re.findall(r"^\| .{20,} \| (\d+) \|$", table, re.M)
+            assert len(points) > 1
+            assert sum(map(int, points)) == cell.metadata.nbgrader.points
 
 
 @pytest.mark.slow
