@@ -107,12 +107,18 @@ def _released(folder: Path) -> Course:
     return course
 
 
-def hand_in(course, student, handed_in="2026-10-01 10:00:00 UTC", explain="Two times.", **fake):
-    """A hand-in whose metadata tell FakeGrader what to do, e.g. share=0.5, wait=1, die=True."""
+def hand_in(
+    course, student, handed_in="2026-10-01 10:00:00 UTC", explain="Two times.", own=(), **fake
+):
+    """A hand-in whose metadata tell FakeGrader what to do, e.g. share=0.5, wait=1, die=True.
+
+    own: texts of Markdown cells of the student's own, below the rest.
+    """
     page = nbformat.read(course.room("release") / NAME / f"{NAME}.ipynb", as_version=4)
     page.metadata["fake"] = fake
     page.cells[1].source = f"def double(x):\n    return 2 * x  # {student}"
     page.cells[-1].source = explain
+    page.cells += map(new_markdown_cell, own)
     path = course.hand_in(NAME, student)
     path.parent.mkdir(parents=True, exist_ok=True)
     nbformat.write(page, path)
@@ -170,8 +176,8 @@ class FakeGrader:
                 points = cell.metadata.nbgrader.points
                 scores[cell.id] = points * fake.get("share", 1.0)
         release = self.assignment.release.cells[-1].source
-        scores["explain"] = 0.0 if page.cells[-1].source == release else None
-        for mine, theirs in zip(page.cells, self.assignment.source.cells, strict=True):
+        scores["explain"] = 0.0 if page.cells[4].source == release else None
+        for mine, theirs in zip(page.cells, self.assignment.source.cells, strict=False):
             if theirs.metadata.nbgrader.locked:
                 mine.source = theirs.source
         notes = (f"seed {seed}",) if fake.get("note") else ()

@@ -18,7 +18,7 @@ from sqlalchemy import text
 
 from course.__main__ import main
 from course.gradebook import backups, records
-from course.grading import grade_run, grade_workers
+from course.grading import grade_run, grade_workers, reports
 from course.publishing import releasing
 from course.settings import Course, CourseError
 from tests.course import small_course
@@ -275,6 +275,39 @@ def test_late_penalties_follow_the_due_date_and_points_given_later(tmp_path, dat
     assert {row[6] for row in rows(course)["grades"]} == {None}
     with pytest.raises(CourseError, match="zoe has no graded hand-in"):
         releasing.extend(course, NAME, "zoe", 3)
+
+
+def test_who_asks_for_a_regrade_is_listed_until_a_person_has_looked_and_is_not_late(tmp_path):
+    answer = "regrade: begins an answer, too"
+    course = make(tmp_path / "c", {"ada": {}, "bob": {"share": 0.5}, "eve": {"explain": answer}})
+    releasing.set_due(course, NAME, "2026-10-01T12:00+00:00")
+    grade(course)
+    for who in ("ada", "bob", "eve"):
+        by_hand(course, who, "explain", manual_score=2.0, needs_manual_grade=False)
+    later, ask = "2026-10-05 10:00:00 UTC", "## Regrade: the\n\x1b[2J control " + "x" * 999
+    hand_in(course, "ada", later, own=[ask])
+    hand_in(course, "bob", later, own=["Regrade it", "regrade: half"], explain="Two.", share=0.5)
+    hand_in(course, "eve", later, explain=f"{answer}, now a better one", own=["regrade: please"])
+    stub = "*Write your answer here, in place of this line.*"
+    hand_in(course, "fay", None, explain=stub, own=["regrade: it is on paper"])
+    _, said = grade(course)
+    assert f"  ada: regrade: explain: the \\u001b[2J control {'x' * 183}\n" in said
+    assert "  ada: nothing is new but a regrade request; it counts as handed in 2026-10-01" in said
+    penalties = {row[0]: row[6] for row in rows(course)["grades"] if row[6]}
+    assert penalties == {"bob": pytest.approx(1.6), "eve": pytest.approx(2.4)}, "ada is not late"
+    assert scores(course)["ada", "explain"] == (None, 2.0, True)
+
+    def asking():
+        with closing(course.gradebook()) as book:
+            lines = reports.status(course, book, [NAME]).splitlines()
+        return [line.split()[0] for line in lines if "regrade: " in line]
+
+    assert asking() == ["ada:", "bob:", "eve:", "fay:"]
+    by_hand(course, "ada", "explain", manual_score=3.0, needs_manual_grade=False)
+    assert asking() == ["bob:", "eve:", "fay:"]
+    before = rows(course)
+    grade(course, force=True)
+    assert rows(course) == before
 
 
 # Backups, and one run at a time.
