@@ -18,18 +18,18 @@ class Total(NamedTuple):
 
 
 def totals(gradebook: "Gradebook", assignment: str) -> dict[str, Total]:
-    """Student -> total, of all who have a submission in the gradebook."""
+    """Student -> total, of all who have a graded cell in the gradebook."""
     query = (
         select(
             SubmittedAssignment.student_id,
-            func.coalesce(func.sum(Grade.score), 0.0),
+            func.sum(Grade.score),
             func.coalesce(func.max(SubmittedNotebook.late_submission_penalty), 0.0),
             func.sum(case((Grade.needs_manual_grade, 1), else_=0)),
         )
-        .select_from(Assignment)
-        .join(SubmittedAssignment, SubmittedAssignment.assignment_id == Assignment.id)
-        .join(SubmittedNotebook, SubmittedNotebook.assignment_id == SubmittedAssignment.id)
-        .outerjoin(Grade, Grade.notebook_id == SubmittedNotebook.id)
+        .select_from(Grade)
+        .join(SubmittedNotebook, Grade.notebook_id == SubmittedNotebook.id)
+        .join(SubmittedAssignment, SubmittedNotebook.assignment_id == SubmittedAssignment.id)
+        .join(Assignment, SubmittedAssignment.assignment_id == Assignment.id)
         .where(Assignment.name == assignment)
         .group_by(SubmittedAssignment.student_id)
         .order_by(SubmittedAssignment.student_id)

@@ -115,7 +115,7 @@ def standing(course: Course, book: "Gradebook", name: str) -> Standing:
     graded = [who for who in handed_in if who in rows and rows[who].fingerprint == now[who]]
     to_grade = sorted(set(handed_in) - set(failed) - set(graded))
     totals = _totals(book, name, rows)
-    waiting = [who for who in graded if totals[who].waiting]
+    waiting = [who for who in graded if who in totals and totals[who].waiting]
     return Standing(handed_in, graded, to_grade, failed, waiting, rows, totals)
 
 
