@@ -107,18 +107,13 @@ def _released(folder: Path) -> Course:
     return course
 
 
-def hand_in(
-    course, student, handed_in="2026-10-01 10:00:00 UTC", explain="Two times.", own=(), **fake
-):
-    """A hand-in whose metadata tell FakeGrader what to do, e.g. share=0.5, wait=1, die=True.
-
-    own: texts of Markdown cells of the student's own, below the rest.
-    """
+def hand_in(course, student, handed_in="2026-10-01 10:00:00 UTC", explain="Two times.", **fake):
+    """A hand-in whose metadata tell FakeGrader what to do, e.g. share=0.5, wait=1, die=True."""
     page = nbformat.read(course.room("release") / NAME / f"{NAME}.ipynb", as_version=4)
     page.metadata["fake"] = fake
     page.cells[1].source = f"def double(x):\n    return 2 * x  # {student}"
     page.cells[-1].source = explain
-    page.cells += map(new_markdown_cell, own)
+    page.cells += map(new_markdown_cell, fake.get("own", ()))  # the student's own
     path = course.hand_in(NAME, student)
     path.parent.mkdir(parents=True, exist_ok=True)
     nbformat.write(page, path)

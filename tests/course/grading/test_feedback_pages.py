@@ -51,9 +51,8 @@ def attack(course, student):
 
 
 def test_the_graded_copy_has_the_students_code_and_the_instructors_tests(tmp_path):
-    course = make(
-        tmp_path / "c", {"ada": {"own": ["**Regrade:** twice"], "explain": "regrade: me"}}
-    )
+    ask, answer = "**Regrade:** twice", "regrade: me"
+    course = make(tmp_path / "c", {"ada": {"own": [ask], "explain": answer}})
     assignment = load_assignment(course.root, NAME)
     cells = read_submission(course.hand_in(NAME, "ada"), assignment, Limits()).cells
     assert cells[1].source.endswith("# ada")

@@ -220,7 +220,6 @@ def test_the_command_grades_a_small_class(tmp_path, capsys, monkeypatch, tasks):
     asked = [ASSIGNMENT, "--students", "3", "--seed", "2", "--keep", str(there), *without]
     assert rehearse.main(asked) == 0
     said = capsys.readouterr().out
-    # 55 answers and 3 students, two minutes each, side by side.
     assert "55 answers to 9 tasks are tried" in said
     assert f": about {round(2 * 58 / cores())} min to go\n" in said
     assert "Grades that differ from the truth: 0 of 57" in said
