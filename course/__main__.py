@@ -7,6 +7,7 @@ extend NAME ID --days 3  give one student more time
 collect NAME --from X    take hand-ins out of a folder, a zip file or nbgrader's exchange
 grade NAME|all           grade in the sandbox what is new or changed, on all cores
 status [NAME]            who handed in, who is graded, who waits for a person
+overview                 the term on one page: points, tasks, what was odd
 feedback NAME|all        a page for every graded student
 export                   grades as a CSV file for nbgrader, Moodle or Canvas
 items NAME|all           which tasks were hard, and which tell good from weak
@@ -246,10 +247,8 @@ def _reminder(course: Course) -> str:
 
 # These read their own arguments: the module with their `main`, and what they do.
 ELSEWHERE = {
-    "leaderboard": (
-        "course.leaderboard.board",
-        "Run the entries of the project in the sandbox, score them, write a static page.",
-    ),
+    "leaderboard": ("course.leaderboard.board", "Run and score the entries of the project."),
+    "overview": ("course.grading.overview", "Write the term on one page, for the teacher."),
     "similar": ("course.similarity.report", "Say whose code is like whose, or the course's own."),
     "rehearsal": ("course.rehearsal.rehearse", "Grade a class that never was, points known."),
 }

@@ -34,6 +34,17 @@ class Item(NamedTuple):
     difficulty: float  # mean share of the points: 1 if everybody has all of them
     discrimination: float | None
 
+    @property
+    def told(self) -> str:
+        """The discrimination as it is printed."""
+        return "all alike" if self.discrimination is None else f"{self.discrimination:.2f}"
+
+    @property
+    def doubt(self) -> str:
+        """What to do about a task that the weaker solve; "" for others."""
+        backwards = self.discrimination is not None and round(self.discrimination, 2) < 0
+        return "the weaker do better: look at this task" if backwards else ""
+
 
 class Analysis(NamedTuple):
     """All tasks of an assignment, and how well they hang together."""
@@ -47,13 +58,15 @@ class Analysis(NamedTuple):
         width = max(4, *(len(item.task) for item in self.items))
         lines = [f"{'task':<{width}}  points  difficulty  discrimination"]
         for item in self.items:
-            told = "all alike" if item.discrimination is None else f"{item.discrimination:.2f}"
-            if item.discrimination is not None and round(item.discrimination, 2) < 0:
-                told += "  (the weaker do better: look at this task)"
+            told = f"{item.told}  ({item.doubt})" if item.doubt else item.told
             lines.append(f"{item.task:<{width}}  {item.most:6g}  {item.difficulty:10.2f}  {told}")
+        return "\n".join([*lines, self.summary])
+
+    @property
+    def summary(self) -> str:
+        """The line below the table."""
         alpha = "cannot be told: all alike" if self.alpha is None else f"{self.alpha:.2f}"
-        lines.append(f"{self.students} students, {len(self.items)} tasks, Cronbach's alpha {alpha}")
-        return "\n".join(lines)
+        return f"{self.students} students, {len(self.items)} tasks, Cronbach's alpha {alpha}"
 
 
 def analyse(points: Points) -> Analysis:

@@ -5,7 +5,6 @@ it was graded. It is in the same database because the two must never disagree: a
 that it speaks of are written in one transaction, and a backup brings both back.
 """
 
-import hashlib
 import json
 from collections.abc import Sequence
 from datetime import datetime
@@ -27,6 +26,7 @@ from nbgrader.utils import is_solution, parse_utc
 from sqlalchemy import Column, Float, MetaData, String, Table, Text, delete, insert, select
 from sqlalchemy.orm import Session
 
+from course.gradebook import regrades
 from course.gradebook.late_policy import LatePolicy
 from course.settings import CourseError
 
@@ -39,7 +39,7 @@ GRADED = Table(
     Column("assignment", String(128), primary_key=True),
     Column("student", String(128), primary_key=True),
     Column("fingerprint", String(64)),  # NULL: to be graded again
-    Column("answers", Text),  # JSON: what each graded cell looked like, see `_looks`
+    Column("answers", Text),  # JSON: see `regrades.looks`
     Column("notes", Text),  # JSON: lines for the report
     Column("failure", Text),  # why there is no grade, if there is none
     Column("seconds", Float),
@@ -86,8 +86,9 @@ def record(
     """Write the scores of a submission, all or nothing.
 
     A person's scores, comments and extra credit are left as they are; where the answer beneath a
-    person's score has changed, the cell is marked for another look. Raises ValueError if the scores
-    are not those of the assignment's cells.
+    person's score has changed, or a regrade of it is asked for, the cell is marked for another
+    look. A hand-in that brings such a request and no other work counts from when the work came.
+    Raises ValueError if the scores are not those of the assignment's cells.
     """
     db = gradebook.db
     try:
@@ -99,18 +100,23 @@ def record(
                 f"{assignment}: graded cells are not those of the gradebook: {', '.join(differ)}; "
                 f"run `python -m course release {assignment}`"
             )
-        before, now = _answers(db, assignment, student), _looks(result)
+        before, now = _answers(db, assignment, student), regrades.looks(result)
         for name, grade in grades.items():
-            grade.auto_score = result.scores[name]
+            grade.auto_score, asked = result.scores[name], regrades.MARK + name
             if grade.manual_score is None:
-                grade.needs_manual_grade = grade.auto_score is None
-            elif before.get(name) != now[name]:
+                grade.needs_manual_grade = grade.auto_score is None or asked in now
+            elif any(before.get(key) != now.get(key) for key in (name, asked)):
                 grade.needs_manual_grade = True
         _comment_on_untouched(notebook, result.notebook)
+        notes, known = [*result.notes, *regrades.notes(now)], notebook.assignment.timestamp
+        later = known and handed_in and known < handed_in
+        if later and regrades.is_all_that_is_new(before, now):
+            handed_in = known
+            notes.append(f"{regrades.KEPT}{known:%Y-%m-%d %H:%M} UTC")
         notebook.assignment.timestamp = handed_in
         charge_lateness(db, notebook, policy)
         row = {"fingerprint": fingerprint, "answers": json.dumps(now, sort_keys=True)}
-        _replace(db, assignment, student, **row, notes=result.notes, seconds=result.seconds)
+        _replace(db, assignment, student, **row, notes=notes, seconds=result.seconds)
         db.commit()
     except BaseException:
         db.rollback()
@@ -231,18 +237,8 @@ def _comment_on_untouched(notebook: SubmittedNotebook, graded_copy: NotebookNode
         comment.auto_comment = "No response." if untouched else None
 
 
-def _looks(result: "Result") -> dict[str, str]:
-    """For each graded cell, what a person judged: the written answer, or what the tests gave."""
-    looks = {name: repr(score) for name, score in result.scores.items()}
-    for cell in result.notebook.cells:
-        if is_solution(cell) and cell.metadata.nbgrader.grade_id in looks:
-            answer = hashlib.sha256(cell.source.encode()).hexdigest()
-            looks[cell.metadata.nbgrader.grade_id] = answer
-    return looks
-
-
 def _answers(db: Session, assignment: str, student: str) -> dict[str, str]:
-    """What `_looks` gave when the submission was graded last."""
+    """What `regrades.looks` gave when the submission was graded last."""
     query = select(GRADED.c.answers).where(
         GRADED.c.assignment == assignment, GRADED.c.student == student
     )

@@ -1,11 +1,12 @@
 """What the instructor reads after a grading run, and at any time with `python -m course status`."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from bertlab._files import write_atomically
-from course.gradebook import records
+from course.gradebook import records, regrades
 from course.gradebook.late_policy import LatePolicy
+from course.gradebook.totals import Total, totals
 from course.grading.fingerprints import tasks_of
 from course.settings import Course
 
@@ -20,6 +21,41 @@ class Report(NamedTuple):
     failures: int
 
 
+class Figures(NamedTuple):
+    """Of an assignment: the mean before penalties, what could be had, how many are late or wait."""
+
+    mean: float
+    most: float
+    late: int
+    waiting: int
+
+    def __str__(self) -> str:
+        return (
+            f"Mean {self.mean:.1f} of {self.most:g} points before penalties; "
+            f"{self.late} late; {self.waiting} wait for a person"
+        )
+
+
+class Standing(NamedTuple):
+    """Who is where with an assignment, by their ids, and what the gradebook says of them.
+
+    The first five are the columns of `status`.
+    """
+
+    handed_in: list[str]
+    graded: list[str]
+    to_grade: list[str]
+    failed: list[str]
+    waiting: list[str]
+    rows: Mapping[str, records.Graded]
+    totals: Mapping[str, Total]
+
+    def requests(self) -> list[str]:
+        """Lines on what those ask who wait for a person."""
+        notes = [(who, note) for who in self.waiting for note in self.rows[who].notes]
+        return [f"{who}: {note}" for who, note in notes if note.startswith(regrades.MARK)]
+
+
 def write(
     course: Course, book: "Gradebook", name: str, fresh: Collection[str], students: Sequence[str]
 ) -> Report:
@@ -29,74 +65,84 @@ def write(
     also goes to autograded/report-NAME.txt; all that it says comes from the gradebook, so a run
     that was killed and started again says the same as one that was not.
     """
-    _update_times(course, book, name)
-    records.charge_all(book, name, LatePolicy(config=course.config))
     rows = records.graded(book, name)
+    _update_times(course, book, name, rows)
+    records.charge_all(book, name, LatePolicy(config=course.config))
     asked = [rows[student] for student in students if student in rows]
     failed = [row for row in asked if row.failure]
     lines = [
         f"{name}: {len(students)} hand-ins, {len(fresh) - sum(r.student in fresh for r in failed)} "
         f"graded now, {len(students) - len(fresh)} unchanged, {len(failed)} not graded"
     ]
-    for row in asked:
-        lines += [f"  {row.student}: {note}" for note in row.notes]
-    lines += [f"  {row.student}: NOT GRADED: {row.failure}" for row in failed]
-    lines.append(f"  {_totals(book, name)}")
+    lines += [f"  {line}" for line in odd(asked)]
+    lines.append(f"  {figures(book, name, _totals(book, name, rows)) or 'No grades yet.'}")
     path = course.room("autograded") / f"report-{name}.txt"
     write_atomically(path, "\n".join(lines) + "\n")
     lines.append(f"  Report: {path.relative_to(course.root)}")
     return Report("\n".join(lines), len(failed))
 
 
-def _update_times(course: Course, book: "Gradebook", name: str) -> None:
+def odd(rows: Iterable[records.Graded]) -> list[str]:
+    """Lines on what was odd in a submission, then on those that could not be graded."""
+    rows = list(rows)
+    lines = [f"{row.student}: {note}" for row in rows for note in row.notes]
+    return lines + [f"{row.student}: NOT GRADED: {row.failure}" for row in rows if row.failure]
+
+
+def _update_times(
+    course: Course, book: "Gradebook", name: str, rows: Mapping[str, records.Graded]
+) -> None:
     """A hand-in may have come again unchanged, with another time."""
+    kept = {
+        row.student
+        for row in rows.values()
+        if row.failure or any(note.startswith(regrades.KEPT) for note in row.notes)
+    }
     for submission in book.assignment_submissions(name):
         folder = course.hand_in(name, submission.student_id).parent
         handed_in, _ = records.read_timestamp(folder)
-        if folder.is_dir() and submission.timestamp != handed_in:
+        changed = folder.is_dir() and submission.timestamp != handed_in
+        if changed and submission.student_id not in kept:
             submission.timestamp = handed_in
     book.db.commit()
 
 
-def _totals(book: "Gradebook", name: str) -> str:
-    failed = {student for student, row in records.graded(book, name).items() if row.failure}
-    submissions = book.assignment_submissions(name)
-    graded = [one for one in submissions if one.student_id not in failed]
+def standing(course: Course, book: "Gradebook", name: str) -> Standing:
+    """How an assignment stands now."""
+    handed_in, rows = course.students(name), records.graded(book, name)
+    failed = [who for who in handed_in if who in rows and rows[who].failure]
+    now = {task.student: task.fingerprint for task in tasks_of(course, name)}
+    graded = [who for who in handed_in if who in rows and rows[who].fingerprint == now[who]]
+    to_grade = sorted(set(handed_in) - set(failed) - set(graded))
+    totals = _totals(book, name, rows)
+    waiting = [who for who in graded if who in totals and totals[who].waiting]
+    return Standing(handed_in, graded, to_grade, failed, waiting, rows, totals)
+
+
+def _totals(book: "Gradebook", name: str, rows: Mapping[str, records.Graded]) -> dict[str, Total]:
+    """Without those that could not be graded."""
+    every = totals(book, name)
+    return {who: every[who] for who in every if not (who in rows and rows[who].failure)}
+
+
+def figures(book: "Gradebook", name: str, graded: Mapping[str, Total]) -> Figures | None:
+    """The figures of all that has a grade, if anything has."""
     if not graded:
-        return "No grades yet."
-    mean = sum(one.score for one in graded) / len(graded)
-    waiting = sum(one.needs_manual_grade for one in graded)
-    late = sum((one.late_submission_penalty or 0) > 0 for one in graded)
-    return (
-        f"Mean {mean:.1f} of {graded[0].max_score:g} points before penalties; "
-        f"{late} late; {waiting} wait for a person"
-    )
+        return None
+    points, penalties, waiting = zip(*graded.values(), strict=True)
+    late = sum(penalty > 0 for penalty in penalties)
+    most = book.find_assignment(name).max_score
+    return Figures(sum(points) / len(points), most, late, sum(waiting))
 
 
 def status(course: Course, book: "Gradebook", names: Sequence[str]) -> str:
-    """A line an assignment: handed in, graded, failed, waiting for a person; then who."""
+    """A line an assignment: handed in, graded, failed, waiting for a person; then who, and why."""
     heads = ("handed in", "graded", "to grade", "not graded", "wait for a person")
     lines = ["".join([f"{'assignment':24}", *(f"{head:>19}" for head in heads)])]
-    released = {assignment.name for assignment in book.assignments}
     for name in names:
-        students = course.students(name)
-        rows = {} if name not in released else records.graded(book, name)
-        failed = [who for who in students if who in rows and rows[who].failure]
-        now = {task.student: task.fingerprint for task in tasks_of(course, name)}
-        graded = [who for who in students if who in rows and rows[who].fingerprint == now[who]]
-        open_ = sorted(set(students) - set(failed) - set(graded))
-        waiting = _waiting(book, name, graded)
-        groups = (students, graded, open_, failed, waiting)
-        lines.append(f"{name:24}" + "".join(f"{len(group):19}" for group in groups))
-        for head, group in zip(heads[2:], groups[2:], strict=True):
+        now = standing(course, book, name)
+        lines.append(f"{name:24}" + "".join(f"{len(group):19}" for group in now[:5]))
+        for head, group in zip(heads[2:], now[2:5], strict=True):
             lines += [f"    {head}: {', '.join(group)}"] if group else []
+        lines += [f"    {request}" for request in now.requests()]
     return "\n".join(lines)
-
-
-def _waiting(book: "Gradebook", name: str, students: Sequence[str]) -> list[str]:
-    """Whose work has a cell that a person must look at."""
-    if not students:
-        return []
-    submissions = book.assignment_submissions(name)
-    waiting = {one.student_id for one in submissions if one.needs_manual_grade}
-    return [student for student in students if student in waiting]

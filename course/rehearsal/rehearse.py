@@ -60,17 +60,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m course rehearsal", description=__doc__)
-    parser.add_argument(
-        "assignment", nargs="?", default="ex01_bpe", help="a name or all (ex01_bpe)"
-    )
+    parser.add_argument("assignment", nargs="?", default="ex01_bpe", help="name or all (ex01_bpe)")
     parser.add_argument("--students", type=int, default=100, help="size of the class (100)")
     parser.add_argument("--seed", type=int, default=0, help="another seed, another class (0)")
     parser.add_argument("--workers", type=int, help="processes (one a core)")
     parser.add_argument("--keep", type=Path, metavar="FOLDER", help="keep course and report there")
     parser.add_argument("--root", type=Path, default=ROOT, help=argparse.SUPPRESS)
-    parser.add_argument(
-        "--no-sandbox", action="store_true", help="grade without bubblewrap: all code is known"
-    )
+    parser.add_argument("--no-sandbox", action="store_true", help="grade without bubblewrap")
     return parser
 
 
@@ -80,20 +76,27 @@ def _rehearse(course: Course, name: str, asked: argparse.Namespace) -> bool:
 
     workers = asked.workers or cores()
     with ExitStack() as stack:
-        if asked.keep:
-            folder = asked.keep / name
-        else:
-            folder = Path(stack.enter_context(TemporaryDirectory(prefix="rehearsal-"))) / name
-        stage = make_course(folder, course, name)
-        tasks, left_out = measured(
-            name, read_tasks(name, asked.seed, course.root), workers, course.root
+        folder = asked.keep or Path(stack.enter_context(TemporaryDirectory(prefix="rehearsal-")))
+        stage = make_course(folder / name, course, name)
+        tasks = read_tasks(name, asked.seed, course.root)
+        answers = sum(len(task.answers) for task in tasks)
+        print(
+            f"{name}: first {answers} answers to {len(tasks)} tasks are tried in the notebook, to "
+            f"know what each must get; then {asked.students} students are graded"
         )
+
+        def how_long(seconds: float) -> None:
+            # Each answer is tried twice, and the sandbox takes about twice as long.
+            minutes = 2 * (answers + asked.students) * seconds / workers / 60
+            print(f"  A run takes {seconds:.1f} s: about {max(1, round(minutes))} min to go")
+
+        tasks, left_out = measured(name, tasks, workers, course.root, how_long)
         students = draw_class(tasks, asked.students, asked.seed)
         hand_in(stage, name, students)
         grades = grade(stage, name, workers, sandboxed=not asked.no_sandbox)
         text, agreed = report(name, students, _points(stage, name), grades, left_out)
         if asked.keep:
-            print(f"Report: {write_atomically(folder / 'report.txt', text)}")
+            print(f"Report: {write_atomically(stage.root / 'report.txt', text)}")
     print(text)
     return agreed
 
@@ -249,9 +252,8 @@ def _ability(students: Sequence[Student], scores: Mapping[str, Scores]) -> str:
 def _times(seconds: Sequence[float]) -> str:
     if not seconds:
         return "Nothing was graded."
-    return (
-        f"Seconds a submission: median {statistics.median(seconds):.1f}, slowest {max(seconds):.1f}"
-    )
+    median = statistics.median(seconds)
+    return f"Seconds a submission: median {median:.1f}, slowest {max(seconds):.1f}"
 
 
 if __name__ == "__main__":

@@ -10,7 +10,8 @@ import contextlib
 import io
 import random
 import signal
-from collections.abc import Iterator, Sequence
+import time
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from functools import cache
 from multiprocessing import get_context
@@ -125,9 +126,15 @@ def _calls(source: str, owner: dict[str, str]) -> frozenset[str]:
 
 
 def measured(
-    assignment: str, tasks: Sequence[Task], workers: int, root: Path = ROOT
+    assignment: str,
+    tasks: Sequence[Task],
+    workers: int,
+    root: Path = ROOT,
+    say: Callable[[float], None] = lambda _: None,
 ) -> tuple[list[Task], list[str]]:
     """The same tasks with what each answer loses, and lines on the answers that were left out.
+
+    say: is told first how many seconds a run of the notebook takes.
 
     Left out is what takes too long, and what fails a test under one variant and passes it under
     another: nobody could say beforehand what it must get. Raises Unusable if an answer is not
@@ -139,6 +146,7 @@ def measured(
     ours = tasks[0].only(OURS)
     start = (path, ours, "", None)
     with ProcessPoolExecutor(workers, get_context("spawn"), _failing, start) as pool:
+        say(max(pool.map(_seconds, [path] * workers, [ours] * workers)))  # with all of them busy
         tried = pool.map(_tried, [path] * len(answers), answers)
         found = list(tqdm(tried, total=len(answers), desc="Trying answers", unit="answer"))
     kept: dict[str, list[Answer]] = {task.name: [] for task in tasks}
@@ -169,6 +177,13 @@ def _as_said(answer: Answer, failing: frozenset[str]) -> None:
             f"{answer.task}, {answer.kind}, {answer.name}: fails {sorted(failing) or 'nothing'}, "
             "which is not what answers.py says of it"
         )
+
+
+def _seconds(path: Path, answer: Answer) -> float:
+    """How long the notebook takes here, once everything is imported."""
+    start = time.monotonic()
+    _failing(path, answer, VARIANTS[0], None)
+    return time.monotonic() - start
 
 
 def _tried(path: Path, answer: Answer) -> list[frozenset[str] | None]:

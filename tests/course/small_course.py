@@ -113,6 +113,7 @@ def hand_in(course, student, handed_in="2026-10-01 10:00:00 UTC", explain="Two t
     page.metadata["fake"] = fake
     page.cells[1].source = f"def double(x):\n    return 2 * x  # {student}"
     page.cells[-1].source = explain
+    page.cells += map(new_markdown_cell, fake.get("own", ()))  # the student's own
     path = course.hand_in(NAME, student)
     path.parent.mkdir(parents=True, exist_ok=True)
     nbformat.write(page, path)
@@ -164,8 +165,8 @@ class FakeGrader:
                 points = cell.metadata.nbgrader.points
                 scores[cell.id] = 0.0 if late else points * fake.get("share", 1.0)
         release = self.assignment.release.cells[-1].source
-        scores["explain"] = 0.0 if page.cells[-1].source == release else None
-        for mine, theirs in zip(page.cells, self.assignment.source.cells, strict=True):
+        scores["explain"] = 0.0 if page.cells[4].source == release else None
+        for mine, theirs in zip(page.cells, self.assignment.source.cells, strict=False):
             if theirs.metadata.nbgrader.locked:
                 mine.source = theirs.source
         notes = (f"seed {seed}",) if fake.get("note") else ()

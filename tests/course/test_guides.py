@@ -426,7 +426,7 @@ def test_the_commands_of_the_guide_print_what_it_shows(tmp_path, monkeypatch, ca
     handed_in(tmp_path / "download", "cy", [c.id for c in cells if c.metadata.nbgrader.solution])
     monkeypatch.chdir(tmp_path)
     steps = console("README")
-    assert len(steps) == 8
+    assert len(steps) == 9
     for command, shown in steps:
         assert main(["--root", str(tmp_path), *command]) == 0, command
         assert timeless(capsys.readouterr().out) == timeless(shown), command

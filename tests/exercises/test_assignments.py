@@ -3,6 +3,7 @@
 import ast
 import os
 import pkgutil
+import re
 import shutil
 import subprocess
 import sys
@@ -92,15 +93,22 @@ def test_no_solution_and_no_hidden_test_is_released(assignment):
 
 
 @pytest.mark.parametrize("assignment", ASSIGNMENTS)
-def test_ids_are_grade_ids_and_every_task_has_points(assignment):
+def test_ids_are_grade_ids_and_points_are_there_a_persons_by_the_questions_table(assignment):
     cells = read_page(source_of(assignment)).cells
-    assert [cell.id for cell in cells] == [cell.metadata.nbgrader.grade_id for cell in cells]
+    by_id = {cell.metadata.nbgrader.grade_id: cell for cell in cells}
+    assert [cell.id for cell in cells] == list(by_id)
     graded = [cell for cell in cells if cell.metadata.nbgrader.grade]
-    assert all(cell.metadata.nbgrader.points > 0 for cell in graded)
-    written = [cell.metadata.nbgrader.points for cell in graded if cell.cell_type == "markdown"]
-    assert written[:1] == [WRITTEN.get(assignment, 4)], "one answer is graded by a person"
-    total = sum(cell.metadata.nbgrader.points for cell in graded)
-    assert f"**Points** {total}." in cells[0].source
+    points = {cell.id: cell.metadata.nbgrader.points for cell in graded}
+    assert min(points.values()) > 0
+    assert f"**Points** {sum(points.values())}." in cells[0].source
+    written = [cell.id for cell in graded if cell.cell_type == "markdown"]
+    assert points[written[0]] == WRITTEN.get(assignment, 4), "one answer is graded by a person"
+    for name in written:
+        question = by_id[f"{name}-question"].source
+        _, table = question.split("\n\n| criterion | points |\n|---|---|\n")
+        criteria = re.findall(r"^\| .{20,} \| (\d+) \|$", table, re.M)
+        assert len(criteria) > 1
+        assert sum(map(int, criteria)) == points[name]
 
 
 @pytest.mark.slow

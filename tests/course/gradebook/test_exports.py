@@ -9,7 +9,6 @@ import pytest
 from course.gradebook import exports, records
 from course.gradebook.late_policy import LatePolicy
 from course.gradebook.results import Result
-from course.grading.reports import status
 from course.settings import CourseError
 from tests.course.small_course import NAME, make
 
@@ -70,11 +69,3 @@ def test_canvas_columns(course, tmp_path):
     assert rows[1] == ["Points Possible", "", "", "", "", "8.0"]
     assert ["Łove, lace, Ada", "7", "ada", "ada", "", "3.6"] in rows
     assert ["'@SUM(A1), =HYPERLINK(1)", "", "eve", "eve", "", ""] in rows
-
-
-def test_status_says_who_waits_for_what(course):
-    with closing(course.gradebook()) as book:
-        lines = status(course, book, [NAME]).splitlines()
-    assert lines[1].split() == [NAME, "2", "0", "1", "1", "0"]
-    assert "    to grade: ada" in lines, "its fingerprint is another one now"
-    assert "    not graded: bob" in lines

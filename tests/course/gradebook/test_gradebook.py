@@ -10,7 +10,7 @@ import tempfile
 from contextlib import ExitStack, closing, contextmanager
 from datetime import datetime
 from pathlib import Path
-from unittest.mock import Mock
+from unittest.mock import DEFAULT, Mock, patch
 
 import nbformat
 import pytest
@@ -18,7 +18,7 @@ from sqlalchemy import text
 
 from course.__main__ import main
 from course.gradebook import backups, records
-from course.grading import grade_run, grade_workers
+from course.grading import grade_run, grade_workers, reports
 from course.publishing import releasing
 from course.settings import Course, CourseError
 from tests.course import small_course
@@ -26,19 +26,16 @@ from tests.course.small_course import NAME, grade, graded_names, hand_in, make, 
 
 pytestmark = pytest.mark.slow
 
+QUIET = {"dashboard": False, "dashboard_address": "127.0.0.1:0"}
+
 
 @contextmanager
 def threads(workers, scheduler=None):
     """Dask with threads in this process: the same engine, without starting Python again."""
     from distributed import Client
 
-    with Client(
-        n_workers=workers,
-        threads_per_worker=1,
-        processes=False,
-        silence_logs=logging.CRITICAL,
-        scheduler_kwargs={"dashboard": False, "dashboard_address": "127.0.0.1:0"},
-    ) as client:
+    here = {"processes": False, "silence_logs": logging.CRITICAL}
+    with Client(n_workers=workers, threads_per_worker=1, scheduler_kwargs=QUIET, **here) as client:
         client.register_plugin(grade_workers._keeper())
         yield client
 
@@ -133,22 +130,11 @@ def test_grading_again_changes_nothing_and_grades_nobody(tmp_path, database):
     assert sorted(graded_names(course)) == ["ada", "ada", "bob", "bob"]
 
 
-def test_a_forced_run_that_was_stopped_goes_on(tmp_path, monkeypatch):
-    course, written, write_down = (
-        make(tmp_path / "c", {"ada": {}, "bob": {}}),
-        [],
-        grade_run._write_down,
-    )
+def test_a_forced_run_that_was_stopped_goes_on(tmp_path):
+    course = make(tmp_path / "c", {"ada": {}, "bob": {}})
     grade(course)
-
-    def stopped_once(*arguments):
-        written.append(arguments)
-        if len(written) == 2:
-            raise KeyboardInterrupt
-        return write_down(*arguments)
-
-    monkeypatch.setattr(grade_run, "_write_down", stopped_once)
-    with pytest.raises(KeyboardInterrupt):
+    second = Mock(wraps=grade_run._write_down, side_effect=[DEFAULT, KeyboardInterrupt])
+    with patch.object(grade_run, "_write_down", second), pytest.raises(KeyboardInterrupt):
         grade(course, force=True)
     assert "1 graded now, 1 unchanged" in grade(course, force=True)[1]
     assert "2 graded now, 0 unchanged" in grade(course, force=True)[1]
@@ -175,8 +161,8 @@ def test_a_persons_grades_survive_and_a_changed_answer_is_shown_again(tmp_path, 
     course = make(tmp_path / "c", {"ada": {}, "bob": {"share": 0}})
     grade(course)
     by_hand(course, "ada", "explain", manual_score=3.0, needs_manual_grade=False)
-    by_hand(course, "bob", "test-double", manual_score=1.0, extra_credit=0.5)
-    by_hand(course, "bob", "test-double", needs_manual_grade=False)
+    points = {"manual_score": 1.0, "extra_credit": 0.5}
+    by_hand(course, "bob", "test-double", **points, needs_manual_grade=False)
     grade(course, force=True)
     assert scores(course)["ada", "explain"] == (None, 3.0, False)
     assert scores(course)["bob", "test-double"] == (0.0, 1.0, False)
@@ -277,6 +263,37 @@ def test_late_penalties_follow_the_due_date_and_points_given_later(tmp_path, dat
         releasing.extend(course, NAME, "zoe", 3)
 
 
+def test_who_asks_for_a_regrade_is_listed_until_a_person_has_looked_and_is_not_late(tmp_path):
+    answer = "regrade: begins an answer, too"
+    course = make(tmp_path / "c", {"ada": {}, "bob": {"share": 0.5}, "eve": {"explain": answer}})
+    releasing.set_due(course, NAME, "2026-10-01T12:00+00:00")
+    grade(course)
+    for who in ("ada", "bob", "eve"):
+        by_hand(course, who, "explain", manual_score=2.0, needs_manual_grade=False)
+    later, ask = "2026-10-05 10:00:00 UTC", "## Regrade: the\n\x1b[2J control " + "x" * 999
+    hand_in(course, "ada", later, own=[ask])
+    hand_in(course, "bob", later, own=["Regrade it", "regrade: half"], explain="Two.", share=0.5)
+    hand_in(course, "eve", later, explain=f"{answer}, now a better one", own=["regrade: please"])
+    stub = "*Write your answer here, in place of this line.*"
+    hand_in(course, "fay", None, explain=stub, own=["regrade: it is on paper"])
+    _, said = grade(course)
+    assert f"  ada: regrade: explain: the \\u001b[2J control {'x' * 183}\n" in said
+    assert "  ada: nothing is new but a regrade request; it counts as handed in 2026-10-01" in said
+    penalties = {row[0]: row[6] for row in rows(course)["grades"] if row[6]}
+    assert penalties == {"bob": pytest.approx(1.6), "eve": pytest.approx(2.4)}, "ada is not late"
+    assert scores(course)["ada", "explain"] == (None, 2.0, True)
+
+    def asking():
+        with closing(course.gradebook()) as book:
+            return [line[:3] for line in reports.standing(course, book, NAME).requests()]
+
+    assert asking() == ["ada", "bob", "eve", "fay"]
+    by_hand(course, "ada", "explain", manual_score=3.0, needs_manual_grade=False)
+    assert asking() == ["bob", "eve", "fay"]
+    before = rows(course)
+    assert (grade(course, force=True)[0], rows(course)) == (0, before)
+
+
 # Backups, and one run at a time.
 
 
@@ -316,24 +333,15 @@ def test_without_pg_dump_a_run_is_refused_unless_told(tmp_path, database, monkey
     assert graded_names(course) == ["ada"]
 
 
-def test_a_second_run_is_refused_and_told_who_grades(tmp_path):
-    course = make(tmp_path / "c", {"ada": {}})
-    with (
-        backups.only_one(course, "process 7 of ada on snow"),
-        pytest.raises(CourseError, match="under way: process 7 of ada on snow"),
-    ):
-        grade(course)
-    assert graded_names(course) == []
-    assert grade(course)[0] == 0, "the lock is free again"
-
-
-def test_a_run_on_another_machine_with_the_same_gradebook_is_refused(tmp_path, database):
+def test_a_second_run_here_or_elsewhere_with_the_same_gradebook_is_refused(tmp_path, database):
     here, elsewhere = (make(tmp_path / name, {"ada": {}}) for name in ("here", "elsewhere"))
+    told = {"match": "under way: process 7 of ada on snow"}
     with ExitStack() as stack:
         stack.enter_context(backups.only_one(here, "process 7 of ada on snow"))
+        with pytest.raises(CourseError, **told):
+            grade(here)
         if database == "postgresql":  # SQLite: a gradebook of its own in each folder
-            refused = pytest.raises(CourseError, match="under way: process 7 of ada on snow")
-            stack.enter_context(refused)
+            stack.enter_context(pytest.raises(CourseError, **told))
         assert grade(elsewhere)[0] == 0
     assert graded_names(elsewhere) == ([] if database == "postgresql" else ["ada"])
     assert grade(here)[0] == grade(elsewhere)[0] == 0, "the lock is free again"

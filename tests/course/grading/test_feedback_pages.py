@@ -7,6 +7,7 @@ import pytest
 from bs4 import BeautifulSoup
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_output
 
+from course.gradebook.regrades import requests
 from course.grading import feedback_pages, nbgrader_plugin
 from course.grading.assignments import load_assignment
 from course.grading.safe_html import clean_html
@@ -50,12 +51,14 @@ def attack(course, student):
 
 
 def test_the_graded_copy_has_the_students_code_and_the_instructors_tests(tmp_path):
-    course = make(tmp_path / "c", {"ada": {}})
+    ask, answer = "**Regrade:** twice", "regrade: me"
+    course = make(tmp_path / "c", {"ada": {"own": [ask], "explain": answer}})
     assignment = load_assignment(course.root, NAME)
     cells = read_submission(course.hand_in(NAME, "ada"), assignment, Limits()).cells
     assert cells[1].source.endswith("# ada")
     assert "secret = 21" in cells[3].source
     assert [c.source for c in cells[2:4]] == [c.source for c in assignment.source.cells[2:4]]
+    assert requests(cells) == {"explain": "twice"}
 
 
 def test_feedback_hides_tests_and_runs_no_script(tmp_path):

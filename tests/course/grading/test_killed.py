@@ -12,7 +12,7 @@ import pytest
 from course import ROOT
 from course.grading import grade_workers
 from course.settings import Course
-from tests.course.gradebook.test_gradebook import threads
+from tests.course.gradebook.test_gradebook import QUIET, threads
 from tests.course.small_course import grade, graded_names, hand_in, make, rows, scores
 
 pytestmark = pytest.mark.slow
@@ -57,8 +57,6 @@ CLASS = {
     **{f"student{i}": {"share": i / 8, "wait": 0.3, "note": True} for i in range(8)},
     "late": {"handed_in": "2026-12-24 10:00:00 UTC"},
 }
-
-
 FEW = dict(list(CLASS.items())[:2])
 
 
@@ -70,18 +68,14 @@ def grade_by_threads(course):
     return course
 
 
-def graded_in_one_go(folder, students):
-    return grade_by_threads(make(folder / "course", students))
-
-
 @pytest.fixture(scope="module")
 def undisturbed(tmp_path_factory):
-    return graded_in_one_go(tmp_path_factory.mktemp("undisturbed"), CLASS)
+    return grade_by_threads(make(tmp_path_factory.mktemp("undisturbed") / "all", CLASS))
 
 
 @pytest.fixture(scope="module")
 def few_undisturbed(tmp_path_factory):
-    return graded_in_one_go(tmp_path_factory.mktemp("undisturbed"), FEW)
+    return grade_by_threads(make(tmp_path_factory.mktemp("undisturbed") / "few", FEW))
 
 
 def test_a_run_killed_again_and_again_ends_with_the_same_gradebook(undisturbed, tmp_path):
@@ -161,11 +155,7 @@ def test_a_cluster_elsewhere_grades_the_same(undisturbed, tmp_path):
     from distributed import LocalCluster
 
     course = make(tmp_path / "a", CLASS)
-    with LocalCluster(
-        n_workers=2,
-        threads_per_worker=1,
-        scheduler_kwargs={"dashboard": False, "dashboard_address": "127.0.0.1:0"},
-    ) as cluster:
+    with LocalCluster(n_workers=2, threads_per_worker=1, scheduler_kwargs=QUIET) as cluster:
         assert grade(course, scheduler=cluster.scheduler_address)[0] == 0
     assert rows(course) == rows(undisturbed)
     assert len(workers_of(course)) == 2

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from course import ROOT
 from course.feedback.variants import variant
+from course.grading.grade_workers import cores
 from course.grading.sandbox import why_no_sandbox
 from course.rehearsal import rehearse, synthetic_answers
 from course.rehearsal.rehearse import Grades, differences, hand_in, make_course, report
@@ -212,12 +213,15 @@ def test_the_gradebook_is_not_the_real_one(tmp_path, monkeypatch):
 
 def test_the_command_grades_a_small_class(tmp_path, capsys, monkeypatch, tasks):
     """With the real grader, in the sandbox where there is one."""
-    monkeypatch.setattr(rehearse, "measured", lambda *arguments: (tasks, ["left out: one"]))
+    known = tasks, ["left out: one"]
+    monkeypatch.setattr(rehearse, "measured", lambda *arguments: arguments[-1](60.0) or known)
     without = ["--no-sandbox"] if why_no_sandbox() else []
     there = tmp_path / "kept"
     asked = [ASSIGNMENT, "--students", "3", "--seed", "2", "--keep", str(there), *without]
     assert rehearse.main(asked) == 0
     said = capsys.readouterr().out
+    assert "55 answers to 9 tasks are tried" in said
+    assert f": about {round(2 * 58 / cores())} min to go\n" in said
     assert "Grades that differ from the truth: 0 of 57" in said
     assert "left out: one" in said
     assert (there / ASSIGNMENT / "report.txt").read_text(encoding="utf-8") in said

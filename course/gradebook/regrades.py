@@ -1,0 +1,78 @@
+"""Requests to look at points again: Markdown cells of a student's own that begin with `regrade:`.
+
+Such a cell asks about the graded cell above it. Grading notes what is asked and marks that cell for
+a person; the points that the person then gives, other ones or the same, close the request.
+"""
+
+import hashlib
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING
+
+from nbformat import NotebookNode
+from nbgrader.utils import is_grade, is_solution
+
+from course.settings import printable
+
+if TYPE_CHECKING:
+    from course.gradebook.results import Result
+
+MARK = "regrade: "  # and the graded cell, in notes and in what `looks` gives
+WORK = "work:"
+LEAD = "#*_> \t\n"  # what Markdown may put before and after the word
+LONGEST = 200  # characters of a request that are listed; the notebook has all of them
+KEPT = "nothing is new but a regrade request; it counts as handed in "  # and when
+
+
+def requests(cells: Iterable[NotebookNode]) -> dict[str, str]:
+    """What is asked, by the graded cell that it is about: the one above, or else the first.
+
+    >>> from nbformat.v4 import new_markdown_cell as cell
+    >>> answer = cell(metadata={"nbgrader": {"grade_id": "explain", "grade": True}})
+    >>> requests([answer, cell("**Regrade:** the control is in my last sentence.")])
+    {'explain': 'the control is in my last sentence.'}
+    """
+    cells = list(cells)
+    about = next((cell.metadata.nbgrader.grade_id for cell in cells if is_grade(cell)), "")
+    asked: dict[str, str] = {}
+    for cell in cells:
+        if is_grade(cell):
+            about = cell.metadata.nbgrader.grade_id
+        elif _is_request(cell):
+            text = " ".join(cell.source.lstrip(LEAD)[len("regrade:") :].lstrip(LEAD).split())
+            asked[about] = f"{asked.get(about, '')} {text}".strip()
+    return {name: printable(text[:LONGEST]) for name, text in asked.items()}
+
+
+def looks(result: "Result") -> dict[str, str]:
+    """What a person judged of each graded cell, the student's whole work, and what is asked.
+
+    Of a graded cell the written answer, or what the tests gave; the work is without requests.
+    """
+    seen, work = {name: repr(score) for name, score in result.scores.items()}, []
+    for cell in result.notebook.cells:
+        if is_solution(cell) and cell.metadata.nbgrader.grade_id in seen:
+            seen[cell.metadata.nbgrader.grade_id] = _digest(cell.source)
+        if not cell.metadata.get("nbgrader", {}).get("locked") and not _is_request(cell):
+            work.append((cell.cell_type, cell.source, cell.get("attachments")))
+    asked = requests(result.notebook.cells)
+    return seen | {WORK: _digest(repr(work))} | {MARK + name: asked[name] for name in asked}
+
+
+def notes(looks: Mapping[str, str]) -> list[str]:
+    """Lines for the report on what is asked."""
+    return [f"{key}: {text}" for key, text in looks.items() if key.startswith(MARK)]
+
+
+def is_all_that_is_new(before: Mapping[str, str], now: Mapping[str, str]) -> bool:
+    """Whether the work is the same as when it was graded last, and a request is what differs."""
+    return before.get(WORK) == now[WORK] and bool(notes(before) or notes(now))
+
+
+def _is_request(cell: NotebookNode) -> bool:
+    """Whether a cell of the student's own asks; a cell of the assignment is an answer."""
+    own = cell.cell_type == "markdown" and "nbgrader" not in cell.metadata
+    return own and cell.source.lstrip(LEAD).lower().startswith("regrade:")
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
