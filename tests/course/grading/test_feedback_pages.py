@@ -8,12 +8,14 @@ from bs4 import BeautifulSoup
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_output
 
 from course.grading import feedback_pages, nbgrader_plugin
-from course.grading.assignments import load_assignment
+from course.grading.assignments import load_assignment, task_names
 from course.grading.safe_html import clean_html
 from course.grading.submissions import read_submission
 from course.settings import Limits
+from tests.conftest import read_page
 from tests.course.gradebook.test_gradebook import grade, quick  # noqa: F401 (a fixture)
 from tests.course.small_course import NAME, make, nbgrader, scores
+from tests.exercises.test_assignments import ASSIGNMENTS, source_of
 
 pytestmark = pytest.mark.slow
 
@@ -24,6 +26,7 @@ def attack(course, student):
     """Put what a hostile student would show into the graded copy."""
     path = course.graded_copy(NAME, student)
     page = nbformat.read(path, as_version=4)
+    page.cells[0].source = "# Forged"
     data = {
         "text/html": EVIL + "<b>bold</b><table><thead><tr><th>1</th></tr></thead></table>",
         "application/javascript": "alert(1)",
@@ -71,6 +74,12 @@ def test_feedback_hides_tests_and_runs_no_script(tmp_path):
     page, usual = BeautifulSoup(text, "html.parser"), BeautifulSoup(plain, "html.parser")
     assert [str(one) for one in page.select("script")] == [str(s) for s in usual.select("script")]
     assert not page.select("[onerror], [href^=javascript], iframe")
+    titles = [f"Small · {kind}" for kind in ("visible test", "hidden test", "written answer")]
+    points = ("1.0 / 1.0", "3.0 / 3.0", "0.0 / 4.0")
+    assert [item.text for item in page.select("#toc li")] == [
+        f"{title} (Score: {given})" for title, given in zip(titles, points, strict=True)
+    ]
+    assert all(page.select(f"[name={link['href'][1:]}]") for link in page.select("#toc a"))
     assert all(img["src"].startswith("data:image/") for img in page.select("img[src]"))
     for words in ("secret", "assert double(secret)"):
         assert words not in text
@@ -81,6 +90,15 @@ def test_feedback_hides_tests_and_runs_no_script(tmp_path):
     assert page.select_one("th")
     assert "a < b" in [code.text for code in page.select("code")]
     assert "Score: 8.0 / 8.0" in plain or "Score: 4.0 / 8.0" in plain
+
+
+def test_every_task_of_the_exercises_has_a_name_of_its_own():
+    for name in ASSIGNMENTS:
+        source = read_page(source_of(name))
+        graded = [cell.id for cell in source.cells if cell.metadata.nbgrader.grade]
+        names = [task_names(source)[id] for id in graded]
+        assert len(set(names)) == len(names)
+        assert all(name.startswith("Task ") for name in names)
 
 
 @pytest.mark.parametrize(
