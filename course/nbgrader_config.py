@@ -67,8 +67,9 @@ config.HTMLExporter.filters = {
     "markdown2html": "course.grading.safe_html.markdown2html",
 }
 # Both pages are nbgrader's; what is different is in course/grading/templates.
-config.HTMLExporter.extra_template_basedirs = [
-    str(Path(find_spec(package).origin).parent / folder / "templates")
-    for package, folder in (("course", "grading"), ("nbgrader", "server_extensions/formgrader"))
+config.GenerateFeedback.exporter_class = "course.grading.nbgrader_plugin.FeedbackExporter"
+config.FeedbackExporter.template_file = "feedback.html.j2"
+config.HTMLExporter.template_file = "formgrade.html.j2"
+config.HTMLExporter.extra_template_paths = [
+    str(Path(find_spec("course").origin).parent / "grading" / "templates")
 ]
-config.HTMLExporter.template_file = "page.html.j2"

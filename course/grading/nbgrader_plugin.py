@@ -13,11 +13,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import nbformat
-from nbconvert.exporters import NotebookExporter
+from jinja2 import BaseLoader, PackageLoader
+from nbconvert.exporters import HTMLExporter, NotebookExporter
 from nbformat import NotebookNode
 from nbgrader.exchange.default import ExchangeCollect, ExchangeReleaseFeedback
 from nbgrader.preprocessors import ClearHiddenTests, NbGraderPreprocessor, SaveAutoGrades
 from nbgrader.utils import is_grade, is_solution
+from traitlets import default
 
 from course.gradebook import records
 from course.grading.assignments import task_names
@@ -113,8 +115,16 @@ class SaveSandboxedGrades(SaveAutoGrades):
         self.gradebook.db.commit()
 
 
+class FeedbackExporter(HTMLExporter):
+    """nbconvert's pages, from our templates where we have one of that name."""
+
+    @default("extra_loaders")
+    def _ours_first(self) -> list[BaseLoader]:
+        return [PackageLoader("course.grading")]
+
+
 class NameTasks(NbGraderPreprocessor):
-    """What the contents of a feedback page call its tasks, from our source: `feedback/page`."""
+    """What the contents of a feedback page call its tasks, from our source."""
 
     def preprocess(self, nb: NotebookNode, resources: dict) -> tuple[NotebookNode, dict]:
         """Leave the names with what the page is made of; none of an assignment that is gone."""

@@ -74,7 +74,7 @@ def _totals(book: "Gradebook", name: str) -> str:
 
 
 def status(course: Course, book: "Gradebook", names: Sequence[str]) -> str:
-    """A line an assignment: handed in, graded, failed, waiting for a person; then who."""
+    """A line per assignment: handed in, graded, failed, waiting for a person; then who."""
     heads = ("handed in", "graded", "to grade", "not graded", "wait for a person")
     lines = ["".join([f"{'assignment':24}", *(f"{head:>19}" for head in heads)])]
     released = {assignment.name for assignment in book.assignments}
@@ -86,9 +86,11 @@ def status(course: Course, book: "Gradebook", names: Sequence[str]) -> str:
         graded = [who for who in students if who in rows and rows[who].fingerprint == now[who]]
         open_ = sorted(set(students) - set(failed) - set(graded))
         waiting = _waiting(book, name, graded)
+        noted = [who for who in graded if rows[who].notes]
         groups = (students, graded, open_, failed, waiting)
         lines.append(f"{name:24}" + "".join(f"{len(group):19}" for group in groups))
-        for head, group in zip(heads[2:], groups[2:], strict=True):
+        named = (*groups[2:], noted)
+        for head, group in zip((*heads[2:], "with notes"), named, strict=True):
             lines += [f"    {head}: {', '.join(group)}"] if group else []
     return "\n".join(lines)
 

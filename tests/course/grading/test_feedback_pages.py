@@ -2,15 +2,20 @@
 
 import os
 import re
+from contextlib import closing
 
 import nbformat
 import pytest
 from bs4 import BeautifulSoup
+from nbconvert.exporters import HTMLExporter
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_output
+from nbgrader.apps import NbGraderAPI
+from nbgrader.server_extensions.formgrader.formgrader import FormgradeExtension
 
 from course.grading import feedback_pages, nbgrader_plugin
 from course.grading.assignments import load_assignment, task_names
 from course.grading.formulas import mathml
+from course.grading.reports import status
 from course.grading.safe_html import clean_html
 from course.grading.submissions import read_submission
 from course.settings import Limits
@@ -94,6 +99,33 @@ def test_feedback_hides_tests_and_runs_no_script(tmp_path):
     assert page.select_one("th")
     assert "a < b" in [code.text for code in page.select("code")]
     assert "Score: 8.0 / 8.0" in plain or "Score: 4.0 / 8.0" in plain
+
+
+def test_the_formgrader_shows_the_notes_of_grading_and_makes_the_same_feedback(
+    tmp_path, monkeypatch
+):
+    course = make(tmp_path / "c", {"ada": {"note": True, "handed_in": "<b>$1^2$"}, "bob": {}})
+    grade(course)
+    assert feedback_pages.generate(course, [NAME], say=str) == 0
+    monkeypatch.chdir(course.root / "course")
+    app = FormgradeExtension()
+    app.initialize([])
+    about = {"index": 0, "total": 2, "base_url": "", "submission_id": "1"}
+    shown = {}
+    for student in ("ada", "bob"):
+        page = HTMLExporter(config=app.config).from_filename(
+            str(course.graded_copy(NAME, student)), resources=dict(about)
+        )[0]
+        assert "cdnjs" not in page
+        shown[student] = [li.text for li in BeautifulSoup(page, "html.parser").select("#notes li")]
+        feedback = course.room("feedback") / student / NAME / f"{NAME}.html"
+        before = feedback.read_text()
+        assert NbGraderAPI(app.coursedir, parent=app).generate_feedback(NAME, student)["success"]
+        assert feedback.read_text() == before
+    bad_time = "timestamp.txt holds no time: counted as in time, please check"
+    assert shown == {"ada": ["seed 2026-fall/ada", bad_time], "bob": []}
+    with closing(course.gradebook()) as book:
+        assert status(course, book, [NAME]).splitlines()[-1] == "    with notes: ada"
 
 
 def test_every_task_and_formula_of_the_exercises_is_shown_as_the_exercise_has_it():

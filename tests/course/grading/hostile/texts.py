@@ -86,6 +86,11 @@ SLOW_TEXTS = {
     "nested": '"lambda:" * 12_000 + "1"',
     "blank lines": '"\\n" * 90_000 + "1"',
 }
+TOO_MUCH = {
+    "many tags": "display(HTML('<b>' * 6_000))",
+    "many outputs": "for _ in range(1_100): display(1)",
+}
+CUT = "some output of 1 cells was left out: too long, too many, or more than 5,000 tags of HTML"
 VALUE_ERROR = "row-softmax: its cell raised ValueError"
 
 ROWS = [
@@ -134,6 +139,10 @@ ROWS = [
         own_cells(*["print('x' * 19_000)"] * 300),
         (),
         "more than 5000 kB of outputs: those of .. cells were left out",
+    ),
+    *(
+        Hostile(f"too {what}", own_cells(f"from IPython.display import HTML\n{code}"), (), CUT)
+        for what, code in TOO_MUCH.items()
     ),
     Hostile("environments of mathematics", environments, ()),
     *(
