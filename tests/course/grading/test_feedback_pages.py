@@ -13,12 +13,10 @@ from nbgrader.apps import NbGraderAPI
 from nbgrader.server_extensions.formgrader.formgrader import FormgradeExtension
 
 from course.grading import feedback_pages, nbgrader_plugin
-from course.grading.assignments import load_assignment, task_names
+from course.grading.assignments import task_names
 from course.grading.formulas import mathml
 from course.grading.reports import status
 from course.grading.safe_html import clean_html
-from course.grading.submissions import read_submission
-from course.settings import Limits
 from tests.conftest import read_page
 from tests.course.gradebook.test_gradebook import grade, quick  # noqa: F401 (a fixture)
 from tests.course.small_course import NAME, make, nbgrader, scores
@@ -37,13 +35,12 @@ def attack(course, student):
     data = {
         "text/html": EVIL + "<b>bold</b><table><thead><tr><th>1</th></tr></thead></table>",
         "application/javascript": "alert(1)",
+        "text/markdown": f"# md\n\n{EVIL}",
+        "image/svg+xml": f"<svg>{EVIL}</svg>",
+        "text/latex": f"${EVIL}$",
     }
     page.cells[1].outputs = [
-        new_output("display_data", {key: value}) for key, value in data.items()
-    ] + [
-        new_output("display_data", {"text/markdown": f"# md\n\n{EVIL}"}),
-        new_output("display_data", {"image/svg+xml": f"<svg>{EVIL}</svg>"}),
-        new_output("display_data", {"text/latex": f"${EVIL}$"}),
+        *(new_output("display_data", {key: value}) for key, value in data.items()),
         new_output("stream", name="stdout", text=EVIL),
         new_output("error", ename=EVIL, evalue=EVIL, traceback=[EVIL]),
     ]
@@ -60,15 +57,6 @@ def attack(course, student):
     nbformat.write(page, path)
 
 
-def test_the_graded_copy_has_the_students_code_and_the_instructors_tests(tmp_path):
-    course = make(tmp_path / "c", {"ada": {}})
-    assignment = load_assignment(course.root, NAME)
-    cells = read_submission(course.hand_in(NAME, "ada"), assignment, Limits()).cells
-    assert cells[1].source.endswith("# ada")
-    assert "secret = 21" in cells[3].source
-    assert [c.source for c in cells[2:4]] == [c.source for c in assignment.source.cells[2:4]]
-
-
 def test_feedback_hides_tests_and_runs_no_script(tmp_path):
     course = make(tmp_path / "c", {"ada": {}, "eve": {}, "bob": {"fail": True}})
     grade(course)
@@ -83,11 +71,9 @@ def test_feedback_hides_tests_and_runs_no_script(tmp_path):
     assert not page.select("script, link, [onerror], [href^=javascript], iframe")
     assert "default-src 'none'" in page.select_one("head meta[http-equiv]")["content"]
     assert page.select_one("math msqrt msub").text.split() == ["d", "k"]
-    titles = [f"Small · {kind}" for kind in ("visible test", "hidden test", "written answer")]
-    points = ("1.0 / 1.0", "3.0 / 3.0", "0.0 / 4.0")
-    assert [item.text for item in page.select("#toc li")] == [
-        f"{title} (Score: {given})" for title, given in zip(titles, points, strict=True)
-    ]
+    first, *_, last = [item.text for item in page.select("#toc li")]
+    assert first == "Small · visible test (Score: 1.0 / 1.0)"
+    assert last == "Small · written answer (Score: 0.0 / 4.0)"
     assert all(page.select(f"[name={link['href'][1:]}]") for link in page.select("#toc a"))
     assert all(img["src"].startswith("data:image/") for img in page.select("img[src]"))
     for words in ("secret", "assert double(secret)"):
@@ -98,41 +84,32 @@ def test_feedback_hides_tests_and_runs_no_script(tmp_path):
     assert page.select_one("b").text == "bold"
     assert page.select_one("th")
     assert "a < b" in [code.text for code in page.select("code")]
-    assert "Score: 8.0 / 8.0" in plain or "Score: 4.0 / 8.0" in plain
 
 
-def test_the_formgrader_shows_the_notes_of_grading_and_makes_the_same_feedback(
-    tmp_path, monkeypatch
-):
-    course = make(tmp_path / "c", {"ada": {"note": True, "handed_in": "<b>$1^2$"}, "bob": {}})
+def test_the_formgrader_shows_the_notes_and_makes_the_same_feedback(tmp_path, monkeypatch):
+    course = make(tmp_path / "c", {"ada": {"note": True, "handed_in": "yesterday"}})
     grade(course)
     assert feedback_pages.generate(course, [NAME], say=str) == 0
+    page = course.room("feedback") / "ada" / NAME / f"{NAME}.html"
+    before = page.read_text()
     monkeypatch.chdir(course.root / "course")
-    app = FormgradeExtension()
-    app.initialize([])
-    about = {"index": 0, "total": 2, "base_url": "", "submission_id": "1"}
-    shown = {}
-    for student in ("ada", "bob"):
-        page = HTMLExporter(config=app.config).from_filename(
-            str(course.graded_copy(NAME, student)), resources=dict(about)
-        )[0]
-        assert "cdnjs" not in page
-        shown[student] = [li.text for li in BeautifulSoup(page, "html.parser").select("#notes li")]
-        feedback = course.room("feedback") / student / NAME / f"{NAME}.html"
-        before = feedback.read_text()
-        assert NbGraderAPI(app.coursedir, parent=app).generate_feedback(NAME, student)["success"]
-        assert feedback.read_text() == before
-    bad_time = "timestamp.txt holds no time: counted as in time, please check"
-    assert shown == {"ada": ["seed 2026-fall/ada", bad_time], "bob": []}
+    (app := FormgradeExtension()).initialize([])
+    assert NbGraderAPI(app.coursedir, parent=app).generate_feedback(NAME, "ada")["success"]
+    assert page.read_text() == before
+    copy, about = str(course.graded_copy(NAME, "ada")), {"index": 0, "total": 1}
+    shown, _ = HTMLExporter(config=app.config).from_filename(copy, about)
+    assert "cdnjs" not in shown
+    notes = [item.text for item in BeautifulSoup(shown, "html.parser").select("#notes li")]
+    assert notes[-1].startswith("timestamp.txt holds no time")
     with closing(course.gradebook()) as book:
-        assert status(course, book, [NAME]).splitlines()[-1] == "    with notes: ada"
+        assert status(course, book, [NAME]).endswith("\n    with notes: ada")
 
 
 def test_every_task_and_formula_of_the_exercises_is_shown_as_the_exercise_has_it():
     for name in ASSIGNMENTS:
         source = read_page(source_of(name))
-        graded = [cell.id for cell in source.cells if cell.metadata.nbgrader.grade]
-        names = [task_names(source)[id] for id in graded]
+        called, graded = task_names(source), [c for c in source.cells if c.metadata.nbgrader.grade]
+        names = [called[cell.id] for cell in graded]
         assert len(set(names)) == len(names)
         assert all(name.startswith("Task ") for name in names)
         texts = "".join(cell.source for cell in source.cells if cell.cell_type == "markdown")
@@ -147,10 +124,7 @@ def test_every_task_and_formula_of_the_exercises_is_shown_as_the_exercise_has_it
         ('<img src="https://spy.example/x.png" alt="a">', '<img alt="a">'),
         ('<a href="data:text/html,<script>1</script>">x</a>', "<a>x</a>"),
         ("<form><input><button>x</button></form>", "x"),
-        (
-            "<svg onload=x()></svg><math href=x><mi onclick=x()>1</mi></math>",
-            "<math><mi>1</mi></math>",
-        ),
+        ("<svg onload=x()></svg><math onclick=x()><mi>1</mi></math>", "<math><mi>1</mi></math>"),
         ('<a href="https://example.org">x</a>', '<a href="https://example.org">x</a>'),
         ("<div>" * 100_000, "<p>[more than 5,000 tags of HTML: left out]</p>"),
         ("<table><tr><td>1</td></tr></table>", "<table><tbody><tr><td>1</td></tr></tbody></table>"),
@@ -187,13 +161,6 @@ def test_plain_nbgrader_grades_in_the_sandbox_and_goes_on_after_broken_ones(tmp_
     assert "secret" not in (course.room("feedback") / "ada" / NAME / f"{NAME}.html").read_text()
 
 
-class Exchange(nbgrader_plugin.CollectWithoutLinks):
-    """Its copying alone."""
-
-    def __init__(self, course):
-        super().__init__(coursedir=course.nbgrader.coursedir)
-
-
 def test_collecting_from_the_exchange_follows_no_link(tmp_path):
     course = make(tmp_path / "c")
     inbound = tmp_path / "eve+psx+2026"
@@ -204,9 +171,10 @@ def test_collecting_from_the_exchange_follows_no_link(tmp_path):
     (inbound / "folder").symlink_to(course.room("source"))
     os.mkfifo(inbound / "pipe")
     copied = course.hand_in(NAME, "eve").parent
-    Exchange(course).do_copy(str(inbound), str(copied))
+    exchange = nbgrader_plugin.CollectWithoutLinks(coursedir=course.nbgrader.coursedir)
+    exchange.do_copy(str(inbound), str(copied))
     assert sorted(path.name for path in copied.iterdir()) == [f"{NAME}.ipynb", "timestamp.txt"]
     (tmp_path / "link").symlink_to(course.room("source") / NAME)
     other = course.hand_in(NAME, "fay").parent
-    Exchange(course).do_copy(str(tmp_path / "link"), str(other))
+    exchange.do_copy(str(tmp_path / "link"), str(other))
     assert not other.exists()
