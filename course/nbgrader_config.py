@@ -1,6 +1,7 @@
 """nbgrader's settings: the rooms of this repository, whatever folder it is called from."""
 
 import os
+from importlib.util import find_spec
 from pathlib import Path
 
 config = get_config()  # noqa: F821 (nbgrader's loader provides it)
@@ -56,6 +57,7 @@ config.LatePolicy.at_most_percent = 50
 # Feedback, and what the formgrader shows: no hidden tests for students, no scripts from them.
 config.GenerateFeedback.preprocessors = [
     "nbgrader.preprocessors.GetGrades",
+    "course.grading.nbgrader_plugin.NameTasks",
     "course.grading.nbgrader_plugin.HideTests",
     "nbconvert.preprocessors.CSSHTMLHeaderPreprocessor",
 ]
@@ -64,3 +66,10 @@ config.HTMLExporter.filters = {
     "clean_html": "course.grading.safe_html.clean_html",
     "markdown2html": "course.grading.safe_html.markdown2html",
 }
+# Both pages are nbgrader's; what is different is in course/grading/templates.
+config.GenerateFeedback.exporter_class = "course.grading.nbgrader_plugin.FeedbackExporter"
+config.FeedbackExporter.template_file = "feedback.html.j2"
+config.HTMLExporter.template_file = "formgrade.html.j2"
+config.HTMLExporter.extra_template_paths = [
+    str(Path(find_spec("course").origin).parent / "grading" / "templates")
+]

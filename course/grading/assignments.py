@@ -1,5 +1,6 @@
 """An assignment as it is graded: the instructor's notebook, and what students were given."""
 
+from collections import Counter
 from pathlib import Path
 from typing import NamedTuple
 
@@ -47,6 +48,35 @@ def as_handed_in(source: str) -> str:
     """
     visible = source.split("### BEGIN HIDDEN TESTS")[0].rstrip()
     return "\n".join(line for line in visible.splitlines() if " SOLUTION" not in line)
+
+
+def task_names(source: NotebookNode) -> dict[str, str]:
+    """What each cell that is written or graded is called: the headings above it, and its kind.
+
+    Where one heading has two of a kind, their ids as well. source: the instructor's notebook, as a
+    student may write headings of their own.
+    """
+    names: dict[str, str] = {}
+    path: list[tuple[int, str]] = []  # of headings: how deep each is, and its words
+    for cell in source.cells:
+        heading, _, title = cell.source.partition("\n")[0].partition(" ")
+        if kind := _kind(cell):
+            titles = [title for level, title in path if level > 1] or [title for _, title in path]
+            names[str(grade_id(cell))] = " · ".join([*titles, kind])
+        elif cell.cell_type == "markdown" and heading and not heading.strip("#"):
+            level = len(heading)
+            path = [*(above for above in path if above[0] < level), (level, title.strip())]
+    times = Counter(names.values())
+    return {id: f"{name} · {id}" if times[name] > 1 else name for id, name in names.items()}
+
+
+def _kind(cell: NotebookNode) -> str:
+    marks = cell.metadata.get("nbgrader", {})
+    if marks.get("solution"):
+        return "your code" if cell.cell_type == "code" else "written answer"
+    if marks.get("grade"):
+        return "hidden test" if "### BEGIN HIDDEN TESTS" in cell.source else "visible test"
+    return ""
 
 
 def grade_id(cell: NotebookNode) -> str | None:

@@ -8,7 +8,7 @@ from nbformat import NotebookNode, v4
 from course.grading import cells
 from course.grading.assignments import grade_id
 from course.grading.errors import Stopped
-from course.grading.outputs import failure, leave_out, one_line, safe_outputs
+from course.grading.outputs import cut_short, failure, leave_out, one_line, safe_outputs
 from course.grading.remote import Student
 from course.grading.room import STOPPED, Room, TooLong
 from course.grading.sandbox import Sandbox
@@ -36,7 +36,8 @@ class Exam:
         for cell in submission.cells:
             if cell.cell_type == "code":
                 self._grade_cell(cell)
-        self.notes += leave_out([one for one in submission.cells if not cells.is_test(one)])
+        theirs = [one for one in submission.cells if not cells.is_test(one)]
+        self.notes += cut_short(theirs) + leave_out(theirs)
         release = self.room.assignment.release
         notebook = v4.new_notebook(cells=submission.cells, metadata=release.metadata)
         return notebook, tuple(map(one_line, self.notes)), self.student.clock.disturbed

@@ -173,7 +173,8 @@ def _write_down(
 ) -> str:
     """The graded copy, then the scores; returns why that cannot be, or ""."""
     handed_in, complaint = records.read_timestamp(task.submission.parent)
-    notes = (*result.notes, complaint) if complaint else result.notes
+    if complaint:
+        result = result._replace(notes=(*result.notes, complaint))
     copy = course.graded_copy(task.assignment, task.student)
     copy.parent.mkdir(parents=True, exist_ok=True)
     write_atomically(copy, nbformat.writes(with_scores(result)))
@@ -186,7 +187,7 @@ def _write_down(
             book,
             task.assignment,
             task.student,
-            result._replace(notes=notes),
+            result,
             task.fingerprint,
             handed_in,
             policy,
@@ -206,7 +207,10 @@ def _copy_secret(handed_in: Path, graded: Path) -> None:
 
 
 def with_scores(result: "Result") -> nbformat.NotebookNode:
-    """The graded copy with its scores in the metadata, where nbgrader's own run finds them."""
+    """The graded copy with its scores in the metadata, where nbgrader's own run finds them.
+
+    Beside them are the notes, which the formgrader shows above the first cell.
+    """
     notebook = result.notebook
     notebook.metadata["bertlab"] = {"scores": result.scores, "notes": list(result.notes)}
     return notebook

@@ -12,13 +12,17 @@ from glob import glob
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from nbconvert.exporters import NotebookExporter
+import nbformat
+from jinja2 import BaseLoader, PackageLoader
+from nbconvert.exporters import HTMLExporter, NotebookExporter
 from nbformat import NotebookNode
 from nbgrader.exchange.default import ExchangeCollect, ExchangeReleaseFeedback
-from nbgrader.preprocessors import ClearHiddenTests, SaveAutoGrades
+from nbgrader.preprocessors import ClearHiddenTests, NbGraderPreprocessor, SaveAutoGrades
 from nbgrader.utils import is_grade, is_solution
+from traitlets import default
 
 from course.gradebook import records
+from course.grading.assignments import task_names
 from course.grading.grade_run import SECRET, with_scores
 from course.settings import Course
 
@@ -109,6 +113,27 @@ class SaveSandboxedGrades(SaveAutoGrades):
         # As nbgrader does: a person looks again at what a person graded.
         grade.needs_manual_grade = grade.manual_score is not None or grade.auto_score is None
         self.gradebook.db.commit()
+
+
+class FeedbackExporter(HTMLExporter):
+    """nbconvert's pages, from our templates where we have one of that name."""
+
+    @default("extra_loaders")
+    def _ours_first(self) -> list[BaseLoader]:
+        return [PackageLoader("course.grading")]
+
+
+class NameTasks(NbGraderPreprocessor):
+    """What the contents of a feedback page call its tasks, from our source."""
+
+    def preprocess(self, nb: NotebookNode, resources: dict) -> tuple[NotebookNode, dict]:
+        """Leave the names with what the page is made of; none of an assignment that is gone."""
+        about, rooms = resources["nbgrader"], self.config.CourseDirectory
+        name = about["assignment"]
+        path = Path(rooms.root) / rooms.source_directory / name / f"{name}.ipynb"
+        there = path.is_file()
+        about["task_names"] = task_names(nbformat.read(path, as_version=4)) if there else {}
+        return nb, resources
 
 
 class HideTests(ClearHiddenTests):

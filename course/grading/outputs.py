@@ -2,6 +2,7 @@
 
 import binascii
 import io
+import re
 from base64 import b64decode, b64encode
 from collections.abc import Sequence
 from typing import Any
@@ -9,13 +10,14 @@ from typing import Any
 from nbformat import NotebookNode, v4
 from PIL import Image
 
-from course.grading.safe_html import clean_html
+from course.grading.safe_html import MOST_TAGS, clean_html
 
 MOST_OUTPUTS = 1_000  # of a cell
 NOTEBOOK_KB = 5_000  # of all outputs together, and of all attached pictures
 LONGEST, LONGEST_NOTE = 2_000, 300  # characters: of an error, of a line in a report
 PICTURES = ("image/png", "image/jpeg")
 KINDS = ("text/plain", "text/html", *PICTURES)
+CUT = re.compile(r"(<p>)?\[more than [^\]]* left out\](</p>)?\n?")  # what stands in its place
 # Of attached pictures: their number in a notebook, their size, and to what they are made smaller.
 MOST_PICTURES, MOST_PIXELS, MOST_SIDE = 20, 60_000_000, 2_000
 
@@ -47,21 +49,38 @@ def leave_out(cells: Sequence[dict], most_kb: int = NOTEBOOK_KB) -> list[str]:
     return [f"more than {most_kb} kB of outputs: those of {emptied} cells were left out"]
 
 
+def cut_short(cells: Sequence[dict]) -> list[str]:
+    """A note of how many cells have a sentence in place of some output."""
+    count = sum(any(map(_is_cut, cell.get("outputs", []))) for cell in cells)
+    if not count:
+        return []
+    why = f"too long, too many, or more than {MOST_TAGS:,} tags of HTML"
+    return [f"some output of {count} cells was left out: {why}"]
+
+
+def _is_cut(output: dict) -> bool:
+    shown = output.get("text") or output.get("data", {}).get("text/html") or ""
+    return bool(CUT.fullmatch(shown))
+
+
 def safe_outputs(outputs: Any, most_kb: int) -> list[NotebookNode]:
     """Outputs of a code cell, out of a file that anybody may have written.
 
-    most_kb: of all of them; what comes later is left out, and a line says so. Of empty ones, and of
-    very many, the rest is left out without.
+    most_kb: of all of them; what comes later is left out, and a sentence says so.
     """
+    given = outputs if isinstance(outputs, list) else []
     kept: list[NotebookNode] = []
     left = most_kb * 1000
-    for output in outputs[:MOST_OUTPUTS] if isinstance(outputs, list) else []:
+    for output in given[:MOST_OUTPUTS]:
         left -= _size(output)  # of what is not cleaned yet: cleaning takes time
         if left < 0:
             kept.append(stream(f"[more than {most_kb} kB of output: the rest was left out]\n"))
             break
         if made := _safe(output):
             kept.append(made)
+    else:
+        if len(given) > MOST_OUTPUTS:
+            kept.append(stream(f"[more than {MOST_OUTPUTS:,} outputs: the rest was left out]\n"))
     return kept
 
 

@@ -19,12 +19,29 @@ TAGS = {
     *("h6", "hr", "i", "img", "ins", "kbd", "li", "mark", "ol", "p", "pre", "s", "small", "span"),
     *("strong", "sub", "summary", "sup", "table", "tbody", "td", "tfoot", "th", "thead", "tr"),
     *("u", "ul"),
+    # Of MathML what `course.grading.formulas` writes.
+    *("math", "menclose", "mfrac", "mi", "mn", "mo", "mover", "mphantom", "mroot", "mrow"),
+    *("mspace", "msqrt", "mstyle", "msub", "msubsup", "msup", "mtable", "mtd", "mtext", "mtr"),
+    *("munder", "munderover"),
 }
 ATTRIBUTES = {
-    "*": {"align", "aria-label", "class", "dir", "id", "lang", "role", "style", "title"},
+    "*": {
+        *("align", "aria-label", "class", "dir", "displaystyle", "id", "lang", "role"),
+        *("scriptlevel", "style", "title"),
+    },
     "a": {"href"},
     "details": {"open"},
     "img": {"alt", "height", "src", "width"},
+    "math": {"display"},
+    "menclose": {"notation"},
+    "mfrac": {"linethickness"},
+    "mi": {"mathvariant"},
+    "mo": {
+        *("accent", "form", "lspace", "maxsize", "minsize", "movablelimits", "rspace"),
+        *("stretchy", "symmetric"),
+    },
+    "mover": {"accent"},
+    "mspace": {"width"},
     "td": {"colspan", "rowspan"},
     "th": {"colspan", "rowspan", "scope"},
 }
@@ -88,10 +105,13 @@ class Attachments(dict):
 
 @pass_context
 def markdown2html(context: Context | dict[str, Any], source: str) -> str:
-    """nbconvert's filter of that name, cleaned."""
-    from nbconvert.exporters import HTMLExporter
+    """nbconvert's filter of that name, cleaned, with formulas that need no script."""
+    from nbconvert.filters.markdown_mistune import MarkdownWithMath
+
+    from course.grading.formulas import Renderer
 
     if source.count("\\begin") > MOST_ENVIRONMENTS:
         return f"<p>[more than {MOST_ENVIRONMENTS} \\begin{{...}} in one text: left out]</p>"
     pictures = Attachments(context.get("cell", {}).get("attachments", {}))
-    return clean_html(HTMLExporter().markdown2html({"cell": {"attachments": pictures}}, source))
+    renderer = Renderer(escape=False, attachments=pictures)
+    return clean_html(MarkdownWithMath(renderer=renderer).render(source))

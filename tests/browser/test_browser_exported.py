@@ -3,7 +3,10 @@
 import pytest
 from nbclient import NotebookClient
 
+from course.grading import feedback_pages
 from tests.browser.conftest import export, put_on_theme
+from tests.course.gradebook.test_gradebook import quick  # noqa: F401 (a fixture)
+from tests.course.small_course import NAME, grade, make
 
 pytestmark = pytest.mark.browser
 
@@ -156,3 +159,16 @@ def test_without_scripts_the_words_and_the_first_page_are_there(chromium, export
     assert "Start: 8 characters" in book.locator(".caption").text_content()
     assert book.locator(".controls").is_hidden()  # they would do nothing
     context.close()
+
+
+def test_feedback_draws_its_formulas_without_a_script_and_asks_nobody(tab, tmp_path):
+    answer = r"Each score is $\frac{q \cdot k}{\sqrt{d_k}}$. <b class=glyphicon>x</b>"
+    course = make(tmp_path / "c", {"ada": {"explain": answer}})
+    grade(course)
+    assert feedback_pages.generate(course, [NAME], say=str) == 0
+    tab.page.goto((course.room("feedback") / "ada" / NAME / f"{NAME}.html").as_uri())
+    root, under = (tab.page.locator(f"math {tag}").bounding_box() for tag in ("msqrt", "msub"))
+    assert root["width"] > under["width"] + 3, "the sign of the root"
+    # Bootstrap's font of icons is not fetched either, and Chromium says so.
+    assert all(error.startswith("Loading the font") for error in tab.errors)
+    tab.errors.clear()

@@ -12,7 +12,6 @@ from datetime import datetime
 from pathlib import Path
 from unittest.mock import DEFAULT, Mock, patch
 
-import nbformat
 import pytest
 from sqlalchemy import text
 
@@ -228,15 +227,6 @@ def test_only_the_students_asked_for_and_what_is_released_are_graded(tmp_path):
     (course.root / "gradebook.db").unlink()
     with pytest.raises(CourseError, match=f"run `python -m course release {NAME}`"):
         grade(course)
-
-
-def test_the_graded_copy_is_what_the_formgrader_reads_and_what_is_no_time_is_told(tmp_path):
-    course = make(tmp_path / "c", {"ada": {}, "bob": {"handed_in": "yesterday\x00"}})
-    _, said = grade(course)
-    assert "bob: timestamp.txt holds no time: counted as in time, please check" in said
-    copy = course.graded_copy(NAME, "ada")
-    assert nbformat.read(copy, as_version=4).metadata.bertlab.scores["test-double"] == 1.0
-    assert copy.with_name("timestamp.txt").read_text() == "2026-10-01 10:00:00 UTC"
 
 
 # Lateness.

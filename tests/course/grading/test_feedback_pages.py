@@ -1,20 +1,29 @@
 """Feedback pages: no hidden tests, no scripts; and plain nbgrader by the same Grader."""
 
 import os
+import re
+from contextlib import closing
 
 import nbformat
 import pytest
 from bs4 import BeautifulSoup
+from nbconvert.exporters import HTMLExporter
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_output
+from nbgrader.apps import NbGraderAPI
+from nbgrader.server_extensions.formgrader.formgrader import FormgradeExtension
 
 from course.gradebook.regrades import requests
 from course.grading import feedback_pages, nbgrader_plugin
-from course.grading.assignments import load_assignment
+from course.grading.assignments import load_assignment, task_names
+from course.grading.formulas import mathml
+from course.grading.reports import status
 from course.grading.safe_html import clean_html
 from course.grading.submissions import read_submission
 from course.settings import Limits
+from tests.conftest import read_page
 from tests.course.gradebook.test_gradebook import grade, quick  # noqa: F401 (a fixture)
 from tests.course.small_course import NAME, make, nbgrader, scores
+from tests.exercises.test_assignments import ASSIGNMENTS, source_of
 
 pytestmark = pytest.mark.slow
 
@@ -25,16 +34,16 @@ def attack(course, student):
     """Put what a hostile student would show into the graded copy."""
     path = course.graded_copy(NAME, student)
     page = nbformat.read(path, as_version=4)
+    page.cells[0].source = "# Forged"
     data = {
         "text/html": EVIL + "<b>bold</b><table><thead><tr><th>1</th></tr></thead></table>",
         "application/javascript": "alert(1)",
+        "text/markdown": f"# md\n\n{EVIL}",
+        "image/svg+xml": f"<svg>{EVIL}</svg>",
+        "text/latex": f"${EVIL}$",
     }
     page.cells[1].outputs = [
-        new_output("display_data", {key: value}) for key, value in data.items()
-    ] + [
-        new_output("display_data", {"text/markdown": f"# md\n\n{EVIL}"}),
-        new_output("display_data", {"image/svg+xml": f"<svg>{EVIL}</svg>"}),
-        new_output("display_data", {"text/latex": f"${EVIL}$"}),
+        *(new_output("display_data", {key: value}) for key, value in data.items()),
         new_output("stream", name="stdout", text=EVIL),
         new_output("error", ename=EVIL, evalue=EVIL, traceback=[EVIL]),
     ]
@@ -42,6 +51,7 @@ def attack(course, student):
         new_output("error", ename="AssertionError", evalue="double(21)", traceback=["secret = 21"])
     ]
     page.cells[4].source = f"## Mine\n\n{EVIL}\n\n1 < 2 & `a < b` ![p](data:image/png;base64,AAAA)"
+    page.cells[4].source += f"\n\n$\\sqrt{{d_k}}$ $\\text{{{EVIL}}}$"
     tagged = {"tags": ['"><script>alert(1)</script>']}
     page.cells += [
         new_markdown_cell(f"### BEGIN HIDDEN TESTS {EVIL}"),
@@ -71,9 +81,14 @@ def test_feedback_hides_tests_and_runs_no_script(tmp_path):
     assert not (course.room("feedback") / "bob").exists(), "he has no grade"
     text = (course.room("feedback") / "eve" / NAME / f"{NAME}.html").read_text()
     plain = (course.room("feedback") / "ada" / NAME / f"{NAME}.html").read_text()
-    page, usual = BeautifulSoup(text, "html.parser"), BeautifulSoup(plain, "html.parser")
-    assert [str(one) for one in page.select("script")] == [str(s) for s in usual.select("script")]
-    assert not page.select("[onerror], [href^=javascript], iframe")
+    page = BeautifulSoup(text, "html.parser")
+    assert not page.select("script, link, [onerror], [href^=javascript], iframe")
+    assert "default-src 'none'" in page.select_one("head meta[http-equiv]")["content"]
+    assert page.select_one("math msqrt msub").text.split() == ["d", "k"]
+    first, *_, last = [item.text for item in page.select("#toc li")]
+    assert first == "Small · visible test (Score: 1.0 / 1.0)"
+    assert last == "Small · written answer (Score: 0.0 / 4.0)"
+    assert all(page.select(f"[name={link['href'][1:]}]") for link in page.select("#toc a"))
     assert all(img["src"].startswith("data:image/") for img in page.select("img[src]"))
     for words in ("secret", "assert double(secret)"):
         assert words not in text
@@ -83,7 +98,37 @@ def test_feedback_hides_tests_and_runs_no_script(tmp_path):
     assert page.select_one("b").text == "bold"
     assert page.select_one("th")
     assert "a < b" in [code.text for code in page.select("code")]
-    assert "Score: 8.0 / 8.0" in plain or "Score: 4.0 / 8.0" in plain
+
+
+def test_the_formgrader_shows_the_notes_and_makes_the_same_feedback(tmp_path, monkeypatch):
+    course = make(tmp_path / "c", {"ada": {"note": True, "handed_in": "yesterday"}})
+    grade(course)
+    assert feedback_pages.generate(course, [NAME], say=str) == 0
+    page = course.room("feedback") / "ada" / NAME / f"{NAME}.html"
+    before = page.read_text()
+    monkeypatch.chdir(course.root / "course")
+    (app := FormgradeExtension()).initialize([])
+    assert NbGraderAPI(app.coursedir, parent=app).generate_feedback(NAME, "ada")["success"]
+    assert page.read_text() == before
+    copy, about = str(course.graded_copy(NAME, "ada")), {"index": 0, "total": 1}
+    shown, _ = HTMLExporter(config=app.config).from_filename(copy, about)
+    assert "cdnjs" not in shown
+    notes = [item.text for item in BeautifulSoup(shown, "html.parser").select("#notes li")]
+    assert notes[-1].startswith("timestamp.txt holds no time")
+    with closing(course.gradebook()) as book:
+        assert status(course, book, [NAME]).endswith("\n    with notes: ada")
+
+
+def test_every_task_and_formula_of_the_exercises_is_shown_as_the_exercise_has_it():
+    for name in ASSIGNMENTS:
+        source = read_page(source_of(name))
+        called, graded = task_names(source), [c for c in source.cells if c.metadata.nbgrader.grade]
+        names = [called[cell.id] for cell in graded]
+        assert len(set(names)) == len(names)
+        assert all(name.startswith("Task ") for name in names)
+        texts = "".join(cell.source for cell in source.cells if cell.cell_type == "markdown")
+        for formula in re.findall(r"\$\$.+?\$\$|\$[^$]+\$", texts):
+            assert mathml(formula.strip("$"), formula.startswith("$$")), formula
 
 
 @pytest.mark.parametrize(
@@ -93,7 +138,7 @@ def test_feedback_hides_tests_and_runs_no_script(tmp_path):
         ('<img src="https://spy.example/x.png" alt="a">', '<img alt="a">'),
         ('<a href="data:text/html,<script>1</script>">x</a>', "<a>x</a>"),
         ("<form><input><button>x</button></form>", "x"),
-        ("<svg onload=x()></svg><math></math>", ""),
+        ("<svg onload=x()></svg><math onclick=x()><mi>1</mi></math>", "<math><mi>1</mi></math>"),
         ('<a href="https://example.org">x</a>', '<a href="https://example.org">x</a>'),
         ("<div>" * 100_000, "<p>[more than 5,000 tags of HTML: left out]</p>"),
         ("<table><tr><td>1</td></tr></table>", "<table><tbody><tr><td>1</td></tr></tbody></table>"),
@@ -130,13 +175,6 @@ def test_plain_nbgrader_grades_in_the_sandbox_and_goes_on_after_broken_ones(tmp_
     assert "secret" not in (course.room("feedback") / "ada" / NAME / f"{NAME}.html").read_text()
 
 
-class Exchange(nbgrader_plugin.CollectWithoutLinks):
-    """Its copying alone."""
-
-    def __init__(self, course):
-        super().__init__(coursedir=course.nbgrader.coursedir)
-
-
 def test_collecting_from_the_exchange_follows_no_link(tmp_path):
     course = make(tmp_path / "c")
     inbound = tmp_path / "eve+psx+2026"
@@ -147,9 +185,10 @@ def test_collecting_from_the_exchange_follows_no_link(tmp_path):
     (inbound / "folder").symlink_to(course.room("source"))
     os.mkfifo(inbound / "pipe")
     copied = course.hand_in(NAME, "eve").parent
-    Exchange(course).do_copy(str(inbound), str(copied))
+    exchange = nbgrader_plugin.CollectWithoutLinks(coursedir=course.nbgrader.coursedir)
+    exchange.do_copy(str(inbound), str(copied))
     assert sorted(path.name for path in copied.iterdir()) == [f"{NAME}.ipynb", "timestamp.txt"]
     (tmp_path / "link").symlink_to(course.room("source") / NAME)
     other = course.hand_in(NAME, "fay").parent
-    Exchange(course).do_copy(str(tmp_path / "link"), str(other))
+    exchange.do_copy(str(tmp_path / "link"), str(other))
     assert not other.exists()

@@ -86,6 +86,8 @@ SLOW_TEXTS = {
     "nested": '"lambda:" * 12_000 + "1"',
     "blank lines": '"\\n" * 90_000 + "1"',
 }
+TAGS = "from IPython.display import HTML\ndisplay(HTML('<b>' * 6_000))"
+MANY = "for _ in range(1_100): display(1)"
 VALUE_ERROR = "row-softmax: its cell raised ValueError"
 
 ROWS = [
@@ -139,6 +141,7 @@ ROWS = [
         (),
         "more than 5000 kB of outputs: those of .. cells were left out",
     ),
+    Hostile("too many tags, and outputs", own_cells(TAGS, MANY), (), "output of 2 cells was left"),
     Hostile("environments of mathematics", environments, ()),
     *(
         Hostile(f"a text that is slow to read: {name}", own_cells(eval(code)), (), ".*|")
