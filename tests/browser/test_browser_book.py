@@ -81,11 +81,7 @@ def test_the_switch_turns_page_and_view_dark_and_light(lecture):
             background(page.locator("body"))
         ]
         assert dark == (theme == "dark")
-        page.wait_for_function(
-            """theme => document.querySelector("iframe").contentDocument
-                .documentElement.dataset.theme === theme""",
-            arg=theme,
-        )
+        expect(lecture.frame(TITLE).locator("html")).to_have_css("color-scheme", theme)
         if dark:  # a plot's letters are black
             assert background(page.get_by_alt_text("a plot")) == "rgb(255, 255, 255)"
             assert background(page.locator(".cell_output .text_html").first) == "rgba(0, 0, 0, 0)"
