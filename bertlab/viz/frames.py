@@ -1,9 +1,9 @@
 """A page inside the page: HTML with its own style and scripts, which works without a network.
 
 A notebook's output shares one document with every other output, so two views with an element
-`id="layer"` get in each other's way. A frame is a document of its own, sealed off
-(`sandbox`): it and the page around it only send each other messages. Everything it needs is
-inside it, and a content security policy forbids it to fetch anything.
+`id="layer"` get in each other's way. A frame is a document of its own, sealed off (`sandbox`):
+it and the page around it only send each other messages. Everything it needs is inside it, and a
+content security policy forbids it to fetch anything.
 """
 
 import html

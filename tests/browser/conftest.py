@@ -25,10 +25,7 @@ HERE = ("file", "data", "blob", "about")  # addresses that no network is asked f
 PATIENCE = 180_000  # milliseconds, of anything that is waited for
 # What JupyterLab itself says in red, on any page: it asks its server for what is not there.
 NOT_OURS = re.compile(r"Failed to load resource: .*(404|403)")
-CENTRE = """iframe => {
-    iframe.scrollIntoView({block: "center"});
-    return iframe.getBoundingClientRect().top;
-}"""
+CENTRE = "e => (e.scrollIntoView({block: 'center'}), e.getBoundingClientRect().top)"
 SCREENSHOTS = Path(__file__).parent / "screenshots"  # to look at after a run; git ignores them
 
 # Two views, two flipbooks and a picture: what a lecture shows, in five short cells.
@@ -78,14 +75,15 @@ def put_on_theme(tab, view, theme):
     """The page around turns light or dark, and the frame follows."""
     from playwright.sync_api import expect
 
-    light = str(theme == "light").lower()
-    tab.page.evaluate("light => { document.body.dataset.jpThemeLight = light; }", light)
+    tab.page.evaluate("light => { document.body.dataset.jpThemeLight = light; }", theme == "light")
     expect(view.locator("html")).to_have_css("color-scheme", theme)
 
 
 def visible_lines(view):
     """How many lines of a head view can be seen."""
-    return view.locator("#attention line").evaluate_all(
+    lines = view.locator("#attention line")
+    lines.first.wait_for(state="attached")
+    return lines.evaluate_all(
         """lines => lines.filter(line =>
             +line.getAttribute("stroke-opacity") > 0
             && getComputedStyle(line).visibility === "visible").length"""
@@ -146,7 +144,6 @@ class Tab:
     def in_sight(self, title: str, number: int = 0):
         """Bring a frame into sight and wait for its height; what is inside it."""
         iframe = self.page.locator(f'iframe[title="{title}"]').nth(number)
-        iframe.wait_for(state="attached")
         # JupyterLab draws cells when they come near; those above may push the view away again.
         places = []
         while len(places) < 5 or (len(set(places[-5:])) > 1 and len(places) < 100):

@@ -10,18 +10,10 @@ from tests.browser.conftest import notebook_of, visible_lines
 pytestmark = pytest.mark.browser
 
 
-def drawn_lines(tab, number=0):
-    """Bring a head view into sight; how many lines of it can be seen."""
-    view = tab.in_sight("Head view", number)
-    expect(view.locator("#vis")).to_be_in_viewport(ratio=0.9)
-    view.locator("#attention line").first.wait_for(state="attached")
-    return visible_lines(view)
-
-
 def test_a_small_page_draws_everything_on_the_first_run(tab, lab, small_page):
     lab.run(tab.page, "small", small_page)
-    assert drawn_lines(tab) == 3 * 5 * 5
-    assert drawn_lines(tab, 1) == 5 * 5
+    assert visible_lines(tab.in_sight("Head view")) == 3 * 5 * 5
+    assert visible_lines(tab.in_sight("Head view", 1)) == 5 * 5
 
     book = tab.frame("Byte pair encoding, merge by merge")
     book.locator("h1").click()
@@ -43,5 +35,5 @@ def test_a_notebook_that_is_not_trusted_has_the_words_alone(tab, lab):
 def test_notebook_7_draws_the_same_lines(tab, lab, small_page):
     lab.run(tab.page, "seven", small_page, notebook_7=True)
     tab.errors.clear()  # Notebook 7 misses settings of JupyterLab's while it starts
-    assert drawn_lines(tab) == 3 * 5 * 5
-    assert drawn_lines(tab, 1) == 5 * 5
+    assert visible_lines(tab.in_sight("Head view")) == 3 * 5 * 5
+    assert visible_lines(tab.in_sight("Head view", 1)) == 5 * 5

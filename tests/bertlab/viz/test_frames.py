@@ -27,8 +27,7 @@ def test_a_notebook_gets_html_and_words():
     assert set(data) == {"text/html", "text/plain"}
     assert data["text/plain"] == "Heads. Lines & dots."
     page = BeautifulSoup(data["text/html"], "html.parser")
-    assert page.iframe["title"] == "Heads"
-    assert page.iframe["sandbox"] == ["allow-scripts"]
+    assert (page.iframe["title"], page.iframe["sandbox"]) == ("Heads", ["allow-scripts"])
     # Beside the frame, not in it: a notebook that is not trusted drops frames whole.
     assert "Lines & dots." in page.find(class_="bertlab-alt").get_text()
 
