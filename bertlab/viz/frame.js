@@ -4,7 +4,7 @@
   const fit = () => {
     if (document.documentElement.clientWidth === 0) return; // in a hidden tab: later
     const { height } = main.getBoundingClientRect();
-    if (height === 0) setTimeout(fit, 100);
+    if (height === 0) setTimeout(fit, 100); // not laid out yet
     window.parent.postMessage({ height }, "*");
   };
   if (window.parent === window) return; // the page was opened by itself
