@@ -66,9 +66,12 @@ WATCH = """(() => {
             ? canvases.every((canvas) => canvas.style.width)
             : document.querySelector("#bertviz line, [id^=bertviz-] line");
     };
+    const tell = () => window.top.postMessage({ drawnAt: Date.now() }, "*");
     const look = () => drawn()
-        ? requestAnimationFrame(() => setTimeout(() => { window.top.drawnAt ??= Date.now(); }))
+        ? requestAnimationFrame(() => setTimeout(tell))
         : setTimeout(look, 20);
+    if (window === window.top)
+        window.addEventListener("message", ({ data }) => { window.drawnAt ??= data?.drawnAt; });
     look();
 })()"""
 CLICK = """(selector) => new Promise((done) => {

@@ -1,8 +1,9 @@
 """A page inside the page: HTML with its own style and scripts, which works without a network.
 
 A notebook's output shares one document with every other output, so two views with an element
-`id="layer"` get in each other's way. A frame is a document of its own. Everything it needs is
-inside it, and a content security policy forbids it to fetch anything.
+`id="layer"` get in each other's way. A frame is a document of its own, sealed off (`sandbox`):
+it and the page around it only send each other messages. Everything it needs is inside it, and a
+content security policy forbids it to fetch anything.
 """
 
 import html
@@ -23,8 +24,7 @@ POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inli
 class Frame:
     """A complete HTML page, shown by a notebook in an `<iframe>`; made by `frame`.
 
-    page: the HTML, from doctype to end; alt: what it shows, in words; height: pixels until its
-    script has measured it.
+    page: the HTML, from doctype to end; alt: what it shows, in words; height: pixels until measured
     """
 
     page: str
@@ -33,16 +33,16 @@ class Frame:
     height: int
 
     def _repr_html_(self) -> str:
-        # The words come first and the frame's script hides them. They stay where the frame
-        # cannot run: in a notebook that is not trusted, which drops frames, or without scripts.
-        # In an attribute `<` may stay as it is.
+        # The words are hidden once the frame has sent a message. They stay where it cannot run: in
+        # a notebook that is not trusted, or without scripts. In an attribute `<` may stay as it is.
         page = self.page.replace("&", "&amp;").replace('"', "&quot;")
         return (
-            f'<div class="bertlab-frame"><p class="bertlab-alt"><em>{html.escape(self.title)}.'
-            f"</em> {html.escape(self.alt)} (Run this cell, or trust the notebook, to see it.)</p>"
-            f'<iframe title="{html.escape(self.title)}" width="100%" height="{self.height}"'
-            ' style="border:0;display:block;width:100%" '
-            f'srcdoc="{page}"></iframe></div>'
+            f'<div class="bertlab-frame"><style>\n{read_asset("frames_page.css")}</style>'
+            f"{script_tag(read_asset('frames_page.js'))}"
+            f'<p class="bertlab-alt"><em>{html.escape(self.title)}.</em> '
+            f"{html.escape(self.alt)} (Run this cell, or trust the notebook, to see it.)</p>"
+            f'<iframe sandbox="allow-scripts" title="{html.escape(self.title)}" width="100%" '
+            f'height="{self.height}" srcdoc="{page}"></iframe></div>'
         )
 
     def __repr__(self) -> str:

@@ -6,23 +6,24 @@
   const switches = [...document.querySelectorAll('input[name="hide"]')];
   const [box, reading] = [document.querySelector(".map"), document.querySelector(".reading")];
   const [caption, note] = [document.querySelector(".caption"), document.querySelector(".note")];
+  const main = document.querySelector("main");
   const percent = (share) => `${Math.round(100 * share)} %`;
 
   // Typing brings a new frame; the page around it keeps what was chosen in the last one.
-  let kept = {};
-  try {
-    kept = window.parent.bertlabChoices ??= {};
-  } catch {
-    // A page from elsewhere holds us: what is chosen lasts as long as this frame.
-  }
+  const send = (message) => {
+    if (FACTS.key) window.parent.postMessage({ key: FACTS.key, ...message }, "*");
+  };
+  window.addEventListener("message", ({ source, data }) => {
+    if (source !== window.parent) return;
+    if (data?.kept) recall(data.kept);
+    main.style.visibility = "";
+  });
 
-  function recall() {
-    const chosen = (FACTS.key && kept[FACTS.key]) || { layer: FACTS.layer, head: FACTS.head };
-    layer.value = chosen.layer;
-    head.value = chosen.head;
-    choice.value = chosen.measure || "probability";
-    for (const field of switches)
-      field.checked = (chosen.hidden || []).includes(field.value);
+  function recall(kept) {
+    let hidden;
+    [layer.value, head.value, choice.value, ...hidden] = kept.split(",");
+    for (const field of switches) field.checked = hidden.includes(field.value);
+    show();
   }
 
   function explain(seen, hidden) {
@@ -48,13 +49,13 @@
     note.textContent = explain(seen, hidden);
     for (const strip of document.querySelectorAll(".legend"))
       strip.style.display = strip.dataset.kind === measure.kind ? "flex" : "none";
-    if (FACTS.key)
-      kept[FACTS.key] =
-        { layer: layer.value, head: head.value, measure: choice.value, hidden };
+    return [layer.value, head.value, choice.value, ...hidden].join();
   }
 
-  for (const slider of [layer, head]) slider.addEventListener("input", show);
-  for (const field of [choice, ...switches]) field.addEventListener("change", show);
+  const choose = () => send({ choice: show() });
+
+  for (const slider of [layer, head]) slider.addEventListener("input", choose);
+  for (const field of [choice, ...switches]) field.addEventListener("change", choose);
   document.addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey || event.target === choice) return;
     const [slider, by] = {
@@ -62,10 +63,14 @@
     }[event.key] || [];
     if (!slider || (event.target === layer && slider === head)) return; // it moves by itself
     slider.value = +slider.value + by; // the slider itself keeps the value between its ends
-    show();
+    choose();
     event.preventDefault(); // or the notebook would scroll, and the slider move twice
   });
 
-  recall();
-  show();
+  recall(`${FACTS.layer},${FACTS.head},probability`);
+  if (FACTS.key && window.parent !== window) {
+    main.style.visibility = "hidden"; // until the page has answered, or is silent for a moment
+    setTimeout(() => (main.style.visibility = ""), 500);
+    send({});
+  }
 })();

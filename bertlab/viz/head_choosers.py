@@ -47,8 +47,8 @@ def head_maps(
 
     attentions: one tensor a layer, [1, H, L, L] or [H, L, L], rows sum to 1; tokens: L strings;
     layer and head: those shown first, from 0; alt: the first map in words, otherwise sentences are
-    made; key: under this name the page around keeps what was chosen, for the next frame that has
-    it; otherwise nothing is kept.
+    made; key: under this name, up to 99 letters and digits, the page around keeps what was chosen,
+    for the next frame that has it; otherwise nothing is kept.
 
     The cells show the probability, or how many times chance it is (chance: the head attends to
     all keys alike), or how many times what the key gets from a query on average. Where tokens are

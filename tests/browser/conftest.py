@@ -25,6 +25,7 @@ HERE = ("file", "data", "blob", "about")  # addresses that no network is asked f
 PATIENCE = 180_000  # milliseconds, of anything that is waited for
 # What JupyterLab itself says in red, on any page: it asks its server for what is not there.
 NOT_OURS = re.compile(r"Failed to load resource: .*(404|403)")
+CENTRE = "e => (e.scrollIntoView({block: 'center'}), e.getBoundingClientRect().top)"
 SCREENSHOTS = Path(__file__).parent / "screenshots"  # to look at after a run; git ignores them
 
 # Two views, two flipbooks and a picture: what a lecture shows, in five short cells.
@@ -72,9 +73,29 @@ def export(notebook, path, **options):
 
 def put_on_theme(tab, view, theme):
     """The page around turns light or dark, and the frame follows."""
-    light = str(theme == "light").lower()
-    tab.page.evaluate("light => { document.body.dataset.jpThemeLight = light; }", light)
-    view.locator(f'html[data-theme="{theme}"]').wait_for()
+    from playwright.sync_api import expect
+
+    tab.page.evaluate("light => { document.body.dataset.jpThemeLight = light; }", theme == "light")
+    expect(view.locator("html")).to_have_css("color-scheme", theme)
+
+
+def visible_lines(view):
+    """How many lines of a head view can be seen."""
+    lines = view.locator("#attention line")
+    lines.first.wait_for(state="attached")
+    return lines.evaluate_all(
+        """lines => lines.filter(line =>
+            +line.getAttribute("stroke-opacity") > 0
+            && getComputedStyle(line).visibility === "visible").length"""
+    )
+
+
+def wait_for_height(iframe):
+    """A frame is as high as its content, or will be as soon as it is seen."""
+    iframe.evaluate(CENTRE)
+    inside = iframe.content_frame.locator("main")
+    height = inside.evaluate("main => Math.ceil(main.getBoundingClientRect().height)")
+    iframe.and_(iframe.page.locator(f'[style*="height: {height}px"]')).wait_for()
 
 
 @pytest.fixture(scope="session")
@@ -116,8 +137,20 @@ class Tab:
     errors: list[str] = field(default_factory=list)  # what the console shows in red
 
     def frame(self, title: str, number: int = 0):
-        """The inside of a frame of ours."""
-        return self.page.frame_locator(f'iframe[title="{title}"]').nth(number)
+        """The inside of a frame of ours, which the browser must have sealed off."""
+        sealed = f'iframe[title="{title}"][sandbox="allow-scripts"]'
+        return self.page.frame_locator(sealed).nth(number)
+
+    def in_sight(self, title: str, number: int = 0):
+        """Bring a frame into sight and wait for its height; what is inside it."""
+        iframe = self.page.locator(f'iframe[title="{title}"]').nth(number)
+        # JupyterLab draws cells when they come near; those above may push the view away again.
+        places = []
+        while len(places) < 5 or (len(set(places[-5:])) > 1 and len(places) < 100):
+            places.append(iframe.evaluate(CENTRE))
+            self.page.wait_for_timeout(100)
+        wait_for_height(iframe)
+        return self.frame(title, number)
 
 
 def cut_network(context, asked):
@@ -149,7 +182,8 @@ def keep_screenshot(request):
 @pytest.fixture
 def tab(chromium, keep_screenshot):
     """A fresh tab; asking for anything on the network fails the test, and so does an error."""
-    context = chromium.new_context(viewport={"width": 1100, "height": 900})
+    # "null": the system's theme; one that Playwright sets would also hold inside dark pages' frames
+    context = chromium.new_context(viewport={"width": 1100, "height": 900}, color_scheme="null")
     context.set_default_timeout(PATIENCE)
     opened = Tab(context.new_page())
     cut_network(context, opened.asked)

@@ -11,7 +11,7 @@ from bertlab.model.bert import Bert
 from bertlab.model.config import BertConfig
 from bertlab.model.transformer import Transformer, TransformerConfig
 from bertlab.tokenizers.wordpiece import WordPiece
-from tests.browser.conftest import SMALL_PAGE, notebook_of, put_on_theme
+from tests.browser.conftest import SMALL_PAGE, notebook_of, put_on_theme, wait_for_height
 from tests.small_models import random_weights
 
 pytestmark = pytest.mark.browser
@@ -350,9 +350,7 @@ def test_several_views_stand_on_one_page_without_disturbing_each_other(show, tra
     assert_drawn(tab.frame("Head view", 1).locator("#attention line"), traced.attentions[1][2])
     assert tab.frame("Neuron view").locator("#expanded #queries .element").count() > 0
     for frame in tab.page.locator("iframe").all():
-        height = frame.evaluate("frame => frame.clientHeight")
-        inside = frame.content_frame.locator("main").evaluate("main => main.scrollHeight")
-        assert abs(height - inside) <= 1
+        wait_for_height(frame)
 
 
 def test_a_saved_view_opens_by_itself(tab, traced, tmp_path):

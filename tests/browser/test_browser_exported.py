@@ -4,7 +4,7 @@ import pytest
 from nbclient import NotebookClient
 
 from course.grading import feedback_pages
-from tests.browser.conftest import export, put_on_theme
+from tests.browser.conftest import export, put_on_theme, visible_lines, wait_for_height
 from tests.course.gradebook.test_gradebook import quick  # noqa: F401 (a fixture)
 from tests.course.small_course import NAME, grade, make
 
@@ -26,19 +26,9 @@ def page(tab, exported):
     return tab
 
 
-def visible_lines(view):
-    """How many lines of a head view can be seen."""
-    return view.locator("#attention line").evaluate_all(
-        """lines => lines.filter(line =>
-            +line.getAttribute("stroke-opacity") > 0
-            && getComputedStyle(line).visibility === "visible").length"""
-    )
-
-
 def test_two_head_views_on_one_page_both_draw_their_lines(page):
     for number, heads in ((0, 3), (1, 1)):
         view = page.frame("Head view", number)
-        view.locator("#attention line").first.wait_for(state="attached")
         assert visible_lines(view) == heads * 5 * 5
 
 
@@ -127,12 +117,29 @@ def test_two_sliders_choose_a_layer_and_a_head(page):
 def test_every_frame_is_as_high_as_its_content_and_hides_the_words_beside_it(page):
     frames = page.page.locator(".bertlab-frame")
     assert frames.count() == 4
-    for number in range(4):
-        frame = frames.nth(number)
+    for frame in frames.all():
+        wait_for_height(frame.locator("iframe"))
         assert frame.locator(".bertlab-alt").is_hidden()
-        height = frame.locator("iframe").evaluate("frame => frame.clientHeight")
-        inside = frame.locator("iframe").content_frame.locator("main")
-        assert abs(height - inside.evaluate("main => main.scrollHeight")) <= 1
+
+
+def test_a_frame_can_only_send_messages_and_no_other_window_is_heard(page):
+    inside = page.frame("Head view").locator("html")
+    assert inside.evaluate("() => origin") == "null"
+    page.page.evaluate(
+        """() => new Promise(heard => {
+            addEventListener("message", ({ data }) => data.height === 7 && heard());
+            const srcdoc = "<script>parent.postMessage({height: 7}, '*')</script>";
+            document.body.append(Object.assign(document.createElement("iframe"), { srcdoc }));
+        })"""
+    )
+    assert page.page.locator('iframe[style*="height: 7px"]').count() == 0
+    ask = """(_, height) => new Promise(answered => {
+        addEventListener("message", () => answered(), { once: true });
+        parent.postMessage({ height, key: "any" }, "*");
+    })"""
+    for height in (1e9, -1, "9", None):
+        inside.evaluate(ask, height)
+    assert page.page.locator('iframe[style*="height: 20000px"]').count() == 1
 
 
 def test_the_picture_carries_its_words(page):

@@ -15,18 +15,13 @@ from playwright.sync_api import expect
 
 from bertlab import data
 from bertlab.model.pretrained import BERTLAB_MINI
-from tests.browser.conftest import export
+from tests.browser.conftest import export, visible_lines
 from tests.conftest import ROOT
 
 pytestmark = pytest.mark.browser
 
 MORE = " the horse ran ."  # what a student types behind the sentence that is there
 FAINTEST = 1 / 512  # a fainter line would change no pixel, and is not drawn
-
-CENTRE = """iframe => {
-    iframe.scrollIntoView({block: "center"});
-    return iframe.getBoundingClientRect().top;
-}"""
 
 
 @dataclass(frozen=True)
@@ -37,15 +32,7 @@ class Opened:
     live: bool  # in JupyterLab, with a kernel
 
     def view(self, title, number=0):
-        """Bring a frame into sight; what is inside it."""
-        iframe = self.tab.page.locator(f'iframe[title="{title}"]').nth(number)
-        iframe.wait_for(state="attached")
-        # JupyterLab draws cells when they come near; those above may push the view away again.
-        places = []
-        while len(places) < 5 or (len(set(places[-5:])) > 1 and len(places) < 100):
-            places.append(iframe.evaluate(CENTRE))
-            self.tab.page.wait_for_timeout(100)
-        return self.tab.frame(title, number)
+        return self.tab.in_sight(title, number)
 
     def press(self, *keys):
         for key in keys:
@@ -153,11 +140,7 @@ def test_lecture_04_shows_the_weights_of_the_published_model(follow):
         squares.nth(1).dblclick()
         check_lines(view, attentions[3], heads=[1])
         view.locator("#left text", has_text="it").hover()
-        visible = view.locator("#attention line").evaluate_all(
-            """lines => lines.filter(line => getComputedStyle(line).visibility === "visible"
-                && +line.getAttribute("stroke-opacity") > 0).length"""
-        )
-        assert 0 < visible <= len(tokens)
+        assert 0 < visible_lines(view) <= len(tokens)
         opened.tab.page.mouse.move(0, 0)
 
     follow("04_attention", use, last="real-view")
