@@ -1,6 +1,7 @@
 """What students wrote, out of notebooks that may hold anything."""
 
 import json
+from itertools import accumulate
 from pathlib import Path
 from typing import NamedTuple
 
@@ -18,7 +19,7 @@ class Work(NamedTuple):
     @property
     def code(self) -> str:
         """All of it, as one text."""
-        return "\n\n".join(self.cells)[:LONGEST]
+        return "\n\n".join(self.cells)
 
 
 def read_works(folder: Path, name: str, given: list[str]) -> tuple[list[Work], list[str]]:
@@ -26,17 +27,30 @@ def read_works(folder: Path, name: str, given: list[str]) -> tuple[list[Work], l
 
     What has the assignment's name of an earlier version is read, too: earlier terms do.
     """
-    works, notes, known = [], [], {cell.strip() for cell in given}
+    works, notes, known = [], [], {"", *(cell.strip() for cell in given)}
     for path in sorted(one for n in names_of(name) for one in folder.glob(f"*/{n}/{n}.ipynb")):
         who = path.parent.parent.name
         try:
-            cells = tuple(cell for cell in code_cells(path) if cell.strip() not in known)
+            cells = [cell for cell in code_cells(path) if cell.strip() not in known]
         except (OSError, ValueError, RecursionError) as error:
             notes.append(f"{printable(who)}: not read: {printable(str(error))[:200]}")
             continue
-        if any(cell.strip() for cell in cells):
-            works.append(Work(who, cells))
+        if sum(map(len, cells)) > LONGEST:
+            notes.append(f"{printable(who)}: only the first {LONGEST:,} characters are compared")
+        if cells:
+            works.append(Work(who, first_characters(cells, LONGEST)))
     return works, notes
+
+
+def first_characters(cells: list[str], room: int) -> tuple[str, ...]:
+    """The cells that begin within the first `room` characters of all of them, the last one cut.
+
+    >>> first_characters(["abc", "def", "ghi"], 5)
+    ('abc', 'de')
+    """
+    ends = zip(cells, accumulate(map(len, cells)), strict=True)
+    kept = (cell[: max(0, room - end + len(cell))] for cell, end in ends)
+    return tuple(filter(None, kept))
 
 
 def code_cells(path: Path) -> list[str]:

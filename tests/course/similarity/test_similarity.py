@@ -1,17 +1,24 @@
 """The similarity report: copies rank above independent work, and the page runs nothing."""
 
 import ast
+import io
 import json
 import re
 import shutil
-from itertools import cycle
+from itertools import combinations, cycle, product
 
+import hypothesis
 import pytest
 from bs4 import BeautifulSoup
+from copydetect import CodeFingerprint, compare_files
+from copydetect.utils import get_token_coverage
+from hypothesis import strategies as st
 
 from course.answers import answers_of
-from course.similarity import report
-from course.similarity.sources import Work, code_cells, read_works
+from course.rehearsal.synthetic_answers import read_tasks
+from course.rehearsal.synthetic_class import draw_class
+from course.similarity import pairs, pieces, report, taken
+from course.similarity.sources import LONGEST, Work, code_cells, read_works
 from tests.conftest import ROOT, read_page
 from tests.exercises.test_assignments import PROJECT
 
@@ -24,7 +31,7 @@ GIVEN = {name: code_cells(ROOT / f"exercises/{name}/{name}.ipynb") for name in A
 @pytest.fixture(scope="module")
 def functions():
     """The course's own functions, which take some seconds to read."""
-    return report.course_functions(ROOT)
+    return taken.course_functions(ROOT)
 
 
 def solved(assignment):
@@ -69,11 +76,8 @@ def renamed(code):
 def hand_in(room, student, assignment, tasks):
     """Put a notebook where nbgrader collects it: the release with these solutions."""
     notebook = json.loads((ROOT / "exercises" / assignment / f"{assignment}.ipynb").read_text())
-    cells = [c for c in notebook["cells"] if c["id"] not in tasks]
-    own = [
-        {"cell_type": "code", "id": task, "metadata": {}, "outputs": [], "source": [code]}
-        for task, code in tasks.items()
-    ]
+    cells = [cell for cell in notebook["cells"] if cell["id"] not in tasks]
+    own = [{"cell_type": "code", "source": [code]} for code in tasks.values()]
     notebook["cells"] = cells + own
     return write(room, student, assignment, json.dumps(notebook))
 
@@ -97,18 +101,67 @@ def work(who, tasks):
     return Work(who, tuple(tasks.values()))
 
 
+def alike(here, before, given):
+    """All pairs, the most alike first."""
+    comparison = pairs.Comparison(here, before, given)
+    return [comparison.pair(place) for place in comparison.above(0)]
+
+
+def fingerprint(code, length, given=frozenset()):
+    """copydetect's own, every piece kept, without those of `given`."""
+    made = CodeFingerprint("code.py", length, 1, fp=io.StringIO(code), language="python")
+    made.hashes -= given
+    left = {piece: at for piece, at in made.hash_idx.items() if piece in made.hashes}
+    made.token_coverage = get_token_coverage(left, length, len(made.filtered_code))
+    return made
+
+
+def compared_in_pairs(here, before, given):
+    """What copydetect says of each pair, one after the other."""
+    known = fingerprint("\n\n".join(given), pairs.LENGTH).hashes
+    prints = {one.who: fingerprint(one.code, pairs.LENGTH, known) for one in (*here, *before)}
+    names = [[one.who for one in works] for works in (here, before)]
+    found = []
+    for who in (*combinations(names[0], 2), *product(*names)):
+        overlap, shares, _ = compare_files(*(prints[name] for name in who))
+        found.append(pairs.Pair(who, tuple(shares) if overlap >= pairs.SHORT else (0, 0)))
+    return sorted(found, key=lambda pair: (-max(pair.shares), pair.who))
+
+
+LINES = ["a = b", "f(1)", "x += 2 * y", "for i in z: g()", "return {1: 2}[0]"]
+CODES = st.lists(st.sampled_from(LINES), max_size=12).map("\n".join)
+
+
+@hypothesis.given(st.lists(CODES, min_size=2, max_size=6), CODES, st.integers(1, 12))
+def test_the_index_finds_what_copydetect_finds_in_pairs(codes, given, room):
+    """Also where pieces are repeated, given pieces leave gaps, and few runs fit at once."""
+    works = [Work(f"{number}", (code,)) for number, code in enumerate(codes)]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(pieces, "ROOM", room)
+        patch.setattr(pairs, "LENGTH", 7)
+        expected = compared_in_pairs(works[:2], works[2:], [given])
+        assert alike(works[:2], works[2:], [given]) == expected
+
+
+@pytest.mark.parametrize("assignment", ["ex01_bpe", "ex08_pretraining"])
+def test_a_class_is_compared_as_copydetect_compares_its_pairs(assignment):
+    students = draw_class(read_tasks(assignment), 16, seed=1)
+    works = [work(s.name, {t: a.source for t, a in s.answers.items()}) for s in students[::-1]]
+    here, before, given = works[:11], works[11:], GIVEN[assignment]
+    expected = compared_in_pairs(here, before, given)
+    assert alike(here, before, given) == expected
+    assert max(expected[0].shares) > report.THRESHOLD > max(expected[-1].shares)
+
+
 # In the project all begin with the entry that is given.
 @pytest.mark.parametrize("assignment", [name for name in ASSIGNMENTS if name != PROJECT])
 def test_a_disguised_copy_is_found_and_independent_work_ranks_far_below(assignment):
     mine = solved(assignment)
     others = other_ways(assignment)
     works = [work("mine", mine), work("copy", disguised(mine))]
-    for number, tasks in enumerate(others):
-        works.append(work(f"other {number}", tasks))
-    pairs = report.alike(works, [], GIVEN[assignment], report.THRESHOLD)
+    works += [work(f"other {number}", tasks) for number, tasks in enumerate(others)]
     # Rows of OTHER_WAYS that stand for two students at once are not independent of each other.
-    pairs = [pair for pair in pairs if "mine" in pair.who]
-    first, *rest = pairs
+    first, *rest = [pair for pair in alike(works, [], GIVEN[assignment]) if "mine" in pair.who]
     assert first.who == ("mine", "copy")
     assert min(first.shares) > 1.25 * report.THRESHOLD
     assert max(max(pair.shares) for pair in rest) < 0.75 * report.THRESHOLD
@@ -118,14 +171,14 @@ def test_a_disguised_copy_is_found_and_independent_work_ranks_far_below(assignme
 @pytest.mark.parametrize("assignment", ASSIGNMENTS)
 def test_independent_functions_are_not_taken_for_the_courses_own(assignment, functions):
     works = [work(f"{n}", tasks) for n, tasks in enumerate(other_ways(assignment))]
-    assert report.taken_from(works, functions, GIVEN[assignment]) == []
+    assert taken.taken_from(works, functions, GIVEN[assignment]) == []
 
 
 def test_a_function_of_the_library_is_seen_under_other_names(functions):
     source = (ROOT / "bertlab" / "tokenizers" / "longest_match.py").read_text(encoding="utf-8")
-    copied = dict(report.functions_of(source))["longest_match"]
+    copied = dict(taken.functions_of(source))["longest_match"]
     works = [Work("eve", ("x = 1", renamed(copied)))]
-    (found,) = report.taken_from(works, functions, GIVEN["ex02_wordpiece"])
+    (found,) = taken.taken_from(works, functions, GIVEN["ex02_wordpiece"])
     assert found.who == "eve"
     assert found.source == "bertlab.tokenizers.longest_match.longest_match"
     assert found.share > 0.95
@@ -162,7 +215,7 @@ def test_what_the_assignment_gives_does_not_count(room, capsys):
     assert "0 submissions with code of their own" in capsys.readouterr().out
     given = GIVEN["ex01_bpe"]
     works = [Work(who, (given[-1] + f"\n{who} = 1",)) for who in ("ada", "ben")]
-    (pair,) = report.alike(works, [], given, 0.6)
+    (pair,) = alike(works, [], given)
     assert pair.shares == (0, 0)
 
 
@@ -193,15 +246,19 @@ def test_bad_submissions_and_an_unknown_assignment_are_named_the_others_compared
     link.symlink_to(room / "exercises" / "ex01_bpe" / "ex01_bpe.ipynb")
     write(room, "odd", "ex01_bpe", json.dumps({"cells": [1, {"cell_type": "code", "source": [2]}]}))
     hand_in(room, "nul", "ex01_bpe", {"encode": "def encode(\0" + "(" * 5000})
+    hand_in(room, "long", "ex01_bpe", {"train": "a = 1", "encode": "b" * LONGEST})
     assert report.main(["ex01_bpe", "--root", str(room)]) == 0
     said = capsys.readouterr().out
     not_read = re.findall(r"^(\w+): not read: (.*)$", said, re.M)
     assert [who for who, _ in not_read] == ["bytes", "deep", "link", "list", "text"]
     assert dict(not_read)["link"] == "it is a link to somewhere else"
     assert dict(not_read)["list"] == "it is not a notebook"
+    assert "\nlong: only the first 200,000 characters are compared\n" in said
     assert "  ada and ben: 100% of the first, 100% of the second" in said
     assert report.main(["ex99", "--root", str(room)]) == 2
     assert capsys.readouterr().out.startswith("ex99: no assignment of that name")
+    assert report.main(["ps1_bpe"]) == 2
+    assert "does not exist. It is called ex01_bpe now." in capsys.readouterr().out
 
 
 def test_nothing_of_a_submission_runs_in_the_page_or_in_the_terminal(room, capsys):
@@ -218,12 +275,24 @@ def test_nothing_of_a_submission_runs_in_the_page_or_in_the_terminal(room, capsy
     assert policy == "default-src 'none'; style-src 'unsafe-inline'"
 
 
-def test_the_result_is_the_same_in_every_run(functions):
-    """Python's hashes of texts change from run to run; no share may depend on them."""
-    assert report.fingerprint("a = 1\n" * 9, 5).hashes
-    text = solved("ex09_finetuning")["best-span"]
-    made = report.fingerprint(text, 25)
-    assert made.token_coverage == len(made.filtered_code)
+def test_what_many_share_is_a_line_and_no_list_of_all_pairs(room, capsys):
+    """300 with one code are 44,850 pairs; here 20 are 190, beside two more who share another."""
+    mine = solved("ex06_bert_encoder")
+    for number in range(20):
+        hand_in(room, f"s{number:02}", "ex06_bert_encoder", mine)
+    for student in ("x", "y"):
+        hand_in(room, student, "ex06_bert_encoder", other_ways("ex06_bert_encoder")[0])
+    assert report.main(["ex06_bert_encoder", "--root", str(room)]) == 0
+    said = capsys.readouterr().out
+    names = [f"s{number:02}" for number in range(20)]
+    line = "20 students, any two share 100% or more: "
+    assert f"  {line}{', '.join(names[:10])} and 10 more\n" in said
+    assert "  bertlab.model.layers.layer_norm, 20 students: s00, s01," in said
+    shown = re.findall(r"^  (\w+) and (\w+): \d+%", said, re.M)
+    assert shown == [*(("s00", other) for other in names[1:4]), ("x", "y")]
+    assert "  4 of 191 are shown: up to 3 for each group or function, up to 100 in all\n" in said
+    page = BeautifulSoup((room / "similarity/ex06_bert_encoder.html").read_text(), "html.parser")
+    assert line + ", ".join(names) in [li.get_text() for li in page("li")]
 
 
 def test_an_earlier_terms_folders_have_the_old_name(tmp_path):
@@ -234,8 +303,3 @@ def test_an_earlier_terms_folders_have_the_old_name(tmp_path):
     works, notes = read_works(tmp_path, "ex01_bpe", [])
     assert ([work.who for work in works], notes) == (["ada", "ben"], [])
     assert read_works(tmp_path, "ps2_wordpiece", [])[0][0].who == "cy"
-
-
-def test_an_old_name_is_told_the_new_one(capsys):
-    assert report.main(["ps1_bpe"]) == 2
-    assert "does not exist. It is called ex01_bpe now." in capsys.readouterr().out

@@ -1,0 +1,108 @@
+"""Which students' functions are the course's own."""
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from tqdm.auto import tqdm
+
+from course.settings import printable
+from course.similarity.pairs import SHORT, Group, some_of_each
+from course.similarity.pieces import Index, Text, read_pieces
+from course.similarity.sources import Work, code_cells
+
+TAKEN = 0.8  # no independent right solution has a function that is 80 % of one of the library's
+LENGTH = 20  # of a piece in a function, in characters of bare code
+
+
+class Taken(NamedTuple):
+    """A student's function, and the share of it that one of the course's functions holds."""
+
+    who: str
+    function: str
+    share: float
+    source: str
+    code: str
+
+    def __str__(self) -> str:
+        function = printable(self.function)
+        return f"{printable(self.who)}: {self.share:.0%} of {function} is in {self.source}"
+
+
+def taken_from(works: list[Work], functions: dict[str, Text], given: list[str]) -> list[Taken]:
+    """Students' cells of which one of the course's functions holds nearly everything."""
+    known = read_pieces("\n\n".join(map(bare, given)), LENGTH).pieces
+    sources = sorted(functions)
+    index = Index([functions[source] for source in sources], LENGTH)
+    found = []
+    for work in tqdm(works, desc="course's functions", disable=None):
+        for cell in work.cells:
+            own = read_pieces(bare(cell), LENGTH, known)
+            if own.whole < SHORT:
+                continue
+            covered = index.covered(own)
+            best = int(covered.argmax())
+            share = int(covered[best]) / own.whole
+            if share >= TAKEN:
+                named = re.search(r"def\s+(\w+)", cell)
+                function = named[1] if named else "a cell"
+                found.append(Taken(work.who, function, share, sources[best], cell))
+    return sorted(found, key=lambda taken: (taken.who, -taken.share))
+
+
+def by_source(found: list[Taken]) -> tuple[list[Group], list[Taken]]:
+    """The functions that three or more have taken, with all names, and some examples of each."""
+    who: dict[str, dict[str, None]] = {}
+    for one in found:
+        who.setdefault(one.source, {})[one.who] = None
+    groups = [
+        Group(f"{source}, {len(names):,} students", tuple(names))
+        for source, names in sorted(who.items(), key=lambda item: -len(item[1]))
+        if len(names) > 2
+    ]
+    return groups, some_of_each(found, (one.source for one in found))
+
+
+def course_functions(root: Path) -> dict[str, Text]:
+    """Every function of the library, and those that lectures alone define, by where it stands."""
+    texts = [
+        (".".join(path.relative_to(root).with_suffix("").parts), path.read_text(encoding="utf-8"))
+        for room in ("bertlab", "course/experiments")
+        for path in sorted((root / room).rglob("*.py"))
+    ]
+    for path in sorted(root.glob("lectures/*.ipynb")):
+        texts += [(f"lectures/{path.stem}", cell) for cell in code_cells(path)]
+    found: dict[str, Text] = {}
+    for place, text in texts:
+        for name, code in functions_of(text):
+            found.setdefault(f"{place}.{name}", read_pieces(code, LENGTH))
+    return found
+
+
+def functions_of(text: str) -> Iterator[tuple[str, str]]:
+    """Name and bare code of every function in a text; none if it is not plain Python."""
+    try:
+        tree = ast.parse(text)
+    except SyntaxError:  # a lecture's %magic
+        return
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef):
+            yield node.name, bare(ast.unparse(node))
+
+
+def bare(code: str) -> str:
+    """Code without docstrings and type hints; as it is if Python cannot read it."""
+    try:
+        tree = ast.parse(code)
+        for node in ast.walk(tree):
+            if isinstance(node, ast.FunctionDef | ast.ClassDef) and ast.get_docstring(node):
+                node.body = node.body[1:] or [ast.Pass()]
+            if isinstance(node, ast.FunctionDef):
+                node.returns = None
+            if isinstance(node, ast.arg):
+                node.annotation = None
+        return ast.unparse(tree)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return code
