@@ -10,7 +10,7 @@ class Result(NamedTuple):
 
     notebook: the student's cells and the tests, with outputs; scores: the points of each graded
     cell by its id, None if a person must look; notes: lines for the report; disturbed: whether it
-    was late, on a machine on which it had to wait for a core.
+    was late on a machine so busy that it had hardly worked.
     """
 
     notebook: NotebookNode

@@ -28,7 +28,7 @@ class Exam:
         self.notes: list[str] = []
 
     def grade(self, path: Path) -> tuple[NotebookNode, tuple[str, ...], bool]:
-        """The graded notebook, notes, and whether it was late where it had to wait for a core."""
+        """The graded notebook, notes, and whether it was late with hardly any time on a core."""
         submission = read_submission(path, self.room.assignment, self.limits)
         self.notes += submission.notes
         for name in self.room.plan.functions:
