@@ -18,6 +18,7 @@ import pytest
 
 from course.grading import remote
 from course.grading import sandbox as module
+from course.grading.clock import Clock
 from course.grading.errors import Stopped
 from course.grading.grader import Grader, GradingFailed
 from course.grading.inside import syscalls
@@ -196,6 +197,17 @@ def test_time_in_which_others_have_the_core_is_not_counted(company, stopped, mon
         for one in others:
             one.kill()
             one.wait()
+
+
+@pytest.mark.parametrize(
+    ("spared", "seconds", "again"), [(0, 100, False), (50, 50, False), (90, 20, True)]
+)
+def test_by_the_clock_nothing_lasts_longer_than_five_times_its_limit(spared, seconds, again):
+    clock = Clock(LIMITS, sandbox_pid=0)
+    clock.began, clock.spared = time.monotonic() - 100, spared
+    assert clock.now() == pytest.approx(seconds, abs=1)
+    clock.late()
+    assert clock.disturbed is again
 
 
 @works
