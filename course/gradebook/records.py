@@ -54,6 +54,11 @@ class Graded(NamedTuple):
     notes: tuple[str, ...]
     failure: str | None
 
+    @property
+    def oddities(self) -> tuple[str, ...]:
+        """The notes without what the student asks."""
+        return tuple(note for note in self.notes if not note.startswith(regrades.MARK))
+
 
 def not_released(assignment: str) -> CourseError:
     """What to say where a command needs an assignment that is not in the gradebook."""

@@ -15,7 +15,6 @@ from jinja2 import Environment
 
 from bertlab._files import write_atomically
 from course import ROOT
-from course.gradebook import regrades
 from course.gradebook.item_analysis import Analysis, analyse, from_gradebook
 from course.grading import reports
 from course.settings import Course, CourseError, printable
@@ -74,10 +73,7 @@ def part(course: Course, book: "Gradebook", name: str) -> Part:
         tasks: Analysis | str = analyse(from_gradebook(book, name))
     except ValueError as none:
         tasks = str(none)
-    rows = [
-        row._replace(notes=tuple(one for one in row.notes if not one.startswith(regrades.MARK)))
-        for row in standing.rows.values()
-    ]
+    rows = [row._replace(notes=row.oddities) for row in standing.rows.values()]
     waiting = sorted((course.root / "to-sort-out" / name).glob("*"))
     lists = {
         "Regrade requests": standing.requests(),

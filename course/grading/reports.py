@@ -142,7 +142,7 @@ def status(course: Course, book: "Gradebook", names: Sequence[str]) -> str:
     for name in names:
         now = standing(course, book, name)
         lines.append(f"{name:24}" + "".join(f"{len(group):19}" for group in now[:5]))
-        noted = [who for who in now.graded if now.rows[who].notes]
+        noted = [who for who in now.graded if now.rows[who].oddities]
         for head, group in zip((*heads[2:], "with notes"), (*now[2:5], noted), strict=True):
             lines += [f"    {head}: {', '.join(group)}"] if group else []
         lines += [f"    {request}" for request in now.requests()]
