@@ -50,7 +50,10 @@ STEPS = {
 
 
 class Cost(NamedTuple):
-    """Of a command: seconds by the clock, of the processors, and MB of its largest process."""
+    """Of a command: seconds by the clock, of the processors, and MB of its largest process.
+
+    What a sandbox has ended does not count: the system adds up who was waited for.
+    """
 
     clock: float
     processor: float
@@ -97,10 +100,10 @@ def table(name: str, costs: dict[str, dict[str, Cost]]) -> str:
         for size in sizes:
             cost = Cost(*costs[size][step])
             cells.append(f"{cost.clock / 60:.2f}, {cost.processor / 60:.2f}, {cost.megabytes:.0f}")
-        more = Cost(*costs[sizes[-1]][step]).processor / Cost(*costs[sizes[0]][step]).processor
+        more = Cost(*costs[sizes[-1]][step]).clock / Cost(*costs[sizes[0]][step]).clock
         rows.append([*cells, f"{more:.1f}"])
     title = f"{name}: minutes by the clock, of the processors, and MB of the largest process"
-    return report.rows_to_table(title, ["", *sizes, "times the processor time"], rows)
+    return report.rows_to_table(title, ["", *sizes, "times as long"], rows)
 
 
 def main() -> None:
@@ -125,8 +128,11 @@ def main() -> None:
                 done[step] = run(folder, [step, *([name, *more] if more is not None else [])])
                 print(f"{size}, {step}: {done[step]}", file=sys.stderr, flush=True)
                 write_atomically(kept, json.dumps(costs))
-    command = " ".join(["python -m benchmarks.bench_term", *sys.argv[1:]])
-    what = "Of each command from the shell: imports, starting workers and sandboxes are counted."
+    command = f"python -m benchmarks.bench_term --to FOLDER --assignment {name}"
+    what = (
+        "Of each command from the shell: imports, starting workers and sandboxes are counted. The "
+        "processor time of grading is without that of the students' processes in the sandbox."
+    )
     text = f"{report.circumstances(command, PACKAGES, what)}\n\n{table(name, costs)}"
     print(text)
     if options.write:
