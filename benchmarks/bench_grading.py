@@ -19,7 +19,7 @@ import time
 from collections.abc import Iterator
 from itertools import cycle, islice
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from tempfile import TemporaryDirectory, TemporaryFile
 from typing import NamedTuple
 
 import nbformat
@@ -51,6 +51,17 @@ SCORES = """
     join submitted_notebook n on g.notebook_id = n.id
     join submitted_assignment s on n.assignment_id = s.id join base_cell c on g.cell_id = c.id
 """
+
+
+class Cost(NamedTuple):
+    """Of a command: seconds by the clock, of the processors, and MB of its largest process.
+
+    What a sandbox has ended does not count: the system adds up who was waited for.
+    """
+
+    clock: float
+    processor: float
+    megabytes: float
 
 
 class Turn(NamedTuple):
@@ -97,19 +108,25 @@ def make_course(root: Path, name: str, notebooks: list[str]) -> None:
         (folder / f"{name}.ipynb").write_text(notebook, encoding="utf-8")
 
 
-def run(command: list[str], folder: Path) -> float:
-    """Seconds that a command takes; it may not use more cores than there are."""
+def run(command: list[str], folder: Path) -> Cost:
+    """Run a module's command and measure it; it may not use more cores than there are.
+
+    Raises RuntimeError with the end of what it said if it fails.
+    """
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     settings = os.environ | {"PATH": path, "PYTHONPATH": str(ROOT)}
     settings.pop("OMP_NUM_THREADS", None)
-    start = time.perf_counter()
-    done = subprocess.run(
-        [sys.executable, "-m", *command], cwd=folder, env=settings, capture_output=True, text=True
-    )
-    seconds = time.perf_counter() - start
-    if done.returncode:
-        raise RuntimeError(f"{' '.join(command)}: {done.stdout[-2000:]}{done.stderr[-2000:]}")
-    return seconds
+    line = [sys.executable, "-m", *command]
+    with TemporaryFile("w+") as said:
+        start = time.perf_counter()
+        process = subprocess.Popen(line, cwd=folder, env=settings, stdout=said, stderr=said)
+        _, status, used = os.wait4(process.pid, 0)
+        seconds = time.perf_counter() - start
+        process.returncode = os.waitstatus_to_exitcode(status)
+        if process.returncode:
+            said.seek(0)
+            raise RuntimeError(f"{' '.join(command)}: {said.read()[-4000:]}")
+    return Cost(seconds, used.ru_utime + used.ru_stime, used.ru_maxrss / 1024)
 
 
 def scores_in(gradebook: Path) -> dict[tuple[str, str], float | None]:
@@ -122,8 +139,8 @@ def stock(root: Path, name: str) -> Turn:
     """nbgrader as it comes: one process, no sandbox."""
     (root / "course" / "nbgrader_config.py").write_text(STOCK.format(root=str(root)))
     run(["nbgrader", "generate_assignment", name, "--force", "--create"], root / "course")
-    seconds = run(["nbgrader", "autograde", name, "--create"], root / "course")
-    return Turn(seconds, scores_in(root / "gradebook.db"))
+    cost = run(["nbgrader", "autograde", name, "--create"], root / "course")
+    return Turn(cost.clock, scores_in(root / "gradebook.db"))
 
 
 def ours(root: Path, name: str, workers: int) -> Turn:
@@ -131,8 +148,8 @@ def ours(root: Path, name: str, workers: int) -> Turn:
     shutil.copy(ROOT / "course" / "nbgrader_config.py", root / "course")
     command = ["course", "--root", str(root)]
     run([*command, "release", name], root)
-    seconds = run([*command, "grade", name, "--workers", str(workers)], root)
-    return Turn(seconds, scores_in(root / "gradebook.db"))
+    cost = run([*command, "grade", name, "--workers", str(workers)], root)
+    return Turn(cost.clock, scores_in(root / "gradebook.db"))
 
 
 def contest(name: str, number: int) -> dict[str, Turn]:

@@ -11,16 +11,14 @@ Linux with bubblewrap.
 import argparse
 import json
 import os
-import subprocess
 import sys
-import time
 from itertools import cycle
 from pathlib import Path
-from typing import NamedTuple
 
 import nbformat
 
 from benchmarks import report
+from benchmarks.bench_grading import Cost, run
 from bertlab._files import write_atomically
 from course import ROOT
 from course.rehearsal.rehearse import hand_in, make_course
@@ -49,17 +47,6 @@ STEPS = {
 }
 
 
-class Cost(NamedTuple):
-    """Of a command: seconds by the clock, of the processors, and MB of its largest process.
-
-    What a sandbox has ended does not count: the system adds up who was waited for.
-    """
-
-    clock: float
-    processor: float
-    megabytes: float
-
-
 def make_term(folder: Path, name: str, number: int, tasks: list[Task]) -> None:
     """A course, released, and a folder `download` with so many hand-ins."""
     course = make_course(folder, Course(ROOT), name)
@@ -73,22 +60,7 @@ def make_term(folder: Path, name: str, number: int, tasks: list[Task]) -> None:
             cell.source += "\n" + next(hostile)
             nbformat.write(notebook, path)
         path.rename(folder / "download" / f"{path.parts[-3]}_{name}.ipynb")
-    run(folder, ["release", name])
-
-
-def run(folder: Path, command: list[str]) -> Cost:
-    """Run a command of the course; raises RuntimeError with what it said if it fails."""
-    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-    line = [sys.executable, "-m", "course", "--root", str(folder), *command]
-    said, start = folder / "said.txt", time.monotonic()
-    with said.open("w") as file:
-        settings = os.environ | {"PATH": path, "PYTHONPATH": str(ROOT)}
-        process = subprocess.Popen(line, cwd=folder, env=settings, stdout=file, stderr=file)
-        _, status, used = os.wait4(process.pid, 0)
-        process.returncode = os.waitstatus_to_exitcode(status)
-    if process.returncode:
-        raise RuntimeError(f"{' '.join(command)}: {said.read_text()[-2000:]}")
-    return Cost(time.monotonic() - start, used.ru_utime + used.ru_stime, used.ru_maxrss / 1024)
+    run(["course", "--root", str(folder), "release", name], folder)
 
 
 def table(name: str, costs: dict[str, dict[str, Cost]]) -> str:
@@ -98,9 +70,9 @@ def table(name: str, costs: dict[str, dict[str, Cost]]) -> str:
     for step in STEPS:
         cells = [step]
         for size in sizes:
-            cost = Cost(*costs[size][step])
+            cost = costs[size][step]
             cells.append(f"{cost.clock / 60:.2f}, {cost.processor / 60:.2f}, {cost.megabytes:.0f}")
-        more = Cost(*costs[sizes[-1]][step]).clock / Cost(*costs[sizes[0]][step]).clock
+        more = costs[sizes[-1]][step].clock / costs[sizes[0]][step].clock
         rows.append([*cells, f"{more:.1f}"])
     title = f"{name}: minutes by the clock, of the processors, and MB of the largest process"
     return report.rows_to_table(title, ["", *sizes, "times as long"], rows)
@@ -115,7 +87,8 @@ def main() -> None:
     parser.add_argument("--write", action="store_true", help="fill in benchmarks/README.md")
     options = parser.parse_args()
     name, kept = options.assignment, options.to.resolve() / "costs.json"
-    costs = json.loads(kept.read_text()) if kept.exists() else {}
+    before = json.loads(kept.read_text()) if kept.exists() else {}
+    costs = {size: {step: Cost(*cost) for step, cost in before[size].items()} for size in before}
     tasks: list[Task] = []
     for size in map(str, options.sizes):
         done = costs.setdefault(size, {})
@@ -125,7 +98,8 @@ def main() -> None:
             make_term(folder, name, int(size), tasks)
         for step, more in STEPS.items():
             if step not in done:
-                done[step] = run(folder, [step, *([name, *more] if more is not None else [])])
+                asked = [step, *([name, *more] if more is not None else [])]
+                done[step] = run(["course", "--root", str(folder), *asked], folder)
                 print(f"{size}, {step}: {done[step]}", file=sys.stderr, flush=True)
                 write_atomically(kept, json.dumps(costs))
     command = f"python -m benchmarks.bench_term --to FOLDER --assignment {name}"
