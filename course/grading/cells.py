@@ -17,11 +17,12 @@ COMMAND = re.compile(
 )  # IPython's, not Python
 
 # What takes off the watch for calls of the library, or goes past it; no exercise needs one of them.
-_PAST_THE_WATCH = """
+_NAMES = """
     setprofile settrace _getframe _current_frames f_back f_globals get_objects get_referrers
     meta_path CodeType FunctionType __code__ __globals__ __closure__ Watch LibraryUsed aten jit _C
     Thread start_new_thread ThreadPoolExecutor fork Process Popen ctypes
 """
+PAST_THE_WATCH = frozenset(_NAMES.split())
 
 
 class Names(NamedTuple):
@@ -96,7 +97,7 @@ def past_the_watch(source: str) -> list[str]:
             found.update(node.name.split("."))
         elif isinstance(node, ast.Constant):  # getattr(torch.ops, "aten")
             found.add(str(node.value)[:20])
-    return sorted(found & set(_PAST_THE_WATCH.split()))
+    return sorted(found & PAST_THE_WATCH)
 
 
 def _inner_tables(table: symtable.SymbolTable) -> Iterator[symtable.SymbolTable]:

@@ -124,7 +124,8 @@ class Comparison:
 
 def _shares(texts: list[Text], n_here: int, numbers: Numbers) -> NDArray[np.float64]:
     """How much of each of two works is in the other, (2, pairs): equal to copydetect's."""
-    index, ours = Index(texts, LENGTH), Index(texts[:n_here], LENGTH)
+    index = Index(texts, LENGTH)
+    ours = Index(texts[:n_here], LENGTH) if n_here < len(texts) else index
     held = np.zeros((2, n_here, len(texts)), np.int32)  # of the first, of the second of a pair
     for number, text in enumerate(tqdm(texts, desc="comparing", disable=None)):
         covered = (index if number < n_here else ours).covered(text)
