@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from bertlab.viz.attention_input import check_heads, check_matrix
-from bertlab.viz.pictures import Picture, finish, new_axes, new_panels, plain_text
+from bertlab.viz.pictures import Picture, axes_of, finish, new_axes, new_panels, plain_text
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -46,9 +46,7 @@ def attention_heatmap(
         probabilities,
         tokens,
         keys,
-        xlabel=KEY,
-        ylabel=QUERY,
-        colour_label=PROBABILITY,
+        f"{PROBABILITY} by {QUERY} and {KEY}",
         title=title,
         alt=alt or f"{title or 'Attention'}. {describe(probabilities, tokens, keys)}",
         limits=(0.0, 1.0),
@@ -109,18 +107,17 @@ def heatmap(
     matrix: Tensor,
     row_labels: Sequence[str],
     column_labels: Sequence[str],
+    what: str,
     *,
-    xlabel: str,
-    ylabel: str,
-    colour_label: str,
-    title: str,
-    alt: str,
+    title: str = "",
+    alt: str = "",
     limits: tuple[float, float] | None = None,
 ) -> Picture:
     """Any matrix as colours, with its numbers where they fit.
 
-    matrix: [R, C]; labels: R and C strings; colour_label: what the colours mean, with the unit;
-    limits: lowest and highest colour, otherwise those of the matrix.
+    matrix: [R, C]; labels: R and C strings; what: "colour (unit) by row and column", or "colour by
+    both"; alt: the picture in words, otherwise its highest and lowest number; limits: lowest and
+    highest colour, otherwise those of the matrix.
 
     Raises ValueError if matrix and labels do not fit, or a number is infinite or missing.
     """
@@ -132,6 +129,8 @@ def heatmap(
         )
     if not torch.isfinite(values).all():
         raise ValueError("heatmap: matrix must hold finite numbers; got infinity or nan")
+    colour_label, places = axes_of("heatmap", what)
+    ylabel, _, xlabel = places.rpartition(" and ")
     rows, columns = values.shape
     numbers = max(rows, columns) <= NUMBERS_UP_TO
     cell = 0.45 if numbers else max(0.2, 0.34 - 0.003 * columns)
@@ -142,7 +141,14 @@ def heatmap(
     if numbers:
         _write_numbers(ax, values, low, high)
     ax.figure.colorbar(image, ax=ax, label=colour_label, shrink=0.9, pad=0.03)
-    picture = finish(ax, xlabel, ylabel, title, alt)
+    if not alt:
+        said = []
+        for name, place in (("highest", values.argmax()), ("lowest", values.argmin())):
+            row, column = divmod(int(place), columns)
+            where = f"{row_labels[row]}, {column_labels[column]}"
+            said.append(f"{name} {values[row, column]:.3g} ({where})")
+        alt = f"A heat map of {rows} by {columns}, {what}: {', '.join(said)}."
+    picture = finish(ax, xlabel, ylabel or xlabel, title, alt)
     ax.spines[:].set_visible(False)
     return picture
 

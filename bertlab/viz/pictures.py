@@ -7,6 +7,7 @@ both can be told apart by every kind of eyesight.
 import base64
 import html
 import io
+import math
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -71,27 +72,18 @@ class Picture:
         return write_atomically(path, self.png)
 
 
-def bars(
-    labels: Sequence[str],
-    values: Sequence[float],
-    *,
-    xlabel: str,
-    ylabel: str,
-    title: str,
-    alt: str,
-) -> Picture:
-    """One bar a label, with its value on top.
+def bars(amounts: Mapping[str, float], what: str, *, title: str = "", alt: str = "") -> Picture:
+    """One bar an amount, its name below and its value on top.
 
-    xlabel and ylabel: what the axes show, with the unit; alt: the picture in words.
+    what: "amount (unit) by name", which becomes the labels of the axes; alt: the picture in words,
+    otherwise they are made of what is shown.
 
-    Raises ValueError if labels and values differ in number or there are none.
+    Raises ValueError if there are no amounts, or `what` lacks its "by".
     """
-    labels, values = list(labels), [float(value) for value in values]
-    if not labels or len(labels) != len(values):
-        raise ValueError(
-            f"bars: values must be one for each label, at least one; "
-            f"got {len(labels)} labels and {len(values)} values"
-        )
+    labels, values = list(amounts), [float(value) for value in amounts.values()]
+    if not labels:
+        raise ValueError("bars: amounts must hold at least one; got none")
+    ylabel, xlabel = axes_of("bars", what)
     longest = max(map(len, labels))
     long = len(labels) * (longest + 2) > 90  # characters that fit side by side
     room = 0.62 if long else max(0.62, 0.095 * longest)  # inches a bar
@@ -109,17 +101,17 @@ def bars(
     if all(value == int(value) for value in values):
         locator: Any = ax.yaxis.get_major_locator()
         locator.set_params(integer=True)  # nothing occurs 2.5 times
-    return finish(ax, xlabel, ylabel, title, alt)
+    said = ", ".join(f"{name} {_short(value)}" for name, value in zip(labels, values, strict=True))
+    return finish(ax, xlabel, ylabel, title, alt or f"Bars, {what}: {said}.")
 
 
 def lines(
     x: Sequence[float],
     series: Mapping[str, Sequence[float]],
+    what: str,
     *,
-    xlabel: str,
-    ylabel: str,
-    title: str,
-    alt: str,
+    title: str = "",
+    alt: str = "",
     spread: Mapping[str, Sequence[float]] | None = None,
     logarithmic: bool | Literal["x"] = False,
 ) -> Picture:
@@ -135,9 +127,10 @@ def lines(
     x = [float(value) for value in x]
     if not x or not series:
         raise ValueError("lines: x and series must each hold something; got none")
+    ylabel, xlabel = axes_of("lines", what)
     ax = new_axes(6.2, 3.6)
     spread = dict(spread or {})
-    lowest = 0.0
+    lowest, said = 0.0, []
     for number, (name, values) in enumerate(series.items()):
         y, around = [float(value) for value in values], list(spread.pop(name, [0.0] * len(x)))
         if len(y) != len(x) or len(around) != len(x):
@@ -146,6 +139,7 @@ def lines(
                 f"spread if it has any; {name!r} has {len(y)} and {len(around)}"
             )
         lowest = min(lowest, *y)
+        said.append(f"{name} {_course(x, y)}")
         if any(around):
             low, high = zip(*((a - b, a + b) for a, b in zip(y, around, strict=True)), strict=True)
             ax.fill_between(x, low, high, color=COLOURS[number % len(COLOURS)], alpha=0.18, lw=0)
@@ -171,7 +165,17 @@ def lines(
     ax.grid(axis="y", color="#e3e6ea", linewidth=0.8)
     if len(series) > 1:
         ax.legend(framealpha=0.85, edgecolor="none")  # may lie on a line, and stays readable
-    return finish(ax, xlabel, ylabel, title, alt)
+    return finish(ax, xlabel, ylabel, title, alt or f"Lines, {what}: {'; '.join(said)}.")
+
+
+def axes_of(function: str, what: str) -> tuple[str, str]:
+    """ "loss (nats) by step" -> what is measured, and by what."""
+    measured, by, places = what.rpartition(" by ")
+    if not (measured.strip() and by and places.strip()):
+        raise ValueError(
+            f"{function}: what must name both axes, as in 'loss (nats) by step'; got {what!r}"
+        )
+    return measured, places
 
 
 def new_axes(width: float, height: float) -> "Axes":
@@ -229,4 +233,15 @@ def plain_text(text: str) -> str:
 
 
 def _short(value: float) -> str:
+    if not math.isfinite(value):
+        return str(value)
     return f"{value:,.0f}" if value == int(value) else f"{value:.3g}"
+
+
+def _course(x: Sequence[float], y: Sequence[float]) -> str:
+    """Where a line begins and ends, and its highest and lowest point if they lie between."""
+    points = [("from", 0), ("to", len(y) - 1)]
+    for name, place in (("highest", y.index(max(y))), ("lowest", y.index(min(y)))):
+        if y[place] not in (y[0], y[-1]):
+            points.append((name, place))
+    return ", ".join(f"{name} {_short(y[place])} at {_short(x[place])}" for name, place in points)

@@ -18,7 +18,7 @@ def flipbook(
     labels: Sequence[str],
     *,
     title: str,
-    alt: str,
+    alt: str = "",
     css: str = "",
     marks: Sequence[int] = (),
     start: int = 0,
@@ -27,8 +27,8 @@ def flipbook(
 
     pages: markup, or anything that shows itself as HTML (a `Picture`, a `table`); escape what a
     student typed; labels: a caption for each page; title: stands above; alt: what the pages
-    show, in words; css: style for the pages; marks: pages with a tick on the slider;
-    start: the page that shows first.
+    show, in words, otherwise the captions; css: style for the pages; marks: pages with a tick on
+    the slider; start: the page that shows first.
 
     Raises ValueError if there is no page, if pages and labels differ in number, or if there is
     no page `start`.
@@ -57,7 +57,7 @@ def flipbook_grid(
     row_name: str,
     column_name: str,
     title: str,
-    alt: str,
+    alt: str = "",
     css: str = "",
 ) -> Frame:
     """Pages in rows and columns behind two sliders, such as layers and heads.
@@ -124,7 +124,7 @@ def _bind(
     return frame(
         body,
         title=title,
-        alt=alt,
+        alt=alt or f"{title}, {len(pages)} pages: {'; '.join(labels)}.",
         css=flipbook_style() + css,
         scripts=[read_asset("flipbook.js", __package__)],
         height=420,

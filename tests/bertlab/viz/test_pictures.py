@@ -12,65 +12,74 @@ from bertlab.viz import Picture, attention_heads, attention_heatmap, bars, heatm
 
 TOKENS = ["the", "cat", "$at"]
 HEAD = torch.tensor([[0.7, 0.2, 0.1], [0.1, 0.3, 0.6], [0.05, 0.9, 0.05]])
-AXES = {"xlabel": "pair", "ylabel": "occurrences", "title": "Pairs", "alt": "Bars of pairs"}
+WHAT = "occurrences (number) by pair"
 
 
 def test_a_notebook_gets_the_picture_with_its_words():
-    picture = bars(["st", "me"], [4, 3], **AXES)
+    picture = bars({"st": 4, "me": 3}, WHAT)
     data, _ = DisplayFormatter().format(picture)
     assert set(data) == {"text/html", "text/plain", "image/png"}
     image = BeautifulSoup(data["text/html"], "html.parser").img
-    assert image["alt"] == "Bars of pairs"
+    assert image["alt"] == "Bars, occurrences (number) by pair: st 4, me 3."
     width, _ = struct.unpack(">II", picture.png[16:24])
     assert int(image["width"]) * 2 == width
-    assert "Bars of pairs" in data["text/plain"]
+    assert image["alt"] in data["text/plain"]
 
 
 def test_the_same_numbers_give_the_same_bytes_which_are_those_of_the_file(tmp_path):
-    assert bars(["st"], [4], **AXES).png == bars(["st"], [4], **AXES).png
-    picture = bars(["st"], [4], **AXES)
+    assert bars({"st": 4}, WHAT).png == bars({"st": 4}, WHAT).png
+    picture = bars({"st": 4}, WHAT)
     assert picture.save(tmp_path / "bars.png").read_bytes() == picture.png
 
 
 def test_pyplot_is_not_told_of_a_picture_so_it_is_not_shown_twice():
-    bars(["st"], [4], **AXES)
+    bars({"st": 4}, WHAT)
     if "matplotlib.pyplot" in sys.modules:
         assert sys.modules["matplotlib.pyplot"].get_fignums() == []
 
 
 def test_a_picture_without_words_is_refused():
     with pytest.raises(ValueError, match="in words"):
-        Picture(bars(["st"], [4], **AXES).figure, " ")
-    with pytest.raises(ValueError, match="ylabel must say"):
-        bars(["st"], [4], **{**AXES, "ylabel": ""})
+        Picture(bars({"st": 4}, WHAT).figure, " ")
+    for what in ("", "occurrences", " by pair", "occurrences by "):
+        with pytest.raises(ValueError, match="what must name both axes"):
+            bars({"st": 4}, what)
 
 
 def test_bars_stand_as_high_as_their_values():
-    ax = bars(["st", "me"], [4, 3], **AXES).figure.axes[0]
+    ax = bars({"st": 4, "me": 3}, WHAT).figure.axes[0]
     assert [bar.get_height() for bar in ax.patches] == [4, 3]
     assert [label.get_text() for label in ax.get_xticklabels()] == ["st", "me"]
-    assert (ax.get_xlabel(), ax.get_ylabel()) == ("pair", "occurrences")
-    with pytest.raises(ValueError, match="2 labels and 1 values"):
-        bars(["st", "me"], [4], **AXES)
+    assert (ax.get_xlabel(), ax.get_ylabel()) == ("pair", "occurrences (number)")
+    with pytest.raises(ValueError, match="at least one"):
+        bars({}, WHAT)
 
 
 def test_lines_keep_their_numbers_and_their_names():
-    ax = lines([1, 2], {"train": [3, 2], "validation": [4, 3]}, **AXES).figure.axes[0]
+    ax = lines([1, 2], {"train": [3, 2], "validation": [4, 3]}, WHAT).figure.axes[0]
     assert [list(line.get_ydata()) for line in ax.lines] == [[3, 2], [4, 3]]
     assert [text.get_text() for text in ax.get_legend().get_texts()] == ["train", "validation"]
     assert ax.get_ylim()[0] == 0
     assert len({(line.get_color(), line.get_marker()) for line in ax.lines}) == 2
     with pytest.raises(ValueError, match="'train' has 1"):
-        lines([1, 2], {"train": [3]}, **AXES)
+        lines([1, 2], {"train": [3]}, WHAT)
     with pytest.raises(ValueError, match="got none"):
-        lines([], {}, **AXES)
+        lines([], {}, WHAT)
+
+
+def test_a_line_is_told_by_its_ends_and_what_lies_beyond_them():
+    picture = lines([1, 2, 3.5], {"train": [3, 1, 2], "test": [1, 1, 1]}, "loss by epoch by name")
+    assert picture.figure.axes[0].get_ylabel() == "loss by epoch"
+    assert picture.alt == (
+        "Lines, loss by epoch by name: train from 3 at 1 to 2 at 3.5, lowest 1 at 2; "
+        "test from 1 at 1 to 1 at 3.5."
+    )
 
 
 def test_one_axis_or_both_are_logarithmic():
-    words = {"xlabel": "x", "ylabel": "y", "title": "t", "alt": "a"}
     scales = {}
     for logarithmic in (False, "x", True):
-        ax = lines([1, 10], {"a": [1, 2]}, logarithmic=logarithmic, **words).figure.axes[0]
+        ax = lines([1, 10], {"a": [1, 2]}, WHAT, logarithmic=logarithmic).figure.axes[0]
         scales[logarithmic] = (ax.get_xscale(), ax.get_yscale())
         assert (ax.get_ylim()[0] == 0) == (logarithmic is not True)
     assert scales == {False: ("linear", "linear"), "x": ("log", "linear"), True: ("log", "log")}
@@ -79,14 +88,14 @@ def test_one_axis_or_both_are_logarithmic():
 def test_a_spread_is_a_band_around_its_line():
     around = {"train": [0.5, 0.25]}
     series = {"train": [3, 2], "validation": [4, 3]}
-    ax = lines([1, 2], series, spread=around, **AXES).figure.axes[0]
+    ax = lines([1, 2], series, WHAT, spread=around).figure.axes[0]
     (band,) = ax.collections
     corners = {tuple(corner) for corner in band.get_paths()[0].vertices}
     assert {(1, 2.5), (1, 3.5), (2, 1.75), (2, 2.25)} == corners
     with pytest.raises(ValueError, match="no 'test'"):
-        lines([1, 2], series, spread={"test": [1, 1]}, **AXES)
+        lines([1, 2], series, WHAT, spread={"test": [1, 1]})
     with pytest.raises(ValueError, match="'train' has 2 and 1"):
-        lines([1, 2], series, spread={"train": [1]}, **AXES)
+        lines([1, 2], series, WHAT, spread={"train": [1]})
 
 
 def test_rows_of_the_heat_map_are_queries_and_columns_are_keys_also_of_others():
@@ -151,10 +160,14 @@ def test_heat_maps_refuse_what_is_no_attention():
 
 
 def test_any_matrix_can_be_a_heat_map():
-    words = {"xlabel": "x", "ylabel": "y", "colour_label": "score", "title": "", "alt": "Scores"}
-    ax, _ = heatmap(torch.tensor([[112.0, -96.0]]), ["q"], ["a", "b"], **words).figure.axes
+    words = "score by row and column"
+    picture = heatmap(torch.tensor([[112.0, -96.0]]), ["q"], ["a", "b"], words)
+    ax, colours = picture.figure.axes
+    labels = (ax.get_ylabel(), ax.get_xlabel(), colours.get_ylabel())
+    assert labels == ("row", "column", "score")
+    assert picture.alt == (f"A heat map of 1 by 2, {words}: highest 112 (q, a), lowest -96 (q, b).")
     assert [text.get_text() for text in ax.texts] == ["112", "-96"]
     with pytest.raises(ValueError, match=r"\[1, 1\].*got \[1, 2\]"):
-        heatmap(torch.tensor([[1.0, 2.0]]), ["q"], ["a"], **words)
+        heatmap(torch.tensor([[1.0, 2.0]]), ["q"], ["a"], words)
     with pytest.raises(ValueError, match="finite"):
-        heatmap(torch.tensor([[-torch.inf]]), ["q"], ["a"], **words)
+        heatmap(torch.tensor([[-torch.inf]]), ["q"], ["a"], words)

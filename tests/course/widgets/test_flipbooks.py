@@ -23,7 +23,7 @@ def test_pages_may_be_pictures_and_tables_and_labels_are_never_markup():
     shown = flipbook(["<p>1</p>"], ['"><script>'], title="<b>", alt="A")
     assert pages_of(shown)[0]["data-label"] == '"><script>'
     assert soup(shown).h1.get_text() == "<b>"
-    picture = lines([1, 2], {"a": [1, 2]}, xlabel="x", ylabel="y", title="", alt="A rising line")
+    picture = lines([1, 2], {"a": [1, 2]}, "y by x", alt="A rising line")
     assert isinstance(picture, Picture)
     shown = flipbook([picture, table(["a"], [[1]])], ["p", "t"], title="T", alt="A")
     first, second = pages_of(shown)
