@@ -1,8 +1,12 @@
 """The normal form of a notebook, so that a change in git shows what was changed and no more.
 
+A cell tagged `folded` is out of sight until a reader opens it; one tagged `proof` is, too, and
+ends in a line that says how many checks of its section hold.
+
 `make format` (or `python -m course.publishing.notebooks`) rewrites the lectures and the solutions.
 """
 
+import ast
 import sys
 from pathlib import Path
 
@@ -12,6 +16,7 @@ from bertlab._files import write_atomically
 from course import ROOT
 
 KEPT_IN_CELLS = ("bertlab", "nbgrader", "tags")
+FOLDED = {"proof", "folded"}  # tags
 KERNEL = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
 
 
@@ -34,11 +39,44 @@ def normal_form(notebook: nbformat.NotebookNode) -> str:
         cell.metadata = {key: cell.metadata[key] for key in KEPT_IN_CELLS if key in cell.metadata}
         if cell.cell_type == "code":
             cell.outputs, cell.execution_count = [], None
+            tags = FOLDED.intersection(cell.metadata.get("tags", ()))
+            if tags:
+                cell.metadata["jupyter"] = {"source_hidden": True}
+            if "proof" in tags:
+                cell.source = proof(cell.source)
     kept = {key: notebook.metadata[key] for key in ("bertlab",) if key in notebook.metadata}
     notebook.metadata = {**kept, "kernelspec": KERNEL, "language_info": {"name": "python"}}
     notebook.nbformat, notebook.nbformat_minor = 4, 5
     nbformat.validate(notebook)
     return nbformat.writes(notebook).rstrip("\n") + "\n"
+
+
+def checks(source: str) -> list[ast.AST]:
+    """The statements of a cell that check something: `assert`, and functions named like it."""
+    return [node for node in ast.walk(ast.parse(source)) if is_check(node)]
+
+
+def is_check(node: ast.AST) -> bool:
+    """`assert x`, `torch.testing.assert_close(x, y)` and their like."""
+    if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
+        function = node.value.func
+        return getattr(function, "attr", getattr(function, "id", "")).startswith("assert")
+    return isinstance(node, ast.Assert)
+
+
+def proof(source: str) -> str:
+    """A proof cell with its last line as it must be.
+
+    Raises ValueError if it checks nothing.
+    """
+    lines = [line for line in source.rstrip().split("\n") if not line.startswith('print("✓ ')]
+    number = len(checks("\n".join(lines)))
+    if not number:
+        raise ValueError(f"a proof cell must check something; got {source!r}")
+    said = (
+        "1 check of this section holds" if number == 1 else f"{number} checks of this section hold"
+    )
+    return "\n".join([*lines, f'print("✓ {said}")'])
 
 
 def main() -> int:

@@ -71,8 +71,8 @@ def test_a_line_is_told_by_its_ends_and_what_lies_beyond_them():
     picture = lines([1, 2, 3.5], {"train": [3, 1, 2], "test": [1, 1, 1]}, "loss by epoch by name")
     assert picture.figure.axes[0].get_ylabel() == "loss by epoch"
     assert picture.alt == (
-        "Lines, loss by epoch by name: train from 3 at 1 to 2 at 3.5, lowest 1 at 2; "
-        "test from 1 at 1 to 1 at 3.5."
+        "Lines, loss by epoch by name: train from 3 at 1, to 2 at 3.5, lowest 1 at 2; "
+        "test from 1 at 1, to 1 at 3.5."
     )
 
 
