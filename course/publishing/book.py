@@ -22,6 +22,7 @@ import nbformat
 from bertlab._files import write_atomically
 from course import ROOT
 from course.publishing import lectures, reference
+from course.publishing.notebooks import FOLDED
 
 SETTINGS = ROOT / "course" / "publishing" / "book_pages"
 # What the lectures import; one is run again when any of it has changed.
@@ -110,7 +111,7 @@ def write_site(executed: Sequence[Path], to: Path) -> Path:
         source.mkdir()
         pages = {path.stem: nbformat.read(path, as_version=4) for path in executed}
         for name, page in pages.items():
-            page = reference.with_links(without_progress_bars(page))
+            page = reference.with_links(folded(without_progress_bars(page)))
             nbformat.write(page, source / f"{name}.ipynb")
         reference.write_pages(source)
         shutil.copy(SOURCES, source)
@@ -138,6 +139,20 @@ def without_progress_bars(page: nbformat.NotebookNode) -> nbformat.NotebookNode:
     for cell in page.cells:
         if cell.cell_type == "code":
             cell.outputs = [out for out in cell.outputs if set(out.get("data", ())) != PROGRESS_BAR]
+    return page
+
+
+def folded(page: nbformat.NotebookNode) -> nbformat.NotebookNode:
+    """Cells that are folded in JupyterLab are here, too; of a proof only its line is seen."""
+    for cell in page.cells:
+        tags = FOLDED.intersection(cell.metadata.get("tags", ()))
+        if tags:
+            line = "The code"
+            if "proof" in tags:
+                line = "".join(output.get("text", "") for output in cell.outputs).strip()
+                cell.outputs = []
+            cell.metadata["tags"] = ["hide-input"]
+            cell.metadata["mystnb"] = {"code_prompt_show": line, "code_prompt_hide": line}
     return page
 
 

@@ -17,6 +17,7 @@ import pytest
 
 from course.publishing.notebooks import normal_form, written_notebooks
 from tests.conftest import ROOT, read_page
+from tests.lectures.counts import counts
 
 LECTURES = sorted(ROOT.glob("lectures/*.ipynb"))
 RELEASED = sorted(ROOT.glob("exercises/*/*.ipynb"))
@@ -52,6 +53,29 @@ def test_the_normal_form_drops_outputs_and_refuses_cells_without_ids():
     notebook.cells.append(nbformat.v4.new_code_cell("2", id="a"))
     with pytest.raises(ValueError, match="an id that no other cell has; got 'a'"):
         normal_form(notebook)
+
+
+def test_a_proof_cell_is_folded_and_says_how_many_checks_it_holds():
+    source = "for n in (1, 2):\n    assert n\ntorch.testing.assert_close(a, b)\nprint(a)"
+    cell = nbformat.v4.new_code_cell(source, id="a", metadata={"tags": ["proof"]})
+    notebook = nbformat.v4.new_notebook(cells=[cell])
+    for _ in range(2):  # the second time nothing changes
+        text = normal_form(notebook)
+        (stored,) = nbformat.reads(text, as_version=4).cells
+        assert stored.metadata.jupyter == {"source_hidden": True}
+        assert stored.source == f'{source}\nprint("✓ 2 checks of this section hold")'
+        notebook = nbformat.reads(text, as_version=4)
+    cell.source = "print(1)"
+    with pytest.raises(ValueError, match="must check something"):
+        normal_form(nbformat.v4.new_notebook(cells=[cell]))
+
+
+@pytest.mark.parametrize("path", LECTURES, ids=name)
+def test_a_lecture_asks_little_of_its_reader(path):
+    found = counts(read_page(path))
+    assert found.checks <= 0.04 * found.lines
+    assert found.plotting <= 0.06 * found.lines
+    assert found.silent <= max(1, 0.05 * found.cells)
 
 
 @pytest.mark.parametrize("path", LECTURES, ids=name)

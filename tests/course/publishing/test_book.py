@@ -53,6 +53,7 @@ SECOND = [
     "# 2 · Second words",
     "## A list\n\nBack to [the first](01_first.ipynb); [sources](sources.md).",
     "'seven' + 'ty'",
+    "assert 7 * 10 == 70\nprint('✓ 1 check of this section holds')",
 ]
 SHOWN = "bertlab.model.attention.attention"  # what the second lecture's cell shows
 
@@ -87,8 +88,11 @@ def made(tmp_path_factory):
     pages = [write(folder / "01_first.ipynb", FIRST), write(folder / "02_second.ipynb", SECOND)]
     ran = nbformat.read(pages[1], as_version=4)
     ran.metadata["made_from"] = book.digest(pages[1])
-    ran.cells[-1].metadata["bertlab"] = {"library": [SHOWN, "bertlab.model.bert.Bert"]}
-    ran.cells[-1].outputs = [nbformat.v4.new_output("stream", name="stdout", text="seventy")]
+    *_, shown, proof = ran.cells
+    shown.metadata["bertlab"] = {"library": [SHOWN, "bertlab.model.bert.Bert"]}
+    proof.metadata["tags"] = ["proof"]
+    for cell, text in ((shown, "seventy"), (proof, "✓ 1 check of this section holds\n")):
+        cell.outputs = [nbformat.v4.new_output("stream", name="stdout", text=text)]
     (folder / "book" / "executed").mkdir(parents=True)
     nbformat.write(ran, folder / "book" / "executed" / "02_second.ipynb")
     said = io.StringIO()
@@ -118,6 +122,14 @@ def test_a_page_shows_text_code_and_what_the_code_printed(made):
     assert "print(6 * 7)" in words.replace("\xa0", " ")
     for name, printed in (("01_first.html", "42"), ("02_second.html", "seventy")):
         assert texts(soup(made, name).select(".cell_output"))[0] == printed
+
+
+@pytest.mark.notebooks
+def test_a_proof_is_one_line_that_opens(made):
+    (fold,) = soup(made, "02_second.html").select("article details")
+    assert {*texts(fold.select("summary span"))} == {"✓ 1 check of this section holds"}
+    assert "assert 7 * 10 == 70" in fold.get_text().replace("\xa0", " ")
+    assert texts(soup(made, "02_second.html").select(".cell_output")) == ["seventy"]
 
 
 @pytest.mark.notebooks
