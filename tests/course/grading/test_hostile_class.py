@@ -2,13 +2,13 @@
 
 Each row of `hostile/` is a submission with one thing changed. It must get its points, say what
 happened in plain lines, and leave everybody else alone. All of them hand in in one term and
-are graded side by side by `python -m course`; honest students hand in between them, and must get
-all of their points. To try one row, choose it with `-k`: only what is chosen is handed in.
+are graded side by side by `python -m course`; honest students sit beside them, and must get all
+of their points (with `EVERY = 1` beside each). To try one row, choose it with `-k`: only what is
+chosen is handed in.
 """
 
 import contextlib
 import itertools
-import math
 import os
 import re
 import site
@@ -39,7 +39,10 @@ pytestmark = [
 ]
 
 CANARY = "CANARY-7f3a"
-EVERY = 10  # after so many hostile students comes an honest one
+EVERY = 10  # beside each of so many hostile students sits an honest one
+PRESSING = {
+    row.name for row in resources.ROWS
+}  # and beside all of these, who take what others need
 NOTE = 400  # characters of a line of the report, at most
 ROWS = [*resources.ROWS, *cheating.ROWS, *forging.ROWS, *files.ROWS, *texts.ROWS]
 NOWHERE = {"paths": [], "writes": [], "large": [], "port": 0, "unix": "", "abstract": ""}
@@ -103,13 +106,14 @@ def term(request, outside):
     changes = [*((row.name, row.change) for row in rows), *((kind, None) for kind in odd)]
     who = {name: f"s{number:03}" for number, (name, _) in enumerate(changes)}
     honest = small.written(small.correct())
-    handed_in = {f"{who[name]}-honest": honest for name, _ in changes[::EVERY]}
+    beside = [name for n, (name, _) in enumerate(changes) if n % EVERY == 0 or name in PRESSING]
+    handed_in = {f"{who[name]}-honest": honest for name in beside}
     handed_in |= {
         who[name]: small.written(change(small.correct())) for name, change in changes if change
     }
     odd_files = {who[kind]: partial(FILES[kind], room=outside["room"]) for kind in odd}
     made = Term(outside["course"], handed_in, odd_files)
-    made.who = who
+    made.who, made.beside = who, beside
     return made
 
 
@@ -140,11 +144,9 @@ def test_every_command_goes_on_to_the_end(term):
     assert processes_named("hostile-daemon") == []
 
 
-def test_honest_students_between_them_get_all_points(term):
-    honest = [student for student in term.totals if student.endswith("-honest")]
-    assert len(honest) == math.ceil(len(term.who) / EVERY)
-    for student in honest:
-        outcome = term.outcome(student)
+def test_honest_students_beside_them_get_all_points(term):
+    for name in term.beside:
+        outcome = term.outcome(f"{term.who[name]}-honest")
         assert (outcome.scores, outcome.notes) == (small.full_points(), ())
         assert outcome.total == sum(filter(None, small.full_points().values()))
 
