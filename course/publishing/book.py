@@ -13,7 +13,7 @@ import importlib.metadata
 import platform
 import shutil
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -29,6 +29,7 @@ SETTINGS = ROOT / "course" / "publishing" / "book_pages"
 ROOMS = ("experiments", "feedback", "toyworld", "widgets")
 CODE = (ROOT / "bertlab", *(ROOT / "course" / room for room in ROOMS))
 SOURCES = ROOT / "lectures" / "sources.md"
+Writer = Callable[[Sequence[Path], Path], Path]  # of lectures that have run, into a folder
 PROGRESS_BAR = {"application/vnd.jupyter.widget-view+json", "text/plain"}
 INDEX = """# How do I really understand BERT?
 
@@ -52,8 +53,44 @@ bertlab
 """
 
 
-def make_book(notebooks: Sequence[Path], to: Path, code: Sequence[Path] = CODE) -> Path:
-    """Run what has changed, then write the site; returns its first page.
+def write_site(executed: Sequence[Path], to: Path) -> Path:
+    """Make pages of notebooks that have run; the old site gives way once the new one is there."""
+    with TemporaryDirectory(dir=to, prefix=".writing-") as room:
+        source = Path(room) / "source"
+        source.mkdir()
+        pages = {path.stem: nbformat.read(path, as_version=4) for path in executed}
+        for name, page in pages.items():
+            page = reference.with_links(folded(without_progress_bars(page)))
+            nbformat.write(page, source / f"{name}.ipynb")
+        reference.write_pages(source)
+        shutil.copy(SOURCES, source)
+        (source / "index.md").write_text(index(pages), encoding="utf-8")
+        return run_sphinx(source, to / "site", "html")
+
+
+def run_sphinx(source: Path, to: Path, builder: str) -> Path:
+    """Make pages of a folder of sources, beside it; then they take the place of `to`.
+
+    Returns the first page. Raises RuntimeError if Sphinx gives up.
+    """
+    from sphinx.cmd.build import build_main
+
+    made = source.with_name("made")
+    settings = ["-q", "-b", builder, "-c", str(SETTINGS), "-d", str(source.with_name("doctrees"))]
+    if build_main([*settings, str(source), str(made)]):
+        raise RuntimeError("Sphinx could not make the pages; it says above why")
+    shutil.rmtree(to, ignore_errors=True)
+    made.rename(to)
+    return to / "index.html"
+
+
+def make_book(
+    notebooks: Sequence[Path],
+    to: Path,
+    code: Sequence[Path] = CODE,
+    write: Writer = write_site,
+) -> Path:
+    """Run what has changed, then write the site, or what `write` makes; returns its first page.
 
     notebooks: the lectures in their order, each with a budget in its metadata; to: the folder for
     executed notebooks and site, made if it is missing; code: the folders that they import from.
@@ -70,7 +107,7 @@ def make_book(notebooks: Sequence[Path], to: Path, code: Sequence[Path] = CODE) 
     told = [f"{name} failed:\n{fault.strip()}" for name, fault in faults.items() if fault]
     if told:
         raise RuntimeError("\n\n".join(told))
-    return write_site([folder / name for name in names], to)
+    return write([folder / name for name in names], to)
 
 
 def refresh(path: Path, folder: Path, code: Sequence[Path] = CODE) -> str:
@@ -100,28 +137,6 @@ def digest(path: Path, code: Sequence[Path] = CODE) -> str:
     for part in [path, *sorted(part for part in parts if "__pycache__" not in part.parts)]:
         seen.update(part.name.encode() + hashlib.sha256(part.read_bytes()).digest())
     return seen.hexdigest()
-
-
-def write_site(executed: Sequence[Path], to: Path) -> Path:
-    """Make pages of notebooks that have run; the old site gives way once the new one is there."""
-    from sphinx.cmd.build import build_main
-
-    with TemporaryDirectory(dir=to, prefix=".writing-") as room:
-        source, site = Path(room) / "source", Path(room) / "site"
-        source.mkdir()
-        pages = {path.stem: nbformat.read(path, as_version=4) for path in executed}
-        for name, page in pages.items():
-            page = reference.with_links(folded(without_progress_bars(page)))
-            nbformat.write(page, source / f"{name}.ipynb")
-        reference.write_pages(source)
-        shutil.copy(SOURCES, source)
-        (source / "index.md").write_text(index(pages), encoding="utf-8")
-        settings = ["-q", "-b", "html", "-c", str(SETTINGS), "-d", f"{room}/doctrees"]
-        if build_main([*settings, str(source), str(site)]):
-            raise RuntimeError("Sphinx could not make the pages; it says above why")
-        shutil.rmtree(to / "site", ignore_errors=True)
-        site.rename(to / "site")
-    return to / "site" / "index.html"
 
 
 def index(pages: dict[str, nbformat.NotebookNode]) -> str:
@@ -156,11 +171,13 @@ def folded(page: nbformat.NotebookNode) -> nbformat.NotebookNode:
     return page
 
 
-def main(arguments: Sequence[str]) -> int:
+def main(
+    arguments: Sequence[str],
+    command: str = "course.publishing.book",
+    write: Writer = write_site,
+) -> int:
     """Make a book of the given notebooks, or of all lectures; 1 if a lecture failed."""
-    parser = argparse.ArgumentParser(
-        prog="course.publishing.book", description=__doc__.splitlines()[0]
-    )
+    parser = argparse.ArgumentParser(prog=command, description=__doc__.splitlines()[0])
     parser.add_argument("notebook", nargs="*", type=Path, help="all lectures if there is none")
     parser.add_argument("--to", type=Path, default=ROOT / "book", help="folder (default: book)")
     asked = parser.parse_args(arguments)
@@ -168,11 +185,13 @@ def main(arguments: Sequence[str]) -> int:
     if missing:
         parser.error(f"no such notebook: {', '.join(missing)}")
     try:
-        first = make_book(asked.notebook or sorted(ROOT.glob("lectures/*.ipynb")), asked.to)
+        first = make_book(
+            asked.notebook or sorted(ROOT.glob("lectures/*.ipynb")), asked.to, write=write
+        )
     except (RuntimeError, ValueError) as error:
         print(f"\n{error}", file=sys.stderr)
         return 1
-    print(f"The book is ready: open {first.resolve().as_uri()}")
+    print(f"It is ready: open {first.resolve().as_uri()}")
     return 0
 
 

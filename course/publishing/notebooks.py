@@ -1,13 +1,16 @@
 """The normal form of a notebook, so that a change in git shows what was changed and no more.
 
 A cell tagged `folded` is out of sight until a reader opens it; one tagged `proof` is, too, and
-ends in a line that says how many checks of its section hold.
+ends in a line that says how many checks of its section hold. A heading tagged `further` folds the
+section below it, which the core path does not need.
 
 `make format` (or `python -m course.publishing.notebooks`) rewrites the lectures and the solutions.
 """
 
 import ast
+import re
 import sys
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import nbformat
@@ -16,6 +19,7 @@ from bertlab._files import write_atomically
 from course import ROOT
 
 KEPT_IN_CELLS = ("bertlab", "nbgrader", "tags")
+FOR_REFERENCE = re.compile("What the papers? say|Sources")
 FOLDED = {"proof", "folded"}  # tags
 KERNEL = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
 
@@ -37,6 +41,8 @@ def normal_form(notebook: nbformat.NotebookNode) -> str:
             raise ValueError(f"cell {number} needs an id that no other cell has; got {id!r}")
     for cell in notebook.cells:
         cell.metadata = {key: cell.metadata[key] for key in KEPT_IN_CELLS if key in cell.metadata}
+        if "further" in cell.metadata.get("tags", ()):
+            cell.metadata["jp-MarkdownHeadingCollapsed"] = True  # as JupyterLab calls it
         if cell.cell_type == "code":
             cell.outputs, cell.execution_count = [], None
             tags = FOLDED.intersection(cell.metadata.get("tags", ()))
@@ -49,6 +55,18 @@ def normal_form(notebook: nbformat.NotebookNode) -> str:
     notebook.nbformat, notebook.nbformat_minor = 4, 5
     nbformat.validate(notebook)
     return nbformat.writes(notebook).rstrip("\n") + "\n"
+
+
+def core(cells: Sequence[nbformat.NotebookNode]) -> Iterator[nbformat.NotebookNode]:
+    """The cells of the core path: no section tagged `further`, nor the last ones, for reference."""
+    left_out = 0  # the level of the heading above that is left out with all below it
+    for cell in cells:
+        heading = re.match(r"(#+) (.*)", cell.source) if cell.cell_type == "markdown" else None
+        if heading and (not left_out or len(heading[1]) <= left_out):
+            further = "further" in cell.metadata.get("tags", ()) or FOR_REFERENCE.match(heading[2])
+            left_out = len(heading[1]) if further else 0
+        if not left_out:
+            yield cell
 
 
 def checks(source: str) -> list[ast.AST]:

@@ -266,6 +266,16 @@ def test_the_neuron_view_shows_how_a_probability_comes_about(show, traced):
     torch.testing.assert_close(opacities, traced.attentions[1][2][query], atol=PACKED, rtol=0)
 
 
+def test_a_narrow_page_shows_the_neuron_view_up_to_its_softmax(show, traced):
+    tab = show(viz.neuron_view(traced))
+    view = tab.frame("Neuron view")
+    for width in (1400, 800):
+        tab.page.set_viewport_size({"width": width, "height": 900})
+        room = view.locator("main").evaluate("main => main.clientWidth")
+        right = "e => e.getBoundingClientRect().right"
+        assert view.locator("#expanded #rightText").evaluate(right) <= room
+
+
 def test_the_neuron_view_of_an_encoder_decoder(show, translation):
     source, target = ["un", "chat", "dort", "."], ["<s>", "a", "cat"]
     page = viz.translation_neuron_view(translation, source, target, layer=1, head=2)

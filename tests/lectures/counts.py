@@ -2,16 +2,16 @@
 
 Lines of code are those that are neither blank nor folded. A plotting line is one of a call of
 `viz` or of a flipbook; a silent cell neither shows something nor defines or imports anything; the
-core path is the page without what stands below a heading that begins with "Further".
+core path is what `course.publishing.notebooks.core` leaves, without folded answers.
 """
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from course.publishing.notebooks import is_check
+from course.publishing.notebooks import core, is_check
 from tests.conftest import ROOT, Page, read_page
 
 DRAWN = re.compile(r"viz\.\w+|widgets\.\w*flipbook\w*")
@@ -64,10 +64,12 @@ def is_silent(source: str) -> bool:
     )
 
 
-def core(page: Page) -> str:
-    """The prose of the core path."""
-    sections = re.split(r"^(?=## )", page.prose, flags=re.MULTILINE)
-    return "".join(text for text in sections if not text.startswith("## Further"))
+def words(cells: Iterable) -> int:
+    """How many words of prose there are, without folded answers; a formula is one."""
+    prose = "\n".join(cell.source for cell in cells if cell.cell_type == "markdown")
+    prose = re.sub(r"<details>.*?</details>", "", prose, flags=re.DOTALL)
+    prose = re.sub(r"\$\$.+?\$\$|[$][^$\n]+[$]|`[^`\n]+`", "formula", prose, flags=re.DOTALL)
+    return len(re.findall(r"[\w’']+(?:[-./][\w’']+)*", re.sub(r"\]\([^)]*\)|<[^>]+>", "", prose)))
 
 
 def counts(page: Page) -> Counts:
@@ -84,8 +86,8 @@ def counts(page: Page) -> Counts:
         silent=sum(is_silent(source) for source, _ in trees),
         proofs=sum(is_check(node) for cell in folded for node in ast.walk(ast.parse(cell.source))),
         links=len(re.findall(r"\]\((?!#)[^)\s]+\)", page.prose)),
-        words=len(page.prose.split()),
-        core_words=len(core(page).split()),
+        words=words(page.cells),
+        core_words=words(core(page.cells)),
     )
 
 

@@ -1,4 +1,4 @@
-"""Sphinx's settings for the book; `course.publishing.book` calls it with the executed lectures."""
+"""Sphinx's settings for the book and the slides, called with the executed lectures."""
 
 import importlib.metadata
 import shutil
@@ -13,7 +13,7 @@ from course.publishing import reference
 
 project = "How do I really understand BERT?"
 author = ""  # else the pages say that it is not set
-extensions = ["myst_nb", "sphinx.ext.autodoc"]
+extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx_revealjs"]
 suppress_warnings = ["config.cache"]  # a function among the settings: nothing is cached anyway
 
 # The lectures come with their outputs, and no widget may ask a network for its scripts.
@@ -49,6 +49,23 @@ html_theme_options = {
     "show_navbar_depth": 1,
     "use_download_button": False,
     "use_fullscreen_button": False,
+}
+
+revealjs_style_theme = "white"
+revealjs_static_path = ["static"]
+revealjs_css_files = ["slides.css"]
+revealjs_script_files = ["slides.js"]
+revealjs_script_plugins = [{"name": "RevealNotes", "src": "revealjs/plugin/notes/notes.js"}]
+revealjs_notes_from_comments = True
+revealjs_script_conf = {
+    "width": 1280,
+    "height": 720,
+    "margin": 0,
+    "center": False,
+    "hash": True,
+    "slideNumber": "c/t",
+    "transition": "none",
+    "controlsBackArrows": "visible",
 }
 
 # MathJax lies in an installed package; of its 24 MB a page of ours can ask for these 2.

@@ -1,0 +1,120 @@
+"""The lectures as slides, for the person in front of the class; they open from a file, offline.
+
+`make slides` (or `python -m course.publishing.slides [NOTEBOOK ...] [--to FOLDER]`) runs each
+lecture that has changed, as the book does and into the same FOLDER/executed; then Sphinx and
+reveal.js make a deck of each in FOLDER/slides. Press S for the speaker's notes; add `?print-pdf` to
+the address and print for a PDF.
+
+What is a slide: a heading with its question; each picture, table or view; each turn of the
+reader, without its answer; each library function; what to notice, in its first sentence. All
+other prose becomes the notes of the slide before it. A cell says otherwise by its metadata,
+`{"slideshow": {"slide_type": "skip"}}`, or "slide", and then it is shown whole. What is not of the
+core path is left out.
+"""
+
+import re
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import nbformat
+from nbformat import NotebookNode
+
+from course.publishing import book
+from course.publishing.notebooks import core
+
+ASKED = re.compile(r"\*\*(Question|Your turn)\.\*\*")
+SHOWN = re.compile(rf"#|- |\d\. |\||\$\$|<img|{ASKED.pattern}")  # paragraphs that begin so
+CHOICE = re.compile(r"<summary>(?:<b>)?(.*?)</summary>")
+LINK = re.compile(r"(?<!!)\[([^]]*)\]\((?!https?:)[^)]*\)")  # to another page of the course
+SHORT = 12  # lines of printed text that fit beside a heading
+BREAK = "```{revealjs-break}\n```"
+
+
+def deck(page: NotebookNode) -> NotebookNode:
+    """A lecture that has run -> the notebook of its slides, its notes in MyST's comments."""
+    cells: list[NotebookNode] = []
+    full = False
+    for cell in core(page.cells):
+        kind = cell.metadata.get("slideshow", {}).get("slide_type")
+        if kind == "skip":
+            continue
+        if cell.cell_type == "markdown" and re.match(r"#{1,3} ", cell.source):
+            full = False
+        for part in parts(cell, whole=kind == "slide"):
+            begins = part.cell_type == "code" or ASKED.match(part.source)
+            if full and begins:
+                cells.append(nbformat.v4.new_markdown_cell(BREAK))
+            full = full or not part.source.startswith(("#", "% ")) or "\n\n" in part.source
+            cells.append(part)
+    return nbformat.v4.new_notebook(cells=cells, metadata={**page.metadata, "orphan": True})
+
+
+def parts(cell: NotebookNode, whole: bool) -> Iterator[NotebookNode]:
+    """What a cell gives to the deck."""
+    if cell.cell_type == "markdown":
+        shown, notes = prose(cell.source) if not whole else (cell.source, "")
+        for text in (shown, notes):
+            if text:
+                yield nbformat.v4.new_markdown_cell(text)
+        return
+    is_library = "library" in cell.metadata.get("bertlab", {})
+    if "proof" in cell.metadata.get("tags", ()) or not (is_library or fit_to_show(cell)):
+        return
+    cell.metadata["tags"] = [] if is_library or whole else ["remove-input"]
+    yield cell
+
+
+def fit_to_show(cell: NotebookNode) -> bool:
+    """Whether the output is a picture, a table, a view or a few lines of text."""
+    texts = [
+        "".join(output.get("text") or output.get("data", {}).get("text/plain", ""))
+        for output in cell.outputs
+        if not {"text/html", "image/png"} & set(output.get("data", ()))
+    ]
+    return bool(cell.outputs) and sum(text.count("\n") + 1 for text in texts) <= SHORT
+
+
+def prose(text: str) -> tuple[str, str]:
+    """A text of the lecture -> what its slide shows, and the notes as a comment of MyST."""
+    text = LINK.sub(r"\1", text)
+    before, *folded = re.split(r"(?=<details>)", text)
+    shown, notes = [], []
+    for paragraph in re.split(r"\n{2,}", before.strip()):
+        first = re.match(r"\*\*What to notice\.\*\* .*?[.?!](?= |$)", paragraph, re.DOTALL)
+        if first:
+            shown.append(first[0])
+        if SHOWN.match(paragraph):
+            shown.append(paragraph)
+        else:
+            notes.append(paragraph)
+    # The class sees questions and choices; the speaker has the answers.
+    choices = [found[1] for part in folded if (found := CHOICE.search(part))]
+    shown += [choice if choice[:1].isdigit() else f"- {choice}" for choice in choices]
+    return "\n\n".join(shown), comment("\n\n".join(notes + folded))
+
+
+def comment(text: str) -> str:
+    """Lines that MyST hides from the page and reveal.js shows to the speaker."""
+    plain = re.sub(r"<[^>]+>", "", text).strip()
+    return "\n".join(f"% {line}" for line in re.sub(r"\n{2,}", "\n", plain).splitlines())
+
+
+def write_slides(executed: Sequence[Path], to: Path) -> Path:
+    """Make decks of lectures that have run; older ones give way. Returns the list of them."""
+    with TemporaryDirectory(dir=to, prefix=".writing-") as room:
+        source = Path(room) / "source"
+        source.mkdir()
+        titles = []
+        for path in executed:
+            page = deck(book.without_progress_bars(nbformat.read(path, as_version=4)))
+            nbformat.write(page, source / path.name)
+            titles.append(f"- [{page.cells[0].source.splitlines()[0][2:]}]({path.name})")
+        index = "\n".join(["---", "orphan: true", "---", "# Slides", "", *titles])
+        (source / "index.md").write_text(index, encoding="utf-8")
+        return book.run_sphinx(source, to / "slides", "revealjs")
+
+
+if __name__ == "__main__":
+    sys.exit(book.main(sys.argv[1:], "course.publishing.slides", write_slides))

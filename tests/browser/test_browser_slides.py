@@ -1,0 +1,60 @@
+"""Every lecture's slides in a browser, opened from a file with the network cut."""
+
+import nbformat
+import pytest
+from playwright.sync_api import expect
+
+from course.publishing.slides import write_slides
+from tests.lectures.counts import lectures
+
+pytestmark = pytest.mark.browser
+
+# In place of each picture, one that is too large for a slide.
+LARGE = '<img alt="" width="1700" height="900" src="data:image/gif;base64,R0lGODlhAQABAAAAACw=">'
+# Go to every slide; those whose content is higher or wider than 1280 x 720 are too large.
+TOO_LARGE = """async () => {
+    const found = [];
+    for (const slide of Reveal.getSlides()) {
+        const { h, v } = Reveal.getIndices(slide);
+        Reveal.slide(h, v);
+        await new Promise(requestAnimationFrame);
+        const zoom = +slide.style.zoom;
+        if (slide.scrollHeight * zoom > 721 || slide.scrollWidth * zoom > 1281) {
+            found.push(`${h}.${v} ${slide.scrollWidth} x ${slide.scrollHeight} at ${zoom}`);
+        }
+    }
+    return found;
+}"""
+
+
+@pytest.fixture(scope="module")
+def decks(tmp_path_factory):
+    """The folder of all decks."""
+    folder = tmp_path_factory.mktemp("decks")
+    for path in lectures():
+        page = nbformat.read(path, as_version=4)
+        for cell in page.cells:
+            if cell.cell_type == "code":
+                cell.outputs = [nbformat.v4.new_output("display_data", {"text/html": LARGE})]
+        nbformat.write(page, folder / path.name)
+    return write_slides(sorted(folder.glob("*.ipynb")), folder).parent
+
+
+@pytest.mark.parametrize("name", [path.stem for path in lectures()])
+def test_no_slide_is_larger_than_the_screen(name, decks, tab):
+    tab.page.set_viewport_size({"width": 1280, "height": 720})
+    tab.page.goto((decks / f"{name}.html").as_uri())
+    tab.page.locator(".reveal.ready mjx-container").first.wait_for(state="attached")
+    assert tab.page.evaluate("Reveal.getTotalSlides()") > 15
+    assert tab.page.evaluate(TOO_LARGE) == []
+
+
+def test_arrows_turn_the_slides_and_the_speaker_has_the_answers(decks, tab):
+    tab.page.goto((decks / "12b_in_context_learning.html").as_uri())
+    heading = tab.page.locator("section.present section.present :is(h1, h2)")
+    expect(heading).to_have_text("12b · Learning from the prompt")
+    tab.page.keyboard.press("ArrowRight")
+    expect(heading).to_have_text("1 A task that stands in the text")
+    notes = tab.page.evaluate("Reveal.getSlides().map(s => s.querySelector('aside')?.textContent)")
+    assert any("by chance" in text for text in notes if text)
+    assert "by chance" not in tab.page.locator(".slides").inner_text()
