@@ -5,6 +5,7 @@ import json
 import os
 import pkgutil
 import re
+import symtable
 import sys
 import tokenize
 from inspect import getsource
@@ -15,7 +16,7 @@ from textwrap import dedent
 import nbformat
 import pytest
 
-from course.publishing.notebooks import normal_form, written_notebooks
+from course.publishing.notebooks import core, normal_form, written_notebooks
 from tests.conftest import ROOT, read_page
 from tests.lectures.counts import counts
 
@@ -76,6 +77,33 @@ def test_a_lecture_asks_little_of_its_reader(path):
     assert found.checks <= 0.04 * found.lines
     assert found.plotting <= 0.06 * found.lines
     assert found.silent <= max(1, 0.05 * found.cells)
+    assert found.core_words <= 3_000
+
+
+def names_of(source):
+    """The names that a cell makes, and those that it needs from cells before it."""
+    top = symtable.symtable(source, "cell", "exec")
+    tables, needed = [top], set()
+    for table in tables:
+        tables.extend(table.get_children())
+        for symbol in table.get_symbols():
+            if symbol.is_referenced() and (table is top or symbol.is_global()):
+                needed.add(symbol.get_name())
+    made = {s.get_name() for s in top.get_symbols() if s.is_assigned() or s.is_imported()}
+    return made, needed - made
+
+
+@pytest.mark.parametrize("path", LECTURES, ids=name)
+def test_the_core_path_needs_no_code_of_what_goes_further(path):
+    page = read_page(path)
+    on_path, further = {cell.id for cell in core(page.cells)}, set()
+    for cell in page.code:
+        made, needed = names_of(cell.source)
+        if cell.id in on_path:
+            assert not needed & further, f"{cell.id} needs {needed & further}"
+            further -= made
+        else:
+            further |= made
 
 
 @pytest.mark.parametrize("path", LECTURES, ids=name)
