@@ -124,7 +124,7 @@ def _bind(
     return frame(
         body,
         title=title,
-        alt=alt or f"{title}, {len(pages)} pages: {'; '.join(labels)}.",
+        alt=alt or f"{len(pages)} pages: {'; '.join(labels)}.",
         css=flipbook_style() + css,
         scripts=[read_asset("flipbook.js", __package__)],
         height=420,

@@ -6,15 +6,18 @@ from typing import Any
 from bertlab.viz import Rendered
 
 
-def show_source(thing: Any) -> Rendered:
+def show_source(thing: Any, *, folded: bool = False) -> Rendered:
     """The source of a function or class of the library, with colours in a notebook.
 
-    What you read is what runs: the text comes from the imported file.
+    What you read is what runs: the text comes from the imported file. folded: only its name and
+    length show until they are clicked, for code that is fast rather than clear.
     """
     from IPython.display import Code
 
     source = inspect.getsource(thing)
     font = "font-family:var(--jp-code-font-family,monospace);font-size:13px;line-height:1.4"
-    return Rendered(
-        f'<div style="{font}">{Code(source, language="python")._repr_html_()}</div>', source
-    )
+    shown = f'<div style="{font}">{Code(source, language="python")._repr_html_()}</div>'
+    if folded:
+        name = f"<code>{thing.__qualname__}</code>, {len(source.splitlines())} lines"
+        shown = f"<details><summary>{name}</summary>{shown}</details>"
+    return Rendered(shown, source)
