@@ -95,9 +95,9 @@ def drawn_bert(lit: str | None = None) -> Frame:
     return frame(
         '<h1>BERT</h1><p class="note how">A box with ▸ opens: click it, or Tab and Enter; Escape '
         f'closes.</p><div class="drawings">{inside}</div><p class="note">B sequences of L tokens, '
-        "D = d_model, H heads, d_head = D / H, N layers, C classes. Algorithms: Phuong &amp; "
-        "Hutter (2022); in brackets what BERT adds. Names: without <code>bertlab.</code> in front."
-        "</p>",
+        "D = d_model, H heads, d_head = D / H, N layers, C classes. Algorithms: "
+        "Phuong & Hutter (2022); in brackets what BERT adds. Names: without "
+        "<code>bertlab.</code> in front.</p>",
         title="BERT, drawn",
         alt=_words(lit),
         css=read_asset("drawn_bert.css", __package__),
@@ -124,7 +124,8 @@ def _section(drawing: str, opened: set[str], lit: str | None) -> str:
     return (
         f'<section id="{drawing}"{"" if drawing in opened else " hidden"}><h2>{heading}</h2>'
         f'<svg viewBox="0 0 {RAIL + WIDTH + 2} {height}" role="group" aria-label="{heading}">'
-        f'<text x="{RAIL + WIDTH / 2}" y="13" text-anchor="middle">{comes}</text>{boxes}</svg></section>'
+        f'<text x="{RAIL + WIDTH / 2}" y="13" text-anchor="middle">{comes}</text>{boxes}'
+        "</svg></section>"
     )
 
 

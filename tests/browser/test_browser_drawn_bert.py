@@ -4,13 +4,14 @@ import pytest
 
 from course.widgets import drawn_bert
 from course.widgets.drawn_berts import DRAWINGS, PARTS
+from tests.bertlab.viz.test_head_choosers import contrast
 
 pytestmark = pytest.mark.browser
 
 # The box's rectangle, then its texts: left, right, top, bottom and the colour.
 PLACES = """box => ["rect", "text"].flatMap(kind => [...box.querySelectorAll(kind)]).map(e => {
     const {left, right, top, bottom} = e.getBoundingClientRect();
-    return [left, right, top, bottom, getComputedStyle(e).fill.match(/\\d+/g).map(Number)];
+    return [left, right, top, bottom, getComputedStyle(e).fill.match(/\\d+/g).map(n => n / 255)];
 })"""
 
 
@@ -52,12 +53,6 @@ def test_all_of_it_works_by_keyboard(page):
     assert rect.evaluate("e => parseFloat(getComputedStyle(e).strokeWidth)") >= 4
 
 
-def luminance(colour):
-    """Relative luminance of sRGB (WCAG 2.1)."""
-    linear = [c / 3294.6 if c <= 10 else ((c / 255 + 0.055) / 1.055) ** 2.4 for c in colour]
-    return sum(weight * c for weight, c in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
-
-
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_texts_stay_in_their_boxes_apart_and_readable(page, theme):
     page.emulate_media(color_scheme=theme)
@@ -70,8 +65,7 @@ def test_texts_stay_in_their_boxes_apart_and_readable(page, theme):
         for left, right, top, bottom, colour in texts:
             assert rect[0] + 4 < left < right < rect[1] - 4
             assert rect[2] < top < bottom < rect[3]
-            dark, light = sorted(map(luminance, (rect[4], colour)))
-            assert (light + 0.05) / (dark + 0.05) >= 4.5  # WCAG 2.1, 1.4.3
+            assert contrast(rect[4], colour) >= 4.5  # WCAG's level AA
         for left, right in ((0, 1), (3, 4)):  # what stands in one row
             assert texts[left][1] + 4 < texts[right][0]
 
