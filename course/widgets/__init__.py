@@ -7,11 +7,13 @@
 - attention and the Transformer: `scaling.py`, `positions.py`, `decodings.py`
 - heads of a model: `head_flipbooks.py`, `head_galleries.py` (all, sorted), `head_explorers.py` (of
   a text that you type)
-- BERT: `parameter_calculators.py`, `token_paths.py` (on `way_maps.py`), `masking.py`
+- BERT: `drawn_berts.py` (the whole, box by box), `parameter_calculators.py`, `token_paths.py` (on
+  `way_maps.py`), `masking.py`
 - pre-training: `training_curves.py`; `fill_masks.py`: what a model reads into the gaps of a text
 """
 
 from course.widgets.decodings import beam_flipbook, decoding_flipbook
+from course.widgets.drawn_berts import drawn_bert
 from course.widgets.fill_masks import fill_mask_bars, fill_mask_explorer
 from course.widgets.flipbooks import flipbook, flipbook_grid
 from course.widgets.head_explorers import head_explorer
@@ -39,6 +41,7 @@ __all__ = [
     "beam_flipbook",
     "blank",
     "decoding_flipbook",
+    "drawn_bert",
     "fill_mask_bars",
     "fill_mask_explorer",
     "flipbook",

@@ -1,7 +1,6 @@
 """A student types a text and looks at any head, in JupyterLab and in an exported page."""
 
 import re
-import time
 
 import pytest
 import torch
@@ -225,12 +224,10 @@ def test_a_typed_text_is_looked_at_by_the_head_that_was_chosen(tab, lab, traced,
     box.click()
     place = box.bounding_box()
     tab.page.keyboard.press("End")
-    start = time.perf_counter()
     tab.page.keyboard.type(" So did I!")
     longer = traced(f"{TEXT} So did I!")
     names, left = without(longer.attentions[2][2], longer.tokens, "[CLS]", "[SEP]")
     expect(view.locator(".heat tbody th")).to_have_text(names)
-    print(f"ten keys, from the first to the last map drawn: {time.perf_counter() - start:.2f} s")
     check_map(view, names, 100 * left)  # layer, head and what is hidden stayed as they were
     expect(view.locator(".caption")).to_have_text("Layer 2, head 2")
     expect(view.get_by_label("hide [CLS]")).to_be_checked()
@@ -341,7 +338,6 @@ def test_twelve_by_twelve_heads_of_64_tokens_are_drawn_at_once(tab, tmp_path):
     generator = torch.Generator().manual_seed(2)
     attentions = list((2 * torch.randn(12, 12, 64, 64, generator=generator)).softmax(-1))
     tokens = [f"t{i}" for i in range(64)]
-    start = time.perf_counter()
     page = open_maps(tab, tmp_path, attentions, tokens)
     page.locator("#layer").focus()
     page.keyboard.press("End")
@@ -350,7 +346,6 @@ def test_twelve_by_twelve_heads_of_64_tokens_are_drawn_at_once(tab, tmp_path):
     for _ in range(3):
         page.keyboard.press("ArrowRight")
     expect(page.locator(".caption")).to_have_text("Layer 10, head 3")
-    print(f"12 x 12 heads, from the tensors to the sixth map: {time.perf_counter() - start:.2f} s")
     layer, head = 10, 3
     classes = page.locator(".heat tbody td").evaluate_all("all => all.map(td => td.className)")
     percents = torch.tensor([int(name[1:]) for name in classes]).view(64, 64)

@@ -1,0 +1,175 @@
+"""BERT as one drawing that the course comes back to; its boxes open.
+
+What a box says stands in one table. The drawings and the words for a screen reader are made from
+it, and a test compares it with the formal algorithm, the lectures and a model.
+"""
+
+import html
+from typing import NamedTuple
+
+from bertlab.viz.frames import Frame, frame, read_asset
+
+WIDTH, HEIGHT, GAP, RAIL, TOP = 300, 86, 26, 24, 34  # of boxes and what lies between, in pixels
+
+
+class Part(NamedTuple):
+    """A box, and where the course and the library have what it stands for."""
+
+    drawing: str  # the drawing that it stands in
+    reads: str  # parts of the same drawing; * is what comes into it
+    title: str
+    shape: str  # what comes out; letters as in `bertlab.model.attention`, C classes
+    formula: str  # in brackets: what BERT adds to the formal algorithm
+    source: str  # algorithms are those of Phuong & Hutter (2022), lines as the lectures count them
+    lecture: str  # lecture.section
+    name: str  # in the library
+
+
+TABLE = """
+embeddings | bert | * | Embeddings | [B, L, D] | e_t ← W_e[x[t]] + W_p[t] (+ W_s, normed)
+    | Algorithm 9, lines 3 and 4 | 6.3 | bertlab.model.embeddings.Embeddings
+layer | bert | embeddings | Encoder layer × N | [B, L, D] | lines 6 to 9, N times
+    | Algorithm 9, lines 5 to 9 | 6.7 | bertlab.model.layers.EncoderLayer
+final | bert | layer | Final layers | [B, L, vocab], [B, 2] | P = softmax(X W_u) (does B follow A?)
+    | Algorithm 9, lines 10 to 12 | 6.8 | bertlab.model.heads.BertForPreTraining
+
+attention | layer | * | Multi-head attention | [B, L, D] | X ← X + MHAttention(X)
+    | Algorithm 9, line 6 | 4.9 | bertlab.model.attention.MultiHeadAttention
+attention_norm | layer | attention, * | Add and norm | [B, L, D] | X ← LayerNormPerRow(X; γ¹, β¹)
+    | Algorithm 9, line 7 | 6.4 | bertlab.model.layers.LayerNorm
+feed_forward | layer | attention_norm | Feed-forward | [B, L, d_ff], [B, L, D]
+    | X ← X + GELU(X W_mlp1 …) W_mlp2 …
+    | Algorithm 9, line 8 | 6.6 | bertlab.model.layers.FeedForward
+feed_forward_norm | layer | feed_forward, attention_norm | Add and norm | [B, L, D]
+    | X ← LayerNormPerRow(X; γ², β²)
+    | Algorithm 9, line 9 | 6.4 | bertlab.model.layers.LayerNorm
+
+projections | attention | * | Query, key, value | [B, H, L, d_head]
+    | Q ← X W_q + b_q, K ← …, V ← …
+    | Algorithm 4, lines 1 to 3 | 4.6 | bertlab.model.attention.self_attention
+probabilities | attention | projections | Attention probabilities | [B, H, L, L]
+    | A ← softmax_row(Q Kᵀ / √d_attn)
+    | Algorithm 4, lines 4 and 5 | 4.6 | bertlab.model.attention.attention_probabilities
+head | attention | probabilities, projections | Each head's output | [B, H, L, d_head] | Ṽ ← A V
+    | Algorithm 4, line 6 | 4.6 | bertlab.model.attention.attention
+output | attention | head | Heads, concatenated | [B, L, D] | [Y¹; Y²; …; Yᴴ] W_o + b_o
+    | Algorithm 5, lines 3 and 4 | 4.9 | bertlab.model.attention.multi_head_attention
+
+mlm_head | final | * | Masked-word head | [B, L, vocab] | softmax(LayerNorm(GELU(X W_f)) W_u)
+    | Algorithm 9, lines 10 to 12 | 6.8 | bertlab.model.heads.MaskedLanguageModelHead
+pooling | final | * | Sentence vector | [B, D] | (mean of the rows, without padding)
+    | not in the algorithm | 11.3 | bertlab.finetuning.sentences.pool
+pooler | final | * | Pooler | [B, D] | (tanh(x W + b), x is the row of [CLS])
+    | not in the algorithm | 6.7 | bertlab.model.bert.Bert
+nsp_head | final | pooler | Next-sentence head | [B, 2] | (x W + b: B follows A, or not)
+    | not in the algorithm | 6.8 | bertlab.model.heads.BertForPreTraining
+task_head | final | pooler | A head for your task | [B, C] | (x W + b: a class for the text)
+    | not in the algorithm | 9.1 | bertlab.finetuning.heads.SequenceClassifier
+"""
+ROWS = TABLE.replace("\n    |", "|").split("\n")
+CELLS = [[cell.strip() for cell in row.split("|")] for row in ROWS if row]
+PARTS = {name: Part(*cells) for name, *cells in CELLS}
+# A drawing -> its heading and what comes into it. All but the first are opened by a part.
+DRAWINGS = {
+    "bert": ("The whole encoder", "ids [B, L]"),
+    "layer": ("Inside a layer", "X [B, L, D]"),
+    "attention": ("Inside attention", "X [B, L, D]"),
+    "final": ("The final layers", "X [B, L, D]"),
+}
+
+
+def drawn_bert(lit: str | None = None) -> Frame:
+    """BERT as a drawing, whose boxes open; the part that a lecture is about is lit.
+
+    lit: a name in `PARTS`, whose drawing is open at first; None opens and lights nothing. Raises
+    ValueError if it is another name.
+    """
+    if lit is not None and lit not in PARTS:
+        raise ValueError(f"drawn_bert: lit must be None or one of {', '.join(PARTS)}; got {lit!r}")
+    opened = {"bert"}
+    drawing = PARTS[lit].drawing if lit else "bert"
+    while drawing != "bert":
+        opened.add(drawing)
+        drawing = PARTS[drawing].drawing
+    inside = "".join(_section(drawing, opened, lit) for drawing in DRAWINGS)
+    return frame(
+        '<h1>BERT</h1><p class="note how">A box with ▸ opens: click it, or Tab and Enter; Escape '
+        f'closes.</p><div class="drawings">{inside}</div><p class="note">B sequences of L tokens, '
+        "D = d_model, H heads, d_head = D / H, N layers, C classes. Algorithms: "
+        "Phuong & Hutter (2022); in brackets what BERT adds. Names: without "
+        "<code>bertlab.</code> in front.</p>",
+        title="BERT, drawn",
+        alt=_words(lit),
+        css=read_asset("drawn_bert.css", __package__),
+        scripts=[read_asset("drawn_bert.js", __package__)],
+        height=520,
+    )
+
+
+def _words(lit: str | None) -> str:
+    said = [
+        f"{heading}, from {comes}: "
+        + "; ".join(f"{part.title} {part.shape}" for part in PARTS.values() if part.drawing == name)
+        for name, (heading, comes) in DRAWINGS.items()
+    ]
+    return ". ".join(said) + (f". Lit: {PARTS[lit].title}." if lit else ".")
+
+
+def _section(drawing: str, opened: set[str], lit: str | None) -> str:
+    heading, comes = DRAWINGS[drawing]
+    names = [name for name, part in PARTS.items() if part.drawing == drawing]
+    tops = {name: TOP + number * (HEIGHT + GAP) for number, name in enumerate(names)}
+    boxes = "".join(_arrows(name, tops) + _box(name, tops[name], opened, lit) for name in names)
+    height = TOP + len(names) * (HEIGHT + GAP) - GAP + 2
+    return (
+        f'<section id="{drawing}"{"" if drawing in opened else " hidden"}><h2>{heading}</h2>'
+        f'<svg viewBox="0 0 {RAIL + WIDTH + 2} {height}" role="group" aria-label="{heading}">'
+        f'<text x="{RAIL + WIDTH / 2}" y="13" text-anchor="middle">{comes}</text>{boxes}'
+        "</svg></section>"
+    )
+
+
+def _arrows(name: str, tops: dict[str, int]) -> str:
+    """One from each part that is read: straight from the one above, else round it on the left."""
+    top, middle, drawn = tops[name], RAIL + WIDTH / 2, []
+    for source in PARTS[name].reads.split(", "):
+        start = TOP - 17 if source == "*" else tops[source] + HEIGHT
+        if top - start < GAP + 1:
+            drawn.append(f'<path d="M{middle} {start}V{top - 6}"/>{_tip(middle, top, "-4-7h8z")}')
+        else:
+            y = top + HEIGHT / 2
+            drawn.append(
+                f'<path d="M{middle} {start + 6}H6V{y}H{RAIL - 6}"/>{_tip(RAIL, y, "-7-4v8z")}'
+            )
+    return f'<g class="arrows" aria-hidden="true">{"".join(drawn)}</g>'
+
+
+def _tip(x: float, y: float, back: str) -> str:
+    return f'<path class="tip" d="M{x} {y}l{back}"/>'
+
+
+def _box(name: str, top: int, opened: set[str], lit: str | None) -> str:
+    part = PARTS[name]
+    lecture, section = part.lecture.split(".")
+    said = (
+        f"{part.title}, {part.shape}. {part.formula}. {part.source}. Lecture {lecture}, section "
+        f"{section}. {part.name}{'. Lit' if name == lit else ''}"
+    )
+    role = 'role="img"'
+    if name in DRAWINGS:
+        role = f'role="button" tabindex="0" aria-expanded="{str(name in opened).lower()}" '
+        role += f'aria-controls="{name}"'
+    left, right = 'x="12"', f'x="{WIDTH - 12}" text-anchor="end"'
+    rows = (
+        f'<text class="title" {left} y="21">{"▸ " if name in DRAWINGS else ""}{part.title}</text>'
+        f'<text {right} y="21">{part.shape}</text>'
+        f'<text class="formula" {left} y="41">{part.formula}</text>'
+        f'<text class="quiet" {left} y="59">{part.source}</text>'
+        f'<text class="quiet" {right} y="59">lecture {lecture} § {section}</text>'
+        f'<text class="token" {left} y="77">{part.name.removeprefix("bertlab.")}</text>'
+    )
+    return (
+        f'<g class="box{" lit" if name == lit else ""}" transform="translate({RAIL} {top})" '
+        f'{role} aria-label="{html.escape(said)}"><rect width="{WIDTH}" height="{HEIGHT}" rx="6"/>'
+        f"{rows}</g>"
+    )
