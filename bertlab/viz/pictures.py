@@ -115,7 +115,7 @@ def lines(
     spread: Mapping[str, Sequence[float]] | None = None,
     logarithmic: bool | Literal["x"] = False,
 ) -> Picture:
-    """One line a series: its name -> its values at each `x`.
+    """One line a series: its name -> its values at each `x`, `nan` for a gap.
 
     Other arguments as in `bars`. The y axis starts at 0 unless a value is below it; spread: how far
     values go up and down, drawn as a band around the line of that name; logarithmic: both axes, or
@@ -240,8 +240,10 @@ def _short(value: float) -> str:
 
 def _course(x: Sequence[float], y: Sequence[float]) -> str:
     """Where a line begins and ends, and its highest and lowest point if they lie between."""
-    points = [("from", 0), ("to", len(y) - 1)]
-    for name, place in (("highest", y.index(max(y))), ("lowest", y.index(min(y)))):
-        if y[place] not in (y[0], y[-1]):
+    known = [place for place, value in enumerate(y) if math.isfinite(value)] or [0]
+    highest, lowest = (best(known, key=y.__getitem__) for best in (max, min))
+    points = [("from", known[0]), ("to", known[-1])]
+    for name, place in (("highest", highest), ("lowest", lowest)):
+        if y[place] not in (y[known[0]], y[known[-1]]):
             points.append((name, place))
     return ", ".join(f"{name} {_short(y[place])} at {_short(x[place])}" for name, place in points)

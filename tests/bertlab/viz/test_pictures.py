@@ -1,5 +1,6 @@
 """Pictures: what matplotlib was told to draw, and the words beside it."""
 
+import math
 import struct
 import sys
 
@@ -68,11 +69,12 @@ def test_lines_keep_their_numbers_and_their_names():
 
 
 def test_a_line_is_told_by_its_ends_and_what_lies_beyond_them():
-    picture = lines([1, 2, 3.5], {"train": [3, 1, 2], "test": [1, 1, 1]}, "loss by epoch by name")
+    series = {"train": [3, 1, 2], "test": [1, 1, 1], "early": [4, 5, math.nan]}
+    picture = lines([1, 2, 3.5], series, "loss by epoch by name")
     assert picture.figure.axes[0].get_ylabel() == "loss by epoch"
     assert picture.alt == (
         "Lines, loss by epoch by name: train from 3 at 1, to 2 at 3.5, lowest 1 at 2; "
-        "test from 1 at 1, to 1 at 3.5."
+        "test from 1 at 1, to 1 at 3.5; early from 4 at 1, to 5 at 2."
     )
 
 
