@@ -65,10 +65,11 @@ def is_silent(source: str) -> bool:
 
 
 def words(cells: Iterable) -> int:
-    """How many words of prose there are, without folded answers; a formula is one."""
+    """How many words of prose there are, without folded answers and terms; a formula is one."""
     prose = "\n".join(cell.source for cell in cells if cell.cell_type == "markdown")
     prose = re.sub(r"<details>.*?</details>", "", prose, flags=re.DOTALL)
-    prose = re.sub(r"\$\$.+?\$\$|[$][^$\n]+[$]|`[^`\n]+`", "formula", prose, flags=re.DOTALL)
+    prose = re.sub(r"\*\*New in the glossary\*\*.*", "", prose)
+    prose = re.sub(r"\$\$[^$]+\$\$|[$][^$\n]+[$]|`[^`\n]+`", "formula", prose)
     return len(re.findall(r"[\w’']+(?:[-./][\w’']+)*", re.sub(r"\]\([^)]*\)|<[^>]+>", "", prose)))
 
 
