@@ -11,6 +11,7 @@ import argparse
 import hashlib
 import importlib.metadata
 import platform
+import re
 import shutil
 import sys
 from collections.abc import Callable, Sequence
@@ -28,7 +29,7 @@ SETTINGS = ROOT / "course" / "publishing" / "book_pages"
 # What the lectures import; one is run again when any of it has changed.
 ROOMS = ("experiments", "feedback", "toyworld", "widgets")
 CODE = (ROOT / "bertlab", *(ROOT / "course" / room for room in ROOMS))
-SOURCES = ROOT / "lectures" / "sources.md"
+BESIDE = ("glossary.md", "sources.md")  # pages of `lectures` that are no notebooks
 Writer = Callable[[Sequence[Path], Path], Path]  # of lectures that have run, into a folder
 PROGRESS_BAR = {"application/vnd.jupyter.widget-view+json", "text/plain"}
 INDEX = """# How do I really understand BERT?
@@ -39,6 +40,8 @@ it, open the lectures in JupyterLab: the course's `README.md` says how.
 
 {summaries}
 
+**[Glossary](glossary.md)**: what each term means, and which lecture builds it
+
 **[Sources and licences](sources.md)**
 
 **[Reference](bertlab.rst)**: the library's functions and classes
@@ -47,6 +50,7 @@ it, open the lectures in JupyterLab: the course's `README.md` says how.
 :hidden:
 
 {names}
+glossary
 sources
 bertlab
 ```
@@ -63,7 +67,9 @@ def write_site(executed: Sequence[Path], to: Path) -> Path:
             page = reference.with_links(folded(without_progress_bars(page)))
             nbformat.write(page, source / f"{name}.ipynb")
         reference.write_pages(source)
-        shutil.copy(SOURCES, source)
+        for name in BESIDE:
+            text = (ROOT / "lectures" / name).read_text(encoding="utf-8")
+            (source / name).write_text(for_sphinx(text), encoding="utf-8")
         (source / "index.md").write_text(index(pages), encoding="utf-8")
         return run_sphinx(source, to / "site", "html")
 
@@ -137,6 +143,16 @@ def digest(path: Path, code: Sequence[Path] = CODE) -> str:
     for part in [path, *sorted(part for part in parts if "__pycache__" not in part.parts)]:
         seen.update(part.name.encode() + hashlib.sha256(part.read_bytes()).digest())
     return seen.hexdigest()
+
+
+def for_sphinx(text: str) -> str:
+    """A page whose headings have one address each, and whose library names lead to the reference.
+
+    >>> for_sphinx('### <a id="gelu"></a>GELU: `bertlab.model.activations.gelu`')
+    '### GELU: [`bertlab.model.activations.gelu`](#bertlab.model.activations.gelu)'
+    """
+    text = re.sub(r'<a id="[^"]*"></a>', "", text)  # JupyterLab needs them
+    return re.sub(r"`((?:bertlab|course\.experiments)\.[\w.]+)`", r"[`\1`](#\1)", text)
 
 
 def index(pages: dict[str, nbformat.NotebookNode]) -> str:

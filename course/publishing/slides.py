@@ -27,7 +27,7 @@ from course.publishing.notebooks import core
 ASKED = re.compile(r"\*\*(Question|Your turn)\.\*\*")
 SHOWN = re.compile(rf"#|- |\d\. |\||\$\$|<img|{ASKED.pattern}")  # paragraphs that begin so
 CHOICE = re.compile(r"<summary>(?:<b>)?(.*?)</summary>")
-LINK = re.compile(r"(?<!!)\[([^]]*)\]\((?!https?:)[^)]*\)")  # to another page of the course
+LINK = re.compile(r"(?<!!)\[(`[^`]*`|[^]]*)\]\((?!https?:)[^)]*\)")  # to another page of the course
 SHORT = 12  # lines of printed text that fit beside a heading
 BREAK = "```{revealjs-break}\n```"
 

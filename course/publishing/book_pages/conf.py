@@ -92,8 +92,12 @@ def say_where_files_are(_app: Sphinx, page: nodes.document) -> None:
     """A link to a file that is no page of the book becomes words: where the course keeps it."""
     for link in list(page.findall(addnodes.pending_xref)):
         target = PurePosixPath(link["reftarget"])
+        if link["reftype"] != "myst" or link.get("refdomain") == "doc":
+            continue
+        if target.suffix == ".ipynb" and len(target.parts) == 1:  # a lecture that is left out
+            link.replace_self(link[0].children)
         # What names no folder may be a heading or another page: Sphinx tells if it is neither.
-        if link["reftype"] == "myst" and link.get("refdomain") != "doc" and len(target.parts) > 1:
+        elif len(target.parts) > 1:
             path = PurePosixPath(*(part for part in target.parts if part != ".."))
             words = nodes.Text(f" ({path} in the course's folder)")
             link.replace_self([*link[0].children, words])

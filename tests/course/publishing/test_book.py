@@ -51,7 +51,8 @@ HTML('<img alt="two bars" src="data:image/gif;base64,R0lGODlhAQABAAAAACw=">'
 ]
 SECOND = [
     "# 2 · Second words",
-    "## A list\n\nBack to [the first](01_first.ipynb); [sources](sources.md).",
+    "## A list\n\nBack to [the first](01_first.ipynb); [sources](sources.md);"
+    " [act](glossary.md#gelu).",
     "'seven' + 'ty'",
     "assert 7 * 10 == 70\nprint('✓ 1 check of this section holds')",
 ]
@@ -127,7 +128,7 @@ def test_a_page_shows_text_code_and_what_the_code_printed(made):
 @pytest.mark.notebooks
 def test_a_proof_is_one_line_that_opens(made):
     (fold,) = soup(made, "02_second.html").select("article details")
-    assert {*texts(fold.select("summary span"))} == {"✓ 1 check of this section holds"}
+    assert {*fold.summary.stripped_strings} == {"✓ 1 check of this section holds"}
     assert "assert 7 * 10 == 70" in fold.get_text().replace("\xa0", " ")
     assert texts(soup(made, "02_second.html").select(".cell_output")) == ["seventy"]
 
@@ -160,7 +161,14 @@ def test_a_link_leads_to_the_other_lectures_page_or_says_where_its_file_is(made)
     assert page.find("a", string="elsewhere")["href"] == "https://example.org/paper"
     sources = article(made, "02_second.html").find("a", string="sources")["href"]
     assert "Formal Algorithms for Transformers" in article(made, sources).get_text()
-    # To a file that is no page: the text says where it is.
+    act = article(made, "02_second.html").find("a", string="act")["href"]
+    assert act == "glossary.html#gelu"
+    entry = article(made, "glossary.html").find(id="gelu")
+    dotted = "bertlab.model.activations.gelu"
+    assert entry.find("a", string=dotted)["href"] == f"bertlab.model.html#{dotted}"
+    # To a file that is no page: the text says where it is; a lecture that is left out is no link.
+    assert "Lecture 6," in entry.get_text()
+    assert not entry.find("a", string="6")
     assert "exercise (exercises/ex01_bpe/ex01_bpe.ipynb in the course's folder)" in page.get_text()
     assert not page.find("a", href=re.compile("ex01"))
 
@@ -170,7 +178,7 @@ def test_every_page_leads_to_all_and_to_its_neighbours(made):
     for name in ("index.html", "01_first.html", "02_second.html"):
         links = texts(soup(made, name).select(".bd-sidebar-primary nav .toctree-l1 > a"))
         lectures = ["1 · First words", "2 · Second words"]
-        assert links[-4:] == [*lectures, "Sources and licences", "Reference"]
+        assert links[-5:] == [*lectures, "Glossary", "Sources and licences", "Reference"]
     assert soup(made, "01_first.html").find("a", title="next page")["href"] == "02_second.html"
     before = soup(made, "02_second.html").find("a", title="previous page")
     assert before["href"] == "01_first.html"
