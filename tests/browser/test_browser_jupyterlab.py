@@ -1,11 +1,14 @@
 """A student opens JupyterLab, runs a page from the menu, and sees attention: no network."""
 
+import shutil
+
 import nbformat
 import pytest
 from playwright.sync_api import expect
 
 from bertlab.viz.frames import frame
 from tests.browser.conftest import notebook_of, visible_lines
+from tests.conftest import ROOT
 
 pytestmark = pytest.mark.browser
 
@@ -30,6 +33,20 @@ def test_a_notebook_that_is_not_trusted_has_the_words_alone(tab, lab):
     words = "Heads. Lines. (Run this cell, or trust the notebook, to see it.)"
     expect(tab.page.locator(".jp-OutputArea-output")).to_have_text(words)
     assert tab.page.locator("iframe").count() == 0
+
+
+def test_a_term_opens_the_glossary_at_its_entry(tab, lab):
+    shutil.copy(ROOT / "lectures" / "glossary.md", lab.folder)
+    links = "[pruned](glossary.md#pruning), [activated](glossary.md#gelu)"
+    notebook = notebook_of("1")
+    notebook.cells.insert(0, nbformat.v4.new_markdown_cell(links, id="links"))
+    nbformat.write(notebook, lab.folder / "terms.ipynb")
+    lab.open(tab.page, "terms.ipynb")
+    for link, term in (("pruned", "pruning"), ("activated", "GELU")):
+        tab.page.get_by_role("tab", name="terms.ipynb").click()
+        tab.page.get_by_role("link", name=link).click()
+        entry = tab.page.locator(".jp-MarkdownViewer").get_by_role("heading", name=term)
+        expect(entry).to_be_in_viewport()
 
 
 def test_notebook_7_draws_the_same_lines(tab, lab, small_page):
