@@ -88,8 +88,6 @@ def test_each_link_is_well_formed(text):
         if parts.scheme:
             assert parts.scheme in ("http", "https")
             assert re.fullmatch(r"[\w.-]+\.[a-z]{2,}", parts.netloc)
-        else:
-            assert (ROOT / "lectures" / link).exists(), link
 
 
 @pytest.mark.parametrize("path", LECTURES, ids=name)

@@ -8,61 +8,42 @@ import pytest
 from tests.conftest import ROOT, read_page
 
 PAGES = {path.name: read_page(path) for path in sorted(ROOT.glob("lectures/*.ipynb"))}
-TEXTS = {name: page.prose for name, page in PAGES.items()} | {
-    path.name: path.read_text(encoding="utf-8") for path in ROOT.glob("lectures/*.md")
-}
-GLOSSARY = TEXTS["glossary.md"]
-ENTRY = re.compile(
-    r"^### (?P<heading>.*)\n\n.* Lecture \[(?P<number>\w+)\]\((?P<lecture>\S+)\)"
-    r"(?:, `(?P<code>[\w.]+)`)?\.$",
-    re.MULTILINE,
-)
-ENTRIES = list(ENTRY.finditer(GLOSSARY))
+TEXTS = {name: page.prose for name, page in PAGES.items()}
+TEXTS |= {path.name: path.read_text(encoding="utf-8") for path in ROOT.glob("lectures/*.md")}
+ENTRY = r'### (<a id="(.*)"></a>)?(.*)\n\n.* Lecture \[(\w+)\]\((\S+)\)(?:, `([\w.]+)`)?\.\n'
+ENTRIES = re.findall(ENTRY, TEXTS["glossary.md"])
 
 
-def said(heading):
-    """A heading without its marks."""
-    return re.sub(r"<.*?>|`", "", heading)
-
-
-def slug(heading):
-    """A heading's address on GitHub and in the book."""
-    return re.sub(r"[^\w\- ]", "", said(heading).lower()).replace(" ", "-")
+def address(heading):
+    """Where a link to a heading leads on GitHub and in the book."""
+    return re.sub(r"<.*?>|[^\w\- ]", "", heading.lower()).replace(" ", "-")
 
 
 def test_each_recap_lists_the_terms_whose_entries_name_its_lecture_and_nothing_else():
-    assert len(ENTRIES) == len({slug(one["heading"]) for one in ENTRIES}) > 200
-    assert len(ENTRIES) == GLOSSARY.count("\n### ")
+    assert len(ENTRIES) == TEXTS["glossary.md"].count("\n### ") > 200
     for name, page in PAGES.items():
         new = re.search(r"^\*\*New in the glossary\*\*: (.*)\.$", page.prose, re.MULTILINE)[1]
         links = [re.fullmatch(r"\[.*\]\(glossary\.md#(.*)\)", item)[1] for item in new.split(", ")]
-        built = [slug(one["heading"]) for one in ENTRIES if one["lecture"] == name]
-        assert sorted(links) == sorted(built), name
+        assert sorted(links) == sorted(address(entry[2]) for entry in ENTRIES if entry[4] == name)
 
 
 def test_an_entry_names_its_lecture_which_uses_the_term_and_code_that_exists():
-    for one in ENTRIES:
-        assert one["lecture"].split("_")[0].lstrip("0") == one["number"].lstrip("0")
-        cells = [cell.source for cell in PAGES[one["lecture"]].cells if cell.id != "recap"]
-        stems = {word[:5] for word in re.findall(r"\w{2,}", said(one["heading"]).lower())}
-        assert not [stem for stem in stems if stem not in "\n".join(cells).lower()], one["heading"]
-        if one["code"]:
-            assert pkgutil.resolve_name(one["code"]).__doc__
+    for _, mark, term, number, name, code in ENTRIES:
+        assert name.split("_")[0].lstrip("0") == number.lstrip("0")
+        used = "\n".join(cell.source for cell in PAGES[name].cells if cell.id != "recap").lower()
+        assert not [word for word in re.findall(r"\w{2,}", term.lower()) if word[:5] not in used]
+        assert not code or pkgutil.resolve_name(code).__doc__
+        # JupyterLab's address is the text with hyphens for blanks; <a id> adds another.
+        assert address(term) == (mark or term.replace(" ", "-"))
 
 
 def test_the_entries_stand_in_alphabetical_order_under_their_letters():
-    heads = re.findall(r"^###? (.*)$", GLOSSARY, re.MULTILINE)
-    letters = [re.sub(r"\W", "", said(head).lower()) for head in heads]
-    assert letters == sorted(letters)
-    initials = {word[0] if word[0].isalpha() else "0to9" for word in letters}
-    assert [word for word in letters if len(word) == 1 or word == "0to9"] == sorted(initials)
-
-
-def test_an_entry_has_the_same_address_in_jupyterlab():
-    for heading in (one["heading"] for one in ENTRIES):
-        # There a heading's address is its text with hyphens for blanks; <a id> adds another.
-        mark = re.match(r'<a id="(.*?)"></a>', heading)
-        assert (mark[1] if mark else said(heading).replace(" ", "-")) == slug(heading)
+    heads = re.findall(r"^###? (.*)$", TEXTS["glossary.md"], re.MULTILINE)
+    places = [address(head).replace("-", "") for head in heads]
+    assert places == sorted(set(places))
+    letters = {"0" if place[0].isdigit() else place[0] for place in places}
+    found = re.findall(r"^## (.)", TEXTS["glossary.md"], re.MULTILINE)
+    assert [head.lower() for head in found] == sorted(letters)
 
 
 @pytest.mark.parametrize("name", TEXTS)
@@ -71,4 +52,4 @@ def test_every_link_of_a_lecture_leads_somewhere(name):
     for path, anchor in re.findall(r"\]\((?!\w+:)([^)#\s]*)#?([^)\s]*)\)", text):
         assert (ROOT / "lectures" / path).exists(), path
         heads = re.findall(r"^#+ (.*)", TEXTS[path or name], re.MULTILINE) if anchor else ()
-        assert not anchor or anchor in map(slug, heads), f"{path}#{anchor}"
+        assert not anchor or anchor in map(address, heads), f"{path}#{anchor}"
