@@ -5,6 +5,7 @@ What its encoders reach is asserted on the page itself, where they run.
 
 import math
 import re
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -83,6 +84,24 @@ def test_in_batch_negatives_by_hand_and_why_cosines_are_multiplied(states):
     assert -log_softmax(20 * one_right)[0] < 1e-6
     states(f"the loss is {-log_softmax(one_right)[0]:.2f}", f"{math.log(32):.2f} of pure guessing")
     states(rf"$\ln 64 = {math.log(64):.2f}$")
+
+
+def test_what_counts_in_a_mean_by_hugging_face_and_numpy(minilm, states):
+    pairs = [pair for article in data.documents("wikipedia") for pair in pairwise(article)]
+    pairs = [pair for pair in pairs if all(40 <= len(text) <= 200 for text in pair)]
+    counted = {"[CLS]": [], "both": []}  # shares times L: of the cosine, of the attention received
+    for pair in pairs[:: len(pairs) // 60][:60]:
+        one, other = map(minilm, pair)
+        h, u, v = one.hidden[-1], one.hidden[-1].mean(axis=0), other.hidden[-1].mean(axis=0)
+        if u @ v > 0.15 * np.linalg.norm(u) * np.linalg.norm(v):
+            both = np.stack([h @ v / (u @ v), one.attention.sum(axis=2).mean(axis=(0, 1))])
+            for token, numbers in zip(one.tokens, both.T, strict=True):
+                shared = token in other.tokens and token.isalpha() and len(token) > 3
+                if shared or token == "[CLS]":
+                    counted["both" if shared else token].append(numbers)
+    (cls, received), (words, _) = (np.mean(found, axis=0) for found in counted.values())
+    assert round(received) == 10
+    states(f"count {words:.1f} times their even share", f"of attention, counts {cls:.1f} times")
 
 
 # Judges and data.
