@@ -5,11 +5,11 @@ lecture that has changed, as the book does and into the same FOLDER/executed; th
 reveal.js make a deck of each in FOLDER/slides. Press S for the speaker's notes; add `?print-pdf` to
 the address and print for a PDF.
 
-What is a slide: a heading with its question; each picture, table or view; each turn of the
-reader, without its answer; each library function; what to notice, in its first sentence. All
-other prose becomes the notes of the slide before it. A cell says otherwise by its metadata,
-`{"slideshow": {"slide_type": "skip"}}`, or "slide", and then it is shown whole. What is not of the
-core path is left out.
+What is a slide: a heading with its question, or with its first sentence; each picture, table or
+view; each turn of the reader, without its answer; each library function; what to notice, in its
+first sentence. All other prose becomes the notes of the slide before it. A cell says otherwise by
+its metadata, `{"slideshow": {"slide_type": "skip"}}`, or "slide", and then it is shown whole. What
+is not of the core path is left out.
 """
 
 import re
@@ -25,7 +25,8 @@ from course.publishing import book
 from course.publishing.notebooks import core
 
 ASKED = re.compile(r"\*\*(Question|Your turn)\.\*\*")
-SHOWN = re.compile(rf"#|- |\d\. |\||\$\$|<img|{ASKED.pattern}")  # paragraphs that begin so
+SHOWN = re.compile(rf"#|- |\d\. |\||\$\$|<img|\*\*After|{ASKED.pattern}")  # begins so
+FIRST = re.compile(r"(?:\*\*[^*]*\*\* ?)?.*?(?:[.?!](?=\s|$)|$)", re.DOTALL)  # a sentence
 CHOICE = re.compile(r"<summary>(?:<b>)?(.*?)</summary>")
 LINK = re.compile(r"(?<!!)\[(`[^`]*`|[^]]*)\]\((?!https?:)[^)]*\)")  # to another page of the course
 SHORT = 12  # lines of printed text that fit beside a heading
@@ -82,13 +83,14 @@ def prose(text: str) -> tuple[str, str]:
     before, *folded = re.split(r"(?=<details>)", text)
     shown, notes = [], []
     for paragraph in re.split(r"\n{2,}", before.strip()):
-        first = re.match(r"\*\*What to notice\.\*\* .*?[.?!](?= |$)", paragraph, re.DOTALL)
-        if first:
-            shown.append(first[0])
+        if paragraph.startswith("**What to notice.**"):
+            shown.append(FIRST.match(paragraph)[0])
         if SHOWN.match(paragraph):
             shown.append(paragraph)
         else:
             notes.append(paragraph)
+    if notes and "".join(shown).count("\n") == 0 and text.startswith("#"):
+        shown.append(FIRST.match(notes[0])[0])
     # The class sees questions and choices; the speaker has the answers.
     choices = [found[1] for part in folded if (found := CHOICE.search(part))]
     shown += [choice if choice[:1].isdigit() else f"- {choice}" for choice in choices]

@@ -20,7 +20,11 @@ suppress_warnings = ["config.cache"]  # a function among the settings: nothing i
 nb_execution_mode = "off"
 nb_merge_streams = True
 nb_ipywidgets_js = {}
-nb_mime_priority_overrides = [("html", "application/vnd.jupyter.widget-view+json", None)]
+SEEN = ("text/html", "image/png", "image/jpeg", "text/plain")  # on a slide, the first that is there
+nb_mime_priority_overrides = [
+    ("html", "application/vnd.jupyter.widget-view+json", None),
+    *(("revealjs", kind, turn) for turn, kind in enumerate(SEEN)),
+]
 myst_enable_extensions = ["dollarmath"]
 myst_heading_anchors = 4
 
