@@ -26,7 +26,7 @@ from course.publishing.notebooks import core
 
 ASKED = re.compile(r"\*\*(Question|Your turn)\.\*\*")
 SHOWN = re.compile(rf"#|- |\d\. |\||\$\$|<img|\*\*After|{ASKED.pattern}")  # begins so
-FIRST = re.compile(r"(?:\*\*[^*]*\*\* ?)?.*?(?:[.?!](?=\s|$)|$)", re.DOTALL)  # a sentence
+FIRST = re.compile(r"(\*\*[^*]*\*\* ?)?.*?[.?!](?=\s|$)", re.DOTALL)
 CHOICE = re.compile(r"<summary>(?:<b>)?(.*?)</summary>")
 LINK = re.compile(r"(?<!!)\[(`[^`]*`|[^]]*)\]\((?!https?:)[^)]*\)")  # to another page of the course
 SHORT = 12  # lines of printed text that fit beside a heading
@@ -84,17 +84,23 @@ def prose(text: str) -> tuple[str, str]:
     shown, notes = [], []
     for paragraph in re.split(r"\n{2,}", before.strip()):
         if paragraph.startswith("**What to notice.**"):
-            shown.append(FIRST.match(paragraph)[0])
+            shown.append(first_sentence(paragraph))
         if SHOWN.match(paragraph):
             shown.append(paragraph)
         else:
             notes.append(paragraph)
-    if notes and "".join(shown).count("\n") == 0 and text.startswith("#"):
-        shown.append(FIRST.match(notes[0])[0])
+    if notes and len(shown) == 1 and text.startswith("#"):
+        shown.append(first_sentence(notes[0]))
     # The class sees questions and choices; the speaker has the answers.
     choices = [found[1] for part in folded if (found := CHOICE.search(part))]
     shown += [choice if choice[:1].isdigit() else f"- {choice}" for choice in choices]
     return "\n\n".join(shown), comment("\n\n".join(notes + folded))
+
+
+def first_sentence(text: str) -> str:
+    """Up to its full stop, with the bold words that begin it."""
+    found = FIRST.match(text)
+    return found[0] if found else text
 
 
 def comment(text: str) -> str:
