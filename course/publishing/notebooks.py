@@ -20,6 +20,7 @@ from course import ROOT
 
 KEPT_IN_CELLS = ("bertlab", "nbgrader", "tags")
 FOR_REFERENCE = re.compile("What the papers? say|Sources")
+PROOF = "# Numbers of this section, checked"
 FOLDED = {"proof", "folded"}  # tags
 KERNEL = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
 
@@ -83,18 +84,19 @@ def is_check(node: ast.AST) -> bool:
 
 
 def proof(source: str) -> str:
-    """A proof cell with its last line as it must be.
+    """A proof cell with its first line, which is seen while it is folded, and its last one.
 
     Raises ValueError if it checks nothing.
     """
-    lines = [line for line in source.rstrip().split("\n") if not line.startswith('print("✓ ')]
+    made = (PROOF, 'print("✓ ')
+    lines = [line for line in source.rstrip().split("\n") if not line.startswith(made)]
     number = len(checks("\n".join(lines)))
     if not number:
         raise ValueError(f"a proof cell must check something; got {source!r}")
     said = (
         "1 check of this section holds" if number == 1 else f"{number} checks of this section hold"
     )
-    return "\n".join([*lines, f'print("✓ {said}")'])
+    return "\n".join([PROOF, *lines, f'print("✓ {said}")'])
 
 
 def main() -> int:

@@ -243,12 +243,13 @@ class Lab:
             # Each prompt is a number once its cell is done; [*] while it waits or runs. After an
             # error nothing else runs, and the page is as it will stay.
             """() => {
-                const cells = [...document.querySelectorAll('.jp-CodeCell .jp-InputPrompt')];
+                const prompts = '.jp-CodeCell .jp-InputArea .jp-InputPrompt'; // not of folded cells
+                const cells = [...document.querySelectorAll(prompts)];
                 const all = pattern => cells.every(cell => pattern.test(cell.textContent));
                 const loud = document.querySelector('[data-mime-type$="jupyter.stderr"]');
                 return cells.length && (all(/\\[\\d+\\]/) || loud && all(/\\[[^*]*\\]/));
             }""",
-            timeout=3_600_000,
+            timeout=900_000,
             polling=500,  # ms; at every frame it would keep the browser drawing
         )
 

@@ -7,6 +7,7 @@ import pytest
 from playwright.sync_api import expect
 
 from bertlab.viz.frames import frame
+from course.publishing.notebooks import PROOF, normal_form
 from tests.browser.conftest import notebook_of, visible_lines
 from tests.conftest import ROOT
 
@@ -45,6 +46,21 @@ def test_a_term_opens_the_glossary_at_its_entry(tab, lab):
     tab.page.get_by_role("link", name="activated").click()
     entry = tab.page.locator(".jp-MarkdownViewer").get_by_role("heading", name="GELU")
     expect(entry).to_be_in_viewport()
+
+
+def test_a_proof_is_one_line_that_opens_and_what_goes_further_is_folded(tab, lab):
+    notebook = notebook_of("assert 1 + 1 == 2")
+    notebook.cells[0].metadata["tags"] = ["proof"]
+    heading = nbformat.v4.new_markdown_cell("## More", id="more", metadata={"tags": ["further"]})
+    end = nbformat.v4.new_markdown_cell("## End", id="end")
+    notebook.cells += [heading, nbformat.v4.new_code_cell("'further'", id="cell-further"), end]
+    lab.run(tab.page, "folded", nbformat.reads(normal_form(notebook), as_version=4))
+    expect(tab.page.get_by_text("✓ 1 check of this section holds")).to_be_visible()
+    proof = tab.page.get_by_text("assert 1 + 1 == 2")
+    expect(proof).to_be_hidden()
+    expect(tab.page.locator(".jp-Cell", has_text="'further'")).to_be_hidden()
+    tab.page.get_by_text(PROOF).click()
+    expect(proof).to_be_visible()
 
 
 def test_notebook_7_draws_the_same_lines(tab, lab, small_page):

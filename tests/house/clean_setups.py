@@ -79,10 +79,12 @@ WAYS = {
         .venv/bin/python -m bertlab.data fetch core
         .venv/bin/python -m tests.house.clean_setups --class-server
     """,
-    "make book": """
+    "make book, make slides": """
         make .venv/book.stamp data
         .venv/bin/python -m course.publishing.book lectures/00_start_here.ipynb --to book
         test -s book/site/00_start_here.html
+        .venv/bin/python -m course.publishing.slides lectures/00_start_here.ipynb --to book
+        test -s book/slides/00_start_here.html
     """,
     "the wheel": """
         "$PYTHON" -m venv .venv

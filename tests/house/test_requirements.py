@@ -64,6 +64,7 @@ NEVER_IMPORTED = {
     "jupyterhub-idle-culler": "a program, which the hub starts",
     "myst-nb": "an extension of Sphinx",
     "sphinx-book-theme": "an extension of Sphinx",
+    "sphinx-revealjs": "an extension of Sphinx",
     "sphinx-mathjax-offline": "an extension of Sphinx",
     "ruff": "a program",
     "mypy": "a program",
