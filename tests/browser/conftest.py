@@ -243,8 +243,9 @@ class Lab:
             # Each prompt is a number once its cell is done; [*] while it waits or runs. After an
             # error nothing else runs, and the page is as it will stay.
             """() => {
-                const prompts = '.jp-CodeCell .jp-InputArea .jp-InputPrompt'; // not of folded cells
-                const cells = [...document.querySelectorAll(prompts)];
+                const prompts = '.jp-CodeCell .jp-InputArea .jp-InputPrompt';
+                const cells = [...document.querySelectorAll(prompts)]
+                    .filter(prompt => prompt.offsetParent); // one that is folded stays empty
                 const all = pattern => cells.every(cell => pattern.test(cell.textContent));
                 const loud = document.querySelector('[data-mime-type$="jupyter.stderr"]');
                 return cells.length && (all(/\\[\\d+\\]/) || loud && all(/\\[[^*]*\\]/));

@@ -51,6 +51,8 @@ def follow(tab, lab, keep_screenshot):
         notebook = nbformat.read(ROOT / "lectures" / f"{name}.ipynb", as_version=4)
         ids = [cell.id for cell in notebook.cells]
         notebook.cells = notebook.cells[: ids.index(last) + 1]
+        for cell in notebook.cells:  # the student has opened what goes further
+            cell.metadata.pop("jp-MarkdownHeadingCollapsed", None)
         copy = lab.folder / f"{name}.ipynb"
         lab.run(tab.page, name, notebook)
         use(Opened(tab, live=True))
