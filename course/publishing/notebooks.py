@@ -18,7 +18,7 @@ import nbformat
 from bertlab._files import write_atomically
 from course import ROOT
 
-KEPT_IN_CELLS = ("bertlab", "nbgrader", "tags")
+KEPT_IN_CELLS = ("bertlab", "nbgrader", "slideshow", "tags")
 FOR_REFERENCE = re.compile("What the papers? say|Sources")
 PROOF = "# Numbers of this section, checked"
 FOLDED = {"proof", "folded"}  # tags
