@@ -53,7 +53,8 @@ def test_a_proof_is_one_line_that_opens_and_what_goes_further_is_folded(tab, lab
     notebook.cells[0].metadata["tags"] = ["proof"]
     heading = nbformat.v4.new_markdown_cell("## More", id="more", metadata={"tags": ["further"]})
     end = nbformat.v4.new_markdown_cell("## End", id="end")
-    notebook.cells += [heading, nbformat.v4.new_code_cell("'further'", id="cell-further"), end]
+    further, last = (nbformat.v4.new_code_cell(f"'{id}'", id=id) for id in ("further", "last"))
+    notebook.cells += [heading, further, end, last]
     lab.run(tab.page, "folded", nbformat.reads(normal_form(notebook), as_version=4))
     expect(tab.page.get_by_text("✓ 1 check of this section holds")).to_be_visible()
     proof = tab.page.get_by_text("assert 1 + 1 == 2")
