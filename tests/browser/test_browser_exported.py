@@ -32,6 +32,34 @@ def test_two_head_views_on_one_page_both_draw_their_lines(page):
         assert visible_lines(view) == heads * 5 * 5
 
 
+def test_a_head_is_switched_off_by_a_click_and_left_alone_by_two(page):
+    view = page.frame("Head view")
+    squares = view.locator("svg > g:last-of-type > rect")
+    squares.first.click()
+    assert visible_lines(view) == 2 * 5 * 5
+    squares.nth(1).dblclick()
+    assert visible_lines(view) == 1 * 5 * 5
+    assert visible_lines(page.frame("Head view", 1)) == 1 * 5 * 5  # the other view is its own
+
+
+def test_pointing_at_a_token_shows_its_lines_alone(page):
+    view = page.frame("Head view")
+    view.locator("#left text", has_text="cat").hover()
+    assert visible_lines(view) == 3 * 5
+    page.page.mouse.move(0, 0)
+
+
+def test_another_layer_draws_other_lines(page):
+    view = page.frame("Head view")
+
+    def first_line():
+        return view.locator("#attention line").first.get_attribute("stroke-opacity")
+
+    before = first_line()
+    view.locator("#layer").select_option("1")
+    assert first_line() != before
+
+
 def test_a_token_that_looks_like_markup_is_shown_as_it_is(page):
     tokens = page.frame("Head view").locator("#left text").all_text_contents()
     assert tokens == ["[CLS]", "the", "</script>", "cat", "[SEP]"]

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from course.publishing.notebooks import core, is_check
+from course.publishing.notebooks import checks, core, is_check
 from tests.conftest import ROOT, Page, read_page
 
 DRAWN = re.compile(r"viz\.\w+|widgets\.\w*flipbook\w*")
@@ -77,15 +77,14 @@ def counts(page: Page) -> Counts:
     """Count one lecture."""
     seen = visible(page)
     trees = [(cell.source, ast.parse(cell.source)) for cell in seen]
-    walked = [(source, list(ast.walk(tree))) for source, tree in trees]
     folded = [cell for cell in page.code if cell not in seen]
     return Counts(
         cells=len(seen),
         lines=sum(bool(line.strip()) for cell in seen for line in cell.source.split("\n")),
-        checks=sum(lines_of(source, [*filter(is_check, nodes)]) for source, nodes in walked),
+        checks=sum(lines_of(source, checks(source)) for source, _ in trees),
         plotting=sum(lines_of(source, [*calls(tree, DRAWN)]) for source, tree in trees),
         silent=sum(is_silent(source) for source, _ in trees),
-        proofs=sum(is_check(node) for cell in folded for node in ast.walk(ast.parse(cell.source))),
+        proofs=sum(len(checks(cell.source)) for cell in folded),
         links=len(re.findall(r"\]\((?!#)[^)\s]+\)", page.prose)),
         words=words(page.cells),
         core_words=words(core(page.cells)),

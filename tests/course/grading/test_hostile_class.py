@@ -9,6 +9,7 @@ chosen is handed in.
 
 import contextlib
 import itertools
+import math
 import os
 import re
 import site
@@ -39,10 +40,10 @@ pytestmark = [
 ]
 
 CANARY = "CANARY-7f3a"
-EVERY = 10  # beside each of so many hostile students sits an honest one
-PRESSING = {
-    row.name for row in resources.ROWS
-}  # and beside all of these, who take what others need
+# An honest student sits beside one of so many hostile ones, and beside all who take what others
+# need.
+EVERY = 10
+PRESSING = {row.name for row in resources.ROWS}
 NOTE = 400  # characters of a line of the report, at most
 ROWS = [*resources.ROWS, *cheating.ROWS, *forging.ROWS, *files.ROWS, *texts.ROWS]
 NOWHERE = {"paths": [], "writes": [], "large": [], "port": 0, "unix": "", "abstract": ""}
@@ -145,8 +146,12 @@ def test_every_command_goes_on_to_the_end(term):
 
 
 def test_honest_students_beside_them_get_all_points(term):
-    for name in term.beside:
-        outcome = term.outcome(f"{term.who[name]}-honest")
+    honest = [student for student in term.totals if student.endswith("-honest")]
+    assert sorted(honest) == sorted(f"{term.who[name]}-honest" for name in term.beside)
+    assert len(honest) >= math.ceil(len(term.who) / EVERY)
+    assert PRESSING.intersection(term.who) <= {*term.beside}
+    for student in honest:
+        outcome = term.outcome(student)
         assert (outcome.scores, outcome.notes) == (small.full_points(), ())
         assert outcome.total == sum(filter(None, small.full_points().values()))
 
