@@ -190,10 +190,11 @@ def folded(page: nbformat.NotebookNode) -> nbformat.NotebookNode:
 def main(
     arguments: Sequence[str],
     command: str = "course.publishing.book",
+    about: str = __doc__,
     write: Writer = write_site,
 ) -> int:
-    """Make a book of the given notebooks, or of all lectures; 1 if a lecture failed."""
-    parser = argparse.ArgumentParser(prog=command, description=__doc__.splitlines()[0])
+    """Make a book, or what `write` makes, of some notebooks or all; 1 if a lecture failed."""
+    parser = argparse.ArgumentParser(prog=command, description=about.splitlines()[0])
     parser.add_argument("notebook", nargs="*", type=Path, help="all lectures if there is none")
     parser.add_argument("--to", type=Path, default=ROOT / "book", help="folder (default: book)")
     asked = parser.parse_args(arguments)

@@ -125,4 +125,4 @@ def write_slides(executed: Sequence[Path], to: Path) -> Path:
 
 
 if __name__ == "__main__":
-    sys.exit(book.main(sys.argv[1:], "course.publishing.slides", write_slides))
+    sys.exit(book.main(sys.argv[1:], "course.publishing.slides", __doc__, write_slides))

@@ -18,9 +18,9 @@ import pytest
 
 from course.publishing.notebooks import PROOF, core, normal_form, written_notebooks
 from tests.conftest import ROOT, read_page
-from tests.lectures.counts import counts
+from tests.lectures.counts import counts, lectures
 
-LECTURES = sorted(ROOT.glob("lectures/*.ipynb"))
+LECTURES = lectures()
 RELEASED = sorted(ROOT.glob("exercises/*/*.ipynb"))
 SOURCES = sorted(ROOT.glob("solutions/*/*.ipynb"))
 # What a lecture may take, in processor time for each of two cores; 90 seconds if nothing is said.
