@@ -58,9 +58,8 @@ def split(
     """Split documents into training and validation, always in the same way.
 
     A document's own text decides its part, so neither the order of the documents nor the other
-    documents matter, and two copies of a document are always in the same part.
-    validation: the expected share that is held out. Raises ValueError if it is not between
-    0 and 1.
+    documents matter, and two copies of a document are always in the same part. validation: the
+    expected share that is held out. Raises ValueError if it is not between 0 and 1.
     """
     if not 0 < validation < 1:
         raise ValueError(f"split: validation must be between 0 and 1; got {validation}")
@@ -88,7 +87,6 @@ def kept(name: str, make: Callable[[], Any]) -> Any:
 
 
 def _cleaned(name: str) -> Documents:
-    """The documents of a corpus that are not empty."""
     return kept(
         f"{name}-{CLEANING}", lambda: [document for document in CORPORA[name]() if document]
     )

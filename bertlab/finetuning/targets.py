@@ -50,8 +50,7 @@ def labelled_data(
     """Texts, or pairs of texts, and their labels, ready for a `SequenceClassifier`.
 
     names: all labels; class number 0 is the first; config: of the model that will read them;
-    max_length: of an encoding, None for the model's maximum; pairs, truncate: as in
-    `encode_texts`.
+    max_length: of an encoding, None for the model's maximum; pairs, truncate: as in `encode_texts`.
 
     Raises ValueError as `check_fits`, `encode_texts` and `label_numbers` do, or if `max_length` is
     more than the model reads.

@@ -125,8 +125,7 @@ def save_pretrained(
 def their_tensors(model: Bert | BertForPreTraining) -> dict[str, Tensor]:
     """A model's tensors under Hugging Face's names.
 
-    Raises ValueError if a shape is not that of the configuration: the file could not be read
-    again.
+    Raises ValueError if a shape is not that of the configuration: the file could not be read again.
     """
     state, kind = model.state_dict(), type(model)
     shapes, tensors = tensor_shapes(model.config, kind), {}

@@ -194,7 +194,6 @@ def kept_lengths(
 
 
 def _draws(generator: np.random.Generator) -> Iterator[float]:
-    """Endless random numbers from 0 to 1."""
     while True:
         yield from generator.random(DRAWS).tolist()
 

@@ -64,9 +64,8 @@ def spread_layers(n_student: int, n_teacher: int) -> list[int]:
 def soft_target_loss(student: Tensor, teacher: Tensor, temperature: float = 2.0) -> Tensor:
     """How far the student's probabilities are from the teacher's: T² KL(teacher || student).
 
-    student, teacher: logits [N, V]; temperature: T divides both, so that unlikely words count
-    more. That scales the gradient by 1/T²; the factor T² compensates. Mean over N, in nats; 0 if N
-    is 0.
+    student, teacher: logits [N, V]; temperature: T divides both, so that unlikely words count more.
+    That scales the gradient by 1/T²; the factor T² compensates. Mean over N, in nats; 0 if N is 0.
 
     The paper has the cross-entropy, -Σ t log s; its code has KL, which differs by the teacher's
     entropy: the gradient is the same, and KL is 0 if both agree.
@@ -115,8 +114,8 @@ def distilbert_losses(
     """DistilBERT's three: soft targets, masked words, and the directions of the last layer.
 
     weights: with cosine=0 the student may be narrower than its teacher. Returns "loss", the
-    weighted sum, and its unweighted parts. Next sentences are omitted, as in the paper. Soft targets
-    are those of the masked words; by default, its code uses all tokens.
+    weighted sum, and its unweighted parts. Next sentences are omitted, as in the paper. Soft
+    targets are those of the masked words; by default, its code uses all tokens.
 
     Source: Sanh et al. (2019), sections 2 and 3.
     """

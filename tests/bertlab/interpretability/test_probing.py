@@ -141,7 +141,7 @@ def test_control_labels_are_as_frequent_as_the_real_ones():
 def test_what_cannot_be_probed_is_an_error():
     vectors, labels = normal(N, D), drawn(2)
     for asked, message in (
-        ((vectors, labels[:3], WORDS, TEXT_OF), "labels must hold one entry per word, at least one; got 3 for 1200 words"),
+        ((vectors, labels[:3], WORDS, TEXT_OF), "labels must hold .* per word, .* got 3 for 1200"),
         ((vectors, labels, WORDS, TEXT_OF[1:]), "texts must hold one entry per word"),
         ((vectors[:5], labels, WORDS, TEXT_OF), r"\[N, D\] with a row for .* 1200 words; got"),
         ((vectors, [0] * N, WORDS, TEXT_OF), "got 1 labels in 40 texts"),
