@@ -13,7 +13,7 @@ def check_tokens(caller: str, tokens: Sequence[str], name: str = "tokens") -> li
     listed = [tokens] if isinstance(tokens, str) else list(tokens)
     if isinstance(tokens, str) or not all(isinstance(token, str) for token in listed):
         wrong = next((token for token in listed if not isinstance(token, str)), tokens)
-        raise ValueError(f"{caller}: {name} must be strings, one per token; got {wrong!r}")
+        raise ValueError(f"{caller}: {name} must be a list of strings; got {wrong!r}")
     if not listed:
         raise ValueError(f"{caller}: {name} must hold at least one token; got none")
     return listed

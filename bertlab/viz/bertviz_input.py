@@ -55,7 +55,7 @@ def of_a_text(
     if key_tokens is not None:
         raise ValueError(
             f"{caller}: sentence_b_start separates two sentences in `tokens`; with key_tokens "
-            "there are already two texts; omit one of the two"
+            "there are two texts already; omit one of the two"
         )
     if not 0 < sentence_b_start < len(tokens):
         raise ValueError(
