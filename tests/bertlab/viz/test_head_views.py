@@ -159,5 +159,5 @@ def test_another_bertviz_is_named(monkeypatch, attentions):
 
     shipped_script = bertviz_pages.shipped_script
     monkeypatch.setattr(bertviz_pages, "shipped_script", renamed)
-    with pytest.raises(RuntimeError, match=r"a script that this version .* pip install bertviz==1\.4\.1"):
+    with pytest.raises(RuntimeError, match=r"that this version .* pip install bertviz==1\.4\.1"):
         head_view(attentions, TOKENS)
