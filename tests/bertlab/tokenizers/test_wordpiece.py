@@ -174,7 +174,7 @@ def test_published_files_of_both_kinds_are_read_alike(tmp_path):
 
 @pytest.mark.parametrize(
     ("content", "message"),
-    [("a\nb\na\n[UNK]\n", "stands in it twice"), ("a\nb\n", "has no"), (b"\xff\xfe", "not UTF-8")],
+    [("a\nb\na\n[UNK]\n", "occurs twice"), ("a\nb\n", "has no"), (b"\xff\xfe", "not UTF-8")],
 )
 def test_a_text_file_that_is_no_vocabulary_is_refused(tmp_path, content, message):
     path = tmp_path / "vocab.txt"
