@@ -1,4 +1,4 @@
-"""The benchmark of tasks gives everybody the same examples, and its tables say what it measured."""
+"""The benchmark of tasks gives all contestants the same examples; its tables show the results."""
 
 import json
 from statistics import mean, stdev
@@ -25,7 +25,7 @@ def row(name="spam", seed=0, who="majority", score=0.5, experiment="tasks", **mo
 
 @pytest.mark.slow
 @pytest.mark.corpora
-def test_a_seed_draws_the_same_examples_for_everybody_and_another_seed_others():
+def test_a_seed_draws_the_same_examples_for_all_and_another_seed_others():
     three, again, four = (
         tuning_contests.small_task("question-type", SMALL, seed) for seed in (3, 3, 4)
     )
@@ -48,7 +48,7 @@ def test_a_word_gets_the_tag_that_it_had_most_often():
     assert tuning_contests.seen_before(train, tested) == [["B-LINK", "O", "O", "O", "O"]]
 
 
-def test_no_answer_to_everything_is_right_where_there_is_none():
+def test_answering_none_everywhere_is_right_where_there_is_none():
     questions = toy_questions(60, seed=0)
     none = sum(not question.answers for question in questions) / 60
     majority = next(tuning_contests.answer(questions, questions, SMALL, 0))
@@ -57,7 +57,7 @@ def test_no_answer_to_everything_is_right_where_there_is_none():
     assert [target == (0, 0) for target in data.targets] == [not q.answers for q in questions[:20]]
 
 
-def test_a_table_has_means_and_spreads_in_the_place_of_their_contestant():
+def test_a_table_has_means_and_spreads_in_the_row_of_their_contestant():
     rows = [row(seed=n, score=score) for n, score in enumerate((0.8, 0.9, 1.0))]
     rows += [row("topic", seed=n, who="frozen", score=0.25) for n in range(3)]
     rows.append(row(experiment="curve", score=0.1))
@@ -68,7 +68,7 @@ def test_a_table_has_means_and_spreads_in_the_place_of_their_contestant():
     assert len(lines) == 6
 
 
-def test_new_results_take_the_place_of_older_ones_of_their_name(tmp_path, monkeypatch):
+def test_new_results_replace_older_ones_of_the_same_name(tmp_path, monkeypatch):
     monkeypatch.setattr(bench, "KEPT", tmp_path / "finetuning.json")
     bench.keep([row("sentiment", score=0.1)], "sentiment")
     bench.keep([row("spam", score=0.2)], "spam")
@@ -85,7 +85,7 @@ def test_everything_was_measured_with_three_seeds(kept):
     assert all(seeds == [0, 1, 2] for seeds in cells.values())
 
 
-def test_the_readme_shows_what_is_kept(kept):
+def test_the_readme_shows_the_stored_results(kept):
     text = report.README.read_text(encoding="utf-8")
     for experiment in bench.TITLES:
         assert bench.table(experiment, kept) in text
@@ -94,7 +94,7 @@ def test_the_readme_shows_what_is_kept(kept):
 
 
 @pytest.mark.corpora
-def test_what_is_kept_comes_out_again(kept):
+def test_stored_results_are_reproduced(kept):
     before = {(r["name"], r["seed"], r["who"]): r["score"] for r in kept}
     for result in tuning_contests.classify(
         "question-type", tuning_contests.Plan(), 1, only=("majority", "counted")

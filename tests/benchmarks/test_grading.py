@@ -1,4 +1,4 @@
-"""The benchmark of grading says what it measured; nothing is graded here."""
+"""The benchmark of grading reports its measurements; nothing is graded here."""
 
 import nbformat
 

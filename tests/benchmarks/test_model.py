@@ -1,4 +1,4 @@
-"""The models' benchmark counts, compares and writes what it says it does."""
+"""The models' benchmark counts, compares and writes as documented."""
 
 import pytest
 import torch
@@ -17,7 +17,7 @@ def test_the_flops_of_a_step_are_those_that_pytorch_counts():
     config = BertConfig(50, 12, 3, n_heads=2, d_ff=20, max_length=16, dropout=0.0)
     model = BertForPreTraining(config)
     batch = make_batch(4, 10, vocab_size=50)
-    # PyTorch's counter does not know the fused kernel of the processor.
+    # PyTorch's counter does not support the fused CPU kernel.
     with FlopCounterMode(display=False) as counter, sdpa_kernel(SDPBackend.MATH):
         output = model(batch.ids, batch.segment_ids, predict=batch.predict)
         loss = cross_entropy(output.mlm_logits, batch.words[batch.predict])

@@ -1,4 +1,4 @@
-"""The training benchmark measures the same work of everybody, and says what it measured."""
+"""The training benchmark measures the same work of all contestants, and reports the results."""
 
 import subprocess
 import sys
@@ -59,7 +59,7 @@ def setting(tmp_path_factory):
 
 
 @pytest.mark.parametrize("learn", [learner_ours.ours, learner_transformers.theirs])
-def test_everybody_starts_with_the_same_losses_and_learns(setting, learn):
+def test_all_contestants_start_with_the_same_losses_and_learn(setting, learn):
     learner = learn(setting)
     before = learner_jobs.judge(learner, learner.model, setting, None)
     reference = learner_ours.ours(setting)
@@ -102,14 +102,14 @@ def test_transformers_reads_our_pairs_and_special_tokens_and_scores_every_positi
         ("sentence_jobs", {"bertlab.model", "sentence_transformers"}),
     ],
 )
-def test_peers_run_without_our_ways_with_memory(modules, absent):
+def test_peers_run_without_our_memory_settings(modules, absent):
     check = f"assert not {absent} & set(sys.modules)"
     program = f"import sys\nfrom benchmarks import {modules}\n{check}"
     subprocess.run([sys.executable, "-c", program], check=True, cwd=ROOT)
 
 
 class Book(nn.Module):
-    """A model in the book's manner: its word scores, and IsNext in column 1."""
+    """A model with the book's interface: its word scores, and IsNext in column 1."""
 
     def __init__(self):
         super().__init__()
@@ -122,7 +122,7 @@ class Book(nn.Module):
         return encoded, None, torch.tensor([[0.0, 1.0], [0.0, 1.0]])
 
 
-def test_the_books_model_answers_like_ours():
+def test_the_books_model_gives_our_scores():
     ids = torch.arange(8).view(2, 4)
     predict = torch.zeros(2, 4, dtype=torch.bool)
     predict[0, 2] = predict[1, 1] = True
@@ -143,14 +143,14 @@ def test_the_book_gets_documents_of_sentences_of_tokens(setting):
     assert documents[0][0] == corpus.tokenizer.tokenize(DOCUMENTS[0][0])
 
 
-def test_the_learning_rate_goes_up_and_then_down_with_the_time():
+def test_the_learning_rate_rises_and_then_falls_with_time():
     assert [learner_jobs.factor(part) for part in (0, 0.05, 0.1)] == [0, 0.5, 1]
     assert learner_jobs.factor(0.55) == pytest.approx(0.5)
     assert learner_jobs.factor(1) == 0
 
 
 def answer(tokens, seconds=2.0, numbers=(1.0, 2.0)):
-    """What a turn of three batches says."""
+    """The report of a turn of three batches."""
     shapes = [[32, 128, tokens, 600]] * 3
     return {"shapes": shapes, "seconds": [seconds], "drawing": 0.02, "numbers": numbers}
 
@@ -198,7 +198,7 @@ def test_a_lower_loss_than_ours_is_a_goal_not_met():
     assert [row[4].strip() for row in rows] == ["5.000 ± 0.141", "5.500 ± 0.141", "4.500 ± 0.141"]
 
 
-def test_everybody_learns_with_the_rate_that_was_best_for_them(monkeypatch):
+def test_every_contestant_uses_its_best_learning_rate(monkeypatch):
     losses = {("ours", 1e-3): 3, ("ours", 1e-2): 2, ("theirs", 1e-3): 1, ("theirs", 1e-2): 4}
     asked = []
 
@@ -220,7 +220,7 @@ def test_everybody_learns_with_the_rate_that_was_best_for_them(monkeypatch):
     assert [len(lesson.answers) for lesson in lessons] == [2, 2]
 
 
-def test_a_start_is_that_of_its_contestant_and_without_time_nobody_learns():
+def test_a_start_belongs_to_its_contestant_and_without_time_nothing_is_learned():
     entries = [entry(c, "learn", Plan(), TINY, seconds=1, batches=None) for c in LEARNERS]
     starts = [e.options["setting"]["start"] for e in entries]
     assert starts == ["plain", "plain", "neighbours", "plain", "plain", "neighbours", "plain"]
@@ -228,7 +228,7 @@ def test_a_start_is_that_of_its_contestant_and_without_time_nobody_learns():
     assert len(list(learning_settings(Plan(), ""))) == 6  # two starts, three seeds
 
 
-def test_what_transformers_draws_itself_is_not_ours(setting):
+def test_the_masks_of_transformers_differ_from_ours(setting):
     own = learner_transformers.theirs(setting, own_start=True).model.state_dict()
     given = learner_transformers.theirs(setting).model.state_dict()
     assert all(own[name].shape == given[name].shape for name in given)
@@ -245,7 +245,7 @@ def test_short_sequences_come_first_and_then_long_ones(setting, monkeypatch):
     assert max(shape.length for shape in shapes[:2]) <= 32
 
 
-def test_a_gpu_races_our_best_against_transformers_as_it_comes_who_learn_there_too(monkeypatch):
+def test_on_a_gpu_our_best_setting_is_compared_with_default_transformers(monkeypatch):
     best, *_, theirs = contestants("cuda")
     assert best.options == {"precision": "bfloat16", "compiled": True}
     assert theirs == THEIRS

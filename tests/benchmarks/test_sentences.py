@@ -1,4 +1,4 @@
-"""The benchmark of sentence vectors gives everybody the same texts and says what it measured."""
+"""The benchmark of sentence vectors gives all contestants the same texts and reports results."""
 
 import sys
 
@@ -38,7 +38,7 @@ def run(job, given, **options):
     return work(given), sum(slots)
 
 
-def test_everybody_makes_the_same_vectors_and_padding_is_counted(weights, tokenizer):
+def test_all_contestants_give_the_same_vectors_and_padding_is_counted(weights, tokenizer):
     lengths = [len(tokenizer.encode(text)) for text in TEXTS]
     ours, slots = run("encode_ours", TEXTS, folder=weights)
     assert slots >= sum(lengths)
@@ -55,7 +55,7 @@ def test_the_cross_encoder_scores_each_pair_on_its_own(weights):
     pairs = [[a, b] for a in TEXTS for b in TEXTS]
     torch.manual_seed(0)
     scores, slots = run("score_pairs", pairs, folder=weights)
-    torch.manual_seed(1)  # its head is drawn with a seed of its own
+    torch.manual_seed(1)  # its head is drawn with a separate seed
     alone = [run("score_pairs", [pair], folder=weights) for pair in pairs]
     assert scores.shape == (25, 2)
     np.testing.assert_allclose(scores, np.concatenate([own for own, _ in alone]), atol=1e-5)
@@ -71,7 +71,7 @@ def test_all_pairs_are_compared():
 
 
 def answers(*seconds, slots=1_000, vectors=0.5):
-    """What turns of so many seconds say."""
+    """The reports of turns of the given seconds."""
     own = {"slots": slots, "vectors": np.full((2, 3), vectors)}
     return [{"seconds": [second], **own} for second in seconds]
 

@@ -1,4 +1,4 @@
-"""The benchmark of views says what it measured; Chromium and JupyterLab are not needed here."""
+"""The benchmark of views reports its results; Chromium and JupyterLab are not needed here."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""A real Chromium with the network cut, and a real JupyterLab for it to open."""
+"""A real Chromium without network, and a real JupyterLab to open."""
 
 import json
 import os
@@ -21,14 +21,14 @@ from course import ROOT
 from tests.browser.jupyterhub_box import START_SECONDS, free_port, wait_for
 
 LOOPBACK = ("127.0.0.1", "localhost")
-HERE = ("file", "data", "blob", "about")  # addresses that no network is asked for
-PATIENCE = 180_000  # milliseconds, of anything that is waited for
-# What JupyterLab itself says in red, on any page: it asks its server for what is not there.
+HERE = ("file", "data", "blob", "about")  # addresses that need no network
+PATIENCE = 180_000  # milliseconds: the limit of every wait
+# JupyterLab's own errors on any page: it requests missing files from its server.
 NOT_OURS = re.compile(r"Failed to load resource: .*(404|403)")
 CENTRE = "e => (e.scrollIntoView({block: 'center'}), e.getBoundingClientRect().top)"
 SCREENSHOTS = Path(__file__).parent / "screenshots"  # to look at after a run; git ignores them
 
-# Two views, two flipbooks and a picture: what a lecture shows, in five short cells.
+# Two views, two flipbooks and a picture: the displays of a lecture, in five short cells.
 SMALL_PAGE = [
     """
 import torch
@@ -72,7 +72,7 @@ def export(notebook, path, **options):
 
 
 def put_on_theme(tab, view, theme):
-    """The page around turns light or dark, and the frame follows."""
+    """The surrounding page switches between light and dark, and the frame follows."""
     from playwright.sync_api import expect
 
     tab.page.evaluate("light => { document.body.dataset.jpThemeLight = light; }", theme == "light")
@@ -80,7 +80,7 @@ def put_on_theme(tab, view, theme):
 
 
 def visible_lines(view):
-    """How many lines of a head view can be seen."""
+    """The number of visible lines of a head view."""
     lines = view.locator("#attention line")
     lines.first.wait_for(state="attached")
     return lines.evaluate_all(
@@ -91,7 +91,7 @@ def visible_lines(view):
 
 
 def wait_for_height(iframe):
-    """A frame is as high as its content, or will be as soon as it is seen."""
+    """A frame has the height of its content, or gets it as soon as it is visible."""
     iframe.evaluate(CENTRE)
     inside = iframe.content_frame.locator("main")
     height = inside.evaluate("main => Math.ceil(main.getBoundingClientRect().height)")
@@ -100,7 +100,7 @@ def wait_for_height(iframe):
 
 @pytest.fixture(scope="session")
 def chromium():
-    """A headless Chromium that finds no host but this machine."""
+    """A headless Chromium that can only reach this machine."""
     names = ("chromium", "chromium-browser", "google-chrome")
     executable = next(filter(None, map(shutil.which, names)), None)
     if executable is None:
@@ -130,21 +130,21 @@ def chromium():
 
 @dataclass
 class Tab:
-    """A page in the browser, and everything that went wrong in it."""
+    """A page in the browser, and all its errors."""
 
     page: object
     asked: list[str] = field(default_factory=list)  # addresses beyond this machine
-    errors: list[str] = field(default_factory=list)  # what the console shows in red
+    errors: list[str] = field(default_factory=list)  # errors in the console
 
     def frame(self, title: str, number: int = 0):
-        """The inside of a frame of ours, which the browser must have sealed off."""
+        """The content of one of our frames, which the browser must have isolated."""
         sealed = f'iframe[title="{title}"][sandbox="allow-scripts"]'
         return self.page.frame_locator(sealed).nth(number)
 
     def in_sight(self, title: str, number: int = 0):
-        """Bring a frame into sight and wait for its height; what is inside it."""
+        """Scroll to a frame and wait for its height; returns its content."""
         iframe = self.page.locator(f'iframe[title="{title}"]').nth(number)
-        # JupyterLab draws cells when they come near; those above may push the view away again.
+        # JupyterLab renders cells when they are near; cells above may then shift the view.
         places = []
         while len(places) < 5 or (len(set(places[-5:])) > 1 and len(places) < 100):
             places.append(iframe.evaluate(CENTRE))
@@ -154,7 +154,7 @@ class Tab:
 
 
 def cut_network(context, asked):
-    """Its pages reach nothing but this machine; `asked` gets the addresses of what they wanted."""
+    """Its pages can only reach this machine; `asked` gets the addresses of other requests."""
 
     def guard(route):
         address = urlsplit(route.request.url)
@@ -169,7 +169,7 @@ def cut_network(context, asked):
 
 @pytest.fixture
 def keep_screenshot(request):
-    """`keep_screenshot(page, "head view")` keeps what is seen now, under the test's name."""
+    """`keep_screenshot(page, "head view")` saves the visible page under the test's name."""
     test = re.sub(r"[^\w-]+", "-", request.node.name.removeprefix("test_")).strip("-")
 
     def keep(page, moment, **options):
@@ -181,7 +181,7 @@ def keep_screenshot(request):
 
 @pytest.fixture
 def tab(chromium, keep_screenshot):
-    """A fresh tab; asking for anything on the network fails the test, and so does an error."""
+    """A new tab; a request to the network fails the test, and so does an error."""
     # "null": the system's theme; one that Playwright sets would also hold inside dark pages' frames
     context = chromium.new_context(viewport={"width": 1100, "height": 900}, color_scheme="null")
     context.set_default_timeout(PATIENCE)
@@ -211,13 +211,13 @@ class Lab:
 
     def open(self, page, notebook: str) -> None:
         """Open a notebook of the folder and wait until its kernel is ready."""
-        # A workspace of its own, or JupyterLab would open what the test before had open.
+        # A separate workspace, or JupyterLab would reopen the previous test's files.
         workspace = f"lab/workspaces/{Path(notebook).stem}"
         page.goto(f"{self.address}/{workspace}/tree/{notebook}?token={self.token}")
         page.get_by_text("Python 3 (ipykernel) | Idle").wait_for()
 
     def open_in_notebook_7(self, page, notebook: str) -> None:
-        """The same server also answers as Notebook 7, which shows no kernel state in words."""
+        """The same server also runs Notebook 7, which shows no kernel state as text."""
         page.goto(f"{self.address}/notebooks/{notebook}?token={self.token}")
         address = f"{self.address}/api/sessions?token={self.token}"
         deadline = time.monotonic() + START_SECONDS
@@ -230,7 +230,7 @@ class Lab:
         pytest.fail(f"no kernel for {notebook} after {START_SECONDS} seconds")
 
     def run(self, page, name: str, notebook, *, notebook_7: bool = False) -> None:
-        """Put a notebook into the folder, open it and run all its cells."""
+        """Save a notebook in the folder, open it and run all its cells."""
         nbformat.write(notebook, self.folder / f"{name}.ipynb")
         (self.open_in_notebook_7 if notebook_7 else self.open)(page, f"{name}.ipynb")
         self.run_all(page)
@@ -257,7 +257,7 @@ class Lab:
 
 @pytest.fixture(scope="session")
 def lab(tmp_path_factory):
-    """JupyterLab on an empty folder, with settings of its own; stopped at the end."""
+    """JupyterLab on an empty folder, with separate settings; stopped at the end."""
     home = tmp_path_factory.mktemp("jupyter")
     folder = home / "notebooks"
     folder.mkdir()

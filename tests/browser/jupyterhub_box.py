@@ -1,8 +1,8 @@
-"""A class server of its own inside this machine, with its own accounts, folders and processes.
+"""A separate class server on this machine, with its own accounts, folders and processes.
 
 bubblewrap gives it a private /etc, /home, /srv, /opt and /tmp and a private list of processes; only
-the loopback interface is shared, so that the browser can reach it. When it ends nothing of it is
-left. It hides the checkout: there is what lies on a class server, at the places of its README.
+the loopback interface is shared, so that the browser can reach it. It leaves
+nothing when it ends. It hides the checkout: it has the files of a class server, as in its README.
 """
 
 import contextlib
@@ -21,11 +21,11 @@ ROOT = Path(__file__).resolve().parents[2]
 SOURCE = Path("/opt/bertlab/source")  # the checkout, as the README wants it
 COURSE = Path("/srv/bertlab/course")
 EXCHANGE = Path("/srv/bertlab/exchange/bertlab")
-STATE = Path("/srv/bertlab-hub")  # not its usual place, which a mount would leave on this machine
+STATE = Path("/srv/bertlab-hub")  # not the usual place, where a mount would remain on this machine
 ROOMS = ("course", "lectures", "solutions", "exercises")
-START_SECONDS = 300  # a machine that does other things, too, must not fail
+START_SECONDS = 300  # a busy machine must not fail
 
-# bwrap's own /proc has parts covered, in which no sandbox for students' code could start.
+# bwrap's own /proc is partly masked, so that no sandbox for students' code could start in it.
 PREPARE_AND_RUN = """
 set -e
 mount -t proc proc /proc
@@ -37,7 +37,7 @@ exec {python} -m jupyterhub --config {source}/course/jupyterhub/jupyterhub_confi
 
 
 def why_not() -> str | None:
-    """Why no class server can be had here; None if it can."""
+    """Why no class server can be started here; None if it can."""
     if sys.platform != "linux" or os.geteuid() != 0:
         return "JupyterHub needs root on Linux, to start each server as its owner's account"
     for program, package in (
@@ -58,7 +58,7 @@ class ClassServer:
     """A running class server."""
 
     address: str
-    proxy_api: str  # the proxy's own door, for the Hub
+    proxy_api: str  # the proxy's API, for the Hub
     course_server: str  # without the proxy before it
     process: subprocess.Popen
     log: Path
@@ -122,7 +122,7 @@ def class_server(folder: Path, settings: str):
 
 
 def walls(etc: Path) -> list[str]:
-    """What the box sees: the machine's programs, none of its people, no checkout."""
+    """The content of the box: the machine's programs, no users, no checkout."""
     python = [Path(sys.base_prefix).resolve(), Path(sys.prefix), ROOT / "bertlab", ROOT / "course"]
     shown = {path: path for path in python}
     hidden = {ROOT} | {wall for path in shown if (wall := first_closed(path))}
@@ -132,7 +132,7 @@ def walls(etc: Path) -> list[str]:
     arguments += ["--perms", "1777", "--tmpfs", "/tmp"]
     shown |= {SOURCE / room: ROOT / room for room in ROOMS}
     for path, source in shown.items():
-        for parent in reversed(path.parents):  # bwrap would make them for root alone
+        for parent in reversed(path.parents):  # bwrap would create them for root only
             arguments += ["--perms", "0755", "--dir", str(parent)]
         arguments += ["--ro-bind", str(source), str(path)]
     private = ["--unshare-pid", "--proc", "/proc", "--die-with-parent", "--cap-add", "ALL"]

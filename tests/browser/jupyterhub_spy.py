@@ -1,7 +1,7 @@
-"""What a student's code tries on the class server: the cells of a notebook that she runs there.
+"""Attacks by a student's code on the class server: the cells of a notebook that she runs there.
 
-Each line of the output is `attempt: outcome`; where it was refused, the outcome is the error's
-name, or the status of the answer.
+Each line of the output is `attempt: outcome`; if it was rejected, the outcome is the error's
+name, or the status of the response.
 """
 
 CELLS = [
@@ -112,4 +112,4 @@ LIMITED = {
     "allowing herself more processes": "ValueError",
     "allowing herself more memory": "ValueError",
 }
-REFUSALS = {"PermissionError", "403", "404"}  # 404: what she may not see is not there
+REFUSALS = {"PermissionError", "403", "404"}  # 404: hidden files look missing

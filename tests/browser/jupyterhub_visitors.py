@@ -1,4 +1,4 @@
-"""What people do on the class server, in a browser: log in, fetch, validate, submit, press."""
+"""Actions of users of the class server in a browser: log in, fetch, validate, submit, click."""
 
 import nbformat
 from playwright.sync_api import expect
@@ -23,12 +23,12 @@ def log_in(chromium, server, name, password):
 
 
 def press(page, row, button):
-    """Press one of the formgrader's buttons in a row of its table; what it then says."""
+    """Click one of the formgrader's buttons in a row of its table; returns its message."""
     row.locator(f"td.{button} a").click()
     dialog = page.locator(".modal")
     dialog.locator(".modal-title").wait_for()
     said = dialog.inner_text()
-    page.wait_for_timeout(400)  # it fades in, and hears no click before
+    page.wait_for_timeout(400)  # it fades in, and ignores earlier clicks
     dialog.get_by_role("button", name="OK").click()
     dialog.wait_for(state="detached")
     return said
@@ -45,7 +45,7 @@ def fetch(page):
 
 
 def solve(server, student):
-    """What the student would type: the solution's code in all solution cells."""
+    """Simulate a student's typing: the solution's code in all solution cells."""
     place = server.inside(f"/home/{student}/{NAME}/{NAME}.ipynb")
     notebook = nbformat.read(place, as_version=4)
     solved = nbformat.read(jupyterhub_box.ROOT / f"solutions/{NAME}/{NAME}.ipynb", as_version=4)
@@ -57,7 +57,7 @@ def solve(server, student):
 
 
 def notebook_row(page):
-    """The assignment's notebook in the list of what was fetched."""
+    """The assignment's notebook in the list of fetched files."""
     downloaded = page.locator("#fetched_assignments_list")
     downloaded.get_by_role("button", name=NAME).click()
     return downloaded.locator(".nested_list_item")
@@ -70,7 +70,7 @@ def open_notebook(page):
 
 
 def validate(page, place):
-    """Press the Validate button that is in `place`; what is said."""
+    """Click the Validate button in `place`; returns the message."""
     place.get_by_role("button", name="Validate").click()
     dialog = page.locator(".jp-Dialog")
     dialog.get_by_text("Validation Results").wait_for()

@@ -1,4 +1,4 @@
-"""BertViz's views as a student uses them: what is drawn equals the tensors; network cut."""
+"""BertViz's views as a student uses them: the drawing equals the tensors; without network."""
 
 import math
 
@@ -16,12 +16,12 @@ from tests.small_models import random_weights
 
 pytestmark = pytest.mark.browser
 
-# One token is markup: were it not escaped, it would show up in the console's errors.
+# One token is markup: if not escaped, it would cause an error in the console.
 EVIL = "<script>console.error('ran')</script>"
 WORDS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "the", "cat", "sat", "it", "slept", EVIL]
 SIZES = {"vocab_size": len(WORDS), "d_model": 24, "n_layers": 2, "n_heads": 3, "d_ff": 24}
 PACKED = 1.3e-4  # half a step of the packed probabilities
-SEEN = 1 / 512  # fainter lines are left out
+SEEN = 1 / 512  # fainter lines are omitted
 
 
 @pytest.fixture(scope="module")
@@ -42,7 +42,7 @@ def translation():
 
 @pytest.fixture
 def show(tab, tmp_path):
-    """Open views in one page, as an exported notebook does."""
+    """Open views in one page, as in an exported notebook."""
 
     def opened(*views):
         path = tmp_path / "page.html"
@@ -68,7 +68,7 @@ def drawn(lines, shape):
 
 
 def assert_drawn(lines, attention, share=1):
-    """There is a line for each probability that can be seen, with its opacity."""
+    """There is a line for each visible probability, with its opacity."""
     opacities, expected = drawn(lines, attention.shape), attention / share
     seen = expected >= SEEN
     assert lines.count() == (opacities > 0).sum()
@@ -211,7 +211,7 @@ def test_thumbnails_are_opened_by_keyboard(show, traced):
 
 
 def test_a_thumbnail_is_painted_with_the_probabilities(show):
-    # Two tokens that look at themselves and at each other: four lines, met where they are alone.
+    # Two tokens that attend to themselves and each other: four lines, measured off crossings.
     attention = torch.tensor([[[0.9, 0.1], [0.4, 0.6]], [[1.0, 0.0], [0.0, 1.0]]])
     view = show(viz.model_view([attention], ["a", "b"])).frame("Model view")
     for head in range(2):
@@ -335,7 +335,7 @@ def test_a_clicked_token_stays_and_its_numbers_can_be_read(show, traced):
     assert float(shown_weight) == pytest.approx(float(weight), rel=6e-3, abs=PACKED)
 
 
-def test_queries_and_keys_can_be_put_away(show, traced):
+def test_queries_and_keys_can_be_hidden(show, traced):
     tab = show(viz.neuron_view(traced, layer=1, head=1))
     view = tab.frame("Neuron view")
     button = view.locator("#expand")
@@ -346,7 +346,7 @@ def test_queries_and_keys_can_be_put_away(show, traced):
     assert_drawn(view.locator("#collapsed line"), traced.attentions[1][1])
 
 
-def test_several_views_stand_on_one_page_without_disturbing_each_other(show, traced):
+def test_several_views_on_one_page_are_independent(show, traced):
     tab = show(
         viz.head_view(traced.attentions, traced.tokens, heads=[0]),
         viz.model_view(traced.attentions, traced.tokens),
@@ -362,7 +362,7 @@ def test_several_views_stand_on_one_page_without_disturbing_each_other(show, tra
         wait_for_height(frame)
 
 
-def test_a_saved_view_opens_by_itself(tab, traced, tmp_path):
+def test_a_saved_view_opens_alone(tab, traced, tmp_path):
     path = viz.head_view(traced.attentions, traced.tokens, heads=[1]).save(tmp_path / "view.html")
     tab.page.goto(path.as_uri())
     assert_drawn(tab.page.locator("#attention line"), traced.attentions[0][1])

@@ -1,4 +1,4 @@
-"""The book in a browser, opened from a file with the network cut."""
+"""The book in a browser, opened from a file without network."""
 
 import nbformat
 import pytest
@@ -61,7 +61,7 @@ def test_maths_is_set_and_not_shown_as_source(lecture):
     assert lecture.page.locator("details mjx-container mjx-msup").is_visible()
 
 
-def test_a_view_in_the_book_is_alive(lecture):
+def test_a_view_in_the_book_is_interactive(lecture):
     view = lecture.frame(TITLE)
     slider = view.locator("input[type=range]")
     before = view.locator("main").inner_text()
@@ -91,7 +91,7 @@ def test_the_book_begins_as_dark_as_the_readers_system(tab, first_page):
     assert tab.page.locator("html").get_attribute("data-theme") == "dark"
 
 
-def test_next_previous_and_contents_lead_through_the_book(lecture):
+def test_next_previous_and_contents_links_work(lecture):
     page = lecture.page
     heading = page.locator("article h1")
     page.locator("a[title='next page']").click()

@@ -11,7 +11,7 @@ pytestmark = pytest.mark.browser
 
 @pytest.fixture
 def page(tab, tmp_path):
-    """The calculator, opened as a file by itself."""
+    """The calculator, opened as a separate file."""
     path = parameter_calculator().save(tmp_path / "calculator.html")
     tab.page.goto(path.as_uri())
     return tab.page
@@ -44,7 +44,7 @@ def test_a_published_size_shows_the_parameters_of_the_model(page, name):
     }
 
 
-def test_sizes_of_ones_own_are_counted(page):
+def test_custom_sizes_are_counted(page):
     sizes = {"vocab_size": 1_000, "max_length": 60, "d_model": 84}
     sizes |= {"n_layers": 5, "n_heads": 7, "d_ff": 100}
     for name, size in sizes.items():
@@ -66,7 +66,7 @@ def test_the_first_state_does_not_change_when_the_script_starts(page):
     assert page.locator(".problem").is_hidden()
 
 
-def test_heads_that_do_not_fit_are_explained_until_they_do(page):
+def test_invalid_numbers_of_heads_are_explained_until_corrected(page):
     page.fill("#n_heads", "7")
     problem = page.locator(".problem")
     assert "768 cannot be divided by 7. Try d_model = 763 or 770" in problem.inner_text()
@@ -77,7 +77,7 @@ def test_heads_that_do_not_fit_are_explained_until_they_do(page):
 
 
 @pytest.mark.parametrize("size", ["", "0", "-3", "2.5", "99999999"])
-def test_a_size_that_is_no_size_is_explained(page, size):
+def test_an_invalid_size_is_explained(page, size):
     page.fill("#n_layers", size)
     assert page.locator(".problem").inner_text() == (
         "layers (L): please enter a whole number from 1 to 1,000,000."

@@ -17,7 +17,7 @@ PLACES = """box => ["rect", "text"].flatMap(kind => [...box.querySelectorAll(kin
 
 @pytest.fixture
 def page(tab, tmp_path):
-    """The drawing, opened as a file by itself."""
+    """The drawing, opened as a separate file."""
     tab.page.goto(drawn_bert().save(tmp_path / "bert.html").as_uri())
     return tab.page
 
@@ -35,7 +35,7 @@ def test_a_click_opens_a_box_and_closes_it_with_all_inside(page):
     assert shown(page) == ["bert", "final"]
 
 
-def test_all_of_it_works_by_keyboard(page):
+def test_everything_works_by_keyboard(page):
     for key, at, opened in (
         ("Tab", "layer", []),
         ("Enter", "layer", ["layer"]),
@@ -66,7 +66,7 @@ def test_texts_stay_in_their_boxes_apart_and_readable(page, theme):
             assert rect[0] + 4 < left < right < rect[1] - 4
             assert rect[2] < top < bottom < rect[3]
             assert contrast(rect[4], colour) >= 4.5  # WCAG's level AA
-        for left, right in ((0, 1), (3, 4)):  # what stands in one row
+        for left, right in ((0, 1), (3, 4)):  # boxes in one row
             assert texts[left][1] + 4 < texts[right][0]
 
 

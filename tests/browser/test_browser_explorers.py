@@ -1,4 +1,4 @@
-"""A student types a text and looks at any head, in JupyterLab and in an exported page."""
+"""A student types a text and views any head, in JupyterLab and in an exported page."""
 
 import re
 
@@ -62,12 +62,12 @@ def model():
 
 @pytest.fixture(scope="module")
 def traced(model, tokenizer):
-    """Text, or text and pair -> its trace, by the model that the notebook loads too."""
+    """Text, or text and pair -> its trace, by the same model as in the notebook."""
     return lambda *texts: trace(model, tokenizer, *texts)
 
 
 def drawn(view):
-    """The tokens of the table, and a number a cell."""
+    """The tokens of the table, and one number per cell."""
     names = view.locator(".heat tbody th").all_text_contents()
     top = view.locator(".heat thead th").all_text_contents()
     assert names == top
@@ -76,7 +76,7 @@ def drawn(view):
 
 
 def check_map(view, names, head, digits=0):
-    """The table shows `head`, as far as its digits go."""
+    """The table shows `head`, to the precision of its digits."""
     expect(view.locator(".heat tbody th")).to_have_text(names)
     shown_names, numbers = drawn(view)
     assert shown_names == names
@@ -102,7 +102,7 @@ def check_explorer(tab, view, trace):
     view.locator("#head").focus()
     tab.page.keyboard.press("ArrowRight")
     tab.page.keyboard.press("ArrowRight")
-    tab.page.keyboard.press("ArrowDown")  # wherever the focus is: the next layer
+    tab.page.keyboard.press("ArrowDown")  # for any focus: the next layer
     expect(view.locator(".caption")).to_have_text("Layer 2, head 2")
     head = attentions[2][2]
     check_map(view, tokens, 100 * head)
@@ -132,7 +132,7 @@ def check_explorer(tab, view, trace):
 
 
 def check_reading(tab, view, trace, layer, head):
-    """Pointing at a cell, and walking there with the keys, says its number."""
+    """Pointing at a cell, and moving there with the keys, shows its number."""
     names, left = without(trace.attentions[layer][head], trace.tokens, "[CLS]", "[SEP]")
     reading = view.locator(".reading")
 
@@ -214,7 +214,7 @@ def check_guesses(page, model, tokenizer, text):
     assert widths[:5] == pytest.approx(shares, abs=0.5)
 
 
-def test_a_typed_text_is_looked_at_by_the_head_that_was_chosen(tab, lab, traced, keep_screenshot):
+def test_the_chosen_head_is_shown_for_a_typed_text(tab, lab, traced, keep_screenshot):
     lab.run(tab.page, "explorer", notebook_of(LOAD, EXPLORER))
     view = tab.frame(MAPS)
     check_explorer(tab, view, traced(TEXT))
@@ -228,7 +228,7 @@ def test_a_typed_text_is_looked_at_by_the_head_that_was_chosen(tab, lab, traced,
     longer = traced(f"{TEXT} So did I!")
     names, left = without(longer.attentions[2][2], longer.tokens, "[CLS]", "[SEP]")
     expect(view.locator(".heat tbody th")).to_have_text(names)
-    check_map(view, names, 100 * left)  # layer, head and what is hidden stayed as they were
+    check_map(view, names, 100 * left)  # layer, head and hidden tokens did not change
     expect(view.locator(".caption")).to_have_text("Layer 2, head 2")
     expect(view.get_by_label("hide [CLS]")).to_be_checked()
     expect(box).to_be_focused()
@@ -256,7 +256,7 @@ def test_a_pair_has_two_boxes(tab, lab, traced):
     check_map(view, both.tokens, 100 * both.attentions[0][0])
 
 
-def test_when_the_kernel_is_gone_heads_can_still_be_chosen(tab, lab, traced):
+def test_without_a_kernel_heads_can_still_be_chosen(tab, lab, traced):
     lab.run(tab.page, "gone", notebook_of(LOAD, EXPLORER, GUESSES))
     page = tab.page
     view = tab.frame(MAPS)
@@ -268,7 +268,7 @@ def test_when_the_kernel_is_gone_heads_can_still_be_chosen(tab, lab, traced):
     check_explorer(tab, view, traced(TEXT))
     expect(page.locator(".bertlab-guesses tr")).to_have_count(6)
     assert not re.search(r"Traceback|Error", page.locator(".jp-Notebook").inner_text())
-    # The widget manager notes in the console that it found nobody; nothing else may be there.
+    # The widget manager logs the missing kernel in the console; nothing else may be there.
     assert all("Could not send widget sync message" in error for error in tab.errors)
     tab.errors.clear()
 
@@ -281,7 +281,7 @@ def test_the_gallery_is_sorted_and_shows_a_head_large(tab, lab, traced, keep_scr
     assert failed.all_text_contents() == []
 
 
-def test_guesses_follow_what_is_typed(tab, lab, model, tokenizer, keep_screenshot):
+def test_predictions_follow_the_typed_text(tab, lab, model, tokenizer, keep_screenshot):
     lab.run(tab.page, "guesses", notebook_of(LOAD, GUESSES))
     check_guesses(tab.page, model, tokenizer, GAP)
     box = tab.page.get_by_label("A sentence with [MASK]")
@@ -296,7 +296,7 @@ def test_guesses_follow_what_is_typed(tab, lab, model, tokenizer, keep_screensho
 
 
 def open_maps(tab, tmp_path, attentions, tokens, **options):
-    """The frame by itself, opened as a file."""
+    """The frame alone, opened as a file."""
     path = viz.head_maps(attentions, tokens, **options).save(tmp_path / "maps.html")
     tab.page.goto(path.as_uri())
     return tab.page
@@ -308,7 +308,7 @@ def texts_of(page):
     )
 
 
-def test_a_decoder_is_not_measured_by_what_it_cannot_see(tab, tmp_path):
+def test_a_decoder_is_not_measured_by_masked_positions(tab, tmp_path):
     head = torch.tensor([[1.0, 0.0, 0.0], [0.5, 0.5, 0.0], [0.2, 0.2, 0.6]])
     page = open_maps(tab, tmp_path, [head[None]], ["[CLS]", "a", "b"])
     assert texts_of(page) == [["100", "–", "–"], ["50", "50", "–"], ["20", "20", "60"]]
@@ -324,7 +324,7 @@ def test_a_decoder_is_not_measured_by_what_it_cannot_see(tab, tmp_path):
     expect(page.locator(".reading")).to_have_text("a → b: nothing to give")
 
 
-def test_a_query_that_looks_at_the_separator_alone_has_nothing_left(tab, tmp_path):
+def test_a_query_that_attends_only_to_the_separator_has_no_other_weights(tab, tmp_path):
     head = torch.tensor([[0.0, 0.0, 1.0], [0.5, 0.25, 0.25], [0.0, 0.0, 1.0]])
     page = open_maps(tab, tmp_path, [head[None]], ["a", "<script>", "[SEP]"])
     page.get_by_label("hide [SEP]").check()
@@ -358,14 +358,14 @@ def test_twelve_by_twelve_heads_of_64_tokens_are_drawn_at_once(tab, tmp_path):
 
 @pytest.fixture(scope="module")
 def exported(tmp_path_factory):
-    """All of it, run and exported, without what the widgets hold."""
+    """The whole notebook, run and exported, without the widgets' state."""
     notebook = notebook_of(LOAD, EXPLORER, PAIRED, GALLERIES, GUESSES, *PICTURES)
     NotebookClient(notebook, timeout=600, store_widget_state=False).execute()
     return export(notebook, tmp_path_factory.mktemp("exported") / "page.html")
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
-def test_an_exported_page_is_as_alive_as_the_notebook(
+def test_an_exported_page_is_as_interactive_as_the_notebook(
     tab, exported, traced, model, tokenizer, theme, keep_screenshot
 ):
     tab.page.goto(exported.as_uri())
@@ -374,7 +374,7 @@ def test_an_exported_page_is_as_alive_as_the_notebook(
     check_explorer(tab, view, traced(TEXT))
     check_reading(tab, view, traced(TEXT), layer=2, head=2)
     both = traced(TEXT, PAIR)
-    check_map(tab.frame(MAPS, 1), both.tokens, 100 * both.attentions[0][0])  # it is its own
+    check_map(tab.frame(MAPS, 1), both.tokens, 100 * both.attentions[0][0])  # an independent copy
     check_gallery(tab, tab.frame(GALLERY), traced(TEXT))
     check_guesses(tab.page, model, tokenizer, GAP)
     body = tab.page.locator("body").inner_text()
@@ -395,7 +395,7 @@ def test_without_scripts_the_first_map_and_the_words_are_there(chromium, exporte
     expect(words).to_contain_text("Layer 1, head 0, of 4 layers with 4 heads.")
     view = page.frame_locator(f'iframe[title="{MAPS}"]').first
     check_map(view, traced(TEXT).tokens, 100 * traced(TEXT).attentions[1][0])
-    expect(view.locator("#measure")).to_be_hidden()  # it would do nothing
+    expect(view.locator("#measure")).to_be_hidden()  # it would have no effect
     gallery = page.frame_locator(f'iframe[title="{GALLERY}"]')
     expect(gallery.locator(".gallery img")).to_have_count(16)
     assert page.locator(".bertlab-guesses tr").count() == 6

@@ -32,24 +32,24 @@ def test_two_head_views_on_one_page_both_draw_their_lines(page):
         assert visible_lines(view) == heads * 5 * 5
 
 
-def test_a_head_is_switched_off_by_a_click_and_left_alone_by_two(page):
+def test_a_click_disables_a_head_and_a_double_click_isolates_it(page):
     view = page.frame("Head view")
     squares = view.locator("svg > g:last-of-type > rect")
     squares.first.click()
     assert visible_lines(view) == 2 * 5 * 5
     squares.nth(1).dblclick()
     assert visible_lines(view) == 1 * 5 * 5
-    assert visible_lines(page.frame("Head view", 1)) == 1 * 5 * 5  # the other view is its own
+    assert visible_lines(page.frame("Head view", 1)) == 1 * 5 * 5  # the other view is independent
 
 
-def test_pointing_at_a_token_shows_its_lines_alone(page):
+def test_pointing_at_a_token_shows_only_its_lines(page):
     view = page.frame("Head view")
     view.locator("#left text", has_text="cat").hover()
     assert visible_lines(view) == 3 * 5
     page.page.mouse.move(0, 0)
 
 
-def test_another_layer_draws_other_lines(page):
+def test_another_layer_has_other_lines(page):
     view = page.frame("Head view")
 
     def first_line():
@@ -88,7 +88,7 @@ def test_buttons_and_keys_work_together(page):
     forward.click()
     forward.click()
     assert forward.is_disabled()
-    page.page.keyboard.press("ArrowLeft")  # the button that had the focus is switched off
+    page.page.keyboard.press("ArrowLeft")  # the button that had the focus is disabled
     assert "Merge 1 of 2" in book.locator(".caption").text_content()
     page.page.keyboard.press("Home")
     book.locator("#step").focus()
@@ -122,7 +122,7 @@ def test_every_frame_is_as_high_as_its_content_and_hides_the_words_beside_it(pag
         assert frame.locator(".bertlab-alt").is_hidden()
 
 
-def test_a_frame_can_only_send_messages_and_no_other_window_is_heard(page):
+def test_a_frame_can_only_send_messages_and_other_windows_are_ignored(page):
     inside = page.frame("Head view").locator("html")
     assert inside.evaluate("() => origin") == "null"
     page.page.evaluate(
@@ -142,7 +142,7 @@ def test_a_frame_can_only_send_messages_and_no_other_window_is_heard(page):
     assert page.page.locator('iframe[style*="height: 20000px"]').count() == 1
 
 
-def test_the_picture_carries_its_words(page):
+def test_the_picture_has_its_alt_text(page):
     image = page.page.locator('img[alt^="Attention. A heat map of 5 query tokens"]')
     assert image.evaluate("image => image.complete && image.naturalWidth > 0")
 
@@ -164,11 +164,11 @@ def test_without_scripts_the_words_and_the_first_page_are_there(chromium, export
     book = page.frame_locator('iframe[title="Byte pair encoding, merge by merge"]')
     assert book.locator(".page:visible").count() == 1
     assert "Start: 8 characters" in book.locator(".caption").text_content()
-    assert book.locator(".controls").is_hidden()  # they would do nothing
+    assert book.locator(".controls").is_hidden()  # they would have no effect
     context.close()
 
 
-def test_feedback_draws_its_formulas_without_a_script_and_asks_nobody(tab, tmp_path):
+def test_feedback_draws_its_formulas_without_scripts_and_requests(tab, tmp_path):
     answer = r"Each score is $\frac{q \cdot k}{\sqrt{d_k}}$. <b class=glyphicon>x</b>"
     course = make(tmp_path / "c", {"ada": {"explain": answer}})
     grade(course)

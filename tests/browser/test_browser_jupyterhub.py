@@ -1,4 +1,4 @@
-"""A real JupyterHub on the loopback interface: from the release to grades, and who reaches what."""
+"""A real JupyterHub on the loopback interface: from the release to grades, and access rights."""
 
 import contextlib
 import os
@@ -26,7 +26,7 @@ processes = 300
 def server(tmp_path_factory):
     """A class server with one instructor and two students."""
     if reason := jupyterhub_box.why_not():
-        # CI is the place that has all of it: there a missing piece must not go unnoticed.
+        # CI has all requirements: there a missing one must be an error.
         (pytest.fail if os.environ.get("CI") else pytest.skip)(reason)
     with jupyterhub_box.class_server(tmp_path_factory.mktemp("hub"), SETTINGS) as running:
         yield running
@@ -87,7 +87,7 @@ def test_from_the_release_to_grades(server, visitors, keep_screenshot):
 
 
 def forge(server):
-    """Grace hands in her empty notebook in Ada's name, later than Ada: nbgrader would take it."""
+    """Grace hands in her empty notebook in Ada's name, later than Ada: nbgrader would accept it."""
     command = f"cd && nbgrader submit {NAME} --student ada"
     made = as_student(server, "grace", command)
     assert made.returncode == 0, made.stderr
@@ -105,7 +105,7 @@ def as_student(server, student, command):
 
 
 def submissions(server, student):
-    """The folders that were handed in under a student's name, the oldest first."""
+    """The folders handed in under a student's name, the oldest first."""
     return sorted(server.inside(jupyterhub_box.EXCHANGE / "inbound").glob(f"{student}+*"))
 
 
@@ -123,7 +123,7 @@ def handed_in(server, visitors):
     return jupyterhub_box.EXCHANGE / "inbound" / submissions(server, "ada")[0].name
 
 
-def test_a_students_code_reaches_nothing_of_others(server, visitors, handed_in, keep_screenshot):
+def test_a_students_code_cannot_access_others(server, visitors, handed_in, keep_screenshot):
     places = {
         "submission": str(handed_in),
         "proxy_api": server.proxy_api,
@@ -156,7 +156,7 @@ def test_a_students_code_reaches_nothing_of_others(server, visitors, handed_in, 
         "/services/bertlab/formgrader/manage_assignments",
         "/services/bertlab/formgrader/api/students",
         "/services/bertlab/api/contents/solutions",
-        "/user/grace/formgrader/manage_assignments",  # her own server has none
+        "/user/grace/formgrader/manage_assignments",  # her own server does not have one
         "/user/ada/lab",
         "/user/ada/api/contents",
         "/user/emmy/lab",
@@ -165,7 +165,7 @@ def test_a_students_code_reaches_nothing_of_others(server, visitors, handed_in, 
         "/hub/spawn/ada",
     ],
 )
-def test_a_students_browser_is_refused(server, visitors, path):
+def test_a_students_browser_is_rejected(server, visitors, path):
     page = visitors("grace").page
     page.wait_for_url("**/user/grace/lab**")
     answer = page.request.get(server.address + path)
@@ -180,7 +180,7 @@ def test_an_instructor_reaches_the_formgrader_but_no_students_server(server, vis
         assert page.request.get(server.address + path).status in (403, 404)
 
 
-def test_nobody_comes_in_with_anothers_password(chromium, server):
+def test_another_users_password_is_rejected(chromium, server):
     password = server.passwords()["grace"]
     with contextlib.ExitStack() as stack:
         refused = []
@@ -188,5 +188,5 @@ def test_nobody_comes_in_with_anothers_password(chromium, server):
             visitor = log_in(chromium, server, name, password)
             stack.callback(visitor.page.context.close)
             refused.append(visitor.page.get_by_text("Invalid username or password"))
-        for sentence in refused:  # each takes some seconds, and so they are waited for together
+        for sentence in refused:  # each takes some seconds, so wait for them together
             sentence.wait_for()

@@ -25,7 +25,7 @@ def test_a_small_page_draws_everything_on_the_first_run(tab, lab, small_page):
     assert book.locator(".caption").text_content().startswith("Merge 1 of 2")
 
 
-def test_a_notebook_that_is_not_trusted_has_the_words_alone(tab, lab):
+def test_an_untrusted_notebook_shows_only_the_text(tab, lab):
     notebook = notebook_of("show()")
     shown = {"text/html": frame("<p>x</p>", title="Heads", alt="Lines.")._repr_html_()}
     notebook.cells[0].outputs = [nbformat.v4.new_output("display_data", shown)]

@@ -1,7 +1,7 @@
 """A student runs a lecture in JupyterLab and uses its widgets; then opens the exported page.
 
-What the widgets draw is compared with numbers that are computed here, without the page: with
-Hugging Face's models, or by hand.
+The widgets' drawings are compared with numbers that are computed here without the page, with
+Hugging Face's models or by hand.
 """
 
 import math
@@ -20,7 +20,7 @@ from tests.conftest import ROOT
 
 pytestmark = pytest.mark.browser
 
-MORE = " the horse ran ."  # what a student types behind the sentence that is there
+MORE = " the horse ran ."  # typed by a student after the given sentence
 FAINTEST = 1 / 512  # a fainter line would change no pixel, and is not drawn
 
 
@@ -43,15 +43,15 @@ class Opened:
 def follow(tab, lab, keep_screenshot):
     """`follow("04_attention", use, last)` runs a lecture and uses it, in JupyterLab and exported.
 
-    last: the id of the cell with the last view that is used; what stands behind it is left out,
-    for `tests/lectures/test_lectures.py` runs the whole page.
+    last: the id of the cell with the last view that is used; later cells are omitted, since
+    `tests/lectures/test_lectures.py` runs the whole page.
     """
 
     def run(name, use, last):
         notebook = nbformat.read(ROOT / "lectures" / f"{name}.ipynb", as_version=4)
         ids = [cell.id for cell in notebook.cells]
         notebook.cells = notebook.cells[: ids.index(last) + 1]
-        for cell in notebook.cells:  # the student has opened what goes further
+        for cell in notebook.cells:  # the student has opened the optional sections
             cell.metadata.pop("jp-MarkdownHeadingCollapsed", None)
         copy = lab.folder / f"{name}.ipynb"
         lab.run(tab.page, name, notebook)
@@ -234,7 +234,7 @@ def test_lecture_10_shows_the_heads_of_both_models(follow):
         opened.press("End")
         opened.tab.page.keyboard.type(MORE)
         expect(view.locator(".heat tbody th")).to_have_text(longer_tokens[1:])
-        check_cells(view, 100 * without_first(longer[2][2]))  # what was chosen stays chosen
+        check_cells(view, 100 * without_first(longer[2][2]))  # the choice is kept
 
     follow("10_attention_heads", use, last="measure-explorer-cell")
 
@@ -252,7 +252,7 @@ def check_cells(view, numbers):
 
 
 def published(*sentences, folder=None):
-    """Hugging Face's attention, one [H, L, L] a layer, and tokens; MiniLM's real weights."""
+    """Hugging Face's attention, one [H, L, L] per layer, and tokens; MiniLM's real weights."""
     from transformers import AutoModel, AutoTokenizer
 
     folder = folder or data.path("minilm", "config.json").parent
@@ -281,6 +281,6 @@ def check_lines(view, attention, heads):
         ink[head, query, key] = opacity
     expected = np.zeros(attention.shape)
     expected[heads] = attention[heads] / len(heads)
-    assert len(drawn) == (ink > 0).sum()  # one line a pair
+    assert len(drawn) == (ink > 0).sum()  # one line per pair
     np.testing.assert_allclose(ink, np.where(ink > 0, expected, 0), atol=1e-3)
     assert expected[ink == 0].max() < FAINTEST + 1e-3

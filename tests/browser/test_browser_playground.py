@@ -8,7 +8,7 @@ from tests.browser.conftest import export, notebook_of
 
 pytestmark = pytest.mark.browser
 
-# Two tokenizers of few lines; the second one knows no capitals, and cuts bytes.
+# Two short tokenizers; the second one has no capitals, and splits into bytes.
 SOURCE = r"""
 from types import SimpleNamespace
 from course import widgets
@@ -44,13 +44,13 @@ def rows(page):
 
 
 def tip(piece):
-    """The lines beside a piece; none while nothing points at it."""
+    """The lines next to a piece; none without a pointer on it."""
     content = piece.evaluate("piece => getComputedStyle(piece, '::after').content")
     return [] if content == "none" else content.strip('"').split("\\a ")
 
 
 def cut_off(page):
-    """By how many pixels something sticks out of the output."""
+    """By how many pixels an element exceeds the output."""
     return page.locator(".bertlab-playground").evaluate(
         """view => {
             const output = view.closest('.jp-OutputArea-output');
@@ -75,7 +75,7 @@ def check_typing(page):
 
 
 def choose_theme(page, name):
-    """From the menu; the notebook is drawn anew."""
+    """Choose a theme from the menu; the notebook is redrawn."""
     page.get_by_role("menuitem", name="Settings", exact=True).click()
     page.locator(".lm-Menu-itemLabel", has_text="Theme").first.hover()
     page.locator(".lm-Menu-itemLabel").get_by_text(name, exact=True).click()
@@ -84,12 +84,12 @@ def choose_theme(page, name):
     page.locator("#jupyterlab-splash").wait_for(state="detached")
 
 
-def test_what_is_typed_is_cut_at_once_in_jupyterlab(tab, lab, notebook):
+def test_typed_text_is_tokenized_at_once_in_jupyterlab(tab, lab, notebook):
     lab.run(tab.page, "playground", notebook)
     check_typing(tab.page)
 
 
-def test_mouse_and_keys_show_what_is_known_about_a_piece(tab, lab, notebook):
+def test_mouse_and_keys_show_the_details_of_a_piece(tab, lab, notebook):
     page = tab.page
     lab.run(page, "playground-tips", notebook)
     box = page.get_by_label("Type here")
@@ -139,11 +139,11 @@ def test_a_right_to_left_word_keeps_its_order(tab, lab, notebook):
     page.get_by_label("Type here").fill("to שלום me")
     pieces = rows(page).nth(1).locator(".piece")
     expect(pieces).to_have_count(10)
-    pieces.nth(6).hover()  # its tip must not part the word either
+    pieces.nth(6).hover()  # its tip must not split the word either
     boxes = pieces.evaluate_all(
         "all => all.map(piece => [...piece.getClientRects()].map(box => box.left))"
     )
-    assert all(len(box) == 1 for box in boxes)  # no piece is torn in two
+    assert all(len(box) == 1 for box in boxes)  # no piece is split
     lefts = [box[0] for box in boxes]
     hebrew = lefts[3:7]
     assert hebrew == sorted(hebrew, reverse=True)
@@ -152,7 +152,7 @@ def test_a_right_to_left_word_keeps_its_order(tab, lab, notebook):
     assert max(lefts[:3]) < min(hebrew) < max(hebrew) < min(lefts[7:])
 
 
-def test_what_is_typed_is_cut_at_once_in_notebook_7(tab, lab, notebook):
+def test_typed_text_is_tokenized_at_once_in_notebook_7(tab, lab, notebook):
     lab.run(tab.page, "playground-seven", notebook, notebook_7=True)
     tab.errors.clear()  # Notebook 7 misses settings of JupyterLab's while it starts
     check_typing(tab.page)
@@ -168,7 +168,7 @@ def test_the_first_pieces_are_in_a_page_exported_with_or_without_widgets(
 ):
     NotebookClient(notebook, timeout=600, store_widget_state=stored).execute()
     path = export(notebook, tmp_path / "page.html")
-    context = chromium.new_context(offline=True)  # a stored widget would ask for its script
+    context = chromium.new_context(offline=True)  # a stored widget would request its script
     page = context.new_page()
     page.goto(path.as_uri())
     expect(rows(page)).to_have_text(["a cat", "a cat"])

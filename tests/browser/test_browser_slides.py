@@ -1,4 +1,4 @@
-"""Every lecture's slides in a browser, opened from a file with the network cut."""
+"""Every lecture's slides in a browser, opened from a file without network."""
 
 import nbformat
 import pytest

@@ -1,4 +1,4 @@
-"""A course of one small assignment in a folder of its own, and a Grader that runs no code."""
+"""A course of one small assignment in a separate folder, and a Grader that runs no code."""
 
 import atexit
 import os
@@ -68,7 +68,7 @@ def source():
 
 
 def make(folder: Path, students: dict[str, dict] | None = None) -> Course:
-    """The course, released, with a hand-in of each student that behaves as told."""
+    """The released course with a hand-in of each student, whose behaviour is specified."""
     course = copied(_released, folder)
     for student, behaviour in (students or {}).items():
         hand_in(course, student, **behaviour)
@@ -77,7 +77,7 @@ def make(folder: Path, students: dict[str, dict] | None = None) -> Course:
 
 def copied(build: Callable[[Path], Course], folder: Path) -> Course:
     """`build(folder)`: the same in every test, so made once and copied, with its gradebook."""
-    if "BERTLAB_GRADEBOOK" in os.environ:  # that one lies elsewhere
+    if "BERTLAB_GRADEBOOK" in os.environ:  # that one is elsewhere
         return build(folder)
     shutil.copytree(_template(build), folder)
     return Course(folder)
@@ -108,7 +108,7 @@ def _released(folder: Path) -> Course:
 
 
 def hand_in(course, student, handed_in="2026-10-01 10:00:00 UTC", explain="Two times.", **fake):
-    """A hand-in whose metadata tell FakeGrader what to do, e.g. share=0.5, wait=1, die=True."""
+    """A hand-in; its metadata control FakeGrader, e.g. share=0.5, wait=1, die=True."""
     page = nbformat.read(course.room("release") / NAME / f"{NAME}.ipynb", as_version=4)
     page.metadata["fake"] = fake
     page.cells[1].source = f"def double(x):\n    return 2 * x  # {student}"
@@ -122,7 +122,7 @@ def hand_in(course, student, handed_in="2026-10-01 10:00:00 UTC", explain="Two t
 
 
 def nbgrader(folder, *arguments, **environment):
-    """Plain nbgrader, as somebody calls it in a folder; the process when it has ended."""
+    """Run plain nbgrader in a folder; returns the finished process."""
     # It calls `alembic` by name, so the environment's commands must be on the path.
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     options = {"env": os.environ | {"PATH": path} | environment, "cwd": folder}
@@ -131,7 +131,7 @@ def nbgrader(folder, *arguments, **environment):
 
 
 class FakeGrader:
-    """Gives the share of points that the hand-in asks for, and keeps a list of what it graded."""
+    """Gives the share of points that the hand-in specifies, and records what it graded."""
 
     def __init__(self, assignment, limits=None, sandboxed=True):
         self.assignment = assignment
@@ -174,7 +174,7 @@ class FakeGrader:
 
 
 def grade(course, *, students=(), workers=2, **options):
-    """Run the grading with FakeGrader; its exit code and what it said."""
+    """Run the grading with FakeGrader; returns the exit code and the printed text."""
     said = []
     asked = grade_run.Options(students=students, workers=workers, **options)
     code = grade_run.run(course, [NAME], asked, FakeGrader, said.append)
@@ -182,7 +182,7 @@ def grade(course, *, students=(), workers=2, **options):
 
 
 def rows(course) -> dict[str, list[tuple]]:
-    """All that the gradebook knows of hand-ins, without the random keys of its tables."""
+    """The gradebook's data on hand-ins, without the random keys of its tables."""
     from sqlalchemy import text
 
     with closing(course.gradebook()) as book:
@@ -197,6 +197,6 @@ def scores(course) -> dict[tuple[str, str], tuple]:
 
 
 def graded_names(course) -> list[str]:
-    """Whom FakeGrader was given, in order."""
+    """The students that FakeGrader graded, in order."""
     log = course.root / "graded.txt"
     return [line.split()[0] for line in log.read_text().splitlines()] if log.exists() else []

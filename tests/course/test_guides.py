@@ -1,4 +1,4 @@
-"""The guides of the course say what is so: minutes, points, goals, limits, links, commands."""
+"""The guides of the course are correct: minutes, points, goals, limits, links, commands."""
 
 import os
 import re
@@ -65,7 +65,7 @@ def rows(text):
 
 
 def section(guide, head):
-    """What stands below a heading of the second order."""
+    """The text below a heading of level 2."""
     return GUIDE[guide].split(f"\n## {head}")[1].split("\n## ")[0]
 
 
@@ -97,7 +97,7 @@ def test_the_weeks_hold_every_lecture_in_order_with_its_title_and_minutes():
     assert len(WEEKS) == 12
 
 
-def test_further_pages_stand_in_the_week_of_their_lecture():
+def test_optional_pages_are_in_the_week_of_their_lecture():
     said = re.findall(r"- Further: \[(.+)\]\(\.\./(\S+)\), (\d+) minutes", GUIDE["syllabus"])
     true = [(title_of(p), p.relative_to(ROOT).as_posix(), str(minutes_of(p))) for p in FURTHER]
     assert said == true
@@ -118,7 +118,7 @@ def test_the_weeks_hold_every_assignment_beside_its_lecture():
     assert said == true
 
 
-def test_homework_is_the_minutes_of_its_parts_and_goals_are_those_of_the_lectures():
+def test_homework_minutes_add_up_and_goals_are_those_of_the_lectures():
     for week in WEEKS:
         given = [*week.lectures, *(one[:3] for one in week.assignment)]
         assert week.homework == sum(int(minutes) for *_, minutes in given)
@@ -132,7 +132,7 @@ def test_every_task_of_an_assignment_belongs_to_a_goal():
         for _, path, *_ in week.assignment:
             cells = [cell.source for cell in read_page(ROOT / path).cells]
             tasks = {int(n) for text in cells for n in re.findall(r"^## Task (\d+)", text, re.M)}
-            # The warm-up and the project stand beside another exercise.
+            # The warm-up and the project are in the row of another exercise.
             beside = {"ex00": " of the warm-up", "ex13": " of the project"}
             which = beside.get(Path(path).name[:4], "")
             said = [part for goal in week.goals for part in goal.split(" → ")[1:]]
@@ -150,7 +150,7 @@ def numbers(text):
     return found
 
 
-def test_what_is_to_be_read_is_cited_in_the_lecture():
+def test_the_reading_is_cited_in_the_lecture():
     for week in WEEKS:
         prose = " ".join(page.prose for page in week.pages)
         cited = re.findall(r"([A-ZÄÖÜŠØ][^\W\d_]+)[^();]*\((\d{4})\)", week.read)
@@ -170,7 +170,7 @@ def test_the_views_to_drive_in_class_are_in_the_lecture():
 
 
 def test_the_questions_for_the_class_are_those_of_the_lectures():
-    """In their own words, so that the answer is folded below them."""
+    """In the lecture's words, so that the answer is folded below them."""
     for week in WEEKS:
         prose = words(" ".join(page.prose for page in week.pages))
         asked = re.findall(r"Ask: \*(.+)\*", week.class_)
@@ -253,7 +253,7 @@ def test_the_limits_are_those_of_the_sandbox():
         assert said in text
 
 
-def test_the_late_policy_is_the_one_that_is_set():
+def test_the_late_policy_is_that_of_the_settings():
     folder = str(ROOT / "course")
     policy = PyFileConfigLoader("nbgrader_config.py", folder).load_config().LatePolicy
     text = section("students", "If it is late")
@@ -262,7 +262,7 @@ def test_the_late_policy_is_the_one_that_is_set():
     assert f"no more than {policy.at_most_percent} % is lost" in text
 
 
-def test_errors_to_look_up_are_in_the_words_of_the_checks():
+def test_errors_to_look_up_quote_the_checks():
     sources = "".join(p.read_text(encoding="utf-8") for p in ROOT.glob("course/feedback/*.py"))
     sources = re.sub(r'"\s*\n?\s*f?"', "", sources)
     table = section("students", "Help, I get ...")
@@ -308,7 +308,7 @@ def test_links_lead_somewhere(guide):
 
 @pytest.fixture(scope="module")
 def example(tmp_path_factory):
-    """A course that holds nothing but the example, made by the guide's own script."""
+    """A course with only the example, made by the guide's script."""
     room = tmp_path_factory.mktemp("example")
     blocks = re.findall(r"```python\n# (\S+)\n(.*?)```", GUIDE["new_assignment"], re.S)
     assert [name for name, _ in blocks] == [
@@ -395,7 +395,7 @@ def test_the_examples_hidden_test_holds_for_other_variants(installed):
             run(source)
 
 
-# The instructor's guide: what it shows is what the commands print.
+# The instructor's guide: the commands print what it shows.
 
 
 def console(guide):
@@ -433,7 +433,7 @@ def test_the_commands_of_the_guide_print_what_it_shows(tmp_path, monkeypatch, ca
 
 
 def timeless(text):
-    """A text without the times that backups are named by."""
+    """A text without the times in the names of backups."""
     return re.sub(r"gradebook-[\dTZ.]+\.db", "gradebook-TIME.db", text)
 
 
@@ -446,7 +446,7 @@ def test_every_command_is_in_the_guide_and_the_guide_has_no_other(capsys):
     assert {"similar", "rehearsal"} <= known
 
 
-def test_settings_in_the_guide_are_those_that_are_set():
+def test_settings_in_the_guide_are_the_actual_ones():
     config = (ROOT / "course" / "nbgrader_config.py").read_text(encoding="utf-8")
     shown = re.findall(r"config\.[\w.]+ = [^`\n]+", GUIDE["README"])
     assert len(shown) >= 4

@@ -1,9 +1,9 @@
 """A term from release to export, by the instructor's commands, with the real sandbox.
 
-Three students: all right; nothing written in an assignment's last task and a wrong answer in the
-one before it; the exercise as it was released. What each must get is known from running the
-instructor's tests on their answers in this process, as `tests/exercises/test_answers.py` does.
-Three hostile students hand in beside them; the whole hostile class has its own term in
+Three students: all right; an assignment's last task empty and the one before it wrong; the
+exercise as released. The points that each must get result from running the instructor's
+tests on their answers in this process, as in `tests/exercises/test_answers.py`.
+Three hostile students also hand in; the whole hostile class has its own term in
 `grading/test_hostile_class.py`.
 """
 
@@ -33,8 +33,8 @@ from tests.exercises.test_assignments import (
 
 pytestmark = pytest.mark.notebooks
 
-STUDENTS = ("ada", "bob", "dan")  # all right, a task wrong and one left out, untouched
-WRITTEN = ("explain", "prove")  # a person gives these points
+STUDENTS = ("ada", "bob", "dan")  # all right, a task wrong and one empty, unchanged
+WRITTEN = ("explain", "prove")  # graded by a person
 HOSTILE = {
     "eve": "import os\nos._exit(0)",
     "mal": "import torch\ntorch.allclose = torch.equal = lambda *a, **k: True",
@@ -77,7 +77,7 @@ def passes(assignment, task, kind):
 
 
 def expected(assignment, student):
-    """The points of each cell that a machine grades, by this process's own judgement."""
+    """The points of each automatically graded cell, computed in this process."""
     cells = [c for c in read_page(source_of(assignment)).cells if c.metadata.nbgrader.grade]
     points = {c.id: c.metadata.nbgrader.points for c in cells if c.id not in WRITTEN}
     if student == "dan":
@@ -111,7 +111,7 @@ def term(tmp_path_factory):
         (cell,) = [cell for cell in page.cells if cell.id == "row-softmax"]
         cell.source = f"{attack}\n\n\n{cell.source}"
         put(course, "ex04_attention", student, nbformat.writes(page))
-    # Side by side is what the hostile class is for: here each assignment is prepared once.
+    # The hostile class tests parallel grading: here each assignment is prepared once.
     assert command(course, "grade", "all", "--workers", 1) == 0
     assert command(course, "feedback", "all") == 0
     assert command(course, "export", "--to", course.root / "grades.csv") == 0
@@ -132,7 +132,7 @@ def test_the_grades_are_exactly_as_expected(term, assignment, student):
     by_machine = {name: found[name] for name in found if name not in WRITTEN}
     assert len(by_machine) >= 2 * TASKS.get(assignment, 5)
     assert by_machine == expected(assignment, student)
-    if student == "dan":  # nothing written: no point, and nobody has to look
+    if student == "dan":  # nothing written: no point, and no manual grading
         assert {found[name] for name in written} == {0}
     else:
         assert all(found[name] is None for name in written), "a person must look"
@@ -140,7 +140,7 @@ def test_the_grades_are_exactly_as_expected(term, assignment, student):
 
 @pytest.mark.parametrize("assignment", ASSIGNMENTS)
 def test_validation_says_what_fails_as_released_and_that_the_solution_passes(term, assignment):
-    """nbgrader's judgement of the notebooks that were run for their grades."""
+    """nbgrader's validation of the notebooks that were run for their grades."""
     unsolved = validated(term.graded_copy(assignment, "dan"))
     assert "VALIDATION FAILED" in unsolved
     assert "not written yet" in unsolved
@@ -161,7 +161,7 @@ def test_a_hostile_cell_costs_its_own_task_at_most(term, student):
     found, full = scores(term, "ex04_attention", student), expected("ex04_attention", "ada")
     users = ("softmax", "masked-shares", "grouped-attention", "shares-without")
     attacked = {name for name in full if any(user in name for user in users)}
-    if student == "mal":  # what they changed is not what our tests use, but their own
+    if student == "mal":  # they changed their own copy, not what our tests use
         attacked = {name for name in full if "examine" in name}
     for name in full.keys() - attacked:
         assert found[name] == full[name], name
@@ -169,7 +169,7 @@ def test_a_hostile_cell_costs_its_own_task_at_most(term, student):
         assert found["test-row-softmax"] == found["hidden-row-softmax"] == 0
 
 
-def test_everybody_gets_feedback_without_hidden_tests(term):
+def test_every_student_gets_feedback_without_hidden_tests(term):
     for assignment in ASSIGNMENTS:
         for student in STUDENTS:
             page = term.root / "feedback" / student / assignment / f"{assignment}.html"

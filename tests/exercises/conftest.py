@@ -1,4 +1,4 @@
-"""What the tests of one assignment share: its source, solved."""
+"""Fixtures for the tests of one assignment: its solved source."""
 
 import pytest
 
@@ -7,7 +7,7 @@ from tests.conftest import ROOT, read_page
 
 @pytest.fixture(scope="module")
 def cells(request):
-    """Id -> cell of the assignment that a module such as test_ex06_bert_encoder.py is about."""
+    """Id -> cell of the assignment that a module such as test_ex06_bert_encoder.py tests."""
     name = request.path.stem.removeprefix("test_")
     return {cell.id: cell for cell in read_page(ROOT / "solutions" / name / f"{name}.ipynb").cells}
 

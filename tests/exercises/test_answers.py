@@ -1,4 +1,4 @@
-"""What the checks catch: wrong but plausible solutions, each with the diagnosis that fits it."""
+"""What the checks detect: wrong but plausible solutions, each with its diagnosis."""
 
 from functools import cache
 
@@ -20,7 +20,7 @@ NEAR_OURS = {name: answers_of(name).near for name in ASSIGNMENTS}
 
 @pytest.fixture(autouse=True)
 def first_try():
-    """Every check as at its first try: no hint may be mistaken for the diagnosis."""
+    """Every check as at its first try, so that no hint can be mistaken for the diagnosis."""
     checks.start_over()
 
 
@@ -34,8 +34,8 @@ def code_of(assignment):
 def run_task(assignment, task, solution=None, *, tests=("test", "hidden"), watch=None):
     """Run the notebook's cells up to the task's last test of the kinds in `tests`.
 
-    Other tasks' tests are left out, but for the hidden ones that define helpers of this one's.
-    solution: in place of ours; watch: a function that is given the scope before the last test.
+    Other tasks' tests are omitted, except hidden ones that define helpers of this one's.
+    solution: in place of ours; watch: a function called with the scope before the last test.
     """
     code, last = code_of(assignment), f"{tests[-1]}-{task}"
     ids = [cell.id for cell, _ in code]
@@ -79,7 +79,7 @@ def rows(solutions, wanted=lambda row: True):
 @pytest.mark.parametrize(
     ("assignment", "task", "mistake", "solution", "diagnosis"), rows(WRONG, lambda row: row[3])
 )
-def test_a_wrong_solution_is_told_what_is_wrong(assignment, task, mistake, solution, diagnosis):
+def test_a_wrong_solution_gets_its_diagnosis(assignment, task, mistake, solution, diagnosis):
     with pytest.raises(CheckFailed) as failed:
         run_task(assignment, task, solution, tests=["test"])
     assert diagnosis in str(failed.value)
@@ -88,7 +88,7 @@ def test_a_wrong_solution_is_told_what_is_wrong(assignment, task, mistake, solut
 @pytest.mark.parametrize(
     ("assignment", "task", "mistake", "solution", "diagnosis"), rows(WRONG, lambda row: not row[3])
 )
-def test_knowing_the_examples_fails_hidden_tests(
+def test_memorised_examples_fail_hidden_tests(
     assignment, task, mistake, solution, diagnosis
 ):
     run_task(assignment, task, solution, tests=["test"])

@@ -1,4 +1,4 @@
-"""Assignments: the release, what it holds back, and what each source must have."""
+"""Assignments: the release, what it must not contain, and what each source must have."""
 
 import ast
 import os
@@ -38,7 +38,7 @@ def release_of(assignment):
 
 @pytest.fixture(scope="session")
 def classroom(tmp_path_factory):
-    """A course of its own, with our settings and our solutions, and a way to call nbgrader."""
+    """A separate course with our settings and solutions, and a function that calls nbgrader."""
     room = tmp_path_factory.mktemp("classroom")
     (room / "course").mkdir()
     shutil.copy(CONFIG, room / "course")
@@ -153,7 +153,7 @@ def test_what_a_solution_is_compared_with_exists_and_a_lectures_function_is_the_
 
 
 def without_marks(path):
-    """The source as a student would hand it in: no solution marks, no hidden tests."""
+    """The source as a student would hand it in: without solution marks and hidden tests."""
     notebook = nbformat.read(path, as_version=4)
     for cell in notebook.cells:
         cell.source = as_handed_in(cell.source)

@@ -19,7 +19,7 @@ MASK = torch.arange(20) < torch.tensor([[20], [13]])
 
 @pytest.fixture(scope="module")
 def bert():
-    """A model no weight of which is 0 or 1, in 64 bits, so that a small difference is a mistake."""
+    """A 64-bit model without weights of 0 or 1, so that a small difference is an error."""
     model = BertForPreTraining(CONFIG, seed=4).double().eval().requires_grad_(False)
     generator = torch.Generator().manual_seed(5)
     for parameter in model.parameters():

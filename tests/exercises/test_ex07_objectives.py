@@ -1,4 +1,4 @@
-"""Exercise 7: its numbers are PyTorch's, its checks of chance are fair, its answer is true."""
+"""Exercise 7: its numbers are PyTorch's, its statistical checks are fair, its answer is true."""
 
 import pytest
 import torch
@@ -27,8 +27,8 @@ def test_the_way_of_a_hundred_steps_is_that_of_torchs_adam():
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", CHANCE)
-def test_a_right_solution_passes_whatever_it_draws(solution, name):
-    """Another right solution draws in another order: here it throws some numbers away first."""
+def test_a_right_solution_passes_with_any_draws(solution, name):
+    """Another right solution draws in another order: here it discards some numbers first."""
     right = solution[name]
     for wasted in range(1, 16):
 
@@ -40,14 +40,14 @@ def test_a_right_solution_passes_whatever_it_draws(solution, name):
 
 
 @pytest.mark.parametrize("name", CHANCE)
-def test_a_check_of_chance_leaves_the_students_own_generator_alone(solution, name):
+def test_a_statistical_check_does_not_change_the_students_generator(solution, name):
     before = torch.get_rng_state()
     getattr(masking, name)(solution[name])
     assert torch.equal(before, torch.get_rng_state())
 
 
-def test_five_standard_deviations_are_the_border():
-    # 10,000 throws of a coin: 5,000, with a standard deviation of 50.
+def test_five_standard_deviations_are_the_limit():
+    # 10,000 tosses of a coin: 5,000 heads, with a standard deviation of 50.
     heads = torch.arange(10_000)
     assert not chance.off(heads < 5_249, 0.5)
     assert chance.off(heads < 5_252, 0.5)
@@ -55,7 +55,7 @@ def test_five_standard_deviations_are_the_border():
     assert chance.off(heads < 1, 0.0)
 
 
-def test_an_optimizer_of_torch_is_refused_before_it_loads_anything():
+def test_an_optimizer_of_torch_is_rejected_before_it_loads_anything():
     def by_torch(parameter, gradient, moments, step, learning_rate, parts, betas, eps):
         return torch.optim.Adam([parameter.requires_grad_()]), moments
 

@@ -50,8 +50,8 @@ def test_the_solutions_evaluation_is_the_librarys(solution):
     assert (words, pairs) == pytest.approx((expected.mlm_accuracy, expected.nsp_accuracy))
 
 
-def test_gradients_that_stay_off_are_noticed_and_switched_on(solution):
-    """No wrong answer says so: while it is graded, it switches them off in the sandbox alone."""
+def test_gradients_left_disabled_are_detected_and_enabled(solution):
+    """No wrong answer covers this: while one is graded, it disables gradients only in the sandbox."""
 
     def switches_off(model, batches):
         torch.set_grad_enabled(False)
@@ -62,7 +62,7 @@ def test_gradients_that_stay_off_are_noticed_and_switched_on(solution):
     assert torch.is_grad_enabled()
 
 
-def test_a_model_of_the_checks_refuses_the_arguments_of_another_batch():
+def test_a_model_of_the_checks_rejects_the_arguments_of_another_batch():
     pieces = two_pieces()
     model = TwoWeights(pieces)
     first, second = pieces
@@ -75,7 +75,7 @@ def test_a_model_of_the_checks_refuses_the_arguments_of_another_batch():
     assert model.calls == []
 
 
-def test_pieces_of_the_checks_can_be_told_apart_and_one_has_no_masked_word():
+def test_pieces_of_the_checks_differ_and_one_has_no_masked_word():
     for pieces in (two_pieces(), many_pieces()):
         assert len({str(piece.ids.tolist()) for piece in pieces}) == len(pieces)
         assert all(int(piece.predict.sum()) == len(piece.words) for piece in pieces)
@@ -83,7 +83,7 @@ def test_pieces_of_the_checks_can_be_told_apart_and_one_has_no_masked_word():
 
 
 @pytest.mark.slow
-def test_what_the_model_answer_says_holds_with_one_seed(cells, solution, monkeypatch):
+def test_the_model_answer_is_true_with_one_seed(cells, solution, monkeypatch):
     scope, norms, clip = solution | {"results": {}}, [], torch.nn.utils.clip_grad_norm_
     for name in ("training", "curves"):
         exec(compile(cells[name].source, name, "exec"), scope)

@@ -100,8 +100,8 @@ def test_the_long_texts_of_the_checks_are_right():
 
 
 @pytest.mark.slow
-def test_what_the_ablation_shows_holds(cells, solution):
-    """Ranges, for other processors have other digits. Learners: counted words, embeddings."""
+def test_the_result_of_the_ablation_is_reproduced(cells, solution):
+    """Ranges, since digits differ between processors. Learners: counted words, embeddings."""
     scope = solution | {"display": repr}
     for name, end in (("messages", ""), ("encoders", ""), ("guesses", ""), ("contest", "results")):
         source = cells[name].source

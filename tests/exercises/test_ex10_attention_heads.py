@@ -28,7 +28,7 @@ def test_the_solutions_measures_are_the_librarys(solution, shape):
         torch.testing.assert_close(ours, theirs)
 
 
-def test_solution_and_library_refuse_an_offset_that_no_query_has(solution):
+def test_solution_and_library_reject_an_offset_that_no_query_has(solution):
     for function in (solution["attention_to_offset"], patterns.attention_to_offset):
         with pytest.raises(ValueError, match="5"):
             function(torch.eye(5), 5)
@@ -39,11 +39,11 @@ def test_the_solutions_rollout_is_the_librarys(solution):
     torch.testing.assert_close(solution["attention_rollout"](layers), attention_rollout(layers))
 
 
-def test_silent_columns_of_the_output_matrix_are_a_silent_head(solution):
+def test_zero_columns_of_the_output_matrix_disable_a_head(solution):
     """The solution changes weights, the library puts a hook before them: the same loss."""
     bert = Bert(BertConfig(50, d_model=24, n_layers=3, n_heads=4, d_ff=16), seed=3).eval()
     for weight in (weights := [layer.attention.output.weight for layer in bert.layers]):
-        weight.data *= 20  # fresh weights are so small that no head would matter
+        weight.data *= 20  # initial weights are so small that no head would matter
     ids = torch.randint(50, (5, 11), generator=torch.Generator().manual_seed(0))
 
     def loss(batch):
@@ -56,8 +56,8 @@ def test_silent_columns_of_the_output_matrix_are_a_silent_head(solution):
     assert theirs.abs().min() > 1e-5
 
 
-def test_the_solutions_labels_by_lot_obey_the_librarys_rules(solution):
-    """Who draws with another generator draws other labels; what is common are the rules."""
+def test_the_solutions_random_labels_follow_the_librarys_rules(solution):
+    """Another generator draws other labels; only the rules are the same."""
     words = [f"w{n * n % 700}" for n in range(5000)]
     labels = ["a" if n % 4 else "b" for n in range(5000)]
     for draw in (solution["control_labels"], control_labels):
@@ -77,7 +77,7 @@ def mini():
 
 @pytest.mark.slow
 def test_the_graders_numbers_are_bertlab_minis(solution, cells, mini):
-    """What the written answers are graded by: offsets, articles, where positions end."""
+    """The criteria for the written answers: offsets, articles, where positions end."""
     texts = cells["mini"].source.split('TEXTS = """')[1].split('"""')[0].strip().splitlines()
     traces = [trace(*mini, text) for text in texts]
 
@@ -110,8 +110,8 @@ def test_the_graders_numbers_are_bertlab_minis(solution, cells, mini):
 
 
 @pytest.mark.slow
-def test_only_the_start_tells_the_planted_head_from_the_learned_one(solution, mini):
-    """The third claim: 0.1 of both models passes on any text; before training one has it."""
+def test_only_the_start_distinguishes_the_planted_from_the_learned_head(solution, mini):
+    """Third claim: a share of 0.1 passes for both models on any text; one has it before training."""
     model, tokenizer = mini
     planted = pretrained.load_pretrained(pretrained.BERTLAB_MINI_PLANTED, BertForPreTraining)
     random = torch.randint(200, 8000, (20,), generator=torch.Generator().manual_seed(1)).tolist()
@@ -129,7 +129,7 @@ def test_only_the_start_tells_the_planted_head_from_the_learned_one(solution, mi
     assert min(share(before[1])) > 0.5
 
 
-def test_what_is_to_be_changed_by_the_student_can_be_changed(cells):
-    """nbgrader makes locked cells read-only, and writes them anew before it grades."""
+def test_cells_for_the_student_to_change_are_not_locked(cells):
+    """nbgrader makes locked cells read-only, and restores them before it grades."""
     for name in ("look", "own", "yours", "older", "yours-too"):
         assert not cells[name].metadata.nbgrader.locked

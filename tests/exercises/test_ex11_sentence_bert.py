@@ -37,7 +37,7 @@ def test_the_solutions_loss_is_the_librarys_where_both_have_one_rule(solution):
 
 
 def test_collect_gives_the_librarys_vectors_in_the_texts_order(solution, cells):
-    """As in the notebook, with a small BERT in place of MiniLM's 90 MB."""
+    """As in the notebook, with a small BERT in place of MiniLM (90 MB)."""
     texts = ("the dog ran", "a man", "the cat ran far away and back", "a dog bit a man") * 9
     tokenizer = WordPiece.train(texts, 60)
     config = BertConfig(len(tokenizer.vocab), d_model=24, n_layers=1, n_heads=2, d_ff=16)
@@ -49,8 +49,8 @@ def test_collect_gives_the_librarys_vectors_in_the_texts_order(solution, cells):
 
 
 @pytest.mark.slow
-def test_the_page_measures_what_the_grader_is_told(solution, cells):
-    """Ranges, as other processors may find one answer more or less."""
+def test_the_page_measures_the_numbers_given_to_the_grader(solution, cells):
+    """Ranges, since other processors may find one answer more or less."""
     scope = solution | {"display": lambda shown: None}
     for name in ("encode", "measure"):
         exec(compile(cells[name].source, name, "exec"), scope)
@@ -83,11 +83,11 @@ def test_the_page_measures_what_the_grader_is_told(solution, cells):
         ("ranking_loss", lambda u, v, hard, texts, scale=20.0: in_batch_negatives_loss(u, v)),
     ],
 )
-def test_the_library_is_refused_as_the_answer(task, function):
+def test_the_library_is_rejected_as_the_answer(task, function):
     with pytest.raises(CheckFailed, match="cannot be the answer"):
         getattr(check, task)(function)
 
 
-def test_sentence_transformers_is_refused_too():
+def test_sentence_transformers_is_also_rejected():
     assert is_an_answer("sentence_transformers.util")
     assert not is_an_answer("sentence")

@@ -1,4 +1,4 @@
-"""What one earns by copying a lecture's functions, and who is looked at for calling the library."""
+"""Points for copying a lecture's functions, and the detection of calls to the library."""
 
 import ast
 
@@ -35,7 +35,7 @@ def test_pasting_the_lecture_earns_at_most_a_third(assignment, record_property):
         for kind in ("test", "hidden") if name in pasted else ():
             try:
                 run_task(assignment, cell.id, pasted[name], tests=[kind])
-            except Exception:  # whatever it raises, there are no points for it
+            except Exception:  # any error: no points
                 continue
             earned += points[f"{kind}-{cell.id}"]
             tasks.append(name)
@@ -58,13 +58,13 @@ AROUND = {
 
 
 @pytest.mark.parametrize("way", AROUND)
-def test_who_goes_past_the_watch_is_to_be_looked_at(way):
+def test_code_that_evades_the_trace_is_flagged(way):
     code, name = AROUND[way]
     assert past_the_watch(code) == [name]
 
 
 @pytest.mark.parametrize("assignment", ASSIGNMENTS)
-def test_no_right_answer_is_to_be_looked_at(assignment):
+def test_no_right_answer_is_flagged(assignment):
     code = [cell.source for cell in read_page(source_of(assignment)).cells if is_solution(cell)]
     code += [row.solution for row in [*OTHER_WAYS[assignment], *WRONG[assignment]]]
     assert [text for text in code if past_the_watch(text)] == []

@@ -1,10 +1,10 @@
-"""Every documented way to set the course up, tried in a clean environment of its own.
+"""Try every documented way of setting the course up, each in a clean environment.
 
 `make setups` (all ways, about an hour), `python -m tests.house.clean_setups WAY ... --python
-python3.12` (some). Each way gets a fresh clone of what is committed in a temporary folder, sets
-up there as the guides say, and does the one thing that it is for; then all of it is removed.
-The tests' own environment has every extra, so a requirement that one extra lacks shows only here.
-Downloads come from pip's cache and the cache of `bertlab.data` where they are there.
+python3.12` (some). Each way gets a fresh clone of what is committed in a temporary folder, is
+set up as the guides say, and is used for its purpose; then the folder is removed. The tests'
+own environment has every extra, so a requirement missing from one extra is detected only here.
+Downloads come from pip's cache and the cache of `bertlab.data` if they are there.
 """
 
 import argparse
@@ -30,7 +30,7 @@ LAB_ANSWERS = """
         until "$PYTHON" -c "$ASK" 2> /dev/null; do kill -0 $!; sleep 1; done
         kill -TERM -- -$!
 """
-# What is documented, with what it is for. One page or submission stands for all of them.
+# The documented ways, each with its purpose. One page or submission represents all of them.
 WAYS = {
     "make lab": f"""
         {LAB_ANSWERS}
@@ -99,7 +99,7 @@ NEEDS_ROOT = "it needs root, bubblewrap and configurable-http-proxy"
 
 
 def main() -> int:
-    """Try the ways asked for and print a table; 1 if one of them failed."""
+    """Try the requested ways and print a table; 1 if one of them failed."""
     parser = argparse.ArgumentParser(prog="make setups", description=__doc__.splitlines()[0])
     parser.add_argument("way", nargs="*", help=f"one of: {', '.join(WAYS)} (all)")
     parser.add_argument("--python", default=sys.executable, help="the Python to set up with")
@@ -146,7 +146,7 @@ def attempt(way: str, python: str) -> str:
     return f"ok: {lines[-1].strip()}" if lines else "ok"
 
 
-# What would let this process's environment into the clean one.
+# Variables through which this process's environment would affect the clean one.
 CLEAN = ("PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV", "MAKEFLAGS", "MAKELEVEL", "MFLAGS")
 
 

@@ -1,4 +1,4 @@
-"""The order of the house: modules are short, and import only from floors below their own."""
+"""The layers of the code: modules are short, and import only from layers below their own."""
 
 import ast
 import subprocess
@@ -8,7 +8,7 @@ import pytest
 
 from tests.conftest import ROOT
 
-# The rooms of each house, from the ground up: what all may use first, the command line last.
+# The folders of each package, from the lowest layer to the command line.
 HOUSES = {
     "bertlab": [
         "_checks _files",
@@ -36,7 +36,7 @@ FLOORS = {
     house: {room: floor for floor, rooms in enumerate(floors) for room in rooms.split()}
     for house, floors in HOUSES.items()
 }
-# What the modules of a house may import beside packages; nothing imports the other rooms.
+# What the modules of a package may import in addition; nothing imports the other folders.
 BELOW = {"bertlab": {"bertlab"}, "course": {"bertlab", "course"}}
 ROOMS = {"bertlab", "course", "lectures", "exercises", "solutions", "tests", "benchmarks"}
 
@@ -56,7 +56,7 @@ def imported(source):
 
 
 def violations(source, room, house):
-    """What a module of `room` must not import but does; rooms of one floor stay apart."""
+    """What a module of `room` imports but must not; folders of one layer are independent."""
     floors = FLOORS[house]
     for name in imported(source):
         first, _, rest = name.partition(".")
@@ -71,7 +71,7 @@ def violations(source, room, house):
 
 
 def modules(house):
-    """The modules of a house, each with its room: the first name below the house's."""
+    """The modules of a package, each with its room: the first name below the package's."""
     for path in sorted((ROOT / house).rglob("*.py")):
         room = path.relative_to(ROOT / house).parts[0].removesuffix(".py")
         if room != "__init__":
@@ -79,7 +79,7 @@ def modules(house):
 
 
 @pytest.mark.parametrize("house", HOUSES)
-def test_every_room_has_a_floor(house):
+def test_every_room_has_a_layer(house):
     assert {room for _, room in modules(house)} == set(FLOORS[house]), "in the design and here"
 
 
@@ -92,12 +92,12 @@ def test_imports_go_downwards(house):
     assert {path: names for path, names in found.items() if names} == {}
 
 
-def test_the_librarys_own_page_imports_nothing():
+def test_the_librarys_start_page_imports_nothing():
     assert list(imported((ROOT / "bertlab" / "__init__.py").read_text(encoding="utf-8"))) == []
 
 
 def imports_tests(source):
-    """Whether a module of the product imports the tests, or a name that says so stands in it."""
+    """Whether a module of the product imports the tests, or contains a name that says so."""
     strings = (node.value for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Constant))
     named = (text for text in strings if isinstance(text, str) and " " not in text)
     return any(name.split(".")[0] == "tests" for name in (*imported(source), *named))
@@ -133,15 +133,15 @@ def test_an_import_upwards_is_noticed(house, room, source):
     assert len(list(violations(source, room, house))) == 1
 
 
-def test_the_ground_floor_needs_nothing_heavy():
+def test_the_lowest_layer_needs_no_heavy_packages():
     program = """import sys, bertlab.tokenizers
 assert not {'torch', 'numpy', 'matplotlib', 'transformers'} & set(sys.modules)"""
     subprocess.run([sys.executable, "-c", program], check=True)
 
 
-def test_modules_stay_short_enough_to_read():
+def test_modules_are_short_enough_to_read():
     def limit(path):
-        # The catalogue and an assignment's checks are lists of facts, looked up, not read through.
+        # The catalogue and an assignment's checks are lists of facts to look up.
         return 400 if path.endswith("catalogue.py") or "/feedback/ex" in path else 260
 
     lengths = {

@@ -1,4 +1,4 @@
-"""The reading path of `bertlab/__init__.py`: short, in an order that can be read, and whole."""
+"""The reading path of `bertlab/__init__.py`: short, complete, and in a readable order."""
 
 import ast
 import re
@@ -11,7 +11,7 @@ from tests.conftest import ROOT
 
 PATH = re.findall(r"^\d+\. `(\w+/\w+\.py)`", bertlab.__doc__, re.MULTILINE)
 SOURCES = {path: (ROOT / "bertlab" / path).read_text(encoding="utf-8") for path in PATH}
-# What they lean on, and a first reading may take on trust.
+# What they depend on, and a first reading may skip.
 TRUSTED = {
     "tokenizers": """checks encoding file_options learning likelihood normalize pieces ranking
         tokenizer tokenizer_json tokenizer_reading vocab_txt words""",
@@ -32,7 +32,7 @@ def modules_of(source):
                 yield from (f"{room}/{name}.py" for name in names)
 
 
-def test_it_is_short_and_leads_from_a_string_to_a_trained_model():
+def test_it_is_short_and_goes_from_a_string_to_a_trained_model():
     assert len(PATH) == 12
     assert sum(len(source.splitlines()) for source in SOURCES.values()) <= 3000
     stations = {WordPiece.train, BertForPreTraining.forward, pretrain}
@@ -40,7 +40,7 @@ def test_it_is_short_and_leads_from_a_string_to_a_trained_model():
     assert files <= set(PATH)
 
 
-def test_a_file_imports_what_was_read_before_it_or_what_may_be_trusted():
+def test_a_file_imports_only_files_read_before_or_skipped():
     trusted = {f"{room}/{one}.py" for room, names in TRUSTED.items() for one in names.split()}
     seen = set()
     for number, (path, source) in enumerate(SOURCES.items()):

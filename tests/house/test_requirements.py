@@ -1,5 +1,5 @@
-"""One list of requirements, said the same way to pip and to conda, and no shorter than what the
-code imports: the tests' environment has every extra, so a missing line would not be noticed."""
+"""One list of requirements, the same for pip and conda, with all that the code imports: the
+tests' environment has every extra, so a missing line would not be noticed otherwise."""
 
 import re
 import sys
@@ -23,7 +23,7 @@ PROJECTS = {project["name"]: project for project in (LIBRARY, COURSE)}
 MAKEFILE = (ROOT / "Makefile").read_text()
 CONDA = yaml.safe_load((ROOT / "environment.yml").read_text())
 
-# What a file may import; the longest beginning of its path counts.
+# What a file may import; the longest prefix of its path counts.
 EXTRAS = {
     "bertlab": "bertlab",
     "bertlab/data": "bertlab[data]",
@@ -44,15 +44,15 @@ EXTRAS = {
     "benchmarks": "bertlab-course[peers,test]",
     "tests": "bertlab-course[test]",
 }
-# Imported only where it is: lecture 3 compares with gensim, the leaderboard hides its files; three
+# Optional imports: lecture 3 compares with gensim, the leaderboard hides its files; three
 # peers are installed by hand, and tiktoken brings tiktoken_ext along.
 OPTIONAL = {
     "lectures": {"gensim"},
     "course": {"gensim"},
     "benchmarks": {"d2l", "minbpe", "real-wordpiece", "tiktoken-ext"},
 }
-# Asked for, although nothing here imports it: what other packages import without asking for it,
-# files that we read, programs that we start, plugins that somebody else loads by name.
+# Required, although nothing here imports it: what other packages import without requiring it,
+# files that we read, programs that we start, plugins that other packages load by name.
 NEVER_IMPORTED = {
     "cryptography": "distributed makes certificates with it (Security.temporary)",
     "bertviz": "its scripts, for the views of attention",
@@ -73,7 +73,7 @@ NEVER_IMPORTED = {
 
 
 def expand(asked):
-    """The packages that a line such as "bertlab-course[test]" brings, those of ours left out."""
+    """The packages that a line such as "bertlab-course[test]" installs, without ours."""
     asked = Requirement(asked)
     project = PROJECTS[asked.name]
     lines = list(project["dependencies"])
@@ -96,7 +96,7 @@ def pins():
     return dict(line.split("==") for line in lines if line and not line.startswith("#"))
 
 
-def test_conda_installs_what_pip_installs_and_itself_only_python_and_pip():
+def test_conda_installs_what_pip_installs_and_only_python_and_pip_itself():
     section = pip_section()
     assert section[0] == "-c constraints.txt"
     assert section[-2:] == ["-e .", "-e ./course"]
@@ -145,7 +145,7 @@ def imports_by_room():
     return found
 
 
-def test_what_a_room_imports_is_asked_for_by_its_extra(imports_by_room):
+def test_what_a_room_imports_is_required_by_its_extra(imports_by_room):
     missing = {}
     for room, imports in imports_by_room.items():
         asked = {canonicalize_name(Requirement(line).name) for line in expand(EXTRAS[room])}
@@ -154,7 +154,7 @@ def test_what_a_room_imports_is_asked_for_by_its_extra(imports_by_room):
     assert missing == {}
 
 
-def test_what_is_asked_for_is_imported_or_has_a_reason(imports_by_room):
+def test_what_is_required_is_imported_or_has_a_reason(imports_by_room):
     lines = expand("bertlab-course[test,peers]")
     asked = {canonicalize_name(Requirement(line).name) for line in lines}
     assert asked - set().union(*imports_by_room.values()) == set(NEVER_IMPORTED)
@@ -173,7 +173,7 @@ def test_every_extra_that_a_guide_installs_is_tried_in_a_clean_environment():
     assert named <= known
 
 
-def test_every_command_that_sets_up_has_its_way():
+def test_every_setup_command_has_its_way():
     stamps = re.findall(r"^(\w+): \$\((?:COURSE|GRADING|BOOK|TEST)\).*##", MAKEFILE, re.MULTILINE)
     tried = " ".join(WAYS)
     missing = {target for target in stamps if f"make {target}" not in tried}

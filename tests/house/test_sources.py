@@ -1,4 +1,4 @@
-"""Whose work the course stands on: every source named, once in full, and the licences."""
+"""The sources of the course: each is named once in full; and the licences."""
 
 import calendar
 import re
@@ -91,7 +91,7 @@ def test_each_link_is_well_formed(text):
 
 
 @pytest.mark.parametrize("path", LECTURES, ids=name)
-def test_a_lectures_sources_are_the_bibliographys_and_hold_what_it_cites(path):
+def test_a_lectures_sources_are_in_the_bibliography_and_include_its_citations(path):
     links = {work.name: work.link for work in bibliography()}
     listed = LINKED.findall(sources_of(path))
     assert [pair for pair in listed if links.get(pair[0]) != pair[1]] == []
@@ -118,11 +118,11 @@ def test_citations_are_found_in_all_their_forms():
 
 
 @pytest.mark.parametrize("path", [*written_notebooks(), *RELEASED], ids=name)
-def test_a_notebook_says_under_which_licence_it_is(path):
+def test_a_notebook_states_its_licence(path):
     assert nbformat.read(path, as_version=4).metadata.bertlab.license == "CC-BY-SA-4.0"
 
 
-def test_licences_are_told_where_one_looks():
+def test_licences_are_stated_where_readers_look():
     assert "MIT License" in (ROOT / "LICENSE").read_text()
     assert "CC BY-SA 4.0" in (ROOT / "lectures" / "LICENSE").read_text()
     for page in ("README.md", "exercises/README.md", "solutions/README.md"):

@@ -1,6 +1,6 @@
-"""The wheel is the library alone, and useful alone: without the course, its tasks and corpora.
+"""The wheel contains only the library and works alone, without the course, its tasks and corpora.
 
-The clean environment has what the wheel asks for and nothing else, as links to what is installed.
+The clean environment has only the wheel's requirements, as links to what is installed.
 """
 
 import os
@@ -46,7 +46,7 @@ print(viz.head_view(seen.attentions, seen.tokens).page[:15])
 
 
 def closure(requirement):
-    """The names of the distributions that a requirement such as "torch" brings, itself included."""
+    """The names of the distributions that a requirement like "torch" installs, itself included."""
     todo, seen = [requirement], set()
     while todo:
         line = todo.pop()
@@ -63,7 +63,7 @@ def closure(requirement):
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory):
-    """Built from a copy of the library's files, with the setuptools that is here."""
+    """Built from a copy of the library's files, with the installed setuptools."""
     folder = tmp_path_factory.mktemp("wheel")
     for name in ("pyproject.toml", "README.md", "LICENSE"):
         shutil.copy(ROOT / name, folder)
@@ -74,14 +74,14 @@ def wheel(tmp_path_factory):
     return found
 
 
-def test_it_holds_the_library_alone(wheel):
+def test_it_contains_only_the_library(wheel):
     names = ZipFile(wheel).namelist()
     assert {name.split("/")[0].split("-")[0] for name in names} == {"bertlab"}
     modules = list((ROOT / "bertlab").rglob("*.py"))
     assert sum(name.endswith(".py") for name in names) == len(modules)
 
 
-def test_it_is_useful_alone(wheel, tmp_path):
+def test_it_works_alone(wheel, tmp_path):
     venv.create(tmp_path)
     places = dict.fromkeys(("base", "platbase"), str(tmp_path))
     there, programs = (Path(sysconfig.get_path(p, "venv", places)) for p in ("purelib", "scripts"))

@@ -1,9 +1,9 @@
-"""Has every package that is installed here a wheel for the systems and Pythons of students?
+"""Does every installed package have a wheel for the systems and Pythons of students?
 
 `python -m tests.house.wheels_elsewhere` in an environment with the extra `course` and nothing else.
-pip is asked, for another system, what it would download of the same versions; a package without
+pip reports what it would download of the same versions for another system; a package without
 a wheel would need a compiler there. What only another system needs (pywinpty, colorama, appnope)
-is not installed here, so it is not asked for.
+is not installed here, so it is not checked.
 """
 
 import re

@@ -174,7 +174,7 @@ NOTHING = torch.zeros(len(PAIR), 2)
         (lambda: answer_scores(["a"], []), "each of 0 questions"),
     ],
 )
-def test_what_does_not_fit_is_refused(call, message):
+def test_what_does_not_match_is_rejected(call, message):
     with pytest.raises(ValueError, match=message):
         call()
 

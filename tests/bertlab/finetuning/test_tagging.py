@@ -172,7 +172,7 @@ def test_entity_scores_equal_seqeval(taggings):
         (lambda: tagging.tag_targets("a", [], PAIR, UNCASED, NAMES), "must be of one text"),
     ],
 )  # fmt: skip
-def test_what_does_not_fit_is_refused(call, message):
+def test_what_does_not_match_is_rejected(call, message):
     with pytest.raises(ValueError, match=message):
         call()
 

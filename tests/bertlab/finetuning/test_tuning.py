@@ -323,7 +323,7 @@ def test_texts_of_another_tokenizer_or_too_long_for_the_model_are_named():
         ("seed", (-1,)),
     ],
 )
-def test_numbers_out_of_range_are_refused(name, values):
+def test_numbers_out_of_range_are_rejected(name, values):
     for value in values:
         with pytest.raises(ValueError, match=f"TuningConfig: {name} must be .*; got {value}"):
             TuningConfig(**{name: value})

@@ -61,7 +61,7 @@ def test_dropout_is_off_and_the_mode_of_the_model_is_restored(model, tokenizer):
     assert torch.equal(torch.get_rng_state(), state)
 
 
-def test_what_does_not_fit_is_refused(model, tokenizer):
+def test_what_does_not_match_is_rejected(model, tokenizer):
     for text in ("The cat sat.", "the [mask]", ""):
         with pytest.raises(ValueError, match=r"text must hold \[MASK\]"):
             fill_mask(model, tokenizer, text)

@@ -206,7 +206,7 @@ def test_the_seed_determines_the_weights_and_no_global_state_changes():
         ({"dropout": 1.0}, r"dropout must be in \[0, 1\); got 1.0"),
     ],
 )
-def test_sizes_that_do_not_fit_are_refused(changes, message):
+def test_sizes_that_do_not_match_are_rejected(changes, message):
     with pytest.raises(ValueError, match=message):
         TransformerConfig(**(SMALL | changes))
 

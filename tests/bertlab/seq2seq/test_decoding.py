@@ -190,7 +190,7 @@ def test_every_model_can_be_decoded_and_padding_does_not_matter(model):
     assert greedy.ids == [list(beam.hypotheses[0].ids) for beam in one]
 
 
-def test_numbers_out_of_range_are_refused():
+def test_numbers_out_of_range_are_rejected():
     with pytest.raises(ValueError, match="greedy_decode: max_length must be at least 1; got 0"):
         decoding.greedy_decode(Oracle(0), *source(3), 0)
     with pytest.raises(ValueError, match=r"got beam_size=0, alpha=0\.6"):

@@ -136,7 +136,7 @@ def test_each_pass_reads_every_pair_once_in_another_order(task):
 
 
 @pytest.mark.parametrize("name", ["steps", "batch_size", "test_every"])
-def test_numbers_out_of_range_are_refused(task, name):
+def test_numbers_out_of_range_are_rejected(task, name):
     options = {"steps": 1, "rate": lambda step: 0.1} | {name: 0}
     with pytest.raises(ValueError, match=f"train: {name} must be at least 1; got 0"):
         train(Recurrent(40, 8), task.train, task.vocabulary, **options)

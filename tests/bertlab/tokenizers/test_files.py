@@ -164,7 +164,7 @@ def test_truncation_and_padding_are_left_to_the_caller_and_told(saved):
     reference.enable_truncation(3)
     reference.enable_padding(length=8)
     reference.save(str(path))
-    with pytest.warns(UserWarning, match=r"truncation .*'max_length': 3.* padding .* left out"):
+    with pytest.warns(UserWarning, match=r"truncation .*'max_length': 3.* padding .* ignored"):
         ours = kind.load(path)
     reference.no_padding()
     got = ours.encode("menu best", max_length=3)

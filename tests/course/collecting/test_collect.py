@@ -1,4 +1,4 @@
-"""Hand-ins out of folders and zip files: whose they are, and what hostile ones cannot do."""
+"""Hand-ins from folders and zip files: their owners, and what hostile ones cannot do."""
 
 import io
 import os
@@ -17,7 +17,7 @@ from tests.course.small_course import NAME, make
 pytestmark = pytest.mark.slow
 
 PAGE = b'{"cells": []}'
-MOODLE = "assignsubmission_file"  # what it writes into names
+MOODLE = "assignsubmission_file"  # part of the names that it writes
 
 
 @pytest.fixture
@@ -34,7 +34,7 @@ def zipped(path, files):
 
 
 def collected(course, source, **options):
-    """The exit code, what was said, and the content of all files in submitted/."""
+    """The exit code, the printed text, and the content of all files in submitted/."""
     said = []
     code = collect.collect(course, NAME, source, say=said.append, **options)
     room = course.room("submitted")
@@ -56,7 +56,7 @@ def notebooks(files):
     ],
 )
 @pytest.mark.parametrize("kind", ["folder", "zip"])
-def test_each_systems_files_are_known(course, tmp_path, names, kind):
+def test_each_systems_file_names_are_recognised(course, tmp_path, names, kind):
     if kind == "zip":
         source = zipped(tmp_path / "all.zip", [(name, PAGE) for name in names])
     else:
@@ -71,7 +71,7 @@ def test_each_systems_files_are_known(course, tmp_path, names, kind):
     assert files[f"ada/{NAME}/timestamp.txt"].endswith(b" UTC\n")
 
 
-def test_canvas_users_are_looked_up_and_its_late_ones_told(course, tmp_path):
+def test_canvas_users_are_looked_up_and_late_hand_ins_reported(course, tmp_path):
     with closing(course.gradebook()) as book:
         book.add_student("ada", first_name="Ada", last_name="Lovelace", lms_user_id="123")
     names = [f"lovelaceada_123_9_{NAME}-1.ipynb", f"turingalan_LATE_77_9_{NAME}.ipynb"]
@@ -82,7 +82,7 @@ def test_canvas_users_are_looked_up_and_its_late_ones_told(course, tmp_path):
     assert not any("timestamp" in name for name in files), "its zip has the download's time"
 
 
-def test_moodle_names_are_looked_up_and_what_is_not_clear_is_kept_to_sort_out(
+def test_moodle_names_are_looked_up_and_unclear_ones_are_kept_to_sort_out(
     course, tmp_path, monkeypatch
 ):
     def moodle(*people):
@@ -115,7 +115,7 @@ def test_moodle_names_are_looked_up_and_what_is_not_clear_is_kept_to_sort_out(
     assert "1 new" in collected(course, kept[-1].parent)[1]
 
 
-def test_a_pattern_of_ones_own_and_one_time_for_all(course, tmp_path):
+def test_a_custom_pattern_and_one_time_for_all(course, tmp_path):
     source = zipped(tmp_path / "x.zip", [("w/ada@2026-10-01T10:00+02:00.ipynb", PAGE)])
     pattern = r"w/(?P<student_id>\w+)@(?P<timestamp>.*)\.ipynb"
     _, _, files = collected(course, source, pattern=pattern)
@@ -131,7 +131,7 @@ def test_a_pattern_of_ones_own_and_one_time_for_all(course, tmp_path):
 @pytest.mark.parametrize(
     "name", ["ada/{}.ipynb", "ada_{}.ipynb", "Ada_1_assignsubmission_file_/{} (1).ipynb"]
 )
-def test_a_file_with_the_name_of_an_earlier_version_is_taken(course, tmp_path, monkeypatch, name):
+def test_a_name_of_an_earlier_version_is_accepted(course, tmp_path, monkeypatch, name):
     monkeypatch.setitem(OLD_NAMES, "old_small", NAME)
     names = [name.format("old_small"), *(["ada/notes.ipynb"] if name.startswith("ada/") else [])]
     source = zipped(tmp_path / "all.zip", [(one, PAGE + one.encode()) for one in names])
@@ -168,7 +168,7 @@ def test_a_killed_collection_leaves_nothing_half_written(course, tmp_path, monke
     assert notebooks(files) == ["ada", "bob"]
 
 
-def test_the_file_that_has_the_name_counts_else_it_must_be_clear(course, tmp_path):
+def test_the_file_with_the_right_name_counts_or_a_single_other_one(course, tmp_path):
     files = [
         (f"ada/{NAME}.ipynb", PAGE),
         ("ada/scratch.ipynb", b"scratch"),
@@ -208,7 +208,7 @@ BAD_NAMES = [
 
 
 @pytest.mark.parametrize("name", BAD_NAMES)
-def test_bad_names_are_refused_in_one_line_and_the_others_go_on(course, tmp_path, name):
+def test_bad_names_are_rejected_in_one_line_and_the_others_collected(course, tmp_path, name):
     before = sorted(path for path in tmp_path.rglob("*") if ".zip" not in path.name)
     source = zipped(tmp_path / "bad.zip", [(name, b"evil"), (f"ada/{NAME}.ipynb", PAGE)])
     code, said, files = collected(course, source)
@@ -220,8 +220,8 @@ def test_bad_names_are_refused_in_one_line_and_the_others_go_on(course, tmp_path
     assert all(course.room("submitted") in [path, *path.parents] for path in new)
 
 
-def test_nobody_hands_in_for_somebody_else(course, tmp_path):
-    """What a student may choose as a file's name says nothing about whose it is."""
+def test_no_student_hands_in_for_another(course, tmp_path):
+    """The part of a file's name that a student chooses does not identify its owner."""
     moodle = [
         (f"Eve_1_assignsubmission_file_/Ada_2_assignsubmission_file_{NAME}.ipynb", b"eve"),
         (f"Eve_1_assignsubmission_file_/ada/{NAME}.ipynb", b"eve"),
@@ -236,7 +236,7 @@ def test_nobody_hands_in_for_somebody_else(course, tmp_path):
     assert notebooks(files) == ["5", "Eve", "bob", "eve"]
 
 
-def test_links_pipes_and_bombs_are_refused(course, tmp_path, monkeypatch):
+def test_links_pipes_and_zip_bombs_are_rejected(course, tmp_path, monkeypatch):
     link = zipfile.ZipInfo(f"eve/{NAME}.ipynb")
     link.external_attr = (stat.S_IFLNK | 0o777) << 16
     secret = str(course.room("source") / NAME / f"{NAME}.ipynb").encode()
@@ -263,7 +263,7 @@ def test_links_pipes_and_bombs_are_refused(course, tmp_path, monkeypatch):
     assert said.count("refused:") == 3
 
 
-def test_a_size_that_lies_a_broken_member_and_what_is_no_folder_or_zip(course, tmp_path):
+def test_a_false_size_a_broken_member_and_neither_folder_nor_zip(course, tmp_path):
     made = io.BytesIO()
     with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr(f"eve/{NAME}.ipynb", b"0" * 30_000_000)
@@ -281,11 +281,11 @@ def test_a_size_that_lies_a_broken_member_and_what_is_no_folder_or_zip(course, t
 @pytest.mark.parametrize(
     "good", ["ada", "Zoë Łuk", "李雷", "a+b@example.org", "O'Neil, Jo", "12345"]
 )
-def test_ids_of_all_languages_are_taken(good):
+def test_ids_of_all_languages_are_accepted(good):
     assert identity.good_id(good) == good
 
 
 @pytest.mark.parametrize("bad", ["", ".", "..", ".x", "a/b", "a\\b", "a\nb", "a*", "[a]", "\u200b"])
-def test_ids_that_cannot_name_a_folder_are_refused(bad):
+def test_ids_that_cannot_name_a_folder_are_rejected(bad):
     with pytest.raises(Refused):
         identity.good_id(bad)

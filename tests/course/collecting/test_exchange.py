@@ -1,4 +1,4 @@
-"""A real exchange of nbgrader's on this machine, from the hand-out to the feedback."""
+"""A real nbgrader exchange on this machine, from the hand-out to the feedback."""
 
 from contextlib import closing
 
@@ -27,7 +27,7 @@ def course(tmp_path):
 
 @pytest.fixture
 def student(tmp_path):
-    """nbgrader's commands as a student gives them, in a folder of their own."""
+    """nbgrader's commands as a student runs them, in a separate folder."""
     home = tmp_path / "home"
     home.mkdir()
     settings = ["--course=bertlab", f"--Exchange.root={tmp_path / 'exchange'}"]
@@ -70,7 +70,7 @@ def test_from_hand_out_to_feedback_through_the_exchange(course, student, tmp_pat
     assert "secret" not in text
 
 
-def test_an_exchange_that_cannot_be_used_is_told(course, tmp_path):
+def test_an_exchange_that_cannot_be_used_is_reported(course, tmp_path):
     (tmp_path / "exchange").rmdir()
     said = []
     (tmp_path / "exchange").write_text("no folder")

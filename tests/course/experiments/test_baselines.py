@@ -1,4 +1,4 @@
-"""Baselines: by hand where there is a hand's worth, and on the real tasks within bounds."""
+"""Baselines: by hand where possible, and on the real tasks within bounds."""
 
 import math
 import random
@@ -17,7 +17,7 @@ WORDS = ["the", "film", "book", "was", "seen", "by", "some", "people", "long", "
 
 
 def marked(n, seed, labels=("bad", "good", "odd")):
-    """Texts that hold their label among other words."""
+    """Texts that contain their label among other words."""
     dice = random.Random(seed)
     examples = []
     for _ in range(n):
@@ -50,8 +50,8 @@ def test_the_majority_is_counted_in_training():
     assert scores["majority"] == pytest.approx(1 / 3)
 
 
-@pytest.mark.parametrize("n", [60, 1200])  # few texts, and so many that rare words are left out
-def test_counted_words_find_the_word_that_tells(n):
+@pytest.mark.parametrize("n", [60, 1200])  # few texts, and so many that rare words are omitted
+def test_counted_words_find_the_word_that_decides(n):
     labels = ("bad", "good", "odd")
     small = Task("", marked(n, 0), marked(200, 1), labels)
     assert baselines.baseline_scores(small)["TF-IDF"] > 0.95
@@ -65,7 +65,7 @@ def test_word_order_within_two_words_and_punctuation_count():
     assert baselines.tfidf_guesses(Task("", train, train[:2], ("ham", "spam"))) == ["spam", "ham"]
 
 
-def test_pairs_are_told_by_what_they_share():
+def test_pairs_are_classified_by_their_common_words():
     pairs = Task("", paired(300, 0), paired(200, 1), ("other", "same"))
     assert baselines.baseline_scores(pairs)["TF-IDF"] > 0.95
 
@@ -92,7 +92,7 @@ def test_the_overlap_of_two_texts_by_hand():
         ("same-article", "lee", 0.6),
     ],
 )
-def test_baselines_know_something_and_not_all(name, source, least):
+def test_baselines_beat_chance_and_are_not_perfect(name, source, least):
     fetched(source)
     scores = baselines.baseline_scores(task(name))
     assert least < scores["TF-IDF"] < 0.97
@@ -103,7 +103,7 @@ def test_baselines_know_something_and_not_all(name, source, least):
 @pytest.mark.parametrize(
     ("name", "source"), [("next-sentence", "wikipedia"), ("same-article", "lee")]
 )
-def test_one_sentence_of_a_pair_tells_nothing(name, source):
+def test_one_sentence_of_a_pair_carries_no_information(name, source):
     fetched(source)
     pairs = task(name)
     for column in (0, 2):

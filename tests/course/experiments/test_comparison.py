@@ -1,4 +1,4 @@
-"""What the comparison of architectures counts, by hand."""
+"""The counts of the comparison of architectures, by hand."""
 
 import pytest
 import torch
@@ -9,7 +9,7 @@ from course.experiments.recurrent import Recurrent
 
 
 def test_layer_costs_by_hand():
-    # n = 70 tokens of size 512, convolutions of width 3: one token to either side.
+    # n = 70 tokens of size 512, convolutions of width 3: one token on each side.
     costs = {cost.kind: cost[1:] for cost in layer_costs(70, 512)}
     assert costs == {
         "self-attention": (70 * 70 * 512, 1, 1),

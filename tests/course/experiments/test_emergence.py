@@ -1,4 +1,4 @@
-"""What heads look at along a training: planted circuits are found, random starts have none."""
+"""What heads attend to during training: planted circuits are found, random starts have none."""
 
 import json
 import math
@@ -33,7 +33,9 @@ def config(tokenizer):
 
 
 @pytest.mark.slow
-def test_a_planted_circuit_is_there_before_training_and_none_at_random(config, tokenizer, texts):
+def test_planted_circuits_exist_before_training_and_random_starts_have_none(
+    config, tokenizer, texts
+):
     models = {name: start(BertForPreTraining(config)) for name, start in STARTS.items()}
     numbers = {name: head_numbers(model, tokenizer, texts) for name, model in models.items()}
     found = {name: clear_heads(own["offsets"]) for name, own in numbers.items()}
@@ -43,17 +45,17 @@ def test_a_planted_circuit_is_there_before_training_and_none_at_random(config, t
 
 @pytest.mark.slow
 def test_a_circuit_planted_anywhere_is_found(config, tokenizer, texts):
-    """The lecture's control does not know where to look: heads of a higher layer, another place."""
+    """The lecture's control works for any place: heads of a higher layer, another position."""
     model = neighbours_start(BertForPreTraining(config))
     first, second = (model.bert.layers[layer].attention.query_key_value for layer in (0, 1))
     with torch.no_grad():
         second.weight.copy_(first.weight)
-        first.weight[: 2 * config.d_model] = 0  # layer 0 looks at everything alike
+        first.weight[: 2 * config.d_model] = 0  # layer 0 attends uniformly
     found = clear_heads(head_numbers(model, tokenizer, texts)["offsets"], least=0.3)
     assert found == {f"1.{head}": offset for head, offset in enumerate(OFFSETS)}
 
 
-def test_shares_are_those_of_each_text_averaged(tokenizer):
+def test_shares_are_averaged_over_texts(tokenizer):
     model = BertForPreTraining(BertConfig.tiny(vocab_size=len(tokenizer.vocab)))
     traces = [trace(model, tokenizer, text) for text in ("She saw the old king.", "He went away.")]
     shares = offset_shares(traces, 2)
@@ -71,7 +73,7 @@ def test_the_numbers_are_json(tokenizer):
         assert torch.tensor(found[name]).shape == (2, 2)
 
 
-def test_waves_are_as_alike_as_their_cosines_say_and_random_positions_are_not(config):
+def test_sinusoids_have_the_cosines_of_their_formula_and_random_positions_do_not(config):
     bert = Bert(BertConfig.tiny(vocab_size=10, max_length=100))
     with torch.no_grad():
         bert.embeddings.position.weight.copy_(sinusoidal_positions(100, 128))

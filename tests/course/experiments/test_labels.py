@@ -1,4 +1,4 @@
-"""The labelled collections, by what the catalogue says of them."""
+"""The labelled collections, compared with the catalogue."""
 
 import pytest
 
@@ -15,7 +15,7 @@ def test_an_unknown_collection_lists_the_known_ones():
 
 @pytest.mark.corpora
 @pytest.mark.parametrize("name", COLLECTIONS)
-def test_collections_are_as_large_as_the_catalogue_says(name):
+def test_collections_have_the_sizes_of_the_catalogue(name):
     entry, examples = fetched(name), labelled(name)
     assert len(examples) == entry.size
     assert sum(len(f"{e.text} {e.pair}".split()) for e in examples) == entry.words

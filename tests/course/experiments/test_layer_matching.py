@@ -1,4 +1,4 @@
-"""TinyBERT's losses: the scores that attention itself uses, means by hand, layers as published."""
+"""TinyBERT's losses: the scores that attention uses, means by hand, layers as published."""
 
 import pytest
 import torch
@@ -58,10 +58,10 @@ def test_a_student_that_equals_its_teacher_has_nothing_to_learn():
     student = student_of(teacher, 2).eval()
     parts = LayerMatching(student.config, teacher.config)(student, teacher, BATCH)
     assert all(part.item() == pytest.approx(0, abs=1e-6) for part in parts.values())
-    assert teacher.training  # as it was, though it answered without dropout
+    assert teacher.training  # its mode is restored, although it ran without dropout
 
 
-def test_every_part_is_what_it_says_it_is():
+def test_every_part_of_the_loss_is_what_its_name_says():
     teacher, student = model(4), model(2, d_model=8, seed=3)
     matching = LayerMatching(student.config, teacher.config)
     with torch.no_grad():
@@ -102,7 +102,7 @@ def test_gradients_reach_the_student_and_the_projections_and_not_the_teacher():
     assert all(parameter.grad is None for parameter in teacher.parameters())
 
 
-def test_students_that_do_not_fit_are_refused():
+def test_students_that_do_not_match_are_rejected():
     with pytest.raises(ValueError, match="must divide the teacher's; got 3 of 4"):
         LayerMatching(model(3).config, model(4).config)
     with pytest.raises(ValueError, match=r"as many heads as the teacher.*, 2; got 4"):
@@ -111,7 +111,7 @@ def test_students_that_do_not_fit_are_refused():
         attention_loss(torch.zeros(1, 2, 3, 3), torch.zeros(1, 4, 3, 3), torch.ones(1, 3).bool())
 
 
-def test_losses_of_nothing_or_of_a_broadcast_are_refused():
+def test_losses_of_nothing_or_of_a_broadcast_are_rejected():
     scores, tokens = torch.zeros(2, 2, 3, 3), torch.ones(2, 3, dtype=torch.bool)
     with pytest.raises(ValueError, match=r"attention_mask must be \[B, L\] = \[2, 3\].*\[1, 3\]"):
         attention_loss(scores, scores, tokens[:1])

@@ -1,4 +1,4 @@
-"""Links keep their place through all the cleaning, to the character."""
+"""Links keep their exact position through all cleaning steps."""
 
 import hashlib
 import json
@@ -20,7 +20,7 @@ pytestmark = pytest.mark.slow
 
 
 def texts_of(sentence):
-    """What the spans of a marked sentence cover."""
+    """The text of the spans of a marked sentence."""
     return [sentence.text[start:end] for start, end, _ in sentence.spans]
 
 
@@ -118,7 +118,7 @@ def test_sentences_are_those_of_the_corpus_and_mentions_as_many_as_the_course_sa
 
 
 @pytest.mark.corpora
-def test_links_stand_where_a_parser_with_a_tree_found_them():
+def test_links_are_where_a_tree_parser_found_them():
     fetched("wikipedia")
     marked = [clean_wikitext(mark_links(markup)) for markup in wikipedia_markup()]
     # By mwparserfromhell 0.7.2, before the marking did without it.

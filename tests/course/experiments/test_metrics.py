@@ -25,7 +25,7 @@ def test_the_scores_by_hand():
     assert task_score("Matthews", LABELS, GUESSES) == pytest.approx(matthews)
 
 
-def test_whoever_never_says_spam_is_mostly_right_and_worth_nothing():
+def test_predicting_no_spam_is_accurate_and_has_no_value():
     labels, never = ["spam"] + ["ham"] * 9, ["ham"] * 10
     assert task_score("accuracy", labels, never) == pytest.approx(0.9)
     assert task_score("F1 of spam", labels, never) == 0
@@ -37,11 +37,11 @@ def test_whoever_never_says_spam_is_mostly_right_and_worth_nothing():
 def test_all_right_is_one_by_every_metric(labels):
     metrics = ["accuracy", "macro F1", f"F1 of {labels[0]}"]
     if len(set(labels)) > 1:
-        metrics.append("Matthews")  # says nothing if all is one
+        metrics.append("Matthews")  # undefined if all labels are equal
     assert [task_score(metric, labels, labels) for metric in metrics] == [1] * len(metrics)
 
 
-def test_what_cannot_be_scored_is_refused():
+def test_what_cannot_be_scored_is_rejected():
     with pytest.raises(ValueError, match="1 labels and 2 guesses"):
         task_score("accuracy", ["a"], ["a", "b"])
     with pytest.raises(ValueError, match="at least one"):

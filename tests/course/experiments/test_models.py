@@ -62,8 +62,8 @@ def test_the_recurrent_models_are_gru_formulas():
             assert looked[row, :, length:].abs().sum() == 0
 
 
-def test_a_place_of_the_convolution_sees_its_neighbours_and_nothing_else():
-    model = model_of(Convolutional, n_layers=2, width=3)  # two to either side
+def test_a_position_of_the_convolution_sees_only_its_neighbours():
+    model = model_of(Convolutional, n_layers=2, width=3)  # two on each side
     ids = torch.full((1, 11), 3)
     changed = ids.clone()
     changed[0, 5] = 4
@@ -73,7 +73,7 @@ def test_a_place_of_the_convolution_sees_its_neighbours_and_nothing_else():
 
 
 def test_a_convolution_by_hand():
-    # Gehring et al.: a gated linear unit a * sigmoid(b), a residual, times the root of a half.
+    # Gehring et al.: a gated linear unit a * sigmoid(b), a residual, times sqrt(1/2).
     model = model_of(Convolutional, n_layers=1, width=3)
     ids = torch.tensor([[3, 4, 5]])
     with torch.no_grad():
@@ -131,12 +131,12 @@ def test_mistakes_name_the_model_and_the_argument(kind, ids, mask, message):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_memory_that_does_not_fit_is_refused(kind):
+def test_a_memory_of_the_wrong_shape_is_rejected(kind):
     with pytest.raises(ValueError, match=r"must be \[B, L, D\] with B = 1.* got \[2, 1, 6\]"):
         model_of(kind).decode(torch.tensor([[1, 4]]), torch.zeros(2, 1, 6))
 
 
-def test_sizes_that_do_not_fit_are_refused():
+def test_sizes_that_do_not_match_are_rejected():
     with pytest.raises(ValueError, match="Recurrent: vocab_size and d_model must be at least 1"):
         Recurrent(0, 8)
     with pytest.raises(ValueError, match="width odd; got n_layers=2, max_length=512, width=4"):

@@ -1,4 +1,4 @@
-"""Tasks tuned together: each at its layer, all on one encoder, the same every time."""
+"""Tasks tuned together: each at its layer, all on one encoder, reproducibly."""
 
 import copy
 from dataclasses import replace
@@ -46,7 +46,7 @@ def test_both_tasks_are_learned():
         assert (last["loss"], last["accuracy"]) == after[:2]
 
 
-def test_a_task_changes_the_layers_up_to_its_own_and_no_head_but_its_own():
+def test_a_task_changes_layers_up_to_its_own_and_only_its_own_head():
     together = model(layer=1)
     states = [snapshot(together)]
     data = {"marks": tags(12), "moods": classes(12)}
@@ -74,7 +74,7 @@ def test_an_encoder_that_is_shared_is_counted_and_trained_once():
     assert not [name for name in names if name.startswith("heads.moods.bert")]
 
 
-def test_the_same_seed_gives_the_same_weights_and_global_randomness_is_left_alone():
+def test_the_same_seed_gives_the_same_weights_and_global_randomness_is_untouched():
     made = []
     for seed in (0, 0, 1):
         together = model(dropout=0.1)
@@ -89,7 +89,7 @@ def test_the_same_seed_gives_the_same_weights_and_global_randomness_is_left_alon
     assert not torch.equal(made[0], made[2])
 
 
-def test_a_task_that_cannot_change_anything_leaves_fine_tuning_as_it_is():
+def test_a_task_without_trainable_layers_does_not_change_fine_tuning():
     plain = Bert(replace(CONFIG, dropout=0))
     frozen = TokenTagger(plain, 3, frozen=True, dropout=0)
     head = SequenceClassifier(plain, 2, dropout=0)
@@ -108,7 +108,7 @@ def test_a_task_that_cannot_change_anything_leaves_fine_tuning_as_it_is():
         torch.testing.assert_close(mine, theirs, rtol=0, atol=1e-4)  # a step is 1e-2 long
 
 
-def test_rows_tell_task_step_and_epoch():
+def test_rows_report_task_step_and_epoch():
     seen, data = [], {"marks": tags(10), "moods": classes(6)}
     together = model()
     rows = tune(together, data, validation={"moods": classes(5, seed=1)}, watch=seen.append)
@@ -135,7 +135,7 @@ def test_an_epoch_has_every_text_of_every_task_once_and_mixes_the_tasks():
     assert order != sorted(order, reverse=True)
 
 
-def test_heads_of_several_encoders_are_refused():
+def test_heads_of_several_encoders_are_rejected():
     one, other = SequenceClassifier(Bert(CONFIG), 2), SequenceClassifier(Bert(CONFIG), 2)
     with pytest.raises(ValueError, match="the same encoder"):
         MultiTask({"a": one, "b": other})
@@ -152,6 +152,6 @@ def test_heads_of_several_encoders_are_refused():
         (BOTH, {"validation": {"topic": classes(3)}}, "validation has 'topic'"),
     ],
 )
-def test_what_does_not_fit_is_refused(data, options, message):
+def test_what_does_not_match_is_rejected(data, options, message):
     with pytest.raises(ValueError, match=message):
         tune(model(), data, **options)

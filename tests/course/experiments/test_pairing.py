@@ -1,4 +1,4 @@
-"""Pairs of sentences: which belong together, and that neither sentence alone tells."""
+"""Pairs of sentences: which are neighbours, and that neither sentence alone reveals the label."""
 
 from collections import Counter
 
@@ -13,7 +13,7 @@ SIZES = st.lists(st.integers(1, 7), min_size=2, max_size=6)
 
 
 def numbered(sizes):
-    """Documents whose sentences say where they stand: "2:0" is the first of the third."""
+    """Documents whose sentences give their position: "2:0" is the first of the third."""
     return [[f"{home}:{n}" for n in range(size)] for home, size in enumerate(sizes)]
 
 
@@ -35,7 +35,7 @@ def test_half_of_all_neighbours_stay_together(sizes, seed):
 
 
 @given(SIZES, st.integers(0, 9))
-def test_any_two_of_a_document_are_never_the_same_one(sizes, seed):
+def test_two_sentences_of_a_document_are_never_the_same_one(sizes, seed):
     generator = np.random.default_rng(seed)
     pairs = draw_pairs(numbered(sizes), any_two, ("one", "two"), generator)
     assert len(pairs) == sum(ROUNDS * (size // 2) for size in sizes)
@@ -45,8 +45,8 @@ def test_any_two_of_a_document_are_never_the_same_one(sizes, seed):
         assert (first[0] == second[0]) == (example.label == "one")
 
 
-def test_a_wrong_partner_is_any_sentence_of_the_other_documents_alike():
-    documents = numbered([30, 2, 6])  # a draw by document would take 1:0 as often as all of 2
+def test_a_wrong_partner_is_drawn_uniformly_from_the_other_documents():
+    documents = numbered([30, 2, 6])  # a draw by document would give 1:0 as often as all of 2
     counts = Counter()
     for seed in range(400):
         pairs = draw_pairs(documents, neighbours, ("next", "not"), np.random.default_rng(seed))
@@ -56,6 +56,6 @@ def test_a_wrong_partner_is_any_sentence_of_the_other_documents_alike():
     assert np.abs(shares - 1 / 8).max() < 0.02  # 4 standard deviations of a share
 
 
-def test_one_document_has_no_other_one():
+def test_a_single_document_has_no_wrong_partners():
     with pytest.raises(ValueError, match="at least two"):
         draw_pairs([["a", "b"]], neighbours, ("x", "y"), np.random.default_rng(0))

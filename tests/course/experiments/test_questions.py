@@ -1,4 +1,4 @@
-"""Questions have exact answers: the toy world's by reading anew, the speeches' by putting back."""
+"""Questions have exact answers: a second reader checks the toy world, substitution the speeches."""
 
 import math
 import re
@@ -17,8 +17,8 @@ pytestmark = pytest.mark.slow
 HEROES = {hero.name.lower(): hero for hero in TOYWORLD.heroes}
 
 
-# A reader of its own: patterns for each form of question and for what a sentence must then say.
-# It knows the pronouns, and shares no code with what made the questions.
+# An independent reader: patterns for each form of question and for the sentence that answers it.
+# It resolves pronouns, and shares no code with the generator of the questions.
 READER = [
     (r"Where (?:do|does) (\w+) go with (\w+) (\w+)", "{0} GO to the (?P<a>\\w+) with {1} {2}"),
     (r"Where (?:do|does) (\w+) find (\w+) (\w+)", "{0} FIND {1} {2} near the (?P<a>\\w+)"),
@@ -68,7 +68,7 @@ def test_an_independent_reader_finds_the_same_answers_in_the_stories(toys):
         assert found == {text.lower() for text in question.texts}, question
 
 
-def test_answers_stand_in_the_passage_and_their_word_alone(toys):
+def test_answers_occur_in_the_passage_as_whole_words(toys):
     for question in toys:
         for (start, end), text in zip(question.answers, question.texts, strict=True):
             assert re.fullmatch(r"\w+", text)
@@ -78,11 +78,11 @@ def test_answers_stand_in_the_passage_and_their_word_alone(toys):
             assert all(text.lower() in HEROES for text in question.texts)
 
 
-def test_who_is_answered_by_every_place_of_the_name_the_nearest_first(toys):
+def test_who_is_answered_by_every_occurrence_of_the_name_nearest_first(toys):
     several = 0
     for question in (q for q in toys if q.kind == "who" and q.answers):
         name = question.texts[0].lower()
-        # Who acts, not who is made merry ("your boots make you merry").
+        # The subject, not the one made merry ("your boots make you merry").
         found = re.finditer(rf"(?<!make )(?<!makes )\b{name}\b", question.passage.lower())
         places = {place.start() for place in found}
         assert {start for start, _ in question.answers} == places, question
@@ -93,7 +93,7 @@ def test_who_is_answered_by_every_place_of_the_name_the_nearest_first(toys):
     assert several > 20
 
 
-def test_every_kind_and_the_share_without_an_answer_are_as_asked_for(toys):
+def test_kinds_and_the_share_without_an_answer_are_as_requested(toys):
     share = sum(not question.answers for question in toys) / len(toys)
     assert abs(share - 1 / 3) < 5 * math.sqrt(2 / 9 / len(toys))
     kinds = Counter((question.kind, bool(question.answers)) for question in toys)
@@ -103,14 +103,14 @@ def test_every_kind_and_the_share_without_an_answer_are_as_asked_for(toys):
     assert not any(question.answers for question in toy_questions(50, seed=0, no_answer=1))
 
 
-def test_sentences_and_shares_are_as_asked_for_or_refused():
+def test_sentences_and_shares_are_as_requested_or_rejected():
     counts = {q.passage.count(".") for q in toy_questions(300, seed=1, sentences=(1, 3))}
     assert counts == {2, 3, 4, 5, 6}
     with pytest.raises(ValueError, match=r"from 0 to 0.5; got 0.7"):
         speech_questions(no_answer=0.7)
 
 
-def test_the_same_seed_asks_the_same_and_another_one_does_not(toys):
+def test_the_same_seed_gives_the_same_questions_and_another_does_not(toys):
     assert toy_questions(40, seed=5) == toys[:40]
     other = {question.passage for question in toy_questions(1_500, seed=6)}
     assert len(other & {question.passage for question in toys}) == 0
@@ -119,7 +119,7 @@ def test_the_same_seed_asks_the_same_and_another_one_does_not(toys):
 @pytest.mark.parametrize(
     "arguments", [{"n": 0}, {"sentences": (0, 2)}, {"sentences": (3, 2)}, {"no_answer": 1.5}]
 )
-def test_toy_questions_refuse_what_makes_none(arguments):
+def test_toy_questions_reject_arguments_that_give_none(arguments):
     with pytest.raises(ValueError, match=r"toy_questions: n must be at least 1"):
         toy_questions(**{"n": 3, "seed": 0, **arguments})
 
@@ -173,7 +173,7 @@ def test_a_sentence_becomes_a_question(told, question, answer):
         "They came here in 1910.",  # too short
     ],
 )
-def test_what_might_not_be_exact_is_not_asked(told):
+def test_sentences_without_an_exact_answer_give_no_question(told):
     assert questions_of([told]) == []
 
 
@@ -213,7 +213,7 @@ def test_speech_answers_are_dates_and_names(speeches):
 
 
 @pytest.mark.corpora
-def test_a_question_without_an_answer_has_one_elsewhere_in_its_message_alone(speeches):
+def test_a_question_without_an_answer_has_one_only_elsewhere_in_its_message(speeches):
     for message in speeches:
         answered = {q.question: q for q in message if q.answers}
         for question in (q for q in message if not q.answers):

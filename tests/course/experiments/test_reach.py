@@ -1,4 +1,4 @@
-"""Receptive fields by formula and by gradients; what a recurrent network still hears."""
+"""Receptive fields by formula and by gradients; the influence in a recurrent network."""
 
 import pytest
 import torch
@@ -23,12 +23,12 @@ def test_the_formula_counts_what_gradients_find(layers):
     field = receptive_field(widths, dilations)
     heard = influence(ConvolutionStack(3, widths, dilations), text(41), position=20)
     where = heard.nonzero().flatten()
-    # From the first to the last; with a dilation, places between may be left out.
+    # From the first to the last; with a dilation, positions between may be omitted.
     assert where[-1] - where[0] + 1 == field
     assert where[0] + where[-1] == 40
 
 
-def test_receptive_fields_by_hand_and_stacks_that_cannot_be():
+def test_receptive_fields_by_hand_and_impossible_stacks():
     assert receptive_field([3] * 4) == 9
     assert receptive_field([5] * 6) == 25  # six layers of width 5: Gehring et al.'s own example
     assert receptive_field([3] * 4, [1, 2, 4, 8]) == 31
@@ -51,7 +51,7 @@ def test_influence_of_a_matrix_is_its_norm():
     torch.testing.assert_close(heard, expected)
 
 
-def test_a_recurrent_network_hears_the_past_only_and_ever_less_of_it():
+def test_a_recurrent_network_sees_only_the_past_with_decreasing_influence():
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(0)
         gru = nn.GRU(16, 16)
@@ -62,7 +62,7 @@ def test_a_recurrent_network_hears_the_past_only_and_ever_less_of_it():
 
 
 def test_a_bidirectional_layer_sees_the_word_itself_from_the_second_layer_on():
-    """The state before a word and the state after it, from which a model would guess it."""
+    """The state before a word and the state after it, from which a model would predict it."""
     place = 4
     for depth, sees_itself in ((1, False), (2, True)):
         with torch.random.fork_rng(devices=[]):

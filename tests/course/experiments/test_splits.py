@@ -1,4 +1,4 @@
-"""Splits: nothing on both sides, not even a near copy, and the same mixture of labels."""
+"""Splits: nothing in both parts, not even a near copy, and equal shares of labels."""
 
 import math
 import random
@@ -33,7 +33,7 @@ def cosine(first, second, texts):
 
 
 def relations(texts, alike):
-    """Families by the definition: everybody is asked about everybody, then kin of kin."""
+    """Families by the definition: all pairs are compared, then the transitive closure."""
     family = list(range(len(texts)))
     for a in range(len(texts)):
         for b in range(a):
@@ -58,9 +58,9 @@ def test_families_are_those_of_the_definition():
         assert same_partition(families(texts, alike).tolist(), expected)
 
 
-def test_copies_with_other_numbers_and_capitals_are_one_family_or_left_out():
+def test_copies_with_other_numbers_and_capitals_are_one_family_or_omitted():
     texts = ["URGENT! Call 0905 now", "urgent: call 0800 NOW", "I am late", "12.30", "12:45?"]
-    assert len(set(families(texts).tolist())) == 4  # texts of no words at all stay apart
+    assert len(set(families(texts).tolist())) == 4  # texts without words form separate families
     assert families(texts)[0] == families(texts)[1]
     examples = [Example("A b.", "x"), Example("b a", "x"), Example("5", "y"), Example("6", "y")]
     others = [Example("a B", "z"), Example("6", "y")]
@@ -78,7 +78,7 @@ def test_rows_beyond_one_block_are_compared_as_well(monkeypatch):
 
 @pytest.mark.slow
 @given(TEXTS, st.integers(0, 5))
-def test_no_family_is_on_both_sides_and_no_text_is_lost(texts, seed):
+def test_no_family_is_in_both_parts_and_no_text_is_lost(texts, seed):
     labels = ["x"] * len(texts)
     family = families(texts)
     if len(set(family.tolist())) < 2:
@@ -92,7 +92,7 @@ def test_no_family_is_on_both_sides_and_no_text_is_lost(texts, seed):
     assert not {family[n] for n in train} & {family[n] for n in test}
 
 
-def test_each_label_has_its_share_on_both_sides():
+def test_each_label_has_its_share_in_both_parts():
     texts = [f"{a}{b}{c}" for a in "abcdefghij" for b in "abcdefghij" for c in "abcdefghij"]
     labels = ["rare" if n % 10 == 0 else "common" for n in range(1000)]
     train, test = split_families(texts, labels, test=0.2)
@@ -100,7 +100,7 @@ def test_each_label_has_its_share_on_both_sides():
     assert len(train) == 800
 
 
-def test_the_seed_draws_the_split_and_nothing_else_is_drawn():
+def test_only_the_seed_determines_the_split():
     texts, labels = [f"{chr(97 + n % 26)}{chr(97 + n // 26)}" for n in range(60)], ["a", "b"] * 30
     before = np.random.get_state()[1].copy()
     one, again, other = (split_families(texts, labels, seed=seed) for seed in (0, 0, 1))
@@ -108,7 +108,7 @@ def test_the_seed_draws_the_split_and_nothing_else_is_drawn():
     assert np.array_equal(np.random.get_state()[1], before)
 
 
-def test_what_cannot_be_split_is_refused():
+def test_what_cannot_be_split_is_rejected():
     with pytest.raises(ValueError, match="2 texts and 1 labels"):
         split_families(["a", "b"], ["x"], test=0.2)
     with pytest.raises(ValueError, match="between 0 and 1"):

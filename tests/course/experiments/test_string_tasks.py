@@ -34,7 +34,7 @@ TASKS = {
         (999_999, "nine hundred and ninety-nine thousand nine hundred and ninety-nine"),
     ],
 )
-def test_numbers_are_written_as_the_british_do(number, words):
+def test_numbers_are_written_in_british_english(number, words):
     assert string_tasks.number_in_words(number) == words
 
 
@@ -42,7 +42,7 @@ def test_no_two_numbers_have_the_same_words():
     assert len({string_tasks.number_in_words(number) for number in range(20_000)}) == 20_000
 
 
-def test_every_spelling_says_the_date_unmistakably():
+def test_every_spelling_determines_the_date():
     for pair in string_tasks.dates(300, 30).train:
         year, month, day = (int(part) for part in pair.target.split("-"))
         date = datetime.date(year, month, day)
@@ -52,7 +52,7 @@ def test_every_spelling_says_the_date_unmistakably():
 
 
 @pytest.mark.parametrize("number", [-1, 1_000_000])
-def test_numbers_out_of_range_are_refused(number):
+def test_numbers_out_of_range_are_rejected(number):
     with pytest.raises(ValueError, match=f"must be 0 to 999,999; got {number}"):
         string_tasks.number_in_words(number)
 
@@ -76,7 +76,7 @@ def test_pig_latin(word, latin):
     assert string_tasks.to_pig_latin(word) == latin
 
 
-def test_reversal_and_copying_ask_for_what_they_say():
+def test_reversal_and_copying_have_the_right_answers():
     assert all(pair.target == pair.source[::-1] for pair in string_tasks.reversal(50, 5).train)
     copied = string_tasks.copy_at_distance([4, 9], 200, 20).train
     assert all(pair.target == pair.source for pair in copied)
@@ -94,12 +94,12 @@ def test_no_answer_of_the_held_out_part_occurs_in_training(task):
 
 
 @pytest.mark.parametrize("task", TASKS.values(), ids=TASKS)
-def test_the_seed_decides_the_pairs(task):
+def test_the_seed_determines_the_pairs(task):
     assert task(50, 5, seed=3) == task(50, 5, seed=3)
     assert task(50, 5, seed=3).train != task(50, 5, seed=4).train
 
 
-def test_too_few_answers_unknown_characters_and_empty_batches_are_refused():
+def test_too_few_answers_unknown_characters_and_empty_batches_are_rejected():
     with pytest.raises(ValueError, match="there were 8 different answers"):
         string_tasks.copy_at_distance([1], 8, 1000)
     with pytest.raises(ValueError, match="n_train and n_held_out must be at least 1; got 0 and 5"):

@@ -1,4 +1,4 @@
-"""The tasks: what is in them, and that the test asks for nothing that training has shown."""
+"""The tasks: their content, and that no test example occurs in training."""
 
 from collections import Counter, defaultdict
 
@@ -51,7 +51,7 @@ def small(counts, metric="accuracy"):
 
 @pytest.mark.corpora
 @pytest.mark.parametrize("name", TASKS)
-def test_a_task_is_whole_and_no_text_of_its_test_is_in_training(tasks, name):
+def test_a_task_is_complete_and_no_test_text_is_in_training(tasks, name):
     got = tasks(name)
     assert got.name == name
     assert set(got.labels) == {e.label for e in got.train} == {e.label for e in got.test}
@@ -86,7 +86,7 @@ def test_a_source_with_a_split_keeps_it(tasks, name):
 
 @pytest.mark.corpora
 @pytest.mark.parametrize("name", ["spam", "sentiment", "question-type"])
-def test_near_copies_are_on_one_side_and_labels_on_both_alike(tasks, name):
+def test_near_copies_are_in_one_part_and_label_shares_are_equal(tasks, name):
     got = tasks(name)
     texts = [e.text for e in got.train + got.test]
     assert set(texts) == {e.text for e in labelled(SOURCES[name][0])}
@@ -99,7 +99,7 @@ def test_near_copies_are_on_one_side_and_labels_on_both_alike(tasks, name):
 
 
 @pytest.mark.corpora
-def test_statements_of_the_same_account_are_on_one_side(tasks):
+def test_statements_of_the_same_account_are_in_one_part(tasks):
     for seed in range(3):
         got = tasks("spam", seed)
         sides = [
@@ -111,7 +111,7 @@ def test_statements_of_the_same_account_are_on_one_side(tasks):
 
 
 @pytest.mark.corpora
-def test_reviews_and_plots_are_as_pang_and_lee_had_them(tasks):
+def test_reviews_and_plots_are_those_of_pang_and_lee(tasks):
     got = tasks("subjectivity")
     for side in (got.train, got.test):
         counts = Counter(e.label for e in side)
@@ -145,7 +145,7 @@ def test_nearly_all_of_pang_lee_is_in_the_reviews(tasks):
     ("name", "corpus", "together"),
     [("next-sentence", "wikipedia", "next"), ("same-article", "lee", "one")],
 )
-def test_pairs_are_what_labels_say_and_documents_keep_to_a_side(tasks, name, corpus, together):
+def test_pairs_match_their_labels_and_documents_stay_in_one_part(tasks, name, corpus, together):
     got, homes = tasks(name), defaultdict(set)
     for number, document in enumerate(documents(corpus)):
         long = [sentence for sentence in document if len(sentence.split()) >= 3]
@@ -206,7 +206,7 @@ def test_a_subset_is_neither_too_small_nor_larger_than_all(n):
         subset(small({"a": 3, "b": 2, "c": 1}), n)
 
 
-def test_a_task_says_what_it_is_and_an_unknown_one_is_refused():
+def test_a_task_describes_itself_and_an_unknown_one_is_rejected():
     shown = repr(small({"ham": 1200, "spam": 300}, "F1 of spam"))
     assert shown == "Task('small': 1,500 to train, 1 to test; ham, spam; F1 of spam)"
     with pytest.raises(ValueError, match="no task 'sst'; expected one of spam, "):

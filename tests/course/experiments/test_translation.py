@@ -1,4 +1,4 @@
-"""Pairs without leaks, subwords there and back, batches of one length."""
+"""Pairs without leaks, subwords encoded and decoded, batches of one length."""
 
 from itertools import islice, pairwise
 
@@ -15,7 +15,7 @@ SUBWORDS = Subwords(ByteBPE.train(TEXTS, 280))
 
 
 @given(st.text())
-def test_a_text_comes_back_and_no_id_is_special(text):
+def test_a_text_is_restored_and_no_id_is_special(text):
     ids = SUBWORDS.encode(text)
     assert SUBWORDS.decode([1, *ids, 2, *ids]) == text
     assert all(3 <= id < len(SUBWORDS) for id in ids)
@@ -30,7 +30,7 @@ def test_spellings_of_one_source_stay_together():
         split_translations([Pair(s, s) for s in sources], 6)
 
 
-def test_a_round_takes_each_pair_once_and_neighbours_in_length():
+def test_an_epoch_has_each_pair_once_in_batches_of_similar_length():
     pairs = [Pair(str(n), "x" * (n % 13)) for n in range(40)]
     batches = list(islice(batches_by_length(pairs, SUBWORDS, 8), 5))
     assert sorted(p for batch in batches for p in batch) == sorted(pairs)

@@ -1,4 +1,4 @@
-"""Stacks with other norms against PyTorch's, and positions that are exchanged."""
+"""Stacks with other norms against PyTorch's, and replaced positions."""
 
 import pytest
 import torch
@@ -32,7 +32,7 @@ def test_a_stack_equals_torchs_and_all_start_from_the_same_weights(norm):
         Stack("batch", 8, 2, 16, seed=0)
 
 
-def test_only_positions_are_exchanged_and_without_them_order_is_not_seen():
+def test_only_positions_are_replaced_and_without_them_order_has_no_effect():
     config = TransformerConfig(8, d_model=16, n_layers=1, n_heads=2, d_ff=32, dropout=0.0)
     models = {kind: with_positions(Transformer(config), kind) for kind in ("learned", "none")}
     length = dict(models["learned"].named_parameters())["positions"].norm(dim=1).square().mean()

@@ -1,4 +1,4 @@
-"""What the tests of checks share."""
+"""Fixtures for the tests of checks."""
 
 import pytest
 
@@ -7,7 +7,7 @@ from course.feedback import checks
 
 @pytest.fixture(autouse=True)
 def fresh_session():
-    """No check has failed or passed yet, and nothing is left behind."""
+    """No check has failed or passed before, and the state is reset afterwards."""
     checks.start_over()
     yield
     checks.start_over()

@@ -1,4 +1,4 @@
-"""What a check tells a student, whatever the assignment."""
+"""The messages of a check, for any assignment."""
 
 import importlib
 import sys
@@ -46,7 +46,7 @@ def test_a_wrong_answer_is_shown_with_call_expectation_and_reason():
     )
 
 
-def test_one_more_hint_is_shown_at_each_try_and_none_is_left_after_success():
+def test_one_more_hint_is_shown_at_each_try_and_none_after_success():
     hints = ("look at the end", "use +")
     assert "Hint" not in said(lambda numbers: numbers, hints)
     second = said(lambda numbers: numbers, hints)
@@ -69,7 +69,7 @@ def test_an_unwritten_function_fails_without_using_up_a_hint():
     assert "Hint" not in said(lambda numbers: numbers, ("a hint",))
 
 
-def test_a_changed_input_is_noticed_and_a_result_instead_of_a_function_refused():
+def test_a_changed_input_is_detected_and_a_result_in_place_of_a_function_rejected():
     def greedy(numbers):
         numbers += numbers
         return numbers
@@ -88,7 +88,7 @@ def test_an_error_is_shown_with_the_students_own_line():
     assert "in your line: return numbers[7]" in message
 
 
-def test_a_call_that_must_be_refused_is_recognised():
+def test_a_call_that_must_raise_an_error_is_checked():
     def picky(number):
         if number < 0:
             raise ValueError("negative")
@@ -158,7 +158,7 @@ def test_a_loop_without_an_end_is_stopped():
     assert "does not come to an end, so it was stopped" in said(stuck)
 
 
-def test_the_watch_leaves_nothing_behind():
+def test_the_trace_is_removed_after_a_check():
     before = sys.gettrace(), sys.getprofile()
     with Watch(most_lines=10_000):
         climb(1_000)
@@ -194,7 +194,7 @@ def climb(steps):
         ([0] * 20, [0] * 7 + [1] * 13, "first difference at index 7"),
     ],
 )
-def test_a_difference_is_told_in_the_students_terms(expected, got, told):
+def test_a_difference_is_described_in_the_students_terms(expected, got, told):
     found = difference(expected, got)
     assert told in found
     assert bool(told) == bool(found)
@@ -224,6 +224,6 @@ def test_what_the_library_left_behind_is_not_the_students_call():
         return number
 
     left = library["Left"]()
-    left.itself = left  # only the collector gets rid of it
+    left.itself = left  # only the collector frees it
     del left
     assert watched(students)(50_000) == 50_000

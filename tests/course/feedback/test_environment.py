@@ -1,4 +1,4 @@
-"""The environment check of lecture 00 tells what is missing, and never fails itself."""
+"""The environment check of lecture 00 reports what is missing, and never fails itself."""
 
 import os
 import subprocess
@@ -12,7 +12,7 @@ from course.feedback import environment as check
 
 @pytest.fixture
 def requires(monkeypatch):
-    """Let the distribution ask for what a test says."""
+    """Let the distribution require what a test says."""
 
     def set_requirements(*lines):
         monkeypatch.setattr(metadata, "requires", lambda _: list(lines))
@@ -20,14 +20,14 @@ def requires(monkeypatch):
     return set_requirements
 
 
-def test_here_every_package_is_found():
+def test_every_package_is_found_in_this_environment():
     findings = {finding.name: finding.ok for finding in check.packages()}
     assert all(findings.values())
     assert {"torch", "jupyterlab", "bertviz"} <= set(findings)
     assert "pytest" not in findings, "the tests' tools are not asked of a student"
 
 
-def test_a_missing_package_and_an_old_version_are_told_apart_with_what_to_do(requires):
+def test_missing_packages_and_old_versions_are_reported_with_what_to_do(requires):
     requires("no-such-package-anywhere>=1")
     report = check.Report(tuple(check.packages()))
     assert not report.ok
@@ -39,7 +39,7 @@ def test_a_missing_package_and_an_old_version_are_told_apart_with_what_to_do(req
     assert finding.found.endswith("needed >=999")
 
 
-def test_an_old_python_and_missing_corpora_are_told_with_what_to_do(monkeypatch):
+def test_an_old_python_and_missing_corpora_are_reported_with_what_to_do(monkeypatch):
     monkeypatch.setattr(check.sys, "version_info", (3, 9, 1))
     assert not check.python_version().ok
     assert "install Python 3.11 or newer" in str(check.python_version())
@@ -49,7 +49,7 @@ def test_an_old_python_and_missing_corpora_are_told_with_what_to_do(monkeypatch)
     assert "python -m bertlab.data fetch core" in str(finding)
 
 
-def test_what_is_missing_stands_last():
+def test_what_is_missing_is_printed_last():
     missing, there = check.Finding("b", False, "gone", "get it"), check.Finding("a", True, "here")
     told = "✓ a: here\n✗ b: gone\n  → get it\n\n1 missing: see the arrows."
     assert str(check.Report((missing, there))) == told

@@ -1,4 +1,4 @@
-"""How far a student is: beside each check's verdict, and as a table."""
+"""A student's progress: next to each check's verdict, and as a table."""
 
 import re
 from collections import Counter
@@ -62,7 +62,7 @@ def test_an_assignments_functions_are_those_that_the_notebook_checks_in_its_orde
 
 @pytest.mark.parametrize("assignment", ASSIGNMENTS)
 def test_every_check_knows_which_task_it_is(assignment):
-    """Also where helpers, classes and other modules stand between the notebook and `Check`."""
+    """Also if helpers, classes and other modules are between the notebook and `Check`."""
     module = import_module(f"course.feedback.{assignment}")
 
     def wrong(*arguments, **options):
@@ -77,7 +77,7 @@ def test_every_check_knows_which_task_it_is(assignment):
     assert not any(seen.passed)
 
 
-def test_the_line_of_a_right_function_says_how_far_it_is_and_what_comes_next():
+def test_the_line_of_a_right_function_has_progress_and_the_next_task():
     passed = check.merge_pair(glued)
     assert str(passed.progress) == "□■□□□□□□□ 1 of 9 functions pass. Next: count_pairs (task 1)."
     assert repr(passed) == f"{passed.text}\n  {passed.progress}"
@@ -85,7 +85,7 @@ def test_the_line_of_a_right_function_says_how_far_it_is_and_what_comes_next():
     assert str(check.progress()) == "■■□□□□□□□ 2 of 9 functions pass. Next: train (task 3)."
 
 
-def test_a_check_that_fails_later_is_left_or_is_interrupted_takes_the_function_back():
+def test_a_later_failure_or_interruption_revokes_the_function():
     def empty(symbols, pair):
         raise NotImplementedError
 
@@ -110,7 +110,7 @@ def test_tries_are_counted_until_it_passes_and_after():
     assert check.progress().tries == (0, 4, 0, 0, 0, 0, 0, 0, 0)
 
 
-def test_the_end_is_said():
+def test_the_last_check_reports_the_end():
     tasks = check.progress().tasks
     done = progress.Progress(tasks, (True,) * 9, (1,) * 9)
     assert str(done) == (
@@ -144,14 +144,14 @@ def test_the_next_student_starts_from_nothing():
     assert "Hint" not in str(failed.value)
 
 
-# What is seen.
+# Display.
 
 
 def bar_of(passed):
     return BeautifulSoup(passed._repr_html_(), "html.parser").find(attrs={"role": "progressbar"})
 
 
-def test_the_bar_tells_a_screen_reader_what_it_shows():
+def test_the_bar_has_text_for_screen_readers():
     bar = bar_of(check.merge_pair(glued))
     assert (bar["aria-valuemin"], bar["aria-valuenow"], bar["aria-valuemax"]) == ("0", "1", "9")
     assert bar["aria-valuetext"] == "1 of 9 functions pass. Next: count_pairs (task 1)."

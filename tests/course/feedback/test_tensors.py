@@ -1,4 +1,4 @@
-"""What a check of a tensor function tells a student, whatever the assignment."""
+"""The messages of a check of a tensor function, for any assignment."""
 
 import math
 
@@ -90,7 +90,7 @@ def test_a_check_may_close_other_boxes(softmax):
     assert watched(softmax, ready_made=("attention",))(torch.ones(2)).shape == (2,)
 
 
-def test_a_right_function_passes_and_may_have_any_name():
+def test_a_right_function_of_any_name_passes():
     def scaled_dot_product_attention(x):
         return x / 2
 
@@ -98,7 +98,7 @@ def test_a_right_function_passes_and_may_have_any_name():
     assert isinstance(halved(lambda x: x * 0.5), Passed)
 
 
-def test_rows_are_told_from_columns():
+def test_rows_are_distinguished_from_columns():
     columns = normal(2, 4, 5).softmax(dim=-2)
     check = TensorCheck("shares", lambda: columns)
     with pytest.raises(CheckFailed, match="what sums to 1 goes along dim=-2, the row is dim=-1"):

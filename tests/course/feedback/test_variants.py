@@ -1,4 +1,4 @@
-"""Variants: the laws of `seed`, and what hidden tests make of them."""
+"""Variants: the laws of `seed`, and its use in hidden tests."""
 
 import os
 import subprocess
@@ -97,7 +97,7 @@ def test_another_process_finds_the_same():
 
 
 @pytest.mark.parametrize("number", ["31", 3.0, None, True])
-def test_what_is_no_number_and_what_is_no_name_is_refused(number):
+def test_an_invalid_number_or_name_is_rejected(number):
     with pytest.raises(TypeError, match=r"seed: number must be an integer; got"):
         seed(number)
     with pytest.raises(TypeError, match=r"variant: name must be a string"), variant(7):
@@ -109,7 +109,7 @@ def test_what_is_no_number_and_what_is_no_name_is_refused(number):
 
 @pytest.mark.parametrize("assignment", ASSIGNMENTS)
 def test_no_hidden_test_draws_from_a_fixed_state(assignment):
-    """Wherever a generator is made, `_seed` stands; every assignment but the project has one."""
+    """Every generator is made with `_seed`; every assignment except the project has one."""
     hidden = [cell.source for cell, _ in code_of(assignment) if cell.id.startswith("hidden-")]
     makes = ("manual_seed(", "Random(", "default_rng(", "RandomState(", "random.seed(")
     found = [line for text in hidden for line in text.splitlines() if any(m in line for m in makes)]
@@ -123,7 +123,7 @@ def run_hidden(assignment, task, student, solution=None, watch=None):
         run_task(assignment, task, solution, tests=["hidden"], watch=watch)
 
 
-# For each assignment a task, its function, and something that knows one instance by heart.
+# For each assignment a task, its function, and a function that has memorised one instance.
 TASKS = [
     ("ex01_bpe", "merge-pair", "merge_pair"),
     ("ex02_wordpiece", "glue", "glue"),
@@ -138,7 +138,7 @@ TASKS = [
 
 
 def calls(assignment, task, function, student):
-    """What the hidden test asks our solution, as text, and what that answers."""
+    """The hidden test's calls of our solution, as text, and its results."""
     heard = {}
 
     def listen(scope):
@@ -164,8 +164,8 @@ def test_two_students_get_other_inputs_and_one_student_the_same_again(assignment
     assert ada != bob
 
 
-def test_who_knows_the_shown_case_by_heart_fails_under_another_variant():
-    """Feedback showed ada one failing case; a table of her cases is no solution for bob."""
+def test_a_memorised_shown_case_fails_under_another_variant():
+    """Feedback showed ada one failing case; a table of her cases does not solve bob's."""
     known = calls("ex01_bpe", "merge-pair", "merge_pair", "ada")
     by_heart = "def merge_pair(*given):\n    return known[repr(given)]"
 
@@ -179,7 +179,7 @@ def test_who_knows_the_shown_case_by_heart_fails_under_another_variant():
         hand_in("bob")
 
 
-# Those whose hidden tests take a second or more are tried once.
+# Those with hidden tests of a second or more are run once.
 LONG = ("ex01_bpe", "ex02_wordpiece", "ex06_bert_encoder", "ex07_objectives")
 
 
@@ -209,7 +209,7 @@ def test_a_right_solution_passes_under_any_variant(assignment, student):
         ("ex10_attention_heads", "draws from the first thousand labels"),
     ],
 )
-def test_what_only_knows_the_examples_fails_under_any_variant(assignment, mistake, student):
+def test_a_memorised_example_fails_under_any_variant(assignment, mistake, student):
     rows = [row for row in WRONG[assignment] if row.mistake == mistake]
     ((task, _, solution, diagnosis),) = rows
     assert not diagnosis, "the visible test lets it through"

@@ -1,4 +1,4 @@
-"""Grades as files: what nbgrader, Moodle and Canvas read, and what a spreadsheet must not."""
+"""Grades as files: for nbgrader, Moodle and Canvas, without formulas for a spreadsheet."""
 
 import csv
 from contextlib import closing

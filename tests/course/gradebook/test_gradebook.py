@@ -1,4 +1,4 @@
-"""What the instructor's grading run leaves in the gradebook, in SQLite and in PostgreSQL."""
+"""The gradebook after the instructor's grading run, in SQLite and in PostgreSQL."""
 
 import logging
 import os
@@ -50,7 +50,7 @@ def postgres():
     if shutil.which("pg_config") is None and not any(Path("/usr/lib/postgresql").glob("*/bin")):
         pytest.fail("install PostgreSQL (Debian: apt install postgresql)")
     programs = sorted(Path("/usr/lib/postgresql").glob("*/bin"))[-1]
-    folder = Path(tempfile.mkdtemp(prefix="gradebook-"))  # short: it also holds the socket
+    folder = Path(tempfile.mkdtemp(prefix="gradebook-"))  # short: it also contains the socket
     run = []
     if os.getuid() == 0:  # PostgreSQL refuses to run as root
         shutil.chown(folder, "nobody")
@@ -129,7 +129,7 @@ def test_grading_again_changes_nothing_and_grades_nobody(tmp_path, database):
     assert sorted(graded_names(course)) == ["ada", "ada", "bob", "bob"]
 
 
-def test_a_forced_run_that_was_stopped_goes_on(tmp_path):
+def test_a_forced_run_that_was_stopped_continues(tmp_path):
     course = make(tmp_path / "c", {"ada": {}, "bob": {}})
     grade(course)
     second = Mock(wraps=grade_run._write_down, side_effect=[DEFAULT, KeyboardInterrupt])
@@ -193,7 +193,7 @@ def test_failed_grading_leaves_no_grade_of_now_or_before(tmp_path, database):
     assert scores(course)["ada", "explain"] == (None, 3.0, False), "her answer is the same"
 
 
-def test_scores_that_do_not_fit_the_gradebook_are_no_grade(tmp_path, monkeypatch):
+def test_scores_that_do_not_match_the_gradebook_give_no_grade(tmp_path, monkeypatch):
     course = make(tmp_path / "c", {"ada": {}})
     good = small_course.FakeGrader.grade
 
@@ -209,7 +209,7 @@ def test_scores_that_do_not_fit_the_gradebook_are_no_grade(tmp_path, monkeypatch
     assert scores(course)["ada", "test-double"] == (None, None, True)
 
 
-def test_scores_and_our_row_of_them_are_written_together_or_not_at_all(tmp_path, monkeypatch):
+def test_scores_and_our_row_are_written_together_or_not_at_all(tmp_path, monkeypatch):
     course = make(tmp_path / "c", {"ada": {}})
     with monkeypatch.context() as patched:
         patched.setattr(records, "_replace", Mock(side_effect=KeyboardInterrupt))
@@ -218,7 +218,7 @@ def test_scores_and_our_row_of_them_are_written_together_or_not_at_all(tmp_path,
     assert rows(course) == {"grades": [], "comments": [], "graded": []}
 
 
-def test_only_the_students_asked_for_and_what_is_released_are_graded(tmp_path):
+def test_only_requested_students_and_released_assignments_are_graded(tmp_path):
     course = make(tmp_path / "c", {"ada": {}, "bob": {}})
     grade(course, students=["bob"])
     assert graded_names(course) == ["bob"]
@@ -253,7 +253,7 @@ def test_late_penalties_follow_the_due_date_and_points_given_later(tmp_path, dat
         releasing.extend(course, NAME, "zoe", 3)
 
 
-def test_who_asks_for_a_regrade_is_listed_until_a_person_has_looked_and_is_not_late(tmp_path):
+def test_a_regrade_request_is_listed_until_reviewed_and_is_not_late(tmp_path):
     answer = "regrade: begins an answer, too"
     course = make(tmp_path / "c", {"ada": {}, "bob": {"share": 0.5}, "eve": {"explain": answer}})
     releasing.set_due(course, NAME, "2026-10-01T12:00+00:00")
@@ -311,7 +311,7 @@ def test_the_last_backups_are_kept(tmp_path):
     assert sorted((course.root / "backups").iterdir()) == sorted(copies)[2:]
 
 
-def test_without_pg_dump_a_run_is_refused_unless_told(tmp_path, database, monkeypatch):
+def test_without_pg_dump_a_run_is_rejected_unless_allowed(tmp_path, database, monkeypatch):
     course = make(tmp_path / "c", {"ada": {}})
     find = shutil.which
     monkeypatch.setattr(shutil, "which", lambda name: None if name == "pg_dump" else find(name))
@@ -323,7 +323,7 @@ def test_without_pg_dump_a_run_is_refused_unless_told(tmp_path, database, monkey
     assert graded_names(course) == ["ada"]
 
 
-def test_a_second_run_here_or_elsewhere_with_the_same_gradebook_is_refused(tmp_path, database):
+def test_a_second_run_with_the_same_gradebook_is_rejected(tmp_path, database):
     here, elsewhere = (make(tmp_path / name, {"ada": {}}) for name in ("here", "elsewhere"))
     told = {"match": "under way: process 7 of ada on snow"}
     with ExitStack() as stack:
@@ -337,7 +337,7 @@ def test_a_second_run_here_or_elsewhere_with_the_same_gradebook_is_refused(tmp_p
     assert grade(here)[0] == grade(elsewhere)[0] == 0, "the lock is free again"
 
 
-def test_no_sandbox_means_no_grading_unless_told(tmp_path, monkeypatch):
+def test_without_a_sandbox_nothing_is_graded_unless_allowed(tmp_path, monkeypatch):
     course = make(tmp_path / "c", {"ada": {}})
     from course.grading import sandbox
 
@@ -349,7 +349,7 @@ def test_no_sandbox_means_no_grading_unless_told(tmp_path, monkeypatch):
     assert said.startswith("--no-sandbox: students' code runs with your rights.")
 
 
-def test_a_course_elsewhere_a_wrong_name_and_a_due_date_without_a_zone_are_told(tmp_path):
+def test_a_missing_course_a_wrong_name_and_a_due_date_without_zone_are_reported(tmp_path):
     with pytest.raises(CourseError, match="no course is here"):
         Course(tmp_path)
     course = make(tmp_path / "c")
@@ -361,7 +361,7 @@ def test_a_course_elsewhere_a_wrong_name_and_a_due_date_without_a_zone_are_told(
     assert releasing.set_due(course, NAME, "none") == f"{NAME}: no due date"
 
 
-def test_a_database_that_cannot_be_reached_is_told(tmp_path, monkeypatch):
+def test_a_database_that_cannot_be_reached_is_reported(tmp_path, monkeypatch):
     monkeypatch.setenv("BERTLAB_GRADEBOOK", "postgresql+psycopg://x@127.0.0.1:1/none")
     with pytest.raises(CourseError, match=r"the gradebook cannot be opened: .*BERTLAB_GRADEBOOK"):
         small_course.new_course(tmp_path / "c").gradebook()

@@ -33,7 +33,7 @@ def test_a_table_worked_by_hand():
 
 @pytest.fixture
 def table():
-    """200 students, 9 tasks with several levels of points, which have something in common."""
+    """200 students, 9 tasks with several levels of points and a common factor."""
     random = np.random.default_rng(8)
     ability = random.normal(size=(200, 1))
     return np.clip(np.round(2 + ability + random.normal(size=(200, 9))), 0, 4) / 2
@@ -54,21 +54,21 @@ def test_alpha_is_what_the_mean_covariance_gives(table):
 
 
 def test_the_task_itself_is_not_in_the_sum():
-    """With it, a task that has nothing to do with the others would seem to tell students apart."""
+    """With it, a task unrelated to the others would seem to discriminate between students."""
     table = [[1, 1, 1], [1, 0, 0], [0, 1, 1], [0, 0, 0]]
     assert discrimination(table)[0] == pytest.approx(0, abs=1e-12)
     with_itself = np.corrcoef(np.array(table)[:, 0], np.sum(table, axis=1))[0, 1]
     assert with_itself == pytest.approx(1 / sqrt(5))
 
 
-def test_what_is_all_alike_gets_no_number_and_a_student_without_a_task_is_refused():
+def test_constant_columns_get_no_number_and_a_missing_task_is_rejected():
     found = discrimination([[1, 0, 2], [1, 1, 3], [1, 2, 1]])
     assert found[0] is None
     assert None not in found[1:]
     assert discrimination([[0, 2], [1, 2]]) == [None, None], "there is no rest to compare with"
     assert cronbach_alpha([[1, 0], [0, 1]]) is None
     assert cronbach_alpha([[1], [0]]) is None
-    # A third of a point, three times, is not exactly one: no correlation may come of that.
+    # A third of a point, three times, is not exactly one: this must not give a correlation.
     tenths = [[0.1 + 0.2, 1], [0.3, 2], [0.3, 3]]
     assert discrimination(tenths) == [None, None]
     broken = points(GUTTMAN)
@@ -77,7 +77,7 @@ def test_what_is_all_alike_gets_no_number_and_a_student_without_a_task_is_refuse
         analyse(broken)
 
 
-def test_the_text_says_so_and_points_at_a_task_that_the_weaker_solve():
+def test_the_text_points_out_a_task_that_weaker_students_solve():
     text = analyse(points([[1, 0, 2], [1, 1, 3], [1, 2, 1]], [1, 2, 4])).text()
     assert "task0       1        1.00  all alike" in text
     assert "3 students, 3 tasks, Cronbach's alpha" in text
@@ -88,12 +88,12 @@ def test_the_text_says_so_and_points_at_a_task_that_the_weaker_solve():
 
 
 @pytest.mark.parametrize("table", [[], [[]], [1, 2], [[1, float("nan")]]])
-def test_what_is_no_table_is_refused(table):
+def test_what_is_not_a_table_is_rejected(table):
     with pytest.raises(ValueError, match="item analysis"):
         discrimination(table)
 
 
-def test_visible_and_hidden_test_are_one_task_and_what_waits_is_left_out():
+def test_visible_and_hidden_tests_are_one_task_and_ungraded_work_is_omitted():
     most = {"test-a": 1, "hidden-a": 2, "test-b": 1, "explain": 4}
     scores = {
         "ada": {"test-a": 1.0, "hidden-a": 0.0, "test-b": 1.0, "explain": None},
@@ -120,7 +120,7 @@ def test_it_reads_nbgraders_gradebook(tmp_path):
             for name, score in zip(("test-b", "hidden-b", "test-a"), scores, strict=False):
                 book.find_grade(name, "ex01", "ex01", student).auto_score = score
             book.find_grade("explain", "ex01", "ex01", student).manual_score = scores[-1]
-        book.find_grade("test-a", "ex01", "ex01", "ada").manual_score = 0.5  # a person knew better
+        book.find_grade("test-a", "ex01", "ex01", "ada").manual_score = 0.5  # a person's correction
         book.db.commit()
         found = item_analysis.from_gradebook(book, "ex01")
         assert found.most == {"b": 3, "a": 1, "explain": 4}

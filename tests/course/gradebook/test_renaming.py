@@ -1,4 +1,4 @@
-"""An assignment gets another name: all stays but the name, whenever the command is killed."""
+"""An assignment gets another name: only the name changes, whenever the command is killed."""
 
 import os
 import re
@@ -36,7 +36,7 @@ def an_old_name(monkeypatch):
 
 
 def running(folder):
-    """A term under way, whose course was updated: its assignment has the new name already."""
+    """A running term whose course was updated: its assignment has the new name already."""
     return copied(_running, folder)
 
 
@@ -63,7 +63,7 @@ def _running(folder):
 
 
 def everything(course):
-    """All rows of all tables as text, and all files of the three rooms with what they hold."""
+    """All rows of all tables as text, and all files of the three folders with their content."""
     with closing(course.gradebook()) as book:
         tables = MetaData()
         tables.reflect(book.engine)
@@ -95,13 +95,13 @@ def rename(course, old=NAME, new=NEW):
 
 
 def graded_again(course):
-    """Grade under the new name; the lines said."""
+    """Grade under the new name; returns the printed lines."""
     said = []
     grade_run.run(course, [NEW], grade_run.Options(workers=1), FakeGrader, said.append)
     return "\n".join(said)
 
 
-def test_all_stays_but_the_name_and_nobody_is_graded_again(tmp_path, database):  # noqa: F811
+def test_only_the_name_changes_and_nothing_is_graded_again(tmp_path, database):  # noqa: F811
     course = running(tmp_path / "c")
     before = everything(course)
     assert "Well said." in str(before)
@@ -137,10 +137,10 @@ def test_a_persons_points_and_comments_survive_a_new_version(tmp_path):
 
 
 class Killed(BaseException):
-    """As by `kill -9`, but for this process."""
+    """Like `kill -9`, for this process."""
 
 
-def test_killed_at_any_step_the_same_command_goes_on(tmp_path, monkeypatch):
+def test_after_a_kill_at_any_step_the_same_command_continues(tmp_path, monkeypatch):
     monkeypatch.delenv("BERTLAB_GRADEBOOK", raising=False)
     before, steps, number = everything(running(tmp_path / "c")), os.rename, 0
     wanted = renamed(before)
@@ -174,7 +174,7 @@ def test_killed_at_any_step_the_same_command_goes_on(tmp_path, monkeypatch):
     assert number == 17, "a report, 8 files and 8 folders"
 
 
-def test_a_killed_transaction_leaves_the_gradebook(tmp_path, database, monkeypatch):  # noqa: F811
+def test_a_killed_transaction_does_not_change_the_gradebook(tmp_path, database, monkeypatch):  # noqa: F811
     course = running(tmp_path / "c")
     before = everything(course)
     with monkeypatch.context() as patched:
@@ -218,7 +218,7 @@ renaming.rename(Course(sys.argv[1]), {NAME!r}, {NEW!r})
         (f"autograded/ben/{NEW}/{NEW}.ipynb", "autograded/ben holds both"),
     ],
 )
-def test_two_names_in_one_place_are_refused_and_nothing_is_changed(tmp_path, both, where):
+def test_two_names_in_one_place_are_rejected_without_changes(tmp_path, both, where):
     course = running(tmp_path / "c")
     (course.root / both).parent.mkdir(parents=True, exist_ok=True)
     (course.root / both).write_text("another")
@@ -230,7 +230,7 @@ def test_two_names_in_one_place_are_refused_and_nothing_is_changed(tmp_path, bot
     assert sorted((course.root / "backups").iterdir()) == copies
 
 
-def test_grades_under_both_names_are_refused_and_what_is_said_helps(tmp_path, database):  # noqa: F811
+def test_grades_under_both_names_are_rejected_with_helpful_advice(tmp_path, database):  # noqa: F811
     course = running(tmp_path / "c")
     assert releasing.release(course, [NEW], say=lambda line: None) == 0
     with closing(course.gradebook()) as book:
@@ -246,7 +246,7 @@ def test_grades_under_both_names_are_refused_and_what_is_said_helps(tmp_path, da
     assert rename(course)[-1] == f"{NAME} is now {NEW}: 4 hand-ins, 3 grades"
 
 
-def test_a_new_name_that_was_released_already_gives_way(tmp_path, database):  # noqa: F811
+def test_a_new_name_that_was_released_already_is_replaced(tmp_path, database):  # noqa: F811
     course = running(tmp_path / "c")
     before = everything(course)
     assert releasing.release(course, [NEW], say=lambda line: None) == 0
@@ -258,7 +258,7 @@ def test_a_new_name_that_was_released_already_gives_way(tmp_path, database):  # 
     assert everything(course) == renamed(before)
 
 
-def test_names_that_cannot_be_are_told(tmp_path):
+def test_impossible_names_are_reported(tmp_path):
     course = running(tmp_path / "c")
     before = everything(course)
     for names, why in (
@@ -278,7 +278,7 @@ def test_names_that_cannot_be_are_told(tmp_path):
     assert rename(course, "all", None) == ["Nothing here has an old name."]
 
 
-def test_a_grading_run_is_not_disturbed_and_a_file_that_resists_is_told(tmp_path, monkeypatch):
+def test_a_grading_run_is_not_disturbed_and_a_locked_file_is_reported(tmp_path, monkeypatch):
     course = running(tmp_path / "c")
     wanted = renamed(everything(course))
     refused = Mock(side_effect=PermissionError(13, "Permission denied"))
@@ -296,16 +296,16 @@ def test_a_grading_run_is_not_disturbed_and_a_file_that_resists_is_told(tmp_path
     assert everything(course) == wanted
 
 
-# What the other commands say.
+# Messages of the other commands.
 
 
-def test_the_old_names_lead_to_the_assignments_there_are():
+def test_old_names_map_to_existing_assignments():
     known = {*Course(ROOT).assignments(), NEW}
     newer = {name for name in known if name[2:4] in ("00", "03", "05", "12", "13")}
     assert {*OLD_NAMES.values()} == known - newer
 
 
-def test_commands_that_see_less_say_so_and_one_with_an_old_name_says_the_new_one(tmp_path, capsys):
+def test_commands_warn_of_old_names_and_report_the_new_one(tmp_path, capsys):
     course = running(tmp_path / "c")
     root = ["--root", str(course.root)]
     assert main([*root, "grade", NAME]) == 1
@@ -328,7 +328,7 @@ def test_commands_that_see_less_say_so_and_one_with_an_old_name_says_the_new_one
     assert re.search(rf"{NEW} +4 +2", said.out)
 
 
-def test_a_reminder_makes_no_gradebook(tmp_path, monkeypatch):
+def test_a_reminder_creates_no_gradebook(tmp_path, monkeypatch):
     monkeypatch.delenv("BERTLAB_GRADEBOOK", raising=False)
     course = make(tmp_path / "c")
     (course.root / "gradebook.db").unlink()

@@ -144,11 +144,11 @@ def test_every_task_and_formula_of_the_exercises_is_shown_as_the_exercise_has_it
         ("<table><tr><td>1</td></tr></table>", "<table><tbody><tr><td>1</td></tr></tbody></table>"),
     ],
 )
-def test_html_is_made_harmless(html, clean):
+def test_html_is_sanitised(html, clean):
     assert clean_html(html) == clean
 
 
-def test_plain_nbgrader_grades_in_the_sandbox_and_goes_on_after_broken_ones(tmp_path):
+def test_plain_nbgrader_grades_in_the_sandbox_and_continues_after_broken_ones(tmp_path):
     course = make(tmp_path / "c", {"ada": {}, "dup": {}, "eve": {}, "raw": {}})
     marker = tmp_path / "escaped"
     path = course.hand_in(NAME, "eve")

@@ -1,10 +1,10 @@
-"""The hostile class: whatever is handed in, nothing escapes, and grading goes on.
+"""The hostile class: no submission escapes the sandbox or stops grading.
 
-Each row of `hostile/` is a submission with one thing changed. It must get its points, say what
-happened in plain lines, and leave everybody else alone. All of them hand in in one term and
-are graded side by side by `python -m course`; honest students sit beside them, and must get all
-of their points (with `EVERY = 1` beside each). To try one row, choose it with `-k`: only what is
-chosen is handed in.
+Each row of `hostile/` is a submission with one change. It must get its points, have a readable
+report, and not affect others. All are handed in in one term and graded in parallel by
+`python -m course`, together with honest students, who must get all of their points (with
+`EVERY = 1` one per hostile student). To try one row, choose it with `-k`: only chosen rows are
+handed in.
 """
 
 import contextlib
@@ -40,8 +40,8 @@ pytestmark = [
 ]
 
 CANARY = "CANARY-7f3a"
-# An honest student sits beside one of so many hostile ones, and beside all who take what others
-# need.
+# One honest student per so many hostile ones, and one for each of those that exhaust shared
+# resources.
 EVERY = 10
 PRESSING = {row.name for row in resources.ROWS}
 NOTE = 400  # characters of a line of the report, at most
@@ -52,7 +52,7 @@ PRYING = [row.name for row in prying.rows(NOWHERE)]
 
 @pytest.fixture(scope="module")
 def outside(tmp_path_factory):
-    """A course of others, a network of others, and a secret, which no student may reach."""
+    """Another course, another network, and a secret, which no student may reach."""
     room = tmp_path_factory.mktemp("course")
     for name in ("solutions/ex04/ex04.ipynb", "submitted/ada/ex04/ex04.ipynb", "gradebook.db"):
         (room / name).parent.mkdir(parents=True, exist_ok=True)
@@ -95,7 +95,7 @@ def _forbidden_places():
 
 @pytest.fixture(scope="module")
 def term(request, outside):
-    """The term of all rows that this run of pytest asks for, and of the honest students."""
+    """The term of all rows selected in this run of pytest, and of the honest students."""
     here = [item for item in request.session.items if item.path == request.path]
     asked = {
         value.name if isinstance(value, small.Hostile) else value
@@ -120,7 +120,7 @@ def term(request, outside):
 
 @pytest.fixture
 def outcome_of(term):
-    """What became of a row, whose lines, outputs and pages are fit to be shown."""
+    """The outcome of a row, whose lines, outputs and pages are checked for display."""
 
     def checked(name):
         outcome = term.outcome(term.who[name])
@@ -136,7 +136,7 @@ def outcome_of(term):
     return checked
 
 
-def test_every_command_goes_on_to_the_end(term):
+def test_every_command_runs_to_its_end(term):
     assert term.codes == {"grade": 0, "feedback": 0, "export": 0}
     assert sorted(term.totals) == sorted(term.course.students(small.NAME))
     for line in term.report:
@@ -178,7 +178,7 @@ def points_of(result):
 
 
 def assert_presentable(outcome):
-    """Lines are lines, nothing is too long, no script comes through, no hidden test is told."""
+    """Lines are single, nothing is too long, scripts are removed, hidden tests are not revealed."""
     for note in outcome.notes:
         assert note.isprintable(), note
         assert len(note) <= NOTE
@@ -205,7 +205,7 @@ ACTIVE = (
 
 @cache
 def full_tests():
-    """Each test as the instructor wrote it, with what students are not shown."""
+    """Each test as the instructor wrote it, with the hidden parts."""
     return {cell.id: cell.source for cell in small.assignment().source.cells if is_test(cell)}
 
 
@@ -270,7 +270,7 @@ def said_in(result):
 
 
 def test_the_prying_cells_find_what_they_look_for_outside_of_the_sandbox(outside, capsys):
-    """The same code, run here: it would have told."""
+    """The same code outside the sandbox finds what it looks for."""
     exec(compile(prying.READS_FILES.format(**outside), "reads", "exec"), {})
     exec(compile(prying.SECRETS, "secrets", "exec"), {})
     said = capsys.readouterr().out
@@ -303,7 +303,7 @@ def bind(path):
 
 
 @pytest.mark.parametrize("kind", FILES)
-def test_what_is_no_file_is_not_opened(kind, outcome_of):
+def test_only_regular_files_are_opened(kind, outcome_of):
     outcome = outcome_of(kind)
     assert set(points_of(outcome).values()) == {0.0}
     if kind == "200 MB":
@@ -335,7 +335,7 @@ def test_a_process_that_lives_on_ends_with_its_submission(grade):
 
 @pytest.mark.parametrize("where", ["/tmp", "/dev/shm"])
 def test_the_disk_does_not_fill_up(where, grade):
-    """One student may fill their own small folders, which are gone for the next."""
+    """A student may fill their own small folders, which are deleted for the next."""
     code = FILLS.format(where=where)
     for _ in range(2):
         result = grade(small.written(small.own_cells(code)(small.correct())))
@@ -358,7 +358,7 @@ print("wrote", _done // 2 ** 20, "MB")
 
 
 def test_memory_is_bounded_for_all_processes_together(grade):
-    """Each of them alone stays within its own limit; a file in memory is no address space."""
+    """Each alone stays within its own limit; a file in memory is not address space."""
     most = []
     stop = threading.Event()
     watcher = threading.Thread(target=_watch, args=(grade.grader.process.pid, most, stop))
@@ -369,11 +369,11 @@ def test_memory_is_bounded_for_all_processes_together(grade):
         stop.set()
         watcher.join()
     assert points_of(result)["hidden-row-softmax"] == 0
-    # They are looked at every quarter of a second, in which they can take 250 MB more.
+    # They are measured every quarter of a second, in which they can allocate 250 MB more.
     assert max(most) - most[0] < 4 * small.LIMITS.memory_mb * 2**20  # without a limit: 2,000
 
 
-def test_what_the_kernel_may_keep_for_sockets_counts_as_memory():
+def test_socket_buffers_of_the_kernel_count_as_memory():
     before = megabytes_of([os.getpid()])
     with contextlib.ExitStack() as opened:
         for one in itertools.chain(*(socket.socketpair() for _ in range(100))):

@@ -1,4 +1,4 @@
-"""Grading runs that are killed: the gradebook ends as if nothing had happened."""
+"""Killed grading runs: the final gradebook is that of an undisturbed run."""
 
 import json
 import os
@@ -27,7 +27,7 @@ if __name__ == "__main__":
 
 
 def start(course, code=RUN):
-    """A grading run in a process of its own."""
+    """A grading run in a separate process."""
     command, folder = [sys.executable, "-c", code, course.root], course.root
     settings = os.environ | {"PYTHONPATH": str(ROOT)}
     return subprocess.Popen(command, env=settings, stderr=subprocess.DEVNULL, cwd=folder)
@@ -118,7 +118,7 @@ module.{moment} = then_die
     assert rows(course) == rows(few_undisturbed)
 
 
-def test_dead_workers_lose_and_double_nothing_and_who_is_late_on_a_busy_machine_tries_again(
+def test_dead_workers_lose_and_double_nothing_and_slow_ones_on_a_busy_machine_retry(
     tmp_path,
 ):
     course = make(tmp_path / "c", {"gus": {"die_once": True}})
@@ -144,7 +144,7 @@ def test_a_submission_that_kills_every_worker_is_reported_and_the_others_are_gra
     assert {row[2] for row in rows(course)["grades"] if row[0] == "eve"} == {None}
 
 
-def test_each_workers_students_have_a_core_of_their_own():
+def test_each_worker_has_its_own_core():
     with grade_workers.cluster(2) as client:
         given = client.run(os.getenv, grade_workers.CORE).values()
     assert sorted(map(int, given)) == sorted(os.sched_getaffinity(0))[:2] or os.cpu_count() < 2

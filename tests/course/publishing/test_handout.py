@@ -1,4 +1,4 @@
-"""The students' copy: what is in it, what must not be, and that it works without the rest."""
+"""The students' copy: its content, what it must not contain, and that it works alone."""
 
 import json
 import os
@@ -23,7 +23,7 @@ TEXTS = (".ipynb", ".json", ".md", ".py", ".toml", ".txt", ".yml", "")
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory):
-    """The copy and what else is written beside it, by the command."""
+    """The copy and the other files that the command writes."""
     from course.__main__ import main
 
     folder = tmp_path_factory.mktemp("made")
@@ -46,7 +46,7 @@ def in_the_copy(copy, *command):
     return subprocess.run([sys.executable, *command], capture_output=True, text=True, **options)
 
 
-def test_it_has_what_students_use_and_nothing_else(copy):
+def test_it_contains_exactly_what_students_use(copy):
     folders = {path.name for path in copy.iterdir() if path.is_dir()}
     assert folders == {"bertlab", "course", "exercises", "lectures"}
     rooms = {path.name for path in (copy / "course").iterdir() if path.is_dir()}
@@ -67,7 +67,7 @@ def hidden_lines():
             yield from (line.strip() for line in cell.source.splitlines() if line not in shown)
 
 
-def test_no_byte_of_it_gives_a_hidden_line_away(copy):
+def test_no_byte_of_it_reveals_a_hidden_line(copy):
     files = (path for path in copy.rglob("*") if path.is_file() and path.suffix in TEXTS)
     joined = b"\n".join(path.read_bytes() for path in files)
     rooms = ("bertlab", *(f"course/{name}" for name in ("experiments", "feedback", "widgets")))
@@ -82,7 +82,7 @@ def test_no_byte_of_it_gives_a_hidden_line_away(copy):
 
 
 def leaking_files():
-    """Ways in which a solution gets into a folder, each with the name of the file."""
+    """Ways in which a solution could get into a folder, each with the name of the file."""
     notebook = nbformat.read(source_of("ex01_bpe"), as_version=4)
     cells = {cell.id: cell for cell in notebook.cells}
     hidden, answer = cells["hidden-merge-pair"].source, cells["train"].source
@@ -105,7 +105,7 @@ def test_a_leak_is_named_with_its_cell(tmp_path, name, unseen):
     assert re.fullmatch(rf"cell [\w-]+ of ex\d\d_\w+ in {name}", said)
 
 
-def test_nothing_is_written_over_and_nothing_half(made, tmp_path, monkeypatch):
+def test_nothing_is_overwritten_and_no_partial_copy_is_left(made, tmp_path, monkeypatch):
     from course.publishing import handout
 
     for to in ("bert", "nowhere/bert"):
@@ -127,7 +127,7 @@ def test_the_zip_files_hold_the_copy_and_the_solutions(made, copy):
     assert len(notebooks) == len(COURSE.assignments())
 
 
-def test_every_link_of_it_leads_somewhere_and_it_says_which_copy_it_is(copy):
+def test_every_link_of_it_works_and_it_names_its_version(copy):
     readme = (copy / "README.md").read_text(encoding="utf-8")
     assert "You hold the students' copy" in readme
     assert not re.search("solutions/|make test|only (students|instructors)", readme)
@@ -143,7 +143,7 @@ def test_every_link_of_it_leads_somewhere_and_it_says_which_copy_it_is(copy):
     assert targets == ["help", "lab", "check", "clean"]
 
 
-def test_its_exercises_run_without_the_rest(copy):
+def test_its_exercises_run_without_the_repository(copy):
     said = in_the_copy(copy, "-c", "import course; print(course.__file__)").stdout
     assert said.strip() == str(copy / "course" / "__init__.py")
     names = ["ex01_bpe", "ex11_sentence_bert"]

@@ -1,4 +1,4 @@
-"""The slides: what of a lecture the class sees, and what the speaker has beside it."""
+"""The slides: what the class sees of a lecture, and the speaker's notes."""
 
 import nbformat
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
@@ -60,7 +60,7 @@ def test_a_heading_its_question_and_a_picture_are_slides_and_prose_is_notes():
     ]
 
 
-def test_code_is_seen_if_it_is_the_librarys_and_output_if_it_is_short():
+def test_library_code_and_short_outputs_are_shown():
     shown = slides(
         new_markdown_cell("## 1 Code"),
         new_code_cell("import torch"),
@@ -75,7 +75,7 @@ def test_code_is_seen_if_it_is_the_librarys_and_output_if_it_is_short():
     assert tags == [["remove-input"], []]
 
 
-def test_a_cell_says_otherwise_and_what_goes_further_is_left_out():
+def test_tags_override_the_rule_and_optional_sections_are_omitted():
     skip, whole = ({"slideshow": {"slide_type": kind}} for kind in ("skip", "slide"))
     shown = slides(
         new_markdown_cell("## 1 First"),

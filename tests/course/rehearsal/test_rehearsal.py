@@ -1,4 +1,4 @@
-"""The rehearsal: who is in the class, what they must get, and that a false grade is noticed."""
+"""The rehearsal: its class, the expected points, and the detection of false grades."""
 
 import shutil
 from collections import Counter
@@ -34,7 +34,7 @@ def task(name, calls=(), *more):
     return Task(name, (answer(name, OURS, calls), answer(name, UNWRITTEN, (), both), *more))
 
 
-# Four tasks: c calls a and b, d stands alone; a and b can be wrong, d can be done another way.
+# Four tasks: c calls a and b, d is independent; a and b can be wrong, d can be solved another way.
 TASKS = [
     task("a", (), answer("a", WRONG, (), ["hidden-a", "hidden-c"])),
     task("b", (), answer("b", WRONG, (), ["test-b", "hidden-b"])),
@@ -45,7 +45,7 @@ POINTS = {f"{kind}-{name}": 1.0 for name in "abcd" for kind in ("test", "hidden"
 POINTS |= {"explain": 4.0}
 
 
-def test_the_seed_decides_the_class_and_all_kinds_of_answers_are_handed_in():
+def test_the_seed_determines_the_class_and_all_kinds_of_answers_occur():
     assert draw_class(TASKS, 30, 3) == draw_class(TASKS, 30, 3)
     assert draw_class(TASKS, 30, 3) != draw_class(TASKS, 30, 4)
     with pytest.raises(ValueError, match="at least one student; got 0"):
@@ -56,7 +56,7 @@ def test_the_seed_decides_the_class_and_all_kinds_of_answers_are_handed_in():
 
 
 def test_abilities_and_answers_follow_the_model():
-    """A task that nothing else touches is solved as often as the logistic curve says."""
+    """An independent task is solved with the frequency of the logistic curve."""
     students = draw_class(TASKS, 4_000, 1)
     abilities = [student.ability for student in students]
     assert abs(mean(abilities)) < 0.08
@@ -72,7 +72,7 @@ def test_abilities_and_answers_follow_the_model():
 
 
 @given(st.integers(0, 10_000))
-def test_no_two_answers_meet_in_a_test_so_that_losses_add_up(seed):
+def test_no_two_answers_share_a_test_so_that_losses_add_up(seed):
     for student in draw_class(TASKS, 20, seed):
         kinds = {name: student.answers[name].kind for name in "abcd"}
         own = {name for name in "abc" if kinds[name] in (WRONG, OTHER)}
@@ -92,7 +92,7 @@ def test_a_student_loses_what_any_of_the_answers_loses():
     assert truth(student._replace(explains=False), POINTS)["explain"] == 0, "nothing to look at"
 
 
-# With an assignment: what each answer loses, and what whole hand-ins lose.
+# With an assignment: points lost by each answer, and by complete hand-ins.
 
 
 @pytest.fixture(scope="module")
@@ -117,7 +117,7 @@ def test_an_answer_loses_its_own_tests_and_those_of_tasks_that_call_it(tasks):
         assert (f"test-{one.name}" in wrong.loses) == wrong.diagnosed
 
 
-def test_an_answer_that_is_not_what_it_is_said_to_be_and_missing_ones_are_told(tmp_path):
+def test_mislabelled_and_missing_answers_are_reported(tmp_path):
     (first, *_) = synthetic_answers.read_tasks(ASSIGNMENT)
     wrong = first.of(WRONG)[0]
     right = wrong._replace(source=first.only(OURS).source, name="is right")
@@ -158,13 +158,13 @@ def stage(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def handed_in(stage, tasks):
-    """Students whose work is there, and what it gets when all of it is run together."""
+    """Students with handed-in work, and its points when all of it is run together."""
     students = draw_class(tasks, 15, 5)
     hand_in(stage, ASSIGNMENT, students)
     return students, graded_here(stage, ASSIGNMENT, students)
 
 
-def test_whole_hand_ins_get_what_their_answers_say(stage, handed_in):
+def test_complete_hand_ins_get_the_points_of_their_answers(stage, handed_in):
     students, scores = handed_in
     points = rehearse._points(stage, ASSIGNMENT)
     text, agreed = report(ASSIGNMENT, students, points, Grades(scores, [1.0, 2.0, 4.5]))
@@ -175,7 +175,7 @@ def test_whole_hand_ins_get_what_their_answers_say(stage, handed_in):
     assert len({tuple(row.values()) for row in scores.values()}) > 10, "they are not all alike"
 
 
-def test_one_false_grade_is_told(stage, handed_in):
+def test_one_false_grade_is_reported(stage, handed_in):
     students, scores = handed_in
     false = {student: dict(row) for student, row in scores.items()}
     false["student-07"]["hidden-entity-f1"] += 1
@@ -188,7 +188,7 @@ def test_one_false_grade_is_told(stage, handed_in):
     assert "student-11: not in the gradebook" in text
 
 
-def test_every_kind_of_difference_has_its_words():
+def test_every_kind_of_difference_is_described():
     must = {"ada": {"a": 1.0, "b": None}, "bob": {"a": 1.0, "b": None}}
     got = {"ada": {"a": 1.0, "b": 0.0}, "bob": {"a": None, "c": 1.0}, "cyd": {}}
     assert differences(must, got) == [
@@ -229,7 +229,7 @@ def test_the_command_grades_a_small_class(tmp_path, capsys, monkeypatch, tasks):
     shutil.rmtree(there)
 
 
-def test_what_cannot_be_rehearsed_is_told(capsys):
+def test_what_cannot_be_rehearsed_is_reported(capsys):
     assert rehearse.main(["--students", "0"]) == 2
     assert "--students must be at least 1" in capsys.readouterr().err
     assert rehearse.main(["ex99"]) == 1

@@ -55,12 +55,12 @@ def other_ways(assignment):
 
 
 def disguised(tasks):
-    """A copy by somebody who hides it: other names, other comments, other order, other spacing."""
+    """A disguised copy: other names, other comments, other order, other spacing."""
     return {task: renamed(code) for task, code in reversed(tasks.items())}
 
 
 def renamed(code):
-    """The code with each of its own variables renamed, laid out anew, and a comment a line."""
+    """The code reformatted, with its own variables renamed and a comment on each line."""
     tree = ast.parse(code)
     names = [node for node in ast.walk(tree) if isinstance(node, ast.Name)]
     arguments = [node for node in ast.walk(tree) if isinstance(node, ast.arg)]
@@ -74,7 +74,7 @@ def renamed(code):
 
 
 def hand_in(room, student, assignment, tasks):
-    """Put a notebook where nbgrader collects it: the release with these solutions."""
+    """Save a notebook where nbgrader collects it: the release with these solutions."""
     notebook = json.loads((ROOT / "exercises" / assignment / f"{assignment}.ipynb").read_text())
     cells = [cell for cell in notebook["cells"] if cell["id"] not in tasks]
     own = [{"cell_type": "code", "source": [code]} for code in tasks.values()]
@@ -102,13 +102,13 @@ def work(who, tasks):
 
 
 def alike(here, before, given):
-    """All pairs, the most alike first."""
+    """All pairs, the most similar first."""
     comparison = pairs.Comparison(here, before, given)
     return [comparison.pair(place) for place in comparison.above(0)]
 
 
 def fingerprint(code, length, given=frozenset()):
-    """copydetect's own, every piece kept, without those of `given`."""
+    """copydetect's fingerprint with every piece, without those of `given`."""
     made = CodeFingerprint("code.py", length, 1, fp=io.StringIO(code), language="python")
     made.hashes -= given
     left = {piece: at for piece, at in made.hash_idx.items() if piece in made.hashes}
@@ -117,7 +117,7 @@ def fingerprint(code, length, given=frozenset()):
 
 
 def compared_in_pairs(here, before, given):
-    """What copydetect says of each pair, one after the other."""
+    """copydetect's result for each pair."""
     known = fingerprint("\n\n".join(given), pairs.LENGTH).hashes
     prints = {one.who: fingerprint(one.code, pairs.LENGTH, known) for one in (*here, *before)}
     names = [[one.who for one in works] for works in (here, before)]
@@ -134,7 +134,7 @@ CODES = st.lists(st.sampled_from(LINES), max_size=12).map("\n".join)
 
 @hypothesis.given(st.lists(CODES, min_size=2, max_size=6), CODES, st.integers(1, 12))
 def test_the_index_finds_what_copydetect_finds_in_pairs(codes, given, room):
-    """Also where pieces are repeated, given pieces leave gaps, and few runs fit at once."""
+    """Also with repeated pieces, gaps of given pieces, and few runs at a time."""
     works = [Work(f"{number}", (code,)) for number, code in enumerate(codes)]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(pieces, "ROOM", room)
@@ -153,14 +153,14 @@ def test_a_class_is_compared_as_copydetect_compares_its_pairs(assignment):
     assert max(expected[0].shares) > report.THRESHOLD > max(expected[-1].shares)
 
 
-# In the project all begin with the entry that is given.
+# In the project all students start from the given entry.
 @pytest.mark.parametrize("assignment", [name for name in ASSIGNMENTS if name != PROJECT])
 def test_a_disguised_copy_is_found_and_independent_work_ranks_far_below(assignment):
     mine = solved(assignment)
     others = other_ways(assignment)
     works = [work("mine", mine), work("copy", disguised(mine))]
     works += [work(f"other {number}", tasks) for number, tasks in enumerate(others)]
-    # Rows of OTHER_WAYS that stand for two students at once are not independent of each other.
+    # Rows of OTHER_WAYS that represent two students at once are not independent.
     first, *rest = [pair for pair in alike(works, [], GIVEN[assignment]) if "mine" in pair.who]
     assert first.who == ("mine", "copy")
     assert min(first.shares) > 1.25 * report.THRESHOLD
@@ -169,12 +169,12 @@ def test_a_disguised_copy_is_found_and_independent_work_ranks_far_below(assignme
 
 
 @pytest.mark.parametrize("assignment", ASSIGNMENTS)
-def test_independent_functions_are_not_taken_for_the_courses_own(assignment, functions):
+def test_independent_functions_are_not_mistaken_for_the_courses_own(assignment, functions):
     works = [work(f"{n}", tasks) for n, tasks in enumerate(other_ways(assignment))]
     assert taken.taken_from(works, functions, GIVEN[assignment]) == []
 
 
-def test_a_function_of_the_library_is_seen_under_other_names(functions):
+def test_a_function_of_the_library_is_detected_under_other_names(functions):
     source = (ROOT / "bertlab" / "tokenizers" / "longest_match.py").read_text(encoding="utf-8")
     copied = dict(taken.functions_of(source))["longest_match"]
     works = [Work("eve", ("x = 1", renamed(copied)))]
@@ -206,8 +206,8 @@ def test_the_command_prints_what_stands_out_and_writes_a_page(room, capsys):
     assert report.CAUTION in page.get_text()
 
 
-def test_what_the_assignment_gives_does_not_count(room, capsys):
-    """Two who have left everything as it was, or only their own short function, are not alike."""
+def test_given_code_does_not_count(room, capsys):
+    """Two unchanged hand-ins, or two that differ in a short function, are not similar."""
     release = (ROOT / "exercises" / "ex01_bpe" / "ex01_bpe.ipynb").read_text(encoding="utf-8")
     for student in ("ada", "ben", "cy"):
         write(room, student, "ex01_bpe", release)
@@ -275,7 +275,7 @@ def test_nothing_of_a_submission_runs_in_the_page_or_in_the_terminal(room, capsy
     assert policy == "default-src 'none'; style-src 'unsafe-inline'"
 
 
-def test_what_many_share_is_a_line_and_no_list_of_all_pairs(room, capsys):
+def test_code_shared_by_many_is_one_line_not_all_pairs(room, capsys):
     """300 with one code are 44,850 pairs; here 20 are 190, beside two more who share another."""
     mine = solved("ex06_bert_encoder")
     for number in range(20):

@@ -24,14 +24,14 @@ def test_a_batch_depends_on_seed_epoch_and_number_alone_and_an_epoch_ends():
         epoch[3]
 
 
-def test_a_batch_is_as_wide_as_its_longest_pair_and_its_words_fill_the_holes():
+def test_a_batch_has_the_width_of_its_longest_pair_and_targets_fill_the_masks():
     data = ToyData(batch_size=5, n_batches=20)
     for batch in map(data.epoch(0).__getitem__, range(20)):
         assert batch.attention_mask.any(dim=0).all()
         assert torch.equal(batch.attention_mask, batch.ids != PAD)
         whole = batch.ids.clone()
         whole[batch.predict] = batch.words
-        # A whole pair is possible in the toy world: Bayes' rule knows it.
+        # A complete pair is possible in the toy world: Bayes' rule gives it a probability.
         reached = limit(whole, batch.predict, batch.words, batch.next_sentence)
         assert reached.mlm_loss < 5
 
@@ -49,6 +49,6 @@ def test_the_loop_trains_on_it():
 
 
 @pytest.mark.parametrize("name", ["batch_size", "n_batches"])
-def test_numbers_out_of_range_are_refused(name):
+def test_numbers_out_of_range_are_rejected(name):
     with pytest.raises(ValueError, match=f"{name} must be at least 1; got 0"):
         ToyData(**{name: 0})

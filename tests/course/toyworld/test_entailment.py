@@ -12,7 +12,7 @@ TRUE_OF = meanings()
 def test_labels_are_those_that_the_worlds_table_of_words_gives():
     length, starts = len(TOYWORLD.words), torch.tensor(TOYWORLD.sizes[:-1]).cumsum(0)
     parts = torch.cartesian_prod(*(torch.arange(n) for n in TOYWORLD.sizes[1:]))  # [720, 4]
-    columns = torch.nn.functional.pad(parts + starts, (1, 0))  # the first is for no part
+    columns = torch.nn.functional.pad(parts + starts, (1, 0))  # the first means no part
     told, number = torch.zeros(len(TRUE_OF), 720), {m: n for n, m in enumerate(moments())}
     for row, (text, those) in enumerate(TRUE_OF.items()):
         ids = (TOYWORLD.tokenizer.encode(text).ids[1:] + [PAD_ID] * length)[:length]
@@ -27,7 +27,7 @@ def test_labels_are_those_that_the_worlds_table_of_words_gives():
             assert relation(TRUE_OF[names[a]], TRUE_OF[names[b]]) == expected
 
 
-def test_each_hypothesis_has_all_labels_and_sentences_are_those_asked_for():
+def test_each_hypothesis_has_all_labels_and_the_requested_sentences():
     kept = sorted(TRUE_OF)[::3]
     pairs = draw_inferences(300, seed=3, sentences=kept)
     assert [e.label for e in pairs] == list(LABELS) * 100

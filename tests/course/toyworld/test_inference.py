@@ -20,7 +20,7 @@ SMALL = toyworld.World(
     moods=MOODS[:2],
     plans=("SUBJECT GOES to PLACE", "the THING MAKES OBJECT MOOD", "SUBJECT IS MOOD"),
 )
-# Small enough to go through all that can be read.
+# Small enough to enumerate all inputs.
 SMALLEST = toyworld.World(
     heroes=HEROES[:1],
     places=PLACES[:1],
@@ -83,7 +83,7 @@ class Reference:
         return self.p * self.read_if_chosen(word, token) + (1 - self.p) * (token == word)
 
     def likelihood(self, tokens, hole=None):
-        """P(tokens are read | sentence) for each sentence; the hole is known to be chosen."""
+        """P(tokens are read | sentence) for each sentence; the masked position is known."""
 
         def of(sentence):
             if len(sentence) != len(tokens):
@@ -147,7 +147,7 @@ def every_hole(ids):
 def test_the_posterior_of_words_is_that_of_enumeration(predicted, world, probability):
     _, holes = masked(25, 0, world, probability)
     reference = Reference(world, probability)
-    # Within a sentence: as if the other one were independent.
+    # Within a sentence: as if the other sentence were independent.
     joint = reference.mixed if predicted is toyworld.posterior else reference.other
     rows = holes.ids.tolist()
     expected = np.array([p for row in rows for p in reference.of_every_word(row, joint)])
@@ -180,7 +180,7 @@ def test_the_probability_of_a_pair_is_that_of_enumeration(world):
     assert found.exp().sum().item() == pytest.approx(1.0, abs=1e-4)
 
 
-def test_the_probability_of_a_pair_by_hand_and_of_one_that_nobody_tells():
+def test_the_probability_of_a_pair_by_hand_and_of_an_impossible_one():
     a, b = "Tom walks to the lake with his drum", "he sees his drum near the lake"
     # plan, hero, name or pronoun, verb, place, thing
     first = 1 / 4 / 10 / 2 / 3 / 6 / 4
@@ -194,7 +194,7 @@ def test_the_probability_of_a_pair_by_hand_and_of_one_that_nobody_tells():
 
 @pytest.mark.slow
 def test_the_expected_loss_is_the_conditional_entropy():
-    """Over all that can be read in the smallest world, each weighed with its probability."""
+    """Over all inputs of the smallest world, each weighted with its probability."""
     reference = Reference(SMALLEST)
     tokens = [MASK, *range(5, len(SMALLEST.spelling))]
     cross_entropy = entropy = total = 0.0
@@ -211,7 +211,7 @@ def test_the_expected_loss_is_the_conditional_entropy():
                 total += joint.sum()
                 entropy -= (joint[likely] * np.log(joint[likely] / joint.sum())).sum()
                 cross_entropy -= (joint[likely] * np.log(guess[likely])).sum()
-    # Each place counts once, with the probability that there is such a place: 3 words on average.
+    # Each position counts once, with the probability that it exists: 3 words on average.
     assert total == pytest.approx(3.0)
     assert cross_entropy == pytest.approx(entropy, rel=1e-5)
     assert 0.3 < entropy / total < 1.5
@@ -236,7 +236,7 @@ def test_the_masking_is_that_of_pre_training():
     assert torch.equal(special, torch.eye(len(SMALL.spelling))[:5])
 
 
-def test_rows_sum_to_one_and_what_happens_is_never_impossible():
+def test_rows_sum_to_one_and_observed_words_are_possible():
     drawn, holes = masked(400, 4, toyworld.TOYWORLD)
     words = drawn.ids[holes.predict]
     for guess in (toyworld.posterior, toyworld.posterior_of_sentence):
@@ -249,7 +249,7 @@ def test_rows_sum_to_one_and_what_happens_is_never_impossible():
 
 
 def assert_calibrated(probabilities, happened):
-    """Among all to which about p was given, a share of p happened, p by p."""
+    """Among all events of predicted probability about p, a share of p occurred, for each p."""
     limits = [0.0, 0.01, 0.1, 0.3, 0.6, 0.9, 1.01]
     for low, high in pairwise(limits):
         bucket = (probabilities >= low) & (probabilities < high)
@@ -299,14 +299,14 @@ def row_of(first, second):
 
 
 def guesses(first, second):
-    """Word -> probability at the first [MASK], if almost nothing but these was masked."""
+    """Word -> probability at the first [MASK], if almost only these were masked."""
     ids = row_of(first, second)
     guess = toyworld.posterior(ids, ids == MASK, probability=1e-9)[0].tolist()
     return {word: p for word, p in zip(toyworld.TOYWORLD.spelling, guess, strict=True) if p > 1e-6}
 
 
-def test_what_a_verb_says_about_its_subject_by_hand():
-    # The same plan twice: B is from another story and says nothing.
+def test_subject_probabilities_given_a_verb_by_hand():
+    # The same plan twice: B is from another story and gives no information.
     found = guesses("[MASK] sees [MASK] lamp near the lake", "they find their drum near the hill")
     names = {hero.name for hero in HEROES if not hero.plural}
     assert set(found) == {"she", "he", "it"} | names
@@ -314,7 +314,7 @@ def test_what_a_verb_says_about_its_subject_by_hand():
     assert found["Omar"] == pytest.approx(1 / 12)
 
 
-def test_what_a_pronoun_says_by_hand():
+def test_probabilities_given_a_pronoun_by_hand():
     found = guesses("[MASK] sees [MASK] lamp near the lake", "his kite makes him happy")
     # B follows: A's hero is a he in 1 of 5, another thing 0.3 / 4, this plan 1/3. B does not:
     # A's hero is singular in 6 of 10, and B's a he in 1 of 5; that thing 1/4, this plan 1/4.
@@ -326,7 +326,7 @@ def test_what_a_pronoun_says_by_hand():
     assert found["she"] == pytest.approx((1 - share) / 6, rel=1e-4)
 
 
-def test_whether_a_sentence_follows_by_hand():
+def test_next_sentence_probabilities_by_hand():
     def is_next(first, second):
         return toyworld.next_sentence_posterior(row_of(first, second), probability=0.0).item()
 
@@ -355,7 +355,7 @@ def test_whether_a_sentence_follows_by_hand():
         ([2, *[6] * 30, 3, *[6] * 30, 3], "pairs of this world's sentences"),
     ],
 )
-def test_what_is_no_pair_is_refused(row, message):
+def test_what_is_not_a_pair_is_rejected(row, message):
     ids = torch.tensor([row])
     with pytest.raises(ValueError, match=message):
         toyworld.next_sentence_posterior(ids)
@@ -363,7 +363,7 @@ def test_what_is_no_pair_is_refused(row, message):
         toyworld.posterior(ids, ids == 6)
 
 
-def test_holes_that_do_not_fit_are_refused():
+def test_masks_that_do_not_match_are_rejected():
     ids = toyworld.pairs(2, 0).ids
     with pytest.raises(ValueError, match=r"boolean and have the shape of ids, \[2, 19\]; got"):
         toyworld.posterior(ids, ids)

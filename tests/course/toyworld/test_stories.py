@@ -1,4 +1,4 @@
-"""The world of the stories, and what is drawn from it."""
+"""The world of the stories, and samples from it."""
 
 from collections import Counter
 from dataclasses import replace
@@ -46,7 +46,7 @@ def test_every_word_is_one_token_and_the_special_ones_come_first():
             assert "[UNK]" not in tokenizer.tokenize(sentence)
 
 
-def test_the_sizes_are_those_that_the_course_counts_on():
+def test_the_sizes_are_those_quoted_in_the_course():
     assert len(TOYWORLD.tokenizer.vocab) == 68
     lengths = {len(sentence.split()) for story in stories(200, seed=2) for sentence in story}
     assert lengths == {5, 6, 7, 8}
@@ -69,12 +69,12 @@ def test_one_sentence_by_hand():
     assert said(2, "") == {"to": 1}
     assert said(3, "bridge") == {"bridge": 1}
     assert (said(4, ""), said(5, "")) == ({"[SEP]": 1}, {"[PAD]": 1})
-    assert said(2, "Mia") == said(0, "bridge") == {}  # that part has no say here
-    assert SMALL.words[:, 0, :, words["lamp"]].sum() == 0  # nor has any thing in this plan
+    assert said(2, "Mia") == said(0, "bridge") == {}  # that part has no effect here
+    assert SMALL.words[:, 0, :, words["lamp"]].sum() == 0  # nor does any thing in this plan
 
 
 @pytest.mark.parametrize("world", [TOYWORLD, SMALL])
-def test_every_place_of_a_plan_is_filled_by_one_part_with_probability_one(world):
+def test_every_slot_of_a_plan_is_filled_by_one_part_with_probability_one(world):
     by_part = world.words.sum(dim=-1).split(world.sizes, dim=-1)
     filled = torch.stack([part.amin(dim=-1) for part in by_part])
     torch.testing.assert_close(filled.sum(dim=0), torch.ones(filled.shape[1:]))
@@ -100,7 +100,7 @@ def test_all_states_stay_equally_likely(world):
         assert matrix.min() >= 0
 
 
-def test_stories_have_as_many_sentences_as_asked_for_or_are_refused():
+def test_stories_have_the_requested_number_of_sentences_or_are_rejected():
     assert {len(story) for story in stories(300, seed=0, sentences=(2, 4))} == {2, 3, 4}
     with pytest.raises(ValueError, match=r"n=0, sentences=\(4, 8\)"):
         stories(0, seed=0)
@@ -110,7 +110,7 @@ def test_stories_have_as_many_sentences_as_asked_for_or_are_refused():
         pairs(0, seed=0)
 
 
-def test_places_change_as_often_as_the_world_says():
+def test_places_change_with_the_probability_of_the_world():
     told = stories(2000, seed=5, sentences=(2, 2))
     both = [[set(sentence.split()) & set(PLACES) for sentence in story] for story in told]
     known = [pair for pair in both if all(pair)]
@@ -121,7 +121,7 @@ def test_places_change_as_often_as_the_world_says():
     assert within(steps[3], n, 0.5 / 6)
 
 
-def test_a_pair_is_laid_out_as_bert_wants_it():
+def test_a_pair_has_the_layout_of_bert():
     drawn = pairs(300, seed=2)
     tokenizer = TOYWORLD.tokenizer
     for ids, segments, mask in zip(*(t.tolist() for t in drawn[:3]), strict=True):
@@ -141,7 +141,7 @@ def test_half_of_the_pairs_are_neighbours():
 
 
 @pytest.mark.slow
-def test_words_are_drawn_as_often_as_their_probability_says():
+def test_words_are_drawn_with_their_probabilities():
     n = 40_000
     counts = Counter(SMALL.spelling[id] for id in pairs(n, seed=6, world=SMALL).ids[:, 1].tolist())
     expected = {"Mia": 1 / 8, "she": 1 / 8, "pirates": 1 / 8, "they": 1 / 8, "the": 1 / 2}
@@ -150,7 +150,7 @@ def test_words_are_drawn_as_often_as_their_probability_says():
         assert within(counts[word], n, probability), word
 
 
-def test_the_seed_alone_decides():
+def test_the_seed_alone_determines_the_pairs():
     before = torch.random.get_rng_state()
     for first, second in zip(pairs(50, seed=7), pairs(50, seed=7), strict=True):
         assert torch.equal(first, second)
@@ -177,6 +177,6 @@ def test_another_seed_shares_pairs_by_chance_only():
         ({"plans": ("SUBJECT FLIES .",)}, "plans may use the slots SUBJECT, .*; got FLIES"),
     ],
 )
-def test_an_impossible_world_is_refused(changes, message):
+def test_an_impossible_world_is_rejected(changes, message):
     with pytest.raises(ValueError, match=f"World: {message}"):
         World(**changes)

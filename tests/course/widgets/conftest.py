@@ -1,4 +1,4 @@
-"""What a notebook would show, and what stands in a frame."""
+"""The display of a notebook, and the content of a frame."""
 
 from types import SimpleNamespace
 
@@ -8,7 +8,7 @@ from bs4 import BeautifulSoup
 
 
 def soup(shown):
-    """What stands in a frame."""
+    """The content of a frame."""
     return BeautifulSoup(shown.page, "html.parser")
 
 
@@ -29,7 +29,7 @@ def rows_of(node):
 
 @pytest.fixture
 def page(monkeypatch):
-    """What a notebook would show: boxes, what was displayed, and how it changed."""
+    """The display of a notebook: boxes, displayed objects, and their changes."""
     seen = SimpleNamespace(boxes=[], shown=[], updates=[])
     for name in ("Text", "Textarea", "IntSlider", "FloatSlider"):
 

@@ -1,4 +1,4 @@
-"""The pages of a decoder that writes: what stands on them, and what is refused."""
+"""The pages of a decoder's steps: their content, and rejected arguments."""
 
 import math
 
@@ -20,7 +20,7 @@ def decoded(cross=CROSS, chances=NEXT, written=("5", "<end>")):
     return decoding_flipbook(SOURCE, written, cross, chances, SYMBOLS)
 
 
-def test_each_page_shows_the_source_its_shares_and_the_likeliest_symbols():
+def test_each_page_shows_the_source_its_weights_and_the_most_likely_symbols():
     first, second = pages_of(decoded())
     symbols = [s.get_text("|") for s in first.select(".source .symbol")]
     assert symbols == ["5|75", "␣|25", "<"]
@@ -33,7 +33,7 @@ def test_each_page_shows_the_source_its_shares_and_the_likeliest_symbols():
     assert second.select_one(".new").get_text() == "<end>"
 
 
-def test_the_labels_say_where_the_decoder_looked_and_what_does_not_fit_is_refused():
+def test_labels_name_the_attended_positions_and_mismatches_are_rejected():
     labels = [page["data-label"] for page in pages_of(decoded())]
     assert labels[0] == "Step 1: writes 5 (90 %), looking at '5' (75 %), ' ' (25 %)"
     assert labels[1].endswith("looking at '<' (95 %)")
@@ -44,7 +44,7 @@ def test_the_labels_say_where_the_decoder_looked_and_what_does_not_fit_is_refuse
         decoded(cross=CROSS[:, :2])
 
 
-def test_a_beam_shows_what_it_kept_and_finished_texts_hold_their_place():
+def test_a_beam_shows_its_texts_and_finished_ones_keep_their_place():
     vocabulary = Vocabulary("ab")  # ids 3 and 4
     a, b = Hypothesis((START_ID, 3), math.log(0.6)), Hypothesis((START_ID, 4), math.log(0.4))
     done = Hypothesis((START_ID, 4, END_ID), math.log(0.36))

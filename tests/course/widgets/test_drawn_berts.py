@@ -1,4 +1,4 @@
-"""The drawn BERT: what its boxes say against a model, the lectures and the formal algorithms."""
+"""The drawn BERT: its boxes against a model, the lectures and the formal algorithms."""
 
 import re
 from pkgutil import resolve_name
@@ -71,7 +71,7 @@ def test_a_box_agrees_with_library_lecture_and_algorithm(name):
     read = [rows[str(line)] for line in range(lines[0], lines[-1] + 1)]
     if algorithm == 9 and name != "attention":  # its table says which section has a line
         assert f"6.{read[0].split('|')[1].strip()}" == part.lecture
-    if name != "layer":  # which says "lines 6 to 9"
+    if name != "layer":  # this one says "lines 6 to 9"
         symbols = re.findall("[A-Za-z]+", re.sub(r" \(.*\)$", "", part.formula))
         assert [symbol for symbol in symbols if symbol not in "".join(read)] == []
 
@@ -91,6 +91,6 @@ def test_all_boxes_are_drawn_and_the_lit_one_can_be_seen(lit):
     assert [section["id"] for section in page.select("section")] == list(DRAWINGS)
 
 
-def test_a_wrong_name_is_told_the_right_ones():
+def test_an_error_for_a_wrong_name_lists_the_right_ones():
     with pytest.raises(ValueError, match=r"lit must be None or one of embeddings, layer.*'atten'"):
         drawn_bert("atten")

@@ -1,4 +1,4 @@
-"""Guesses for a gap: a picture of bars, bars of HTML, and the box above them."""
+"""Predictions for a mask: a plot of bars, bars in HTML, and the text box."""
 
 import re
 
@@ -14,7 +14,7 @@ TWO_GAPS, tokenizer, model = test_fill_mask.TWO_GAPS, test_fill_mask.tokenizer, 
 
 
 def read(shown):
-    """For each gap its caption and its rows: word, width of the bar in percent, share."""
+    """For each mask its caption and its rows: word, width of the bar in percent, probability."""
 
     def read_row(row):
         width = float(re.search(r"width:([\d.]+)%", row.span["style"])[1])
@@ -25,7 +25,7 @@ def read(shown):
 
 
 @pytest.mark.slow
-def test_bars_are_as_long_as_the_guesses_are_probable(model, tokenizer):
+def test_bars_have_the_lengths_of_the_probabilities(model, tokenizer):
     guesses = fill_mask(model, tokenizer, TWO_GAPS, top=6)
     picture = fill_mask_bars(model, tokenizer, TWO_GAPS, top=6)
     for ax, gap in zip(picture.figure.axes, guesses, strict=True):
@@ -41,7 +41,7 @@ def test_bars_are_as_long_as_the_guesses_are_probable(model, tokenizer):
     assert picture.png.startswith(b"\x89PNG")
 
 
-def test_each_gap_has_its_guesses_and_what_is_left(model, tokenizer):
+def test_each_mask_has_its_predictions_and_the_remainder(model, tokenizer):
     shown = read(guess_bars(model, tokenizer, TWO_GAPS, top=4))
     assert [caption for caption, _ in shown] == ["[MASK] 1 of 2", "[MASK] 2 of 2"]
     for (_, rows), guesses in zip(shown, fill_mask(model, tokenizer, TWO_GAPS, 4), strict=True):
@@ -54,7 +54,7 @@ def test_each_gap_has_its_guesses_and_what_is_left(model, tokenizer):
         assert sum(width for _, width, _ in rows) == pytest.approx(100, abs=0.05)
 
 
-def test_one_gap_is_not_counted_and_all_words_leave_none(model, tokenizer):
+def test_one_mask_is_not_numbered_and_all_words_leave_no_remainder(model, tokenizer):
     ((caption, rows),) = read(guess_bars(model, tokenizer, "[MASK]", len(tokenizer.vocab)))
     assert caption == "[MASK]"
     assert len(rows) == len(tokenizer.vocab)

@@ -1,4 +1,4 @@
-"""Flipbooks, and the one of all heads."""
+"""Flipbooks, and the flipbook of all heads."""
 
 import pytest
 import torch
@@ -31,7 +31,7 @@ def test_pages_may_be_pictures_and_tables_and_labels_are_never_markup():
     assert second.td.get_text() == "1"
 
 
-def test_flipbook_says_what_is_wrong_with_its_pages():
+def test_flipbook_reports_errors_in_its_pages():
     with pytest.raises(ValueError, match="at least one page; got none"):
         flipbook([], [], title="T", alt="A")
     with pytest.raises(ValueError, match="one for each of the 2 pages; got 1"):
@@ -59,7 +59,7 @@ def test_the_head_flipbook_has_every_head_in_percent():
     assert rows_of(pages[4]) == [["", "<a>", "b"], ["<a>", "25", "75"], ["b", "100", "0"]]
 
 
-def test_a_flipbook_opens_at_the_page_it_is_told():
+def test_a_flipbook_opens_at_the_given_page():
     pages = ["<p>a</p>", "<p>b</p>", "<p>c</p>"]
     book = soup(flipbook(pages, ["A", "B", "C"], title="t", alt="x", start=2))
     (shown,) = book.select("section.shown")

@@ -1,4 +1,4 @@
-"""Any head of a text that is typed: the boxes, and what the model makes of it."""
+"""Any head for a typed text: the boxes, and the model's attention."""
 
 import pytest
 import torch
@@ -26,7 +26,7 @@ def model(tokenizer):
     return random_weights(Bert(config), seed=3, scale=1 / 2)
 
 
-def test_typing_asks_the_model_again(page, model, tokenizer):
+def test_typing_runs_the_model_again(page, model, tokenizer):
     head_explorer(model, tokenizer, "The cat", layer=1, head=2)._ipython_display_()
     _, (first, _) = page.shown
     assert facts_of(first)["tokens"] == ["[CLS]", "the", "cat", "[SEP]"]
@@ -62,7 +62,7 @@ def test_a_pair_has_two_boxes(page, model, tokenizer):
     assert sum("Run this cell" in str(thing) for thing, _ in page.shown) == 1
 
 
-def test_a_text_that_cannot_be_read_is_explained_and_the_box_goes_on(page, model, tokenizer):
+def test_an_invalid_text_is_explained_and_the_box_still_works(page, model, tokenizer):
     head_explorer(model, tokenizer, "The cat")._ipython_display_()
     (box,) = page.boxes
     for text, words in (
@@ -78,7 +78,7 @@ def test_a_text_that_cannot_be_read_is_explained_and_the_box_goes_on(page, model
     assert facts_of(page.updates[-1])["tokens"][1:3] == ["the", "mat"]
 
 
-def test_words_of_ones_own_are_for_the_first_text_alone(model, tokenizer):
+def test_custom_words_are_for_the_first_text_only(model, tokenizer):
     explorer = head_explorer(model, tokenizer, "the cat", alt="A cat looks")
     assert repr(explorer) == "What each head attends to. A cat looks"
     assert "A heat map of" in repr(explorer.answer("the dogs"))

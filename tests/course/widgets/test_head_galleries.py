@@ -1,4 +1,4 @@
-"""All heads in one picture: what is drawn small, how they are sorted, and by which scores."""
+"""All heads in one picture: the small maps, their order, and the scores."""
 
 import base64
 import io
@@ -37,7 +37,7 @@ def scores_of(shown):
     return [score.text for score in soup(shown).select(".gallery .score")]
 
 
-# By hand: of 5 queries, 4 have a next key; [SEP] sees itself in the heads that look next.
+# By hand: of 5 queries, 4 have a next key; [SEP] attends to itself in the next-token heads.
 @pytest.mark.parametrize(
     ("by", "names", "scores"),
     [
@@ -50,7 +50,7 @@ def scores_of(shown):
         ("separator", "1.0 0.1 0.0 1.1 1.2 0.2", "100 40 20 20 20 0"),
     ],
 )
-def test_heads_stand_in_order_with_their_scores(by, names, scores):
+def test_heads_are_in_order_with_their_scores(by, names, scores):
     shown = head_gallery(ATTENTIONS, TOKENS, by=by)
     unit = {"entropy": "nats", "distance": "tokens"}.get(by, "%")
     assert scores_of(shown) == ([f"{score} {unit}" for score in scores.split()] or [""] * 6)
@@ -62,7 +62,7 @@ def test_heads_stand_in_order_with_their_scores(by, names, scores):
     assert page.select_one(".which").text == f"Head {first.b.text}"
 
 
-def test_equal_scores_keep_their_order_and_without_a_separator_none_is_sorted_by():
+def test_equal_scores_keep_their_order_and_no_separator_means_no_sorting():
     same = head_gallery([EVEN.expand(3, -1, -1)] * 2, TOKENS, by="previous")
     assert names_of(same) == ["0.0", "0.1", "0.2", "1.0", "1.1", "1.2"]
     tokens = ["a", "b", "c", "d", "e"]
@@ -90,7 +90,7 @@ def test_the_first_head_is_drawn_large_with_token_labels():
     assert [name.text for name in page.select(".heat tbody th")] == TOKENS
 
 
-def test_chance_is_what_a_head_gets_that_looks_everywhere_alike():
+def test_chance_is_the_score_of_uniform_attention():
     chance = facts_of(head_gallery(ATTENTIONS, TOKENS))["chance"]
     alike = dict.fromkeys(("previous", "next", "itself", "separator"), 0.2)
     assert chance == pytest.approx({"layer": 0, "entropy": 1.6094379, "distance": 1.6, **alike})

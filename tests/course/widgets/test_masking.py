@@ -1,4 +1,4 @@
-"""Rolls of the dice on a page: what is read, what is asked, and how many."""
+"""Draws of masking on a page: inputs, targets, and counts."""
 
 import pytest
 import torch
@@ -12,7 +12,7 @@ WORDS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "hans", "##el", "<b>", "g
 TOKENIZER = WordPiece({word: id for id, word in enumerate(WORDS)}, special_tokens=WORDS[:5])
 TEXT = torch.tensor([2, 5, 6, 7, 8, 3])  # [CLS] hans ##el <b> girl [SEP]
 ASKED = torch.tensor([False, True, False, True, True, False])
-ALL_FATES = Masked(torch.tensor([2, 4, 6, 9, 8, 3]), ASKED)  # hidden, swapped, unchanged
+ALL_FATES = Masked(torch.tensor([2, 4, 6, 9, 8, 3]), ASKED)  # masked, replaced, unchanged
 NOTHING = Masked(TEXT, torch.zeros(6, dtype=torch.bool))
 
 
@@ -20,7 +20,7 @@ def shown(rolls, **options):
     return masking_rolls(TEXT, rolls, TOKENIZER, **options)
 
 
-def test_each_token_shows_what_is_read_what_was_there_and_what_happened():
+def test_each_token_shows_its_input_its_word_and_its_case():
     (page,) = pages_of(shown({"by hand": [ALL_FATES]}))
     boxes = [(box["class"][0], *(part.get_text() for part in box)) for box in page.select("li")]
     assert boxes == [
@@ -33,7 +33,7 @@ def test_each_token_shows_what_is_read_what_was_there_and_what_happened():
     ]
 
 
-def test_the_counts_add_up_over_the_rolls():
+def test_the_counts_add_up_over_the_draws():
     pages = pages_of(shown({"by hand": [NOTHING, ALL_FATES, ALL_FATES]}))
     counts = [[row[:3] for row in body_of(page)] for page in pages]
     assert counts[0] == [["0 of 4", "0 of 4", "0 %"], *[["0 of 0", "0 of 0", ""]] * 3]
@@ -42,7 +42,7 @@ def test_the_counts_add_up_over_the_rolls():
     assert counts[2][1:] == [["1 of 3", "2 of 6", "33 %"]] * 3
 
 
-def test_every_way_of_masking_has_a_row_of_rolls_in_its_order():
+def test_every_masking_method_has_a_row_of_draws_in_order():
     pages = pages_of(shown({"one by one": [NOTHING, ALL_FATES], "words": [ALL_FATES, NOTHING]}))
     labels = [page["data-label"] for page in pages]
     assert labels[0] == "one by one, roll 1 of 2"
@@ -51,7 +51,7 @@ def test_every_way_of_masking_has_a_row_of_rolls_in_its_order():
     assert [len(page.select("li.masked")) for page in pages] == [0, 1, 1, 0]
 
 
-def test_the_alt_text_tells_the_first_page_in_words():
+def test_the_alt_text_describes_the_first_page():
     told = shown({"by hand": [ALL_FATES, NOTHING]}).alt
     assert "First page: hans becomes [MASK], <b> becomes boy, girl stays." in told
     assert "First page: no token is chosen." in shown({"by hand": [NOTHING]}).alt
@@ -71,12 +71,12 @@ def test_rolls_of_the_library_fit_with_and_without_a_batch_dimension():
 @pytest.mark.parametrize(
     "rolls", [{}, {"a": []}, {"a": [NOTHING], "b": [NOTHING, NOTHING]}], ids=["no way", "none", "2"]
 )
-def test_ways_without_rolls_or_with_different_numbers_are_refused(rolls):
+def test_methods_without_draws_or_with_different_numbers_are_rejected(rolls):
     with pytest.raises(ValueError, match="masking_rolls: rolls must hold"):
         shown(rolls)
 
 
-def test_rolls_of_another_text_are_refused():
+def test_draws_of_another_text_are_rejected():
     with pytest.raises(ValueError, match=r"must have 6 tokens.* 'a', roll 0 ids has 5"):
         shown({"a": [Masked(TEXT[:5], ASKED)]})
     with pytest.raises(ValueError, match=r"'a', roll 1 the token at position 4 differs"):

@@ -1,4 +1,4 @@
-"""The race of criteria: its numbers, against hand-worked ones and the library's training."""
+"""The comparison of criteria: its numbers against hand-worked ones and the library's training."""
 
 import math
 from collections import Counter
@@ -36,7 +36,7 @@ def pieces_of(column):
     return tokens
 
 
-def test_frequency_and_likelihood_part_at_the_first_merge():
+def test_frequency_and_likelihood_differ_from_the_first_merge():
     start, first = labels_of(merge_race(WORDS, 1))
     assert start == "Start: every word in single characters, 28 tokens"
     joins = "frequency joins ##s + ##t (4 times), likelihood joins ##a + ##m (1 of 1 × 1)"
@@ -113,7 +113,7 @@ def test_totals_on_every_page_agree_with_the_words_on_it():
             assert column.find(class_="totals").get_text().startswith(told)
 
 
-def test_a_criterion_without_merges_says_so_and_stays():
+def test_a_criterion_without_merges_says_so_and_stops():
     pages = pages_of(merge_race(GAIN_STOPS, 9, criteria=["gain", "frequency"]))
     assert [page["data-label"] for page in pages][3:] == [
         "Merge 3: gain joins a + ##baa (+1.64 nats), frequency joins ab + ##aa (2 times)",
@@ -149,8 +149,8 @@ def test_a_race_that_could_go_on_does_not_stop_and_a_piece_is_never_markup():
 
 
 def test_a_pair_of_equal_pieces_is_counted_as_its_criterion_counts_it():
-    # ##a ##a stands in a ##a ##a ##a twice, but joining leaves a ##aa ##a. The likelihood is of
-    # what stands: 10 / (15 * 15).
+    # ##a ##a occurs twice in a ##a ##a ##a, but merging gives a ##aa ##a. The likelihood counts
+    # occurrences: 10 / (15 * 15).
     frequency, likelihood = columns_of(pages_of(merge_race({"aaaa": 5}, 1))[0])
     row = rows_of(frequency.find_all("table")[1])[1]
     assert row[:6] == ["##a ##a", "", "10", "5", "15", "15"]
@@ -158,7 +158,7 @@ def test_a_pair_of_equal_pieces_is_counted_as_its_criterion_counts_it():
     assert pairs == {"a ##a": ["0.0667", "5", "5", "15"], "##a ##a": ["0.0444", "10", "15", "15"]}
 
 
-def test_alt_tells_every_step_unless_told_otherwise():
+def test_alt_describes_every_step_by_default():
     shown = merge_race(WORDS, 2)
     assert shown.alt.startswith(". ".join(labels_of(shown)) + ". At the end frequency has 22 ")
     assert "likelihood has 26 tokens and a log-likelihood of −58.12 nats." in shown.alt
@@ -168,7 +168,7 @@ def test_alt_tells_every_step_unless_told_otherwise():
 
 @pytest.mark.parametrize("criterion", CRITERIA)
 @pytest.mark.parametrize("tie_break", ["lowest-id", "highest-id"])
-def test_a_race_goes_where_training_goes(criterion, tie_break):
+def test_a_race_has_the_merges_of_training(criterion, tie_break):
     texts = ["cost best menu men camel", "cost best"]
     options = {"criterion": criterion, "tie_break": tie_break, "special_tokens": ["[UNK]"]}
     trained = WordPiece.train(texts, 1_000, **options)
@@ -210,6 +210,6 @@ def test_the_pair_on_top_is_the_one_that_training_joins(word_counts, criterion, 
         ({"tie_break": "first"}, 'tie_break must be "lowest-id" or "highest-id"; got \'first\''),
     ],
 )
-def test_a_race_says_what_is_wrong(arguments, message):
+def test_a_race_rejects_wrong_arguments(arguments, message):
     with pytest.raises(ValueError, match=message):
         merge_race(**{"word_counts": WORDS, **arguments})

@@ -43,14 +43,14 @@ def test_the_stepper_names_ties_and_the_pair_that_wins():
     ]
 
 
-def test_the_stepper_goes_on_until_nothing_is_left_and_a_symbol_is_no_markup():
+def test_the_stepper_runs_until_no_pair_is_left_and_escapes_symbols():
     last = pages_of(merge_stepper({"ab": 1}, [("a", "b")]))[-1]
     assert "None left: every word is one symbol." in last.get_text()
     shown = merge_stepper({"<b>": 1}, [("<", "b")])
     assert pages_of(shown)[1].find(class_="new").get_text() == "<b"
 
 
-def test_the_stepper_says_what_is_wrong():
+def test_the_stepper_rejects_wrong_arguments():
     with pytest.raises(ValueError, match="at least one word"):
         merge_stepper({}, [])
     with pytest.raises(ValueError, match="counts of at least 1"):

@@ -83,7 +83,7 @@ def test_bars_are_shares_of_everything():
     assert sum(width for _, _, width in rows.values()) == pytest.approx(100, abs=1)
 
 
-def test_a_size_of_ones_own_has_a_name_every_part_a_row_and_every_input_a_label():
+def test_a_custom_size_has_a_name_a_row_per_part_and_a_label_per_input():
     shown = parameter_calculator(BertConfig.base(vocab_size=110_000))
     (selected,) = soup(shown).find_all("option", selected=True)
     assert (selected["value"], selected.get_text()) == ("", "your own")

@@ -1,4 +1,4 @@
-"""The tokenizer playground: which pieces are drawn, and what is said about each."""
+"""The tokenizer playground: the drawn pieces, and their descriptions."""
 
 import re
 from itertools import pairwise
@@ -20,7 +20,7 @@ STYLE = read_asset("playground.css", "course.widgets")
 
 
 class Fake:
-    """Cuts nothing by itself: it answers with the tokens it was given."""
+    """Does not tokenize: it returns the given tokens."""
 
     def __init__(self, *tokens):
         self.tokens = tokens
@@ -32,7 +32,7 @@ class Fake:
 
 
 class Letters:
-    """Each character but white space is a token; capitals are unknown, as is a question mark."""
+    """Each character except white space is a token; capitals and question marks are unknown."""
 
     def encode(self, text, *, add_special_tokens=True):
         if "?" in text:
@@ -44,7 +44,7 @@ class Letters:
 
 @pytest.fixture(scope="module")
 def reference():
-    """Hugging Face's byte-level BPE, which has the signature that the playground asks for."""
+    """Hugging Face's byte-level BPE, with the signature that the playground requires."""
     tokenizer = Tokenizer(models.BPE())
     tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     alphabet = pre_tokenizers.ByteLevel.alphabet()
@@ -54,7 +54,7 @@ def reference():
 
 
 def read(page):
-    """A page as a browser reads it, white space and all."""
+    """A page as a browser reads it, with its white space."""
     return BeautifulSoup(page, "html.parser", preserve_whitespace_tags={"span", "div"})
 
 
@@ -70,7 +70,7 @@ def pieces(encoder, text):
     return drawn(encoder, text).select(".piece")
 
 
-def test_a_piece_says_its_token_id_and_characters():
+def test_a_piece_shows_its_token_id_and_characters():
     (piece,) = pieces(Fake(("##ow", 12, (1, 3))), "low")
     assert piece.text == "ow"
     assert piece["data-tip"].split("\n") == ["##ow   id 12", "characters 1 to 3"]
@@ -90,7 +90,7 @@ def test_a_character_of_several_tokens_is_one_piece_that_lists_them(reference):
     assert lines[4] == "characters 4 to 5"
 
 
-def test_the_tokenizers_of_the_library_can_be_played_with():
+def test_the_tokenizers_of_the_library_work_in_the_playground():
     # By hand: no merge of the corpus touches the greeting, whose bytes are e4 bd a0 and e5 a5 bd.
     both = {"bpe": BPE.train(CORPUS, 40), "bytes": ByteBPE.train(CORPUS, 266)}
     shown = tokenizer_playground(both, "low 你好")
@@ -122,7 +122,7 @@ def test_neighbours_have_different_colours_and_what_no_token_covers_has_none(ref
     assert all(left != right for left, right in pairwise(kinds))
 
 
-def test_unknown_pieces_are_marked_by_a_word_and_not_by_colour_alone():
+def test_unknown_pieces_are_marked_by_a_word_not_only_by_colour():
     page = tokenizer_playground({"letters": Letters()}, "").show("aB").html
     known, unknown = read(page).select(".piece")
     assert "unknown" not in known["class"]
@@ -139,7 +139,7 @@ def test_the_text_of_a_row_is_the_text_that_was_typed(text):
     assert row.get_text() == text.replace("?", "")
 
 
-def test_white_space_and_control_characters_can_be_seen_and_half_a_pair_sent():
+def test_white_space_and_control_characters_are_visible_and_surrogates_sent():
     text = "a \n\t\x00\x7f"
     shown = drawn(Fake((text, 1, (0, 6))), text)
     kinds = [span["class"][0] for span in shown.select(".piece span")]
@@ -152,7 +152,7 @@ def test_white_space_and_control_characters_can_be_seen_and_half_a_pair_sent():
     shown.text.encode("utf-8")
 
 
-def test_what_a_student_types_is_never_markup():
+def test_typed_text_is_escaped():
     text = "</script><script>alert('\"')</script>&amp;</style><!-- "
     encoder = Fake((text, 1, (0, len(text))))
     page = tokenizer_playground({text: encoder}, text).show(text).html
@@ -165,7 +165,7 @@ def test_what_a_student_types_is_never_markup():
     assert soup.strong.text == text
 
 
-def test_right_to_left_pieces_say_so():
+def test_right_to_left_pieces_are_labelled():
     directions = [piece["class"][2:] for piece in pieces(Letters(), "aש1-ع")]
     assert directions == [["ltr"], ["rtl"], ["ltr"], [], ["rtl"]]
     (mixed,) = pieces(Fake(("aש", 1, (0, 2))), "aש")
@@ -192,7 +192,7 @@ def test_as_plain_text_each_row_lists_its_tokens(reference):
     assert repr(spaced) == "fake (1 token, 1.00 per word): a␣↵"
 
 
-def test_a_text_that_cannot_be_encoded_shows_why_and_leaves_the_other_rows():
+def test_a_text_that_cannot_be_encoded_shows_why_only_in_its_row():
     two = tokenizer_playground({"letters": Letters(), "fake": Fake(("w", 1, (0, 1)))}, "a")
     shown = two.show("w?")
     soup = read(shown.html)
@@ -202,7 +202,7 @@ def test_a_text_that_cannot_be_encoded_shows_why_and_leaves_the_other_rows():
     assert shown.text.startswith("letters: not encoded. Letters.encode: text holds '?'")
 
 
-def test_of_a_long_text_only_the_first_characters_are_cut():
+def test_only_the_first_characters_of_a_long_text_are_tokenized():
     playground = tokenizer_playground({"letters": Letters()}, "")
     note = "Only the first 2,000 of 2,001 characters"
     assert note in playground.show("a" * 2_001).html

@@ -29,7 +29,7 @@ def reference(length, size):
 
 
 def heights(page, kind):
-    """A vector's line as values again: 1 is at the top of its drawing, −1 at the bottom."""
+    """The values of a vector's line: 1 is at the top of its drawing, −1 at the bottom."""
     top, bottom = (VECTOR_TOP, VECTOR_TOP + 90)
     return 1 - 2 * (points(page, kind)[:, 1] - top) / (bottom - top)
 
@@ -52,11 +52,11 @@ def test_every_page_draws_the_dot_products_with_all_positions():
         zero = zero_of(page)
         drawn = 4 * (x - zero) / (x.max() - zero)  # the highest is D / 2 = 4
         np.testing.assert_allclose(drawn, expected, atol=0.01)
-        assert x.argmax() == position  # nothing is nearer than the position itself
+        assert x.argmax() == position  # the position itself has the largest dot product
 
 
 def zero_of(page):
-    """Where the dot product 0 stands: the upright line beside the table."""
+    """The x coordinate of the dot product 0: the vertical line next to the table."""
     lines = [
         [corner.split(",")[0] for corner in line["points"].split()]
         for line in page.find_all("polyline", class_="zero")
@@ -64,7 +64,7 @@ def zero_of(page):
     return next(float(a) for a, b in lines if a == b and float(a) >= PRODUCTS_LEFT)
 
 
-def test_captions_tell_dot_products_worked_by_hand():
+def test_captions_show_dot_products_worked_by_hand():
     # With D = 2 a dot product is cos(p) cos(q) + sin(p) sin(q) = cos(p - q).
     labels = [page["data-label"] for page in pages_of(position_explorer(2, 4))]
     assert labels == [
@@ -75,7 +75,7 @@ def test_captions_tell_dot_products_worked_by_hand():
     ]
 
 
-def test_the_table_lies_once_behind_all_pages_one_pixel_a_number():
+def test_the_table_is_stored_once_for_all_pages_with_one_pixel_per_number():
     from matplotlib import colormaps
     from matplotlib.image import imread
 
@@ -87,7 +87,7 @@ def test_the_table_lies_once_behind_all_pages_one_pixel_a_number():
     np.testing.assert_allclose(image, expected, atol=0.02)
 
 
-def test_the_table_lies_exactly_inside_its_axes():
+def test_the_table_is_exactly_inside_its_axes():
     page = position_explorer(8, 12).page
     size, place = (
         [float(x) for x in re.search(rf"background-{name}: (\S+)% (\S+)%", page).groups()]
@@ -99,14 +99,14 @@ def test_the_table_lies_exactly_inside_its_axes():
     assert place[1] / 100 * (HEIGHT - SIDE) == pytest.approx(TOP, abs=0.01)
 
 
-def test_the_band_lies_on_the_chosen_row():
+def test_the_band_is_on_the_chosen_row():
     for position, page in enumerate(pages_of(position_explorer(8, 12))):
         band = page.find("rect", class_="band")
         middle = float(band["y"]) + float(band["height"]) / 2
         assert middle == pytest.approx(TOP + (position + 0.5) * SIDE / 12, abs=0.2)
 
 
-def test_an_odd_size_is_told():
+def test_an_odd_size_is_rejected():
     with pytest.raises(ValueError, match="d_model"):
         position_explorer(7, 8)
 
@@ -119,10 +119,10 @@ def test_the_first_page_and_the_words_are_there_without_a_script():
     assert not any("shown" in page["class"] for page in others)
     assert "64 positions (rows) by 64 dimensions" in shown.alt
     assert "Position 0: dot product 32.0 with itself" in shown.alt
-    assert len(shown.page) < 400_000  # bytes: the table is in it once, not once a page
+    assert len(shown.page) < 400_000  # bytes: the table is in it once, not once per page
 
 
 @pytest.mark.parametrize("length", [1, 257])
-def test_too_few_and_too_many_positions_are_told(length):
+def test_too_few_and_too_many_positions_are_rejected(length):
     with pytest.raises(ValueError, match=f"max_length must be 2 to 256.*got {length}"):
         position_explorer(8, length)

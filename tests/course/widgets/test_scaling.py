@@ -1,4 +1,4 @@
-"""Divided scores and their softmax: by whole numbers, and by temperatures."""
+"""Scaled scores and their softmax: with integer divisors, and with temperatures."""
 
 import math
 import re
@@ -28,7 +28,7 @@ def temperature_of(page):
     return float(re.match(r"Temperature (\S+):", page["data-label"])[1])
 
 
-def test_temperatures_go_from_a_tenth_to_ten_in_equal_steps():
+def test_temperatures_go_from_a_tenth_to_ten_in_equal_ratios():
     temperatures = [temperature_of(page) for page in pages_of(softmax_temperature())]
     assert (temperatures[0], temperatures[10], temperatures[-1]) == (0.1, 1.0, 10.0)
     ratios = np.array(temperatures[1:]) / temperatures[:-1]
@@ -72,7 +72,7 @@ def test_bars_are_as_long_as_what_they_show():
         assert drawn[4] == pytest.approx(100 * entropy, abs=0.06)  # of one bit
 
 
-def test_labels_are_text_the_alt_tells_both_ends_and_a_root_has_its_page():
+def test_labels_are_text_the_alt_has_both_ends_and_a_root_has_its_page():
     shown = softmax_temperature((1.0, 2.0), ["<b>", "it"])
     assert pages_of(shown)[0].tbody.th.get_text() == "<b>"
     assert all(f"Temperature {end}:" in shown.alt for end in ("0.1", "1", "10"))
@@ -110,6 +110,6 @@ def test_every_page_of_the_scaling_widget_agrees_with_math_exp():
         (softmax_scaling, {"d_attn": 0}, "d_attn must be at least 1"),
     ],
 )
-def test_what_is_wrong_is_told(widget, arguments, message):
+def test_wrong_arguments_are_rejected(widget, arguments, message):
     with pytest.raises(ValueError, match=message):
         widget(**arguments)

@@ -1,4 +1,4 @@
-"""A listing is what runs."""
+"""A listing shows the code that runs."""
 
 from bertlab.tokenizers.merges import merge_pair
 from course.widgets import show_source

@@ -1,4 +1,4 @@
-"""A box to type in: what is asked, what is seen, and what stands there without a kernel."""
+"""A text box: the calls, the display, and the content without a kernel."""
 
 import re
 
@@ -10,13 +10,13 @@ from course.widgets import text_box
 
 
 def letters(text):
-    """A table of the letters of a text, which refuses digits."""
+    """A table of the letters of a text, which rejects digits."""
     if any(letter.isdigit() for letter in text):
         raise ValueError(f"letters: text must have no digits; got <{text}>")
     return table(["letter"], [[letter] for letter in text])
 
 
-def test_typing_asks_anew(page):
+def test_typing_calls_the_function_again(page):
     text_box(letters, "ab", label="Word")._ipython_display_()
     (bundle, _), (first, options) = page.shown
     assert "application/vnd.jupyter.widget-view+json" in bundle
@@ -33,7 +33,7 @@ def test_a_slow_answer_may_wait_for_enter(page):
     assert not page.boxes[0].continuous_update
 
 
-def test_a_refusal_is_shown_in_words_and_the_box_goes_on(page):
+def test_an_error_is_shown_as_text_and_the_box_still_works(page):
     text_box(letters, "a")._ipython_display_()
     page.boxes[0].value = "a1"
     page.boxes[0].value = "ab"
@@ -43,12 +43,12 @@ def test_a_refusal_is_shown_in_words_and_the_box_goes_on(page):
     assert answered == letters("ab")
 
 
-def test_without_a_notebook_the_answer_is_text_and_half_a_character_reaches_nobody():
+def test_without_a_notebook_the_answer_is_text_and_lone_surrogates_are_removed():
     assert repr(text_box(letters, "ab")) == "letter\na\nb"
     assert "\ud83d" not in repr(text_box(letters, "a\ud83d"))
 
 
-def test_what_is_no_function_or_text_is_refused_and_other_errors_are_not_hidden():
+def test_non_functions_and_non_texts_are_rejected_and_other_errors_raised():
     with pytest.raises(ValueError, match="show must be a function of a text; got 3"):
         text_box(3, "a")
     with pytest.raises(ValueError, match="text must be a string; got int"):
@@ -62,7 +62,7 @@ def test_what_is_no_function_or_text_is_refused_and_other_errors_are_not_hidden(
     ("sheet", "scope", "least"),
     [("fill_mask.css", ".bertlab-guesses", 8), ("playground.css", ".bertlab-playground", 10)],
 )
-def test_every_rule_of_an_answers_style_sheet_is_for_it_alone(sheet, scope, least):
+def test_every_rule_of_an_answers_style_sheet_applies_only_to_it(sheet, scope, least):
     rules = re.sub(r"/\*.*?\*/", "", read_asset(sheet, "course.widgets"), flags=re.DOTALL)
     heads = re.findall(r"([^{}]+)\{", rules)
     selectors = [part.strip() for head in heads for part in head.split(",")]

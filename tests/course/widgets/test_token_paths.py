@@ -69,7 +69,7 @@ def test_half_layers_are_those_of_hugging_face(tokenizer, tmp_path):
     assert [step.name for step in path.steps[:3]] == names
 
 
-def test_the_mode_of_the_model_is_left_as_it_was_and_dropout_is_off(tokenizer):
+def test_the_mode_of_the_model_is_restored_and_dropout_is_off(tokenizer):
     model = model_for(tokenizer, dropout=0.5).train()
     twice = [follow_token(model, tokenizer, TEXT, "saw").vectors for _ in range(2)]
     assert torch.equal(*twice)
@@ -91,7 +91,7 @@ def test_nearest_words_of_a_bert_are_rows_of_its_table_by_cosine(tokenizer):
     assert path.measure.startswith("cosine")
 
 
-def test_words_of_a_pre_training_model_are_what_its_head_says(tokenizer):
+def test_words_of_a_pre_training_model_are_predictions_of_its_head(tokenizer):
     model = model_for(tokenizer, BertForPreTraining)
     path = follow_token(model, tokenizer, TEXT, "saw", neighbours=3)
     with torch.no_grad():
@@ -102,7 +102,7 @@ def test_words_of_a_pre_training_model_are_what_its_head_says(tokenizer):
     assert "logit lens" in path.measure
 
 
-def test_a_page_says_where_the_token_looked_and_what_is_near(tokenizer):
+def test_a_page_shows_attended_tokens_and_nearest_words(tokenizer):
     model = model_for(tokenizer)
     path = follow_token(model, tokenizer, TEXT, "saw")
     pages = pages_of(token_path(model, tokenizer, TEXT, "saw"))
@@ -123,7 +123,7 @@ def test_a_page_says_where_the_token_looked_and_what_is_near(tokenizer):
         assert [int(row[3]) for row in rows] == [round(100 * mean[place].item()) for place in order]
 
 
-def test_cosines_are_with_the_first_vector_and_the_words_tell_both_ends(tokenizer):
+def test_cosines_are_with_the_first_vector_and_the_text_has_both_ends(tokenizer):
     shown = token_path(model_for(tokenizer), tokenizer, TEXT, 3)
     assert "follow the token saw" in shown.alt
     assert "Embeddings: cosine 1.00 with its start" in shown.alt
@@ -138,8 +138,8 @@ def test_a_token_that_looks_like_markup_is_shown_as_it_is():
     tokenizer = WordPiece.train(["a < b", "<b>"], vocab_size=40)
     shown = token_path(model_for(tokenizer), tokenizer, "a < b", "<")
     assert "“&lt;”" in shown.page
-    assert 'class="token">&lt; · 2</th>' in shown.page  # where it looked
-    assert 'class="token">&lt;</th>' in shown.page  # what is near
+    assert 'class="token">&lt; · 2</th>' in shown.page  # attended tokens
+    assert 'class="token">&lt;</th>' in shown.page  # nearest words
 
 
 @pytest.mark.parametrize(
@@ -151,12 +151,12 @@ def test_a_token_that_looks_like_markup_is_shown_as_it_is():
         (-1, "position from 0 to 7; got -1"),
     ],
 )
-def test_a_token_that_is_not_there_is_told_with_those_that_are(tokenizer, token, message):
+def test_an_error_for_a_missing_token_lists_the_existing_ones(tokenizer, token, message):
     with pytest.raises(ValueError, match=message):
         follow_token(model_for(tokenizer), tokenizer, TEXT, token)
 
 
-def test_what_does_not_belong_together_is_told(tokenizer):
+def test_mismatched_arguments_are_rejected(tokenizer):
     model = model_for(tokenizer)
     other = WordPiece.train(["quite another text"], vocab_size=30)
     with pytest.raises(ValueError, match=r"tokenizer must have as many words.*got \d+; do they"):
@@ -181,7 +181,7 @@ def test_principal_components_are_those_of_numpys_eigenvectors():
     np.testing.assert_allclose(shares, values[::-1][:2] / values.sum(), atol=1e-5)
 
 
-def test_a_way_that_stands_still_or_is_one_dimensional_is_drawn_all_the_same():
+def test_constant_and_one_dimensional_paths_are_also_drawn():
     for vectors in (torch.ones(3, 4), torch.tensor([[0.0], [1.0], [3.0]])):
         places, shares = principal_components(vectors)
         assert places.shape == (3, 2)

@@ -1,4 +1,4 @@
-"""Curves of a training: what is drawn, what is said in words, and when a notebook draws."""
+"""Training curves: the plot, its text, and when a notebook draws."""
 
 import importlib
 import math
@@ -27,7 +27,7 @@ ROWS = [held_out(0, 9.0), train(1, 8.0), train(2, 6.0), held_out(2, 6.5), train(
 
 
 def drawn(ax):
-    """The points of every line that has some, without those right across."""
+    """The points of every non-empty line, except horizontal ones."""
     lines = [(line.get_xdata(), line.get_ydata()) for line in ax.lines]
     return [(list(map(float, x)), list(map(float, y))) for x, y in lines if len(x)]
 
@@ -36,7 +36,7 @@ def labels(ax):
     return [text.get_text() for text in ax.get_legend().get_texts()]
 
 
-def test_a_smoothed_value_is_the_mean_of_its_neighbours_but_of_gaps():
+def test_a_smoothed_value_is_the_mean_of_its_neighbours_except_gaps():
     values = torch.arange(36.0) ** 2  # three neighbours on each side
     means = smooth(values)
     assert means[20] == sum(n**2 for n in range(17, 24)) / 7
@@ -91,7 +91,7 @@ def test_several_runs_differ_in_colour_and_marker():
     assert picture.alt.index("mini: ") < picture.alt.index("$iny: ")
 
 
-def test_the_words_say_what_the_curves_show_means_of_lines_and_dots_as_they_are():
+def test_the_text_has_means_of_lines_and_values_of_dots():
     assert training_curves(ROWS, title="Tiny").alt == (
         "Tiny, loss and accuracy. Training text: 8.00 nats at step 1, 5.50 at step 3. At the end "
         "25.0% of masked words right. At the end 75.0% of next sentences right. Held-out text: "
@@ -106,12 +106,12 @@ def test_the_words_say_what_the_curves_show_means_of_lines_and_dots_as_they_are(
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("error")
-def test_a_run_that_has_only_begun_is_drawn_without_complaint():
+def test_a_run_of_few_steps_is_drawn_without_warning():
     for rows in (ROWS[:1], ROWS[1:2], [{"step": 1, "kind": "train", "loss": 2.0}]):
         assert training_curves(rows, vocab_size=1000).png
 
 
-def test_nothing_to_draw_is_refused():
+def test_empty_runs_are_rejected():
     for runs in ([], {}, {"mini": ROWS, "tiny": []}):
         with pytest.raises(ValueError, match="must hold rows of metrics"):
             training_curves(runs)
@@ -119,7 +119,7 @@ def test_nothing_to_draw_is_refused():
 
 @pytest.fixture
 def screen(monkeypatch):
-    """A notebook that keeps what it is shown, with a clock that the test moves."""
+    """A notebook that stores its displays, with a clock that the test sets."""
 
     class Screen:
         now, shown, cost = 100.0, [], 0.0
@@ -160,13 +160,13 @@ def test_a_notebook_draws_every_two_seconds_and_at_the_last_step(screen):
     assert live.picture().alt == screen.shown[-1]
 
 
-def test_slow_pictures_come_more_seldom(screen):
-    screen.cost = 1.0  # of 20 seconds, if they may take a twentieth of the time
+def test_slow_pictures_are_drawn_less_often(screen):
+    screen.cost = 1.0  # one per 20 seconds, if they may take a twentieth of the time
     rows = [train(step, 9.0) for step in range(1, 9)]
     assert feed(screen, live_curves(99), rows, 6.0) == [1, 1, 1, 1, 2, 2, 2, 2]
 
 
-def test_outside_a_notebook_rows_are_kept_and_nothing_is_shown(monkeypatch):
+def test_outside_a_notebook_rows_are_stored_and_nothing_is_shown(monkeypatch):
     def refuse(*shown, **options):
         raise AssertionError(f"shown outside a notebook: {shown}")
 

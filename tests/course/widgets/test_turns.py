@@ -1,4 +1,4 @@
-"""The reader's turn: what a blank says to an answer, and sliders over a function."""
+"""The reader's turn: the response of a blank to an answer, and sliders of a function."""
 
 import pytest
 
@@ -21,7 +21,7 @@ from course.widgets import blank, sliders
         (1, "many", "a number is asked for, such as 12 or 0.5; got many"),
     ],
 )
-def test_a_blank_answers_at_once(page, answer, typed, said):
+def test_a_blank_responds_at_once(page, answer, typed, said):
     blank("Here", answer)._ipython_display_()
     (box,) = page.boxes
     assert (box.value, box.description, box.continuous_update) == ("", "Here", False)
@@ -30,7 +30,7 @@ def test_a_blank_answers_at_once(page, answer, typed, said):
     assert repr(told) == said
 
 
-def test_an_empty_blank_gives_nothing_away_but_in_a_fold():
+def test_an_empty_blank_shows_its_answer_only_in_a_fold():
     shown = blank("Here", "<b>").answer("  ")
     assert repr(shown) == repr(blank("Here", 3)) == "In Jupyter, type your answer and press Enter."
     assert shown.html.endswith("<details><summary>The answer</summary><p>&lt;b&gt;</p></details>")
@@ -40,7 +40,7 @@ def squares(n, scale):
     return table(["square"], [[scale * i**2] for i in range(n)])
 
 
-def test_sliders_show_what_the_function_makes_of_their_values(page):
+def test_sliders_show_the_functions_result(page):
     made = sliders(squares, n=(1, 5, 2), scale=(0.0, 1.0, 0.5))
     made._ipython_display_()
     (words, _), _, (first, _) = page.shown
@@ -63,6 +63,6 @@ def test_sliders_show_what_the_function_makes_of_their_values(page):
         (lambda: sliders(squares, n=(3, 1, 2)), "n must be .*; got"),
     ],
 )
-def test_what_makes_no_turn_is_refused(call, message):
+def test_invalid_turns_are_rejected(call, message):
     with pytest.raises(ValueError, match=message):
         call()

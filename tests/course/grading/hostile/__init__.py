@@ -1,8 +1,8 @@
-"""Hostile submissions: a notebook each, made from a correct one with one thing changed.
+"""Hostile submissions: each is a correct notebook with one change.
 
-`small.py` has the assignment and the correct notebook; the rows are in `resources.py` (what uses
-up the machine), `prying.py` (what looks and reaches outside), `cheating.py` (what wants points),
-`forging.py` (what lies to the tests' process), `files.py` (what is no proper notebook) and
-`texts.py` (scripts and broken characters). `term.py` takes the whole class through a term, by the
-instructor's commands.
+`small.py` has the assignment and the correct notebook; the rows are in `resources.py` (exhaust
+the machine), `prying.py` (read and act outside the sandbox), `cheating.py` (points for wrong
+answers), `forging.py` (forged messages to the tests' process), `files.py` (malformed notebooks)
+and `texts.py` (scripts and broken characters). `term.py` runs a term with the whole class, by
+the instructor's commands.
 """

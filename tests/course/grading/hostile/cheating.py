@@ -1,6 +1,6 @@
-"""What wants points for wrong answers: patches, objects that equal everything, tests' own data."""
+"""Attempts at points for wrong answers: patches, objects equal to everything, the tests' data."""
 
-# ruff: noqa: E501 (code that is handed in is left in one piece)
+# ruff: noqa: E501 (submitted code is not wrapped)
 
 from tests.course.grading.hostile.small import TARGET, Change, Hostile, behind, cell_of, instead
 
@@ -172,7 +172,7 @@ def row_softmax(scores):
 
 
 def numbered(value: str) -> Change:
-    """Right in all but the last call of the hidden test, whose value the test cell leaves."""
+    """Right except in the hidden test's last call, whose value remains after the test cell."""
     return behind(LAST_IS_A_NUMBER.replace("VALUE", value))
 
 

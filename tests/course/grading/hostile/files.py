@@ -1,4 +1,4 @@
-"""What is no proper notebook, and notebooks whose cells and marks have been tampered with."""
+"""Malformed notebooks, and notebooks with manipulated cells and marks."""
 
 import copy
 import json
@@ -56,7 +56,7 @@ def stripped(data: dict) -> None:
 
 
 def odd_types(data: dict) -> None:
-    """Fields of types that nobody expects, beside what counts."""
+    """Fields of unexpected types in addition to the relevant ones."""
     data["metadata"] = [1]
     data["cells"] += [7, None, "x", {}, {"cell_type": "code"}, {"cell_type": 5, "source": {"a": 1}}]
     cell = {"cell_type": "code", "source": [1, None], "metadata": {"nbgrader": "x"}}
@@ -70,7 +70,7 @@ def odd_types(data: dict) -> None:
 
 
 def duplicated(page: NotebookNode) -> NotebookNode:
-    """As JupyterLab does it: the copy has the marks, too."""
+    """As in JupyterLab: the copy has the marks, too."""
     place = page.cells.index(cell_of(page, TARGET))
     page.cells.insert(place + 1, copy.deepcopy(page.cells[place]))
     return page

@@ -1,4 +1,4 @@
-"""What lies to the tests' process: the student's process speaks the protocol itself."""
+"""Forged messages to the tests' process: the student's process implements the protocol itself."""
 
 from tests.course.grading.hostile.small import Change, Hostile, behind, own_cells
 
@@ -42,7 +42,7 @@ ENDED = "row-softmax: it ended its own process"
 
 
 def answers(reply: str, blocks: str = "[]") -> Change:
-    """Each answer of `row_softmax` is the given message."""
+    """Each reply of `row_softmax` is the given message."""
     return behind(TAKE + ANSWERS.format(reply=reply, blocks=blocks))
 
 
@@ -52,7 +52,7 @@ def sends(code: str) -> Change:
 
 
 def answers_cell(reply: str) -> Change:
-    """The answer of a cell of the student's own is the given message; later ones are honest."""
+    """The reply of a student's own cell is the given message; later ones are honest."""
     takes_over = f"""
 def _run(message, blocks):
     _actions["run"] = _honest["run"]

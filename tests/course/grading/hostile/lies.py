@@ -1,4 +1,4 @@
-"""What a process that was taken over may answer: messages that no honest one sends."""
+"""Possible replies of a compromised process: messages that an honest one never sends."""
 
 import struct
 
@@ -19,7 +19,7 @@ def _message(text: bytes) -> bytes:
     return HEAD.pack(len(text), 0) + text
 
 
-# Answers to a call: the message, and the blocks from number 1 on.
+# Replies to a call: the message, and the blocks from number 1 on.
 ANSWERS = {
     "no value": ({}, []),
     "an unknown tag": ({"value": {"secret": 1}}, []),
@@ -67,10 +67,10 @@ ANSWERS = {
     "watch of a list": (_error("E", watch=["library"]), []),
 }
 
-# Of these a plain tuple arrives.
+# These arrive as plain tuples.
 HARMLESS = ("an object of Python", "a module of the library")
 
-# Answers that can be read, but must not do harm.
+# Replies that can be read, but must do no harm.
 CHANGES = {
     "of a tensor": {"number": 0, "tensor": {"tensor": 1, "as": "float32", "shape": [2, 2]}},
     "of another size": {"number": 0, "tensor": {"tensor": 1, "as": "float32", "shape": [4]}},
@@ -102,7 +102,7 @@ BYTES = {
 }
 
 _HONEST = {"said": {}, "outputs": [], "cut": False, "error": None}
-# Answers to a cell.
+# Replies to a cell.
 CELLS = {
     "nothing": {},
     "said a number": _HONEST | {"said": 5},

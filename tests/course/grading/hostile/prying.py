@@ -1,9 +1,9 @@
-"""What looks and reaches outside of the sandbox; each cell prints what it could get.
+"""Attempts to read and act outside the sandbox; each cell prints what it obtained.
 
-A cell may not get at anything: it prints `FOUND ...` for what it got, and the test looks for that.
+A cell must obtain nothing: it prints `FOUND ...` for each success, which the test looks for.
 """
 
-# ruff: noqa: E501 (code that is handed in is left in one piece)
+# ruff: noqa: E501 (submitted code is not wrapped)
 
 import functools
 
@@ -11,7 +11,7 @@ from tests.course.grading.hostile.small import Hostile, behind, own_cells
 
 
 def attempts(*lines: str, imports: str = "os, socket, sys") -> str:
-    """Code that tries each expression and prints what it could get."""
+    """Code that tries each expression and prints what it obtained."""
     tries = "\n".join(
         f"try:\n    print('FOUND', {line!r}, repr({line})[:200])\nexcept BaseException as _error:\n"
         f"    print('refused', {line!r}, type(_error).__name__)"

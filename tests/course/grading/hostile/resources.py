@@ -1,6 +1,6 @@
-"""What uses up time, processes, memory, disk and output, or ends its process."""
+"""Submissions that exhaust time, processes, memory, disk and output, or end their process."""
 
-# ruff: noqa: E501 (code that is handed in is left in one piece)
+# ruff: noqa: E501 (submitted code is not wrapped)
 
 from tests.course.grading.hostile.small import LIMITS, Hostile, behind, own_cells, within
 

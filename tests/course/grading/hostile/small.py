@@ -34,11 +34,11 @@ Change = Callable[[NotebookNode], NotebookNode | bytes | None]
 
 
 class Hostile(NamedTuple):
-    """A submission that means harm.
+    """A malicious submission.
 
-    change: makes it from the correct notebook; bytes are the file as it is. lost: the tasks that
-    get no points, all others get all. note: what a line of the report says, a regular expression;
-    None: nothing is to be said. points: of single cells, where a task is not lost whole.
+    change: makes it from the correct notebook; bytes are the file itself. lost: the tasks that
+    get no points, all others get all. note: a regular expression for a line of the report;
+    None: no line is expected. points: of single cells, if a task is lost in part.
     """
 
     name: str
@@ -59,7 +59,7 @@ def assignment() -> Assignment:
 
 
 def correct() -> NotebookNode:
-    """As a student would hand it in: no solution marks, no hidden tests; the answer written."""
+    """As handed in by a student: without solution marks and hidden tests, with a written answer."""
     page = copy.deepcopy(assignment().source)
     for cell in page.cells:
         cell.source = as_handed_in(cell.source)
@@ -81,7 +81,7 @@ def expected_points(row: Hostile) -> dict[str, float | None]:
     return full_points() | lost | dict(row.points)
 
 
-# Changes
+# Changes of the notebook
 
 
 def cell_of(page: NotebookNode, id: str) -> NotebookNode:

@@ -1,4 +1,4 @@
-"""The way of a hostile class through a term, by the instructor's commands."""
+"""A term with a hostile class, by the instructor's commands."""
 
 import csv
 import functools
@@ -35,8 +35,8 @@ def command(course: Course, *arguments: object) -> int:
 class Term:
     """The course after hand-ins were collected, graded, commented on and exported.
 
-    handed_in: the bytes of each student's file; odd: what makes something else in the place of the
-    file, which no download can hold but a folder that students can write to.
+    handed_in: the bytes of each student's file; odd: a function that creates something else in
+    its place, which only a folder that students can write to can contain, not a download.
     """
 
     def __init__(
@@ -76,7 +76,7 @@ class Term:
             return {row["student_id"]: float(row["score"]) for row in csv.DictReader(file)}
 
     def outcome(self, student: str) -> Outcome:
-        """All that there is of a student; the gradebook and the graded copy say the same."""
+        """All results of a student; the gradebook and the graded copy agree."""
         with closing(self.course.gradebook()) as book:
             grades = book.find_submission_notebook(NAME, NAME, student).grades
             scores = {grade.name: grade.auto_score for grade in grades}

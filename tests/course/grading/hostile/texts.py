@@ -1,6 +1,6 @@
 """Odd texts in code, outputs and errors: scripts for the reader's browser, broken characters."""
 
-# ruff: noqa: E501 (code that is handed in is left in one piece)
+# ruff: noqa: E501 (submitted code is not wrapped)
 
 from base64 import b64encode
 from collections.abc import Callable
@@ -49,7 +49,7 @@ def markdown(page: NotebookNode) -> NotebookNode:
 
 
 def pictures(**forms: Callable[[], bytes]) -> Callable[[NotebookNode], NotebookNode]:
-    """Pasted into the written answer; and one more is asked for that is not there."""
+    """Pasted into the written answer, which also refers to a missing one."""
 
     def change(page: NotebookNode) -> NotebookNode:
         answer = cell_of(page, "explain")
