@@ -22,7 +22,8 @@ import nbformat
 
 from bertlab._files import write_atomically
 from course import ROOT
-from course.publishing import lectures, reference
+from course.live import tours
+from course.publishing import front_page, lectures, reference
 from course.publishing.notebooks import FOLDED
 
 SETTINGS = ROOT / "course" / "publishing" / "book_pages"
@@ -32,29 +33,6 @@ CODE = (ROOT / "bertlab", *(ROOT / "course" / room for room in ROOMS))
 BESIDE = ("glossary.md", "sources.md")  # pages of `lectures` that are no notebooks
 Writer = Callable[[Sequence[Path], Path], Path]  # of lectures that have run, into a folder
 PROGRESS_BAR = {"application/vnd.jupyter.widget-view+json", "text/plain"}
-INDEX = """# How do I really understand BERT?
-
-The lectures of the course, with all that their code printed and drew. The pictures that react to
-a click do so here, too; what computes again needs Python behind it. To run the code and to change
-it, open the lectures in JupyterLab: the course's `README.md` says how.
-
-{summaries}
-
-**[Glossary](glossary.md)**: what each term means, and which lecture builds it
-
-**[Sources and licences](sources.md)**
-
-**[Reference](bertlab.rst)**: the library's functions and classes
-
-```{{toctree}}
-:hidden:
-
-{names}
-glossary
-sources
-bertlab
-```
-"""
 
 
 def write_site(executed: Sequence[Path], to: Path) -> Path:
@@ -70,8 +48,12 @@ def write_site(executed: Sequence[Path], to: Path) -> Path:
         for name in BESIDE:
             text = (ROOT / "lectures" / name).read_text(encoding="utf-8")
             (source / name).write_text(for_sphinx(text), encoding="utf-8")
-        (source / "index.md").write_text(index(pages), encoding="utf-8")
-        return run_sphinx(source, to / "site", "html")
+        (source / "index.md").write_text(front_page.index(pages), encoding="utf-8")
+        code_page = source / f"{front_page.IN_JAVASCRIPT}.md"
+        code_page.write_text(front_page.code_page(), encoding="utf-8")
+        first = run_sphinx(source, to / "site", "html")
+    write_atomically(first.with_name(tours.WEIGHTS), tours.packed_weights())
+    return first
 
 
 def run_sphinx(source: Path, to: Path, builder: str) -> Path:
@@ -153,16 +135,6 @@ def for_sphinx(text: str) -> str:
     """
     text = re.sub(r'<a id="[^"]*"></a>', "", text)  # JupyterLab needs them
     return re.sub(r"`((?:bertlab|course\.experiments)\.[\w.]+)`", r"[`\1`](#\1)", text)
-
-
-def index(pages: dict[str, nbformat.NotebookNode]) -> str:
-    """The first page: title and opening of every lecture, and their order."""
-    summaries = []
-    for name, page in pages.items():
-        title, *paragraphs = page.cells[0].source.split("\n\n")
-        summaries.append(f"**[{title[2:]}]({name}.ipynb)**")
-        summaries += [text for text in paragraphs[:1] if not text.startswith("**")]
-    return INDEX.format(summaries="\n\n".join(summaries), names="\n".join(pages))
 
 
 def without_progress_bars(page: nbformat.NotebookNode) -> nbformat.NotebookNode:
