@@ -1,7 +1,6 @@
 """The book's first page: the road through BERT with a live model, then the lectures."""
 
 import json
-import re
 
 from nbformat import NotebookNode
 
@@ -91,7 +90,7 @@ def link(name: str, pages: dict[str, NotebookNode]) -> str:
     """HTML that leads to a lecture, or nothing if the book lacks it."""
     if name not in pages:
         return ""
-    number = re.match(r"0?(\w+?)_", name)[1]
+    number = name.split("_")[0].lstrip("0")
     return f'<a href="{name}.html">Lecture {number} builds it.</a>'
 
 

@@ -175,10 +175,12 @@ def test_a_link_leads_to_the_other_lectures_page_or_says_where_its_file_is(made)
 
 @pytest.mark.notebooks
 def test_every_page_leads_to_all_and_to_its_neighbours(made):
+    lines = len((ROOT / "course" / "live" / "bert.js").read_text(encoding="utf-8").splitlines())
     for name in ("index.html", "01_first.html", "02_second.html"):
         links = texts(soup(made, name).select(".bd-sidebar-primary nav .toctree-l1 > a"))
         lectures = ["1 · First words", "2 · Second words"]
-        assert links[-5:] == [*lectures, "Glossary", "Sources and licences", "Reference"]
+        script = f"BERT in {lines} lines of JavaScript"
+        assert links[-6:] == [*lectures, "Glossary", script, "Sources and licences", "Reference"]
     assert soup(made, "01_first.html").find("a", title="next page")["href"] == "02_second.html"
     before = soup(made, "02_second.html").find("a", title="previous page")
     assert before["href"] == "01_first.html"
