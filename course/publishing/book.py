@@ -15,6 +15,7 @@ import re
 import shutil
 import sys
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -91,11 +92,28 @@ def make_book(
         raise ValueError(f"make_book: notebooks must have names of their own; got {names}")
     folder = to / "executed"
     folder.mkdir(parents=True, exist_ok=True)
-    faults = {path.stem: refresh(path, folder, code) for path in notebooks}
+    faults = refresh_all(notebooks, folder, code)
     told = [f"{name} failed:\n{fault.strip()}" for name, fault in faults.items() if fault]
     if told:
         raise RuntimeError("\n\n".join(told))
     return write([folder / name for name in names], to)
+
+
+def refresh_all(
+    notebooks: Sequence[Path], folder: Path, code: Sequence[Path] = CODE
+) -> dict[str, str]:
+    """Refresh each notebook, as many at a time as lectures have cores; returns name -> fault.
+
+    Those that may take longest begin, so that none of them runs alone at the end.
+    """
+
+    def allowed(path: Path) -> float:
+        return nbformat.read(path, as_version=4).metadata["bertlab"]["budget"]["seconds"]
+
+    with ThreadPoolExecutor(lectures.CORES) as pool:
+        order = sorted(notebooks, key=allowed, reverse=True)
+        runs = {path.stem: pool.submit(refresh, path, folder, code) for path in order}
+    return {path.stem: runs[path.stem].result() for path in notebooks}
 
 
 def refresh(path: Path, folder: Path, code: Sequence[Path] = CODE) -> str:
