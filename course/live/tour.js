@@ -1,4 +1,4 @@
-// The tour: what is typed goes through bert.js in a worker, and each station shows what came of it.
+// The tour: a worker runs bert.js on what is typed, and each station shows a part of the result.
 (() => {
   const room = document.querySelector(".bert-tour");
   const find = (selector) => room.querySelector(selector);
@@ -85,7 +85,7 @@
     for (let k = 0; k < bytes.length; k++) {
       a += bytes[k];
       b += a;
-      if (k % 2048 === 2047) [a, b] = [a % 65521, b % 65521]; // before the numbers grow too large
+      if (k % 2048 === 2047) [a, b] = [a % 65521, b % 65521]; // while the sums are still exact
     }
     return ((b % 65521) * 65536) + (a % 65521);
   }
@@ -145,7 +145,7 @@
     find(".guesses").replaceChildren(
       ...(guesses.length
         ? guesses.map(({ position, best }) => bars(`[MASK] at place ${position}`, best))
-        : [element("p", "No [MASK] in the sentence: nothing to guess. Put one in.")]),
+        : [element("p", "The sentence has no [MASK], so there is nothing to guess. Type one in place of a word.")]),
     );
   }
 
