@@ -1,9 +1,9 @@
 """All that makes a course of the library, floor by floor.
 
 0. `course.widgets`: the lectures' own playgrounds; `course.live`: a BERT that runs in a web page,
-   without Python. `course.experiments`: tasks with labels, and
-   what the lectures measure; `course.project`: the budget and the score of exercise 13.
-   `course.feedback`: the kit of the exercises' checks, and one package per exercise.
+   without Python. `course.experiments`: tasks with labels, and what the lectures measure;
+   `course.project`: the budget and the score of exercise 13. `course.feedback`: the kit of the
+   exercises' checks, and one package per exercise.
 1. `course.toyworld`: a language whose entropy is known. `course.answers`: answers known to be wrong
    or right; `course.settings`: where a course lies.
 2. `course.gradebook`: what is written down.
