@@ -161,7 +161,7 @@ def lines(
     elif lowest == 0:
         ax.set_ylim(bottom=0)
     if not logarithmic and all(value.is_integer() for value in x):
-        ax.xaxis.get_major_locator().set_params(integer=True)  # there is no place 2.5
+        ax.locator_params(axis="x", integer=True)  # no step 2.5
     if not logarithmic and max(map(abs, x)) >= 1000:
         ax.xaxis.set_major_formatter("{x:,.0f}")
     ax.grid(axis="y", color="#e3e6ea", linewidth=0.8)

@@ -173,3 +173,9 @@ def test_any_matrix_can_be_a_heat_map():
         heatmap(torch.tensor([[1.0, 2.0]]), ["q"], ["a"], words)
     with pytest.raises(ValueError, match="finite"):
         heatmap(torch.tensor([[-torch.inf]]), ["q"], ["a"], words)
+
+
+@pytest.mark.parametrize(("x", "whole"), [(range(2, 21, 2), True), ([2, 6.5, 20], False)])
+def test_counts_have_no_ticks_between_them(x, whole):
+    ax = lines(x, {"a": list(x)}, WHAT).figure.axes[0]
+    assert all(tick == round(tick) for tick in ax.get_xticks()) == whole
