@@ -199,14 +199,14 @@ def new_panels(
 
 
 def finish(ax: "Axes", xlabel: str, ylabel: str, title: str, alt: str) -> Picture:
-    """What all pictures share: labelled axes, no box, a title."""
+    """What all pictures share: labelled axes, long labels on several lines, no box, a title."""
     for name, value in (("xlabel", xlabel), ("ylabel", ylabel), ("alt", alt)):
         if not value.strip():
             raise ValueError(f"{name} must say in words what is shown; it is empty")
     ax.set_axisbelow(True)
     ax.spines[["top", "right"]].set_visible(False)
-    ax.set_xlabel(xlabel)
-    ax.set_ylabel(ylabel)
+    ax.set_xlabel(xlabel, wrap=True)  # at the edges of the figure
+    ax.set_ylabel(ylabel, wrap=True)
     if title:
         ax.set_title(title, loc="left", fontsize=11, fontweight="bold", pad=10)
     return Picture(cast("Figure", ax.figure), alt)
