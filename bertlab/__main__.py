@@ -1,4 +1,4 @@
-"""`python -m bertlab`: what the library does from the command line."""
+"""`python -m bertlab`: the library's command line."""
 
 import argparse
 import sys
@@ -20,7 +20,7 @@ def main(arguments: list[str] | None = None) -> int:
     """Run one command; returns the exit status."""
     parser = argparse.ArgumentParser(
         prog="python -m bertlab",
-        description="Pre-train a BERT, and see what it has learned.",
+        description="Pre-train a BERT and see what it has learned.",
         epilog="Corpora: python -m bertlab.data list",
     )
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
@@ -28,7 +28,7 @@ def main(arguments: list[str] | None = None) -> int:
     filling = commands.add_parser("fill-mask", help="let a trained model guess masked words")
     filling.set_defaults(
         run=show_guesses,
-        too_large="too little memory for the model in {model}; close other programs, or take a "
+        too_large="too little memory for the model in {model}; close other programs or use a "
         "smaller model",
     )
     filling.add_argument("model", type=Path, help="folder of the model, such as runs/mini/model")
@@ -50,7 +50,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def show_guesses(options: argparse.Namespace) -> int:
-    """Print the best words for each [MASK] with their probabilities; returns the exit status."""
+    """Print the most probable words for each [MASK]; returns the exit status."""
     model = load_pretrained(options.model, BertForPreTraining)
     gaps = fill_mask(model, load_tokenizer(options.model), options.text, options.top)
     for number, guesses in enumerate(gaps, start=1):

@@ -1,4 +1,4 @@
-"""Values of another kind than declared, and ids out of range, refused by name; for all floors."""
+"""Checks that values have the declared type and ids are in range; used by all floors."""
 
 from collections.abc import Collection
 from dataclasses import fields
@@ -8,14 +8,14 @@ from typing import Any
 import torch
 from torch import Tensor
 
-# A field's declared type -> what may stand in it (NumPy's numbers too), and how to say so.
+# A field's declared type -> the types it accepts (NumPy's numbers too), and the message's words.
 KINDS = {int: (Integral, "an integer"), float: (Real, "a number"), bool: (bool, "True or False")}
 
 
 def check_fields(config: Any) -> None:
-    """Raise ValueError if a dataclass's field declared int, float or bool holds something else.
+    """Raise ValueError if a dataclass field declared int, float or bool has another type.
 
-    Python would store `n_layers=1.5` or `causal="no"`, and much later fail, or take it for True.
+    Python would store `n_layers=1.5` or `causal="no"` and fail much later, or treat it as True.
     """
     for field in fields(config):
         if field.type in KINDS:
@@ -24,21 +24,21 @@ def check_fields(config: Any) -> None:
 
 
 def check_kind(where: str, name: str, value: Any, kind: type) -> None:
-    """Raise ValueError unless the value is of a kind: int, float (integers fit, too) or bool."""
+    """Raise ValueError unless the value is of the kind: int, float (or an integer) or bool."""
     allowed, words = KINDS[kind]
-    # To Python True is a number, 1.
+    # In Python, True is also the integer 1.
     if not isinstance(value, allowed) or isinstance(value, bool) != (kind is bool):
         raise ValueError(f"{where}: {name} must be {words}; got {value!r}")
 
 
 def require(config: Any, name: str, holds: bool, words: str) -> None:
-    """Raise ValueError unless it holds what is said of a field, such as "must be above 0"."""
+    """Raise ValueError with the field's name and `words`, such as "must be above 0", if false."""
     if not holds:
         raise ValueError(f"{type(config).__name__}: {name} {words}; got {getattr(config, name)}")
 
 
 def check_choice(config: Any, name: str, choices: Collection[str]) -> None:
-    """Raise ValueError unless a field holds one of the names that there are."""
+    """Raise ValueError unless the field's value is one of the choices."""
     where, value = type(config).__name__, getattr(config, name)
     if value not in choices:
         raise ValueError(f"{where}: {name} must be one of {', '.join(choices)}; got {value!r}")
@@ -47,14 +47,14 @@ def check_choice(config: Any, name: str, choices: Collection[str]) -> None:
 def check_ids(
     where: str, name: str, ids: Tensor, vocab_size: int, max_length: int | None = None
 ) -> None:
-    """Ids are integers [B, L], 0 to vocab_size - 1, at most max_length tokens a sequence."""
+    """Ids must be integers [B, L], 0 to vocab_size - 1, at most max_length tokens per sequence."""
     if ids.dim() != 2 or not ids.numel():
         raise ValueError(f"{where}: {name} must be [B, L] and not empty; got {list(ids.shape)}")
     if ids.dtype not in (torch.int64, torch.int32):
         raise ValueError(f"{where}: {name} must be integers, torch.long; got {ids.dtype}")
     if max_length is not None and ids.shape[1] > max_length:
         raise ValueError(
-            f"{where}: {name} must hold at most max_length={max_length} tokens a sequence; "
+            f"{where}: {name} must hold at most max_length={max_length} tokens per sequence; "
             f"got {ids.shape[1]}"
         )
     if values_are_at_hand(ids):
@@ -67,9 +67,9 @@ def check_ids(
 
 
 def values_are_at_hand(tensor: Tensor) -> bool:
-    """Whether reading numbers out of the tensor costs nothing.
+    """Whether the tensor's numbers can be read at no cost.
 
-    On another device it would make the program wait, and inside `torch.compile` it would cut the
-    graph in two; there, only shapes and dtypes are checked.
+    On another device, reading makes the program wait; inside `torch.compile` it splits the graph.
+    There, only shapes and dtypes are checked.
     """
     return tensor.device.type == "cpu" and not torch.compiler.is_compiling()

@@ -1,4 +1,4 @@
-"""Reading JSON, and writing files so that nothing is ever half written; below every floor."""
+"""Read JSON, and write files atomically; used by every floor."""
 
 import json
 import os
@@ -30,9 +30,9 @@ def write_atomically(path: str | os.PathLike, content: str | bytes) -> Path:
 
 
 def read_json(path: str | os.PathLike) -> Any:
-    """What a JSON file holds: perhaps not what the caller expects, who must look at the type.
+    """The content of a JSON file; the caller must check its type.
 
-    Raises FileNotFoundError, or ValueError if the file is not whole JSON: cut off, not UTF-8,
+    Raises FileNotFoundError, or ValueError if the file is not valid JSON: truncated, not UTF-8,
     nested too deeply, or with a number of thousands of digits.
     """
     try:

@@ -1,17 +1,16 @@
-"""All that makes a course of the library, floor by floor.
+"""Everything that turns the library into a course, floor by floor.
 
 0. `course.widgets`: the lectures' own playgrounds; `course.live`: a BERT that runs in a web page,
-   without Python. `course.experiments`: tasks with labels, and what the lectures measure;
-   `course.project`: the budget and the score of exercise 13. `course.feedback`: the kit of the
-   exercises' checks, and one package per exercise.
-1. `course.toyworld`: a language whose entropy is known. `course.answers`: answers known to be wrong
-   or right; `course.settings`: where a course lies.
-2. `course.gradebook`: what is written down.
-3. `course.collecting`: what is handed in.
-4. `course.grading`: the sandbox, the graders, the run over a class, its reports.
+   without Python. `course.experiments`: labelled tasks, and the lectures' measurements;
+   `course.project`: the budget and the score of exercise 13. `course.feedback`: the exercises'
+   checks, and one package per exercise.
+1. `course.toyworld`: a language with known entropy. `course.answers`: answers known to be wrong
+   or right; `course.settings`: a course's folders and settings.
+2. `course.gradebook`: grades and records.
+3. `course.collecting`: hand-ins.
+4. `course.grading`: the sandbox, the graders, grading a class, its reports.
 5. `course.publishing`, `course.rehearsal`, `course.similarity`, `course.jupyterhub`,
-   `course.leaderboard`, and `python -m course`, which has a command for each thing that an
-   instructor does.
+   `course.leaderboard`, and `python -m course`, with a command for each of the instructor's tasks.
 """
 
 import sys
@@ -19,6 +18,6 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent  # of the repository
 
-# A check of addresses that no notebook needs; jsonschema does without it where it is missing. Its
-# grammar takes a second to build, in each command and in each process that grades.
+# jsonschema's check of addresses, which notebooks do not need, is optional. Its grammar takes a
+# second to build, in each command and in each grading process.
 sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]  # "not to be had"

@@ -1,20 +1,20 @@
-"""Running the course, from release to grades: `python -m course COMMAND`.
+"""Run the course, from release to grades: `python -m course COMMAND`.
 
 handout --to FOLDER      the course as students get it, without solutions
 release NAME|all         make the students' versions and enter them in the gradebook
-due NAME TIME            say when an assignment is due
+due NAME TIME            set when an assignment is due
 extend NAME ID --days 3  give one student more time
-collect NAME --from X    take hand-ins out of a folder, a zip file or nbgrader's exchange
-grade NAME|all           grade in the sandbox what is new or changed, on all cores
-status [NAME]            who handed in, who is graded, who waits for a person
-overview                 the term on one page: points, tasks, what was odd
+collect NAME --from X    take hand-ins from a folder, a zip file or nbgrader's exchange
+grade NAME|all           grade new and changed hand-ins in the sandbox, on all cores
+status [NAME]            who has handed in, who is graded, who waits for a person
+overview                 the term on one page: points, tasks, irregularities
 feedback NAME|all        a page for every graded student
 export                   grades as a CSV file for nbgrader, Moodle or Canvas
-items NAME|all           which tasks were hard, and which tell good from weak
+items NAME|all           which tasks were hard, and which separate strong from weak students
 leaderboard --to FOLDER  run and score the entries of the project, a static page
-similar NAME             whose code is like whose, or like the course's own
-rename OLD NEW | all     give an assignment another name; all: those of an earlier version
-rehearsal [NAME|all]     grade a class that never was, whose points are known
+similar NAME             which students' code is similar, or similar to the course's own
+rename OLD NEW | all     rename an assignment; all: those of an earlier version
+rehearsal [NAME|all]     grade a synthetic class whose points are known
 """
 
 import argparse
@@ -31,7 +31,7 @@ from course.settings import Course, CourseError, utc_moment
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command; 0 if all went well, 1 if something is to be looked at, 2 for a misuse."""
+    """Run one command; 0 for success, 1 if something needs attention, 2 for a usage error."""
     parser = _parser()
     asked, rest = parser.parse_known_args(arguments)
     if asked.command in ELSEWHERE:
@@ -48,7 +48,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"python -m course {asked.command}: {error}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
-        print("\nStopped. What is done is kept; the same command continues from here.")
+        print("\nStopped. Finished work is kept; the same command continues from here.")
         return 130
 
 
@@ -116,7 +116,7 @@ def _add_grade(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--student", action="append", default=[], metavar="ID", help="only theirs")
     parser.add_argument("--workers", type=_count, metavar="N", help="processes (default: cores)")
     parser.add_argument("--scheduler", metavar="ADDRESS", help="of a Dask cluster, tcp://...")
-    parser.add_argument("--force", action="store_true", help="also what has not changed")
+    parser.add_argument("--force", action="store_true", help="also unchanged ones")
     parser.add_argument("--no-sandbox", action="store_true", help="students' code has YOUR rights")
     parser.add_argument("--no-backup", action="store_true", help="do not copy the gradebook first")
 
@@ -134,11 +134,11 @@ def _moment(text: str) -> datetime:
         raise argparse.ArgumentTypeError(f"{text}: write it as 2026-12-01T23:59+01:00") from None
 
 
-# The parts are imported when they are needed: nbgrader and Dask take seconds.
+# Imported only when needed: nbgrader and Dask take seconds.
 
 
 def _handout(course: Course, asked: argparse.Namespace) -> int:
-    """Write the course as students get it: no solutions, no hidden tests, no history."""
+    """Write the students' course: no solutions, no hidden tests, no history."""
     from course.publishing import handout
 
     for path in handout.hand_out(course, asked.to, asked.zip, asked.solutions):
@@ -154,7 +154,7 @@ def _release(course: Course, asked: argparse.Namespace) -> int:
 
 
 def _due(course: Course, asked: argparse.Namespace) -> int:
-    """Say when an assignment is due; late penalties follow."""
+    """Set when an assignment is due; late penalties are updated."""
     from course.publishing import releasing
 
     print(releasing.set_due(course, course.chosen(asked.name)[0], asked.due))
@@ -162,7 +162,7 @@ def _due(course: Course, asked: argparse.Namespace) -> int:
 
 
 def _extend(course: Course, asked: argparse.Namespace) -> int:
-    """Give one student more time; late penalties follow."""
+    """Give one student more time; late penalties are updated."""
     from course.publishing import releasing
 
     print(releasing.extend(course, course.chosen(asked.name)[0], asked.student, asked.days))
@@ -170,7 +170,7 @@ def _extend(course: Course, asked: argparse.Namespace) -> int:
 
 
 def _collect(course: Course, asked: argparse.Namespace) -> int:
-    """Take hand-ins out of a folder, a zip file or nbgrader's exchange."""
+    """Take hand-ins from a folder, a zip file or nbgrader's exchange."""
     from course.collecting import collect
 
     (name,) = course.chosen(asked.name)
@@ -180,7 +180,7 @@ def _collect(course: Course, asked: argparse.Namespace) -> int:
 
 
 def _grade(course: Course, asked: argparse.Namespace) -> int:
-    """Grade in the sandbox what is new or changed."""
+    """Grade new and changed hand-ins in the sandbox."""
     from course.grading import grade_run
 
     options = grade_run.Options(
@@ -214,7 +214,7 @@ def _export(course: Course, asked: argparse.Namespace) -> int:
 
 
 def _status(course: Course, asked: argparse.Namespace) -> int:
-    """Say who handed in, who is graded and who waits for a person."""
+    """Print who has handed in, who is graded and who waits for a person."""
     from course.grading import reports
 
     with closing(course.gradebook()) as book:
@@ -223,7 +223,7 @@ def _status(course: Course, asked: argparse.Namespace) -> int:
 
 
 def _items(course: Course, asked: argparse.Namespace) -> int:
-    """Say which tasks were hard, and which tell good students from weak ones."""
+    """Print which tasks were hard, and which separate strong from weak students."""
     from course.gradebook.item_analysis import analyse, from_gradebook
 
     with closing(course.gradebook()) as book:
@@ -233,7 +233,7 @@ def _items(course: Course, asked: argparse.Namespace) -> int:
 
 
 def _rename(course: Course, asked: argparse.Namespace) -> int:
-    """Give an assignment another name, in the gradebook and in all folders."""
+    """Rename an assignment, in the gradebook and in all folders."""
     from course.gradebook import renaming
 
     return renaming.rename(course, asked.name, asked.new, backup=not asked.no_backup)
@@ -245,12 +245,12 @@ def _reminder(course: Course) -> str:
     return renaming.reminder(course)
 
 
-# These read their own arguments: the module with their `main`, and what they do.
+# Commands that parse their own arguments: the module with their `main`, and a description.
 ELSEWHERE = {
     "leaderboard": ("course.leaderboard.board", "Run and score the entries of the project."),
     "overview": ("course.grading.overview", "Write the term on one page, for the teacher."),
-    "similar": ("course.similarity.report", "Say whose code is like whose, or the course's own."),
-    "rehearsal": ("course.rehearsal.rehearse", "Grade a class that never was, points known."),
+    "similar": ("course.similarity.report", "Print similar code, also similar to the course's."),
+    "rehearsal": ("course.rehearsal.rehearse", "Grade a synthetic class whose points are known."),
 }
 
 

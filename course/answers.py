@@ -1,12 +1,12 @@
-"""Answers to an assignment that are known to be wrong, and right ones that are not written as ours.
+"""Answers to an assignment that are known to be wrong, and right ones that differ from ours.
 
-They stand beside its solution, in `solutions/NAME/answers.py`, as two lists, `WRONG` and
-`OTHER_WAYS`. The feedback is tested with them, and the class of a rehearsal hands them in.
+They are beside its solution, in `solutions/NAME/answers.py`, as two lists, `WRONG` and
+`OTHER_WAYS`. They test the feedback, and the class of a rehearsal hands them in.
 
-A wrong answer is a right one with a part of it changed: ours, which is read from the solution's
-notebook, or one of `OTHER_WAYS`. So it says what is wrong with it, and nothing is written twice.
-Some mistakes are nearest to ours with other names, or with a line less: these right answers may
-stand in a third list, `NEAR_OURS`; nobody hands them in, as they are no other way.
+A wrong answer is a right one with one part changed: ours, which is read from the solution's
+notebook, or one of `OTHER_WAYS`. So it shows what is wrong, and nothing is written twice. If a
+mistake is nearest to ours with other names, or with one line less, that right answer may be in a
+third list, `NEAR_OURS`; it is not handed in, as it is not another way.
 """
 
 import runpy
@@ -19,11 +19,11 @@ import nbformat
 
 from course import ROOT
 
-OURS = "ours"  # the manner of the right answer that the notebook holds
+OURS = "ours"  # the manner of the right answer in the notebook
 
 
 class Wrong(NamedTuple):
-    """A plausible mistake. diagnosis: words that must be in the message that it gets."""
+    """A plausible mistake. diagnosis: words that its message must contain."""
 
     task: str
     mistake: str
@@ -32,7 +32,7 @@ class Wrong(NamedTuple):
 
 
 class Right(NamedTuple):
-    """A right solution. manner: how it is written."""
+    """A right solution. manner: its kind."""
 
     task: str
     manner: str
@@ -40,15 +40,15 @@ class Right(NamedTuple):
 
 
 class Answers(NamedTuple):
-    """What is known of an assignment."""
+    """The known answers to an assignment."""
 
     wrong: list[Wrong]
     right: list[Right]
-    near: list[Right]  # right, too, and so near to ours that they are no other way
+    near: list[Right]  # also right, and so near to ours that they are not another way
 
 
 class Mistake(NamedTuple):
-    """A row of `WRONG`, as it is written: changes of the right answer of this manner."""
+    """A row of `WRONG`, as written: changes of the right answer of this manner."""
 
     task: str
     mistake: str
@@ -61,7 +61,7 @@ class Mistake(NamedTuple):
 def answers_of(name: str, root: Path = ROOT) -> Answers:
     """Read `solutions/NAME/answers.py` below root, and the notebook beside it.
 
-    Raises FileNotFoundError where there is none, and ValueError where a change does not fit.
+    Raises FileNotFoundError if there is none, and ValueError if a change does not fit.
     """
     folder = root / "solutions" / name
     path = folder / "answers.py"
@@ -81,12 +81,12 @@ def answers_of(name: str, root: Path = ROOT) -> Answers:
 def mistakes(task: str, manner: str, *rows: tuple[Any, ...]) -> list[Mistake]:
     """Rows of `WRONG` for one task, each (mistake, change, ..., diagnosis).
 
-    manner: the right answer that is changed, `OURS` or one of the lists' own. A change is a pair,
-    a part that stands there once and what stands there instead. Where a mistake is another program,
-    its whole text is the one change.
+    manner: the right answer that is changed, `OURS` or one of the lists' own. A change is a pair:
+    a part that occurs once, and its replacement. If a mistake is a different program, its whole
+    text is the only change.
 
-    A diagnosis of "" means that the worked examples let it through and the hidden tests must
-    catch it.
+    A diagnosis of "" means that the mistake passes the worked examples and the hidden tests must
+    detect it.
     """
     for row in rows:
         if len(row) < 3:
@@ -102,7 +102,7 @@ def right(task: str, manner: str, solution: str) -> Right:
 
 
 def _our_solutions(path: Path) -> dict[tuple[str, str], str]:
-    """Our solution of each task, without the marks around it."""
+    """Our solution of each task, without nbgrader's marks."""
     cells = nbformat.read(path, as_version=4).cells
     return {
         (cell.id, OURS): "".join(

@@ -1,4 +1,4 @@
-"""nbgrader's settings: the rooms of this repository, whatever folder it is called from."""
+"""nbgrader's settings: the folders of this repository, from any working directory."""
 
 import os
 from importlib.util import find_spec
@@ -20,7 +20,7 @@ config.CourseDirectory.db_url = os.environ.get(
     "BERTLAB_GRADEBOOK", f"sqlite:///{ROOT / 'gradebook.db'}"
 )
 # Besides nbgrader's own: a script paired with a source notebook would be released with its
-# solutions, and so would notes of the instructor's.
+# solutions, and so would the instructor's notes.
 config.CourseDirectory.ignore = [".ipynb_checkpoints", "*.pyc", "__pycache__", "*.py", "*.md"]
 
 config.IncludeHeaderFooter.header = ""
@@ -30,10 +30,10 @@ config.ClearSolutions.code_stub = {
 config.ClearSolutions.text_stub = "*Write your answer here, in place of this line.*"
 config.ExecutePreprocessor.timeout = 180
 
-# Grading, by `python -m course grade`, `nbgrader autograde` and the formgrader's button alike:
-# students' code runs in the sandbox, never in nbgrader's own kernel.
-config.Grading.term = "2026-fall"  # hidden tests draw other numbers in another term
-config.Grading.limits = {}  # other than the defaults of course.settings.Limits
+# Grading by `python -m course grade`, `nbgrader autograde` and the formgrader's button: students'
+# code always runs in the sandbox, never in nbgrader's own kernel.
+config.Grading.term = "2026-fall"  # hidden tests draw different numbers in each term
+config.Grading.limits = {}  # changes of the defaults of course.settings.Limits
 config.Grading.sandboxed = True
 config.Autograde.exporter_class = "course.grading.nbgrader_plugin.SandboxedExporter"
 config.Autograde.sanitize_preprocessors = []
@@ -66,7 +66,7 @@ config.HTMLExporter.filters = {
     "clean_html": "course.grading.safe_html.clean_html",
     "markdown2html": "course.grading.safe_html.markdown2html",
 }
-# Both pages are nbgrader's; what is different is in course/grading/templates.
+# Both pages are nbgrader's; the differences are in course/grading/templates.
 config.GenerateFeedback.exporter_class = "course.grading.nbgrader_plugin.FeedbackExporter"
 config.FeedbackExporter.template_file = "feedback.html.j2"
 config.HTMLExporter.template_file = "formgrade.html.j2"

@@ -1,4 +1,4 @@
-"""Where a course lies and how it is set: its rooms, `nbgrader_config.py`, its gradebook."""
+"""A course's folders and settings: its rooms, `nbgrader_config.py`, its gradebook."""
 
 import logging
 from datetime import UTC, datetime
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from nbgrader.api import Gradebook
     from nbgrader.apps import NbGraderAPI
 
-# What assignments were called in earlier versions: a running term may still hold the old names.
+# Assignments' names in earlier versions: a running term may still have the old names.
 OLD_NAMES = {
     "ps1_bpe": "ex01_bpe",
     "ps2_wordpiece": "ex02_wordpiece",
@@ -29,12 +29,12 @@ OLD_NAMES = {
 
 
 class Limits(NamedTuple):
-    """What one submission may use up.
+    """Limits of one submission.
 
     call_seconds: of one cell and of one call of a function, submission_seconds: of the notebook,
-    both without what it waits for a core on a busy machine; memory_mb: beyond what PyTorch and
-    the course themselves take; processes: threads count; disk_mb: of files, in memory; output_kb:
-    of a cell; notebook_mb: of the file that is handed in.
+    both without waiting for a core on a busy machine; memory_mb: beyond the memory of PyTorch and
+    the course itself; processes: including threads; disk_mb: of files, in memory; output_kb: of a
+    cell; notebook_mb: of the handed-in file.
     """
 
     call_seconds: float = 60
@@ -47,7 +47,7 @@ class Limits(NamedTuple):
 
 
 class CourseError(Exception):
-    """What the instructor has to put right; the message says how."""
+    """An error that the instructor must correct; the message says how."""
 
 
 class Course:
@@ -68,7 +68,7 @@ class Course:
 
     @property
     def db_url(self) -> str:
-        """The gradebook's address, as SQLAlchemy writes it."""
+        """The gradebook's address, in SQLAlchemy's form."""
         return self.config.CourseDirectory.db_url
 
     @property
@@ -77,7 +77,7 @@ class Course:
         return self.config.Grading
 
     def limits(self) -> Limits:
-        """What a submission may use up: the defaults and what the settings change."""
+        """The limits of a submission: the defaults, changed by the settings."""
         return Limits(**self.grading.limits)
 
     def room(self, step: str) -> Path:
@@ -110,15 +110,15 @@ class Course:
         return [name]
 
     def hand_in(self, assignment: str, student: str) -> Path:
-        """Where a student's notebook lies."""
+        """The path of a student's notebook."""
         return self.room("submitted") / student / assignment / f"{assignment}.ipynb"
 
     def graded_copy(self, assignment: str, student: str) -> Path:
-        """Where the student's notebook lies once it is graded, as the formgrader expects it."""
+        """The path of a student's graded notebook, as the formgrader expects it."""
         return self.room("autograded") / student / assignment / f"{assignment}.ipynb"
 
     def students(self, assignment: str) -> list[str]:
-        """Who has handed in something for the assignment."""
+        """All students with a hand-in for the assignment."""
         folders = self.room("submitted").glob(f"*/{assignment}")
         return sorted(
             folder.parent.name
@@ -127,7 +127,7 @@ class Course:
         )
 
     def gradebook(self) -> "Gradebook":
-        """A connection to the gradebook, which is made if there is none; close it after use.
+        """A connection to the gradebook, which is created if necessary; close it after use.
 
         Raises CourseError if the database cannot be reached.
         """
@@ -151,7 +151,7 @@ class Course:
 
     @cached_property
     def nbgrader(self) -> "NbGraderAPI":
-        """nbgrader itself. What it logs is given back by its methods, not printed."""
+        """nbgrader itself. Its methods return its log instead of printing it."""
         from nbgrader.apps import NbGraderAPI
         from traitlets.log import get_logger
 
@@ -162,7 +162,7 @@ class Course:
 
 
 def said(result: dict) -> str:
-    """The last complaint of an nbgrader command, or its log as a whole."""
+    """The last error of an nbgrader command, or its whole log."""
     lines = result.get("log", result.get("error", "")).strip().splitlines()
     complaints = [line for line in lines if line.startswith(("[ERROR]", "[CRITICAL]"))]
     error = result.get("error", "").strip().splitlines()[-1:]
@@ -170,7 +170,7 @@ def said(result: dict) -> str:
 
 
 def names_of(assignment: str) -> list[str]:
-    """What an assignment is and was called.
+    """An assignment's name and its earlier names.
 
     >>> names_of("ex01_bpe")
     ['ex01_bpe', 'ps1_bpe']
@@ -179,7 +179,7 @@ def names_of(assignment: str) -> list[str]:
 
 
 def printable(text: str) -> str:
-    r"""The text with control characters shown, not obeyed by the terminal.
+    r"""The text with escaped control characters, so that the terminal does not execute them.
 
     >>> printable("ada\x1b[2J")
     'ada\\u001b[2J'
@@ -188,7 +188,7 @@ def printable(text: str) -> str:
 
 
 def utc_moment(text: str) -> datetime:
-    """A time as nbgrader keeps it, in UTC without a zone. Raises ValueError if it has no zone.
+    """A time as in nbgrader, in UTC without a zone. Raises ValueError if it has no zone.
 
     >>> utc_moment("2026-12-01T23:59+01:00")
     datetime.datetime(2026, 12, 1, 22, 59)
@@ -200,10 +200,10 @@ def utc_moment(text: str) -> datetime:
 
 
 def _version_without_a_process() -> None:
-    """Have nbgrader look up in this process which version its tables are of.
+    """Let nbgrader look up the version of its tables in this process.
 
-    For every gradebook that it makes it would start the command `alembic`, found by its name
-    alone, which imports nbgrader once more, to say the same.
+    For every gradebook that it creates, it would start the command `alembic`, which imports
+    nbgrader again, for the same result.
     """
     from nbgrader import api
 
@@ -211,7 +211,7 @@ def _version_without_a_process() -> None:
 
 
 def _version_of_tables() -> str | None:
-    """What `alembic heads` prints of nbgrader's migrations."""
+    """The output of `alembic heads` for nbgrader's migrations."""
     from alembic.script import ScriptDirectory
     from nbgrader.dbutil import ALEMBIC_DIR
 

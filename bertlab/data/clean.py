@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 
 from bertlab.data.fetching import DataError
 
-# Sections that hold lists of links and books, not prose; what follows the first one goes too.
+# Sections with lists of links and books, not prose; what follows the first one is removed too.
 END_SECTIONS = re.compile(
     r"^==+\s*(see also|notes|references|further reading|external links|bibliography|sources|"
     r"citations|footnotes|notes and references|works cited|literature|gallery)\s*==+\s*$",
@@ -15,16 +15,16 @@ END_SECTIONS = re.compile(
 NOT_PROSE_TAGS = ("ref|table|gallery|math|timeline|score|syntaxhighlight|source|pre|code|imagemap|"
                   "hiero|ol|ul|dl|categorytree|graph|inputbox|section|templatedata")  # fmt: skip
 NOT_PROSE_LINKS = re.compile(r"^:?\s*[a-z][\w -]{1,30}:", re.IGNORECASE)  # File:, Category:, de:
-# References go first: one that somebody forgot to close would pair with the end of another.
+# References are removed first: one that was not closed would pair with the end of another.
 REFERENCE = re.compile(r"<ref[^>/]*/>|<ref[^>]*>.*?</ref>", re.IGNORECASE | re.DOTALL)
 LIST_LINE = re.compile(r"^[*#:;].*$", re.MULTILINE)
-MARKUP = re.compile(r"[|<>{}]|\[\[|\]\]|==")  # what none of the rules removed: the line goes
+MARKUP = re.compile(r"[|<>{}]|\[\[|\]\]|==")  # left by all rules: the line is removed
 CAPTION = re.compile(r"^(thumb|left|right|frame|upright|\d+px)\b.*\|", re.IGNORECASE)
 COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
 HIDDEN = re.compile(rf"<({NOT_PROSE_TAGS})\b[^<>]*?(?:/>|>.*?</\1\s*>)", re.IGNORECASE | re.DOTALL)
 TAG = re.compile(rf"</?(?!(?:{NOT_PROSE_TAGS})\b)[a-z][a-z0-9]*\b[^<>]*>", re.IGNORECASE)
-# Each finds an innermost piece: no link in the link, no template in the template. Replaced again
-# and again, from the inside out, nothing that was closed is left.
+# Each matches an innermost piece: a link without links, a template without templates. Repeated
+# replacement, from the inside out, removes everything that was closed.
 LINK = re.compile(r"\[\[([^\[\]|\n]*)(?:\|([^\[\]]*(?:\[[^\[\]]*\][^\[\]]*)*))?\]\]")
 TEMPLATE = re.compile(r"\{\{((?:[^{}]|(?<!\{)\{(?!\{)|(?<!\})\}(?!\}))*)\}\}")
 TABLE = re.compile(r"^[ \t]*\{\|(?:(?!^[ \t]*\{\|).)*?^[ \t]*\|\}", re.MULTILINE | re.DOTALL)
@@ -69,7 +69,7 @@ def tidy(text: str) -> str:
     """One space between words, none before a comma, no empty brackets left by a removal."""
     text = text.replace("\xa0", " ").replace("''", "").replace("__NOTOC__", "")
     text = re.sub(r"\(\s*[;,:.\s]*\)|\[\s*\]", " ", text)
-    text = re.sub(r"\(\s*[;,:]?\s*", "(", text)  # a pronunciation stood first in the brackets
+    text = re.sub(r"\(\s*[;,:]?\s*", "(", text)  # the brackets began with a pronunciation
     text = re.sub(r"\s+([,.;:!?)])", r"\1", text)
     return re.sub(r"\s+", " ", text).strip()
 
@@ -96,7 +96,7 @@ def split_sentences(paragraphs: Iterable[str]) -> list[str]:
 
 
 def _replace_all(pattern: re.Pattern, by: str | Callable[[re.Match], str], text: str) -> str:
-    """Replace until nothing is left to replace: what was around a match may match now."""
+    """Replace until nothing matches: a replacement may make the text around it match."""
     while True:
         text, replaced = pattern.subn(by, text)
         if not replaced:
@@ -104,7 +104,7 @@ def _replace_all(pattern: re.Pattern, by: str | Callable[[re.Match], str], text:
 
 
 def _text_of_link(link: re.Match) -> str:
-    """What a reader sees of a link: its text or else its title; nothing of a picture."""
+    """What a reader sees of a link: its text, or else its title; "" for a picture."""
     title, text = link.groups()
     if NOT_PROSE_LINKS.match(title):
         return ""
@@ -112,13 +112,13 @@ def _text_of_link(link: re.Match) -> str:
 
 
 def _text_of_template(template: re.Match) -> str:
-    """The few templates that stand for words in a sentence; the others stand for nothing."""
+    """The words for the few templates that are part of a sentence; "" for all others."""
     name, *parameters = (part.strip() for part in template[1].split("|"))
     name, values = name.lower(), [value for value in parameters if "=" not in value]
     if name in ("convert", "cvt") and len(values) >= 2:
         return f"{values[0]} {values[1]}"
     if (name.startswith("lang") or name in ("nowrap", "transl", "transliteration")) and values:
-        return values[-1].lstrip("*")  # the asterisk of a word that no text has handed down
+        return values[-1].lstrip("*")  # the asterisk marks a reconstructed word
     return {"ndash": "–", "mdash": "—", "spaced ndash": " – ", "snd": " – "}.get(name, "")
 
 

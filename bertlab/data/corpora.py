@@ -20,10 +20,10 @@ from bertlab.data.packages import WIKIPEDIA_DUMP
 Documents = list[list[str]]
 # A field with running text; mastheads and posters hold single letters and fragments.
 PASSAGE = re.compile(r'^\s*(?:styles|tester|specimen_\d+): ("(?:[^"\\]|\\.)*")', re.MULTILINE)
-# The corpus as the numbers in the lectures and the weights of `bertlab-mini` know it: when it was
-# first made, a bold mark left open in a table took 52 paragraphs of "Alaska" with it, and one in
-# a caption of "Ambiguity" left an apostrophe behind. To mend both, raise CLEANING and make all
-# that depends on the text again.
+# These keep the corpus as it was for the lectures' numbers and the weights of `bertlab-mini`: then,
+# an unclosed bold mark in a table removed 52 paragraphs of "Alaska", and one in a caption of
+# "Ambiguity" left an apostrophe. To repair both, raise CLEANING and make everything that depends
+# on the text again.
 AS_FIRST_READ = [
     (re.compile(r"==Economy==\n{{Main\|Economy of Alaska.*?(?=Alaska regularly )", re.DOTALL), ""),
     (re.compile(r"(?<=used to denote its argument)'''"), "'"),
@@ -57,10 +57,9 @@ def split(
 ) -> tuple[Documents, Documents]:
     """Split documents into training and validation, always in the same way.
 
-    A document's own text decides where it goes, so neither the order of the documents nor the
-    other documents matter, and the same document twice never stands on both sides.
-    validation: the share that is held out, in expectation. Raises ValueError if it is not
-    between 0 and 1.
+    A document's own text decides its part, so neither the order of the documents nor the other
+    documents matter, and two copies of a document are always in the same part. validation: the
+    expected share that is held out. Raises ValueError if it is not between 0 and 1.
     """
     if not 0 < validation < 1:
         raise ValueError(f"split: validation must be between 0 and 1; got {validation}")
@@ -72,9 +71,9 @@ def split(
 
 
 def kept(name: str, make: Callable[[], Any]) -> Any:
-    """What `make` returns, out of the cache of cleaned texts; if it is not there, put there.
+    """What `make` returns, from the cache of cleaned texts; it is added if it is not there.
 
-    name: of the file; change it when what `make` returns changes. JSON is what is kept: tuples
+    name: of the file; change it when what `make` returns changes. The file is JSON, so tuples
     may come back as lists.
     """
     file = cache_folder() / "cleaned" / f"{name}.json"
@@ -88,14 +87,13 @@ def kept(name: str, make: Callable[[], Any]) -> Any:
 
 
 def _cleaned(name: str) -> Documents:
-    """The documents of a corpus that are not empty."""
     return kept(
         f"{name}-{CLEANING}", lambda: [document for document in CORPORA[name]() if document]
     )
 
 
 def _read_kept(file: Path) -> Any:
-    """What has been kept, or None if it is not there or damaged (it can be made again)."""
+    """The content of a file of the cache, or None if it is missing or damaged."""
     if not file.is_file():
         return None
     digest, _, text = file.read_bytes().partition(b"\n")
@@ -152,23 +150,23 @@ def _plots() -> Iterator[list[str]]:
 
 
 def _newsgroups() -> Iterator[list[str]]:
-    """Lower-cased and without punctuation in the source, so a document is one long sentence."""
+    """The source is lower-cased and without punctuation, so a document is one long sentence."""
     for name in ("20newsgroups-train", "20newsgroups-test"):
         for row in orange_table(name):
             yield [tidy(row[1])]
 
 
 def _udhr() -> Iterator[list[str]]:
-    """One document a language, a line for a sentence: syntok knows European languages only."""
+    """One document per language, one line per sentence: syntok supports European languages only."""
     return (lines for _, lines in udhr())
 
 
 def udhr() -> Iterator[tuple[str, list[str]]]:
     """The Universal Declaration of Human Rights: each language's id, like "hi_Deva", and lines.
 
-    The lines stand as in the source, which holds passages and not everywhere the same ones; its
-    fields overlap, so a line that is part of another is left out. A language without a
-    translation has another text, often a folk tale.
+    The lines are those of the source: passages, not the same ones in every language. Its fields
+    overlap, so a line that is part of another is omitted. A language without a translation has
+    another text, often a folk tale.
     """
     for name in files("gflanguages", "languages/"):
         source = path("gflanguages", name).read_text(encoding="utf-8")
@@ -180,7 +178,7 @@ def udhr() -> Iterator[tuple[str, list[str]]]:
 
 
 def _python_topics() -> Iterator[list[str]]:
-    """The reference manual that comes with Python: needs no network at all."""
+    """The reference manual that comes with Python: needs no network."""
     from pydoc_data.topics import topics
 
     for text in topics.values():

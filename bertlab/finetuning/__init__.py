@@ -1,8 +1,8 @@
-"""Floor 4: a pre-trained BERT, a small head, and a task; and one vector for a sentence.
+"""Floor 4: fine-tune a pre-trained BERT with a small head; sentence vectors.
 
 - `texts.py`, `targets.py`: texts and labels into batches
 - `features.py`, `heads.py`, `tuning.py`: what a head reads, the heads, and training them
-- `tagging.py`, `answers.py`: from characters to targets of tokens, and back
-- `scores.py`: how good that is
+- `tagging.py`, `answers.py`: from characters to token targets, and back
+- `scores.py`: the metrics
 - `sentences.py`, `sentence_objectives.py`, `search.py`: Sentence-BERT
 """

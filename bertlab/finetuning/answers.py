@@ -1,10 +1,10 @@
-"""Extractive question answering: an answer is a stretch of the passage, or there is none.
+"""Extractive question answering: an answer is a span of the passage, or there is none.
 
 The question is the first text of a pair and the passage the second one. A model scores each token
 as the start and as the end of the answer. [CLS], token 0, stands for "no answer here".
 
-Offsets turn characters into tokens and back, so an answer is always text of the passage, letter by
-letter: `answer_targets` goes there, `best_span` comes back.
+Offsets map characters to tokens and back, so an answer is always exact text of the passage:
+`answer_targets` maps to tokens, `best_span` maps back.
 
 Source: Devlin et al. (2019), sections 4.2 (SQuAD 1.1) and 4.3 (SQuAD 2.0, with questions that have
 no answer).
@@ -24,16 +24,16 @@ NO_ANSWER = (0, 0)  # as tokens: [CLS] is both its start and its end
 
 
 def answer_targets(encoding: Encoding, passage: str, answer: Answer | None) -> tuple[int, int]:
-    """The first and the last token of the answer: what `SpanAnswerer` shall find.
+    """The first and the last token of the answer: the target of `SpanAnswerer`.
 
     encoding: of a question and its passage; answer: characters of the passage, or None if there
     is no answer. Tokens that the answer covers in part count.
 
-    Returns `NO_ANSWER` for None, and for an encoding that does not hold the whole answer, as one
-    of several windows: who reads it alone cannot answer.
+    Returns `NO_ANSWER` for None, and for an encoding without the whole answer, such as one of
+    several windows: it is not enough to answer the question.
 
-    Raises ValueError if `encoding` is of one text, or if `answer` is not a stretch of the passage
-    with at least one token.
+    Raises ValueError if `encoding` is of one text, or if `answer` is not a span of the passage with
+    at least one token.
 
     >>> from bertlab.model.pretrained import BERTLAB_MINI, load_tokenizer
     >>> passage = "Mary runs to the lake with her kite"
@@ -76,14 +76,14 @@ def best_span(
     max_tokens: int = 30,
     threshold: float = 0.0,
 ) -> Answer | None:
-    """The answer that a model's scores make, as characters of the passage; None for no answer.
+    """The answer that a model's scores select, as characters of the passage; None for no answer.
 
     logits: [L, 2], for each token its scores as start and as end, as `predict` gives them;
-    encoding: of the question and `passage`, what the model has read; max_tokens: of the longest
+    encoding: of the question and `passage`, as the model has read it; max_tokens: of the longest
     answer; threshold: by how much the best answer's score must exceed that of "no answer" (-inf:
-    answer always, as in SQuAD 1.1). The paper chooses it on held-out questions.
+    always answer, as in SQuAD 1.1). The paper chooses it on held-out questions.
 
-    Raises ValueError if logits and encoding do not fit, or max_tokens is below 1.
+    Raises ValueError if logits do not fit the encoding, or max_tokens is below 1.
 
     Source: Devlin et al. (2019), section 4.3: an answer from token i to j >= i scores S_i + E_j,
     none scores S_0 + E_0.
@@ -99,10 +99,10 @@ def best_answer(
     max_tokens: int = 30,
     threshold: float = 0.0,
 ) -> Answer | None:
-    """The best answer out of several windows of one passage: `best_span` for long passages.
+    """The best answer from several windows of one passage: `best_span` for long passages.
 
     logits: for each of `windows` [L, 2]. The best answer of all windows is compared with the
-    lowest score for "no answer": that a window lacks the answer says nothing about the passage.
+    lowest score for "no answer": the passage may have the answer even if a window does not.
 
     Source: `run_squad.py` of the paper's authors.
     """
@@ -110,7 +110,7 @@ def best_answer(
         raise ValueError(f"best_span: max_tokens must be at least 1; got {max_tokens}")
     if not windows or len(logits) != len(windows):
         raise ValueError(
-            f"best_answer: logits must be there for each of {len(windows)} windows, at least one; "
+            f"best_answer: logits must hold one entry per window, {len(windows)}, at least one; "
             f"got {len(logits)}"
         )
     found: list[tuple[float, Answer]] = []
@@ -122,13 +122,13 @@ def best_answer(
 
 
 def windows(encoding: Encoding, max_length: int, stride: int = 128) -> list[Encoding]:
-    """A pair whose passage is too long, as several that overlap, each with the whole question.
+    """Split a pair whose passage is too long into overlapping ones, each with the whole question.
 
-    encoding: of a question and its passage, not cut, with special tokens; max_length: of a window,
-    special tokens included; stride: by how many tokens of the passage the next one begins later.
-    Their offsets still count characters of the whole passage.
+    encoding: of a question and its passage, not truncated, with special tokens; max_length: of a
+    window, special tokens included; stride: passage tokens between the starts of two windows.
+    Offsets still count characters of the whole passage.
 
-    Raises ValueError if the question leaves the passage no room, or if there would be gaps.
+    Raises ValueError if the question leaves no room for the passage, or if there would be gaps.
 
     Source: Devlin et al. (2019), `run_squad.py`, where max_length is 384 and stride 128.
     """
@@ -140,7 +140,7 @@ def windows(encoding: Encoding, max_length: int, stride: int = 128) -> list[Enco
     if not 1 <= stride <= room and len(passage.ids) > room:
         raise ValueError(
             f"windows: stride must be from 1 to the {room} tokens that max_length={max_length} "
-            f"leaves the passage beside the question; got {stride}"
+            f"leaves for the passage; got {stride}"
         )
     starts = [0]
     while starts[-1] + room < len(passage.ids):
@@ -152,7 +152,7 @@ def windows(encoding: Encoding, max_length: int, stride: int = 128) -> list[Enco
 
 
 def passage_tokens(encoding: Encoding) -> list[int]:
-    """The numbers of the tokens that stand for characters of the second text.
+    """The numbers of the tokens that represent characters of the second text.
 
     Raises ValueError if there is no second text.
     """
@@ -188,10 +188,10 @@ def _best_in_window(
 
 
 def _whole_characters(passage: str, start: int, end: int, limit: int) -> Answer:
-    """A span of tokens, widened over characters beside it that normalisation has dropped.
+    """A span of tokens, extended over adjacent characters that normalisation has dropped.
 
-    They belong to the word they follow, as an accent does; those in front of a word, to it. No
-    further than `limit`, where the next token begins.
+    They belong to the word that they follow, as an accent does; at the start of a word, to that
+    word. The span ends at `limit` at the latest, where the next token begins.
     """
     while end < limit and _dropped(passage[end]):
         end += 1
@@ -203,7 +203,7 @@ def _whole_characters(passage: str, start: int, end: int, limit: int) -> Answer:
 
 
 def _without_token(character: str) -> bool:
-    """Whether no token stands for a character: for white space, and for what is dropped."""
+    """Whether no token represents a character: white space and dropped characters."""
     return not CHUNK.match(character) or _dropped(character)
 
 

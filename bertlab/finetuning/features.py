@@ -1,4 +1,4 @@
-"""Features: which of the encoder's vectors a head reads, one layer's or a mix of several.
+"""Features: which of the encoder's vectors a head reads, from one layer or a mix of layers.
 
 Source: Devlin et al. (2019), section 5.3 and table 7.
 """
@@ -17,18 +17,18 @@ Features = str | int  # the name of a mix, or the number of a layer
 
 
 def layer_features(hidden_states: Sequence[Tensor], how: Features = "last") -> Tensor:
-    """The vectors of every token that a head reads, [B, L, D], or [B, L, 4 D] if concatenated.
+    """For every token the vector that a head reads: [B, L, D], or [B, L, 4 D] if concatenated.
 
     hidden_states: embeddings, then every layer's output, [B, L, D] each, as `Bert` gives them
     with output_hidden_states=True; how: "last" (layer), "sum last four", "concat last four",
-    "mean of all" (layers, the embeddings left out), or a number: 0 for the embeddings, 1 for the
+    "mean of all" (layers, without the embeddings), or a number: 0 for the embeddings, 1 for the
     first layer, and so on.
 
-    Raises ValueError if there is no such mix or layer, or if there are fewer than four layers to
-    be mixed.
+    Raises ValueError if there is no such mix or layer, or if a mix needs more layers than there
+    are.
 
     Source: Devlin et al. (2019), table 7, which calls its sums weighted and does not say how;
-    here every layer counts alike.
+    here all layers have equal weight.
 
     >>> states = [torch.full((1, 1, 1), float(layer)) for layer in range(6)]
     >>> [layer_features(states, how).item() for how in ("last", "sum last four", "mean of all", 0)]
@@ -43,7 +43,7 @@ def layer_features(hidden_states: Sequence[Tensor], how: Features = "last") -> T
         return torch.cat(tuple(hidden_states[-FOUR:]), dim=-1)
     if how == "mean of all":
         return torch.stack(tuple(hidden_states[1:])).mean(dim=0)
-    return hidden_states[how]  # type: ignore[index]  # a number: no other name is let through
+    return hidden_states[how]  # type: ignore[index]  # a number: other names were rejected
 
 
 def feature_size(config: BertConfig, how: Features = "last") -> int:

@@ -1,6 +1,6 @@
 """Three heads for four tasks: one text, two texts, every token, a span of the second text.
 
-Each is a dropout and one matrix on top of a pre-trained encoder: that is all that is new.
+Each adds only dropout and one matrix to a pre-trained encoder.
 
 Source: Devlin et al. (2019), section 4, figure 4 and section 5.3 (frozen features).
 """
@@ -16,22 +16,22 @@ from torch.nn import functional as F
 from bertlab.finetuning.features import Features, feature_size, layer_features
 from bertlab.model.bert import Bert, BertOutput, initialise
 
-IGNORED = -100  # a token that has no tag of its own, as PyTorch and Hugging Face mark it
+IGNORED = -100  # a token without a tag, as in PyTorch and Hugging Face
 POOLED = "pooled"
 
 
 class Head(nn.Module):
-    """What the heads share: an encoder, the features that are read, dropout and one matrix.
+    """What the heads share: an encoder, the features they read, dropout and one matrix.
 
-    bert: it is used, not copied, and fine-tuning changes it (`copy.deepcopy` keeps one as it
-    was); features: as in `layer_features`; frozen: the encoder stays as it is: no gradients reach
-    it and it has no dropout, also while the head is trained; dropout: of the features; seed: draws
-    the new matrix, normal with standard deviation 0.02.
+    bert: it is not copied, and fine-tuning changes it (`copy.deepcopy` keeps the original);
+    features: as in `layer_features`; frozen: the encoder does not change: it gets no gradients and
+    has no dropout, not even while the head is trained; dropout: of the features; seed: draws the
+    new matrix, normal with standard deviation 0.02.
     """
 
     reads_pooled = False  # one vector for the whole text
-    loss: Callable[[Tensor, Tensor], Tensor]  # logits and targets: each head says what they are
-    correct: Callable[[Tensor, Tensor], Tensor]  # which of its guesses were right
+    loss: Callable[[Tensor, Tensor], Tensor]  # logits and targets, described in each head
+    correct: Callable[[Tensor, Tensor], Tensor]  # which predictions are right
     check_target: Callable[[Any, int], None]
 
     def __init__(
@@ -63,7 +63,7 @@ class Head(nn.Module):
         self.train(bert.training)
 
     def train(self, mode: bool = True) -> "Head":
-        """As every module has it, but a frozen encoder sleeps on."""
+        """As in every module, but a frozen encoder stays in evaluation mode."""
         super().train(mode)
         if self.frozen:
             self.bert.eval()
@@ -72,7 +72,7 @@ class Head(nn.Module):
     def encode(
         self, ids: Tensor, segment_ids: Tensor | None, attention_mask: Tensor | None
     ) -> BertOutput:
-        """What the encoder says to a batch; shapes as in `Bert`."""
+        """The encoder's output for a batch; shapes as in `Bert`."""
         with torch.set_grad_enabled(torch.is_grad_enabled() and not self.frozen):
             return self.bert(
                 ids,
@@ -88,19 +88,19 @@ class Head(nn.Module):
         return layer_features(encoded.hidden_states, self.features)
 
     def collate_targets(self, targets: Sequence[Any], length: int) -> Tensor:  # noqa: ARG002
-        """The targets of a batch of texts, padded to `length` where there is one a token."""
+        """The targets of a batch of texts, padded to `length` if there is one per token."""
         return torch.tensor(targets)
 
     def n_asked(self, targets: Tensor) -> int:
-        """How many things are to be said about the texts of a batch."""
+        """How many predictions the loss of a batch is a mean of."""
         return len(targets)
 
 
 class SequenceClassifier(Head):
-    """A class for a text, or for a pair of texts, read off [CLS].
+    """A class for a text, or for a pair of texts, from [CLS].
 
-    features: "pooled" is BERT's way, tanh(W x + b) of the last layer's [CLS], whose W comes from
-    next-sentence prediction; any of `layer_features` takes the [CLS] of that instead.
+    features: "pooled" is BERT's choice, tanh(W x + b) of the last layer's [CLS], whose W comes from
+    next-sentence prediction; with any of `layer_features`, [CLS] is taken from those instead.
 
     Targets: [B], the numbers of the classes.
 
@@ -151,8 +151,8 @@ class SequenceClassifier(Head):
 class TokenTagger(Head):
     """A tag for every token.
 
-    Targets: [B, L], the numbers of the tags, `IGNORED` where nothing is asked: special tokens,
-    padding, and the later pieces of a word. Of one text: a list as long as its encoding.
+    Targets: [B, L], the numbers of the tags, `IGNORED` at special tokens, padding, and the later
+    pieces of a word. Of one text: a list as long as its encoding.
 
     Source: Devlin et al. (2019), section 5.3, figure 4 (d).
     """
@@ -177,13 +177,13 @@ class TokenTagger(Head):
         return self.output(self.dropout(features))
 
     def loss(self, logits: Tensor, targets: Tensor) -> Tensor:
-        """The mean of -log p(true tag) over all tokens that are asked; 0 if none is."""
+        """The mean of -log p(true tag) over all tokens that have a tag; 0 if none has."""
         asked = targets != IGNORED
         losses = F.cross_entropy(logits[asked], targets[asked], reduction="sum")
         return losses / asked.sum().clamp(min=1)
 
     def correct(self, logits: Tensor, targets: Tensor) -> Tensor:
-        """Whether the true tag has the highest score, boolean [N], one a token that is asked."""
+        """Whether the true tag has the highest score, boolean [N], one per token that has a tag."""
         asked = targets != IGNORED
         return logits[asked].argmax(dim=-1) == targets[asked]
 
@@ -192,19 +192,19 @@ class TokenTagger(Head):
         return int((targets != IGNORED).sum())
 
     def check_target(self, target: Any, n_tokens: int) -> None:
-        """Raise ValueError unless there is the number of a tag, or IGNORED, for every token."""
+        """Raise ValueError unless every token has the number of a tag, or IGNORED."""
         if len(target) != n_tokens:
             raise ValueError(f"it must hold a tag for each of {n_tokens} tokens; got {len(target)}")
         tags = [tag for tag in target if tag != IGNORED]
         check_numbers("a tag", tags, self.output.out_features)
 
     def collate_targets(self, targets: Sequence[Sequence[int]], length: int) -> Tensor:
-        """Those of a batch, [B, length], padded with IGNORED."""
+        """The targets of a batch, [B, length], padded with IGNORED."""
         return torch.tensor([[*tags, *[IGNORED] * (length - len(tags))] for tags in targets])
 
 
 class SpanAnswerer(Head):
-    """Where an answer starts and where it ends; the question comes first, then the passage.
+    """Predicts where an answer starts and ends; the question comes first, then the passage.
 
     Targets: [B, 2], the numbers of the answer's first and last token; (0, 0), which is [CLS], if
     the passage has no answer. dropout: BERT has none here.
@@ -254,7 +254,7 @@ class SpanAnswerer(Head):
 
 
 def check_numbers(what: str, numbers: Sequence[int], count: int) -> None:
-    """Raise ValueError unless all are from 0 to count - 1, TypeError if one is no integer."""
+    """Raise ValueError unless all are from 0 to count - 1, TypeError if one is not an integer."""
     for number in map(index, numbers):
         if not 0 <= number < count:
             raise ValueError(f"it must be {what} from 0 to {count - 1}; got {number}")

@@ -1,7 +1,7 @@
-"""How well spans were found and questions answered: counts, and nothing of models.
+"""How well spans were found and questions answered; independent of any model.
 
-A span or an answer is long or short, so neither tokens nor characters are counted: a whole span is
-right or wrong, and an answer shares words with the right one.
+Lengths vary, so neither tokens nor characters are counted: a whole span is right or wrong, and an
+answer is compared with the right one by its words.
 """
 
 import re
@@ -10,20 +10,20 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-OUTSIDE = "O"  # the tag of a word that stands in no span
+OUTSIDE = "O"  # the tag of a word outside every span
 ARTICLES = re.compile(r"\b(a|an|the)\b")
 
 
 class EntityScores(NamedTuple):
     """How well spans were found; each from 0 to 1."""
 
-    precision: float  # the share of the guessed spans that are right
+    precision: float  # the share of the predicted spans that are right
     recall: float  # the share of the true spans that were found
     f1: float  # the harmonic mean of both
 
 
 class AnswerScores(NamedTuple):
-    """How well questions were answered, means over all questions, from 0 to 1."""
+    """How well questions were answered: means over all questions, from 0 to 1."""
 
     exact_match: float
     f1: float
@@ -34,10 +34,10 @@ def entity_f1(
 ) -> EntityScores:
     """Precision, recall and F1 of whole spans, counted over all texts together.
 
-    A span is right if its first word, its last word and its label are. Where a share has nothing
-    to be a share of, it is 0. Equal to `seqeval`'s default, and so to CoNLL's own `conlleval`.
+    A span is right if its first word, its last word and its label are. A share of nothing is 0.
+    Equal to `seqeval`'s default, and so to CoNLL's own `conlleval`.
 
-    Raises ValueError if the texts, or a text's words, are not equally many on both sides.
+    Raises ValueError if the numbers of texts, or of a text's words, differ.
 
     >>> entity_f1([["B-PER", "I-PER", "O", "B-LOC"]], [["B-PER", "O", "O", "B-LOC"]])
     EntityScores(precision=0.5, recall=0.5, f1=0.5)
@@ -57,10 +57,10 @@ def entity_f1(
 
 
 def tag_runs(tags: Sequence[str]) -> list[tuple[int, int, str]]:
-    """(first word, word after the last, label) of every span that tags say.
+    """(first word, word after the last, label) of every span in the tags.
 
-    A model's tags need not be well-formed: an I that follows nothing of its label begins a span.
-    Raises ValueError for what is no tag.
+    A model's tags need not be well-formed: an I that does not continue a span begins one.
+    Raises ValueError if a string is not a tag.
 
     >>> tag_runs(["O", "I-PER", "I-PER", "B-PER"])
     [(1, 3, 'PER'), (3, 4, 'PER')]
@@ -82,7 +82,7 @@ def tag_runs(tags: Sequence[str]) -> list[tuple[int, int, str]]:
 def exact_match(guess: str | None, answers: Sequence[str]) -> float:
     """1.0 if the guess is one of the answers, else 0.0, after `normalize_answer`.
 
-    guess: None for "no answer"; answers: all that are right; none if there is no answer.
+    guess: None for "no answer"; answers: all right answers; empty if there is no answer.
 
     >>> exact_match("The castle!", ["castle", "forest"]), exact_match("castle", [])
     (1.0, 0.0)
@@ -91,7 +91,7 @@ def exact_match(guess: str | None, answers: Sequence[str]) -> float:
 
 
 def token_f1(guess: str | None, answers: Sequence[str]) -> float:
-    """How well the words of the guess cover those of an answer, and no others: the best F1.
+    """The highest F1 between the words of the guess and those of an answer.
 
     Arguments as in `exact_match`. Source: Rajpurkar et al. (2016), section 6.1; for questions
     without an answer Rajpurkar et al. (2018): 1 if the guess is "no answer", else 0.
@@ -105,7 +105,7 @@ def token_f1(guess: str | None, answers: Sequence[str]) -> float:
 def answer_scores(guesses: Sequence[str | None], answers: Sequence[Sequence[str]]) -> AnswerScores:
     """The means of `exact_match` and `token_f1` over many questions.
 
-    Raises ValueError if there are no questions, or not a guess for each.
+    Raises ValueError if there are no questions, or not one guess for each.
     """
     if not guesses or len(guesses) != len(answers):
         raise ValueError(
@@ -120,7 +120,7 @@ def answer_scores(guesses: Sequence[str | None], answers: Sequence[Sequence[str]
 
 
 def normalize_answer(text: str) -> str:
-    """Small letters, without punctuation and articles, one space between words.
+    """Lower-case, without punctuation and articles, one space between words.
 
     Source: Rajpurkar et al. (2016), the evaluation script of SQuAD 1.1.
 
@@ -140,7 +140,7 @@ def _best(guess: str | None, answers: Sequence[str], compare: Callable[[str, str
 
 
 def _overlap(guess: str, answer: str) -> float:
-    """2 x shared words / all words, where a word that stands twice counts twice."""
+    """2 x shared words / all words, where a word that occurs twice counts twice."""
     words, right = guess.split(), answer.split()
     if not words or not right:
         return float(words == right)

@@ -1,4 +1,4 @@
-"""Which vectors are most alike: for a query, and among all pairs.
+"""Find the most similar vectors: for a query, and among all pairs.
 
 Letters in shape comments: N vectors, Q queries, D embedding size, k results.
 """
@@ -29,9 +29,9 @@ class Pairs(NamedTuple):
 def semantic_search(query_vectors: Tensor, vectors: Tensor, k: int) -> Neighbours:
     """The k vectors with the largest cosine to each query.
 
-    query_vectors: [Q, D]; vectors: [N, D]; of any length, their direction counts alone.
+    query_vectors: [Q, D]; vectors: [N, D]; only their directions count, not their lengths.
 
-    Every query is compared with every vector: exact, and fast enough for a million of them.
+    Every query is compared with every vector: exact, and fast enough for a million vectors.
     Raises ValueError if a shape does not fit, or k is not from 1 to N.
 
     >>> vectors = torch.tensor([[1.0, 0.0], [0.0, 1.0], [3.0, 4.0]])
@@ -61,7 +61,7 @@ def closest_pairs(vectors: Tensor, k: int) -> Pairs:
     vectors: [N, D]. Raises ValueError if the shape does not fit, or k is not from 1 to the number
     of pairs.
 
-    Source: Reimers & Gurevych (2019), section 1: what takes BERT 65 hours with 10,000 sentences.
+    Source: Reimers & Gurevych (2019), section 1: with 10,000 sentences, BERT needs 65 hours.
 
     >>> vectors = torch.tensor([[1.0, 0.0], [0.0, 1.0], [3.0, 4.0]])
     >>> closest_pairs(vectors, k=1)
@@ -73,11 +73,11 @@ def closest_pairs(vectors: Tensor, k: int) -> Pairs:
     unit = F.normalize(vectors, dim=-1)
     scores, numbers = [], []
     for start in range(0, len(unit), ROWS):
-        rows, others = unit[start : start + ROWS], unit[start:]  # the ones before had their turn
+        rows, others = unit[start : start + ROWS], unit[start:]  # earlier rows are done
         cosines = rows @ others.T  # [ROWS, N - start]
         twice = torch.ones(len(rows), len(rows), dtype=torch.bool, device=unit.device).tril()
-        cosines[:, : len(rows)].masked_fill_(twice, -torch.inf)  # and each with itself
-        # One of the k best pairs stands in one of the k rows with the largest maxima.
+        cosines[:, : len(rows)].masked_fill_(twice, -torch.inf)  # and each vector with itself
+        # Each of the k best pairs is in one of the k rows with the largest maxima.
         best_rows = cosines.amax(dim=1).topk(min(k, len(rows))).indices
         best = cosines[best_rows].flatten().topk(min(k, len(best_rows) * len(others)))
         first = best_rows[best.indices // len(others)]

@@ -1,4 +1,4 @@
-"""Sentence-BERT's training: one encoder reads both sentences of a pair, and a loss on the vectors.
+"""Sentence-BERT's training: one encoder for both sentences of a pair; a loss on their vectors.
 
 Letters in shape comments: B pairs in a batch, D embedding size, C classes; u and v are the vectors
 of the first and the second sentences.
@@ -30,9 +30,9 @@ class SiameseClassifier(nn.Module):
     d_model: size of u and v; n_classes: C; seed: draws W. There is no bias, as in the paper. The
     paper's vectors keep the length that pooling gives them: `SentenceEncoder(normalize=False)`.
 
-    Only for training: afterwards W is thrown away, and the encoder's vectors are compared by their
-    cosine. Nothing here asks for a large one: where u or v alone gives a class away, W reads it
-    there, and vectors of pairs that belong together may even point away from each other.
+    Only for training: afterwards W is discarded, and the encoder's vectors are compared by their
+    cosine. This loss does not ask for a large cosine: if u or v alone reveals the class, W uses
+    that, and the vectors of a matching pair may even have a negative cosine.
 
     Source: Reimers & Gurevych (2019), section 3, "Classification Objective Function"; their table
     6 compares this input of W with others.
@@ -68,7 +68,7 @@ class SiameseClassifier(nn.Module):
 
 
 def cosine_loss(u: Tensor, v: Tensor, targets: Tensor) -> Tensor:
-    """The mean squared difference of cosine(u, v) and how similar a pair is to be.
+    """The mean squared difference between cosine(u, v) and the pair's target similarity.
 
     u, v: [B, D]; targets: [B], from -1 to 1.
 
@@ -89,9 +89,9 @@ def in_batch_negatives_loss(u: Tensor, v: Tensor, *, scale: float = 20.0) -> Ten
     u, v: [B, D], row i of v belongs to row i of u: a paraphrase, an answer, the sentence after.
     p is a softmax of scale * cosine(u_i, v_j) over the B columns j.
 
-    A batch of B pairs so gives B - 1 wrong answers to each for nothing, and a larger batch is a
-    harder task. If two pairs of a batch mean the same, one counts as wrong all the same. With one
-    pair there is nothing to tell apart: the loss is 0.
+    So a batch of B pairs gives each u B - 1 wrong answers at no cost, and a larger batch is a
+    harder task. Even if two pairs of a batch mean the same, the other's v counts as wrong. With one
+    pair there is no wrong answer: the loss is 0.
 
     Source: Henderson et al. (2017), "Efficient Natural Language Response Suggestion", section 4.4,
     whose scores are dot products; cosines and the scale 20 are those of sentence-transformers.
@@ -122,18 +122,18 @@ def train_pairs(
 ) -> list[Row]:
     """Train an encoder on pairs of sentences; it is changed in place.
 
-    first, second: the sentences; targets: what the objective asks of each pair, None if it asks
-    for nothing but the pair; objective: a `SiameseClassifier`, which is trained as well,
-    `cosine_loss`, `in_batch_negatives_loss`, or your own function of u and v (and targets);
-    truncate: cut sentences that are too long; evaluate: called before the first step and after
-    every epoch, for numbers of your own; watch: called with every row as soon as it is there.
+    first, second: the sentences; targets: one per pair, None if the objective needs none;
+    objective: a `SiameseClassifier`, which is trained as well, `cosine_loss`,
+    `in_batch_negatives_loss`, or your own function of u and v (and targets); truncate: cut
+    sentences that are too long; evaluate: called before the first step and after every epoch, for
+    metrics of your own; watch: called with every row as soon as it is available.
 
     Returns rows {"step", "epoch", "kind": "train", "loss", "learning_rate"} and, with `evaluate`,
     {"step", "epoch", "kind": "held-out", ...}. With the same seed on the same machine the weights
-    are the same, bit by bit; PyTorch's global random state is left alone.
+    are identical, bit by bit; PyTorch's global random state does not change.
 
-    Raises ValueError if the numbers of sentences and targets differ, or a sentence is refused by
-    `encode_texts`; FloatingPointError if the loss is not finite.
+    Raises ValueError if the numbers of sentences and targets differ, or if `encode_texts` rejects
+    a sentence; FloatingPointError if the loss is not finite.
 
     Source: Reimers & Gurevych (2019), section 3: "siamese", the same weights read both sentences.
     """
@@ -170,7 +170,7 @@ def train_pairs(
 def encode_side(
     name: str, texts: Sequence[str], encoder: SentenceEncoder, truncate: bool
 ) -> list[Encoding]:
-    """The encodings of one side of all pairs; an error says which side."""
+    """The encodings of one side of all pairs; an error names the side."""
     length = encoder.max_length
     try:
         return encode_texts(texts, encoder.tokenizer, max_length=length, truncate=truncate)
@@ -198,7 +198,7 @@ def check_targets(where: str, targets: Tensor, n_pairs: int, low: int, high: int
     ):
         raise ValueError(
             f"{where}: targets must be from {low} to {high}; got {targets.min().item():g} to "
-            f"{targets.max().item():g}; bring them there first"
+            f"{targets.max().item():g}; rescale them first"
         )
 
 
@@ -209,6 +209,6 @@ def check_lengths(
     sizes = [len(first), len(second), *([] if targets is None else [len(targets)])]
     if not sizes[0] or len(set(sizes)) > 1:
         raise ValueError(
-            f"train_pairs: first, second and targets must hold one entry a pair; got "
+            f"train_pairs: first, second and targets must hold one entry per pair; got "
             f"{' and '.join(map(str, sizes))}"
         )

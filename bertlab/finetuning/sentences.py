@@ -1,4 +1,4 @@
-"""One vector for a sentence: an encoder, pooling, and the length 1.
+"""One vector per sentence: an encoder, pooling, and normalisation to length 1.
 
 Letters in shape comments: B sentences in a batch, L tokens in the longest of them, D embedding
 size, N sentences in all.
@@ -24,20 +24,20 @@ from bertlab.tokenizers.encoding import PAD
 from bertlab.tokenizers.tokenizer import Tokenizer
 
 MOST_TOKENS = 1024  # of a batch; its largest tensor is then 6 MB in a model of MiniLM's size
-MINILM_LENGTH = 256  # tokens; it has positions for 512, its makers cut texts here
+MINILM_LENGTH = 256  # tokens; it has 512 positions, but its authors truncate texts here
 SHOWN_AFTER = 2  # seconds
 
 
 class SentenceEncoder(nn.Module):
-    """A BERT that gives every sentence one vector; similar sentences, if trained, similar ones.
+    """A BERT that gives every sentence a vector; after training, similar ones if they are similar.
 
     bert: its vectors of the last layer are pooled; tokenizer: the one it was trained with;
     pooling: "mean", "cls" or "max", see `pool`; normalize: give every vector the length 1, so that
     a dot product is a cosine; max_length: tokens of the longest text, [CLS] and [SEP] included
     (None: as many as the encoder has positions for).
 
-    Raises ValueError if tokenizer and encoder do not belong together, the pooling has another
-    name, or `max_length` is more than the encoder reads.
+    Raises ValueError if tokenizer and encoder do not belong together, the pooling is unknown, or
+    `max_length` is more than the encoder reads.
 
     Source: Reimers & Gurevych (2019), section 3.
     """
@@ -73,8 +73,8 @@ class SentenceEncoder(nn.Module):
     ) -> Self:
         """Read a model's published weights and its tokenizer.
 
-        The defaults are those of MiniLM (`all-MiniLM-L6-v2`), whose makers cut texts at 256
-        tokens; a model with fewer positions reads as many as it has.
+        The defaults are those of MiniLM (`all-MiniLM-L6-v2`), whose authors truncate texts to 256
+        tokens; a model with fewer positions uses all of its positions.
 
         Raises FileNotFoundError or ValueError as `load_pretrained` and `load_tokenizer`.
         """
@@ -105,19 +105,19 @@ class SentenceEncoder(nn.Module):
     ) -> Tensor:
         """The vectors [N, D] of any number of texts, in their order.
 
-        truncate: cut texts of more than `max_length` tokens instead of refusing them; most_tokens:
-        of a batch, on a GPU more of them are faster; progress: show a bar if it takes longer than
-        two seconds.
+        truncate: cut texts of more than `max_length` tokens instead of rejecting them; most_tokens:
+        of a batch; on a GPU, more are faster; progress: show a bar if it takes longer than two
+        seconds.
 
         Texts of the same number of tokens go through the model together (`batches_of_one_length`),
-        without dropout. Raises ValueError if a text is empty or too long, TypeError for a lone
-        string.
+        without dropout. Raises ValueError if a text is empty or too long, TypeError for a
+        single string.
         """
         encodings = encode_texts(
             texts, self.tokenizer, max_length=self.max_length, truncate=truncate
         )
         weight = self.bert.embeddings.token.weight
-        # Made outside `inference_mode`, so that a classifier may be trained on the vectors.
+        # Not under `inference_mode`, so that a classifier can be trained on the vectors.
         vectors = weight.new_empty(len(texts), self.bert.config.d_model)
         bar = tqdm(
             total=len(texts), desc="encoding", unit="text", disable=not progress, delay=SHOWN_AFTER
@@ -132,15 +132,15 @@ class SentenceEncoder(nn.Module):
 
 
 def pool(hidden: Tensor, attention_mask: Tensor | None, how: str) -> Tensor:
-    """A sentence's vector [B, D] out of those of its tokens; padding never counts.
+    """A sentence's vector [B, D] from those of its tokens; padding never counts.
 
     hidden: [B, L, D]; attention_mask: [B, L], True (or 1) for tokens, None if nothing is padding;
     how: "mean" of all tokens, [CLS] and [SEP] included, "cls", the vector of the first token, or
     "max", the largest value in each dimension.
 
-    Raises ValueError if a shape does not fit, the name is another one, or a row has no token.
+    Raises ValueError if a shape does not fit, `how` is unknown, or a row has no token.
 
-    Source: Reimers & Gurevych (2019), section 3; the mean is what they take, see their table 6.
+    Source: Reimers & Gurevych (2019), section 3; they choose the mean, see their table 6.
 
     >>> hidden = torch.tensor([[[1.0, 4.0], [3.0, 2.0], [9.0, 9.0]]])
     >>> pool(hidden, torch.tensor([[1, 1, 0]]), "mean")
@@ -155,7 +155,7 @@ def pool(hidden: Tensor, attention_mask: Tensor | None, how: str) -> Tensor:
     token = attention_mask.bool()[..., None]  # [B, L, 1]
     if how == "max":
         return hidden.masked_fill(~token, -torch.inf).amax(dim=1)
-    # Not a product with 0: whatever stands at padding, infinity too, must not get in.
+    # Not a product with 0: values at padding, which may be infinite, must not count.
     return hidden.masked_fill(~token, 0).sum(dim=1) / token.sum(dim=1)
 
 
@@ -163,12 +163,12 @@ POOLINGS = ("mean", "cls", "max")
 
 
 def batches_of_one_length(lengths: Sequence[int], most: int = MOST_TOKENS) -> list[list[int]]:
-    """Which texts go through a model together, so that next to nothing is padding.
+    """Which texts go through a model together, so that there is almost no padding.
 
     lengths: of the texts, in tokens; most: tokens of a batch, padding included, unless one text
-    alone has more: what a processor works on should not outgrow its cache. A batch holds texts of
-    one length; only if they fill less than a quarter of it, texts of the next shorter length join
-    them, since a very small batch takes as long as a small one.
+    alone has more: a batch should fit into the processor's cache. A batch holds texts of one
+    length; only if they fill less than a quarter of it are texts of the next shorter length added,
+    since a very small batch takes as long as a small one.
 
     Returns each batch as the numbers of its texts, the longest first, and every text in one batch.
     Raises ValueError if `most` is below 1.
@@ -197,7 +197,7 @@ def check_pooling(where: str, name: str, how: str) -> None:
 
 
 def check_pooled(hidden: Tensor, attention_mask: Tensor | None) -> None:
-    """Raise ValueError unless there is a token in each row, and a mark for each token."""
+    """Raise ValueError unless each row has a token, and the mask fits."""
     if hidden.dim() != 3:
         raise ValueError(f"pool: hidden must be [B, L, D]; got {list(hidden.shape)}")
     if attention_mask is None:

@@ -1,13 +1,13 @@
-"""Tagging: marked stretches of a text to tags of words, to targets of pieces, and all the way back.
+"""Tagging: from labelled spans of a text to tags of words, to targets of pieces, and back.
 
     characters      words                      pieces
     (0, 10, LOC)    New    York   sleeps       New    York   sleep   ##s
-                    B-LOC  I-LOC  O            B-LOC  I-LOC  O       (not asked)
+                    B-LOC  I-LOC  O            B-LOC  I-LOC  O       (ignored)
 
-Data mark characters, metrics compare words' tags, and BERT reads pieces. A word's tag stands at its
-first piece; what the model says of the others is not asked. On the way back nothing is looked up
-in the text: spans are those of the words, so they fit to the character, whatever normalisation made
-of capitals and accents. `tag_targets` goes there and `spans_from_logits` comes back.
+Data label characters, metrics compare words' tags, and BERT reads pieces. A word's tag is placed at
+its first piece; predictions at the other pieces are ignored. On the way back, spans are made of the
+words' own offsets, so they are exact to the character, whatever normalisation did to capitals and
+accents. `tag_targets` maps to pieces and `spans_from_logits` maps back.
 
 Source: Devlin et al. (2019), section 5.3; the tags (B begins, I is inside, O is outside) are those
 of Ramshaw & Marcus (1995) in the form of CoNLL-2002, where every span begins with B.
@@ -42,9 +42,9 @@ def tag_names(labels: Sequence[str]) -> tuple[str, ...]:
 def tag_targets(
     text: str, spans: Sequence[Span], encoding: Encoding, tokenizer: WordPiece, names: Sequence[str]
 ) -> list[int]:
-    """What `TokenTagger` shall say of each piece of `encoding`: its tag's number, or `IGNORED`.
+    """The target of `TokenTagger` for each piece of `encoding`: its tag's number, or `IGNORED`.
 
-    encoding: of `text` alone, with special tokens or without, cut or whole; names: as `tag_names`
+    encoding: of `text` alone, with or without special tokens, cut or whole; names: as `tag_names`
     gives them. Raises ValueError as `tags_of_words` and `piece_targets` do.
     """
     words, first = _aligned(text, encoding, tokenizer)
@@ -60,13 +60,13 @@ def spans_from_logits(
 
 
 def words_of(text: str, tokenizer: WordPiece) -> list[Word]:
-    """The words that `tokenizer` cuts into pieces, as characters of `text`.
+    """The words that `tokenizer` splits into pieces, as characters of `text`.
 
-    A token in the text that is never cut, such as [MASK], is one word. Characters that
-    normalisation drops belong to the word they touch, so the accent of "e" + U+0301 is never cut
-    off; a stretch of nothing else is no word.
+    A token in the text that is never split, such as [MASK], is one word. Characters that
+    normalisation drops belong to the word they touch, so the accent of "e" + U+0301 is never
+    separated; such characters alone are not a word.
 
-    Raises TypeError if `tokenizer` is no WordPiece: others do not mark pieces that continue a word.
+    Raises TypeError if `tokenizer` is not a WordPiece: others do not mark how words continue.
 
     >>> from bertlab.model.pretrained import BERTLAB_MINI, load_tokenizer
     >>> words_of("Mary, the pirates!", load_tokenizer(BERTLAB_MINI))
@@ -90,7 +90,7 @@ def tags_of_words(words: Sequence[Word], spans: Sequence[Span]) -> list[str]:
     """The tag of each word.
 
     words: in the order of the text; spans: in any order. Raises ValueError if a span does not
-    begin where a word begins and end where one ends, or if two spans overlap.
+    begin at the start of a word and end at the end of one, or if two spans overlap.
 
     >>> tags_of_words([(0, 3), (4, 8), (9, 15)], [(0, 8, "LOC")])
     ['B-LOC', 'I-LOC', 'O']
@@ -103,7 +103,7 @@ def tags_of_words(words: Sequence[Word], spans: Sequence[Span]) -> list[str]:
             near = [word for word in words if word[0] < end and start < word[1]]
             raise ValueError(
                 f"tags_of_words: spans must begin and end where words do; got {(start, end)}, "
-                f"among the words {near}; widen it to whole words, or leave it out"
+                f"among the words {near}; extend it to whole words, or omit it"
             )
         inside = range(number_of_start[start], number_of_end[end] + 1)
         if any(tags[number] != OUTSIDE for number in inside):
@@ -117,10 +117,10 @@ def tags_of_words(words: Sequence[Word], spans: Sequence[Span]) -> list[str]:
 
 
 def spans_of_tags(tags: Sequence[str], words: Sequence[Word]) -> list[Span]:
-    """The spans that tags say: `tags_of_words` backwards.
+    """The spans of the tags: the inverse of `tags_of_words`.
 
-    A model's tags need not be well-formed: an I that follows nothing of its label begins a span,
-    as in `entity_f1`. Raises ValueError if there is not one tag a word.
+    A model's tags need not be well-formed: an I that does not continue a span begins one, as in
+    `entity_f1`. Raises ValueError if there is not one tag per word.
 
     >>> spans_of_tags(["O", "I-PER", "I-PER", "B-PER"], [(0, 2), (3, 6), (7, 9), (10, 13)])
     [(3, 9, 'PER'), (10, 13, 'PER')]
@@ -136,7 +136,7 @@ def first_pieces(words: Sequence[Word], offsets: Sequence[tuple[int, int]]) -> l
     """For each piece the number of the word whose first piece it is, or -1.
 
     words: in the order of the text, without overlaps; offsets: of the pieces, `Encoding.offsets`.
-    Special tokens that were added cover no character and get -1.
+    Added special tokens cover no character and get -1.
 
     >>> first_pieces([(0, 3), (4, 10)], [(0, 0), (0, 3), (4, 9), (9, 10), (0, 0)])
     [-1, 0, 1, -1, -1]
@@ -144,7 +144,7 @@ def first_pieces(words: Sequence[Word], offsets: Sequence[tuple[int, int]]) -> l
     ends = [end for _, end in words]
     numbers, last = [], -1
     for start, end in offsets:
-        word = bisect_right(ends, start)  # the first word that ends behind the piece's start
+        word = bisect_right(ends, start)  # the first word that ends after the piece's start
         covers = start < end and word < len(words) and words[word][0] < end
         is_first = covers and word > last
         numbers.append(word if is_first else -1)
@@ -155,8 +155,8 @@ def first_pieces(words: Sequence[Word], offsets: Sequence[tuple[int, int]]) -> l
 def piece_targets(tags: Sequence[str], first: Sequence[int], names: Sequence[str]) -> list[int]:
     """The number of its word's tag at each first piece, `IGNORED` at all others.
 
-    first: of `first_pieces`; names: all tags by number. Raises ValueError for a tag that is not
-    among them.
+    first: of `first_pieces`; names: all tags by number. Raises ValueError if a tag is not
+    in `names`.
 
     >>> piece_targets(["B-LOC", "O"], [-1, 0, 1, -1, -1], tag_names(["LOC"]))
     [-100, 1, 0, -100, -100]
@@ -174,9 +174,9 @@ def tags_from_logits(
     """The tag with the highest score at the first piece of each word.
 
     logits: [L, C], for the L pieces of one encoding and the C tags; first: of `first_pieces`.
-    Words without a piece, behind the end of an encoding that was cut, are outside.
+    Words without a piece, after the end of a truncated encoding, are outside.
 
-    Raises ValueError if logits do not fit to `first` and `names`.
+    Raises ValueError if logits do not fit `first` and `names`.
     """
     if logits.shape != (len(first), len(names)):
         raise ValueError(
@@ -191,10 +191,10 @@ def tags_from_logits(
 
 
 def _with_dropped_characters(text: str, words: list[Word]) -> list[Word]:
-    """Words widened over the characters beside them that normalisation dropped.
+    """Words, extended over the adjacent characters that normalisation dropped.
 
-    What stands between two words goes to the left one, as an accent does, unless white space
-    separates them.
+    Those between two words belong to the left one, as an accent does, unless white space separates
+    them from it.
     """
     widened, end_before = [], 0
     for (start, end), (after, _) in pairwise([*words, (len(text), len(text))]):
@@ -208,7 +208,7 @@ def _with_dropped_characters(text: str, words: list[Word]) -> list[Word]:
 def _aligned(
     text: str, encoding: Encoding, tokenizer: WordPiece
 ) -> tuple[list[Word], Sequence[int]]:
-    """The words of `text`, and which piece of `encoding` is whose first."""
+    """The words of `text`, and for each piece of `encoding` the word that it begins, or -1."""
     if any(encoding.segment_ids):
         raise ValueError("tagging: encoding must be of one text; got one of a pair")
     words = words_of(text, tokenizer)

@@ -1,4 +1,4 @@
-"""Texts and what is to be said about each: labels to numbers, and both into batches."""
+"""Texts and their targets: labels to numbers, and both into batches."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,11 +15,11 @@ from bertlab.tokenizers.tokenizer import Tokenizer
 
 @dataclass(frozen=True)
 class TuningData:
-    """Encoded texts and what is to be said about each: as many targets as encodings.
+    """Encoded texts and one target for each.
 
     targets: what the head's `check_target` accepts: a number, a list of numbers, (start, end).
 
-    Raises ValueError if there are none, or of one more than of the other.
+    Raises ValueError if there are none, or if their numbers differ.
     """
 
     encodings: Sequence[Encoding]
@@ -49,9 +49,8 @@ def labelled_data(
 ) -> TuningData:
     """Texts, or pairs of texts, and their labels, ready for a `SequenceClassifier`.
 
-    names: the labels that there are; class number 0 is the first; config: of the model that is to
-    read them; max_length: of an encoding, as long as the model reads if None; pairs, truncate: as
-    in `encode_texts`.
+    names: all labels; class number 0 is the first; config: of the model that will read them;
+    max_length: of an encoding, None for the model's maximum; pairs, truncate: as in `encode_texts`.
 
     Raises ValueError as `check_fits`, `encode_texts` and `label_numbers` do, or if `max_length` is
     more than the model reads.
@@ -60,7 +59,7 @@ def labelled_data(
     longest = config.max_length if max_length is None else max_length
     if longest > config.max_length:
         raise ValueError(
-            f"labelled_data: max_length must be at most {config.max_length}, which is what the "
+            f"labelled_data: max_length must be at most {config.max_length}, the most that the "
             f"model reads; got {max_length}"
         )
     encodings = encode_texts(texts, tokenizer, max_length=longest, pairs=pairs, truncate=truncate)
@@ -70,7 +69,7 @@ def labelled_data(
 def label_numbers(labels: Sequence[str], names: Sequence[str]) -> list[int]:
     """The number of each label: its place in `names`.
 
-    Raises ValueError if a label is not among the names, or if a name is there twice.
+    Raises ValueError if a label is not among the names, or if a name occurs twice.
 
     >>> label_numbers(["spam", "ham", "ham"], names=["ham", "spam"])
     [1, 0, 0]
@@ -105,5 +104,5 @@ def check_data(where: str, model: Head, data: TuningData) -> None:
             model.check_target(target, len(encoding))
         except (TypeError, ValueError) as error:
             raise ValueError(
-                f"{where}: targets[{number}] does not suit a {type(model).__name__}: {error}"
+                f"{where}: targets[{number}] does not fit a {type(model).__name__}: {error}"
             ) from error

@@ -1,4 +1,4 @@
-"""Texts into batches: encoded, checked, padded, and put beside others of their length."""
+"""Texts into batches: encoded, checked, padded, and grouped by length."""
 
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
@@ -13,7 +13,7 @@ from bertlab.tokenizers.tokenizer import Tokenizer
 
 
 class TextBatch(NamedTuple):
-    """What `Bert` and every head of ours read: `model(*batch)`."""
+    """The input of `Bert` and of every head: `model(*batch)`."""
 
     ids: Tensor  # [B, L], int64
     segment_ids: Tensor  # [B, L], int64, 0 for the first text and for padding, 1 for the second
@@ -35,8 +35,8 @@ def encode_texts(
     """Every text as [CLS] text [SEP], or with its pair as [CLS] text [SEP] pair [SEP].
 
     pairs: a second text for each of `texts`; max_length: of an encoding, special tokens included,
-    at most what the model reads (`config.max_length`); truncate: cut longer ones, of a pair the
-    longer text first, instead of refusing them: what is cut off, no model can learn from.
+    at most what the model reads (`config.max_length`); truncate: cut longer ones, in a pair the
+    longer text first, instead of rejecting them; the model learns nothing from what is cut.
 
     Raises ValueError if a text is empty or too long (it says which one), if there is not one pair
     for each text, or if the tokenizer has no [CLS], [SEP] or [PAD].
@@ -79,16 +79,16 @@ def collate(encodings: Sequence[Encoding], pad_id: int) -> TextBatch:
 def batches_by_length(
     lengths: Sequence[int], batch_size: int, generator: np.random.Generator | None = None
 ) -> list[list[int]]:
-    """Which texts go into which batch; the longest of a batch come first.
+    """Which texts go into which batch; the longest text of a batch is first.
 
-    lengths: of all texts, in tokens. Without a generator, for predicting, the batches themselves
-    go from long to short: texts of similar length together, so little is padding; and if memory
-    does not suffice, it fails at once. With one, for training, each batch is drawn at random from
-    all texts: long texts may well belong to another class than short ones, and batches with ever
-    other shares of the classes teach badly.
+    lengths: of all texts, in tokens. Without a generator, for prediction, the batches are sorted
+    from long to short: texts of similar length are together, so there is little padding; and if
+    memory is too small, the first batch fails. With one, for training, each batch is drawn at
+    random from all texts: long texts often belong to other classes than short ones, and training
+    suffers if the shares of the classes vary between batches.
 
-    Returns each batch as the numbers of its texts; every text is in one batch, one batch may be
-    smaller. Raises ValueError if `batch_size` is below 1.
+    Returns each batch as the numbers of its texts; every text is in one batch, and one batch may
+    be smaller. Raises ValueError if `batch_size` is below 1.
 
     >>> batches_by_length([3, 9, 4, 8], batch_size=2)
     [[1, 3], [2, 0]]
@@ -107,7 +107,7 @@ def longest_first(numbers: Iterable[int], lengths: Sequence[int]) -> list[int]:
 
 
 def cut(numbers: list[int], size: int) -> list[list[int]]:
-    """Pieces of `size` numbers, the last one with what is left.
+    """Pieces of `size` numbers; the last one may be shorter.
 
     >>> cut([5, 2, 4], 2)
     [[5, 2], [4]]
@@ -126,11 +126,11 @@ def check_fits(tokenizer: Tokenizer, config: BertConfig) -> None:
 
 
 def check_encodings(where: str, encodings: Sequence[Encoding], config: BertConfig) -> None:
-    """Raise ValueError if an encoding is not one that the model can read: it says which."""
+    """Raise ValueError, naming the encoding, if the model cannot read one."""
     for number, encoding in enumerate(encodings):
         if not 1 <= len(encoding) <= config.max_length:
             raise ValueError(
-                f"{where}: encodings must have 1 to {config.max_length} tokens, which is what the "
+                f"{where}: encodings must have 1 to {config.max_length} tokens, the most that the "
                 f"model reads; encodings[{number}] has {len(encoding)}"
             )
         if not 0 <= min(encoding.ids) <= max(encoding.ids) < config.vocab_size:
@@ -144,7 +144,7 @@ def check_encodings(where: str, encodings: Sequence[Encoding], config: BertConfi
 def check_texts(
     texts: Sequence[str], tokenizer: Tokenizer, max_length: int, pairs: Sequence[str] | None
 ) -> None:
-    """Raise ValueError, or TypeError for a lone string, if `encode_texts` cannot begin."""
+    """Raise ValueError, or TypeError for a single string, if `encode_texts` cannot begin."""
     for name, given in (("texts", texts), ("pairs", pairs)):
         if isinstance(given, str):
             raise TypeError(f"encode_texts: {name} must be a list of strings; got one string")
@@ -169,10 +169,9 @@ def check_texts(
 
 
 def check_not_empty(encoding: Encoding, number: int) -> None:
-    """Raise ValueError if a text has no tokens: nothing but blanks, say."""
+    """Raise ValueError if a text has no tokens, for example only blanks."""
     for name, part in zip(("texts", "pairs"), encoding.parts[1::2], strict=False):
         if not part.ids:  # the parts are [CLS], text, [SEP], and perhaps pair, [SEP]
             raise ValueError(
-                f"encode_texts: {name} must not be empty; {name}[{number}] has no tokens; "
-                "leave it out"
+                f"encode_texts: {name} must not be empty; {name}[{number}] has no tokens; omit it"
             )

@@ -24,7 +24,7 @@ from bertlab.training.rows import Row, gather_rows
 from bertlab.training.schedule import linear_schedule
 from bertlab.training.steps import apply_gradients, check_number, seed_dropout
 
-Some = TypeVar("Some")  # a batch, whatever `tune` is given
+Some = TypeVar("Some")  # a batch of any type
 PIECE = 8  # texts that go through the model together in training
 
 
@@ -33,13 +33,13 @@ class TuningConfig:
     """How to fine-tune.
 
     epochs: passes over all texts; learning_rate: at the end of the warm-up; warmup: its share of
-    all steps; weight_decay: of matrices; clip: the largest norm of all gradients together; seed:
+    the steps; weight_decay: of matrices; clip: the largest norm of all gradients together; seed:
     of the order of the texts and of dropout.
 
-    BERT itself: 2 to 4 epochs, batches of 16 or 32, rates of 2e-5 to 5e-5. A small model wants a
+    BERT itself: 2 to 4 epochs, batches of 16 or 32, rates of 2e-5 to 5e-5. A small model needs a
     larger rate.
 
-    Raises ValueError if a value is of another kind than declared, or out of range.
+    Raises ValueError if a value has the wrong type or is out of range.
 
     Source: Devlin et al. (2019), appendix A.3.
     """
@@ -76,9 +76,9 @@ class TuningConfig:
 class Score(NamedTuple):
     """How good a head is on texts that have targets."""
 
-    loss: float  # nats a target
-    accuracy: float  # share of targets whose guess is right, of spans both ends
-    n_targets: int  # texts, or tokens that are asked
+    loss: float  # nats per target
+    accuracy: float  # share of targets predicted correctly; for spans, both ends
+    n_targets: int  # texts, or tokens that have a tag
 
 
 def fine_tune(
@@ -94,13 +94,13 @@ def fine_tune(
     """Train a head and, unless it is frozen, the encoder below it; both are changed in place.
 
     pad_id: the tokenizer's [PAD]; validation: held-out texts, scored after every epoch; watch:
-    called with every row as soon as it is there.
+    called with every row as soon as it is available.
 
     Returns rows {"step", "epoch", "kind": "train", "loss", "learning_rate"} and, after an epoch,
-    {"step", "epoch", "kind": "held-out", "loss", "accuracy"}; losses are in nats a target.
+    {"step", "epoch", "kind": "held-out", "loss", "accuracy"}; losses are in nats per target.
 
-    With the same seed on the same machine the weights are the same, bit by bit; PyTorch's global
-    random state is left alone. Raises ValueError if data and model do not fit each other,
+    With the same seed on the same machine the weights are identical, bit by bit; PyTorch's global
+    random state does not change. Raises ValueError if data and model do not fit each other,
     FloatingPointError if the loss is not finite.
     """
     check_data("fine_tune", model, data)
@@ -131,11 +131,11 @@ def tune(
     held_out: Callable[[int], Iterable[Row]],
     **shown: Any,
 ) -> list[Row]:
-    """The loop of every tuning: epochs of batches, AdamW, a rate that rises and falls.
+    """The loop of every fine-tuning: epochs of batches, AdamW, a rate that rises and falls.
 
-    model: all that is trained; n_batches: of an epoch; batches: draws them in a new order; train:
-    adds the gradients of one of them and returns its "loss"; held_out: what is measured after an
-    epoch, and as epoch 0 before the first step; shown: label, watch and progress of `gather_rows`.
+    model: everything that is trained; n_batches: per epoch; batches: draws them in a new order;
+    train: adds the gradients of one batch and returns its "loss"; held_out: the metrics after an
+    epoch, and before the first step (epoch 0); shown: label, watch and progress of `gather_rows`.
     """
     steps = config.epochs * n_batches
 
@@ -164,8 +164,8 @@ def tune(
 def add_gradients(model: Head, data: TuningData, numbers: list[int], pad_id: int) -> float:
     """Add the gradients of a batch to those of the parameters, and return its mean loss.
 
-    numbers: of its texts, sorted by length. They go through the model in pieces, so that the short
-    ones need not be padded to the longest: the same gradients for less work.
+    numbers: of its texts, sorted by length. The model reads them in pieces, so that short texts are
+    not padded to the longest: the same gradients for less work.
     """
     pieces = [batch_of(model, data, piece, pad_id) for piece in cut(numbers, PIECE)]
     n_asked = max(1, sum(model.n_asked(targets) for _, targets in pieces))
@@ -178,12 +178,12 @@ def add_gradients(model: Head, data: TuningData, numbers: list[int], pad_id: int
 
 
 def score(model: Head, data: TuningData, *, pad_id: int, batch_size: int = 64) -> Score:
-    """Loss and accuracy, every target counted alike; without dropout, the model is left as it was.
+    """Loss and accuracy, every target with equal weight; without dropout; the mode is restored.
 
-    Raises ValueError if data and model do not fit each other, or if nothing is asked.
+    Raises ValueError if data and model do not fit each other, or if there are no targets.
     """
     check_data("score", model, data)
-    sums = torch.zeros(3, dtype=torch.float64)  # nats, right, asked
+    sums = torch.zeros(3, dtype=torch.float64)  # nats, right predictions, targets
     with evaluation_mode(model), torch.no_grad():
         for numbers in batches_by_length([len(e) for e in data.encodings], batch_size):
             inputs, targets = batch_of(model, data, numbers, pad_id)
@@ -193,7 +193,7 @@ def score(model: Head, data: TuningData, *, pad_id: int, batch_size: int = 64) -
             sums += torch.tensor([loss * len(right), right.sum().item(), len(right)])
     loss, n_right, n_targets = sums.tolist()
     if not n_targets:
-        raise ValueError("score: data must ask for something; all targets are IGNORED")
+        raise ValueError("score: data must have targets; all of them are IGNORED")
     return Score(loss / n_targets, n_right / n_targets, int(n_targets))
 
 
@@ -202,7 +202,7 @@ def predict(
 ) -> list[Tensor]:
     """The logits of every text, in the order given, without padding: [C], or [L, C] for L tokens.
 
-    Without dropout and gradients; the model is left as it was. Raises ValueError if a text does
+    Without dropout and gradients; the model's mode is restored. Raises ValueError if a text does
     not fit the model.
     """
     check_encodings("predict", encodings, model.bert.config)

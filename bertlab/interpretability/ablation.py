@@ -1,8 +1,8 @@
-"""What a head is good for: take it out, and see what becomes of the loss.
+"""What a head contributes: remove it, and measure how the loss changes.
 
 A head gives each token d_head numbers, which attention's output matrix adds to the token's vector.
-To take a head out is to set those numbers to 0. One gate a head does it: 1 leaves the head as it
-is, 0 takes it out, and the loss's gradient by the gate estimates what that would do without trying.
+To remove a head is to set those numbers to 0. Each head has a gate: 1 keeps the head, 0 removes it,
+and the loss's gradient with respect to the gate estimates the effect without removing the head.
 
 Source: Michel et al. (2019), "Are Sixteen Heads Really Better than One?"; Voita et al. (2019),
 "Analyzing Multi-Head Self-Attention".
@@ -21,7 +21,7 @@ from bertlab.model.attention import MultiHeadAttention
 from bertlab.model.modes import evaluation_mode
 
 Head = tuple[int, int]  # (layer, head), both counted from 0
-Batch = TypeVar("Batch")  # whatever `loss` takes
+Batch = TypeVar("Batch")  # any type that `loss` accepts
 Model = TypeVar("Model", bound=nn.Module)
 
 
@@ -29,8 +29,8 @@ Model = TypeVar("Model", bound=nn.Module)
 def gated_heads(model: nn.Module, gates: Sequence[Tensor] | Tensor) -> Iterator[None]:
     """Inside, every head's vector is multiplied by its gate; afterwards the model is as before.
 
-    model: a `Bert`, or one with a `Bert` named `bert`; gates: one [H] a layer, or
-    all of them as [n_layers, H].
+    model: a `Bert`, or one with a `Bert` named `bert`; gates: one [H] per layer, or all of them as
+    [n_layers, H].
 
     Raises ValueError if there is not one gate for each head.
 
@@ -65,7 +65,7 @@ def gated_heads(model: nn.Module, gates: Sequence[Tensor] | Tensor) -> Iterator[
 
 @contextmanager
 def without_heads(model: nn.Module, heads: Iterable[Head]) -> Iterator[None]:
-    """Inside, those heads say nothing: their vectors are 0; afterwards the model is as before.
+    """Inside, the vectors of those heads are 0; afterwards the model is as before.
 
     model: as in `gated_heads`; heads: pairs (layer, head), counted from 0.
 
@@ -95,9 +95,9 @@ def ablate_each_head(
 ) -> Tensor:
     """How much the mean loss rises without each head, one head at a time: [n_layers, H].
 
-    model: as in `gated_heads`, asked without dropout and without gradients; loss: of one batch,
-    from this very model; batches: whatever `loss` takes. A number below 0: the model does better
-    without that head. Costs one run over the batches for each head.
+    model: as in `gated_heads`, run without dropout and without gradients; loss: of one batch, from
+    this same model; batches: of any type that `loss` accepts. Below 0: the model is better without
+    that head. Costs one run over the batches per head.
 
     Raises ValueError if there is no batch, or if layers differ in their number of heads.
 
@@ -124,16 +124,16 @@ def ablate_each_head(
 def head_importance(
     model: nn.Module, loss: Callable[[Batch], Tensor], batches: Iterable[Batch]
 ) -> Tensor:
-    """How strongly the loss would answer to each head's gate: the mean of |dL/d gate|.
+    """How strongly the loss depends on each head's gate: the mean of |dL/d gate|.
 
-    model: as in `gated_heads`, asked without dropout; loss: of one batch, from this very model,
-    a single number with its gradient; batches: whatever `loss` takes. The paper's mean is over
-    texts, so give one text a batch: within a batch, gradients of unlike sign cancel. Returns
-    [n_layers, H]. Costs one run forward and back, for all heads together; the model's own
-    gradients are left alone.
+    model: as in `gated_heads`, run without dropout; loss: of one batch, from this same model, a
+    single number with its gradient; batches: of any type that `loss` accepts. The paper's mean is
+    over texts, so put one text in each batch: within a batch, gradients of opposite sign cancel.
+    Returns [n_layers, H]. Costs one forward and backward pass for all heads together; the model's
+    own gradients do not change.
 
-    Raises ValueError if there is no batch, if a loss has no gradient by the gates, or if layers
-    differ in their number of heads.
+    Raises ValueError if there is no batch, if a loss has no gradient with respect to the gates, or
+    if layers differ in their number of heads.
 
     Source: Michel et al. (2019), section 4.1, eq. 2. They then divide each layer's numbers by
     their norm.
@@ -157,20 +157,20 @@ def head_importance(
             (gradient,) = torch.autograd.grad(value.sum(), gates, allow_unused=True)
             if gradient is None:
                 raise ValueError(
-                    "head_importance: loss must depend on the heads of this very model; it does "
-                    "not; does it ask another one?"
+                    "head_importance: loss must depend on the heads of this same model; it does "
+                    "not; does it use another one?"
                 )
             importance += gradient.abs()
     return importance.cpu() / len(batches)
 
 
 def prune_heads(model: Model, heads: Iterable[Head]) -> Model:
-    """A smaller copy of the model, from which those heads' weights are gone for good.
+    """A smaller copy of the model, without those heads' weights.
 
-    model: as in `gated_heads`; heads: pairs (layer, head); every layer keeps one at least. The copy
-    computes what `without_heads` computes, with 4 * D * d_head + 3 * d_head fewer parameters a
-    head. Its layers may differ in `n_heads`, which `config` cannot say: `save_pretrained` refuses
-    it; save the whole model, and prune after loading. Heads are numbered again, without gaps.
+    model: as in `gated_heads`; heads: pairs (layer, head); every layer keeps at least one. The copy
+    computes what `without_heads` computes, with 4 * D * d_head + 3 * d_head fewer parameters per
+    head. Its layers may differ in `n_heads`, which `config` cannot express: `save_pretrained`
+    rejects it; save the whole model, and prune after loading. Heads are renumbered without gaps.
 
     Raises ValueError if the model has no such head, or if a layer would lose all of its heads.
 
@@ -185,7 +185,7 @@ def prune_heads(model: Model, heads: Iterable[Head]) -> Model:
         if not kept:
             raise ValueError(
                 f"prune_heads: every layer must keep at least one head; heads names all "
-                f"{attention.n_heads} of layer {number}; without_heads can silence them all"
+                f"{attention.n_heads} of layer {number}; without_heads can zero them all"
             )
         if gone:
             _keep_heads(attention, kept)
@@ -195,7 +195,7 @@ def prune_heads(model: Model, heads: Iterable[Head]) -> Model:
 def _keep_heads(attention: MultiHeadAttention, kept: Sequence[int]) -> None:
     """Cut the rows that make those heads' queries, keys and values, and the columns that use them.
 
-    For self-attention; cross-attention splits its fused matrix by D and wants all heads.
+    For self-attention only: cross-attention splits its fused matrix by D and needs all heads.
     """
     joint, output = attention.query_key_value, attention.output
     parts = (3, attention.n_heads, -1)
@@ -209,7 +209,7 @@ def _keep_heads(attention: MultiHeadAttention, kept: Sequence[int]) -> None:
 
 
 def _not_empty(where: str, batches: Iterable[Batch]) -> list[Batch]:
-    """Batches as a list, to be gone through more than once."""
+    """Batches as a list, which can be read more than once."""
     if not (batches := list(batches)):
         raise ValueError(f"{where}: batches must hold at least one; got none")
     return batches

@@ -1,4 +1,4 @@
-"""What the measures check before they measure."""
+"""Checks of the arguments of all measures."""
 
 from collections.abc import Iterable, Sequence
 
@@ -7,11 +7,11 @@ from torch import Tensor, nn
 
 from bertlab.model.bert import Bert
 
-TOLERANCE = 1e-2  # a row of half-precision probabilities sums to 1 no closer than this
+TOLERANCE = 1e-2  # rows of half-precision probabilities sum to 1 only this closely
 
 
 def check_attentions(where: str, attentions: Sequence[Tensor]) -> list[Tensor]:
-    """One text's attentions, a tensor a layer, each as float32 [H, L, L] on the CPU.
+    """One text's attentions, one tensor per layer, each as float32 [H, L, L] on the CPU.
 
     A leading batch axis of 1 is dropped; layers may differ in their number of heads, as after
     pruning. Raises ValueError if there is no layer, a shape does not fit or rows do not sum to 1.
@@ -19,7 +19,7 @@ def check_attentions(where: str, attentions: Sequence[Tensor]) -> list[Tensor]:
     if not isinstance(attentions, Sequence) or not attentions:
         got = list(attentions.shape) if isinstance(attentions, Tensor) else repr(attentions)
         raise ValueError(
-            f"{where}: attentions must be a list with one tensor [H, L, L] a layer; got {got}; "
+            f"{where}: attentions must be a list with one tensor [H, L, L] per layer; got {got}; "
             "trace(...).attentions is such a list"
         )
     if not all(isinstance(layer, Tensor) and layer.dim() for layer in attentions):
@@ -40,7 +40,7 @@ def check_attentions(where: str, attentions: Sequence[Tensor]) -> list[Tensor]:
         if not (sums - 1).abs().max() <= TOLERANCE or (layer < 0).any():  # also if some are nan
             raise ValueError(
                 f"{where}: attentions must be probabilities, every row summing to 1; in layer "
-                f"{number} the sums go from {sums.min():.3g} to {sums.max():.3g}"
+                f"{number} the sums range from {sums.min():.3g} to {sums.max():.3g}"
             )
     return [layer.detach().float().cpu() for layer in layers]
 
@@ -59,9 +59,9 @@ def encoder_of(where: str, model: nn.Module) -> Bert:
 
 
 def heads_by_layer(where: str, encoder: Bert, heads: Iterable[tuple[int, int]]) -> list[set[int]]:
-    """(layer, head) pairs as one set of heads a layer.
+    """(layer, head) pairs as one set of heads per layer.
 
-    Raises ValueError if a pair is none, or names a head that the encoder has not.
+    Raises ValueError if an entry is not a pair, or names a head that the encoder does not have.
     """
     chosen: list[set[int]] = [set() for _ in encoder.layers]
     for pair in heads:
@@ -85,12 +85,12 @@ def heads_by_layer(where: str, encoder: Bert, heads: Iterable[tuple[int, int]]) 
 
 
 def same_number_of_heads(where: str, encoder: Bert) -> tuple[int, int]:
-    """(layers, heads a layer). Raises ValueError if the layers differ, as after pruning."""
+    """(layers, heads per layer). Raises ValueError if the layers differ, as after pruning."""
     counts = [layer.attention.n_heads for layer in encoder.layers]
     if len(set(counts)) != 1:
         raise ValueError(
-            f"{where}: every layer of the model must have as many heads; got {counts}; measure "
-            "before pruning"
+            f"{where}: every layer of the model must have the same number of heads; got {counts}; "
+            "measure before pruning"
         )
     return len(counts), counts[0]
 

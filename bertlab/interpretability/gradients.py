@@ -1,7 +1,7 @@
-"""What an answer depends on, asked of its gradient: beside attention, a second opinion.
+"""What an answer depends on, by its gradient: a second measure beside attention.
 
-Attention says where a head looked. Whether the answer would change with what was seen there, only
-the answer's derivative can say.
+Attention shows where a head looked. Only the answer's derivative shows whether the answer would
+change with what the head found there.
 
 Source: Jain & Wallace (2019), "Attention is not Explanation"; Wiegreffe & Pinter (2019),
 "Attention is not not Explanation".
@@ -25,16 +25,16 @@ Target = Callable[[Output], Tensor]  # the model's output -> one number of it
 def gradient_times_input(
     model: nn.Module, ids: Tensor, target: Target, segment_ids: Tensor | None = None
 ) -> Tensor:
-    """How much each word's embedding pushes one number of the answer up or down.
+    """How much each word's embedding raises or lowers one number of the answer.
 
-    model: a `Bert` or `BertForPreTraining`, asked without dropout; ids, segment_ids: [L], one
-    text; target: takes the model's output (a batch of one) and returns the number that is asked
-    about, such as `lambda output: output.mlm_logits[0, 3, tokenizer.vocab["paris"]]`.
+    model: a `Bert` or `BertForPreTraining`, run without dropout; ids, segment_ids: [L], one
+    text; target: takes the model's output (a batch of one) and returns one number of it,
+    such as `lambda output: output.mlm_logits[0, 3, tokenizer.vocab["paris"]]`.
 
     Returns [L]: for each token the sum over D of gradient times word embedding, above 0 where the
-    word pushes the number up. If the answer were linear in the word embeddings, these would be
-    exactly what each word adds to it; a BERT is not linear, so it is the first-order estimate of
-    what is lost when a word's embedding shrinks to 0. Positions and segments keep theirs.
+    word raises the number. If the answer were linear in the word embeddings, this would be exactly
+    what each word adds to it. A BERT is not linear, so it is a first-order estimate of what is lost
+    when a word's embedding shrinks to 0. Position and segment embeddings are not included.
 
     Raises ValueError if the ids are not of one text, or if the target is not one number that
     depends on the words.
@@ -56,14 +56,15 @@ def attention_gradients(
 ) -> tuple[Tensor, ...]:
     """How one number of the answer would change with each attention probability.
 
-    model, ids, target, segment_ids: as in `gradient_times_input`. Returns one [H, L, L] a layer:
-    the derivative by each probability, the others staying as they are (so the row would no longer
-    sum to 1). Times the attention itself it says what each look contributed, to first order.
+    model, ids, target, segment_ids: as in `gradient_times_input`. Returns one [H, L, L] per layer:
+    the derivative with respect to each probability while the others are constant (so the row would
+    no longer sum to 1). Times the attention itself, it is each probability's contribution, to first
+    order.
 
     Raises ValueError as `gradient_times_input` does.
 
     Source: Serrano & Smith (2019), "Is Attention Interpretable?"; Jain & Wallace (2019), section
-    4.1, take the gradients by the words.
+    4.1, take gradients with respect to words.
     """
     where = "attention_gradients"
     ids, segment_ids = _as_batch(where, model, ids, segment_ids)
@@ -77,12 +78,12 @@ def attention_gradients(
 
 
 def rank_agreement(a: Tensor | Sequence[float], b: Tensor | Sequence[float]) -> float:
-    """Kendall's tau: do two rankings of the same things agree?
+    """Kendall's tau: do two rankings of the same items agree?
 
-    a, b: [N]. 1: the same order; -1: the reverse; 0: of all pairs as many are in the same order
-    as not. Ties count as in tau-b; nan if all of one side are the same.
+    a, b: [N]. 1: the same order; -1: the reverse; 0: half of all pairs are in the same order. Ties
+    count as in tau-b; nan if all values of one side are equal.
 
-    Raises ValueError if they are not two lists of the same length, two numbers at least.
+    Raises ValueError if they are not two lists of the same length, at least two numbers each.
 
     Source: Kendall (1938); Jain & Wallace (2019), section 4.1.
 
@@ -92,19 +93,19 @@ def rank_agreement(a: Tensor | Sequence[float], b: Tensor | Sequence[float]) -> 
     a, b = (torch.as_tensor(values).detach().double().cpu() for values in (a, b))
     if a.dim() != 1 or a.shape != b.shape or len(a) < 2:
         raise ValueError(
-            "rank_agreement: a and b must be as long as each other, [N] with N at least 2; "
+            "rank_agreement: a and b must have the same length, [N] with N at least 2; "
             f"got {list(a.shape)} and {list(b.shape)}; flatten() makes one row of a table"
         )
-    from scipy.stats import kendalltau  # a second to import, for this alone
+    from scipy.stats import kendalltau  # takes a second to import
 
     return float(kendalltau(a.numpy(), b.numpy()).statistic)
 
 
 @contextmanager
 def _word_embeddings(where: str, model: nn.Module) -> Iterator[list[Tensor]]:
-    """Make the looked-up word embeddings a place where gradients start; they get into the list.
+    """Let gradients start at the looked-up word embeddings, which are added to the list.
 
-    The unembedding, tied to the same table, is not part of it.
+    The unembedding, tied to the same table, is not included.
     """
     found: list[Tensor] = []
 
@@ -123,7 +124,7 @@ def _word_embeddings(where: str, model: nn.Module) -> Iterator[list[Tensor]]:
 def _as_batch(
     where: str, model: nn.Module, ids: Tensor, segment_ids: Tensor | None
 ) -> tuple[Tensor, Tensor | None]:
-    """[L] -> [1, L], where the model is."""
+    """[L] -> [1, L], on the model's device."""
     device = encoder_of(where, model).embeddings.token.weight.device
     ids = check_one_text(where, "ids", ids).to(device)
     if segment_ids is not None:
@@ -144,8 +145,8 @@ def _one_number(where: str, number: Tensor) -> Tensor:
 def _gradients(where: str, number: Tensor, by: Sequence[Tensor]) -> Sequence[Tensor]:
     if not number.requires_grad:
         raise ValueError(
-            f"{where}: target must keep the gradient; got a number without; leave item(), "
-            "detach() and no_grad() out of it"
+            f"{where}: target must keep the gradient; got a number without; do not use "
+            "item(), detach() or no_grad()"
         )
     gradients = torch.autograd.grad(number, by, allow_unused=True)
     if all(gradient is None for gradient in gradients):

@@ -1,10 +1,10 @@
-"""What a head looks at, as numbers: the neighbour, the separator, the same word, or everything.
+"""What a head attends to, as numbers: the neighbour, the separator, the same word, or everything.
 
 The first functions take the attention of one text: [..., L, L], such as one head's [L, L] or one
-layer's [H, L, L]; row = query, column = key, every row sums to 1. `head_patterns` asks them all
-about every head of a model over many texts, and `uniform_patterns` says what a head would get that
-looks nowhere in particular. Read a number beside that one: where every tenth token is a comma,
-anybody attends to commas.
+layer's [H, L, L]; row = query, column = key, every row sums to 1. `head_patterns` computes
+them for every head of a model over many texts, and `uniform_patterns` for a head with uniform
+attention. Compare each number with the latter: if every tenth token is a comma, even uniform
+attention gives a tenth to commas.
 
 Source: Clark et al. (2019), "What Does BERT Look At?", section 3; Vig & Belinkov (2019), "Analyzing
 the Structure of Attention in a Transformer Language Model".
@@ -21,7 +21,7 @@ from bertlab.tokenizers.encoding import CLS, SEP
 
 
 def attention_entropy(attention: Tensor) -> Tensor:
-    """How spread out each row is, in nats: 0 on one key, log L over all of them alike.
+    """How spread out each row is, in nats: 0 on one key, log L if uniform.
 
     attention: [..., L, L]. Returns [..., L].
 
@@ -49,7 +49,7 @@ def mean_distance(attention: Tensor) -> Tensor:
 
 
 def attention_to_offset(attention: Tensor, offset: int) -> Tensor:
-    """The mean probability that queries give to the key `offset` tokens on.
+    """The mean probability that queries give to the key `offset` tokens later.
 
     attention: [..., L, L]; offset: -1 for the previous token, 1 for the next, 0 for the query
     itself; queries without such a key do not count. Returns [...]. Raises ValueError if no query
@@ -91,8 +91,8 @@ def attention_to_tokens(attention: Tensor, is_target: Tensor) -> Tensor:
 def attention_to_same_word(attention: Tensor, ids: Tensor) -> Tensor:
     """The mean share of attention that goes to the same word elsewhere in the text.
 
-    attention: [..., L, L]; ids: [L]. Returns [...]: the mean over the queries whose id comes more
-    than once of the probability on the others with that id; nan if every id comes once.
+    attention: [..., L, L]; ids: [L]. Returns [...]: over the queries whose id occurs more
+    than once, the mean probability on the others with that id; nan if every id occurs once.
     Raises ValueError if `ids` is not one for each key.
 
     >>> uniform = torch.full((4, 4), 0.25)
@@ -114,9 +114,9 @@ def head_patterns(traces: Sequence[Trace]) -> dict[str, Tensor]:
     """Every pattern of every head, each a mean over texts: name -> [n_layers, H].
 
     "previous", "next", "itself": `attention_to_offset`; "separator", "cls": `attention_to_tokens`;
-    "same word": `attention_to_same_word` over the texts in which a word comes twice ([CLS] and
-    [SEP] are no words), nan if there are none; "entropy", "distance": means over queries.
-    A text counts once, however long it is.
+    "same word": `attention_to_same_word` over the texts in which a word occurs twice ([CLS] and
+    [SEP] are not words), nan if there are none; "entropy", "distance": means over queries.
+    All texts have equal weight, whatever their length.
 
     Raises ValueError if there is no trace, if one is of a single token, or if the traces are not
     of one model.
@@ -143,7 +143,7 @@ def offset_shares(traces: Sequence[Trace], reach: int = 4) -> Tensor:
 
 
 def uniform_patterns(traces: Sequence[Trace]) -> dict[str, float]:
-    """The same numbers for a head that gives every key the same: what chance would give.
+    """The same numbers for a head with uniform attention: the chance level.
 
     Raises ValueError as `head_patterns` does.
     """
@@ -154,22 +154,22 @@ def uniform_patterns(traces: Sequence[Trace]) -> dict[str, float]:
 
 
 def _of_one_model(where: str, traces: Sequence[Trace]) -> list[Tensor]:
-    """One [n_layers, H, L, L] a text, whose L may differ."""
+    """One [n_layers, H, L, L] per text, whose L may differ."""
     if not traces:
         raise ValueError(f"{where}: traces must hold at least one; got none")
     attentions = [torch.stack(check_attentions(where, trace.attentions)) for trace in traces]
     if len(shapes := {tuple(attention.shape[:-2]) for attention in attentions}) > 1:
         raise ValueError(
-            f"{where}: traces must be of one model, with as many layers and heads; "
+            f"{where}: traces must be of one model, with the same layers and heads; "
             f"got {sorted(shapes)}"
         )
     if any(attention.shape[-1] < 2 for attention in attentions):
-        raise ValueError(f"{where}: every text must have at least two tokens; one has a single one")
+        raise ValueError(f"{where}: every text must have at least two tokens; one has only one")
     return attentions
 
 
 def _mean_over_texts(traces: Sequence[Trace], attentions: Sequence[Tensor]) -> dict[str, Tensor]:
-    """attentions: one [..., L, L] a text, whose L may differ. Returns name -> [...]."""
+    """attentions: one [..., L, L] per text, whose L may differ. Returns name -> [...]."""
     texts = [_patterns(trace, values) for trace, values in zip(traces, attentions, strict=True)]
     return {name: torch.stack([text[name] for text in texts]).nanmean(dim=0) for name in texts[0]}
 

@@ -1,10 +1,10 @@
-"""Probing: is something written in the vectors? Ask a classifier that reads nothing else.
+"""Probing: do the vectors contain a property? Train a classifier that reads nothing else.
 
-A linear classifier learns to tell, say, adjectives from nouns by the vectors of one layer. If it
-can, the vectors hold that, in a form that is easy to read. But a classifier with many inputs can
-also learn words by heart. So it is asked a second question, whose answers were drawn by lot, one
-for each word: only by heart can that be answered. What the first has over the second is what the
-vectors know.
+A linear classifier learns to distinguish, for example, adjectives from nouns by the vectors of one
+layer. If it can, the vectors contain that property in a form that is easy to read. But a classifier
+with many inputs can also memorise words. So it gets a second task, the control task, whose labels
+are drawn at random, one for each word: it can be solved only by memorising. The difference between
+the two accuracies is what the vectors contain beyond the word.
 
 Source: Alain & Bengio (2016), "Understanding intermediate layers using linear classifier probes";
 Hewitt & Liang (2019), "Designing and Interpreting Probes with Control Tasks".
@@ -29,7 +29,7 @@ from bertlab.interpretability.traces import Trace
 from bertlab.tokenizers.encoding import CLS, SEP
 
 TEST = 0.25  # share of the texts that the classifier is tested on
-PULL = 0.1  # scikit-learn's C: how little the weights are pulled towards 0
+PULL = 0.1  # scikit-learn's C: the inverse strength of weight decay
 
 
 @dataclass(frozen=True)
@@ -43,23 +43,23 @@ class WordVectors:
 
 @dataclass(frozen=True)
 class Probe:
-    """How well a classifier reads something out of one layer's vectors, on texts kept apart."""
+    """How well a classifier reads a property from one layer's vectors, on held-out texts."""
 
     accuracy: float  # of the real task
-    control_accuracy: float  # of the control task: answers drawn by lot, one for each word
-    majority: float  # of always saying what is most frequent in training
+    control_accuracy: float  # of the control task: labels drawn at random, one for each word
+    majority: float  # of always predicting the most frequent training label
 
     @property
     def selectivity(self) -> float:
-        """What the vectors tell beyond which word it is: accuracy - control accuracy."""
+        """What the vectors contain beyond the word's identity: accuracy - control accuracy."""
         return self.accuracy - self.control_accuracy
 
 
 def word_vectors(traces: Sequence[Trace]) -> WordVectors:
     """One vector for each word and layer: the mean over the word's pieces (##s continues one).
 
-    [CLS] and [SEP] are no words. With BERT's tokenizer the words of a text are those of
-    `bertlab.tokenizers.words.split_words`, in its order, so labels can be read off the text.
+    [CLS] and [SEP] are not words. With BERT's tokenizer the words of a text are those of
+    `bertlab.tokenizers.words.split_words`, in its order, so labels can be made from the text.
 
     Raises ValueError if there is no trace.
     """
@@ -78,7 +78,7 @@ def word_vectors(traces: Sequence[Trace]) -> WordVectors:
 
 
 def pieces_of_words(tokens: Sequence[str]) -> list[list[int]]:
-    """The places of each word's pieces; special tokens belong to no word.
+    """The positions of each word's pieces; special tokens belong to no word.
 
     >>> pieces_of_words(["[CLS]", "two", "card", "##s", ".", "[SEP]"])
     [[1], [2, 3], [4]]
@@ -95,9 +95,9 @@ def pieces_of_words(tokens: Sequence[str]) -> list[list[int]]:
 def control_labels(
     words: Sequence[str], labels: Sequence[Hashable], seed: int = 0
 ) -> list[Hashable]:
-    """The control task: for every word a label drawn by lot, the same wherever the word stands.
+    """The control task: for every word a random label, the same at all its occurrences.
 
-    words, labels: N each. Labels are drawn as often as the real task has them.
+    words, labels: N each. Labels are drawn with the frequencies of the real task.
 
     Raises ValueError if there is not one label for each word.
 
@@ -122,11 +122,11 @@ def probe(
     *,
     seed: int = 0,
 ) -> Probe:
-    """Train a linear classifier on some texts' vectors, and test it on other texts'.
+    """Train a linear classifier on the vectors of some texts, and test it on those of others.
 
     vectors: [N, D]; labels: N of them, None for words that do not take part; words: N, for the
-    control task; texts: N, the number of each word's text, which is wholly in training or in the
-    test. seed: draws texts and control labels. The classifier is logistic regression on
+    control task; texts: N, the number of each word's text; a text is entirely in training or in
+    the test. seed: draws texts and control labels. The classifier is logistic regression on
     standardised numbers.
 
     Raises ValueError if the lengths differ, or if there are fewer than two texts or labels.
@@ -156,7 +156,7 @@ def probe_layers(
     real = [labels[number] for number in taking_part]
     if len(set(real)) < 2 or len({texts[number] for number in taking_part}) < 2:
         raise ValueError(
-            "probe: there must be two labels and two texts at least; got "
+            "probe: there must be at least two labels and two texts; got "
             f"{len(set(real))} labels in {len({texts[number] for number in taking_part})} texts"
         )
     control = control_labels([words[number] for number in taking_part], real, seed)
@@ -176,7 +176,7 @@ def probe_layers(
 
 
 def _split(texts: Sequence[int], seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """Row numbers for training and for the test; a text's rows are all on one side."""
+    """Row numbers for training and for the test; a text's rows are all in one part."""
     splitter = GroupShuffleSplit(n_splits=1, test_size=TEST, random_state=seed)
     return next(splitter.split(np.zeros(len(texts)), groups=np.asarray(texts)))
 
@@ -184,13 +184,13 @@ def _split(texts: Sequence[int], seed: int) -> tuple[np.ndarray, np.ndarray]:
 def _accuracy(
     vectors: np.ndarray, labels: Sequence[Hashable], train: np.ndarray, test: np.ndarray
 ) -> float:
-    """The share of the test's rows that a classifier trained on the others gets right."""
+    """The share of the test's rows that a classifier trained on the others predicts correctly."""
     names = list(dict.fromkeys(labels))
     numbers = np.array([names.index(label) for label in labels])
     if len(set(numbers[train])) == 1:  # nothing to learn
         return float(np.mean(numbers[test] == numbers[train][0]))
     classifier = make_pipeline(StandardScaler(), LogisticRegression(C=PULL, max_iter=200, tol=1e-3))
-    # With two threads so small a regression takes three times as long.
+    # With two threads, such a small regression takes three times as long.
     with warnings.catch_warnings(), threadpool_limits(1):
         # The last digits of the weights do not matter here.
         warnings.simplefilter("ignore", ConvergenceWarning)
@@ -202,7 +202,7 @@ def _check_lengths(where: str, words: Sequence[str], others: dict[str, Sequence]
     for name, values in others.items():
         if len(values) != len(words) or not len(words):
             raise ValueError(
-                f"{where}: {name} must be one for each of the words, at least one; "
+                f"{where}: {name} must hold one entry per word, at least one; "
                 f"got {len(values)} for {len(words)} words"
             )
 

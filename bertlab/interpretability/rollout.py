@@ -1,8 +1,8 @@
 """From the last layer back to the words: attention over all layers at once.
 
-A head of layer 5 attends to vectors in which layers 0 to 4 have mixed the words already. Rollout
-and flow follow the attentions down to the words; both add the residual connection, through which
-half of each vector is taken to come from its own place.
+A head of layer 5 attends to vectors in which layers 0 to 4 have already mixed the words. Rollout
+and flow trace the attentions back to the words; both add the residual connection, and assume that
+half of each vector comes through it, from the vector's own position.
 
 Source: Abnar & Zuidema (2020), "Quantifying Attention Flow in Transformers", section 3.
 """
@@ -18,11 +18,11 @@ from bertlab.interpretability.checks import check_attentions
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
 
-UNITS = 10**9  # a capacity of 1, in the whole numbers that SciPy's flow counts
+UNITS = 10**9  # a capacity of 1, as an integer for SciPy's flow
 
 
 def with_residual(attention: Tensor) -> Tensor:
-    """One layer's attention as it mixes tokens: the heads' mean, half of it the residual.
+    """How one layer mixes tokens: half the mean of its heads, half the residual.
 
     attention: [H, L, L]. Returns [L, L], 0.5 A + 0.5 I; every row sums to 1.
 
@@ -37,9 +37,9 @@ def with_residual(attention: Tensor) -> Tensor:
 
 
 def attention_rollout(attentions: Sequence[Tensor]) -> Tensor:
-    """How much of each word reaches each token of the last layer, all paths added up.
+    """How much of each word reaches each token of the last layer, summed over all paths.
 
-    attentions: one [H, L, L] a layer, the first layer first; rollout up to layer i is that of
+    attentions: one [H, L, L] per layer, the first layer first; rollout up to layer i is that of
     `attentions[: i + 1]`. Returns [L, L]: row = token at the top, column = word; rows sum to 1.
     Raises ValueError if a shape does not fit or a row does not sum to 1.
 
@@ -60,16 +60,16 @@ def attention_rollout(attentions: Sequence[Tensor]) -> Tensor:
 def attention_flow(attentions: Sequence[Tensor], query: int) -> Tensor:
     """How much could flow from one token at the top to each word, if attentions were pipes.
 
-    attentions: one [H, L, L] a layer, the first layer first; query: the token at the top, counted
+    attentions: one [H, L, L] per layer, first layer first; query: the token at the top, counted
     from 0. Returns [L]: for each word the maximum flow from the query, where an edge of layer i
-    carries at most what `with_residual` gives it. A flow is at most 1, what leaves the query;
-    each word is asked for itself, so they need not sum to 1 (the paper's code divides by the
-    sum, which leaves their order as it is).
+    has the capacity that `with_residual` gives it. A flow is at most 1, what leaves the query.
+    Each word's flow is computed separately, so they need not sum to 1 (the paper's code divides
+    by the sum, which does not change their order).
 
     Raises ValueError as `attention_rollout`, or if there is no such token.
 
-    Source: Abnar & Zuidema (2020), section 3. Their code has NetworkX find the flow; SciPy's is
-    faster and counts in whole numbers, so it is exact to about 1e-8.
+    Source: Abnar & Zuidema (2020), section 3. Their code computes the flow with NetworkX; SciPy is
+    faster and uses integers, so it is exact to about 1e-8.
 
     >>> swap = torch.tensor([[[0.0, 1.0], [1.0, 0.0]]])
     >>> attention_flow([swap, swap], query=0)

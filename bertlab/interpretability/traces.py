@@ -1,6 +1,6 @@
-"""What a model computed on the way to its answer: attentions, hidden states, queries and keys.
+"""The values that a model computes for one text: attentions, hidden states, queries and keys.
 
-A trace is of one text. Everything in it lies on the CPU, without gradients and without a batch
+A trace is of one text. Everything in it is on the CPU, without gradients and without a batch
 axis; letters in shapes are those of `bertlab.model.attention`.
 """
 
@@ -23,15 +23,15 @@ from bertlab.tokenizers.tokenizer import Tokenizer
 
 @dataclass(frozen=True, eq=False)
 class Trace:
-    """One text on its way through an encoder, or through a decoder-only model; made by `trace`.
+    """One text in an encoder, or in a decoder-only model; made by `trace`.
 
-    softmax(queries @ keys.mT / sqrt(d_head)) gives the attentions, in a model that hides nothing.
+    softmax(queries @ keys.mT / sqrt(d_head)) gives the attentions, in a model without masks.
     """
 
     tokens: list[str]  # L of them, spelled as in the vocabulary
     ids: Tensor  # [L]
     sentence_b_start: int | None  # where the second text begins; None if there is one text
-    attentions: tuple[Tensor, ...]  # one a layer: [H, L, L], row = query, column = key
+    attentions: tuple[Tensor, ...]  # one per layer: [H, L, L], row = query, column = key
     hidden_states: tuple[Tensor, ...]  # [L, D] each: the embeddings, then every layer
     queries: tuple[Tensor, ...]  # one a layer: [H, L, d_head]
     keys: tuple[Tensor, ...]  # one a layer: [H, L, d_head]
@@ -42,8 +42,8 @@ def trace(
 ) -> Trace:
     """Run the model on one text, or one pair, and keep what it computed.
 
-    model: also any other with an encoder named `bert`, such as a fine-tuned classifier. It is
-    asked without dropout and without gradients, and comes back as it was.
+    model: also any other with an encoder named `bert`, such as a fine-tuned classifier. It is run
+    without dropout and without gradients; its mode is restored.
 
     Raises ValueError if `model` has no such encoder, if model and tokenizer do not belong
     together, or if the text is empty or longer than the model reads.
@@ -52,7 +52,7 @@ def trace(
     if not isinstance(bert, Bert):
         raise ValueError(
             "trace: model must be a Bert, or have one named `bert`; "
-            f"got {type(model).__name__}; a Transformer is followed by trace_translation"
+            f"got {type(model).__name__}; for a Transformer, use trace_translation"
         )
     if len(tokenizer.vocab) != bert.config.vocab_size:
         raise ValueError(
@@ -86,10 +86,10 @@ def trace(
 class TranslationTrace:
     """One source and one target in an encoder-decoder; made by `trace_translation`."""
 
-    encoder: tuple[Tensor, ...]  # one a layer: [H, L, L], the source attends to itself
-    decoder: tuple[Tensor, ...]  # one a layer: [H, T, T], the target to what is written already
-    cross: tuple[Tensor, ...]  # one a layer: [H, T, L], the target to the source
-    # Under "encoder", "decoder" and "cross", one [H, L, d_head] a layer (T for the target).
+    encoder: tuple[Tensor, ...]  # one per layer: [H, L, L], the source attends to itself
+    decoder: tuple[Tensor, ...]  # one per layer: [H, T, T], the target to its earlier tokens
+    cross: tuple[Tensor, ...]  # one per layer: [H, T, L], the target to the source
+    # For "encoder", "decoder" and "cross", one [H, L, d_head] per layer (T for the target).
     queries: Mapping[str, tuple[Tensor, ...]] = field(default_factory=dict)
     keys: Mapping[str, tuple[Tensor, ...]] = field(default_factory=dict)
 
@@ -100,16 +100,16 @@ def trace_translation(
     """Run an encoder-decoder on one source and its target so far, and keep the attentions.
 
     source_ids: [L]; target_ids: [T], beginning with the start token. Row t of the decoder's
-    attentions is where the model looked when it had read the target up to token t.
-    The model is asked without dropout and comes back as it was.
+    attentions shows where the model looked after it had read the target up to token t.
+    The model is run without dropout; its mode is restored.
 
-    Raises ValueError if `model` is no Transformer, or if the ids are a batch, empty, too many or
+    Raises ValueError if `model` is not a Transformer, or if the ids are a batch, empty, too many or
     out of range.
     """
     if not isinstance(model, Transformer):
         raise ValueError(
             f"trace_translation: model must be a Transformer; got {type(model).__name__}; "
-            "a Bert is followed by trace"
+            "for a Bert, use trace"
         )
     device = model.token.weight.device
     source, target = torch.as_tensor(source_ids), torch.as_tensor(target_ids)
@@ -143,9 +143,9 @@ def trace_translation(
 def _queries_and_keys(
     attentions: Iterable[MultiHeadAttention],
 ) -> Iterator[tuple[list[Tensor], list[Tensor]]]:
-    """Listen to what each layer's attention is asked; two lists get one [1, H, L, d_head] each.
+    """Collect each layer's queries and keys in two lists, one [1, H, L, d_head] per layer.
 
-    The hook computes them once more, as cross-attention has them nowhere by themselves.
+    The hook computes them again, because cross-attention does not keep them separately.
     """
     queries, keys = [], []
 

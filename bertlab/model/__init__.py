@@ -1,11 +1,11 @@
 """Floor 1: ids to vectors.
 
 Read `attention.py` and `masks.py`, `activations.py`, `dropout.py`, `layers.py`, `embeddings.py`,
-`bert.py`, `heads.py`, `fill_mask.py`, then `transformer.py`. `config.py` names the sizes,
-`parameters.py` counts them, `pretrained.py` reads and writes published weights, with the names in
-`weight_names.py` and the reading in `weight_files.py`; `checks.py` refuses what does not fit,
-`initialisation.py` starts an encoder-decoder, `memory.py` keeps freed memory at hand, `modes.py`
-asks a model without changing it.
+`bert.py`, `heads.py`, `fill_mask.py`, then `transformer.py`. `config.py` holds the sizes,
+`parameters.py` counts parameters, `pretrained.py` reads and writes published weights, with
+`weight_names.py` and `weight_files.py`; `checks.py` checks arguments, `initialisation.py`
+initialises an encoder-decoder, `memory.py` reuses freed memory, `modes.py` runs a model in
+evaluation mode and restores its mode.
 """
 
 from bertlab.model.attention import MultiHeadAttention, attention

@@ -1,6 +1,6 @@
 """GELU, BERT's activation: exact, and the two approximations of the paper.
 
-Derivations: the models run PyTorch's own exact kernel (`torch.nn.functional.gelu`), as `gelu`.
+For reading: the models run PyTorch's exact kernel (`torch.nn.functional.gelu`), which is `gelu`.
 
 Source: Hendrycks & Gimpel (2016), section 2; Phuong & Hutter (2022), section 4.
 """
@@ -14,7 +14,7 @@ from torch import Tensor
 def gelu(x: Tensor) -> Tensor:
     """x * Phi(x), where Phi is the distribution function of the standard normal.
 
-    x: any shape; works number by number. Published BERTs use this exact form.
+    x: any shape; elementwise. Published BERTs use this exact form.
 
     >>> gelu(torch.tensor([-1.0, 0.0, 1.0]))
     tensor([-0.1587,  0.0000,  0.8413])
@@ -23,7 +23,7 @@ def gelu(x: Tensor) -> Tensor:
 
 
 def gelu_tanh(x: Tensor) -> Tensor:
-    """GELU by a tanh, as in GPT-2 and, since 2019, Google's BERT code; off by under 0.0005.
+    """GELU with tanh, as in GPT-2 and, since 2019, Google's BERT code; off by under 0.0005.
 
     >>> gelu_tanh(torch.tensor([1.0]))
     tensor([0.8412])
@@ -32,7 +32,7 @@ def gelu_tanh(x: Tensor) -> Tensor:
 
 
 def gelu_sigmoid(x: Tensor) -> Tensor:
-    """GELU by a sigmoid, x * sigma(1.702 x); off by up to 0.0203.
+    """GELU with a sigmoid, x * sigma(1.702 x); off by up to 0.0203.
 
     >>> gelu_sigmoid(torch.tensor([1.0]))
     tensor([0.8458])

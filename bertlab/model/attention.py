@@ -1,4 +1,4 @@
-"""Attention, from one query in plain loops to the many heads that BERT runs.
+"""Attention, from one query in plain loops to BERT's multi-head attention.
 
 Rows are tokens, as everywhere in the course. Letters in shape comments:
 
@@ -33,11 +33,11 @@ class HeadWeights(NamedTuple):
 
 
 def single_query_attention(e: Tensor, context: Tensor, weights: HeadWeights) -> Tensor:
-    """Attend from one token to its context, written out in loops: for reading, not for speed.
+    """Attend from one token to its context, in plain loops: for reading, not for speed.
 
-    e: [D], the current token; context: [L, D], the tokens it looks at.
-    Returns [d_mid], the context as seen from the token. A derivation: the library runs `attention`,
-    and is tested equal.
+    e: [D], the current token; context: [L, D], the tokens that it attends to.
+    Returns [d_mid], the context as seen from the token. The library runs `attention`; a test
+    compares both.
 
     Source: Phuong & Hutter (2022), Algorithm 3.
     """
@@ -55,8 +55,8 @@ def single_query_attention(e: Tensor, context: Tensor, weights: HeadWeights) -> 
 def row_softmax(scores: Tensor) -> Tensor:
     """Turn every row (the last dimension) into probabilities; -inf becomes exactly 0.
 
-    Subtracting the largest score first changes nothing in the result and keeps exp from
-    overflowing: exp(112) is already beyond a 32-bit float.
+    Subtracting the largest score first does not change the result and prevents overflow: exp(112)
+    is already too large for a 32-bit float.
 
     >>> row_softmax(torch.tensor([14.0, 12.0]))
     tensor([0.8808, 0.1192])
@@ -113,10 +113,10 @@ def self_attention(
 def multi_head_attention(
     x: Tensor, heads: list[HeadWeights], W_o: Tensor, b_o: Tensor, mask: Tensor | None = None
 ) -> Tensor:
-    """Several heads side by side, one after the other: MHATTENTION(X; W).
+    """Several heads, one after the other, concatenated: MHATTENTION(X; W).
 
     x: [L, D]; W_o: [H * d_head, D]; b_o: [D]. Returns [L, D].
-    A derivation: the library runs `MultiHeadAttention`, all heads at once, and is tested equal.
+    The library runs `MultiHeadAttention`, all heads at once; a test compares both.
 
     Source: Phuong & Hutter (2022), Algorithm 5.
     """
@@ -125,7 +125,7 @@ def multi_head_attention(
 
 
 def fused_probabilities(query: Tensor, key: Tensor, mask: Tensor | None = None) -> Tensor:
-    """`attention_probabilities` with PyTorch's own softmax, in two thirds of the time.
+    """`attention_probabilities` with PyTorch's softmax, in two thirds of the time.
 
     It scales the L queries instead of the L x L' scores.
     """
@@ -141,8 +141,8 @@ class MultiHeadAttention(nn.Module):
     d_model: embedding size; n_heads: heads that share it evenly; dropout: rate on the
     attention probabilities. Raises ValueError if d_model is not divisible by n_heads.
 
-    One matrix makes queries, keys and values, [W_q W_k W_v] side by side: one large product
-    keeps the processor busier than three small ones.
+    One matrix [W_q W_k W_v] computes queries, keys and values: one large product is faster than
+    three small ones.
 
     Source: Phuong & Hutter (2022), Algorithm 5; Vaswani et al. (2017), section 3.2.2.
     """
@@ -172,14 +172,14 @@ class MultiHeadAttention(nn.Module):
         """Update every token of x by what it attends to: x itself, or `context`.
 
         x: [B, L, D]; context: [B, L', D], whose tokens give the keys and values of
-        cross-attention; mask: [B, L'], [B, 1, L, L'] or what broadcasts to it; causal: hide from
-        each token what comes after it.
+        cross-attention; mask: [B, L'], [B, 1, L, L'] or a shape that broadcasts to it; causal: hide
+        the tokens after each token.
 
-        Returns the updated vectors [B, L, D] and, if asked for, the probabilities [B, H, L, L'].
+        Returns the updated vectors [B, L, D] and, if requested, the probabilities [B, H, L, L'].
         Without them PyTorch's fused kernel runs, which need not store the [L, L'] matrix; on a CPU
-        it is slow in training if some of it is dropped or in bfloat16, so that is done here.
+        it is slow in training with dropout or in bfloat16, so these cases are computed here.
 
-        Raises ValueError if a shape or a dtype does not fit, or a query may attend to nothing.
+        Raises ValueError if a shape or a dtype does not fit, or a query may not attend to any key.
         """
         query, key, value = self._project(x, context)
         mask = expand_mask(mask, len(x), query.shape[-2], key.shape[-2])
@@ -200,7 +200,7 @@ class MultiHeadAttention(nn.Module):
         return self.output(merge_heads(heads)), probabilities if output_attentions else None
 
     def head_weights(self) -> list[HeadWeights]:
-        """The parameters of each head as the formal algorithm has them; views, not copies."""
+        """The parameters of each head, as in the formal algorithm; views, not copies."""
         weight, bias = self.query_key_value.weight, self.query_key_value.bias
         heads = weight.unflatten(0, (3, self.n_heads, -1))  # [3, H, d_head, D]
         offsets = bias.unflatten(0, (3, self.n_heads, -1))  # [3, H, d_head]
@@ -231,5 +231,5 @@ def split_heads(x: Tensor, n_heads: int) -> Tensor:
 
 
 def merge_heads(x: Tensor) -> Tensor:
-    """[B, H, L, d_head] -> [B, L, D]: the heads' vectors side by side again."""
+    """[B, H, L, d_head] -> [B, L, D]: the heads' vectors, concatenated."""
     return x.transpose(-3, -2).flatten(-2)

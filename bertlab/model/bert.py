@@ -11,7 +11,7 @@ from bertlab.model.layers import EncoderLayer
 
 
 class BertOutput(NamedTuple):
-    """What `Bert` returns; the names are those of Hugging Face."""
+    """The output of `Bert`; the names are those of Hugging Face."""
 
     last_hidden_state: Tensor  # [B, L, D]
     pooler_output: Tensor  # [B, D], from the first token, [CLS]
@@ -20,13 +20,13 @@ class BertOutput(NamedTuple):
 
 
 class Bert(nn.Module):
-    """The encoder of BERT; with `config.causal`, a decoder-only model made of the same parts.
+    """The encoder of BERT; with `config.causal`, a decoder-only model with the same parts.
 
     Source: Phuong & Hutter (2022), Algorithm 9 (ETransformer), lines 1 to 9, and the stack of
     Algorithm 10 (DTransformer); Devlin et al. (2019).
 
     seed: draws the initial weights, normal with standard deviation 0.02 (biases are 0); the
-    global random state is left alone.
+    global random state does not change.
 
     >>> bert = Bert(BertConfig.tiny(vocab_size=100))
     >>> output = bert.eval()(torch.tensor([[2, 17, 3]]), output_attentions=True)
@@ -34,7 +34,7 @@ class Bert(nn.Module):
     (torch.Size([1, 3, 128]), torch.Size([1, 2, 3, 3]))
     """
 
-    layers: Any  # an nn.ModuleList of EncoderLayer: PyTorch's type does not say of what
+    layers: Any  # an nn.ModuleList of EncoderLayer: PyTorch's type does not state its items
 
     def __init__(self, config: BertConfig, seed: int = 0) -> None:
         super().__init__()
@@ -78,7 +78,7 @@ class Bert(nn.Module):
                 causal=self.config.causal,
                 output_attentions=output_attentions,
             )
-            if output_hidden_states:  # else each layer's memory is free for the next
+            if output_hidden_states:  # otherwise the next layer reuses the memory
                 hidden_states.append(x)
             attentions.append(probabilities)
         return BertOutput(
@@ -92,7 +92,7 @@ class Bert(nn.Module):
 def initialise(model: nn.Module, generator: torch.Generator) -> None:
     """Draw every weight from a normal distribution, sd 0.02; set every bias to 0.
 
-    On PyTorch's "meta" device, where tensors have a shape and no numbers, there is nothing to do.
+    On PyTorch's "meta" device, where tensors have no numbers, this does nothing.
     """
     if next(model.parameters()).is_meta:
         return

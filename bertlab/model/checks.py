@@ -1,16 +1,16 @@
-"""Mistakes that PyTorch would report late, or not at all, said early and by name."""
+"""Early checks, with clear messages, of errors that PyTorch reports late or not at all."""
 
 import torch
 from torch import Tensor
 
-from bertlab._checks import check_ids as check_ids  # "as": to be imported from here, too
+from bertlab._checks import check_ids as check_ids  # "as": re-exported
 from bertlab._checks import values_are_at_hand as values_are_at_hand
 
 
 def check_vectors(where: str, name: str, x: Tensor, shape: str, weight: Tensor, size: int) -> None:
     """Raise ValueError unless `x` are vectors of `size` numbers, of the weights' dtype.
 
-    shape: what was expected, such as "[B, L, D]"; its number of letters is the number of
+    shape: the expected one, such as "[B, L, D]"; the number of letters is the number of
     dimensions, or at least one if it starts with "...".
     """
     dimensions = None if "..." in shape else shape.count(",") + 1
@@ -61,7 +61,7 @@ def check_guesses(where: str, logits: Tensor, name: str, true: Tensor) -> None:
     """Raise ValueError unless there is one true class for each row of scores.
 
     logits: [N, C]; true: [N], integers from 0 to C - 1; name: of `true`, for the message. PyTorch's
-    cross-entropy skips -100 without a word, and then a sum over N rows is divided by too many.
+    cross-entropy skips -100 silently, and a mean over N rows would then divide by too large an N.
     """
     if logits.dim() != 2 or true.shape != logits.shape[:1]:
         raise ValueError(
@@ -78,12 +78,12 @@ def check_guesses(where: str, logits: Tensor, name: str, true: Tensor) -> None:
         if low < 0 or high >= logits.shape[1]:
             raise ValueError(
                 f"{where}: {name} must be from 0 to {logits.shape[1] - 1}; "
-                f"got {low if low < 0 else high}; leave out rows that are not asked"
+                f"got {low if low < 0 else high}; omit rows without a target"
             )
 
 
 def check_tokens_mask(where: str, name: str, mask: Tensor | None, shape: tuple[int, ...]) -> None:
-    """A mask of tokens is boolean (or 0 and 1), [B, L], True at each sequence's first token."""
+    """A token mask must be boolean (or 0 and 1), [B, L], True at each sequence's first token."""
     if mask is None:
         return
     if mask.shape != shape:
@@ -104,7 +104,7 @@ def check_tokens_mask(where: str, name: str, mask: Tensor | None, shape: tuple[i
 
 
 def check_memory(where: str, memory: Tensor, batch: int, d_model: int) -> None:
-    """What `encode` returned, for as many sequences as there are targets: [B, L, D]."""
+    """The memory must be the output of `encode`, [B, L, D], with one sequence per target."""
     if memory.dim() != 3 or memory.shape[0] != batch or memory.shape[2] != d_model:
         raise ValueError(
             f"{where}: memory must be [B, L, D] with B = {batch}, one for each target, and "

@@ -1,7 +1,7 @@
-"""Dropout, with random numbers that cost a quarter of the usual.
+"""Dropout with cheaper random numbers: a quarter of the usual time.
 
-A BERT draws one for every number that a layer adds and for every attention probability: on a
-processor, PyTorch's own took 7 % of a BERT-mini's training.
+BERT draws a random number for every attention probability and for every number that a layer adds:
+on a CPU, PyTorch's dropout took 7 % of a BERT-mini's training.
 """
 
 import torch
@@ -14,13 +14,13 @@ BITS = 16  # for each decision; PyTorch takes 32
 
 
 def dropout(x: Tensor, rate: float) -> Tensor:
-    """Set each number to 0 with probability `rate`; the others grow, so that the mean stays.
+    """Set each number to 0 with probability `rate`; scale the others so that the mean is the same.
 
-    x: any shape; rate: in [0, 1), taken to the nearest multiple of 1 / 65,536. The numbers come
-    from PyTorch's global generator. On a GPU, and inside `torch.compile`, PyTorch's own runs.
+    x: any shape; rate: in [0, 1), rounded to a multiple of 1 / 65,536. The random numbers come
+    from PyTorch's global generator. On a GPU, and inside `torch.compile`, PyTorch's dropout runs.
 
-    Source: Srivastava et al. (2014); what is kept is divided by 1 - rate in training instead of
-    multiplied by it in use.
+    Source: Srivastava et al. (2014); here the kept numbers are divided by 1 - rate in training,
+    not multiplied by it at test time.
     """
     if rate == 0:
         return x
@@ -32,13 +32,13 @@ def dropout(x: Tensor, rate: float) -> Tensor:
 
 
 def random_bits(n: int) -> Tensor:
-    """[n] numbers from -32,768 to 32,767, evenly: four of them from one of 64 bits."""
+    """[n] uniform integers from -32,768 to 32,767: four from each 64-bit random number."""
     words = torch.empty(-(-n // 4), dtype=torch.int64).random_(-(2**63), None)
     return words.view(torch.int16)[:n]
 
 
 class Dropout(nn.Module):
-    """`dropout` in training, nothing otherwise."""
+    """`dropout` in training, the identity otherwise."""
 
     def __init__(self, rate: float) -> None:
         super().__init__()

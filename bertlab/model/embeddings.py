@@ -1,4 +1,4 @@
-"""Ids to vectors: the sum of three learned tables; and positions that need no learning."""
+"""Ids to vectors: the sum of three learned tables; and fixed sinusoidal positions."""
 
 import torch
 from torch import Tensor, nn
@@ -47,7 +47,7 @@ class Embeddings(nn.Module):
 
 
 def sinusoidal_positions(max_length: int, d_model: int) -> Tensor:
-    """Vectors for the positions 0, 1, 2, ...: sines and cosines of ever longer waves.
+    """Vectors for the positions 0, 1, 2, ...: sines and cosines of increasing wavelength.
 
     PE(pos, 2i) = sin(pos / 10000^(2i / d_model)); PE(pos, 2i + 1) = cos of the same angle.
     Returns [max_length, d_model]. Raises ValueError if a size is below 1 or `d_model` is odd.

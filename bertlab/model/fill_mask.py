@@ -1,4 +1,4 @@
-"""What a model reads into a gap: the most probable words for each [MASK] of a text."""
+"""The most probable words for each [MASK] of a text."""
 
 import torch
 
@@ -13,14 +13,14 @@ def fill_mask(
 ) -> list[list[tuple[str, float]]]:
     """The `top` most probable tokens for each [MASK], best first, with their probabilities.
 
-    text: with one [MASK] or several, such as "The cat sat on the [MASK]."; [CLS] and [SEP] are
-    put around it as the tokenizer does. Tokens are spelled as in the vocabulary (##s continues
-    a word). Each gap is guessed for itself, with the other gaps open: the best guesses need
-    not go together. The model is asked without dropout and comes back as it was.
+    text: with at least one [MASK], such as "The cat sat on the [MASK]."; the tokenizer adds [CLS]
+    and [SEP]. Tokens are spelled as in the vocabulary (##s continues a word). Each [MASK] is
+    predicted independently, while the others stay masked: the best words need not fit together.
+    The model is run without dropout; its mode is restored.
 
     Raises ValueError if the model has no head for words, if there is no [MASK] in the text, if it
     is longer than the model reads, if `top` is not from 1 to the number of tokens, if the tokenizer
-    knows no [MASK], or if model and tokenizer do not belong together.
+    has no [MASK], or if model and tokenizer do not belong together.
     """
     if not isinstance(model, BertForPreTraining):
         raise ValueError(

@@ -1,4 +1,4 @@
-"""BERT with the two heads that it is pre-trained with: masked words and next sentences."""
+"""BERT with the two heads of its pre-training: masked words and next sentences."""
 
 from typing import NamedTuple
 
@@ -12,7 +12,7 @@ from bertlab.model.layers import LayerNorm
 
 
 class PreTrainingOutput(NamedTuple):
-    """What `BertForPreTraining` returns."""
+    """The output of `BertForPreTraining`."""
 
     mlm_logits: Tensor  # [B, L, V], or [N, V] at the N positions asked for
     nsp_logits: Tensor  # [B, 2]: column 0 = IsNext, column 1 = NotNext, as published
@@ -22,7 +22,7 @@ class PreTrainingOutput(NamedTuple):
 class MaskedLanguageModelHead(nn.Module):
     """From a token's vector to a score for every word: transform, GELU, norm, unembedding.
 
-    The unembedding is the table of token embeddings once more ("tied"), with a bias of its own.
+    The unembedding is the table of token embeddings ("tied"), with a bias of its own.
 
     Source: Phuong & Hutter (2022), Algorithm 9, lines 10 to 12, and Algorithm 7 (unembedding),
     which have no bias and no tying; Devlin et al. (2019), section 3.1.
@@ -75,9 +75,9 @@ class BertForPreTraining(nn.Module):
         """Score every word at every position, and whether sentence B follows sentence A.
 
         ids, segment_ids, attention_mask: as in `Bert`; predict: boolean [B, L], the positions
-        whose word is to be guessed, which come back one after the other, [N, V]. BERT masks 15 %
+        whose word is to be predicted; their scores are returned in order, [N, V]. BERT masks 15 %
         of the tokens; scoring 30,522 words for the other 85 % would be the larger part of a small
-        model's work, for nothing.
+        model's work, and useless.
 
         Raises ValueError as `Bert`, or if `predict` does not fit.
         """

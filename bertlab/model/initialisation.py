@@ -1,4 +1,4 @@
-"""How the weights of an encoder-decoder start."""
+"""Initial weights of an encoder-decoder."""
 
 import torch
 from torch import nn
@@ -8,8 +8,8 @@ def initialise_xavier(model: nn.Module, generator: torch.Generator) -> None:
     """Draw every weight so that a layer's outputs vary about as much as its inputs.
 
     Matrices are uniform as in Glorot & Bengio (2010), embeddings normal with standard deviation
-    1 / sqrt(D), biases 0; vectors that scale (in norms) stay 1. Vaswani et al. (2017) do not say
-    how they start; `torch.nn.Transformer` draws its matrices this way too.
+    1 / sqrt(D), biases 0; scale vectors (in norms) stay 1. Vaswani et al. (2017) do not give
+    their initialisation; `torch.nn.Transformer` draws its matrices in this way too.
     """
     for module in model.modules():
         if isinstance(module, nn.Embedding):

@@ -26,7 +26,7 @@ def layer_norm(x: Tensor, gamma: Tensor, beta: Tensor, eps: float = 1e-12) -> Te
 
 
 class LayerNorm(nn.Module):
-    """`layer_norm` with its two learned vectors, through PyTorch's fused kernel."""
+    """`layer_norm` with its two learned vectors, computed by PyTorch's fused kernel."""
 
     def __init__(self, d_model: int, eps: float = 1e-12) -> None:
         super().__init__()
@@ -40,7 +40,7 @@ class LayerNorm(nn.Module):
 
 
 class FeedForward(nn.Module):
-    """Each token by itself: D -> d_ff, the activation, d_ff -> D.
+    """For each token separately: D -> d_ff, the activation, d_ff -> D.
 
     activation: "gelu" as in BERT, or "relu" as in the first Transformer.
 
@@ -68,9 +68,9 @@ ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {"gelu": F.gelu, "relu": F.
 class EncoderLayer(nn.Module):
     """One encoder layer: attention, then feed-forward, each with a residual connection and a norm.
 
-    d_model, n_heads, d_ff: sizes; dropout: rate on the probabilities and on what each half adds;
-    activation: "gelu" or "relu"; pre_norm: norm what goes into each half instead of the sum, which
-    trains more easily when there are many layers (BERT and the first Transformer norm the sum).
+    d_model, n_heads, d_ff: sizes; dropout: rate on the probabilities and on each half's output;
+    activation: "gelu" or "relu"; pre_norm: normalise the input of each half instead of the sum,
+    which makes training of many layers easier (BERT and the first Transformer normalise the sum).
 
     Source: Phuong & Hutter (2022), Algorithm 9, lines 6 to 9; Devlin et al. (2019); pre-norm:
     Xiong et al. (2020).
@@ -103,7 +103,7 @@ class EncoderLayer(nn.Module):
         causal: bool = False,
         output_attentions: bool = False,
     ) -> tuple[Tensor, Tensor | None]:
-        """x: [B, L, D] -> the same shape, and the probabilities [B, H, L, L] if asked for.
+        """x: [B, L, D] -> the same shape, and the probabilities [B, H, L, L] if requested.
 
         mask and causal: as in `MultiHeadAttention`.
         """

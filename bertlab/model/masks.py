@@ -1,6 +1,6 @@
-"""Who may attend to whom. A mask is boolean and `True` means "may be attended".
+"""Attention masks. A mask is boolean and `True` means "may be attended".
 
-The scores of what is hidden become -inf before the softmax, so their weight is exactly 0.
+The scores of hidden keys become -inf before the softmax, so their weight is exactly 0.
 
 Source: Phuong & Hutter (2022), Algorithm 4 and section 6; Vaswani et al. (2017), section 3.2.3.
 """
@@ -12,7 +12,7 @@ from bertlab.model.checks import values_are_at_hand
 
 
 def causal_mask(length: int, device: torch.device | str | None = None) -> Tensor:
-    """The sequence mask of a decoder: each token sees itself and what came before it.
+    """The sequence mask of a decoder: each token sees itself and the tokens before it.
 
     Returns a boolean [length, length]: row = query, column = key.
 
@@ -41,10 +41,10 @@ def padding_mask(ids: Tensor, pad_id: int = 0) -> Tensor:
 
 
 def expand_mask(mask: Tensor | None, batch: int, queries: int, keys: int) -> Tensor | None:
-    """Bring a mask to a boolean [B, 1, L, L'] or what broadcasts to it; None if it hides nothing.
+    """The mask as a boolean that broadcasts to [B, 1, L, L']; None if it hides nothing.
 
-    mask: [B, L'] marks the keys that are tokens, not padding (as tokenizers give it, 1 or 0);
-    [B, 1, L, L'] says it for every query and key. Raises ValueError for any other shape or
+    mask: [B, L'] marks the keys that are tokens, not padding (1 or 0, as from tokenizers);
+    [B, 1, L, L'] is for every query and key. Raises ValueError for any other shape or
     for numbers other than 0 and 1.
     """
     if mask is None:
@@ -80,7 +80,7 @@ def expand_mask(mask: Tensor | None, batch: int, queries: int, keys: int) -> Ten
 
 
 def check_visible(mask: Tensor | None) -> None:
-    """Raise ValueError if a query may attend to nothing: its softmax would be 0 / 0."""
+    """Raise ValueError if a query may not attend to any key: its softmax would be 0 / 0."""
     if mask is not None and values_are_at_hand(mask) and not mask.any(dim=-1).all():
         raise ValueError(
             "attention: mask leaves a query nothing to attend to; True (or 1) marks tokens that "

@@ -1,4 +1,4 @@
-"""Freed memory that stays at hand: a quarter of a small model's time on Linux."""
+"""Reuse freed memory: saves a quarter of a small model's time on Linux."""
 
 import ctypes
 import platform
@@ -13,12 +13,11 @@ TOGETHER = 2**30  # bytes that are kept at the end of the heap
 def keep_freed_memory() -> bool:
     """Let glibc keep tensors up to 256 MB when they are freed, and at most 1 GB at its heap's end.
 
-    Left alone, glibc asks the system for every tensor above 32 MB and gives it back when it is
-    freed; the system must clear each page before it lends it again. In a training step those are
-    the scores of all words and their gradients, 75 MB each with 600 masked words and BERT's
-    vocabulary (`man mallopt`). It is set for the whole process, so trainings ask for it when they
-    begin, and no import does. Returns whether it could be set: with another C library than glibc
-    nothing happens.
+    By default, glibc requests memory from the system for every tensor above 32 MB and returns it
+    when it is freed; the system must clear each page before its next use. In a training step, such
+    tensors are the scores of all words and their gradients, 75 MB each with 600 masked words and
+    BERT's vocabulary (`man mallopt`). The setting is for the whole process, so training sets it,
+    and importing the library does not. Returns whether it could be set: only with glibc.
     """
     if platform.libc_ver()[0] != "glibc":
         return False
@@ -27,9 +26,9 @@ def keep_freed_memory() -> bool:
 
 
 def is_out_of_memory(error: BaseException) -> bool:
-    """Whether an error says that memory is short, be it a GPU's or the machine's own.
+    """Whether an error means that a GPU's or the machine's memory was too small.
 
-    On a processor PyTorch has no class for it: it raises a RuntimeError that names its allocator.
+    On a CPU, PyTorch has no class for it: it raises a RuntimeError that names its allocator.
     """
     if isinstance(error, MemoryError | torch.OutOfMemoryError):
         return True

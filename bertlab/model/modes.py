@@ -1,4 +1,4 @@
-"""Asking a model without changing it."""
+"""Run a model in evaluation mode, then restore its mode."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -8,10 +8,10 @@ from torch import nn
 
 @contextmanager
 def evaluation_mode(model: nn.Module) -> Iterator[None]:
-    """No dropout inside; afterwards every part is again as it was, also after an error.
+    """No dropout inside; afterwards every part's mode is restored, also after an error.
 
-    `model.train(was_training)` would not do: it wakes parts up that were asleep on purpose, such
-    as a frozen encoder below a new head.
+    `model.train(was_training)` would not be enough: it would set all parts to training mode, also
+    a frozen encoder below a new head.
     """
     before = {module: module.training for module in model.modules()}
     model.eval()

@@ -12,9 +12,9 @@ from bertlab.model.heads import BertForPreTraining
 
 
 class Component(NamedTuple):
-    """Equal parts of a model, such as the norms after attention, one in each layer."""
+    """Identical parts of a model, such as the norms after attention, one in each layer."""
 
-    name: str  # as in the code, without the number of the layer
+    name: str  # as in the code, without the layer's number
     shapes: tuple[str, ...]  # of one copy, such as ("30,522 × 768",)
     copies: int
     parameters: int  # of all copies together
@@ -62,10 +62,10 @@ class ParameterTable:
 
 
 def count_parameters(model: nn.Module | BertConfig) -> ParameterTable:
-    """Count a model's parameters by component; equal parts of all layers make one row.
+    """Count a model's parameters by component; identical parts of all layers make one row.
 
-    model: any module. A `BertConfig` stands for the whole pre-training model of that size, which
-    is counted without taking memory for its numbers; its encoder is the part "bert".
+    model: any module. A `BertConfig` means the whole pre-training model of that size, which is
+    counted without allocating its weights; its encoder is the part "bert".
 
     >>> count_parameters(nn.Sequential(nn.Linear(3, 4), nn.LayerNorm(4)))
     0      4 × 3 + 4  16

@@ -1,4 +1,4 @@
-"""Published weights: a Hugging Face BERT folder into our models, and back.
+"""Published weights: from a Hugging Face BERT folder to our models, and back.
 
 Only safetensors are read: a pickle can run code when it is opened.
 """
@@ -35,8 +35,8 @@ CONFIG_NAMES = {
     "layer_norm_eps": "layer_norm_eps",
     "causal": "is_decoder",
 }
-# They come with the course: trained by its own loop, see the README.md in each folder. The first
-# began with random numbers alone; the second, which only lecture 10 needs, with planted heads.
+# They come with the course and were trained by its own loop, see the README.md in each folder. The
+# first started from random weights only; the second, for lecture 10 only, with planted heads.
 BERTLAB_MINI = Path(__file__).parents[1] / "weights" / "bertlab-mini"
 BERTLAB_MINI_PLANTED = BERTLAB_MINI.with_name("bertlab-mini-planted")
 FIXED = {"model_type": "bert", "hidden_act": "gelu", "position_embedding_type": "absolute"}
@@ -51,13 +51,12 @@ def load_pretrained(
 def load_pretrained(folder: str | os.PathLike, kind: Kind = Bert) -> Bert | BertForPreTraining:
     """Read `config.json` and `model.safetensors`; the model is in evaluation mode, float32.
 
-    folder: also holds `vocab.txt` if the model comes with its tokenizer, which
-    `load_tokenizer` reads; kind: `BertForPreTraining` reads the two heads as well, which
-    `Bert` leaves in the file.
+    folder: may also contain `vocab.txt`, which `load_tokenizer` reads; kind: `BertForPreTraining`
+    also reads the two heads, `Bert` does not.
 
     Raises FileNotFoundError if a file is missing, ValueError if `kind` is neither of the two, if
-    the configuration is not a BERT's, if `vocab.txt` has another number of words than the model,
-    or as `read_weights`, which looks at all shapes before a model is made.
+    the configuration is not a BERT's, if `vocab.txt` and the model differ in their number of words,
+    or as `read_weights`, which checks all shapes before a model is created.
     """
     check_model_kind("load_pretrained: kind", kind)
     folder = Path(folder)
@@ -75,7 +74,7 @@ def load_tokenizer(folder: str | os.PathLike) -> WordPiece:
     """The tokenizer beside a model: `vocab.txt`, and its case from `tokenizer_config.json`.
 
     Without the second file it is uncased, as most published models are. Raises FileNotFoundError
-    without the first, ValueError if a file is damaged or says what our WordPiece does not do.
+    without the first, ValueError if a file is damaged or has options that WordPiece does not have.
     """
     folder = Path(folder)
     case = read_case(folder / "tokenizer_config.json")
@@ -92,12 +91,12 @@ def save_pretrained(
     """Write a folder that `load_pretrained` and `transformers` read; returns the folder.
 
     tokenizer: its vocabulary becomes `vocab.txt`, its case `tokenizer_config.json`. Each file is
-    written whole or not at all.
+    written atomically.
 
-    Raises ValueError if the model is of another kind, if its tensors are not what its
-    configuration says, as after `prune_heads`, if the tokenizer's vocabulary is not as large as the
-    model's, or if it cannot be written as `vocab.txt`: with a gap between its ids, or a line break
-    in a token.
+    Raises ValueError if the model has another class, if its tensors do not match its
+    configuration, as after `prune_heads`, if the vocabularies of tokenizer and model differ in
+    size, or if the vocabulary cannot be written as `vocab.txt`: with a gap between its ids, or a
+    line break in a token.
     """
     check_model_kind("save_pretrained: model", type(model))
     config, folder = model.config, Path(folder)
@@ -108,7 +107,7 @@ def save_pretrained(
         )
     tensors = their_tensors(model)
     folder.mkdir(parents=True, exist_ok=True)
-    if tokenizer is not None:  # first, since it refuses a vocabulary with gaps
+    if tokenizer is not None:  # first, since it rejects a vocabulary with gaps
         tokenizer.save_vocab(folder / "vocab.txt")
         case = {"do_lower_case": tokenizer.lowercase, "strip_accents": tokenizer.strip_accents}
         write_atomically(folder / "tokenizer_config.json", json.dumps(case, indent=2) + "\n")
@@ -126,8 +125,7 @@ def save_pretrained(
 def their_tensors(model: Bert | BertForPreTraining) -> dict[str, Tensor]:
     """A model's tensors under Hugging Face's names.
 
-    Raises ValueError if one has not the shape that the configuration gives it: nobody could read
-    the file again.
+    Raises ValueError if a shape is not that of the configuration: the file could not be read again.
     """
     state, kind = model.state_dict(), type(model)
     shapes, tensors = tensor_shapes(model.config, kind), {}

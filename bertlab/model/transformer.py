@@ -1,8 +1,8 @@
 """The Transformer of 2017: an encoder reads the source, a decoder writes the target.
 
-It is made of what BERT is made of (`attention.py`, `layers.py`); new are the decoder layer, with
-its look at the encoder, and positions that nobody has to learn. Letters in shape comments are
-those of `attention.py`; L is the source's length, T the target's.
+It has the parts of BERT (`attention.py`, `layers.py`); new are the decoder layer, which attends to
+the encoder's output, and fixed positions. Letters in shape comments are those of `attention.py`; L
+is the source's length, T the target's.
 """
 
 import math
@@ -38,18 +38,18 @@ class TransformerConfig:
 
     vocab_size: int = 37_000  # N_V: one vocabulary for source and target
     d_model: int = 512  # d_e
-    n_layers: int = 6  # of the encoder, and as many of the decoder
+    n_layers: int = 6  # of the encoder, and the same number in the decoder
     n_heads: int = 8  # H
     d_ff: int = 2048  # d_mlp
     max_length: int = 512  # l_max, of source and of target
     dropout: float = 0.1
-    pre_norm: bool = False  # True: norm what goes into each part, not the sum behind it
+    pre_norm: bool = False  # True: normalise each part's input, not the sum after it
     layer_norm_eps: float = 1e-5
 
     def __post_init__(self) -> None:
         check_sizes(self)
         require(
-            self, "d_model", self.d_model % 2 == 0, "must be even, one sine and one cosine a wave"
+            self, "d_model", self.d_model % 2 == 0, "must be even, one sine and one cosine per wave"
         )
 
     @property
@@ -59,18 +59,18 @@ class TransformerConfig:
 
 
 class TransformerOutput(NamedTuple):
-    """What `Transformer` returns; the attentions are None unless asked for."""
+    """The output of `Transformer`; the attentions are None unless requested."""
 
     logits: Tensor  # [B, T, N_V]: at t, scores for the token that follows target token t
-    encoder_attentions: tuple[Tensor, ...] | None  # one a layer: [B, H, L, L]
-    decoder_attentions: tuple[Tensor, ...] | None  # one a layer: [B, H, T, T], causal
-    cross_attentions: tuple[Tensor, ...] | None  # one a layer: [B, H, T, L]
+    encoder_attentions: tuple[Tensor, ...] | None  # one per layer: [B, H, L, L]
+    decoder_attentions: tuple[Tensor, ...] | None  # one per layer: [B, H, T, T], causal
+    cross_attentions: tuple[Tensor, ...] | None  # one per layer: [B, H, T, L]
 
 
 class Transformer(nn.Module):
     """Encoder and decoder with one shared vocabulary; the unembedding is the embedding itself.
 
-    seed: draws the initial weights; the global random state is left alone.
+    seed: draws the initial weights; the global random state does not change.
 
     Source: Vaswani et al. (2017), section 3; Phuong & Hutter (2022), Algorithm 8 (EDTransformer).
 
@@ -101,7 +101,7 @@ class Transformer(nn.Module):
             self.decoder = nn.ModuleList(
                 DecoderLayer(*sizes, **common) for _ in range(config.n_layers)
             )
-        # With pre-norm nothing has normed the last sum; with post-norm the last layer has.
+        # With pre-norm the last sum is not yet normalised; with post-norm it is.
         self.encoder_norm = _last_norm(config)
         self.decoder_norm = _last_norm(config)
         self.dropout = Dropout(config.dropout)
@@ -118,7 +118,7 @@ class Transformer(nn.Module):
         *,
         output_attentions: bool = False,
     ) -> TransformerOutput:
-        """Score, after each target token, every possible next one (teacher forcing).
+        """Score every possible next token after each target token (teacher forcing).
 
         source_ids: [B, L]; target_ids: [B, T], beginning with the start token; source_mask,
         target_mask: [B, L] and [B, T], True for tokens and False for padding.
@@ -134,7 +134,7 @@ class Transformer(nn.Module):
         return TransformerOutput(logits, tuple(encoder), tuple(decoder), tuple(cross))
 
     def encode(self, source_ids: Tensor, source_mask: Tensor | None = None) -> Tensor:
-        """The source as the decoder sees it: [B, L] -> memory [B, L, D]. Once a sentence."""
+        """The source as the decoder sees it: [B, L] -> memory [B, L, D]. Once per sentence."""
         return self._encode(source_ids, source_mask, False)[0]
 
     def decode(
@@ -146,8 +146,8 @@ class Transformer(nn.Module):
     def embed(self, ids: Tensor) -> Tensor:
         """Token vectors times sqrt(D), plus positions: [B, T] -> [B, T, D].
 
-        A token vector has length about 1, the position's is sqrt(D / 2): times sqrt(D) the token
-        counts beside it. Source: Vaswani et al. (2017), sections 3.4 and 3.5.
+        A token vector has length about 1, a position vector sqrt(D / 2): without the factor
+        sqrt(D), the position would dominate. Source: Vaswani et al. (2017), sections 3.4 and 3.5.
         """
         tokens = self.token(ids) * math.sqrt(self.config.d_model)
         return self.dropout(tokens + self.positions[: ids.shape[1]])
@@ -190,7 +190,7 @@ class Transformer(nn.Module):
 
 
 class DecoderLayer(nn.Module):
-    """Masked self-attention, a look at the encoder's memory, feed-forward: each with a residual.
+    """Masked self-attention, cross-attention to the memory, feed-forward: each with a residual.
 
     Arguments as in `EncoderLayer`; the activation is ReLU.
 
@@ -228,7 +228,7 @@ class DecoderLayer(nn.Module):
     ) -> tuple[Tensor, Tensor | None, Tensor | None]:
         """x: [B, T, D], the target so far; memory: [B, L, D], the encoded source.
 
-        Returns [B, T, D] and, if asked for, the probabilities of the self-attention [B, H, T, T]
+        Returns [B, T, D] and, if requested, the probabilities of the self-attention [B, H, T, T]
         and of the cross-attention [B, H, T, L].
         """
         own = {"mask": target_mask, "causal": True, "output_attentions": output_attentions}

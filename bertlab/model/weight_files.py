@@ -1,7 +1,7 @@
-"""A published BERT's `model.safetensors` into tensors under our names; refused before it is read.
+"""A published BERT's `model.safetensors` as tensors under our names, checked before reading.
 
-The file's header says every tensor's name, shape and dtype. They are compared with what the
-configuration asks for, so that sizes which do not fit cost neither memory nor time.
+The file's header gives every tensor's name, shape and dtype. They are compared with the
+configuration first, so that wrong sizes cost neither memory nor time.
 """
 
 from collections.abc import Iterable
@@ -34,8 +34,8 @@ def read_weights(path: Path, config: BertConfig, kind: Kind) -> dict[str, Tensor
     """The file's tensors under our names, stacked, float32.
 
     Raises ValueError if the file is damaged, or if tensors are missing, unexpected, of another
-    shape or not floating-point numbers: the first three are named, the others counted; or if a
-    second copy of a tied weight is not what the weight itself is.
+    shape or not floating-point numbers: the message names the first three and counts the others;
+    or if a second copy of a tied weight differs from the weight itself.
     """
     try:
         with safe_open(path, framework="pt") as file:
@@ -82,9 +82,9 @@ def stored_names(path: Path, names: Iterable[str], kind: Kind) -> dict[str, str]
 def check_tensors(path: Path, found: dict[str, Any], config: BertConfig, kind: Kind) -> None:
     """Raise ValueError unless names, shapes and dtypes are those of the configuration.
 
-    found: name -> what `get_slice` gives, which knows shape and dtype without reading the numbers.
+    found: name -> `get_slice`, which has shape and dtype without reading the numbers.
     """
-    # A million layers are not spelled out: each has several tensors, and the file holds fewer.
+    # Not for a million layers: each has several tensors, and the file has fewer.
     n_layers = min(config.n_layers, len(found) + 1)
     expected = tensor_shapes(replace(config, n_layers=n_layers), kind)
     uncounted = (config.n_layers - n_layers) * LAYER_TENSORS

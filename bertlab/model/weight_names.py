@@ -1,4 +1,4 @@
-"""What the tensors of a published BERT are called, and their shapes.
+"""Names and shapes of the tensors of a published BERT.
 
 `pretrained.py` writes them, `weight_files.py` reads them.
 """
@@ -9,7 +9,7 @@ from bertlab.model.bert import Bert
 from bertlab.model.config import BertConfig
 from bertlab.model.heads import BertForPreTraining
 
-Kind = type[Bert] | type[BertForPreTraining]  # of a model whose tensors have published names
+Kind = type[Bert] | type[BertForPreTraining]  # models whose tensors have published names
 
 # Our part -> their names for it, stacked in this order. "{}" is the number of the layer.
 ENCODER_PARTS: dict[str, tuple[str, ...]] = {
@@ -36,7 +36,7 @@ HEAD_PARTS: dict[str, tuple[str, ...]] = {
     "mlm_head.norm": ("cls.predictions.transform.LayerNorm",),
     "nsp_head": ("cls.seq_relationship",),
 }
-# In their files a second time: the tied unembedding and its bias; 0, 1, 2, ... is not a weight.
+# Second copies in their files: the tied unembedding and its bias; 0, 1, 2, ... is not a weight.
 COPIES = {
     "cls.predictions.decoder.weight": "bert.embeddings.word_embeddings.weight",
     "cls.predictions.decoder.bias": "cls.predictions.bias",
@@ -48,7 +48,7 @@ LAYER_TENSORS = 2 * sum(map(len, LAYER_PARTS.values()))  # a weight and a bias e
 
 
 def tensor_names(n_layers: int, kind: Kind = Bert) -> dict[str, tuple[str, ...]]:
-    """Our name of every tensor -> Hugging Face's, several where ours stacks theirs."""
+    """Our name of every tensor -> Hugging Face's, several if ours stacks theirs."""
     parts: dict[str, tuple[str, ...]] = dict(ENCODER_PARTS)
     for layer in range(n_layers):
         for ours, theirs in LAYER_PARTS.items():
@@ -71,7 +71,7 @@ def tensor_names(n_layers: int, kind: Kind = Bert) -> dict[str, tuple[str, ...]]
 
 
 def tensor_shapes(config: BertConfig, kind: Kind = Bert) -> dict[str, list[int]]:
-    """Hugging Face's name of every tensor -> the shape that the configuration gives it."""
+    """Hugging Face's name of every tensor -> its shape by the configuration."""
     V, D = config.vocab_size, config.d_model
     matrices = {
         "embeddings.token": [V, D],
@@ -92,10 +92,10 @@ def tensor_shapes(config: BertConfig, kind: Kind = Bert) -> dict[str, list[int]]
 
 
 def present_name(name: str, kind: Kind = Bert) -> str:
-    """A tensor's name as files have it today, an encoder's without the prefix "bert.".
+    """A tensor's name in today's files, an encoder's without the prefix "bert.".
 
-    The first published checkpoints, bert-base-uncased among them, call a norm's scale and shift
-    gamma and beta.
+    In the first published checkpoints, such as bert-base-uncased, a norm's scale and shift are
+    called gamma and beta.
     """
     if kind is Bert:
         name = name.removeprefix("bert.")

@@ -1,7 +1,7 @@
-"""From token ids on disk to batches, every one of which can be made again on its own.
+"""From token ids on disk to batches, each of which can be reproduced on its own.
 
-Random numbers come from (seed, epoch) for pairs and their order and from (seed, epoch, batch) for
-masks: the same batches, however many processes make them and wherever a training resumes.
+Pairs and their order depend on (seed, epoch), masks on (seed, epoch, batch): so the batches are the
+same with any number of processes and wherever a training resumes.
 """
 
 import signal
@@ -22,12 +22,12 @@ from bertlab.pretraining.token_store import TokenStore
 from bertlab.tokenizers.encoding import CLS, PAD, SEP
 from bertlab.tokenizers.tokenizer import Tokenizer
 
-WINDOW = 64  # batches' worth of pairs that are sorted by length together
-MULTIPLE = 8  # lengths are rounded up to it: few different shapes, and fast ones
+WINDOW = 64  # batches whose pairs are sorted by length together
+MULTIPLE = 8  # lengths are rounded up to a multiple: few different shapes, and fast ones
 
 
 class Position(NamedTuple):
-    """A place in the endless row of batches."""
+    """A position in the endless sequence of batches."""
 
     epoch: int
     batch: int
@@ -37,12 +37,12 @@ BEGINNING = Position(0, 0)
 
 
 class Batch(NamedTuple):
-    """What a training step reads: pairs with holes, and what belongs into them."""
+    """The input of a training step: pairs with masked words, and the true words."""
 
-    ids: Tensor  # [B, L], [CLS] A [SEP] B [SEP] and padding, with holes
+    ids: Tensor  # [B, L], [CLS] A [SEP] B [SEP] and padding, with masked words
     segment_ids: Tensor  # [B, L], 0 up to the first [SEP], 1 up to the second, then 0
     attention_mask: Tensor  # [B, L], boolean, False at padding
-    predict: Tensor  # [B, L], boolean, the tokens to be guessed
+    predict: Tensor  # [B, L], boolean, the tokens to predict
     words: Tensor  # [N], their true ids, row by row
     next_sentence: Tensor  # [B], 0 = IsNext, 1 = NotNext
 
@@ -51,7 +51,7 @@ class Batch(NamedTuple):
         return Batch(*(tensor.to(device) for tensor in self))
 
     def rows(self, start: int, stop: int) -> "Batch":
-        """Some of its sequences, with the words that belong to them."""
+        """Some of its sequences, with their words."""
         before = int(self.predict[:start].sum())
         inside = int(self.predict[start:stop].sum())
         return Batch(
@@ -65,7 +65,7 @@ class Batch(NamedTuple):
 
 
 class Batches(ABC):
-    """An endless row of batches, every one of which can be made again on its own."""
+    """An endless sequence of batches, each of which can be reproduced on its own."""
 
     @abstractmethod
     def epoch(self, number: int) -> Dataset[Batch]:
@@ -74,7 +74,7 @@ class Batches(ABC):
     def batches(
         self, position: Position = BEGINNING, workers: int = 0
     ) -> Iterator[tuple[Position, Batch]]:
-        """Batches for ever, epoch after epoch, each with the position of the next one.
+        """Endless batches, epoch after epoch, each with the position of the next one.
 
         position: where to begin; workers: processes that make batches ahead of time (0: none).
 
@@ -82,11 +82,11 @@ class Batches(ABC):
         """
         number, first = position
         while True:
-            epoch: Any = self.epoch(number)  # has a length, which no Dataset need have
+            epoch: Any = self.epoch(number)  # has a length, which a Dataset need not have
             if not 0 <= first <= len(epoch):
                 raise ValueError(
                     f"batches: position must be within epoch {number}, which has {len(epoch)} "
-                    f"batches; got batch {first}; is the batch size another one?"
+                    f"batches; got batch {first}; has the batch size changed?"
                 )
             for done, batch in enumerate(_in_order(epoch, first, workers), start=first + 1):
                 more = done < len(epoch)
@@ -95,12 +95,12 @@ class Batches(ABC):
 
 
 class PretrainingData(Batches):
-    """Batches of sentence pairs with masked words, out of a store.
+    """Batches of sentence pairs with masked words, from a store.
 
     max_length: of a pair, special tokens included; masking: `Masking.of(tokenizer)` if None;
-    negatives: where a sentence that is not the next one comes from, as in `plan_pairs`; bucket:
-    pairs of similar length share a batch, so that less of it is padding; drop_last: leave out the
-    last pairs of an epoch if they do not fill a batch (keep them for evaluation).
+    negatives: the source of sentences that are not the next one, as in `plan_pairs`; bucket: put
+    pairs of similar length into one batch, so that there is less padding; drop_last: omit the last
+    pairs of an epoch if they do not fill a batch (keep them for evaluation).
 
     Raises ValueError if the store was written with another tokenizer, if the vocabulary lacks a
     special token, or if an argument is out of range.
@@ -128,7 +128,7 @@ class PretrainingData(Batches):
         if missing:
             raise ValueError(
                 f"PretrainingData: the tokenizer's vocabulary has no {missing[0]}; train it with "
-                f"special_tokens that hold {PAD}, {CLS}, {SEP}, or take WordPiece, which has them"
+                f"special_tokens that hold {PAD}, {CLS}, {SEP}, or use WordPiece, which has them"
             )
         store.check_tokenizer(tokenizer)
         self.store = store
@@ -137,7 +137,7 @@ class PretrainingData(Batches):
         self.pad_id, self.cls_id, self.sep_id = (tokenizer.vocab[t] for t in (PAD, CLS, SEP))
 
     def epoch(self, number: int) -> "Epoch":
-        """One pass over the documents: other pairs and other masks for every number.
+        """One pass over the documents: different pairs and masks for every number.
 
         Raises ValueError as `plan_pairs` does, or if the pairs do not fill a batch.
         """
@@ -154,11 +154,11 @@ class Epoch(Dataset):
         if data.drop_last and len(pairs) < data.batch_size:
             raise ValueError(
                 f"PretrainingData: batch_size must be at most the number of pairs, {len(pairs)} in "
-                f"epoch {number}; got {data.batch_size}; take smaller batches or more text"
+                f"epoch {number}; got {data.batch_size}; use smaller batches or more text"
             )
         order = shuffled(pairs.lengths, data, generator)
         self.pairs = pairs[order]
-        # The batches in random order, or the short ones of a window would come first.
+        # Batches in random order; otherwise the short ones of a window would be first.
         self.starts = generator.permutation(np.arange(0, len(order), data.batch_size))
 
     def __len__(self) -> int:
@@ -176,7 +176,7 @@ class Epoch(Dataset):
         return Batch(holes, segment_ids, attention_mask, predict, ids[predict], next_sentence)
 
     def lay_out(self, pairs: Pairs) -> tuple[Tensor, ...]:
-        """As the function of that name, cut to the longest of the pairs."""
+        """As the function `lay_out`, as long as the longest pair needs."""
         data, tokens = self.data, np.asarray(self.data.store.ids)
         longest = -(-int(pairs.lengths.max()) // MULTIPLE) * MULTIPLE
         spans = zip(pairs.a_start, pairs.a_end, pairs.b_start, pairs.b_end, strict=True)
@@ -192,9 +192,9 @@ def lay_out(
     sep_id: int,
     pad_id: int,
 ) -> tuple[Tensor, ...]:
-    """[CLS] A [SEP] B [SEP] and padding: ids, segment ids and what is not padding, [B, L] each.
+    """[CLS] A [SEP] B [SEP] and padding: ids, segment ids and attention mask, [B, L] each.
 
-    segments: A's and B's token ids, a pair for every row; length: L, room for the longest of them.
+    segments: A's and B's token ids, one pair per row; length: L, enough for the longest pair.
 
     >>> ids, segment_ids, attention_mask = lay_out([([7], [8, 9])], 8, cls_id=2, sep_id=3, pad_id=0)
     >>> ids.tolist(), segment_ids.tolist()
@@ -216,8 +216,8 @@ def shuffled(
 ) -> np.ndarray:
     """The order [N] in which an epoch's pairs go into batches.
 
-    lengths: [N]. Only pairs that stand near each other in a shuffled order are sorted by length:
-    a batch is a random mixture of documents still.
+    lengths: [N]. Only pairs that are near each other in a shuffled order are sorted by length: a
+    batch is still a random mixture of documents.
     """
     order = generator.permutation(len(lengths))
     if data.drop_last:
@@ -237,12 +237,12 @@ def _in_order(epoch: Any, first: int, workers: int) -> Iterator[Batch]:
     return iter(
         DataLoader(
             epoch,
-            batch_size=None,  # an item is a batch already
+            batch_size=None,  # an item is already a batch
             sampler=numbers,
             num_workers=workers,
             collate_fn=_as_it_is,
             worker_init_fn=_leave_interrupts_to_main,
-            generator=torch.Generator(),  # a loader draws a number, not from the global generator
+            generator=torch.Generator(),  # the loader would draw a number from the global generator
         )
     )
 
@@ -252,5 +252,5 @@ def _as_it_is(batch: Any) -> Any:
 
 
 def _leave_interrupts_to_main(_worker: int) -> None:
-    """Ctrl-C goes to all processes, but the one that trains decides when to stop."""
+    """Ctrl-C reaches all processes, but only the training process decides when to stop."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)

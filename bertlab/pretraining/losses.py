@@ -1,8 +1,8 @@
-"""What pre-training makes small: the losses of masked words and of next sentences.
+"""What pre-training minimises: the losses of masked words and of next sentences.
 
-All losses are in nats: a guess among k equally likely answers costs log k. What does not fit
-together raises ValueError; on a GPU shapes and dtypes alone are looked at. Trainings take
-`mlm_loss` and `nsp_loss` and PyTorch's gradients; the others are derivations, tested equal.
+All losses are in nats: a guess among k equally likely answers costs log k. Arguments that do not
+fit raise ValueError; on a GPU only shapes and dtypes are checked. Training uses `mlm_loss`,
+`nsp_loss` and PyTorch's gradients; the others are derivations, and tests compare them.
 
 Source: Devlin et al. (2019), section 3.1 and appendix A.2.
 """
@@ -17,8 +17,8 @@ from bertlab.model.checks import check_guesses, values_are_at_hand
 def mlm_loss(logits: Tensor, words: Tensor) -> Tensor:
     """The mean of -log p(true word) over the masked positions; 0 if nothing is masked.
 
-    logits: [N, V], a row for each masked position; words: [N], the true ids. There are no other
-    rows, so the label -100, with which others mark a position that is not asked, is an error.
+    logits: [N, V], one row per masked position; words: [N], the true ids. There are no other
+    rows, so the label -100, which elsewhere marks positions to ignore, is an error.
 
     Source: Phuong & Hutter (2022), Algorithm 12, line 9, which has the sum.
     """
@@ -54,7 +54,7 @@ def pretraining_loss(
 
 
 def mlm_gradient(logits: Tensor, words: Tensor) -> Tensor:
-    """The gradient of `mlm_loss` by the logits [N, V]: (softmax - y) / N, y one-hot."""
+    """The gradient of `mlm_loss` with respect to logits [N, V]: (softmax - y) / N, y one-hot."""
     check_guesses("mlm_gradient", logits, "words", words)
     gradient = logits.softmax(dim=-1)
     gradient[torch.arange(len(words)), words] -= 1
@@ -62,7 +62,7 @@ def mlm_gradient(logits: Tensor, words: Tensor) -> Tensor:
 
 
 def nsp_sigmoid_gradient(logit: Tensor, is_next: Tensor) -> Tensor:
-    """The gradient of `nsp_sigmoid_loss` by the logits [B]: (sigmoid - y) / B."""
+    """The gradient of `nsp_sigmoid_loss` with respect to the logits [B]: (sigmoid - y) / B."""
     check_pairs("nsp_sigmoid_gradient", logit, is_next)
     return (torch.sigmoid(logit) - is_next) / len(is_next)
 
@@ -78,7 +78,7 @@ def check_relations(logits: Tensor, next_sentence: Tensor) -> None:
 
 
 def check_pairs(where: str, logit: Tensor, is_next: Tensor) -> None:
-    """Raise ValueError unless there is one score and one truth, from 0 to 1, for each pair."""
+    """Raise ValueError unless each pair has one score and one true value from 0 to 1."""
     if logit.dim() != 1 or not len(logit) or is_next.shape != logit.shape:
         raise ValueError(
             f"{where}: logit and is_next must both be [B], with at least one pair; "

@@ -1,4 +1,4 @@
-"""Which tokens the model must guess, and what it reads in their place."""
+"""Which tokens the model must predict, and what it reads in their place."""
 
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -11,24 +11,24 @@ from bertlab.tokenizers.encoding import MASK
 from bertlab.tokenizers.tokenizer import Tokenizer
 from bertlab.tokenizers.wordpiece import WordPiece
 
-MASKED_SHARE, RANDOM_SHARE = 0.8, 0.1  # of the chosen tokens; the rest stays as it is
+MASKED_SHARE, RANDOM_SHARE = 0.8, 0.1  # of the chosen tokens; the rest does not change
 
 
 class Masked(NamedTuple):
-    """A batch with holes in it."""
+    """A batch with masked words."""
 
     ids: Tensor  # [B, L], what the model reads
-    predict: Tensor  # [B, L], boolean: the tokens that it must guess
+    predict: Tensor  # [B, L], boolean: the tokens that it must predict
 
 
 @dataclass(frozen=True, eq=False)
 class Masking:
     """How tokens are chosen and hidden; `Masking.of(tokenizer)` reads the ids from a vocabulary.
 
-    mask_id: the id of [MASK]; special_ids: ids [S] that are never chosen and never put anywhere;
+    mask_id: the id of [MASK]; special_ids: ids [S] that are never chosen and never inserted;
     ordinary_ids: all other ids, from which random words are drawn; continues: boolean [V], True
-    for pieces that continue a word (##s), or None: each token is chosen for itself;
-    probability: that a token (or whole word) is chosen.
+    for pieces that continue a word (##s), or None: tokens are chosen independently; probability:
+    that a token (or whole word) is chosen.
     """
 
     mask_id: int
@@ -42,7 +42,7 @@ class Masking:
 
     @property
     def vocab_size(self) -> int:
-        """One more than the largest id that it knows."""
+        """One more than the largest id."""
         return 1 + int(torch.cat([self.special_ids, self.ordinary_ids]).max())
 
     @classmethod
@@ -51,13 +51,13 @@ class Masking:
     ) -> "Masking":
         """The masking for a tokenizer's vocabulary.
 
-        Raises ValueError if [MASK] is not among the special tokens, or if whole words are wanted
-        of a tokenizer that does not mark the pieces inside a word by ##.
+        Raises ValueError if [MASK] is not among the special tokens, or if whole words are requested
+        with a tokenizer that does not mark the pieces inside a word by ##.
         """
         if MASK not in tokenizer.special_tokens:
             raise ValueError(
                 f"Masking.of: the tokenizer must have {MASK} among its special_tokens; train it "
-                "with that, or take WordPiece, which has it"
+                "with that, or use WordPiece, which has it"
             )
         special = sorted(tokenizer.vocab[token] for token in tokenizer.special_tokens)
         ordinary = torch.zeros(max(tokenizer.vocab.values()) + 1, dtype=torch.bool)
@@ -83,15 +83,15 @@ class Masking:
 
 
 def mask_tokens(ids: Tensor, masking: Masking, generator: torch.Generator) -> Masked:
-    """Choose tokens to guess and hide them: 80 % [MASK], 10 % another word, 10 % unchanged.
+    """Choose tokens to predict and hide them: 80 % [MASK], 10 % another word, 10 % unchanged.
 
-    ids: [B, L], with special tokens and padding, which are never chosen. The generator alone
-    decides: the same state gives the same holes.
+    ids: [B, L], with special tokens and padding, which are never chosen. The same state of the
+    generator gives the same masks.
 
     Raises ValueError if ids are not integers, not [B, L], or not of the masking's vocabulary.
 
     Source: Devlin et al. (2019), section 3.1, task 1. Their code chooses exactly 15 % of each
-    sequence and lets the random word be a special token; here each token is chosen for itself with
+    sequence, and a random word may be a special token; here each token is chosen independently with
     probability 15 %, as in Phuong & Hutter's Algorithm 12, and random words are ordinary ones.
     """
     check_ids("mask_tokens", "ids", ids, masking.vocab_size)
@@ -107,7 +107,7 @@ def mask_tokens(ids: Tensor, masking: Masking, generator: torch.Generator) -> Ma
 def choose_tokens(
     ids: Tensor, special_ids: Tensor, probability: float, generator: torch.Generator
 ) -> Tensor:
-    """Each token for itself: boolean [B, L], never True at a special token.
+    """Choose tokens independently: boolean [B, L], never True at a special token.
 
     ids: [B, L]; special_ids: [S].
     """
@@ -143,8 +143,8 @@ def hide(
     """What the model reads: 80 % of the chosen tokens become [MASK], 10 % a random word.
 
     ids: [B, L]; predict: boolean [B, L]; ordinary_ids: the ids to draw random words from.
-    Why not all: in fine-tuning there is no [MASK], so the model must expect that any word that it
-    reads may be the wrong one.
+    Why not all: fine-tuning has no [MASK], so the model must expect that any word that it reads
+    may be wrong.
     """
     draw = torch.rand(ids.shape, generator=generator)
     others = torch.randint(len(ordinary_ids), ids.shape, generator=generator)
@@ -158,8 +158,8 @@ def mask_only(
 ) -> tuple[Tensor, Tensor]:
     """The formal algorithm's masking: each token becomes <mask_token> with probability p_mask.
 
-    ids: [L]. Returns the sequence with holes [L] and the masked positions T, counted from 0.
-    A derivation: trainings run `mask_tokens`.
+    ids: [L]. Returns the masked sequence [L] and the masked positions T, counted from 0.
+    For reading: training runs `mask_tokens`.
 
     Source: Phuong & Hutter (2022), Algorithm 12 (ETraining), lines 5 to 7.
     """

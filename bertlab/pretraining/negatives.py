@@ -1,7 +1,7 @@
-"""Where the second sentence of a NotNext pair comes from: how hard the question is.
+"""The source of the second sentence of a NotNext pair; it sets the difficulty of the task.
 
-BERT takes it from any other document. Where documents are of several kinds, such as tales and
-speeches, a model can then answer most questions by telling the kinds apart, and need not read how
+BERT takes it from any other document. If documents are of several kinds, such as tales and
+speeches, a model can then answer most questions by distinguishing the kinds, and need not learn how
 one sentence leads to the next.
 
 Source: Devlin et al. (2019), appendix A.2, for `ANYWHERE`; Lan et al. (2020), *ALBERT*, section
@@ -18,11 +18,11 @@ from bertlab.pretraining.token_store import TokenStore
 
 @dataclass(frozen=True)
 class Negatives:
-    """How near to A the B of a NotNext pair is looked for.
+    """How near to A the B of a NotNext pair is drawn.
 
-    same_corpus: in another document of A's own corpus, as the store divides them, where it has
-    another one; same_document: the share of NotNext pairs whose B is from A's own document, where
-    that has anything besides A and what follows it.
+    same_corpus: from another document of A's own corpus, as the store divides them, if there is
+    one; same_document: the share of NotNext pairs whose B is from A's own document, if that has
+    sentences besides A and its continuation.
 
     Raises ValueError if `same_document` is not a share.
     """
@@ -38,7 +38,7 @@ class Negatives:
     ) -> tuple[int | np.ndarray, int | np.ndarray]:
         """The bounds of the documents that may give B: the first, and the one after the last.
 
-        documents: [N], those of the A's, which lie within their bounds.
+        documents: [N], those of the A's, which are within their bounds.
         """
         if not self.same_corpus:
             return 0, len(store)
@@ -74,14 +74,14 @@ def other_spans(
     first: int | np.ndarray = 0,
     stop: int | np.ndarray | None = None,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """For each chunk whole sentences of another document: where they start and end, [N] each.
+    """For each chunk, whole sentences of another document: start and end, [N] each.
 
-    documents: [N], the documents to stay away from; targets: [N], about how many tokens; first,
+    documents: [N], the documents to exclude; targets: [N], about how many tokens; first,
     stop: bounds of the documents to draw from, all of them by default.
     """
     stop = len(store) if stop is None else stop
     other = generator.integers(first, stop - 1, size=len(documents))
-    other += other >= documents  # all but one's own are equally likely
+    other += other >= documents  # all except the chunk's own are equally likely
     first, last = store.document_starts[other], store.document_starts[other + 1]
     sentence = generator.integers(first, last)  # all equally likely
     return spans(store, sentence, last, targets)
@@ -95,11 +95,11 @@ def own_spans(
     targets: np.ndarray,
     generator: np.random.Generator,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """For each chunk whole sentences of its own document, from before it or from behind it.
+    """For each chunk, whole sentences of its own document, from before or after it.
 
-    documents, start, end: [N], of the chunks, which are A and what follows it; targets: [N],
-    about how many tokens. Returns where they start and end, and where there are any, [N] each; a
-    chunk that is all of its document has none, and gets numbers without a meaning.
+    documents, start, end: [N], of the chunks, which are A and its continuation; targets: [N],
+    about how many tokens. Returns start, end, and whether there are any, [N] each; a chunk that is
+    its whole document has none, and gets meaningless numbers.
     """
     first, last = store.document_starts[documents], store.document_starts[documents + 1]
     before = np.searchsorted(store.sentence_starts, start)  # the first sentence of the chunk
@@ -116,7 +116,7 @@ def own_spans(
 def spans(
     store: TokenStore, first: np.ndarray, last: np.ndarray, targets: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Whole sentences from `first` on until there are enough tokens, but none from `last` on.
+    """Whole sentences, starting with `first`, until there are enough tokens, all before `last`.
 
     first, last: [N], numbers of sentences; targets: [N]. Returns start and end in tokens, [N] each.
     """

@@ -1,4 +1,4 @@
-"""Which sentences a model reads together: for next-sentence prediction, one epoch's pairs.
+"""Which sentences a model reads together: one epoch's pairs for next-sentence prediction.
 
 Source: Devlin et al. (2019), section 3.1, task 2, and appendix A.2; `create_pretraining_data.py`
 in BERT's repository.
@@ -16,7 +16,7 @@ from bertlab.pretraining.negatives import ANYWHERE, Negatives, other_spans, own_
 from bertlab.pretraining.token_store import TokenStore
 
 N_SPECIAL = 3  # [CLS] A [SEP] B [SEP]
-DRAWS = 1 << 14  # random numbers drawn at once: one by one they take longer than the rest
+DRAWS = 1 << 14  # random numbers drawn together: one by one, they would take most of the time
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,7 +47,7 @@ class Pairs:
 
 
 class Chunks(NamedTuple):
-    """Stretches of a document, each cut in two: int64 arrays [N]."""
+    """Spans of a document, each cut in two: int64 arrays [N]."""
 
     start: np.ndarray
     middle: np.ndarray
@@ -66,17 +66,17 @@ def plan_pairs(
 ) -> Pairs:
     """The pairs of one epoch, in the order of the documents.
 
-    max_length: of a pair with its three special tokens; short_probability: that a pair is made
-    shorter than that at random, so that the model sees short texts too; negatives: where the B of
-    a NotNext pair comes from.
+    max_length: of a pair with its three special tokens; short_probability: that a pair has a
+    random shorter length, so that the model sees short texts too; negatives: the source of the B of
+    a NotNext pair.
 
-    Sentences of a document are gathered until they fill a pair, and cut in two between sentences.
-    With probability 1/2 the second half is B (IsNext). Otherwise B is a stretch from elsewhere,
-    from a random sentence on (NotNext), and the second half goes back into the document.
-    Source: BERT's `create_pretraining_data.py`. There a single sentence that fills a pair can only
-    be NotNext, so more than half of all pairs are; here a pair takes at least two sentences of a
-    document, and a last one that is left alone is never A. And each pair is made short for itself,
-    not all pairs of a document.
+    Sentences of a document are collected until they fill a pair, and cut in two between sentences.
+    With probability 1/2 the second half is B (IsNext). Otherwise B is a span from elsewhere that
+    starts at a random sentence (NotNext), and the second half returns to the document.
+    Source: BERT's `create_pretraining_data.py`. There, a single sentence that fills a pair can only
+    be NotNext, so more than half of all pairs are NotNext; here a pair takes at least two sentences
+    of a document, and a single last sentence is never A. And shorter lengths are drawn for each
+    pair, not for all pairs of a document.
 
     Raises ValueError if max_length has no room for a token in each segment, if there is only one
     document, or if none has two sentences.
@@ -102,7 +102,7 @@ def cut_documents(
 ) -> Chunks:
     """Cut all documents into chunks of about `room` tokens, and each chunk in two."""
     draws = _draws(generator)
-    columns = tuple(array("q") for _ in Chunks._fields)  # 8 bytes a number, a list needs 36
+    columns = tuple(array("q") for _ in Chunks._fields)  # 8 bytes per number, a list needs 36
     for document in range(len(store)):
         first, last = store.document_starts[document : document + 2].tolist()
         starts = store.sentence_starts[first : last + 1].tolist()
@@ -117,7 +117,7 @@ def cut_document(
 ) -> Iterator[tuple[int, int, int, int, bool]]:
     """Cut one document; yields start, middle and end of each chunk, its target and NotNext.
 
-    starts: where its sentences start, in tokens, and where the last one ends; draws: random
+    starts: the starts of its sentences in tokens, and the end of the last one; draws: random
     numbers from 0 to 1.
     """
     first, last = 0, len(starts) - 1
@@ -127,7 +127,7 @@ def cut_document(
             target = 2 + int(next(draws) * (room - 1))  # from 2 to room
         enough = bisect_left(starts, starts[first] + target, first)
         end = min(last, max(enough, first + 2))
-        middle = first + 1 + int(next(draws) * (end - first - 1))  # a sentence at least each side
+        middle = first + 1 + int(next(draws) * (end - first - 1))  # a sentence or more on each side
         not_next = next(draws) < 0.5
         yield starts[first], starts[middle], starts[end], target, not_next
         first = middle if not_next else end
@@ -140,7 +140,7 @@ def not_next_spans(
     negatives: Negatives,
     generator: np.random.Generator,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """For each chunk whole sentences that may be the B of a NotNext pair: start and end, [N] each.
+    """For each chunk, whole sentences as the B of a NotNext pair: start and end, [N] each.
 
     targets: [N], about how many tokens.
     """
@@ -159,8 +159,8 @@ def not_next_spans(
 def truncate(pairs: Pairs, room: int, generator: np.random.Generator) -> Pairs:
     """Make every pair fit into `room` tokens, without special ones.
 
-    Tokens are lost at the front or at the back with probability 1/2 each, so that the model does
-    not get used to where sentences begin. Source: `truncate_seq_pair` in BERT's repository.
+    Tokens are removed at the front or at the back with probability 1/2 each, so that the model
+    does not rely on sentence starts. Source: `truncate_seq_pair` in BERT's repository.
     """
     a_length, b_length = pairs.a_end - pairs.a_start, pairs.b_end - pairs.b_start
     a_kept, b_kept = kept_lengths(a_length, b_length, room)
@@ -180,8 +180,8 @@ def kept_lengths(
 ) -> tuple[int | np.ndarray, int | np.ndarray]:
     """How many tokens A and B keep, so that both together fit into `room`.
 
-    Token by token, the longer segment loses one (B, if they are equally long). What is left in the
-    end can be said at once: a segment keeps half of the room, or whatever the other one leaves.
+    The longer segment loses one token at a time (B, if they are equally long). The result has a
+    closed form: a segment keeps half of the room, or what the other one leaves.
 
     a_length, b_length: numbers, or arrays [N] of them.
 
@@ -194,7 +194,6 @@ def kept_lengths(
 
 
 def _draws(generator: np.random.Generator) -> Iterator[float]:
-    """Random numbers from 0 to 1 for ever."""
     while True:
         yield from generator.random(DRAWS).tolist()
 

@@ -1,4 +1,4 @@
-"""Short sequences first: most of what there is to learn stands near, and is found sooner there."""
+"""Short sequences first: most relations are between near words, and are learned faster there."""
 
 from copy import copy
 from typing import Any
@@ -15,11 +15,11 @@ SHORTEST = 16  # tokens
 class ShortFirst(Batches):
     """Batches of short sequences for the first steps, then those of `data`.
 
-    data: what is read in the end; steps: how many batches, at least 1, have sequences of a quarter
-    of its length, and four times as many of them, so that a step reads as many tokens.
+    data: of the second stage; steps: the number of batches, at least 1, with sequences of a quarter
+    of its length and four times as many of them, so that a step reads the same number of tokens.
 
-    The short stage is epoch 0, however often it goes through the text; epoch 0 of `data` comes
-    after it. Raises ValueError if `steps` is less than 1.
+    The short stage is epoch 0, even if it passes over the text several times; epoch 0 of `data`
+    follows it. Raises ValueError if `steps` is less than 1.
 
     Source: Devlin et al. (2019), appendix A.2: 128 tokens for 90 % of the steps, then 512.
     """

@@ -12,18 +12,18 @@ from bertlab._files import read_json
 
 FORMAT = 1
 FACTS = {"dtype", "documents", "sentences", "tokens", "vocabulary", "arrays", "sha256"}
-BUFFER = 1 << 20  # bytes that each file gathers before it writes
+BUFFER = 1 << 20  # bytes that are buffered per file
 
 
 class ArrayWriter:
-    """A file of numbers of one kind that grows, and its checksum."""
+    """A growing file of numbers of one dtype, with its checksum."""
 
     def __init__(self, path: Path, dtype: str) -> None:
         self.file, self.dtype = path.open("wb", buffering=BUFFER), np.dtype(dtype)
         self.length, self.checksum = 0, hashlib.sha256()
 
     def append(self, numbers: Sequence[int] | np.ndarray) -> None:
-        """Write numbers behind those that are there."""
+        """Append numbers to the file."""
         data = np.asarray(numbers, self.dtype).tobytes()
         self.file.write(data)
         self.checksum.update(data)
@@ -35,16 +35,16 @@ class ArrayWriter:
     def __exit__(self, *error: object) -> None:
         with self.file:
             self.file.flush()
-            os.fsync(self.file.fileno())  # on disk before `store.json` says that it is there
+            os.fsync(self.file.fileno())  # on disk before `store.json` refers to it
 
 
 def array_file(arrays: Path, name: str) -> Path:
-    """Where one array of a store is."""
+    """The path of one array of a store."""
     return arrays / f"{name}.bin"
 
 
 def read_facts(folder: Path) -> dict[str, Any]:
-    """What `store.json` says, if it can be understood."""
+    """The content of `store.json`, checked."""
     path = folder / "store.json"
     if not path.is_file():
         raise FileNotFoundError(f"TokenStore.open: {folder} holds no store; write_tokens makes one")
@@ -65,7 +65,7 @@ def read_facts(folder: Path) -> dict[str, Any]:
 
 
 def map_array(arrays: Path, name: str, dtype: str, length: int) -> np.memmap:
-    """One array, mapped; its file must be as long as it was written."""
+    """One array, memory-mapped; its file must have its original length."""
     path, expected = array_file(arrays, name), length * np.dtype(dtype).itemsize
     found = path.stat().st_size if path.is_file() else 0
     if found != expected:
@@ -74,5 +74,5 @@ def map_array(arrays: Path, name: str, dtype: str, length: int) -> np.memmap:
 
 
 def damaged(folder: Path, what: str) -> ValueError:
-    """The error for files that cannot be what was written."""
+    """The error for files that have changed since they were written."""
     return ValueError(f"TokenStore: {folder} is damaged: {what}; write it again with write_tokens")

@@ -1,7 +1,7 @@
-"""Documents as token ids on disk: read where they lie, so a corpus may be larger than memory.
+"""Documents as token ids on disk, memory-mapped, so a corpus may be larger than memory.
 
-A store is a folder with `store.json`, which says what is in it, and a folder of plain arrays: the
-ids of all documents one after the other, and where sentences and documents begin.
+A store is a folder with `store.json`, which describes it, and a folder of plain arrays: the ids of
+all documents, concatenated, and the starts of sentences and documents.
 """
 
 import hashlib
@@ -29,20 +29,20 @@ from bertlab.pretraining.token_files import (
 from bertlab.tokenizers.tokenizer import Tokenizer
 
 ARRAYS = ("ids", "sentence_starts", "document_starts")
-STARTS = "<i8"  # the kind of number in the second and the third: int64
+STARTS = "<i8"  # dtype of the second and the third: int64
 
 
 @dataclass(frozen=True, eq=False)
 class TokenStore:
     """Token ids of documents; make one with `write_tokens` or `TokenStore.open`.
 
-    ids: [T], all tokens, uint16 or uint32, mapped from disk: only what is looked at is read.
+    ids: [T], all tokens, uint16 or uint32, memory-mapped: only the parts in use are read.
     sentence_starts: int64 [S + 1]; sentence s is ids[sentence_starts[s]:sentence_starts[s + 1]].
     document_starts: int64 [D + 1]; document d has the sentences from document_starts[d] up to,
         but not including, document_starts[d + 1]. Nothing in a store is empty.
     vocabulary: the fingerprint of the tokenizer's vocabulary.
-    corpora: how many documents come from each corpus, by its name, in the order in which they are
-        stored; empty if all are of one corpus without a name.
+    corpora: the name and number of documents of each corpus, in the order in which they are
+        stored; empty for a single corpus without a name.
     """
 
     folder: Path
@@ -58,8 +58,8 @@ class TokenStore:
 
         tokenizer: if given, the store must have been written with its vocabulary.
 
-        Raises FileNotFoundError if there is no store, ValueError if a file is damaged or was cut
-        short, if the store has another format, or if the tokenizer is another one.
+        Raises FileNotFoundError if there is no store, ValueError if a file is damaged or
+        truncated, if the store has another format, or if the tokenizer is another one.
         """
         folder = Path(folder)
         facts = read_facts(folder)
@@ -69,7 +69,7 @@ class TokenStore:
             "sentence_starts": map_array(arrays, "sentence_starts", STARTS, facts["sentences"] + 1),
             "document_starts": map_array(arrays, "document_starts", STARTS, facts["documents"] + 1),
         }
-        corpora = facts.get("corpora", {})  # stores of earlier versions do not say it
+        corpora = facts.get("corpora", {})  # missing in stores of earlier versions
         store = cls(folder, vocabulary=facts["vocabulary"], corpora=corpora, **mapped)
         _check_starts(store)
         if tokenizer is not None:
@@ -82,7 +82,7 @@ class TokenStore:
 
     @property
     def corpus_starts(self) -> np.ndarray:
-        """Where each corpus begins, in documents, and where the last one ends: int64 [C + 1]."""
+        """The first document of each corpus, and the end of the last one: int64 [C + 1]."""
         return np.cumsum([0, *(self.corpora.values() or [len(self)])])
 
     @property
@@ -96,7 +96,7 @@ class TokenStore:
         return len(self.sentence_starts) - 1
 
     def check_tokenizer(self, tokenizer: Tokenizer) -> None:
-        """Raise ValueError if the ids of this store mean other words to `tokenizer`."""
+        """Raise ValueError if this store's ids mean different words in `tokenizer`."""
         if fingerprint(tokenizer) != self.vocabulary:
             raise ValueError(
                 f"TokenStore: {self.folder} was written with another tokenizer; open it with that "
@@ -106,7 +106,7 @@ class TokenStore:
     def verify(self) -> None:
         """Read every file and compare it with its checksum.
 
-        Raises ValueError if a single bit is another one.
+        Raises ValueError if a single bit has changed.
         """
         facts = read_facts(self.folder)
         for name in ARRAYS:
@@ -116,7 +116,7 @@ class TokenStore:
                 raise damaged(self.folder, f"the contents of {name}.bin have changed")
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Another process opens the files itself, instead of getting a copy of all ids."""
+        """Another process opens the files itself instead of receiving a copy of all ids."""
         return TokenStore.open, (self.folder,)
 
     def __repr__(self) -> str:
@@ -141,16 +141,16 @@ def write_corpora(
 ) -> TokenStore:
     """Write the token ids of several corpora, one after the other; returns the store.
 
-    corpora: by name the documents of each, every one a list of sentences.
+    corpora: name -> documents, each a list of sentences.
 
-    One document is in memory at a time. Empty sentences and documents are left out. A store that
-    is already there stays as it is until the new one is complete, and if anything goes wrong.
+    One document is in memory at a time. Empty sentences and documents are omitted. An existing
+    store does not change until the new one is complete, nor if an error occurs.
 
     Raises ValueError if there is not a single token.
     """
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
-    with FileLock(folder / ".lock"):  # one writer at a time may tidy up after others
+    with FileLock(folder / ".lock"):  # one writer at a time may remove leftovers
         arrays = Path(tempfile.mkdtemp(dir=folder, prefix="arrays-"))
         try:
             facts = {"format": FORMAT, **_write_arrays(corpora, tokenizer, arrays)}
@@ -175,7 +175,7 @@ def fingerprint(tokenizer: Tokenizer) -> str:
 def token_ids(
     documents: Iterable[Sequence[str]], tokenizer: Tokenizer
 ) -> Iterator[list[list[int]]]:
-    """The documents' sentences as ids, without special tokens around and without empty ones."""
+    """The documents' sentences as ids, without special tokens and without empty sentences."""
     for document in documents:
         if isinstance(document, str):
             raise TypeError("write_tokens: a document must be a list of sentences; got a string")
@@ -187,7 +187,7 @@ def token_ids(
 def _write_arrays(
     corpora: Mapping[str, Iterable[Sequence[str]]], tokenizer: Tokenizer, arrays: Path
 ) -> dict[str, Any]:
-    """Stream documents into the three files; returns what `store.json` is to say about them."""
+    """Stream documents into the three files; returns what `store.json` records about them."""
     dtype = "<u2" if max(tokenizer.vocab.values()) < 2**16 else "<u4"
     with (
         ArrayWriter(array_file(arrays, "ids"), dtype) as ids,
@@ -220,7 +220,7 @@ def _write_arrays(
 
 
 def _check_starts(store: TokenStore) -> None:
-    """Starts must go up from 0 to the number of what they count, or spans would be nonsense."""
+    """Starts must increase from 0 to the number of items, or spans would be wrong."""
     counts = {"sentence_starts": store.n_tokens, "document_starts": store.n_sentences}
     for name, count in counts.items():
         starts = getattr(store, name)

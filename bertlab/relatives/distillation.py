@@ -1,7 +1,7 @@
-"""Distillation: a small student learns what a large teacher thinks, not only what is right.
+"""Distillation: a small student learns a large teacher's probabilities, not only the true words.
 
-That "cat" was true says little. That the teacher found "dog" nearly as likely, and "the" not at
-all, says what it knows. DistilBERT listens to the teacher's last layer; TinyBERT to every one
+That "cat" is the true word says little. That the teacher finds "dog" almost as likely, and "the"
+not at all, says more. DistilBERT learns from the teacher's last layer; TinyBERT from every layer
 (`course.experiments.layer_matching`).
 
 Source: Hinton et al. (2015), "Distilling the Knowledge in a Neural Network"; Sanh et al. (2019),
@@ -31,8 +31,8 @@ from bertlab.training.rows import Row
 def student_of(teacher: BertForPreTraining, n_layers: int | None = None) -> BertForPreTraining:
     """A copy of the teacher with some of its layers, half of them if `n_layers` is not given.
 
-    Embeddings and heads come along. DistilBERT has no segment embeddings and no pooler; ours
-    keeps them, so that it is a BERT for everything in this library.
+    Embeddings and heads are copied too. DistilBERT has no segment embeddings and no pooler; ours
+    keeps them, so that the whole library can use it as a BERT.
 
     Raises ValueError if n_layers is not from 1 to the teacher's.
     Source: Sanh et al. (2019), section 3, "Student initialization".
@@ -47,9 +47,9 @@ def student_of(teacher: BertForPreTraining, n_layers: int | None = None) -> Bert
 
 
 def spread_layers(n_student: int, n_teacher: int) -> list[int]:
-    """Numbers of layers, from the first to the last, as evenly spread as can be.
+    """Layer numbers from the first to the last, spread as evenly as possible.
 
-    The paper says "one layer out of two"; for 6 of 12 its code has the list below, as we do.
+    The paper says "one layer out of two"; for 6 of 12, its code has the list below, and so have we.
 
     >>> spread_layers(6, 12)
     [0, 2, 4, 7, 9, 11]
@@ -64,12 +64,11 @@ def spread_layers(n_student: int, n_teacher: int) -> list[int]:
 def soft_target_loss(student: Tensor, teacher: Tensor, temperature: float = 2.0) -> Tensor:
     """How far the student's probabilities are from the teacher's: T² KL(teacher || student).
 
-    student, teacher: logits [N, V]; temperature: T, by which both are divided, so that unlikely
-    words count more. The gradient shrinks by 1/T²; T² makes up for it. Mean over N, in nats; 0 if
-    N is 0.
+    student, teacher: logits [N, V]; temperature: T divides both, so that unlikely words count more.
+    That scales the gradient by 1/T²; the factor T² compensates. Mean over N, in nats; 0 if N is 0.
 
     The paper has the cross-entropy, -Σ t log s; its code has KL, which differs by the teacher's
-    entropy: the gradient is the same, and KL is 0 when both agree.
+    entropy: the gradient is the same, and KL is 0 if both agree.
 
     Source: Hinton et al. (2015), section 2; Sanh et al. (2019), section 2.
     """
@@ -94,7 +93,7 @@ def cosine_loss(student: Tensor, teacher: Tensor) -> Tensor:
 
 
 class Weights(NamedTuple):
-    """How much each loss of DistilBERT counts."""
+    """The weights of DistilBERT's losses."""
 
     soft: float
     mlm: float
@@ -115,8 +114,8 @@ def distilbert_losses(
     """DistilBERT's three: soft targets, masked words, and the directions of the last layer.
 
     weights: with cosine=0 the student may be narrower than its teacher. Returns "loss", the
-    weighted sum, and its parts, unweighted. Next sentences are left out, as there. Soft targets
-    are those of the masked words; its code takes all tokens unless told otherwise.
+    weighted sum, and its unweighted parts. Next sentences are omitted, as in the paper. Soft
+    targets are those of the masked words; by default, its code uses all tokens.
 
     Source: Sanh et al. (2019), sections 2 and 3.
     """
@@ -147,16 +146,16 @@ def distil(
     watch: Callable[[Row], None] | None = None,
     progress: bool = True,
 ) -> list[Row]:
-    """Train a student to be like its teacher; only the student is changed.
+    """Train a student to imitate its teacher; only the student is changed.
 
-    losses: `distilbert_losses`, or a `LayerMatching`, whose projections learn along; validation:
-    held-out text, on which the *student* is evaluated as in `pretrain`; the rest: as in `train`.
+    losses: `distilbert_losses`, or a `LayerMatching`, whose projections are trained too;
+    validation: held-out text for the *student*, as in `pretrain`; the rest: as in `train`.
 
     Raises ValueError if student and teacher have different vocabularies.
     """
     if student.config.vocab_size != teacher.config.vocab_size:
         raise ValueError(
-            f"distil: student must know the teacher's {teacher.config.vocab_size:,} words; "
+            f"distil: student must have the teacher's {teacher.config.vocab_size:,} words; "
             f"got {student.config.vocab_size:,}"
         )
     learning = nn.ModuleList([student])
@@ -175,7 +174,7 @@ def distil(
 
 
 def check_shapes(where: str, student: Tensor, teacher: Tensor, shape: str) -> None:
-    """Raise ValueError if what is to be compared has different shapes, or not such as "[N, D]"."""
+    """Raise ValueError unless student and teacher have the same shape, such as "[N, D]"."""
     if student.shape != teacher.shape:
         raise ValueError(
             f"{where}: student must have the teacher's shape, {list(teacher.shape)}; "

@@ -1,6 +1,6 @@
-"""GPT: the same parts with a causal mask; each token guesses the one that comes after it.
+"""GPT: the same parts with a causal mask; each token predicts the next one.
 
-BERT sees both sides of a word and can fill holes; GPT sees the left side alone, and can write.
+BERT sees both sides of a word and can fill gaps; GPT sees only the left side, and can write.
 
 Source: Radford et al. (2018), "Improving Language Understanding by Generative Pre-Training";
 Phuong & Hutter (2022), Algorithms 10 (DTransformer), 13 (DTraining) and 14 (DInference).
@@ -31,8 +31,8 @@ class CausalLanguageModel(nn.Module):
 
     config: with `causal=True`; seed: draws all initial weights as in `Bert`.
 
-    GPT as published adds no segment vectors, norms no embeddings, and unembeds the last layer's
-    vectors as they are, without the head's transform. GPT-2 norms before each half of a layer.
+    Published GPT has no segment vectors and no norm of the embeddings, and unembeds the last
+    layer's vectors without the head's transform. GPT-2 normalises before each half of a layer.
 
     Source: Radford et al. (2018), sections 3.1 and 4.1; Phuong & Hutter (2022), Algorithm 10.
 
@@ -46,7 +46,7 @@ class CausalLanguageModel(nn.Module):
         if not config.causal:
             raise ValueError(
                 "CausalLanguageModel: config must have causal=True, or every token would see the "
-                "one that it is to guess; take dataclasses.replace(config, causal=True)"
+                "one that it must predict; use dataclasses.replace(config, causal=True)"
             )
         self.config = config
         self.bert = Bert(config, seed)
@@ -55,9 +55,9 @@ class CausalLanguageModel(nn.Module):
         initialise(self.head, torch.Generator().manual_seed(seed))
 
     def forward(self, ids: Tensor) -> Tensor:
-        """At each token a score for every word that may come next: [B, L] -> [B, L, V].
+        """At each token a score for every possible next word: [B, L] -> [B, L, V].
 
-        Padding at the end needs no mask, for no token sees what comes after it.
+        Padding at the end needs no mask, because no token sees later ones.
         """
         return self.scores(self.bert(ids).last_hidden_state)
 
@@ -67,10 +67,10 @@ class CausalLanguageModel(nn.Module):
 
 
 def next_token_loss(logits: Tensor, ids: Tensor, attention_mask: Tensor | None = None) -> Tensor:
-    """The mean of -log p(next token), in nats, over all tokens but the first of each row.
+    """The mean of -log p(next token), in nats, over all tokens except the first of each row.
 
-    logits: [B, L, V]; ids: [B, L], what was read: the token at t is what is asked at t - 1;
-    attention_mask: [B, L], False at padding, which nobody is asked for.
+    logits: [B, L, V]; ids: [B, L], the input: the token at t is the target at t - 1;
+    attention_mask: [B, L], False at padding, which is never a target.
 
     Source: Radford et al. (2018), eq. 1; Phuong & Hutter (2022), Algorithm 13, which has the sum.
     """
@@ -84,10 +84,10 @@ def next_token_loss(logits: Tensor, ids: Tensor, attention_mask: Tensor | None =
 def next_token_probabilities(
     logits: Tensor, temperature: float = 1.0, top_k: int | None = None
 ) -> Tensor:
-    """From scores to the probabilities that the next token is drawn with: [..., V] -> [..., V].
+    """From scores to the probabilities for drawing the next token: [..., V] -> [..., V].
 
-    temperature: logits are divided by it; below 1 the likely become likelier still, and at 0 the
-    likeliest word has them all; top_k: only the k likeliest words stay in the game.
+    temperature: divides the logits; below 1, likely words become more likely, and at 0 the most
+    likely word has probability 1; top_k: only the k most likely words are possible.
 
     Raises ValueError if the temperature is negative or top_k not from 1 to V.
     Source: Phuong & Hutter (2022), Algorithm 14; top-k: Fan et al. (2018), "Hierarchical Neural
@@ -121,15 +121,15 @@ def stream(
 ) -> Iterator[Tensor]:
     """Write one token after the other: yields [B], the next token of each text, `n_tokens` times.
 
-    Arguments as in `generate`; what is wrong with them is said when the first token is asked for.
+    Arguments as in `generate`; errors are raised when the first token is requested.
     """
     if temperature > 0 and generator is None:
         raise ValueError(
             "generate: generator must be given, such as torch.Generator().manual_seed(0), unless "
-            "temperature=0, which takes the likeliest word and draws nothing"
+            "temperature=0, which takes the most likely word and draws nothing"
         )
     for _ in range(n_tokens):
-        window = ids[:, -model.config.max_length :]  # what it cannot read it forgets
+        window = ids[:, -model.config.max_length :]  # earlier tokens do not fit
         with evaluation_mode(model), torch.no_grad():
             last = model.bert(window).last_hidden_state[:, -1]  # [B, D]
             chances = next_token_probabilities(model.scores(last), temperature, top_k)  # [B, V]
@@ -150,12 +150,12 @@ def generate(
     top_k: int | None = None,
     generator: torch.Generator | None = None,
 ) -> Tensor:
-    """Go on with texts: [B, L] -> [B, L + n_tokens].
+    """Continue texts: [B, L] -> [B, L + n_tokens].
 
     ids: [B, L], beginnings of the same length, without padding; temperature, top_k: as in
-    `next_token_probabilities`; generator: decides what is drawn, on the CPU. The model reads its
-    last `max_length` tokens again for each one, which is simple; libraries that serve many users
-    keep the keys and values of earlier tokens instead.
+    `next_token_probabilities`; generator: draws the tokens, on the CPU. For each token the model
+    reads its last `max_length` tokens again, which is simple; libraries that serve many users
+    cache the keys and values of earlier tokens instead.
 
     Raises ValueError if an argument is out of range.
     Source: Phuong & Hutter (2022), Algorithm 14 (DInference).
@@ -168,9 +168,9 @@ def generate(
 
 
 def evaluate_next_tokens(model: CausalLanguageModel, data: Batches) -> dict[str, float]:
-    """Loss in nats a token, perplexity, and the share guessed right, on all of epoch 0."""
+    """Loss in nats per token, perplexity, and the share predicted correctly, on epoch 0."""
     device, sums, n = next(model.parameters()).device, torch.zeros(2, dtype=torch.float64), 0
-    epoch: Any = data.epoch(0)  # can be gone through, though PyTorch's type does not say so
+    epoch: Any = data.epoch(0)  # can be iterated, though PyTorch's type does not say so
     with evaluation_mode(model), torch.no_grad():
         for batch in epoch:
             ids, mask = without_holes(batch).to(device), batch.attention_mask.to(device)
@@ -185,10 +185,10 @@ def evaluate_next_tokens(model: CausalLanguageModel, data: Batches) -> dict[str,
 
 
 class TextPieces(Batches):
-    """Running text in pieces of equal length, without holes: what a GPT reads.
+    """Running text in pieces of equal length, without masked words: the input of a GPT.
 
-    store: all its documents one after the other, so that a piece may begin in one and end in the
-    next; length: tokens a piece. Each epoch cuts at other places and shuffles again.
+    store: its documents are concatenated, so that a piece may begin in one and end in the next;
+    length: tokens per piece. Each epoch cuts at different positions and shuffles again.
 
     Source: Radford et al. (2018), section 4.1, which draws contiguous pieces of 512 tokens.
     """
@@ -198,7 +198,7 @@ class TextPieces(Batches):
     ) -> None:
         if length < 2 or batch_size < 1:
             raise ValueError(
-                "TextPieces: length must be at least 2, a token to read and one to guess, and "
+                "TextPieces: length must be at least 2, a token to read and one to predict, and "
                 f"batch_size at least 1; got length={length}, batch_size={batch_size}"
             )
         if (store.n_tokens - length + 1) // length < batch_size:
@@ -209,18 +209,18 @@ class TextPieces(Batches):
         self.store, self.length, self.batch_size, self.seed = store, length, batch_size, seed
 
     def epoch(self, number: int) -> "PiecesEpoch":
-        """One pass over the text, cut at other places for every number."""
+        """One pass over the text, cut at different positions for every number."""
         return PiecesEpoch(self, number)
 
 
 class PiecesEpoch(Dataset):
-    """`epoch[i]` is batch i, the same whenever it is asked for."""
+    """`epoch[i]` is batch i, always the same one."""
 
     def __init__(self, data: TextPieces, number: int) -> None:
         draw = np.random.default_rng(np.random.SeedSequence(data.seed, spawn_key=(number,)))
         first = int(draw.integers(data.length))
         starts = np.arange(first, data.store.n_tokens - data.length + 1, data.length)
-        full = len(starts) - len(starts) % data.batch_size  # what fills no batch is left out
+        full = len(starts) - len(starts) % data.batch_size  # an incomplete batch is omitted
         self.starts = draw.permutation(starts)[:full].reshape(-1, data.batch_size)
         self.data = data
 

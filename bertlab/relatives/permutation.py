@@ -1,12 +1,12 @@
-"""XLNet's objective: guess words one after the other, in a random order.
+"""XLNet's objective: predict words one after the other, in a random order.
 
-BERT guesses all hidden words at once and each for itself: "New" and "York" know nothing of each
-other. GPT guesses one after the other, but from left to right alone. XLNet draws an order: each
-word is guessed from those before it *in the order*, and they may stand on either side of it. The
-words keep their places; only the attention masks change. Here all of it is done on BERT's parts.
+BERT predicts all hidden words at once and independently: "New" and "York" do not depend on each
+other. GPT predicts one after the other, but only from left to right. XLNet draws an order: each
+word is predicted from those before it *in the order*, which may be on either side of it. The words
+keep their positions; only the attention masks change. Here it is built from BERT's parts.
 
 Source: Yang et al. (2019), "XLNet: Generalized Autoregressive Pretraining for Language
-Understanding", sections 2.2 and 2.3. Left out: Transformer-XL (memory, relative positions).
+Understanding", sections 2.2 and 2.3. Omitted: Transformer-XL (memory, relative positions).
 """
 
 from typing import NamedTuple
@@ -23,17 +23,17 @@ from bertlab.model.layers import EncoderLayer
 
 
 class Masks(NamedTuple):
-    """Who may attend to whom in the two streams; row = query, column = key."""
+    """The attention masks of the two streams; row = query, column = key."""
 
-    content: Tensor  # boolean [B, L, L]: itself, and what comes before it in the order
-    query: Tensor  # boolean [B, L, L]: what comes before it in the order
+    content: Tensor  # boolean [B, L, L]: itself, and tokens before it in the order
+    query: Tensor  # boolean [B, L, L]: tokens before it in the order
 
 
 def permutation_masks(order: Tensor) -> Masks:
     """The attention masks for an order of reading.
 
     order: [B, L], when each position is read: 0 is the first. Positions with the same number see
-    each other. So do, in XLNet's code, all words that need not be guessed; the paper orders them.
+    each other. In XLNet's code, so do all words that are not targets; the paper orders them.
 
     Source: Yang et al. (2019), section 2.3 and figure 1.
 
@@ -50,19 +50,19 @@ def permutation_masks(order: Tensor) -> Masks:
 
 
 class Reading(NamedTuple):
-    """An order of reading, and the positions whose words are to be guessed: the last ones in it."""
+    """An order of reading, and the positions whose words are predicted: the last ones in it."""
 
     order: Tensor  # [B, L], when each position is read
-    targets: Tensor  # [B, K], positions, in the order in which they are guessed
+    targets: Tensor  # [B, K], positions, in the order in which they are predicted
 
 
 def draw_reading(attention_mask: Tensor, n_targets: int, generator: torch.Generator) -> Reading:
     """A random order for each row: the first token first, padding last and never a target.
 
-    attention_mask: [B, L], True for tokens; n_targets: K. Words late in the order are guessed from
-    much, early ones from little or nothing: XLNet guesses the last sixth alone.
+    attention_mask: [B, L], True for tokens; n_targets: K. Words late in the order are predicted
+    from much context, early ones from little or none: XLNet predicts only the last sixth.
 
-    Raises ValueError if a row has fewer than n_targets tokens behind its first.
+    Raises ValueError if a row has fewer than n_targets tokens after its first.
     Source: Yang et al. (2019), section 2.3, "Partial Prediction".
     """
     tokens = attention_mask.cpu().bool()
@@ -87,8 +87,8 @@ def two_streams(
 ) -> tuple[Tensor, Tensor]:
     """One encoder layer for both streams, with the same weights.
 
-    content: [B, L, D], what each token says: it sees itself; query: [B, K, D], what is asked at
-    the targets: each knows its place, not its word, and reads from the content stream what comes
+    content: [B, L, D], one vector per token, which sees itself; query: [B, K, D], one per target,
+    which has its position but not its word, and attends to the content stream of the tokens
     before it. masks: content [B, L, L], query [B, K, L]. Returns both, updated.
 
     Source: Yang et al. (2019), section 2.3, "Two-Stream Self-Attention".
@@ -101,20 +101,20 @@ def two_streams(
 
 
 class PermutationOutput(NamedTuple):
-    """What `PermutationLanguageModel` returns."""
+    """The output of `PermutationLanguageModel`."""
 
     logits: Tensor  # [B, K, V], for the words at the targets
     content: Tensor  # [B, L, D], the content stream after the last layer
 
 
 class PermutationLanguageModel(nn.Module):
-    """A `Bert` read in any order, a learned vector for "which word stands here?", and a head.
+    """A `Bert` read in any order, a learned vector for "which word is here?", and a head.
 
-    After training `.bert` is an ordinary encoder: without an order its content stream is all
-    there is. The vector, the paper's w, is what [MASK] is to BERT; but nobody attends to it.
+    After training `.bert` is an ordinary encoder: without an order it has only the content stream.
+    The vector, the paper's w, plays the role of [MASK]; but no token attends to it.
 
     config: as of `Bert`, not causal; seed: draws all initial weights.
-    Source: Yang et al. (2019), section 2.3. There g starts as w alone, for positions are relative.
+    Source: Yang et al. (2019), section 2.3. There g starts as w alone: positions are relative.
 
     >>> model = PermutationLanguageModel(BertConfig.tiny(vocab_size=100)).eval()
     >>> ids = torch.tensor([[2, 17, 40, 3]])
@@ -128,7 +128,7 @@ class PermutationLanguageModel(nn.Module):
         if config.causal:
             raise ValueError(
                 "PermutationLanguageModel: config must have causal=False; the order of reading "
-                "says who sees whom, and 0, 1, 2, ... is that of a causal model"
+                "sets the attention masks, and 0, 1, 2, ... is that of a causal model"
             )
         self.config = config
         self.bert = Bert(config, seed)
@@ -141,10 +141,10 @@ class PermutationLanguageModel(nn.Module):
     def forward(
         self, ids: Tensor, order: Tensor, targets: Tensor, segment_ids: Tensor | None = None
     ) -> PermutationOutput:
-        """Guess the words at the targets, each from what comes before it in the order.
+        """Predict the words at the targets, each from the words before it in the order.
 
-        ids, order, segment_ids: [B, L]; targets: [B, K], positions of which none is first in the
-        order: it would have nothing to be guessed from, which raises ValueError.
+        ids, order, segment_ids: [B, L]; targets: [B, K], positions. Raises ValueError if one is
+        first in the order, since it could be predicted from nothing.
         """
         self._check(ids, order, targets)
         content, query = self.bert.embeddings(ids, segment_ids), self.ask(targets, segment_ids)
@@ -156,7 +156,7 @@ class PermutationLanguageModel(nn.Module):
         return PermutationOutput(self.head(query, self.bert.embeddings.token.weight), content)
 
     def ask(self, targets: Tensor, segment_ids: Tensor | None = None) -> Tensor:
-        """Where the query stream starts: w, with position and segment of each target: [B, K, D]."""
+        """The initial query stream: w, with position and segment of each target: [B, K, D]."""
         embeddings = self.bert.embeddings
         segments = torch.zeros_like(targets)
         if segment_ids is not None:
@@ -177,17 +177,17 @@ class PermutationLanguageModel(nn.Module):
             )
         if (order.gather(1, targets) <= order.amin(dim=1, keepdim=True)).any():
             raise ValueError(
-                "PermutationLanguageModel: targets must not be read first, for there is nothing "
-                "to guess them from; let the order begin with [CLS], as draw_reading does"
+                "PermutationLanguageModel: targets must not be read first, since there is nothing "
+                "to predict them from; let the order begin with [CLS], as draw_reading does"
             )
 
 
 def permutation_loss(logits: Tensor, ids: Tensor, targets: Tensor) -> Tensor:
     """The mean of -log p(word | words before it in the order) over the targets, in nats.
 
-    logits: [B, K, V]; ids: [B, L], the text; targets: [B, K]. The sum over a row's targets is
-    -log p of all of them together, by the chain rule; BERT's sum is not, for its guesses do not
-    know of each other.
+    logits: [B, K, V]; ids: [B, L], the text; targets: [B, K]. By the chain rule, the sum over a
+    row's targets is -log p of all of them together; BERT's sum is not, because its predictions
+    are independent.
 
     Raises ValueError if there is no target, or if shapes, dtypes or ids do not fit.
     Source: Yang et al. (2019), eq. 5.

@@ -1,6 +1,6 @@
-"""One loop for all relatives: what tells them apart is the loss of a batch.
+"""One training loop for all relatives, which differ only in the loss of a batch.
 
-They read the very batches that BERT reads, so that they can be compared with it.
+They read the same batches as BERT, so that they can be compared with it.
 """
 
 from collections.abc import Callable, Iterator
@@ -14,8 +14,8 @@ from bertlab.training.rows import Row, gather_rows
 from bertlab.training.schedule import linear_schedule
 from bertlab.training.steps import seed_dropout, update
 
-Losses = dict[str, Tensor]  # of a batch: "loss", which is made small, and what else is reported
-OF_PRETRAINING = ("accumulate", "precision", "compile")  # what this short loop leaves out
+Losses = dict[str, Tensor]  # of a batch: "loss", which is minimised, and other reported numbers
+OF_PRETRAINING = ("accumulate", "precision", "compile")  # not in this short loop
 
 
 def train(
@@ -28,15 +28,15 @@ def train(
     watch: Callable[[Row], None] | None = None,
     progress: bool = True,
 ) -> list[Row]:
-    """Make `losses(batch)["loss"]` small, step after step; the model is changed in place.
+    """Minimise `losses(batch)["loss"]`, step after step; the model is changed in place.
 
-    model: whose parameters move, on the device where it is to be trained; losses: of a batch on
-    that device, other numbers than "loss" are only reported; evaluate: called before the first
-    step, every `config.evaluate_every` steps and after the last; watch: called with every row.
+    model: to train, on its device; losses: of a batch on that device, numbers other than "loss"
+    are only reported; evaluate: called before the first step, every `config.evaluate_every` steps
+    and after the last; watch: called with every row.
 
     Returns the rows: {"step", "kind": "train" or "held-out", "loss", ...}. The same seed on the
-    same machine gives the same weights; the global random state is left alone. Raises ValueError
-    for settings that only `pretrain` knows, FloatingPointError if the loss is not finite.
+    same machine gives the same weights; the global random state does not change. Raises ValueError
+    for settings that only `pretrain` has, FloatingPointError if the loss is not finite.
     """
     _check(config)
     rows = gather_rows(
@@ -87,6 +87,6 @@ def _check(config: TrainingConfig) -> None:
         usual = TrainingConfig.__dataclass_fields__[name].default
         if getattr(config, name) != usual:
             raise ValueError(
-                f"train: config.{name} must be {usual!r}, for only `pretrain` knows others; "
+                f"train: config.{name} must be {usual!r}, since only `pretrain` has others; "
                 f"got {getattr(config, name)!r}"
             )

@@ -2,5 +2,5 @@
 
 Read `vocabulary.py` (pairs of texts), `training.py` (teacher forcing, label smoothing), then
 `decoding.py` (greedy, beam). The Transformer itself is `bertlab.model.transformer`; any other model
-that can `encode` a source once and `decode` step by step will do.
+that can `encode` a source once and `decode` step by step can be used too.
 """

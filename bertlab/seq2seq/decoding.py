@@ -1,7 +1,7 @@
-"""From a model's next-symbol probabilities to a text: greedily, or with a beam.
+"""From a model's next-symbol probabilities to a text: greedy or beam search.
 
 Every step reads the whole target so far again, which is simple and shows what is computed.
-Libraries that serve many users keep the keys and values of earlier steps instead.
+Libraries that serve many users cache the keys and values of earlier steps instead.
 """
 
 from collections.abc import Iterator
@@ -15,7 +15,7 @@ from bertlab.seq2seq.vocabulary import END_ID, START_ID
 
 
 class EncoderDecoder(Protocol):
-    """What decoding and training need of a model; `memory` is a tensor with B rows."""
+    """The methods that decoding and training need; `memory` is a tensor with B rows."""
 
     training: bool
 
@@ -29,22 +29,22 @@ class EncoderDecoder(Protocol):
         """[B, L], [B, L] -> memory [B, ...]."""
 
     def decode(self, target_ids: Tensor, memory: Tensor, source_mask: Tensor) -> Tensor:
-        """[B, T] -> logits [B, T, V], at each place for the symbol that comes next."""
+        """[B, T] -> logits [B, T, V], at each position for the next symbol."""
 
 
 class Decoded(NamedTuple):
-    """What greedy decoding wrote, and what it might have written."""
+    """The output of greedy decoding, and the probabilities of all symbols."""
 
-    ids: list[list[int]]  # a list a source: <start> ... <end>, or cut off at max_length
-    steps: list[Tensor]  # the probabilities of every step: [B, V]
+    ids: list[list[int]]  # a list per source: <start> ... <end>, or cut at max_length
+    steps: list[Tensor]  # the probabilities at every step: [B, V]
 
 
 def greedy_decode(
     model: EncoderDecoder, source_ids: Tensor, source_mask: Tensor, max_length: int
 ) -> Decoded:
-    """Take the likeliest symbol, append it, ask again, until <end>.
+    """Append the most likely symbol, and repeat until <end>.
 
-    source_ids, source_mask: [B, L]; max_length: symbols to write at most, <end> included.
+    source_ids, source_mask: [B, L]; max_length: the most symbols to write, <end> included.
 
     Source: Phuong & Hutter (2022), Algorithm 15 (EDInference) with temperature 0.
     """
@@ -66,7 +66,7 @@ def greedy_decode(
 
 
 class Hypothesis(NamedTuple):
-    """A target, or the beginning of one, and how likely the model finds it."""
+    """A target, or the beginning of one, and its probability under the model."""
 
     ids: tuple[int, ...]  # begins with <start>
     log_probability: float  # of all symbols after <start> together
@@ -77,15 +77,15 @@ class Hypothesis(NamedTuple):
         return self.ids[-1] == END_ID
 
     def score(self, alpha: float) -> float:
-        """Log-probability over length penalty: what finished hypotheses are ranked by."""
+        """Log-probability over length penalty; finished hypotheses are ranked by it."""
         return self.log_probability / length_penalty(len(self.ids) - 1, alpha)
 
 
 class Beam(NamedTuple):
-    """What beam search found for one source."""
+    """The result of beam search for one source."""
 
-    hypotheses: list[Hypothesis]  # best score first; those cut off at max_length come last
-    steps: list[list[Hypothesis]]  # what was kept at each step, likeliest first
+    hypotheses: list[Hypothesis]  # best score first; those cut at max_length are last
+    steps: list[list[Hypothesis]]  # those kept at each step, most likely first
 
 
 def beam_search(
@@ -97,9 +97,9 @@ def beam_search(
     beam_size: int = 4,
     alpha: float = 0.6,
 ) -> list[Beam]:
-    """Follow the `beam_size` likeliest beginnings at once; a finished one keeps its place.
+    """Extend the `beam_size` most likely hypotheses at once; a finished one stays in the beam.
 
-    source_ids, source_mask: [B, L]; max_length: symbols to write at most, <end> included; alpha:
+    source_ids, source_mask: [B, L]; max_length: the most symbols to write, <end> included; alpha:
     strength of the length penalty, 0 for none. Returns a beam for each source. With
     `beam_size=1` this is greedy decoding.
 
@@ -137,7 +137,7 @@ def beam_search(
 
 
 def likeliest(beam: list[Hypothesis], rows: Tensor, room: int) -> list[Hypothesis]:
-    """The `room` likeliest hypotheses that are one symbol longer, likeliest first.
+    """The `room` most likely hypotheses that are one symbol longer, most likely first.
 
     rows: [N, V], log-probabilities of the next symbol after each of the N hypotheses.
     """
@@ -151,7 +151,7 @@ def likeliest(beam: list[Hypothesis], rows: Tensor, room: int) -> list[Hypothesi
 
 
 def length_penalty(length: int, alpha: float) -> float:
-    """A long text has a small probability; dividing its logarithm by this makes up for it.
+    """Divides the log-probability, to compensate for the small probability of long texts.
 
     ((5 + length) / 6) ** alpha. Source: Wu et al. (2016), eq. 14.
 
@@ -163,7 +163,7 @@ def length_penalty(length: int, alpha: float) -> float:
 
 @contextmanager
 def evaluating(model: EncoderDecoder) -> Iterator[None]:
-    """Without dropout and gradients; afterwards the model is in the mode in which it was."""
+    """Without dropout and gradients; afterwards the model's mode is restored."""
     was_training = model.training
     model.eval()
     try:
@@ -174,11 +174,11 @@ def evaluating(model: EncoderDecoder) -> Iterator[None]:
 
 
 def until_end(ids: list[int]) -> list[int]:
-    """Up to the first <end>, which stays."""
+    """Up to and including the first <end>."""
     return ids[: ids.index(END_ID) + 1] if END_ID in ids else ids
 
 
 def check_max_length(where: str, max_length: int) -> None:
-    """Raise ValueError unless something may be written."""
+    """Raise ValueError unless at least one symbol may be written."""
     if max_length < 1:
         raise ValueError(f"{where}: max_length must be at least 1; got {max_length}")

@@ -1,4 +1,4 @@
-"""Teacher forcing: the decoder reads the right target so far and is scored on what comes next.
+"""Teacher forcing: the decoder reads the true target so far and is scored on the next symbol.
 
 Source: Vaswani et al. (2017), section 5; Phuong & Hutter (2022), Algorithm 11 (EDTraining).
 """
@@ -19,7 +19,7 @@ from bertlab.training.steps import update
 
 @dataclass
 class History:
-    """What happened in a training: a loss each step, an accuracy now and then."""
+    """The history of a training: a loss per step, an accuracy every `test_every` steps."""
 
     losses: list[float] = field(default_factory=list)
     tested_at: list[int] = field(default_factory=list)  # steps
@@ -42,28 +42,28 @@ def train(
 ) -> History:
     """Train a model of the protocol with Adam; it is changed in place.
 
-    model: encodes and decodes (`EncoderDecoder`); rate: step, counted from 1, to learning rate,
+    model: an `EncoderDecoder`; rate: step, counted from 1, to learning rate,
     for example `lambda step: warmup_rate(step, d_model=64, warmup=400)`; held_out: pairs whose
     exact-match accuracy is measured every `test_every` steps and at the end.
 
     Each step: source [B, L], target inputs [B, T], scored against the target outputs [B, T].
     Source: Phuong & Hutter (2022), Algorithm 11 (EDTraining), with Adam and batches.
 
-    The same seed on the same machine gives the same weights; the global random state is left
-    alone. Raises ValueError if there are no pairs, or if a number is out of range.
+    The same seed on the same machine gives the same weights; the global random state does not
+    change. Raises ValueError if there are no pairs, or if a number is out of range.
     """
     _check(pairs, steps, batch_size, test_every)
     optimizer = torch.optim.Adam(model.parameters(), betas=(0.9, 0.98), eps=1e-9, fused=True)
     history, drawn = History(), _batches(pairs, batch_size, random.Random(seed))
     with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(seed)  # for dropout, which only knows the global state
+        torch.manual_seed(seed)  # for dropout, which uses the global state
         for step in tqdm(range(1, steps + 1), desc="training", disable=not progress):
             model.train()
             batch = vocabulary.batch(next(drawn))
             memory = model.encode(batch.source_ids, batch.source_mask)
             logits = model.decode(batch.target_inputs, memory, batch.source_mask)  # [B, T, V]
             loss = label_smoothed_loss(logits, batch.target_outputs, label_smoothing)
-            # Recurrent models need their gradients clipped.
+            # Recurrent models need gradient clipping.
             history.losses.append(update(model, optimizer, loss, step, rate=rate(step), clip=1.0))
             if held_out and (step % test_every == 0 or step == steps):
                 history.tested_at.append(step)
@@ -73,11 +73,11 @@ def train(
 
 
 def label_smoothed_loss(logits: Tensor, targets: Tensor, smoothing: float = 0.1) -> Tensor:
-    """Cross-entropy against a target that leaves every symbol a little probability.
+    """Cross-entropy against a target that gives every symbol a small probability.
 
-    logits: [B, T, V]; targets: [B, T], <pad> where nothing is asked. The true symbol is wanted
-    with probability 1 - smoothing + smoothing / V, any other with smoothing / V. The mean is
-    over the symbols that are not padding; 0 if nothing is asked.
+    logits: [B, T, V]; targets: [B, T], <pad> is ignored. The target probability of the true symbol
+    is 1 - smoothing + smoothing / V, that of any other smoothing / V. The mean is over the symbols
+    that are not padding; 0 if there are none.
 
     Raises ValueError if the shapes do not fit, or if smoothing is not from 0 to 1.
 
@@ -92,7 +92,7 @@ def label_smoothed_loss(logits: Tensor, targets: Tensor, smoothing: float = 0.1)
 
 
 def warmup_rate(step: int, d_model: int, warmup: int = 4000) -> float:
-    """The learning rate of the paper: up in a straight line, then down as 1 / sqrt(step).
+    """The learning rate of the paper: a linear rise, then a decay as 1 / sqrt(step).
 
     step: counted from 1. Source: Vaswani et al. (2017), eq. 3.
 
@@ -105,7 +105,7 @@ def warmup_rate(step: int, d_model: int, warmup: int = 4000) -> float:
 def exact_match(
     model: EncoderDecoder, pairs: Sequence[Pair], vocabulary: Vocabulary, batch_size: int = 256
 ) -> float:
-    """The share of pairs whose whole target comes out of greedy decoding, letter by letter."""
+    """The share of pairs for which greedy decoding gives exactly the target."""
     longest = max(len(pair.target) for pair in pairs) + 1  # and <end>
     right = 0
     for start in range(0, len(pairs), batch_size):
@@ -121,7 +121,7 @@ def exact_match(
 def _batches(
     pairs: Sequence[Pair], batch_size: int, generator: random.Random
 ) -> Iterator[list[Pair]]:
-    """Batches for ever: all pairs in a new order, then again."""
+    """Endless batches: all pairs in a new order, then again."""
     while True:
         order = generator.sample(range(len(pairs)), len(pairs))
         for start in range(0, len(order), batch_size):
@@ -129,7 +129,7 @@ def _batches(
 
 
 def check_scored(logits: Tensor, targets: Tensor, smoothing: float) -> None:
-    """Raise ValueError unless there are scores for each target and a share to smooth with."""
+    """Raise ValueError unless the shapes fit and smoothing is from 0 to 1."""
     if logits.dim() != 3 or targets.shape != logits.shape[:2]:
         raise ValueError(
             "label_smoothed_loss: logits must be [B, T, V] and targets [B, T]; "

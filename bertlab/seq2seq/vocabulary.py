@@ -1,4 +1,4 @@
-"""Characters to ids and back, and batches of pairs: what every model here reads."""
+"""Characters to ids and back, and batches of pairs, the input of every model here."""
 
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
@@ -11,7 +11,7 @@ SPECIALS = ("<pad>", "<start>", "<end>")
 
 
 class Pair(NamedTuple):
-    """One example: a source text and the target text that belongs to it."""
+    """One example: a source text and its target text."""
 
     source: str
     target: str
@@ -20,8 +20,8 @@ class Pair(NamedTuple):
 class Batch(NamedTuple):
     """Pairs as ids, padded at the end to the longest of the batch.
 
-    The decoder reads `target_inputs`, <start> and the target, and is asked for `target_outputs`,
-    the target and <end>: at each place the next character, given the right ones before it. That
+    The decoder reads `target_inputs`, <start> and the target, and must predict `target_outputs`,
+    the target and <end>: at each position the next character, given the true ones before it. That
     is teacher forcing.
     """
 
@@ -59,7 +59,7 @@ class Vocabulary:
     __hash__ = None  # type: ignore[assignment]  # as for every mutable object with an equality
 
     def encode(self, text: str) -> list[int]:
-        """The id of each character. Raises ValueError for a character that is not known."""
+        """The id of each character. Raises ValueError for an unknown character."""
         unknown = sorted(set(text) - self._ids.keys())
         if unknown:
             raise ValueError(
@@ -96,7 +96,7 @@ class Vocabulary:
 
 
 def pad(sequences: Sequence[Sequence[int]]) -> Tensor:
-    """Sequences of ids as one tensor [B, L], filled up with <pad> at the end.
+    """Sequences of ids as one tensor [B, L], padded with <pad> at the end.
 
     >>> pad([[5, 6, 7], [8]])
     tensor([[5, 6, 7],

@@ -1,11 +1,11 @@
 """Floor 0: text to tokens to ids.
 
 Read `merges.py` first, the algorithm in three functions. `corpus.py` with `learning.py`, and
-`cutting.py`, are its fast form; `likelihood.py`, `ranking.py` and `longest_match.py` are what
-WordPiece does in another way. `tokenizer.py` is what all three tokenizers share: `bpe.py`,
-`byte_bpe.py`, `wordpiece.py`. Files are written by `tokenizer_json.py` and read by
-`tokenizer_reading.py`; `file_options.py` says which options of Hugging Face's are carried out.
-`vocab_txt.py` is BERT's older file.
+`cutting.py`, are its fast form; `likelihood.py`, `ranking.py` and `longest_match.py` are for
+WordPiece, where it differs. `tokenizer.py` is what the three tokenizers share: `bpe.py`,
+`byte_bpe.py`, `wordpiece.py`. `tokenizer_json.py` writes files and `tokenizer_reading.py` reads
+them; `file_options.py` lists the supported options of Hugging Face's. `vocab_txt.py` is BERT's
+older file format.
 """
 
 from bertlab.tokenizers.bpe import BPE

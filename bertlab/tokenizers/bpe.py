@@ -1,7 +1,7 @@
 """Byte pair encoding on characters; the algorithm itself is in `merges.py`.
 
-Left out: bytes (a character never seen in training is unknown) and BERT's normalisation (case
-and accents stay as they are).
+Not included: bytes (a character never seen in training is unknown) and BERT's normalisation (case
+and accents are kept).
 """
 
 import os
@@ -44,7 +44,7 @@ class BPE(Tokenizer):
     def __post_init__(self) -> None:
         super().__post_init__()
         _check_mark("BPE", self.end_of_word)
-        self._cutter  # noqa: B018 - merges that do not fit the vocabulary are refused here
+        self._cutter  # noqa: B018 - rejects merges that do not fit the vocabulary
 
     @classmethod
     def train(
@@ -61,17 +61,16 @@ class BPE(Tokenizer):
     ) -> "BPE":
         """Learn a vocabulary of `vocab_size` tokens from `texts`.
 
-        Ids are given in this order: special tokens, the alphabet by code point, merges as
+        Ids are assigned in this order: special tokens, the alphabet by code point, merges as
         learned. Without `end_of_word` and with the default `tie_break`, vocabulary and merges
         equal those of Hugging Face's `BpeTrainer`, id by id.
 
         min_frequency: a pair that occurs less often is not joined.
-        tie_break: among pairs of equal count, "lowest-id" takes the one whose symbols came
-            first, "highest-id" the one whose symbols were made last (as the worked example of
-            lecture 01 needs).
-        end_of_word: a mark, such as "</w>", glued to the last character of each word, so that
+        tie_break: among pairs of equal count, "lowest-id" takes the one with the oldest symbols,
+            "highest-id" the one with the newest (as the worked example of lecture 01 needs).
+        end_of_word: a mark, such as "</w>", appended to the last character of each word, so that
             `decode` knows where words end (Sennrich et al., section 3.2).
-        processes: how many count words side by side. progress: show a bar.
+        processes: count words in this number of processes. progress: show a bar.
 
         Raises ValueError if the corpus holds no word, if `vocab_size` has no room for the
         special tokens and the alphabet, or if a special token is given twice.
@@ -79,7 +78,7 @@ class BPE(Tokenizer):
         _check_mark("BPE.train", end_of_word)
         counts = count_words(texts, processes=processes)
         words = {_characters(word, end_of_word): count for word, count in counts.items()}
-        # By code point; the forms with the end-of-word mark come after all plain characters.
+        # By code point; forms with the end-of-word mark come after all plain characters.
         alphabet = sorted({c for word in words for c in word}, key=lambda c: (len(c) > 1, c))
         vocab, merges = learn_merges(
             words,
@@ -112,9 +111,9 @@ class BPE(Tokenizer):
         return map(self._width_of.__getitem__, ids), places
 
     def _join(self, tokens: Sequence[str]) -> str:
-        """With an end-of-word mark the words come back whole, one space apart.
+        """With an end-of-word mark, words are separated by one space.
 
-        Without one the tokens do, since nothing says where a word ended.
+        Without one, tokens are, because the ends of words are unknown.
         """
         mark = self.end_of_word
         words = [
@@ -142,7 +141,7 @@ class BPE(Tokenizer):
         model = file.model
         file.expect("normalizer", None)
         file.expect("pre-tokenizer", "BertPreTokenizer")
-        # A file without an unk_token passes over unknown characters, even if it has an [UNK].
+        # Without an unk_token, Hugging Face skips unknown characters, even if there is an [UNK].
         unknown: Options = {"unk_token": (UNKNOWN if UNKNOWN in model["vocab"] else None,)}
         others = ("vocab", "merges", "end_of_word_suffix")
         file.expect("model", "BPE", BPE_MODEL | unknown, others=others)
@@ -167,7 +166,7 @@ class BPE(Tokenizer):
 
 
 def _check_mark(name: str, end_of_word: str) -> None:
-    """Raise ValueError unless words can be told from words with the mark."""
+    """Raise ValueError unless the mark differs from every possible end of a word."""
     if end_of_word == "":
         return
     if not isinstance(end_of_word, str) or not any(map(is_punctuation, end_of_word)):

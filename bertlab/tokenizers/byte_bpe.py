@@ -1,4 +1,4 @@
-"""Byte pair encoding on bytes, as GPT-2 uses it: no text holds anything unknown."""
+"""Byte pair encoding on bytes, as in GPT-2: no text contains unknown symbols."""
 
 import os
 from collections.abc import Iterable, Sequence
@@ -39,7 +39,7 @@ WORDS: dict[str, Any] = {  # Hugging Face's name for `split_byte_words`
 class ByteBPE(Tokenizer):
     """A trained byte-level BPE tokenizer; make one with `train`, `load` or `from_gpt2`.
 
-    Tokens are written with one printable character a byte, as in GPT-2's own files (`byte_level`
+    Tokens are written with one printable character per byte, as in GPT-2's own files (`byte_level`
     has the table); `decode(encode(text).ids)` is `text` for every string.
 
     >>> corpus = ["cost best menu men camel", "cost best"]
@@ -58,7 +58,7 @@ class ByteBPE(Tokenizer):
                 f"ByteBPE: vocab must hold all 256 bytes; {len(missing)} are missing, the first "
                 f"is {missing[0]!r}"
             )
-        self._cutter  # noqa: B018 - merges that do not fit the vocabulary are refused here
+        self._cutter  # noqa: B018 - rejects merges that do not fit the vocabulary
 
     @classmethod
     def train(
@@ -107,7 +107,7 @@ class ByteBPE(Tokenizer):
         return map(self._width_of.__getitem__, ids), places_of_bytes(text)
 
     def _join(self, tokens: Sequence[str]) -> str:
-        """Bytes that make no character, because a token was cut off, become U+FFFD."""
+        """Bytes of an incomplete character, as at a missing token, become U+FFFD."""
         texts = []
         for special, group in groupby(tokens, self.special_tokens.__contains__):
             symbols = "".join(group)
@@ -128,7 +128,7 @@ class ByteBPE(Tokenizer):
         file.expect("normalizer", None)
         file.expect("pre-tokenizer", "ByteLevel", BYTE_LEVEL)
         options = BPE_MODEL | {"end_of_word_suffix": (None, "")}
-        # Whatever is unk_token: where all bytes are in the vocabulary nothing is unknown.
+        # With any unk_token: if all bytes are in the vocabulary, nothing is unknown.
         file.expect("model", "BPE", options, others=("vocab", "merges", "unk_token"))
         if file.model.get("unk_token") is not None:
             file.entry("model", file.model, "unk_token", str)
@@ -170,10 +170,10 @@ class ByteBPE(Tokenizer):
 
     @cached_property
     def _character_of(self) -> dict[int, str]:
-        """The character that stands for each byte in the cutter's strings."""
+        """The character that represents each byte in the cutter's strings."""
         return {byte: chr(self.vocab[symbol]) for byte, symbol in enumerate(SYMBOL_OF_BYTE)}
 
     @cached_property
     def _width_of(self) -> dict[int, int]:
-        """How many bytes a token stands for."""
+        """How many bytes a token represents."""
         return {id: len(token) for token, id in self.vocab.items()}

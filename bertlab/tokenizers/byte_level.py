@@ -1,4 +1,4 @@
-"""Bytes as symbols, and GPT-2's way to cut a text into words.
+"""Bytes as symbols, and GPT-2's split of a text into words.
 
 Source: Radford et al. (2019), "Language Models are Unsupervised Multitask Learners", section 2.2,
 and the `encoder.py` that came with it.
@@ -10,19 +10,19 @@ import regex
 
 from bertlab.tokenizers.words import WHITE_SPACE, WHITE_SPACES
 
-# Words keep the space before them; 's, 't, 're ... are words; letters, digits and other signs
-# stay apart; of several spaces the last one belongs to the next word.
+# Words keep the space before them; 's, 't, 're ... are words; letters, digits and other signs are
+# separated; of several spaces, the last one belongs to the next word.
 _SPACES = rf"[{WHITE_SPACE}]+(?![^{WHITE_SPACE}])|[{WHITE_SPACE}]+"
 _SPLIT = rf"'s|'t|'re|'ve|'m|'ll|'d| ?%s+| ?%s+| ?%s+|{_SPACES}"
 _WORD = regex.compile(_SPLIT % (r"\p{L}", r"\p{N}", rf"[^{WHITE_SPACE}\p{{L}}\p{{N}}]"))
 _ASCII_WORD = re.compile(_SPLIT % ("[A-Za-z]", "[0-9]", rf"[^{WHITE_SPACE}A-Za-z0-9]"))
 
-# No word reaches across these: a run without white space with at most one space before it.
+# No word crosses their borders: a run without white space, with at most one space before it.
 CHUNK = re.compile(rf" ?[^{WHITE_SPACE}]+|{_SPACES}")
 
 
 def split_byte_chunks(text: str) -> list[str]:
-    """Cut `text` roughly, and fast: no word of GPT-2's reaches across two chunks.
+    """Cut `text` coarsely, and fast: no word of GPT-2's is in two chunks.
 
     A text can be cut before each space, unless a space follows other white space.
     """
@@ -32,7 +32,7 @@ def split_byte_chunks(text: str) -> list[str]:
 
 
 def split_byte_words(text: str) -> list[str]:
-    """Cut `text` as GPT-2 does before it learns merges; nothing is lost, spaces included.
+    """Cut `text` as GPT-2 does before learning merges; nothing is lost, not even spaces.
 
     >>> split_byte_words("I didn't see 2 men!")
     ['I', ' didn', "'t", ' see', ' 2', ' men', '!']
@@ -43,9 +43,9 @@ def split_byte_words(text: str) -> list[str]:
 def byte_symbols() -> list[str]:
     """One printable character for each of the 256 bytes, by the byte's value.
 
-    A vocabulary that is read and written as text needs a visible character for every byte. The
-    188 bytes that are one in Latin-1 stand for themselves, the others get those from U+0100 on:
-    the space becomes `Ġ`, the newline `Ċ`.
+    A vocabulary that is stored as text needs a visible character for every byte. The 188 bytes
+    that are visible in Latin-1 represent themselves, the others get characters from U+0100 on: the
+    space becomes `Ġ`, the newline `Ċ`.
 
     >>> byte_symbols()[ord("b")], byte_symbols()[ord(" ")]
     ('b', 'Ġ')
@@ -62,7 +62,7 @@ _LATIN_TO_SYMBOLS = dict(enumerate(SYMBOL_OF_BYTE))
 
 
 def to_bytes(text: str) -> bytes:
-    """UTF-8; a lone half of a surrogate pair, which no text should hold, gets its three bytes.
+    """UTF-8; half of a surrogate pair, which no text should contain, becomes its three bytes.
 
     >>> to_bytes("best").hex(" "), to_bytes("你好").hex(" ")
     ('62 65 73 74', 'e4 bd a0 e5 a5 bd')

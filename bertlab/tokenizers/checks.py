@@ -1,4 +1,4 @@
-"""What a vocabulary, merges and sizes must look like; whoever takes them asks here."""
+"""Checks of vocabularies, merges and sizes."""
 
 from collections.abc import Iterable
 from numbers import Integral
@@ -14,8 +14,8 @@ def check_vocab(name: str, vocab: Any) -> dict[str, int]:
 
     An id is at most 1,114,111: `cutting.py` writes a symbol as the character with its id.
 
-    Raises ValueError, with `name` before it, for what is not a mapping, for a token that is not a
-    string and for an id that is not a whole number in that range.
+    Raises ValueError, which begins with `name`, if `vocab` is not a mapping, a token is not a
+    string or an id is not a whole number in that range.
     """
     try:
         vocab = dict(vocab)
@@ -23,7 +23,7 @@ def check_vocab(name: str, vocab: Any) -> dict[str, int]:
         raise ValueError(
             f"{name}: vocab must map each token to its id; got {short(vocab)}"
         ) from None
-    # Published ones have 30,000 tokens and more: a quick look at all of them first.
+    # Published ones have 30,000 tokens and more: first a fast check of all of them.
     ids = vocab.values()
     usual = {*map(type, vocab)} == {str} and {*map(type, ids)} == {int}
     if usual and min(ids) >= 0 and max(ids) <= maxunicode:
@@ -40,8 +40,8 @@ def check_vocab(name: str, vocab: Any) -> dict[str, int]:
 def check_merges(name: str, merges: Iterable[Any]) -> tuple[Pair, ...]:
     """The merges as pairs.
 
-    Raises ValueError, with `name` before it, for one that is not two strings. Neither is a string
-    of two letters, "ab", which would pass for the pair of its letters.
+    Raises ValueError, which begins with `name`, if one is not two strings. A string of two
+    letters, "ab", is rejected too, though it could be unpacked into a pair.
     """
     pairs = []
     for merge in merges:
@@ -69,7 +69,7 @@ def check_gains(name: str, gains: Iterable[Any], n_merges: int) -> tuple[float, 
 
 
 def check_normalization(name: str, lowercase: Any, strip_accents: Any) -> None:
-    """Raise ValueError for `lowercase="no"`, which is true, and the like."""
+    """Raise ValueError for values such as `lowercase="no"`, which Python treats as true."""
     if not isinstance(lowercase, bool):
         raise ValueError(f"{name}: lowercase must be True or False; got {short(lowercase)}")
     if not isinstance(strip_accents, bool | None):

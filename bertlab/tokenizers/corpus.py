@@ -1,11 +1,11 @@
-"""The words while they are merged: one long row of symbols, and where each pair stands in it.
+"""The words during merging: one long row of symbols, and the places of each pair in it.
 
     EDGE  m  e  n  u  EDGE  m  e  n  EDGE
 
-A symbol is a whole number here, and a place is an index into the row. A merge writes the new
-symbol where the left one stood and takes the place of the right one out: `after` and `before`
-say which place comes next, as in a linked list. So a merge costs what it joins, no matter how
-long a word is, and counts are corrected at the joins and nowhere else.
+A symbol is an integer here, and a place is an index into the row. A merge writes the new symbol
+at the place of the left one and removes the place of the right one: `after` and `before` link
+each place to its neighbours, as in a linked list. So the cost of a merge depends on the number of
+joins, not on the length of words, and counts are corrected only at the joins.
 """
 
 from array import array
@@ -17,7 +17,7 @@ import numpy as np
 
 from bertlab.tokenizers.symbols import BASE, EDGE, Symbols, Words
 
-# The pair that was broken up, the one that stands there now, its places, and their count.
+# The pair that was broken up, the one that replaces it, its places, and their count.
 Move = tuple[int, int, Sequence[int], int]
 
 AT_ONCE = 60  # from this number of places on, NumPy is faster than a loop
@@ -26,9 +26,9 @@ AT_ONCE = 60  # from this number of places on, NumPy is faster than a loop
 class Corpus:
     """The row, and for each pair its count and its places.
 
-    Some places are outdated, as an earlier merge has taken one of the two symbols; none is
-    missing. The four arrays are read and written in two ways: one number at a time in a loop,
-    which suits a rare pair, or all at once by NumPy, which suits a frequent one.
+    Some places are outdated, because an earlier merge has used one of the two symbols; none is
+    missing. The four arrays are used in two ways: one number at a time in a loop, which is faster
+    for a rare pair, or all at once by NumPy, which is faster for a frequent one.
     """
 
     def __init__(self, words: Words, symbols: Symbols) -> None:
@@ -57,12 +57,12 @@ class Corpus:
             self.pair_counts[pair], self.places[pair] = count, places
 
     def symbol_counts(self) -> dict[int, int]:
-        """How often each symbol stands in the words."""
+        """How often each symbol occurs in the words."""
         standing = np.flatnonzero(self._row != EDGE)
         return {a: count for a, _, count in self._grouped(self._row[standing], standing)}
 
     def joins(self, pair: int) -> int:
-        """How often a pair can be joined: a a a holds a a twice, but only one can be joined."""
+        """How often a pair can be joined: a a a contains a a twice, but only one can be joined."""
         lefts, _ = self._standing(self.places[pair], *divmod(pair, BASE))
         return int(self._weight[lefts].sum())
 
@@ -75,7 +75,7 @@ class Corpus:
         pair_counts, places_of = self.pair_counts, self.places
         places, places_of[pair] = places_of[pair], ()
         if a == b:
-            places = sorted(places)  # in a a a the first two are joined
+            places = sorted(places)  # in a a a, the first two are joined
         join = self._join_one_by_one if len(places) < AT_ONCE else self._join_at_once
         moves = join(places, a, b, new)
         for fallen, risen, places, count in moves:
@@ -87,7 +87,7 @@ class Corpus:
         return [risen for _, risen, _, _ in moves]
 
     def _join_one_by_one(self, places: Iterable[int], a: int, b: int, new: int) -> list[Move]:
-        """Write `new` at each place where a b still stands; returns what moved beside it."""
+        """Write `new` at each place that still has a b; returns the moves of its neighbours."""
         row, after, before, weight = self.row, self.after, self.before, self.weight
         lefts, rights = defaultdict(list), defaultdict(list)
         for place in places:
@@ -128,14 +128,14 @@ class Corpus:
         return moves
 
     def _standing(self, places: Iterable[int], a: int, b: int) -> tuple[np.ndarray, np.ndarray]:
-        """Of `places`, those where a b can be joined; and the places of their b."""
+        """The `places` where a b can be joined, and the places of their b."""
         here = np.asarray(places, np.int64)
         if a == b:
             here = np.sort(here)
         after = self._after[here]
         live = (self._row[here] == a) & (self._row[after] == b)
         here, after = here[live], after[live]
-        if a == b:  # in a run a a a a, every second one
+        if a == b:  # in a run a a a a, every second place
             index = np.arange(len(here))
             starts = np.ones(len(here), bool)
             starts[1:] = after[:-1] != here[1:]
@@ -152,6 +152,6 @@ class Corpus:
         starts = np.flatnonzero(np.concatenate(([True], keys[1:] != keys[:-1]))[: len(keys)])
         counts = np.add.reduceat(self._weight[places], starts) if len(keys) else keys
         ends = pairwise([*starts.tolist(), len(keys)])
-        shared = places.data  # its slices copy nothing, and a loop gets numbers of Python
+        shared = places.data  # its slices are not copies, and a loop gets Python numbers
         slices = [shared[start:end] for start, end in ends]
         return zip(keys[starts].tolist(), slices, counts.tolist(), strict=True)

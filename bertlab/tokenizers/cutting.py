@@ -1,4 +1,4 @@
-"""Cutting words fast, by one trick: a symbol is a single character."""
+"""Cut words fast: each symbol is represented by a single character."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -32,18 +32,18 @@ class Cutter:
         self.character = Characters(vocab, unknown)
         self.id_of = {chr(id): id for id in vocab.values()}
         self.replacements = [self._replacement(left, right) for left, right in merges]
-        # Where two merges join the same pair, the later one counts, as in Hugging Face's.
+        # If two merges join the same pair, the later one counts, as in Hugging Face's.
         self.rank_of = {pair: rank for rank, (pair, _) in enumerate(self.replacements)}
 
     def cut(self, word: Sequence[str]) -> tuple[int, ...]:
         """The ids of a word, given as its symbols.
 
-        Raises KeyError for a symbol that is unknown where there is no id for that.
+        Raises KeyError for an unknown symbol if there is no id for unknown symbols.
         """
         return self.ids("".join(map(self.character.__getitem__, word)))
 
     def ids(self, word: str) -> tuple[int, ...]:
-        """The ids of a word, given as the characters that stand for its symbols."""
+        """The ids of a word, given as the characters that represent its symbols."""
         if len(word) < LONG:
             joined: Iterable[str] = self.join(word)
         else:
@@ -53,8 +53,8 @@ class Cutter:
     def join(self, word: str) -> list[str]:
         """The symbols of a word after all merges, each a character.
 
-        The same as `merges.apply_merges`: of the pairs that the word holds the one learned first
-        is joined, the leftmost of several. `ranks` has the rank of each pair of neighbours.
+        The same as `merges.apply_merges`: of the word's pairs, the one learned first is joined,
+        the leftmost of several. `ranks` has the rank of each pair of neighbours.
         """
         rank_of, never = self.rank_of.get, len(self.replacements)
         symbols = list(word)
@@ -83,7 +83,7 @@ class Cutter:
 
 
 class Characters(dict):
-    """The character that stands for a symbol; KeyError for an unknown one, unless it has an id."""
+    """The character that represents a symbol; KeyError if it is unknown, unless that has an id."""
 
     def __init__(self, vocab: Mapping[str, int], unknown: int | None) -> None:
         super().__init__((symbol, chr(id)) for symbol, id in vocab.items())
@@ -96,14 +96,14 @@ class Characters(dict):
 
 
 class LongWord:
-    """Replays merges on a long word, in a time that grows with its length and not the square.
+    """Replays merges on a long word in time linear in its length, not quadratic.
 
-    DNA, base64, minified code and languages without spaces are long words. Two steps of
-    `Cutter.join` pass over the whole word at each merge: looking for the lowest rank, and deleting
-    from a list. Here all places of a rank are collected, so that it is done in one go from left to
-    right, and each symbol knows its neighbours, so that nothing moves.
+    DNA, base64, minified code and languages without spaces give long words. Two steps of
+    `Cutter.join` pass over the whole word at each merge: finding the lowest rank, and deleting
+    from a list. Here all places of a rank are collected and processed in one pass from left to
+    right, and each symbol is linked to its neighbours, so that nothing moves.
 
-    word: the characters that stand for its symbols (`Characters`); replacements: the pair
+    word: the characters that represent its symbols (`Characters`); replacements: the pair
     that each merge joins and what it becomes; rank_of: pair -> its place in `replacements`.
     """
 
@@ -111,7 +111,7 @@ class LongWord:
         self, word: str, replacements: Sequence[tuple[str, str]], rank_of: Mapping[str, int]
     ) -> None:
         self.replacements, self.rank_of = replacements, rank_of
-        # "" stands where a symbol was joined to its left neighbour, and beyond both ends.
+        # "" is where a symbol was joined to its left neighbour, and beyond both ends.
         self.symbols = [*word, ""]
         self.before, self.after = list(range(-1, len(word))), list(range(1, len(word) + 1))
         self.places_of: defaultdict[int, list[int]] = defaultdict(list)  # rank -> left symbols
@@ -137,8 +137,8 @@ class LongWord:
     def _join_all(self, rank: int, places: Iterator[int]) -> None:
         """Join a pair at `places`, or until that makes a pair of a lower rank.
 
-        After training it never does, for what a merge makes was not there before it. But a file
-        may list its merges in any order.
+        That cannot happen after training, because a merge makes a new symbol. But a file may list
+        its merges in any order.
         """
         pair, new = self.replacements[rank]
         left, right = pair[0], pair[1]

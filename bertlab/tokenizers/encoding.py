@@ -1,4 +1,4 @@
-"""What an encoded text is, and how long ones are cut: the same for every tokenizer."""
+"""Encoded texts, and how long ones are cut: the same for every tokenizer."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -9,12 +9,12 @@ from typing import NamedTuple
 
 Span = tuple[int, int]
 
-# BERT's names: for what cannot be cut, for the start of a text, for the end of one.
+# BERT's names: for a word that cannot be cut, for the start and the end of a text.
 PAD, UNKNOWN, CLS, SEP, MASK = "[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"  # of BERT
 
 
 class Stretch(NamedTuple):
-    """A special token in a text, or what lies between two: where it is, and its ids."""
+    """A special token in a text, or the text between two: its position and its ids."""
 
     start: int
     end: int
@@ -27,7 +27,7 @@ class Part:
     """A stretch of an encoding: one text, or the special tokens between two."""
 
     ids: list[int]
-    spans: Callable[[], list[Span]]  # asked only when somebody wants the offsets
+    spans: Callable[[], list[Span]]  # called only if offsets are requested
     segment: int
 
     def cut(self, length: int) -> "Part":
@@ -37,10 +37,10 @@ class Part:
 
 @dataclass(frozen=True, eq=False)
 class Encoding:
-    """One encoded text, or a pair: lists of the same length, one entry a token.
+    """One encoded text, or a pair: lists of the same length, one entry per token.
 
-    `ids` are there at once; the rest is worked out when you ask for it, so that a training loop,
-    which wants ids alone, does not pay for offsets.
+    `ids` are available at once; the rest is computed on request, so that a training loop, which
+    needs only ids, does not pay for offsets.
     """
 
     parts: tuple[Part, ...]
@@ -48,7 +48,7 @@ class Encoding:
 
     @cached_property
     def ids(self) -> list[int]:
-        """The numbers that go into the model."""
+        """The model's input."""
         if len(self.parts) == 1:
             return self.parts[0].ids
         return list(chain.from_iterable(part.ids for part in self.parts))
@@ -67,8 +67,8 @@ class Encoding:
     def offsets(self) -> list[Span]:
         """(start, end) of the characters of its text that a token covers.
 
-        (0, 0) for special tokens that were added; offsets of a pair's second text count from its
-        own first character.
+        (0, 0) for added special tokens; offsets of a pair's second text count from its own first
+        character.
         """
         return [span for part in self.parts for span in part.spans()]
 
@@ -82,7 +82,7 @@ class Encoding:
 
 
 def cut_lengths(first: int, second: int, room: int) -> tuple[int, int]:
-    """How many tokens of two texts fit into `room`: the longer one gives way first.
+    """How many tokens of two texts fit into `room`: the longer one is cut first.
 
     If both must be cut, each gets half, the second one the odd token: equal to Hugging Face's
     strategy of this name. A single text is a pair whose second text is empty.
@@ -100,18 +100,18 @@ def cut_lengths(first: int, second: int, room: int) -> tuple[int, int]:
 
 
 class Kept(dict):
-    """Remembers what `work` answered; words repeat, so most answers are there already.
+    """A cache of the results of `work`; words repeat, so most results are already there.
 
-    It holds at most `most` answers, of together about `MOST_BYTES`, then it starts again from
-    nothing, and no answer for a key of more than 256 characters. So its memory is bounded
-    whatever the text is: a tokenizer has two of these, which together stay below 100 MB.
+    It keeps at most `most` results, together about `MOST_BYTES`, and then starts again empty; it
+    keeps none for keys of more than 256 characters. So its memory is bounded for any text: a
+    tokenizer has two of these, together below 100 MB.
 
-    work: string -> tuple of numbers. A tuple, because the garbage collector has nothing to do for
-    one; a hundred thousand lists would take it a noticeable part of the time.
+    work: string -> tuple of numbers. A tuple, because the garbage collector need not track it; a
+    hundred thousand lists would cost noticeable time.
     """
 
     MOST_BYTES = 40_000_000
-    ENTRY = 100  # bytes that a dictionary needs for an answer, besides key and answer
+    ENTRY = 100  # bytes that a dictionary needs per entry, besides key and value
 
     def __init__(self, work: Callable[[str], tuple[int, ...]], most: int = 131_072) -> None:
         super().__init__()

@@ -1,8 +1,8 @@
-"""What a `tokenizer.json` may say: an option that our tokenizers do not have is refused by name.
+"""The supported options of a `tokenizer.json`; a file with any other option is rejected.
 
 A part of the file, such as the normalizer, is an object with a type and options. For each option
-there is a list of the values that we carry out. `None` among them means that the file may also
-leave the option out, as files of older versions do.
+there is a list of the supported values. `None` among them means that the file may also omit the
+option, as files of older versions do.
 """
 
 from collections.abc import Sequence
@@ -24,10 +24,10 @@ PARTS = (
     "model",
 )
 
-EITHER = (None, False, True)  # an option that changes nothing where it stands
+EITHER = (None, False, True)  # an option without effect in its part
 BYTE_LEVEL: Options = {
     "add_prefix_space": (False,),
-    "trim_offsets": EITHER,  # acts in the post-processor alone
+    "trim_offsets": EITHER,  # only has an effect in the post-processor
     "use_regex": (None, True),
 }
 BYTE_DECODER: Options = dict.fromkeys(BYTE_LEVEL, EITHER)

@@ -1,9 +1,8 @@
-"""Learning merges by frequency, without counting everything again before each of them.
+"""Learn merges by frequency, without counting everything again before each merge.
 
-Two ideas make it fast. A merge changes few words, so `corpus.py` corrects counts where the pair
-stood and nowhere else. And the count of a pair that exists can only fall, so pairs wait on
-shelves, one for each count, and an old count does no harm: it is noticed when its shelf is
-cleared.
+Two ideas make it fast. A merge changes few words, so `corpus.py` corrects counts only where the
+pair was. And the count of an existing pair can only fall, so pairs are stored by count, one shelf
+per count, and an outdated count is harmless: it is corrected when its shelf is processed.
 """
 
 from bisect import insort
@@ -37,9 +36,9 @@ def learn_merges(
     """Join the most frequent pair until the vocabulary holds `vocab_size` symbols.
 
     words: symbols of a word -> its count; vocab: symbol -> id, with every symbol of `words`;
-    join: what two symbols become; before_merge: told of each merge (the corpus, the pair, its new
-    symbol) before it is carried out. Returns the grown vocabulary and the merges in the order
-    learned. It stops early when no pair occurs `min_frequency` times.
+    join: makes one symbol of two; before_merge: called before each merge with the corpus, the pair
+    and its new symbol. Returns the new vocabulary and the merges in the order learned. It stops
+    early if no pair occurs `min_frequency` times.
 
     Equal to counting everything again before each merge.
     """
@@ -61,7 +60,7 @@ def learn_merges(
             height = -heappop(heights)
             if height < max(min_frequency, 1):
                 break
-            # The lowest pair wins a tie: it stands last, where a list is quick.
+            # The lowest pair wins a tie: it is last, where a list is fast.
             shelf = sorted(shelves.pop(height), reverse=True)
             while shelf and len(vocab) < vocab_size:
                 pair = shelf.pop()
@@ -78,7 +77,7 @@ def learn_merges(
                     else:
                         shelve(risen, count)
                 if heights and -heights[0] > height:
-                    # A symbol that can be made in two ways was made in the second one, too.
+                    # A symbol that can be made in two ways was now made in the second way.
                     for waiting in shelf:
                         shelve(waiting, height)
                     break
@@ -88,7 +87,7 @@ def learn_merges(
 
 def corpus_of(words: Words, symbols: Symbols) -> "Corpus":
     """The words, ready to be merged."""
-    # Imported here, as it needs NumPy: who only encodes a text does not wait for that.
+    # Imported here because it needs NumPy, which encoding a text does not.
     from bertlab.tokenizers.corpus import Corpus
 
     return Corpus(words, symbols)

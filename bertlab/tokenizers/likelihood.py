@@ -1,10 +1,10 @@
 """WordPiece's question: which merge makes the corpus more likely?
 
-The language model is the simplest there is: each symbol x has the probability n_x / N, with n_x
-its occurrences among the N symbols of the corpus, and the symbols are independent. Two answers:
+The language model is the simplest one: each symbol x has the probability n_x / N, with n_x its
+occurrences among the N symbols of the corpus, and the symbols are independent. Two answers:
 
-- `likelihood`: p(ab) / (p(a) p(b)), up to the factor N: how much more often a and b stand
-  together than chance would have it (the exponential of a pointwise mutual information);
+- `likelihood`: p(ab) / (p(a) p(b)), up to the factor N: how much more often a and b are adjacent
+  than by chance (the exponential of a pointwise mutual information);
 - `gain`: by how many nats the log-likelihood of the whole corpus rises when a and b are joined.
 
 Sources: Schuster & Nakajima (2012), "Japanese and Korean Voice Search", section 2, whose words
@@ -26,10 +26,10 @@ def likelihood(
 ) -> float:
     """n_ab / (n_a n_b), the score of the textbooks.
 
-    n_ab: how often a and b stand side by side, as in `merges.count_pairs`: twice in a a a, where
-    `gain` counts once; n_a, n_b: occurrences of each.
+    n_ab: how often a and b are adjacent, as in `merges.count_pairs`: twice in a a a, where `gain`
+    counts once; n_a, n_b: occurrences of each.
 
-    The last three arguments are not looked at; they are those of `gain`.
+    The last three arguments are ignored; they are those of `gain`.
 
     >>> likelihood(4, 4, 4), likelihood(3, 3, 6)
     (0.25, 0.16666666666666666)
@@ -40,13 +40,13 @@ def likelihood(
 def gain(n_ab: int, n_a: int, n_b: int, n: int, n_made: int = 0, same: bool = False) -> float:
     """How much the log-likelihood of the corpus rises, in nats, if a and b are joined.
 
-    n_ab: how often they will be joined: once in a a a, although a a stands there twice, since the
-    corpus wins by joins alone; n_a, n_b: occurrences of each; n: symbols in the corpus; n_made:
+    n_ab: how often they will be joined: once in a a a, although a a occurs twice, since only joins
+    change the corpus; n_a, n_b: occurrences of each; n: symbols in the corpus; n_made:
     occurrences of the symbol `ab` so far (it may have been made from other parts); same: whether
     a and b are one symbol, which then loses two for each join.
 
     The log-likelihood is the sum of n_x ln(n_x / n) over all symbols x. With f(x) = x ln x that is
-    sum f(n_x) - f(n), and a merge with k = n_ab changes f at four places:
+    sum f(n_x) - f(n), and a merge with k = n_ab changes four of these terms:
 
         f(n_a - k) - f(n_a) + f(n_b - k) - f(n_b) + f(n_made + k) - f(n_made) + f(n) - f(n - k)
 
@@ -58,7 +58,7 @@ def gain(n_ab: int, n_a: int, n_b: int, n: int, n_made: int = 0, same: bool = Fa
 
 
 def _drop(x: int, k: int) -> float:
-    """f(x) - f(x - k) for f(x) = x ln x, without the rounding of that difference."""
+    """f(x) - f(x - k) for f(x) = x ln x, without the rounding error of the difference."""
     return x * log(x) if k == x else k * log(x) - (x - k) * log1p(-k / x)
 
 
@@ -66,8 +66,8 @@ class Criterion(NamedTuple):
     """A way to choose merges, for `ranking`.
 
     score(n_ab, n_a, n_b, n, n_made, same) rises as n_a and n_b fall. share(score, target, n_ab):
-    to about which share of both must they fall, for the score to rise to the target? of_joins:
-    of a a a, is n_ab 1, since it can be joined once, or 2, since a a stands there twice?
+    the share of both, about, to which they must fall for the score to rise to the target. of_joins:
+    whether n_ab of a a a is 1, the possible joins, or 2, the occurrences of a a.
     """
 
     score: Callable[[int, int, int, int, int, bool], float]

@@ -1,9 +1,9 @@
 """WordPiece cuts a word: the longest piece that fits, then the longest that fits the rest.
 
-`longest_match` is BERT's own way. `LongestMatcher` gives the same pieces in a time that grows with
-the length of the word alone, however the vocabulary looks. It matters for long words and for
-languages written without spaces; for English, whose words are mostly in the vocabulary, the
-simple way is as fast.
+`longest_match` is BERT's own algorithm. `LongestMatcher` gives the same pieces in time linear in
+the length of the word, with any vocabulary. That is faster for long words and for languages written
+without spaces; for English, whose words are mostly in the vocabulary, the simple algorithm is
+equally fast.
 """
 
 from collections import deque
@@ -17,8 +17,8 @@ from bertlab.tokenizers.pieces import CONTINUES
 def longest_match(word: str, vocab: Container[str], longest_word: int = 100) -> list[str]:
     """Cut a word into pieces of the vocabulary, from left to right, the longest first.
 
-    A word that cannot be cut to its end, or of more than `longest_word` characters, is [UNK] as a
-    whole. Source: Devlin et al. (2019), `WordpieceTokenizer`.
+    A word that cannot be cut completely, or of more than `longest_word` characters, becomes one
+    [UNK]. Source: Devlin et al. (2019), `WordpieceTokenizer`.
 
     >>> longest_match("menus", {"me", "men", "##u", "##us", "##s"})
     ['men', '##us']
@@ -43,11 +43,11 @@ def longest_match(word: str, vocab: Container[str], longest_word: int = 100) -> 
 
 @dataclass(eq=False)
 class Node:
-    """A place in the tree of all pieces: the characters on the way to it spell their beginning."""
+    """A node in the tree (trie) of all pieces: the characters on its path spell their beginning."""
 
     children: dict[str, "Node"] = field(default_factory=dict)
     piece: str | None = None  # the piece that ends here
-    # Where to continue, and which pieces are certain by then, if the next character has no child.
+    # If the next character has no child: where to continue, and which pieces are then certain.
     failure: "Node | None" = None
     certain: list[str] = field(default_factory=list)
 
@@ -55,8 +55,8 @@ class Node:
 class LongestMatcher:
     """LinMaxMatch: cut words in time linear in their length.
 
-    The simple way goes back to the start of a piece when a longer one did not work out. Here each
-    place in the tree knows in advance what would be cut by then, and where the rest stands.
+    The simple algorithm goes back when a longer piece does not fit. Here each node stores in
+    advance the pieces that are cut at this point, and the node of the rest.
 
     Source: Song et al. (2021), "Fast WordPiece Tokenization", Algorithms 1 and 2
     (arXiv 2012.15524).
@@ -77,7 +77,7 @@ class LongestMatcher:
         self._link()
 
     def _link(self) -> None:
-        """Algorithm 2: failure links, nearest nodes first, since they are built on those before."""
+        """Algorithm 2: failure links, shallow nodes first, because deeper ones depend on them."""
         queue = deque([self.first, self.later])
         while queue:
             parent = queue.popleft()

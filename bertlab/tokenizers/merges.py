@@ -1,8 +1,8 @@
-"""The moves of byte pair encoding (BPE), written to be read.
+"""The steps of byte pair encoding (BPE), written to be read.
 
-`count_pairs` and `merge_pair` are what training repeats, `apply_merges` cuts a new word with
-what was learned. A word is a tuple of symbols here. `learning.py` and `cutting.py` do the same,
-equal to the last id, with tricks that make them fast.
+Training repeats `count_pairs` and `merge_pair`; `apply_merges` cuts a new word with the learned
+merges. A word is a tuple of symbols here. `learning.py` and `cutting.py` give exactly the same ids,
+faster.
 
 Source: Sennrich et al. (2016), "Neural Machine Translation of Rare Words with Subword Units",
 Algorithm 1 (arXiv 1508.07909).
@@ -52,7 +52,7 @@ def merge_pair(symbols: tuple[str, ...], pair: Pair) -> tuple[str, ...]:
 
 
 def apply_merges(symbols: tuple[str, ...], ranks: Mapping[Pair, int]) -> tuple[str, ...]:
-    """Cut a new word: of the learned pairs it holds, join the one learned first; repeat.
+    """Cut a new word: of the learned pairs in it, join the one learned first; repeat.
 
     ranks: pair -> its position in the list of merges (0 was learned first).
 

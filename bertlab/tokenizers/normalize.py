@@ -1,11 +1,11 @@
-"""BERT's normalisation: what happens to a text before it is cut into words.
+"""BERT's normalisation of a text, before the text is cut into words.
 
-In this order: control characters go, white space becomes a space, Chinese characters get spaces
-around them (each is a word of its own), accents go, letters become small. The cased models leave
-out the last two.
+In this order: remove control characters, turn white space into spaces, put spaces around Chinese
+characters (each is a word of its own), strip accents, lower-case. The cased models omit the last
+two steps.
 
-Source: Devlin et al. (2019), `BasicTokenizer`. Characters that Unicode has added since Python's
-own tables were made are treated as Python treats them.
+Source: Devlin et al. (2019), `BasicTokenizer`. Unicode characters that are newer than Python's
+tables are treated as Python treats them.
 """
 
 import re
@@ -14,7 +14,7 @@ from functools import cache
 
 from bertlab.tokenizers.offsets import places_of_units
 
-# Text between what BERT takes for white space. Vertical tabs and the like are not: they go.
+# Text between BERT's white space. Vertical tabs and similar do not count: they are removed.
 CHUNK = re.compile(r"[^\t\n\r \xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]+")
 
 # Blocks of Chinese characters, as BERT lists them: no kana, no Hangul.
@@ -33,18 +33,18 @@ _CHINESE = (
 def normalize(text: str, *, lowercase: bool = True, strip_accents: bool | None = None) -> str:
     """Normalise `text` as BERT does.
 
-    strip_accents: None does what `lowercase` does, as the uncased and cased models want.
+    strip_accents: None means the value of `lowercase`, as in the uncased and cased models.
 
     >>> normalize("Crème\\tBrûlée 你好")
     'creme brulee  你  好 '
     """
-    if text.isascii() and text.isprintable():  # most English text: nothing to do, and fast
+    if text.isascii() and text.isprintable():  # most English text: fast
         return text.lower() if lowercase else text
     return text.translate(replacements(lowercase, strip_accents))
 
 
 def normalized_places(text: str, *, lowercase: bool, strip_accents: bool | None) -> list[int]:
-    """Where each character of the normalised text comes from, white space left out.
+    """For each character of the normalised text, without white space, its place in `text`.
 
     >>> normalized_places("né 好", lowercase=True, strip_accents=None)
     [0, 1, 3]
@@ -54,10 +54,10 @@ def normalized_places(text: str, *, lowercase: bool, strip_accents: bool | None)
 
 
 class Replacements(dict):
-    """What becomes of a character, by its code point, as `str.translate` asks for it.
+    """The replacement of each character, by its code point, for `str.translate`.
 
-    One character may become several (a Hangul syllable its letters) or none (an accent). What
-    becomes of it does not depend on its neighbours, so the answer can be kept.
+    One character may become several (a Hangul syllable its letters) or none (an accent). The
+    replacement does not depend on its neighbours, so it can be cached.
     """
 
     def __init__(self, lowercase: bool, strip_accents: bool) -> None:
@@ -66,7 +66,7 @@ class Replacements(dict):
 
     def __missing__(self, code: int) -> str:
         replacement = self._normalize(chr(code))
-        if len(self) < 50_000:  # so that its memory is bounded; most languages have hundreds
+        if len(self) < 50_000:  # bounds its memory; most languages have hundreds
             self[code] = replacement
         return replacement
 
@@ -80,14 +80,14 @@ class Replacements(dict):
             decomposed = unicodedata.normalize("NFD", character)
             parts = "".join(part for part in decomposed if unicodedata.category(part) != "Mn")
         if self.lowercase:
-            # One by one: at the end of a word, str.lower would make another small sigma.
+            # One by one: str.lower of a whole word would make a final sigma at its end.
             parts = "".join(part.lower() for part in parts)
         return f" {parts} " if is_chinese(character) else parts
 
 
 @cache
 def replacements(lowercase: bool, strip_accents: bool | None) -> Replacements:
-    """The table of one way to normalise; `strip_accents` as `normalize` has it."""
+    """The table of one normalisation; `strip_accents` as in `normalize`."""
     return Replacements(lowercase, lowercase if strip_accents is None else strip_accents)
 
 

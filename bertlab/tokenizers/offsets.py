@@ -1,9 +1,9 @@
 """Which characters of a text its tokens cover.
 
-Tokens stand side by side, so that their widths are enough: the second one begins where the first
-one ends, and the sum of all widths up to a token is where it ends. What they cover is not the text
-itself but what a tokenizer makes of it: its bytes, say, or its characters without white space. So
-each end is looked up in a list of `places`.
+Tokens are adjacent, so their widths are enough: each begins where the previous one ends, and it
+ends at the sum of all widths up to it. They cover not the text itself but its units in the
+tokenizer, for example bytes, or characters without white space. So each end is looked up in a list
+of `places`.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -11,7 +11,7 @@ from itertools import accumulate, compress, pairwise
 
 from bertlab.tokenizers.encoding import Span
 
-# 1 for a byte that begins a character in UTF-8, 0 for the others, which begin with the bits 10.
+# 1 for a byte that begins a character in UTF-8, 0 for the others, which start with the bits 10.
 _BEGINS = bytes(byte & 0b1100_0000 != 0b1000_0000 for byte in range(256))
 
 

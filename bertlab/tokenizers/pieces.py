@@ -1,4 +1,4 @@
-"""WordPiece's way to write symbols: `##` marks a piece that continues a word."""
+"""WordPiece's notation of symbols: `##` marks a piece that continues a word."""
 
 from collections.abc import Collection
 
@@ -17,7 +17,7 @@ def first_pieces(word: str) -> tuple[str, ...]:
 def first_alphabet(words: Collection[tuple[str, ...]]) -> list[str]:
     """The pieces a vocabulary starts with: every character, and those that continue a word.
 
-    words: in first pieces. Any character may start a word, so each stands there without `##`.
+    words: in first pieces. Any character may start a word, so each is included without `##`.
 
     >>> first_alphabet([("m", "##e"), ("e",)])
     ['e', 'm', '##e']
@@ -28,7 +28,7 @@ def first_alphabet(words: Collection[tuple[str, ...]]) -> list[str]:
 
 
 def glue(left: str, right: str) -> str:
-    """What two pieces become.
+    """Join two pieces.
 
     >>> glue("m", "##e"), glue("##e", "##n")
     ('me', '##en')

@@ -1,13 +1,13 @@
-"""Learning merges by a score that moves: WordPiece's `likelihood` and `gain`, exactly.
+"""Learn merges by a changing score: WordPiece's `likelihood` and `gain`, exactly.
 
-Under BPE the count of a pair only falls, so an old count is a bound, and a lazy heap will do. A
-likelihood is different: a merge takes symbols a and b away, n_a and n_b fall, and with them the
-score of *every other* pair that holds a or b **rises**. Scoring all those again after each merge
-is exact and slow.
+In BPE the count of a pair only falls, so an old count is a bound, and a lazy heap is enough. A
+likelihood is different: a merge removes symbols a and b, so n_a and n_b fall, and the score of
+*every other* pair with a or b **rises**. Computing all those scores again after each merge is exact
+and slow.
 
-`Ranking` lets pairs wait under bounds instead. Both scores grow as n_a and n_b fall, so with
-floors under n_a and n_b the score cannot exceed what it would be at the floors. Only when a
-count falls through the floor that a pair stands on does that pair need a new bound.
+`Ranking` stores bounds of scores instead. Both scores rise as n_a and n_b fall. So each pair has
+lower limits, floors, for n_a and n_b: while the counts are not below them, the score cannot exceed
+its value at the floors. Only when a count falls below a pair's floor does it need a new bound.
 """
 
 from collections import defaultdict
@@ -40,9 +40,8 @@ def learn_by_score(
     """Join the pair with the highest score until the vocabulary holds `vocab_size` symbols.
 
     The arguments are those of `learning.learn_merges`; symbols are pieces, as `pieces.glue`
-    joins them. Returns the grown vocabulary, the merges, and for each merge the gain of
-    log-likelihood that it brought, in nats. It stops early when no pair that occurs
-    `min_frequency` times has a score above 0.
+    joins them. Returns the new vocabulary, the merges, and each merge's gain in log-likelihood, in
+    nats. It stops early if no pair that occurs `min_frequency` times has a score above 0.
     """
     symbols = Symbols(vocab, tie_break, glue)
     corpus = corpus_of(words, symbols)
@@ -60,7 +59,7 @@ def learn_by_score(
 
 
 class Unigrams:
-    """How often each symbol stands in a corpus while it is merged."""
+    """How often each symbol occurs in a corpus during merging."""
 
     def __init__(self, corpus: "Corpus") -> None:
         self.corpus, self.symbols = corpus, corpus.symbols
@@ -69,7 +68,7 @@ class Unigrams:
         self._joins: dict[int, tuple[tuple[int, int], int]] = {}
 
     def joins(self, pair: int) -> int:
-        """How often a pair can be joined (see `Corpus.joins`), counted when it has changed."""
+        """How often a pair can be joined (see `Corpus.joins`), counted again after a change."""
         a, b = divmod(pair, BASE)
         standing = self.corpus.pair_counts[pair]
         if a != b:
@@ -83,17 +82,17 @@ class Unigrams:
         return joins
 
     def of(self, pair: int, criterion: Criterion = GAIN) -> tuple[int, int, int, int, int, bool]:
-        """What a score looks at: n_ab, n_a, n_b, n, n_made, same (see `likelihood.gain`)."""
+        """The arguments of a score: n_ab, n_a, n_b, n, n_made, same (see `likelihood.gain`)."""
         a, b = divmod(pair, BASE)
         n_a, n_b = self.counts[a], self.counts[b]
-        if not criterion.of_joins:  # a likelihood looks at nothing else
+        if not criterion.of_joins:  # a likelihood needs nothing else
             return self.corpus.pair_counts[pair], n_a, n_b, self.total, 0, a == b
         made = self.symbols.made(pair)
         n_made = self.counts[made] if made is not None else 0
         return self.joins(pair), n_a, n_b, self.total, n_made, a == b
 
     def take(self, pair: int, new: int) -> None:
-        """Count what joining `pair` into `new` takes away and brings; to be called before."""
+        """Update the counts for joining `pair` into `new`; to be called before the merge."""
         joins = self.joins(pair)
         for symbol in divmod(pair, BASE):
             self.counts[symbol] -= joins
@@ -102,39 +101,39 @@ class Unigrams:
 
 
 class Gains:
-    """Notes what each merge brings, in nats, while `learning.learn_merges` goes its own way."""
+    """Records each merge's gain, in nats, while `learning.learn_merges` chooses merges."""
 
     def __init__(self) -> None:
         self.unigrams: Unigrams | None = None
         self.so_far: list[float] = []
 
     def note(self, corpus: "Corpus", pair: int, new: int) -> None:
-        """Take note that `pair` is about to be joined into `new`."""
+        """Record that `pair` is about to be joined into `new`."""
         self.unigrams = self.unigrams or Unigrams(corpus)
         self.so_far.append(gain(*self.unigrams.of(pair)))
         self.unigrams.take(pair, new)
 
 
 class Ranking:
-    """Pairs in the order of their scores, exactly, though scores rise behind its back.
+    """Pairs in the exact order of their scores, although merges change the scores.
 
-    A heap holds each pair under a bound, and each symbol has a heap of floors: when its count
-    falls below one, the pair that stands on it gets a new bound. A pair far from the best stands
-    on low floors, which hold for long; one near to it stands on its counts themselves.
+    A heap orders pairs by their bounds, and each symbol has a heap of floors: when its count falls
+    below a floor, the floor's pair gets a new bound. The floors of a pair far from the best are
+    low and rarely reached; those of a pair near the best are the counts themselves.
     """
 
     def __init__(self, unigrams: Unigrams, criterion: Criterion, min_frequency: int) -> None:
         self.unigrams, self.criterion, self.min_frequency = unigrams, criterion, min_frequency
         self.heap: list[tuple[float, int]] = []
         self.floors: dict[int, list[tuple[int, int]]] = defaultdict(list)  # symbol -> a heap
-        # What a pair waits under: its bound and its floors. Other entries are outdated.
+        # A pair's current bound and floors. Other entries are outdated.
         self.waiting: dict[int, tuple[float, int, int]] = {}
         self.ways: dict[str, list[int]] = defaultdict(list)  # a piece -> the pairs that make it
-        self.highest = 0.0  # the score to beat: that of the last merge, or a bound below it
+        self.highest = 0.0  # the last merge's score, or a lower bound
         self._arrive(unigrams.corpus.pair_counts)
 
     def best(self) -> int | None:
-        """Take out the pair with the highest score; None if no score is above 0."""
+        """Remove and return the pair with the highest score; None if no score is above 0."""
         while self.heap:
             negative, pair = heappop(self.heap)
             bound, *_ = self.waiting.get(pair, (None,))
@@ -160,19 +159,19 @@ class Ranking:
                 floor, other = heappop(floors)
                 if -floor in self.waiting.get(other, ())[1:]:
                     self._wait(other)
-        # A symbol that stands more often makes the other ways to it look better.
+        # A more frequent symbol raises the scores of other pairs that make it.
         for other in self.ways[self.unigrams.symbols.symbol_of[new]]:
             if other in self.waiting:
                 self._wait(other)
 
     def _arrive(self, pairs: Iterable[int]) -> None:
-        """Let pairs wait that are new, or more frequent than before."""
+        """Add pairs that are new, or more frequent than before."""
         for pair in pairs:
             self.ways[self.unigrams.symbols.joined(pair)].append(pair)
             self._wait(pair)
 
     def _wait(self, pair: int) -> None:
-        """Put a pair into the heap, under a bound that lies below the score to beat if it can."""
+        """Put a pair into the heap, with a bound below the highest score if possible."""
         n_ab, n_a, n_b, n, n_made, same = self.unigrams.of(pair, self.criterion)
         if n_ab < self.min_frequency:
             self.waiting.pop(pair, None)
@@ -180,7 +179,7 @@ class Ranking:
         bound = self.criterion.score(n_ab, n_a, n_b, n, n_made, same)
         if bound < self.highest:
             share = self.criterion.share(bound, bound + (self.highest - bound) / 5, n_ab)
-            # No floor below what will be joined: there a gain is not defined.
+            # No floor below the number of joins, where a gain is not defined.
             least = 2 * n_ab if same else n_ab
             low_a = min(n_a, max(int(share * n_a), least))
             low_b = min(n_b, max(int(share * n_b), least))

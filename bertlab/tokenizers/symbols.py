@@ -1,4 +1,4 @@
-"""Symbols as whole numbers, while merges are learned."""
+"""Symbols as integers during learning."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Literal
@@ -10,15 +10,15 @@ Join = Callable[[str, str], str]
 # The symbols of a word -> how often the word occurs.
 Words = Mapping[str, int] | Mapping[tuple[str, ...], int] | Mapping[Sequence[str], int]
 
-EDGE = 0  # stands before and after each word, and where a symbol was taken out
-BASE = 2**31  # the pair of the symbols a and b is a * BASE + b: one number, fast to look up
+EDGE = 0  # before and after each word, and in place of a removed symbol
+BASE = 2**31  # the pair of symbols a and b is a * BASE + b: one number, fast to look up
 
 
 class Symbols:
-    """Symbols and the numbers that stand for them, from 1 to BASE - 1.
+    """Symbols and their numbers, from 1 to BASE - 1.
 
-    They rise with the ids, or fall if ties go to the highest id: in both cases the lowest pair is
-    the one that wins a tie.
+    Numbers rise with the ids, or fall if ties go to the highest id: in both cases the lowest pair
+    wins a tie.
     """
 
     def __init__(self, vocab: Mapping[str, int], tie_break: TieBreak, join: Join) -> None:
@@ -30,7 +30,7 @@ class Symbols:
         self.symbol_of = {self.number(symbol): symbol for symbol in vocab}
 
     def number(self, symbol: str) -> int:
-        """The number that stands for a symbol."""
+        """The number of a symbol."""
         id = self.vocab[symbol]
         return id + 1 if self.lowest_first else BASE - 1 - id
 
@@ -40,16 +40,16 @@ class Symbols:
         return self.symbol_of[a], self.symbol_of[b]
 
     def joined(self, pair: int) -> str:
-        """The symbol that a pair becomes, which may be none yet."""
+        """The symbol that a pair becomes, which need not exist yet."""
         return self.join(*self.parts(pair))
 
     def made(self, pair: int) -> int | None:
-        """The number of what a pair would become, None if that is no symbol yet."""
+        """The number of the symbol that a pair would become, None if it does not exist yet."""
         symbol = self.join(*self.parts(pair))
         return self.number(symbol) if symbol in self.vocab else None
 
     def add(self, pair: int) -> int:
-        """Learn a merge; returns the number of what the pair becomes.
+        """Learn a merge; returns the number of the pair's new symbol.
 
         One symbol can be made in two ways, `ab` + `c` and `a` + `bc`: it keeps its first id.
         """

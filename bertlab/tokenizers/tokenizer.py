@@ -2,12 +2,12 @@
 
 A tokenizer cuts text in three steps, from coarse to fine:
 
-1. special tokens, such as [MASK], are looked for first and are never cut;
-2. what lies between them falls into *chunks* that do not depend on each other;
-3. a chunk falls into words, and a word becomes tokens; since both repeat, the answers are kept
+1. special tokens, such as [MASK], are found first and are never cut;
+2. the text between them is cut into *chunks* that do not depend on each other;
+3. a chunk is cut into words, and a word into tokens; since both repeat, the results are cached
    (`encoding.Kept`).
 
-`BPE`, `ByteBPE` and `WordPiece` say what a chunk, a word and its tokens are.
+`BPE`, `ByteBPE` and `WordPiece` define chunks, words and tokens.
 """
 
 import os
@@ -31,14 +31,14 @@ from bertlab.tokenizers.offsets import spans_of_widths
 
 @dataclass(frozen=True, repr=False)
 class Tokenizer(ABC):
-    """A trained tokenizer; nothing about it can be changed.
+    """A trained tokenizer; it is immutable.
 
-    vocab: token -> id; merges: pairs in the order learned; special_tokens: never cut, and left
-    out by `decode`; adds_special_tokens: whether `encode` puts [CLS] before a text and [SEP]
-    behind it, as BERT wants (None: if the vocabulary has both).
+    vocab: token -> id; merges: pairs in the order learned; special_tokens: never cut, and omitted
+    by `decode`; adds_special_tokens: whether `encode` puts [CLS] before a text and [SEP] after it,
+    as BERT needs (None: if the vocabulary has both).
 
-    Raises ValueError if an id is not a whole number, if two tokens have one id, if a merge is not
-    a pair of tokens, or if a special token is empty or not in the vocabulary.
+    Raises ValueError if an id is not a whole number, if two tokens have the same id, if a merge is
+    not a pair of tokens, or if a special token is empty or not in the vocabulary.
     """
 
     vocab: Mapping[str, int]
@@ -88,7 +88,7 @@ class Tokenizer(ABC):
         """
 
     def tokenize(self, text: str) -> list[str]:
-        """Cut `text` into tokens, without special ones around."""
+        """Cut `text` into tokens, without adding special ones."""
         return [self._token_of[id] for id in self._part(text, 0).ids]
 
     def encode(
@@ -101,9 +101,9 @@ class Tokenizer(ABC):
     ) -> Encoding:
         """Turn a text, or two, into `ids`, `tokens`, `segment_ids` and `offsets`.
 
-        add_special_tokens: put [CLS] and [SEP] around, if this tokenizer does that.
-        max_length: at most this many tokens, special ones included; of a pair the longer text
-            gives way first.
+        add_special_tokens: add [CLS] and [SEP], if this tokenizer does that.
+        max_length: at most this many tokens, special ones included; of a pair, the longer text is
+            cut first.
 
         Raises TypeError if `text` is not a string, ValueError if `max_length` has no room for
         the special tokens, or if `text` holds an unknown character and there is no [UNK].
@@ -146,7 +146,7 @@ class Tokenizer(ABC):
         Raises ValueError if an id is not in the vocabulary.
         """
         tokens = []
-        for id in map(index, ids):  # tensors and arrays hold ids too
+        for id in map(index, ids):  # also from tensors and arrays
             if id not in self._token_of:
                 raise ValueError(
                     f"{type(self).__name__}.decode: ids must be from 0 to "
@@ -167,15 +167,15 @@ class Tokenizer(ABC):
 
     @abstractmethod
     def _json(self) -> dict[str, Any]:
-        """The parts of `tokenizer.json` that differ from kind to kind."""
+        """The parts of `tokenizer.json` that depend on the kind of tokenizer."""
 
     @classmethod
     def load(cls, path: str | os.PathLike) -> Self:
         """Read a `tokenizer.json` of this kind.
 
-        Raises FileNotFoundError, or ValueError if the file is damaged, of another kind, or asks
-        for something that this tokenizer does not do (`file_options.py`). Truncation, padding and
-        a decoder's clean-up are left to the caller, with a warning.
+        Raises FileNotFoundError, or ValueError if the file is damaged, of another kind, or has an
+        option that this tokenizer does not support (`file_options.py`). Truncation, padding and a
+        decoder's clean-up are left to the caller, with a warning.
         """
         given = cls._read(path)
         try:
@@ -203,14 +203,14 @@ class Tokenizer(ABC):
 
         def ids_of_words(chunk: str) -> tuple[int, ...]:
             words = self._words(chunk)
-            if len(words) == 1:  # as most chunks
+            if len(words) == 1:  # most chunks
                 return ids_of_word[words[0]]
             return tuple(chain.from_iterable(map(ids_of_word.__getitem__, words)))
 
         return Kept(ids_of_words)
 
     def _part(self, text: str, segment: int) -> Part:
-        """A text on its own."""
+        """A single text."""
         if not isinstance(text, str):
             raise TypeError(
                 f"encode: text must be a string; got {type(text).__name__}. "
@@ -224,7 +224,7 @@ class Tokenizer(ABC):
         return Part(ids, partial(self._spans, text, stretches), segment)
 
     def _stretches(self, text: str) -> Iterator[Stretch]:
-        """Everything in `text`: its special tokens, and what lies between."""
+        """Everything in `text`: its special tokens, and the text between them."""
         end = 0
         for found in self._special.finditer(text) if self._special else ():
             yield Stretch(end, found.start(), False, self._ids(text[end : found.start()]))
@@ -252,7 +252,7 @@ class Tokenizer(ABC):
         return f"{type(self).__name__}({len(self.vocab):,} tokens, {len(self.merges):,} merges)"
 
     def __getstate__(self) -> dict[str, Any]:
-        """What a copy in another process needs: not what has been kept along the way."""
+        """What a copy in another process needs: no caches."""
         state = {field.name: getattr(self, field.name) for field in fields(self)}
         return state | {"vocab": dict(self.vocab)}
 

@@ -22,7 +22,7 @@ def write(
     """Write one tokenizer.
 
     parts: model, normalizer, pre_tokenizer, decoder; special_tokens: token -> id;
-    adds_special_tokens: whether [CLS] and [SEP], two of them, are put around a text.
+    adds_special_tokens: whether [CLS] and [SEP], two of them, are added to a text.
     """
     flags = {option: values[0] for option, values in SPECIAL_TOKEN.items()}
     content = {
@@ -65,9 +65,9 @@ def bpe_model(
 
 
 def template(ids: Mapping[str, int]) -> dict[str, Any]:
-    """BERT's frame, [CLS] A [SEP] B [SEP], as Hugging Face writes it.
+    """BERT's template, [CLS] A [SEP] B [SEP], as Hugging Face writes it.
 
-    ids: token -> id, those of [CLS] and [SEP] among them.
+    ids: token -> id, with [CLS] and [SEP].
     """
 
     def special(token: str, segment: int) -> dict[str, Any]:

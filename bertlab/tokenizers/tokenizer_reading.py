@@ -1,6 +1,6 @@
 """Hugging Face's `tokenizer.json`: the file that our tokenizers read.
 
-What a file says is carried out, or refused by name (`file_options.py`).
+Each option of a file is either supported or an error that names it (`file_options.py`).
 """
 
 import os
@@ -19,14 +19,14 @@ JSON_NAMES = {dict: "JSON object", list: "list", str: "string", int: "whole numb
 
 
 class TokenizerFile:
-    """What a `tokenizer.json` says; the errors of all methods are ValueErrors that name the file.
+    """The content of a `tokenizer.json`; all methods raise ValueErrors that name the file.
 
-    model_type: what Hugging Face calls the kind of model; parts: what the file holds, None for a
-    part that it leaves out; model: one of them.
+    model_type: Hugging Face's name for the kind of model; parts: the content of the file, None for
+    a missing part; model: one of them.
 
-    Raises FileNotFoundError, or ValueError that names the fault: cut off, of another kind, or
-    without one of the parts every model has. Warns of what is left to the caller: truncation,
-    padding and the decoder's clean-up, which published files ask for.
+    Raises FileNotFoundError, or ValueError that names the fault: truncated, of another kind, or
+    without a part that every model has. Warns of what is left to the caller: truncation, padding
+    and the decoder's clean-up, which published files request.
     """
 
     def __init__(self, path: str | os.PathLike, model_type: str) -> None:
@@ -55,11 +55,11 @@ class TokenizerFile:
         others: Sequence[str] = (),
         optional: bool = False,
     ) -> None:
-        """Raise ValueError unless a part is of `kind` and says only what we carry out.
+        """Raise ValueError unless a part is of `kind` and has only supported options.
 
-        name: what the part is called; kind: its type, None if there must be no such part; options:
-        the values that each may have; others: entries that the caller looks at; optional: the part
-        may be missing.
+        name: of the part; kind: its type, None if the part must be missing; options: the values
+        that each may have; others: entries that the caller checks; optional: the part may be
+        missing.
         """
         part = self.parts[name.replace("-", "_")]
         if part is None and (kind is None or optional):
@@ -83,7 +83,7 @@ class TokenizerFile:
         return found
 
     def common(self, *, mark: str = "") -> dict[str, Any]:
-        """The fields of a tokenizer that every kind reads alike.
+        """The fields that every kind of tokenizer reads in the same way.
 
         mark: what a piece may have before or after its letters, such as "##".
 
@@ -97,7 +97,7 @@ class TokenizerFile:
             if not (isinstance(rule, str) and rule.startswith("#version"))
         ]
         vocab = dict(self.model["vocab"])
-        free = len(vocab)  # the id that Hugging Face's library gives the next new token
+        free = len(vocab)  # the id of the next new token in Hugging Face's library
         special: dict[str, int] = {}
         for token in self.parts["added_tokens"]:
             name, id = self._added(token)
@@ -128,9 +128,9 @@ class TokenizerFile:
     def _expect_options(
         self, whose: str, part: Mapping[str, Any], options: Options, *, others: Sequence[str]
     ) -> None:
-        """Raise ValueError for an option with a value that is not among those of `options`.
+        """Raise ValueError if an option's value is not among those of `options`.
 
-        whose: the words before the option's name; others: entries that the caller looks at.
+        whose: the words before the option's name; others: entries that the caller checks.
         """
         for option, values in options.items():
             found = part.get(option)
@@ -165,7 +165,7 @@ class TokenizerFile:
         return name, self.entry(f"the added token {name!r}", token, "id", int)
 
     def _adds_special_tokens(self, special: Mapping[str, int]) -> bool:
-        """Whether the post-processor puts [CLS] and [SEP] around a text; any other is refused."""
+        """Whether the post-processor adds [CLS] and [SEP]; any other is rejected."""
         found = self.parts["post_processor"]
         if found is None:
             return False
@@ -189,7 +189,7 @@ class TokenizerFile:
         return True
 
     def _tell_what_is_left_out(self) -> None:
-        """Warn of what does not change how text is cut, and is the caller's to ask for."""
+        """Warn of options that do not affect how text is cut and that the caller must request."""
         said = {part: self.parts[part] for part in ("truncation", "padding")}
         decoder = self.parts["decoder"]
         if isinstance(decoder, dict) and decoder.get("cleanup"):
@@ -204,5 +204,5 @@ class TokenizerFile:
 
 
 def _same(found: Any, value: Any) -> bool:
-    """Equal, and true or false only what is written so: 0 is not False."""
+    """Equal, and booleans only equal booleans: 0 is not False."""
     return found == value and isinstance(found, bool) == isinstance(value, bool)

@@ -1,6 +1,6 @@
 """BERT's `vocab.txt`: one token per line, and a token's id is the number of its line, from 0.
 
-Beside it `tokenizer_config.json` says whether text becomes lower case.
+`tokenizer_config.json` beside it says whether text is lower-cased.
 """
 
 import json
@@ -13,7 +13,7 @@ from typing import Any
 from bertlab._files import read_json, write_atomically
 from bertlab.tokenizers.encoding import UNKNOWN
 
-# What tokenizer_config.json may say of how a text is cut.
+# The supported options of tokenizer_config.json about how a text is cut.
 CASE_OPTIONS = {
     "do_lower_case": (True, False),
     "strip_accents": (None, True, False),
@@ -39,7 +39,7 @@ def read_vocab(path: str | os.PathLike) -> dict[str, int]:
 
 
 def write_vocab(path: str | os.PathLike, vocab: Mapping[str, int]) -> Path:
-    """Write the tokens in the order of ids, as `WordPiece.save_vocab` says; returns the path."""
+    """Write the tokens in the order of ids, as in `WordPiece.save_vocab`; returns the path."""
     ordered = sorted(vocab, key=vocab.__getitem__)
     gaps = [line for line, token in enumerate(ordered) if vocab[token] != line]
     if gaps:
@@ -58,10 +58,10 @@ def write_vocab(path: str | os.PathLike, vocab: Mapping[str, int]) -> Path:
 
 
 def read_case(path: str | os.PathLike) -> dict[str, Any]:
-    """What a `tokenizer_config.json` says; nothing if there is no such file.
+    """The options of a `tokenizer_config.json`; empty if there is no such file.
 
-    Raises ValueError if it is damaged, or if it says of the way a text is cut what our WordPiece
-    does not do.
+    Raises ValueError if it is damaged, or if it has an option about how a text is cut that our
+    WordPiece does not support.
     """
     if not Path(path).is_file():
         return {}

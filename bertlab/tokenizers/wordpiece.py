@@ -27,7 +27,7 @@ from bertlab.tokenizers.tokenizer_reading import TokenizerFile
 from bertlab.tokenizers.vocab_txt import read_vocab, write_vocab
 from bertlab.tokenizers.words import count_words, split_chunks, split_words, word_spans
 
-ORDINARY = 100  # characters; longer words are rare, and cut in another way
+ORDINARY = 100  # characters; longer words are rare, and cut by another algorithm
 BERT_SPECIAL_TOKENS = (PAD, UNKNOWN, CLS, SEP, MASK)
 CRITERIA = (*SCORED, "frequency")
 NORMALIZER = {"type": "BertNormalizer", "clean_text": True, "handle_chinese_chars": True}
@@ -38,7 +38,7 @@ class WordPiece(Tokenizer):
     """A trained WordPiece tokenizer; make one with `train`, `from_vocab` or `load`.
 
     lowercase, strip_accents: BERT's normalisation (`normalize`); longest_word: a word of more
-    characters is [UNK]; gains: what each merge brought, in nats of log-likelihood, if known.
+    characters is [UNK]; gains: each merge's gain in log-likelihood, in nats, if known.
 
     >>> corpus = ["cost best menu men camel", "cost best"]
     >>> wordpiece = WordPiece.train(corpus, 28, special_tokens=["[UNK]"], criterion="likelihood")
@@ -80,16 +80,16 @@ class WordPiece(Tokenizer):
         """Learn a vocabulary of `vocab_size` tokens from `texts`.
 
         criterion: which pair is joined next. "gain": the one that raises the log-likelihood of
-            the corpus most, as Schuster & Nakajima (2012) describe it. "likelihood": the highest
-            n_ab / (n_a n_b), as textbooks print it; it likes rare pairs, so give it a
-            `min_frequency`. "frequency": the most frequent, as BPE; so does Hugging Face's
-            `WordPieceTrainer`, whose ids change from run to run.
+            the corpus most, as in Schuster & Nakajima (2012). "likelihood": the highest
+            n_ab / (n_a n_b), as in textbooks; it prefers rare pairs, so set `min_frequency`.
+            "frequency": the most frequent, as in BPE and in Hugging Face's `WordPieceTrainer`,
+            whose ids change from run to run.
         lowercase, strip_accents: for an uncased model True and None, for a cased one False.
 
         The other arguments are those of `BPE.train`. Ids: special tokens, characters that start a
         word, characters that continue one (`##e`), both by code point, merges as learned.
-        Training stops early when no pair occurs `min_frequency` times or, by gain, when no merge
-        would raise the likelihood.
+        Training stops early if no pair occurs `min_frequency` times or, by gain, if no merge would
+        raise the likelihood.
 
         Raises ValueError if the corpus holds no word, if `vocab_size` has no room for special
         tokens and alphabet, if a special token is given twice, or [UNK] is not among them.
@@ -137,11 +137,11 @@ class WordPiece(Tokenizer):
         lowercase: bool = True,
         strip_accents: bool | None = None,
     ) -> "WordPiece":
-        """Read a published model's `vocab.txt`: one token a line, its id is the line's number.
+        """Read a published model's `vocab.txt`: one token per line, its id is the line's number.
 
         lowercase: True for an uncased model, False for a cased one.
 
-        Raises FileNotFoundError, or ValueError if the file is no vocabulary.
+        Raises FileNotFoundError, or ValueError if the file is not a vocabulary.
         """
         vocab = read_vocab(path)
         special = tuple(token for token in BERT_SPECIAL_TOKENS if token in vocab)
@@ -150,8 +150,8 @@ class WordPiece(Tokenizer):
     def save_vocab(self, path: str | os.PathLike) -> Path:
         """Write `vocab.txt`, one token per line in the order of ids; returns the path.
 
-        Raises ValueError if the file would give other ids: an id below the highest belongs to no
-        token, or a token holds a line break.
+        Raises ValueError if the file would give other ids: an id below the highest has no token,
+        or a token contains a line break.
         """
         return write_vocab(path, self.vocab)
 
@@ -176,7 +176,7 @@ class WordPiece(Tokenizer):
         places = normalized_places(text, **self._normalization)
         if self.vocab[UNKNOWN] not in ids:
             return map(self._width_of.__getitem__, ids), places
-        # [UNK] covers its word: the next one whenever a token does not continue a word.
+        # [UNK] covers its word: the next one if a token does not continue a word.
         words = word_spans(normalize(text, **self._normalization))
         widths = []
         for id in ids:
@@ -191,7 +191,6 @@ class WordPiece(Tokenizer):
 
     @cached_property
     def _continuing(self) -> set[int]:
-        """The pieces that continue a word."""
         return {id for piece, id in self.vocab.items() if piece.startswith(CONTINUES)}
 
     @cached_property
@@ -204,7 +203,7 @@ class WordPiece(Tokenizer):
         }
 
     def _join(self, tokens: Sequence[str]) -> str:
-        """Pieces glued, words one space apart; punctuation stands alone."""
+        """Pieces joined, words and punctuation marks separated by one space."""
         return " ".join(tokens).replace(f" {CONTINUES}", "")
 
     def _json(self) -> dict[str, Any]:
@@ -218,7 +217,7 @@ class WordPiece(Tokenizer):
                 "continuing_subword_prefix": CONTINUES,
                 "max_input_chars_per_word": self.longest_word,
                 "vocab": dict(self.vocab),
-                # Hugging Face's library passes over these two.
+                # Hugging Face's library ignores these two.
                 "merges": [list(pair) for pair in self.merges],
                 "gains": list(self.gains),
             },
@@ -234,7 +233,7 @@ class WordPiece(Tokenizer):
         if UNKNOWN not in model["vocab"]:
             raise ValueError(f"{path}: vocab of the model must hold its unk_token, {UNKNOWN}")
         file.expect("decoder", "WordPiece", WORDPIECE_DECODER, optional=True)
-        for name in ("merges", "gains"):  # which files that are not ours do without
+        for name in ("merges", "gains"):  # which only our files have
             model.setdefault(name, [])
         return {
             "lowercase": file.parts["normalizer"]["lowercase"],

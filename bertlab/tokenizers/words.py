@@ -13,7 +13,7 @@ Splitter = Callable[[str], Iterable[str]]
 WHITE_SPACE = r"\t-\r \x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000"
 WHITE_SPACES = re.findall(f"[{WHITE_SPACE}]", "".join(map(chr, range(0x3001))))
 CHUNK = re.compile(f"[^{WHITE_SPACE}]+")
-# What str.split takes for white space and some tokenizer does not.
+# White space for str.split but not for some tokenizer.
 _RARE = "\x0b\x0c\x1c\x1d\x1e\x1f\x85"
 _ASCII_PUNCTUATION = r"!-/:-@\[-`{-~"
 _ASCII_WORD = re.compile(rf"[{_ASCII_PUNCTUATION}]|[^{_ASCII_PUNCTUATION}\t-\r ]+")
@@ -23,7 +23,7 @@ def split_words(text: str) -> list[str]:
     """Split at white space, and make every punctuation mark a word of its own, as BERT does.
 
     Source: Devlin et al. (2019), `BasicTokenizer` without its normalisation (case and accents
-    stay as they are). Equal to Hugging Face's `BertPreTokenizer`.
+    are kept). Equal to Hugging Face's `BertPreTokenizer`.
 
     >>> split_words("I enjoyed the game, didn't you?")
     ['I', 'enjoyed', 'the', 'game', ',', 'didn', "'", 't', 'you', '?']
@@ -60,10 +60,10 @@ def word_spans(text: str) -> Iterator[tuple[int, int]]:
 
 
 def is_punctuation(character: str) -> bool:
-    """Whether BERT takes `character` for punctuation.
+    """Whether BERT treats `character` as punctuation.
 
-    Unicode's categories P*, and every ASCII sign that is neither letter, digit nor space:
-    `$`, `+`, `<`, `=`, `>`, `^`, the backtick, `|` and `~` are symbols to Unicode, not to BERT.
+    Unicode's categories P*, and every ASCII sign except letters, digits and spaces: `$`,
+    `+`, `<`, `=`, `>`, `^`, the backtick, `|` and `~` are symbols in Unicode, punctuation in BERT.
     """
     if character.isascii():
         return "!" <= character <= "~" and not character.isalnum()
@@ -71,9 +71,9 @@ def is_punctuation(character: str) -> bool:
 
 
 def split_chunks(text: str, chunk: re.Pattern[str] = CHUNK) -> list[str]:
-    """The stretches of `text` that `chunk` finds: those without white space.
+    """The matches of `chunk` in `text`: runs without white space.
 
-    `str.split` finds the same ones much faster, but for a few control characters.
+    `str.split` finds the same ones much faster, except for a few control characters.
     """
     return chunk.findall(text) if any(rare in text for rare in _RARE) else text.split()
 
@@ -87,8 +87,8 @@ def count_words(
 ) -> Counter[str]:
     """Count the words of all `texts`.
 
-    chunks: cuts a text roughly, and fast; split: cuts a chunk into words, once, however often it
-    occurs; processes: how many count side by side, which pays from some ten megabytes on.
+    chunks: cuts a text coarsely, and fast; split: cuts each distinct chunk into words, once;
+    processes: count in this number of processes, which is faster above about ten megabytes.
 
     >>> count_words(["cost best menu", "men camel cost best"]).most_common(2)
     [('cost', 2), ('best', 2)]

@@ -1,4 +1,4 @@
-"""Adam by hand, a derivation: trainings run PyTorch's, which is tested equal.
+"""Adam by hand, for reading: training runs PyTorch's Adam; a test compares both.
 
 Source: Kingma & Ba (2015), "Adam: A Method for Stochastic Optimization", Algorithm 1.
 """
@@ -10,7 +10,7 @@ from torch import Tensor
 
 
 class Moments(NamedTuple):
-    """What Adam remembers of a weight's gradients."""
+    """Adam's running means of a parameter's gradients."""
 
     mean: Tensor  # m, a running mean of the gradient
     square: Tensor  # v, a running mean of the squared gradient
@@ -32,8 +32,8 @@ def adam_step(
 ) -> tuple[Tensor, Moments]:
     """One step of Adam: the new parameter and the new moments; nothing is changed in place.
 
-    parameter, gradient and both moments: tensors of one shape; step: counted from 1, for the
-    running means start at zero and are too small at first.
+    parameter, gradient and both moments: tensors of the same shape; step: counted from 1, needed
+    because the running means start at zero and are too small at first.
     """
     mean = betas[0] * moments.mean + (1 - betas[0]) * gradient
     square = betas[1] * moments.square + (1 - betas[1]) * gradient**2

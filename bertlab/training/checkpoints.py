@@ -1,12 +1,12 @@
-"""Checkpoints: a training resumes from them, whatever happened while they were written.
+"""Checkpoints: training resumes from them, even after a crash while one was written.
 
     step-00000500/model.safetensors      parameters and buffers, by name
-    step-00000500/optimizer.safetensors  what AdamW remembers of each parameter, by name
-    step-00000500/state.json             the step, AdamW's groups, what the loop wants to know
-    step-00000500/manifest.json          is all of it there, as it was written?
+    step-00000500/optimizer.safetensors  AdamW's state of each parameter, by name
+    step-00000500/state.json             the step, AdamW's groups, the loop's own state
+    step-00000500/manifest.json          sizes and checksums of the files
 
-A checkpoint appears whole or not at all (`sealed_folders.py`). Disks may fail later: a checkpoint
-that is no longer what was written is named, and the one before it is used.
+A checkpoint is written completely or not at all (`sealed_folders.py`). Disks may fail later: a
+warning names a checkpoint that has changed, and the one before it is used.
 """
 
 import json
@@ -25,7 +25,7 @@ from torch import Tensor, nn
 
 from bertlab.training.sealed_folders import DamagedFolderError, read_sealed, write_sealed
 
-VERSION = 1  # of what the files mean
+VERSION = 1  # of the file format
 MODEL, OPTIMIZER, STATE = "model.safetensors", "optimizer.safetensors", "state.json"
 NAME = re.compile(r"step-(\d{8,})")
 
@@ -35,10 +35,10 @@ class CheckpointError(RuntimeError):
 
 
 class Checkpoint(NamedTuple):
-    """Where a training resumes."""
+    """The point from which a training resumes."""
 
     step: int
-    state: dict[str, Any]  # what the loop gave to `save_checkpoint`
+    state: dict[str, Any]  # as passed to `save_checkpoint`
     path: Path
 
 
@@ -53,12 +53,12 @@ def save_checkpoint(
 ) -> Path:
     """Write `folder/step-00000500`, then remove older checkpoints beyond `keep`; returns its path.
 
-    state: whatever else the loop needs to resume; it must be fit for JSON, which makes lists of
-    tuples. Tied weights are written once. One training at a time may write into a folder.
+    state: whatever else the loop needs to resume; it must be valid JSON, which turns tuples into
+    lists. Tied weights are written once. Only one training at a time may write into a folder.
 
-    Raises ValueError if an argument is out of range, or if the folder holds a whole checkpoint of
-    this step or a later one: two trainings must not mix. Raises CheckpointError if the disk is
-    full or fails; earlier checkpoints are then as they were.
+    Raises ValueError if an argument is out of range, or if the folder has an intact checkpoint of
+    this step or a later one: two trainings must not be mixed. Raises CheckpointError if the disk
+    is full or fails; earlier checkpoints are then unchanged.
     """
     folder = Path(folder)
     path = folder / f"step-{step:08d}"
@@ -83,14 +83,14 @@ def save_checkpoint(
 def load_checkpoint(
     folder: str | os.PathLike, model: nn.Module, optimizer: torch.optim.AdamW
 ) -> Checkpoint:
-    """Bring model and optimizer to where the newest whole checkpoint of a folder has them.
+    """Restore model and optimizer from the newest intact checkpoint of a folder.
 
-    Newer ones that are damaged are left out, with a warning that names them. Both are changed in
-    place, on the device where they are; not at all if this fails. The optimizer's settings, such
-    as the learning rate, stay: whoever made it has chosen them.
+    Newer ones that are damaged are skipped, with a warning that names them. Both are changed in
+    place, on their device, or not at all if this fails. The optimizer's settings, such as the
+    learning rate, do not change: the caller has chosen them.
 
-    Raises CheckpointError if no checkpoint is whole (it says what is wrong with each), ValueError
-    if the newest whole one belongs to another model or optimizer (it lists all differences).
+    Raises CheckpointError if no checkpoint is intact (with the fault of each), ValueError if the
+    newest intact one belongs to another model or optimizer (with all differences).
     """
     damaged = []
     for _, path in _checkpoints(Path(folder)):
@@ -113,18 +113,18 @@ def load_checkpoint(
 
 
 def has_checkpoint(folder: str | os.PathLike) -> bool:
-    """Whether a folder holds a checkpoint, whole or damaged."""
+    """Whether a folder holds a checkpoint, intact or damaged."""
     return bool(_checkpoints(Path(folder)))
 
 
 def _checkpoints(folder: Path) -> list[tuple[int, Path]]:
-    """Steps and folders of whole and damaged ones, the newest first."""
+    """Steps and folders of intact and damaged ones, the newest first."""
     names = [(NAME.fullmatch(path.name), path) for path in folder.glob("step-*")]
     return sorted(((int(name[1]), path) for name, path in names if name), reverse=True)
 
 
 def _check_later(folder: Path, step: int) -> None:
-    """Raise ValueError if a whole checkpoint would stand beside, or after, the new one."""
+    """Raise ValueError if there is an intact checkpoint of the same step or a later one."""
     for saved, path in _checkpoints(folder):
         if saved < step:
             return
@@ -139,11 +139,11 @@ def _check_later(folder: Path, step: int) -> None:
 
 
 def _remove_older(folder: Path, step: int, keep: int) -> None:
-    """Keep the newest up to this step; what is later is damaged and does not count."""
+    """Keep the newest up to this step; later ones are damaged and do not count."""
     for path in [path for saved, path in _checkpoints(folder) if saved <= step][keep:]:
         try:
             shutil.rmtree(path)
-        except OSError as error:  # the new one is safe, so the training may continue
+        except OSError as error:  # the new one is safe, so training continues
             warnings.warn(f"save_checkpoint: {path} cannot be removed ({error})", stacklevel=3)
 
 
@@ -167,7 +167,7 @@ def _on_cpu(tensors: dict[str, Tensor]) -> dict[str, Tensor]:
 
 
 def _tensors(model: nn.Module) -> dict[str, Tensor]:
-    """Parameters and buffers themselves; a tied one has its first name alone."""
+    """Parameters and buffers themselves; a tied one only under its first name."""
     tensors: dict[str, Tensor] = {}
     for name, tensor in model.state_dict(keep_vars=True).items():
         if not any(tensor is other for other in tensors.values()):
@@ -176,7 +176,7 @@ def _tensors(model: nn.Module) -> dict[str, Tensor]:
 
 
 def _memory(model: nn.Module, optimizer: torch.optim.AdamW) -> dict[str, Tensor]:
-    """Moments and numbers of steps: "bias.exp_avg", "bias.exp_avg_sq", "bias.step", ..."""
+    """Moments and step counts: "bias.exp_avg", "bias.exp_avg_sq", "bias.step", ..."""
     return {
         f"{name}.{key}": tensor
         for name, parameter in model.named_parameters()
@@ -209,7 +209,7 @@ def _restore(
     for key, tensor in load(files[OPTIMIZER]).items():
         name, _, part = key.rpartition(".")
         memory.setdefault(numbers[name], {})[part] = tensor.clone()
-    # The optimizer first: it needs memory, and leaves itself as it was if there is too little.
+    # The optimizer first: it needs memory, and does not change if there is too little.
     optimizer.load_state_dict(optimizer.state_dict() | {"state": memory})
     with torch.no_grad():
         for name, tensor in own.items():
@@ -217,7 +217,7 @@ def _restore(
 
 
 def _misfits(saved: dict[str, Tensor], own: dict[str, Tensor]) -> list[str]:
-    """What is missing, unexpected or another kind of tensor."""
+    """Tensors that are missing, unexpected or of another kind."""
     faults = [f"missing: {name}" for name in own if name not in saved]
     faults += [f"unexpected: {name}" for name in saved if name not in own]
     return faults + [
@@ -232,7 +232,7 @@ def _kind(tensor: Tensor) -> str:
 
 
 def _regrouped(saved: list[list[str]], own: list[list[str]]) -> list[str]:
-    """Parameters that stand in another group of the optimizer, or in none."""
+    """Parameters that are in another group of the optimizer, or in none."""
     before, now = (
         {name: n for n, group in enumerate(groups) for name in group} for groups in (saved, own)
     )

@@ -23,7 +23,7 @@ EXAMPLES = """examples:
 exit status: 0 when the model is trained, 1 after an error, 2 for a wrong option, 130 when stopped
 by Ctrl-C or kill
 """
-STOPPED = 130  # as a shell has it for Ctrl-C
+STOPPED = 130  # the shell's status for Ctrl-C
 DEFAULTS = {
     field.name: field.default
     for field in (*fields(TrainingConfig), *fields(RunSettings))
@@ -39,11 +39,11 @@ TRAINED: tuple[tuple[str, str, dict[str, Any]], ...] = (
     ),
     ("field", "of .jsonl and .parquet, the field with the text", {}),
     ("size", ", ".join(SIZES), {"choices": SIZES, "metavar": "SIZE"}),
-    ("steps", "updates of the weights", {"type": int}),
-    ("minutes", "instead of steps: as many as fit, measured at the start", {"type": float}),
-    ("batch_size", "sequences a step", {"type": int}),
-    ("max_length", "tokens a sequence", {"type": int}),
-    ("vocab_size", "tokens to know", {"type": int}),
+    ("steps", "weight updates", {"type": int}),
+    ("minutes", "instead of steps: as many as fit, by a measurement at the start", {"type": float}),
+    ("batch_size", "sequences per step", {"type": int}),
+    ("max_length", "tokens per sequence", {"type": int}),
+    ("vocab_size", "tokens in the vocabulary", {"type": int}),
     (
         "tokenizer",
         "a WordPiece's tokenizer.json, or a folder with it or vocab.txt, instead of training one",
@@ -56,30 +56,30 @@ TRAINED: tuple[tuple[str, str, dict[str, Any]], ...] = (
         {"type": float, "metavar": "SHARE"},
     ),
     ("whole_words", "mask all pieces of a word", {"action": "store_true"}),
-    ("probability", "share of words masked to learn from", {"type": float}),
+    ("probability", "share of masked words in training", {"type": float}),
     (
         "negatives",
-        "where a sentence that is not the next one comes from: any document, another one of the "
+        "source of the sentences that are not the next one: any document, another one of the "
         "same corpus, or half of them from the same document: " + ", ".join(NEGATIVES),
         {"choices": NEGATIVES, "metavar": "KIND"},
     ),
     (
         "start",
-        "weights to begin with: plain, all at random as in BERT, or neighbours, with up to four "
-        "heads planted, which spares a short training most of its plateau (lecture 8)",
+        "initial weights: plain, all random as in BERT, or neighbours, with up to four planted "
+        "heads, which shortens the plateau of a short training (lecture 8)",
         {"choices": STARTS, "metavar": "KIND"},
     ),
-    ("snapshots", "models to keep on the way, at steps spaced logarithmically", {"type": int}),
-    ("learning_rate", "at its highest", {"type": float}),
-    ("dropout", "share of activations left out", {"type": float}),
+    ("snapshots", "models to keep during training, at logarithmically spaced steps", {"type": int}),
+    ("learning_rate", "its highest value", {"type": float}),
+    ("dropout", "share of activations set to 0", {"type": float}),
     ("accumulate", "pieces of a batch, one after the other", {"type": int}),
     (
         "precision",
         "float32, or bfloat16 where the processor is fast at it",
         {"choices": PRECISIONS, "metavar": "KIND"},
     ),
-    ("compile", "use torch.compile, which pays in long runs on a GPU", {"action": "store_true"}),
-    ("seed", "of everything random", {"type": int}),
+    ("compile", "use torch.compile: faster in long runs on a GPU", {"action": "store_true"}),
+    ("seed", "of all random draws", {"type": int}),
     ("evaluate_every", "steps", {"type": int}),
     ("save_every", "steps", {"type": int}),
 )
@@ -102,7 +102,7 @@ def add_command(commands: argparse._SubParsersAction) -> None:
     command.add_argument("--out", type=Path, required=True, help="folder of the run")
     command.add_argument("--resume", action="store_true", help="continue the run in --out")
     how = command.add_argument_group("how to run it (may change when resuming)")
-    how.add_argument("--device", help="cpu, cuda or mps; the best that there is by default")
+    how.add_argument("--device", help="cpu, cuda or mps; by default the fastest available")
     how.add_argument("--workers", type=int, default=0, help="processes that prepare batches (0)")
     what = command.add_argument_group("what to train (kept in the folder's settings.json)")
     either = what.add_mutually_exclusive_group()
@@ -110,13 +110,13 @@ def add_command(commands: argparse._SubParsersAction) -> None:
         if DEFAULTS.get(name) is not None and "action" not in options:
             help = f"{help} ({DEFAULTS[name]})"
         group = either if name in ("steps", "minutes") else what
-        # Without a default it is known later what was asked for, and may be compared.
+        # Without defaults, options that were given can be told from others and compared.
         options = {"default": argparse.SUPPRESS, "help": help, **options}
         group.add_argument(f"--{name.replace('_', '-')}", **options)
 
 
 def run(options: argparse.Namespace) -> int:
-    """Do what the options say; returns the exit status. Errors are for `bertlab.__main__`."""
+    """Run the command; returns the exit status. `bertlab.__main__` handles errors."""
     settings = None
     if options.resume:
         check_unchanged(options.out, given(options))
@@ -137,7 +137,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def given(options: argparse.Namespace) -> dict[str, Any]:
-    """The options about what to train that stand on the command line."""
+    """The options about what to train that were given on the command line."""
     return {name: getattr(options, name) for name, _, _ in TRAINED if hasattr(options, name)}
 
 
@@ -159,7 +159,7 @@ def new_settings(given: dict[str, Any]) -> RunSettings:
 
 
 def check_unchanged(folder: Path, given: dict[str, Any]) -> None:
-    """Raise ValueError if a run that is resumed is told other things than at its start."""
+    """Raise ValueError if a resumed run gets other options than at its start."""
     settings = asdict(RunSettings.load(folder))
     kept = settings | settings["training"]
     other = [name for name, value in given.items() if value != kept[name]]
@@ -172,7 +172,7 @@ def check_unchanged(folder: Path, given: dict[str, Any]) -> None:
 
 
 def summary(folder: Path, outcome: Outcome) -> str:
-    """What to do next."""
+    """The success message, with the next command."""
     if not outcome.finished:
         return (
             f"stopped after step {outcome.done:,} of {outcome.steps:,}; continue with\n"

@@ -10,20 +10,20 @@ PRECISIONS = ("float32", "bfloat16")
 
 @dataclass(frozen=True)
 class TrainingConfig:
-    """How to train; how much of it a step is, `PretrainingData` says (its `batch_size`).
+    """How to train; the batch size is `PretrainingData`'s.
 
-    steps: updates of the weights; learning_rate: at the end of the warm-up; warmup: its share of
-    all steps; weight_decay: of matrices; clip: the largest norm of all gradients together;
-    accumulate: pieces in which a batch goes through the model one after the other, for less
-    memory and the same result; precision: "float32", or "bfloat16" for the matrix products alone;
-    compile: let `torch.compile` make kernels for this model, which pays on a GPU and in long
-    runs; seed: of dropout; evaluate_every, save_every: steps between evaluations on held-out
-    text, and between checkpoints, the last step always included; keep: checkpoints to keep.
+    steps: weight updates; learning_rate: at the end of the warm-up; warmup: its share of all
+    steps; weight_decay: of matrices; clip: the largest norm of all gradients together; accumulate:
+    pieces of a batch that the model reads one after the other, for less memory and the same
+    result; precision: "float32", or "bfloat16" for the matrix products only; compile: let
+    `torch.compile` make kernels for this model, which is faster on a GPU in long runs; seed: of
+    dropout; evaluate_every, save_every: steps between evaluations on held-out text, and between
+    checkpoints, the last step always included; keep: checkpoints to keep.
 
     BERT itself: 1,000,000 steps of 256 sequences, learning rate 1e-4, 10,000 steps of warm-up.
     A small model learns faster with a larger rate.
 
-    Raises ValueError if a value is of another kind than declared, or out of range.
+    Raises ValueError if a value has the wrong type or is out of range.
     """
 
     steps: int
@@ -46,7 +46,7 @@ class TrainingConfig:
         require(
             self, "learning_rate", 0 < self.learning_rate < math.inf, "must be above 0 and finite"
         )
-        require(self, "clip", self.clip > 0, "must be above 0")  # infinity clips nothing
+        require(self, "clip", self.clip > 0, "must be above 0")  # infinity: no clipping
         require(self, "warmup", 0 <= self.warmup < 1, "is a share of all steps, from 0 to below 1")
         require(
             self,
@@ -59,5 +59,5 @@ class TrainingConfig:
 
     @property
     def warmup_steps(self) -> int:
-        """Steps on the way up."""
+        """Steps of the warm-up."""
         return round(self.warmup * self.steps)

@@ -1,4 +1,4 @@
-"""From the name of a corpus, or a reader's own texts, to a tokenizer and token ids on disk."""
+"""From a corpus's name, or a reader's own texts, to a tokenizer and token ids on disk."""
 
 import json
 from pathlib import Path
@@ -13,11 +13,11 @@ from bertlab.tokenizers.wordpiece import BERT_SPECIAL_TOKENS, WordPiece
 
 VALIDATION = 0.05  # the share of the documents that is held out
 ALIASES = {"wiki": "wikipedia"}
-WIDER = 1.25  # how the held-out share of a few documents grows until it is enough
+WIDER = 1.25  # growth of the held-out share until it has enough documents
 
 
 class PreparedCorpus(NamedTuple):
-    """What pre-training reads; no document and no passage of 13 words stands in both stores."""
+    """The data of pre-training; no document and no passage of 13 words is in both stores."""
 
     tokenizer: WordPiece
     training: TokenStore
@@ -34,24 +34,24 @@ def prepare_corpus(
     validation: float = VALIDATION,
     progress: bool = True,
 ) -> PreparedCorpus:
-    """Split a corpus, train a WordPiece on the training side, write the ids of both sides.
+    """Split a corpus, train a WordPiece on the training part, write the ids of both parts.
 
-    Sentences that the training side shares with the held-out one, by 13 words in a row or more,
-    are left out of it: what was learned by heart must not be asked.
+    Training sentences that share 13 or more consecutive words with the held-out part are omitted:
+    the held-out text must not contain what was memorised.
 
     corpus: as in `documents`, where "books+wiki" is enough for "books+wikipedia"; or the path of
-    a reader's own text, as in `own_documents` (a name of the catalogue comes first: write
-    "./books" for a folder of that name); folder: gets `tokenizer.json`, `training/`,
-    `validation/` and, last of all, `corpus.json`, which says what they were made of: the next
-    call with the same arguments reads them, any other makes them again, and so does a text that
-    has changed; vocab_size: the published models have 30,522, which a small corpus cannot fill
-    with frequent words; tokenizer: a `tokenizer.json`, or a folder with it or a `vocab.txt`, that
-    is read instead of training one; field: as in `own_documents`; validation: the share of
-    documents that is held out, more if a reader's own are few.
+    a reader's own text, as in `own_documents` (names of the catalogue take precedence: write
+    "./books" for a folder of that name); folder: receives `tokenizer.json`, `training/`,
+    `validation/` and, last of all, `corpus.json`, which records their source: the next call with
+    the same arguments reads them; other arguments, or a changed text, make them again; vocab_size:
+    the published models have 30,522, too many for the frequent words of a small corpus; tokenizer:
+    a `tokenizer.json`, or a folder with it or a `vocab.txt`, to use instead of training one;
+    field: as in `own_documents`; validation: the share of documents that is held out, more if a
+    reader has few.
 
     Raises ValueError for an unknown corpus, for texts or tokenizers that cannot be read, or if a
-    side would be empty, FileNotFoundError for a file that is not there, DataError if the corpus
-    has not been fetched.
+    part would be empty, FileNotFoundError for a missing file, DataError if the corpus has not been
+    fetched.
     """
     folder = Path(folder)
     given = None if tokenizer is None else read_tokenizer(Path(tokenizer))
@@ -85,14 +85,14 @@ def names(corpus: str) -> list[str]:
 
 
 def source(corpus: str, field: str) -> dict[str, Any]:
-    """What a corpus is read from; a reader's own text may change, so its content belongs to it."""
+    """The source of a corpus; of a reader's own text, with a digest, since it may change."""
     if path := own_path(corpus):
         return {"corpus": corpus, "field": field, "sha256": files_digest(path)}
     return {"corpus": "+".join(names(corpus))}
 
 
 def words(given: WordPiece | None, vocab_size: int) -> dict[str, Any]:
-    """What the tokens are made by: a tokenizer that was given, or one that is trained."""
+    """The source of the tokens: a given tokenizer, or one to train."""
     if given is None:
         return {"vocab_size": vocab_size}
     options = [given.lowercase, given.strip_accents, given.longest_word]
@@ -104,7 +104,7 @@ def read_tokenizer(path: Path) -> WordPiece:
 
     Raises FileNotFoundError, or ValueError if it is not one that pre-training can use.
     """
-    # Here, since importing models changes how PyTorch asks for memory, which texts do not need.
+    # Imported here because it changes PyTorch's memory allocation, which texts do not need.
     from bertlab.model.pretrained import load_tokenizer
 
     if (path / "vocab.txt").is_file():
@@ -119,7 +119,7 @@ def read_tokenizer(path: Path) -> WordPiece:
         tokenizer = WordPiece.load(file)
     missing = [token for token in BERT_SPECIAL_TOKENS if token not in tokenizer.vocab]
     if missing or set(tokenizer.vocab.values()) != set(range(len(tokenizer.vocab))):
-        fault = f"it has no {missing[0]}" if missing else "its ids do not go from 0 up without gaps"
+        fault = f"it has no {missing[0]}" if missing else "its ids are not 0, 1, 2, ... in a row"
         raise ValueError(f"prepare_corpus: the tokenizer at {path} cannot be used: {fault}")
     return tokenizer
 
@@ -127,7 +127,7 @@ def read_tokenizer(path: Path) -> WordPiece:
 def split_corpora(
     corpus: str, field: str, validation: float, progress: bool
 ) -> tuple[dict[str, Documents], dict[str, Documents]]:
-    """The documents of each corpus by its name: to learn from, and held out."""
+    """The documents of each corpus by its name: for training, and held out."""
     if path := own_path(corpus):
         own = own_documents(path, field, progress=progress)
         ours, ours_held_out = split_own(own, corpus, validation)
@@ -139,7 +139,7 @@ def split_corpora(
     training, held_out = ({name: side[n] for name, side in sides.items()} for n in (0, 1))
     if not any(training.values()) or not any(held_out.values()):
         raise ValueError(
-            f"prepare_corpus: with validation={validation} one side of {corpus} has no documents; "
+            f"prepare_corpus: with validation={validation} one part of {corpus} has no documents; "
             "choose another share or a larger corpus"
         )
     return training, held_out
@@ -148,7 +148,7 @@ def split_corpora(
 def without_quotations(
     training: dict[str, Documents], held_out: dict[str, Documents]
 ) -> dict[str, Documents]:
-    """The training side without the sentences that share a passage with the held-out one.
+    """The training part without the sentences that share a passage with the held-out one.
 
     Raises ValueError if nothing is left.
     """
@@ -156,14 +156,14 @@ def without_quotations(
     left = {name: without_passages(text, known) for name, text in training.items()}
     if not any(left.values()):
         raise ValueError(
-            f"prepare_corpus: every sentence to learn from shares {WORDS} words in a row with the "
-            "held-out text; give texts that differ more"
+            f"prepare_corpus: every training sentence shares {WORDS} consecutive words with the "
+            "held-out text; use texts that differ more"
         )
     return left
 
 
 def split_own(documents: Documents, corpus: str, validation: float) -> tuple[Documents, Documents]:
-    """As `split`; if that leaves too few documents for pairs, the smallest larger share does."""
+    """As `split`; if that leaves too few documents for pairs, with the next larger share."""
     share = validation
     while share < 1:
         sides = split(documents, share)
@@ -171,14 +171,14 @@ def split_own(documents: Documents, corpus: str, validation: float) -> tuple[Doc
             return sides
         share *= WIDER
     raise ValueError(
-        f"prepare_corpus: {corpus} has too few documents ({len(documents):,}); two or more must be "
-        "left to learn from and two to be held out, with two sentences or more; separate "
-        "documents by blank lines, or give more text"
+        f"prepare_corpus: {corpus} has too few documents ({len(documents):,}); at least two are "
+        "needed for training and two to hold out, with two sentences or more; separate "
+        "documents by blank lines, or use more text"
     )
 
 
 def open_corpus(folder: str | Path) -> PreparedCorpus:
-    """Read what `prepare_corpus` has written.
+    """Read the output of `prepare_corpus`.
 
     Raises FileNotFoundError, or ValueError if a file is damaged.
     """
@@ -192,7 +192,7 @@ def open_corpus(folder: str | Path) -> PreparedCorpus:
 
 
 def made_of(folder: Path) -> dict | None:
-    """What a prepared corpus was made of, or None: it is not there, or not complete."""
+    """The source of a prepared corpus, or None if it is missing or incomplete."""
     try:
         return json.loads((folder / "corpus.json").read_text(encoding="utf-8"))
     except (OSError, ValueError):

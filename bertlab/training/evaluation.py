@@ -1,4 +1,4 @@
-"""How good a model is at both tasks, on text that it was not trained on.
+"""How good a model is at both tasks, on held-out text.
 
 Source: Devlin et al. (2019), section 3.1 (the two tasks) and table 6 (perplexity of masked words
 on held-out text).
@@ -17,16 +17,16 @@ from bertlab.pretraining.batches import Batch, Batches
 from bertlab.pretraining.losses import mlm_loss, nsp_loss
 from bertlab.training.steps import correct, forward
 
-FEW = 5  # guesses that are counted by `mlm_top5`
+FEW = 5  # predictions that `mlm_top5` counts
 
 
 @dataclass(frozen=True)
 class Evaluation:
-    """What `evaluate` found; `str` makes one line of it.
+    """The result of `evaluate`; `str` gives one line.
 
-    mlm_loss: nats a masked word; mlm_accuracy: share of masked words that are the best guess;
-    mlm_top5: share that are among the five best guesses; nsp_loss: nats a pair; nsp_accuracy:
-    share of pairs told right; n_words, n_pairs: how many were asked.
+    mlm_loss: nats per masked word; mlm_accuracy: share of masked words that are the best
+    prediction; mlm_top5: share among the five best; nsp_loss: nats per pair; nsp_accuracy: share
+    of pairs predicted correctly; n_words, n_pairs: the numbers of both.
     """
 
     mlm_loss: float
@@ -39,7 +39,7 @@ class Evaluation:
 
     @property
     def perplexity(self) -> float:
-        """exp(mlm_loss): as unsure as somebody who guesses among this many equally likely words.
+        """exp(mlm_loss): as uncertain as a guess among this many equally likely words.
 
         The model has read both sides of the word, so it cannot be compared with the perplexity
         of a language model that reads from left to right.
@@ -49,11 +49,11 @@ class Evaluation:
         """
         try:
             return math.exp(self.mlm_loss)
-        except OverflowError:  # training has gone astray; `math.exp` stops at 709
+        except OverflowError:  # training has diverged; `math.exp` overflows above 709
             return math.inf
 
     def as_dict(self) -> dict[str, float]:
-        """For the metrics, the perplexity included."""
+        """For the metrics log, with the perplexity."""
         return {**asdict(self), "perplexity": self.perplexity}
 
     def __str__(self) -> str:
@@ -68,13 +68,12 @@ class Evaluation:
 def evaluate(model: BertForPreTraining, data: Batches, batches: int | None = None) -> Evaluation:
     """Both losses and how often the model is right, without dropout and without gradients.
 
-    data: made with `drop_last=False`, so that no pair is left out; batches: only the first so
-    many, for a quick look. It is epoch 0 every time, the same pairs with the same holes, so two
-    evaluations differ by the model alone. Every word and every pair counts alike, whatever batch
-    it is in.
+    data: made with `drop_last=False`, so that no pair is omitted; batches: only this number of
+    them, for a quick estimate. It is always epoch 0, the same pairs with the same masked words, so
+    two evaluations differ only by the model. Every word and every pair has the same weight, in any
+    batch.
 
-    The model comes back as it was (training or not), and PyTorch's global random state is left
-    alone.
+    The model's mode is restored, and PyTorch's global random state does not change.
 
     Raises ValueError if `batches` is below 1, or if nothing is masked in what is read.
     """
@@ -82,7 +81,7 @@ def evaluate(model: BertForPreTraining, data: Batches, batches: int | None = Non
         raise ValueError(
             f"evaluate: batches must be at least 1, or None for all of them; got {batches}"
         )
-    epoch: Any = data.epoch(0)  # has a length, which no Dataset need have
+    epoch: Any = data.epoch(0)  # has a length, which a Dataset need not have
     n_batches = len(epoch) if batches is None else min(batches, len(epoch))
     device = next(model.parameters()).device
     sums, n_words, n_pairs = [], 0, 0
@@ -97,7 +96,7 @@ def evaluate(model: BertForPreTraining, data: Batches, batches: int | None = Non
             f"evaluate: data must hold masked words; there are none in its {n_batches} batches; "
             "keep more text for evaluation"
         )
-    # Added up as float64, where a million nats lose nothing; a GPU is waited for once, here.
+    # Summed in float64, which is exact enough for a million nats; waits for a GPU only here.
     mlm, mlm_correct, mlm_top, nsp, nsp_correct = torch.stack(sums).cpu().double().sum(0).tolist()
     return Evaluation(
         mlm_loss=mlm / n_words,
@@ -111,7 +110,7 @@ def evaluate(model: BertForPreTraining, data: Batches, batches: int | None = Non
 
 
 def batch_sums(model: nn.Module, batch: Batch) -> Tensor:
-    """Of one batch, [5]: nats of words, words right, among the best five; nats of pairs, right."""
+    """One batch's sums, [5]: nats of words, correct, in the best five; nats of pairs, correct."""
     output = forward(model, batch)
     words_right, pairs_right = correct(output, batch)
     best = output.mlm_logits.topk(min(FEW, output.mlm_logits.shape[-1])).indices  # [N, 5]

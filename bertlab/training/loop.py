@@ -1,6 +1,6 @@
-"""The training loop: what a step needs around it so that it can run for days.
+"""The training loop, with checkpoints, evaluation and metrics, so that it can run for days.
 
-Source: Phuong & Hutter (2022), Algorithm 12 (ETraining), lines 2 and 3, and what practice adds.
+Source: Phuong & Hutter (2022), Algorithm 12 (ETraining), lines 2 and 3, with practical additions.
 """
 
 import math
@@ -43,26 +43,26 @@ def pretrain(
 ) -> list[Row]:
     """Train a model on masked words and next sentences; it is changed in place.
 
-    model: on the device where it is to be trained; data: its `batch_size` is that of a step, all
-    processes together; validation: held-out text, evaluated before the first step and every
-    `config.evaluate_every` steps; folder: where metrics and checkpoints go; if it holds a
-    checkpoint, training resumes from there as if it had never stopped; watch: called with every
-    row of the metrics, for example `live_curves(steps).update`; snapshots: steps after which the
-    model is kept in folder/snapshots, 0 for the start; workers: processes that prepare batches
-    (the batches are the same however many); processes: what `joined_processes` gives.
+    model: to train, on its device; data: its `batch_size` is that of a step, all processes
+    together; validation: held-out text, evaluated before the first step and every
+    `config.evaluate_every` steps; folder: for metrics and checkpoints; if it has a checkpoint,
+    training resumes from there as if it had never stopped; watch: called with every row of the
+    metrics, for example `live_curves(steps).update`; snapshots: steps after which the model is
+    kept in folder/snapshots, 0 for the start; workers: processes that prepare batches (the batches
+    are the same with any number); processes: from `joined_processes`.
 
     Returns the rows of this call: {"step", "kind": "train" or "held-out", "mlm_loss", ...}.
-    Ctrl-C or a polite `kill` lets the step end, saves a checkpoint and stops. A loss that is not
-    finite raises FloatingPointError: nothing can be learned after it.
+    Ctrl-C or `kill` lets the step end, saves a checkpoint and stops. A loss that is not finite
+    raises FloatingPointError: the model cannot recover from it.
 
-    With the same seed on the same machine the weights are the same, bit by bit, also if training
-    was killed and went on.
+    With the same seed on the same machine the weights are identical, bit by bit, even if training
+    was killed and resumed.
     """
     keep_freed_memory()
     folder = None if folder is None else Path(folder)
     training = Training(model, data, config, validation, folder, watch, snapshots, processes)
     device = next(model.parameters()).device
-    others = [] if device.type == "cpu" else [device]  # whose random state is to stay as it is
+    others = [] if device.type == "cpu" else [device]  # whose random state must not change
     with torch.random.fork_rng(others), stop_requests() as stop_requested:
         training.run(stop_requested, workers, progress)
     return training.rows
@@ -79,13 +79,13 @@ def check_same(saved: dict[str, Any], config: TrainingConfig) -> None:
     if other:
         raise ValueError(
             f"pretrain: folder holds a training with other settings ({'; '.join(other)}); "
-            "take those, or another folder"
+            "use those, or another folder"
         )
 
 
 @dataclass
 class Training:
-    """A training under way: the model, its optimizer, and how far it has come."""
+    """A training in progress: the model, its optimizer, and its position."""
 
     model: BertForPreTraining
     data: Batches
@@ -108,10 +108,10 @@ class Training:
         self.metrics = None
         if self.folder and self.processes.first:
             self.metrics = MetricsFile(self.folder / "metrics.jsonl")
-            self.metrics.keep_until(self.done or -1)  # the evaluation at step 0 comes again
+            self.metrics.keep_until(self.done or -1)  # the evaluation at step 0 is repeated
 
     def run(self, stop_requested: Callable[[], bool], workers: int, progress: bool) -> None:
-        """Step after step, until all are done or somebody wants to stop."""
+        """Step after step, until all are done or a stop is requested."""
         config, first = self.config, self.processes.first
         device = next(self.model.parameters()).device
         if self.done == 0:
@@ -138,7 +138,7 @@ class Training:
         self.model.eval()
 
     def step(self, model: torch.nn.Module, batch: Batch) -> StepResult:
-        """One update of the weights; its random numbers depend on nothing but its own number."""
+        """One update of the weights; its random numbers depend only on the step's number."""
         config, processes = self.config, self.processes
         rate = config.learning_rate * linear_schedule(self.done, config.steps, config.warmup_steps)
         seed_dropout(config.seed, self.done, processes.rank)
@@ -163,12 +163,12 @@ class Training:
         return result
 
     def evaluate(self) -> None:
-        """Measure on held-out text, if there is any; the first process does it for all."""
+        """Evaluate on held-out text, if there is any; the first process does it for all."""
         if self.validation is not None and self.processes.first:
             self.report("held-out", evaluate(self.model, self.validation).as_dict())
 
     def save(self) -> None:
-        """A checkpoint; the random numbers need none, for a step's seed is its number."""
+        """Save a checkpoint; without a random state, because a step's number is its seed."""
         if self.folder and self.processes.first:
             save_checkpoint(
                 self.folder / "checkpoints",
@@ -180,12 +180,12 @@ class Training:
             )
 
     def keep_snapshot(self) -> None:
-        """The model as it is after this step, if it was asked for."""
+        """Save the model after this step, if it was requested."""
         if self.folder and self.processes.first and self.done in self.snapshots:
             save_pretrained(self.model, self.folder / "snapshots" / f"{self.done:07}")
 
     def report(self, kind: str, numbers: dict[str, float]) -> None:
-        """Keep a row of the metrics and show it to whoever watches."""
+        """Store a row of the metrics and pass it to `watch`."""
         row = {"step": self.done, "kind": kind, **numbers}
         self.rows.append(row)
         if self.metrics:

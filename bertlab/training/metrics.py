@@ -3,9 +3,9 @@
     {"step": 0, "kind": "held-out", "mlm_loss": 9.01, ...}
     {"step": 1, "kind": "train", "loss": 9.72, ...}
 
-Whoever is killed while writing leaves part of a line, without its line end: it is no row yet.
-JSON has no word for infinity and "not a number". Such a value, of a training that has gone astray,
-is written as null and read back as NaN.
+A process that is killed while writing leaves part of a line, without a line end: it is not a row.
+JSON has no infinity and no NaN. Such a value, of a training that has diverged, is written as null
+and read as NaN.
 """
 
 import json
@@ -19,10 +19,10 @@ from bertlab.training.rows import Row
 
 
 class MetricsFile:
-    """A file that rows are added to, one line at a time.
+    """A file to which rows are appended, one line at a time.
 
-    path: neither the file nor its folder need exist. If an earlier training may have written to
-    it, call `keep_until` before the first `append`.
+    path: neither the file nor its folder need exist. If an earlier training may have written it,
+    call `keep_until` before the first `append`.
     """
 
     def __init__(self, path: str | os.PathLike) -> None:
@@ -30,9 +30,9 @@ class MetricsFile:
         self.path.parent.mkdir(parents=True, exist_ok=True)
 
     def append(self, row: Row) -> None:
-        """Add a row. Afterwards other programs see it, and it stays if this one is killed.
+        """Add a row. Other programs can then read it, and it is kept if this one is killed.
 
-        Raises ValueError if the row does not say its step and its kind.
+        Raises ValueError if the row has no step or no kind.
         """
         for name in ("step", "kind"):
             if name not in row:
@@ -44,11 +44,11 @@ class MetricsFile:
     def keep_until(self, step: int) -> None:
         """Drop the rows after a step, and part of a line at the end.
 
-        For resuming from a checkpoint, which may be older than the last row: the rows after
-        it come once more. A reader sees the old file or the new one; kept lines stay as they are,
-        byte by byte. With step -1 none is kept.
+        For resuming from a checkpoint, which may be older than the last row: later rows will be
+        written again. A reader sees the old file or the new one; kept lines do not change, byte by
+        byte. With step -1 none is kept.
 
-        Raises ValueError if a whole line is no row, which no crash of ours leaves.
+        Raises ValueError if a complete line is not a row, which a crash cannot cause.
         """
         if not self.path.exists():
             return
@@ -62,14 +62,14 @@ class MetricsFile:
 def read_metrics(path: str | os.PathLike) -> list[Row]:
     """The rows of a metrics file, also while a training is adding to it.
 
-    Raises FileNotFoundError if there is no such file, ValueError if a whole line is no row.
+    Raises FileNotFoundError if there is no such file, ValueError if a complete line is not a row.
     """
     path = Path(path)
     return [_row(path, number, line) for number, line in _whole_lines(path)]
 
 
 def _whole_lines(path: Path) -> list[tuple[int, bytes]]:
-    """Lines with their ends, counted from 1; what follows the last line end is left out."""
+    """Lines with their ends, counted from 1; text after the last line end is omitted."""
     lines = path.read_bytes().splitlines(keepends=True)
     return [(number, line) for number, line in enumerate(lines, 1) if line.endswith(b"\n")]
 
@@ -78,14 +78,14 @@ def _row(path: Path, number: int, line: bytes) -> Row:
     try:
         values = json.loads(line)
         if not isinstance(values["step"], int):
-            raise TypeError("its step is no whole number")
+            raise TypeError("its step is not a whole number")
     except (ValueError, KeyError, TypeError) as error:
         raise ValueError(
-            f"{path}, line {number}, is no row of metrics ({error}); mend or delete the line"
+            f"{path}, line {number}, is not a row of metrics ({error}); repair or delete the line"
         ) from error
     return {name: math.nan if value is None else value for name, value in values.items()}
 
 
 def _written(value: Any) -> Any:
-    """A value as JSON can hold it."""
+    """A value that JSON can represent."""
     return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -1,9 +1,9 @@
 """What "84 % of the next sentences" means: the same question, from easy to hard.
 
-A share of right answers depends on where the other sentences come from. If they are from another
-document of any corpus, it is often enough to tell a tale from a speech. So the question is asked
-three times: with sentences from anywhere, from the same corpus, and from the same document. Who
-knows nothing but which corpus a sentence is from shows how much of the first share is easy.
+The share of correct answers depends on the source of the other sentences. If they are from another
+document of any corpus, it is often enough to distinguish a tale from a speech. So the question is
+asked three times: with sentences from anywhere, from the same corpus, and from the same document. A
+baseline that knows only each sentence's corpus shows how much of the first share is easy.
 """
 
 import copy
@@ -32,9 +32,9 @@ from bertlab.training.steps import forward
 
 
 class NextSentenceRow(NamedTuple):
-    """How often the relation of two sentences was told right, for one kind of question."""
+    """How often the relation of two sentences was predicted correctly, for one kind of question."""
 
-    negatives: str  # where the sentences that are not the next ones come from
+    negatives: str  # the source of the sentences that are not the next ones
     accuracy: float
     n_pairs: int
 
@@ -47,9 +47,9 @@ def next_sentence_rows(model: BertForPreTraining, data: PretrainingData) -> list
 
     data: held-out text, made with `drop_last=False`; its own negatives do not matter. It is
     epoch 0, as in `evaluate`. The rows: any document; the same question answered by the corpora
-    alone (B is from another corpus than A or not); another document of the same corpus; that for
-    each corpus; the same document. Rows about corpora are left out if there is only one, and
-    pairs that cannot be asked: A's corpus has no other document, or A's document no other place.
+    alone (whether A and B are from one corpus); another document of the same corpus; that for each
+    corpus; the same document. Omitted are rows about corpora if there is only one, and pairs
+    without a possible B: A's corpus has no other document, or A's document no other sentences.
     """
     store, names = data.store, list(data.store.corpora)
     pairs, right = answers(model, with_negatives(data, ANYWHERE).epoch(0))
@@ -70,7 +70,7 @@ def next_sentence_rows(model: BertForPreTraining, data: PretrainingData) -> list
 
 
 def with_negatives(data: PretrainingData, negatives: Negatives) -> PretrainingData:
-    """The same data with other sentences that are not the next ones."""
+    """The same data with another source of sentences that are not the next ones."""
     other = copy.copy(data)
     other.negatives = negatives
     return other
@@ -96,9 +96,9 @@ def corpora_of_pairs(store: TokenStore, pairs: Pairs) -> tuple[np.ndarray, np.nd
 
 
 def has_other_places(store: TokenStore, pairs: Pairs) -> np.ndarray:
-    """Whether a sentence of A's document lies outside of the pair: boolean [N].
+    """Whether A's document has a sentence outside the pair: boolean [N].
 
-    Of a pair that is not next, B itself must come from A's document.
+    In a NotNext pair, B itself must come from A's document.
     """
     documents = documents_of(store, pairs.a_start)
     first, last = store.document_starts[documents], store.document_starts[documents + 1]
@@ -109,12 +109,12 @@ def has_other_places(store: TokenStore, pairs: Pairs) -> np.ndarray:
 
 
 def save_rows(rows: list[NextSentenceRow], path: Path) -> None:
-    """Write rows as JSON, so that a change can be read."""
+    """Write rows as JSON, so that changes are readable."""
     write_atomically(path, json.dumps([row._asdict() for row in rows], indent=2) + "\n")
 
 
 def read_rows(path: Path) -> list[NextSentenceRow]:
-    """Read what `save_rows` has written."""
+    """Read the output of `save_rows`."""
     return [NextSentenceRow(**row) for row in json.loads(path.read_text(encoding="utf-8"))]
 
 

@@ -1,7 +1,6 @@
-"""Several processes that train one model, a share of each batch for each: `torchrun` starts them.
+"""Several processes train one model, each on a share of every batch: `torchrun` starts them.
 
-Source: Li et al. (2020), "PyTorch Distributed: Experiences on Accelerating Data Parallel
-Training".
+Source: Li et al. (2020), "PyTorch Distributed: Experiences on Accelerating Data Parallel Training".
 """
 
 import os
@@ -14,14 +13,14 @@ import torch
 from torch import distributed, nn
 
 T = TypeVar("T")
-PATIENCE = timedelta(hours=1)  # the others wait while the first one evaluates or cuts a corpus
+PATIENCE = timedelta(hours=1)  # the others wait while the first one evaluates or tokenizes
 
 
 class Processes(NamedTuple):
-    """Which process this is, and of how many."""
+    """The number of this process, and of all processes."""
 
     rank: int = 0
-    count: int = 1  # type: ignore[assignment]  # in the place of tuple.count
+    count: int = 1  # type: ignore[assignment]  # replaces tuple.count
 
     @property
     def first(self) -> bool:
@@ -33,15 +32,15 @@ ALONE = Processes()
 
 
 class FirstFailed(RuntimeError):
-    """The first process has failed, and has said why; the others have nothing to add."""
+    """The first process has failed and reported its error; the others only stop."""
 
 
 @contextmanager
 def joined_processes(device: torch.device) -> Iterator[Processes]:
     """Join the processes that `torchrun` has started; without it there is one, and no network.
 
-    device: where this process trains; GPUs talk by nccl, CPUs by gloo. Raises ValueError for a
-    device that can do neither.
+    device: of this process; GPUs communicate by nccl, CPUs by gloo. Raises ValueError for a device
+    that supports neither.
     """
     if "WORLD_SIZE" not in os.environ:
         yield ALONE
@@ -62,9 +61,9 @@ def joined_processes(device: torch.device) -> Iterator[Processes]:
 
 
 def local_device(name: str | None = None) -> torch.device:
-    """The device with a name ("cpu", "cuda", "cuda:1", "mps"), or the best that there is.
+    """The device with a name ("cpu", "cuda", "cuda:1", "mps"), or the fastest available.
 
-    Under `torchrun` each process takes its own GPU of the machine. Raises ValueError if there is
+    Under `torchrun` each process gets its own GPU of the machine. Raises ValueError if there is
     no such device here.
     """
     if name is None:
@@ -96,9 +95,9 @@ def shared(model: nn.Module, processes: Processes) -> nn.Module:
 
 
 def exchange(model: nn.Module, last: bool) -> AbstractContextManager:
-    """Around forward and backward: several processes average gradients at the last piece alone.
+    """Around forward and backward: several processes average gradients only at the last piece.
 
-    model: what `shared` gave.
+    model: from `shared`.
     """
     if isinstance(model, nn.parallel.DistributedDataParallel) and not last:
         return model.no_sync()
@@ -106,21 +105,21 @@ def exchange(model: nn.Module, last: bool) -> AbstractContextManager:
 
 
 def add_up(sums: torch.Tensor, processes: Processes) -> torch.Tensor:
-    """Add a tensor up over all processes, in place."""
+    """Sum a tensor over all processes, in place."""
     if processes.count > 1:
         distributed.all_reduce(sums)
     return sums
 
 
 def any_of(flag: bool, processes: Processes, device: torch.device) -> bool:
-    """Whether the flag is up in any process, so that all of them stop at the same step."""
+    """Whether the flag is True in any process, so that all of them stop at the same step."""
     if processes.count == 1:
         return flag
     return bool(add_up(torch.tensor(float(flag), device=device), processes))
 
 
 def from_first(value: T, processes: Processes) -> T:
-    """The first process's value (whatever can be pickled), in all processes."""
+    """The first process's value (anything that can be pickled), in all processes."""
     if processes.count == 1:
         return value
     values = [value]
@@ -129,9 +128,9 @@ def from_first(value: T, processes: Processes) -> T:
 
 
 def in_turn(processes: Processes, work: Callable[[], T]) -> T:
-    """Let the first process do some work, then the others, who find its files ready.
+    """Let the first process do some work, then the others, which find its files ready.
 
-    If the first one fails, all do: the others raise FirstFailed instead of waiting for ever.
+    If the first one fails, all do: the others raise FirstFailed instead of waiting forever.
     """
     failure = None
     if processes.first:

@@ -1,4 +1,4 @@
-"""What a training tells while it runs: one row per step, gathered, shown and passed on."""
+"""The rows of a training, one per step: collected, shown and passed on."""
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -13,7 +13,7 @@ from bertlab.model.memory import keep_freed_memory
 from bertlab.training.steps import StepResult
 
 Row = dict[str, Any]  # "step", "kind" ("train" or "held-out"), and numbers by their names
-SMOOTH = 0.05  # a step's weight in the running means: the last 20 steps or so count
+SMOOTH = 0.05  # a step's weight in the running means, which cover about the last 20 steps
 
 
 def gather_rows(
@@ -25,11 +25,11 @@ def gather_rows(
     watch: Callable[[Row], None] | None = None,
     progress: bool = True,
 ) -> list[Row]:
-    """Let a training run to its end and return its rows; global random state is left alone.
+    """Run a training to its end and return its rows; global random state does not change.
 
-    rows: the training, a generator that takes a step when it is asked for a row; label, steps: of
-    the progress bar; device: of the model, its random state is kept as well as the CPU's; watch:
-    called with every row as soon as it is there.
+    rows: the training, a generator that does one step per row; label, steps: of the progress bar;
+    device: of the model, whose random state does not change, like the CPU's; watch: called with
+    every row as soon as it is available.
     """
     keep_freed_memory()
     others = [] if device.type == "cpu" else [device]
@@ -50,12 +50,12 @@ def gather_rows(
 def progress_bar(
     steps: int, done: int = 0, *, enabled: bool = True
 ) -> Iterator[Callable[[StepResult, int], None]]:
-    """Steps done, time left, tokens a second, loss and share of masked words guessed right.
+    """Steps done, time left, tokens per second, loss and share of correct masked words.
 
     steps: of the whole training; done: those of an earlier part, from which it resumes; enabled:
-    without it nothing is printed. Loss and shares are running means, for those of single steps
-    jump too much to be read. Gives a function to call after each step, with the tokens that the
-    model has read in it, padding not counted:
+    without it nothing is printed. Loss and shares are running means, because those of single steps
+    vary too much to be read. Gives a function to call after each step, with the number of tokens
+    that the model has read in it, without padding:
 
         with progress_bar(config.steps, done) as update:
             ...

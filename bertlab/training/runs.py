@@ -1,12 +1,12 @@
-"""A run: a folder that says what is trained, holds the data, the progress and the result.
+"""A run: a folder with the settings, the data, the progress and the result.
 
-settings.json   what was asked for; the same settings give the same model
+settings.json   the options; the same settings give the same model
 corpus/         tokenizer and token ids
-checkpoints/    where to resume after an interruption
+checkpoints/    for resuming after an interruption
 metrics.jsonl   one line per step
-snapshots/      the model after some of the steps, if that was asked for
-next_sentences.json   at the end, how often next sentences are told, from easy questions to hard
-model/          the trained model, as `load_pretrained` and `transformers` read it
+snapshots/      the model after some of the steps, if requested
+next_sentences.json   at the end, accuracy on next sentences, from easy questions to hard
+model/          the trained model, for `load_pretrained` and `transformers`
 """
 
 import copy
@@ -46,15 +46,15 @@ from bertlab.training.settings import NEGATIVES, RunSettings
 from bertlab.training.start import STARTS
 from bertlab.training.steps import training_step
 
-TRIAL_SECONDS = 3  # of steps, to see how long one takes; at least 5 steps and at most 50
+TRIAL_SECONDS = 3  # of trial steps, to measure the time per step; 5 to 50 steps
 
 
 class Outcome(NamedTuple):
-    """How far a run has come."""
+    """The progress of a run."""
 
     done: int  # steps
-    steps: int  # to do altogether
-    rows: list[Row]  # of the metrics, since the run was started or went on
+    steps: int  # in total
+    rows: list[Row]  # of the metrics, since the run was started or resumed
 
     @property
     def finished(self) -> bool:
@@ -73,8 +73,8 @@ def run_pretraining(
     """Start a run, or resume the one in a folder if `settings` is None.
 
     Raises FileExistsError if a new run would overwrite one, FileNotFoundError if there is none to
-    go on with, ValueError if the folder is in use or if settings do not fit together, otherwise
-    what `prepare_corpus` and `pretrain` raise.
+    resume, ValueError if the folder is in use or if settings contradict each other, otherwise as
+    `prepare_corpus` and `pretrain`.
     """
     folder, progress = Path(folder), processes.first
     log = tqdm.write if progress else lambda _line: None
@@ -98,7 +98,7 @@ def run_pretraining(
         log(corpus_summary(corpus))
         if new:
             for side in (data, validation):
-                side.epoch(0)  # raises if there are too few pairs, before anything is kept
+                side.epoch(0)  # raises if there are too few pairs, before anything is saved
             settings = with_steps(settings, model, data, processes)
             if processes.first:
                 settings.save(folder)
@@ -120,7 +120,7 @@ def run_pretraining(
         outcome = Outcome(rows[-1]["step"] if rows else steps, steps, rows)
         if outcome.finished and processes.first:
             save_pretrained(model, folder / "model", corpus.tokenizer)
-            log("of the held-out next sentences right, by where the others come from:")
+            log("accuracy on held-out next sentences, by the source of the others:")
             found = next_sentence_rows(model, validation)
             save_rows(found, folder / "next_sentences.json")
             for row in found:
@@ -140,7 +140,7 @@ def check_divisible(settings: RunSettings, processes: Processes) -> None:
 
 @contextmanager
 def claimed(folder: Path, processes: Processes) -> Iterator[None]:
-    """Hold a folder, so that no second training writes into it; it is made if need be."""
+    """Lock a folder, so that no second training writes into it; create it if necessary."""
     lock = FileLock(folder / ".lock")
 
     def take() -> None:
@@ -161,7 +161,7 @@ def claimed(folder: Path, processes: Processes) -> Iterator[None]:
 def batches_of(
     corpus: PreparedCorpus, settings: RunSettings
 ) -> tuple[PretrainingData, PretrainingData]:
-    """Batches of the training side and of the held-out side."""
+    """Batches of the training part and of the held-out part."""
     options: dict[str, Any] = {
         "max_length": settings.max_length,
         "batch_size": settings.batch_size,
@@ -192,7 +192,7 @@ def with_steps(
 def seconds_a_step(
     model: BertForPreTraining, data: PretrainingData, config: TrainingConfig, processes: Processes
 ) -> float:
-    """How long a step takes here and now, its batch included; tried on a copy of the model."""
+    """Measure the time per step, with its batch, on a copy of the model."""
     trial = copy.deepcopy(model).train()
     device = next(trial.parameters()).device
     optimizer = adamw(trial, config.learning_rate, config.weight_decay)
@@ -213,10 +213,10 @@ def seconds_a_step(
 
 
 def corpus_summary(corpus: PreparedCorpus) -> str:
-    """A line about the data."""
+    """One line about the data."""
     _, training, validation = corpus
     return (
-        f"{training.n_tokens:,} tokens in {len(training):,} documents to learn from, "
+        f"{training.n_tokens:,} tokens in {len(training):,} documents for training, "
         f"{validation.n_tokens:,} in {len(validation):,} held out; "
         f"vocabulary {len(corpus.tokenizer.vocab):,}"
     )
@@ -225,7 +225,7 @@ def corpus_summary(corpus: PreparedCorpus) -> str:
 def training_summary(
     settings: RunSettings, model: BertForPreTraining, device: torch.device, processes: Processes
 ) -> str:
-    """A line about the model and the work ahead."""
+    """One line about the model and the steps."""
     several = f" in {processes.count} processes" if processes.count > 1 else ""
     return (
         f"{settings.size}: {count_parameters(model).total / 1e6:.1f} million parameters on "
@@ -235,19 +235,19 @@ def training_summary(
 
 
 def held_out_line(row: Row) -> str:
-    """A line about the model's guesses on held-out text."""
+    """One line about the model's predictions on held-out text."""
     return (
-        f"step {row['step']:,}, held-out text: {row['mlm_loss']:.3f} nats a masked word, "
+        f"step {row['step']:,}, held-out text: {row['mlm_loss']:.3f} nats per masked word, "
         f"{row['mlm_accuracy']:.1%} right; {row['nsp_accuracy']:.1%} of next sentences right"
     )
 
 
 def _prepare(folder: Path, settings: RunSettings, new: bool, progress: bool) -> PreparedCorpus:
-    """A run that is resumed reads the tokens it began with, whatever has become of the text."""
+    """A resumed run reads its original tokens, even if the text has changed."""
     if not new and made_of(folder / "corpus"):
         corpus = open_corpus(folder / "corpus")
         for store in (corpus.training, corpus.validation):
-            store.verify()  # the disk may have changed what it keeps since the run was stopped
+            store.verify()  # the disk may have failed since the run was stopped
         return corpus
     return prepare_corpus(
         settings.corpus,

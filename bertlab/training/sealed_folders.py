@@ -1,7 +1,7 @@
-"""Folders that are written whole or not at all, and that notice when a byte of them has changed.
+"""Folders that are written completely or not at all, and that detect any changed byte.
 
-A folder is filled beside its place under a name that nobody reads, forced onto the disk, and takes
-its own name in one step. Its `manifest.json` knows the size and SHA-256 of each file, and its own.
+A folder is written under a temporary name beside its final place, forced onto the disk, and renamed
+in one step. Its `manifest.json` has the size and SHA-256 of each file, and its own.
 """
 
 import hashlib
@@ -13,25 +13,25 @@ from pathlib import Path
 from typing import Any
 
 MANIFEST = "manifest.json"
-UNFINISHED = ".unfinished"  # beside a folder, where it is filled
+UNFINISHED = ".unfinished"  # suffix of the temporary name
 
 
 class DamagedFolderError(RuntimeError):
-    """A folder does not hold what was written; the message names the file."""
+    """A folder has changed since it was written; the message names the file."""
 
 
 def write_sealed(path: Path, files: Iterable[tuple[str, bytes]], version: int) -> None:
-    """Write a folder with these files (name, content); one that stands there is replaced.
+    """Write a folder with these files (name, content); an existing one is replaced.
 
-    files: taken one at a time, so that a generator need not hold all of them in memory; version:
-    of whatever the files mean. One program at a time may write beside `path`.
+    files: read one at a time, so that a generator need not hold all of them in memory; version: of
+    the file format. Only one program at a time may write beside `path`.
 
-    Raises OSError if the disk is full or fails. A folder that stands at `path` is removed just
-    before the new one, then complete, takes its name.
+    Raises OSError if the disk is full or fails. An existing folder at `path` is removed just
+    before the new one, then complete, is renamed.
     """
     unfinished = path.parent / UNFINISHED
     path.parent.mkdir(parents=True, exist_ok=True)
-    shutil.rmtree(unfinished, ignore_errors=True)  # of a program that was killed
+    shutil.rmtree(unfinished, ignore_errors=True)  # left by a program that was killed
     try:
         unfinished.mkdir()
         seals = {}
@@ -79,7 +79,7 @@ def _write(path: Path, content: bytes) -> None:
     with open(path, "xb") as file:
         file.write(content)
         file.flush()
-        os.fsync(file.fileno())  # a power cut must not leave a name without its content
+        os.fsync(file.fileno())  # a power failure must not leave a name without its content
 
 
 def _read(path: Path) -> bytes:
@@ -92,7 +92,6 @@ def _read(path: Path) -> bytes:
 
 
 def _sync(folder: Path) -> None:
-    """Force the names in a folder onto the disk."""
     if os.name == "nt":
         return  # Windows cannot open a folder for this
     descriptor = os.open(folder, os.O_RDONLY)
@@ -107,6 +106,6 @@ def _seal(content: bytes) -> dict[str, Any]:
 
 
 def _manifest(values: dict[str, Any]) -> bytes:
-    """JSON with its own SHA-256 in it: written again, it is the same only if nothing changed."""
+    """JSON with its own SHA-256, so that any change is detected."""
     checksum = hashlib.sha256(json.dumps(values).encode()).hexdigest()
     return (json.dumps(values | {"sha256": checksum}, indent=1) + "\n").encode()

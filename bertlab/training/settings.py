@@ -1,4 +1,4 @@
-"""What a run is told, kept in its folder as `settings.json`."""
+"""The settings of a run, kept in its folder as `settings.json`."""
 
 import json
 import math
@@ -19,17 +19,17 @@ NEGATIVES = {"any": ANYWHERE, "corpus": SAME_CORPUS, "document": HALF_SAME_DOCUM
 
 @dataclass(frozen=True)
 class RunSettings:
-    """What is trained on what; with `minutes`, `training.steps` is measured at the start, once.
+    """The data, the model and the training; `minutes` sets `training.steps` once, at the start.
 
-    corpus, field, tokenizer: as in `prepare_corpus`; vocab_size: of the tokenizer, if it is to be
-    trained; probability: that a word is masked to learn from; examined is always at BERT's 15 %;
-    negatives: where the sentences come from that are not the next ones: "any" document as in
-    BERT, another document of the same "corpus", or half of them from the same "document"; start:
-    the weights to begin with, all of them random ("plain") or, a shortcut, with heads planted that
-    look at their "neighbours" (`bertlab.training.start`); snapshots: how many models to keep on
-    the way; short_first: the share of the steps, at the start, with short sequences (`ShortFirst`).
+    corpus, field, tokenizer: as in `prepare_corpus`; vocab_size: of the tokenizer, if it is
+    trained; probability: that a word is masked in training; evaluation always uses BERT's 15 %;
+    negatives: the source of sentences that are not the next ones: "any" document as in BERT,
+    another document of the same "corpus", or half of them from the same "document"; start: the
+    initial weights, all random ("plain") or, a shortcut, with planted heads that attend to their
+    "neighbours" (`bertlab.training.start`); snapshots: the number of models to keep; short_first:
+    the share of the steps, at the start, with short sequences (`ShortFirst`).
 
-    Raises ValueError if a value is of another kind than declared, or out of range.
+    Raises ValueError if a value has the wrong type or is out of range.
     """
 
     corpus: str
@@ -70,9 +70,9 @@ class RunSettings:
         self.model_config(self.vocab_size)
 
     def model_config(self, vocab_size: int) -> BertConfig:
-        """The sizes of the model; a small corpus may fill fewer words than `vocab_size`."""
+        """The sizes of the model; a small corpus may have fewer words than `vocab_size`."""
         sized = getattr(BertConfig, self.size)
-        length = max(512, self.max_length)  # BERT's positions, even if no sequence is as long yet
+        length = max(512, self.max_length)  # BERT's positions, even if no sequence is this long yet
         return sized(vocab_size=vocab_size, max_length=length, dropout=self.dropout)
 
     def save(self, folder: Path) -> None:

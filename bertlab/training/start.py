@@ -1,7 +1,7 @@
-"""The weights that a pre-training starts from: drawn at random, or with heads that are planted.
+"""The initial weights of pre-training: random, or with planted heads.
 
-A masked model stands for long on a plateau: it knows how frequent words are, and must find out by
-chance that a neighbour says more. `neighbours_start` spares it most of that. What it plants cannot
+A masked language model stays on a plateau for long: it knows word frequencies, and must discover by
+chance that a neighbour tells more. `neighbours_start` shortens the plateau. What it plants must not
 be called learned afterwards (lecture 10, section 2).
 """
 
@@ -13,16 +13,16 @@ from torch import nn
 from bertlab.model.embeddings import sinusoidal_positions
 from bertlab.model.heads import BertForPreTraining
 
-OFFSETS = (-1, 1, -2, 2)  # tokens from a word to where the first heads look
-WAVES = 8  # by which they find it, from 1 radian a token down to about 1/3
-SHARPNESS = 3.0  # with it about half of the attention falls on that one token
+OFFSETS = (-1, 1, -2, 2)  # from a token to those that the planted heads attend to
+WAVES = 8  # for finding it, from 1 radian per token down to about 1/3
+SHARPNESS = 3.0  # gives about half of the attention to that one token
 
 
 def plain_start(model: BertForPreTraining, seed: int = 0) -> BertForPreTraining:
-    """Draw all matrices at random, positions among them: BERT's 0.02, times √(768 / D).
+    """Draw all matrices at random, including positions: BERT's sd 0.02, times √(768 / D).
 
-    So a small model starts with the spread of activations of BERT-base, for which this is BERT's
-    own start. Returns the same model.
+    So a small model starts with the activation scale of BERT-base; for BERT-base this is BERT's
+    own initialisation. Returns the same model.
 
     Source: Devlin et al.'s code (sd 0.02 at D = 768).
     """
@@ -35,9 +35,9 @@ def plain_start(model: BertForPreTraining, seed: int = 0) -> BertForPreTraining:
 
 
 def initial_weights(model: BertForPreTraining, seed: int = 0) -> BertForPreTraining:
-    """`plain_start`, but positions are waves, of the size that random ones would have.
+    """`plain_start`, but positions are waves with the scale of random ones.
 
-    So the model need not find out which position is next to which. Returns the same model.
+    So the model need not learn which positions are adjacent. Returns the same model.
 
     Source: Vaswani et al. (2017), section 3.5 (waves).
     """
@@ -49,12 +49,12 @@ def initial_weights(model: BertForPreTraining, seed: int = 0) -> BertForPreTrain
 
 
 def look_at_neighbours(model: BertForPreTraining) -> BertForPreTraining:
-    """Let up to four heads of the first layer begin by attending to the nearest tokens.
+    """Let up to four heads of the first layer attend to the nearest tokens at the start.
 
-    A few numbers of every vector are left to the position: (sin ωp, cos ωp) of eight fast waves.
-    A query passes them on as they are, a key turns them by ω times the offset; so their product,
-    the sum of cos ω(p_key - p_query - offset), is largest at that offset. All of it is trained
-    further. Returns the same model, which must come from `initial_weights`.
+    A few numbers of every vector are only for the position: (sin ωp, cos ωp) of eight fast waves.
+    A query copies them, a key rotates them by ω times the offset; so their product, the sum of
+    cos ω(p_key - p_query - offset), is largest at that offset. Training then changes all of it.
+    Returns the same model, which must come from `initial_weights`.
 
     Source: ours, after Vaswani et al. (2017), section 3.5 (an offset is a rotation of the waves),
     and Clark et al. (2019), section 3.1 (BERT's own heads learn to attend to the next token).
@@ -62,7 +62,7 @@ def look_at_neighbours(model: BertForPreTraining) -> BertForPreTraining:
     D, H = model.config.d_model, model.config.n_heads
     d_head = D // H
     sines = 2 * max(1, D // 128) * torch.arange(min(WAVES, d_head // 2))
-    speeds = 10_000 ** (-sines / D)  # radians a token
+    speeds = 10_000 ** (-sines / D)  # radians per token
     columns = torch.stack([sines, sines + 1], dim=1).flatten()
     n = len(columns)
     embeddings, attention = model.bert.embeddings, model.bert.layers[0].attention
@@ -81,7 +81,7 @@ def look_at_neighbours(model: BertForPreTraining) -> BertForPreTraining:
 
 
 def neighbours_start(model: BertForPreTraining, seed: int = 0) -> BertForPreTraining:
-    """Both together: waves, and heads that begin at the neighbours. Returns the same model."""
+    """Both: waves, and heads that attend to the neighbours. Returns the same model."""
     return look_at_neighbours(initial_weights(model, seed))
 
 

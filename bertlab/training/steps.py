@@ -1,4 +1,4 @@
-"""One step of a training: ETraining's lines 8 to 10, as they are done in practice.
+"""One step of a training: ETraining's lines 8 to 10, as in practice.
 
 Source: Phuong & Hutter (2022), Algorithm 12 (ETraining); Devlin et al. (2019), appendix A.2.
 """
@@ -19,10 +19,10 @@ from bertlab.training.processes import ALONE, Processes, add_up, exchange
 
 
 class StepResult(NamedTuple):
-    """What one batch cost and how much of it was guessed right, before the weights moved."""
+    """The losses of one batch and its correct predictions, before the update."""
 
-    mlm_loss: float  # nats a masked word
-    nsp_loss: float  # nats a pair
+    mlm_loss: float  # nats per masked word
+    nsp_loss: float  # nats per pair
     mlm_correct: int
     n_words: int
     nsp_correct: int
@@ -30,11 +30,11 @@ class StepResult(NamedTuple):
 
     @property
     def loss(self) -> float:
-        """What the step made smaller."""
+        """The sum that the step minimises."""
         return self.mlm_loss + self.nsp_loss
 
     def as_dict(self) -> dict[str, float]:
-        """For the metrics: losses in nats, and the shares that were guessed right."""
+        """For the metrics: losses in nats, and the shares of correct predictions."""
         return {
             "loss": self.loss,
             "mlm_loss": self.mlm_loss,
@@ -57,16 +57,15 @@ def training_step(
 ) -> StepResult:
     """Both losses, their gradients and one update of the weights; changes model and optimizer.
 
-    model: as `BertForPreTraining`; rate, clip: as in `apply_gradients`; accumulate: pieces of rows
-    in which the batch goes through the model one after the other; precision: as in
-    `TrainingConfig`. The gradients are those of the whole batch, in however many pieces and
-    processes.
+    model: as `BertForPreTraining`; rate, clip: as in `apply_gradients`; accumulate: pieces of the
+    batch that the model reads one after the other; precision: as in `TrainingConfig`. The
+    gradients are those of the whole batch, with any number of pieces and processes.
     """
     pieces = cut(batch, accumulate * processes.count)
     mine = pieces[processes.rank * accumulate :][:accumulate]
     n_words, n_pairs = max(1, len(batch.words)), len(batch.next_sentence)
     optimizer.zero_grad()
-    # Several processes average their gradients: each divides by its share of the batch alone.
+    # Several processes average their gradients: each divides only by its share of the batch.
     shares = n_words / processes.count, n_pairs / processes.count
     sums = add_up(accumulate_gradients(model, mine, *shares, precision), processes)
     apply_gradients(model, optimizer, rate=rate, clip=clip)
@@ -85,10 +84,10 @@ def update(
     rate: float,
     clip: float,
 ) -> float:
-    """One step of any other training: against the gradient of a loss, whole. Returns the loss.
+    """One step of any other training, with the gradient of one loss. Returns the loss.
 
     step: its number, for the message; rate, clip: as in `apply_gradients`. Raises
-    FloatingPointError, before anything moves, if the loss is not a number.
+    FloatingPointError, before the update, if the loss is not finite.
     """
     optimizer.zero_grad()
     loss.backward()
@@ -100,9 +99,9 @@ def update(
 def apply_gradients(
     model: nn.Module, optimizer: torch.optim.Optimizer, *, rate: float | None = None, clip: float
 ) -> None:
-    """Move the weights against the gradients that they have.
+    """Update the weights with their gradients.
 
-    rate: the learning rate, None leaves it as it is; clip: the largest norm of all gradients
+    rate: the learning rate, None keeps the optimizer's; clip: the largest norm of all gradients
     together.
     """
     if rate is not None:
@@ -113,7 +112,7 @@ def apply_gradients(
 
 
 def check_number(loss: float, step: int) -> None:
-    """Raise FloatingPointError if a loss is not a number: nothing can be learned after it."""
+    """Raise FloatingPointError if a loss is not finite: the model cannot recover from it."""
     if not math.isfinite(loss):
         raise FloatingPointError(
             f"training: the loss of step {step} is {loss}; start again with a smaller learning "
@@ -125,14 +124,14 @@ def seed_dropout(seed: int, *numbers: int) -> None:
     """Seed PyTorch's global random state for a step; do it inside `torch.random.fork_rng`.
 
     numbers: of the step, and of the process if there are several. A step's random numbers depend
-    on nothing else, not on who has drawn before.
+    on nothing else, in particular not on earlier draws.
     """
-    # Mixed to the last bit, for PyTorch's generator on the CPU reads 32 bits of a seed alone.
+    # Well mixed, because PyTorch's generator on the CPU uses only 32 bits of a seed.
     sequence = np.random.SeedSequence(seed, spawn_key=numbers)
     state = int(sequence.generate_state(1, np.uint64)[0])
     if torch.accelerator.is_available():
         torch.manual_seed(state)
-    else:  # the same numbers; the function above notes a stack trace, in a notebook 0.4 ms each
+    else:  # the same numbers; torch.manual_seed records a stack trace, 0.4 ms in a notebook
         torch.default_generator.manual_seed(state)
 
 
@@ -145,11 +144,11 @@ def accumulate_gradients(
 ) -> Tensor:
     """Add the gradients of both losses to those of the parameters, piece by piece.
 
-    n_words, n_pairs: masked words and pairs of all pieces together. A piece's mean loss will not
-    do: pieces with few masked words would count as much as those with many.
+    n_words, n_pairs: masked words and pairs of all pieces together. Each piece's mean loss would
+    be wrong: pieces with few masked words would have the same weight as those with many.
 
-    Returns four sums over all pieces, [4]: loss of the words and of the pairs in nats, words and
-    pairs guessed right.
+    Returns four sums over all pieces, [4]: loss of the words and of the pairs in nats, correct
+    words and correct pairs.
     """
     sums = torch.zeros(4, device=pieces[0].ids.device)
     for piece in pieces:
@@ -179,7 +178,7 @@ def correct(output: PreTrainingOutput, batch: Batch) -> tuple[Tensor, Tensor]:
 def cut(batch: Batch, pieces: int) -> list[Batch]:
     """A batch in pieces of rows, as even as possible.
 
-    Raises ValueError if it has fewer rows than pieces are asked for.
+    Raises ValueError if it has fewer rows than pieces.
     """
     rows = len(batch.ids)
     if pieces > rows:

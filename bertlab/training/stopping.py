@@ -1,4 +1,4 @@
-"""Stopping politely: a training ends between two steps, not inside one."""
+"""Stop cleanly: a training ends between two steps, not inside one."""
 
 import signal
 import threading
@@ -8,10 +8,10 @@ from contextlib import contextmanager
 
 @contextmanager
 def stop_requests() -> Iterator[Callable[[], bool]]:
-    """Note Ctrl-C and `kill` instead of obeying at once; gives a function that says whether.
+    """Record Ctrl-C and `kill` instead of stopping at once; gives a function that reports them.
 
-    A second Ctrl-C interrupts at once. Only the main thread of a program gets signals; elsewhere
-    nothing changes.
+    A second Ctrl-C interrupts at once. Only the main thread of a program gets signals; in others
+    this does nothing.
     """
     asked = threading.Event()
     if threading.current_thread() is not threading.main_thread():

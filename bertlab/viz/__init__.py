@@ -1,11 +1,11 @@
-"""Floor 5: pictures and views for notebooks; nothing here draws by itself or needs a network.
+"""Floor 5: pictures and views for notebooks; nothing here draws on import or needs a network.
 
 - `text.py`: tables, token boxes
-- `pictures.py`, `heatmaps.py`: matplotlib pictures with words for whoever cannot see them
+- `pictures.py`, `heatmaps.py`: matplotlib pictures with alt texts
 - `rollouts.py`, `saliency.py`: attention over all layers, and beside the gradient
 - `frames.py`: a page of its own inside a notebook
-- `head_views.py`, `model_views.py`, `neuron_views.py`: BertViz, offline, on frames
-- `heat_tables.py`, `head_choosers.py`: the heat map of the head you choose, drawn by the frame
+- `head_views.py`, `model_views.py`, `neuron_views.py`: BertViz, offline, in frames
+- `heat_tables.py`, `head_choosers.py`: the heat map of a chosen head, drawn by the frame
 """
 
 from bertlab.viz.frames import Frame, frame

@@ -1,11 +1,11 @@
-"""What goes into a picture of attention: probabilities of one sequence, checked once."""
+"""The input of pictures of attention: the probabilities of one sequence, checked."""
 
 from collections.abc import Sequence
 
 import torch
 from torch import Tensor
 
-TOLERANCE = 1e-2  # a row of half-precision probabilities sums to 1 no closer than this
+TOLERANCE = 1e-2  # rows of half-precision probabilities sum to 1 only this closely
 
 
 def check_tokens(caller: str, tokens: Sequence[str], name: str = "tokens") -> list[str]:
@@ -13,7 +13,7 @@ def check_tokens(caller: str, tokens: Sequence[str], name: str = "tokens") -> li
     listed = [tokens] if isinstance(tokens, str) else list(tokens)
     if isinstance(tokens, str) or not all(isinstance(token, str) for token in listed):
         wrong = next((token for token in listed if not isinstance(token, str)), tokens)
-        raise ValueError(f"{caller}: {name} must be a list of strings, one a token; got {wrong!r}")
+        raise ValueError(f"{caller}: {name} must be a list of strings; got {wrong!r}")
     if not listed:
         raise ValueError(f"{caller}: {name} must hold at least one token; got none")
     return listed
@@ -25,15 +25,15 @@ def check_layers(
     tokens: Sequence[str],
     key_tokens: Sequence[str] | None = None,
 ) -> list[Tensor]:
-    """Bring the attentions of all layers to a list of [H, L, L]; see `check_heads`.
+    """The attentions of all layers as a list of [H, L, L]; see `check_heads`.
 
-    key_tokens: those of the columns, if they are others than those of the rows: [H, L, L'].
+    key_tokens: those of the columns, if they differ from those of the rows: [H, L, L'].
 
     Raises ValueError if there is no layer or if the layers differ in their number of heads.
     """
     if isinstance(attentions, Tensor) and attentions.dim() < 4:
         raise ValueError(
-            f"{caller}: attentions must be one tensor a layer, for example "
+            f"{caller}: attentions must be one tensor per layer, for example "
             f"output.attentions; got a single tensor {list(attentions.shape)}; "
             "put one layer in a list: [attention]"
         )
@@ -57,7 +57,7 @@ def check_heads(
     tokens: Sequence[str],
     key_tokens: Sequence[str] | None = None,
 ) -> Tensor:
-    """Bring the attention of one layer, [1, H, L, L] or [H, L, L], to [H, L, L] on the CPU."""
+    """The attention of one layer, [1, H, L, L] or [H, L, L], as [H, L, L] on the CPU."""
     if not isinstance(attention, Tensor):
         raise ValueError(
             f"{caller}: attention must be a torch tensor [H, L, L]; got {type(attention).__name__}"

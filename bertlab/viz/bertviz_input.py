@@ -1,4 +1,4 @@
-"""What goes into a BertViz view: a text or a translation, chosen layers and heads, size limits."""
+"""The input of a BertViz view: a text or a translation, chosen layers and heads, size limits."""
 
 import math
 from collections.abc import Sequence
@@ -10,11 +10,11 @@ from bertlab.interpretability.traces import TranslationTrace
 from bertlab.viz.attention_input import check_layers, check_tokens
 from bertlab.viz.bertviz_pages import MOST_CHARACTERS, View, attention_view
 
-MOST_LINES = 100_000  # of a head that is opened
+MOST_LINES = 100_000  # of an opened head
 
 
 class Shown(NamedTuple):
-    """What a view shows: one list of layers, [H, L, L'], for each kind of attention, and a menu."""
+    """The content of a view: a list of layers, [H, L, L'], per kind of attention, and a menu."""
 
     caller: str
     parts: list[list[Tensor]]
@@ -22,17 +22,17 @@ class Shown(NamedTuple):
 
     @property
     def size(self) -> tuple[int, int]:
-        """How many layers there are, and how many heads each has."""
+        """The number of layers, and of heads per layer."""
         return len(self.parts[0]), self.parts[0][0].shape[0]
 
     @property
     def words(self) -> str:
-        """The tokens that stand on the left at first."""
+        """The tokens on the left at first."""
         return " ".join(self.views[0]["left_text"])
 
     @property
     def longest(self) -> int:
-        """The most tokens that stand below each other."""
+        """The number of tokens in the longest column."""
         return max(len(view[side]) for view in self.views for side in ("left_text", "right_text"))
 
 
@@ -54,8 +54,8 @@ def of_a_text(
         return Shown(caller, parts, [attention_view(None, tokens, keys)])
     if key_tokens is not None:
         raise ValueError(
-            f"{caller}: sentence_b_start tells two sentences among `tokens` apart; with key_tokens "
-            "there are two texts already; leave one of them out"
+            f"{caller}: sentence_b_start separates two sentences in `tokens`; with key_tokens "
+            "there are two texts already; omit one of the two"
         )
     if not 0 < sentence_b_start < len(tokens):
         raise ValueError(
@@ -93,7 +93,7 @@ def of_a_translation(
     sizes = [(len(part), part[0].shape[0]) for part in parts]
     if len(set(sizes)) > 1:
         raise ValueError(
-            f"{caller}: encoder and decoder must have as many layers and heads as each other; "
+            f"{caller}: encoder and decoder must have the same number of layers and heads; "
             f"got (layers, heads) {sizes}"
         )
     views = [
@@ -110,8 +110,7 @@ def choose(caller: str, name: str, chosen: Sequence[int] | None, size: int) -> l
         return list(range(size))
     if len(chosen) == 0:
         raise ValueError(
-            f"{caller}: {name} must hold at least one {name.removesuffix('s')}; "
-            "leave it out to see all"
+            f"{caller}: {name} must hold at least one {name.removesuffix('s')}; omit it to see all"
         )
     for index in chosen:
         check_index(caller, name, index, size)
@@ -125,7 +124,7 @@ def check_index(caller: str, name: str, value: int | None, size: int) -> None:
 
 
 def seen_first(caller: str, name: str, value: int | None, shown: list[int], size: int) -> int:
-    """The layer or the head that is seen first: `value`, otherwise the first of those shown."""
+    """The layer or the head shown first: `value`, otherwise the first of those shown."""
     check_index(caller, name, value, size)
     if value is not None and value not in shown:
         raise ValueError(f"{caller}: {name} must be one of {name}s={shown}; got {value}")
@@ -133,7 +132,7 @@ def seen_first(caller: str, name: str, value: int | None, shown: list[int], size
 
 
 def check_lines_of_a_head(caller: str, parts: list[list[Tensor]]) -> None:
-    """Raise ValueError if a head that is opened has more lines than a browser draws at once."""
+    """Raise ValueError if an opened head has more lines than a browser draws at once."""
     lines = max(part[0][0].numel() for part in parts)
     if lines > MOST_LINES:
         raise ValueError(
@@ -143,7 +142,7 @@ def check_lines_of_a_head(caller: str, parts: list[list[Tensor]]) -> None:
 
 
 def check_size(caller: str, parts: list[list[Tensor]], advice: str) -> None:
-    """Raise ValueError if the probabilities, [H, L, L'] a layer, are too many for one page."""
+    """Raise ValueError if the probabilities, [H, L, L'] per layer, are too many for one page."""
     numbers = sum(layer.numel() for part in parts for layer in part)
     most = MOST_CHARACTERS // 2
     if numbers > most:

@@ -1,14 +1,14 @@
-// BertViz's scripts ask require.js for d3 and jQuery. Both are already here: hand them over.
+// BertViz's scripts request d3 and jQuery from require.js. Both are already loaded: return them.
 window.require = { config() {} };
 window.requirejs = (names, run) => run(...names.map((name) => ({ jquery: $, d3 })[name]));
 
-// Twelve colours, one for each of BERT-base's heads; BertViz's own ten tell red from green.
+// Twelve colours, one for each of BERT-base's heads; BertViz's own ten include red and green.
 d3.schemeCategory10 = [
   "#6a5bc9", "#cc6677", "#5fb4dd", "#2b8a4b", "#d9a520", "#aa4499",
   "#44aa99", "#b03a72", "#4477aa", "#999933", "#ee7733", "#888888",
 ];
 
-// From the text that Python's `pack` wrote to nested arrays.
+// Turn the text from Python's `pack` into nested arrays.
 function unpack({ shape, characters, low, step, text }) {
   const digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
   const valueOf = new Uint8Array(128);
@@ -24,7 +24,7 @@ function unpack({ shape, characters, low, step, text }) {
   return nested(shape);
 }
 
-// Give every view its own rows and columns of the numbers, cut out when they are first asked for.
+// Give every view its own rows and columns of the numbers, selected at the first request.
 function readParameters(parameters) {
   const wholes = parameters.parts.map((part) =>
     Object.fromEntries(Object.entries(part).map(([name, packed]) => [name, unpack(packed)])),
@@ -48,11 +48,11 @@ function readParameters(parameters) {
   return parameters;
 }
 
-// Half of the smallest step between two colours: a fainter line would change nothing on a screen.
+// Half of the smallest step between two colours: a fainter line would be invisible.
 const FAINTEST = 1 / 512;
 
-// Lines from every query (left) to every key (right), one group a query. Written as markup, as
-// 50,000 lines take a tenth of the time that they take one by one.
+// Lines from every query (left) to every key (right), one group per query. Written as markup,
+// 50,000 lines take a tenth of the time of single insertions.
 function linesMarkup(attention, { x1, x2, top, step, share = 1, group }) {
   const middle = (i) => top + (i + 0.5) * step;
   return attention
@@ -70,7 +70,7 @@ function linesMarkup(attention, { x1, x2, top, step, share = 1, group }) {
 }
 
 // One stop of the Tab key for a group of SVG elements: arrows move inside, Enter is a click and
-// Shift+Enter a double click. What has the focus acts as if the mouse pointed at it.
+// Shift+Enter a double click. The focused element behaves as if the mouse pointed at it.
 function reachByKeyboard(elements, { columns = 1 } = {}) {
   const send = (element, type) => element.dispatchEvent(new MouseEvent(type));
   elements.forEach((element, number) => {

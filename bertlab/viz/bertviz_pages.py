@@ -1,11 +1,11 @@
-"""What BertViz's views share here: its scripts without a server, small numbers, and a limit.
+"""What BertViz's views share here: its scripts without a server, short numbers, and a size limit.
 
-BertViz asks a server for require.js, d3 and jQuery. Where it gets no answer, no line is drawn.
-Here d3 comes from mpld3 and jQuery from XStatic-jQuery, which ship them; `bertviz_pages.js` stands
-in for require.js. BertViz's own scripts do the rest, with a few of their functions declared again
-(`head_view.js`, `model_view.js`, `neuron_view.js`): the slow ones, and those that know neither a
-dark page nor a keyboard. BertViz writes every number with 20 characters, and again for each pair of
-sentences; here it takes two, once.
+BertViz loads require.js, d3 and jQuery from a server; without a network it draws no lines. Here d3
+comes from the package mpld3 and jQuery from XStatic-jQuery; `bertviz_pages.js` replaces require.js.
+BertViz's own scripts do the rest, except for a few functions that are replaced (`head_view.js`,
+`model_view.js`, `neuron_view.js`): slow ones, and those that support neither a dark page nor a
+keyboard. BertViz writes every number with 20 characters, and again for each pair of sentences; here
+it takes two characters, once.
 """
 
 import html
@@ -46,8 +46,8 @@ def bertviz_page(
 ) -> Frame:
     """A frame with one of BertViz's views: "head_view", "model_view" or "neuron_view".
 
-    parameters: what its script reads, with numbers packed by `pack`; controls: the menus above
-    the view; hint: how to use it; above: what stands directly above the drawing.
+    parameters: the script's input, with numbers packed by `pack`; controls: the menus above
+    the view; hint: how to use it; above: markup directly above the drawing.
 
     Raises ModuleNotFoundError if a script is not installed, RuntimeError if it is not BertViz's.
     """
@@ -72,17 +72,17 @@ def bertviz_page(
 
 
 def bertviz_script(view: str) -> str:
-    """BertViz's script with ours at its end, inside the function that it consists of.
+    """BertViz's script with ours at its end, inside BertViz's enclosing function.
 
-    A function that ours declares again takes the place of BertViz's, which ours may call by its
-    name with `bertviz_` before it.
+    A function that ours declares again replaces BertViz's, which ours may call under its name with
+    `bertviz_` before it.
     """
     script, ours = shipped_script("bertviz", f"{view}.js").rstrip(), read_asset(f"{view}.js")
     again = re.findall(r"^function (\w+)\(.*// again$", ours, re.MULTILINE)
     missing = [name for name in again if f"function {name}(" not in script]
     if missing or "requirejs(['jquery', 'd3']" not in script or not script.endswith("});"):
         raise RuntimeError(
-            f"{view}: the BertViz that is installed has another script than this version can use; "
+            f"{view}: the installed BertViz has a script that this version cannot use; "
             "run: pip install bertviz==1.4.1"
         )
     for name in again:
@@ -92,9 +92,9 @@ def bertviz_script(view: str) -> str:
 
 
 def shipped_script(package: str, path: str) -> str:
-    """Read a script that an installed package ships, without importing the package.
+    """Read a script from an installed package, without importing the package.
 
-    Raises ModuleNotFoundError, with what to run, if the package or the file is not there.
+    Raises ModuleNotFoundError, with the command to run, if the package or the file is missing.
     """
     spec = find_spec(package)
     if spec is None or not spec.submodule_search_locations:
@@ -111,7 +111,7 @@ _MISSING = "the views of BertViz need {}, which is not installed; run: pip insta
 def pack(values: Tensor, characters: int, low: float, high: float) -> dict[str, Any]:
     """Numbers from `low` to `high` as text, `characters` each; `unpack` in the page reads it.
 
-    Two characters, 12 bits, keep a probability to 0.00013, finer than a line's opacity shows.
+    Two characters, 12 bits, keep a probability to 0.00013, finer than a visible change of opacity.
     """
     most = 64**characters - 1
     step = (high - low) / most or 1.0
@@ -128,7 +128,7 @@ def pack(values: Tensor, characters: int, low: float, high: float) -> dict[str, 
 
 
 def pack_probabilities(layers: Sequence[Tensor]) -> dict[str, Any]:
-    """One [H, L, L'] a layer."""
+    """One [H, L, L'] per layer."""
     return pack(torch.stack(list(layers)), 2, 0.0, 1.0)
 
 
@@ -141,7 +141,7 @@ def attention_view(
     rows: tuple[int, int] | None = None,
     columns: tuple[int, int] | None = None,
 ) -> View:
-    """A choice of the menu: which rows and columns of which packed part it shows."""
+    """An entry of the menu: which rows and columns of which packed part it shows."""
     rows, columns = rows or (0, len(query_tokens)), columns or (0, len(key_tokens))
     return {
         "name": name,
@@ -163,5 +163,5 @@ def menu(id: str, label: str, options: Iterable[str] = ()) -> str:
 
 
 def views_menu(views: list[View]) -> str:
-    """The menu of the views, if there is something to choose."""
+    """The menu of the views, if there are several."""
     return menu("filter", "Attention", (view["name"] for view in views)) if views[1:] else ""

@@ -1,4 +1,4 @@
-// Runs in every frame: tells the page around it (frames_page.js) the height of its content.
+// Runs in every frame: sends the height of its content to the enclosing page (frames_page.js).
 (() => {
   const main = document.querySelector("main");
   const fit = () => {
@@ -7,7 +7,7 @@
     if (height === 0) setTimeout(fit, 100); // not laid out yet
     window.parent.postMessage({ height }, "*");
   };
-  if (window.parent === window) return; // the page was opened by itself
+  if (window.parent === window) return; // the page was opened directly
   new ResizeObserver(fit).observe(main);
-  window.addEventListener("load", fit); // out of sight, a browser may observe no size
+  window.addEventListener("load", fit); // a browser may not observe the size of a hidden frame
 })();

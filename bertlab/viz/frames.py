@@ -1,9 +1,9 @@
 """A page inside the page: HTML with its own style and scripts, which works without a network.
 
-A notebook's output shares one document with every other output, so two views with an element
-`id="layer"` get in each other's way. A frame is a document of its own, sealed off (`sandbox`):
-it and the page around it only send each other messages. Everything it needs is inside it, and a
-content security policy forbids it to fetch anything.
+All outputs of a notebook share one document, so two views with an element `id="layer"` would
+conflict. A frame is a separate, isolated document (`sandbox`): it and the enclosing page only
+exchange messages. It contains everything that it needs, and a content security policy forbids it
+to fetch anything.
 """
 
 import html
@@ -16,7 +16,7 @@ from pathlib import Path
 
 from bertlab._files import write_atomically
 
-# The browser itself enforces "works offline": nothing may be fetched, only inline parts run.
+# The browser enforces "works offline": nothing may be fetched, only inline parts run.
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:"
 
 
@@ -33,8 +33,8 @@ class Frame:
     height: int
 
     def _repr_html_(self) -> str:
-        # The words are hidden once the frame has sent a message. They stay where it cannot run: in
-        # a notebook that is not trusted, or without scripts. In an attribute `<` may stay as it is.
+        # The words are hidden when the frame has sent a message. They stay if it cannot run: in a
+        # notebook that is not trusted, or without scripts. In an attribute `<` need not be escaped.
         page = self.page.replace("&", "&amp;").replace('"', "&quot;")
         return (
             f'<div class="bertlab-frame"><style>\n{read_asset("frames_page.css")}</style>'
@@ -49,7 +49,7 @@ class Frame:
         return f"{self.title}. {self.alt}"
 
     def save(self, path: str | os.PathLike) -> Path:
-        """Write the page as one HTML file that any browser opens offline; returns the path."""
+        """Write the page as one HTML file for any browser, offline; returns the path."""
         return write_atomically(path, self.page)
 
 
@@ -62,9 +62,9 @@ def frame(
     scripts: Sequence[str] = (),
     height: int = 360,
 ) -> Frame:
-    """Make a page of its own out of `html_body`; it takes the height that it needs.
+    """Make a frame of `html_body`; its height adapts to the content.
 
-    html_body: markup, used as it is, so escape what a student typed; title: names the frame for
+    html_body: markup, not escaped, so escape what a student typed; title: the frame's name for
     screen readers; alt: what the page shows, in words, for everyone who cannot see it run; css
     and scripts: added to the frame's own, in this order; height: pixels until it is measured.
 
@@ -98,11 +98,11 @@ def frame(
 
 
 def read_asset(name: str, package: str = "bertlab.viz") -> str:
-    """A style sheet or script that lies in a package."""
+    """A style sheet or script in a package."""
     return files(package).joinpath(name).read_text(encoding="utf-8")
 
 
 def script_tag(source: str) -> str:
-    """`source` as an inline script; what would end it early is escaped, as strings allow."""
+    """`source` as an inline script; strings that would end it early are escaped."""
     safe = re.sub(r"<(?=/script|!--)", r"\\x3c", source, flags=re.IGNORECASE)
     return f"<script>\n{safe}\n</script>"

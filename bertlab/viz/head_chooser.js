@@ -1,4 +1,4 @@
-// Draws the head that the sliders choose, out of the numbers that came with the page.
+// Draws the head that the sliders choose, from the numbers in the page.
 (() => {
   const values = unpack(FACTS.packed);
   const find = (id) => document.getElementById(id);
@@ -9,7 +9,7 @@
   const main = document.querySelector("main");
   const percent = (share) => `${Math.round(100 * share)} %`;
 
-  // Typing brings a new frame; the page around it keeps what was chosen in the last one.
+  // Typing creates a new frame; the enclosing page keeps the choices of the last one.
   const send = (message) => {
     if (FACTS.key) window.parent.postMessage({ key: FACTS.key, ...message }, "*");
   };
@@ -61,15 +61,15 @@
     const [slider, by] = {
       ArrowLeft: [head, -1], ArrowRight: [head, 1], ArrowUp: [layer, -1], ArrowDown: [layer, 1],
     }[event.key] || [];
-    if (!slider || (event.target === layer && slider === head)) return; // it moves by itself
-    slider.value = +slider.value + by; // the slider itself keeps the value between its ends
+    if (!slider || (event.target === layer && slider === head)) return; // the browser moves it
+    slider.value = +slider.value + by; // the slider keeps the value in its range
     choose();
-    event.preventDefault(); // or the notebook would scroll, and the slider move twice
+    event.preventDefault(); // otherwise the notebook would scroll, and the slider move twice
   });
 
   recall(`${FACTS.layer},${FACTS.head},probability`);
   if (FACTS.key && window.parent !== window) {
-    main.style.visibility = "hidden"; // until the page has answered, or is silent for a moment
+    main.style.visibility = "hidden"; // until the page has answered, or a short timeout
     setTimeout(() => (main.style.visibility = ""), 500);
     send({});
   }

@@ -1,7 +1,7 @@
 """The heat map of any head, with and without [CLS] and [SEP].
 
-All heads of the text are in the frame, which draws by itself what you choose: it needs no kernel,
-and works in an exported page.
+All heads of the text are in the frame, which draws your choice: it needs no kernel, and works in an
+exported page.
 """
 
 import html
@@ -25,7 +25,7 @@ from bertlab.viz.heatmaps import describe
 TITLE = "What each head attends to"
 CAN_HIDE = (CLS, SEP)
 AGAIN = '<p class="again">If the map no longer follows what you type, run the cell again.</p>'
-# What may be shown of a probability; heat_table.js says how.
+# What can be shown for a probability; see heat_table.js.
 MEASURES = {
     "probability": "probability",
     "chance": "times chance",
@@ -43,16 +43,16 @@ def head_maps(
     alt: str | None = None,
     key: str = "",
 ) -> Frame:
-    """The heat map of any head, chosen by two sliders; it can leave [CLS] and [SEP] out.
+    """The heat map of any head, chosen by two sliders; it can omit [CLS] and [SEP].
 
-    attentions: one tensor a layer, [1, H, L, L] or [H, L, L], rows sum to 1; tokens: L strings;
-    layer and head: those shown first, from 0; alt: the first map in words, otherwise sentences are
-    made; key: under this name, up to 99 letters and digits, the page around keeps what was chosen,
-    for the next frame that has it; otherwise nothing is kept.
+    attentions: one tensor per layer, [1, H, L, L] or [H, L, L], rows sum to 1; tokens: L strings;
+    layer and head: those shown first, from 0; alt: the first map in words, by default generated;
+    key: under this name, up to 99 letters and digits, the enclosing page keeps the choices for the
+    next frame with the same key; by default nothing is kept.
 
-    The cells show the probability, or how many times chance it is (chance: the head attends to
-    all keys alike), or how many times what the key gets from a query on average. Where tokens are
-    hidden, their rows and columns are left out and every row sums to 1 again.
+    The cells show the probability, or its ratio to chance (chance: the head attends to all keys
+    equally), or its ratio to the key's mean over queries. The rows and columns of hidden tokens
+    are omitted, and every row is normalised to sum to 1 again.
 
     Raises ValueError if the tensors, the tokens and the indices do not fit each other, if there
     are over 80 tokens, or over a million numbers.
@@ -98,7 +98,7 @@ def _controls(tokens: list[str], n_layers: int, n_heads: int, layer: int, head: 
         for name, size, start in (("layer", n_layers, layer), ("head", n_heads, head))
     )
     options = "".join(f'<option value="{key}">{name}</option>' for key, name in MEASURES.items())
-    words = set(tokens) - set(CAN_HIDE)  # something must be left
+    words = set(tokens) - set(CAN_HIDE)  # at least one token must remain
     switches = "".join(
         f'<label><input type="checkbox" name="hide" value="{token}"> hide {token}</label>'
         for token in CAN_HIDE

@@ -1,5 +1,5 @@
-// At the end of BertViz's script; what says "again" replaces its function of that name. Here: what
-// it draws for the heads that are switched on, and squares that a keyboard reaches.
+// At the end of BertViz's script; a function marked "again" replaces BertViz's. Here: the lines of
+// the heads that are switched on, and squares that work with a keyboard.
 
 function renderAttention(svg, attention) { // again
   const group = svg.append("g").attr("id", "attention");

@@ -16,8 +16,8 @@ from bertlab.viz.bertviz_input import (
 from bertlab.viz.bertviz_pages import bertviz_page, menu, pack_probabilities, views_menu
 from bertlab.viz.frames import Frame
 
-MOST_LINES = 200_000  # drawn at once; more make a browser wait for seconds at every click
-ROW = 22.5  # pixels of a token
+MOST_LINES = 200_000  # drawn at once; more delay a browser by seconds at every click
+ROW = 22.5  # pixels per token
 
 
 def head_view(
@@ -33,12 +33,12 @@ def head_view(
 ) -> Frame:
     """Lines from every query token to the tokens it attends to, for the heads that you choose.
 
-    attentions: one tensor a layer, [1, H, L, L] or [H, L, L], rows sum to 1; tokens: L strings;
-    layer: the layer shown first (from 0); heads: the heads shown first, otherwise all;
-    layers: those that go into the page, otherwise all; of long texts only some fit;
-    sentence_b_start: where the second sentence starts, to choose among A→A, A→B, B→A, B→B;
-    key_tokens: L' strings, if the keys are of another text than the queries (cross-attention,
-    [H, L, L']); alt: the view in words, otherwise a sentence is made.
+    attentions: one tensor per layer, [1, H, L, L] or [H, L, L], rows sum to 1; tokens: L strings;
+    layer: the layer shown first (from 0); heads: the heads shown first, by default all; layers:
+    those in the page, by default all; of long texts only some fit; sentence_b_start: the start of
+    the second sentence, to choose among A→A, A→B, B→A, B→B; key_tokens: L' strings, if the keys
+    are of another text than the queries (cross-attention, [H, L, L']); alt: the view in words, by
+    default generated.
 
     Raises ValueError if the tensors, the tokens and the indices do not fit each other or are too
     many for one page, and ModuleNotFoundError if a script it needs is not installed.
@@ -63,7 +63,7 @@ def translation_head_view(
     """The head view of an encoder-decoder: cross-attention first, encoder and decoder to choose.
 
     traced: from `trace_translation`; source_tokens: L strings; target_tokens: T strings, with the
-    start token; the rest as in `head_view`, and it raises the same.
+    start token; the rest, and the errors, as in `head_view`.
     """
     shown = of_a_translation("translation_head_view", traced, source_tokens, target_tokens)
     return _page(shown, layer, heads, layers, alt)

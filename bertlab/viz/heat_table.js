@@ -1,7 +1,7 @@
-// Shared by the frames with heat maps: the numbers of all heads, what is seen of one, the table.
+// Shared by the frames with heat maps: the numbers of all heads, the visible part of one, the table.
 // FACTS comes from heat_tables.py.
 
-// What may be shown of a probability, given what is fair for its cell. kind: the colours' class.
+// What can be shown for a probability, with the cell's chance level. kind: the colours' class.
 const MEASURES = {
   probability: {
     kind: "v",
@@ -29,15 +29,15 @@ const MEASURES = {
   },
 };
 
-// All probabilities in one row, [n_layers, H, L, L]; they travel as 16-bit square roots.
+// All probabilities in one array, [n_layers, H, L, L], transferred as 16-bit square roots.
 const unpack = (packed) => {
   const bytes = Uint8Array.from(atob(packed), (character) => character.charCodeAt(0));
   return Float64Array.from(new Uint16Array(bytes.buffer), (root) => (root / 65535) ** 2);
 };
 
-// One head without the hidden tokens. rows[i][j]: the probability, its rows summing to 1 again;
-// null where the query cannot see the key, or has nothing left to give. lost: the mean share that
-// the hidden tokens had.
+// One head without the hidden tokens. rows[i][j]: the probability, rows normalised to sum to 1;
+// null if the query cannot see the key, or has no attention left. lost: the mean share of the
+// hidden tokens.
 function seenOfHead(values, layer, head, hidden = new Set()) {
   const length = FACTS.tokens.length;
   const start = (layer * FACTS.n_heads + head) * length * length;
@@ -55,7 +55,7 @@ function seenOfHead(values, layer, head, hidden = new Set()) {
   return { places, names: places.map((place) => FACTS.tokens[place]), rows, lost };
 }
 
-// What a measure makes of a head's probabilities.
+// The values of a measure for a head's probabilities.
 function measured(rows, measure) {
   const given = (numbers) => numbers.filter((number) => number !== null);
   const means = rows.map((_, key) => {
@@ -69,7 +69,7 @@ function measured(rows, measure) {
   });
 }
 
-// Fill the table of `box` (.map) and have `reading` say the cell that is pointed at.
+// Fill the table of `box` (.map); `reading` shows the cell under the pointer.
 function drawTable(box, reading, names, values, measure) {
   const make = (tag, text = "", attributes = {}) =>
     Object.assign(document.createElement(tag), { textContent: text }, attributes);
@@ -99,7 +99,7 @@ function drawTable(box, reading, names, values, measure) {
   const at = (query, key) => body.rows[query].cells[key + 1];
   function point(query, key) {
     for (const lit of table.querySelectorAll(".lit, .here")) lit.classList.remove("lit", "here");
-    box.here = [query, key]; // the cell that is read out, also when another head is drawn
+    box.here = [query, key]; // the cell in `reading`, also after another head is drawn
     at(query, key).classList.add("here");
     body.rows[query].cells[0].classList.add("lit");
     top.cells[key + 1].classList.add("lit");

@@ -1,8 +1,8 @@
 """Heat maps that a frame's script draws again: the numbers of all heads, colours, the first table.
 
-All heads of a text travel with the page, 16 bits a probability, so choosing another head or hiding
-a token needs no kernel. The table that Python draws is what the script draws first: it is there
-where no script runs.
+All heads of a text are in the page, 16 bits per probability, so choosing another head or hiding a
+token needs no kernel. Python draws the same table as the script at first: it is visible even if no
+script runs.
 """
 
 import base64
@@ -19,7 +19,7 @@ from bertlab.viz.heatmaps import KEY, QUERY
 
 MOST_TOKENS = 80  # more rows and columns would be too small to read
 MOST_NUMBERS = 1_000_000  # a page of 2.7 MB
-ROOTS = 65_535  # the largest 16-bit number stands for a probability of 1
+ROOTS = 65_535  # the largest 16-bit number represents a probability of 1
 OCTAVES = 3  # ratios are coloured from 1/8 to 8
 NUMBERS_UP_TO, SMALL_UP_TO = 20, 40  # columns with numbers, and with cells of middle size
 
@@ -32,19 +32,19 @@ def check_map(caller: str, attentions: Sequence[Tensor] | Tensor, tokens: list[s
     layers = torch.stack(check_layers(caller, attentions, tokens))
     if len(tokens) > MOST_TOKENS:
         raise ValueError(
-            f"{caller}: tokens must be at most {MOST_TOKENS}, or the cells get too small to see; "
-            f"got {len(tokens)}; take a shorter text"
+            f"{caller}: tokens must be at most {MOST_TOKENS}, or the cells are too small to see; "
+            f"got {len(tokens)}; use a shorter text"
         )
     if layers.numel() > MOST_NUMBERS:
         raise ValueError(
-            f"{caller}: attentions must hold at most {MOST_NUMBERS:,} numbers, or the page gets "
-            f"too heavy; got {layers.numel():,}; take fewer layers or a shorter text"
+            f"{caller}: attentions must hold at most {MOST_NUMBERS:,} numbers, or the page is "
+            f"too large; got {layers.numel():,}; use fewer layers or a shorter text"
         )
     return layers
 
 
 def map_facts(layers: Tensor, tokens: list[str]) -> dict[str, Any]:
-    """What the script needs to know to draw any head. layers: [n_layers, H, L, L]."""
+    """The data that the script needs to draw any head. layers: [n_layers, H, L, L]."""
     return {
         "tokens": tokens,
         "n_layers": layers.shape[0],
@@ -67,9 +67,9 @@ def pack_roots(probabilities: Tensor) -> str:
 
 
 def heat_table(head: Tensor, tokens: list[str]) -> str:
-    """One head, [L, L], as the script first draws it: probabilities in percent."""
+    """One head, [L, L], as the script draws it at first: probabilities in percent."""
     names = [html.escape(token) for token in tokens]
-    packed = (_roots(head) / ROOTS).square()  # what the script reads, so that both say the same
+    packed = (_roots(head) / ROOTS).square()  # the script's numbers, so that both show the same
     head = packed / packed.sum(dim=-1, keepdim=True)
     columns = "".join(f'<th scope="col"><span>{name}</span></th>' for name in names)
     numbers = len(tokens) <= NUMBERS_UP_TO
@@ -87,25 +87,25 @@ def heat_table(head: Tensor, tokens: list[str]) -> str:
 
 
 def table_height(tokens: list[str]) -> int:
-    """About how many pixels high the table is, until it is measured."""
+    """The approximate height of the table in pixels, until it is measured."""
     cell = {"numbers": 26, "small": 18, "tiny": 11}[_size(tokens)]
     return cell * len(tokens) + 8 * max(map(len, tokens)) + 40
 
 
 def legend(kind: str, low: str, high: str) -> str:
-    """What the colours mean: a strip from `low` to `high`. kind: "v" or "d", as in the classes."""
+    """The legend of the colours: a strip from `low` to `high`. kind: the class, "v" or "d"."""
     return (
         f'<p class="legend" data-kind="{kind}"><span>{low}</span><span class="strip {kind}">'
         f"</span><span>{high}</span></p>"
     )
 
 
-@cache  # the same for every frame, and a frame is made for every key that is pressed
+@cache  # the same for every frame, and every key press makes a frame
 def heat_colours() -> str:
     """A class for each percent, v0 to v100 for amounts and d0 to d100 for ratios, and the strips.
 
-    Ratios go from orange (1/8 or less) over white (1) to purple (8 or more): both ends differ for
-    every kind of eyesight.
+    Ratios range from orange (1/8 or less) over white (1) to purple (8 or more), which are
+    colour-blind safe.
     """
     rules = []
     for kind, colours in (("v", "viridis"), ("d", "PuOr")):
@@ -137,7 +137,7 @@ def _hex(colours: str, percent: int) -> str:
 
 
 def _ink(colour: str) -> str:
-    """Black or white, whichever stands out more from a colour.
+    """Black or white, whichever has more contrast to a colour.
 
     Source: W3C (2018), Web Content Accessibility Guidelines 2.1, "relative luminance".
 

@@ -31,7 +31,7 @@ def attention_heatmap(
     """One head: how much each token (row) attends to each token (column).
 
     attention: [L, L], rows sum to 1; tokens: L strings; key_tokens: the columns' tokens, if
-    they are others (attention: [L, L']); alt: the picture in words, otherwise a sentence is made.
+    they differ (attention: [L, L']); alt: the picture in words, by default generated.
 
     Raises ValueError if the matrix holds no probabilities or does not fit the tokens.
     """
@@ -63,7 +63,7 @@ def attention_heads(
 ) -> Picture:
     """All heads of one layer side by side, in the same colours.
 
-    attention: [H, L, L] or [1, H, L, L]; names: what stands above each head, otherwise its number;
+    attention: [H, L, L] or [1, H, L, L]; names: the title of each head, by default its number;
     the rest as in `attention_heatmap`.
     """
     heads = check_heads("attention_heads", attention, tokens)
@@ -86,7 +86,7 @@ def attention_heads(
         image = ax.imshow(heads[head].numpy(), cmap="viridis", vmin=0, vmax=1)
         ax.set_title(plain_text(names[head]), fontsize=9, pad=3)
         _ticks(ax, tokens, tokens, size=7 if labelled else 0)
-    if n_heads % columns:  # the lowest panel of a column keeps its labels
+    if n_heads % columns:  # the lowest panel of a column has labels
         for column in range(n_heads % columns, columns):
             grid[-2, column].tick_params(labelbottom=labelled)
     figure.supxlabel(KEY, fontsize=10)
@@ -113,11 +113,11 @@ def heatmap(
     alt: str = "",
     limits: tuple[float, float] | None = None,
 ) -> Picture:
-    """Any matrix as colours, with its numbers where they fit.
+    """Any matrix as colours, with its numbers if they fit.
 
     matrix: [R, C]; labels: R and C strings; what: "colour (unit) by row and column", or "colour by
-    both"; alt: the picture in words, otherwise its highest and lowest number; limits: lowest and
-    highest colour, otherwise those of the matrix.
+    both"; alt: the picture in words, by default its highest and lowest number; limits: lowest and
+    highest colour, by default those of the matrix.
 
     Raises ValueError if matrix and labels do not fit, or a number is infinite or missing.
     """
@@ -125,7 +125,7 @@ def heatmap(
     if list(values.shape) != [len(row_labels), len(column_labels)] or not values.numel():
         raise ValueError(
             f"heatmap: matrix must be [{len(row_labels)}, {len(column_labels)}], one row and one "
-            f"column a label; got {list(values.shape)}"
+            f"column per label; got {list(values.shape)}"
         )
     if not torch.isfinite(values).all():
         raise ValueError("heatmap: matrix must hold finite numbers; got infinity or nan")
@@ -155,7 +155,7 @@ def heatmap(
 
 
 def describe(probabilities: Tensor, query_tokens: Sequence[str], key_tokens: Sequence[str]) -> str:
-    """An attention matrix in words: its size and where each row's highest probability lies."""
+    """An attention matrix in words: its size and the highest probability of each row."""
     size = f"A heat map of {len(query_tokens)} query tokens by {len(key_tokens)} key tokens."
     if len(query_tokens) > NUMBERS_UP_TO:
         return f"{size} Highest: {_peak(probabilities, query_tokens, key_tokens)}."
@@ -188,7 +188,7 @@ def _ticks(ax: "Axes", rows: Sequence[str], columns: Sequence[str], *, size: int
 
 
 def _write_numbers(ax: "Axes", values: Tensor, low: float, high: float) -> None:
-    middle = low + 0.6 * (high - low)  # viridis turns light here
+    middle = low + 0.6 * (high - low)  # viridis becomes light here
     digits = 0 if values.equal(values.round()) else 2  # a count has no fraction
     for row, numbers in enumerate(values.tolist()):
         for column, value in enumerate(numbers):

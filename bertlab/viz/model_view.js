@@ -1,6 +1,6 @@
-// At the end of BertViz's script; what says "again" replaces its function of that name. A model has
-// 500,000 lines and more: the thumbnails are painted on canvases, some at a time, so that the page
-// answers meanwhile. One that is opened consists of lines again.
+// At the end of BertViz's script; a function marked "again" replaces BertViz's. A model has 500,000
+// lines and more: the thumbnails are painted on canvases, some at a time, so that the page remains
+// responsive. An opened one is drawn with lines.
 
 function initialize() { // again
   config.attention = params["attention"];
@@ -14,9 +14,9 @@ function initialize() { // again
       const longest = Math.max(config.leftText.length, config.rightText.length);
       return Math.min(84 / config.totalHeads, params["thumbnail_height"] / longest);
     },
-    set: () => {}, // BertViz's own height does not look at the number of tokens
+    set: () => {}, // BertViz's own height ignores the number of tokens
   });
-  config.waiting = []; // thumbnails that are not painted yet
+  config.waiting = []; // thumbnails not painted yet
   $(`#${config.rootDivId} #filter`).on("change", (event) => {
     config.filter = event.currentTarget.value;
     render();
@@ -68,8 +68,8 @@ function paintWaiting() {
 }
 
 // All lines of a head at once. They have one colour, so a pixel under lines of opacity p, q, ... has
-// the opacity 1 - (1 - p)(1 - q)...: add up log(1 - p). In a column of pixels a line is a stretch:
-// note how the sum changes where it begins and ends; adding the changes up gives the sums.
+// the opacity 1 - (1 - p)(1 - q)...: sum log(1 - p). In a column of pixels a line is an interval:
+// record the change of the sum at its start and end; a running sum of the changes gives the sums.
 function paint(canvas, attention, colour) {
   const sharpness = Math.min(window.devicePixelRatio || 1, 2);
   const width = Math.ceil(config.thumbnailWidth * sharpness);

@@ -16,8 +16,8 @@ from bertlab.viz.bertviz_input import (
 from bertlab.viz.bertviz_pages import bertviz_page, pack_probabilities, views_menu
 from bertlab.viz.frames import Frame
 
-LEAST_COLUMNS = 8  # thumbnails of a model with two heads would fill the screen
-TALLEST_THUMBNAIL = 240  # pixels; a longer text is drawn closer together
+LEAST_COLUMNS = 8  # otherwise thumbnails of a model with two heads would fill the screen
+TALLEST_THUMBNAIL = 240  # pixels; a longer text is compressed
 
 
 def model_view(
@@ -32,8 +32,8 @@ def model_view(
 ) -> Frame:
     """All heads as thumbnails, one row per layer and one column per head; a click opens one.
 
-    layers, heads: those that go into the page, otherwise all; of long texts only some fit.
-    The other arguments are those of `head_view`, and it raises the same.
+    layers, heads: those in the page, by default all; of long texts only some fit. The other
+    arguments, and the errors, are those of `head_view`.
 
     Source: Vig (2019), "A Multiscale Visualization of Attention in the Transformer Model",
     with BertViz 1.4.1.
@@ -54,7 +54,7 @@ def translation_model_view(
     """The model view of an encoder-decoder: cross-attention first, encoder and decoder to choose.
 
     traced: from `trace_translation`; source_tokens: L strings; target_tokens: T strings, with the
-    start token; the rest as in `model_view`, and it raises the same.
+    start token; the rest, and the errors, as in `model_view`.
     """
     shown = of_a_translation("translation_model_view", traced, source_tokens, target_tokens)
     return _page(shown, layers, heads, alt)
@@ -70,7 +70,7 @@ def _page(
     check_size(caller, parts, "layers=[0], heads=[0] is the smallest choice")
     check_lines_of_a_head(caller, parts)
     columns = max(len(shown_heads), LEAST_COLUMNS)
-    row = min(shown.longest * 84 / columns, TALLEST_THUMBNAIL) + 10  # as model_view.js has it
+    row = min(shown.longest * 84 / columns, TALLEST_THUMBNAIL) + 10  # as in model_view.js
     return bertviz_page(
         "model_view",
         {

@@ -1,6 +1,6 @@
-// At the end of BertViz's script; what says "again" replaces its function of that name. Here: colours
-// that follow the page, a keyboard, a token that stays when it was clicked, numbers to read, and
-// lines that are written only for the token that needs them.
+// At the end of BertViz's script; a function marked "again" replaces BertViz's. Here: colours of the
+// page's theme, a keyboard, a token that stays selected after a click, readable numbers, and lines
+// only for the selected token.
 
 function initialize() { // again
   config.attention = params["attention"];
@@ -41,7 +41,7 @@ function initialize() { // again
   fit();
 }
 
-// A narrow page shows the whole computation smaller; below six tenths it scrolls.
+// A narrow page shows the whole computation smaller; below 60 % it scrolls.
 function fit() {
   const room = $("#vis").parent().width() / parseFloat($("#vis").css("min-width"));
   $("#vis").css("zoom", Math.max(0.6, Math.min(1, room)));
@@ -67,7 +67,7 @@ function renderHeadingsExpanded(svg, ...places) { // again
   const move = (heading, by) => heading.setAttribute("x", +heading.getAttribute("x") + by);
   move(headings[2], -22);
   move(headings[3], -24);
-  headings[3].lastChild.textContent = " ∙ k / √d"; // that is the score in the box
+  headings[3].lastChild.textContent = " ∙ k / √d"; // the box shows the score
 }
 
 function renderText(svg, text, id, leftPos, expanded) { // again
@@ -132,7 +132,7 @@ function renderVectorHighlights(svg, id, start) { // again
   });
 }
 
-// One group a query, empty until it is selected; `shape` begins the markup of one key's shape.
+// One group per query, empty until it is selected; `shape` begins the markup of one key's shape.
 function writeWhenSelected(svg, id, name, shape) {
   svg
     .append("g")

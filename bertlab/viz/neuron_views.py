@@ -27,12 +27,12 @@ from bertlab.viz.bertviz_pages import (
 )
 from bertlab.viz.frames import Frame
 
-CHARACTERS = 3  # of an element of a query: 18 bits, as products and sums come out of them
-BOX = 26  # pixels of a token
+CHARACTERS = 3  # per element of a query: 18 bits, because products and sums are computed from them
+BOX = 26  # pixels per token
 
 
 class Heads(NamedTuple):
-    """One kind of attention: a tensor a layer."""
+    """One kind of attention: one tensor per layer."""
 
     attentions: list[Tensor]  # [H, L, L']
     queries: Sequence[Tensor]  # [H, L, d_head]
@@ -51,8 +51,8 @@ def neuron_view(
     """One head's computation: query, key, their product element by element, score and softmax.
 
     Point at a token on the left to see its query with every key; blue is positive, orange
-    negative. traced: from `trace`; layer, head: shown first; layers, heads: those that go into
-    the page, otherwise all; alt: the view in words.
+    negative. traced: from `trace`; layer, head: shown first; layers, heads: those in the page, by
+    default all; alt: the view in words.
 
     Raises ValueError if queries, keys and attentions do not fit each other or are too many for
     one page, and ModuleNotFoundError if a script it needs is not installed.
@@ -84,7 +84,7 @@ def translation_neuron_view(
     """The neuron view of an encoder-decoder: cross-attention first, encoder and decoder to choose.
 
     traced: from `trace_translation`; source_tokens: L strings; target_tokens: T strings, with the
-    start token; the rest as in `neuron_view`, and it raises the same.
+    start token; the rest, and the errors, as in `neuron_view`.
     """
     shown = of_a_translation("translation_neuron_view", traced, source_tokens, target_tokens)
     kinds = ("cross", "encoder", "decoder")
@@ -114,7 +114,7 @@ def _page(
     _check_size(caller, parts)
     for part in parts:
         _check_softmax(caller, part, shown_layers)
-    # Where no query sees a later key, BertViz shows no score for it either.
+    # If no query sees a later key, BertViz shows no score for later keys either.
     causal = [is_causal(torch.stack(part.attentions)) for part in parts]
     return bertviz_page(
         "neuron_view",
@@ -154,7 +154,7 @@ def _fitting(caller: str, part: Heads) -> Heads:
     for kind, every, length in (("queries", part.queries, L), ("keys", part.keys, L_keys)):
         if len(every) != n_layers:
             raise ValueError(
-                f"{caller}: {kind} must be one tensor a layer, {n_layers}; got {len(every)}"
+                f"{caller}: {kind} must be one tensor per layer, {n_layers}; got {len(every)}"
             )
         size = (H, length, part.queries[0].shape[-1])
         for layer, vectors in enumerate(every):
@@ -172,7 +172,7 @@ def _fitting(caller: str, part: Heads) -> Heads:
 
 
 def _check_softmax(caller: str, part: Heads, layers: list[int]) -> None:
-    """The scores of queries and keys must give the probabilities that stand beside them."""
+    """The scores of queries and keys must give the probabilities."""
     for layer, attention, queries, keys in zip(layers, *part, strict=True):
         scores = queries @ keys.mT / math.sqrt(queries.shape[-1])  # [H, L, L']
         expected = scores.masked_fill(attention == 0, -math.inf).softmax(dim=-1)

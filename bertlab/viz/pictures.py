@@ -1,7 +1,7 @@
-"""Pictures for the lectures: one function a kind, each with words for whoever cannot see it.
+"""Pictures for the lectures: one function per kind, each with alt text.
 
 Colours are matplotlib's `viridis` for amounts and blue, orange, ... of Okabe and Ito for kinds:
-both can be told apart by every kind of eyesight.
+both are colour-blind safe.
 """
 
 import base64
@@ -17,15 +17,15 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 
 from bertlab._files import write_atomically
 
-if TYPE_CHECKING:  # matplotlib is imported when the first picture is drawn, not before
+if TYPE_CHECKING:  # matplotlib is imported when the first picture is drawn
     import numpy as np
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 DOTS_PER_INCH = 96
-SHARPNESS = 2  # pixels a dot, for screens with a high resolution
+SHARPNESS = 2  # pixels per dot, for screens with a high resolution
 COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00")
-MARKERS = ("o", "s", "^", "D", "v", "P")  # colour is never the only difference
+MARKERS = ("o", "s", "^", "D", "v", "P")  # colour must not be the only difference
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,7 +44,7 @@ class Picture:
 
     @cached_property
     def png(self) -> bytes:
-        """The picture as it is now; later changes to the figure don't show."""
+        """The picture at its first use; later changes to the figure have no effect."""
         buffer = io.BytesIO()
         # Without `Software`, the bytes depend on matplotlib's version only through the drawing.
         self.figure.savefig(
@@ -73,10 +73,10 @@ class Picture:
 
 
 def bars(amounts: Mapping[str, float], what: str, *, title: str = "", alt: str = "") -> Picture:
-    """One bar an amount, its name below and its value on top.
+    """One bar per amount, its name below and its value on top.
 
-    what: "amount (unit) by name", which becomes the labels of the axes; alt: the picture in words,
-    otherwise they are made of what is shown.
+    what: "amount (unit) by name", which becomes the axis labels; alt: the picture in words, by
+    default generated.
 
     Raises ValueError if there are no amounts, or `what` lacks its "by".
     """
@@ -86,7 +86,7 @@ def bars(amounts: Mapping[str, float], what: str, *, title: str = "", alt: str =
     ylabel, xlabel = axes_of("bars", what)
     longest = max(map(len, labels))
     long = len(labels) * (longest + 2) > 90  # characters that fit side by side
-    room = 0.62 if long else max(0.62, 0.095 * longest)  # inches a bar
+    room = 0.62 if long else max(0.62, 0.095 * longest)  # inches per bar
     ax = new_axes(max(5.0, min(9.0, room * len(labels) + 1.2)), 3.4)
     drawn = ax.bar(range(len(values)), values, color=COLOURS[0], width=0.7)
     ax.bar_label(drawn, [_short(value) for value in values], padding=2, fontsize=9)
@@ -100,7 +100,7 @@ def bars(amounts: Mapping[str, float], what: str, *, title: str = "", alt: str =
     ax.margins(y=0.12)
     if all(value == int(value) for value in values):
         locator: Any = ax.yaxis.get_major_locator()
-        locator.set_params(integer=True)  # nothing occurs 2.5 times
+        locator.set_params(integer=True)  # counts are whole numbers
     said = ", ".join(f"{name} {_short(value)}" for name, value in zip(labels, values, strict=True))
     return finish(ax, xlabel, ylabel, title, alt or f"Bars, {what}: {said}.")
 
@@ -115,14 +115,14 @@ def lines(
     spread: Mapping[str, Sequence[float]] | None = None,
     logarithmic: bool | Literal["x"] = False,
 ) -> Picture:
-    """One line a series: its name -> its values at each `x`, `nan` for a gap.
+    """One line per series: its name -> its values at each `x`, `nan` for a gap.
 
-    Other arguments as in `bars`. The y axis starts at 0 unless a value is below it; spread: how far
-    values go up and down, drawn as a band around the line of that name; logarithmic: both axes, or
-    "x" alone, for values above 0 that span several powers of ten.
+    Other arguments as in `bars`. The y axis starts at 0 unless a value is below it; spread: the
+    half-width of a band around the line of that name; logarithmic: both axes, or only "x", for
+    values above 0 that span several powers of ten.
 
-    Raises ValueError if a series has not one value for each `x`, there are no values, or a spread
-    belongs to no series.
+    Raises ValueError if a series does not have one value for each `x`, there are no values, or a
+    spread belongs to no series.
     """
     x = [float(value) for value in x]
     if not x or not series:
@@ -166,12 +166,12 @@ def lines(
         ax.xaxis.set_major_formatter("{x:,.0f}")
     ax.grid(axis="y", color="#e3e6ea", linewidth=0.8)
     if len(series) > 1:
-        ax.legend(framealpha=0.85, edgecolor="none")  # may lie on a line, and stays readable
+        ax.legend(framealpha=0.85, edgecolor="none")  # readable even over a line
     return finish(ax, xlabel, ylabel, title, alt or f"Lines, {what}: {'; '.join(said)}.")
 
 
 def axes_of(function: str, what: str) -> tuple[str, str]:
-    """ "loss (nats) by step" -> what is measured, and by what."""
+    """ "loss (nats) by step" -> the labels of the y axis and the x axis."""
     measured, by, places = what.rpartition(" by ")
     if not (measured.strip() and by and places.strip()):
         raise ValueError(
@@ -183,7 +183,7 @@ def axes_of(function: str, what: str) -> tuple[str, str]:
 def new_axes(width: float, height: float) -> "Axes":
     """Axes in a figure of their own, in inches.
 
-    Not made with pyplot, which keeps every figure alive and shows it a second time.
+    Not made with pyplot, which keeps every figure in memory and shows it a second time.
     """
     return new_panels(width, height, 1, 1)[0, 0]
 
@@ -191,7 +191,7 @@ def new_axes(width: float, height: float) -> "Axes":
 def new_panels(
     width: float, height: float, rows: int, columns: int, *, sharex: bool = False
 ) -> "np.ndarray":
-    """Axes [rows, columns] in one figure, in inches; those of a row share their vertical axis."""
+    """Axes [rows, columns] in one figure, in inches; a row shares its vertical axis."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(width, height), layout="constrained")
@@ -199,7 +199,7 @@ def new_panels(
 
 
 def finish(ax: "Axes", xlabel: str, ylabel: str, title: str, alt: str) -> Picture:
-    """What all pictures share: labelled axes, long labels on several lines, no box, a title."""
+    """The common end of all pictures: axes with wrapped labels, no box, a title."""
     for name, value in (("xlabel", xlabel), ("ylabel", ylabel), ("alt", alt)):
         if not value.strip():
             raise ValueError(f"{name} must say in words what is shown; it is empty")
@@ -221,7 +221,7 @@ def token_bars(
     colour: str | Sequence[str],
     height: float = 0.8,
 ) -> None:
-    """Bars below each other, the first token on top, each with its label; `name` stands above."""
+    """Horizontal bars, the first token on top, each with its label; `name` is the title."""
     drawn = ax.barh(range(len(tokens)), values, color=colour, height=height)
     ax.bar_label(drawn, labels, padding=2, fontsize=8)
     ax.set_yticks(range(len(tokens)), [plain_text(token) for token in tokens], fontsize=9)
@@ -230,7 +230,7 @@ def token_bars(
 
 
 def plain_text(text: str) -> str:
-    """A token as it is: matplotlib would read `$x$` as mathematics."""
+    """A token as plain text: matplotlib would read `$x$` as mathematics."""
     return text.replace("$", r"\$")
 
 
@@ -241,7 +241,7 @@ def _short(value: float) -> str:
 
 
 def _course(x: Sequence[float], y: Sequence[float]) -> str:
-    """Where a line begins and ends, and its highest and lowest point if they lie between."""
+    """Start and end of a line, and its highest and lowest point if they are between."""
     known = [place for place, value in enumerate(y) if math.isfinite(value)] or [0]
     highest, lowest = (best(known, key=y.__getitem__) for best in (max, min))
     points = [("from", known[0]), ("to", known[-1])]

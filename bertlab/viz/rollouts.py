@@ -1,4 +1,4 @@
-"""Attention over all layers: what reaches the top by rollout and flow, beside the last layer."""
+"""Attention over all layers: rollout and flow, beside the last layer's attention."""
 
 from collections.abc import Sequence
 
@@ -8,7 +8,7 @@ from bertlab.viz.attention_input import check_layers
 from bertlab.viz.pictures import COLOURS, Picture, finish, new_panels, plain_text, token_bars
 
 LAST, ROLLOUT, FLOW = "last layer, mean of heads", "rollout, all layers", "flow, all layers"
-MOST_BARS = 40  # below each other
+MOST_BARS = 40  # per panel
 
 
 def rollout_bars(
@@ -21,8 +21,8 @@ def rollout_bars(
 ) -> Picture:
     """Where one token at the top looks: by the last layer, by rollout and by flow, side by side.
 
-    attentions: one tensor a layer, [1, H, L, L] or [H, L, L], rows sum to 1; tokens: L strings;
-    query: the token's number, from 0; alt: the bars in words, otherwise sentences are made.
+    attentions: one tensor per layer, [1, H, L, L] or [H, L, L], rows sum to 1; tokens: L strings;
+    query: the token's number, from 0; alt: the bars in words, by default generated.
     All three are shares that sum to 100 % (flow is divided by its sum, as in the paper's code).
 
     Raises ValueError if the tensors, the tokens and the query do not fit each other, or if there
@@ -30,14 +30,14 @@ def rollout_bars(
 
     Source: Abnar & Zuidema (2020), "Quantifying Attention Flow in Transformers".
     """
-    # Not above: SciPy, which finds the flow, takes a second to import.
+    # Imported here: SciPy, which computes the flow, takes a second to import.
     from bertlab.interpretability.rollout import attention_flow, attention_rollout
 
     tokens = list(tokens)
     if len(tokens) > MOST_BARS:
         raise ValueError(
             f"rollout_bars: tokens must be at most {MOST_BARS}, to be readable; got {len(tokens)}; "
-            "take a shorter text"
+            "use a shorter text"
         )
     layers = check_layers("rollout_bars", attentions, tokens)
     if not 0 <= query < len(tokens):

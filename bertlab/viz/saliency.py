@@ -1,4 +1,4 @@
-"""Is attention explanation? What pushes an answer, beside what was looked at."""
+"""Is attention explanation? Gradient times input beside attention."""
 
 from collections.abc import Sequence
 
@@ -14,8 +14,8 @@ from bertlab.viz.pictures import (
     token_bars,
 )
 
-MOST_TOKENS = 40  # bars below each other
-UP, DOWN = COLOURS[0], COLOURS[1]  # blue and orange; the side of the axis says the same
+MOST_TOKENS = 40  # bars per panel
+UP, DOWN = COLOURS[0], COLOURS[1]  # blue and orange; the side of the axis shows the same
 
 
 def saliency_bars(
@@ -30,20 +30,19 @@ def saliency_bars(
 ) -> Picture:
     """Signed bars of gradient times input beside bars of attention, and how far they agree.
 
-    tokens: L strings; saliency: [L], such as `gradient_times_input` gives, in the target's units;
-    attention: [L], probabilities from 0 to 1, such as one row of a head; target: what is asked
-    about, in words; attention_label: whose attention it is; alt: the bars in words, otherwise
-    sentences are made.
+    tokens: L strings; saliency: [L], for example from `gradient_times_input`, in the target's
+    units; attention: [L], probabilities from 0 to 1, such as one row of a head; target: the answer,
+    in words; attention_label: whose attention it is; alt: the bars in words, by default generated.
 
-    Below stands Kendall's tau between |saliency| and attention, since attention has no sign: 1 if
-    both put the tokens in the same order, 0 if they agree on as many pairs as they disagree.
+    Below is Kendall's tau between |saliency| and attention, since attention has no sign: 1 if both
+    order the tokens in the same way, 0 if they agree on half of all pairs.
 
-    Raises ValueError if there are not as many numbers as tokens, 2 to 40, or if one is not finite
-    or no probability.
+    Raises ValueError if there is not one number per token, 2 to 40, or if one is not finite or not
+    a probability.
 
     Source: Jain & Wallace (2019), "Attention is not Explanation", section 4.1.
     """
-    # Not above: SciPy takes a second to import.
+    # Imported here: SciPy takes a second to import.
     from bertlab.interpretability.gradients import rank_agreement
 
     tokens = list(tokens)

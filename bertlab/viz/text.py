@@ -1,4 +1,4 @@
-"""Text that reads well in a notebook: tables and coloured tokens."""
+"""Readable text in a notebook: tables and coloured tokens."""
 
 import html
 from collections.abc import Iterable, Sequence
@@ -10,7 +10,7 @@ SHORT = 12  # characters of a cell that is not broken
 
 @dataclass(frozen=True)
 class Rendered:
-    """Something to look at: HTML in a notebook, plain text everywhere else."""
+    """HTML in a notebook, plain text everywhere else."""
 
     html: str
     text: str
@@ -23,7 +23,7 @@ class Rendered:
 
 
 def table(columns: Sequence[str], rows: Iterable[Sequence[Any]], *, caption: str = "") -> Rendered:
-    """A table with a header; numbers are set to the right.
+    """A table with a header; numbers are right-aligned.
 
     Raises ValueError if a row has more or fewer cells than there are columns.
     """
@@ -31,7 +31,7 @@ def table(columns: Sequence[str], rows: Iterable[Sequence[Any]], *, caption: str
     for number, row in enumerate(rows):
         if len(row) != len(columns):
             raise ValueError(
-                f"table: every row must have {len(columns)} cells, one a column; "
+                f"table: every row must have {len(columns)} cells, one per column; "
                 f"row {number} has {len(row)}"
             )
     sides = [_side(row[number] for row in rows) for number in range(len(columns))]
@@ -69,7 +69,7 @@ def _unbroken(value: Any) -> str:
 def token_boxes(tokens: Sequence[str], ids: Sequence[int] | None = None) -> Rendered:
     """Tokens as boxes in a row, each with its id below if ids are given.
 
-    Raises ValueError if there are not as many ids as tokens.
+    Raises ValueError if there is not one id per token.
     """
     if ids is not None and len(ids) != len(tokens):
         raise ValueError(
@@ -81,7 +81,7 @@ def token_boxes(tokens: Sequence[str], ids: Sequence[int] | None = None) -> Rend
     )
     pieces = []
     for number, token in enumerate(tokens):
-        # Light blue, light yellow: neighbours differ for every kind of eyesight.
+        # Light blue, light yellow: colour-blind safe.
         colour = "#c6dbef" if number % 2 == 0 else "#fdf0b6"
         below = "" if ids is None else f'<br><small style="color:#444">{ids[number]}</small>'
         pieces.append(f'<span style="{box}background:{colour}">{html.escape(token)}{below}</span>')
@@ -89,7 +89,7 @@ def token_boxes(tokens: Sequence[str], ids: Sequence[int] | None = None) -> Rend
 
 
 def _side(values: Iterable[Any]) -> str:
-    """A column of numbers stands to the right, words to the left; the header goes along."""
+    """Columns of numbers, with their header, are right-aligned, columns of words left-aligned."""
     numbers = [isinstance(value, int | float) and not isinstance(value, bool) for value in values]
     return "right" if numbers and all(numbers) else "left"
 

@@ -1,12 +1,12 @@
-"""Floor 4: what vectors words had before BERT, from counting to reading in both directions.
+"""Floor 4: word vectors before BERT, from counts to bidirectional language models.
 
 Static vectors, one for each word:
 
 - `vocabulary.py`: the words of a corpus, counted
 - `counts.py`: one-hot vectors and TF-IDF
-- `negative_sampling.py`: what word2vec wants, for one pair of words
+- `negative_sampling.py`: word2vec's objective, for one pair of words
 - `word2vec.py`: skip-gram and CBOW, trained on a corpus
-- `vectors.py`: cosine, nearest neighbours, analogies; `evaluation.py`: held against people
+- `vectors.py`: cosine, nearest neighbours, analogies; `evaluation.py`: compared with people
 
 Contextual vectors, one for each occurrence:
 

@@ -19,7 +19,7 @@ class TfIdf(NamedTuple):
     """The vectors of documents: one row per document, one column per word."""
 
     words: tuple[str, ...]  # V of them, in alphabetical order
-    idf: Tensor  # [V]: how much a word tells
+    idf: Tensor  # [V]: how informative a word is
     matrix: Tensor  # [N, V], rows of length 1
 
 
@@ -42,11 +42,11 @@ def one_hot(words: Sentence, vocabulary: Vocabulary) -> Tensor:
 
 
 def tf_idf(documents: Sequence[Sentence]) -> TfIdf:
-    """How often each word occurs in each document, times how much the word tells.
+    """How often each word occurs in each document, times how informative the word is.
 
-    tf: the plain count; idf: ln((1 + N) / (1 + df)) + 1 for a word that stands in df of N
-    documents, so a word of every document counts 1 and no word counts 0; then each row is
-    divided by its length. Raises ValueError if there is no document or one has no words.
+    tf: the plain count; idf: ln((1 + N) / (1 + df)) + 1 for a word that occurs in df of N
+    documents, so a word of every document has 1 and no word has 0; then each row is divided by
+    its length. Raises ValueError if there is no document or one has no words.
 
     >>> found = tf_idf([["red", "car"], ["red", "boat", "red"]])
     >>> found.words
@@ -65,7 +65,7 @@ def tf_idf(documents: Sequence[Sentence]) -> TfIdf:
     for row, document in enumerate(documents):
         for word, count in Counter(document).items():
             tf[row, column[word]] = count
-    df = (tf > 0).sum(dim=0)  # [V]: documents that hold the word
+    df = (tf > 0).sum(dim=0)  # [V]: documents that contain the word
     idf = torch.log((1 + len(documents)) / (1 + df)) + 1
     weights = tf * idf
     return TfIdf(tuple(vocabulary), idf, weights / weights.norm(dim=1, keepdim=True))

@@ -1,6 +1,6 @@
-"""Word vectors held against people: similarity by rank correlation, analogies by hits.
+"""Word vectors compared with people: similarity by rank correlation, analogies by accuracy.
 
-A score covers only what the vocabulary knows, so both scores say how much that is.
+A score covers only words in the vocabulary, so both scores include their coverage.
 """
 
 from collections.abc import Iterable, Sequence
@@ -13,7 +13,7 @@ from bertlab.word_vectors.vectors import WordVectors
 
 
 class SimilarityScore(NamedTuple):
-    """Spearman's rho over the pairs of which both words are known."""
+    """Spearman's rho over the pairs with two known words."""
 
     rho: float
     covered: int
@@ -21,7 +21,7 @@ class SimilarityScore(NamedTuple):
 
 
 class AnalogyScore(NamedTuple):
-    """Right answers, over the questions of which all four words are known."""
+    """Right answers over the questions with four known words."""
 
     accuracy: float
     correct: int
@@ -30,19 +30,19 @@ class AnalogyScore(NamedTuple):
 
 
 def ranks(values: Sequence[float]) -> Tensor:
-    """The place of each value, counted from 1; equal values share the mean of their places.
+    """The rank of each value, counted from 1; equal values share the mean of their ranks.
 
     >>> ranks([0.3, 0.1, 0.3])
     tensor([2.5000, 1.0000, 2.5000], dtype=torch.float64)
     """
     x = torch.as_tensor(values, dtype=torch.float64)
     _, inverse, counts = torch.unique(x, return_inverse=True, return_counts=True)
-    last = counts.cumsum(dim=0)  # the place of the last of the equal ones
+    last = counts.cumsum(dim=0)  # the rank of the last of equal values
     return (last - (counts - 1) / 2).double()[inverse]
 
 
 def spearman(x: Sequence[float], y: Sequence[float]) -> float:
-    """The correlation of ranks: 1 if both put everything in the same order, -1 if in opposite.
+    """The correlation of ranks: 1 if both have the same order, -1 if the opposite.
 
     Source: Spearman (1904); ties get mean ranks, as in `scipy.stats.spearmanr`. Raises
     ValueError for fewer than two values, different numbers of them, or all values equal.
@@ -52,7 +52,7 @@ def spearman(x: Sequence[float], y: Sequence[float]) -> float:
     """
     if len(x) != len(y) or len(x) < 2:
         raise ValueError(
-            f"spearman: x and y must hold equally many values, at least 2; got {len(x)} and "
+            f"spearman: x and y must hold the same number of values, at least 2; got {len(x)} and "
             f"{len(y)}"
         )
     if len(set(x)) == 1 or len(set(y)) == 1:
@@ -67,8 +67,8 @@ def score_similarity(
 ) -> SimilarityScore:
     """Do word vectors order pairs of words as people do?
 
-    pairs: first word, second word, how similar people found them; words are looked up in small
-    letters. Raises ValueError if fewer than two pairs are known.
+    pairs: first word, second word, how similar people found them; words are lower-cased
+    first. Raises ValueError if fewer than two pairs are known.
     """
     pairs = [(first.lower(), second.lower(), score) for first, second, score in pairs]
     known = [pair for pair in pairs if pair[0] in vectors and pair[1] in vectors]
@@ -82,8 +82,8 @@ def score_analogies(
 ) -> AnalogyScore:
     """How often the best answer to "a is to b as c is to ?" is the fourth word.
 
-    Words are looked up in small letters; the answer is taken from the whole vocabulary without
-    a, b and c. Raises ValueError if no question is known.
+    Words are lower-cased first; the answer is taken from the whole vocabulary except a, b and c.
+    Raises ValueError if no question is known.
     """
     lowered = [tuple(word.lower() for word in question) for question in questions]
     known = [question for question in lowered if all(word in vectors for word in question)]

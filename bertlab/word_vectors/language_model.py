@@ -1,11 +1,11 @@
-"""ELMo's idea in small: one LSTM reads from the left, one from the right, each guesses on.
+"""A small ELMo: one LSTM reads from the left, one from the right, each predicts the next word.
 
-The forward LSTM guesses each word from those before it, the backward LSTM from those after it;
-they share the vectors of the words and the output layer. Afterwards the states of both, side by
-side, are the vector of a word *in its sentence*.
+The forward LSTM predicts each word from those before it, the backward LSTM from those after it;
+they share the word vectors and the output layer. Afterwards the states of both, concatenated, are
+the vector of a word *in its sentence*.
 
-Source: Peters et al. (2018), "Deep contextualized word representations" (ELMo), section 3. Left
-out: words from characters, projections, and a billion words of text.
+Source: Peters et al. (2018), "Deep contextualized word representations" (ELMo), section 3.
+Omitted: words from characters, projections, and a billion words of text.
 """
 
 from collections.abc import Sequence
@@ -23,17 +23,17 @@ UNKNOWN, EDGE = "<unk>", "<edge>"
 
 
 class Reading(NamedTuple):
-    """What a bidirectional language model makes of a text of L words."""
+    """The output of a bidirectional language model for a text of L words."""
 
-    layers: Tensor  # [n_layers + 1, B, L, 2 D]: forward state, then backward; 0 is the word alone
+    layers: Tensor  # [n_layers + 1, B, L, 2 D]: forward state, then backward; 0 is the word vector
     from_left: Tensor  # [B, L, V]: logits for each word, from the words before it
     from_right: Tensor  # [B, L, V]: logits for each word, from the words after it
 
 
 class BidirectionalLanguageModel(nn.Module):
-    """A forward and a backward language model with common word vectors and a common softmax.
+    """A forward and a backward language model with shared word vectors and a shared softmax.
 
-    vocabulary: must hold <unk> and <edge>, as `train_language_model` makes it; d_model: size of
+    vocabulary: must hold <unk> and <edge>, as from `train_language_model`; d_model: size of
     word vectors and states; seed: of the random weights.
     """
 
@@ -58,7 +58,7 @@ class BidirectionalLanguageModel(nn.Module):
         return torch.tensor([self.vocabulary.encode([EDGE, *known, EDGE])])
 
     def forward(self, ids: Tensor) -> Reading:
-        """ids: [B, L + 2], with a word or an edge at both ends, which is read and not guessed."""
+        """ids: [B, L + 2], with a word or an edge at both ends, which is read but not predicted."""
         x = self.token(ids)
         left, right = [x], [x]
         for forward, backward in zip(self.forwards, self.backwards, strict=True):
@@ -66,7 +66,7 @@ class BidirectionalLanguageModel(nn.Module):
             left.append(left[-1] + forward(left[-1])[0])
             right.append(right[-1] + backward(right[-1].flip(1))[0].flip(1))
         layers = [torch.cat(pair, dim=-1)[:, 1:-1] for pair in zip(left, right, strict=True)]
-        # The state that has read word t - 1 guesses word t, and the other way round.
+        # The state after word t - 1 predicts word t; backward, the state after word t + 1.
         return Reading(
             torch.stack(layers), self.output(left[-1][:, :-2]), self.output(right[-1][:, 2:])
         )
@@ -86,11 +86,11 @@ def mix_layers(layers: Tensor, weights: Tensor, gamma: float = 1.0) -> Tensor:
 
 
 def combine_sides(from_left: Tensor, from_right: Tensor, word_shares: Tensor) -> Tensor:
-    """Two guesses at one word made into one: logits [..., V].
+    """Combine two predictions of one word: logits [..., V].
 
-    from_left, from_right: [..., V] logits; word_shares: [V], how frequent each word is. If the
-    two sides told of the word independently, Bayes' rule would say p(w | left, right) is
-    proportional to p(w | left) p(w | right) / p(w): how frequent w is must not count twice.
+    from_left, from_right: [..., V] logits; word_shares: [V], each word's frequency. If the
+    two sides were independent given the word, by Bayes' rule p(w | left, right) would be
+    proportional to p(w | left) p(w | right) / p(w): the frequency of w must not count twice.
     """
     return from_left.log_softmax(-1) + from_right.log_softmax(-1) - word_shares.log()
 
@@ -108,18 +108,18 @@ def train_language_model(
     seed: int = 0,
     progress: bool = True,
 ) -> BidirectionalLanguageModel:
-    """Train forward and backward reading at once; the sum of both losses falls.
+    """Train the forward and the backward model together, on the sum of both losses.
 
     sentences: lists of words; vocab_size: the most frequent words, with <unk> for the others and
-    <edge> between sentences; length: words in one piece of text; rate: Adam's learning rate at
-    its highest, reached after 20 steps, from where it falls to nothing.
+    <edge> between sentences; length: words in one piece of text; rate: Adam's highest
+    learning rate, reached after 20 steps, from which it falls to 0.
 
-    The same seed on the same machine gives the same model; the global random state is left
-    alone. Raises ValueError if there is not enough text for one batch.
+    The same seed on the same machine gives the same model; the global random state does not
+    change. Raises ValueError if there is not enough text for one batch.
     """
     frequent = Vocabulary.of(sentences, max_size=vocab_size - 2)
     ends = [[EDGE, *sentence] for sentence in replace_rare(sentences, frequent, UNKNOWN)]
-    vocabulary = Vocabulary.of([*ends, [UNKNOWN]])  # so that it knows <unk> in any case
+    vocabulary = Vocabulary.of([*ends, [UNKNOWN]])  # so that it always has <unk>
     stream = torch.tensor([id for sentence in ends for id in vocabulary.encode(sentence)])
     pieces = stream[: len(stream) // length * length].view(-1, length)
     if len(pieces) < batch_size:
@@ -142,7 +142,7 @@ def train_language_model(
 
 
 def both_losses(reading: Reading, targets: Tensor) -> Tensor:
-    """The cross-entropy of the guesses from the left plus that from the right, a mean over words.
+    """The cross-entropy of the predictions from left plus that from right, a mean over words.
 
     targets: [B, L], the words themselves. Source: Peters et al. (2018), section 3.1.
     """

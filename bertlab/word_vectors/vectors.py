@@ -1,4 +1,4 @@
-"""One vector for each word, and the questions one asks of them: how near, what else, which fits."""
+"""One vector per word: similarity, nearest neighbours and analogies."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from torch.nn import functional as F
 
 
 def cosine(x: Tensor, y: Tensor) -> Tensor:
-    """The cosine of the angle between vectors: 1 the same way, 0 a right angle, -1 against.
+    """The cosine of the angle between vectors: 1 same direction, 0 right angle, -1 opposite.
 
     x, y: [..., D], broadcast against each other; returns [...].
 
@@ -23,8 +23,8 @@ def cosine(x: Tensor, y: Tensor) -> Tensor:
 def three_cos_add(units: Tensor, a: int, b: int, c: int) -> Tensor:
     """How well each word completes "a is to b as c is to ?": cosines with b - a + c, [V].
 
-    units: [V, D], rows of length 1; a, b, c: row numbers. The three given words themselves
-    count as out of the question, -inf: without that rule the answer is mostly c.
+    units: [V, D], rows of length 1; a, b, c: row numbers. The three given words are excluded,
+    -inf: otherwise the answer would mostly be c.
 
     Source: Mikolov, Yih & Zweig (2013), section 4; the name: Levy & Goldberg (2014a).
     """
@@ -36,7 +36,7 @@ def three_cos_add(units: Tensor, a: int, b: int, c: int) -> Tensor:
 
 @dataclass(frozen=True, eq=False)
 class WordVectors:
-    """Static vectors: `vectors["city"]` is the same whatever stands around it.
+    """Static vectors: `vectors["city"]` is the same in every context.
 
     words: V words; matrix: [V, D]. Raises ValueError if the two do not fit each other.
 
@@ -68,7 +68,7 @@ class WordVectors:
 
     @cached_property
     def units(self) -> Tensor:
-        """The vectors stretched to length 1: dot products are cosines."""
+        """The vectors scaled to length 1: dot products are cosines."""
         return F.normalize(self.matrix, dim=1)
 
     def row(self, word: str) -> int:
@@ -76,12 +76,12 @@ class WordVectors:
         if word not in self.ids:
             raise KeyError(
                 f"WordVectors: {word!r} is not among the {len(self.words):,} words; "
-                "they are written as in the corpus, most likely in small letters"
+                "they are written as in the corpus, most likely lower-cased"
             )
         return self.ids[word]
 
     def similarity(self, first: str, second: str) -> float:
-        """The cosine of two words. Raises KeyError if one is not known."""
+        """The cosine of two words. Raises KeyError if one is unknown."""
         return cosine(self[first], self[second]).item()
 
     def nearest(self, word: str, n: int = 10) -> list[tuple[str, float]]:
@@ -91,7 +91,7 @@ class WordVectors:
         return self._best(scores, n, excluded=1)
 
     def analogy(self, a: str, b: str, c: str, n: int = 5) -> list[tuple[str, float]]:
-        """What c is to, as a is to b: the n best words by `three_cos_add`, with their cosines."""
+        """Completes "a is to b as c is to ?": the n best words by `three_cos_add`, with cosines."""
         scores = three_cos_add(self.units, self.row(a), self.row(b), self.row(c))
         return self._best(scores, n, excluded=len({a, b, c}))
 

@@ -12,7 +12,7 @@ Sentence = Sequence[str]
 class Vocabulary:
     """Words, the most frequent first, and how often each occurs.
 
-    Words of equal count stand in the order in which the corpus has them.
+    Words of equal count are in the order of the corpus.
 
     >>> vocabulary = Vocabulary.of([["the", "cat", "saw", "the", "dog"], ["the", "cat"]])
     >>> vocabulary.words
@@ -28,10 +28,10 @@ class Vocabulary:
     def of(
         cls, sentences: Iterable[Sentence], *, min_count: int = 1, max_size: int | None = None
     ) -> "Vocabulary":
-        """Count the words of sentences; rare ones are left out.
+        """Count the words of sentences; rare ones are omitted.
 
-        min_count: how often a word must occur; max_size: how many words may stay, the most
-        frequent. Raises ValueError if no word is left, or if a sentence is a string.
+        min_count: how often a word must occur; max_size: keep this number of the most frequent
+        words. Raises ValueError if no word is left, or if a sentence is a string.
         """
         counts: Counter[str] = Counter()
         for sentence in sentences:
@@ -63,14 +63,14 @@ class Vocabulary:
         return {word: id for id, word in enumerate(self.words)}
 
     def encode(self, sentence: Sentence) -> list[int]:
-        """The ids of the words that are known; the others are skipped, as in word2vec."""
+        """The ids of the known words; the others are skipped, as in word2vec."""
         return [self.ids[word] for word in sentence if word in self.ids]
 
 
 def replace_rare(
     sentences: Iterable[Sentence], vocabulary: Vocabulary, unknown: str = "<unk>"
 ) -> list[list[str]]:
-    """Sentences in which every word outside the vocabulary is written `unknown`.
+    """Sentences in which every word outside the vocabulary is replaced by `unknown`.
 
     >>> replace_rare([["the", "okapi", "sat"]], Vocabulary(("the", "sat"), (9, 3)))
     [['the', '<unk>', 'sat']]

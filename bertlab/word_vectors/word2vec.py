@@ -1,10 +1,10 @@
-"""word2vec: skip-gram and CBOW with negative sampling, a piece of text at a time.
+"""word2vec: skip-gram and CBOW with negative sampling, one piece of text at a time.
 
-The authors' program takes one pair of words after the other, in C. In PyTorch the same sums are
-products of matrices: for a piece of T words, `centre @ context.T` holds the scores of all pairs
-at once, and a mask picks those that stand near enough. Two things follow, and are all that
-differs from the paper: the vectors stand still for the length of a piece (T words), and one set
-of N noise words serves the whole piece, weighted by k / N so that it counts as k words a pair.
+The authors' program processes one pair of words after the other, in C. In PyTorch the same sums are
+matrix products: for a piece of T words, `centre @ context.T` has the scores of all pairs, and a
+mask selects those that are near enough. Two things therefore differ from the paper: the vectors are
+constant within a piece (T words), and one set of N noise words is used for the whole piece,
+weighted by k / N so that it counts as k words per pair.
 
 Sources: as in `negative_sampling.py`.
 """
@@ -25,15 +25,14 @@ from bertlab.word_vectors.vocabulary import Sentence, Vocabulary
 
 @dataclass(frozen=True)
 class Word2VecConfig:
-    """The choices of a training; the names in brackets are gensim's.
+    """The settings of a training; the names in brackets are gensim's.
 
-    d_model: size of a vector (vector_size); window: how far a context word may stand; negatives:
-    k, noise words a pair (negative); epochs; rate: the learning rate at the start (alpha), which
-    falls to nothing along a straight line; subsample: t of `keep_probabilities` (sample);
-    min_count: rarer words are left out; piece: T, words in one step; noise_words: N, drawn for
-    one step.
+    d_model: size of a vector (vector_size); window: the largest distance of a context word;
+    negatives: k, noise words per pair (negative); epochs; rate: the initial learning rate (alpha),
+    which falls linearly to 0; subsample: t of `keep_probabilities` (sample); min_count: rarer
+    words are omitted; piece: T, words per step; noise_words: N, drawn per step.
 
-    Raises ValueError if a value is of another kind than declared, or not above 0.
+    Raises ValueError if a value has the wrong type or is not above 0.
     """
 
     d_model: int = 100
@@ -57,7 +56,7 @@ SKIP_GRAM, CBOW = Word2VecConfig(), Word2VecConfig(rate=0.2)
 
 
 class Tables(NamedTuple):
-    """What is learned: row i belongs to word i."""
+    """The learned vectors: row i belongs to word i."""
 
     centres: Tensor  # [V, D]: v, kept in the end
     contexts: Tensor  # [V, D]: u
@@ -73,7 +72,7 @@ def train_skip_gram(
     seed: int = 0,
     progress: bool = True,
 ) -> WordVectors:
-    """Learn a vector for each word, from which the words around it can be guessed.
+    """Learn a vector for each word that predicts the words around it.
 
     sentences: lists of words; seed: the same one gives the same vectors. Raises ValueError if no
     word occurs often enough. Source: Mikolov et al. (2013a), section 3.2; (2013b), eq. 1 and 4.
@@ -88,10 +87,10 @@ def train_cbow(
     seed: int = 0,
     progress: bool = True,
 ) -> WordVectors:
-    """Learn a vector for each word, from whose mean over a window the middle can be guessed.
+    """Learn a vector for each word; their mean over a window predicts the word in its middle.
 
-    As `train_skip_gram`. The learning rate is higher because a mean of n vectors hands each of
-    them an n-th of the gradient; the authors' program, and gensim, hand each the whole.
+    As `train_skip_gram`. The learning rate is higher because in a mean of n vectors each gets
+    1 / n of the gradient; in the authors' program, and in gensim, each gets all of it.
     Source: Mikolov et al. (2013a), section 3.1.
     """
     return _train(cbow_step, sentences, config, seed, progress)
@@ -100,10 +99,10 @@ def train_cbow(
 def skip_gram_step(
     tables: Tables, words: Tensor, near: Tensor, noise: Tensor, negatives: int, rate: float
 ) -> None:
-    """One step down the gradient for all pairs of a piece of text; the tables change in place.
+    """One gradient step for all pairs of a piece of text; the tables change in place.
 
     words: [T] ids; near: [T, T], 1 where the column is a context word of the row; noise: [N]
-    ids, together as heavy as `negatives` words for each pair. The gradients are those of
+    ids, together with the weight of `negatives` words per pair. The gradients are those of
     `pair_gradients`, summed over the pairs.
     """
     centre, context = tables.centres[words], tables.contexts[words]  # [T, D]
@@ -119,10 +118,10 @@ def skip_gram_step(
 def cbow_step(
     tables: Tables, words: Tensor, near: Tensor, noise: Tensor, negatives: int, rate: float
 ) -> None:
-    """As `skip_gram_step`, but the mean of the words around guesses the one in the middle.
+    """As `skip_gram_step`, but the mean of the surrounding words predicts the word in the middle.
 
-    Here the table `centres` belongs to the words that are read, and `contexts` to the word that
-    is guessed.
+    Here the table `centres` belongs to the words that are read, and `contexts` to the predicted
+    word.
     """
     target, drawn = tables.contexts[words], tables.contexts[noise]  # [T, D], [N, D]
     around = near.sum(dim=1, keepdim=True)  # [T, 1]
@@ -139,10 +138,10 @@ def cbow_step(
 
 
 def near_words(sentence: Tensor, reach: Tensor) -> Tensor:
-    """Who is a context word of whom, in a piece of text: [T, T], row = centre, 1 or 0.
+    """The context words of each word in a piece of text: [T, T], row = centre, 1 or 0.
 
-    sentence: [T], the number of the sentence that each word stands in; reach: [T], how many
-    places to the left and right each centre word looks. Never beyond the sentence.
+    sentence: [T], the number of each word's sentence; reach: [T], the window of each centre word
+    to the left and right. Never beyond the sentence.
 
     >>> near_words(torch.tensor([0, 0, 0, 1]), torch.tensor([1, 1, 2, 1]))
     tensor([[0., 1., 0., 0.],
@@ -171,14 +170,14 @@ class _Text:
         self.noise_shares = noise_distribution(torch.tensor(counts))
 
     def pieces(self) -> Iterator[tuple[float, Tensor, Tensor, Tensor]]:
-        """One epoch: the share of it that is done, words, who is near whom, noise words."""
+        """One epoch: the share of it that is done, words, `near_words`, noise words."""
         config, generator = self.config, self.generator
         kept = torch.rand(len(self.ids), generator=generator) < self.keep[self.ids]
         words, sentence = self.ids[kept], self.sentence[kept]
         places = torch.randperm(int(self.sentence[-1]) + 1, generator=generator)[sentence]
         order = places.argsort(stable=True)  # sentences shuffled, their words in order
         words, sentence = words[order], sentence[order]
-        # A window of random size: the nearer a word, the more often it counts.
+        # A window of random size: nearer words count more often.
         reach = torch.randint(1, config.window + 1, words.shape, generator=generator)
         starts = range(0, len(words), config.piece)
         noise = torch.multinomial(
@@ -209,7 +208,7 @@ def _train(
             step(tables, words, near, noise, config.negatives, rate)
     if not tables.centres.isfinite().all():
         raise ValueError(
-            "word2vec: the vectors grew without bound; take a learning rate lower than "
+            "word2vec: the vectors grew without bound; use a learning rate lower than "
             f"{config.rate}, or fewer words in a piece than {config.piece}"
         )
     return WordVectors(vocabulary.words, tables.centres)

@@ -1,1 +1,1 @@
-"""Taking hand-ins: from folders, zip files and nbgrader's exchange."""
+"""Collect hand-ins from folders, zip files and nbgrader's exchange."""

@@ -1,7 +1,7 @@
-"""`python -m course collect`: hand-ins out of a folder, Moodle's or Canvas's zip, or the exchange.
+"""`python -m course collect`: hand-ins from a folder, Moodle's or Canvas's zip, or the exchange.
 
-nbgrader's own `zip_collect` unpacks archives to disk by the names in them, follows links and has
-no limits; so only its layout of `submitted/` and its pattern's group names are used.
+nbgrader's own `zip_collect` unpacks archives to disk under the names in them, follows links and has
+no limits; so we use only its layout of `submitted/` and its pattern's group names.
 """
 
 import os
@@ -24,10 +24,10 @@ from course.collecting.identity import Students, Unclear, doubled_names, good_id
 from course.gradebook.records import read_timestamp
 from course.settings import Course, CourseError, names_of, printable, said
 
-# What the systems call a file: Moodle "Ada Lovelace_123_assignsubmission_file_/ex01_bpe.ipynb" (or
+# File names of the systems: Moodle "Ada Lovelace_123_assignsubmission_file_/ex01_bpe.ipynb" (or
 # with "_" for "/"), Canvas "lovelaceada_LATE_123_456_ex01_bpe-1.ipynb" with its number of the user
 # first, our own layouts "ada/ex01_bpe.ipynb", "ada/ex01_bpe/ex01_bpe.ipynb", "ada_ex01_bpe.ipynb".
-# A student chooses what comes after the system's part, so no pattern looks for its part later.
+# Students choose the rest after the system's part, so no pattern searches for its part later.
 MOODLE = r"(?P<full_name>[^/]+?)_(?P<number>\d+)_assignsubmission_file_[/_]?(?P<file>.+)"
 CANVAS = r"[^/_]+_(?P<late>LATE_)?(?P<lms_user_id>\d+)_\d+_(?P<file>[^/]+)"
 PLAIN = r"(?P<student_id>[^/]+)/(?P<file>.+)|(?P<student>[^/]+)_(?P<flat>(?:{names})\.ipynb)"
@@ -56,7 +56,7 @@ def collect(
     """Put the notebooks of a folder or zip file into submitted/; 1 if one was refused.
 
     pattern: a regular expression for a file's whole path with the group `student_id` (or
-    `full_name` or `lms_user_id`, looked up among the gradebook's students), and if it likes `file`
+    `full_name` or `lms_user_id`, looked up among the gradebook's students), and optionally `file`
     and `timestamp`. handed_in: the time of all of them, in UTC without a zone.
     """
     with closing(course.gradebook()) as book:
@@ -97,14 +97,14 @@ def collect_from_exchange(course: Course, name: str, say: Callable[[str], None] 
 
 
 def _is_notebook(path: str) -> bool:
-    """Not what Jupyter and macOS leave beside notebooks."""
+    """Whether it is a notebook, not one of Jupyter's or macOS's extra files."""
     parts = path.split("/")
     beside = parts[-1].startswith("._") or {".ipynb_checkpoints", "__MACOSX"} & set(parts)
     return path.lower().endswith(".ipynb") and not beside
 
 
 def _pattern(name: str, files: Sequence[str], pattern: str | None) -> re.Pattern:
-    """One pattern for the whole download, so that no file can pass for another system's."""
+    """One pattern for the whole download, so that no file can imitate another system's."""
     if pattern is None:
         for system in (MOODLE, CANVAS):
             if files and all(re.fullmatch(system, file) for file in files):
@@ -120,7 +120,7 @@ def _pattern(name: str, files: Sequence[str], pattern: str | None) -> re.Pattern
 
 
 def _sort_out(course: Course, name: str, file: HandIn) -> str:
-    """Keep a file whose student is not clear; returns where, or why not, as the end of a line."""
+    """Keep a file of an unclear student; returns the end of a line: where, or why not."""
     folder = course.root / "to-sort-out" / name
     called = printable(file.name).replace("/", " ").lstrip(".")
     if len(called.encode()) > LONGEST_NAME:  # shortened, and still another than the others
@@ -136,12 +136,12 @@ def _sort_out(course: Course, name: str, file: HandIn) -> str:
 
 
 def _names(name: str) -> str:
-    """For a pattern: a student's notebook may still have the name of an earlier version."""
+    """A pattern: a student's notebook may still have the name of an earlier version."""
     return "|".join(map(re.escape, names_of(name)))
 
 
 def _read(file: HandIn, pattern: re.Pattern, students: Students) -> Found:
-    """Whose file it is, and what it holds. Raises Refused."""
+    """The file's student and content. Raises Refused."""
     match = pattern.fullmatch(normal(checked(file.name)))
     if match is None:
         raise Refused("the pattern does not say whose it is; give another with --pattern")
@@ -175,10 +175,10 @@ def _choose(name: str, files: Sequence[Found]) -> Found:
 
 
 def store(course: Course, name: str, one: Found, handed_in: datetime | None = None) -> str:
-    """Put a hand-in in its place: "new", "newer", "unchanged" or "older" (than the one there).
+    """Store a hand-in: "new", "newer", "unchanged" or "older" (than the stored one).
 
-    The one that was there is kept in submitted/.earlier/STUDENT/NAME/. The folder comes into place
-    in one step, so nobody sees half of it.
+    The previous one is kept in submitted/.earlier/STUDENT/NAME/. The folder is moved into place in
+    one step, so nobody sees it half written.
     """
     time = handed_in or one.time
     path = course.hand_in(name, one.student)
@@ -205,7 +205,7 @@ def store(course: Course, name: str, one: Found, handed_in: datetime | None = No
 
 
 def _keep(course: Course, name: str, student: str, folder: Path) -> None:
-    """Move an earlier hand-in to where nbgrader does not look."""
+    """Move an earlier hand-in to a folder that nbgrader ignores."""
     kept = course.room("submitted") / ".earlier" / student / name
     kept.mkdir(parents=True, exist_ok=True)
     number = 1 + max((int(one.name) for one in kept.iterdir() if one.name.isdigit()), default=0)

@@ -1,6 +1,6 @@
-"""Files of hand-ins out of a folder or a zip file, read with care: others wrote them.
+"""Files of hand-ins from a folder or a zip file, read defensively because they are untrusted.
 
-Nothing is ever unpacked to a path that stands in the zip file; its names are only matched.
+Nothing is ever unpacked to a path from the zip file; its names are only matched.
 """
 
 import os
@@ -17,15 +17,15 @@ from typing import NamedTuple
 from course.settings import CourseError
 
 MB = 1_000_000
-FILE_MB, TOTAL_MB, FILES = 20, 4_000, 50_000  # what one download may hold
+FILE_MB, TOTAL_MB, FILES = 20, 4_000, 50_000  # limits of one download
 
 
 class Refused(Exception):
-    """A file that is not taken; the message says why."""
+    """A rejected file; the message gives the reason."""
 
 
 class HandIn(NamedTuple):
-    """A file as the download names it, with `/` between folders; `read` may raise Refused."""
+    """A file under its name in the download, with `/` between folders; `read` may raise Refused."""
 
     name: str
     time: datetime | None  # UTC, without a zone
@@ -34,9 +34,9 @@ class HandIn(NamedTuple):
 
 @contextmanager
 def files_in(source: Path) -> Iterator[list[HandIn]]:
-    """All files of a folder or of a zip file, in order of their names, to be read inside a `with`.
+    """All files of a folder or of a zip file, sorted by name, to be read inside a `with`.
 
-    Raises CourseError if the source is neither, or holds more than a class could hand in.
+    Raises CourseError if the source is neither, or has more than a class could hand in.
     """
     if source.is_dir():
         yield list(_folder(source))
@@ -97,7 +97,7 @@ def _members(archive: zipfile.ZipFile, source: Path) -> Iterator[HandIn]:
             f"{FILES} files and {TOTAL_MB} MB are taken: unpack it yourself if that is right"
         )
     for member in sorted(members, key=lambda member: member.filename):
-        # A zip file has local times without a zone: this machine's, as far as can be known.
+        # A zip file has local times without a zone: we assume this machine's zone.
         try:
             time = datetime(*member.date_time).astimezone(UTC).replace(tzinfo=None)
         except (ValueError, OverflowError, OSError):
@@ -106,7 +106,7 @@ def _members(archive: zipfile.ZipFile, source: Path) -> Iterator[HandIn]:
 
 
 def _member(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> bytes:
-    """Not more than allowed is unpacked, whatever size the zip file promises."""
+    """Unpack at most the allowed size, whatever size the zip file declares."""
     kind = stat.S_IFMT(member.external_attr >> 16)
     if kind not in (0, stat.S_IFREG):
         raise Refused("a link, not a file")

@@ -1,4 +1,4 @@
-"""Whose a file is, by what its path says and by the gradebook's list; never by a guess."""
+"""The owner of a file, by its path and the gradebook's list; never by a guess."""
 
 import re
 import unicodedata
@@ -11,12 +11,12 @@ from course.settings import printable
 
 
 class Unclear(Refused):
-    """A file of which it is not clear whose it is: it is kept for a person to sort out."""
+    """A file with an unclear owner: it is kept for a person to decide."""
 
 
 class Students(NamedTuple):
-    """listed: (id, first name, last name, number) of the gradebook's; doubled: full names that
-    several people of one download have, whom only the learning system's numbers tell apart.
+    """listed: (id, first name, last name, number) of the gradebook's; doubled: full names
+    that several people of one download share, who differ only by the learning system's numbers.
     """
 
     listed: Sequence[tuple[str, str | None, str | None, str | None]]
@@ -24,7 +24,7 @@ class Students(NamedTuple):
 
 
 def doubled_names(pattern: re.Pattern, paths: Sequence[str]) -> frozenset[str]:
-    """The full names that stand with several numbers."""
+    """The full names that occur with several numbers."""
     numbers = defaultdict(set)
     for match in filter(None, (pattern.fullmatch(normal(path)) for path in paths)):
         groups = match.groupdict()
@@ -34,12 +34,12 @@ def doubled_names(pattern: re.Pattern, paths: Sequence[str]) -> frozenset[str]:
 
 
 def normal(path: str) -> str:
-    """One form for what looks alike; macOS takes its letters apart."""
+    """Unicode's composed form; macOS decomposes letters."""
     return unicodedata.normalize("NFC", path)
 
 
 def student_of(groups: Mapping[str, str | None], students: Students) -> str:
-    """The student's id: as named, or of whom the gradebook knows, or what the system calls them.
+    """The student's id: the given one, or the gradebook's, or the learning system's.
 
     Raises Refused if it is not clear.
     """
@@ -61,11 +61,11 @@ def student_of(groups: Mapping[str, str | None], students: Students) -> str:
 
 
 def good_id(student: str) -> str:
-    """A student id that can name a folder and that nbgrader takes as it is. Raises Refused."""
+    """A student id that can name a folder and that nbgrader accepts. Raises Refused."""
     student = student.strip()
     if not student or student.startswith(".") or len(student.encode()) > 128:
-        raise Refused(f"{printable(student)!r} is no student id")
+        raise Refused(f"{printable(student)!r} is not a student id")
     bad = {one for one in student if one in r'/\*?[]{}"' or unicodedata.category(one)[0] == "C"}
     if bad:
-        raise Refused(f"a student id cannot hold {printable(''.join(sorted(bad)))}")
+        raise Refused(f"a student id cannot contain {printable(''.join(sorted(bad)))}")
     return student

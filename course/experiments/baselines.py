@@ -1,6 +1,6 @@
-"""What a task asks of a model at least: the score of guesses that need no network.
+"""Baselines: the score of predictions without a network.
 
-If fine-tuning does not beat counted words, it has not used what it knows of language.
+If fine-tuning does not beat counted words, it has not used pre-training's knowledge of language.
 """
 
 from collections import Counter
@@ -20,25 +20,25 @@ from course.experiments.labels import Example
 from course.experiments.metrics import task_score
 from course.experiments.tasks import Task
 
-WEAK = 10.0  # C: a weaker pull towards 0 than scikit-learn's, for this many rare words
-MANY = 1000  # texts from which on a word that stands in one of them alone does not count
+WEAK = 10.0  # C: weaker regularisation than scikit-learn's default, for this many rare words
+MANY = 1000  # with at least this number of texts, words of a single text are ignored
 
 
 def baseline_scores(task: Task) -> dict[str, float]:
-    """The task's metric on its test, of both baselines: {"majority": ..., "TF-IDF": ...}."""
+    """The task's metric of both baselines on the test part: {"majority": ..., "TF-IDF": ...}."""
     guesses = {"majority": majority_guesses(task), "TF-IDF": tfidf_guesses(task)}
     labels: list[Any] = [example.label for example in task.test]
     return {name: task_score(task.metric, labels, guess) for name, guess in guesses.items()}
 
 
 def majority_guesses(task: Task) -> list[str]:
-    """For every text of the test the label that most have in training; the first if some tie."""
+    """For every test text the most frequent training label; the first if some tie."""
     counts = Counter(example.label for example in task.train)
     return [max(task.labels, key=lambda label: counts[label])] * len(task.test)
 
 
 def tfidf_guesses(task: Task) -> list[str]:
-    """What logistic regression on counted words says of every text, or pair, of the test."""
+    """The predictions of logistic regression on counted words for every test text, or pair."""
     min_df = 2 if len(task.train) >= MANY else 1
     classifier = overlap_classifier() if task.is_pairs else tfidf_classifier(min_df)
     classifier.fit(_texts(task, task.train), [example.label for example in task.train])
@@ -48,9 +48,9 @@ def tfidf_guesses(task: Task) -> list[str]:
 def tfidf_classifier(min_df: int = 1) -> Pipeline:
     """Logistic regression on words and pairs of neighbouring words, weighted by TF-IDF.
 
-    Punctuation counts as words: an exclamation mark says much about a message. Of several labels
-    each is told from all others, which is quicker than all at once. min_df: in how many texts a
-    word must stand to count.
+    Punctuation marks are words: an exclamation mark is informative. With several labels, each is
+    separated from all others, which is faster than all at once. min_df: the number of texts in
+    which a word must occur.
     """
     words = TfidfVectorizer(
         token_pattern=r"\w+|[^\w\s]", ngram_range=(1, 2), min_df=min_df, sublinear_tf=True
@@ -65,14 +65,14 @@ def overlap_classifier() -> Pipeline:
 
 
 class WordOverlap(TransformerMixin, BaseEstimator):
-    """Pairs of texts as five numbers each, in scikit-learn's manner.
+    """Pairs of texts as five numbers each: a scikit-learn transformer.
 
-    The cosine of their TF-IDF vectors, how many words they share, which share of all their words
-    that is, and the logarithm of 1 + the number of words of each.
+    The cosine of their TF-IDF vectors, the number of shared words, its ratio to all their words,
+    and the logarithm of 1 + the number of words of each.
     """
 
     def fit(self, pairs: Sequence[tuple[str, str]], _labels: Sequence[str] | None = None) -> Self:
-        """Count in how many texts each word stands."""
+        """Count in how many texts each word occurs."""
         self.words_ = TfidfVectorizer(sublinear_tf=True)
         self.words_.fit([text for pair in pairs for text in pair])
         return self

@@ -1,4 +1,4 @@
-"""How four kinds of encoder-decoder compare: steps in a row, time by length, accuracy by distance.
+"""Compare four kinds of encoder-decoder: sequential steps, time by length, accuracy by distance.
 
 Source: Vaswani et al. (2017), section 4 and table 1.
 """
@@ -28,9 +28,9 @@ class LayerCost(NamedTuple):
 def layer_costs(length: int, d_model: int, width: int = 3) -> list[LayerCost]:
     """Table 1 with numbers for `length` tokens of size `d_model` and convolutions of `width`.
 
-    A convolution sees (width - 1) / 2 tokens to either side, so from end to end there are
-    2 (n - 1) / (width - 1) layers, O(n / k); dilated ones, each reaching `width` times as far as
-    the one below, need log_k n.
+    A convolution sees (width - 1) / 2 tokens on either side, so end to end needs
+    2 (n - 1) / (width - 1) layers, O(n / k); dilated ones, each with `width` times the reach of the
+    one below, need log_k n.
 
     >>> [cost.in_a_row for cost in layer_costs(70, 512)]
     [1, 70, 1, 1]
@@ -62,10 +62,10 @@ def accuracy_by_distance(
     n_strings: int = 50,
     seed: int = 1,
 ) -> list[float]:
-    """The share of letters that come out right when strings of each length are to be copied.
+    """The share of correct letters when the model copies strings of each length.
 
-    The model decodes greedily, so that a mistake can lead to others. A share of
-    1 / len(letters) is luck. See `copy_at_distance`.
+    The model decodes greedily, so a mistake can lead to others. A share of 1 / len(letters) is
+    chance. See `copy_at_distance`.
     """
     generator = random.Random(seed)
     shares = []

@@ -17,8 +17,8 @@ class Convolutional(LooksBack):
     """Layers of convolutions read the source; a GRU with attention writes the target.
 
     vocab_size, d_model, dropout, seed: as in `Recurrent`; n_layers: convolutions; width: how many
-    neighbouring places one reads, odd, so that it has a middle; max_length: longest source.
-    Place i of layer n sees the tokens i - n * (width - 1) / 2 to i + n * (width - 1) / 2.
+    neighbouring positions one reads, odd, so that it has a middle; max_length: longest source.
+    Position i of layer n sees the tokens i - n * (width - 1) / 2 to i + n * (width - 1) / 2.
 
     Source: Gehring et al. (2017), section 3.
     """
@@ -53,7 +53,7 @@ class Convolutional(LooksBack):
         initialise_xavier(self, torch.Generator().manual_seed(seed))
 
     def encode(self, source_ids: Tensor, source_mask: Tensor | None = None) -> Tensor:
-        """[B, L] -> memory [B, L, D]; padding is 0 before every layer, so it says nothing."""
+        """[B, L] -> memory [B, L, D]; padding is 0 before every layer, so it has no influence."""
         check_ids(
             "Convolutional",
             "source_ids",

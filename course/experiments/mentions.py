@@ -1,9 +1,9 @@
-"""Mentions: what Wikipedia's authors found worth a link, as spans of clean sentences.
+"""Mentions: Wikipedia's links, as spans of clean sentences.
 
-Nobody has to annotate anything: the markup `[[Ada Lovelace|Ada]]` says that these three letters
-name something. What it does not say: authors link a thing where an article first names it, and
-seldom again. So a name without a link may be a mention as well; whoever learns from this data
-learns "linked here", and no tagger can find all of it.
+They need no annotation: the markup `[[Ada Lovelace|Ada]]` means that these three letters name
+something. But authors link a thing where an article first names it, and rarely again. So a name
+without a link may be a mention as well; a model trained on this data learns "linked here", and no
+tagger can find all links.
 """
 
 import re
@@ -15,26 +15,26 @@ from bertlab.finetuning.tagging import Span
 from bertlab.tokenizers.words import word_spans
 
 LABEL = "LINK"
-READING = 1  # raise when this module or `clean.py` changes what is returned
-# Around a link's text while the markup is cleaned: from Unicode's private area, so no text of an
-# encyclopedia holds them, and no rule of the cleaning knows them.
+READING = 1  # raise when this module or `clean.py` changes the result
+# Around a link's text during cleaning: from Unicode's private use area, so no text of an
+# encyclopedia contains them, and no rule of the cleaning matches them.
 OPENS, CLOSES = "\ue000", "\ue001"
 MARKS = re.compile(f"[{OPENS}{CLOSES}]")
-TRAIL = re.compile("[a-z]+")  # [[bus]]es: small letters that follow are part of the link
+TRAIL = re.compile("[a-z]+")  # [[bus]]es: lower-case letters that follow are part of the link
 
 
 class Marked(NamedTuple):
-    """A text and the marked stretches in it, from left to right, none overlapping another."""
+    """A text and its marked spans, from left to right, without overlaps."""
 
     text: str
     spans: tuple[Span, ...]
 
 
 def mentions() -> list[list[Marked]]:
-    """The sentences of Wikipedia that hold a link, with the spans of the links: a list an article.
+    """The sentences of Wikipedia with links, and the links' spans: one list per article.
 
-    The sentences are those of `documents("wikipedia")`, letter by letter; articles without a link
-    are left out. Spans consist of whole words. `bertlab.data.split` splits the articles.
+    The sentences are exactly those of `documents("wikipedia")`; articles without a link are
+    omitted. Spans consist of whole words. `bertlab.data.split` splits the articles.
 
     Raises DataError if Wikipedia has not been fetched.
     """
@@ -46,7 +46,7 @@ def mentions() -> list[list[Marked]]:
 
 
 def marked_sentences(markup: str) -> list[Marked]:
-    """The sentences of one article's wiki markup that hold a link, with its spans.
+    """The sentences of one article's wiki markup that contain a link, with the links' spans.
 
     >>> sentence, = marked_sentences("She drives [[Bus|bus]]es through [[London]] all day long.")
     >>> sentence.text, sentence.spans
@@ -55,13 +55,13 @@ def marked_sentences(markup: str) -> list[Marked]:
     found = []
     for paragraph in clean_wikitext(mark_links(markup)):
         text, spans = take_marks(paragraph)
-        if text == tidy(text):  # else a mark stood in the way of the cleaning
+        if text == tidy(text):  # otherwise a mark has disturbed the cleaning
             found += [sentence for sentence in cut_sentences(text, spans) if sentence.spans]
     return found
 
 
 def mark_links(markup: str) -> str:
-    """Wiki markup with a mark before and behind the text of every link to an article."""
+    """Wiki markup with a mark before and after the text of every link to an article."""
     return LINK.sub(_mark_link, MARKS.sub("", markup))
 
 
@@ -75,7 +75,7 @@ def _mark_link(link: re.Match) -> str:
 
 
 def take_marks(marked: str) -> tuple[str, list[Span]]:
-    """A cleaned text without the marks, and what stood between them.
+    """A cleaned text without the marks, and the spans between them.
 
     White space inside a mark is not part of the span, a link's trail is.
 
@@ -102,7 +102,7 @@ def take_marks(marked: str) -> tuple[str, list[Span]]:
 def cut_sentences(text: str, spans: list[Span]) -> list[Marked]:
     """A paragraph as sentences, each with its own spans, counted from its first character.
 
-    A sentence with a span that cuts a word, or that reaches into another sentence, is left out.
+    A sentence with a span that cuts a word, or that extends into another sentence, is omitted.
     """
     sentences, end = [], 0
     for sentence in split_sentences([text]):

@@ -1,27 +1,26 @@
-"""The score of a task by its name; the arithmetic is scikit-learn's.
+"""The score of a task by its name, computed by scikit-learn.
 
-For two lists of numbers, such as how similar sentences are to a model and to people, there is
-nothing to add: call `scipy.stats.pearsonr(x, y).statistic`, or `spearmanr`. For tags see
-`bertlab.finetuning.scores`.
+For two lists of numbers, such as similarities by a model and by people, call
+`scipy.stats.pearsonr(x, y).statistic`, or `spearmanr`. For tags see `bertlab.finetuning.scores`.
 """
 
 from collections.abc import Sequence
 
 from sklearn.metrics import accuracy_score, f1_score, matthews_corrcoef
 
-F1_OF = "F1 of "  # and the label that is looked for
+F1_OF = "F1 of "  # followed by the label
 
 
 def task_score(metric: str, labels: Sequence[str], guesses: Sequence[str]) -> float:
     """How good the guesses are; more is better, 1 is perfect.
 
-    metric: "accuracy", the share that is right; "F1 of spam" (or of any other label), the harmonic
-    mean of precision and recall of that label, 0 if it is never guessed rightly; "macro F1", the
-    mean of the F1 of each label; "Matthews", the correlation of labels and guesses, 0 for guesses
-    that know nothing, also if a label is rare (GLUE scores CoLA by it).
+    metric: "accuracy", the share of correct guesses; "F1 of spam" (or of any other label), the
+    harmonic mean of precision and recall of that label, 0 if it is never guessed correctly;
+    "macro F1", the mean of the F1 of each label; "Matthews", the correlation of labels and guesses,
+    0 for uninformed guesses, also if a label is rare (GLUE scores CoLA by it).
 
     Raises ValueError for an unknown metric, if there is not one guess for each label, if there is
-    none, or if no label is the one that F1 is asked of.
+    none, or if no label is the one of the F1.
 
     >>> task_score("F1 of spam", ["spam", "spam", "ham", "ham"], ["spam", "ham", "spam", "ham"])
     0.5

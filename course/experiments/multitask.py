@@ -1,7 +1,7 @@
-"""Multi-task learning: several heads on one encoder, each at a layer of its own, tuned together.
+"""Multi-task learning: several heads on one encoder, each at its own layer, fine-tuned together.
 
 Source: Caruana (1997); Søgaard & Goldberg (2016), who supervise a low-level task (parts of speech)
-at a lower layer and a higher one (chunks) at the top; before, all tasks stood at the top.
+at a lower layer and a higher one (chunks) at the top; before, all tasks were at the top.
 """
 
 import math
@@ -22,10 +22,10 @@ from bertlab.training.rows import Row
 class MultiTask(nn.Module):
     """Heads that share one encoder.
 
-    heads: at least two, by the names of their tasks, all made with the same encoder. The layer
-    that a task is supervised at is its head's `features`: `TokenTagger(encoder, 3, features=2)`
-    reads the second layer, so its loss changes the embeddings and the first two layers, no more.
-    A head is used on its own as ever: `model.heads["tags"]`.
+    heads: at least two, by the names of their tasks, all made with the same encoder. A task is
+    supervised at the layer of its head's `features`: `TokenTagger(encoder, 3, features=2)` reads
+    the second layer, so its loss changes only the embeddings and the first two layers. A single
+    head can be used as usual: `model.heads["tags"]`.
 
     Raises ValueError if there is one head, or if their encoders are not the same object.
 
@@ -37,7 +37,7 @@ class MultiTask(nn.Module):
     ['tags', 'topic']
     """
 
-    heads: Any  # an nn.ModuleDict of Head: PyTorch's type does not say of what
+    heads: Any  # an nn.ModuleDict of Head: PyTorch's type does not state its items
 
     def __init__(self, heads: Mapping[str, Head]) -> None:
         super().__init__()
@@ -66,12 +66,12 @@ def tune_together(
 
     data: the examples of each task, under the names of the heads. A step is a batch of one task;
     an epoch takes every batch of every task once, in random order, so a task with more examples is
-    trained more often: take a part of them if it is not to lead. validation: as `data`, of all
+    trained more often: use a part of them if it must not dominate. validation: as `data`, of all
     tasks or some.
 
     Returns rows as `fine_tune` does, each with its "task". Deterministic as `fine_tune`.
 
-    Raises ValueError if data are missing for a head, are there for none, or do not fit it;
+    Raises ValueError if data are missing for a head, have no head, or do not fit it;
     FloatingPointError if a loss is not finite.
 
     Source: Søgaard & Goldberg (2016): one task at a time, and its loss updates the layers up to
@@ -92,7 +92,7 @@ def tune_together(
         head = model.heads[name].train()
         inputs, targets = batch_of(head, data[name], numbers, pad_id)
         loss = head.loss(head(*inputs), targets)
-        loss.backward()  # what the task does not reach gets no gradient, and so stays as it is
+        loss.backward()  # layers above the task's get no gradient, so they do not change
         return {"task": name, "loss": loss.item()}
 
     def held_out(epoch: int) -> Iterator[Row]:
@@ -119,7 +119,7 @@ def check_names(what: str, model: MultiTask, data: Mapping[str, TuningData]) -> 
 def mixed_batches(
     data: Mapping[str, TuningData], batch_size: int, generator: np.random.Generator
 ) -> list[tuple[str, list[int]]]:
-    """The batches of one epoch, as task and numbers of its texts, those of all tasks mixed."""
+    """The batches of one epoch, mixed over all tasks: the task and the numbers of its texts."""
     batches = [
         (name, numbers)
         for name, part in data.items()

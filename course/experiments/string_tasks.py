@@ -1,8 +1,8 @@
-"""Small tasks with a right answer: text in, text out, as many examples as you like.
+"""Small tasks with a right answer: text in, text out, any number of examples.
 
-Each function draws pairs from a seed and splits them by *content*: an answer that is asked for
-in the held-out part occurs nowhere in the training part, in no spelling. So a model that only
-remembers gets nothing right there.
+Each function draws pairs from a seed and splits them by *content*: an answer of the held-out part
+does not occur in the training part, in any spelling. So a model that only memorises gets nothing
+right there.
 """
 
 import datetime
@@ -34,7 +34,7 @@ VOWELS = "aeiou"
 
 @dataclass(frozen=True)
 class Task:
-    """Pairs to learn from and pairs to be tested with, and the characters of both."""
+    """Training pairs, test pairs, and the characters of both."""
 
     name: str
     train: list[Pair]
@@ -43,7 +43,7 @@ class Task:
 
 
 def dates(n_train: int = 8_000, n_held_out: int = 500, seed: int = 0) -> Task:
-    """Dates from 1900 to 2099 in one of many English spellings, to ISO 8601.
+    """Dates from 1900 to 2099, from one of many English spellings to ISO 8601.
 
     >>> dates(1, 1).train[0].target.count("-")
     2
@@ -61,7 +61,7 @@ def dates(n_train: int = 8_000, n_held_out: int = 500, seed: int = 0) -> Task:
 def number_words(
     n_train: int = 8_000, n_held_out: int = 500, seed: int = 0, largest: int = 999_999
 ) -> Task:
-    """Numbers in English words, to digits; short numbers are as likely as long ones."""
+    """Numbers from English words to digits; short numbers are as likely as long ones."""
 
     def draw(generator: random.Random) -> Pair:
         digits = generator.randint(1, len(str(largest)))
@@ -72,7 +72,7 @@ def number_words(
 
 
 def reversal(n_train: int = 8_000, n_held_out: int = 500, seed: int = 0, longest: int = 12) -> Task:
-    """Strings of 1 to `longest` random letters, to the same letters from the end."""
+    """Strings of 1 to `longest` random letters, to the same letters in reverse order."""
 
     def draw(generator: random.Random) -> Pair:
         text = random_letters(generator, generator.randint(1, longest))
@@ -82,9 +82,9 @@ def reversal(n_train: int = 8_000, n_held_out: int = 500, seed: int = 0, longest
 
 
 def pig_latin(n_train: int = 8_000, n_held_out: int = 500, seed: int = 0, longest: int = 9) -> Task:
-    """Words that could be English, to Pig Latin.
+    """English-like words to Pig Latin.
 
-    The words are made up, of syllables, so that there are enough of them.
+    The words are made of random syllables, so that there are enough of them.
     """
 
     def draw(generator: random.Random) -> Pair:
@@ -103,11 +103,11 @@ def copy_at_distance(
     seed: int = 0,
     letters: str = "abcdefgh",
 ) -> Task:
-    """Random strings, to themselves; each pair draws its length from `distances`.
+    """Copy random strings; each pair draws its length from `distances`.
 
-    Between a letter and the place where it is asked for stand as many others as the string is
-    long, at the end of a string as at its beginning: the length is the distance over which the
-    letter must be carried. Distances of 1 or 2 have too few strings to be held out.
+    From a letter to its copy there are as many symbols as the string is long, at the start of a
+    string as at its end: the length is the distance over which a letter must be remembered.
+    Distances of 1 or 2 have too few strings to hold out.
 
     >>> copy_at_distance([4], 1, 1).train[0]
     Pair(source='eceb', target='eceb')
@@ -131,7 +131,7 @@ def split_by_answer(
     n_held_out: int,
     seed: int,
 ) -> Task:
-    """Draw pairs; every answer (target) belongs to one of the two parts, by chance.
+    """Draw pairs; every answer (target) belongs to one of the two parts, at random.
 
     Raises ValueError if a part would be empty, or if the task has too few different answers to
     fill both.
@@ -162,7 +162,7 @@ def split_by_answer(
 
 
 def date_spellings(date: datetime.date) -> list[str]:
-    """The ways in which a date is written here.
+    """The spellings of a date that are used here.
 
     >>> date_spellings(datetime.date(1987, 3, 5))[:4]
     ['5 March 1987', '5 Mar 1987', '5th of March 1987', 'March 5, 1987']

@@ -1,7 +1,7 @@
-"""Real tasks to fine-tune on: texts, or pairs of texts, split, with the score that counts.
+"""Real tasks for fine-tuning: texts, or pairs of texts, split, with their metric.
 
-All come from the collections and documents of `bertlab.data`. A split is the source's own where
-it has one; else near copies stay on one side, and of documents all sentences do.
+All come from the collections and documents of `bertlab.data`. A split is the source's own if it has
+one; otherwise near copies, and all sentences of a document, are in the same part.
 """
 
 from collections.abc import Callable
@@ -19,17 +19,17 @@ from course.experiments.labels import Example, labelled
 from course.experiments.pairing import Partners, any_two, draw_pairs, neighbours
 from course.experiments.splits import families, split_families, without_those_in
 
-TEST = 0.2  # share for the test where the source has none
+TEST = 0.2  # share of the test if the source has none
 SEEN_NEVER = 0.05  # share of Wikipedia that `prepare_corpus` holds out of pre-training
-FEWEST_WORDS = 10  # of a sentence of "subjectivity", as Pang & Lee (2004) had it
+FEWEST_WORDS = 10  # in a sentence of "subjectivity", as in Pang & Lee (2004)
 
 
 @dataclass(frozen=True, repr=False)
 class Task:
-    """What is to be learned, from which examples, and how it is scored.
+    """A task: its labels, examples and metric.
 
-    labels: all there are, class number 0 first; metric: a name that
-    `course.experiments.metrics.task_score` knows, "accuracy" or "F1 of spam".
+    labels: all of them, class number 0 first; metric: a name for
+    `course.experiments.metrics.task_score`, "accuracy" or "F1 of spam".
     """
 
     name: str
@@ -51,12 +51,11 @@ class Task:
 
 
 def task(name: str, seed: int = 0) -> Task:
-    """One of `TASKS` by its name; the seed draws splits and pairs, where they are not given.
+    """One of `TASKS` by its name; the seed draws splits and pairs, unless the source has them.
 
-    The metric is accuracy where all labels matter alike, even if some are rarer: that is also what
-    has been published for these tasks. Spam is different: 7 of 8 messages are none, so "never
-    spam" is right 88 times in 100; F1 of spam, the harmonic mean of its precision and recall,
-    gives that 0.
+    The metric is accuracy if all labels are equally important, even if some are rarer: published
+    results use it too. Spam is different: 7 of 8 messages are ham, so "never spam" is right 88
+    times in 100; F1 of spam, the harmonic mean of its precision and recall, is then 0.
 
     Raises ValueError for an unknown name, DataError if its collection has not been fetched.
     """
@@ -66,10 +65,10 @@ def task(name: str, seed: int = 0) -> Task:
 
 
 def subset(task: Task, n: int, seed: int = 0) -> Task:
-    """The task with `n` examples to train on, for learning curves; the test stays whole.
+    """The task with `n` training examples, for learning curves; the test does not change.
 
-    Labels have the shares that they have in all, and one example each at least. With the same
-    seed a smaller subset is part of a larger one.
+    Labels keep their shares, with at least one example each. With the same seed a smaller subset is
+    part of a larger one.
 
     Raises ValueError if `n` is below the number of labels or above that of examples.
     """
@@ -82,8 +81,8 @@ def subset(task: Task, n: int, seed: int = 0) -> Task:
     by_label: dict[str, list[int]] = {label: [] for label in task.labels}
     for number in shuffled:
         by_label[task.train[number].label].append(number)
-    # The k-th of m examples of its label comes after a share k / m of all: like pouring each
-    # label out at a constant rate.
+    # The k-th of m examples of its label comes after a share k / m of all examples, so every
+    # label has a constant rate.
     order = sorted(
         (place / len(numbers), task.labels.index(label), number)
         for label, numbers in by_label.items()
@@ -102,8 +101,8 @@ def encode_task(
 ) -> tuple[TuningData, TuningData]:
     """Training and test, ready for `fine_tune` and a `SequenceClassifier`.
 
-    config: of the model that is to read them; max_length: of an encoding, as long as the model
-    reads if None; truncate: cut longer ones. Raises ValueError as `labelled_data` does.
+    config: of the model that will read them; max_length: of an encoding, None for the model's
+    maximum; truncate: cut longer ones. Raises ValueError as `labelled_data` does.
     """
 
     def encode(examples: list[Example]) -> TuningData:
@@ -125,18 +124,18 @@ def encode_task(
 def spam(seed: int) -> Task:
     """SMS: spam or ham. Source: Almeida, Hidalgo & Yamakami (2011).
 
-    Split at random, four in ten spam messages of the test have a copy in training that differs in
-    a number or a prize; here families of copies stay together. Only ham has "&lt;#&gt;" and the
-    like, in place of numbers: those who collected it put them there.
+    In a random split, four in ten spam messages of the test have a copy in training that differs in
+    a number or a prize; here families of copies stay together. Only ham has "&lt;#&gt;" and similar
+    marks in place of numbers: its collectors inserted them.
     """
     return _by_families(labelled("sms-spam"), ("ham", "spam"), seed, metric="F1 of spam")
 
 
 def sentiment(seed: int) -> Task:
-    """Film reviews in a sentence: rotten or fresh. The task MR; after Pang & Lee (2005).
+    """Film reviews in one sentence: rotten or fresh. The task MR; after Pang & Lee (2005).
 
-    From "rotten-tomatoes", where critics' own verdicts are the labels: of the 10,662 sentences of
-    Pang & Lee themselves "pang-lee" has 200, and nearly all of them are here as well.
+    From "rotten-tomatoes", whose labels are the critics' own verdicts: "pang-lee" has 200 of Pang
+    & Lee's 10,662 sentences, and nearly all of them are here as well.
     """
     return _by_families(labelled("rotten-tomatoes"), ("rotten", "fresh"), seed)
 
@@ -144,8 +143,8 @@ def sentiment(seed: int) -> Task:
 def subjectivity(seed: int) -> Task:
     """A sentence of a film's plot, or of a review: what happens, or an opinion.
 
-    The task SUBJ, made as Pang & Lee (2004) did: sentences of ten words or more, as many of the
-    one as of the other. All sentences of a plot are on one side.
+    The task SUBJ, made as in Pang & Lee (2004): sentences of ten words or more, the same number of
+    both. All sentences of a plot are in the same part.
     """
     plots = documents("plots")
     reviews = [e.text for e in labelled("rotten-tomatoes") if _long(e.text)]
@@ -173,7 +172,7 @@ def question_type(seed: int) -> Task:
 
 
 def topic() -> Task:
-    """News of 1987 by topic, small letters without digits: Reuters-21578, R8, with its own split.
+    """News of 1987 by topic, lower-cased, without digits: Reuters-21578, R8, with its own split.
 
     Half of the texts are about earnings, 1 in 150 is about grain. Source: Lewis (1997);
     Cardoso-Cachopo (2007).
@@ -182,7 +181,7 @@ def topic() -> Task:
 
 
 def newsgroups() -> Task:
-    """Letters to 20 newsgroups, small letters without digits; later ones are the test.
+    """Messages to 20 newsgroups, lower-cased, without digits; later ones are the test.
 
     Source: Lang (1995); Cardoso-Cachopo (2007).
     """
@@ -193,7 +192,7 @@ def next_sentence(seed: int) -> Task:
     """Two sentences of Wikipedia: does the second follow, or is it from another article?
 
     As in pre-training, labels in the order of `nsp_logits`. Test articles are those that
-    `prepare_corpus` holds out, so a model of ours has seen none of them, whatever the seed.
+    `prepare_corpus` holds out, so with any seed our models have not seen them.
     """
     sides = split(documents("wikipedia"), SEEN_NEVER)
     return _pairs(sides, neighbours, ("next", "not next"), seed)
@@ -202,8 +201,8 @@ def next_sentence(seed: int) -> Task:
 def same_article(seed: int) -> Task:
     """Two sentences of the news of 2001: of one article, in any order, or of two?
 
-    Of an article that came twice, or was sent again with changes, only the first is taken.
-    Articles on one event still have much in common, so nobody gets all right. Source: the 300
+    Of an article that occurs twice, or again with changes, only the first is used. Articles on the
+    same event still have much in common, so a perfect score is impossible. Source: the 300
     background texts of Lee, Pincombe & Welsh (2005).
     """
     articles = documents("lee")
@@ -223,7 +222,7 @@ def _by_families(
 
 
 def _own_split(source: str) -> Task:
-    """A task whose source has a split; what stands on both sides is only in the test."""
+    """A task whose source has a split; texts of both parts are only in the test."""
     test = labelled(f"{source}-test")
     train = without_those_in(labelled(f"{source}-train"), test)
     labels: set[Any] = {example.label for example in train}
@@ -233,7 +232,7 @@ def _own_split(source: str) -> Task:
 def _pairs(
     sides: tuple[Documents, Documents], partners: Partners, labels: tuple[str, str], seed: int
 ) -> Task:
-    """A task of two sentences, from the documents for training and from those for the test."""
+    """A task of sentence pairs, from the training documents and from the test documents."""
     generator = np.random.default_rng(seed)
     long = [[[s for s in text if len(s.split()) >= 3] for text in side] for side in sides]
     train, test = (draw_pairs(side, partners, labels, generator) for side in long)

@@ -1,4 +1,4 @@
-"""A real language pair for lecture 5b: its pairs split without leaks, its subwords, its batches."""
+"""A real language pair for lecture 5b: a split without leaks, subwords, batches."""
 
 import random
 import re
@@ -11,8 +11,8 @@ from bertlab.tokenizers import ByteBPE
 class Subwords(Vocabulary):
     """The tokens of a trained ByteBPE as the symbols of one vocabulary for both languages.
 
-    Ids 0 to 2 are <pad>, <start> and <end>; the tokenizer's own come behind them. What was
-    encoded once is remembered, since a training meets each text many times.
+    Ids 0 to 2 are <pad>, <start> and <end>; the tokenizer's own follow. Encoded texts are cached,
+    since training uses each text many times.
 
     >>> subwords = Subwords(ByteBPE.train(["le noyau, le notebook"], 260))
     >>> subwords.decode([1, *subwords.encode("le noyau"), 2, 0])
@@ -40,10 +40,10 @@ class Subwords(Vocabulary):
 def split_translations(
     pairs: Sequence[Pair], n_held_out: int, seed: int = 0
 ) -> tuple[list[Pair], list[Pair]]:
-    """Pairs to train with and to be tested with; no source stands in both.
+    """Training pairs and test pairs; no source is in both.
 
     Sources that differ only in case, punctuation or spaces count as one, and stay together; of
-    those held out the first is kept. Raises ValueError if nothing would be left to train with.
+    those held out, the first is kept. Raises ValueError if nothing would be left for training.
     """
     groups: dict[str, list[Pair]] = {}
     for pair in pairs:
@@ -60,9 +60,9 @@ def split_translations(
 def batches_by_length(
     pairs: Sequence[Pair], vocabulary: Vocabulary, batch_size: int, seed: int = 0
 ) -> Iterator[list[Pair]]:
-    """Batches for ever, each of pairs with targets of about the same length: little padding.
+    """Endless batches, each of pairs with targets of about the same length: little padding.
 
-    Each round takes every pair once, in another order.
+    Each epoch takes every pair once, in a new order.
     """
     generator = random.Random(seed)
     while True:

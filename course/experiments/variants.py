@@ -1,4 +1,4 @@
-"""The Transformer with a part exchanged, for lecture 5b: no norms, other positions."""
+"""The Transformer with one part changed, for lecture 5b: no norms, other positions."""
 
 import torch
 from torch import Tensor, nn
@@ -13,10 +13,10 @@ POSITIONS = ("computed", "learned", "none")
 
 
 class Stack(nn.Module):
-    """Encoder layers that give each place of a sequence one of the symbols read.
+    """Encoder layers that predict one of the input's symbols at each position.
 
-    norm: "post" norms each sum, "pre" what goes into each half and the last sum, "none" nothing;
-    seed: draws the initial weights, the same ones for each norm.
+    norm: "post" normalises each sum, "pre" the input of each half and the last sum, "none"
+    nothing; seed: draws the initial weights, the same ones for each norm.
 
     Source: Xiong et al. (2020), section 3.1.
     """
@@ -54,10 +54,10 @@ class Stack(nn.Module):
 
 
 def with_positions(model: Transformer, kind: str, seed: int = 0) -> Transformer:
-    """The same model, changed in place, with other positions; its other weights stay.
+    """The same model, changed in place, with other positions; its other weights do not change.
 
-    kind: "computed", as it was; "learned", one vector for each place, of the same length as the
-    computed one on average and drawn from `seed`; "none", zeros.
+    kind: "computed", unchanged; "learned", one vector per position, on average of the same length
+    as the computed one, drawn from `seed`; "none", zeros.
     """
     _check("with_positions", "kind", kind, POSITIONS)
     if kind == "learned":

@@ -1,9 +1,9 @@
-"""Labels of words that nobody had to write: what a probe can be asked about any English text.
+"""Automatic labels of words: properties to probe for in any English text.
 
-Each function takes a text with its capitals and gives one label for each of its words
-(`bertlab.tokenizers.words.split_words`), None where the question makes no sense. A list of function
-words is short enough to be written down; what is not in it is "other", and a word that can be two
-things ("that", "her") has the label of one of them.
+Each function takes a text with its original case and gives one label for each of its words
+(`bertlab.tokenizers.words.split_words`), None if there is no meaningful label. Function words are
+few enough for a list; a word that is not in it is "other", and an ambiguous word ("that", "her")
+has one of its labels.
 """
 
 from bertlab.tokenizers.words import is_punctuation, split_words
@@ -19,11 +19,11 @@ FUNCTION_WORDS = {
     "conjunction": "and or but because if when while although though whether nor",
 }
 CLASS_OF = {word: name for name, words in FUNCTION_WORDS.items() for word in words.split()}
-EIGHT = 8  # words, of which a text's first, second and third are told from the rest
+EIGHT = 8  # words; a text's first, second and third eight have different labels
 
 
 def word_classes(text: str) -> list[str]:
-    """What kind of word each is: one of `FUNCTION_WORDS`, "punctuation", "number" or "other".
+    """The kind of each word: one of `FUNCTION_WORDS`, "punctuation", "number" or "other".
 
     >>> word_classes("In 1903 the brothers flew.")
     ['preposition', 'number', 'determiner', 'other', 'other', 'punctuation']
@@ -32,7 +32,7 @@ def word_classes(text: str) -> list[str]:
 
 
 def previous_word_classes(text: str) -> list[str | None]:
-    """What kind of word stands before each: what no word says of itself.
+    """The kind of the word before each word, which the word itself does not reveal.
 
     >>> previous_word_classes("In the end.")
     [None, 'preposition', 'determiner', 'other']
@@ -41,7 +41,7 @@ def previous_word_classes(text: str) -> list[str | None]:
 
 
 def next_word_classes(text: str) -> list[str | None]:
-    """What kind of word stands behind each.
+    """The kind of the word after each word.
 
     >>> next_word_classes("In the end.")
     ['determiner', 'other', 'punctuation', None]
@@ -50,10 +50,10 @@ def next_word_classes(text: str) -> list[str | None]:
 
 
 def names(text: str) -> list[bool | None]:
-    """Whether each content word has a capital, as names have in English.
+    """Whether each content word is capitalised, as names are in English.
 
-    None for the first word, which always has one, for function words, numbers and punctuation.
-    A model that reads small letters only must know its names, or guess them.
+    None for the first word, which always is, for function words, numbers and punctuation. A model
+    that reads lower-case text must know names, or guess them.
 
     >>> names("He met Ada in London today.")
     [None, False, True, None, True, False, None]
@@ -65,7 +65,7 @@ def names(text: str) -> list[bool | None]:
 
 
 def places(text: str) -> list[int]:
-    """Where in the text each word stands: 0 for the first eight, then 1, then 2, then 3.
+    """The position of each word in the text: 0 for the first eight, then 1, then 2, then 3.
 
     >>> places("a b c d e f g h i")
     [0, 0, 0, 0, 0, 0, 0, 0, 1]

@@ -1,1 +1,1 @@
-"""The gradebook: what is written to it, backups, exports, lateness, what its grades say."""
+"""The gradebook: records, backups, exports, late penalties, item analysis."""

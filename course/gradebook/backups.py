@@ -1,4 +1,4 @@
-"""A copy of the gradebook before anything is written to it, and one grading run at a time."""
+"""A copy of the gradebook before each change, and only one grading run at a time."""
 
 import getpass
 import os
@@ -19,7 +19,7 @@ from sqlalchemy.engine import URL, make_url
 from bertlab._files import write_atomically
 from course.settings import Course, CourseError
 
-KEPT = 20  # backups; the oldest give way
+KEPT = 20  # backups; the oldest are deleted
 LOCK = 0x62657274  # the number of our lock in a database of PostgreSQL
 HOLDER = """
     select application_name from pg_stat_activity join pg_locks using (pid)
@@ -31,7 +31,7 @@ HOLDER = """
 def back_up(course: Course, kept: int = KEPT) -> Path | None:
     """Copy the gradebook into `backups/` and return the copy; None if there is no gradebook yet.
 
-    SQLite's own backup is used, or PostgreSQL's pg_dump. Raises CourseError if that cannot be.
+    Uses SQLite's own backup, or PostgreSQL's pg_dump. Raises CourseError if that is impossible.
     """
     url = make_url(course.db_url)
     folder = course.root / "backups"
@@ -73,7 +73,7 @@ def _copy_postgresql(source: URL, copy: Path) -> None:
             "no backup: pg_dump is not on the path. Install PostgreSQL's client (Debian: "
             "`apt install postgresql-client`), or make a backup yourself and give --no-backup."
         )
-    # The password goes through the environment: a command line can be read by everybody.
+    # The password is in the environment: everybody can read a command line.
     address = source.set(drivername="postgresql", password=None).render_as_string()
     password = {} if source.password is None else {"PGPASSWORD": str(source.password)}
     done = subprocess.run(
@@ -97,9 +97,9 @@ def this_process() -> str:
 def only_one(course: Course, who: str) -> Iterator[None]:
     """Hold the course's lock. Raises CourseError, which names the holder, if it is taken.
 
-    The lock ends with the process that holds it, even by `kill -9`; the note beside it does not,
-    so only the lock is asked whether somebody grades. Machines that share a gradebook in PostgreSQL
-    need not share the folder: they share a lock in the database, too.
+    The lock ends with the process that holds it, even after `kill -9`; the note beside it does
+    not, so only the lock counts. Machines that share a gradebook in PostgreSQL need not share the
+    folder: they also share a lock in the database.
     """
     folder = course.room("autograded")
     folder.mkdir(exist_ok=True)

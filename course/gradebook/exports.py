@@ -1,4 +1,4 @@
-"""Grades as a CSV file: nbgrader's own columns, or those that Moodle's or Canvas's import wants."""
+"""Grades as a CSV file: nbgrader's own columns, or those of Moodle's or Canvas's import."""
 
 import csv
 import io
@@ -25,11 +25,11 @@ CANVAS = ("Student", "ID", "SIS User ID", "SIS Login ID", "Section")
 
 
 def export(course: Course, book: "Gradebook", format: str, to: Path) -> list[str]:
-    """Write all grades to the file `to`; returns lines on what the file cannot say by itself.
+    """Write all grades to the file `to`; returns lines with what the file cannot express.
 
-    nbgrader: a row for each student and assignment. moodle, canvas: one row per student, one column
-    per assignment. An empty score: graded in vain, or (in Moodle and Canvas) nothing handed in, so
-    that an import leaves what is there.
+    nbgrader: one row per student and assignment. moodle, canvas: one row per student, one column
+    per assignment. An empty score: grading failed, or (in Moodle and Canvas) nothing was handed in,
+    so that an import does not change the existing score.
     """
     assignments = book.assignments
     policy, notes = LatePolicy(config=course.config), []
@@ -52,7 +52,7 @@ def export(course: Course, book: "Gradebook", format: str, to: Path) -> list[str
 
 
 def _harmless(value: object) -> object:
-    """A text that a spreadsheet would take for a formula gets an apostrophe in front.
+    """Put an apostrophe before a text that a spreadsheet would treat as a formula.
 
     >>> _harmless("=HYPERLINK(1)"), _harmless(-1.5), _harmless("Ada")
     ("'=HYPERLINK(1)", -1.5, 'Ada')
@@ -126,7 +126,7 @@ def _columns(
 def _moodle(
     book: "Gradebook", assignments: Sequence[Assignment], failed: set
 ) -> Iterable[Sequence]:
-    """Moodle asks in its import which column is which; these are the names of its own export."""
+    """Moodle's import lets you assign the columns; these are the names of its own export."""
     yield (*MOODLE, *(assignment.name for assignment in assignments))
     for student in book.students:
         names = (student.email, student.id, student.first_name, student.last_name)
@@ -136,10 +136,10 @@ def _moodle(
 def _canvas(
     book: "Gradebook", assignments: Sequence[Assignment], failed: set
 ) -> Iterable[Sequence]:
-    """Canvas wants its five columns in this order, then a row with the points possible.
+    """Canvas needs its five columns in this order, then a row with the points possible.
 
     It finds a student by "ID", its own number (`lms_user_id` in the gradebook), otherwise by the
-    SIS numbers. An assignment's name must be Canvas's, or it is taken for a new one.
+    SIS numbers. An assignment's name must be Canvas's, or Canvas creates a new one.
     """
     yield (*CANVAS, *(assignment.name for assignment in assignments))
     yield ("Points Possible", "", "", "", "", *(one.max_score for one in assignments))

@@ -1,4 +1,4 @@
-"""How well an assignment's tasks tell students apart: classical item analysis.
+"""How well an assignment's tasks discriminate between students: classical item analysis.
 
 The numbers come from a table of points, students x tasks. A task is a solution cell with its
 visible and its hidden test: `test-merge-pair` and `hidden-merge-pair` are the task `merge-pair`.
@@ -15,39 +15,39 @@ from numpy.typing import ArrayLike, NDArray
 if TYPE_CHECKING:
     from nbgrader.api import Gradebook
 
-SAME = 1e-12  # of a task's points: what rounding can do to a spread that is 0 on paper
+SAME = 1e-12  # of a task's points: the rounding error of a spread that is exactly 0
 
 
 class Points(NamedTuple):
-    """What each student got for each task, and what could be had."""
+    """Each student's points for each task, and the maximum."""
 
     table: dict[str, dict[str, float]]  # student -> task -> points
     most: dict[str, float]  # task -> points
-    left_out: tuple[str, ...] = ()  # lines: which tasks or students, and why
+    left_out: tuple[str, ...] = ()  # lines: omitted tasks and students, and why
 
 
 class Item(NamedTuple):
-    """One task. None stands for a number that these data do not have."""
+    """One task. None: these data do not determine the number."""
 
     task: str
     most: float
-    difficulty: float  # mean share of the points: 1 if everybody has all of them
+    difficulty: float  # mean share of the points: 1 if everybody has full points
     discrimination: float | None
 
     @property
     def told(self) -> str:
-        """The discrimination as it is printed."""
+        """The discrimination for printing."""
         return "all alike" if self.discrimination is None else f"{self.discrimination:.2f}"
 
     @property
     def doubt(self) -> str:
-        """What to do about a task that the weaker solve; "" for others."""
+        """A warning about a task that weaker students solve more often; "" for others."""
         backwards = self.discrimination is not None and round(self.discrimination, 2) < 0
         return "the weaker do better: look at this task" if backwards else ""
 
 
 class Analysis(NamedTuple):
-    """All tasks of an assignment, and how well they hang together."""
+    """All tasks of an assignment, and their internal consistency."""
 
     students: int
     items: tuple[Item, ...]
@@ -72,7 +72,7 @@ class Analysis(NamedTuple):
 def analyse(points: Points) -> Analysis:
     """Difficulty and discrimination of each task, and Cronbach's alpha.
 
-    Raises ValueError if there is no student, or if a student lacks a task or has one more.
+    Raises ValueError if there is no student, or if a student's tasks are not exactly these.
     """
     tasks = list(points.most)
     for student, row in points.table.items():
@@ -91,7 +91,7 @@ def analyse(points: Points) -> Analysis:
 def difficulty(table: ArrayLike, most: ArrayLike) -> NDArray:
     """The mean share of the points, for each task: high for an easy one.
 
-    table: [students, tasks]; most: [tasks], what could be had.
+    table: [students, tasks]; most: [tasks], the maximum points.
     """
     return _checked(table).mean(axis=0) / np.asarray(most, dtype=float)
 
@@ -99,9 +99,9 @@ def difficulty(table: ArrayLike, most: ArrayLike) -> NDArray:
 def discrimination(table: ArrayLike) -> list[float | None]:
     """Each task's correlation with the sum of the other tasks (the corrected item-total one).
 
-    The task itself is left out of the sum: it would correlate with its own share of it.
-    None where the task, or the sum of the others, is the same for all students: a correlation
-    with a constant is no number, and 0 would say that the task had been tried and found useless.
+    The task itself is not in the sum: it would correlate with its own share of it. None if the
+    task, or the sum of the others, is the same for all students: a correlation with a constant is
+    undefined, and 0 would mean that the task does not discriminate.
 
     table: [students, tasks].
     """
@@ -118,7 +118,7 @@ def discrimination(table: ArrayLike) -> list[float | None]:
 def cronbach_alpha(table: ArrayLike) -> float | None:
     """Cronbach's alpha: k/(k - 1) (1 - sum of the tasks' variances / variance of the sum).
 
-    None for fewer than two tasks, and where all students have the same sum.
+    None for fewer than two tasks, and if all students have the same sum.
     table: [students, tasks]. Source: Cronbach (1951), eq. 2.
     """
     table = _checked(table)
@@ -142,10 +142,10 @@ def _all_alike(column: NDArray) -> bool:
 
 
 def from_gradebook(gradebook: "Gradebook", assignment: str) -> Points:
-    """The points of all who handed in, as they stand: a person's score goes before the tests'.
+    """The current points of all who handed in: a person's score overrides the tests'.
 
-    A task that waits for a person is left out for all, a student with no grade at all, too; both
-    are named in `left_out`. Raises ValueError if the assignment has no graded cell.
+    A task that waits for a person is omitted for all students, and so is a student without any
+    grade; `left_out` names both. Raises ValueError if the assignment has no graded cell.
     """
     from nbgrader.api import Assignment, Grade, GradeCell, SubmittedAssignment, SubmittedNotebook
 
@@ -176,7 +176,7 @@ def from_gradebook(gradebook: "Gradebook", assignment: str) -> Points:
 
 
 def _in_order(gradebook: "Gradebook", assignment: str, most: Mapping[str, float]) -> dict:
-    """The same, in the order of the notebook, as far as the gradebook knows it."""
+    """The same, in the notebook's order, as far as the gradebook has it."""
     notebooks = gradebook.find_assignment(assignment).notebooks
     order = [cell.name for notebook in notebooks for cell in notebook.source_cells]
     places = {name: place for place, name in enumerate(order)}
@@ -186,7 +186,7 @@ def _in_order(gradebook: "Gradebook", assignment: str, most: Mapping[str, float]
 def by_task(scores: Mapping[str, Mapping[str, float | None]], most: Mapping[str, float]) -> Points:
     """Points of tasks from points of cells; None is a cell that waits for a person.
 
-    scores: student -> grade id -> points; most: grade id -> points that could be had.
+    scores: student -> grade id -> points; most: grade id -> maximum points.
     """
     ungraded = {s for s, row in scores.items() if all(score is None for score in row.values())}
     graded = {student: row for student, row in scores.items() if student not in ungraded}
@@ -206,5 +206,5 @@ def by_task(scores: Mapping[str, Mapping[str, float | None]], most: Mapping[str,
 
 
 def _task(cell: str) -> str:
-    """The task that a graded cell belongs to, by its grade id."""
+    """The task of a graded cell, by its grade id."""
     return cell.removeprefix("test-").removeprefix("hidden-")

@@ -1,4 +1,4 @@
-"""What a late hand-in costs: nothing in the grace period, then a share for every day begun."""
+"""Late penalties: nothing in the grace period, then a share for every day begun."""
 
 import math
 
@@ -9,7 +9,7 @@ DAY = 24 * 60 * 60
 
 
 class LatePolicy(LateSubmissionPlugin):
-    """Points taken off for lateness, set in nbgrader_config.py, e.g. `LatePolicy.grace_minutes`.
+    """Points deducted for lateness, set in nbgrader_config.py, e.g. `LatePolicy.grace_minutes`.
 
     >>> policy = LatePolicy(grace_minutes=15, percent_a_day=10, at_most_percent=50)
     >>> late = (0, 15, 16, 1455, 1456, 99999)  # minutes
@@ -17,7 +17,7 @@ class LatePolicy(LateSubmissionPlugin):
     [None, None, 8.0, 8.0, 16.0, 40.0]
     """
 
-    grace_minutes = Float(15, min=0, help="Minutes after the due date that cost nothing.").tag(
+    grace_minutes = Float(15, min=0, help="Minutes after the due date without a penalty.").tag(
         config=True
     )
     percent_a_day = Float(
@@ -29,11 +29,11 @@ class LatePolicy(LateSubmissionPlugin):
 
     def late_submission_penalty(
         self,
-        student_id: str,  # noqa: ARG002 - nbgrader asks so
+        student_id: str,  # noqa: ARG002 - nbgrader's signature
         score: float,
         total_seconds_late: float,
     ) -> float | None:
-        """Points to take off; None if it is in time or within the grace period.
+        """Points to deduct; None if it is in time or within the grace period.
 
         score: points before the penalty; total_seconds_late: after the due date, with the
         student's extension taken into account.

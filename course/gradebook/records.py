@@ -1,8 +1,8 @@
-"""What is written to nbgrader's gradebook: one transaction for one graded submission.
+"""Writes to nbgrader's gradebook: one transaction per graded submission.
 
-Beside nbgrader's tables stands one of ours, `bertlab_graded`: what a submission looked like when
-it was graded. It is in the same database because the two must never disagree: a row and the scores
-that it speaks of are written in one transaction, and a backup brings both back.
+Beside nbgrader's tables there is one of ours, `bertlab_graded`: the state of a submission when it
+was graded. It is in the same database because the two must never disagree: a row and its scores are
+written in one transaction, and a backup restores both.
 """
 
 import json
@@ -56,12 +56,12 @@ class Graded(NamedTuple):
 
     @property
     def oddities(self) -> tuple[str, ...]:
-        """The notes without what the student asks."""
+        """The notes without the student's requests."""
         return tuple(note for note in self.notes if not note.startswith(regrades.MARK))
 
 
 def not_released(assignment: str) -> CourseError:
-    """What to say where a command needs an assignment that is not in the gradebook."""
+    """The error for an assignment that is not in the gradebook."""
     return CourseError(
         f"{assignment} is not in the gradebook: run `python -m course release {assignment}`"
     )
@@ -90,10 +90,10 @@ def record(
 ) -> None:
     """Write the scores of a submission, all or nothing.
 
-    A person's scores, comments and extra credit are left as they are; where the answer beneath a
-    person's score has changed, or a regrade of it is asked for, the cell is marked for another
-    look. A hand-in that brings such a request and no other work counts from when the work came.
-    Raises ValueError if the scores are not those of the assignment's cells.
+    A person's scores, comments and extra credit do not change; if the answer below a person's score
+    has changed, or a regrade of it is requested, the cell is marked for review. A hand-in with such
+    a request and no other new work keeps the time of the earlier one. Raises ValueError if the
+    scores are not those of the assignment's cells.
     """
     db = gradebook.db
     try:
@@ -129,9 +129,9 @@ def record(
 
 
 def mark_failed(gradebook: Gradebook, assignment: str, student: str, reason: str) -> None:
-    """Say in the gradebook that a submission could not be graded: no score, a person must look.
+    """Record in the gradebook that a submission could not be graded: no score, a person must look.
 
-    A score of an earlier grading is taken away, as it is not this submission's; a person's is not.
+    A score of an earlier grading is removed, as it is not this submission's; a person's is kept.
     """
     db = gradebook.db
     GRADED.create(gradebook.engine, checkfirst=True)
@@ -150,7 +150,7 @@ def mark_failed(gradebook: Gradebook, assignment: str, student: str, reason: str
 
 
 def forget(gradebook: Gradebook, assignment: str, student: str) -> None:
-    """Have the submission graded in the next run, whatever it looks like."""
+    """Let the next run grade the submission, even if it has not changed."""
     GRADED.create(gradebook.engine, checkfirst=True)
     gradebook.db.execute(
         GRADED.update()
@@ -161,7 +161,7 @@ def forget(gradebook: Gradebook, assignment: str, student: str) -> None:
 
 
 def charge_lateness(db: Session, notebook: SubmittedNotebook, policy: LatePolicy) -> None:
-    """Set the late penalty from the score as it is now, as nbgrader's AssignLatePenalties does."""
+    """Set the late penalty from the current score, as nbgrader's AssignLatePenalties does."""
     db.flush()
     db.refresh(notebook, ["score"])
     submission, penalty = notebook.assignment, None
@@ -175,7 +175,7 @@ def charge_lateness(db: Session, notebook: SubmittedNotebook, policy: LatePolicy
 
 
 def charge_all(gradebook: Gradebook, assignment: str, policy: LatePolicy) -> None:
-    """Bring all penalties of an assignment up to date: due dates move, people give points."""
+    """Update all penalties of an assignment, since due dates and people's points change."""
     for submission in gradebook.assignment_submissions(assignment):
         for notebook in submission.notebooks:
             charge_lateness(gradebook.db, notebook, policy)
@@ -183,7 +183,7 @@ def charge_all(gradebook: Gradebook, assignment: str, policy: LatePolicy) -> Non
 
 
 def read_timestamp(folder: Path) -> tuple[datetime | None, str]:
-    """When a hand-in came, in UTC without a zone as nbgrader keeps it, and a complaint or ""."""
+    """The time of a hand-in, in UTC without a zone as in nbgrader, and a warning or ""."""
     path = folder / "timestamp.txt"
     if not path.exists():
         return None, ""
@@ -194,7 +194,7 @@ def read_timestamp(folder: Path) -> tuple[datetime | None, str]:
 
 
 def _submitted_notebook(db: Session, assignment: str, student: str) -> SubmittedNotebook:
-    """The submission's notebook with a row for every graded cell; made, not committed, if new."""
+    """The submission's notebook with a row per graded cell; created, not committed, if new."""
     query = (
         select(SubmittedAssignment)
         .join(Assignment)
@@ -208,7 +208,7 @@ def _submitted_notebook(db: Session, assignment: str, student: str) -> Submitted
 
 
 def _new_submission(db: Session, assignment: str, student: str) -> SubmittedAssignment:
-    """What nbgrader's `Gradebook.add_submission` makes, without its commit."""
+    """As nbgrader's `Gradebook.add_submission`, without its commit."""
     owner = db.get(Student, student)
     if owner is None:
         owner = Student(id=student)
@@ -228,7 +228,7 @@ def _new_submission(db: Session, assignment: str, student: str) -> SubmittedAssi
 
 
 def _comment_on_untouched(notebook: SubmittedNotebook, graded_copy: NotebookNode) -> None:
-    """nbgrader's "No response." for an answer that is still the exercise's line."""
+    """nbgrader's "No response." for an answer that is still the exercise's placeholder."""
     source: Notebook = notebook.notebook
     stubs = {cell.name: cell.source.strip() for cell in source.source_cells}
     answers = {
@@ -243,7 +243,7 @@ def _comment_on_untouched(notebook: SubmittedNotebook, graded_copy: NotebookNode
 
 
 def _answers(db: Session, assignment: str, student: str) -> dict[str, str]:
-    """What `regrades.looks` gave when the submission was graded last."""
+    """The result of `regrades.looks` when the submission was last graded."""
     query = select(GRADED.c.answers).where(
         GRADED.c.assignment == assignment, GRADED.c.student == student
     )

@@ -1,7 +1,7 @@
-"""Requests to look at points again: Markdown cells of a student's own that begin with `regrade:`.
+"""Regrade requests: a student's own Markdown cells that begin with `regrade:`.
 
-Such a cell asks about the graded cell above it. Grading notes what is asked and marks that cell for
-a person; the points that the person then gives, other ones or the same, close the request.
+Such a cell is about the graded cell above it. Grading records the request and marks that cell for a
+person; the points that the person then gives, changed or not, close the request.
 """
 
 import hashlib
@@ -16,15 +16,15 @@ from course.settings import printable
 if TYPE_CHECKING:
     from course.gradebook.results import Result
 
-MARK = "regrade: "  # and the graded cell, in notes and in what `looks` gives
+MARK = "regrade: "  # followed by the graded cell, in notes and in the result of `looks`
 WORK = "work:"
-LEAD = "#*_> \t\n"  # what Markdown may put before and after the word
-LONGEST = 200  # characters of a request that are listed; the notebook has all of them
+LEAD = "#*_> \t\n"  # Markdown's marks that may surround the word
+LONGEST = 200  # listed characters of a request; the notebook has all of them
 KEPT = "nothing is new but a regrade request; it counts as handed in "  # and when
 
 
 def requests(cells: Iterable[NotebookNode]) -> dict[str, str]:
-    """What is asked, by the graded cell that it is about: the one above, or else the first.
+    """Requests by their graded cell: the one above, or otherwise the first.
 
     >>> from nbformat.v4 import new_markdown_cell as cell
     >>> answer = cell(metadata={"nbgrader": {"grade_id": "explain", "grade": True}})
@@ -44,9 +44,9 @@ def requests(cells: Iterable[NotebookNode]) -> dict[str, str]:
 
 
 def looks(result: "Result") -> dict[str, str]:
-    """What a person judged of each graded cell, the student's whole work, and what is asked.
+    """What a person judged for each graded cell, the student's whole work, and the requests.
 
-    Of a graded cell the written answer, or what the tests gave; the work is without requests.
+    For a graded cell the written answer, or the tests' result; the work is without requests.
     """
     seen, work = {name: repr(score) for name, score in result.scores.items()}, []
     for cell in result.notebook.cells:
@@ -59,17 +59,17 @@ def looks(result: "Result") -> dict[str, str]:
 
 
 def notes(looks: Mapping[str, str]) -> list[str]:
-    """Lines for the report on what is asked."""
+    """Lines about requests for the report."""
     return [f"{key}: {text}" for key, text in looks.items() if key.startswith(MARK)]
 
 
 def is_all_that_is_new(before: Mapping[str, str], now: Mapping[str, str]) -> bool:
-    """Whether the work is the same as when it was graded last, and a request is what differs."""
+    """Whether a request is the only change since the last grading."""
     return before.get(WORK) == now[WORK] and bool(notes(before) or notes(now))
 
 
 def _is_request(cell: NotebookNode) -> bool:
-    """Whether a cell of the student's own asks; a cell of the assignment is an answer."""
+    """Whether it is a request in a student's own cell; a cell of the assignment is an answer."""
     own = cell.cell_type == "markdown" and "nbgrader" not in cell.metadata
     return own and cell.source.lstrip(LEAD).lower().startswith("regrade:")
 

@@ -1,8 +1,8 @@
-"""`python -m course rename`: an assignment gets another name, in the gradebook and all folders.
+"""`python -m course rename`: rename an assignment, in the gradebook and all folders.
 
-First it is made sure that nothing stands in the way, in any of the assignments. Then the gradebook
-changes in one transaction, then one file or folder after the other is renamed, `submitted/` last.
-Killed at any moment, the same command continues from there.
+First all assignments are checked for conflicts. Then the gradebook changes in one transaction, then
+the files and folders are renamed one by one, `submitted/` last. If it is killed at any moment, the
+same command continues from there.
 """
 
 import os
@@ -32,10 +32,10 @@ def rename(
     backup: bool = True,
     say: Callable[[str], None] = print,
 ) -> int:
-    """Give the assignment `old` the name `new`; "all": what has a name of an earlier version.
+    """Rename the assignment `old` to `new`; "all": those with a name of an earlier version.
 
-    Points, comments, extensions and times stay. Raises CourseError, before anything is changed, if
-    there is no `old`, if the new name has no source notebook, or if both names are in one place.
+    Points, comments, extensions and times are kept. Raises CourseError, before anything is changed,
+    if there is no `old`, if the new name has no source notebook, or if both names are in one place.
     """
     if (old == "all") == (new is not None):
         raise CourseError("give the old name and the new one, or only `all`")
@@ -61,7 +61,7 @@ def rename(
 
 
 def reminder(course: Course) -> str:
-    """A line for whoever still has names of an earlier version, or ""; makes no gradebook."""
+    """A line if there are still names of an earlier version, or ""; creates no gradebook."""
     known = _in_folders(course, ("submitted",))
     url = make_url(course.db_url)
     if url.get_backend_name() != "sqlite" or Path(url.database or "").is_file():
@@ -85,7 +85,7 @@ def _in_folders(course: Course, steps: Sequence[str]) -> set[str]:
 
 
 def _homes(course: Course, steps: Sequence[str] = STEPS) -> Iterator[Path]:
-    """The folders with one folder an assignment: each student's, and what `collect` kept aside."""
+    """The folders with one folder per assignment: each student's, and those `collect` has kept."""
     for step in steps:
         room = course.room(step)
         for home in (*room.glob("*"), *room.glob(".earlier/*")):
@@ -94,7 +94,7 @@ def _homes(course: Course, steps: Sequence[str] = STEPS) -> Iterator[Path]:
 
 
 def _moves(course: Course, old: str, new: str) -> list[tuple[Path, Path]]:
-    """What is to be renamed, and to what, in order: the files of a folder before the folder."""
+    """The renames, old path and new path, in order: the files of a folder before the folder."""
     report, newer = (course.room("autograded") / f"report-{name}.txt" for name in (old, new))
     moves = [(report, newer)] if report.exists() and not newer.exists() else []
     for home in _homes(course):
@@ -114,13 +114,13 @@ def _rename_files(moves: Sequence[tuple[Path, Path]]) -> None:
             os.rename(path, target)
         except OSError as error:
             raise CourseError(
-                f"{path} cannot be renamed: {error.strerror}. Put that right, then run the same "
+                f"{path} cannot be renamed: {error.strerror}. Repair that, then run the same "
                 "command, which continues from here."
             ) from error
 
 
 def _check(course: Course, book: "Gradebook", old: str, new: str, known: set[str]) -> None:
-    """Raises CourseError, with what to do, if the assignment cannot be renamed."""
+    """Raises CourseError, with the remedy, if the assignment cannot be renamed."""
     course.chosen(new)
     if old in course.assignments():
         raise CourseError(
@@ -144,7 +144,7 @@ def _check(course: Course, book: "Gradebook", old: str, new: str, known: set[str
 
 
 def _check_both(book: "Gradebook", old: str, new: str) -> None:
-    """The new name may have been released already, but nothing may hang on it."""
+    """The new name may already be released, but nothing may depend on it."""
     newer = book.find_assignment(new)
     if newer.submissions:
         students = ", ".join(sorted(one.student_id for one in newer.submissions))
@@ -163,7 +163,7 @@ def _check_both(book: "Gradebook", old: str, new: str) -> None:
 
 
 def _rename_in_gradebook(book: "Gradebook", old: str, new: str) -> None:
-    """All or nothing. What is there of the new name without a submission gives way."""
+    """All or nothing. Entries of the new name without a submission are replaced."""
     GRADED.create(book.engine, checkfirst=True)
     db = book.db
     try:
@@ -183,7 +183,7 @@ def _rename_in_gradebook(book: "Gradebook", old: str, new: str) -> None:
 
 
 def _remove(db: Any, assignment: Assignment) -> None:
-    """An assignment that nobody has handed in, as nbgrader would, but without its commit."""
+    """Remove an assignment without hand-ins, as nbgrader would, but without its commit."""
     for notebook in assignment.notebooks:
         for cell in (*notebook.grade_cells, *notebook.solution_cells, *notebook.task_cells):
             db.delete(cell)

@@ -1,4 +1,4 @@
-"""What a graded submission is."""
+"""The result of grading a submission."""
 
 from typing import NamedTuple
 
@@ -6,11 +6,11 @@ from nbformat import NotebookNode
 
 
 class Result(NamedTuple):
-    """What grading gives.
+    """The result of grading.
 
     notebook: the student's cells and the tests, with outputs; scores: the points of each graded
     cell by its id, None if a person must look; notes: lines for the report; disturbed: whether it
-    was late on a machine so busy that it had hardly worked.
+    timed out on a busy machine after hardly any processor time.
     """
 
     notebook: NotebookNode

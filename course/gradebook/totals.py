@@ -1,4 +1,4 @@
-"""The points of all students in one query; nbgrader's own properties ask once for each number."""
+"""The points of all students in one query; nbgrader's own properties need one per number."""
 
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -18,7 +18,7 @@ class Total(NamedTuple):
 
 
 def totals(gradebook: "Gradebook", assignment: str) -> dict[str, Total]:
-    """Student -> total, of all who have a graded cell in the gradebook."""
+    """Student -> total, for all who have a graded cell in the gradebook."""
     query = (
         select(
             SubmittedAssignment.student_id,

@@ -1,1 +1,1 @@
-"""Grading one submission: the student's code in a sandbox, the tests outside of it."""
+"""Grading one submission: the student's code in a sandbox, the tests outside."""

@@ -1,4 +1,4 @@
-"""An assignment as it is graded: the instructor's notebook, and what students were given."""
+"""An assignment for grading: the instructor's notebook, and the students' version."""
 
 from collections import Counter
 from pathlib import Path
@@ -19,7 +19,7 @@ class Assignment(NamedTuple):
 def load_assignment(root: Path, name: str) -> Assignment:
     """Read `solutions/NAME/NAME.ipynb` and `exercises/NAME/NAME.ipynb` below root.
 
-    Raises FileNotFoundError if one is missing, and ValueError if the release is not the source's.
+    Raises FileNotFoundError if one is missing, and ValueError if the release does not match.
     """
     pages = []
     for room, advice in (
@@ -41,7 +41,7 @@ def load_assignment(root: Path, name: str) -> Assignment:
 
 
 def as_handed_in(source: str) -> str:
-    """A cell of the instructor's as a student would have it: no marks, no hidden tests.
+    """An instructor's cell in the students' form: no marks, no hidden tests.
 
     >>> as_handed_in("a = 1\\n### BEGIN SOLUTION\\nb = 2\\n### END SOLUTION")
     'a = 1\\nb = 2'
@@ -51,13 +51,13 @@ def as_handed_in(source: str) -> str:
 
 
 def task_names(source: NotebookNode) -> dict[str, str]:
-    """What each cell that is written or graded is called: the headings above it, and its kind.
+    """The name of each solution or graded cell: the headings above it, and its kind.
 
-    Where one heading has two of a kind, their ids as well. source: the instructor's notebook, as a
-    student may write headings of their own.
+    If a heading has two of a kind, their ids as well. source: the instructor's notebook, because
+    students may add headings.
     """
     names: dict[str, str] = {}
-    path: list[tuple[int, str]] = []  # of headings: how deep each is, and its words
+    path: list[tuple[int, str]] = []  # of headings: level and text
     for cell in source.cells:
         heading, _, title = cell.source.partition("\n")[0].partition(" ")
         if kind := _kind(cell):
@@ -80,5 +80,5 @@ def _kind(cell: NotebookNode) -> str:
 
 
 def grade_id(cell: NotebookNode) -> str | None:
-    """nbgrader's name of a cell."""
+    """nbgrader's id of a cell."""
     return cell.metadata.get("nbgrader", {}).get("grade_id")

@@ -1,4 +1,4 @@
-"""Which cells run where: given cells, the student's, tests; told by the names they use."""
+"""Which cells run where: given cells, the student's, tests; decided by the names they use."""
 
 import ast
 import builtins
@@ -16,7 +16,7 @@ COMMAND = re.compile(
     r"^([ \t]*)([%!?].*|\w[\w, ]*=[ \t]*[%!].*)$", re.MULTILINE
 )  # IPython's, not Python
 
-# What takes off the watch for calls of the library, or goes past it; no exercise needs one of them.
+# Names that can disable or bypass the watch for library calls; no exercise needs one of them.
 _NAMES = """
     setprofile settrace _getframe _current_frames f_back f_globals get_objects get_referrers
     meta_path CodeType FunctionType __code__ __globals__ __closure__ Watch LibraryUsed aten jit _C
@@ -35,10 +35,10 @@ class Names(NamedTuple):
 class Plan(NamedTuple):
     """What runs where, by cell id.
 
-    warm: given cells that need no student's code: once for all students, on both sides. student:
-    given cells that the student's functions need. tests: given cells that tests need, with the
-    student's functions. The other given cells are experiments: they are not run. changing: those
-    functions that are to change their arguments; what others do to them the tests do not see.
+    warm: given cells that need no student's code: run once for all students, on both sides.
+    student: given cells that the student's functions need. tests: given cells that tests need, with
+    the student's functions. The other given cells are experiments: they are not run. changing:
+    functions that must change their arguments; the tests do not see changes by others.
     """
 
     functions: frozenset[str]
@@ -55,20 +55,20 @@ def is_solution(cell: NotebookNode) -> bool:
 
 
 def is_test(cell: NotebookNode) -> bool:
-    """Whether the cell is code that gives points, and is not the student's."""
+    """Whether the cell is code that gives points and is not the student's."""
     graded = cell.metadata.get("nbgrader", {}).get("grade", False)
     return cell.cell_type == "code" and graded and not is_solution(cell)
 
 
 def is_given(cell: NotebookNode) -> bool:
-    """A code cell that the student is to leave as it is, and that is no test."""
+    """Whether it is a code cell that the student must not change, and not a test."""
     locked = cell.metadata.get("nbgrader", {}).get("locked", False)
     return cell.cell_type == "code" and locked and not is_test(cell) and not is_solution(cell)
 
 
 @lru_cache(maxsize=MOST_CELLS)
 def names_of(source: str) -> Names:
-    """The names of a cell; none of a cell that is not Python."""
+    """The names of a cell; empty if it is not Python."""
     try:
         table = symtable.symtable(COMMAND.sub(r"\1pass", source), "cell", "exec")
     except (SyntaxError, ValueError, RecursionError, MemoryError):
@@ -82,7 +82,7 @@ def names_of(source: str) -> Names:
 
 
 def past_the_watch(source: str) -> list[str]:
-    """The names in a cell that may keep `course.feedback.watch` from seeing what it calls."""
+    """The names in a cell that may hide its calls from `course.feedback.watch`."""
     try:
         tree = ast.parse(COMMAND.sub(r"\1pass", source))
     except (SyntaxError, ValueError, RecursionError, MemoryError):
@@ -153,7 +153,7 @@ def graded_code(source: NotebookNode) -> list[NotebookNode]:
 
 
 def _needed(by: list[str], given: list[str], names: dict[str, Names]) -> frozenset[str]:
-    """Those given cells that define what later cells use, and what these use in turn."""
+    """The given cells that define names which later cells use, directly or indirectly."""
     order = {id: place for place, id in enumerate(names)}
     needed: set[str] = set()
     while True:

@@ -1,4 +1,4 @@
-"""How long a submission works: by the clock, without the time in which others had its core."""
+"""A submission's time: wall-clock time without waiting for a core."""
 
 import os
 import time
@@ -9,25 +9,25 @@ from pathlib import Path
 from course.grading.memory import PROC, student_processes
 from course.settings import Limits
 
-GRAIN = 0.5  # seconds of waiting that are looked at
-BACKSTOP = 5  # by the clock nothing lasts longer than this many times its limit
+GRAIN = 0.5  # resolution of waiting times, in seconds
+BACKSTOP = 5  # in wall-clock time, nothing lasts longer than this many times its limit
 
 
 class Clock:
     """The seconds of a submission, of its tests and of the student's process together.
 
-    On a busy machine both may stand in line for a core, which is nobody's fault and is not counted.
-    Who has started other processes or threads waits for them, and that is counted.
+    On a busy machine both may wait for a core; that is not the student's fault and is not counted.
+    Waiting for the student's own other processes or threads is counted.
     """
 
     def __init__(self, limits: Limits, sandbox_pid: int) -> None:
         self.limits, self.sandbox_pid, self.began = limits, sandbox_pid, time.monotonic()
         self.student = 0
         self.seen = self.spared = 0.0
-        self.disturbed = False  # late, though it had not even a fifth of a core until then
+        self.disturbed = False  # late, with less than a fifth of a core until then
 
     def follow(self) -> None:
-        """A new student's process has started."""
+        """Follow a new student's process."""
         _, self.student, *_ = [*student_processes(self.sandbox_pid), 0, 0]
         self.seen = self._waited()
 
@@ -45,12 +45,12 @@ class Clock:
         return self.limits.submission_seconds - self.now()
 
     def countdown(self, seconds: float) -> Callable[[], float]:
-        """A function that gives what is left of so many seconds from now."""
+        """A function that gives the rest of `seconds` from now."""
         end = self.now() + seconds
         return lambda: end - self.now()
 
     def late(self, seconds: float = 0) -> str:
-        """Note and say what was exceeded; seconds: of the call, as the notebook's end left it."""
+        """Record and describe what was exceeded; seconds: of the call, limited by the notebook."""
         by_the_clock = time.monotonic() - self.began
         self.disturbed |= by_the_clock - self.spared < by_the_clock / BACKSTOP
         if seconds < self.limits.call_seconds:
@@ -62,14 +62,14 @@ class Clock:
 
 
 def seconds_waited(pid: int) -> float:
-    """How long a process was ready to run and had no core; 0 where the system does not tell."""
+    """How long a process was ready to run without a core; 0 if the system does not report it."""
     with suppress(OSError, ValueError, IndexError):
         return int((PROC / str(pid) / "schedstat").read_text().split()[1]) / 1e9
     return 0.0
 
 
 def _is_alone(pids: list[int]) -> bool:
-    """Whether there is nobody but who waits for the student's process, and that with one thread."""
+    """Whether only the student's process and its waiting parent exist, with one thread each."""
     with suppress(OSError):
         return len(pids) == 2 and len(list(Path(PROC, str(pids[1]), "task").iterdir())) == 1
     return False

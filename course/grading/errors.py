@@ -1,4 +1,4 @@
-"""The student's errors, as the tests meet them; and who watches a student's function."""
+"""The student's errors, as the tests see them; and the watch of a student's function."""
 
 import builtins
 import pickle
@@ -12,15 +12,15 @@ from course.feedback.watch import LibraryUsed, NeverEnds, Watch
 
 
 class Stopped(BaseException):
-    """The student's process had to be ended, or ended itself; it says why.
+    """The student's process had to be ended, or ended itself; the message says why.
 
-    No `Exception`: a test that expects a ValueError must not take it for one.
+    Not an `Exception`: a test that expects a ValueError must not catch it.
     """
 
 
 @contextmanager
 def unwatched() -> Iterator[Watch | None]:
-    """Nobody watches what the tests do to reach the student; yields who has watched."""
+    """Suspend the watch during the tests' own communication; yields the suspended watch."""
     profiler, tracer = sys.getprofile(), sys.gettrace()
     watch = getattr(profiler, "__self__", None)
     if isinstance(watch, Watch):
@@ -38,7 +38,7 @@ def unwatched() -> Iterator[Watch | None]:
 
 
 def limits_of(watch: Watch) -> dict:
-    """What a watch still allows, as JSON can carry it."""
+    """A watch's remaining limits, for JSON."""
     lines = None if watch.lines_left == float("inf") else watch.lines_left
     return {"most_lines": lines, "ready_made": list(watch.ready_made)}
 
@@ -47,15 +47,15 @@ def pickled_error(error: BaseException) -> bytes:
     """An error of the tests, to be raised again in the sandbox."""
     if type(error).__module__ == "builtins":
         return pickle.dumps(error)
-    # Of a class that the sandbox may not know.
+    # Its class may be unknown in the sandbox.
     return pickle.dumps(RuntimeError(f"{type(error).__name__}: {error}"))
 
 
 def student_error(raised: Any, own: BaseException | None = None) -> BaseException:
-    """The error that stands for one of the student's.
+    """The error that represents one of the student's.
 
-    own: what a function of the tests raised when the student's function called it, if so: a test
-    may look whether it comes back.
+    own: the error of a tests' function that the student's function called, if any: a test may check
+    whether it is passed on.
     """
     if raised.get("watch") == "library":
         return LibraryUsed()
@@ -72,13 +72,13 @@ def student_error(raised: Any, own: BaseException | None = None) -> BaseExceptio
     arguments = raised["arguments"]
     try:
         error = kind(*(arguments if isinstance(arguments, list) else [str(raised["text"])]))
-    except TypeError:  # a UnicodeDecodeError needs five
+    except TypeError:  # a UnicodeDecodeError needs five arguments
         error = type(shown, (RuntimeError,), {})(str(raised["text"]))
     error.students, error.student_line = True, str(raised["line"])
     return error
 
 
 def _exception(name: str) -> type[Exception] | None:
-    """A built-in exception; SystemExit and its like are not: they must not end the tests."""
+    """A built-in exception, but not SystemExit and similar: they must not end the tests."""
     found = getattr(builtins, name, None)
     return found if isinstance(found, type) and issubclass(found, Exception) else None

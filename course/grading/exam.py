@@ -1,4 +1,4 @@
-"""One submission: every cell in its place, in its process."""
+"""Grade one submission: run every cell in order, in its process."""
 
 import signal
 from pathlib import Path
@@ -24,11 +24,11 @@ class Exam:
     def __init__(self, room: Room, sandbox: Sandbox, limits: Limits) -> None:
         self.room, self.limits = room, limits
         self.student = Student(sandbox, limits, room.plan.changing)
-        self.done: list[str] = []  # sources that a new process has to run again
+        self.done: list[str] = []  # sources that a new process must run again
         self.notes: list[str] = []
 
     def grade(self, path: Path) -> tuple[NotebookNode, tuple[str, ...], bool]:
-        """The graded notebook, notes, and whether it was late with hardly any time on a core."""
+        """The graded notebook, notes, and whether it was late with hardly any processor time."""
         submission = read_submission(path, self.room.assignment, self.limits)
         self.notes += submission.notes
         for name in self.room.plan.functions:
@@ -57,12 +57,12 @@ class Exam:
             self._run(cell)
 
     def _is_experiment(self, cell: NotebookNode) -> bool:
-        """A cell that builds on what is there to be looked at: it is not run again."""
+        """A cell that uses names of experiments: it is not run again."""
         used = cells.names_of(cell.source).used
         return not cells.is_solution(cell) and bool(used & self.room.plan.experiments)
 
     def _run(self, cell: NotebookNode) -> None:
-        """A cell of the student's, in the student's process."""
+        """Run a student's cell in the student's process."""
         name = grade_id(cell) or "a cell of their own"
         try:
             self._revive()
@@ -83,7 +83,7 @@ class Exam:
                 self.notes.append(f"{name}: its cell raised {reply.text}")
 
     def _test(self, cell: NotebookNode) -> None:
-        """A test, in this process."""
+        """Run a test in this process."""
         left = self.student.clock.countdown(self.limits.call_seconds * TEST_CALLS)
         try:
             self._revive()
@@ -103,7 +103,7 @@ class Exam:
             self.notes.append(f"{grade_id(cell)}: {output.evalue}")
 
     def _revive(self) -> None:
-        """A new process in place of one that ended, with all that the old one had run."""
+        """Replace a process that ended by a new one that runs the same cells."""
         if self.student.alive:
             return
         self.student.start()
@@ -112,7 +112,7 @@ class Exam:
 
 
 def _ring(seconds: float) -> None:
-    """Set the alarm; too late, if nothing is left."""
+    """Set the alarm; raise at once if no time is left."""
     if seconds <= 0:
         raise TooLong
     signal.setitimer(signal.ITIMER_REAL, seconds)

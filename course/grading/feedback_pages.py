@@ -15,9 +15,9 @@ def generate(
     release: bool = False,
     say: Callable[[str], None] = print,
 ) -> int:
-    """Write feedback/STUDENT/NAME/NAME.html for all that is graded; 1 if some page failed.
+    """Write feedback/STUDENT/NAME/NAME.html for all graded hand-ins; 1 if some page failed.
 
-    release: hand the pages out through nbgrader's exchange, too.
+    release: also distribute the pages through nbgrader's exchange.
     """
     faults = 0
     for name in assignments:

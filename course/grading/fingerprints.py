@@ -1,4 +1,4 @@
-"""Which hand-ins there are, and what each is known by: only a changed one is graded again."""
+"""All hand-ins with their fingerprints: only a changed one is graded again."""
 
 import hashlib
 import stat
@@ -24,8 +24,8 @@ def tasks_of(course: Course, name: str, students: Sequence[str] = ()) -> list[Ta
     """All hand-ins of an assignment, or those of some students.
 
     The fingerprint covers the notebook that was handed in, the assignment's source and release,
-    the limits and the seed; when it came is not part of it. A new version of the course's own code
-    does not change it: grades that are out would change unasked, so that needs `--force`.
+    the limits and the seed, but not the time. A new version of the course's own code does not
+    change it: published grades must not change by accident, so that needs `--force`.
     """
     there = course.students(name)
     missing = sorted(set(students) - set(there))
@@ -47,7 +47,7 @@ def tasks_of(course: Course, name: str, students: Sequence[str] = ()) -> list[Ta
 
 
 def content(path: Path) -> bytes:
-    """The file's bytes; what is no plain file (a link, a pipe) has none."""
+    """The file's bytes, or a marker if it is not a plain file (a link, a pipe)."""
     try:
         if not stat.S_ISREG(path.lstat().st_mode):
             return b"not a plain file"

@@ -1,8 +1,8 @@
-"""Formulas as MathML, which browsers draw themselves: a page needs no script for them.
+"""Formulas as MathML, which browsers draw without scripts.
 
-A page of feedback is one file, as the exchange hands out no other. MathJax in each would be 1.2 MB
-without its fonts, so 16 GB for a thousand students and fourteen exercises, and the page would have
-to allow scripts.
+A feedback page is a single file, because the exchange distributes no others. MathJax in each would
+be 1.2 MB without its fonts, so 16 GB for a thousand students and fourteen exercises, and the page
+would have to allow scripts.
 """
 
 import re
@@ -15,7 +15,7 @@ from course.grading.safe_html import MOST_TAGS
 LONGEST = 2_000  # characters of a formula
 # Environments whose rows are aligned by docutils itself.
 ROWS = ("align", "eqnarray", "equation", "gather")
-# What docutils does not know, in words that it does: `\frac12`, `\dots`, the size of `\big(`.
+# Replacements for what docutils does not know: `\frac12`, `\dots`, the size of `\big(`.
 REWRITTEN = (
     (re.compile(r"(\\[dt]?frac) *(\d) *([0-9a-z])"), r"\1{\2}{\3}"),
     (re.compile(r"\\dots(?![A-Za-z])"), r"\\ldots"),
@@ -24,7 +24,7 @@ REWRITTEN = (
 
 
 class Renderer(IPythonRenderer):
-    """nbconvert's Markdown with formulas as MathML; what is too much is shown as it came."""
+    """nbconvert's Markdown with formulas as MathML; beyond the limits, TeX is shown as text."""
 
     left = MOST_TAGS // 2  # of all formulas of a text
 
@@ -49,7 +49,7 @@ class Renderer(IPythonRenderer):
 
 
 def mathml(tex: str, block: bool = False) -> str:
-    r"""The formula as MathML, on a line of its own if `block`; "" of what docutils cannot read.
+    r"""The formula as MathML, on a line of its own if `block`; "" if docutils cannot parse it.
 
     >>> "<mfrac>" in mathml(r"\frac12")
     True
@@ -60,5 +60,5 @@ def mathml(tex: str, block: bool = False) -> str:
         tex = pattern.sub(known, tex)
     try:
         return tex2mathml(tex.strip(), block)
-    except Exception:  # a MathError, or whatever a wrong formula leads to inside docutils
+    except Exception:  # a MathError, or any other error of docutils
         return ""

@@ -1,8 +1,8 @@
-"""`python -m course grade`: what is new or changed is graded, side by side, and written down.
+"""`python -m course grade`: grade new and changed hand-ins in parallel, and record the results.
 
 Only this process writes: first the graded copy of the notebook, then the scores in one
-transaction together with the submission's fingerprint. Killed at any moment, the next run finds
-the fingerprint missing and grades that submission again, so it ends where an undisturbed run ends.
+transaction together with the submission's fingerprint. If it is killed at any moment, the next run
+finds the fingerprint missing and grades that submission again, so the result is the same.
 """
 
 import json
@@ -34,10 +34,10 @@ BAR = "{l_bar}{bar}| {n_fmt}/{total_fmt} [{elapsed} gone, {remaining} left{postf
 
 
 class Options(NamedTuple):
-    """What the command line may ask for."""
+    """The command line's options."""
 
     students: Sequence[str] = ()  # all, if none
-    workers: int | None = None  # one a core, if None
+    workers: int | None = None  # one per core, if None
     scheduler: str | None = None
     force: bool = False
     sandboxed: bool = True
@@ -45,7 +45,7 @@ class Options(NamedTuple):
 
 
 EVERYTHING = Options()
-SECRET = "submission_secret.txt"  # nbgrader's name for it
+SECRET = "submission_secret.txt"  # nbgrader's file name
 
 
 def run(
@@ -57,8 +57,8 @@ def run(
 ) -> int:
     """Grade the hand-ins of the assignments; 1 if some could not be graded, otherwise 0.
 
-    grader_class: the real one, unless a test brings its own. Raises CourseError, before anything
-    is written, if there is no sandbox, no release, no backup, or another run is under way.
+    grader_class: the real one, except in tests. Raises CourseError, before anything is written, if
+    there is no sandbox, no release, no backup, or if another run is in progress.
     """
     setting = _setting(course, options, grader_class, say)
     who = backups.this_process()
@@ -131,10 +131,10 @@ def _check_released(book: "Gradebook", assignment: str) -> None:
 def _begin_again(
     course: Course, book: "Gradebook", tasks: Sequence[Task], say: Callable[[str], None]
 ) -> None:
-    """Forget what is graded, unless the same forced run has begun and was stopped: it goes on."""
+    """Forget all grades, unless the same forced run was interrupted: then it continues."""
     mark, asked = _mark(course), json.dumps([task[1:3] for task in tasks])
     if mark.is_file() and mark.read_text(encoding="utf-8") == asked:
-        say("--force: going on with the run that was stopped")
+        say("--force: continuing the run that was stopped")
         return
     for task in tasks:
         records.forget(book, task.assignment, task.student)
@@ -143,14 +143,14 @@ def _begin_again(
 
 
 def _mark(course: Course) -> Path:
-    """A file that is there while a forced run is under way."""
+    """A file that exists while a forced run is in progress."""
     return course.room("autograded") / ".forced.json"
 
 
 def _grade(
     course: Course, book: "Gradebook", todo: Sequence[Task], setting: Setting, options: Options
 ) -> None:
-    """Grade and write down one submission after the other, in the order in which they are done."""
+    """Grade submissions and record each as soon as it is done."""
     if not todo:
         return
     policy = LatePolicy(config=course.config)
@@ -171,7 +171,7 @@ def _grade(
 def _write_down(
     course: Course, book: "Gradebook", task: Task, result: "Result", policy: LatePolicy
 ) -> str:
-    """The graded copy, then the scores; returns why that cannot be, or ""."""
+    """Write the graded copy, then the scores; returns the reason if that fails, or ""."""
     handed_in, complaint = records.read_timestamp(task.submission.parent)
     if complaint:
         result = result._replace(notes=(*result.notes, complaint))
@@ -198,7 +198,7 @@ def _write_down(
 
 
 def _copy_secret(handed_in: Path, graded: Path) -> None:
-    """By what lies in this file the exchange gives feedback to those alone who handed in."""
+    """Copy the secret by which the exchange gives feedback only to those who handed in."""
     secret = graded / SECRET
     try:
         write_atomically(secret, read_plain(handed_in / SECRET))
@@ -207,9 +207,9 @@ def _copy_secret(handed_in: Path, graded: Path) -> None:
 
 
 def with_scores(result: "Result") -> nbformat.NotebookNode:
-    """The graded copy with its scores in the metadata, where nbgrader's own run finds them.
+    """The graded copy with its scores in the metadata, for nbgrader's own run.
 
-    Beside them are the notes, which the formgrader shows above the first cell.
+    The metadata also has the notes, which the formgrader shows above the first cell.
     """
     notebook = result.notebook
     notebook.metadata["bertlab"] = {"scores": result.scores, "notes": list(result.notes)}
@@ -217,6 +217,6 @@ def with_scores(result: "Result") -> nbformat.NotebookNode:
 
 
 def _write_failure(course: Course, book: "Gradebook", task: Task, reason: str) -> None:
-    """No score, and no graded copy that feedback could be made of."""
+    """Record a failure: no score, and no graded copy for feedback."""
     records.mark_failed(book, task.assignment, task.student, reason)
     course.graded_copy(task.assignment, task.student).unlink(missing_ok=True)

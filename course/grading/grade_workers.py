@@ -1,8 +1,8 @@
-"""Submissions graded side by side by Dask: one process a core here, or a cluster elsewhere.
+"""Grade submissions in parallel with Dask: one process per core here, or a cluster.
 
-Each worker keeps one Grader an assignment and uses it for one submission after the other. Dask
-starts another worker where one dies and has its submission graded again; one that kills several
-workers is given up and reported.
+Each worker has one Grader per assignment and uses it for one submission after the other. If a
+worker dies, Dask starts another one and its submission is graded again; a submission that kills
+several workers is abandoned and reported.
 """
 
 import logging
@@ -25,12 +25,12 @@ if TYPE_CHECKING:
     from course.settings import Limits
 
 PATIENCE = 300  # seconds without any worker
-CORE = "BERTLAB_CORE"  # of a worker's variables: the core for the tests' process and students
-DEATHS = 2  # workers that one submission may take with it before it is given up
+CORE = "BERTLAB_CORE"  # environment variable of a worker: the core of tests and students
+DEATHS = 2  # workers that one submission may kill before it is abandoned
 
 
 class Setting(NamedTuple):
-    """How a worker makes its Graders."""
+    """How a worker creates its Graders."""
 
     grader_class: "type[Grader]"
     limits: "Limits"
@@ -44,8 +44,8 @@ class Graders:
         self._open: dict[tuple, tuple[Grader, ExitStack]] = {}
 
     def grade(self, task: Task, setting: Setting) -> "Result":
-        """Grade with the assignment's Grader; one that fails is closed and not used again."""
-        # A worker of a cluster may have several threads, and a Grader is for one at a time.
+        """Grade with the assignment's Grader; a failed one is closed and not used again."""
+        # A worker of a cluster may have several threads, but a Grader supports only one.
         key = (task.root, task.assignment, setting, threading.get_ident())
         if key not in self._open:
             self._open[key] = self._start(task, setting)
@@ -54,7 +54,7 @@ class Graders:
             return grader.grade(task.submission, task.seed)
         except BaseException:
             del self._open[key]
-            with suppress(Exception):  # the first error is the one to tell
+            with suppress(Exception):  # the first error is reported
                 stack.close()
             raise
 
@@ -91,10 +91,10 @@ def _keeper() -> "WorkerPlugin":
 
 
 def _own_core() -> "WorkerPlugin":
-    """The Dask plugin that gives each worker's students a core of their own.
+    """The Dask plugin that gives each worker's students their own core.
 
-    One who starts processes that spin takes no time from a neighbour. The worker itself stays
-    free, so that it can answer.
+    So busy processes of one student take no time from others. The worker itself is not bound to a
+    core, so that it can respond.
     """
     from distributed import WorkerPlugin
 
@@ -110,7 +110,7 @@ def _own_core() -> "WorkerPlugin":
 
 
 def _grade(task: Task, setting: Setting) -> "Result":
-    """What a worker runs."""
+    """The worker's task."""
     from distributed import get_worker
 
     keeper: Any = get_worker().plugins["bertlab-graders"]
@@ -133,8 +133,8 @@ def cluster(workers: int, scheduler: str | None = None) -> "Iterator[Client]":
                 "distributed.comm.timeouts.connect": "60s",
             }
             stack.enter_context(dask.config.set(settings))
-            # Whoever can speak to a Dask scheduler can run code as its owner, and a port of this
-            # machine can be reached by all its users: security=True lets in only our workers.
+            # Whoever can connect to a Dask scheduler can run code as its owner, and all users of
+            # this machine can reach its ports: security=True admits only our workers.
             address = stack.enter_context(
                 LocalCluster(
                     n_workers=workers,
@@ -154,7 +154,7 @@ def cluster(workers: int, scheduler: str | None = None) -> "Iterator[Client]":
         except (OSError, TimeoutError, ValueError) as error:
             raise CourseError(
                 f"no Dask scheduler with workers at {scheduler}: {error}. Start them with "
-                "`dask scheduler` and `dask worker ADDRESS`, or leave --scheduler out."
+                "`dask scheduler` and `dask worker ADDRESS`, or omit --scheduler."
             ) from error
         client.register_plugin(_keeper())
         if scheduler is None:
@@ -165,11 +165,11 @@ def cluster(workers: int, scheduler: str | None = None) -> "Iterator[Client]":
 def grade_all(
     client: "Client", tasks: Iterable[Task], setting: Setting
 ) -> "Iterator[tuple[Task, Result | None, str]]":
-    """Grade all tasks; gives each with its result, or with None and why there is none.
+    """Grade all tasks; yields each with its result, or with None and the reason.
 
-    A worker is given one submission at a time, as Dask counts its death against all that wait
-    there. Those that are given up, or late on a busy machine, get another chance alone, so that
-    nobody fails for a neighbour.
+    A worker gets one submission at a time, because Dask counts its death against all that wait
+    there. Abandoned ones, or ones late on a busy machine, are tried again alone, so that no
+    submission fails because of another.
     """
     suspects = []
     for task, future in _completed(client, tasks, setting, width=_width):
@@ -187,7 +187,7 @@ def _completed(
     setting: Setting,
     width: "Callable[[Client], int]",
 ) -> "Iterator[tuple[Task, Future]]":
-    """Submit the tasks, `width(client)` at a time; gives each with its future when it is done."""
+    """Submit the tasks, `width(client)` at a time; yields each with its future when it is done."""
     from distributed import wait
 
     waiting, alone_since = iter(tasks), None
@@ -205,8 +205,8 @@ def _completed(
                 alone_since = None
             elif (alone_since := alone_since or time.monotonic()) < time.monotonic() - PATIENCE:
                 raise CourseError(
-                    f"no worker for {PATIENCE} s; start some and run the same command, which goes "
-                    "on from here"
+                    f"no worker for {PATIENCE} s; start some and run the same command, which "
+                    "continues from here"
                 ) from None
             continue
         for future in done:

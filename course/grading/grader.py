@@ -26,15 +26,14 @@ STOP_SECONDS = 60  # beyond a submission's limit
 
 
 class GradingFailed(RuntimeError):
-    """The machinery failed, not the student: no grade may come of it."""
+    """The grading system failed, not the student: no grade may result."""
 
 
 class Grader:
     """Grades submissions of one assignment, one after the other; close it, or use it in a `with`.
 
-    sandboxed: False runs students' code with your rights, which is for people whom you trust.
-    Raises NoSandbox where bubblewrap cannot run, and GradingFailed if the assignment's own cells
-    fail.
+    sandboxed: False runs students' code with your rights: only for people whom you trust. Raises
+    NoSandbox if bubblewrap cannot run, and GradingFailed if the assignment's own cells fail.
     """
 
     def __init__(
@@ -44,15 +43,15 @@ class Grader:
         self._start()
 
     def grade(self, submission: Path, seed: str = "") -> Result:
-        """Grade a notebook file; whatever is in it, points come out.
+        """Grade a notebook file; any content gets points.
 
         seed: of the hidden tests' random inputs, such as "2026-fall/ada". Raises GradingFailed if
-        the machinery fails twice.
+        the grading system fails twice.
         """
         start = time.monotonic()
         answer = self._twice((Path(submission), seed))
         if not isinstance(answer, tuple):
-            # Is it this submission, or the machinery? Grading what students were given tells.
+            # Is it this submission, or the system? Grading the unchanged release shows which.
             release = self._ask_for_release()
             if not isinstance(release, tuple):
                 raise GradingFailed(f"{submission} could not be graded: {answer}")
@@ -64,7 +63,7 @@ class Grader:
         return Result(notebook, _scores(notebook), notes, time.monotonic() - start, disturbed)
 
     def _twice(self, order: tuple[Path, str]) -> object:
-        """What the tests' process answers; a sentence if it fails in two tries."""
+        """The answer of the tests' process; a sentence if it fails twice."""
         answer: object = ""
         for _ in range(2):
             try:
@@ -130,7 +129,7 @@ class Grader:
 
 
 def _scores(notebook: NotebookNode) -> dict[str, float | None]:
-    """The points of each graded cell, as nbgrader reads them off the outputs."""
+    """The points of each graded cell, as nbgrader determines them from the outputs."""
     scores = {}
     for cell in notebook.cells:
         marks = cell.metadata.get("nbgrader")
@@ -144,7 +143,7 @@ def _scores(notebook: NotebookNode) -> dict[str, float | None]:
 
 
 def _points(cell: NotebookNode) -> float | None:
-    """nbgrader's points; what a test gives is never more than there is, nor less than nothing."""
+    """nbgrader's points; a test's points are limited to 0 and its maximum."""
     for output in cell.get("outputs", []):
         if output.output_type == "execute_result":
             given = float(output.data["text/plain"])

@@ -1,6 +1,6 @@
-"""How much memory a sandbox's students take, all of their processes together.
+"""The memory of a sandbox's students, all of their processes together.
 
-A process's own limit (RLIMIT_AS) is not enough: it holds for each of them alone.
+A process's own limit (RLIMIT_AS) is not enough: it applies to each of them separately.
 """
 
 import contextlib
@@ -11,11 +11,11 @@ from pathlib import Path
 import psutil
 
 PROC = Path("/proc")
-SOCKET_BYTES = 2 * 212_992  # what the kernel may keep for one, by its defaults
+SOCKET_BYTES = 2 * 212_992  # the kernel's default buffers of one
 
 
 def student_processes(sandbox_pid: int) -> list[int]:
-    """The processes below the zygote: bubblewrap's first child runs it, and it runs the rest."""
+    """The child processes of the zygote, which is a child of bubblewrap."""
     try:
         zygotes = psutil.Process(sandbox_pid).children()
         return [child.pid for zygote in zygotes for child in _below_the_zygote(zygote)]
@@ -25,14 +25,14 @@ def student_processes(sandbox_pid: int) -> list[int]:
 
 def _below_the_zygote(process: psutil.Process) -> list[psutil.Process]:
     below = process.children(recursive=True)
-    # Within its own process namespace bubblewrap stays as the first, and the zygote is its child.
+    # In its own process namespace, bubblewrap is the first process, and the zygote is its child.
     return [child for child in below if child.parent() not in (None, process)]
 
 
 def megabytes_of(pids: list[int]) -> float:
-    """Memory of processes; what they share counts once. Files in memory count while open.
+    """Memory of processes; shared memory counts once. Files in memory count while open.
 
-    So does what the kernel may keep for their sockets, full or not.
+    So do the kernel's buffers for their sockets, full or not.
     """
     sockets: set[str] = set()
     total = sum(_proportional(pid) + _held_by_handles(pid, sockets) for pid in pids)
@@ -47,18 +47,18 @@ def kill(pids: list[int]) -> None:
 
 
 def _proportional(pid: int) -> int:
-    """Bytes, a page that n processes share counting as 1/n."""
+    """Bytes; a page that n processes share counts 1/n."""
     try:
         for line in (PROC / str(pid) / "smaps_rollup").read_text().splitlines():
             if line.startswith("Pss:"):
                 return int(line.split()[1]) * 1024
-    except OSError:  # it has just ended
+    except OSError:  # the process has just ended
         return 0
     return 0
 
 
 def _held_by_handles(pid: int, sockets: set[str]) -> int:
-    """Bytes of files that have no folder (`memfd_create`); sockets: gets those that are open."""
+    """Bytes of files without a folder (`memfd_create`); sockets: receives the open ones."""
     total = 0
     with contextlib.suppress(OSError):
         for handle in (PROC / str(pid) / "fd").iterdir():

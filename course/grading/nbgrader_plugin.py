@@ -1,4 +1,4 @@
-"""Plain nbgrader, by the same Grader: `nbgrader autograde` and the formgrader's button.
+"""nbgrader with the same Grader: `nbgrader autograde` and the formgrader's button.
 
 nbgrader_config.py names these classes. Students' code never runs in nbgrader's own kernel.
 """
@@ -35,16 +35,16 @@ if TYPE_CHECKING:
 class SandboxedExporter(NotebookExporter):
     """nbgrader's first pass over a hand-in: not read by nbgrader, but graded in the sandbox.
 
-    What is broken in a hand-in, down to a file that is no notebook, is the Grader's to say, so it
-    costs points and not the batch. If grading itself fails the gradebook says so, and the rest
-    is graded.
+    The Grader reports errors in a hand-in, even a file that is not a notebook, so they cost points
+    but do not stop the batch. If grading itself fails, the gradebook records it, and the rest is
+    graded.
     """
 
     def __init__(self, **arguments: Any) -> None:
         super().__init__(**arguments)
         self._graders: dict = {}
         self._open = ExitStack()
-        weakref.finalize(self, self._open.close)  # at the latest when Python ends
+        weakref.finalize(self, self._open.close)  # at the end of Python at the latest
 
     def from_filename(
         self, filename: str, resources: dict | None = None, **arguments: Any
@@ -59,7 +59,7 @@ class SandboxedExporter(NotebookExporter):
         assert resources is not None  # nbgrader always gives some
         book = gradebook_of(resources)
         with book:
-            # The scores are nbgrader's to write now: what our own run knew no longer holds.
+            # nbgrader will write the scores: our own run's records are no longer valid.
             records.forget(book, assignment, student)
             try:
                 result = grader.grade(path, f"{course.grading.term}/{student}")
@@ -73,7 +73,7 @@ class SandboxedExporter(NotebookExporter):
         return self.from_notebook_node(with_scores(result), resources=resources, **arguments)
 
     def _grader(self, course: Course, assignment: str) -> "Grader":
-        """One Grader an assignment, used again. Raises RuntimeError where no sandbox runs."""
+        """One Grader per assignment, reused. Raises RuntimeError without a sandbox."""
         from course.grading.assignments import load_assignment
         from course.grading.grader import Grader
         from course.grading.sandbox import why_no_sandbox
@@ -98,10 +98,10 @@ def gradebook_of(resources: dict) -> "Gradebook":
 
 
 class SaveSandboxedGrades(SaveAutoGrades):
-    """nbgrader's second pass: the scores are the Grader's, not read off the outputs."""
+    """nbgrader's second pass: the scores are the Grader's, not those of the outputs."""
 
     def preprocess(self, nb: NotebookNode, resources: dict) -> tuple[NotebookNode, dict]:
-        """Remember the scores, then go through the cells as nbgrader does."""
+        """Store the scores, then process the cells as nbgrader does."""
         self.scores = nb.metadata["bertlab"]["scores"]
         return super().preprocess(nb, resources)
 
@@ -110,13 +110,13 @@ class SaveSandboxedGrades(SaveAutoGrades):
         where = (name, self.notebook_id, self.assignment_id, self.student_id)
         grade = self.gradebook.find_grade(*where)
         grade.auto_score = self.scores[name]
-        # As nbgrader does: a person looks again at what a person graded.
+        # As nbgrader does: a person must review a person's scores.
         grade.needs_manual_grade = grade.manual_score is not None or grade.auto_score is None
         self.gradebook.db.commit()
 
 
 class FeedbackExporter(HTMLExporter):
-    """nbconvert's pages, from our templates where we have one of that name."""
+    """nbconvert's pages, from our templates if we have one of that name."""
 
     @default("extra_loaders")
     def _ours_first(self) -> list[BaseLoader]:
@@ -124,10 +124,10 @@ class FeedbackExporter(HTMLExporter):
 
 
 class NameTasks(NbGraderPreprocessor):
-    """What the contents of a feedback page call its tasks, from our source."""
+    """The names of tasks in a feedback page's table of contents, from our source."""
 
     def preprocess(self, nb: NotebookNode, resources: dict) -> tuple[NotebookNode, dict]:
-        """Leave the names with what the page is made of; none of an assignment that is gone."""
+        """Add the names to the page's data; none if the assignment no longer exists."""
         about, rooms = resources["nbgrader"], self.config.CourseDirectory
         name = about["assignment"]
         path = Path(rooms.root) / rooms.source_directory / name / f"{name}.ipynb"
@@ -137,12 +137,12 @@ class NameTasks(NbGraderPreprocessor):
 
 
 class HideTests(ClearHiddenTests):
-    """Feedback without hidden tests: neither their source nor the lines of it in a traceback."""
+    """Feedback without hidden tests: neither their source nor their lines in a traceback."""
 
     def preprocess_cell(
         self, cell: NotebookNode, resources: dict, _cell_index: int
     ) -> tuple[NotebookNode, dict]:
-        """Only locked test cells hold hidden tests; a student may write the marks anywhere."""
+        """Only locked test cells have hidden tests; a student may write the marks anywhere."""
         if not is_grade(cell) or is_solution(cell) or not self._remove_hidden_test_region(cell):
             return cell, resources
         for output in cell.get("outputs", []):
@@ -152,10 +152,10 @@ class HideTests(ClearHiddenTests):
 
 
 class ReleaseToEach(ExchangeReleaseFeedback):
-    """nbgrader's release of feedback, of those alone who handed in through the exchange.
+    """nbgrader's release of feedback, only for those who handed in through the exchange.
 
-    nbgrader stops at the first one who did not, or whose files are incomplete: the others after
-    that one would get nothing.
+    nbgrader stops at the first one who did not, or whose files are incomplete: all later ones
+    would get nothing.
     """
 
     src_path: str
@@ -171,22 +171,22 @@ class ReleaseToEach(ExchangeReleaseFeedback):
 
 
 def is_for_exchange(folder: Path) -> bool:
-    """Whether the exchange can find out whom a folder's feedback is for."""
+    """Whether the exchange can determine the owner of a folder's feedback."""
     return all((folder / name).is_file() for name in ("timestamp.txt", SECRET))
 
 
 class CollectWithoutLinks(ExchangeCollect):
     """nbgrader's collect, but only plain files are taken; links are not followed.
 
-    nbgrader would collect what a link points to, such as the instructor's solutions, as the
-    student's own work, and hand out further files of theirs as feedback.
+    nbgrader would collect the target of a link, such as the instructor's solutions, as the
+    student's own work, and distribute further such files as feedback.
     """
 
     def do_copy(
         self,
         src: str,
         dest: str,
-        log: Any = None,  # noqa: ARG002 - as nbgrader has it
+        log: Any = None,  # noqa: ARG002 - nbgrader's signature
     ) -> None:
         """Copy the plain files of a hand-in's folder, which students can change meanwhile."""
         try:
@@ -204,7 +204,7 @@ class CollectWithoutLinks(ExchangeCollect):
             os.close(folder)
 
     def _copy_file(self, folder: int, name: str, to: Path) -> bool:
-        """Copy one file of an open folder; False if it is not a plain file of bearable size."""
+        """Copy one file of an open folder; False if it is not a plain file or too large."""
         flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK
         try:
             descriptor = os.open(name, flags, dir_fd=folder)

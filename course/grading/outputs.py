@@ -1,4 +1,4 @@
-"""A student's outputs as they may be stored and shown: no script, no frame, not too long."""
+"""A student's outputs in a safe form: no scripts, no frames, not too long."""
 
 import binascii
 import io
@@ -17,24 +17,24 @@ NOTEBOOK_KB = 5_000  # of all outputs together, and of all attached pictures
 LONGEST, LONGEST_NOTE = 2_000, 300  # characters: of an error, of a line in a report
 PICTURES = ("image/png", "image/jpeg")
 KINDS = ("text/plain", "text/html", *PICTURES)
-CUT = re.compile(r"(<p>)?\[more than [^\]]* left out\](</p>)?\n?")  # what stands in its place
-# Of attached pictures: their number in a notebook, their size, and to what they are made smaller.
+CUT = re.compile(r"(<p>)?\[more than [^\]]* left out\](</p>)?\n?")  # the replacement
+# Of attached pictures: their number per notebook, their size, and the size they are reduced to.
 MOST_PICTURES, MOST_PIXELS, MOST_SIDE = 20, 60_000_000, 2_000
 
 
 def plain(text: Any, most: int = LONGEST) -> str:
-    """A text that can be stored anywhere: no half characters, no NUL, not too long."""
+    """A text that can be stored anywhere: no lone surrogates, no NUL, not too long."""
     return str(text)[:most].encode("utf-8", "replace").decode("utf-8").replace("\0", "\ufffd")
 
 
 def one_line(text: str) -> str:
-    """A text as a part of a line in a report: it cannot begin a line of its own, or turn it."""
+    """A text as part of a line in a report: it cannot start a new line or change its direction."""
     seen = (character if character.isprintable() else " " for character in plain(text))
     return " ".join("".join(seen).split())[:LONGEST_NOTE]
 
 
 def leave_out(cells: Sequence[dict], most_kb: int = NOTEBOOK_KB) -> list[str]:
-    """Empty the outputs of cells that no longer fit into a notebook's page; notes that say so."""
+    """Empty the outputs of cells that do not fit into a notebook's page; returns notes on that."""
     left, emptied = most_kb * 1000, 0
     for cell in cells:
         outputs = cell.get("outputs")
@@ -50,7 +50,7 @@ def leave_out(cells: Sequence[dict], most_kb: int = NOTEBOOK_KB) -> list[str]:
 
 
 def cut_short(cells: Sequence[dict]) -> list[str]:
-    """A note of how many cells have a sentence in place of some output."""
+    """A note on how many cells have a sentence instead of some output."""
     count = sum(any(map(_is_cut, cell.get("outputs", []))) for cell in cells)
     if not count:
         return []
@@ -64,15 +64,15 @@ def _is_cut(output: dict) -> bool:
 
 
 def safe_outputs(outputs: Any, most_kb: int) -> list[NotebookNode]:
-    """Outputs of a code cell, out of a file that anybody may have written.
+    """Outputs of a code cell from an untrusted file.
 
-    most_kb: of all of them; what comes later is left out, and a sentence says so.
+    most_kb: of all of them; later ones are omitted, and a sentence says so.
     """
     given = outputs if isinstance(outputs, list) else []
     kept: list[NotebookNode] = []
     left = most_kb * 1000
     for output in given[:MOST_OUTPUTS]:
-        left -= _size(output)  # of what is not cleaned yet: cleaning takes time
+        left -= _size(output)  # before cleaning, which takes time
         if left < 0:
             kept.append(stream(f"[more than {most_kb} kB of output: the rest was left out]\n"))
             break
@@ -85,12 +85,12 @@ def safe_outputs(outputs: Any, most_kb: int) -> list[NotebookNode]:
 
 
 def stream(text: str, name: str = "stdout") -> NotebookNode:
-    """What a cell prints."""
+    """Printed output of a cell."""
     return v4.new_output("stream", name=name, text=plain(text, len(text)))
 
 
 def shown(data: Any) -> NotebookNode:
-    """What a cell displays, by kinds of media."""
+    """Displayed output of a cell, by media types."""
     return v4.new_output("display_data", data=safe_data(data))
 
 
@@ -101,7 +101,7 @@ def failure(name: str, text: str) -> NotebookNode:
 
 
 def safe_data(data: Any) -> dict[str, str]:
-    """Of the forms of an output those that cannot do anything but be seen."""
+    """The passive forms of an output."""
     safe = {}
     for kind, text in _texts(data).items():
         if kind == "text/plain":
@@ -114,7 +114,7 @@ def safe_data(data: Any) -> dict[str, str]:
 
 
 def attach(cells: Sequence[NotebookNode], raw: Sequence[dict]) -> list[str]:
-    """Give texts the pictures that were pasted into them, made anew; notes of what was left out.
+    """Attach the pictures pasted into texts, encoded again; returns notes on omitted ones.
 
     raw: the same cells, as they were handed in.
     """
@@ -136,7 +136,7 @@ def attach(cells: Sequence[NotebookNode], raw: Sequence[dict]) -> list[str]:
 
 
 def _made_anew(forms: dict[str, str]) -> dict[str, str]:
-    """A picture without whatever else its file held; nothing if it is none, or too large."""
+    """A picture without other data of its file; empty if it is not a picture, or too large."""
     for text in (forms[kind] for kind in PICTURES if kind in forms):
         try:
             with Image.open(io.BytesIO(b64decode(text)), formats=("PNG", "JPEG")) as picture:
@@ -153,7 +153,7 @@ def _made_anew(forms: dict[str, str]) -> dict[str, str]:
 
 
 def _texts(data: Any) -> dict[str, str]:
-    """The forms of an output, or of an attachment, that may be kept, as text."""
+    """The allowed forms of an output, or of an attachment, as text."""
     items = data.items() if isinstance(data, dict) else ()
     return {kind: _text(value) for kind, value in items if kind in KINDS}
 

@@ -1,6 +1,6 @@
-"""`python -m course overview`: the term on one static page, for the teacher alone.
+"""`python -m course overview`: the term on one static page, only for the teacher.
 
-All that it says is what `status`, the reports of grading and `items` say; it changes nothing.
+It shows the content of `status`, the grading reports and `items`, and changes nothing.
 """
 
 import argparse
@@ -30,7 +30,7 @@ PAGE = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True).from_s
 
 
 class Part(NamedTuple):
-    """What the page says of an assignment. `tasks` may be a sentence: why there are none."""
+    """The page's data of an assignment. `tasks` may be a sentence: why there are none."""
 
     name: str
     standing: reports.Standing
@@ -64,7 +64,7 @@ def page(course: Course, parts: Sequence[Part]) -> str:
 
 
 def part(course: Course, book: "Gradebook", name: str) -> Part:
-    """What the page says of one assignment."""
+    """The page's data of one assignment."""
     standing = reports.standing(course, book, name)
     figures = reports.figures(book, name, standing.totals)
     points = [one.points for one in standing.totals.values()]
@@ -84,9 +84,9 @@ def part(course: Course, book: "Gradebook", name: str) -> Part:
 
 
 def distribution(points: Sequence[float], most: float) -> list[int]:
-    """How many have up to a tenth of the points, up to two tenths, ...; extra ones count as all.
+    """How many have up to a tenth of the points, up to two tenths, ...; extra ones count as full.
 
-    A bin has its lower bound, the last one its upper bound, too.
+    A bin includes its lower bound, the last one also its upper bound.
 
     >>> distribution([0, 1, 1.9, 2, 20, 25], 20)
     [3, 1, 0, 0, 0, 0, 0, 0, 0, 2]

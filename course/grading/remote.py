@@ -1,4 +1,4 @@
-"""The tests' side of a student's functions: they look like functions and run in the sandbox."""
+"""The tests' side of a student's functions: proxies for functions in the sandbox."""
 
 import pickle
 import random
@@ -20,24 +20,24 @@ from course.grading.sending import Sender, SentTensors, apply_changes
 from course.settings import Limits
 
 PATIENCE = 5.0  # seconds beyond a limit, for a process that does not stop by itself
-# What a roll of each of the dice is that everybody shares: a test may look whether they moved.
+# A draw from each global random generator: a test may check whether their states have changed.
 SHARED_DICE = {
     "torch": lambda: torch.rand(1),
     "random": random.random,
-    "numpy": lambda: np.random.random(624),  # all of its state is new, not the place in it alone
+    "numpy": lambda: np.random.random(624),  # renews its whole state, not only its position
 }
 
 
 class Student:
-    """A student's process, from one start to the next. Its functions: `function("attention")`."""
+    """A student's process, across restarts. Its functions: `function("attention")`."""
 
     def __init__(
         self, sandbox: Sandbox, limits: Limits, changing: frozenset[str] = frozenset()
     ) -> None:
-        """changing: functions that are to change their arguments.
+        """changing: functions that must change their arguments.
 
-        A test may look at its inputs after the call to know what is right. So what any other
-        function does to them stays in the sandbox, and its name is put down in `changed`.
+        A test may use its inputs after the call to compute the right answer. So changes by any
+        other function stay in the sandbox, and its name is recorded in `changed`.
         """
         self.sandbox, self.limits, self.changing = sandbox, limits, changing
         self.changed = ""
@@ -46,7 +46,7 @@ class Student:
         self.sent = SentTensors()
 
     def start(self) -> None:
-        """A new process, which has run the cells that need no student's code, and no others."""
+        """Start a new process, which has run only the cells that need no student's code."""
         if self.channel is not None:
             self.channel.close()
             self.channel = None
@@ -71,7 +71,7 @@ class Student:
             raise self._stopped(f"its answer cannot be read: {error}") from None
 
     def function(self, name: str) -> "StudentFunction":
-        """The student's function of that name, whether there is one or not."""
+        """The student's function of that name, which need not exist."""
         return StudentFunction(self, name, name)
 
     def call(self, name: str | int, positional: tuple, named: dict, watch: Watch | None) -> Any:
@@ -91,7 +91,7 @@ class Student:
         reply, blocks = self._ask(order, [*sender.blocks, bytes_of(torch.get_rng_state())], sender)
         decoder = self._decoder(blocks, sender)
         try:
-            for dice in reply["rolled"]:  # they move on, but not to where a student says
+            for dice in reply["rolled"]:  # they advance, but not to a state that a student chooses
                 SHARED_DICE[dice]()
             self._apply(name, reply.get("changes", []), sender, decoder)
             if "raised" in reply:
@@ -108,7 +108,7 @@ class Student:
         apply_changes(changes if name in self.changing else dice, sender, decoder)
         if name not in self.changing and len(changes) > len(dice):
             self.changed = str(name)
-            self.sent = SentTensors()  # the sandbox's copies are no longer what was sent
+            self.sent = SentTensors()  # the sandbox's copies have changed
 
     def next_item(self, number: int) -> Any:
         """The next item of an iterator of the student's."""
@@ -119,7 +119,7 @@ class Student:
         return self._decoder(blocks, None).decode(reply["value"])
 
     def backward(self, result: int, by: list[int], above: torch.Tensor) -> list:
-        """The gradients of a result by some of its call's arguments, by number."""
+        """The gradients of a result with respect to some of its call's arguments, by number."""
         encoder = Encoder({}, _keep_nothing)
         order = {"do": "backward", "result": result, "by": by, "above": encoder.encode(above)}
         reply, blocks = self._ask(order, encoder.blocks)
@@ -128,7 +128,7 @@ class Student:
         return self._decoder(blocks, None).decode(reply["value"])
 
     def _ask(self, order: dict, blocks: list, sender: Sender | None = None) -> tuple[dict, list]:
-        """Send an order, answer what is asked meanwhile, and return the reply."""
+        """Send an order, answer requests until the reply, and return it."""
         if self.channel is None:
             raise Stopped("the student's process is not there")
         seconds = min(self.limits.call_seconds, self.clock.left())
@@ -150,7 +150,7 @@ class Student:
             raise self._stopped(self.clock.late(seconds)) from None
         except BadMessage as error:
             raise self._stopped(f"its answer cannot be read: {error}") from None
-        except BaseException:  # a test that is too long: nobody will read the reply
+        except BaseException:  # a timeout of the test: nobody will read the reply
             self._stopped("")
             raise
         trouble = reply.get("raised") or reply.get("error")
@@ -201,7 +201,7 @@ class Student:
 
 
 class StudentFunction:
-    """A function of the student's. Whoever watches it here is told what happens there."""
+    """A student's function. A watch here is informed of what happens in the sandbox."""
 
     def __init__(self, student: Student, reference: str | int, name: str) -> None:
         self.student, self.reference = student, reference

@@ -1,10 +1,10 @@
-"""What comes of a student's cell, read with care: anybody may have written it."""
+"""The untrusted reply of a student's cell, checked."""
 
 from typing import NamedTuple
 
 
 class Reply(NamedTuple):
-    """What came of a cell: outputs as in a notebook; error: the name of what it raised, if so."""
+    """The result of a cell: outputs as in a notebook; error: the name of its exception, if any."""
 
     outputs: list[dict]
     cut: bool
@@ -13,7 +13,7 @@ class Reply(NamedTuple):
 
 
 def checked(reply: dict) -> Reply:
-    """A cell's reply, if it has the right types; otherwise one of many errors."""
+    """A cell's reply, if it has the right types; otherwise this raises."""
     said = {str(name): str(text) for name, text in reply["said"].items()}
     outputs: list[dict] = [
         {"output_type": "stream", "name": name, "text": said[name]} for name in said

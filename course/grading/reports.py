@@ -1,4 +1,4 @@
-"""What the instructor reads after a grading run, and at any time with `python -m course status`."""
+"""Reports for the instructor: after a grading run, and by `python -m course status`."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
@@ -22,7 +22,7 @@ class Report(NamedTuple):
 
 
 class Figures(NamedTuple):
-    """Of an assignment: the mean before penalties, what could be had, how many are late or wait."""
+    """Of an assignment: the mean before penalties, the maximum, how many are late or wait."""
 
     mean: float
     most: float
@@ -37,7 +37,7 @@ class Figures(NamedTuple):
 
 
 class Standing(NamedTuple):
-    """Who is where with an assignment, by their ids, and what the gradebook says of them.
+    """The state of an assignment: students' ids by state, and their rows in the gradebook.
 
     The first five are the columns of `status`.
     """
@@ -51,7 +51,7 @@ class Standing(NamedTuple):
     totals: Mapping[str, Total]
 
     def requests(self) -> list[str]:
-        """Lines on what those ask who wait for a person."""
+        """Lines about the requests of those who wait for a person."""
         notes = [(who, note) for who in self.waiting for note in self.rows[who].notes]
         return [f"{who}: {note}" for who, note in notes if note.startswith(regrades.MARK)]
 
@@ -59,11 +59,11 @@ class Standing(NamedTuple):
 def write(
     course: Course, book: "Gradebook", name: str, fresh: Collection[str], students: Sequence[str]
 ) -> Report:
-    """Bring penalties up to date, then say how an assignment stands.
+    """Update penalties, then report the state of an assignment.
 
-    fresh: who was graded in this run; students: whose hand-ins this run was asked for. The report
-    also goes to autograded/report-NAME.txt; all that it says comes from the gradebook, so a run
-    that was killed and started again says the same as one that was not.
+    fresh: students graded in this run; students: those requested for this run. The report is also
+    written to autograded/report-NAME.txt; it is made from the gradebook, so it is the same after a
+    run that was killed and restarted.
     """
     rows = records.graded(book, name)
     _update_times(course, book, name, rows)
@@ -83,7 +83,7 @@ def write(
 
 
 def odd(rows: Iterable[records.Graded]) -> list[str]:
-    """Lines on what was odd in a submission, then on those that could not be graded."""
+    """Lines about irregular submissions, then about those that could not be graded."""
     rows = list(rows)
     lines = [f"{row.student}: {note}" for row in rows for note in row.notes]
     return lines + [f"{row.student}: NOT GRADED: {row.failure}" for row in rows if row.failure]
@@ -92,7 +92,7 @@ def odd(rows: Iterable[records.Graded]) -> list[str]:
 def _update_times(
     course: Course, book: "Gradebook", name: str, rows: Mapping[str, records.Graded]
 ) -> None:
-    """A hand-in may have come again unchanged, with another time."""
+    """A hand-in may be unchanged but have another time."""
     kept = {
         row.student
         for row in rows.values()
@@ -108,7 +108,7 @@ def _update_times(
 
 
 def standing(course: Course, book: "Gradebook", name: str) -> Standing:
-    """How an assignment stands now."""
+    """The current state of an assignment."""
     handed_in, rows = course.students(name), records.graded(book, name)
     failed = [who for who in handed_in if who in rows and rows[who].failure]
     now = {task.student: task.fingerprint for task in tasks_of(course, name)}
@@ -120,13 +120,13 @@ def standing(course: Course, book: "Gradebook", name: str) -> Standing:
 
 
 def _totals(book: "Gradebook", name: str, rows: Mapping[str, records.Graded]) -> dict[str, Total]:
-    """Without those that could not be graded."""
+    """Totals without those that could not be graded."""
     every = totals(book, name)
     return {who: every[who] for who in every if not (who in rows and rows[who].failure)}
 
 
 def figures(book: "Gradebook", name: str, graded: Mapping[str, Total]) -> Figures | None:
-    """The figures of all that has a grade, if anything has."""
+    """The figures of all graded submissions, if there are any."""
     if not graded:
         return None
     points, penalties, waiting = zip(*graded.values(), strict=True)
@@ -136,7 +136,7 @@ def figures(book: "Gradebook", name: str, graded: Mapping[str, Total]) -> Figure
 
 
 def status(course: Course, book: "Gradebook", names: Sequence[str]) -> str:
-    """A line an assignment: handed in, graded, failed, waiting for a person; then who, and why."""
+    """One line per assignment: handed in, graded, failed, waiting for a person; then details."""
     heads = ("handed in", "graded", "to grade", "not graded", "wait for a person")
     lines = ["".join([f"{'assignment':24}", *(f"{head:>19}" for head in heads)])]
     for name in names:

@@ -1,4 +1,4 @@
-"""Where an assignment's own cells and tests are run: a namespace in the tests' process."""
+"""The namespace in the tests' process that runs an assignment's own cells and tests."""
 
 import ast
 import contextlib
@@ -15,16 +15,16 @@ from course.grading.assignments import Assignment, grade_id
 from course.grading.errors import Stopped
 from course.grading.outputs import failure, stream
 
-# With a space: no error of a student's can have this name.
+# With a space, so no student's error can have this name.
 STOPPED = "not finished"
 
 
 class TooLong(BaseException):
-    """A test does not come to an end, though every single answer comes in time."""
+    """A test does not end, although every single answer comes in time."""
 
 
 class Room:
-    """The tests' namespace, and the plan of who runs what."""
+    """The tests' namespace, and the plan of what runs where."""
 
     def __init__(self, assignment: Assignment) -> None:
         self.assignment, self.plan = assignment, cells.plan(assignment.source)
@@ -37,14 +37,14 @@ class Room:
         return [{"id": id, "source": self.source[id]} for id in self.plan.warm]
 
     def prepare(self) -> None:
-        """Run what needs no student's code; raises RuntimeError with the cell's name."""
+        """Run the cells that need no student's code; raises RuntimeError with the cell's name."""
         for id in self.plan.warm:
             output = self.run(id)
             if output is not None and output.output_type == "error":
                 raise RuntimeError(f"the given cell {id} fails: {output.evalue}")
 
     def run(self, id: str) -> NotebookNode | None:
-        """Run a cell of the instructor's; its output, or its error."""
+        """Run an instructor's cell; its output, or its error."""
         code, last, gives = _compiled(self.source[id], id)
         said = io.StringIO()
         with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
@@ -61,10 +61,10 @@ class Room:
 
 
 def _compiled(source: str, id: str) -> tuple[CodeType, CodeType | None, bool]:
-    """A cell's statements, its last expression, and whether that says how many points it gives.
+    """A cell's statements, its last expression, and whether that is the number of points.
 
-    As in nbgrader a test may end with a number: points. It must be the test's own, so an
-    expression that calls anything does not count: it could be a student's function that answers.
+    As in nbgrader, a test may end with a number: points. It must be the test's own, so an
+    expression with a call does not count: a student's function could return it.
     """
     tree, last, gives = ast.parse(source), None, False
     end = tree.body[-1] if tree.body else None
@@ -77,14 +77,14 @@ def _compiled(source: str, id: str) -> tuple[CodeType, CodeType | None, bool]:
 
 
 def _told(error: BaseException) -> str:
-    """What a test says is wrong; a check's message stands for itself."""
+    """A test's error message; a check's message is used alone."""
     said = str(error) or "a test failed"
     own = type(error).__name__ in ("CheckFailed", "NotWritten")
     return said if own else f"{type(error).__name__}: {said}"
 
 
 def _result(value: Any, gives: bool) -> NotebookNode | None:
-    """Points, what a check says, or nothing."""
+    """Points, a check's message, or nothing."""
     if gives and isinstance(value, (int, float)) and not isinstance(value, bool):
         return v4.new_output("execute_result", data={"text/plain": str(float(value))})
     return stream(f"{value.text}\n") if isinstance(value, Passed) else None

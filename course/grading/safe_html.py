@@ -1,7 +1,7 @@
-"""HTML of students, made harmless: for what is stored of their outputs, and for the pages shown.
+"""Sanitise students' HTML, for stored outputs and for pages.
 
-nbconvert's own cleaning would do for the pages, but it shows paragraphs, headings and pictures as
-text. Two functions here take its filters' names in nbgrader_config.py and keep what a notebook
+nbconvert's own cleaning would be enough for pages, but it shows paragraphs, headings and pictures
+as text. Two functions here replace its filters in nbgrader_config.py and keep what a notebook
 needs; `nh3` (the Rust library Ammonia) does the work.
 """
 
@@ -19,7 +19,7 @@ TAGS = {
     *("h6", "hr", "i", "img", "ins", "kbd", "li", "mark", "ol", "p", "pre", "s", "small", "span"),
     *("strong", "sub", "summary", "sup", "table", "tbody", "td", "tfoot", "th", "thead", "tr"),
     *("u", "ul"),
-    # Of MathML what `course.grading.formulas` writes.
+    # MathML as written by `course.grading.formulas`.
     *("math", "menclose", "mfrac", "mi", "mn", "mo", "mover", "mphantom", "mroot", "mrow"),
     *("mspace", "msqrt", "mstyle", "msub", "msubsup", "msup", "mtable", "mtd", "mtext", "mtr"),
     *("munder", "munderover"),
@@ -45,21 +45,21 @@ ATTRIBUTES = {
     "td": {"colspan", "rowspan"},
     "th": {"colspan", "rowspan", "scope"},
 }
-# Nothing that could lie over the page.
+# Nothing that could cover the page.
 STYLES = {
     *("background", "background-color", "border", "border-radius", "border-collapse", "color"),
     *("display", "font-family", "font-size", "font-style", "font-weight", "height"),
     *("line-height", "margin", "max-width", "min-width", "padding", "text-align"),
     *("vertical-align", "white-space", "width"),
 }
-# Of one output or text. nh3's time grows with the square of how deep tags lie in each other, that
-# of nbconvert's Markdown with the square of the environments that are begun.
+# Per output or text. nh3's time is quadratic in the nesting depth of tags, that of nbconvert's
+# Markdown in the number of started environments.
 MOST_TAGS, MOST_ENVIRONMENTS = 5_000, 500
 PICTURE = re.compile(r"data:image/(png|jpeg|gif|webp|svg\+xml);base64,[A-Za-z0-9+/=\s]*\Z")
 
 
 def clean_html(html: str | bytes) -> str:
-    """The HTML without scripts, styles that cover the page, forms, frames and foreign pictures.
+    """The HTML without scripts, styles that cover the page, forms, frames and external pictures.
 
     >>> clean_html('<p onclick="x()">1 <script>x()</script><img src="javascript:x()"></p>')
     '<p>1 <img></p>'
@@ -80,10 +80,10 @@ def clean_html(html: str | bytes) -> str:
 
 
 def _allowed(_tag: str, name: str, value: str) -> str | None:
-    """nh3 asks this for each attribute that is left."""
+    """nh3 calls this for each remaining attribute."""
     if name == "style":
         return None if "url(" in value.lower() else value
-    if name == "src":  # a picture from elsewhere would tell its server who opened the page
+    if name == "src":  # an external picture would reveal to its server who opened the page
         return value if PICTURE.match(value) else None
     if name == "href":
         return None if value.strip().lower().startswith("data:") else value
@@ -91,9 +91,9 @@ def _allowed(_tag: str, name: str, value: str) -> str | None:
 
 
 class Attachments(dict):
-    """A cell's pictures by their names; in place of one that is missing, its description is shown.
+    """A cell's pictures by name; a missing one is replaced by its description.
 
-    nbconvert raises an error for a missing one, and there would be no page at all.
+    nbconvert raises an error for a missing one, so there would be no page.
     """
 
     def __contains__(self, _name: object) -> bool:
@@ -105,7 +105,7 @@ class Attachments(dict):
 
 @pass_context
 def markdown2html(context: Context | dict[str, Any], source: str) -> str:
-    """nbconvert's filter of that name, cleaned, with formulas that need no script."""
+    """nbconvert's filter of that name, cleaned, with formulas without scripts."""
     from nbconvert.filters.markdown_mistune import MarkdownWithMath
 
     from course.grading.formulas import Renderer

@@ -1,8 +1,8 @@
-"""Bubblewrap around the students' processes: what they may see, use up and reach.
+"""Bubblewrap around the students' processes: what they may see, use and reach.
 
-What is closed: the network, other processes, every file but the environment, the library and the
-corpora, which are read-only; a small folder of their own goes when they end. What is limited:
-time, memory, processes, files, output.
+Not available: the network, other processes, all files except the environment, the library and the
+corpora, which are read-only; their own small folder is deleted when they end. Limited: time,
+memory, processes, files, output.
 """
 
 import functools
@@ -23,7 +23,7 @@ from course import ROOT
 from course.settings import Limits
 
 LIBRARY = Path(bertlab.__file__).resolve().parent
-# What of the course runs beside the student's code; there is no answer in it.
+# The part of the course that runs beside the student's code; it contains no answers.
 ROOMS = ("experiments", "feedback", "grading/inside", "project", "toyworld", "widgets")
 INSIDE = [ROOT / "course" / room for room in ROOMS]
 SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64")
@@ -47,7 +47,7 @@ def bubblewrap() -> str | None:
 
 @functools.cache
 def why_no_sandbox() -> str | None:
-    """Why students' code cannot be run safely here; None where it can."""
+    """Why students' code cannot be run safely here; None if it can."""
     if not sys.platform.startswith("linux"):
         return f"the sandbox (bubblewrap) needs Linux; this is {sys.platform}"
     if bubblewrap() is None:
@@ -62,7 +62,7 @@ def why_no_sandbox() -> str | None:
 
 
 def _command(without: Sequence[Path] = ()) -> list[str]:
-    """bwrap and what it binds; the program to run comes behind it. without: as in `Sandbox`."""
+    """bwrap and its bindings; the program to run follows. without: as in `Sandbox`."""
     command: list[Any] = [bubblewrap(), "--unshare-ipc", "--unshare-pid", "--unshare-net"]
     command += ["--unshare-uts", "--unshare-cgroup-try", "--die-with-parent", "--new-session"]
     command += ["--clearenv", "--hostname", "sandbox", "--cap-add", "ALL"]
@@ -92,19 +92,19 @@ def _command(without: Sequence[Path] = ()) -> list[str]:
     }
     for name, value in settings.items():
         command += ["--setenv", name, value]
-    # What bubblewrap itself has made would belong to an ordinary user, and to all students.
+    # Folders created by bubblewrap would belong to an ordinary user, and to all students.
     command += ["--remount-ro", "/dev", "--remount-ro", "/"]
     return [*command, "--chdir", "/tmp", "--"]
 
 
 def _folders(without: Sequence[Path] = ()) -> list[Path]:
-    """What a student's code may read besides the system: Python, the library, the corpora."""
+    """The folders that students' code may read: Python, the library, the corpora."""
     folders = [*_environment_folders(), LIBRARY, *INSIDE, cache_folder()]
     return [folder for folder in folders if folder.exists() and folder not in without]
 
 
 def _bound(folders: list[Path]) -> list[str]:
-    """bwrap's options for read-only folders; those above them may be passed through by anybody."""
+    """bwrap's options for read-only folders; everybody may traverse their parent folders."""
     options: list[str] = []
     for path in folders:
         for above in reversed(path.parents[:-1]):
@@ -114,7 +114,7 @@ def _bound(folders: list[Path]) -> list[str]:
 
 
 def _environment_folders() -> list[Path]:
-    """Where Python and its packages lie, unless the system's folders hold them anyway."""
+    """The folders of Python and its packages, unless they are in the system's folders."""
     named = [sys.prefix, sys.base_prefix, sysconfig.get_paths()["purelib"]]
     folders = {Path(path) for path in named} | {Path(path).resolve() for path in named}
     elsewhere = {path for path in folders if not f"{path}/".startswith(("/usr/", "/lib"))}
@@ -125,8 +125,8 @@ class Sandbox:
     """A warm zygote inside bubblewrap; `fork` starts a student's process, one at a time.
 
     sandboxed: False runs the same without bubblewrap, with your own rights: only for people whom
-    you trust; without: folders that are not to be seen, though others may see them. Call `prepare`
-    first: the zygote imports what it needs while you do other things.
+    you trust; without: folders to hide that are otherwise visible. Call `prepare` first: the
+    zygote imports what it needs in the background.
     """
 
     def __init__(
@@ -159,10 +159,10 @@ class Sandbox:
         return self._order({"do": "prepare", "cells": cells, **self.settings})["failed"]
 
     def fork(self) -> socket.socket:
-        """Start a new student's process and end the one before; the connection to it."""
+        """End the previous student's process and start a new one; returns the connection to it."""
         ours, theirs = socket.socketpair()
         self.number += 1
-        # Another user id than any other sandbox of this machine has at the moment.
+        # A user id that no other sandbox of this machine has at the moment.
         number = (os.getpid() * 1000 + self.number) % 2**28
         self._order({"do": "fork", "number": number}, [theirs.fileno()])
         theirs.close()
@@ -173,7 +173,7 @@ class Sandbox:
         self._order({"do": "stop"})
 
     def close(self) -> None:
-        """End the zygote, too."""
+        """End the zygote as well."""
         self.control.close()
         self.process.kill()
         self.process.wait()

@@ -1,4 +1,4 @@
-"""A call's arguments on their way into the sandbox, and the changes on their way back."""
+"""Send a call's arguments into the sandbox, and apply the changes that come back."""
 
 import collections
 import io
@@ -6,7 +6,7 @@ import pickle
 import re
 import weakref
 from collections.abc import Iterator
-from copyreg import __newobj__  # type: ignore[attr-defined]  # it is there, though unsaid
+from copyreg import __newobj__  # type: ignore[attr-defined]  # it exists, but is not in the type stubs
 from functools import partial
 from types import BuiltinFunctionType, CodeType, FunctionType, MethodType, ModuleType
 from typing import Any
@@ -27,7 +27,7 @@ LARGE = 2**16  # bytes; a larger tensor is sent once
 
 
 class SentTensors:
-    """Which large tensors the sandbox has already, and how they were when it got them."""
+    """Which large tensors the sandbox already has, and in which version."""
 
     def __init__(self) -> None:
         self.sent: dict[int, tuple[weakref.ref, int]] = {}  # by key: the tensor and its version
@@ -36,7 +36,7 @@ class SentTensors:
         self.last = 0
 
     def key_of(self, tensor: torch.Tensor) -> tuple[int, bool]:
-        """The tensor's key, and whether the sandbox has it as it is now."""
+        """The tensor's key, and whether the sandbox has its current version."""
         key = self.keys.get(id(tensor))
         if key is not None and self.sent[key][0]() is tensor:
             known = self.sent[key][1] == n_writes(tensor)
@@ -48,7 +48,7 @@ class SentTensors:
         return key, known
 
     def update(self, tensor: torch.Tensor, key: int) -> None:
-        """Note that the sandbox has the tensor as it is now."""
+        """Record that the sandbox has the tensor's current version."""
         number = id(tensor)
 
         def gone(_: weakref.ref) -> None:
@@ -61,16 +61,16 @@ class SentTensors:
         self.sent[key] = weakref.ref(tensor, gone), n_writes(tensor)
 
     def take_forgotten(self) -> list[int]:
-        """The keys of tensors that are gone since it was asked last."""
+        """The keys of tensors that were deleted since the last call."""
         forgotten, self.forgotten = self.forgotten, []
         return forgotten
 
 
 class Sender(pickle.Pickler):
-    """Pickles arguments; what can change or must not be copied gets a number instead.
+    """Pickles arguments; objects that can change or must not be copied get a number instead.
 
-    student: tells the name of a student's function, None for any other; the arguments may hold
-    such functions.
+    student: gives the name of a student's function, None for any other; arguments may contain such
+    functions.
     """
 
     def __init__(self, sent: SentTensors, student: Any) -> None:
@@ -78,8 +78,8 @@ class Sender(pickle.Pickler):
         super().__init__(self.buffer, protocol=5)
         self.tensors, self.student = sent, student
         self.blocks: list[bytes] = []
-        self.numbered: list[dict] = []  # what stands in the message for each number
-        self.items: list[Any] = []  # what has a number
+        self.numbered: list[dict] = []  # the message's entry for each number
+        self.items: list[Any] = []  # objects with a number
         self.keys: dict[int, int] = {}  # by number, of tensors
         self.containers: dict[int, Any] = {}  # by number; they are pickled, their changes tracked
         self.asked: list[Any] = []  # functions and iterators that the sandbox may call
@@ -94,7 +94,7 @@ class Sender(pickle.Pickler):
         self.collecting = False
         self.dump(list(self.containers.values()))
         first = len(self.numbered)
-        # Containers are numbered behind all others, whose number stands in the pickle.
+        # Containers are numbered after all others, whose numbers are in the pickle.
         self.arguments = [*self.items, *self.containers.values()]
         return {
             "pickle": self._block(self.buffer.getvalue()),
@@ -103,7 +103,7 @@ class Sender(pickle.Pickler):
         }
 
     def persistent_id(self, value: Any) -> tuple[str, Any] | None:
-        """What stands for a value that is not pickled; None for one that is."""
+        """The reference for a value that is not pickled; None for one that is."""
         kind = type(value)
         if kind in PLAIN:
             return None
@@ -125,13 +125,13 @@ class Sender(pickle.Pickler):
         return None
 
     def reducer_override(self, value: Any) -> Any:
-        """An optimizer pickles itself without what a subclass keeps."""
+        """Optimizers pickle themselves without the attributes of subclasses."""
         if isinstance(value, torch.optim.Optimizer):
             return __newobj__, (type(value),), dict(vars(value))
         return NotImplemented
 
     def _track(self, value: Any, kind: type) -> None:
-        """Remember what may change and is pickled as it is."""
+        """Record a value that may change and is pickled."""
         changes = kind in CONTAINERS or hasattr(value, "__dict__")
         if changes and self.collecting and not isinstance(value, (*FUNCTIONS, type)):
             self.containers.setdefault(id(value), value)
@@ -173,7 +173,7 @@ class Sender(pickle.Pickler):
 
 
 def apply_changes(changes: list[dict], sender: Sender, decoder: Decoder) -> None:
-    """Do to the tests' objects what the student's function did to its copies of them."""
+    """Apply the student's function's changes of its copies to the tests' objects."""
     for change in changes:
         number = change["number"]
         try:
@@ -189,7 +189,7 @@ def _apply(item: Any, change: dict, decoder: Decoder) -> None:
     if isinstance(item, torch.Tensor):
         _apply_to_tensor(item, change, decoder)
     elif isinstance(item, torch.Generator):
-        # It moves on, but not to where a student says: the tests draw from it, too.
+        # It advances, but not to a state that a student chooses: the tests draw from it, too.
         torch.rand(1, generator=item)
     elif isinstance(item, np.ndarray):
         np.copyto(item, decoder.decode(change["array"]))
@@ -203,7 +203,7 @@ def _apply(item: Any, change: dict, decoder: Decoder) -> None:
         item.extend(parts) if isinstance(item, list) else item.update(parts)
     else:
         for name, value in change["set"]:
-            # No new names, and no functions: those of a class are not the student's to replace.
+            # No new names, and no functions: a student must not replace those of a class.
             if name in vars(item) and not callable(value := decoder.decode(value)):
                 setattr(item, name, value)
 
@@ -222,13 +222,13 @@ def _apply_to_tensor(tensor: torch.Tensor, change: dict, decoder: Decoder) -> No
                 tensor.grad = grad
                 return
     if "grad" in change and grad is not None:
-        tensor.backward(grad)  # in the midst of the tests' graph: it goes on from here
+        tensor.backward(grad)  # inside the tests' graph, which continues from here
 
 
 def _stays(value: Any) -> bool:
-    """Whether something that can be called stays with the tests: only calls of it travel.
+    """Whether a callable stays with the tests, so that only its calls are sent.
 
-    So does an object that can be called, which may note what it was asked. A model travels.
+    Callable objects stay, because they may record their calls. A model is sent.
     """
     if isinstance(value, (*FUNCTIONS, partial)):
         return not _importable(value)
@@ -237,7 +237,7 @@ def _stays(value: Any) -> bool:
 
 
 def _is_alone(function: FunctionType, seen: frozenset = frozenset()) -> bool:
-    """Whether a function looks at nothing but its own arguments, constants and other such ones."""
+    """Whether a function only uses its own arguments, constants and other such functions."""
     if function.__closure__ or function.__defaults__ or function.__kwdefaults__:
         return False
     for name in function.__code__.co_names:

@@ -1,7 +1,7 @@
-"""Reading what a student hands in: anything may be in the file, or missing from it.
+"""Read a student's hand-in: anything may be in the file, or missing.
 
-The result is a notebook with all cells of the assignment: the student's where they wrote, the
-instructor's where they were not to write, and the student's own cells in between.
+The result is a notebook with all cells of the assignment: the student's if they may write there,
+otherwise the instructor's, and the student's own cells between them.
 """
 
 import json
@@ -21,18 +21,18 @@ MOST_CHARACTERS = 100_000  # of a cell
 
 
 class Submission(NamedTuple):
-    """cells: in the order in which they run; notes: what was mended, for the report."""
+    """cells: in the order in which they run; notes: repairs, for the report."""
 
     cells: list[NotebookNode]
     notes: tuple[str, ...]
 
 
 class Unreadable(Exception):
-    """No notebook of this assignment; the message is for the report."""
+    """Not a notebook of this assignment; the message is for the report."""
 
 
 def read_submission(path: Path, assignment: Assignment, limits: Limits) -> Submission:
-    """The student's notebook, mended; of an unreadable one the release, and a note that says so."""
+    """The student's notebook, repaired; if it is unreadable, the release, and a note."""
     notes: list[str] = []
     try:
         found = _cells_of(_notebook(path, limits.notebook_mb), limits, notes)
@@ -72,7 +72,7 @@ def _notebook(path: Path, most_mb: int) -> dict:
 
 
 def _cells_of(page: dict, limits: Limits, notes: list[str]) -> list[NotebookNode]:
-    """Its cells, with nothing taken over but what has the right type."""
+    """Its cells, with only the parts that have the right type."""
     if not page["cells"]:
         raise Unreadable("the notebook has no cells")
     if len(page["cells"]) > MOST_CELLS:
@@ -106,7 +106,7 @@ def _cell(raw: dict, limits: Limits) -> NotebookNode:
 
 
 def _marks(marks: Any) -> NotebookNode:
-    """Which cell of the assignment it says to be, and how many points it says to be worth."""
+    """The cell of the assignment and the points that its metadata claim."""
     marks = marks if isinstance(marks, dict) else {}
     return NotebookNode({key: str(marks[key]) for key in ("grade_id", "points") if key in marks})
 
@@ -137,7 +137,7 @@ def _mended(
 def _chosen(
     found: list[NotebookNode], sources: dict[str, NotebookNode], notes: list[str]
 ) -> dict[int, str]:
-    """Which of the student's cells is which cell of the assignment, by their numbers."""
+    """The cell of the assignment for each of the student's cells, by their numbers."""
     said = [cell.metadata.nbgrader.get("grade_id") for cell in found]
     chosen: dict[int, str] = {}
     for id, source in sources.items():
@@ -158,7 +158,7 @@ def _writing(
     said: list[str | None],
     notes: list[str],
 ) -> list[int]:
-    """The cells that may be a task's solution; the last one that defines its function is taken."""
+    """The cells that may be a task's solution; the last one that defines its function counts."""
     id, wanted = grade_id(source), names_of(source.source).defined
     if len(candidates) > 1:
         notes.append(f"{id}: its cell is there {len(candidates)} times; all were run, in order")
@@ -173,14 +173,14 @@ def _writing(
 
 
 def _edited(cell: NotebookNode, releases: dict[str, NotebookNode]) -> bool:
-    """Whether a second cell of one name holds something of the student's own."""
+    """Whether a second cell with the same id has the student's own content."""
     return cell.source.strip() != releases[cell.metadata.nbgrader["grade_id"]].source.strip()
 
 
 def _restored(
     cell: NotebookNode, source: NotebookNode, release: NotebookNode, notes: list[str]
 ) -> NotebookNode:
-    """The student's cell if it is theirs to write, otherwise the instructor's."""
+    """The student's cell if they may write it, otherwise the instructor's."""
     theirs = _is_theirs(source)
     points, id = cell.metadata.nbgrader.get("points"), grade_id(source)
     right = source.metadata.nbgrader.get("points")
@@ -199,13 +199,13 @@ def _restored(
 
 
 def _is_theirs(source: NotebookNode) -> bool:
-    """Whether a cell is the student's to write: code, a written answer, or a place to try."""
+    """Whether the student may write the cell: code, a written answer, or a place to try."""
     marks = source.metadata.nbgrader
     return marks.get("solution", False) or not (marks.get("locked") or marks.get("grade"))
 
 
 def _with_marks(cell: NotebookNode, release: NotebookNode) -> NotebookNode:
-    """nbgrader's metadata; a solution's checksum tells whether the student wrote anything."""
+    """nbgrader's metadata; a solution's checksum shows whether the student wrote anything."""
     cell.metadata = NotebookNode(nbgrader=NotebookNode(release.metadata.nbgrader))
     return cell
 
@@ -216,7 +216,7 @@ def _add_missing(
     releases: dict[str, NotebookNode],
     notes: list[str],
 ) -> None:
-    """Put cells that were deleted behind the one that comes before them in the assignment."""
+    """Insert deleted cells after the cell that precedes them in the assignment."""
     places = {grade_id(cell) for cell in cells}
     before = None
     for id, source in sources.items():

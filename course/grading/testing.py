@@ -1,7 +1,7 @@
-"""The tests' process: it knows the hidden tests, and asks the student's process for answers.
+"""The tests' process: it has the hidden tests, and calls the student's process.
 
 Run as `python -m course.grading.testing FD`. It prepares an assignment once and forks for each
-submission, so that no submission sees what another one left behind.
+submission, so that submissions cannot affect each other.
 """
 
 import ctypes
@@ -24,9 +24,9 @@ from course.grading.room import Room
 from course.grading.sandbox import Sandbox
 from course.settings import Limits
 
-OWN_MEMORY = 3 * 2**30  # bytes of addresses beyond those at the start
-MEMORY_SECONDS = 0.25  # between two looks at what a student's processes take
-START_MB = 1024  # what they have from the start: Python, PyTorch, the library
+OWN_MEMORY = 3 * 2**30  # bytes of address space beyond those at the start
+MEMORY_SECONDS = 0.25  # between two measurements of a student's processes
+START_MB = 1024  # their memory at the start: Python, PyTorch, the library
 PR_SET_PDEATHSIG = 1  # a child ends with this process, whoever ends it
 VARIANT = "BERTLAB_VARIANT"  # read by `course.feedback.variants`
 
@@ -49,7 +49,7 @@ def serve(orders: Connection) -> None:
         while True:
             path, seed = orders.recv()
             answer = _in_a_fork(room, sandbox, limits, path, seed)
-            sandbox.stop()  # before anybody is told: nothing of a student's still runs
+            sandbox.stop()  # before the answer is sent: no student's process still runs
             orders.send(answer)
     except EOFError:
         return
@@ -58,10 +58,10 @@ def serve(orders: Connection) -> None:
 
 
 def _in_a_fork(room: Room, sandbox: Sandbox, limits: Limits, path: Path, seed: str) -> Any:
-    """Grade in a child of this process; what it sends, or a sentence if it ends without.
+    """Grade in a child of this process; its answer, or a sentence if it ends without one.
 
-    What a test imports late, such as SymPy by `gradcheck`, this process imports after it: the next
-    child has it from the start.
+    This process then imports what a test has imported late, such as SymPy by `gradcheck`, so that
+    the next child has it from the start.
     """
     reading, writing = os.pipe()
     child = os.fork()
@@ -95,7 +95,7 @@ def _in_a_fork(room: Room, sandbox: Sandbox, limits: Limits, path: Path, seed: s
 
 
 def _limit_memory() -> None:
-    """An answer that is too large to be looked at fails its test instead of the machine."""
+    """Limit memory, so that a huge answer fails its test instead of the machine."""
     with open("/proc/self/statm") as file:
         now = int(file.read().split()[0]) * resource.getpagesize()
     resource.setrlimit(resource.RLIMIT_AS, (now + OWN_MEMORY, now + OWN_MEMORY))

@@ -1,7 +1,7 @@
-"""Collecting on a class server: a submission counts for the account that owns it, for nobody else.
+"""Collect on a class server: a submission counts only for the account that owns it.
 
-nbgrader's exchange believes the student's name in the folder's name, which anybody may write, and
-says a warning. So a student could hand in for another, and the newest submission counts.
+nbgrader's exchange trusts the student's name in the folder's name, which anybody may write, and
+only warns. So a student could hand in for another, and the newest submission counts.
 """
 
 import os
@@ -13,7 +13,7 @@ NOBODY = ""
 
 
 class CollectOwned(CollectWithoutLinks):
-    """The course's collect, which passes over what is not its alleged author's."""
+    """The course's collect, which skips submissions not owned by their alleged author."""
 
     src_records: list[dict]
 
@@ -28,7 +28,7 @@ class CollectOwned(CollectWithoutLinks):
         return record
 
     def init_src(self) -> None:
-        """Find the newest submission of each student, among those that are their own."""
+        """Find the newest submission of each student among their own."""
         super().init_src()
         self.src_records = [record for record in self.src_records if record["username"] != NOBODY]
 

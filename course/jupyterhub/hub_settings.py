@@ -12,12 +12,12 @@ NAME = re.compile(r"[a-z_][a-z0-9_-]{0,30}")
 
 
 class SettingsError(Exception):
-    """What has to be put right in the settings; the message says where and how."""
+    """An error in the settings; the message says where it is and how to correct it."""
 
 
 @dataclass(frozen=True)
 class Server:
-    """Where the Hub answers, and how it starts people's servers."""
+    """The Hub's address, and how it starts users' servers."""
 
     address: str = "http://127.0.0.1:8000"
     spawner: str = "systemd"  # or "local"
@@ -31,11 +31,11 @@ class Server:
 
 @dataclass(frozen=True)
 class Limits:
-    """What one person may use."""
+    """Limits per person."""
 
     memory_gb: float = 4
     cpus: float = 2
-    processes: int = 400  # threads count, too
+    processes: int = 400  # including threads
 
     def __post_init__(self) -> None:
         for name in ("memory_gb", "cpus", "processes"):
@@ -45,7 +45,7 @@ class Limits:
 
 @dataclass(frozen=True)
 class Folders:
-    """Where things lie on the server."""
+    """Folders on the server."""
 
     course: Path = Path("/srv/bertlab/course")
     exchange: Path = Path("/srv/bertlab/exchange")
@@ -62,7 +62,7 @@ class Folders:
 
 @dataclass(frozen=True)
 class Settings:
-    """All of it. Raises SettingsError for a name that cannot be an account's, or is twice there."""
+    """All settings. Raises SettingsError if a name cannot be an account's, or occurs twice."""
 
     instructors: tuple[str, ...]
     students: tuple[str, ...]
@@ -90,7 +90,7 @@ class Settings:
 
 
 def read_settings(place: Path = PLACE) -> Settings:
-    """The settings in a file. Raises SettingsError if it is missing, broken or has odd names."""
+    """The settings of a file. Raises SettingsError if it is missing, damaged or has odd keys."""
     try:
         table = tomllib.loads(Path(place).read_text(encoding="utf-8"))
     except FileNotFoundError:
@@ -108,12 +108,12 @@ def read_settings(place: Path = PLACE) -> Settings:
             folders=Folders(**table.pop("folders", {})),
             **table,
         )
-    except TypeError as error:  # an unknown name: Python's message says which
+    except TypeError as error:  # an unknown name, which Python's message gives
         raise SettingsError(f"{place}: {str(error).split('__init__() ')[-1]}") from error
 
 
 def _listed(place: str | None) -> list[str]:
-    """The names in a file, one a line; empty lines and # remarks are left out."""
+    """The names in a file, one per line, without empty lines and # comments."""
     if place is None:
         return []
     try:

@@ -1,10 +1,10 @@
-"""The Hub: who may log in, as whom their server runs, who reaches the formgrader.
+"""The Hub: who may log in, the account of each server, who may use the formgrader.
 
 Started as root, because it starts each server as its owner's own Unix account:
 
     jupyterhub --config course/jupyterhub/jupyterhub_config.py
 
-What differs from server to server is in /etc/bertlab/hub.toml; nothing needs editing here.
+Settings that differ between servers are in /etc/bertlab/hub.toml; nothing needs editing here.
 """
 
 import os
@@ -27,7 +27,7 @@ SINGLE_USER = [sys.executable, "-m", "jupyterhub.singleuser"]
 
 
 def environment(role: str) -> dict[str, str]:
-    """What a student's server, or the course's, finds in its environment."""
+    """The environment of a student's server, or of the course's."""
     return {
         "PATH": f"{Path(sys.executable).parent}:/usr/local/bin:/usr/bin:/bin",
         "JUPYTER_CONFIG_PATH": str(folders.shared / "jupyter" / role),
@@ -38,13 +38,12 @@ def environment(role: str) -> dict[str, str]:
     }
 
 
-# Logging in: the server's own accounts and passwords. Only people in the settings, whatever other
-# accounts the machine has.
+# Logging in: the server's own accounts and passwords, but only for people in the settings.
 config.JupyterHub.authenticator_class = "pam"
 config.Authenticator.allowed_users = set(settings.people)
 config.Authenticator.admin_users = set(settings.admins)
 
-# The proxy is the only door to the outside; Hub and servers listen on the loopback interface.
+# Only the proxy is reachable from outside; Hub and servers listen on the loopback interface.
 config.JupyterHub.bind_url = settings.server.address
 config.JupyterHub.hub_ip = "127.0.0.1"
 config.ConfigurableHTTPProxy.pid_file = str(folders.state / "proxy.pid")
@@ -52,10 +51,10 @@ config.JupyterHub.db_url = f"sqlite:///{folders.state / 'hub.sqlite'}"
 config.JupyterHub.cookie_secret_file = str(folders.state / "cookie_secret")
 config.JupyterHub.cleanup_servers = settings.server.spawner == "local"
 
-# Everybody's own server, as their own account, in their own home.
+# Each user's server runs under their own account, in their own home.
 config.Spawner.cmd = SINGLE_USER
 config.Spawner.environment = environment("student")
-config.Spawner.env_keep = ["LANG", "LC_ALL"]  # nothing of the Hub's own environment
+config.Spawner.env_keep = ["LANG", "LC_ALL"]  # not the Hub's own environment
 config.Spawner.notebook_dir = "~"
 config.Spawner.default_url = "/lab"
 config.Spawner.start_timeout = 120
@@ -65,7 +64,7 @@ config.Spawner.cpu_limit = float(limits.cpus)
 config.JupyterHub.active_server_limit = settings.server.open_servers
 config.JupyterHub.concurrent_spawn_limit = 20
 
-if settings.server.spawner == "systemd":  # control groups: the limits hold for the person
+if settings.server.spawner == "systemd":  # control groups: the limits are per person
     config.JupyterHub.spawner_class = "systemd"
     config.SystemdSpawner.default_shell = "/bin/bash"
     config.SystemdSpawner.isolate_tmp = True
@@ -124,7 +123,7 @@ config.JupyterHub.load_roles = [
 
 
 def first_page(handler: RequestHandler) -> str:
-    """An instructor comes to the formgrader; "" sends everybody else to their own JupyterLab."""
+    """Instructors get the formgrader; "" sends everybody else to their own JupyterLab."""
     user = handler.current_user
     instructor = user and user.name in settings.instructors
     return f"/services/{COURSE}{FORMGRADER}" if instructor else ""
@@ -133,9 +132,9 @@ def first_page(handler: RequestHandler) -> str:
 config.JupyterHub.default_url = first_page
 
 # The formgrader, in a browser tab of its own, links to /tree/... and /notebooks/... without the
-# service's address before them; the Hub sends those links on, to the course's JupyterLab. (Inside
+# service's address before them; the Hub redirects those links to the course's JupyterLab. (Inside
 # JupyterLab the formgrader would be a frame, which JupyterHub forbids for a good reason: any
-# student's page could then frame it, too, in an instructor's browser.)
+# student's page could then also frame it in an instructor's browser.)
 config.JupyterHub.extra_handlers = [
     (
         r"/(?:tree|notebooks|edit)/(.*)",

@@ -1,4 +1,4 @@
-"""Servers as plain processes, with the limits that a process can have."""
+"""Servers as plain processes, with per-process limits."""
 
 import os
 import resource
@@ -9,10 +9,10 @@ from traitlets import Integer
 
 
 class LimitedSpawner(LocalProcessSpawner):
-    """JupyterHub's own spawner, whose servers cannot take all processes or, each, all memory.
+    """JupyterHub's own spawner, with limits on an account's processes and a process's memory.
 
-    The kernel counts processes per account, but memory per process; a limit on a person's memory
-    or CPU as a whole takes control groups, which systemd's spawner sets and this one cannot.
+    The kernel counts processes per account, but memory per process; a limit on a person's total
+    memory or CPU needs control groups, which systemd's spawner sets and this one cannot.
     """
 
     process_limit = Integer(400, help="Processes and threads of one account.").tag(config=True)

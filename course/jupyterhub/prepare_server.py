@@ -1,5 +1,5 @@
-"""Make a machine the class server of hub.toml: accounts, folders, rights. Run it as root, again
-after each change of hub.toml or of the course; what is there stays.
+"""Turn a machine into the class server of hub.toml: accounts, folders, rights. Run it as root, and
+again after each change of hub.toml or of the course; existing accounts and files are kept.
 
     /opt/bertlab/venv/bin/python /opt/bertlab/source/course/jupyterhub/prepare_server.py
 """
@@ -18,15 +18,15 @@ sys.path.insert(0, str(HERE))
 
 from hub_settings import COURSE, Settings, SettingsError, read_settings  # noqa: E402
 
-WORK = ("solutions", "exercises")  # the instructors' from the first day on: never overwritten
+WORK = ("solutions", "exercises")  # edited by the instructors: never overwritten
 PASSWORDS = "first_passwords.csv"
 
 
 def main() -> int:
-    """Do all of it; 1 and a sentence if something is in the way."""
+    """Do everything; 1 and a message if that is impossible."""
     try:
         if os.geteuid() != 0:
-            raise SettingsError("making accounts takes root's rights: run it with sudo")
+            raise SettingsError("creating accounts needs root's rights: run it with sudo")
         settings = read_settings()
         os.chmod(SOURCE, 0o700)  # the solutions are in it
         make_folder(settings.folders.state, 0o700)
@@ -48,7 +48,7 @@ def main() -> int:
 
 
 def make_accounts(settings: Settings) -> None:
-    """One account a person, its home closed to others; one for the course, without a password."""
+    """One account per person, its home closed to others; one for the course, without a password."""
     if not _exists(COURSE):
         folder = settings.folders.course
         _run("useradd", "--system", "--home-dir", folder, "--shell", "/bin/bash", COURSE)
@@ -63,7 +63,7 @@ def make_accounts(settings: Settings) -> None:
 
 
 def make_course_folder(settings: Settings) -> None:
-    """Solutions, exercises and the course's programs, for the course's account alone."""
+    """Solutions, exercises and the course's programs, only for the course's account."""
     folder = settings.folders.course
     make_folder(folder, 0o700, owner=COURSE)
     for name in WORK:
@@ -75,13 +75,13 @@ def make_course_folder(settings: Settings) -> None:
 
 
 def make_exchange(settings: Settings) -> None:
-    """nbgrader's exchange with sticky bits: nobody removes or replaces what is another's.
+    """nbgrader's exchange with sticky bits: nobody can remove or replace others' files.
 
-    Submissions go into `inbound`, which nobody but the course's account can list; nbgrader makes
-    each one's name hard to guess.
+    Submissions go into `inbound`, which only the course's account can list; nbgrader makes each
+    name hard to guess.
     """
     exchange = settings.folders.exchange
-    make_folder(exchange, 0o1777)  # nbgrader insists that all may write
+    make_folder(exchange, 0o1777)  # nbgrader requires that all may write
     make_folder(exchange / COURSE, 0o755, owner=COURSE)
     make_folder(exchange / COURSE / "outbound", 0o755, owner=COURSE)
     make_folder(exchange / COURSE / "feedback", 0o711, owner=COURSE)
@@ -89,7 +89,7 @@ def make_exchange(settings: Settings) -> None:
 
 
 def share(settings: Settings) -> None:
-    """What everybody reads and only root writes; a link to the lectures in each home."""
+    """Files for everybody that only root can change; a link to the lectures in each home."""
     shared = settings.folders.shared
     make_folder(shared, 0o755)
     make_folder(shared / "data", 0o755)
@@ -119,7 +119,7 @@ def _set_first_password(settings: Settings, name: str) -> None:
 
 
 def _renew(source: Path, target: Path) -> None:
-    """A fresh copy of a folder of programs or pages, put in place of the old one."""
+    """Replace a folder of programs or pages by a fresh copy."""
     fresh = target.with_name(f".{target.name}.new")
     shutil.rmtree(fresh, ignore_errors=True)
     shutil.copytree(source, fresh, ignore=shutil.ignore_patterns("__pycache__", "*.checkpoints"))

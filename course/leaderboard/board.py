@@ -1,7 +1,7 @@
 """All hand-ins of exercise 13, run with each seed: `python -m course leaderboard`.
 
-A run that has ended is kept, so the same command continues after an interruption, and runs again
-only what has changed. `runs/` in the folder is the instructor's: it says which documents are
+A finished run is kept, so the same command continues after an interruption, and repeats only what
+has changed. `runs/` in the folder is only for the instructor: it reveals which documents are
 hidden. `index.html` and `leaderboard.json` may be published.
 """
 
@@ -30,14 +30,14 @@ from course.settings import Course, CourseError, printable
 
 NAME = "ex13_project"
 GIVEN = ("imports", "baseline")  # the cells that entries may build on
-OURS = {  # handed in by nobody, run beside
+OURS = {  # not handed in, run for comparison
     "the baseline": "entry = baseline",
     "the baseline, untrained": "def entry(texts, seed, _):\n    return baseline(texts, seed, 1e-6)",
 }
 
 
 class Entry(NamedTuple):
-    """name: as the page shows it; source: of its cell."""
+    """name: as on the page; source: of its cell."""
 
     name: str
     source: str
@@ -70,17 +70,17 @@ def main(arguments: Sequence[str]) -> int:
         print(f"python -m course leaderboard: {error}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
-        print("\nStopped. What is done is kept; the same command continues from here.")
+        print("\nStopped. Finished work is kept; the same command continues from here.")
         return 130
     return 0
 
 
 def make(course: Course, to: Path, options: Options, texts: ProjectTexts | None = None) -> Path:
-    """Run what has not run yet, and write the page and its numbers; returns the page's path.
+    """Run new entries, and write the page and its numbers; returns the page's path.
 
-    texts: in place of the project's, drawn with the folder's own number.
+    texts: instead of the project's, drawn with the folder's own number.
 
-    Raises CourseError if nothing can be run here, DataError if the corpora are not there.
+    Raises CourseError if the sandbox does not work here, DataError if the corpora are missing.
     """
     torch.set_num_threads(1)
     assignment = load_assignment(course.root, NAME)
@@ -121,7 +121,7 @@ def make(course: Course, to: Path, options: Options, texts: ProjectTexts | None 
 
 
 def summary(name: str, runs: list[dict[str, Any]]) -> dict[str, Any]:
-    """An entry's runs in one row: means over the seeds, and how much bits per byte vary."""
+    """An entry's runs in one row: means over the seeds, and the spread of bits per byte."""
     row: dict[str, Any] = {"name": name, "ours": name in OURS}
     failed = [f"seed {n}: {one['failed']}" for n, one in enumerate(runs) if "failed" in one]
     if failed:
@@ -139,7 +139,7 @@ def summary(name: str, runs: list[dict[str, Any]]) -> dict[str, Any]:
 
 
 def ranked(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Fewest bits first, then those that failed; only students' entries have a rank."""
+    """Fewest bits first, then failed ones; only students' entries have a rank."""
     rows = sorted(rows, key=lambda row: (row.get("bits_per_byte", float("inf")), row["name"]))
     students = [row for row in rows if not row["ours"] and "failed" not in row]
     for rank, row in enumerate(students, start=1):
@@ -163,7 +163,7 @@ def _handed_in(course: Course, assignment: Assignment, names: bool, split_seed: 
 
 
 def _split_seed(folder: Path) -> int:
-    """The number that draws the hidden documents: one that nobody can guess, kept."""
+    """The seed that draws the hidden documents: impossible to guess, stored."""
     path = folder / "split.json"
     if not path.is_file():
         folder.mkdir(parents=True, exist_ok=True)
@@ -172,7 +172,7 @@ def _split_seed(folder: Path) -> int:
 
 
 def _place(folder: Path, entry: Entry, baseline: str, minutes: float, seed: int) -> Path:
-    """Where a run is kept: under another name as soon as its code or its budget changes."""
+    """The file of a run: its name changes with the code and the budget."""
     said = "\n".join([entry.source, baseline, repr(float(minutes))])
     return folder / f"{sha256(said.encode()).hexdigest()[:20]}-{seed}.json"
 

@@ -1,4 +1,4 @@
-"""The leaderboard as one static page: no script, and nothing from elsewhere."""
+"""The leaderboard as one static page: no scripts, and no external files."""
 
 from pathlib import Path
 from typing import Any
@@ -11,7 +11,7 @@ PAGE = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True).from_s
 
 
 def page(board: dict[str, Any]) -> str:
-    """The page of a board, as `leaderboard.json` has it."""
+    """The page for the content of `leaderboard.json`."""
     scored = [row for row in board["entries"] if "failed" not in row]
     failed = [row for row in board["entries"] if "failed" in row]
     majority = scored[0]["majority"] if scored else {}

@@ -1,4 +1,4 @@
-"""One entry, with one seed, in the sandbox: within its budget, or with the reason why not."""
+"""Run one entry with one seed in the sandbox, within its budget."""
 
 import math
 import threading
@@ -21,25 +21,25 @@ from course.project.scoring import score
 from course.project.texts import ProjectTexts
 from course.settings import Limits
 
-LATE, LATE_SECONDS = 0.02, 1  # beyond a budget, its share and more: the last step and the files
-LOOK_SECONDS = 0.25  # between two looks at what a run uses up
-WALL, WALL_SECONDS = 10, 60  # times the budget, and more: for a busy machine, not for who sleeps
+LATE, LATE_SECONDS = 0.02, 1  # allowed beyond a budget, share and seconds: last step, files
+LOOK_SECONDS = 0.25  # between two measurements of a run
+WALL, WALL_SECONDS = 10, 60  # times the budget, and seconds: for a busy machine, not for sleeping
 
 
 class OverBudget(Exception):
-    """A run that used up more than it may; the message says of what."""
+    """A run that exceeded a limit; the message says which."""
 
 
 def limits_of(seconds: float, limits: Limits) -> Limits:
-    """The limits of a run with a budget of so many seconds of processor time."""
+    """The limits of a run with a budget of `seconds` of processor time."""
     wall = WALL * seconds + WALL_SECONDS
     return limits._replace(call_seconds=wall, submission_seconds=wall, processes=16)
 
 
 def sandbox_of(limits: Limits, cells: list[dict], sandboxed: bool = True) -> Sandbox:
-    """A sandbox in which no corpus and no trained weights are to be found.
+    """A sandbox without corpora and trained weights.
 
-    cells: given ones, which no entry changes. Raises RuntimeError if one of them fails.
+    cells: given ones, which entries cannot change. Raises RuntimeError if one of them fails.
     """
     sandbox = Sandbox(limits, sandboxed, hidden_folders())
     if failed := sandbox.prepare(cells):
@@ -49,10 +49,10 @@ def sandbox_of(limits: Limits, cells: list[dict], sandboxed: bool = True) -> San
 
 
 def hidden_folders() -> list[Path]:
-    """Where hidden text, or what has read it, lies on this machine."""
+    """Folders on this machine with hidden text, or with models trained on it."""
     folders = [cache_folder(), LIBRARY / "weights"]
     try:
-        import gensim  # brings Wikipedia and the news articles, for its own tests
+        import gensim  # contains Wikipedia and the news articles, for its own tests
     except ImportError:
         return folders
     return [*folders, Path(gensim.__file__).parent / "test" / "test_data"]
@@ -61,7 +61,7 @@ def hidden_folders() -> list[Path]:
 def run(
     sandbox: Sandbox, limits: Limits, source: str, texts: ProjectTexts, seed: int, seconds: float
 ) -> dict[str, Any]:
-    """What came of an entry: its numbers and the processor time, or {"failed": why}.
+    """The result of an entry: its numbers and the processor time, or {"failed": why}.
 
     source: of the cell that defines `entry`; limits: those of the sandbox; seconds: the budget.
     """
@@ -89,7 +89,7 @@ def run(
 
 
 def numbers(files: Any, texts: ProjectTexts) -> dict[str, Any]:
-    """The score of some files, as JSON has it. Raises ValueError if they are not an entry's."""
+    """The score of some files, for JSON. Raises ValueError if they are not an entry's."""
     found = score(*opened(files), texts)
     if not math.isfinite(found.bits.per_byte):
         raise ValueError("its score is not a finite number")
@@ -105,11 +105,11 @@ def numbers(files: Any, texts: ProjectTexts) -> dict[str, Any]:
 
 
 class Meter:
-    """Looks at a student's processes while they run, and ends them when they use up too much.
+    """Measures a student's processes while they run, and ends them if they exceed a limit.
 
-    It looks from outside, as the system counts: what code inside says of its time does not matter.
-    Threads and processes that an entry starts count as well. used: seconds of processor time; why:
-    the reason if it had to end them.
+    It measures from outside, by the system's own count: what the code reports about itself does not
+    matter. Threads and processes that an entry starts count as well. used: seconds of processor
+    time; why: the reason if it had to end them.
     """
 
     def __init__(self, sandbox: Sandbox, limits: Limits, seconds: float) -> None:
@@ -136,7 +136,7 @@ class Meter:
             self.look()
 
     def look(self) -> None:
-        """Note the processor time; end the processes if it, or their memory, is too much."""
+        """Record the processor time; end the processes if it, or their memory, is too much."""
         pids = student_processes(self.pid)
         self.used = max(self.used, processor_seconds(pids))
         if self.used > self.seconds * (1 + LATE) + LATE_SECONDS:
@@ -148,12 +148,12 @@ class Meter:
 
 
 def processor_seconds(pids: Iterable[int]) -> float:
-    """What processes have used so far, all their threads, and their children that have ended."""
+    """The time of processes so far, with all their threads and their finished children."""
     total = 0.0
     for pid in pids:
         try:
             times = psutil.Process(pid).cpu_times()
-        except psutil.Error:  # it has just ended
+        except psutil.Error:  # the process has just ended
             continue
         total += times.user + times.system + times.children_user + times.children_system
     return total

@@ -1,6 +1,6 @@
-"""An entry of the project: how it keeps time, and what it hands over.
+"""An entry of the project: its clock and its result.
 
-An entry is a function, `entry(texts, seed, seconds)`, that returns what `hand_over` makes: the
+An entry is a function, `entry(texts, seed, seconds)`, that returns the output of `hand_over`: the
 model and the tokenizer as the contents of files. Files can be read without running any code.
 """
 
@@ -16,7 +16,7 @@ from bertlab.model.pretrained import load_pretrained, load_tokenizer, save_pretr
 from bertlab.tokenizers import WordPiece
 
 MODEL = ("config.json", "model.safetensors", "vocab.txt", "tokenizer_config.json")
-TIME = "clock.txt"  # the share of the budget, as the entry itself has counted
+TIME = "clock.txt"  # the used share of the budget, by the entry's own clock
 MOST_MB = 100  # of all files together: 25 million parameters
 Files = dict[str, bytes]
 
@@ -24,7 +24,7 @@ Files = dict[str, bytes]
 class Clock:
     """Processor time since the clock was made, of all threads of this process.
 
-    Time that another process takes on a busy machine does not count. Make it in the first line of
+    Time that other processes take on a busy machine does not count. Create it in the first line of
     your entry.
     """
 
@@ -32,16 +32,16 @@ class Clock:
         self.seconds, self.start = seconds, time.process_time()
 
     def used(self) -> float:
-        """The share of the budget that is used up: 0 at the start, 1 when it is over."""
+        """The used share of the budget: 0 at the start, 1 at the end."""
         return (time.process_time() - self.start) / self.seconds
 
     def left(self) -> float:
-        """Seconds of processor time that are left; below 0 when the budget is over."""
+        """Seconds of processor time left; below 0 after the end of the budget."""
         return self.seconds * (1 - self.used())
 
 
 def hand_over(model: BertForPreTraining, tokenizer: WordPiece, clock: Clock) -> Files:
-    """The files of a model and its tokenizer, and the time that was used: name and content.
+    """The files of a model and its tokenizer, and the used time: name -> content.
 
     Raises ValueError as `save_pretrained`: if the two do not belong together, for example.
     """
@@ -57,9 +57,9 @@ def hand_over(model: BertForPreTraining, tokenizer: WordPiece, clock: Clock) -> 
 
 
 def opened(files: Any) -> tuple[BertForPreTraining, WordPiece]:
-    """The model and the tokenizer of some files, whoever made them.
+    """The model and the tokenizer of some untrusted files.
 
-    Raises ValueError if they are no such files, too large, damaged, or if a weight is not finite.
+    Raises ValueError if they are other files, too large, damaged, or if a weight is not finite.
     """
     if not isinstance(files, dict) or set(files) != {*MODEL, TIME}:
         found = sorted(map(str, files)) if isinstance(files, dict) else type(files).__name__

@@ -1,16 +1,16 @@
-"""The score of a model and its tokenizer: bits per masked byte, and what probes read.
+"""The score of a model and its tokenizer: bits per masked byte, and probes.
 
-Tokenizers cut words differently, so a loss per token cannot be compared: many easy pieces look
-better than few hard words. What all share is the text. So whole words are hidden, the same for
-everybody, and the cost of each is that of writing it down for somebody who has the model:
+Tokenizers cut words differently, so losses per token cannot be compared: many easy pieces look
+better than few hard words. The text is common to all. So whole words are hidden, the same ones for
+every entry, and the cost of each is its code length for a receiver who has the model:
 
-- how many pieces it has, which the number of [MASK]s tells: -log2 of how frequent that number is
-  among the hidden words;
-- its pieces: first those that begin the hidden words, then, with these in sight, the second ones,
-  and so on; -log2 of the model's probability of each counts;
-- a word that the tokenizer cannot write ([UNK]), or that the model has no room for: 8 bits a byte.
+- its number of pieces, which the number of [MASK]s reveals: -log2 of this number's frequency among
+  the hidden words;
+- its pieces: first those that begin the hidden words, then, with these visible, the second ones,
+  and so on; each costs -log2 of the model's probability;
+- a word that the tokenizer cannot write ([UNK]), or too long for the model: 8 bits per byte.
 
-Whoever has the model, and the table of these frequencies, could read all words back in that order.
+A receiver with the model and the table of these frequencies could decode all words in that order.
 Source: ours.
 """
 
@@ -37,13 +37,13 @@ from course.project.texts import ProjectTexts
 
 SHARE = 0.15  # of the words that are hidden
 LONGEST = 254  # pieces that the model reads at once, even if it has room for more
-ROWS = 32  # sequences that go through the model together
-PROBED = 120  # passages of the probes at words
-BYTE = 8.0  # bits, of what the model cannot write
+ROWS = 32  # sequences that the model reads together
+PROBED = 120  # passages for the word probes
+BYTE = 8.0  # bits, for text that the model cannot write
 
 
 class MaskedBits(NamedTuple):
-    """What the hidden words cost, in bits, by its parts; `bytes`: of the hidden words."""
+    """The cost of the hidden words in bits, by its parts; `bytes`: of the hidden words."""
 
     pieces: float
     counts: float
@@ -52,7 +52,7 @@ class MaskedBits(NamedTuple):
 
     @property
     def per_byte(self) -> float:
-        """Bits per masked byte: smaller is better; the bytes themselves have 8."""
+        """Bits per masked byte: smaller is better; raw bytes have 8."""
         return (self.pieces + self.counts + self.unwritten) / self.bytes
 
 
@@ -65,7 +65,7 @@ class Score(NamedTuple):
 
 
 class Row(NamedTuple):
-    """A sequence that the model reads, and what it is asked for at some of its places."""
+    """A sequence that the model reads, and the targets at some of its positions."""
 
     ids: list[int]
     places: list[int]
@@ -73,7 +73,7 @@ class Row(NamedTuple):
 
 
 class Window(NamedTuple):
-    """Words that go through the model together. ids: [CLS], pieces, [SEP]."""
+    """Words that the model reads together. ids: [CLS], pieces, [SEP]."""
 
     words: list[int]  # their numbers in the text
     starts: list[int]  # where each begins in ids
@@ -81,7 +81,7 @@ class Window(NamedTuple):
 
 
 def score(model: BertForPreTraining, tokenizer: WordPiece, texts: ProjectTexts) -> Score:
-    """Everything that the leaderboard shows of a model; it comes back as it was."""
+    """Everything that the leaderboard shows of a model; its mode is restored."""
     with evaluation_mode(model), torch.no_grad():
         bits = masked_bits(model, tokenizer, texts.passages)
         probes = word_probes(model, tokenizer, texts.passages[:PROBED])
@@ -92,7 +92,7 @@ def score(model: BertForPreTraining, tokenizer: WordPiece, texts: ProjectTexts) 
 def masked_bits(
     model: BertForPreTraining, tokenizer: WordPiece, passages: Sequence[str], seed: int = 0
 ) -> MaskedBits:
-    """What 15 % of the words of some texts cost, small letters without accents.
+    """The cost of 15 % of the words of some texts, lower-case, without accents.
 
     seed: draws the words, before any tokenizer has seen them.
     """
@@ -120,7 +120,7 @@ def masked_bits(
 
 
 class Cutter:
-    """A tokenizer that cuts word by word, and remembers."""
+    """A tokenizer for single words, with a cache."""
 
     def __init__(self, tokenizer: WordPiece, model: BertForPreTraining) -> None:
         self.tokenizer, vocab = tokenizer, tokenizer.vocab
@@ -143,7 +143,7 @@ class Cutter:
         return 0 if pieces == [self.unknown] else len(pieces)
 
     def windows(self, words: Sequence[str]) -> Iterator[Window]:
-        """All words, in their order, as many at once as the model has room for."""
+        """All words, in order, in windows as long as the model's length allows."""
         window = Window([], [], [self.cls])
         for number, word in enumerate(words):
             pieces = self.pieces(word)
@@ -160,7 +160,7 @@ class Cutter:
 def questions_of(
     window: Window, hidden: set[int], words: Sequence[str], cutter: Cutter
 ) -> list[Row]:
-    """A row for the first pieces of all hidden words, one for their second pieces, and so on."""
+    """Rows for the first pieces of all hidden words, for their second pieces, and so on."""
     asked = [
         (start, cutter.pieces(words[number]))
         for number, start in zip(window.words, window.starts, strict=True)
@@ -197,13 +197,13 @@ def costs(model: BertForPreTraining, rows: Sequence[Row]) -> Iterator[float]:
 def word_probes(
     model: BertForPreTraining, tokenizer: WordPiece, passages: Sequence[str]
 ) -> dict[str, Probe]:
-    """Two questions to each word's vector: is it a name, and of what kind is the word behind it?"""
+    """Two probes of each word's vector: is it a name, and of what kind is the next word?"""
     texts = [split_words(normalize(passage)) for passage in passages]
     vectors = word_vectors(model, tokenizer, texts)
     found = {}
     for name, labels_of in (("names", names), ("next word's class", next_word_classes)):
         labels = [labels_of(passage) for passage in passages]
-        # A character that normalising takes apart makes another number of words: left out.
+        # A character that normalisation splits changes the number of words: omitted.
         kept = [n for n, text in enumerate(texts) if len(text) == len(labels[n])]
         found[name] = probe(
             torch.cat([vectors[n] for n in kept]),
@@ -217,7 +217,7 @@ def word_probes(
 def question_probe(
     model: BertForPreTraining, tokenizer: WordPiece, questions: Sequence[Example]
 ) -> Probe:
-    """What does a question ask for? Asked of the mean of its words' vectors."""
+    """A probe for the type of a question, from the mean of its words' vectors."""
     texts = [split_words(normalize(question.text)) for question in questions]
     means = [vectors.mean(dim=0) for vectors in word_vectors(model, tokenizer, texts)]
     labels = [question.label for question in questions]
@@ -250,7 +250,7 @@ def batches(items: Sequence[Any]) -> Iterator[list[Any]]:
 
 
 def padded(sequences: Sequence[list[int]]) -> tuple[Tensor, Tensor]:
-    """The sequences as one tensor, and what of it is not padding: [B, L] both."""
+    """The sequences as one tensor, and the mask of tokens: [B, L] both."""
     ids = pad_sequence([torch.tensor(sequence) for sequence in sequences], batch_first=True)
     lengths = torch.tensor([len(sequence) for sequence in sequences])
     return ids, torch.arange(ids.shape[1]) < lengths[:, None]

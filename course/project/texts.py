@@ -1,4 +1,4 @@
-"""What an entry is given to read, and what it is scored on."""
+"""The training texts of an entry, and the hidden texts for its score."""
 
 import random
 from typing import NamedTuple
@@ -9,8 +9,8 @@ from course.experiments.labels import Example, labelled
 
 CORPORA = "books+wikipedia+lee"
 HIDDEN = 0.1  # share of the documents
-PASSAGES, PASSAGE_WORDS = 320, 64  # drawn from the hidden documents; words at least of each
-QUESTIONS = 1500  # of the probe at whole sentences
+PASSAGES, PASSAGE_WORDS = 320, 64  # from the hidden documents; least words of each
+QUESTIONS = 1500  # for the sentence probe
 
 
 class ProjectTexts(NamedTuple):
@@ -22,10 +22,10 @@ class ProjectTexts(NamedTuple):
 
 
 def project_texts(split_seed: int = 0, passages: int = PASSAGES) -> ProjectTexts:
-    """The texts of the project, by default those to work with at home.
+    """The texts of the project, by default those for work at home.
 
-    split_seed: draws the hidden documents, passages and questions; the leaderboard has a number of
-    its own. No document is on both sides, and no passage of 13 words.
+    split_seed: draws the hidden documents, passages and questions; the leaderboard has its own
+    seed. No document is in both parts, and no passage of 13 words.
 
     Raises DataError if the corpora have not been fetched (`python -m bertlab.data fetch core`).
     """
@@ -40,7 +40,7 @@ def project_texts(split_seed: int = 0, passages: int = PASSAGES) -> ProjectTexts
 
 
 def cut(document: list[str], words: int = PASSAGE_WORDS) -> list[str]:
-    """A document's sentences in passages of at least `words` words, the last one left out.
+    """A document's sentences in passages of at least `words` words, without a shorter last one.
 
     >>> cut(["One two.", "Three.", "Four five six.", "Seven."], words=3)
     ['One two. Three.', 'Four five six.']

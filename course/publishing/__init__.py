@@ -1,1 +1,1 @@
-"""Running lectures, their normal form, the release, the book, and the course's own weights."""
+"""Run lectures, normalise notebooks, release, make the book, and the course's own weights."""

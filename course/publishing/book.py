@@ -1,10 +1,10 @@
 """The lectures as a book: a static site with their outputs, which opens from a file, offline.
 
 `make book` (or `python -m course.publishing.book [NOTEBOOK ...] [--to FOLDER]`) has two steps.
-Every lecture is run as `course.publishing.lectures` runs it, with the network cut, and kept in
-FOLDER/executed together with a digest of what it was made from: one that has not changed is not
-run again. Then Sphinx makes the pages in FOLDER/site, with the library's reference
-(`course.publishing.reference`) behind the lectures; its settings are in `book_pages` here.
+Every lecture is run as in `course.publishing.lectures`, without a network, and kept in
+FOLDER/executed together with a digest of its sources: an unchanged one is not run again. Then
+Sphinx makes the pages in FOLDER/site, with the library's reference (`course.publishing.reference`)
+after the lectures; its settings are in `book_pages` here.
 """
 
 import argparse
@@ -29,17 +29,17 @@ from course.publishing.notebooks import FOLDED
 from course.widgets.text_boxes import NO_BOX
 
 SETTINGS = ROOT / "course" / "publishing" / "book_pages"
-# What the lectures import; one is run again when any of it has changed.
+# The lectures' imports; a change of any of them makes every lecture run again.
 ROOMS = ("experiments", "feedback", "toyworld", "widgets")
 CODE = (ROOT / "bertlab", *(ROOT / "course" / room for room in ROOMS))
-BESIDE = ("glossary.md", "sources.md")  # pages of `lectures` that are no notebooks
-Writer = Callable[[Sequence[Path], Path], Path]  # of lectures that have run, into a folder
+BESIDE = ("glossary.md", "sources.md")  # pages of `lectures` that are not notebooks
+Writer = Callable[[Sequence[Path], Path], Path]  # of executed lectures, into a folder
 TYPE_THERE = 'Or type it into <a href="index.html">the model of the first page</a>.'
 PROGRESS_BAR = {"application/vnd.jupyter.widget-view+json", "text/plain"}
 
 
 def write_site(executed: Sequence[Path], to: Path) -> Path:
-    """Make pages of notebooks that have run; the old site gives way once the new one is there."""
+    """Make pages of executed notebooks; the new site then replaces the old one."""
     with TemporaryDirectory(dir=to, prefix=".writing-") as room:
         source = Path(room) / "source"
         source.mkdir()
@@ -60,16 +60,16 @@ def write_site(executed: Sequence[Path], to: Path) -> Path:
 
 
 def run_sphinx(source: Path, to: Path, builder: str) -> Path:
-    """Make pages of a folder of sources, beside it; then they take the place of `to`.
+    """Make pages of a folder of sources, beside it; then they replace `to`.
 
-    Returns the first page. Raises RuntimeError if Sphinx gives up.
+    Returns the first page. Raises RuntimeError if Sphinx fails.
     """
     from sphinx.cmd.build import build_main
 
     made = source.with_name("made")
     settings = ["-q", "-b", builder, "-c", str(SETTINGS), "-d", str(source.with_name("doctrees"))]
     if build_main([*settings, str(source), str(made)]):
-        raise RuntimeError("Sphinx could not make the pages; it says above why")
+        raise RuntimeError("Sphinx could not make the pages; see its messages above")
     shutil.rmtree(to, ignore_errors=True)
     made.rename(to)
     return to / "index.html"
@@ -81,13 +81,13 @@ def make_book(
     code: Sequence[Path] = CODE,
     write: Writer = write_site,
 ) -> Path:
-    """Run what has changed, then write the site, or what `write` makes; returns its first page.
+    """Run changed lectures, then write the site, or the output of `write`; returns its first page.
 
-    notebooks: the lectures in their order, each with a budget in its metadata; to: the folder for
-    executed notebooks and site, made if it is missing; code: the folders that they import from.
+    notebooks: the lectures in order, each with a budget in its metadata; to: the folder for
+    executed notebooks and site, created if it is missing; code: the folders that they import.
 
-    Raises ValueError if two notebooks share a name, and RuntimeError, after all have had their
-    turn, if one of them failed: the message names each with its fault, and an older site stays.
+    Raises ValueError if two notebooks share a name, and RuntimeError, after all have been run, if
+    one of them failed: the message names each with its fault, and an older site is kept.
     """
     names = [path.name for path in notebooks]
     if not names or len(set(names)) < len(names):
@@ -119,7 +119,7 @@ def refresh_all(
 
 
 def refresh(path: Path, folder: Path, code: Sequence[Path] = CODE) -> str:
-    """Run a notebook unless `folder` holds it, run as it is now; returns its fault, "" if none."""
+    """Run a notebook unless `folder` has its current version; returns its fault, "" if none."""
     kept, made_from = folder / path.name, digest(path, code)
     if kept.exists() and nbformat.read(kept, 4).metadata.get("made_from") == made_from:
         print(f"{path.stem:28}unchanged since it was run", flush=True)
@@ -131,14 +131,14 @@ def refresh(path: Path, folder: Path, code: Sequence[Path] = CODE) -> str:
         print(done, flush=True)
         if not new.exists():
             return done.fault or "it left no outputs"
-        notebook = nbformat.read(new, as_version=4)  # over its budget is good enough for a book
+        notebook = nbformat.read(new, as_version=4)  # the budget does not matter here
     notebook.metadata["made_from"] = made_from
     write_atomically(kept, nbformat.writes(notebook))
     return ""
 
 
 def digest(path: Path, code: Sequence[Path] = CODE) -> str:
-    """A number in hexadecimal that changes when the notebook, the code or Python does."""
+    """A hexadecimal number that changes with the notebook, the code or Python."""
     versions = f"{platform.python_version()} {importlib.metadata.version('torch')}"
     seen = hashlib.sha256(versions.encode())
     parts = (part for folder in code for part in folder.rglob("*") if part.is_file())
@@ -148,7 +148,7 @@ def digest(path: Path, code: Sequence[Path] = CODE) -> str:
 
 
 def for_sphinx(text: str) -> str:
-    """A page whose headings have one address each, and whose library names lead to the reference.
+    """A page with one address per heading, and with links from library names to the reference.
 
     >>> for_sphinx('### <a id="gelu"></a>GELU: `bertlab.model.activations.gelu`')
     '### GELU: [`bertlab.model.activations.gelu`](#bertlab.model.activations.gelu)'
@@ -158,7 +158,7 @@ def for_sphinx(text: str) -> str:
 
 
 def without_progress_bars(page: nbformat.NotebookNode) -> nbformat.NotebookNode:
-    """A bar that moved while the cell ran has nothing to say afterwards; our widgets do."""
+    """Remove progress bars, which are useless after the run; our widgets are kept."""
     for cell in page.cells:
         if cell.cell_type == "code":
             cell.outputs = [out for out in cell.outputs if set(out.get("data", ())) != PROGRESS_BAR]
@@ -176,7 +176,7 @@ def led_to_the_tour(page: nbformat.NotebookNode) -> nbformat.NotebookNode:
 
 
 def folded(page: nbformat.NotebookNode) -> nbformat.NotebookNode:
-    """Cells that are folded in JupyterLab are here, too; of a proof only its line is seen."""
+    """Fold the cells that are folded in JupyterLab; of a proof only its last line is visible."""
     for cell in page.cells:
         tags = FOLDED.intersection(cell.metadata.get("tags", ()))
         if tags:
@@ -195,7 +195,7 @@ def main(
     about: str = __doc__,
     write: Writer = write_site,
 ) -> int:
-    """Make a book, or what `write` makes, of some notebooks or all; 1 if a lecture failed."""
+    """Make a book, or the output of `write`, of some notebooks or all; 1 if a lecture failed."""
     parser = argparse.ArgumentParser(prog=command, description=about.splitlines()[0])
     parser.add_argument("notebook", nargs="*", type=Path, help="all lectures if there is none")
     parser.add_argument("--to", type=Path, default=ROOT / "book", help="folder (default: book)")
@@ -210,7 +210,7 @@ def main(
     except (RuntimeError, ValueError) as error:
         print(f"\n{error}", file=sys.stderr)
         return 1
-    print(f"It is ready: open {first.resolve().as_uri()}")
+    print(f"Ready: open {first.resolve().as_uri()}")
     return 0
 
 

@@ -1,7 +1,7 @@
-"""`python -m course handout`: the course as students get it, without solutions and hidden tests.
+"""`python -m course handout`: the students' course, without solutions and hidden tests.
 
-Copied is what is named here and nothing else, and every byte of the copy is searched for what
-students must not see before the folder gets its name.
+Only files that are named here are copied, and every byte of the copy is searched for text that
+students must not see, before the folder gets its final name.
 """
 
 import json
@@ -43,23 +43,23 @@ FILES = (
     "pyproject.toml",
 )
 LEFT_BEHIND = shutil.ignore_patterns("__pycache__", ".*", "*.egg-info", "*.pyc")
-# In a page or a Makefile; what students alone read stands in a comment.
+# In a page or a Makefile; text only for students is in a comment.
 FOR_INSTRUCTORS = re.compile(
     r"^(<!--|#) only instructors( -->)?\n.*?^(<!--|#) end( -->)?\n\n?", re.DOTALL | re.MULTILINE
 )
 FOR_STUDENTS = re.compile(r"^<!-- only students\n(.*?)-->\n", re.DOTALL | re.MULTILINE)
 HIDDEN = re.compile(r"### BEGIN (?:SOLUTION|HIDDEN TESTS)\n(.*?)### END", re.DOTALL)
-SHORTEST = 12  # characters: `return x` tells nobody anything
+SHORTEST = 12  # characters: `return x` reveals nothing
 
 
 def hand_out(course: Course, to: Path, zipped: bool = False, solutions: bool = False) -> list[Path]:
-    """Write the students' course to the new folder `to`; what was written.
+    """Write the students' course to the new folder `to`; returns the written paths.
 
     zipped: also as `to`.zip. solutions: also the solved notebooks, as `to`-solutions.zip, for
-    people who learn on their own.
+    self-study.
 
-    Raises CourseError if `to` is there already, or if anything in the copy gives a solution or a
-    hidden test away; then nothing has been written.
+    Raises CourseError if `to` exists, or if anything in the copy reveals a solution or a hidden
+    test; then nothing has been written.
     """
     to = to.absolute()
     archives = [to.with_name(f"{to.name}.zip")] * zipped
@@ -89,7 +89,7 @@ def hand_out(course: Course, to: Path, zipped: bool = False, solutions: bool = F
 
 
 def copy_for_students(course: Course, to: Path) -> None:
-    """The rooms and files that students get; pages that say both sides' things say theirs."""
+    """Copy the students' rooms and files; pages for both sides get only the students' text."""
     for room in ROOMS:
         shutil.copytree(course.root / room, to / room, ignore=LEFT_BEHIND)
     for name in FILES:
@@ -99,7 +99,7 @@ def copy_for_students(course: Course, to: Path) -> None:
 
 
 def for_students(text: str) -> str:
-    r"""A page without what is said to instructors, and with what is said to students alone.
+    r"""A page without the text for instructors, and with the text only for students.
 
     >>> for_students("a\n# only instructors\nb\n# end\n<!-- only students\nc\n-->\n")
     'a\nc\n'
@@ -110,7 +110,7 @@ def for_students(text: str) -> str:
 def secrets(course: Course) -> dict[str, list[str]]:
     """The lines that students must not see: of each cell with a solution or hidden tests.
 
-    What the library, a lecture or an open cell of an exercise says as well is no secret.
+    Lines that are also in the library, a lecture or an open cell of an exercise are not secret.
     """
     pages = {
         name: nbformat.read(course.room("source") / name / f"{name}.ipynb", as_version=4)
@@ -132,7 +132,7 @@ def secrets(course: Course) -> dict[str, list[str]]:
 
 
 def open_and_hidden(cell: NotebookNode) -> tuple[str, str]:
-    """What a student sees of an instructor's cell, and what not: all of an answer without marks."""
+    """The visible and the hidden part of an instructor's cell; unmarked answers are hidden."""
     hidden = HIDDEN.findall(cell.source)
     if not hidden and cell.metadata.get("nbgrader", {}).get("solution"):
         return "", cell.source
@@ -140,7 +140,7 @@ def open_and_hidden(cell: NotebookNode) -> tuple[str, str]:
 
 
 def text_of(path: Path) -> str:
-    """What a page says that is none of the exercises; "" of other files."""
+    """The text of a page that is not an exercise; "" for other files."""
     if path.suffix not in (".py", ".ipynb", ".md") or "exercises" in path.parts:
         return ""
     if path.suffix == ".ipynb":
@@ -149,9 +149,9 @@ def text_of(path: Path) -> str:
 
 
 def leaks(folder: Path, secrets: dict[str, list[str]]) -> Iterator[str]:
-    """Which file of the folder says what of which cell.
+    """Which file of the folder reveals which line of which cell.
 
-    In a file that is no text, such as weights, only each cell's longest line is looked for.
+    A binary file, such as weights, is searched only for each cell's longest line.
     """
     spelled = {place: spellings(lines) for place, lines in secrets.items()}
     longest = {place: spellings([max(lines, key=len)]) for place, lines in secrets.items()}
@@ -168,6 +168,6 @@ def leaks(folder: Path, secrets: dict[str, list[str]]) -> Iterator[str]:
 
 
 def spellings(lines: Sequence[str]) -> set[bytes]:
-    """The lines as they are, and as notebooks' files have them."""
+    """The lines as plain text, and as in notebooks' files."""
     quoted = {json.dumps(one, ensure_ascii=ascii)[1:-1] for one in lines for ascii in (True, False)}
     return {one.encode() for one in {*lines, *quoted}}

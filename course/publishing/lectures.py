@@ -1,9 +1,9 @@
-"""Run lectures as a student's "Restart Kernel and Run All Cells" would, and measure them.
+"""Run lectures like "Restart Kernel and Run All Cells", and measure them.
 
 `make lectures` (or `python -m course.publishing.lectures [NOTEBOOK ...]`) runs each in a clean
-kernel, with the network cut, and compares time and peak memory with the budget that the lecture
+kernel, without a network, and compares time and peak memory with the budget that the lecture
 declares. Time is processor time for each of the two cores of a small laptop: on a busy machine a
-lecture takes longer and costs about the same.
+lecture takes longer, but about the same processor time.
 """
 
 import json
@@ -21,14 +21,14 @@ from bertlab._files import write_atomically
 from course import ROOT
 
 CORES = 2  # of a small laptop
-CELL_SECONDS = 3_600  # of the clock: a cell that waits for nothing does not wait for ever
+CELL_SECONDS = 3_600  # of wall-clock time: even a cell that hangs ends
 
 
 @dataclass(frozen=True)
 class Run:
-    """What one run of a lecture took, and what went wrong ("" if nothing did).
+    """The cost of one run of a lecture, and its fault ("" if none).
 
-    seconds: processor time per core; megabytes: held at most. 0 where it cannot be told.
+    seconds: processor time per core; megabytes: peak memory. 0 if it cannot be measured.
     """
 
     name: str
@@ -47,7 +47,7 @@ class Run:
 
 
 def run(path: Path, keep: Path | None = None) -> Run:
-    """Execute a notebook in a process of its own and measure it.
+    """Execute a notebook in its own process and measure it.
 
     keep: the file for the notebook with its outputs; written only if all cells ran.
     """
@@ -56,7 +56,7 @@ def run(path: Path, keep: Path | None = None) -> Run:
     command = [*offline, sys.executable, "-m", "course.publishing.lectures", "--execute", str(path)]
     if keep is not None:
         command.append(str(keep.resolve()))
-    # A lecture may ask for more threads; those that wait would spin, and be counted.
+    # A lecture may use more threads; waiting ones would spin, and be counted.
     limits = {"OMP_NUM_THREADS": "1", "OMP_THREAD_LIMIT": "1", "PYTHONHASHSEED": "0"}
     result = subprocess.run(
         command, cwd=ROOT, env=os.environ | limits, capture_output=True, text=True
@@ -72,7 +72,7 @@ def run(path: Path, keep: Path | None = None) -> Run:
 
 @cache
 def cut_network() -> list[str]:
-    """The command that starts another one without any network; empty where Linux forbids it."""
+    """The command that starts another one without a network; empty if Linux forbids it."""
     prefix = ["unshare", "--map-root-user", "--net"]
     try:
         allowed = subprocess.run([*prefix, "true"], capture_output=True).returncode == 0
@@ -91,7 +91,7 @@ def execute(path: Path) -> nbformat.NotebookNode:
 
     notebook = nbformat.read(path, as_version=4)
     with TemporaryDirectory() as folder:
-        # Sockets are files, not ports: without a network there are no ports either.
+        # Sockets are files, not ports: without a network there are no ports.
         config = Config({"KernelManager": {"transport": "ipc", "ip": f"{folder}/kernel"}})
         client = NotebookClient(
             notebook,
@@ -124,9 +124,9 @@ def main(arguments: list[str]) -> int:
 
 
 def _cost_of_children() -> tuple[float, float]:
-    """Processor seconds of all child processes per core, and the most MB that one held.
+    """Processor seconds of all child processes per core, and the peak MB of one of them.
 
-    Both are 0 where they cannot be told.
+    Both are 0 if they cannot be measured.
     """
     try:
         import resource

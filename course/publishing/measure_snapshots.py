@@ -1,8 +1,8 @@
-"""Measure a training along the way: `python -m course.publishing.measure_snapshots RUN FILE`.
+"""Measure the snapshots of a training: `python -m course.publishing.measure_snapshots RUN FILE`.
 
-RUN is a folder of `python -m bertlab pretrain --snapshots 25`. FILE gets one line of JSON for each
-snapshot, the start first: how well it guesses held-out words and next sentences, what each of its
-heads looks at, and how alike its positions are (`course.experiments.emergence`).
+RUN is a folder of `python -m bertlab pretrain --snapshots 25`. FILE gets one line of JSON per
+snapshot, the start first: its scores on held-out words and next sentences, what each of its heads
+attends to, and how similar its positions are (`course.experiments.emergence`).
 """
 
 import argparse
@@ -23,14 +23,14 @@ from bertlab.training.runs import batches_of
 from bertlab.training.settings import RunSettings
 from course.experiments.emergence import head_numbers, position_similarity, some_sentences
 
-READ = "books+wikipedia"  # whose held-out side the heads read: sentences, and not speeches
+READ = "books+wikipedia"  # the heads read its held-out part: sentences, not speeches
 SCORES = ("mlm_loss", "mlm_accuracy", "nsp_loss", "nsp_accuracy")
 
 
 def measure_snapshots(run: Path, file: Path) -> list[dict[str, Any]]:
     """Measure all snapshots of a run and write them; returns the rows.
 
-    Raises FileNotFoundError if there is no such run, or if it has kept no snapshots.
+    Raises FileNotFoundError if there is no such run, or if it has no snapshots.
     """
     settings, corpus = RunSettings.load(run), open_corpus(run / "corpus")
     folders = sorted(folder for folder in (run / "snapshots").glob("*") if folder.is_dir())

@@ -1,7 +1,7 @@
 """Measure the course's weights again: `python -m course.publishing.measure_weights`.
 
-Writes `evaluation.json`, `per_corpus.json` and `next_sentences.json` beside them, from nothing but
-them and the texts of the catalogue: the documents that were held out, and texts of other kinds.
+Writes `evaluation.json`, `per_corpus.json` and `next_sentences.json` beside them, only from the
+weights and the texts of the catalogue: the held-out documents, and texts of other kinds.
 """
 
 import json
@@ -23,11 +23,11 @@ from bertlab.training.next_sentences import (
     save_rows,
 )
 
-OTHER_KINDS = ("lee", "plots")  # news and film plots, of which nothing was read
+OTHER_KINDS = ("lee", "plots")  # news and film plots, which were not in training
 
 
 def measure(model_folder: Path, text_folder: Path) -> Evaluation:
-    """Write the files of a model, measured on the weights as they are read; returns the first.
+    """Write the files of a model, measured on its stored weights; returns the first.
 
     text_folder: for the texts' tokens.
     """
@@ -51,24 +51,24 @@ def measure(model_folder: Path, text_folder: Path) -> Evaluation:
 
 
 def data_of(model_folder: Path, corpora: list[str], folder: Path) -> PretrainingData:
-    """All documents of some corpora, as the model's own exam was made of its held-out ones."""
+    """All documents of some corpora, prepared like the model's held-out ones."""
     return _data(model_folder, {name: documents(name) for name in corpora}, folder)
 
 
 def held_out_data(model_folder: Path, folder: Path) -> PretrainingData:
-    """The documents that the training of a model held out, in batches as there."""
+    """The held-out documents of a model's training, in the same batches."""
     return _data(model_folder, held_out_documents(model_folder), folder)
 
 
 def held_out_documents(model_folder: Path) -> dict[str, Documents]:
-    """The documents that the training of a model held out, by their corpus."""
+    """The held-out documents of a model's training, by corpus."""
     settings = json.loads((model_folder / "training.json").read_text(encoding="utf-8"))
     share = settings["validation"]
     return {name: split(documents(name), share)[1] for name in names(settings["corpus"])}
 
 
 def write_json(path: Path, values: dict) -> None:
-    """Indented, so that a change can be read."""
+    """Write indented JSON, so that changes are readable."""
     write_atomically(path, json.dumps(values, indent=2) + "\n")
 
 

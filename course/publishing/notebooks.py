@@ -1,8 +1,8 @@
-"""The normal form of a notebook, so that a change in git shows what was changed and no more.
+"""The normal form of a notebook, so that a diff in git shows only the real change.
 
-A cell tagged `folded` is out of sight until a reader opens it; one tagged `proof` is, too, and
-ends in a line that says how many checks of its section hold. A heading tagged `further` folds the
-section below it, which the core path does not need.
+A cell tagged `folded` is hidden until a reader opens it; so is one tagged `proof`, which ends with
+a line that says how many checks of its section hold. A heading tagged `further` folds the section
+below it, which the core path does not need.
 
 `make format` (or `python -m course.publishing.notebooks`) rewrites the lectures and the solutions.
 """
@@ -26,13 +26,13 @@ KERNEL = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": 
 
 
 def written_notebooks() -> list[Path]:
-    """Every notebook that people write; `exercises/` is generated and left as it comes."""
+    """All handwritten notebooks; `exercises/` is generated."""
     found = [*ROOT.glob("lectures/*.ipynb"), *ROOT.glob("solutions/*/*.ipynb")]
     return sorted(path for path in found if ".ipynb_checkpoints" not in path.parts)
 
 
 def normal_form(notebook: nbformat.NotebookNode) -> str:
-    """The text to store: no outputs, no execution counts, only the metadata that mean something.
+    """The text to store: no outputs, no execution counts, only meaningful metadata.
 
     Raises ValueError if a cell has no id or two cells share one: give cells ids by hand.
     """
@@ -43,7 +43,7 @@ def normal_form(notebook: nbformat.NotebookNode) -> str:
     for cell in notebook.cells:
         cell.metadata = {key: cell.metadata[key] for key in KEPT_IN_CELLS if key in cell.metadata}
         if "further" in cell.metadata.get("tags", ()):
-            cell.metadata["jp-MarkdownHeadingCollapsed"] = True  # as JupyterLab calls it
+            cell.metadata["jp-MarkdownHeadingCollapsed"] = True  # JupyterLab's name
         if cell.cell_type == "code":
             cell.outputs, cell.execution_count = [], None
             tags = FOLDED.intersection(cell.metadata.get("tags", ()))
@@ -59,8 +59,8 @@ def normal_form(notebook: nbformat.NotebookNode) -> str:
 
 
 def core(cells: Sequence[nbformat.NotebookNode]) -> Iterator[nbformat.NotebookNode]:
-    """The cells of the core path: no section tagged `further`, nor the last ones, for reference."""
-    left_out = 0  # the level of the heading above that is left out with all below it
+    """The cells of the core path, without sections tagged `further` and the last, for reference."""
+    left_out = 0  # the level of the omitted heading above
     for cell in cells:
         heading = re.match(r"(#+) (.*)", cell.source) if cell.cell_type == "markdown" else None
         if heading and (not left_out or len(heading[1]) <= left_out):
@@ -71,12 +71,12 @@ def core(cells: Sequence[nbformat.NotebookNode]) -> Iterator[nbformat.NotebookNo
 
 
 def checks(source: str) -> list[ast.AST]:
-    """The statements of a cell that check something: `assert`, and functions named like it."""
+    """The statements of a cell that check something: `assert`, and functions with such names."""
     return [node for node in ast.walk(ast.parse(source)) if is_check(node)]
 
 
 def is_check(node: ast.AST) -> bool:
-    """`assert x`, `torch.testing.assert_close(x, y)` and their like."""
+    """Whether it is `assert x`, `torch.testing.assert_close(x, y)` or similar."""
     if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
         function = node.value.func
         return getattr(function, "attr", getattr(function, "id", "")).startswith("assert")
@@ -84,7 +84,7 @@ def is_check(node: ast.AST) -> bool:
 
 
 def proof(source: str) -> str:
-    """A proof cell with its first line, which is seen while it is folded, and its last one.
+    """A proof cell with its first line, which is visible while it is folded, and its last line.
 
     Raises ValueError if it checks nothing.
     """
@@ -100,7 +100,7 @@ def proof(source: str) -> str:
 
 
 def main() -> int:
-    """Rewrite what is not in normal form; names each file that changes."""
+    """Rewrite notebooks that are not in normal form; prints each changed file."""
     for path in written_notebooks():
         text = normal_form(nbformat.read(path, as_version=4))
         if text != path.read_text(encoding="utf-8"):

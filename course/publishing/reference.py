@@ -1,9 +1,9 @@
-"""The library's reference: pages for the book made from docstrings, and lectures that link to them.
+"""The library's reference: pages for the book from docstrings, and links to them in lectures.
 
-Sphinx's autodoc reads the docstrings when the book is made. Here are the pages that ask it to, one
-per room of the library and one for the lectures' experiments; `as_rst`, which turns our plain
-docstrings into what autodoc reads; and `with_links`, which leads from a lecture's cell to the
-library's code that it shows.
+Sphinx's autodoc reads the docstrings when the book is made. Here are the pages for autodoc, one per
+room of the library and one for the lectures' experiments; `as_rst`, which converts our plain
+docstrings for autodoc; and `with_links`, which links a lecture's cell to the library's code that it
+shows.
 """
 
 import importlib
@@ -15,7 +15,7 @@ import nbformat
 
 import bertlab
 
-HOUSES = ("bertlab.", "course.")  # whose docstrings are read
+HOUSES = ("bertlab.", "course.")  # packages whose docstrings are read
 CONTENTS = """Reference
 =========
 
@@ -43,7 +43,7 @@ MODULE = """
 
 .. automodule:: {name}
 """
-# A function that has the name of a module beside it: the address belongs to the module.
+# A function with the name of a module beside it: the address belongs to the module.
 HIDDEN = """
 .. autofunction:: {room}::{name}
    :no-index:
@@ -59,7 +59,7 @@ def write_pages(folder: Path) -> None:
 
 
 def rooms() -> list[str]:
-    """The library's packages, in the order in which its docstring says to read them.
+    """The library's packages, in the reading order of its docstring.
 
     >>> rooms()[:2]
     ['tokenizers', 'model']
@@ -69,7 +69,7 @@ def rooms() -> list[str]:
 
 
 def room_page(name: str) -> str:
-    """A room's page: what it is about, what can be imported from it, then each of its modules."""
+    """A room's page: its docstring, its imports, then each of its modules."""
     room = importlib.import_module(name)
     public = [m.name for m in pkgutil.iter_modules(room.__path__) if not m.name.startswith("_")]
     hidden = [m for m in public if getattr(getattr(room, m, None), "__module__", "") == name]
@@ -85,17 +85,17 @@ def room_page(name: str) -> str:
 
 
 def offers(room: object) -> str:
-    """What a room hands out under its own name, each with a link to where it is described."""
+    """The names that a room exports, each with a link to its description."""
     objects = [getattr(room, name) for name in getattr(room, "__all__", ())]
     links = [f":py:obj:`{o.__name__} <{o.__module__}.{o.__name__}>`" for o in objects]
     return f"\nTo import from here: {', '.join(links)}.\n" if links else ""
 
 
 def as_rst(text: str, package: str) -> str:
-    r"""A docstring of ours for Sphinx: marks mean nothing in it but backticks, lists and doctests.
+    r"""Convert a docstring of ours for Sphinx: only backticks, lists and doctests are markup in it.
 
-    A name in backticks becomes a link if the reference has it, a file one to its module in
-    `package`, and the rest is code.
+    A name in backticks becomes a link if the reference has it, a file a link to its module in
+    `package`, and everything else code.
 
     >>> as_rst("W_q: *not* bold; `x`s, `1 + 1`", "bertlab.model")
     'W\\_q: \\*not\\* bold; \\ :py:obj:`x`\\ s, \\ ``1 + 1``\\ '
@@ -105,9 +105,9 @@ def as_rst(text: str, package: str) -> str:
 
 
 def block_as_rst(block: str, package: str) -> str:
-    """What stands between two empty lines: a doctest, a drawing, a list, or words.
+    """The text between two empty lines: a doctest, a drawing, a list, or a paragraph.
 
-    A drawing is indented as a whole. Where only what goes on is indented, each line that is not
+    A drawing is indented as a whole. If only continuation lines are indented, each other line
     begins an entry of a list.
 
     >>> print(block_as_rst("a: one\\n    and more\\nb: two", "bertlab.model"))
@@ -125,7 +125,7 @@ def block_as_rst(block: str, package: str) -> str:
 
 
 def escaped(block: str, package: str) -> str:
-    """A paragraph or a list, its words plain and what is in backticks code."""
+    """A paragraph or a list, with plain words and code in backticks."""
     parts = block.split("`")
     if len(parts) % 2 == 0:
         raise ValueError(f"a backtick has no partner in the docstring: {block.strip()!r}")
@@ -135,7 +135,7 @@ def escaped(block: str, package: str) -> str:
 
 
 def as_code(code: str, package: str) -> str:
-    """What stood between two backticks; escaped blanks part it from the letters beside it."""
+    """The text between two backticks; escaped spaces separate it from adjacent letters."""
     if re.fullmatch(r"[\w/]+\.py", code):
         stem = code.removesuffix(".py").replace("/", ".")
         module = stem if stem.startswith(HOUSES) else f"{package}.{stem}"
@@ -144,7 +144,7 @@ def as_code(code: str, package: str) -> str:
 
 
 def with_links(page: nbformat.NotebookNode) -> nbformat.NotebookNode:
-    """Behind each cell that shows the library's code, a line that leads to its description."""
+    """Add a line with links after each cell that shows the library's code."""
     cells = []
     for cell in page.cells:
         cells.append(cell)

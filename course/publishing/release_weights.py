@@ -2,8 +2,8 @@
 
 `python -m course.publishing.release_weights RUN FOLDER` writes them.
 
-Half precision, as `load_pretrained` and `transformers` read it, with what it was trained on, how
-that went, and how good it is. Only the words around these figures, README.md, are written by hand.
+Half precision, for `load_pretrained` and `transformers`, with its training data, curves and scores.
+Only the text about these figures, README.md, is written by hand.
 """
 
 import argparse
@@ -19,15 +19,15 @@ from bertlab.training.settings import RunSettings
 from course.publishing.measure_weights import measure, write_json
 from course.widgets import training_curves
 
-EVERY = 10  # steps between the rows of training that are kept
+EVERY = 10  # steps between the kept rows of training
 
 
 def release(run: Path, target: Path) -> Evaluation:
     """Write the weights, settings, figures and curves of a run; returns the figures.
 
-    They are measured on the weights as they will be read, rounded to half precision.
+    They are measured on the stored weights, rounded to half precision.
 
-    Raises FileNotFoundError if the run has not come to its end.
+    Raises FileNotFoundError if the run is not finished.
     """
     settings, corpus = RunSettings.load(run), open_corpus(run / "corpus")
     model = load_pretrained(run / "model", BertForPreTraining).half()
@@ -46,7 +46,7 @@ def release(run: Path, target: Path) -> Evaluation:
 
 
 def thinned(rows: list[Row]) -> list[Row]:
-    """All evaluations and every tenth step, rounded: the shape of the curves is kept."""
+    """All evaluations and every tenth step, rounded: enough for the curves."""
     return [
         {
             name: round(value, 7) if isinstance(value, float) else value

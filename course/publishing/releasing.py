@@ -1,4 +1,4 @@
-"""`python -m course release`, `due` and `extend`: what students get, and when it is due."""
+"""`python -m course release`, `due` and `extend`: students' versions and due dates."""
 
 from collections.abc import Callable, Sequence
 from contextlib import closing
@@ -18,7 +18,7 @@ def release(
 ) -> int:
     """Make exercises/NAME from solutions/NAME and enter it in the gradebook; 1 if one failed.
 
-    exchange: put it into nbgrader's exchange, too, for students on a hub.
+    exchange: also put it into nbgrader's exchange, for students on a hub.
     """
     faults = 0
     for name in assignments:
@@ -45,9 +45,9 @@ def release(
 
 
 def set_due(course: Course, name: str, due: str) -> str:
-    """Enter when an assignment is due, e.g. "2026-12-01T23:59+01:00", or "none".
+    """Set when an assignment is due, e.g. "2026-12-01T23:59+01:00", or "none".
 
-    Late penalties follow at once. Raises CourseError if it is not a time with its zone.
+    Late penalties are updated at once. Raises CourseError if it is not a time with a zone.
     """
     moment = None
     if due != "none":
@@ -66,9 +66,9 @@ def set_due(course: Course, name: str, due: str) -> str:
 
 
 def extend(course: Course, name: str, student: str, days: int) -> str:
-    """Give one student so many days more, in place of those given before; 0 takes them away.
+    """Give one student this many more days, instead of those given before; 0 removes them.
 
-    Late penalties follow at once. Raises CourseError if no hand-in of theirs has been graded.
+    Late penalties are updated at once. Raises CourseError if no hand-in of theirs has been graded.
     """
     with closing(course.gradebook()) as book:
         try:

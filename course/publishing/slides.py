@@ -1,15 +1,15 @@
-"""The lectures as slides, for the person in front of the class; they open from a file, offline.
+"""The lectures as slides for teaching; they open from a file, offline.
 
 `make slides` (or `python -m course.publishing.slides [NOTEBOOK ...] [--to FOLDER]`) runs each
-lecture that has changed, as the book does and into the same FOLDER/executed; then Sphinx and
-reveal.js make a deck of each in FOLDER/slides. Press S for the speaker's notes; add `?print-pdf` to
-the address and print for a PDF.
+changed lecture, like the book and into the same FOLDER/executed; then Sphinx and reveal.js make a
+deck of each in FOLDER/slides. Press S for the speaker's notes; for a PDF, add `?print-pdf` to the
+address and print.
 
-What is a slide: a heading with its question, or with its first sentence; each picture, table or
-view; each turn of the reader, without its answer; each library function; what to notice, in its
-first sentence. All other prose becomes the notes of the slide before it. A cell says otherwise by
-its metadata, `{"slideshow": {"slide_type": "skip"}}`, or "slide", and then it is shown whole. What
-is not of the core path is left out.
+Slides are: a heading with its question, or with its first sentence; each picture, table or view;
+each turn of the reader, without its answer; each library function; what to notice, in its first
+sentence. All other prose becomes the notes of the slide before it. A cell's metadata can override
+this: `{"slideshow": {"slide_type": "skip"}}`, or "slide", which shows the whole cell. Cells outside
+the core path are omitted.
 """
 
 import re
@@ -29,12 +29,12 @@ SHOWN = re.compile(rf"#|- |\d\. |\||\$\$|<img|\*\*After|{ASKED.pattern}")  # beg
 FIRST = re.compile(r"(\*\*[^*]*\*\* ?)?.*?[.?!](?=\s|$)", re.DOTALL)
 CHOICE = re.compile(r"<summary>(?:<b>)?(.*?)</summary>")
 LINK = re.compile(r"(?<!!)\[(`[^`]*`|[^]]*)\]\((?!https?:)[^)]*\)")  # to another page of the course
-SHORT = 12  # lines of printed text that fit beside a heading
+SHORT = 12  # lines of printed text that fit below a heading
 BREAK = "```{revealjs-break}\n```"
 
 
 def deck(page: NotebookNode) -> NotebookNode:
-    """A lecture that has run -> the notebook of its slides, its notes in MyST's comments."""
+    """An executed lecture -> the notebook of its slides, with notes in MyST's comments."""
     cells: list[NotebookNode] = []
     full = False
     for cell in core(page.cells):
@@ -53,7 +53,7 @@ def deck(page: NotebookNode) -> NotebookNode:
 
 
 def parts(cell: NotebookNode, whole: bool) -> Iterator[NotebookNode]:
-    """What a cell gives to the deck."""
+    """A cell's contribution to the deck."""
     if cell.cell_type == "markdown":
         shown, notes = prose(cell.source) if not whole else (cell.source, "")
         for text in (shown, notes):
@@ -78,7 +78,7 @@ def fit_to_show(cell: NotebookNode) -> bool:
 
 
 def prose(text: str) -> tuple[str, str]:
-    """A text of the lecture -> what its slide shows, and the notes as a comment of MyST."""
+    """A text of the lecture -> the text of its slide, and the notes as a comment of MyST."""
     text = LINK.sub(r"\1", text)
     before, *folded = re.split(r"(?=<details>)", text)
     shown, notes = [], []
@@ -98,7 +98,7 @@ def prose(text: str) -> tuple[str, str]:
 
 
 def first_sentence(text: str) -> str:
-    """Up to its full stop, with the bold words that begin it."""
+    """The first sentence, with the bold words at its start."""
     found = FIRST.match(text)
     return found[0] if found else text
 
@@ -110,7 +110,7 @@ def comment(text: str) -> str:
 
 
 def write_slides(executed: Sequence[Path], to: Path) -> Path:
-    """Make decks of lectures that have run; older ones give way. Returns the list of them."""
+    """Make decks of executed lectures, replacing older ones. Returns the page that lists them."""
     with TemporaryDirectory(dir=to, prefix=".writing-") as room:
         source = Path(room) / "source"
         source.mkdir()

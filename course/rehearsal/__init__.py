@@ -1,1 +1,1 @@
-"""A class that never was, whose grades are known: does the course grade it right?"""
+"""Rehearsals: does the course grade a synthetic class with known grades correctly?"""

@@ -1,9 +1,9 @@
 """`python -m course rehearsal`: grade a class whose grades are known beforehand.
 
-A course of its own is made in a temporary folder, with your settings and the assignment as it is
-now. A synthetic class (`synthetic_class.py`) hands in, the class is graded as yours will be, and
-every point is compared with what it must be. What is printed: each difference, how well the tasks
-tell students apart, and how long a submission took. Your gradebook is not touched.
+A separate course is created in a temporary folder, with your settings and the current assignment. A
+synthetic class (`synthetic_class.py`) hands in, it is graded as yours will be, and every point is
+compared with the expected one. The report has each difference, how well the tasks discriminate
+between students, and the time per submission. Your gradebook does not change.
 """
 
 import argparse
@@ -37,14 +37,14 @@ Scores = Mapping[str, float | None]  # grade id -> points
 
 
 class Grades(NamedTuple):
-    """What the pipeline gave: student -> grade id -> points, and seconds a submission."""
+    """The pipeline's result: student -> grade id -> points, and seconds per submission."""
 
     scores: Mapping[str, Scores]
     seconds: Sequence[float]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Hold the rehearsal; 0 if every grade is what it must be, 1 if not, 2 for a misuse."""
+    """Run the rehearsal; 0 if every grade is correct, 1 if not, 2 for a usage error."""
     asked = _parser().parse_args(arguments)
     if asked.students < 1:
         print("rehearsal: --students must be at least 1", file=sys.stderr)
@@ -62,8 +62,8 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m course rehearsal", description=__doc__)
     parser.add_argument("assignment", nargs="?", default="ex01_bpe", help="name or all (ex01_bpe)")
     parser.add_argument("--students", type=int, default=100, help="size of the class (100)")
-    parser.add_argument("--seed", type=int, default=0, help="another seed, another class (0)")
-    parser.add_argument("--workers", type=int, help="processes (one a core)")
+    parser.add_argument("--seed", type=int, default=0, help="each seed gives another class (0)")
+    parser.add_argument("--workers", type=int, help="processes (one per core)")
     parser.add_argument("--keep", type=Path, metavar="FOLDER", help="keep course and report there")
     parser.add_argument("--root", type=Path, default=ROOT, help=argparse.SUPPRESS)
     parser.add_argument("--no-sandbox", action="store_true", help="grade without bubblewrap")
@@ -71,7 +71,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _rehearse(course: Course, name: str, asked: argparse.Namespace) -> bool:
-    """One assignment; says whether every grade is what it must be."""
+    """Rehearse one assignment; returns whether every grade is correct."""
     from course.grading.grade_workers import cores
 
     workers = asked.workers or cores()
@@ -101,13 +101,13 @@ def _rehearse(course: Course, name: str, asked: argparse.Namespace) -> bool:
     return agreed
 
 
-# The stage: a course of its own.
+# The stage: a separate course.
 
 
 def make_course(folder: Path, course: Course, name: str) -> Course:
-    """A course with one assignment and these settings, but with a gradebook of its own.
+    """A course with one assignment and these settings, but with its own gradebook.
 
-    Raises CourseError if the folder is there already.
+    Raises CourseError if the folder exists.
     """
     if folder.exists():
         raise CourseError(f"{folder} is there already: give --keep a folder that is new")
@@ -116,13 +116,13 @@ def make_course(folder: Path, course: Course, name: str) -> Course:
     for step in ("source", "release"):
         shutil.copytree(course.room(step) / name, folder / course.room(step).name / name)
     stage = Course(folder)
-    # The settings may name a database, the one in which the real grades are.
+    # The settings may name the database with the real grades.
     stage.config.CourseDirectory.db_url = f"sqlite:///{stage.root / 'gradebook.db'}"
     return stage
 
 
 def hand_in(stage: Course, name: str, students: Sequence[Student]) -> None:
-    """Write every student's notebook where hand-ins are collected."""
+    """Write every student's notebook into the folder of hand-ins."""
     path = stage.room("release") / name / f"{name}.ipynb"
     for student in students:
         notebook = nbformat.read(path, as_version=4)
@@ -137,7 +137,7 @@ def hand_in(stage: Course, name: str, students: Sequence[Student]) -> None:
 
 
 def grade(stage: Course, name: str, workers: int, sandboxed: bool = True) -> Grades:
-    """Release, grade and read the grades, by the commands that a real class is graded with.
+    """Release, grade and read the grades, by the same commands as for a real class.
 
     Raises CourseError if the release or the whole run fails.
     """
@@ -153,7 +153,7 @@ def grade(stage: Course, name: str, workers: int, sandboxed: bool = True) -> Gra
 
 
 def _graded(stage: Course, name: str) -> Grades:
-    """What the gradebook holds: the tests' points and how long each submission took."""
+    """The gradebook's content: the tests' points and the time per submission."""
     from course.gradebook.records import GRADED
 
     with closing(stage.gradebook()) as book:
@@ -189,7 +189,7 @@ def report(
     grades: Grades,
     left_out: Sequence[str] = (),
 ) -> tuple[str, bool]:
-    """The text to print, and whether every grade is what it must be."""
+    """The text to print, and whether every grade is correct."""
     expected = {student.name: truth(student, points) for student in students}
     wrong = differences(expected, grades.scores)
     n_cells = sum(map(len, expected.values()))
@@ -210,7 +210,7 @@ def report(
 
 
 def differences(expected: Mapping[str, Scores], got: Mapping[str, Scores]) -> list[str]:
-    """A line for each grade that is not what it must be, or that is missing, or too many."""
+    """A line for each wrong, missing or unexpected grade."""
     lines = [f"{student}: not in the gradebook" for student in expected if student not in got]
     lines += [f"{student}: nobody of this name handed in" for student in got.keys() - expected]
     for student in expected.keys() & got.keys():
@@ -240,7 +240,7 @@ def _items(scores: Mapping[str, Scores], points: Mapping[str, float]) -> str:
 
 
 def _ability(students: Sequence[Student], scores: Mapping[str, Scores]) -> str:
-    """Whether who can do more gets more: the correlation of ability and points."""
+    """The correlation of ability and points."""
     there = [student for student in students if student.name in scores]
     abilities = [student.ability for student in there]
     totals = [sum(filter(None, scores[student.name].values())) for student in there]
@@ -253,7 +253,7 @@ def _times(seconds: Sequence[float]) -> str:
     if not seconds:
         return "Nothing was graded."
     median = statistics.median(seconds)
-    return f"Seconds a submission: median {median:.1f}, slowest {max(seconds):.1f}"
+    return f"Seconds per submission: median {median:.1f}, slowest {max(seconds):.1f}"
 
 
 if __name__ == "__main__":

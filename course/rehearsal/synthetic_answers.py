@@ -2,7 +2,7 @@
 
 They come from `solutions/NAME/answers.py`. There, a wrong solution with a diagnosis must fail its
 visible test; one without must pass it and fail the hidden test. Here each is run once in the whole
-notebook, to see which later tasks call it and fail with it, and whether the hidden test fails too.
+notebook, to find which later tasks call it and fail with it, and whether the hidden test fails too.
 """
 
 import ast
@@ -27,21 +27,21 @@ from course.grading.assignments import as_handed_in
 from course.grading.cells import graded_code
 
 OURS, OTHER, WRONG, UNWRITTEN = "ours", "another way", "wrong", "unwritten"
-EACH = {OTHER: 1, WRONG: 3}  # answers of a kind that a task is tried with
+EACH = {OTHER: 1, WRONG: 3}  # answers of each kind that are tried per task
 VARIANTS = ("rehearsal/1", "rehearsal/2")
-SECONDS = 10  # of one cell, on the processor; a mistake that takes longer is not handed in
+SECONDS = 10  # processor time of one cell; slower mistakes are not handed in
 
 
 class Unusable(Exception):
-    """The rehearsal cannot be held; the message says why."""
+    """The rehearsal is impossible; the message says why."""
 
 
 class TooSlow(BaseException):
-    """The alarm clock; no Exception, so that no solution swallows it."""
+    """The timeout; not an Exception, so that no solution catches it."""
 
 
 class Answer(NamedTuple):
-    """What stands in a task's cell. `loses`: grade ids of the tests that fail because of it."""
+    """The content of a task's cell. `loses`: grade ids of the tests that fail because of it."""
 
     task: str
     kind: str
@@ -49,7 +49,7 @@ class Answer(NamedTuple):
     source: str
     calls: frozenset[str] = frozenset()  # tasks whose functions it or its tests mention
     loses: frozenset[str] = frozenset()
-    diagnosed: bool = False  # a wrong one that the visible test must notice
+    diagnosed: bool = False  # a wrong one that the visible test must detect
 
 
 class Task(NamedTuple):
@@ -71,8 +71,8 @@ class Task(NamedTuple):
 def read_tasks(assignment: str, seed: int = 0, root: Path = ROOT) -> list[Task]:
     """The tasks of an assignment, each with our answer, an unwritten one, and some of the others.
 
-    Wrong answers that the visible test lets through are all taken: they are few, and the hidden
-    tests are there for them. Raises Unusable if the assignment has no `answers.py`.
+    All wrong answers that pass the visible test are included: they are few, and the hidden tests
+    are for them. Raises Unusable if the assignment has no `answers.py`.
     """
     try:
         known = answers_of(assignment, root)
@@ -122,7 +122,7 @@ def _calls(source: str, owner: dict[str, str]) -> frozenset[str]:
     return frozenset(owner[name] for name in names if name in owner)
 
 
-# Which tests an answer fails: the cells of the notebook are run in a process beside this one.
+# Which tests an answer fails: the notebook's cells are run in another process.
 
 
 def measured(
@@ -132,17 +132,17 @@ def measured(
     root: Path = ROOT,
     say: Callable[[float], None] = lambda _: None,
 ) -> tuple[list[Task], list[str]]:
-    """The same tasks with what each answer loses, and lines on the answers that were left out.
+    """The same tasks with the tests that each answer fails, and lines about omitted answers.
 
-    say: is told first how many seconds a run of the notebook takes.
+    say: is called first, with the seconds of one run of the notebook.
 
-    Left out is what takes too long, and what fails a test under one variant and passes it under
-    another: nobody could say beforehand what it must get. Raises Unusable if an answer is not
-    what it is said to be: then the assignment has a fault, or the list of wrong solutions has.
+    Omitted are answers that take too long, or that fail a test only under some variants: their
+    points could not be known beforehand. Raises Unusable if an answer behaves differently than
+    declared: then the assignment, or the list of wrong solutions, has a fault.
     """
     path = root / "solutions" / assignment / f"{assignment}.ipynb"
     answers = [answer for task in tasks for answer in task.answers]
-    # Each process runs our own answers once, without an alarm clock: that imports everything.
+    # Each process runs our own answers once, without a timeout: that imports everything.
     ours = tasks[0].only(OURS)
     start = (path, ours, "", None)
     with ProcessPoolExecutor(workers, get_context("spawn"), _failing, start) as pool:
@@ -164,7 +164,7 @@ def measured(
 
 
 def _as_said(answer: Answer, failing: frozenset[str]) -> None:
-    """Raises Unusable if an answer fails tests that it should pass, or the other way about."""
+    """Raises Unusable if an answer fails tests that it should pass, or the reverse."""
     visible, hidden = f"test-{answer.task}", f"hidden-{answer.task}"
     known = {
         OURS: not failing,
@@ -180,14 +180,14 @@ def _as_said(answer: Answer, failing: frozenset[str]) -> None:
 
 
 def _seconds(path: Path, answer: Answer) -> float:
-    """How long the notebook takes here, once everything is imported."""
+    """The time of the notebook here, after all imports."""
     start = time.monotonic()
     _failing(path, answer, VARIANTS[0], None)
     return time.monotonic() - start
 
 
 def _tried(path: Path, answer: Answer) -> list[frozenset[str] | None]:
-    """What fails under each variant; the first that takes too long ends it, with None."""
+    """The failures under each variant; a variant that takes too long ends the list with None."""
     results: list[frozenset[str] | None] = []
     for name in VARIANTS:
         results.append(_failing(path, answer, name, SECONDS))
@@ -213,7 +213,7 @@ def _failing(path: Path, answer: Answer, name: str, seconds: float | None) -> fr
                 raise
             except TooSlow:
                 return None
-            except BaseException:  # a given cell that shows an answer may fail with it
+            except BaseException:  # a given cell that uses an answer may fail with it
                 if cell.metadata.nbgrader.grade:
                     failing.add(cell.metadata.nbgrader.grade_id)
     return frozenset(failing)
@@ -226,7 +226,7 @@ def _cells(path: Path) -> list[nbformat.NotebookNode]:
 
 @contextlib.contextmanager
 def _alarm(seconds: float | None) -> Iterator[None]:
-    """Raises TooSlow inside after that much processor time, where the system can do that."""
+    """Raises TooSlow inside after this much processor time, if the system supports it."""
     if seconds is None or not hasattr(signal, "setitimer"):
         yield
         return

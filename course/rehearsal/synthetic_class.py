@@ -1,15 +1,15 @@
-"""A class that never was: students of known ability, what each hands in, and what it must get.
+"""A synthetic class: students of known ability, their hand-ins, and the expected points.
 
-**Who can do what.** An ability is drawn from the standard normal distribution. A task of difficulty
-b is solved with the probability 1/(1 + exp(-1.7 (ability - b))), the two-parameter logistic model
-with one slope for all; b goes from -1.5 for an assignment's first task to 1 for its last one.
-Who solves it hands in our solution, or another right one. Who does not, hands in a wrong one of
-`solutions/NAME/answers.py`, or leaves the task unwritten.
+**Abilities.** An ability is drawn from the standard normal distribution. A task of difficulty b is
+solved with the probability 1/(1 + exp(-1.7 (ability - b))), the two-parameter logistic model with
+one slope for all; b ranges from -1.5 for an assignment's first task to 1 for its last one. A
+student who solves it hands in our solution, or another right one. A student who does not hands in a
+wrong one of `solutions/NAME/answers.py`, or leaves the task unwritten.
 
-**What it must get.** Each answer that is not ours is tried once alone, with our solutions around
-it, by running the notebook's cells in this Python, without the grader (`synthetic_answers.py`). A
-student loses what any of the answers loses. That sum is right because no two answers are handed in
-together that meet in one test: see `_fits`.
+**Expected points.** Each answer that is not ours is tried once, with our solutions for the other
+tasks, by running the notebook's cells in this Python, without the grader (`synthetic_answers.py`).
+A student loses the points that any of the answers loses. That sum is correct because no two answers
+that affect the same test are handed in together: see `_fits`.
 """
 
 import random
@@ -21,9 +21,9 @@ from course.rehearsal.synthetic_answers import OTHER, OURS, UNWRITTEN, WRONG, An
 
 SLOPE = 1.7
 EASIEST, HARDEST = -1.5, 1.0
-ANOTHER_WAY = 0.35  # of the solved tasks, where another way is known
+ANOTHER_WAY = 0.35  # of the solved tasks with another known way
 LEFT_UNWRITTEN = 0.3  # of the tasks that are not solved
-EXPLAINS = 0.8  # of the class: who writes something where words are asked for
+EXPLAINS = 0.8  # of the class: students who answer questions in words
 
 
 class Student(NamedTuple):
@@ -39,7 +39,7 @@ class Student(NamedTuple):
 
 
 def draw_class(tasks: Sequence[Task], n_students: int, seed: int) -> list[Student]:
-    """So many students, all decided by the seed."""
+    """Draw `n_students` students, determined by the seed."""
     if n_students < 1:
         raise ValueError(f"a class needs at least one student; got {n_students}")
     rng = random.Random(seed)
@@ -82,12 +82,12 @@ def _draw_answer(task: Task, solved: bool, rng: random.Random) -> Answer:
 
 
 def _fits(answer: Answer, before: Mapping[str, Answer], tasks: Sequence[Task]) -> bool:
-    """Whether the answer may stand beside the earlier ones: what each loses must add up.
+    """Whether the answer can be combined with the earlier ones: lost points must add up.
 
     Our solutions and unwritten tasks always fit: an unwritten function raises wherever it is
-    called. Two other answers must not meet: neither calls the other's function, and no third task
-    calls both, directly or through others. Nor may such an answer call an unwritten function, for
-    it was tried with all functions written.
+    called. Two other answers must not interact: neither calls the other's function, and no third
+    task calls both, directly or through others. Such an answer must not call an unwritten function
+    either, because it was tried with all functions written.
     """
     if answer.kind in (OURS, UNWRITTEN):
         return True
@@ -123,10 +123,10 @@ def _called(name: str, tasks: Sequence[Task], *answers: Answer) -> set[str]:
 
 
 def truth(student: Student, points: Mapping[str, float]) -> dict[str, float | None]:
-    """What the grader must give: grade id -> points, None where a person must look.
+    """The expected grades: grade id -> points, None if a person must look.
 
-    An answer in words that was left as it came gets 0, as nbgrader has it: there is nothing to
-    look at. points: grade id -> points of each graded cell.
+    An unchanged placeholder for an answer in words gets 0, as in nbgrader: there is nothing to
+    read. points: grade id -> points of each graded cell.
     """
     lost = set().union(*(answer.loses for answer in student.answers.values()))
     return {
@@ -138,5 +138,5 @@ def truth(student: Student, points: Mapping[str, float]) -> dict[str, float | No
 
 
 def is_test(cell: str) -> bool:
-    """Whether a graded cell holds tests, by its grade id; the others hold answers in words."""
+    """Whether a graded cell has tests, by its grade id; the others have answers in words."""
     return cell.startswith(("test-", "hidden-"))

@@ -1,1 +1,1 @@
-"""Whose code is like whose."""
+"""Similar code in students' submissions."""

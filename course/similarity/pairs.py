@@ -1,4 +1,4 @@
-"""How alike any two students' works are, and who belongs together."""
+"""How similar any two students' works are, and groups of them."""
 
 import io
 from collections import Counter
@@ -17,14 +17,14 @@ from course.settings import printable
 from course.similarity.pieces import Index, Numbers, Text, read_pieces
 from course.similarity.sources import Work
 
-LENGTH = 25  # of a piece between students, in characters of bare code
-SHORT = 40  # what two have in common says nothing if it has less bare code than this
-EACH, MOST = 3, 100  # what the report shows: all up to MOST, else EACH of each group up to MOST
+LENGTH = 25  # of a piece in comparisons of students, in characters of bare code
+SHORT = 40  # less common bare code than this means nothing
+EACH, MOST = 3, 100  # the report shows all up to MOST, otherwise EACH of each group up to MOST
 Item = TypeVar("Item")
 
 
 class Pair(NamedTuple):
-    """Two students; `shares`: how much of the code of each is found in that of the other."""
+    """Two students; `shares`: how much of the code of each is in that of the other."""
 
     who: tuple[str, str]
     shares: tuple[float, float]
@@ -35,7 +35,7 @@ class Pair(NamedTuple):
 
 
 class Group(NamedTuple):
-    """Three students or more, and what they have in common."""
+    """Three students or more, and their common code."""
 
     what: str
     who: tuple[str, ...]
@@ -51,7 +51,7 @@ class Group(NamedTuple):
 
 
 class Comparison:
-    """All pairs of two works of this term, or of one and an earlier one.
+    """All pairs of two works of this term, or of one of this term and an earlier one.
 
     numbers: the two works of each pair, (2, pairs); shares: how much of each of the two is in the
     other, (2, pairs); most: the larger share, (pairs,).
@@ -67,29 +67,29 @@ class Comparison:
         self.most = self.shares.max(axis=0)
 
     def above(self, threshold: float) -> Numbers:
-        """The pairs from a share on, by their places in `numbers`; the most alike first."""
+        """The pairs with at least a share, by their places in `numbers`; the most similar first."""
         order = sorted(range(len(self.works)), key=lambda number: self.works[number].who)
         chosen = np.flatnonzero(self.most >= threshold)
         one, other = np.argsort(order)[self.numbers[:, chosen]]
         return chosen[np.lexsort((other, one, -self.most[chosen]))]
 
     def pair(self, place: int) -> Pair:
-        """Who they are and what they share."""
+        """The two students and their shares."""
         one, other = self.numbers[:, place]
         here, there = self.shares[:, place].tolist()
         return Pair((self.works[one].who, self.works[other].who), (here, there))
 
     def codes(self, place: int) -> list[Markup]:
-        """Both codes, escaped, with what they share marked."""
+        """Both codes, escaped, with the common parts marked."""
         both = [self._fingerprint(self.works[number].code) for number in self.numbers[:, place]]
         return list(map(_marked, both, compare_files(*both)[2]))
 
     def groups(self, pairs: Numbers, threshold: float) -> tuple[list[Group], list[int]]:
         """Groups of three or more of this term, and which of the pairs above a share to show.
 
-        Any two of a group are that alike (complete linkage), so no chain of students makes one;
-        it comes where its most alike pair does. Where many have one code, a few pairs stand for
-        all of a group, and for all between two groups, so that other pairs are seen, too.
+        Any two of a group are above the threshold (complete linkage), so a chain of students is not
+        a group; groups are in the order of their most similar pairs. If many share the same code, a
+        few pairs represent a group, and those between two groups, so that other pairs are visible.
         """
         label = self._labels(threshold)
         ends = np.sort(label[self.numbers[:, pairs]], axis=0).T.tolist()
@@ -105,7 +105,7 @@ class Comparison:
         return groups, some_of_each(pairs.tolist(), keys)
 
     def _labels(self, threshold: float) -> Numbers:
-        """The number of each work's group; an earlier work has one of its own."""
+        """The number of each work's group; an earlier work has its own."""
         label = np.arange(len(self.works))
         if self.n_here > 1:
             apart = 1 - self.most[self.numbers[1] < self.n_here]
@@ -113,9 +113,9 @@ class Comparison:
         return label
 
     def _fingerprint(self, code: str) -> CodeFingerprint:
-        """copydetect's, without what is given.
+        """copydetect's fingerprint, without the given code.
 
-        copydetect can leave that out, too, but takes away pieces that occur twice in `code`.
+        copydetect can omit that, too, but then also removes pieces that occur twice in `code`.
         """
         made = CodeFingerprint("code.py", LENGTH, 1, fp=io.StringIO(code), language="python")
         made.hashes.difference_update(self.given.tolist())
@@ -126,7 +126,7 @@ def _shares(texts: list[Text], n_here: int, numbers: Numbers) -> NDArray[np.floa
     """How much of each of two works is in the other, (2, pairs): equal to copydetect's."""
     index = Index(texts, LENGTH)
     ours = Index(texts[:n_here], LENGTH) if n_here < len(texts) else index
-    held = np.zeros((2, n_here, len(texts)), np.int32)  # of the first, of the second of a pair
+    held = np.zeros((2, n_here, len(texts)), np.int32)  # of a pair's first, of its second
     for number, text in enumerate(tqdm(texts, desc="comparing", disable=None)):
         covered = (index if number < n_here else ours).covered(text)
         held[1, :, number] = covered[:n_here]
@@ -138,14 +138,14 @@ def _shares(texts: list[Text], n_here: int, numbers: Numbers) -> NDArray[np.floa
 
 
 def _marked(text: CodeFingerprint, slices: NDArray[np.int64]) -> Markup:
-    if not slices.size:  # copydetect would not escape it
+    if not slices.size:  # copydetect would not escape it in this case
         return escape(text.raw_code)
     code, _ = highlight_overlap(text.raw_code, slices, "<mark>", "</mark>", escape_html=True)
     return Markup(code)
 
 
 def some_of_each(items: Sequence[Item], groups: Iterable[Hashable]) -> list[Item]:
-    """All items up to MOST; if there are more, the first EACH of each group up to MOST."""
+    """All items up to MOST; if there are more, the first EACH of each group, up to MOST."""
     if len(items) <= MOST:
         return [*items]
     seen: Counter[Hashable] = Counter()

@@ -1,8 +1,8 @@
-"""An index of pieces of code: which texts hold which, so that no two need be compared directly.
+"""An index of pieces of code: which texts contain which, so that no two are compared directly.
 
-A piece is what copydetect compares: some characters in a row of bare code (names, comments and
-spaces taken out), by their hash. Every piece is kept: which ones copydetect's larger windows choose
-depends on Python's hashes, which differ from run to run.
+A piece is copydetect's unit: the hash of some consecutive characters of bare code (without names,
+comments and spaces). Every piece is kept: the choice of copydetect's larger windows depends on
+Python's hashes, which differ from run to run.
 """
 
 from collections.abc import Sequence
@@ -16,14 +16,14 @@ from scipy.sparse import csr_array
 
 Numbers = NDArray[np.int64]
 NOTHING: Numbers = np.empty(0, np.int64)
-ROOM = 4_000_000  # runs times texts that are looked at together: at most about 150 MB
+ROOM = 4_000_000  # runs times texts that are processed together: at most about 150 MB
 
 
 class Text(NamedTuple):
-    """The pieces of a text, in their order.
+    """The pieces of a text, in order.
 
-    places: where they begin in the bare code, (n,); pieces: their hashes, (n,); whole: the number
-    of characters of bare code that lie in a piece.
+    places: their starts in the bare code, (n,); pieces: their hashes, (n,); whole: the number of
+    characters of bare code that are in a piece.
     """
 
     places: Numbers
@@ -41,10 +41,10 @@ def read_pieces(code: str, length: int, given: Numbers = NOTHING) -> Text:
 
 
 class Index:
-    """Which of some texts hold which pieces.
+    """Which of some texts contain which pieces.
 
-    Where many solve one exercise, most pieces are rare, and the common ones come in long runs that
-    the same people have. So the index keeps each set of holders once, and a text is a few hundred
+    If many solve the same exercise, most pieces are rare, and the common ones are in long runs that
+    the same people have. So the index stores each set of holders once, and a text is a few hundred
     runs of pieces with the same holders rather than thousands of pieces.
     """
 
@@ -63,13 +63,13 @@ class Index:
         self.holders = held[np.unique(self.set_of, return_index=True)[1]]  # set x text
 
     def covered(self, text: Text) -> Numbers:
-        """How many characters of a text each of the index's texts holds, (texts,): exactly.
+        """How many characters of a text are in each of the index's texts, (texts,): exactly.
 
-        copydetect's overlap of a text with another is the number of characters in the pieces that
-        both hold, the union of [p, p + length) over their places p. Taken in rising order, the
-        piece at p adds what lies beyond the end e of the one before: p + length - max(p, e). Pieces
-        from p to q whose neighbours are at most `length` apart and which the same texts hold cover
-        [p, q + length) for each of these texts, so such a run adds q + length - max(p, e) at once.
+        copydetect's overlap of a text with another is the number of characters in the common
+        pieces, the union of [p, p + length) over their places p. In rising order, the piece at p
+        adds the part beyond the end e of the one before: p + length - max(p, e). Pieces from p to q
+        that are at most `length` apart and have the same holders cover [p, q + length) for each of
+        these texts, so such a run adds q + length - max(p, e) at once.
         """
         total, reached = np.zeros((2, self.holders.shape[1]), np.int64)
         rows = np.searchsorted(self.pieces, text.pieces)

@@ -1,10 +1,10 @@
-"""Which submissions of an assignment look alike: `python -m course similar ex01_bpe`.
+"""Which submissions of an assignment are similar: `python -m course similar ex01_bpe`.
 
 The comparison is copydetect's: winnowing, as in MOSS (Schleimer, Wilkerson & Aiken, 2003). Names,
-comments, spaces and the order of functions do not count. What the assignment gives is left out.
-Besides each other, submissions are compared with the course's own functions.
+comments, spaces and the order of functions do not count. The assignment's given code is omitted.
+Submissions are compared with each other and with the course's own functions.
 
-Likeness is a reason to look, not a proof: a short function can be written in few ways.
+Similarity is a reason to look, not a proof: a short function can be written in few ways.
 """
 
 import argparse
@@ -23,7 +23,7 @@ from course.similarity.pairs import EACH, MOST, Comparison, Group
 from course.similarity.sources import code_cells, read_works
 from course.similarity.taken import by_source, course_functions, taken_from
 
-# Independent right solutions of all our assignments are alike by at most 45 %; a test measures it.
+# Independent right solutions of all our assignments share at most 45 %; a test measures it.
 THRESHOLD = 0.6
 PAGE = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True).from_string(
     Path(__file__).with_suffix(".html").read_text(encoding="utf-8")
@@ -35,7 +35,7 @@ CAUTION = (
 
 
 class Section(NamedTuple):
-    """What was found of one kind: how many, groups of students, and some with their codes."""
+    """The findings of one kind: their number, groups of students, and some with their codes."""
 
     title: str
     total: int
@@ -44,7 +44,7 @@ class Section(NamedTuple):
 
     @property
     def rest(self) -> str:
-        """What is said where not all are shown."""
+        """A sentence if not all are shown."""
         if len(self.shown) == self.total:
             return ""
         few = f"{len(self.shown)} of {self.total:,} are shown"
@@ -57,7 +57,7 @@ class Section(NamedTuple):
 
 
 def main(arguments: list[str]) -> int:
-    """Compare, write the report, print what stands out; 0, or 2 if there is nothing to compare."""
+    """Compare, write the report, print a summary; 0, or 2 if there is nothing to compare."""
     parser = argparse.ArgumentParser(prog="python -m course similar", description=__doc__)
     parser.add_argument("name", help="the assignment, such as ex01_bpe")
     parser.add_argument("--threshold", type=float, default=THRESHOLD, help="share, 0 to 1")

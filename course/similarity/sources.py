@@ -1,4 +1,4 @@
-"""What students wrote, out of notebooks that may hold anything."""
+"""Students' code from untrusted notebooks."""
 
 import json
 from itertools import accumulate
@@ -7,11 +7,11 @@ from typing import NamedTuple
 
 from course.settings import names_of, printable
 
-LARGEST, LONGEST = 20_000_000, 200_000  # bytes of a notebook, characters of code that are read
+LARGEST, LONGEST = 20_000_000, 200_000  # bytes of a notebook, read characters of code
 
 
 class Work(NamedTuple):
-    """What one student wrote: the code cells that the assignment does not give."""
+    """One student's work: the code cells that are not given by the assignment."""
 
     who: str
     cells: tuple[str, ...]
@@ -23,9 +23,9 @@ class Work(NamedTuple):
 
 
 def read_works(folder: Path, name: str, given: list[str]) -> tuple[list[Work], list[str]]:
-    """Everybody's own cells in `folder`/STUDENT/`name`, and a line for each that is not read.
+    """All students' own cells in `folder`/STUDENT/`name`, and a line for each unread one.
 
-    What has the assignment's name of an earlier version is read, too: earlier terms do.
+    Notebooks with the assignment's name of an earlier version are read, too, for earlier terms.
     """
     works, notes, known = [], [], {"", *(cell.strip() for cell in given)}
     for path in sorted(one for n in names_of(name) for one in folder.glob(f"*/{n}/{n}.ipynb")):
@@ -43,7 +43,7 @@ def read_works(folder: Path, name: str, given: list[str]) -> tuple[list[Work], l
 
 
 def first_characters(cells: list[str], room: int) -> tuple[str, ...]:
-    """The cells that begin within the first `room` characters of all of them, the last one cut.
+    """The cells within the first `room` characters of all of them, the last one cut.
 
     >>> first_characters(["abc", "def", "ghi"], 5)
     ('abc', 'de')
@@ -54,9 +54,9 @@ def first_characters(cells: list[str], room: int) -> tuple[str, ...]:
 
 
 def code_cells(path: Path) -> list[str]:
-    """The code cells of a notebook, which may be anything that a student has handed in.
+    """The code cells of an untrusted notebook.
 
-    Raises OSError, RecursionError, or ValueError for what is no notebook.
+    Raises OSError, RecursionError, or ValueError if it is not a notebook.
     """
     if any(part.is_symlink() for part in (path, path.parent)):
         raise ValueError("it is a link to somewhere else")

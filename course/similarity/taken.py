@@ -1,4 +1,4 @@
-"""Which students' functions are the course's own."""
+"""Students' functions that are copies of the course's own."""
 
 import ast
 import re
@@ -13,12 +13,12 @@ from course.similarity.pairs import SHORT, Group, some_of_each
 from course.similarity.pieces import Index, Text, read_pieces
 from course.similarity.sources import Work, code_cells
 
-TAKEN = 0.8  # no independent right solution has a function that is 80 % of one of the library's
+TAKEN = 0.8  # no independent right solution shares 80 % of a function with the library
 LENGTH = 20  # of a piece in a function, in characters of bare code
 
 
 class Taken(NamedTuple):
-    """A student's function, and the share of it that one of the course's functions holds."""
+    """A student's function, and the share of it that is in one of the course's functions."""
 
     who: str
     function: str
@@ -32,7 +32,7 @@ class Taken(NamedTuple):
 
 
 def taken_from(works: list[Work], functions: dict[str, Text], given: list[str]) -> list[Taken]:
-    """Students' cells of which one of the course's functions holds nearly everything."""
+    """Students' cells that are almost completely in one of the course's functions."""
     known = read_pieces("\n\n".join(map(bare, given)), LENGTH).pieces
     sources = sorted(functions)
     index = Index([functions[source] for source in sources], LENGTH)
@@ -53,7 +53,7 @@ def taken_from(works: list[Work], functions: dict[str, Text], given: list[str]) 
 
 
 def by_source(found: list[Taken]) -> tuple[list[Group], list[Taken]]:
-    """The functions that three or more have taken, with all names, and some examples of each."""
+    """The functions that three or more have copied, with all names, and some examples of each."""
     who: dict[str, dict[str, None]] = {}
     for one in found:
         who.setdefault(one.source, {})[one.who] = None
@@ -66,7 +66,7 @@ def by_source(found: list[Taken]) -> tuple[list[Group], list[Taken]]:
 
 
 def course_functions(root: Path) -> dict[str, Text]:
-    """Every function of the library, and those that lectures alone define, by where it stands."""
+    """Every function of the library, and those that only lectures define, by location."""
     texts = [
         (".".join(path.relative_to(root).with_suffix("").parts), path.read_text(encoding="utf-8"))
         for room in ("bertlab", "course/experiments")
@@ -82,7 +82,7 @@ def course_functions(root: Path) -> dict[str, Text]:
 
 
 def functions_of(text: str) -> Iterator[tuple[str, str]]:
-    """Name and bare code of every function in a text; none if it is not plain Python."""
+    """Name and bare code of every function in a text; empty if it is not plain Python."""
     try:
         tree = ast.parse(text)
     except SyntaxError:  # a lecture's %magic
@@ -93,7 +93,7 @@ def functions_of(text: str) -> Iterator[tuple[str, str]]:
 
 
 def bare(code: str) -> str:
-    """Code without docstrings and type hints; as it is if Python cannot read it."""
+    """Code without docstrings and type hints; unchanged if Python cannot parse it."""
     try:
         tree = ast.parse(code)
         for node in ast.walk(tree):

@@ -1,4 +1,4 @@
-"""The language with known entropy, in batches: what `pretrain` and `evaluate` read."""
+"""The language with known entropy, in batches for `pretrain` and `evaluate`."""
 
 import numpy as np
 import torch
@@ -10,10 +10,10 @@ from course.toyworld import TOYWORLD, World, pairs
 
 
 class ToyData(Batches):
-    """Pairs of a toy world, new ones in every epoch: no pair is learned by heart.
+    """Pairs of a toy world, new ones in every epoch, so none can be memorised.
 
-    n_batches: of an epoch, which for a language that never ends is a matter of taste; probability:
-    that a word is chosen. Another seed gives independent pairs, for validation.
+    n_batches: of an epoch, arbitrary for an endless language; probability: that a word is chosen.
+    Another seed gives independent pairs, for validation.
     """
 
     def __init__(
@@ -37,11 +37,11 @@ class ToyData(Batches):
 
 
 class ToyEpoch(Dataset):
-    """`epoch[i]` is batch i, the same whenever it is asked for."""
+    """`epoch[i]` is batch i, always the same one."""
 
     def __init__(self, data: ToyData, number: int) -> None:
         self.data, self.number = data, number
-        # All at once: batch by batch, drawing would take as long as training a small model.
+        # All at once: batch by batch, drawing would take as long as training.
         self.pairs = pairs(data.n_batches * data.batch_size, self._seed(), data.world)
 
     def __len__(self) -> int:
@@ -58,6 +58,6 @@ class ToyEpoch(Dataset):
         return Batch(holes, segment_ids, attention_mask, predict, ids[predict], next_sentence)
 
     def _seed(self, *numbers: int) -> int:
-        """For the pairs of this epoch, or for the holes of one of its batches."""
+        """A seed for the pairs of this epoch, or for the masks of one of its batches."""
         sequence = np.random.SeedSequence(self.data.seed, spawn_key=(self.number, *numbers))
         return int(sequence.generate_state(1)[0])

@@ -10,18 +10,18 @@ from course.toyworld.world import CLS_ID, PAD_ID, SEP_ID, TOYWORLD, World
 
 
 class Pairs(NamedTuple):
-    """Sentence pairs without holes, [CLS] A [SEP] B [SEP], ready for masking and for the model."""
+    """Unmasked sentence pairs, [CLS] A [SEP] B [SEP], ready for masking and for the model."""
 
     ids: Tensor  # [N, L]
-    segment_ids: Tensor  # [N, L], 1 for B and the [SEP] behind it
+    segment_ids: Tensor  # [N, L], 1 for B and the [SEP] after it
     attention_mask: Tensor  # [N, L], boolean, False at padding
-    next_sentence: Tensor  # [N], 0 where B follows A in A's story, 1 where B is from another
+    next_sentence: Tensor  # [N], 0 if B follows A in A's story, 1 if B is from another
 
 
 def stories(
     n: int, seed: int, sentences: tuple[int, int] = (4, 8), world: World = TOYWORLD
 ) -> list[list[str]]:
-    """`n` stories, each a list of sentences: documents in the shape of `bertlab.data.documents`.
+    """`n` stories, each a list of sentences: documents as in `bertlab.data.documents`.
 
     sentences: the smallest and the largest number of sentences in a story.
 
@@ -51,7 +51,7 @@ def pairs(n: int, seed: int, world: World = TOYWORLD) -> Pairs:
     """`n` pairs of sentences; with probability 1/2 B is from another, independent story.
 
     Two seeds give independent pairs, so one can be for training and another for validation. All
-    rows are as long as the longest pair of this world can be.
+    rows have the length of the longest possible pair of this world.
 
     Source: Devlin et al. (2019), section 3.1, task 2.
     """
@@ -70,13 +70,13 @@ def pairs(n: int, seed: int, world: World = TOYWORLD) -> Pairs:
 
 
 def draw_states(n: int, world: World, generator: torch.Generator) -> Tensor:
-    """Any states, evenly: [n, 5], the numbers of plan, hero, place, thing and mood."""
+    """Uniformly random states: [n, 5], the numbers of plan, hero, place, thing and mood."""
     sizes = [len(world.plans), *world.sizes[1:]]
     return torch.stack([torch.randint(size, (n,), generator=generator) for size in sizes], dim=1)
 
 
 def draw_next(states: Tensor, world: World, generator: torch.Generator) -> Tensor:
-    """The states of the sentences that follow: [n, 5]."""
+    """The states of the next sentences: [n, 5]."""
     columns = [
         torch.multinomial(matrix[now], 1, generator=generator).flatten()
         for matrix, now in zip((world.next_plan, *world.next_part), states.T, strict=True)

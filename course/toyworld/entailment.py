@@ -1,8 +1,8 @@
-"""Natural language inference in the toy world, where a label is not an opinion: it can be counted.
+"""Natural language inference in the toy world, where labels are not opinions: they are computed.
 
 A moment of a story is who, where, with what, and in which mood. A sentence is true of the moments
-that tell it, and there are only 720 moments: what follows from a sentence is found by looking at
-all of them.
+that it may describe, and there are only 720 moments: enumerating them shows what follows from a
+sentence.
 """
 
 import random
@@ -14,12 +14,12 @@ from course.experiments.labels import Example
 from course.toyworld.world import PARTS, SLOTS, TOYWORLD, Hero, Mood, Thing, World
 
 LABELS = ("entailment", "neutral", "contradiction")
-TRIES = 40  # premises that are drawn for a hypothesis; without all three labels another is taken
-CHANGED = 0.7  # of the premises tell a moment in which one to four parts are drawn anew
+TRIES = 40  # premises drawn for a hypothesis; without all three labels, another hypothesis is drawn
+CHANGED = 0.7  # of the premises describe a moment in which one to four parts are drawn again
 
 
 class Moment(NamedTuple):
-    """All that sentences can say of a moment; the fields are `PARTS`."""
+    """Everything that sentences can say about a moment; the fields are `PARTS`."""
 
     heroes: Hero
     places: str
@@ -28,7 +28,7 @@ class Moment(NamedTuple):
 
 
 def meanings(world: World = TOYWORLD) -> dict[str, set[Moment]]:
-    """Every sentence of a world, and the moments that it is true of.
+    """Every sentence of a world, and the moments of which it is true.
 
     >>> len(meanings()), len(meanings()["Mia is singing with her drum"])
     (2160, 6)
@@ -47,7 +47,7 @@ def moments(world: World = TOYWORLD) -> list[Moment]:
 
 
 def sentences_of(moment: Moment, plan: str) -> list[str]:
-    """Everything that one kind of sentence can say of a moment."""
+    """All sentences of one kind about a moment."""
     words = [
         SLOTS[slot].words(getattr(moment, SLOTS[slot].part)) if slot in SLOTS else [slot]
         for slot in plan.split()
@@ -57,10 +57,10 @@ def sentences_of(moment: Moment, plan: str) -> list[str]:
 
 
 def relation(premise: set[Moment], hypothesis: set[Moment]) -> str:
-    """The label of a pair of sentences, given the moments that each is true of.
+    """The label of a pair of sentences, given the moments of which each is true.
 
-    Entailment: the hypothesis is true in every moment that the premise leaves open; contradiction:
-    in none of them; neutral: in some. Both speak of one moment.
+    Entailment: the hypothesis is true in every moment that the premise allows; contradiction: in
+    none of them; neutral: in some. Both are about the same moment.
 
     Source: the three labels are those of Bowman et al. (2015).
 
@@ -76,14 +76,14 @@ def relation(premise: set[Moment], hypothesis: set[Moment]) -> str:
 def draw_inferences(
     n: int, seed: int, sentences: Collection[str] | None = None, world: World = TOYWORLD
 ) -> list[Example]:
-    """`n` pairs, premise and hypothesis, their labels in turn.
+    """`n` pairs, premise and hypothesis, with alternating labels.
 
-    Each hypothesis comes three times in a row, once with each label: alone it says nothing about
-    the label. A premise tells a moment of which the hypothesis is true, or one that differs from
-    such a moment in some parts, from one to all four. No sentence is its own premise.
+    Each hypothesis occurs three times in a row, once with each label: alone it says nothing about
+    the label. A premise describes a moment of which the hypothesis is true, or one that differs
+    from such a moment in one to four parts. No sentence is its own premise.
 
-    sentences: those to take, all of the world's unless given. Raises ValueError if n is no
-    multiple of 3 above 0.
+    sentences: those to use, by default all of the world's. Raises ValueError if n is not a positive
+    multiple of 3.
     """
     if n < 1 or n % len(LABELS):
         raise ValueError(f"draw_inferences: n must be a multiple of 3 and above 0; got {n}")

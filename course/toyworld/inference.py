@@ -1,10 +1,10 @@
-"""The best that any model can do: exact probabilities of masked words and of next sentences.
+"""The best possible predictions: exact probabilities of masked words and of next sentences.
 
-A pair is a hidden Markov model with two steps. Behind A and behind B hides a state each; B's has,
-half of the time, followed from A's and has otherwise been drawn from scratch. `world` says which
-words a state utters, `reading` what masking makes of them, and Bayes' rule does the rest. Nothing
-is estimated, and no state is left out: the parts of a state continue independently, so the sum
-over all pairs of states, over eight million, is a product of small sums.
+A pair is a hidden Markov model with two steps. A and B each have a hidden state; B's follows from
+A's with probability 1/2, otherwise it is drawn independently. `world` defines the words of a state,
+`reading` the effect of masking, and Bayes' rule gives the result. Nothing is estimated, and no
+state is omitted: the parts of a state change independently, so the sum over all pairs of states,
+over eight million, is a product of small sums.
 """
 
 import math
@@ -22,7 +22,7 @@ from course.toyworld.reading import (
 )
 from course.toyworld.world import MASK_ID, N_SPECIAL, TOYWORLD, World
 
-CHUNK = 512  # pairs that are read at once: bounds the memory
+CHUNK = 512  # pairs that are processed together: bounds the memory
 
 
 class Limit(NamedTuple):
@@ -37,13 +37,13 @@ class Limit(NamedTuple):
 def posterior(
     ids: Tensor, predict: Tensor, world: World = TOYWORLD, probability: float = PROBABILITY
 ) -> Tensor:
-    """The probability of each true word at the N masked positions, given all that is read: [N, V].
+    """The probability of each word at the N masked positions, given the visible text: [N, V].
 
-    ids: [B, L], pairs with holes, [CLS] A [SEP] B [SEP]; predict: boolean [B, L], the positions
-    that were chosen; probability: with which each was. No model can have a smaller expected loss,
-    whatever it has seen: another story says nothing about this one that `world` does not say.
+    ids: [B, L], masked pairs, [CLS] A [SEP] B [SEP]; predict: boolean [B, L], the chosen positions;
+    probability: with which each was chosen. No model can have a smaller expected loss, whatever its
+    training data: another story adds nothing about this one beyond `world`.
 
-    Raises ValueError if a row of `ids` is no pair of this world, or `predict` does not fit.
+    Raises ValueError if a row of `ids` is not a pair of this world, or `predict` does not fit.
 
     >>> a, b = "[MASK] finds [MASK] drum near the lake", "her drum makes her happy"
     >>> ids = torch.tensor([TOYWORLD.tokenizer.encode(a, b).ids])
@@ -58,9 +58,9 @@ def posterior(
 def posterior_of_sentence(
     ids: Tensor, predict: Tensor, world: World = TOYWORLD, probability: float = PROBABILITY
 ) -> Tensor:
-    """The same, for a reader who sees only the sentence that the word stands in: [N, V].
+    """The same, for a reader who sees only the word's own sentence: [N, V].
 
-    Computed as if it were known that B is from another story: then the other sentence says nothing.
+    Computed as if B were known to be from another story: then the other sentence is uninformative.
     """
     chains = [chain[1:] for chain in _chains(world)]
     return torch.cat([_guess(*part, world, probability, chains) for part in _chunks(ids, predict)])
@@ -69,7 +69,7 @@ def posterior_of_sentence(
 def word_frequencies(world: World = TOYWORLD) -> Tensor:
     """How frequent each word is in all stories: [V]; special tokens have 0."""
     parts = world.words.split(world.sizes, dim=2)
-    counts = sum(part.mean(dim=2) for part in parts).sum(dim=(0, 1))  # a part's values are alike
+    counts = sum(part.mean(dim=2) for part in parts).sum(dim=(0, 1))  # values are equally likely
     counts[:N_SPECIAL] = 0
     return counts / counts.sum()
 
@@ -77,10 +77,10 @@ def word_frequencies(world: World = TOYWORLD) -> Tensor:
 def next_sentence_posterior(
     ids: Tensor, world: World = TOYWORLD, probability: float = PROBABILITY
 ) -> Tensor:
-    """The probability that B follows A, given all that is read: [B].
+    """The probability that B follows A, given everything that is read: [B].
 
-    ids: [B, L], pairs, with holes or without (then probability=0). Raises ValueError if a row is
-    no pair of this world.
+    ids: [B, L], pairs, masked or unmasked (then probability=0). Raises ValueError if a row is not
+    a pair of this world.
     """
     joint = _of_relations(ids, world, probability)
     return (joint[:, 0] / joint.sum(dim=1)).float()
@@ -89,9 +89,9 @@ def next_sentence_posterior(
 def log_probability(ids: Tensor, world: World = TOYWORLD) -> Tensor:
     """log P(A and B), of the whole pair, in nats: [B].
 
-    ids: [B, L], pairs without holes. By the chain rule it is what their tokens have together, each
-    guessed from those before it: no model that reads from left to right has, in expectation, a
-    smaller loss than the mean of its negative. Raises ValueError if a row is no pair of this world.
+    ids: [B, L], unmasked pairs. By the chain rule it is the sum over their tokens, each predicted
+    from those before it: no model that reads from left to right has a smaller expected loss than
+    the mean of its negative. Raises ValueError if a row is not a pair of this world.
 
     >>> a, b = "Mia sees her kite near the lake", "her kite makes her merry"
     >>> log_probability(torch.tensor([TOYWORLD.tokenizer.encode(a, b).ids]))
@@ -109,10 +109,10 @@ def limit(
     world: World = TOYWORLD,
     probability: float = PROBABILITY,
 ) -> Limit:
-    """What the best possible reader reaches on these very pairs.
+    """The figures of the best possible reader on these pairs.
 
     ids, predict: as in `posterior`; words: [N], the true ids at `predict`, row by row;
-    next_sentence: [B], 0 where B follows A.
+    next_sentence: [B], 0 if B follows A.
     """
     guesses = posterior(ids, predict, world, probability)
     following = next_sentence_posterior(ids, world, probability)
@@ -128,16 +128,16 @@ def limit(
 def mean_loss(probabilities: Tensor, words: Tensor) -> float:
     """The mean of -log p(true word), in nats.
 
-    probabilities: [N, V], or [V] for the same guess everywhere; words: [N].
+    probabilities: [N, V], or [V] for the same prediction everywhere; words: [N].
     """
     of_word = probabilities.expand(len(words), -1).gather(1, words[:, None])
     return -of_word.log().mean().item()
 
 
 def _of_relations(ids: Tensor, world: World, probability: float) -> Tensor:
-    """The sum over all states of A and B of P(what is read | them) P(B | A): [B, 2].
+    """The sum over all states of A and B of P(text | states) P(B | A): [B, 2].
 
-    In the first column B follows from A, in the second it is drawn from scratch.
+    In the first column B follows from A, in the second it is drawn independently.
     """
     plans, *_ = chains = _chains(world)
     relations = []
@@ -150,14 +150,14 @@ def _of_relations(ids: Tensor, world: World, probability: float) -> Tensor:
 def _chains(world: World) -> list[Tensor]:
     """For the plan, for none of the parts, and for each: P(value in B | value in A), [2, n, n].
 
-    In the first half B follows from A, in the second it is drawn from scratch.
+    In the first half B follows from A, in the second it is drawn independently.
     """
     follow = [world.next_plan, torch.ones(1, 1), *world.next_part]
     return [torch.stack([step, torch.full_like(step, 1 / len(step))]).double() for step in follow]
 
 
 def _ties(evidence: Tensor, chains: list[Tensor], world: World) -> Tensor:
-    """How well what A and B say about each part fits together: [C, B, Y, K, K].
+    """How well A's and B's evidence about each part fits together: [C, B, Y, K, K].
 
     For each of the C parts, each of the Y relations of B to A, and each plan of A and of B.
     evidence: [B, 2, K, J]; chains: of `_chains`, [Y, n, n].
@@ -172,10 +172,10 @@ def _ties(evidence: Tensor, chains: list[Tensor], world: World) -> Tensor:
 
 
 def _messages(evidence: Tensor, chains: list[Tensor], world: World) -> Tensor:
-    """What all the rest says about each part of a sentence's state: [B, 2, K, J].
+    """The evidence of everything else about each part of a sentence's state: [B, 2, K, J].
 
-    The rest is the other parts of this sentence, and the other sentence. Source: Pearl (1982),
-    "Reverend Bayes on inference engines" (belief propagation, the sum-product algorithm).
+    Everything else is the other parts of this sentence, and the other sentence. Source: Pearl
+    (1982), "Reverend Bayes on inference engines" (belief propagation, the sum-product algorithm).
     """
     ties = _ties(evidence, chains, world)
     messages = []
@@ -192,7 +192,7 @@ def _messages(evidence: Tensor, chains: list[Tensor], world: World) -> Tensor:
 def _guess(
     ids: Tensor, predict: Tensor, world: World, probability: float, chains: list[Tensor]
 ) -> Tensor:
-    """Bayes' rule for each hole: [N, V]."""
+    """Bayes' rule for each masked word: [N, V]."""
     sentence, place, evidence = read_pairs(ids, world, probability)
     row = predict.nonzero()[:, 0]
     sentence, place, read = sentence[predict], place[predict], ids[predict]  # [N] each
@@ -201,7 +201,7 @@ def _guess(
     words = torch.zeros(len(row), len(world.spelling), dtype=states.dtype)
     for i in place.unique():
         words[place == i] = torch.einsum("nkj,kjv->nv", states[place == i], world.words[i].double())
-    words = words * masking_matrix(world, chosen=1.0)[:, read].T  # a hole is known to be chosen
+    words = words * masking_matrix(world, chosen=1.0)[:, read].T  # [MASK]: known to be chosen
     return (words / words.sum(dim=1, keepdim=True)).float()
 
 

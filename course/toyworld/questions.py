@@ -1,7 +1,6 @@
-"""Questions to toy-world stories: who, where and what, or what the passage does not say.
+"""Questions about toy-world stories: who, where and what, or what the passage does not say.
 
-What is behind each sentence is known, so an answer is exact by construction: nothing is searched
-for in the text.
+Each sentence's state is known, so an answer is exact by construction, without a search in the text.
 """
 
 import random
@@ -19,7 +18,7 @@ GOES, FINDS, IS, MAKES = range(4)  # TOYWORLD's plans
 
 
 class Form(NamedTuple):
-    """A way to ask for a slot of the sentences of one plan, given some of their other parts."""
+    """A question form for a slot of the sentences of one plan, given some of their other parts."""
 
     kind: str
     plan: int
@@ -41,25 +40,25 @@ FORMS = (
 
 
 class Told(NamedTuple):
-    """A sentence of a story or a passage, and what it says."""
+    """A sentence of a story or a passage, and its meaning."""
 
     text: str
     plan: int
-    says: dict[str, Any]  # the values of those of `PARTS` that stand in it
+    says: dict[str, Any]  # the values of those of `PARTS` that it mentions
     start: int = 0  # its first character in the passage
 
     @property
     def hero(self) -> Hero:
-        """Who it is about: every plan says that, by name or by pronoun."""
+        """Its hero: every plan mentions one, by name or by pronoun."""
         return self.says["heroes"]
 
     @property
     def names_its_hero(self) -> bool:
-        """Whether it says the hero's name."""
+        """Whether it contains the hero's name."""
         return self.plan != MAKES and self.word("SUBJECT") == self.hero.name.lower()
 
     def word(self, slot: str) -> str:
-        """The word that fills a slot of the plan, in small letters."""
+        """The word that fills a slot of the plan, lower-cased."""
         return self.text.lower().split()[TOYWORLD.plans[self.plan].split().index(slot)]
 
     def span(self, slot: str) -> Span:
@@ -73,18 +72,18 @@ class Told(NamedTuple):
 def toy_questions(
     n: int, seed: int, sentences: tuple[int, int] = (2, 4), no_answer: float = 1 / 3
 ) -> list[Question]:
-    """`n` questions, each to a passage of its own in which the stories of two heroes mix.
+    """`n` questions, each about its own passage, in which the stories of two heroes are mixed.
 
-    The heroes have different pronouns, and each is called by name at least once. A reader who
-    connects "she" with Mia, "runs" with "goes" and "sees" with "finds" can answer; one who looks
-    for the words of the question often cannot. "Who" is answered by a name, wherever the passage
-    has it; the first answer is the one nearest to what was asked about.
+    The heroes have different pronouns, and each is named at least once. A reader who connects "she"
+    with Mia, "runs" with "goes" and "sees" with "finds" can answer; one who only searches for the
+    words of the question often cannot. The answer to "who" is a name, at any of its occurrences;
+    the first answer is the one nearest to the sentence in question.
 
     sentences: the smallest and the largest number of sentences of one hero's story; no_answer: the
-    share of questions without an answer, in expectation; these put together what the passage says
-    of different things. Two seeds give independent questions: one to train with, one to test.
+    expected share of questions without an answer; these combine what the passage says about
+    different things. Two seeds give independent questions: one for training, one for testing.
 
-    Raises ValueError if n is below 1, sentences is no range, or no_answer is not from 0 to 1.
+    Raises ValueError if n is below 1, sentences is not a range, or no_answer is not from 0 to 1.
 
     >>> (question,) = toy_questions(1, seed=7, sentences=(1, 2), no_answer=0)
     >>> question.passage
@@ -112,7 +111,7 @@ def toy_questions(
 
 
 def _pairs_of_stories(length: int, seed: int) -> Iterator[list[list[Told]]]:
-    """Two stories about heroes with different pronouns, again and again."""
+    """Endless pairs of stories about heroes with different pronouns."""
     generator, size = torch.Generator().manual_seed(seed), 256
     while True:
         states = draw_states(2 * size, TOYWORLD, generator)
@@ -134,13 +133,13 @@ def _told(ids: list[int], state: list[int]) -> Told:
     parts = [SLOTS[slot].part for slot in slots if slot not in ("MOOD", "DOING")]
     values = {part: getattr(TOYWORLD, part)[n] for part, n in zip(PARTS, numbers, strict=True)}
     told = Told(spell(ids, TOYWORLD), plan, {part: values[part] for part in parts})
-    if plan == MAKES:  # the word and not the mood: who is hungry need not be thirsty
+    if plan == MAKES:  # the word, not the mood: a hungry hero need not be thirsty
         told.says["moods"] = told.word("MOOD")
     return told
 
 
 def _mixed(stories: list[list[Told]], rng: random.Random) -> list[Told]:
-    """The sentences of a passage: each story in its own order, a full stop behind each sentence."""
+    """The sentences of a passage: each story in its own order, a full stop after each sentence."""
     turns = [story for story in stories for _ in story]
     rng.shuffle(turns)
     rest = {id(story): iter(story) for story in stories}
@@ -152,7 +151,7 @@ def _mixed(stories: list[list[Told]], rng: random.Random) -> list[Told]:
 
 
 def _ask(passage: list[Told], answerable: bool, rng: random.Random) -> Question | None:
-    """A question to the passage, or None if there is none of the sort that is wanted."""
+    """A question about the passage, or None if there is none of the requested kind."""
     ways: dict[str, list[tuple[Form, dict[str, Any], tuple[Span, ...]]]] = {}
     for form in FORMS:
         for given in _combinations(passage, form.given):
@@ -168,14 +167,14 @@ def _ask(passage: list[Told], answerable: bool, rng: random.Random) -> Question 
 
 
 def _combinations(passage: list[Told], parts: tuple[str, ...]) -> Iterator[dict[str, Any]]:
-    """Everything that could be given: what the passage says of each part, in every combination."""
+    """All possible givens: every combination of the values of each part in the passage."""
     said = ([told.says[part] for told in passage if part in told.says] for part in parts)
     for values in product(*map(dict.fromkeys, said)):
         yield dict(zip(parts, values, strict=True))
 
 
 def _answers(passage: list[Told], form: Form, given: dict[str, Any]) -> tuple[Span, ...] | None:
-    """The spans that answer, none if nothing does; None if the answers differ."""
+    """The spans of the answer, empty if there is none; None if the answers differ."""
     told_so = [told for told in passage if given.items() <= told.says.items()]
     about = [told for told in told_so if told.plan == form.plan]
     if form.slot != "SUBJECT":
@@ -190,7 +189,7 @@ def _answers(passage: list[Told], form: Form, given: dict[str, Any]) -> tuple[Sp
 
 
 def _words(given: dict[str, Any]) -> dict[str, str]:
-    """What fills the gaps of a form."""
+    """The words for the gaps of a form."""
     words = {"place": given.get("places", ""), "mood": given.get("moods", "")}
     if "heroes" in given:
         hero = given["heroes"]

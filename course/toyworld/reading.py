@@ -1,4 +1,4 @@
-"""What is read of a sentence, and how probable that is for each hidden state."""
+"""The tokens that are read of a sentence, and their probability given each hidden state."""
 
 from functools import lru_cache
 from typing import NamedTuple
@@ -11,11 +11,11 @@ from course.toyworld.world import CLS_ID, MASK_ID, N_SPECIAL, PAD_ID, SEP_ID, Wo
 
 # The masking of Devlin et al. (2019): 15 % of the words are chosen, and of these ...
 PROBABILITY, MASKED_SHARE, RANDOM_SHARE = 0.15, 0.8, 0.1
-IMPOSSIBLE = -1e4  # for log 0, so that the difference of two of them is a number
+IMPOSSIBLE = -1e4  # for log 0, so that the difference of two of them is finite
 
 
 class Reading(NamedTuple):
-    """Pairs, and what each of their sentences says about its state."""
+    """Pairs, and the evidence of each of their sentences about its state."""
 
     sentence: Tensor  # [B, L], 0 in A and 1 in B
     place: Tensor  # [B, L], the place in the sentence, counted from 0
@@ -23,16 +23,16 @@ class Reading(NamedTuple):
 
 
 def read_pairs(ids: Tensor, world: World, probability: float) -> Reading:
-    """Split pairs [B, L] into sentences and weigh what they say.
+    """Split pairs [B, L] into sentences and compute their evidence.
 
-    As every word looks at one part of the state only, P(sentence | state) is a product of one
-    factor for each part. Their logarithms stand in the columns of `World.words`, J for each plan.
+    As every word depends on only one part of the state, P(sentence | state) is a product of one
+    factor per part. Their logarithms are in the columns of `World.words`, J for each plan.
 
-    Raises ValueError if a row is no pair of this world.
+    Raises ValueError if a row is not a pair of this world.
     """
     ends = ids == SEP_ID  # [B, L]
     if (ids[:, 0] != CLS_ID).any() or (ends.sum(dim=1) != 2).any():
-        raise ValueError("toyworld: ids must be rows of [CLS] A [SEP] B [SEP], with padding behind")
+        raise ValueError("toyworld: ids must be rows of [CLS] A [SEP] B [SEP], then padding")
     sentence = ends.cumsum(dim=1) - ends.long()
     start = 1 + ends.int().argmax(dim=1, keepdim=True)  # [B, 1], where B begins
     place = torch.arange(ids.shape[1]) - torch.where(sentence == 0, 1, start)
@@ -54,7 +54,7 @@ def read_pairs(ids: Tensor, world: World, probability: float) -> Reading:
 def log_reading_table(world: World, probability: float) -> Tensor:
     """log P(a token is read at a place | plan, a part's value): [I, V, K, J].
 
-    It is 0 where the place does not look at the part.
+    It is 0 if the place does not depend on the part.
     """
     looks = world.words.sum(dim=-1, keepdim=True) > 0  # [I, K, J, 1]
     read = world.words @ masking_matrix(world, chosen=probability)  # [I, K, J, V]
@@ -65,7 +65,7 @@ def log_reading_table(world: World, probability: float) -> Tensor:
 def masking_matrix(world: World, *, chosen: float) -> Tensor:
     """The probability that a word (row) is read as another token (column): [V, V].
 
-    chosen: the probability that the word was chosen. Special tokens are always read as they are.
+    chosen: the probability that the word was chosen. Special tokens are always read unchanged.
     """
     size = len(world.spelling)
     hidden = (1 - MASKED_SHARE - RANDOM_SHARE) * torch.eye(size)

@@ -1,4 +1,4 @@
-"""The world that stories are about: who, where, with what, in which mood, told in which words."""
+"""The world of the stories: who, where, with what, in which mood, in which words."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -13,11 +13,11 @@ from bertlab.tokenizers.wordpiece import BERT_SPECIAL_TOKENS, WordPiece
 
 PAD_ID, _, CLS_ID, SEP_ID, MASK_ID = range(len(BERT_SPECIAL_TOKENS))
 N_SPECIAL = len(BERT_SPECIAL_TOKENS)  # their ids come first
-PARTS = ("heroes", "places", "things", "moods")  # of what is hidden behind a sentence
+PARTS = ("heroes", "places", "things", "moods")  # of a sentence's hidden state, besides the plan
 
 
 class Hero(NamedTuple):
-    """Who a story is about, and the pronouns that stand for the name."""
+    """The hero of a story, and the pronouns for the name."""
 
     name: str
     subject: str  # she
@@ -34,7 +34,7 @@ class Thing(NamedTuple):
 
 
 class Mood(NamedTuple):
-    """How a hero feels, and what one is doing who feels so."""
+    """How a hero feels, and what a hero in this mood does."""
 
     adjectives: tuple[str, ...]
     doings: tuple[str, ...]
@@ -55,7 +55,7 @@ MOODS = (
     Mood(("hungry", "thirsty"), ("cooking", "drinking")),
     Mood(("tired", "sleepy"), ("resting", "dreaming")),
 )
-PLANS = (  # what kind of sentence; small letters are words, capitals are `SLOTS`
+PLANS = (  # kinds of sentences; lower-case parts are words, capitals are `SLOTS`
     "SUBJECT GOES to the PLACE with POSSESSIVE THING",
     "SUBJECT FINDS POSSESSIVE THING near the PLACE",
     "SUBJECT IS DOING with POSSESSIVE THING",
@@ -64,14 +64,14 @@ PLANS = (  # what kind of sentence; small letters are words, capitals are `SLOTS
 
 
 class Slot(NamedTuple):
-    """A gap in a plan: the part of the hidden state that fills it, and with which words."""
+    """A gap in a plan: the part of the hidden state that fills it, and its words."""
 
     part: str
     words: Callable[[Any], list[str]]
 
 
 def agreeing(part: str, singular: str, plural: str) -> Slot:
-    """Verbs in the form that goes with one or with several: "she walks", "they walk"."""
+    """Verbs in singular and plural: "she walks", "they walk"."""
     return Slot(part, lambda value: (plural if value.plural else singular).split())
 
 
@@ -92,22 +92,22 @@ SLOTS = {
 
 @dataclass(frozen=True)
 class World:
-    """A small language whose every probability is known.
+    """A small language with known probabilities.
 
-    Behind a sentence hides its state: a plan (what kind of sentence it is), a hero, a place, a
-    thing and a mood. From one sentence of a story to the next,
+    A sentence has a hidden state: a plan (the kind of sentence), a hero, a place, a thing and a
+    mood. From one sentence of a story to the next,
 
     - each part stays or, with its probability in `anew` (in the order of `PARTS`), is drawn again,
-      which may give the same again; a hero always stays;
+      possibly with the same result; a hero always stays;
     - the plan is any other one.
 
-    None of this prefers one state to another. So at each sentence of a story, the first one
-    included, all states are equally likely.
+    All of this treats states equally. So at each sentence of a story, including the first one, all
+    states are equally likely.
 
-    The words depend on the state alone, each of them on the plan and at most one other part of
-    it. Where a slot has several words, all are equally likely, and so are a name and its pronoun.
+    The words depend only on the state, each of them on the plan and at most one other part of it.
+    If a slot has several words, all are equally likely, and so are a name and its pronoun.
 
-    Raises ValueError if a part is empty, a plan has an unknown slot, or a probability is none.
+    Raises ValueError if a part is empty, a plan has an unknown slot, or a probability is invalid.
 
     >>> len(TOYWORLD.tokenizer.vocab)
     68
@@ -156,12 +156,12 @@ class World:
 
     @cached_property
     def sizes(self) -> list[int]:
-        """How many columns of `words` each part has: 1 for none of them, then one a value."""
+        """The number of columns of `words` for each part: 1 for no part, then one per value."""
         return [1, *(len(getattr(self, part)) for part in PARTS)]
 
     @cached_property
     def spelling(self) -> list[str]:
-        """The vocabulary by id, spelled as stories do: names have a capital."""
+        """The vocabulary by id, spelled as in stories: names are capitalised."""
         words = {word for *_, choices in self._choices() for word in choices}
         return [*BERT_SPECIAL_TOKENS, *sorted(words - set(BERT_SPECIAL_TOKENS), key=str.lower)]
 
@@ -176,10 +176,10 @@ class World:
     def words(self) -> Tensor:
         """The probability of each token at each place of a sentence: [I, K, J, V].
 
-        K plans; J columns, the first for what depends on the plan alone, then a column for each
-        hero, place, thing and mood. The place of a plan that is filled by a thing, say, has its
-        probabilities in the columns of the things and 0 elsewhere. Behind a sentence's words
-        comes [SEP], then [PAD] up to the I-th place.
+        K plans; J columns, the first for words that depend only on the plan, then a column for each
+        hero, place, thing and mood. For example, a place that is filled by a thing has its
+        probabilities in the columns of the things and 0 elsewhere. A sentence's words are followed
+        by [SEP], then [PAD] up to the I-th place.
         """
         ids = {word: id for id, word in enumerate(self.spelling)}
         length = 1 + max(len(plan.split()) for plan in self.plans)
@@ -189,9 +189,9 @@ class World:
         return table
 
     def _choices(self) -> Iterator[tuple[int, int, int, list[str]]]:
-        """(place, plan, column, the words that may stand there), each plan from left to right."""
+        """(place, plan, column, the possible words), each plan from left to right."""
         length = 1 + max(len(plan.split()) for plan in self.plans)
-        start = dict(zip(PARTS, accumulate(self.sizes), strict=False))  # the parts' first columns
+        start = dict(zip(PARTS, accumulate(self.sizes), strict=False))  # first columns of the parts
         for k, plan in enumerate(self.plans):
             slots = [*plan.split(), "[SEP]"]
             slots += ["[PAD]"] * (length - len(slots))

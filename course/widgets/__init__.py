@@ -1,16 +1,16 @@
-"""The lectures' own playgrounds, on the frames of `bertlab.viz`.
+"""The lectures' own playgrounds, in the frames of `bertlab.viz`.
 
-- `flipbooks.py`: pages drawn by Python behind a slider; most of what follows stands on them
-- `text_boxes.py`: a box to type in and what Python answers; `turns.py`: a blank that answers,
+- `flipbooks.py`: pages drawn by Python behind a slider; the base of most other widgets
+- `text_boxes.py`: a text box and Python's answer; `turns.py`: a blank with an instant check,
   sliders over a function of yours; `sources.py`: the library's source
 - tokenizers: `merge_steppers.py`, `merge_races.py` (on `merge_choices.py`), `playgrounds.py`
 - attention and the Transformer: `scaling.py`, `positions.py`, `drawn_transformers.py`,
   `decodings.py`
-- heads of a model: `head_flipbooks.py`, `head_galleries.py` (all, sorted), `head_explorers.py` (of
+- heads of a model: `head_flipbooks.py`, `head_galleries.py` (all, sorted), `head_explorers.py` (for
   a text that you type)
-- BERT: `drawn_berts.py` (the whole, box by box), `parameter_calculators.py`, `token_paths.py` (on
-  `way_maps.py`), `masking.py`
-- pre-training: `training_curves.py`; `fill_masks.py`: what a model reads into the gaps of a text
+- BERT: `drawn_berts.py` (all of it, box by box), `parameter_calculators.py`, `token_paths.py`
+  (with `way_maps.py`), `masking.py`
+- pre-training: `training_curves.py`; `fill_masks.py`: a model's words for the gaps of a text
 """
 
 from course.widgets.decodings import beam_flipbook, decoding_flipbook

@@ -1,6 +1,6 @@
-"""Watch a decoder write: where it looks, what it might have written, which beginnings a beam keeps.
+"""Watch a decoder write: its attention, its alternatives, and the hypotheses of a beam.
 
-Pages are drawn by Python behind a slider (`flipbooks.py`), one a written symbol.
+Pages are drawn by Python behind a slider (`flipbooks.py`), one per written symbol.
 """
 
 import html
@@ -14,8 +14,8 @@ from bertlab.viz.attention_input import check_matrix
 from bertlab.viz.frames import Frame, read_asset
 from course.widgets.flipbooks import bar, flipbook
 
-CHOICES = 5  # a page: the likeliest next symbols
-NAMED_FROM = 10  # percent: from here on the caption names where the decoder looked
+CHOICES = 5  # most likely next symbols per page
+NAMED_FROM = 10  # percent: the caption names symbols with at least this attention
 
 
 def decoding_flipbook(
@@ -28,12 +28,12 @@ def decoding_flipbook(
     title: str = "The decoder writes",
     alt: str | None = None,
 ) -> Frame:
-    """One page a step: the source coloured by cross-attention, and the likeliest next symbols.
+    """One page per step: the source coloured by cross-attention, and the most likely next symbols.
 
-    source: L symbols that the encoder read; written: T symbols in the order in which they came
-    out; cross_attention: [T, L], where the decoder looked before it wrote each, rows sum to 1;
-    probabilities: [T, V] of the next symbol; symbols: the V symbols; alt: what is seen, in words,
-    otherwise a sentence is made.
+    source: L symbols that the encoder read; written: T symbols in the order of writing;
+    cross_attention: [T, L], the decoder's attention before it wrote each, rows sum to 1;
+    probabilities: [T, V] of the next symbol; symbols: the V symbols; alt: the view in words, by
+    default generated.
 
     Raises ValueError if the tensors and the symbols do not fit each other.
     """
@@ -73,10 +73,10 @@ def beam_flipbook(
     title: str = "Beam search",
     alt: str | None = None,
 ) -> Frame:
-    """One page a step: the beginnings that the beam kept, likeliest first.
+    """One page per step: the hypotheses in the beam, most likely first.
 
-    beam: what `beam_search` returned for one source; decode: ids to text, such as
-    `vocabulary.decode`. A finished text stays on the later pages, where it holds its place.
+    beam: from `beam_search` for one source; decode: ids to text, such as `vocabulary.decode`. A
+    finished text keeps its place on the later pages.
     """
     if not beam.steps:
         raise ValueError("beam_flipbook: beam must have at least one step; got none")
@@ -150,14 +150,14 @@ def _text(hypothesis: Hypothesis, decode: Callable[[Sequence[int]], str]) -> str
 
 
 def _looked_at(source: list[str], row: list[float]) -> str:
-    """The symbols with the largest shares, the largest first."""
+    """The symbols with the largest shares, in descending order."""
     places = sorted(range(len(row)), key=lambda place: -row[place])
     named = [place for place in places if round(100 * row[place]) >= NAMED_FROM] or places[:1]
     return ", ".join(f"{source[place]!r} ({_percent(row[place])})" for place in named[:3])
 
 
 def _seen(symbol: str) -> str:
-    """A symbol as it can be seen: a space is an open box."""
+    """A symbol in visible form: a space is an open box."""
     return html.escape("␣" if symbol == " " else symbol)
 
 

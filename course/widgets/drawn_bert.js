@@ -12,7 +12,7 @@
 
   document.addEventListener("click", ({ target }) => {
     const box = target.closest("[aria-controls]");
-    if (box && String(getSelection()) === "") set(box, !isOpen(box)); // else text was being marked
+    if (box && String(getSelection()) === "") set(box, !isOpen(box)); // otherwise text was being selected
   });
   document.addEventListener("keydown", (event) => {
     const at = document.activeElement;
@@ -26,7 +26,7 @@
       set(at, !isOpen(at));
     }
   });
-  // A page of its own is printed with everything open; in a notebook its height is fixed.
+  // A separate page is printed with everything open; in a notebook its height is fixed.
   if (window.parent === window)
     addEventListener("beforeprint", () => boxes.forEach((box) => set(box, true)));
 })();

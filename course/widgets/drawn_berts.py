@@ -1,6 +1,6 @@
-"""BERT as one drawing that the course comes back to; its boxes open.
+"""BERT as one drawing that recurs in the course; its boxes open.
 
-What a box says stands in one table. The drawings and the words for a screen reader are made from
+One table has the content of the boxes. The drawings and the text for screen readers are made from
 it, and a test compares it with the formal algorithm, the lectures and a model.
 """
 
@@ -9,18 +9,18 @@ from typing import NamedTuple
 
 from bertlab.viz.frames import Frame, frame, read_asset
 
-WIDTH, HEIGHT, GAP, RAIL, TOP = 300, 86, 26, 24, 34  # of boxes and what lies between, in pixels
+WIDTH, HEIGHT, GAP, RAIL, TOP = 300, 86, 26, 24, 34  # of boxes and gaps, in pixels
 
 
 class Part(NamedTuple):
-    """A box, and where the course and the library have what it stands for."""
+    """A box, and its counterparts in the course and the library."""
 
-    drawing: str  # the drawing that it stands in
-    reads: str  # parts of the same drawing; * is what comes into it
+    drawing: str  # the drawing that contains it
+    reads: str  # parts of the same drawing; * is the drawing's input
     title: str
-    shape: str  # what comes out; letters as in `bertlab.model.attention`, C classes
-    formula: str  # in brackets: what BERT adds to the formal algorithm
-    source: str  # algorithms are those of Phuong & Hutter (2022), lines as the lectures count them
+    shape: str  # of the output; letters as in `bertlab.model.attention`, C classes
+    formula: str  # in brackets: BERT's additions to the formal algorithm
+    source: str  # algorithms of Phuong & Hutter (2022), lines as in the lectures
     lecture: str  # lecture.section
     name: str  # in the library
 
@@ -69,7 +69,7 @@ task_head | final | pooler | A head for your task | [B, C] | (x W + b: a class f
 ROWS = TABLE.replace("\n    |", "|").split("\n")
 CELLS = [[cell.strip() for cell in row.split("|")] for row in ROWS if row]
 PARTS = {name: Part(*cells) for name, *cells in CELLS}
-# A drawing -> its heading and what comes into it. All but the first are opened by a part.
+# A drawing -> its heading and its input. All but the first are opened by a part.
 DRAWINGS = {
     "bert": ("The whole encoder", "ids [B, L]"),
     "layer": ("Inside a layer", "X [B, L, D]"),
@@ -79,10 +79,10 @@ DRAWINGS = {
 
 
 def drawn_bert(lit: str | None = None) -> Frame:
-    """BERT as a drawing, whose boxes open; the part that a lecture is about is lit.
+    """BERT as a drawing with boxes that open; the lecture's part is highlighted.
 
-    lit: a name in `PARTS`, whose drawing is open at first; None opens and lights nothing. Raises
-    ValueError if it is another name.
+    lit: a name in `PARTS`, whose drawing is open at first; None opens and highlights nothing.
+    Raises ValueError for any other name.
     """
     if lit is not None and lit not in PARTS:
         raise ValueError(f"drawn_bert: lit must be None or one of {', '.join(PARTS)}; got {lit!r}")
@@ -130,7 +130,7 @@ def _section(drawing: str, opened: set[str], lit: str | None) -> str:
 
 
 def _arrows(name: str, tops: dict[str, int]) -> str:
-    """One from each part that is read: straight from the one above, else round it on the left."""
+    """An arrow from each input part: straight from the one above, otherwise around on the left."""
     top, middle, drawn = tops[name], RAIL + WIDTH / 2, []
     for source in PARTS[name].reads.split(", "):
         start = TOP - 17 if source == "*" else tops[source] + HEIGHT

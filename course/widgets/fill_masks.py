@@ -1,4 +1,4 @@
-"""What a model reads into the gaps of a text: as a picture, or for a sentence that you type."""
+"""A model's words for the gaps of a text: as a picture, or for a sentence that you type."""
 
 import html
 import textwrap
@@ -20,8 +20,7 @@ def fill_mask_bars(
 ) -> Picture:
     """The most probable words for each [MASK] of a text, with their probabilities in percent.
 
-    Arguments and errors as in `fill_mask`, which gives the same as numbers. All gaps have the
-    same scale.
+    Arguments and errors as in `fill_mask`, which returns the numbers. All gaps have the same scale.
     """
     from matplotlib.figure import Figure
 
@@ -49,27 +48,27 @@ def fill_mask_bars(
 def fill_mask_explorer(
     model: BertForPreTraining, tokenizer: Tokenizer, text: str, top: int = 5
 ) -> TextBox:
-    """A box to type in, and below it the model's best guesses for each [MASK], as bars.
+    """A text box, and below it the model's best guesses for each [MASK], as bars.
 
-    text: what stands in the box at first, with one [MASK] or several. Arguments and errors as in
-    `fill_mask`; what is wrong with a text that is typed later stands in place of the bars.
+    text: the initial text, with at least one [MASK]. Arguments and errors as in `fill_mask`; an
+    error in a text that is typed later is shown instead of the bars.
     """
     explorer = text_box(
         lambda typed: guess_bars(model, tokenizer, typed, top),
         text,
         label=f"A sentence with {MASK}",
     )
-    explorer.show(text)  # what is wrong with the arguments is said here
+    explorer.show(text)  # raises errors of the arguments
     return explorer
 
 
 def guess_bars(
     model: BertForPreTraining, tokenizer: Tokenizer, text: str, top: int = 5
 ) -> Rendered:
-    """The guesses of `fill_mask` as bars of HTML, quick enough to follow the keys.
+    """The guesses of `fill_mask` as HTML bars, fast enough for every key press.
 
-    Below the `top` guesses of a gap stands what all other words share. All bars go from 0 to 100
-    %. Arguments and errors as in `fill_mask`.
+    Below the `top` guesses of a gap is the total of all other words. All bars go from 0 to 100 %.
+    Arguments and errors as in `fill_mask`.
     """
     gaps = fill_mask(model, tokenizer, text, top)
     tables = "".join(

@@ -1,4 +1,4 @@
-// Shows one page at a time. One slider: a row of pages. Two sliders: rows and columns of pages.
+// Shows one page at a time. One slider: a list of pages. Two sliders: rows and columns of pages.
 (() => {
   const pages = [...document.querySelectorAll(".page")];
   const caption = document.querySelector(".caption");
@@ -24,7 +24,7 @@
   }
 
   function move(slider, value) {
-    slider.value = value; // the slider itself keeps the value between its ends
+    slider.value = value; // the slider keeps the value in its range
     show();
   }
 
@@ -57,7 +57,7 @@
   document.addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     if (event.key === " ") {
-      if (!play || event.target.tagName === "BUTTON") return; // a button answers by itself
+      if (!play || event.target.tagName === "BUTTON") return; // a button handles it itself
       toggle();
     } else {
       const [slider, value] = {
@@ -72,8 +72,8 @@
       stop();
       move(slider, value);
     }
-    event.preventDefault(); // or the notebook would scroll, and the slider move twice
+    event.preventDefault(); // otherwise the notebook would scroll, and the slider move twice
   });
 
-  show(); // a browser that reloads may have kept the sliders where they were
+  show(); // after a reload, a browser may keep the sliders' values
 })();

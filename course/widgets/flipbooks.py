@@ -1,8 +1,8 @@
-"""Flip through pictures that Python has already drawn: a widget that needs no running kernel.
+"""Flip through pictures that Python has already drawn: a widget that needs no kernel.
 
-Every page is made in Python, by the library, before it is shown. The browser only chooses which
-page you see, so a flipbook still works in an exported page, and its first page is there even
-where no script runs.
+Every page is made in Python, by the library, before it is shown. The browser only chooses the
+visible page, so a flipbook also works in an exported page, and its first page is visible even
+without scripts.
 """
 
 import html
@@ -26,9 +26,9 @@ def flipbook(
     """Pages behind one slider, with play and step buttons and the arrow keys.
 
     pages: markup, or anything that shows itself as HTML (a `Picture`, a `table`); escape what a
-    student typed; labels: a caption for each page; title: stands above; alt: what the pages
-    show, in words, otherwise the captions; css: style for the pages; marks: pages with a tick on
-    the slider; start: the page that shows first.
+    student typed; labels: a caption for each page; title: above the pages; alt: what the pages
+    show, in words, by default the captions; css: style for the pages; marks: pages with a tick on
+    the slider; start: the first visible page.
 
     Raises ValueError if there is no page, if pages and labels differ in number, or if there is
     no page `start`.
@@ -62,9 +62,9 @@ def flipbook_grid(
 ) -> Frame:
     """Pages in rows and columns behind two sliders, such as layers and heads.
 
-    pages: `pages[row][column]`, each as in `flipbook`; row_labels and column_labels: what the
-    caption says; row_name and column_name: what the sliders are called. The up and down keys
-    choose the row, left and right the column.
+    pages: `pages[row][column]`, each as in `flipbook`; row_labels and column_labels: parts of the
+    caption; row_name and column_name: names of the sliders. The up and down keys choose the row,
+    left and right the column.
 
     Raises ValueError if there is no page, or if pages and labels differ in number.
     """
@@ -84,7 +84,7 @@ def flipbook_grid(
 
 
 def bar(share: float, *, offset: float = 0.0) -> str:
-    """A bar for a page: `share` and `offset` are parts of its room, from 0 to 1.
+    """A bar for a page: `share` and `offset` are fractions of its width, from 0 to 1.
 
     >>> bar(0.25)
     '<span class="bar"><span style="width:25.0%;margin-left:0.0%"></span></span>'
@@ -96,7 +96,7 @@ def bar(share: float, *, offset: float = 0.0) -> str:
 
 
 def flipbook_style() -> str:
-    """The style of sliders, captions, pages and bars, for a frame that has them."""
+    """The style of sliders, captions, pages and bars, for a frame with these."""
     return read_asset("controls.css") + read_asset("flipbook.css", __package__)
 
 

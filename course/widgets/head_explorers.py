@@ -1,7 +1,7 @@
-"""Type a text and look at any head: its heat map, with and without [CLS] and [SEP].
+"""Type a text and view any head: its heat map, with and without [CLS] and [SEP].
 
-The frame below the box draws by itself what you choose. Only the box asks Python, which runs the
-model on the new text and brings a new frame.
+The frame below the box draws your choice itself. Only the box calls Python, which runs the model
+on the new text and makes a new frame.
 """
 
 import secrets
@@ -27,15 +27,14 @@ def head_explorer(
     title: str = TITLE,
     alt: str | None = None,
 ) -> TextBox:
-    """A box to type in, and below it the heat map of any head of the model, as in `head_maps`.
+    """A text box, and below it the heat map of any head of the model, as in `head_maps`.
 
-    text: what stands in the box at first; pair: a second text, which has a box of its own; layer
-    and head: those shown first, from 0; on_enter: ask only when Enter is pressed, for a model that
-    takes longer than a tenth of a second; alt: the first map in words. What you chose stays chosen
-    while you type.
+    text: the initial text; pair: a second text, with its own box; layer and head: those shown
+    first, from 0; on_enter: run only when Enter is pressed, for a model that takes longer than a
+    tenth of a second; alt: the first map in words. Your choices are kept while you type.
 
-    Raises ValueError as `trace` and `head_maps` for the first text; what is wrong with a later one
-    stands in its place, in words.
+    Raises ValueError as `trace` and `head_maps` for the first text; for a later one, the error's
+    message is shown.
     """
     for name, value in (("text", text), ("pair", pair)):
         if not isinstance(value, str) and not (name == "pair" and value is None):
@@ -58,6 +57,6 @@ def head_explorer(
             key=key,
         )
 
-    draw(*texts)  # what is wrong is said here, and not in place of the first map
+    draw(*texts)  # raises errors instead of showing them
     labels = ("Type here",) if pair is None else ("First text", "Second text")
     return TextBox(draw, texts, labels, on_enter, refusal="No map.")

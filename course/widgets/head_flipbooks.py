@@ -1,4 +1,4 @@
-"""Every head of every layer, one slider for each: a microscope that needs no running kernel."""
+"""Every head of every layer, with a slider for each; needs no kernel."""
 
 import html
 from collections.abc import Sequence
@@ -10,7 +10,7 @@ from bertlab.viz.frames import Frame, read_asset
 from bertlab.viz.heatmaps import KEY, QUERY
 from course.widgets.flipbooks import flipbook_grid
 
-LIGHT_FROM = 60  # percent: from here on viridis is light and the number on it black
+LIGHT_FROM = 60  # percent: above this viridis is light and the number on it black
 
 
 def head_flipbook(
@@ -22,8 +22,8 @@ def head_flipbook(
 ) -> Frame:
     """Heat maps of all heads behind two sliders, layer and head, counted from 0.
 
-    attentions: one tensor a layer, [1, H, L, L] or [H, L, L], rows sum to 1; tokens: L strings;
-    alt: what is seen, in words, otherwise a sentence is made.
+    attentions: one tensor per layer, [1, H, L, L] or [H, L, L], rows sum to 1; tokens: L strings;
+    alt: the view in words, by default generated.
 
     Raises ValueError if the tensors and the tokens do not fit each other.
     """
@@ -48,7 +48,7 @@ def head_flipbook(
 
 
 def _heat_table(head: Tensor, tokens: list[str]) -> str:
-    """One head as a table, [L, L]: in percent, since a cell has room for two digits."""
+    """One head as a table, [L, L]: in percent, because a cell has room for two digits."""
     escaped = [html.escape(token) for token in tokens]
     names = "".join(f'<th scope="col"><span>{token}</span></th>' for token in escaped)
     rows = []
@@ -63,7 +63,7 @@ def _heat_table(head: Tensor, tokens: list[str]) -> str:
 
 
 def _colours() -> str:
-    """A class for each percent, so that a page of many heads stays small."""
+    """A class for each percent, so that a page of many heads is small."""
     from matplotlib import colormaps
     from matplotlib.colors import to_hex
 

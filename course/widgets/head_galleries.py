@@ -1,7 +1,7 @@
-"""All heads of a model in one picture, sorted by what they look at.
+"""All heads of a model in one picture, sorted by what they attend to.
 
-Every head is a small heat map that Python has drawn, with its score below. The page sorts them
-again and shows one of them large; it needs no kernel.
+Every head is a small heat map drawn by Python, with its score below. The page can sort them in
+another order and show one of them large; it needs no kernel.
 """
 
 import base64
@@ -31,7 +31,7 @@ from bertlab.viz.heat_tables import (
     map_facts,
 )
 
-SHADES = 64  # colours of a small map: nobody sees more, and the page stays light
+SHADES = 64  # colours of a small map: more are not visible, and the page would be larger
 ROOTS_SHOWN = (
     '<p class="note">Small maps: the colour follows the square root of the probability, so that '
     "weak attention shows; the middle of the strip is 25 %. Large map: the middle is 50 %.</p>"
@@ -39,10 +39,10 @@ ROOTS_SHOWN = (
 
 
 class Order(NamedTuple):
-    """A way to sort heads: what it is called, and what a score says."""
+    """A way to sort heads: its name, and the meaning of a score."""
 
     name: str
-    first: str  # what stands at the beginning
+    first: str  # the heads at the beginning
     highest_first: bool
     unit: str  # "%": scores are shares
 
@@ -68,17 +68,17 @@ def head_gallery(
 ) -> Frame:
     """All heads as small heat maps, named layer.head, sorted by a pattern; one is shown large.
 
-    attentions: one tensor a layer, [1, H, L, L] or [H, L, L], rows sum to 1; tokens: L strings,
-    at least 2; by: how the heads are sorted at first, "layer", "entropy" (lowest first),
-    "distance" (lowest first), "previous", "next", "itself" or "separator" (highest first); the
-    page can sort them again. alt: the gallery in words, otherwise sentences are made.
+    attentions: one tensor per layer, [1, H, L, L] or [H, L, L], rows sum to 1; tokens: L strings,
+    at least 2; by: the initial order, "layer", "entropy" (lowest first), "distance" (lowest first),
+    "previous", "next", "itself" or "separator" (highest first); the page offers all of them. alt:
+    the gallery in words, by default generated.
 
-    Below each head stands its score, a mean over the queries of this one text
-    (`bertlab.interpretability.patterns`), and above all of them what a head would get that attends
-    to all keys alike.
+    Below each head is its score, a mean over the queries of this text
+    (`bertlab.interpretability.patterns`), and above all of them the score of a head with uniform
+    attention.
 
-    Raises ValueError as `head_maps`, if `by` is no way to sort, or if tokens have no [SEP] to sort
-    by.
+    Raises ValueError as `head_maps`, if `by` is not an order, or if it is "separator" and there is
+    no [SEP].
     """
     tokens = list(tokens)
     layers = check_map("head_gallery", attentions, tokens)
@@ -86,7 +86,7 @@ def head_gallery(
         raise ValueError("head_gallery: tokens must be at least 2, to look at each other; got 1")
     if by not in ORDERS:
         raise ValueError(f"head_gallery: by must be one of {', '.join(ORDERS)}; got {by!r}")
-    # Rounded, for the last digits of a mean are chance, and equal heads are to keep their order.
+    # Rounded, because the last digits of a mean are noise, and equal heads must keep their order.
     scores = {
         name: score(layers).float().round(decimals=6) for name, score in _scores(tokens).items()
     }
@@ -124,7 +124,7 @@ def head_gallery(
 
 
 def sort_heads(scores: Tensor, highest_first: bool) -> list[int]:
-    """Numbers of the heads in order, layer * H + head; of equal ones the first comes first.
+    """Numbers of the heads in order, layer * H + head; equal ones keep their order.
 
     scores: [n_layers, H].
 
@@ -151,14 +151,14 @@ def _scores(tokens: list[str]) -> dict[str, Callable[[Tensor], Tensor]]:
 
 
 def _alike(layers: Tensor) -> Tensor:
-    """What a head gives that attends to all keys alike that it can see, [L, L]."""
+    """Uniform attention over the visible keys, [L, L]."""
     seen = torch.ones(layers.shape[-2:])
     seen = seen.tril() if is_causal(layers) else seen
     return seen / seen.sum(dim=-1, keepdim=True)
 
 
 def say_score(by: str, score: float) -> str:
-    """A score with its unit, as the script says it.
+    """A score with its unit, as in the script.
 
     >>> say_score("entropy", 1.234), say_score("previous", 0.4567), say_score("layer", 3)
     ('1.23 nats', '46 %', '')
@@ -207,12 +207,12 @@ def _yes(true: bool) -> str:
 
 
 def _small(head: Tensor) -> str:
-    """One head, [L, L], as a picture with a dot a cell: viridis over the root of the probability.
+    """One head, [L, L], as a picture, one pixel per cell: viridis of the root of the probability.
 
-    The root, since most heads of a long text would be black otherwise.
+    The root, because otherwise most heads of a long text would be black.
     """
     from matplotlib import colormaps
-    from PIL import Image  # matplotlib brings it
+    from PIL import Image  # installed with matplotlib
 
     shades = (head.sqrt() * (SHADES - 1)).round().byte().numpy()
     colours = colormaps["viridis"].resampled(SHADES)(range(SHADES), bytes=True)[:, :3]

@@ -1,4 +1,4 @@
-// Sorts the small maps by the scores that came with the page, and draws one of them large.
+// Sorts the small maps by the scores in the page, and draws one of them large.
 (() => {
   const values = unpack(FACTS.packed);
   const [by, reverse] = [document.getElementById("by"), document.getElementById("reverse")];
@@ -49,7 +49,7 @@
   for (const button of buttons)
     button.addEventListener("click", () => {
       show(button);
-      box.parentElement.scrollIntoView({ block: "nearest" }); // below the gallery in a narrow page
+      box.parentElement.scrollIntoView({ block: "nearest" }); // it is below the gallery in a narrow page
     });
   // Left and right go to the neighbours in this order; Enter shows the head, as on any button.
   gallery.addEventListener("keydown", (event) => {

@@ -1,4 +1,4 @@
-"""Which tokens were chosen and what stands in their place, roll after roll, on one text."""
+"""Which tokens were chosen and what replaces them, roll after roll, on one text."""
 
 import html
 from collections import Counter
@@ -13,9 +13,9 @@ from bertlab.tokenizers.tokenizer import Tokenizer
 from bertlab.viz.frames import Frame, read_asset
 from course.widgets.flipbooks import bar, flipbook_grid
 
-# What may happen to a chosen token, and how the page calls it; the name is the CSS class, too.
+# The cases of a chosen token, and their names on the page; the key is also the CSS class.
 FATES = {"masked": MASK, "random": "a random word", "unchanged": "unchanged"}
-NOTHING = "·"  # stands where nothing is to be guessed
+NOTHING = "·"  # at positions without a target
 
 
 def masking_rolls(
@@ -26,12 +26,12 @@ def masking_rolls(
     title: str = "Roll the dice",
     alt: str | None = None,
 ) -> Frame:
-    """Flip through rolls of the dice: what the model reads and, below it, what it must guess.
+    """Flip through random masks: what the model reads and, below it, what it must guess.
 
     ids: [L] or [1, L], the true text; rolls: for each way of masking its rolls, such as
-    `[mask_tokens(ids, masking, generator) for _ in range(20)]`, as many for each; tokenizer: names
-    the ids; alt: the pages in words, otherwise sentences are made. Below the tokens stands how
-    many were chosen, in this roll and in all up to it.
+    `[mask_tokens(ids, masking, generator) for _ in range(20)]`, the same number for each;
+    tokenizer: of the ids; alt: the pages in words, by default generated. Below the tokens is the
+    number of chosen ones, in this roll and in all up to it.
 
     Raises ValueError if there is no roll, if the ways have different numbers of them, or if a
     roll does not fit the text.
@@ -77,7 +77,7 @@ def masking_rolls(
 
 
 def _fates(text: Tensor, roll: Masked, mask_id: int, name: str) -> list[str]:
-    """For each token one of `FATES`, or "" where nothing is to be guessed."""
+    """For each token one of `FATES`, or "" if it is not a target."""
     hidden, predict = roll.ids.reshape(-1), roll.predict.reshape(-1)
     if hidden.shape != text.shape or predict.shape != text.shape:
         raise ValueError(
@@ -100,7 +100,7 @@ def _fates(text: Tensor, roll: Masked, mask_id: int, name: str) -> list[str]:
 def _tokens(
     text: Tensor, roll: Masked, fates: list[str], special: Tensor, word_of: Mapping[int, str]
 ) -> str:
-    """A box a token: what is read, what it was, and what happened to it."""
+    """One box per token: what is read, the true token, and its case."""
     boxes = []
     reads = roll.ids.reshape(-1).tolist()
     for true, now, fate, around in zip(text.tolist(), reads, fates, special.tolist(), strict=True):
@@ -117,7 +117,7 @@ def _tokens(
 
 
 def _counts(here: Counter, so_far: Counter, ordinary: int, seen: int) -> str:
-    """How many tokens were chosen, and their fates: in this roll and in all up to it."""
+    """How many tokens were chosen, and their cases: in this roll and in all up to it."""
     chosen, all_chosen = (sum(counts[fate] for fate in FATES) for counts in (here, so_far))
     rows = [("", "to be guessed", chosen, ordinary, all_chosen, seen)]
     rows += [
@@ -138,7 +138,7 @@ def _counts(here: Counter, so_far: Counter, ordinary: int, seen: int) -> str:
 
 
 def _in_words(text: Tensor, roll: Masked, fates: list[str], word_of: Mapping[int, str]) -> str:
-    """A roll for whoever cannot see it."""
+    """A roll as alt text."""
     parts = [
         f"{word_of[true]} {'becomes ' + word_of[now] if now != true else 'stays'}"
         for true, now, fate in zip(text.tolist(), roll.ids.reshape(-1).tolist(), fates, strict=True)

@@ -1,4 +1,4 @@
-"""What a criterion sees and chooses at each merge: the numbers behind `merge_races.py`."""
+"""The counts and choices of a criterion at each merge: the numbers for `merge_races.py`."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -15,7 +15,7 @@ from course.widgets.merge_steppers import Pair, Symbols, merge_all
 
 @dataclass(frozen=True)
 class Score:
-    """What a criterion knows about a pair, and the value that it compares."""
+    """A criterion's counts of a pair, and the value that it compares."""
 
     n_ab: int
     n_a: int
@@ -25,7 +25,7 @@ class Score:
 
 @dataclass(frozen=True)
 class State:
-    """Where a criterion stands after `step` merges; `scores` has its best pair first."""
+    """A criterion's state after `step` merges; `scores` has its best pair first."""
 
     criterion: str
     step: int
@@ -37,7 +37,7 @@ class State:
 
     @property
     def tokens(self) -> str:
-        """How many tokens the corpus has, in words."""
+        """The number of tokens in the corpus, as text."""
         total = self.pieces.total()
         return f"{total:,} token{'' if total == 1 else 's'}"
 
@@ -75,7 +75,7 @@ def run(
 
 
 def score_pairs(words: Mapping[Symbols, int], criterion: str) -> dict[Pair, Score]:
-    """Count all pairs of the words again, and say what the criterion thinks of each.
+    """Count all pairs of the words again, with the criterion's value of each.
 
     >>> score_pairs({("m", "##e", "##n"): 2}, "likelihood")["##e", "##n"]
     Score(n_ab=2, n_a=2, n_b=2, value=0.5)
@@ -85,7 +85,7 @@ def score_pairs(words: Mapping[Symbols, int], criterion: str) -> dict[Pair, Scor
     for pair, count in count_pairs(words).items():
         a, b = pair
         n_ab = count
-        # a a a holds a a twice, but can be joined once; the likelihood is of what stands.
+        # a a a contains a a twice, but allows one join; the likelihood counts occurrences.
         if a == b and criterion != "likelihood":
             n_ab = sum(n * (len(word) - len(join_pair(word, pair))) for word, n in words.items())
         if criterion == "frequency":
@@ -100,14 +100,14 @@ def score_pairs(words: Mapping[Symbols, int], criterion: str) -> dict[Pair, Scor
 
 
 def join_pair(pieces: Symbols, pair: Pair) -> Symbols:
-    """Glue every occurrence of `pair`, from left to right.
+    """Join every occurrence of `pair`, from left to right.
 
     >>> join_pair(("m", "##e", "##n"), ("m", "##e"))
     ('me', '##n')
     """
     joined: list[str] = []
     for piece in pieces:
-        if joined and (joined[-1], piece) == pair:  # what was just glued is longer than pair[0]
+        if joined and (joined[-1], piece) == pair:  # a joined piece is longer than pair[0]
             joined[-1] = glue(*pair)
         else:
             joined.append(piece)

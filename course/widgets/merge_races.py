@@ -1,4 +1,4 @@
-"""The same words, several criteria: what frequency, likelihood and gain each join, side by side."""
+"""The same words, several criteria: the merges of frequency, likelihood and gain, side by side."""
 
 from collections.abc import Mapping, Sequence
 
@@ -36,18 +36,18 @@ def merge_race(
     title: str = "The same words, merged by different criteria",
     alt: str | None = None,
 ) -> Frame:
-    """Let each criterion choose WordPiece's merges for the same words; one step a page.
+    """Let each criterion choose WordPiece's merges for the same words; one step per page.
 
     word_counts: word -> how often it occurs; steps: pages after the first; criteria: some of
     "frequency", "likelihood" and "gain", as in `WordPiece.train`, one column each; tie_break: as
-    there; alt: the steps in words, otherwise they are told.
+    there; alt: the steps in words, by default generated.
 
     A column shows the words in pieces, the best pairs with their counts (n_ab: how often a and b
-    can be joined) and the value that its criterion compares, and what comes of it: the tokens of
-    the corpus and its log-likelihood, the sum of n_x ln(n_x / n) over all pieces x.
+    can be joined) and the value that its criterion compares, and the result: the corpus's number of
+    tokens and its log-likelihood, the sum of n_x ln(n_x / n) over all pieces x.
 
-    Raises ValueError if there is no word, a count below 1, an unknown criterion or one that is
-    given twice, or if `steps` is below 1.
+    Raises ValueError if there is no word, a count below 1, an unknown or repeated criterion, or if
+    `steps` is below 1.
     """
     if steps < 1:
         raise ValueError(f"merge_race: steps must be at least 1; got {steps}")
@@ -59,7 +59,7 @@ def merge_race(
         )
     words = cut_words("merge_race", word_counts, first_pieces)
     columns = [run(words, name, steps, tie_break) for name in names]
-    # A criterion that has stopped stays where it is while the others go on.
+    # A criterion that has stopped keeps its state while the others continue.
     pages = [
         [column[min(step, len(column) - 1)] for column in columns]
         for step in range(max(map(len, columns)))

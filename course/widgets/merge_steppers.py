@@ -1,4 +1,4 @@
-"""Byte pair encoding, one merge a page: what the words, the counts and the vocabulary become."""
+"""Byte pair encoding, one merge per page: the words, the counts and the vocabulary."""
 
 import html
 from collections import Counter
@@ -27,7 +27,7 @@ def merge_stepper(
 
     word_counts: word -> how often it occurs (a word may also be a tuple of symbols, such as
     ("c", "o", "s", "t</w>")); merges: pairs in the order learned; alt: the steps in words,
-    otherwise a sentence is made.
+    by default generated.
 
     Raises ValueError if there is no word, or if a merge joins a pair that does not occur.
     """
@@ -40,7 +40,7 @@ def merge_stepper(
         if pair is not None and counts[pair] == 0:
             raise ValueError(
                 f"merge_stepper: merges[{step}] is {pair}, which does not occur in the words "
-                f"after the merges before it; take merges and words of the same training"
+                f"after the merges before it; use merges and words of the same training"
             )
         newest = "".join(merges[step - 1]) if step else None
         pages.append(_page(words, counts, pair, vocabulary, newest))
@@ -70,7 +70,7 @@ def _page(
     newest: str | None,
 ) -> str:
     symbols = "".join(symbol_box(symbol, newest) for symbol in vocabulary)
-    # The pair that is joined next comes first among its equals, so that it is always in view.
+    # The next pair is the first among ties, so that it is always visible.
     ordered = sorted(counts.items(), key=lambda item: (-item[1], item[0] != next_pair))
     pairs = pair_table(ordered, next_pair, ["count"], lambda pair: [f"{counts[pair]:,}"])
     return f"""<div class="merge-step">
@@ -85,7 +85,7 @@ def cut_words(
 ) -> Counter[Symbols]:
     """The words of a corpus as tuples of symbols, with their counts.
 
-    function: who asks, for the message; cut: what makes a word into its first symbols.
+    function: the caller's name, for the message; cut: turns a word into its first symbols.
 
     Raises ValueError if there is no word, an empty one, or a count below 1.
     """
@@ -105,7 +105,7 @@ def cut_words(
 def merge_all(
     words: Mapping[Symbols, int], pair: Pair, merge: Callable[[Symbols, Pair], Symbols]
 ) -> Counter[Symbols]:
-    """The words after `merge(symbols, pair)` has joined a pair in each."""
+    """The words after `merge(symbols, pair)` in each."""
     merged: Counter[Symbols] = Counter()
     for symbols, count in words.items():
         merged[merge(symbols, pair)] += count
@@ -134,8 +134,8 @@ def pair_table(
 ) -> str:
     """The first `shown` pairs with a bar each, the chosen one and ties marked, as HTML.
 
-    ordered: (pair, what it is chosen by), the highest first; heads: of the columns of numbers, as
-    HTML; numbers: what stands in them for a pair. Without pairs it is empty.
+    ordered: (pair, the criterion's value), the highest first; heads: of the number columns, as
+    HTML; numbers: a pair's entries in them. Without pairs it is empty.
     """
     if not ordered:
         return ""

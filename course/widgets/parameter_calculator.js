@@ -1,4 +1,4 @@
-// Multiplies and adds what FACTS says: the formula itself is in parameter_calculators.py.
+// Computes the formula in FACTS, which comes from parameter_calculators.py.
 (() => {
   const preset = document.getElementById("preset");
   const summary = document.querySelector(".summary");
@@ -12,7 +12,7 @@
     ...Object.fromEntries(inputs.map((input) => [input.id, Number(input.value)])),
   });
 
-  // Why no BERT has these sizes, or "" if one may.
+  // Why these sizes are impossible for a BERT, or "" if they are possible.
   function fault(chosen) {
     for (const [name, label] of Object.entries(FACTS.inputs)) {
       const size = chosen[name];
@@ -77,5 +77,5 @@
     show();
   });
   for (const input of inputs) input.addEventListener("input", show);
-  show(); // a browser that reloads may have kept the numbers where they were
+  show(); // after a reload, a browser may keep the numbers
 })();

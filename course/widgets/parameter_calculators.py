@@ -1,7 +1,7 @@
 """Choose the sizes of a BERT and see where its parameters are: a calculator without a kernel.
 
-The formula stands here once, as data. Python draws the first state from it, the page's script
-multiplies and adds the same data, and a test compares it with `count_parameters`.
+The formula is here once, as data. Python draws the first state from it, the page's script computes
+with the same data, and a test compares it with `count_parameters`.
 """
 
 import html
@@ -14,7 +14,7 @@ from bertlab.viz.frames import Frame, frame, read_asset
 from course.widgets.flipbooks import bar, flipbook_style
 
 PRESETS = ("tiny", "mini", "small", "medium", "base", "large")
-# What may be changed -> what it is called on the page.
+# Sizes that can be changed -> their names on the page.
 INPUTS = {
     "vocab_size": "vocabulary",
     "max_length": "longest text",
@@ -72,7 +72,7 @@ PARTS = (
     Part("mlm_head", "masked words: bias of each word", (("vocab_size",),)),
     Part("nsp_head", "next sentence", ((2, "d_model"), (2,))),
 )
-# A heading stands before the part with this name.
+# A heading before the part with this name.
 GROUPS = {
     "bert.embeddings.token": "Embeddings",
     "bert.layers.attention.query_key_value": "Layers",
@@ -87,11 +87,11 @@ def parameter_calculator(
     title: str = "How many parameters?",
     alt: str | None = None,
 ) -> Frame:
-    """A table of a BERT's parameters that follows the sizes you choose.
+    """A table of a BERT's parameters that is updated with the sizes you choose.
 
-    config: the sizes shown first, otherwise BERT-base; alt: the table in words, otherwise a
-    sentence is made. The page computes by itself, so it works in an exported page as well; a size
-    that is not possible is explained there.
+    config: the sizes shown first, by default BERT-base; alt: the table in words, by default
+    generated. The page computes by itself, so it also works in an exported page, where it explains
+    impossible sizes.
     """
     config = BertConfig.base() if config is None else config
     sizes = _sizes(config)
@@ -197,7 +197,7 @@ def _table(sizes: dict[str, int], numbers: dict[str, int]) -> str:
 
 
 def _formula(part: Part, sizes: dict[str, int]) -> str:
-    """The shapes with their numbers, such as 12 × (768 × 768 + 768); the script says the same."""
+    """The shapes with numbers, such as 12 × (768 × 768 + 768); the script shows the same."""
     products = [
         " × ".join(f"{_size(factor, sizes):,}" for factor in shape) for shape in part.shapes
     ]

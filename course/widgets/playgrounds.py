@@ -1,8 +1,8 @@
 """Type a text and see how several tokenizers cut it, all at once.
 
-The pieces are plain HTML that Python draws, so they are there without a kernel, too. Only the
-box to type in is a widget: whenever it changes, the library's tokenizers run again and Python
-draws the pieces again. No tokenizer is written a second time in JavaScript.
+The pieces are plain HTML drawn by Python, so they are visible without a kernel, too. Only the text
+box is a widget: whenever it changes, the library's tokenizers run again and Python draws the pieces
+again. No tokenizer is reimplemented in JavaScript.
 """
 
 import html
@@ -16,7 +16,7 @@ from bertlab.viz.frames import read_asset
 from bertlab.viz.text import Rendered
 from course.widgets.text_boxes import TextBox, sendable
 
-LONGEST = 2_000  # characters; more pieces than that are slow to draw and nobody reads them
+LONGEST = 2_000  # characters; more pieces would be slow to draw and not readable
 UNKNOWN = ("[UNK]", "<unk>")
 HINT = (
     "Point at a piece, or go there with the Tab key, to see its token, its id and where it starts "
@@ -26,15 +26,15 @@ HINT = (
 
 
 class Encoded(Protocol):
-    """What a tokenizer makes of a text: three lists of the same length."""
+    """A tokenizer's output for a text: three lists of the same length."""
 
     @property
     def ids(self) -> Sequence[int]:
-        """One id a token."""
+        """One id per token."""
 
     @property
     def tokens(self) -> Sequence[str]:
-        """The tokens as the vocabulary spells them."""
+        """The tokens as spelled in the vocabulary."""
 
     @property
     def offsets(self) -> Sequence[tuple[int, int]]:
@@ -42,7 +42,7 @@ class Encoded(Protocol):
 
 
 class TextEncoder(Protocol):
-    """Anything that encodes as `bertlab.tokenizers` do."""
+    """Anything that encodes like `bertlab.tokenizers`."""
 
     def encode(self, text: str, *, add_special_tokens: bool = True) -> Encoded:
         """Turn `text` into ids, tokens and offsets."""
@@ -50,13 +50,13 @@ class TextEncoder(Protocol):
 
 @dataclass(frozen=True, repr=False)
 class TokenizerPlayground:
-    """A box to type in and the pieces below it; made by `tokenizer_playground`."""
+    """A text box and the pieces below it; made by `tokenizer_playground`."""
 
     tokenizers: Mapping[str, TextEncoder]
     text: str
 
     def show(self, text: str) -> Rendered:
-        """The pieces that each tokenizer makes of `text`, as HTML and as plain text."""
+        """Each tokenizer's pieces of `text`, as HTML and as plain text."""
         shown = text[:LONGEST]
         note = ""
         if len(text) > LONGEST:
@@ -79,12 +79,12 @@ class TokenizerPlayground:
 
 
 def tokenizer_playground(tokenizers: Mapping[str, TextEncoder], text: str) -> TokenizerPlayground:
-    """A box to type in, and below it the text as each of `tokenizers` cuts it.
+    """A text box, and below it the text as each of `tokenizers` cuts it.
 
-    tokenizers: what to call each one, and the tokenizer itself, which must have
-    `encode(text, add_special_tokens=False)`; text: what stands in the box at first.
+    tokenizers: the name of each one, and the tokenizer itself, which must have
+    `encode(text, add_special_tokens=False)`; text: the initial text.
 
-    Raises ValueError if there is no tokenizer, if one cannot encode, or if `text` is no string.
+    Raises ValueError if there is no tokenizer, if one cannot encode, or if `text` is not a string.
     """
     if not tokenizers:
         raise ValueError("tokenizer_playground: tokenizers must hold at least one; it is empty")
@@ -101,22 +101,22 @@ def tokenizer_playground(tokenizers: Mapping[str, TextEncoder], text: str) -> To
 
 @dataclass
 class _Piece:
-    """Characters of the text that are drawn together, and the tokens that cover them."""
+    """Characters of the text that are drawn as one piece, and the tokens that cover them."""
 
     start: int
     end: int
     tokens: list[tuple[str, int]]  # with their ids
 
     def touches(self, start: int, end: int) -> bool:
-        """Whether a token from `start` to `end` cannot be drawn apart from this piece."""
+        """Whether a token from `start` to `end` cannot be separated from this piece."""
         shares = start < self.end
-        # A token without characters of its own has no place of its own either.
+        # A token without its own characters has no place of its own.
         empty = start == self.end and (start == end or self.start == self.end)
         return shares or empty
 
 
 def _row(name: str, encoder: TextEncoder, text: str) -> Rendered:
-    """What one tokenizer makes of the text, under its name."""
+    """One tokenizer's result for the text, under its name."""
     try:
         encoding = encoder.encode(text, add_special_tokens=False)
         pieces = _group(encoding)
@@ -133,9 +133,9 @@ def _row(name: str, encoder: TextEncoder, text: str) -> Rendered:
 
 
 def _group(encoding: Encoded) -> list[_Piece]:
-    """Tokens with characters of their own, each a piece; those that share some, one together.
+    """Each token is a piece; tokens that share characters form one piece.
 
-    Byte-level BPE may cut one character into several tokens, which then all cover it.
+    Byte-level BPE may cut one character into several tokens, which all cover it.
     """
     pieces: list[_Piece] = []
     for id, token, (start, end) in zip(
@@ -150,7 +150,7 @@ def _group(encoding: Encoded) -> list[_Piece]:
 
 
 def _draw(text: str, pieces: Sequence[_Piece]) -> str:
-    """The text with coloured pieces; what no token covers stays as it is."""
+    """The text with coloured pieces; text that no token covers is not coloured."""
     drawn, here = [], 0
     for number, piece in enumerate(pieces):
         drawn.append(_characters(text[here : piece.start]))
@@ -160,7 +160,7 @@ def _draw(text: str, pieces: Sequence[_Piece]) -> str:
 
 
 def _mark(covered: str, piece: _Piece, number: int) -> str:
-    """One coloured piece. The words about it stand in attributes, so they are copied nowhere."""
+    """One coloured piece. Its description is in attributes, so it is not copied with the text."""
     lines = [f"{_visible(token)}   id {id}" for token, id in piece.tokens]
     kind, label = ("even" if number % 2 == 0 else "odd"), ""
     if len(lines) > 1:
@@ -180,7 +180,7 @@ def _mark(covered: str, piece: _Piece, number: int) -> str:
 
 
 def _direction(text: str) -> str:
-    """Which way a piece reads, if that is clear, as a class for the style sheet.
+    """The writing direction of a piece, if it is clear, as a class for the style sheet.
 
     >>> _direction("low"), _direction("לום"), _direction(" - ")
     (' ltr', ' rtl', '')
@@ -198,7 +198,7 @@ def _section(name: str, count: str, body: str) -> str:
 
 
 def _count(tokens: int, words: int) -> str:
-    """How many tokens, and how many for each word that stands between white space."""
+    """The number of tokens, and per word, separated by white space."""
     count = f"{tokens:,} token{'' if tokens == 1 else 's'}"
     return f"{count}, {tokens / words:.2f} per word" if words else count
 

@@ -1,4 +1,4 @@
-"""Sinusoidal positions: the whole table, one position's vector, how near it is to the others."""
+"""Sinusoidal positions: the whole table, one position's vector, its similarity to the others."""
 
 import base64
 import io
@@ -11,10 +11,10 @@ from bertlab.viz.frames import Frame, read_asset
 from course.widgets.flipbooks import flipbook
 from course.widgets.way_maps import polyline
 
-LONGEST = 256  # one page a position: beyond, the widget would be a slow page
+LONGEST = 256  # one page per position: more would make the page slow
 
-# A drawing in units that the browser scales. The vector lies under the columns of the table and
-# the dot products beside its rows, so that one place means the same in two drawings.
+# A drawing in units that the browser scales. The vector is under the columns of the table and the
+# dot products are beside its rows, so that positions in the drawings correspond.
 WIDTH, HEIGHT = 700, 580
 LEFT, TOP, SIDE = 62, 26, 372  # the table
 PRODUCTS_LEFT, PRODUCTS_WIDTH = 478, 206
@@ -31,8 +31,8 @@ def position_explorer(
 ) -> Frame:
     """The table of sinusoidal positions, with a slider that chooses a position.
 
-    d_model: size D of a vector; max_length: how many positions, up to 256; alt: what is seen, in
-    words, otherwise a sentence is made. A page shows the table [max_length, D] as colours, the
+    d_model: size D of a vector; max_length: the number of positions, up to 256; alt: the view in
+    words, by default generated. A page shows the table [max_length, D] as colours, the
     chosen position's vector, and its dot product with every position.
 
     Raises ValueError if there are not 2 to 256 positions, or if no such table exists.
@@ -108,7 +108,7 @@ def _table_axes(length: int) -> str:
 
 
 def _vector(values: list[float]) -> str:
-    """Under the table, dimension by dimension: PE(pos, 2i) are sines, PE(pos, 2i + 1) cosines."""
+    """Below the table, by dimension: PE(pos, 2i) are sines, PE(pos, 2i + 1) cosines."""
     step, middle = SIDE / len(values), VECTOR_TOP + VECTOR_HEIGHT / 2
     points = [
         (LEFT + (i + 0.5) * step, middle - value * VECTOR_HEIGHT / 2)
@@ -133,7 +133,7 @@ def _vector(values: list[float]) -> str:
 
 
 def _products(products: list[float], lowest: float, d_model: int) -> str:
-    """Beside the table, row by row: how near the chosen position is to each."""
+    """Beside the table, by row: the chosen position's dot product with each."""
     low, high = min(0.0, lowest), d_model / 2  # a vector's dot product with itself is D / 2
 
     def across(value: float) -> float:
@@ -166,14 +166,14 @@ def _ticks(size: int) -> range:
 
 
 def _table_as_background(table: Tensor) -> str:
-    """The table once, one pixel a number, behind every page: pages stay small."""
+    """The table once, one pixel per number, behind every page, so that pages are small."""
     from matplotlib.image import imsave
 
     buffer = io.BytesIO()
     about: Any = {"Software": None}
     imsave(buffer, table.numpy(), cmap="viridis", vmin=-1, vmax=1, metadata=about)
     data = base64.b64encode(buffer.getvalue()).decode()
-    # In percent of the drawing; a background's position is a share of the room it leaves free.
+    # In percent of the drawing; a background's position is a share of the free space.
     return (
         f".positions {{ background-image: url(data:image/png;base64,{data});"
         f" background-size: {100 * SIDE / WIDTH:.3f}% {100 * SIDE / HEIGHT:.3f}%;"

@@ -1,4 +1,4 @@
-"""Scores divided, then softmax: turn the divisor and watch the weights."""
+"""Scores divided, then softmax: change the divisor and watch the weights."""
 
 import html
 import math
@@ -10,7 +10,7 @@ from bertlab.model.attention import row_softmax
 from bertlab.viz.frames import Frame, read_asset
 from course.widgets.flipbooks import bar, flipbook
 
-# From 0.1 to 10 in equal ratios, rounded as shown: ten steps make a factor of ten.
+# From 0.1 to 10 in equal ratios, rounded for display: ten steps are a factor of ten.
 TEMPERATURES = tuple(float(f"{10 ** (step / 10):.2g}") for step in range(-10, 11))
 
 
@@ -22,13 +22,12 @@ def softmax_scaling(
     title: str = "Divide the scores, then softmax",
     alt: str | None = None,
 ) -> Frame:
-    """Scores divided by 1, 2, ... up to twice sqrt(d_attn), and the weights that follow.
+    """Scores divided by 1, 2, ... up to twice sqrt(d_attn), and the resulting weights.
 
-    scores: one query's scores, one a key; labels: what the keys are called; d_attn: size of the
-    queries and keys, whose square root is marked; alt: the pages in words, otherwise a sentence
-    is made.
+    scores: one query's scores, one per key; labels: names of the keys; d_attn: size of the queries
+    and keys, whose square root is marked; alt: the pages in words, by default generated.
 
-    Raises ValueError if there are not two finite scores at least, if labels and scores differ in
+    Raises ValueError if there are not at least two finite scores, if labels and scores differ in
     number, or if `d_attn` is below 1.
 
     Source: Vaswani et al. (2017), section 3.2.1.
@@ -68,8 +67,8 @@ def softmax_temperature(
 ) -> Frame:
     """Scores divided by temperatures from 0.1 to 10: the weights, and their entropy in bits.
 
-    Arguments and errors as in `softmax_scaling`. Towards 0 the highest score takes all (entropy
-    0); with growing temperature the weights become equal (entropy log2 of their number).
+    Arguments and errors as in `softmax_scaling`. Towards 0 the highest score gets all the weight
+    (entropy 0); with rising temperature the weights become equal (entropy log2 of their number).
 
     Source: Hinton, Vinyals & Dean (2015), *Distilling the Knowledge in a Neural Network*, eq. 1.
     """
@@ -120,7 +119,7 @@ def _weights(scores: Sequence[float], divisor: float) -> list[float]:
 
 
 def _entropy(weights: Sequence[float]) -> float:
-    """In bits: how many yes-no questions the choice leaves open.
+    """Entropy in bits: the number of yes-no questions that determine the choice.
 
     >>> _entropy([0.5, 0.25, 0.25]), _entropy([1.0, 0.0])
     (1.5, 0.0)
@@ -136,7 +135,7 @@ def _page(
     *,
     smallest: float,
 ) -> str:
-    """One divisor; `smallest`: of all pages, which sets the scale that all their bars share."""
+    """One divisor; `smallest`: of all pages, sets the common scale of their bars."""
     low, high = min(0.0, *scores) / smallest, max(0.0, *scores) / smallest
     span = (high - low) or 1.0
     rows = [
@@ -168,7 +167,7 @@ def _listed(weights: Sequence[float]) -> str:
 
 
 def _weight(weight: float) -> str:
-    """Two decimals, or as many as it takes: never a 0 or a 1 that is not one.
+    """Two decimals, or more if needed, so that only exact values are shown as 0 or 1.
 
     >>> _weight(0.8808), _weight(0.99999989), _weight(1.1e-07)
     ('0.88', '0.99999989', '1.1e-07')

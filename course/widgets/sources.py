@@ -9,8 +9,8 @@ from bertlab.viz import Rendered
 def show_source(thing: Any, *, folded: bool = False) -> Rendered:
     """The source of a function or class of the library, with colours in a notebook.
 
-    What you read is what runs: the text comes from the imported file. folded: only its name and
-    length show until they are clicked, for code that is fast rather than clear.
+    The text comes from the imported file, so it is the code that runs. folded: show only its name
+    and length until they are clicked, for code that is fast rather than clear.
     """
     from IPython.display import Code
 

@@ -1,8 +1,8 @@
-"""A box to type in, or several, and below what Python answers.
+"""One or several text boxes, and Python's answer below.
 
-Only the boxes are widgets: whenever one changes, a function of yours runs again and what it
-returns takes the place of the last answer. The first answer is plain HTML, so that it is there
-without a kernel, too.
+Only the boxes are widgets: whenever one changes, a function of yours runs again and its result
+replaces the last answer. The first answer is plain HTML, so that it is also visible without a
+kernel.
 """
 
 import html
@@ -17,9 +17,9 @@ NO_BOX = "Run this cell in Jupyter to type a text of your own."
 
 @dataclass(frozen=True, repr=False)
 class TextBox:
-    """Boxes, one for each text, and the answer below them; `text_box` makes one box."""
+    """One box per text, and the answer below them; `text_box` makes a single box."""
 
-    show: Callable[..., Rendered | Frame]  # from the texts
+    show: Callable[..., Rendered | Frame]  # of the texts
     texts: tuple[str, ...]
     labels: tuple[str, ...]
     on_enter: bool
@@ -27,7 +27,7 @@ class TextBox:
     refusal: str = "No answer."
 
     def answer(self, *texts: str) -> Rendered | Frame:
-        """What `show` says to the texts; the words of a ValueError, if it refuses them."""
+        """The result of `show` for the texts, or the message of its ValueError."""
         try:
             return self.show(*map(sendable, texts))
         except ValueError as error:
@@ -58,7 +58,7 @@ class TextBox:
 def show_below(boxes: list, answer: Callable[..., Any], words: str) -> None:
     """Show widgets, and `answer(*values)` below them, again whenever a value changes.
 
-    words: stand in place of the widgets where none can be: in an export, or on GitHub.
+    words: shown instead of the widgets where these are not possible: in an export, or on GitHub.
     """
     from IPython.display import display
 
@@ -74,14 +74,13 @@ def show_below(boxes: list, answer: Callable[..., Any], words: str) -> None:
 def text_box(
     show: Callable[[str], Rendered], text: str, *, label: str = "Type here", on_enter: bool = False
 ) -> TextBox:
-    """A box to type in, and below it `show(text)`, drawn again whenever the text changes.
+    """A text box, and below it `show(text)`, drawn again whenever the text changes.
 
-    show: takes the text and returns what is to be seen, for example a `table`; if it raises
-    ValueError, the words of the error are seen; text: what stands in the box at first; label:
-    stands before the box; on_enter: ask only when Enter is pressed, for a `show` that takes longer
-    than a tenth of a second.
+    show: takes the text and returns the output, for example a `table`; if it raises ValueError,
+    the error's message is shown; text: the initial text; label: before the box; on_enter: run only
+    when Enter is pressed, for a `show` that takes longer than a tenth of a second.
 
-    Raises ValueError if `show` cannot be called, or `text` is no string.
+    Raises ValueError if `show` cannot be called, or `text` is not a string.
     """
     if not callable(show):
         raise ValueError(f"text_box: show must be a function of a text; got {show!r}")
@@ -91,5 +90,5 @@ def text_box(
 
 
 def sendable(text: str) -> str:
-    """Text as it can be sent to a browser, which lone halves of a UTF-16 pair cannot."""
+    """The text without lone surrogates, which cannot be sent to a browser."""
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")

@@ -1,4 +1,4 @@
-"""Follow one token through a BERT: what each half of each layer makes of its vector."""
+"""Follow one token through a BERT: how each half of each layer changes its vector."""
 
 import html
 from collections.abc import Iterator, Sequence
@@ -26,18 +26,18 @@ class TokenStep(NamedTuple):
 
     name: str
     vectors: Tensor  # [L, D], of all tokens
-    attention: Tensor | None  # [H, L], where the followed token looked, if it just did
+    attention: Tensor | None  # [H, L], of the followed token, after an attention step
 
 
 @dataclass(frozen=True)
 class TokenPath:
-    """One token's way through a model; made by `follow_token`."""
+    """One token's path through a model; made by `follow_token`."""
 
     tokens: list[str]
     place: int  # of the followed token
     steps: tuple[TokenStep, ...]
-    words: tuple[list[tuple[str, float]], ...]  # for each step the nearest words, best first
-    measure: str  # what the number beside a word is
+    words: tuple[list[tuple[str, float]], ...]  # for each step, the nearest words, best first
+    measure: str  # the meaning of the number beside a word
 
     @property
     def token(self) -> str:
@@ -51,7 +51,7 @@ class TokenPath:
 
     @property
     def cosines(self) -> list[float]:
-        """For each step the cosine of the token's vector with the one it started as."""
+        """For each step, the cosine of the token's vector with its first vector."""
         return F.cosine_similarity(self.vectors, self.vectors[:1], dim=-1).tolist()
 
 
@@ -64,12 +64,12 @@ def follow_token(
     pair: str | None = None,
     neighbours: int = 5,
 ) -> TokenPath:
-    """Run the model in evaluation mode and keep what happens to one token.
+    """Run the model in evaluation mode and record one token's vectors.
 
-    token: as the tokenizer writes it, or its position if it occurs more than once; pair: a second
-    text; neighbours: how many words are looked up after each step. With a `Bert` these are the
-    rows of the embedding table with the highest cosine; a `BertForPreTraining` has its MLM head
-    guess the word instead, also in the middle, for which the head was not trained (logit lens).
+    token: as written by the tokenizer, or its position if it occurs more than once; pair: a second
+    text; neighbours: the number of words shown after each step. With a `Bert` these are the rows
+    of the embedding table with the highest cosine; with a `BertForPreTraining`, the predictions of
+    its MLM head, which was trained only for the last layer (logit lens).
 
     Raises ValueError if the text has no such token or several, if model and tokenizer do not
     belong together, or if the text is too long.
@@ -123,12 +123,12 @@ def token_path(
     title: str | None = None,
     alt: str | None = None,
 ) -> Frame:
-    """Flip through a model, half a layer a page, and watch what becomes of one token.
+    """Flip through a model, half a layer per page, and watch how one token's vector changes.
 
-    A page shows the way so far in the two directions in which the vector moves most (principal
-    components), its cosine with where it started, the tokens it attended to most (mean of all
-    heads) and the words nearest to it. Arguments and errors as in `follow_token`; alt: the pages
-    in words, otherwise sentences are made.
+    A page shows the path so far in the two directions in which the vector moves most (principal
+    components), its cosine with its start, the tokens it attended to most (mean of all heads) and
+    the words nearest to it. Arguments and errors as in `follow_token`; alt: the pages in words, by
+    default generated.
     """
     path = follow_token(model, tokenizer, text, token, pair=pair, neighbours=neighbours)
     places, shares = principal_components(path.vectors)  # [S, 2]
@@ -160,7 +160,7 @@ def token_path(
 
 
 def _steps(bert: Bert, ids: Tensor, segment_ids: Tensor, place: int) -> Iterator[TokenStep]:
-    """`Bert.forward` with `EncoderLayer.forward` written out, to stop halfway in each layer."""
+    """`Bert.forward` with `EncoderLayer.forward` inlined, to stop halfway in each layer."""
     x = bert.embeddings(ids, segment_ids)  # [1, L, D]
     yield TokenStep("embeddings", x[0], None)
     for number, layer in enumerate(bert.layers):
@@ -174,7 +174,7 @@ def _steps(bert: Bert, ids: Tensor, segment_ids: Tensor, place: int) -> Iterator
 
 
 def _score_words(model: Bert | BertForPreTraining, path: Tensor) -> tuple[Tensor, str]:
-    """[S, D] -> a score for every word after every step, [S, N_V], and what the score is."""
+    """[S, D] -> a score for every word after every step, [S, N_V], and its meaning."""
     if isinstance(model, Bert):
         table = model.embeddings.token.weight  # [N_V, D]
         return F.normalize(path, dim=-1) @ table.T / table.norm(dim=-1), COSINE
@@ -183,7 +183,7 @@ def _score_words(model: Bert | BertForPreTraining, path: Tensor) -> tuple[Tensor
 
 
 def _find(tokens: list[str], token: str | int) -> int:
-    """The position of the token that is meant."""
+    """The position of the token."""
     listed = ", ".join(f"{number} {name}" for number, name in enumerate(tokens))
     if isinstance(token, int):
         if not 0 <= token < len(tokens):

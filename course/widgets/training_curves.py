@@ -1,4 +1,4 @@
-"""How a training goes: loss and accuracy step by step, as a picture or live in a notebook."""
+"""The course of a training: loss and accuracy by step, as a picture or live in a notebook."""
 
 import sys
 from collections.abc import Mapping, Sequence
@@ -12,13 +12,13 @@ from torch import Tensor
 from bertlab.training.rows import Row
 from bertlab.viz.pictures import COLOURS, MARKERS, Picture, finish, plain_text
 
-if TYPE_CHECKING:  # matplotlib is imported when the first picture is drawn, not before
+if TYPE_CHECKING:  # matplotlib is imported when the first picture is drawn
     from matplotlib.axes import Axes
 
 TASKS = {"masked words": "mlm_accuracy", "next sentences": "nsp_accuracy"}
 LINES = ("-", "--")  # one per task
-SECONDS = 2.0  # from one live picture to the next, at least
-SHARE = 0.05  # of the time that live pictures may take from the training
+SECONDS = 2.0  # least time between two live pictures
+SHARE = 0.05  # of the training time that live pictures may take
 
 
 def training_curves(
@@ -29,15 +29,14 @@ def training_curves(
     steps: int | None = None,
     title: str = "Pre-training",
 ) -> Picture:
-    """Left the loss of masked words in nats, right what is guessed right in percent.
+    """Left: the loss of masked words in nats; right: correct predictions in percent.
 
     runs: the rows of a training's metrics, or several: {"mini": rows, "tiny": rows}. Lines are
     means over neighbouring steps of training, dots are held-out text; behind the line of a single
-    run stands the loss of each step.
+    run is the loss of each step.
 
-    vocab_size: draws ln V, the loss of guessing blindly, where a training starts; best_loss: draws
-    the lowest loss that is possible, if you know it; steps: how far the axis goes, otherwise to
-    the last row.
+    vocab_size: draws ln V, the loss of uniform guesses, where a training starts; best_loss: draws
+    the lowest possible loss, if it is known; steps: the end of the axis, by default the last row.
 
     Raises ValueError if a run has no rows.
     """
@@ -77,7 +76,7 @@ def training_curves(
 
 
 class LiveCurves:
-    """A picture in a notebook that grows with the training; made by `live_curves`."""
+    """A picture in a notebook that is updated during training; made by `live_curves`."""
 
     def __init__(self, steps: int, vocab_size: int | None, best_loss: float | None) -> None:
         self.rows: list[Row] = []
@@ -91,13 +90,13 @@ class LiveCurves:
         self._due = 0.0  # when the next picture may be drawn
 
     def update(self, row: Row) -> None:
-        """Note a row of the metrics; draws if it is time, and at the last step."""
+        """Add a row of the metrics; draws if it is time, and at the last step."""
         self.rows.append(row)
         if in_notebook() and (monotonic() >= self._due or row["step"] >= self._steps):
             self.draw()
 
     def draw(self) -> None:
-        """Show the picture as of now: a new output the first time, later in the same place."""
+        """Show the current picture: a new output the first time, later in the same place."""
         from IPython.display import display
 
         started = monotonic()
@@ -109,17 +108,17 @@ class LiveCurves:
         self._due = now + max(SECONDS, (now - started) / SHARE)
 
     def picture(self) -> Picture:
-        """The rows so far, as `training_curves` draws them."""
+        """The rows so far, drawn by `training_curves`."""
         return training_curves(self.rows, **self._options)
 
 
 def live_curves(
     steps: int, *, vocab_size: int | None = None, best_loss: float | None = None
 ) -> LiveCurves:
-    """Curves to watch a training by: `pretrain(..., watch=live_curves(config.steps).update)`.
+    """Curves for watching a training: `pretrain(..., watch=live_curves(config.steps).update)`.
 
-    They are drawn again every two seconds or more seldom, so that they take 5 % of the time at
-    most. Outside a notebook nothing is shown; the rows are kept, and `picture()` draws them.
+    They are redrawn at most every two seconds, and take at most 5 % of the time. Outside a notebook
+    nothing is shown; the rows are kept, and `picture()` draws them.
 
     steps: of the whole training; vocab_size, best_loss: as in `training_curves`.
     """
@@ -127,16 +126,16 @@ def live_curves(
 
 
 def in_notebook() -> bool:
-    """Whether a notebook's kernel runs this program, which can show a picture."""
-    ipython = sys.modules.get("IPython")  # whoever runs in a kernel has imported it
+    """Whether a notebook's kernel, which can show pictures, runs this program."""
+    ipython = sys.modules.get("IPython")  # a kernel has always imported it
     return ipython is not None and getattr(ipython.get_ipython(), "kernel", None) is not None
 
 
 def smooth(values: Tensor) -> Tensor:
     """Each value's mean with its neighbours on both sides, fewer at the ends; [N].
 
-    Ten on each side, or a sixtieth of all if that is more; of short rows a twelfth. What is not
-    finite stays out of the means and leaves a gap.
+    Ten on each side, or a sixtieth of all if that is more; a twelfth of short rows. Values that are
+    not finite are not in the means and leave a gap.
 
     >>> smooth(torch.tensor([0.0, 3.0] * 6))[:4].tolist()
     [1.5, 1.0, 2.0, 1.0]
@@ -173,14 +172,14 @@ def _draw_accuracies(ax: "Axes", rows: Sequence[Row], number: int, *, alone: boo
 
 
 def _draw_dots(ax: "Axes", steps: Tensor, values: Tensor, marker: str, colour: str) -> None:
-    """Held-out text; a dot on the edge of the picture is whole."""
-    if len(steps):  # matplotlib keeps room for what is not clipped, endless room for nothing
+    """Held-out text; dots on the edge of the picture are not clipped."""
+    if len(steps):  # matplotlib reserves room for unclipped artists, infinite room for empty ones
         style: dict[str, Any] = {"markeredgecolor": "white", "zorder": 3, "clip_on": False}
         ax.plot(steps, values, linestyle="", marker=marker, color=colour, **style)
 
 
 def _explain(left: "Axes", right: "Axes", *, alone: bool) -> None:
-    """What dots and dashes mean, once for all runs."""
+    """A legend of dots and dashes, once for all runs."""
     dots = COLOURS[5] if alone else "#555555"
     left.plot([], [], linestyle="", marker="o", color=dots, label="held-out text")
     for kind, task in enumerate(TASKS):
@@ -197,10 +196,10 @@ def _column(rows: Sequence[Row], kind: str, name: str) -> tuple[Tensor, Tensor]:
 
 
 def _in_words(name: str, rows: Sequence[Row]) -> str:
-    """A run for whoever cannot see it: where the loss began and where it is now."""
+    """A run as alt text: the first and the current loss."""
     parts = []
     for kind, text, seen in (
-        ("train", "Training text", smooth),  # lines are means, dots are themselves
+        ("train", "Training text", smooth),  # lines are means, dots are single values
         ("held-out", "Held-out text", torch.clone),
     ):
         steps, loss = _column(rows, kind, "mlm_loss")

@@ -1,7 +1,7 @@
-"""The reader's turn: a blank that answers at once, sliders over a function just written.
+"""The reader's turn: a blank with an instant check, sliders over a function just written.
 
-A question with choices needs no code: it is a Markdown cell with one fold for each choice, so that
-it works in an exported page, too.
+A question with choices needs no code: it is a Markdown cell with one fold per choice, so that it
+also works in an exported page.
 """
 
 import html
@@ -19,11 +19,11 @@ NO_SLIDERS = "Run this cell in Jupyter to move the sliders yourself."
 
 
 def blank(label: str, answer: str | float, *, within: float = 0.1) -> TextBox:
-    """A blank to fill in; what is typed is compared with the answer as soon as Enter is pressed.
+    """A blank to fill in; the text is compared with the answer when Enter is pressed.
 
-    label: stands before the blank; answer: best an expression, so that the cell does not give
-    away what it asks. A text must be met but for capitals and spaces at its ends, a number up to
-    the share `within` of it. Below the blank the answer stands in a fold: in an exported page, too.
+    label: before the blank; answer: best an expression, so that the cell does not reveal the
+    answer. A text must be equal except for case and spaces at its ends, a number up to the share
+    `within` of it. Below the blank is the answer in a fold, also in an exported page.
 
     Raises ValueError if the answer is neither text nor a finite number, or `within` is below 0.
     """
@@ -72,13 +72,13 @@ def _of_number(typed: str, answer: float, within: float) -> str:
 
 @dataclass(frozen=True, repr=False)
 class Sliders:
-    """Sliders, and below them what a function makes of their values; `sliders` makes it."""
+    """Sliders, and below them a function's result for their values; made by `sliders`."""
 
     show: Callable[..., Rendered | Frame]
     ranges: Mapping[str, tuple[float, float, float]]  # name -> lowest, highest, first
 
     def answer(self, *values: float) -> Rendered | Frame:
-        """What the function returns for the values."""
+        """The function's result for the values."""
         return self.show(**dict(zip(self.ranges, values, strict=True)))
 
     def __repr__(self) -> str:
@@ -101,11 +101,11 @@ class Sliders:
 
 
 def sliders(show: Callable[..., Rendered | Frame], **ranges: tuple[float, float, float]) -> Sliders:
-    """Sliders over a function of the reader's own, as `ipywidgets.interact` makes them.
+    """Sliders over the reader's own function, like those of `ipywidgets.interact`.
 
-    show: takes the names of `ranges` and returns what is to be seen, a picture or a table;
-    ranges: `name=(lowest, highest, first)`, whole numbers or not. Unlike `interact`'s, the first
-    picture is there in an exported page, too.
+    show: takes the names of `ranges` and returns the output, a picture or a table; ranges:
+    `name=(lowest, highest, first)`, integers or floats. Unlike with `interact`, the first picture
+    is also in an exported page.
 
     Raises ValueError if there is no range, or one is not lowest <= first <= highest.
     """

@@ -1,4 +1,4 @@
-"""A vector's way on a map: the two directions in which it moved most."""
+"""A vector's path on a map: the two directions in which it moved most."""
 
 import html
 from collections.abc import Iterable, Sequence
@@ -14,7 +14,7 @@ def principal_components(vectors: Tensor) -> tuple[Tensor, Tensor]:
     """Vectors [N, D] in two dimensions, [N, 2], and the two shares of the variance, [2].
 
     The directions are the first two right singular vectors of the centred vectors, each turned so
-    that its largest component is positive. Where there is no second direction it stays at 0.
+    that its largest component is positive. Without a second direction it is 0.
 
     Source: Pearson (1901), "On Lines and Planes of Closest Fit to Systems of Points in Space".
 
@@ -35,10 +35,10 @@ def principal_components(vectors: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def way_map(places: Tensor, names: Sequence[str], step: int, shares: Tensor) -> str:
-    """The way up to `step` as SVG; the rest of it is dotted.
+    """The path up to `step` as SVG; the rest of it is dotted.
 
-    places: [S, 2]; names: of the S steps, "" for those without one; shares: of the variance that
-    the two directions hold. Both directions have one scale, so distances can be compared.
+    places: [S, 2]; names: of the S steps, "" for those without one; shares: of the variance in the
+    two directions. Both directions have the same scale, so distances can be compared.
     """
     points = _scaled(places)
     first, second = (f"{100 * share:.0f} %" for share in shares.tolist())
@@ -68,7 +68,7 @@ def _scaled(places: Tensor) -> list[tuple[float, float]]:
 
 
 def _stop(kind: str, x: float, y: float, name: str) -> str:
-    """A dot, its name on the side where there is room; half steps are small."""
+    """A dot, with its name on the side with more room; half steps are small."""
     left = x > SIDE - 90
     text = (
         f'<text x="{x - 9 if left else x + 9:.1f}" y="{y + 4:.1f}" '
@@ -80,5 +80,5 @@ def _stop(kind: str, x: float, y: float, name: str) -> str:
 
 
 def polyline(kind: str, points: Iterable[tuple[float, float]]) -> str:
-    """Straight lines from point to point, of a class that the style sheet draws."""
+    """Straight lines from point to point, with a class of the style sheet."""
     return f'<polyline class="{kind}" points="{" ".join(f"{x:.1f},{y:.1f}" for x, y in points)}"/>'

@@ -239,7 +239,7 @@ def test_a_typed_text_is_looked_at_by_the_head_that_was_chosen(tab, lab, traced,
     output = tab.page.locator(".jp-OutputArea-output").last
     expect(output).to_have_text(re.compile("No map.*text must hold at least one word"))
     box.fill("cat " * 100)
-    expect(output).to_have_text(re.compile("tokens must be at most 80.*take a shorter text"))
+    expect(output).to_have_text(re.compile("tokens must be at most 80.*use a shorter text"))
     box.fill("The cat")
     short = traced("The cat")
     names, left = without(short.attentions[2][2], short.tokens, "[CLS]", "[SEP]")

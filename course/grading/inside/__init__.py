@@ -1,1 +1,1 @@
-"""What runs inside the sandbox. Nothing in this folder is a secret: students' code can read it."""
+"""Code that runs inside the sandbox. Nothing here is secret: students' code can read it."""

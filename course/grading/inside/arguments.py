@@ -1,8 +1,8 @@
-"""A call's arguments as they arrive in the sandbox, and what the student's function did to them.
+"""A call's arguments in the sandbox, and their changes by the student's function.
 
-They come as a pickle from the tests, which are trusted; the sandbox is where it may be opened.
-Tensors, generators and functions travel beside it, under numbers: a large tensor comes once, and
-what changes can be told and sent back.
+They arrive as a pickle from the tests, which are trusted; it may be opened only in the sandbox.
+Tensors, generators and functions are sent beside it, by number: a large tensor is sent once, and
+changes can be detected and sent back.
 """
 
 import io
@@ -17,7 +17,7 @@ import torch
 from course.grading.inside.values import DTYPES, Encoder, bytes_of, n_writes, tensor_of
 
 CONTAINERS = (list, dict, set)
-COMPARED_BYTES = 2**18  # of a larger tensor only what PyTorch itself counts as a change is seen
+COMPARED_BYTES = 2**18  # for larger tensors, only PyTorch's own count of changes is used
 
 
 class _Unpickler(pickle.Unpickler):
@@ -33,8 +33,8 @@ class _Unpickler(pickle.Unpickler):
 class Arguments:
     """The arguments of one call.
 
-    call: the message of the call, `blocks` with its bytes; tensors: those that earlier calls
-    have brought, by key; ask: calls a function of the tests, or takes the next item of an iterator;
+    call: the message of the call, `blocks` with its bytes; tensors: those of earlier calls,
+    by key; ask: calls a function of the tests, or takes the next item of an iterator;
     function: the student's function of a name or a number.
     """
 
@@ -61,16 +61,16 @@ class Arguments:
         self.note()
 
     def note(self) -> None:
-        """Changes count from here."""
+        """Record the state; later changes are reported."""
         self.before = {n: _snapshot(item) for n, item in self._changeable().items()}
 
     def gradients(self) -> dict[int, torch.Tensor]:
-        """Which tensors a result's gradient may lead to, by number."""
+        """The tensors that a result's gradient may reach, by number."""
         tensors = self.numbered.items()
         return {n: t for n, t in tensors if isinstance(t, torch.Tensor) and t.requires_grad}
 
     def changes(self, encoder: Encoder) -> list[dict]:
-        """What is not as it came, as plain data."""
+        """All changes, as plain data."""
         found = []
         for number, item in self._changeable().items():
             if change := _change(item, self.before[number], encoder):
@@ -98,7 +98,7 @@ class Arguments:
     def _tensor(self, entry: dict, blocks: list[bytes]) -> torch.Tensor:
         if "block" in entry:
             tensor = tensor_of(blocks[entry["block"]], DTYPES[entry["as"]], entry["shape"])
-            tensor = tensor.clone()  # on memory of PyTorch's own, aligned
+            tensor = tensor.clone()  # in PyTorch's own, aligned memory
             if entry["parameter"]:
                 tensor = torch.nn.Parameter(tensor, requires_grad=False)
             self.tensors[entry["key"]] = tensor
@@ -121,7 +121,7 @@ def _named(function: Callable, name: str) -> Callable:
 
 
 def _snapshot(item: Any) -> Any:
-    """Enough to tell later whether the item has changed."""
+    """Enough to detect later whether the item has changed."""
     if isinstance(item, torch.Tensor):
         small = item.nbytes <= COMPARED_BYTES
         content = bytes_of(item) if small else None
@@ -179,7 +179,7 @@ def _tensor_change(tensor: torch.Tensor, before: tuple, encoder: Encoder) -> dic
 
 
 def _fresh(encoder: Encoder, value: Any) -> Any:
-    """The value itself: not "argument 3", which is what has changed."""
+    """The value itself, not "argument 3", since that has changed."""
     known, encoder.known = encoder.known, {}
     try:
         return encoder.encode(value)

@@ -6,23 +6,23 @@ import struct
 from collections.abc import Callable
 from typing import Any
 
-LENGTHS = struct.Struct(">QI")  # of the text, and how many blocks follow
+LENGTHS = struct.Struct(">QI")  # length of the text, number of blocks
 BLOCK = struct.Struct(">Q")
-MOST_BYTES = 512 * 2**20  # of one message: more comes from nobody who answers a test
+MOST_BYTES = 512 * 2**20  # of one message: no answer to a test is larger
 MOST_BLOCKS = 100_000
-Left = Callable[[], float] | None  # seconds until it is late; None: never
+Left = Callable[[], float] | None  # seconds until the deadline; None: no deadline
 
 
 class BadMessage(Exception):
-    """What came is no message, or one that is too large."""
+    """Not a message, or one that is too large."""
 
 
 class Closed(Exception):
-    """The other side is gone."""
+    """The other side has closed the connection."""
 
 
 class Late(Exception):
-    """The other side said nothing in time."""
+    """The other side did not answer in time."""
 
 
 class Channel:
@@ -32,7 +32,7 @@ class Channel:
         self.connection = connection
 
     def send(self, message: Any, blocks: list[bytes] | tuple = (), left: Left = None) -> None:
-        """message: anything that JSON knows; left: gives the seconds that it may still take."""
+        """message: anything in JSON; left: gives the remaining seconds."""
         text = json.dumps(message).encode("ascii")
         head = [LENGTHS.pack(len(text), len(blocks)), *(BLOCK.pack(len(b)) for b in blocks)]
         try:
@@ -60,7 +60,7 @@ class Channel:
         return message, [self._exactly(size, left) for size in sizes]
 
     def close(self) -> None:
-        """Hang up."""
+        """Close the connection."""
         self.connection.close()
 
     def _exactly(self, size: int, left: Left) -> bytearray:
@@ -71,7 +71,7 @@ class Channel:
                 self._wait(left)
                 count = self.connection.recv_into(view[got:])
             except TimeoutError:
-                continue  # there may be more left now, if it had to wait for a core
+                continue  # there may be more time left now, after waiting for a core
             except OSError:
                 raise Closed from None
             if count == 0:
@@ -80,7 +80,7 @@ class Channel:
         return buffer
 
     def _wait(self, left: Left) -> None:
-        """Let the next call on the socket end when nothing is left."""
+        """Let the next call on the socket end at the deadline."""
         seconds = left() if left else None
         if seconds is not None and seconds <= 0:
             raise Late

@@ -1,7 +1,7 @@
 """The student's side: runs their cells, and their functions when a test calls them.
 
-It lives inside the sandbox, in the same process as the student's code, and nothing that it says
-is trusted: a student who takes it over can only give other answers than their functions would.
+It is inside the sandbox, in the same process as the student's code, and nothing that it sends is
+trusted: a student who takes it over can only give other answers than their functions would.
 """
 
 import linecache
@@ -24,11 +24,11 @@ from course.grading.inside.arguments import Arguments
 from course.grading.inside.frames import Channel, Closed
 from course.grading.inside.values import Decoder, Encoder, bytes_of, tensor_of
 
-KEPT = 2_000  # of results that may still be asked for their gradient
+KEPT = 2_000  # results whose gradient may still be requested
 
 
 class TimeIsUp(BaseException):
-    """The limit of a cell or a call; no `Exception`, so that few students catch it."""
+    """The limit of a cell or a call; not an `Exception`, so that few students catch it."""
 
 
 class Kernel:
@@ -38,13 +38,13 @@ class Kernel:
         self.shell = shell
         self.tensors: dict[int, torch.Tensor] = {}
         self.kept: dict[int, Any] = {}
-        self.calls: dict[int, Arguments] = {}  # of a kept tensor: where its gradient may lead
+        self.calls: dict[int, Arguments] = {}  # of a kept tensor: what its gradient may reach
         self.n_kept = 0
 
     def serve(self, channel: Channel) -> None:
-        """Answer until the tests hang up."""
+        """Answer until the tests close the connection."""
         self.channel = channel
-        signal.signal(signal.SIGPROF, _time_is_up)  # who sleeps is ended from outside
+        signal.signal(signal.SIGPROF, _time_is_up)  # sleeping code is ended from outside
         actions = {
             "run": self._run,
             "call": self._call,
@@ -63,7 +63,7 @@ class Kernel:
     # Cells
 
     def _run(self, message: dict, _blocks: list[bytes]) -> tuple[dict, list]:
-        """Run a cell; its outputs as nbformat has them, and the error if there was one."""
+        """Run a cell; its outputs in nbformat's form, and the error, if any."""
         error = None
         with capture_output() as captured:
             try:
@@ -71,7 +71,7 @@ class Kernel:
                 signal.setitimer(signal.ITIMER_PROF, message["seconds"])
                 result = self.shell.run_cell(message["source"], store_history=False)
                 error = result.error_before_exec or result.error_in_exec
-            except BaseException as raised:  # SystemExit too: the next cell must run
+            except BaseException as raised:  # also SystemExit: the next cell must run
                 error = raised
             signal.setitimer(signal.ITIMER_PROF, 0)
         outputs = [output._repr_mimebundle_()[0] for output in captured.outputs]
@@ -88,7 +88,7 @@ class Kernel:
     # Functions
 
     def _call(self, message: dict, blocks: list[bytes]) -> tuple[dict, list]:
-        """Call a function; what it returns or raises, and what it did to its arguments."""
+        """Call a function; its result or error, and the changes of its arguments."""
         for key in message["forget"]:
             self.tensors.pop(key, None)
         encoder = Encoder({}, self._keep)
@@ -116,7 +116,7 @@ class Kernel:
 
     def _watched(self, message: dict, function: Callable, arguments: Arguments) -> Any:
         with ExitStack() as stack:
-            stack.enter_context(torch.inference_mode(message["inference"]))  # sets the other one
+            stack.enter_context(torch.inference_mode(message["inference"]))  # sets both modes
             stack.enter_context(torch.set_grad_enabled(message["gradients"]))
             if watch := message["watch"]:
                 most = float("inf") if watch["most_lines"] is None else watch["most_lines"]
@@ -144,14 +144,14 @@ class Kernel:
         return reply, encoder.blocks
 
     def _backward(self, message: dict, blocks: list[bytes]) -> tuple[dict, list]:
-        """The gradient of a result by the arguments of the call that it comes from."""
+        """The gradient of a result with respect to the arguments of its call."""
         try:
             signal.setitimer(signal.ITIMER_PROF, message["seconds"])
             result = self.kept[message["result"]]
             above = Decoder(blocks, [], _nothing, _nothing).decode(message["above"])
             leaves = self.calls[message["result"]].gradients()
             wanted = [leaves[number] for number in message["by"]]
-            # With `grad_outputs` PyTorch would import SymPy, a second in each student's process.
+            # With `grad_outputs` PyTorch would import SymPy, one second per student's process.
             total = (result * above.conj()).real.sum()
             found = torch.autograd.grad(total, wanted, retain_graph=True, allow_unused=True)
             encoder = Encoder({}, self._keep)
@@ -164,9 +164,9 @@ class Kernel:
     def _ask(
         self, arguments: Arguments, number: int, sees: bool, positional: tuple, named: dict
     ) -> Any:
-        """Call a function of the tests in the midst of a call; nobody watches meanwhile.
+        """Call a function of the tests during a call, without the watch.
 
-        sees: whether it may look at the call's arguments, so that it must know what has changed.
+        sees: whether it may read the call's arguments, so that their changes must be sent.
         """
         left, _ = signal.setitimer(signal.ITIMER_PROF, 0)
         watching = sys.getprofile(), sys.gettrace()
@@ -180,7 +180,7 @@ class Kernel:
         asked["arguments"] = encoder.encode([list(positional), named])
         self.channel.send(asked, encoder.blocks)
         message, blocks = self.channel.receive()
-        content = pickle.loads(blocks[0])  # noqa: S301 (of the tests, which are trusted)
+        content = pickle.loads(blocks[0])  # noqa: S301 (from the tests, which are trusted)
         signal.setitimer(signal.ITIMER_PROF, max(left, 1e-3) if left else 0)
         sys.setprofile(watching[0])
         sys.settrace(watching[1])
@@ -211,7 +211,7 @@ def _time_is_up(_number: int, _frame: FrameType | None) -> None:
 
 
 def _dice() -> dict[str, object]:
-    """The states of the random generators that everybody shares."""
+    """The states of the global random generators."""
     state: Any = np.random.get_state()
     _, keys, place, *_ = state
     return {
@@ -222,7 +222,7 @@ def _dice() -> dict[str, object]:
 
 
 def _only_text(data: dict, most: int) -> dict:
-    """The forms of an output that are texts and not too long; pictures are texts in base64."""
+    """The forms of an output that are text and not too long; pictures are base64 text."""
     return {kind: text for kind, text in data.items() if len(str(text)) <= most}
 
 
@@ -243,12 +243,12 @@ def _error(error: BaseException) -> dict:
 def _text(error: BaseException) -> str:
     try:
         return str(error)[:2_000]
-    except Exception:  # a student's own __str__ may do anything
+    except Exception:  # a student's __str__ may do anything
         return "an error whose text cannot be made"
 
 
 def _line(error: BaseException) -> str:
-    """The student's line that raised it: the last one of a cell."""
+    """The student's line that raised it: the last one in a cell."""
     line, trace = "", error.__traceback__
     while trace is not None:
         file = trace.tb_frame.f_code.co_filename

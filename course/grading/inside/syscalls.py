@@ -1,10 +1,10 @@
-"""A filter of system calls: what no answer to an exercise needs, and what limits do not hold for.
+"""A filter of system calls that no answer to an exercise needs and that limits do not cover.
 
-The kernel's own interface (seccomp, filter mode): a program of a few steps looks at the number of
-each call and lets it through, or answers "not implemented". Memory that belongs to no address
-space, other users' keys and processes, the kernel's log, and new namespaces are out of reach after
-it, and so is another core than the one that the grader gives. Sockets are of the families that
-Python's own modules use; another one may lead to the machine's host (VSOCK).
+The kernel's own interface (seccomp, filter mode): a program of a few steps checks the number of
+each call and allows it, or answers "not implemented". It blocks memory outside of address spaces,
+other users' keys and processes, the kernel's log, new namespaces, and the choice of another core.
+Sockets may only have the families that Python's own modules use; another one may reach the
+machine's host (VSOCK).
 """
 
 import ctypes
@@ -37,14 +37,14 @@ NUMBERS = {
         **NEW,
     },
 }
-NEWEST = 462  # of a newer kernel's calls nobody here knows what they do: they are refused, too
+NEWEST = 462  # calls of newer kernels are unknown here, so they are refused, too
 SOCKETS = {"x86_64": (41, 53), "aarch64": (198, 199)}  # socket, socketpair
 FAMILIES = (1, 2, 10)  # UNIX, INET, INET6
 ARCHITECTURE = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
 ALLOW, KILL = 0x7FFF0000, 0x80000000
 REFUSE, NO_FAMILY = 0x00050000 | 38, 0x00050000 | 97  # ENOSYS, EAFNOSUPPORT
 LOAD, EQUAL, AT_LEAST, RETURN = 0x20, 0x15, 0x35, 0x06
-NUMBER_AT, ARCHITECTURE_AT, FIRST_AT = 0, 4, 16  # bytes into what the kernel shows the program
+NUMBER_AT, ARCHITECTURE_AT, FIRST_AT = 0, 4, 16  # offsets in the kernel's data for the program
 PR_SET_SECCOMP, FILTER_MODE = 22, 2
 
 
@@ -53,9 +53,9 @@ class _Program(ctypes.Structure):
 
 
 def refuse_system_calls(libc: ctypes.CDLL) -> None:
-    """Refuse them from now on, to this process and all that it starts. For ever.
+    """Refuse them from now on, permanently, for this process and all that it starts.
 
-    Needs no_new_privs. On a processor that the table does not know nothing is refused.
+    Needs no_new_privs. On a processor that is not in the table, nothing is refused.
     """
     machine = platform.machine()
     if machine not in NUMBERS:
@@ -68,7 +68,7 @@ def refuse_system_calls(libc: ctypes.CDLL) -> None:
 
 
 def _steps(architecture: int, refused: Sequence[int], sockets: Sequence[int]) -> list[bytes]:
-    """Load, compare, jump over this many steps if equal, that many if not; or return."""
+    """Load, compare, skip a number of steps if equal, another number if not; or return."""
     family = [_step(LOAD, 0, 0, FIRST_AT)]
     family += [_step(EQUAL, len(FAMILIES) - n, 0, one) for n, one in enumerate(FAMILIES)]
     ends = [

@@ -1,7 +1,7 @@
-"""Values as plain data: what a student's function returns, written so that reading runs no code.
+"""Values as plain data: the results of a student's function, in a form that runs no code.
 
-`encode` runs in the sandbox, `decode` outside of it. What has no plain form (a class of the
-student's own, say) arrives as a `Foreign`, which equals nothing that a test expects.
+`encode` runs in the sandbox, `decode` outside. A value without a plain form (for example of a
+student's own class) arrives as a `Foreign`, which equals nothing that a test expects.
 """
 
 import collections
@@ -22,7 +22,7 @@ MAPPINGS = {
     "dict": dict,
     "counter": collections.Counter,
     "ordered": collections.OrderedDict,
-    "default": dict,  # its factory stays behind
+    "default": dict,  # its factory is not sent
 }
 SEQUENCE_TAGS: dict[type, str] = {kind: tag for tag, kind in SEQUENCES.items()}
 MAPPING_TAGS: dict[type, str] = {kind: tag for tag, kind in MAPPINGS.items() if tag != "default"}
@@ -40,11 +40,11 @@ ANY_FAULT = (
     *(LookupError, TypeError, ValueError, AttributeError, RuntimeError),
     *(MemoryError, StopIteration, OverflowError),
 )
-LONGEST_TEXT = 300  # of what stands for a value without a plain form
+LONGEST_TEXT = 300  # of the text for a value without a plain form
 
 
 class Foreign:
-    """A value that has no plain form. Its class is named after the student's."""
+    """A value without a plain form. Its class has the name of the student's."""
 
     text = ""
 
@@ -55,9 +55,9 @@ class Foreign:
 class Encoder:
     """Writes values as plain data.
 
-    blocks: takes the bytes of tensors and arrays; known: the number of each argument by its
-    `id`, so that a function that returns its input says so; keep: remembers a function, an
-    iterator or a tensor with a gradient, and returns its number.
+    blocks: receives the bytes of tensors and arrays; known: the number of each argument by its
+    `id`, so that a returned argument is recognised; keep: stores a function, an iterator or a
+    tensor with a gradient, and returns its number.
     """
 
     def __init__(self, known: dict[int, int], keep: Callable[[Any], int]) -> None:
@@ -65,7 +65,7 @@ class Encoder:
         self.known, self.keep = known, keep
 
     def encode(self, value: Any) -> Any:
-        """The value as JSON can carry it; what is large goes into `blocks`."""
+        """The value for JSON; large parts go into `blocks`."""
         kind = type(value)
         if kind in SCALARS:
             return value
@@ -114,8 +114,8 @@ class Encoder:
 class Decoder:
     """Reads values from plain data; raises BadMessage for anything else.
 
-    arguments: what "argument 3" stands for; remote: makes a function or an iterator of a number
-    in the sandbox; attach: gives a tensor its gradient, which the sandbox computes.
+    arguments: the values of "argument 3" etc.; remote: makes a function or an iterator from a
+    number in the sandbox; attach: gives a tensor its gradient, which the sandbox computes.
     """
 
     def __init__(
@@ -129,7 +129,7 @@ class Decoder:
         self.remote, self.attach = remote, attach
 
     def decode(self, written: Any) -> Any:
-        """The value that `Encoder.encode` wrote."""
+        """The inverse of `Encoder.encode`."""
         try:
             return self._decode(written)
         except ANY_FAULT as error:
@@ -181,21 +181,21 @@ def bytes_of(tensor: torch.Tensor) -> bytes:
 
 
 def n_writes(tensor: torch.Tensor) -> int:
-    """How often something was written into the tensor: as PyTorch counts it, for autograd."""
+    """How often the tensor was written to: PyTorch's count, for autograd."""
     return tensor._version  # noqa: SLF001 - there is no other way to ask
 
 
 def tensor_of(block: bytes, dtype: torch.dtype, shape: list[int]) -> torch.Tensor:
-    """The tensor that `bytes_of` has written."""
+    """The inverse of `bytes_of`."""
     if len(block) != math.prod(shape) * dtype.itemsize:
-        raise ValueError(f"{len(block)} bytes are no tensor of shape {shape}")
+        raise ValueError(f"{len(block)} bytes are not a tensor of shape {shape}")
     if not block:
         return torch.empty(shape, dtype=dtype)
     return torch.frombuffer(block, dtype=dtype).reshape(shape)
 
 
 def named_tuple(module: str, name: str) -> Callable[..., Any]:
-    """A NamedTuple that the course defines; for one of the student's own, a plain tuple."""
+    """A NamedTuple of the course; for a student's own one, a plain tuple."""
     ours = module.startswith(("bertlab.", "course.experiments.", "course.feedback."))
     found = getattr(sys.modules.get(module), name, None) if ours else None
     if isinstance(found, type) and issubclass(found, tuple) and hasattr(found, "_fields"):
@@ -212,5 +212,5 @@ def foreign(name: str, text: str) -> Foreign:
 def _text_of(value: Any) -> str:
     try:
         return repr(value)[:LONGEST_TEXT]
-    except Exception as error:  # a student's own __repr__ may do anything
+    except Exception as error:  # a student's __repr__ may do anything
         return f"a {type(value).__name__} whose repr raises {type(error).__name__}"

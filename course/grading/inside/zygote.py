@@ -1,8 +1,8 @@
-"""The warm process of a sandbox: it has imported what students need, and forks one for each.
+"""The warm process of a sandbox: it imports what students need, and forks a process for each.
 
 Run inside bubblewrap as `python -m course.grading.inside.zygote FD`. A student's process is the
 first of its own process namespace, with its own small folder for files, and with fewer rights
-than the zygote: it sees no other process, and when it ends, all that it started ends with it.
+than the zygote: it sees no other process, and when it ends, all its child processes end.
 """
 
 import contextlib
@@ -30,21 +30,21 @@ MS_BIND, MNT_DETACH = 0x1000, 2
 PR_SET_DUMPABLE, PR_CAPBSET_DROP, PR_SET_NO_NEW_PRIVS = 4, 24, 38
 LAST_CAPABILITY = 40
 CONNECTION = 3  # the only open file of a student's process, besides silent ones
-MOST_FILES = 20_000  # in a folder of files: each, even an empty one, takes a kB of the kernel's
+MOST_FILES = 20_000  # in a folder: each, even an empty one, takes a kB of kernel memory
 HOME = "/tmp/work"  # where a student's code may write
-FIRST_USER = 0x6000_0000  # as root, every student gets a user id that nobody else has
+FIRST_USER = 0x6000_0000  # as root, every student gets a unique user id
 
 _libc = ctypes.CDLL(None, use_errno=True)
 
 
 def main(arguments: list[str]) -> None:
-    """Fork a student for each connection that comes, until the other side hangs up."""
+    """Fork a student's process for each connection, until the other side closes."""
     control = socket.socket(fileno=int(arguments[0]))
     torch.set_num_threads(1)
-    # A history would be a file that one student leaves to the next.
+    # A history file would pass from one student to the next.
     settings_of_shell = Config(HistoryManager={"enabled": False})
     shell = InteractiveShell.instance(config=settings_of_shell, colors="nocolor")
-    # IPython leaves this method to be replaced; the kernel tells errors itself.
+    # IPython expects this method to be replaced; the kernel reports errors itself.
     shell._showtraceback = lambda *_: None  # type: ignore[method-assign]  # noqa: SLF001
     settings: Any = None
     children: list[int] = []
@@ -73,8 +73,8 @@ def _run(shell: InteractiveShell, source: str) -> bool:
 def _kill(children: list[int]) -> None:
     """End the student's process and all that it has started, and wait until they are gone.
 
-    The process that forked it ends by itself, but not before the namespace is empty: killed, too,
-    it would leave us with nothing to wait for.
+    The process that forked it ends by itself when the namespace is empty; if it were killed, too,
+    we would have nothing to wait for.
     """
     if children:
         with contextlib.suppress(ProcessLookupError):
@@ -101,7 +101,7 @@ def _fork(
 def _become_student(
     shell: InteractiveShell, settings: dict, handle: int, number: int, writing: int
 ) -> None:
-    """In the forked process: leave everything behind, then fork into the new namespaces."""
+    """In the forked process: isolate it, then fork into the new namespaces."""
     try:
         space = _address_space()
         ours, theirs = socket.socketpair()
@@ -135,7 +135,7 @@ def _become_student(
 
 
 def _leave(settings: dict) -> None:
-    """New namespaces, and an own folder for files."""
+    """New namespaces, and a separate folder for files."""
     _call("unshare", CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWIPC | CLONE_NEWNET)
     _call("mount", b"none", b"/", None, MS_REC | MS_PRIVATE, None)
     size = f"size={settings['disk_mb']}m,nr_inodes={MOST_FILES},mode=1777".encode()
@@ -144,7 +144,7 @@ def _leave(settings: dict) -> None:
         _call("mount", b"tmpfs", place, b"tmpfs", MS_NOSUID | MS_NODEV, size)
     terminals = b"newinstance,ptmxmode=0666,mode=620,max=1"
     _call("mount", b"devpts", b"/dev/pts", b"devpts", MS_NOSUID, terminals)
-    for folder in settings["below_tmp"]:  # a course that lies there must stay in sight
+    for folder in settings["below_tmp"]:  # a course in there must remain visible
         os.makedirs(folder)
         seen = f"/mnt{folder.removeprefix('/tmp')}".encode()
         _call("mount", seen, folder.encode(), None, MS_BIND | MS_REC, None)  # what is covered stays
@@ -157,7 +157,7 @@ def _leave(settings: dict) -> None:
 
 
 def _give_up_rights(settings: dict, number: int, space: int) -> None:
-    """Limits, then no rights, for ever. space: bytes of addresses that are reserved already."""
+    """Limits, then no rights, permanently. space: bytes of address space already reserved."""
     limits = {
         resource.RLIMIT_AS: space + settings["memory_mb"] * 2**20,
         resource.RLIMIT_NPROC: settings["processes"],
@@ -168,7 +168,7 @@ def _give_up_rights(settings: dict, number: int, space: int) -> None:
         resource.RLIMIT_CPU: int(settings["submission_seconds"]) + 1,
     }
     with open("/proc/self/oom_score_adj", "w") as file:
-        file.write("1000")  # if memory runs out after all, the student's process goes first
+        file.write("1000")  # if memory runs out, the student's process is killed first
     for limit, value in limits.items():
         resource.setrlimit(limit, (value, value))
     signal.signal(signal.SIGXFSZ, signal.SIG_IGN)  # an OSError instead
@@ -187,16 +187,16 @@ def _give_up_rights(settings: dict, number: int, space: int) -> None:
 
 
 def _forbid_user_namespaces() -> None:
-    """Inside a user namespace of its own a student could mount folders without a limit.
+    """Forbid user namespaces, in which a student could mount folders without a limit.
 
     An ordinary user's bubblewrap forbids them itself (`--disable-userns`), root's cannot.
     """
     user, group = os.getuid(), os.getgid()
-    _call("prctl", PR_SET_DUMPABLE, 1, 0, 0, 0)  # lost with the user id; /proc/self needs it
+    _call("prctl", PR_SET_DUMPABLE, 1, 0, 0, 0)  # reset with the user id; /proc/self needs it
     try:
         _call("unshare", CLONE_NEWUSER)
     except PermissionError:
-        return  # the system forbids them to everybody
+        return  # the system forbids them for everybody
     for path, text in (
         ("/proc/self/setgroups", "deny"),
         ("/proc/self/uid_map", f"{user} {user} 1"),

@@ -1,4 +1,4 @@
-"""Sphinx's settings for the book and the slides, called with the executed lectures."""
+"""Sphinx's settings for the book and the slides, used with the executed lectures."""
 
 import importlib.metadata
 import shutil
@@ -12,15 +12,15 @@ from sphinx.application import Sphinx
 from course.publishing import reference
 
 project = "How do I really understand BERT?"
-author = ""  # else the pages say that it is not set
+author = ""  # otherwise the pages say that it is not set
 extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx_revealjs"]
-suppress_warnings = ["config.cache"]  # a function among the settings: nothing is cached anyway
+suppress_warnings = ["config.cache"]  # a function in the settings: nothing is cached anyway
 
-# The lectures come with their outputs, and no widget may ask a network for its scripts.
+# The lectures have outputs, and widgets must not load scripts from a network.
 nb_execution_mode = "off"
 nb_merge_streams = True
 nb_ipywidgets_js = {}
-SEEN = ("text/html", "image/png", "image/jpeg", "text/plain")  # on a slide, the first that is there
+SEEN = ("text/html", "image/png", "image/jpeg", "text/plain")  # on a slide, the first available one
 nb_mime_priority_overrides = [
     ("html", "application/vnd.jupyter.widget-view+json", None),
     *(("revealjs", kind, turn) for turn, kind in enumerate(SEEN)),
@@ -28,12 +28,12 @@ nb_mime_priority_overrides = [
 myst_enable_extensions = ["dollarmath"]
 myst_heading_anchors = 4
 
-# The reference: short names in signatures, and a line for each argument if there are many.
+# The reference: short names in signatures, one line per argument if there are many.
 autodoc_default_options = {"members": True}
 autodoc_member_order = "bysource"
-autodoc_inherit_docstrings = False  # PyTorch's are long, and no part of the course
+autodoc_inherit_docstrings = False  # PyTorch's are long, and not part of the course
 autodoc_typehints_format = "short"
-autodoc_preserve_defaults = True  # a default as it is written; a function has no other name
+autodoc_preserve_defaults = True  # defaults as in the source; functions have no other name
 add_module_names = False
 python_maximum_signature_line_length = 80
 toc_object_entries = False
@@ -43,13 +43,13 @@ html_theme = "sphinx_book_theme"
 html_title = project
 html_static_path = ["static"]
 html_css_files = ["book.css"]
-html_context = {"default_mode": "auto"}  # light or dark as the reader's system is
+html_context = {"default_mode": "auto"}  # light or dark as the reader's system
 html_copy_source = False
 html_show_copyright = False
-html_show_search_summary = False  # it would fetch pages, which a browser refuses to a file
+html_show_search_summary = False  # it would fetch pages, which browsers forbid for files
 html_theme_options = {
     "home_page_in_toc": True,
-    "navigation_with_keys": False,  # the arrows turn the pages of our flipbooks
+    "navigation_with_keys": False,  # our flipbooks use the arrow keys
     "show_navbar_depth": 1,
     "use_download_button": False,
     "use_fullscreen_button": False,
@@ -72,14 +72,14 @@ revealjs_script_conf = {
     "controlsBackArrows": "visible",
 }
 
-# MathJax lies in an installed package; of its 24 MB a page of ours can ask for these 2.
+# MathJax is in an installed package; of its 24 MB our pages need these 2.
 mathjax_path = "mathjax/tex-chtml.js"
 MATHJAX = "sphinx-mathjax-offline"
 MATHJAX_PARTS = ["tex-chtml.js", "output/chtml/fonts/woff-v2", "input/tex/extensions"]
 
 
 def copy_mathjax(app: Sphinx, exception: Exception | None) -> None:
-    """Put the parts of MathJax beside the pages."""
+    """Copy the parts of MathJax to the pages."""
     if exception is not None:
         return
     installed = importlib.metadata.distribution(MATHJAX).locate_file(f"{MATHJAX}/static/mathjax")
@@ -93,14 +93,14 @@ def copy_mathjax(app: Sphinx, exception: Exception | None) -> None:
 
 
 def say_where_files_are(_app: Sphinx, page: nodes.document) -> None:
-    """A link to a file that is no page of the book becomes words: where the course keeps it."""
+    """Replace a link to a file outside the book by its path in the course's folder."""
     for link in list(page.findall(addnodes.pending_xref)):
         target = PurePosixPath(link["reftarget"])
         if link["reftype"] != "myst" or link.get("refdomain") == "doc":
             continue
-        if target.suffix == ".ipynb" and len(target.parts) == 1:  # a lecture that is left out
+        if target.suffix == ".ipynb" and len(target.parts) == 1:  # an omitted lecture
             link.replace_self(link[0].children)
-        # What names no folder may be a heading or another page: Sphinx tells if it is neither.
+        # Without a folder it may be a heading or another page: Sphinx warns if it is neither.
         elif len(target.parts) > 1:
             path = PurePosixPath(*(part for part in target.parts if part != ".."))
             words = nodes.Text(f" ({path} in the course's folder)")
@@ -110,27 +110,27 @@ def say_where_files_are(_app: Sphinx, page: nodes.document) -> None:
 def read_docstring(
     _app: Sphinx, _what: str, name: str, obj: Any, _options: Any, lines: list
 ) -> None:
-    """Docstrings of the library are plain text; autodoc wants its own marks."""
+    """Docstrings of the library are plain text; autodoc needs its own marks."""
     package = name if hasattr(obj, "__path__") else ".".join(name.split(".")[:2])
     lines[:] = reference.as_rst("\n".join(lines), package).split("\n")
 
 
 def skip_strangers(_app: Sphinx, _what: str, _name: str, obj: Any, *_rest: Any) -> bool | None:
-    """Leave out what a base class of another library brings, and the fields of tuples."""
+    """Omit members from base classes of other libraries, and the fields of tuples."""
     function = getattr(obj, "fget", None) or getattr(obj, "func", None) or obj
     strange = not str(getattr(function, "__module__", "")).startswith(reference.HOUSES)
-    return True if strange else None  # None: as autodoc thinks
+    return True if strange else None  # None: autodoc decides
 
 
 def tidy_signature(
     _app: Sphinx, _what: str, _name: str, _obj: Any, _options: Any, signature: str, returns: str
 ) -> tuple[str, str] | None:
-    """A default that is made again each time is `...`: Sphinx cannot read what Python calls it."""
+    """Show a default that is created at each call as `...`: Sphinx cannot parse Python's name."""
     return (signature.replace("<factory>", "..."), returns) if signature else None
 
 
 def keep_own_types(_app: Sphinx, page: nodes.document) -> None:
-    """A type of another library has no page here, and to look for each of them takes seconds."""
+    """Types of other libraries have no page here, and looking for each of them takes seconds."""
     for link in list(page.findall(addnodes.pending_xref)):
         if link["reftype"] == "class" and not link["reftarget"].startswith(reference.HOUSES):
             link.replace_self(link.children)

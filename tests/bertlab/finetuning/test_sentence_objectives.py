@@ -200,7 +200,7 @@ def test_pairs_that_do_not_fit_and_a_loss_that_is_no_number_are_refused(encoder)
     for sizes in ((2, 1, 2), (2, 2, 1), (0, 0, 0)):
         first, second, targets = (["a cat"] * sizes[0], ["a cat"] * sizes[1], [0.0] * sizes[2])
         got = " and ".join(map(str, sizes))
-        with pytest.raises(ValueError, match=f"one entry a pair; got {got}"):
+        with pytest.raises(ValueError, match=f"one entry per pair; got {got}"):
             train_pairs(encoder, first, second, targets, cosine_loss, CONFIG)
     for sides, name in ((("cat " * 20, "a cat"), "first"), (("a cat", "cat " * 20), "second")):
         with pytest.raises(ValueError, match=rf"{name}: .*texts\[0\].*truncate=True"):

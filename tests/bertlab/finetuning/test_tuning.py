@@ -272,19 +272,19 @@ def test_no_data_is_refused_and_nothing_asked_cannot_be_scored():
         TuningData([], [])
     data = tags(2)
     silent = TuningData(data.encodings, [[IGNORED] * len(e) for e in data.encodings])
-    with pytest.raises(ValueError, match="all targets are IGNORED"):
+    with pytest.raises(ValueError, match="all of them are IGNORED"):
         score(TokenTagger(Bert(CONFIG), 3), silent, pad_id=0)
 
 
 @pytest.mark.parametrize(
     ("name", "target", "message"),
     [
-        ("classes", 2, r"targets\[1\] does not suit a SequenceClassifier: .* from 0 to 1; got 2"),
-        ("classes", "good", r"targets\[1\] does not suit a SequenceClassifier: 'str'"),
-        ("tags", 1, r"targets\[1\] does not suit a TokenTagger"),
-        ("tags", [0], r"targets\[1\] does not suit a TokenTagger: .* each of \d+ tokens; got 1"),
-        ("spans", 1, r"targets\[1\] does not suit a SpanAnswerer"),
-        ("spans", (0, 24), r"targets\[1\] does not suit a SpanAnswerer: .*; got 24"),
+        ("classes", 2, r"targets\[1\] does not fit a SequenceClassifier: .* from 0 to 1; got 2"),
+        ("classes", "good", r"targets\[1\] does not fit a SequenceClassifier: 'str'"),
+        ("tags", 1, r"targets\[1\] does not fit a TokenTagger"),
+        ("tags", [0], r"targets\[1\] does not fit a TokenTagger: .* each of \d+ tokens; got 1"),
+        ("spans", 1, r"targets\[1\] does not fit a SpanAnswerer"),
+        ("spans", (0, 24), r"targets\[1\] does not fit a SpanAnswerer: .*; got 24"),
     ],
 )
 def test_targets_that_do_not_suit_the_head_are_named_before_training(name, target, message):

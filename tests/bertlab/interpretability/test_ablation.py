@@ -208,10 +208,10 @@ def test_losses_that_cannot_be_measured_are_errors():
         head_importance(both, lambda ids: mean_logit(both)(ids).item(), [IDS])
     with pytest.raises(ValueError, match=r"got a tensor \[2\] with gradient"):
         head_importance(both, lambda ids: both(ids).nsp_logits[0], [IDS])
-    with pytest.raises(ValueError, match=r"as many heads; got \[3, 4, 4\].*before pruning"):
+    with pytest.raises(ValueError, match=r"same number of heads; got .*before pruning"):
         head_importance(prune_heads(both, [(0, 0)]), mean_logit(both), [IDS])
     both, other = model(BertForPreTraining), model(BertForPreTraining)
-    with pytest.raises(ValueError, match="loss must depend on the heads of this very model"):
+    with pytest.raises(ValueError, match="loss must depend on the heads of this same model"):
         head_importance(both, mean_logit(other), [IDS])
 
 

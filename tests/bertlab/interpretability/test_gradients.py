@@ -162,5 +162,5 @@ def test_agreement_is_a_count_of_pairs(points):
 
 def test_agreement_is_between_rows_of_the_same_length():
     for a, b in ((torch.ones(2, 2), torch.ones(2, 2)), ([1.0], [1.0]), ([1, 2], [1, 2, 3])):
-        with pytest.raises(ValueError, match="a and b must be as long as each other"):
+        with pytest.raises(ValueError, match="a and b must have the same length"):
             rank_agreement(a, b)

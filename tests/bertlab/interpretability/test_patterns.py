@@ -204,11 +204,11 @@ def test_what_cannot_be_measured_is_an_error():
         uniform_patterns([made_trace(["a"], [torch.ones(1, 1, 1)])])
     with pytest.raises(ValueError, match=r"layer 1 is \[2, 2, 3\]"):
         head_patterns([made_trace(["a", "b"], [fits.attentions[0], torch.ones(2, 2, 3)])])
-    with pytest.raises(ValueError, match="every row summing to 1; in layer 0 the sums go from 2"):
+    with pytest.raises(ValueError, match="every row summing to 1; in layer 0 the sums range"):
         head_patterns([made_trace(["a", "b"], [torch.ones(1, 2, 2)])])
     with pytest.raises(ValueError, match="every row summing to 1"):
         head_patterns([made_trace(["a", "b"], [torch.full((1, 2, 2), math.nan)])])
-    with pytest.raises(ValueError, match=r"one tensor .* a layer; got \(\)"):
+    with pytest.raises(ValueError, match=r"one tensor .* per layer; got \(\)"):
         head_patterns([made_trace(["a", "b"], [])])
     with pytest.raises(ValueError, match=r"offset must be from -2 to 2 .* 3 tokens; got -3"):
         attention_to_offset(BY_HAND, -3)

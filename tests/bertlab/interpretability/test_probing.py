@@ -141,8 +141,8 @@ def test_control_labels_are_as_frequent_as_the_real_ones():
 def test_what_cannot_be_probed_is_an_error():
     vectors, labels = normal(N, D), drawn(2)
     for asked, message in (
-        ((vectors, labels[:3], WORDS, TEXT_OF), "labels must be one for .*; got 3 for 1200 words"),
-        ((vectors, labels, WORDS, TEXT_OF[1:]), "texts must be one for each"),
+        ((vectors, labels[:3], WORDS, TEXT_OF), "labels must hold .* per word, .* got 3 for 1200"),
+        ((vectors, labels, WORDS, TEXT_OF[1:]), "texts must hold one entry per word"),
         ((vectors[:5], labels, WORDS, TEXT_OF), r"\[N, D\] with a row for .* 1200 words; got"),
         ((vectors, [0] * N, WORDS, TEXT_OF), "got 1 labels in 40 texts"),
         ((vectors, labels, WORDS, [7] * N), "got 2 labels in 1 texts"),
@@ -151,7 +151,7 @@ def test_what_cannot_be_probed_is_an_error():
             probe(*asked)
     with pytest.raises(ValueError, match="traces must hold at least one; got none"):
         word_vectors([])
-    with pytest.raises(ValueError, match="control_labels: labels must be one for each"):
+    with pytest.raises(ValueError, match="control_labels: labels must hold one entry per word"):
         control_labels([], [])
 
 

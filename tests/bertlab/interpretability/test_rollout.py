@@ -97,7 +97,7 @@ def test_a_batch_of_one_is_a_text():
 
 @pytest.mark.parametrize("measure", [attention_rollout, lambda layers: attention_flow(layers, 0)])
 def test_what_is_not_the_attention_of_one_text_is_an_error(measure):
-    with pytest.raises(ValueError, match=r"one tensor \[H, L, L\] a layer; got \[1, 3, 3\]"):
+    with pytest.raises(ValueError, match=r"one tensor \[H, L, L\] per layer; got \[1, 3, 3\]"):
         measure(LAYER_1)
     with pytest.raises(ValueError, match=r"got \[\]"):
         measure([])

@@ -155,7 +155,7 @@ IDS = torch.tensor([[1, 2]])
     [
         ([torch.tensor([[1, 50]])], "ids must be from 0 to 49; got 50"),
         ([torch.tensor([[1, -1]])], "ids must be from 0 to 49; got -1"),
-        ([torch.ones(1, 9, dtype=torch.long)], "at most max_length=8 tokens a sequence; got 9"),
+        ([torch.ones(1, 9, dtype=torch.long)], "at most max_length=8 tokens per sequence; got 9"),
         ([torch.ones(1, 3)], "ids must be integers, torch.long; got torch.float32"),
         ([IDS[0]], r"ids must be \[B, L\] and not empty"),
         ([IDS[:0]], r"ids must be \[B, L\] and not empty"),

@@ -222,7 +222,7 @@ TOKENS = torch.ones(2, 5, dtype=torch.bool)
         ((IDS, IDS[:, :0]), r"target_ids must be \[B, L\] and not empty; got \[2, 0\]"),
         ((IDS.float(), IDS), "source_ids must be integers, torch.long; got torch.float32"),
         ((IDS, IDS * 40), "target_ids must be from 0 to 39; got 40"),
-        ((LONG, IDS), "source_ids must hold at most max_length=60 tokens a sequence; got 61"),
+        ((LONG, IDS), "source_ids must hold at most max_length=60 tokens per sequence; got 61"),
         ((IDS, IDS, TOKENS[:, :4]), r"source_mask must be \[B, L\] = \[2, 5\].* got \[2, 4\]"),
         ((IDS, IDS, TOKENS.float()), "source_mask must be boolean.* got torch.float32"),
         ((IDS, IDS, ~TOKENS), "source_mask must be True at the first token"),

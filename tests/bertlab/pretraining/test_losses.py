@@ -123,7 +123,7 @@ def test_a_label_of_minus_100_is_refused_instead_of_making_the_mean_too_small():
     logits, words = torch.zeros(3, 5), torch.tensor([1, -100, -100])
     assert F.cross_entropy(logits, words).item() == pytest.approx(math.log(5))
     for refused in (mlm_loss, mlm_gradient):
-        with pytest.raises(ValueError, match=r"words must be from 0 to 4; got -100; leave out"):
+        with pytest.raises(ValueError, match=r"words must be from 0 to 4; got -100; omit"):
             refused(logits, words)
     asked = words != -100
     assert mlm_loss(logits[asked], words[asked]).item() == pytest.approx(math.log(5))

@@ -162,7 +162,7 @@ def test_what_cannot_be_compared_is_refused():
     with pytest.raises(ValueError, match=r"must be \[N, V\]; got \[2, 5, 3\]"):
         soft_target_loss(torch.zeros(2, 5, 3), torch.zeros(2, 5, 3))
     other = BertForPreTraining(BertConfig(70, **SIZES, n_layers=1))
-    with pytest.raises(ValueError, match="student must know the teacher's 68 words; got 70"):
+    with pytest.raises(ValueError, match="student must have the teacher's 68 words; got 70"):
         distil(model(2), other, DATA, TrainingConfig(2), progress=False)
 
 

@@ -59,7 +59,7 @@ def test_a_run_shows_what_it_does_and_leaves_a_model(trained):
     assert done.returncode == 0, done.stderr
     assert held_out_steps(folder) == [0, 2, 4]
     told = done.stdout
-    assert re.search(r"[\d,]{6,} tokens in \d+ documents to learn from, [\d,]+ in \d+ held", told)
+    assert re.search(r"[\d,]{6,} tokens in \d+ documents for training, [\d,]+ in \d+ held", told)
     assert "vocabulary 300" in told
     assert re.search(r"tiny: 0.\d million parameters on cpu; 4 steps of 8 sequences", told)
     assert re.findall(r"step (\d), held-out text: 5\.\d\d\d nats", told) == ["0", "2", "4"]
@@ -267,7 +267,7 @@ def test_a_readers_own_file_is_trained_on_and_resumed_when_it_is_gone(tmp_path, 
     what = [*OWN, "--corpus", text, "--vocab-size", "60"]
     assert pretrain(*what, "--steps", 2, "--out", out) == 0
     told = capsys.readouterr().out
-    assert re.search(r"tokens in 5\d documents to learn from, .* held out; vocabulary 60", told)
+    assert re.search(r"tokens in 5\d documents for training, .* held out; vocabulary 60", told)
     first = (out / "model" / "model.safetensors").read_bytes()
     for name in ("checkpoints", "model"):
         shutil.rmtree(out / name)

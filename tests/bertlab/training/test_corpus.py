@@ -195,11 +195,11 @@ def test_a_tokenizer_that_cannot_be_used_is_refused_before_the_text_is_read(tmp_
 def test_impossible_wishes_and_texts_that_share_everything_are_refused(tmp_path):
     with pytest.raises(ValueError, match="no corpus 'cook-books'; expected one of wikipedia"):
         prepare_corpus("cook-books", tmp_path / "a", **PREPARE)
-    with pytest.raises(ValueError, match="one side of python-topics has no documents"):
+    with pytest.raises(ValueError, match="one part of python-topics has no documents"):
         prepare_corpus("python-topics", tmp_path / "a", validation=1e-9, **PREPARE)
     assert not (tmp_path / "a").exists()
     line = "one two three four five six seven eight nine ten eleven twelve thirteen"
     text = "\n\n".join(f"{line} {word}. {line.title()} {word}." for word in "abcdefghijklmnop")
     (tmp_path / "my.txt").write_text(text, encoding="utf-8")
-    with pytest.raises(ValueError, match="every sentence to learn from shares 13 words in a row"):
+    with pytest.raises(ValueError, match="every training sentence shares 13 consecutive words"):
         prepare_corpus(str(tmp_path / "my.txt"), tmp_path / "out", **PREPARE)

@@ -95,7 +95,7 @@ def test_a_number_gone_astray_is_valid_json_and_read_as_nan(tmp_path):
 def test_a_damaged_line_is_named(path, damage):
     path.write_bytes(damage.join(path.read_bytes().splitlines(keepends=True)[:2]))
     for use in (lambda: read_metrics(path), lambda: MetricsFile(path).keep_until(9)):
-        with pytest.raises(ValueError, match=r"metrics\.jsonl, line 2, is no row"):
+        with pytest.raises(ValueError, match=r"metrics\.jsonl, line 2, is not a row"):
             use()
 
 

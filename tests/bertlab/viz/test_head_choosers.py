@@ -138,7 +138,7 @@ def test_ink_can_be_read_on_every_colour():
         (random_attentions(1, 2, 4), TOKENS, {"layer": 1}, "layer must be from 0 to 0; got 1"),
         (random_attentions(1, 2, 4), TOKENS, {"head": 2}, "head must be from 0 to 1; got 2"),
         (random_attentions(1, 2, 4), TOKENS[:3], {}, r"must end in \[3, 3\]"),
-        ([torch.full((1, 81, 81), 1 / 81)], ["a"] * 81, {}, "at most 80.*got 81; take a shorter"),
+        ([torch.full((1, 81, 81), 1 / 81)], ["a"] * 81, {}, "at most 80.*got 81; use a shorter"),
         ([torch.full((12, 80, 80), 1 / 80)] * 14, ["a"] * 80, {}, "1,000,000 numbers.*1,075,200"),
         ([torch.eye(4)[None] / 2], TOKENS, {}, "every row of attention must sum to 1"),
         ([torch.full((1, 4, 4), torch.nan)], TOKENS, {}, "probabilities"),

@@ -50,7 +50,7 @@ def test_a_translation_that_does_not_fit_is_named(translation, attentions):
     with pytest.raises(ValueError, match=r"must come from trace_translation; got list"):
         translation_head_view(attentions, TOKENS, ["le", "chat"])
     fewer = TranslationTrace(translation.encoder[:1], translation.decoder, translation.cross)
-    with pytest.raises(ValueError, match=r"as many layers and heads.*\(1, 3\)"):
+    with pytest.raises(ValueError, match=r"same number of layers and heads.*\(1, 3\)"):
         translation_head_view(fewer, TOKENS, ["le", "chat"])
 
 
@@ -109,7 +109,7 @@ def test_the_words_beside_the_view_say_what_it_shows(attentions):
         (lambda a: [a[0] * float("nan")], {}, r"must be probabilities"),
         (lambda a: [a[0].mT], {}, r"rows and columns swapped"),
         (lambda a: [], {}, r"at least one layer; got none"),
-        (lambda a: a[0][0], {}, r"one tensor a layer"),
+        (lambda a: a[0][0], {}, r"one tensor per layer"),
         (lambda a: [a[0].tolist()], {}, r"torch tensor .*got list"),
         (lambda a: [a[0], a[1][:, :2]], {}, r"same shape"),
         (lambda a: [a[0][0, 0]], {}, r"\[H, L, L\]; got \[4, 4\]"),
@@ -159,5 +159,5 @@ def test_another_bertviz_is_named(monkeypatch, attentions):
 
     shipped_script = bertviz_pages.shipped_script
     monkeypatch.setattr(bertviz_pages, "shipped_script", renamed)
-    with pytest.raises(RuntimeError, match=r"another script .* pip install bertviz==1\.4\.1"):
+    with pytest.raises(RuntimeError, match=r"that this version .* pip install bertviz==1\.4\.1"):
         head_view(attentions, TOKENS)

@@ -91,14 +91,14 @@ def test_a_translation_shows_cross_encoder_and_decoder():
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda t: {"queries": t.queries[:1]}, r"queries must be one tensor a layer, 2; got 1"),
+        (lambda t: {"queries": t.queries[:1]}, r"queries must be one tensor per layer, 2; got 1"),
         (lambda t: {"keys": tuple(k[:, :3] for k in t.keys)}, r"= \[3, 4, 5\].*got \[3, 3, 5\]"),
         (lambda t: {"keys": tuple(k[..., :4] for k in t.keys)}, r"keys .*got \[3, 4, 4\]"),
         (lambda t: {"queries": tuple(q[None] for q in t.queries)}, r"got \[1, 3, 4, 5\]"),
         (lambda t: {"keys": tuple(k / 0 for k in t.keys)}, r"keys of layer 0 must be finite"),
         (lambda t: {"keys": t.queries}, r"in layer 0 softmax.* the largest difference is \d"),
         (lambda t: {"tokens": t.tokens[:3]}, r"must end in \[3, 3\]"),
-        (lambda t: {"attentions": t.attentions[:1]}, r"queries must be one tensor a layer, 1"),
+        (lambda t: {"attentions": t.attentions[:1]}, r"queries must be one tensor per layer, 1"),
     ],
 )
 def test_parts_that_do_not_fit_are_named(change, message):

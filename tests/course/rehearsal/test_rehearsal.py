@@ -170,7 +170,7 @@ def test_whole_hand_ins_get_what_their_answers_say(stage, handed_in):
     text, agreed = report(ASSIGNMENT, students, points, Grades(scores, [1.0, 2.0, 4.5]))
     assert "Grades that differ from the truth: 0 of" in text, text
     assert agreed
-    assert "Seconds a submission: median 2.0, slowest 4.5" in text
+    assert "Seconds per submission: median 2.0, slowest 4.5" in text
     assert "15 students, 9 tasks, Cronbach's alpha 0." in text
     assert len({tuple(row.values()) for row in scores.values()}) > 10, "they are not all alike"
 

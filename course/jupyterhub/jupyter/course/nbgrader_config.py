@@ -9,4 +9,4 @@ load_subconfig(  # noqa: F821 (likewise)
 )
 config.Exchange.root = os.environ["BERTLAB_EXCHANGE"]
 config.ExchangeFactory.collect = "course.jupyterhub.collecting.CollectOwned"
-config.FormgradeExtension.debug = False  # or its first page would show the gradebook's address
+config.FormgradeExtension.debug = False  # its first page would show the gradebook's address

@@ -8,10 +8,10 @@ config = get_config()  # noqa: F821 (nbgrader's loader provides it)
 
 
 class PrivateSubmit(ExchangeSubmit):
-    """nbgrader's submit, which lets everybody read what they find; here only the course may.
+    """nbgrader's submit, but only the course can read submissions, not everybody.
 
-    A submission's folder belongs to its author and to the group of `inbound`, the course's; what is
-    in it may belong to the author's group, so it is the folder that keeps others out.
+    A submission's folder belongs to its author and to the group of `inbound`, the course's; its
+    files may belong to the author's group, so the folder's rights exclude others.
     """
 
     def set_perms(
@@ -20,11 +20,11 @@ class PrivateSubmit(ExchangeSubmit):
         fileperms: int,
         dirperms: int,  # noqa: ARG002 - nbgrader gives it by name
     ) -> None:
-        """Folders for author and course alone, whatever nbgrader asks for."""
+        """Folders only for author and course, whatever nbgrader requests."""
         super().set_perms(dest, fileperms, 0o770)
 
     def copy_files(self) -> None:
-        """Submit, then close the folder that nbgrader opens to everybody at the end."""
+        """Submit, then restrict the folder, which nbgrader opens to everybody at the end."""
         super().copy_files()
         os.chmod(os.path.join(self.inbound_path, self.assignment_filename), 0o770)
 

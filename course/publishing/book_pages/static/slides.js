@@ -1,5 +1,5 @@
-// No slide is higher or wider than the screen: what is too much for one is drawn smaller. A picture
-// or a view may still be on its way when its slide is first seen.
+// No slide is higher or wider than the screen: content that does not fit is scaled down. A picture
+// or a view may still be loading when its slide is first shown.
 const ROOM = { width: 1280, height: 720 };
 
 function fit(slide) {
