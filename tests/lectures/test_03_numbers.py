@@ -42,8 +42,10 @@ def test_one_update_with_numpy(states):
     near, far = expit(u @ v) - 1, expit(n @ v)
     assert near == -0.5
     states(f"$\\sigma(2) = {far:.3f}$ the loss is", f"$0.5 - 1 = {near}$ and by ${far:.3f}$")
-    states(f"the loss is $-\\ln 0.5 - \\ln {1 - far:.3f} = {before[0]:.3f} + {before[1]:.3f} =")
-    states(f"{before[1]:.3f} = {sum(before):.3f}$")
+    states(
+        f"the loss is $-\\ln 0.5 - \\ln {1 - far:.3f} "
+        f"= {before[0]:.3f} + {before[1]:.3f} = {sum(before):.3f}$"
+    )
     v, u, n = v - 0.5 * (near * u + far * n), u - 0.5 * near * v, n - 0.5 * far * v
     states(f"scores {u @ v:.2f} instead of 0, the noise word {n @ v:.2f} instead of 2")
     states(f"the loss is {sum(losses()):.2f} instead of {sum(before):.2f}")
