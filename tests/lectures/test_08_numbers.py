@@ -48,7 +48,7 @@ def test_the_commands_of_section_15_are_understood(states, its_lecture):
     assert [one.vocab_size for one in options if "vocab_size" in one] == [4000]
     pieces = [(one.batch_size, one.accumulate) for one in options if "accumulate" in one]
     assert pieces == [(256, 2)]
-    states("--vocab-size 4000", "--batch-size 256 --accumulate 2")
+    states("--vocab-size 4000", "batch-size 256 --accumulate 2")
 
 
 def test_no_document_is_on_both_sides(states):
