@@ -127,8 +127,8 @@ def _as_answered(row: Mistake, solutions: dict[tuple[str, str], str]) -> Wrong:
     for old, new in row.changes:
         if (times := text.count(old)) != 1:
             raise ValueError(
-                f"{where}: {old!r} must stand once in the right answer ({row.manner}), but it "
-                f"stands there {times} times; copy it from there, with enough around it"
+                f"{where}: {old!r} must occur once in the right answer ({row.manner}), but it "
+                f"occurs {times} times; copy it from there, with enough around it"
             )
         text = text.replace(old, new)
     return Wrong(row.task, row.mistake, text, row.diagnosis)

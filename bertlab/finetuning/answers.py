@@ -1,7 +1,7 @@
 """Extractive question answering: an answer is a span of the passage, or there is none.
 
 The question is the first text of a pair and the passage the second one. A model scores each token
-as the start and as the end of the answer. [CLS], token 0, stands for "no answer here".
+as the start and as the end of the answer. [CLS], token 0, means "no answer here".
 
 Offsets map characters to tokens and back, so an answer is always exact text of the passage:
 `answer_targets` maps to tokens, `best_span` maps back.

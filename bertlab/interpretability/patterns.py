@@ -34,7 +34,7 @@ def attention_entropy(attention: Tensor) -> Tensor:
 
 
 def mean_distance(attention: Tensor) -> Tensor:
-    """How many tokens lie between each query and its keys, weighted by attention.
+    """The distance in tokens from each query to its keys, weighted by attention.
 
     attention: [..., L, L]. Returns [..., L].
 

@@ -33,8 +33,8 @@ class Trace:
     sentence_b_start: int | None  # where the second text begins; None if there is one text
     attentions: tuple[Tensor, ...]  # one per layer: [H, L, L], row = query, column = key
     hidden_states: tuple[Tensor, ...]  # [L, D] each: the embeddings, then every layer
-    queries: tuple[Tensor, ...]  # one a layer: [H, L, d_head]
-    keys: tuple[Tensor, ...]  # one a layer: [H, L, d_head]
+    queries: tuple[Tensor, ...]  # one per layer: [H, L, d_head]
+    keys: tuple[Tensor, ...]  # one per layer: [H, L, d_head]
 
 
 def trace(

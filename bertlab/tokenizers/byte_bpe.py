@@ -158,7 +158,7 @@ class ByteBPE(Tokenizer):
         wrong = [line for line in rules if line.count(" ") != 1]
         if wrong:
             raise ValueError(
-                f"{merges} is no list of merges: each line must be two symbols with a space "
+                f"{merges} is not a list of merges: each line must be two symbols with a space "
                 f"between; got {wrong[0]!r}"
             )
         pairs: Any = (line.split(" ") for line in rules)

@@ -55,12 +55,12 @@ class Tokenizer(ABC):
         if len(self._token_of) < len(self.vocab):
             raise ValueError(f"{name}: vocab must give every token an id of its own")
         if "" in self.special_tokens:
-            raise ValueError(f"{name}: special_tokens holds an empty one; leave it out")
+            raise ValueError(f"{name}: special_tokens holds an empty one; omit it")
         unknown = [token for token in self.special_tokens if token not in self.vocab]
         if unknown:
             raise ValueError(
                 f"{name}: special_tokens holds {unknown[0]!r}, which is not in the vocabulary "
-                f"of {len(self.vocab):,} tokens; leave it out, or train with it"
+                f"of {len(self.vocab):,} tokens; omit it, or train with it"
             )
         has_both = CLS in self.special_tokens and SEP in self.special_tokens
         if self.adds_special_tokens is None:
@@ -181,7 +181,7 @@ class Tokenizer(ABC):
         try:
             return cls(**given)
         except ValueError as error:
-            raise ValueError(f"{path} does not hold together: {error}") from error
+            raise ValueError(f"{path} is inconsistent: {error}") from error
 
     @classmethod
     @abstractmethod

@@ -138,7 +138,7 @@ class TokenizerFile:
                 missing = "" if option in part else " (it is missing)"
                 raise ValueError(
                     f"{self.path} has the {whose} {option} {short(found)}{missing}, which our "
-                    f"tokenizers do not carry out; expected {' or '.join(map(repr, values))}"
+                    f"tokenizers do not support; expected {' or '.join(map(repr, values))}"
                 )
         unknown = [entry for entry in part if entry not in options and entry not in others]
         if unknown:
@@ -197,7 +197,7 @@ class TokenizerFile:
         told = [f"{name} {short(value)}" for name, value in said.items() if value is not None]
         if told:
             warnings.warn(
-                f"{self.path} asks for {', '.join(told)}, which is left out; for truncation give "
+                f"{self.path} asks for {', '.join(told)}, which is ignored; for truncation give "
                 "encode a max_length",
                 stacklevel=5,
             )

@@ -27,14 +27,14 @@ def read_vocab(path: str | os.PathLike) -> dict[str, int]:
     try:
         lines = Path(path).read_text(encoding="utf-8").split("\n")
     except UnicodeDecodeError as error:
-        raise ValueError(f"{path} is no vocabulary: it is not UTF-8 text ({error})") from error
+        raise ValueError(f"{path} is not a vocabulary: it is not UTF-8 ({error})") from error
     tokens = [line.removesuffix("\r") for line in lines]
     if tokens[-1] == "":
         tokens.pop()
     vocab = {token: id for id, token in enumerate(tokens)}
     if len(vocab) < len(tokens) or UNKNOWN not in vocab:
-        fault = "a token stands in it twice" if len(vocab) < len(tokens) else "it has no [UNK]"
-        raise ValueError(f"{path} is no vocabulary: {fault}; expected one token per line")
+        fault = "a token occurs twice" if len(vocab) < len(tokens) else "it has no [UNK]"
+        raise ValueError(f"{path} is not a vocabulary: {fault}; expected one token per line")
     return vocab
 
 

@@ -1,7 +1,7 @@
-"""`make check`: is everything here that the course needs, and how far is each exercise?
+"""`make check`: is everything installed that the course needs, and how far is each exercise?
 
-Each notebook in exercises/, or each that is named, is run from the top in a kernel of its own, as
-*Restart Kernel and Run All Cells* would; nothing is saved. 1 if something is missing.
+Each notebook in exercises/, or each named one, is run from the top in its own kernel, like *Restart
+Kernel and Run All Cells*; nothing is saved. 1 if something is missing.
 """
 
 import argparse
@@ -37,9 +37,9 @@ def main() -> int:
 
 
 def how_far(path: Path) -> str:
-    """What `check.progress()` says once all cells of the notebook have run.
+    """The output of `check.progress()` after all cells of the notebook have run.
 
-    A cell that fails does not stop the others; one that takes too long, or its kernel along, does.
+    A cell that fails does not stop the others; one that takes too long or kills its kernel does.
     """
     book = nbformat.read(path, as_version=4)
     last = nbformat.v4.new_code_cell("print(check.progress())")

@@ -1,8 +1,8 @@
-"""What every check is made of: call the student's function, compare, say what is wrong.
+"""The base of all checks: call the student's function, compare, explain what is wrong.
 
-A check knows worked examples and laws, never the answer. It calls the student's function with
-copies, so that a change to the input is noticed, and watches it meanwhile (`watch.py`), so that
-the library cannot stand in for the answer and a loop without an end is stopped.
+A check has worked examples and laws, never the answer. It calls the student's function with copies,
+so that a change of the input is detected, and watches it meanwhile (`watch.py`), so that the
+library cannot replace the answer and an endless loop is stopped.
 """
 
 import copy
@@ -23,21 +23,21 @@ REFUSED = (
     "it cannot be the answer: write the steps yourself, with Python alone"
 )
 
-# The folder of the checks: what they raise while the student's code calls them is not its line.
+# The folder of the checks: errors that they raise in a call by the student's code are not its own.
 HERE = __file__.removesuffix("checks.py")
 
-# How often each check has failed in this session; hints come one more a try.
+# How often each check has failed in this session; each failure shows one more hint.
 _failures: Counter[str] = Counter()
 
 
 def start_over() -> None:
-    """A session of its own, for the next student: no hint is due yet, and nothing has passed."""
+    """A new session for the next student: no hints are due yet, and nothing has passed."""
     _failures.clear()
     progress.start_over()
 
 
 class CheckFailed(AssertionError):
-    """A check that failed; a notebook shows its message and no stack of calls."""
+    """A check that failed; a notebook shows its message without a traceback."""
 
     def _render_traceback_(self) -> list[str]:
         lines = f"✗ {self}".splitlines()
@@ -49,7 +49,7 @@ class NotWritten(CheckFailed, NotImplementedError):
 
 
 class Passed:
-    """What has been looked at and found right: the success message, and how far you are."""
+    """The success message of a check, with what was checked, and the progress."""
 
     def __init__(
         self, name: str, checked: Sequence[str], progress: progress.Progress | None = None
@@ -70,14 +70,14 @@ class Passed:
 
 
 class Check:
-    """One task's check: `example`, `law` and `raises` look at the answers, `passed` ends it.
+    """One task's check: `example`, `law` and `raises` test the answers, `passed` ends it.
 
-    name: the function's name, as the student knows it; hints: from vague to plain, one more is
-    shown each time the check fails.
+    name: the student's function; hints: from vague to plain, one more is shown each time the check
+    fails.
     """
 
-    # What is said when the answer comes out of a box, which of PyTorch's boxes are closed, and
-    # what helps a function that writes into its input. `TensorCheck` says it in its own words.
+    # The message when library code computes the answer, PyTorch's forbidden functions, and the
+    # advice for a function that writes into its input. `TensorCheck` has its own words.
     refused = REFUSED
     ready_made: tuple[str, ...] = ()
     changed = "work on a copy"
@@ -95,9 +95,9 @@ class Check:
             self.fail(self.refused)
 
     def call(self, *arguments: Any, because: str = "") -> Any:
-        """The function's answer; fails with a sentence if it raises or changes its input.
+        """The function's answer; fails with a message if it raises or changes its input.
 
-        because: what this call is about, for the sentence.
+        because: the subject of this call, for the message.
         """
         given = copy.deepcopy(arguments)
         answer, error = self._run(given, because)
@@ -116,8 +116,8 @@ class Check:
     ) -> None:
         """A worked example: the answer must equal `gives`, type included.
 
-        because: the rule that this example is about; mistakes: wrong answers that people do
-        give, each with the sentence that helps them.
+        because: the rule of this example; mistakes: common wrong answers, each with a sentence that
+        helps.
         """
         answer = self.call(*arguments, because=because)
         found = difference(gives, answer)
@@ -134,14 +134,14 @@ class Check:
     ) -> None:
         """End of a comparison: fails with the difference `found`, unless that is "".
 
-        same: whether an answer is one of the known mistakes, which have sentences of their own.
+        same: whether an answer is one of the known mistakes, which have their own sentences.
         """
         if found:
             known = [sentence for wrong, sentence in mistakes if same(wrong, answer)]
             self.fail(f"{shown}\n{found}", known[0] if known else because)
 
     def raises(self, error: type[Exception], *arguments: Any, because: str) -> None:
-        """A call that must be refused with this kind of error."""
+        """A call that must raise this kind of error."""
         answer, raised = self._run(copy.deepcopy(arguments), because)
         if not isinstance(raised, error):
             got = f"it returned {short(answer)}" if raised is None else f"it {_raised(raised)}"
@@ -151,33 +151,33 @@ class Check:
             )
 
     def law(self, holds: bool, otherwise: str) -> None:
-        """Something that must be true of every answer; `otherwise` says what is not."""
+        """A condition for every answer; `otherwise` is the message if it does not hold."""
         if not holds:
             self.fail(otherwise)
 
     def done(self, what: str) -> None:
-        """Note what has been looked at, for the line at the end."""
+        """Record what was checked, for the line at the end."""
         self.checked.append(what)
 
     def passed(self) -> Passed:
-        """End the check; a notebook shows what it returns."""
+        """End the check; a notebook shows the result."""
         _failures[self.name] = 0
         progress.ended(self.task, passed=True)
         far = progress.progress_of(self.task.assignment) if self.task else None
         return Passed(self.name, self.checked, far)
 
     def fail(self, message: str, because: str = "") -> NoReturn:
-        """End the check with what is wrong, and one more hint than at the try before."""
+        """End the check with the error, and one more hint than at the previous try."""
         hints = list(self.hints[: _failures[self.name]])
         _failures[self.name] += 1
         progress.ended(self.task, passed=False)
         lines = [*message.splitlines(), *([f"→ {because}"] if because else [])]
         lines += [f"Hint {number}: {hint}" for number, hint in enumerate(hints, start=1)]
-        # Not chained: the student's own stack is what the message already says in words.
+        # Not chained: the message already describes the student's traceback.
         raise CheckFailed(f"{self.name}: " + "\n  ".join(lines)) from None
 
     def _run(self, arguments: tuple, because: str) -> tuple[Any, Exception | None]:
-        """The answer, or the exception raised instead; both are the student's own."""
+        """The student's answer, or the exception raised instead."""
         try:
             with Watch(ready_made=self.ready_made):
                 return self.function(*arguments), None
@@ -191,7 +191,7 @@ class Check:
         except NeverEnds:
             self.fail(
                 f"{self.shown(arguments)}\ndoes not come to an end, so it was stopped. "
-                "Does every round of your loop change what its condition looks at?",
+                "Does every round of your loop change its condition's variables?",
                 because,
             )
         except Exception as error:
@@ -207,9 +207,9 @@ class Check:
 
 
 def _raised(error: Exception) -> str:
-    """What an error says, and the student's line that raised it, if that can be told.
+    """An error's message, and the student's line that raised it, if known.
 
-    An error of a function that runs in another process, as when it is graded, brings its line.
+    An error of a function in another process, as in grading, carries its line.
     """
     line = getattr(error, "student_line", "")
     trace = None if line else error.__traceback__

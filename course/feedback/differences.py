@@ -1,11 +1,11 @@
-"""What is different between the right answer and the student's, in their terms."""
+"""The difference between the right answer and the student's, in words."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 
 def short(value: Any, limit: int = 160) -> str:
-    """A value as Python writes it, cut in the middle if it is long.
+    """A value as Python writes it, shortened in the middle if it is long.
 
     >>> short(list(range(1000)), limit=32)
     '[0, 1, 2, 3, 4,  … 98, 999]'
@@ -25,9 +25,9 @@ def a(value: Any) -> str:
 
 
 def difference(expected: Any, got: Any) -> str:
-    """One or more lines that say how `got` differs, or "" if it does not.
+    """One or more lines that describe how `got` differs, or "" if it does not.
 
-    A subclass will do, a Counter for a dict; a list for a tuple will not.
+    A subclass is accepted, such as a Counter for a dict, but not a list for a tuple.
 
     >>> print(difference({("m", "e"): 2}, {("m", "e"): 1}))
     ('m', 'e'): expected 2, got 1
@@ -70,5 +70,5 @@ def _first_place(expected: Sequence, got: Sequence) -> str:
     first = next((i for i in places if expected[i] != got[i]), len(places))
     lengths = f"length {len(expected):,} expected, {len(got):,} got"
     if first == len(places):
-        return f"{lengths}; they agree as far as the shorter one goes"
+        return f"{lengths}; they agree up to the end of the shorter one"
     return f"{lengths}; first difference at index {first:,}"

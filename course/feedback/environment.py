@@ -1,4 +1,4 @@
-"""Is everything here that the course needs? Tells what is missing and what to do about it."""
+"""Check that everything is installed that the course needs, with advice if not."""
 
 import platform
 import sys
@@ -14,7 +14,7 @@ INSTALL = "run `make lab`, or `pip install -c constraints.txt -e . -e ./course`,
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing the course needs: whether it is there, and what to do if not."""
+    """One requirement of the course: whether it is met, and what to do if not."""
 
     name: str
     ok: bool
@@ -28,7 +28,7 @@ class Finding:
 
 @dataclass(frozen=True)
 class Report:
-    """All findings; what is missing comes last, where you will see it."""
+    """All findings; missing ones are last, where you will see them."""
 
     findings: tuple[Finding, ...]
 
@@ -40,26 +40,26 @@ class Report:
     def __str__(self) -> str:
         ordered = sorted(self.findings, key=lambda finding: not finding.ok)
         missing = sum(not finding.ok for finding in self.findings)
-        last = f"{missing} missing: see the arrows." if missing else "All is here. Welcome."
+        last = f"{missing} missing: see the arrows." if missing else "Everything is here. Welcome."
         return "\n".join([*map(str, ordered), "", last])
 
     __repr__ = __str__
 
 
 def environment() -> Report:
-    """Look at Python, the packages and the corpora; nothing is installed, fetched or changed."""
+    """Check Python, the packages and the corpora; nothing is installed, fetched or changed."""
     return Report((python_version(), *packages(), corpora()))
 
 
 def python_version() -> Finding:
-    """Python, against the oldest that the course runs on."""
+    """Python, compared with the oldest supported version."""
     wanted = ".".join(map(str, OLDEST_PYTHON))
     advice = f"install Python {wanted} or newer and start again with it"
     return Finding("Python", sys.version_info >= OLDEST_PYTHON, platform.python_version(), advice)
 
 
 def packages(distribution: str = "bertlab-course", *extras: str) -> Iterator[Finding]:
-    """Every package that a distribution of ours asks for, also for its extras, and its version."""
+    """Every required package of a distribution of ours and its extras, with its version."""
     for line in metadata.requires(distribution) or []:
         requirement = Requirement(line)
         if requirement.marker and not any(

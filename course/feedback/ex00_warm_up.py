@@ -14,7 +14,7 @@ progress = partial(progress_of, "ex00_warm_up")
 
 @task("ex00_warm_up", 1)
 def token_ids(function: Callable) -> Passed:
-    """Ids in place of tokens; that of [UNK] for what the vocabulary lacks."""
+    """Ids instead of tokens; that of [UNK] for unknown tokens."""
     check = Check(
         "token_ids",
         function,
@@ -53,7 +53,7 @@ def shares(function: Callable) -> Passed:
     check.example(
         [0.25, 0.25],
         gives=[0.5, 0.5],
-        because="shares sum to 1, also where the numbers sum to less",
+        because="shares sum to 1, also if the numbers sum to less",
         mistakes=[([0.25, 0.25], "so far it does what the draft does: 1 is not their sum")],
     )
     check.example([1, 0, 7], gives=[0.125, 0.0, 0.875], because="a share for each, in their order")
@@ -64,7 +64,7 @@ def shares(function: Callable) -> Passed:
 
 
 def draft(numbers: Sequence[float]) -> list[float]:
-    """As in the notebook: wrong where the sum is less than 1."""
+    """As in the notebook: wrong if the sum is less than 1."""
     return [number / max(sum(numbers), 1) for number in numbers]
 
 
@@ -86,7 +86,7 @@ def examine_shares(function: Callable, own: Callable) -> Passed:
         function,
         hints=(
             "one `assert` for each sentence of task 2",
-            "the draft is wrong where the numbers sum to less than 1; [0, 0] is an input, too",
+            "the draft is wrong if the numbers sum to less than 1; [0, 0] is an input, too",
         ),
     )
     check.needs("shares", 2, own, [1])
@@ -95,7 +95,7 @@ def examine_shares(function: Callable, own: Callable) -> Passed:
     check.stops(
         by_the_largest,
         "a function that divides by the largest number",
-        "of [3, 1] it makes [1.0, 0.33]",
+        "it turns [3, 1] into [1.0, 0.33]",
     )
     check.stops(
         not_all_zero, "a function that fails if all numbers are 0", "call it with such a list"
@@ -106,11 +106,11 @@ def examine_shares(function: Callable, own: Callable) -> Passed:
 
 @task("ex00_warm_up", 4)
 def predict_growth(function: Callable) -> Passed:
-    """A number above 0; which one is the student's to say."""
+    """A number above 0, of the student's choice."""
     check = Check("predict_growth", function, hints=("write `return` and a number",))
     answer = check.call()
     number = isinstance(answer, int | float) and not isinstance(answer, bool)
     check.law(number, f"a prediction is a number; it returned {answer!r}")
     check.law(isfinite(answer) and answer > 0, f"it must be above 0; it returned {answer!r}")
-    check.done(f"you predict {answer:g} times; now measure")
+    check.done(f"you predict a factor of {answer:g}; now measure")
     return check.passed()

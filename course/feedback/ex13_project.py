@@ -1,4 +1,4 @@
-"""Checks of exercise 13, the project: does an entry run, keep its time and hand over its files?"""
+"""Checks of exercise 13, the project: does an entry run, in time, and return its files?"""
 
 from collections.abc import Callable
 from functools import partial
@@ -14,14 +14,14 @@ from course.project.texts import cut
 # `check.progress()` shows how far you are.
 progress = partial(progress_of, "ex13_project")
 
-DRY_SECONDS = 3.0  # of the dry run: enough for some steps, and for no score worth telling
-LATE = 1.3  # times the budget of the dry run, in which a single step is long
-TRAINED_ON = 12  # documents of the manual that comes with Python, which need no download
+DRY_SECONDS = 3.0  # of the dry run: enough for some steps, but not for a meaningful score
+LATE = 1.3  # times the budget of the dry run, because a single step is long
+TRAINED_ON = 12  # documents of Python's manual, which need no download
 
 
 @task("ex13_project", 1)
 def entry(function: Callable) -> Passed:
-    """A dry run of some seconds on a little text."""
+    """A dry run of some seconds on a short text."""
     check = Check(
         "entry",
         function,
@@ -60,7 +60,7 @@ def entry(function: Callable) -> Passed:
 
 @task("ex13_project", 2)
 def predict_bits(function: Callable) -> Passed:
-    """A number above 0; which one is the student's to say."""
+    """A number above 0, of the student's choice."""
     check = Check("predict_bits", function, hints=("write `return` and a number",))
     answer = check.call()
     number = isinstance(answer, int | float) and not isinstance(answer, bool)

@@ -1,7 +1,7 @@
-"""What the check of a student's own test is made of: right implementations, and mutants.
+"""Checks of a student's own test, by right implementations and mutants.
 
-In mutation testing a mutant is a program with one mistake in it; a test is as good as the mutants
-that it stops.
+In mutation testing a mutant is a program with one mistake; a test is as good as the mutants that it
+detects.
 """
 
 from collections.abc import Callable, Mapping
@@ -26,14 +26,14 @@ class MutationCheck(Check):
             ) from None
 
     def passes(self, implementation: Callable, what: str) -> None:
-        """The test must have nothing to say against `implementation`; `what` names it."""
+        """The test must accept `implementation`; `what` names it."""
         error = self._tried(implementation)
         if error is not None:
             said = f"{type(error).__name__}: {error}".removesuffix(": ")
             self.fail(f"stops {what} with {said}", "one of the two is wrong: which?")
 
     def stops(self, mutant: Callable, what: str, because: str) -> None:
-        """The test must raise an error for `mutant`; `because` says what it does wrong."""
+        """The test must raise an error for `mutant`; `because` explains its mistake."""
         if self._tried(mutant) is None:
             self.fail(f"does not notice that {what} is wrong", because)
 
@@ -51,9 +51,9 @@ class MutationCheck(Check):
 def judge(
     name: str, test: Callable, right: Mapping[str, Callable], wrong: Mapping[str, Callable]
 ) -> None:
-    """For hidden tests: try a student's test on many implementations; keys say what each does.
+    """For hidden tests: try a student's test on many implementations; keys describe each.
 
-    Raises AssertionError if `test` stops one that is right, or lets one pass that is wrong.
+    Raises AssertionError if `test` rejects a right one, or accepts a wrong one.
     """
     for what, implementation in right.items():
         if error := _raised(test, implementation):

@@ -1,8 +1,8 @@
-"""How far a student is: which functions of the assignment have passed, which come next.
+"""A student's progress: which functions of the assignment have passed, and which is next.
 
-A check tells this module when it begins, fails and passes; nothing here can change what a check
-says. What has passed is kept for the session alone: *Restart Kernel and Run All Cells* counts
-again, as the grader will.
+A check reports to this module when it begins, fails and passes; nothing here can change a check's
+result. Progress is kept only for the session: *Restart Kernel and Run All Cells* counts again, as
+the grader will.
 """
 
 import html
@@ -12,7 +12,7 @@ from contextvars import ContextVar
 from functools import wraps
 from typing import Any, NamedTuple
 
-# A letter and a shape besides the colour, dark green on light green as in the line above it.
+# Text and shape besides colour, dark green on light green as in the line above it.
 BOX = (
     "display:inline-block;vertical-align:middle;width:14px;height:14px;margin-right:3px;"
     "border:1px solid #0b4a24;"
@@ -30,15 +30,15 @@ class Task(NamedTuple):
 
 _declared: dict[tuple[str, str], Task] = {}
 _running: ContextVar[Task | None] = ContextVar("the task that is checked", default=None)
-# What has passed, and how often each was tried, in this session; keys are a task's first two.
+# Passed tasks, and the number of tries, in this session; keys are a task's first two fields.
 _passed: set[tuple[str, str]] = set()
 _tries: Counter[tuple[str, str]] = Counter()
 
 
 def task(assignment: str, number: int) -> Callable[[Callable], Callable]:
-    """Declare a check: of which exercise ("ex04_attention") it is, and of which task there.
+    """Declare a check's exercise, such as "ex04_attention", and the number of its task.
 
-    The check has the name of the function that it looks at.
+    The check has the name of the function that it checks.
     """
 
     def declare(check: Callable) -> Callable:
@@ -59,7 +59,7 @@ def task(assignment: str, number: int) -> Callable[[Callable], Callable]:
 
 
 class Progress(NamedTuple):
-    """The functions of an assignment, in the notebook's order, and how far they are.
+    """The functions of an assignment, in the notebook's order, and their states.
 
     >>> print(Progress((Task("ex00", "count", 1), Task("ex00", "cut", 2)), (True, False), (1, 0)))
     ■□ 1 of 2 functions pass. Next: cut (task 2).
@@ -76,7 +76,7 @@ class Progress(NamedTuple):
         return "\n".join(" · ".join(row) for row in self._rows())
 
     def _repr_html_(self) -> str:
-        """A table that takes its colours from the notebook, light or dark."""
+        """A table in the notebook's colours, light or dark."""
         head, *rows = [[html.escape(entry) for entry in row] for row in self._rows()]
         lines = ["".join(f'<th scope="col" style="text-align:left">{e}</th>' for e in head)]
         lines += ["".join(f'<td style="text-align:left">{e}</td>' for e in row) for row in rows]
@@ -98,7 +98,7 @@ class Progress(NamedTuple):
         )
 
     def bar(self) -> str:
-        """A box for each function, full or empty, with the sentence; HTML, for light ground."""
+        """A box per function, full or empty, with the sentence; HTML, for a light background."""
         boxes = "".join(
             f'<span title="{html.escape(task.name)}" style="{FULL if passed else EMPTY}"></span>'
             for task, passed in zip(self.tasks, self.passed, strict=True)
@@ -119,9 +119,9 @@ class Progress(NamedTuple):
 
 
 def progress_of(assignment: str) -> Progress:
-    """How far an exercise ("ex04_attention") is in this session.
+    """The progress of an exercise ("ex04_attention") in this session.
 
-    Raises ValueError for an exercise whose checks nobody has imported.
+    Raises ValueError if the exercise's checks have not been imported.
     """
     tasks = tasks_of(assignment)
     if not tasks:
@@ -136,8 +136,7 @@ def progress_of(assignment: str) -> Progress:
 def tasks_of(assignment: str) -> tuple[Task, ...]:
     """The functions of an exercise, in the notebook's order: by number, then as declared.
 
-    Of two checks of one task, that in the module which the exercise's package imports first comes
-    first.
+    Of two checks of one task, the one whose module the exercise's package imports first is first.
     """
     found = [one for one in _declared.values() if one.assignment == assignment]
     return tuple(sorted(found, key=lambda one: one.number))
@@ -155,9 +154,9 @@ def begun(task: Task | None) -> None:
 
 
 def ended(task: Task | None, *, passed: bool) -> None:
-    """A check has come to a verdict on a function that is written.
+    """Record a check's verdict on a written function.
 
-    A check of two functions has two verdicts; when both are good, they count as one try.
+    A check of two functions has two verdicts; if both are good, they count as one try.
     """
     if task is None or (passed and task[:2] in _passed):
         return

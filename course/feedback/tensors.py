@@ -26,7 +26,7 @@ TOLERANCE = 2e-4
 class TensorCheck(Check):
     """A check whose examples are tensors; `gives` may be written as a nested list.
 
-    What the function gets are copies; a change to them is noticed, as in `Check`.
+    The function gets copies; a change of them is detected, as in `Check`.
     """
 
     refused = READY_MADE
@@ -45,8 +45,8 @@ class TensorCheck(Check):
     ) -> None:
         """A worked example: shape, dtype and every number must be right.
 
-        mistakes: wrong answers that people give, each with the sentence that helps them; a tuple
-        stands for every answer of that shape.
+        mistakes: common wrong answers, each with a sentence that helps; a tuple means every answer
+        of that shape.
         """
         answer = self.call(*arguments, because=because)
         self.equals(answer, gives, self.shown(arguments), because=because, mistakes=mistakes)
@@ -61,7 +61,7 @@ class TensorCheck(Check):
         mistakes: Sequence[tuple[Any, str]] = (),
         tolerance: float = TOLERANCE,
     ) -> None:
-        """An answer, or one part of it, must be `gives`; `shown` is the call that it came from."""
+        """An answer, or one part of it, must be `gives`; `shown` is its call."""
         expected = gives if isinstance(gives, Tensor) else torch.tensor(gives)
         found = tensor_difference(expected, answer, tolerance)
         same = partial(is_this, tolerance=tolerance)
@@ -79,7 +79,7 @@ class TensorCheck(Check):
         return answer
 
     def rows_sum_to_one(self, probabilities: Tensor, shown: str) -> None:
-        """A law of attention: each row (the last dimension) hands out one whole."""
+        """A law of attention: each row (the last dimension) sums to 1."""
         sums = probabilities.sum(dim=-1)
         wrong = ((sums - 1).abs() > 1e-4) | sums.isnan()
         if not wrong.any():
@@ -104,7 +104,7 @@ class TensorCheck(Check):
         if error is not None or not isinstance(result, Tensor) or not result.requires_grad:
             reason = f"raised {type(error).__name__}: {error}" if error else "has lost the gradient"
             self.fail(f"{shown}\n{reason}", CUT)
-        # Not the plain sum: that of a softmax is always 1, and has no slope.
+        # Not the plain sum: that of a softmax is always 1, with gradient 0.
         weights = torch.linspace(0.5, 2, result.numel(), dtype=result.dtype).view_as(result)
         (result * weights).sum().backward()
         for number, x in enumerate(given, start=1):
@@ -123,7 +123,7 @@ class TensorCheck(Check):
 
 
 def written(value: Any) -> str:
-    """A value as a student would write it; of a large tensor its shape.
+    """A value as a student would write it; for a large tensor its shape.
 
     >>> written(torch.tensor([[14.0, 0.25]])), written(torch.ones(2, 70))
     ('[[14, 0.25]]', 'a [2, 70] tensor')
@@ -159,7 +159,7 @@ def same(one: Any, other: Any) -> bool:
 
 
 class Begins(list):
-    """The first numbers of a wrong answer, which are enough to know it by."""
+    """The first numbers of a wrong answer, which are enough to recognise it."""
 
 
 def is_this(wrong: Any, answer: Any, tolerance: float) -> bool:
@@ -177,7 +177,7 @@ def is_this(wrong: Any, answer: Any, tolerance: float) -> bool:
 
 
 def tensor_difference(expected: Tensor, got: Any, tolerance: float = TOLERANCE) -> str:
-    """One or more lines that say how `got` differs from a tensor, or "" if it does not.
+    """One or more lines that describe how `got` differs from a tensor, or "" if it does not.
 
     >>> print(tensor_difference(torch.ones(2, 3), torch.ones(3, 2)))
     it must return a tensor of shape [2, 3]; it returned one of shape [3, 2]

@@ -1,4 +1,4 @@
-"""What every training function must return, whichever way it chooses its merges."""
+"""The required result of every training function, for any choice of merges."""
 
 from typing import Any
 

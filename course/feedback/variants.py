@@ -1,9 +1,9 @@
-"""Variants: every student and every term gets hidden tests with other numbers.
+"""Variants: every student and every term gets hidden tests with different numbers.
 
 A hidden test draws its inputs from a generator in a fixed state, `Random(seed(31))`. `seed` mixes
-the test's number with the variant in force, such as "2026-fall/ada", which the grader sets for
-each submission. Feedback may then show the input that fails: nobody else gets the same. Without a
-variant the number is used as it stands.
+the test's number with the current variant, such as "2026-fall/ada", which the grader sets for each
+submission. Feedback may then show the failing input: nobody else gets the same. Without a variant
+the number is used unchanged.
 """
 
 import os
@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from hashlib import sha256
 
-# Where a grader that starts the tests in a process of their own names the variant.
+# Set by a grader that starts the tests in a separate process.
 VARIABLE = "BERTLAB_VARIANT"
 
 _variant: ContextVar[str | None] = ContextVar("variant", default=None)
@@ -24,7 +24,7 @@ def seed(number: int) -> int:
     number: the test's own, any integer; generators with different numbers draw independently.
     With a variant it is the first four bytes of SHA-256 of "variant, line feed, number" in UTF-8,
     so it is the same on every machine and in every version of Python, NumPy and PyTorch.
-    Raises TypeError if the number is no integer.
+    Raises TypeError if the number is not an integer.
 
     >>> seed(31)
     31
@@ -37,13 +37,13 @@ def seed(number: int) -> int:
     name = current()
     if not name:
         return number
-    # A name may hold what UTF-8 cannot say (half a surrogate pair); it must not stop the grading.
+    # A name may contain lone surrogates, which UTF-8 cannot encode; they must not stop the grading.
     text = f"{name}\n{number}".encode("utf-8", "backslashreplace")
     return int.from_bytes(sha256(text).digest()[:4], "big")
 
 
 def current() -> str:
-    """The variant in force: the innermost `with variant(...)`, else BERTLAB_VARIANT, else ""."""
+    """The current variant: the innermost `with variant(...)`, or BERTLAB_VARIANT, or ""."""
     name = _variant.get()
     return os.environ.get(VARIABLE, "") if name is None else name
 
@@ -52,8 +52,8 @@ def current() -> str:
 def variant(name: str) -> Iterator[None]:
     """Inside `with variant("2026-fall/ada"):` seeds are those of this student and term.
 
-    "" stands for no variant, whatever the environment says. Each thread has its own.
-    Raises TypeError if the name is no string.
+    "" means no variant, regardless of the environment. Each thread has its own.
+    Raises TypeError if the name is not a string.
     """
     if not isinstance(name, str):
         raise TypeError(

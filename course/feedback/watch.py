@@ -1,4 +1,4 @@
-"""Watch a student's function while it runs: does it call the library, does it ever end?"""
+"""Watch a student's function while it runs: does it call the library, and does it end?"""
 
 import gc
 import sys
@@ -8,7 +8,7 @@ from math import inf
 from types import FrameType, TracebackType
 from typing import Any
 
-# Packages that hold the answers; so does `course.experiments`.
+# Packages that contain the answers, like `course.experiments`.
 ANSWERS = ("bertlab", "seqeval", "tokenizers", "transformers", "sentence_transformers")
 MOST_LINES = 2_000_000  # about two seconds; a right solution needs a small part of it
 
@@ -16,22 +16,22 @@ MOST_LINES = 2_000_000  # about two seconds; a right solution needs a small part
 class LibraryUsed(BaseException):
     """The watched function called a package, or a function of PyTorch, that holds its answer.
 
-    No `Exception`: an `except Exception` in the student's function must not swallow it.
+    Not an `Exception`: an `except Exception` in the student's function must not catch it.
     """
 
 
 class NeverEnds(BaseException):
-    """The watched function ran through more lines than any solution needs."""
+    """The watched function has run more lines than any solution needs."""
 
 
 class Watch:
     """Inside `with Watch():` LibraryUsed and NeverEnds are raised where they happen.
 
-    Lines are counted rather than seconds, so the verdict is the same on every machine. Those of an
-    import are not counted, and none are while a debugger or a coverage tool is at work, which need
-    the same hook.
+    Lines are counted rather than seconds, so the verdict is the same on every machine. Lines of an
+    import are not counted, and none are if a debugger or a coverage tool is running, because these
+    need the same hook.
 
-    ready_made: what the names of PyTorch's functions must not contain, such as "attention".
+    ready_made: words in the names of forbidden PyTorch functions, such as "attention".
     """
 
     def __init__(self, most_lines: float = MOST_LINES, ready_made: Sequence[str] = ()) -> None:
@@ -39,7 +39,7 @@ class Watch:
 
     def __enter__(self) -> "Watch":
         self.profiler, self.tracer = sys.getprofile(), sys.gettrace()
-        # What the library left behind is cleaned up later: it is not the student who calls that.
+        # The library's own objects may be cleaned up later, which is not the student's call.
         self.collects = gc.isenabled()
         gc.disable()
         sys.setprofile(self._entered)
@@ -59,7 +59,7 @@ class Watch:
             gc.enable()
 
     def _entered(self, frame: FrameType, event: str, argument: Any) -> None:
-        """Called for every function that is entered, C functions too."""
+        """Called for every entered function, also C functions."""
         if event == "call":
             module = str(frame.f_globals.get("__name__"))
             if is_an_answer(module) and not is_importing(frame):
@@ -69,7 +69,7 @@ class Watch:
         if event == "c_call":
             owner = type(getattr(argument, "__self__", None)).__module__
             module = str(getattr(argument, "__module__", ""))
-            # A method of a tensor tells its owner alone, a function its module.
+            # A tensor's method only has its owner, a function its module.
             if (is_an_answer(owner) or is_an_answer(module)) and not is_importing(frame):
                 raise LibraryUsed
             if any(self._is_ready_made(part, argument.__name__) for part in (owner, module)):
@@ -80,7 +80,7 @@ class Watch:
         return module.split(".")[0] == "torch" and any(part in name for part in self.ready_made)
 
     def _traced(self, frame: FrameType, event: str, _argument: Any) -> Callable:
-        """Called for every line that is run."""
+        """Called for every executed line."""
         if event == "call" and _imports(frame):
             return self._uncounted()
         self.lines_left -= event == "line"
@@ -89,7 +89,7 @@ class Watch:
         return self._traced
 
     def _uncounted(self) -> Callable:
-        """Called in place of `_traced` for an import: what it runs is not the student's."""
+        """Called instead of `_traced` for an import, whose code is not the student's."""
         left, self.lines_left = self.lines_left, inf
 
         def traced(_frame: FrameType, event: str, _argument: Any) -> Callable:
@@ -114,9 +114,9 @@ def watched(function: Callable, ready_made: Sequence[str] = ()) -> Callable:
 def is_importing(frame: FrameType) -> bool:
     """Whether Python's import system called this function, on the student's side of the check.
 
-    Some packages put a finder of their own into `sys.meta_path`. Python asks it whenever PyTorch
-    imports a part of itself late, so it is not the student who calls it. What an import brings is
-    caught when it is called.
+    Some packages add their own finder to `sys.meta_path`. Python calls it whenever PyTorch imports
+    one of its modules late, so that is not the student's call. Imported functions are caught when
+    they are called.
     """
     caller = frame.f_back
     while caller is not None:
@@ -134,7 +134,7 @@ def _imports(frame: FrameType) -> bool:
 
 
 def is_an_answer(module: str) -> bool:
-    """Whether a module belongs to a package that holds the answers.
+    """Whether a module belongs to a package that contains the answers.
 
     >>> modules = ["bertlab.tokenizers.merges", "course.experiments.reach", "course.feedback.watch"]
     >>> [is_an_answer(module) for module in modules]

@@ -48,7 +48,7 @@ def _notebook(path: Path, most_mb: int) -> dict:
     except OSError:
         raise Unreadable(f"{path.name} was not handed in") from None
     if not stat.S_ISREG(about.st_mode):
-        raise Unreadable(f"{path.name} is no ordinary file")
+        raise Unreadable(f"{path.name} is not an ordinary file")
     if about.st_size > most_mb * 2**20:
         size = about.st_size / 2**20
         raise Unreadable(
@@ -65,9 +65,9 @@ def _notebook(path: Path, most_mb: int) -> dict:
     except Unreadable:
         raise
     except Exception as error:  # nbformat's own converter may fail in any way
-        raise Unreadable(f"{path.name} is no notebook ({type(error).__name__})") from None
+        raise Unreadable(f"{path.name} is not a notebook ({type(error).__name__})") from None
     if not isinstance(page, dict) or not isinstance(page.get("cells"), list):
-        raise Unreadable(f"{path.name} is no notebook (it has no list of cells)")
+        raise Unreadable(f"{path.name} is not a notebook (it has no list of cells)")
     return page
 
 

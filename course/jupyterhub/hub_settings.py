@@ -75,8 +75,8 @@ class Settings:
         for name in self.people:
             if not NAME.fullmatch(name) or name in (COURSE, "root"):
                 raise SettingsError(
-                    f"{name!r} cannot be an account: small letters, digits, - and _, not a digit "
-                    f"first, at most 31, and neither {COURSE!r} nor 'root'"
+                    f"{name!r} cannot be an account: lower-case letters, digits, - and _, not "
+                    f"a digit first, at most 31, and neither {COURSE!r} nor 'root'"
                 )
         if both := set(self.instructors) & set(self.students):
             raise SettingsError(f"instructor and student at once: {', '.join(sorted(both))}")

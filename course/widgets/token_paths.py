@@ -200,7 +200,7 @@ def _find(tokens: list[str], token: str | int) -> int:
         )
     if len(places) > 1:
         raise ValueError(
-            f"follow_token: token {token!r} stands at the positions "
+            f"follow_token: token {token!r} occurs at the positions "
             f"{', '.join(map(str, places))}; say which one: token={places[0]}"
         )
     return places[0]

@@ -1,6 +1,6 @@
 """Checks of exercise 1, byte pair encoding: one per task, by worked examples and laws.
 
-`ablation.py` has those about what is left out and predicted, `texts.py` those about text and ids,
+`ablation.py` has those about ablation and prediction, `texts.py` those about text and ids,
 `tasks.py` the others.
 """
 

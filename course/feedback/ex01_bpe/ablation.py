@@ -1,4 +1,4 @@
-"""Checks of exercise 1, tasks 7 and 8: what is prepared, and a prediction."""
+"""Checks of exercise 1, tasks 7 and 8: preparation of words, and a prediction."""
 
 from collections.abc import Callable
 from math import isfinite
@@ -17,7 +17,7 @@ def start_words(function: Callable) -> Passed:
         function,
         hints=(
             "begin with an empty Counter, and add each word's count to that of its symbols",
-            'ask for each part by itself: `if "lower" in parts`, `if "mark" in parts`',
+            'test for each part separately: `if "lower" in parts`, `if "mark" in parts`',
         ),
     )
     check.example(
@@ -37,7 +37,7 @@ def start_words(function: Callable) -> Passed:
         {"The": 3, "the": 5},
         set(),
         gives={("T", "h", "e"): 3, ("t", "h", "e"): 5},
-        because="with no part at all, words are only split into characters",
+        because="without any part, words are only split into characters",
         mistakes=[
             ({("t", "h", "e"): 8}, "lower-case only if `parts` holds it"),
             ({("T", "h", "e</w>"): 3, ("t", "h", "e</w>"): 5}, "mark only if `parts` holds it"),
@@ -54,7 +54,7 @@ def start_words(function: Callable) -> Passed:
 
 @task("ex01_bpe", 8)
 def predict_tokens(function: Callable) -> Passed:
-    """A number from 1 on; which one is the student's to say."""
+    """A number from 1 up, of the student's choice."""
     check = Check("predict_tokens", function, hints=("write `return` and a number",))
     answer = check.call()
     number = isinstance(answer, int | float) and not isinstance(answer, bool)

@@ -86,12 +86,12 @@ def count_pairs(function: Callable) -> Passed:
 
 @task("ex01_bpe", 2)
 def merge_pair(function: Callable) -> Passed:
-    """Join a pair wherever it stands."""
+    """Join all occurrences of a pair."""
     check = Check(
         "merge_pair",
         function,
         hints=(
-            "after joining two symbols go on behind both of them",
+            "after joining two symbols, continue after both of them",
             "walk with an index i: i += 2 after a merge, i += 1 otherwise",
         ),
     )
@@ -128,7 +128,7 @@ def merge_pair(function: Callable) -> Passed:
     check.done("the beginning, the end, repetition, overlap, nothing to join")
     long = tuple("abc" * 400)
     merged = check.call(long, ("b", "c"))
-    check.law("".join(merged) == "".join(long), "the letters of the word must stay what they were")
+    check.law("".join(merged) == "".join(long), "the letters of the word must not change")
     check.law(merged == ("a", "bc") * 400, "a word of 1,200 symbols: not every pair was joined")
     check.done("a word of 1,200 symbols")
     return check.passed()
@@ -146,7 +146,7 @@ def train(function: Callable) -> Passed:
         "train",
         function,
         hints=(
-            "count, leave out what may not be joined, choose, join everywhere; then count again",
+            "count, omit pairs that may not be joined, choose, join everywhere; then count again",
             "stop as soon as len(vocab) reaches vocab_size, or when no pair may be joined",
         ),
     )
@@ -272,22 +272,22 @@ def apply_merges(function: Callable) -> Passed:
 
 
 def draft(symbols: Symbols, ranks: Ranks) -> Symbols:
-    """As in the notebook: wrong where two learned pairs overlap."""
+    """As in the notebook: wrong if two learned pairs overlap."""
     return _joined(symbols, ranks, lambda known: known[0])
 
 
 def by_the_highest(symbols: Symbols, ranks: Ranks) -> Symbols:
-    """Wrong: of the pairs in the word, joins the one learned last."""
+    """Wrong: joins the word's pair that was learned last."""
     return _joined(symbols, ranks, lambda known: max(known, key=lambda at: at[0]))
 
 
 def only_once(symbols: Symbols, ranks: Ranks) -> Symbols:
-    """Wrong: joins in one place, and does not look again."""
+    """Wrong: joins at one place, and does not look again."""
     return _joined(symbols, ranks, lambda known: min(known, key=lambda at: at[0]), rounds=1)
 
 
 def _joined(symbols: Symbols, ranks: Ranks, choose: Callable, rounds: int = 1_000) -> Symbols:
-    """Join in one place each round; `choose` takes a (rank, index) out of those in the word."""
+    """Join at one place each round; `choose` selects one of the word's (rank, index) pairs."""
     for _ in range(rounds):
         known = [(ranks[p], i) for i, p in enumerate(pairwise(symbols)) if p in ranks]
         if not known:

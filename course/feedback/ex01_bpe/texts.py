@@ -68,7 +68,7 @@ def decode(function: Callable) -> Passed:
         "decode",
         function,
         hints=(
-            "turn the vocabulary round first: id -> token",
+            "invert the vocabulary first: id -> token",
             "{id: token for token, id in vocab.items()}",
         ),
     )
@@ -86,12 +86,12 @@ def decode(function: Callable) -> Passed:
     )
     mixed = {"b": 5, "[UNK]": 3, "a": 9}
     check.example(
-        [9, 5], mixed, gives="a b", because="an id is what vocab says, not a place in the list"
+        [9, 5], mixed, gives="a b", because="ids are those in vocab, not places in the list"
     )
     check.example([0, 1], {"a": 0, "[UNK]": 1}, gives="a", because="[UNK] may have any id")
     check.example([], VOCAB, gives="", because="no ids, no text")
     check.done("tokens, [UNK], ids in any order, no ids")
-    check.raises(ValueError, [4, 15], VOCAB, because="no token has the id 15; say so, with the id")
+    check.raises(ValueError, [4, 15], VOCAB, because="no token has the id 15; the error says so")
     check.raises(
         ValueError, [4, -1], VOCAB, because="no token has the id -1; a list would take its last"
     )

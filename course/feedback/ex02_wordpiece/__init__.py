@@ -1,7 +1,7 @@
 """Checks of exercise 2, bytes and WordPiece: one per task, by worked examples and laws.
 
-`merges.py` has those about merges, `ablation.py` those about what is left out and predicted,
-`tasks.py` the others.
+`merges.py` has those about merges, `ablation.py` those about ablation and prediction, `tasks.py`
+the others.
 """
 
 from functools import partial

@@ -16,7 +16,7 @@ def unmarked(function: Callable) -> Passed:
         function,
         hints=(
             "first the bare pieces, each once, in their order; then their ids",
-            "piece.removeprefix(CONTINUES) takes the mark away once, and only in front",
+            "piece.removeprefix(CONTINUES) removes the mark once, and only at the start",
         ),
     )
     check.example(
@@ -59,7 +59,7 @@ def unmarked(function: Callable) -> Passed:
 
 @task("ex02_wordpiece", 8)
 def predict_score(function: Callable) -> Passed:
-    """One of the three scores; which one is the student's to say."""
+    """One of the three scores, of the student's choice."""
     check = Check("predict_score", function, hints=("write `return` and one of the names",))
     answer = check.call()
     check.law(answer in SCORES, f"it must be one of {', '.join(SCORES)}; it returned {answer!r}")

@@ -20,7 +20,7 @@ START = {piece: id for id, piece in enumerate(SYMBOLS)}
 
 
 class _Score:
-    """A score with a name to print, which notes what it was asked."""
+    """A score with a name to print, which records its calls."""
 
     def __init__(self, name: str, of: Callable) -> None:
         self.name, self.of = name, of
@@ -114,12 +114,12 @@ def _close(
 
 
 def _near(one: float, other: float) -> bool:
-    return abs(one - other) < 1e-3  # so that nan is near to nothing
+    return abs(one - other) < 1e-3  # so that nan is near nothing
 
 
 @task("ex02_wordpiece", 4)
 def train(function: Callable) -> Passed:
-    """The training loop, which ends when it no longer pays."""
+    """The training loop, which ends when the score is too low."""
     check = Check(
         "train",
         function,
@@ -155,7 +155,7 @@ def train(function: Callable) -> Passed:
     _, merges = check.call(small, ids, 5, left, 1, 0)
     _asked(check, small, left, {(2, 5, 7, 22), (2, 7, 5, 22), (3, 5, 5, 22), (5, 5, 7, 22)})
     _merges_are(check, merges, [("##y", "##z")], "with n_a - n_b for a score", "7 - 5 is highest")
-    check.done("what the score is asked")
+    check.done("the arguments of the score")
     tied = {("a", "##b"): 2, ("a", "##c"): 2, ("d", "##b"): 2}
     low = {"##x": 0, "##y": 1, "a": 2, "##c": 3, "##b": 4, "d": 5}
     _, merges = check.call(tied, low, 7, _frequency(), 1, 0)
@@ -183,7 +183,7 @@ def train(function: Callable) -> Passed:
         check.law(
             pieces == [*SYMBOLS, *new],
             f"the new pieces must be {new}, in the order of ids; got {pieces[12:]}\n"
-            "→ glue says what two pieces become",
+            "→ glue joins two pieces",
         )
     check.done("the lecture's 15 pieces by two scores")
     for fewest, wanted in ((2, at_least_twice), (5, [])):
@@ -222,7 +222,7 @@ def _merges_are(check: Check, merges: list, wanted: list, where: str, why: str) 
 
 
 def _asked(check: Check, words: dict, score: _Score, wanted: set[tuple]) -> None:
-    """Was the score asked about the right numbers, those of these words?"""
+    """Check that the score was called with the right numbers for these words."""
     orders = {
         "the most frequent pair need not be the best: call `score` for each pair": set(),
         "that is in another order": {(ab, b, a, n) for ab, a, b, n in wanted},

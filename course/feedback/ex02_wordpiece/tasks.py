@@ -14,7 +14,7 @@ def to_bytes_hex(function: Callable) -> Passed:
         "to_bytes_hex",
         function,
         hints=(
-            'text.encode("utf-8") gives the bytes; going through them gives numbers, 0 to 255',
+            'text.encode("utf-8") gives the bytes; iterating over them gives numbers, 0 to 255',
             'f"{byte:02x}" writes a number with two hexadecimal digits',
         ),
     )
@@ -99,7 +99,7 @@ def glue(function: Callable) -> Passed:
         function,
         hints=(
             "the left piece stays what it is; the right one loses its mark",
-            "right.removeprefix(CONTINUES) takes the mark away once, and only in front",
+            "right.removeprefix(CONTINUES) removes the mark once, and only at the start",
         ),
     )
     check.example(
@@ -116,7 +116,7 @@ def glue(function: Callable) -> Passed:
         "##e",
         "##n",
         gives="##en",
-        because="the left piece continues a word, so what it becomes does, too",
+        because="the left piece continues a word, so the joined piece does, too",
         mistakes=[("en", "## stays in front, or en would start a word")],
     )
     check.example("me", "##nu", gives="menu", because="pieces may be long")
@@ -183,7 +183,7 @@ def longest_match(function: Callable) -> Passed:
 
 
 def draft(word: str, vocab: dict[str, int], longest_word: int = 100) -> list[str]:
-    """As in the notebook: wrong where it gets stuck inside a word, and for long words."""
+    """As in the notebook: wrong if it gets stuck inside a word, and for long words."""
     pieces = _cut(word[:longest_word], vocab, lambda ends: ends)[0]
     return pieces or ["[UNK]"]
 
@@ -202,7 +202,7 @@ def without_limit(word: str, vocab: dict[str, int], longest_word: int = 100) -> 
 
 
 def _cut(word: str, vocab: dict[str, int], order: Callable) -> tuple[list[str], str]:
-    """Pieces from the left, and what is left where none fits; `order` says which end is first."""
+    """Pieces from the left, and the rest if none fits; `order` is the order of ends."""
     pieces: list[str] = []
     while word:
         mark = "##" if pieces else ""

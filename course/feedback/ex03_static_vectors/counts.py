@@ -10,7 +10,7 @@ from course.feedback.tensors import TensorCheck
 
 
 class PlainCheck(TensorCheck):
-    """A check of functions that PyTorch has ready-made under the name of a cosine."""
+    """A check of functions that PyTorch offers under a name with "cosine"."""
 
     ready_made = ("cosine",)
 
@@ -50,7 +50,7 @@ def cosine(function: Callable) -> Passed:
 
 @task("ex03_static_vectors", 2)
 def near_words(function: Callable) -> Passed:
-    """Who is a context word of whom."""
+    """The context words of each word."""
     check = TensorCheck(
         "near_words",
         function,
@@ -94,7 +94,7 @@ def near_words(function: Callable) -> Passed:
 
 @task("ex03_static_vectors", 3)
 def near_counts(function: Callable) -> Passed:
-    """Neighbours, each counting one over its distance."""
+    """Neighbours, each weighted by 1 / distance."""
     check = Check(
         "near_counts",
         function,
@@ -156,7 +156,7 @@ def near_counts(function: Callable) -> Passed:
         [["so", "so", "so"]],
         2,
         gives={("so", "so"): 5.0},
-        because="its own neighbour: two pairs at distance 1, one at 2, each seen from both sides",
+        because="its own neighbour: two pairs at distance 1, one at 2, counted from both sides",
         mistakes=[
             ({("so", "so"): 2.5}, "each pair is seen from the left word and from the right one"),
             ({}, "the same word at another place is a neighbour like any other"),

@@ -15,7 +15,7 @@ PARTS = ("sentences", "distance", "ppmi")
 
 
 class SearchCheck(Check):
-    """A check of a search, whose table of vectors must stay as it was."""
+    """A check of a search, whose table of vectors must not change."""
 
     def _same(self, given: tuple, arguments: tuple) -> bool:
         return given[:2] == arguments[:2] and torch.equal(given[2], arguments[2])
@@ -34,7 +34,7 @@ def nearest(function: Callable) -> Passed:
         function,
         hints=(
             "try the draft with a vector that is much longer than the others",
-            "sort all rows by their cosine, leave out the word itself, cut off after n",
+            "sort all rows by their cosine, omit the word itself, cut after n",
         ),
     )
     check.example(
@@ -83,7 +83,7 @@ def nearest(function: Callable) -> Passed:
 
 
 def draft(word: str, words: list[str], matrix: Tensor, n: int) -> list[str]:
-    """As in the notebook: wrong where vectors differ in length, and for a large n."""
+    """As in the notebook: wrong if vectors differ in length, and for a large n."""
     own = words.index(word)
     scores = matrix @ matrix[own]
     scores[own] = -torch.inf
@@ -91,7 +91,7 @@ def draft(word: str, words: list[str], matrix: Tensor, n: int) -> list[str]:
 
 
 def by_distance(word: str, words: list[str], matrix: Tensor, n: int) -> list[str]:
-    """Wrong: goes by how far the end points are from each other."""
+    """Wrong: uses the distance between the end points."""
     own = words.index(word)
     order = (matrix - matrix[own]).norm(dim=1).argsort().tolist()
     return [words[i] for i in order if i != own][:n]
@@ -130,7 +130,7 @@ def examine_nearest(function: Callable, own: Callable) -> Passed:
 
 @task("ex03_static_vectors", 7)
 def ablation(function: Callable) -> Passed:
-    """What the score loses without each part."""
+    """The loss of score without each part."""
     check = AblationCheck(
         "ablation",
         function,
@@ -172,7 +172,7 @@ class AblationCheck(Check):
 
 @task("ex03_static_vectors", 8)
 def predict_part(function: Callable) -> Passed:
-    """One of the three parts; which one is the student's to say."""
+    """One of the three parts, of the student's choice."""
     check = Check("predict_part", function, hints=("write `return` and one of the names",))
     answer = check.call()
     check.law(answer in PARTS, f"it must be one of {', '.join(PARTS)}; it returned {answer!r}")

@@ -1,7 +1,7 @@
 """Checks of exercise 4, attention: one per task, by worked examples, laws and PyTorch's results.
 
-`scores.py` has those about shares under a mask, `heads.py` those about many heads, `ablation.py`
-those about what is measured, `tasks.py` the others.
+`scores.py` has those about shares under a mask, `heads.py` those about several heads, `ablation.py`
+those about measurements, `tasks.py` the others.
 """
 
 from functools import partial

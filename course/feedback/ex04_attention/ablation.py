@@ -15,7 +15,7 @@ from course.feedback.tensors import TensorCheck, normal
 
 @task("ex04_attention", 8)
 def predict_bits(function: Callable) -> Passed:
-    """Three entropies; which ones is the student's to say."""
+    """Three entropies, of the student's choice."""
     check = Check("predict_bits", function, hints=("write `return [...]` with three numbers",))
     answer = check.call()
     check.law(
@@ -80,7 +80,7 @@ def shares_without(function: Callable) -> Passed:
             ((3, 2), "the shares are asked for, not the blend of the values"),
         ],
     )
-    check.done("the lecture's tokens with a part that is left out")
+    check.done("the lecture's tokens without a part")
     parts = {
         "words": torch.tensor([[1.0, 0, 0], [0, 1, 0], [0, 0, 0]]),
         "places": torch.tensor([[0.0, 0, 1], [0, 1, 1], [1, 0, 0]]),
@@ -105,7 +105,7 @@ def shares_without(function: Callable) -> Passed:
                     ),
                 ],
             )
-    check.done("three parts, each left out, none left out, with a norm and without")
+    check.done("three parts, without each of them, with all, with and without a norm")
     sizes = [(24, 8), (8,)] * 2 + [(24, 5), (5,)]
     weights = HeadWeights(*(normal(*size, seed=21 + i) for i, size in enumerate(sizes)))
     parts = {name: normal(66, 24, seed=seed) for seed, name in enumerate("abcd", start=50)}
@@ -120,6 +120,6 @@ def shares_without(function: Callable) -> Passed:
 
 
 def _by_pytorch(x: Tensor, weights: HeadWeights) -> Tensor:
-    """What PyTorch's attention gives to each token."""
+    """PyTorch's attention to each token."""
     query, key = (x @ weights[i] + weights[i + 1] for i in (0, 2))
     return F.scaled_dot_product_attention(query, key, torch.eye(len(x)))

@@ -1,4 +1,4 @@
-"""Checks of exercise 4 about many heads: joining them, and heads that share their keys."""
+"""Checks of exercise 4 about several heads: joining them, and heads with shared keys."""
 
 from collections.abc import Callable
 
@@ -10,7 +10,7 @@ from course.feedback.checks import Passed
 from course.feedback.progress import task
 from course.feedback.tensors import TensorCheck, normal
 
-# Two heads of two columns each: tens tell the head.
+# Two heads of two columns each: the tens digit is the head.
 JOINED = torch.tensor([[1, 2, 11, 12], [3, 4, 13, 14], [5, 6, 15, 16]])
 APART = torch.tensor([[[1, 2], [3, 4], [5, 6]], [[11, 12], [13, 14], [15, 16]]])
 
@@ -144,7 +144,7 @@ def grouped_attention(function: Callable) -> Passed:
 def _head_by_head(
     query: Tensor, key: Tensor, value: Tensor, n_heads: int, n_groups: int, mask: Tensor
 ) -> Tensor:
-    """PyTorch's result for each head's columns, side by side."""
+    """PyTorch's result for each head's columns, concatenated."""
     keys, values = (x.chunk(n_groups, dim=-1) for x in (key, value))
     group = [head * n_groups // n_heads for head in range(n_heads)]
     return torch.cat(

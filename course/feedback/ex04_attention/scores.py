@@ -40,7 +40,7 @@ MASK = torch.tensor([[False, True, True], [True, True, False]])
 
 @task("ex04_attention", 4)
 def masked_shares(function: Callable) -> Passed:
-    """How much each query attends to each key that it may look at."""
+    """How much each query attends to each key that it may attend to."""
     check = TensorCheck(
         "masked_shares",
         function,
@@ -169,9 +169,9 @@ def masked_shares(function: Callable) -> Passed:
 
 
 def scaling(query: Tensor, key: Tensor, probabilities: Tensor) -> str:
-    """By what the scores must have been divided, in words; "" if by √d_head, or it is unclear.
+    """The apparent divisor of the scores, in words; "" if it is √d_head or unclear.
 
-    Two logarithms of a row differ by as much as their scores do, whatever the scale.
+    Two log-probabilities of a row have the same difference as their scaled scores.
     """
     dots = (query @ key.mT).double()
     if not isinstance(probabilities, Tensor) or probabilities.shape != dots.shape:
@@ -189,18 +189,18 @@ def scaling(query: Tensor, key: Tensor, probabilities: Tensor) -> str:
 
 
 def draft(query: Tensor, key: Tensor, mask: Tensor) -> Tensor:
-    """As in the notebook: masks too late, and takes the number of keys for d_head."""
+    """As in the notebook: masks too late, and uses the number of keys as d_head."""
     scores = query @ key.mT / key.shape[-2] ** 0.5
     return scores.softmax(dim=-1) * mask
 
 
 def too_late(query: Tensor, key: Tensor, mask: Tensor) -> Tensor:
-    """Wrong: what is hidden still takes its share of the 1."""
+    """Wrong: hidden keys still take their share of the 1."""
     return (query @ key.mT / query.shape[-1] ** 0.5).softmax(dim=-1) * mask
 
 
 def without_keys(query: Tensor, key: Tensor, mask: Tensor) -> Tensor:
-    """Wrong: nan for a query that may look at no key."""
+    """Wrong: nan for a query that may not attend to any key."""
     scores = query @ key.mT / query.shape[-1] ** 0.5
     return scores.masked_fill(~mask, -INF).softmax(dim=-1)
 

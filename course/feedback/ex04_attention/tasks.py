@@ -164,7 +164,7 @@ def row_softmax(function: Callable) -> Passed:
 
 @task("ex04_attention", 3)
 def causal_mask(function: Callable) -> Passed:
-    """Who may look at whom, when nobody may look ahead."""
+    """Which keys each token may attend to if it must not look ahead."""
     check = TensorCheck(
         "causal_mask",
         function,
@@ -207,7 +207,7 @@ def causal_mask(function: Callable) -> Passed:
 
 @task("ex04_attention", 3)
 def padding_mask(function: Callable) -> Passed:
-    """Who is a token, and who is padding."""
+    """Which positions are tokens, and which are padding."""
     check = TensorCheck("padding_mask", function, hints=("compare ids with pad_id: `!=`",))
     ids = torch.tensor([[2, 15, 7, 3], [2, 9, 3, 0]])
     check.example(

@@ -1,4 +1,4 @@
-"""Checks of exercise 5, tasks 7 and 8: a part that is silenced, and a prediction."""
+"""Checks of exercise 5, tasks 7 and 8: a part that adds nothing, and a prediction."""
 
 from collections.abc import Callable
 
@@ -17,7 +17,7 @@ TARGET, OTHER_TARGET = torch.tensor([[1, 5, 9], [1, 7, 4]]), torch.tensor([[1, 8
 
 
 class Model(Transformer):
-    """A small Transformer with no parameter at 0; a check hands over itself, not a copy."""
+    """A small Transformer without parameters at 0; a check passes it without a copy."""
 
     def __init__(self, n_layers: int = 2) -> None:
         super().__init__(TransformerConfig(10, 8, n_layers, 2, 16, max_length=6, dropout=0.0))
@@ -30,7 +30,7 @@ class Model(Transformer):
         return self
 
     def learn(self, but: set[str]) -> None:
-        """Take a step with all parameters but these."""
+        """Take a step with all parameters except these."""
         self.zero_grad()
         self(SOURCE, TARGET).logits.square().mean().backward()
         with torch.no_grad():
@@ -40,7 +40,7 @@ class Model(Transformer):
 
 
 def trace_of(model: Transformer, part: str) -> Tensor:
-    """What is 0 if the part adds nothing: how far its own inputs change the last place."""
+    """How far the part's own inputs change the last position: 0 if the part adds nothing."""
     with torch.no_grad():
         if part == "positions":  # the source in another order: the same vectors in that order
             return model.encode(SOURCE)[:, 0] - model.encode(SOURCE.flip(1))[:, -1]
@@ -71,7 +71,7 @@ class PartCheck(Check):
         return f"{self.name}(model, {arguments[1]!r})"
 
     def silent(self, part: str) -> None:
-        """This part adds nothing, also after a step; the others are as they were."""
+        """This part adds nothing, also after a step; the others have not changed."""
         before, model = Model(), Model()
         answer, shown = self.call(model, part), self.shown((model, part))
         self.law(
@@ -127,7 +127,7 @@ def silence(function: Callable) -> Passed:
 
 @task("ex05_transformer", 8)
 def predict_parts(function: Callable) -> Passed:
-    """Two of the four parts; which ones is the student's to say."""
+    """Two of the four parts, of the student's choice."""
     check = Check("predict_parts", function, hints=('return "positions", "positions" is a pair',))
     answer = check.call()
     check.law(

@@ -23,7 +23,7 @@ class NumberCheck(TensorCheck):
         because: str = "",
         mistakes: Sequence[tuple[Any, str]] = (),
     ) -> None:
-        """A worked example; mistakes: wrong numbers that people give, each with a sentence."""
+        """A worked example; mistakes: common wrong numbers, each with a sentence."""
         answer, shown = self.call(*arguments, because=because), self.shown(arguments)
         self.law(
             isinstance(answer, int | float),

@@ -15,11 +15,11 @@ from course.feedback.tensors import TensorCheck
 
 @task("ex05_transformer", 1)
 def warmup_rate(function: Callable) -> Passed:
-    """Up in a straight line, down with the square root."""
+    """A linear rise, then a fall with the square root."""
     check = NumberCheck(
         "warmup_rate",
         function,
-        hints=("two curves: which is the lower one before the warm-up's end?", "x**-0.5"),
+        hints=("two curves: which one is lower before the warm-up's end?", "x**-0.5"),
     )
     check.example(
         *(1, 4, 4),
@@ -38,12 +38,12 @@ def warmup_rate(function: Callable) -> Passed:
 
 
 class MaskCheck(TensorCheck):
-    """A check of three masks; what padding may see is not looked at."""
+    """A check of three masks; the rows of padding are not checked."""
 
     def masks(
         self, source: list, target: list, gives: tuple, because: str, mistakes: tuple = ((), (), ())
     ) -> None:
-        """A batch, and for each of the three masks what it must be and what it often is."""
+        """A batch, and for each of the three masks the right one and common mistakes."""
         ids = torch.tensor(source), torch.tensor(target)
         answer, shown = self.call(*ids, because=because), self.shown(ids)
         self.law(
@@ -64,7 +64,7 @@ class MaskCheck(TensorCheck):
 
 @task("ex05_transformer", 2)
 def packed_masks(function: Callable) -> Passed:
-    """Who may look at whom where a row holds several pairs."""
+    """The attention masks if a row has several pairs."""
     check = MaskCheck(
         "packed_masks",
         function,
@@ -127,7 +127,7 @@ def packed_masks(function: Callable) -> Passed:
 
 
 class LossCheck(TensorCheck):
-    """A check of a loss, for which PyTorch's own would need other targets."""
+    """A check of a loss for which PyTorch's own would need other targets."""
 
     ready_made = ()
 
@@ -139,7 +139,7 @@ OTHERS = torch.tensor([0.1, 0.2, 0.2, 0.2, 0.3])
 
 @task("ex05_transformer", 3)
 def smoothed_loss(function: Callable) -> Passed:
-    """Cross-entropy with label smoothing; nothing for <pad>, nothing of it."""
+    """Cross-entropy with label smoothing, without <pad> as target or answer."""
     check = LossCheck(
         "smoothed_loss",
         function,
@@ -222,7 +222,7 @@ def examine_loss(function: Callable, own: Callable) -> Passed:
         function,
         hints=(
             "unequal probabilities whose logarithms you give as logits: then you can do the sum",
-            "two texts of different lengths; one batch without smoothing; one of padding alone",
+            "two texts of different lengths; one batch without smoothing; one of only padding",
         ),
     )
     check.needs("smoothed_loss", 3, own, torch.zeros(1, 1, 4), torch.tensor([[1]]), 0.1)

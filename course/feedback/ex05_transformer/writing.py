@@ -1,4 +1,4 @@
-"""Checks of exercise 5, tasks 5 and 6: a beam that finished texts leave, and chrF."""
+"""Checks of exercise 5, tasks 5 and 6: a beam without finished texts, and chrF."""
 
 import math
 from collections.abc import Callable
@@ -40,13 +40,13 @@ class BeamCheck(Check):
 
 @task("ex05_transformer", 5)
 def beam(function: Callable) -> Passed:
-    """The best finished texts of a beam that they leave."""
+    """The best finished texts, which leave the beam."""
     check = BeamCheck(
         "beam",
         function,
         hints=(
             "two lists: (log-probability, text) of those that are open, and of the finished ones",
-            "lengthen every open text by every symbol; sort; then part those that have ended",
+            "extend every open text by every symbol; sort; then separate those that have ended",
             "at the end sort the finished ones by log-probability / ((5 + n) / 6)**alpha",
         ),
     )

@@ -1,8 +1,8 @@
 """Checks of exercise 6, the encoder of BERT: one per task.
 
-`parts.py` has those about the parts that a layer is made of, `stack.py` the one about the stack,
-`counts.py` those about numbers, `tasks.py` the others; `weights.py` has the weights that all of
-them run on, and the published ones.
+`parts.py` has those about the parts of a layer, `stack.py` the one about the stack, `counts.py`
+those about numbers, `tasks.py` the others; `weights.py` has the weights for all of them, and the
+published ones.
 """
 
 from functools import partial

@@ -1,4 +1,4 @@
-"""Checks of exercise 6, tasks 8 and 9: how many parameters, and how many right answers."""
+"""Checks of exercise 6, tasks 8 and 9: numbers of parameters, and of right answers."""
 
 from collections.abc import Callable
 
@@ -93,7 +93,7 @@ def n_parameters(function: Callable) -> Passed:
 
 
 class _Count(Check):
-    """A check of whole numbers; what is refused is what the tensor checks refuse."""
+    """A check of whole numbers, with the restrictions of the tensor checks."""
 
     refused = READY_MADE
 
@@ -115,7 +115,7 @@ ALBERT = {
 
 @task("ex06_bert_encoder", 9)
 def predict_right(function: Callable) -> Passed:
-    """A whole number from 0 to 32; which one is the student's to say."""
+    """A whole number from 0 to 32, of the student's choice."""
     check = Check("predict_right", function, hints=("write `return` and a whole number",))
     answer = check.call()
     number = isinstance(answer, int) and not isinstance(answer, bool)

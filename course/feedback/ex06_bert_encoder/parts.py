@@ -137,7 +137,7 @@ def gelu(function: Callable) -> Passed:
     return check.passed()
 
 
-# GELU's kin at five places, to six decimals.
+# Functions similar to GELU at five points, to six decimals.
 SOME = torch.tensor([-2.3, -1.0, 0.0, 1.0, 2.3])
 EXACT = [-0.024665, -0.158655, 0.0, 0.841345, 2.275335]
 BY_TANH = [-0.024327, -0.158808, 0.0, 0.841192, 2.275673]
@@ -147,7 +147,7 @@ SILU = [-0.209583, -0.268941, 0.0, 0.731059, 2.090417]
 
 @task("ex06_bert_encoder", 7)
 def stretched_positions(function: Callable) -> Passed:
-    """A learned table, read at more or fewer places."""
+    """A learned table, interpolated to more or fewer positions."""
     check = StretchCheck(
         "stretched_positions",
         function,
@@ -204,6 +204,6 @@ def stretched_positions(function: Callable) -> Passed:
 
 
 class StretchCheck(EncoderCheck):
-    """A check of what PyTorch calls interpolation, which is to be written."""
+    """A check of interpolation, which must be written, not taken from PyTorch."""
 
     ready_made = (*EncoderCheck.ready_made, "interpolate", "upsample")

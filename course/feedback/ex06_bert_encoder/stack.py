@@ -62,11 +62,11 @@ def _parts(check: EncoderCheck, ids: Tensor, segments: Tensor) -> None:
         "with the parts residual, norm and attention the layers change nothing\n"
         "→ hand on the `parts` that were asked for",
     )
-    check.done("parts that are missing")
+    check.done("missing parts")
 
 
 def _hidden_states(check: EncoderCheck, *arguments: Any) -> list[Tensor]:
-    """The answer, if it is a list of as many tensors as there must be."""
+    """The answer, if it is a list with the right number of tensors."""
     states = check.call(*arguments, because="embed takes first the ids, then the segments")
     n_layers = len(arguments[2].layers)
     if not isinstance(states, list) or not all(isinstance(x, Tensor) for x in states):
@@ -114,7 +114,7 @@ def _layer_works_on_the_one_before(
     weights: EncoderWeights,
     mask: Tensor | None,
 ) -> None:
-    """Entry `number` must be what PyTorch's layer makes of the entry before, with these weights."""
+    """Entry `number` must be PyTorch's layer of the entry before, with these weights."""
 
     def through(layer: int, state: int, shown: Tensor | None = mask) -> Tensor:
         padding = None if shown is None else ~shown

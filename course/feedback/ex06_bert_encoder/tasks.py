@@ -117,7 +117,7 @@ def _double(weights: Any) -> Any:
 
 
 def draft(x: Tensor, weights: LayerWeights, mask: Tensor | None = None) -> Tensor:
-    """As in the notebook: forgets the mask, and adds the layer's input a second time."""
+    """As in the notebook: ignores the mask, and adds the layer's input a second time."""
     return _by_torch(x, weights, _everything(mask), add_input=True)
 
 
@@ -138,7 +138,7 @@ def _everything(mask: Tensor | None) -> Tensor | None:
 def _by_torch(
     x: Tensor, weights: LayerWeights, mask: Tensor | None, add_input: bool = False
 ) -> Tensor:
-    """PyTorch's layer; add_input: its second residual adds what the layer was given."""
+    """PyTorch's layer; add_input: its second residual is the layer's input."""
     layer, padding = as_torch_layer(weights), None if mask is None else ~mask
     if not add_input:
         return layer(x, src_key_padding_mask=padding).detach()
@@ -155,7 +155,7 @@ def examine_encoder_layer(function: Callable, own: Callable) -> Passed:
         function,
         hints=(
             "compare with check.as_torch_layer(weights), for weights of which no two are alike",
-            "two sequences, of which one has padding: once with a mask, once without",
+            "two sequences, one with padding: once with a mask, once without",
         ),
     )
     check.needs("encoder_layer", 3, own, torch.zeros(1, 1, 4), layer_weights(4, 2, 6, seed=1))
@@ -175,7 +175,7 @@ ALL = frozenset({"attention", "feed_forward", "residual", "norm"})
 
 
 class PartsCheck(EncoderCheck):
-    """A check of a layer that is told its parts."""
+    """A check of a layer with an argument for its parts."""
 
     def shown(self, arguments: tuple) -> str:
         """The call as a student would write it."""

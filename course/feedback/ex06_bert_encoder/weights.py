@@ -1,4 +1,4 @@
-"""What the checks of exercise 6 run on: weights under their formal names, small and published.
+"""The weights for the checks of exercise 6, under their formal names: small and published ones.
 
 The names are those of the formal algorithms, for rows as tokens: `x @ W + b`.
 
@@ -22,7 +22,7 @@ from course.feedback.tensors import TOLERANCE, Begins, TensorCheck, written
 
 
 class EmbeddingWeights(NamedTuple):
-    """Three tables, and the norm behind their sum."""
+    """Three tables, and the norm of their sum."""
 
     W_e: Tensor  # [V, D], a row for every token of the vocabulary
     W_p: Tensor  # [max_length, D], a row for every position
@@ -55,7 +55,7 @@ class EncoderWeights(NamedTuple):
 
 
 class Sizes(NamedTuple):
-    """What a `BertConfig` says about sizes, under the same names."""
+    """The sizes of a `BertConfig`, under the same names."""
 
     vocab_size: int = 30_522
     d_model: int = 768
@@ -68,7 +68,7 @@ class Sizes(NamedTuple):
 
 
 class EncoderCheck(TensorCheck):
-    """A check of exercise 6, where attention is given, and norm and GELU are to be written."""
+    """A check of exercise 6, where attention is given, and norm and GELU must be written."""
 
     ready_made: tuple[str, ...] = (
         *("attention", "transformer", "gelu"),
@@ -84,7 +84,7 @@ class EncoderCheck(TensorCheck):
         starts: Sequence[tuple[Sequence[float], str]] = (),
         tolerance: float = TOLERANCE,
     ) -> None:
-        """As in `TensorCheck`; starts: the first numbers of wrong answers that people give."""
+        """As in `TensorCheck`; starts: the first numbers of common wrong answers."""
         answer = self.call(*arguments, because=because)
         self.equals(
             answer,
@@ -104,7 +104,7 @@ def _written(value: Any) -> str:
     if isinstance(value, EmbeddingWeights | LayerWeights | EncoderWeights):
         return "weights"
     if isinstance(value, Tensor) and value.numel() > 8 and value.is_floating_point():
-        return f"a {list(value.shape)} tensor"  # twelve times four decimals help nobody
+        return f"a {list(value.shape)} tensor"  # twelve numbers do not help
     return written(value)
 
 
@@ -126,7 +126,7 @@ def embedding_weights(V: int, D: int, length: int, seed: int) -> EmbeddingWeight
 
 
 def layer_weights(D: int, n_heads: int, d_ff: int, seed: int) -> LayerWeights:
-    """One layer, no two of whose parameters are alike."""
+    """One layer whose parameters are all different."""
     size = D // n_heads
     heads = [
         HeadWeights(
@@ -181,7 +181,7 @@ def as_torch_layer(weights: LayerWeights) -> nn.TransformerEncoderLayer:
 
 @cache
 def published(name: str = "minilm") -> EncoderWeights:
-    """The weights of a published model, out of the cache, under the formal algorithm's names."""
+    """The weights of a published model, from the cache, under the formal algorithm's names."""
     model = load_pretrained(data.weights(name), kind=Bert).requires_grad_(False)
     tables = model.embeddings
     return EncoderWeights(
@@ -210,9 +210,9 @@ def _layer_of(layer: EncoderLayer) -> LayerWeights:
 
 
 def read(*pairs: tuple[str, str] | tuple[str]) -> tuple[Tensor, Tensor, Tensor]:
-    """Texts, or pairs of texts, as MiniLM takes them: ids, segments and the mask, [B, L] each.
+    """Texts, or pairs of texts, as MiniLM's input: ids, segments and the mask, [B, L] each.
 
-    Shorter ones are filled up with [PAD]; the mask is True where a token stands.
+    Shorter ones are padded with [PAD]; the mask is True at tokens.
     """
     tokenizer = WordPiece.from_vocab(data.weights("minilm") / "vocab.txt")
     encoded = [tokenizer.encode(*texts) for texts in pairs]

@@ -1,7 +1,7 @@
 """Checks of exercise 7, the objectives: one per task.
 
 `masking.py` has those about masking, `losses.py` those about losses and a gradient, `tasks.py`
-those about Adam; how one checks what chance decides stands in `chance.py`.
+those about Adam; `chance.py` checks random results.
 """
 
 from functools import partial

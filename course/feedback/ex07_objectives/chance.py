@@ -1,7 +1,7 @@
-"""How the checks of exercise 7 look at chance.
+"""How the checks of exercise 7 handle randomness.
 
-Chance has no worked example, so these checks count: what should happen with the probability p may
-be away from it by five standard deviations. A right solution is further away once in a hundred
+Random results have no worked example, so these checks count: the share of an event of probability p
+may differ from p by five standard deviations. A right solution exceeds that once in a hundred
 thousand times; and since the seeds are fixed, it passes always or never.
 """
 
@@ -16,11 +16,11 @@ from course.feedback.tensors import TensorCheck, written
 
 
 class Seed(int):
-    """Stands for a generator among a call's arguments: each run gets a new one in this state."""
+    """A placeholder for a generator among arguments: each run gets a new one in this state."""
 
 
 class MaskingCheck(TensorCheck):
-    """A check of a function that draws from a generator, and from nothing else."""
+    """A check of a function that must draw only from its generator."""
 
     def _run(self, arguments: tuple, because: str) -> tuple[Any, Exception | None]:
         before = torch.get_rng_state()
@@ -40,7 +40,7 @@ class MaskingCheck(TensorCheck):
         return f"{self.name}({', '.join(shown)})"
 
     def drawn(self, *arguments: Any, shape: Sequence[int], dtype: torch.dtype) -> Tensor:
-        """An answer of this form; asked again with the same generator, the function repeats it."""
+        """An answer of this form; with the same generator, the function must repeat it."""
         answer = self.call(*arguments)
         if not isinstance(answer, Tensor) or answer.dtype != dtype or answer.shape != shape:
             self.equals(answer, torch.zeros(shape, dtype=dtype), self.shown(arguments))
@@ -68,7 +68,7 @@ class MaskingCheck(TensorCheck):
         known: Sequence[tuple[float, str]] = (),
         because: str = "",
     ) -> None:
-        """How often a yes stands in `event`; `known`: shares that mistakes lead to."""
+        """The share of True in `event`; `known`: shares that mistakes lead to."""
         found = ""
         if off(event, probability):
             share = event.double().mean().item()
@@ -85,7 +85,7 @@ def _is_share(share: float, event: Tensor) -> bool:
 
 
 def off(event: Tensor, probability: float) -> bool:
-    """Whether a share is five standard deviations or more away from a probability.
+    """Whether a share differs from a probability by five standard deviations or more.
 
     >>> off(torch.arange(1000) < 160, 0.15), off(torch.arange(1000) < 260, 0.15)
     (False, True)

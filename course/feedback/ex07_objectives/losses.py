@@ -34,14 +34,14 @@ HUGE = (
 
 
 class LossCheck(TensorCheck):
-    """A check of a loss or a gradient; the gradients are to be found on paper."""
+    """A check of a loss or a gradient; the gradients must be derived on paper."""
 
     ready_made = ("attention", "binary_cross_entropy", "soft_margin", "backward")
 
     def examples(
         self, *arguments: Tensor, gives: Any, because: str, mistakes: Sequence[tuple[Any, str]]
     ) -> None:
-        """As `example`, which also knows an answer with a dimension too many or too few."""
+        """As `example`, which also recognises an answer with one dimension too many or too few."""
         none_left = "one number for the whole batch: the mean, a tensor without dimensions"
         shapes = [((len(arguments[0]),), none_left)] if _scalar(gives) else []
         self.example(*arguments, gives=gives, because=because, mistakes=[*mistakes, *shapes])
@@ -59,7 +59,7 @@ def _scalar(gives: Any) -> bool:
 
 
 def logits_of(*rows: Sequence[float], shifts: Sequence[float] = ()) -> Tensor:
-    """Logits whose softmax has these rows; a shift of a row changes nothing about that.
+    """Logits whose softmax has these rows; a shift of a row does not change that.
 
     >>> logits_of([0.5, 0.5], shifts=[3.0]).softmax(dim=-1)
     tensor([[0.5000, 0.5000]])
@@ -76,7 +76,7 @@ def mlm_loss(function: Callable) -> Passed:
         function,
         hints=(
             "F.cross_entropy(logits, words) is the mean, and has an argument for the sum",
-            "sum, divided by max(1, N): then no holes cost 0",
+            "sum, divided by max(1, N): then no masked words cost 0",
         ),
     )
     check.examples(
@@ -144,7 +144,7 @@ def _like_torch(check: LossCheck) -> None:
 
 @task("ex07_objectives", 4)
 def padded_loss(function: Callable) -> Passed:
-    """The mean over the slots in use, and over no others."""
+    """The mean over only the slots in use."""
     check = LossCheck(
         "padded_loss",
         function,
@@ -202,7 +202,7 @@ TWO = logits_of([0.1, 0.6, 0.3], [0.2, 0.2, 0.6], shifts=[5.0, -3.0])
 
 
 def draft(logits: Tensor, words: Tensor, weights: Tensor) -> Tensor:
-    """As in the notebook: wrong where a slot is filler."""
+    """As in the notebook: wrong if a slot is filler."""
     cost = F.cross_entropy(logits.flatten(0, 1), words.flatten())
     return (cost * weights).sum() / (weights.sum() + 1e-8)
 
@@ -349,7 +349,7 @@ def smoothed_gradient(function: Callable) -> Passed:
 
 
 def _slope(logits: Tensor, words: Tensor, smoothing: float) -> Tensor:
-    """What autograd says about PyTorch's loss."""
+    """Autograd's gradient of PyTorch's loss."""
     logits = logits.clone().requires_grad_()
     loss = F.cross_entropy(logits, words, label_smoothing=smoothing)
     return torch.autograd.grad(loss, logits)[0]

@@ -1,4 +1,4 @@
-"""Checks of exercise 7 about masking: which tokens are chosen, and what stands in their place."""
+"""Checks of exercise 7 about masking: which tokens are chosen, and what replaces them."""
 
 from collections.abc import Callable
 from typing import Any
@@ -18,7 +18,7 @@ ALWAYS = "with probability 1 every token is chosen, unless it is special"
 
 @task("ex07_objectives", 1)
 def choose_tokens(function: Callable) -> Passed:
-    """Each token for itself."""
+    """Each token independently."""
     check = MaskingCheck(
         "choose_tokens",
         function,
@@ -61,7 +61,7 @@ def choose_tokens(function: Callable) -> Passed:
 
 
 def _of_always(ids: Tensor, right: list[list[bool]]) -> list[tuple[Any, str]]:
-    """What goes wrong when everything ordinary is to be chosen."""
+    """Mistakes if all ordinary tokens must be chosen."""
     ordinary, special = torch.tensor(right), "special tokens are chosen, too: [CLS], [SEP], padding"
     known = [
         (torch.ones_like(ordinary), special),
@@ -83,7 +83,7 @@ def _of_always(ids: Tensor, right: list[list[bool]]) -> list[tuple[Any, str]]:
 
 
 def _independent(check: MaskingCheck, chosen: Tensor) -> None:
-    """Neither a row nor a column decides for all of its tokens."""
+    """The tokens of a row, or of a column, are independent."""
     rows_alike, columns_alike = (_constant(chosen, dim) for dim in (1, 0))
     check.law(
         not rows_alike,
@@ -103,7 +103,7 @@ def _constant(x: Tensor, dim: int) -> bool:
 
 @task("ex07_objectives", 2)
 def hide(function: Callable) -> Passed:
-    """A share becomes [MASK], a share another word, the rest stays."""
+    """A share becomes [MASK], a share another word, the rest does not change."""
     check = MaskingCheck(
         "hide",
         function,
@@ -143,7 +143,7 @@ def hide(function: Callable) -> Passed:
 
 
 def _fates(check: MaskingCheck, hidden: Tensor, ids: Tensor, predict: Tensor) -> None:
-    """Each chosen token's fate, and that it is its own."""
+    """The case of each chosen token, and that tokens are independent."""
     masked = (hidden == MASK_ID)[predict]
     if masked.all() or not masked.any():
         ordinary = torch.unique(ids)
@@ -247,7 +247,7 @@ def _never_itself(check: MaskingCheck) -> None:
 
 
 def _each_its_own(check: MaskingCheck, masked: Tensor, predict: Tensor) -> None:
-    """Neither a sequence nor a place decides for all of its chosen tokens."""
+    """The chosen tokens of a sequence, or of a place, are independent."""
     for dim, where in ((1, "sequence"), (0, "place")):
         alike = ((masked & predict).sum(dim) == 0) | ((~masked & predict).sum(dim) == 0)
         check.law(
@@ -260,7 +260,7 @@ def _each_its_own(check: MaskingCheck, masked: Tensor, predict: Tensor) -> None:
 def _random_words(
     check: MaskingCheck, words: Tensor, ordinary: Tensor, hidden: Tensor, ids: Tensor
 ) -> None:
-    """Words that stand where the others do, each as likely as any other."""
+    """Random words at the right places, all equally likely."""
     strange = words[~torch.isin(words, ordinary)]
     if len(strange):
         numbers = bool((strange < len(ordinary)).all())

@@ -22,7 +22,7 @@ PARTS = frozenset({"mean", "square", "correction"})
 class AdamCheck(TensorCheck):
     """A check of an optimizer's step, which returns a parameter and its new moments."""
 
-    # The last name is the first thing that every optimizer of PyTorch does when it is made.
+    # Every optimizer of PyTorch calls the last one at its creation.
     ready_made = ("adam", "rmsprop", "adagrad", "backward", "patch_step_function")
 
     def step(
@@ -32,7 +32,7 @@ class AdamCheck(TensorCheck):
         because: str = "",
         mistakes: Sequence[tuple[Any, str]] = (),
     ) -> None:
-        """One step by hand; `gives`: the moved parameter and the new moments, m and v."""
+        """One step by hand; `gives`: the new parameter and the new moments, m and v."""
         moved, (mean, square) = self.taken(*arguments, because=because)
         shown, expected = self.shown(arguments), list(map(torch.tensor, gives))
         self.equals(moved, expected[0], shown, because=because, mistakes=mistakes)
@@ -56,7 +56,7 @@ class AdamCheck(TensorCheck):
         )
 
     def taken(self, *arguments: Any, because: str = "") -> tuple[Tensor, Moments]:
-        """The answer of a step, of which the form is right."""
+        """The answer of a step, if its form is right."""
         answer = self.call(*arguments, because=because)
         if not (isinstance(answer, tuple) and len(answer) == 2 and _two(answer[1])):
             self.fail(
@@ -227,7 +227,7 @@ def _hundred_steps(check: AdamCheck) -> None:
 
 @task("ex07_objectives", 8)
 def predict_first_step(function: Callable) -> Passed:
-    """A number above 0; which one is the student's to say."""
+    """A number above 0, of the student's choice."""
     check = Check("predict_first_step", function, hints=("write `return` and a number",))
     answer = check.call()
     number = isinstance(answer, int | float) and not isinstance(answer, bool)
@@ -239,7 +239,7 @@ def predict_first_step(function: Callable) -> Passed:
     return check.passed()
 
 
-# The way of torch.optim.Adam: steps taken, and where the three weights are then.
+# The path of torch.optim.Adam: the number of steps, and the three weights after them.
 WAY = {
     1: [1.01, 1.01, 0.99],
     2: [1.012007, 1.019537, 0.989525],

@@ -1,7 +1,7 @@
 """Checks of exercise 8, the loop: one per task.
 
 `batches.py` has those about batches, `steps.py` those about steps and evaluation, `recipe.py`
-those about the schedule and its ablation; `probes.py` has the models that they run on.
+those about the schedule and its ablation; `probes.py` has the models for them.
 """
 
 from functools import partial

@@ -1,4 +1,4 @@
-"""Checks of exercise 8 about the data: what is kept of a pair, a batch, and a test of it."""
+"""Checks of exercise 8 about the data: truncation of a pair, a batch, and a test of it."""
 
 from collections.abc import Callable, Sequence
 from numbers import Integral
@@ -113,7 +113,7 @@ def kept_lengths(function: Callable) -> Passed:
 
 
 def _fair(check: LengthsCheck) -> None:
-    """For short lengths, what must be true whichever way it is computed."""
+    """For short lengths, conditions for any algorithm."""
     for a in range(1, 15, 2):
         for b in range(1, 15):
             for room in (2, 7, 12):
@@ -147,7 +147,7 @@ class LayoutCheck(TensorCheck):
 
 @task("ex08_pretraining", 2)
 def lay_out(function: Callable) -> Passed:
-    """Pairs side by side, with segments, padding and the mask that goes with it."""
+    """Pairs as rows, with segments, padding and the mask."""
     check = LayoutCheck(
         "lay_out",
         function,
@@ -212,7 +212,7 @@ def lay_out(function: Callable) -> Passed:
 
 
 def _of_ids() -> list[tuple[Any, str]]:
-    """What goes wrong with the ids of the worked example."""
+    """Mistakes with the ids of the worked example."""
     return [
         (
             [[5, 11, 12, 13, 6, 21, 22, 9, 9], [5, 14, 6, 24, 9, 9, 9, 9, 9]],
@@ -244,7 +244,7 @@ def _of_ids() -> list[tuple[Any, str]]:
 
 
 def _many_pairs(check: LayoutCheck) -> None:
-    """Rows that are full, words that have the number of a special token elsewhere, 300 pairs."""
+    """Full rows, words with the id of a special token elsewhere, 300 pairs."""
     full = ([([7, 8], [7])], 6, 1, 2, 0)
     parts = check.laid_out(*full, because="a row without padding")
     expected = ([[1, 7, 8, 2, 7, 2]], [[0, 0, 0, 0, 1, 1]], torch.ones(1, 6, dtype=torch.bool))
@@ -268,7 +268,7 @@ Layout = tuple[Tensor, Tensor, Tensor]
 
 
 def draft(segments: list, _length: int, cls_id: int, sep_id: int, pad_id: int) -> Layout:
-    """As in the notebook: wrong where a row is not full, or where [PAD] is not 0."""
+    """As in the notebook: wrong if a row is not full, or if [PAD] is not 0."""
     rows = [torch.tensor([cls_id, *a, sep_id, *b, sep_id]) for a, b in segments]
     ids = nn.utils.rnn.pad_sequence(rows, batch_first=True)
     ends = (ids == sep_id).long()

@@ -1,4 +1,4 @@
-"""What the checks of exercise 8 run on: small models that log their calls."""
+"""Small models for the checks of exercise 8, which log their calls."""
 
 from collections.abc import Iterator, Sequence
 from math import log
@@ -17,7 +17,7 @@ LOSS = 2.1522
 
 
 class Scores(NamedTuple):
-    """What a model returns, under the names that BERT's output has."""
+    """A model's output, with the names of BERT's output."""
 
     mlm_logits: Tensor  # [N, V]
     nsp_logits: Tensor  # [B, 2]
@@ -28,11 +28,11 @@ class Call(NamedTuple):
 
     training: bool
     with_gradients: bool
-    gradient_before: bool  # whether a gradient was there already
+    gradient_before: bool  # whether there was already a gradient
 
 
 class NotCopied:
-    """What a check hands over itself, not a copy: the student's function is to change it."""
+    """An object that a check passes without a copy: the student's function must change it."""
 
     def __deepcopy__(self, memo: dict) -> "NotCopied":
         return self
@@ -49,7 +49,7 @@ class Once(NotCopied):
 
 
 class Probe(NotCopied, nn.Module):
-    """A model that logs its calls, and refuses arguments that are not those of one batch."""
+    """A model that logs its calls, and rejects arguments that do not belong to one batch."""
 
     def __init__(self, pieces: Sequence[Batch]) -> None:
         super().__init__()
@@ -75,12 +75,12 @@ class Probe(NotCopied, nn.Module):
         return self.scores(piece)
 
     def scores(self, piece: Batch) -> Scores:
-        """What it says about a piece."""
+        """Its scores for a piece."""
         raise NotImplementedError
 
 
 class TwoWeights(Probe):
-    """One weight for words, one for pairs; it says the same whatever it reads."""
+    """One weight for words, one for pairs; its scores do not depend on the input."""
 
     def __init__(self, pieces: Sequence[Batch]) -> None:
         super().__init__(pieces)
@@ -94,11 +94,11 @@ class TwoWeights(Probe):
         return Scores(words, torch.stack([self.next, nothing]).expand(len(piece.ids), 2))
 
     def moved(self) -> Tensor:
-        """How far the two weights have gone down: [2]."""
+        """The decrease of the two weights: [2]."""
         return torch.tensor([WORD, NEXT]) - torch.stack([self.word, self.next]).detach().float()
 
     def slope(self) -> Tensor:
-        """The two gradients; 0 where there is none: [2]."""
+        """The two gradients, 0 if there is none: [2]."""
         grads = (self.word.grad, self.next.grad)
         return torch.stack([torch.zeros(()) if g is None else g.float() for g in grads])
 
@@ -117,7 +117,7 @@ class Table(Probe):
 
 
 def piece(words: Sequence[int], next_sentence: Sequence[int], seed: int = 0) -> Batch:
-    """A batch with these true words and relations; its rows are otherwise of no interest."""
+    """A batch with these true words and relations; the rest of its rows does not matter."""
     rows, columns = len(next_sentence), 3 + len(words)
     ids = 5 + normal(rows, columns, seed=seed + len(words)).mul(1000).long() % 50
     column = torch.arange(columns)
@@ -165,11 +165,11 @@ class CountedSGD(NotCopied, torch.optim.SGD):
         self.taken = 0
 
     def step(self, closure: Any = None) -> Any:
-        """As always, and counted."""
+        """As usual, and counted."""
         self.taken += 1
         return super().step(closure)
 
 
-# The first optimizer that is made has PyTorch import half of itself, which takes a second. Made
-# here, it is there before the first check, and before a grader begins with the first student.
+# At the creation of the first optimizer, PyTorch imports many modules, which takes a second. Here
+# that happens before the first check, and before a grader begins with the first student.
 torch.optim.SGD([torch.zeros(1)])

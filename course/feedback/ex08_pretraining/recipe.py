@@ -27,7 +27,7 @@ class ScheduleCheck(TensorCheck):
         because: str,
         mistakes: Sequence[tuple[Any, str]] = (),
     ) -> None:
-        """The factors of some steps of a training; plan: its steps, those up, those down."""
+        """The factors of some steps of a training; plan: its steps, rising ones, falling ones."""
         answers = [self.call(number, *plan, because=because) for number in numbers]
         shown = f"{self.name}(step, {', '.join(map(str, plan))}) for step = {list(numbers)}"
         for answer in answers:
@@ -46,7 +46,7 @@ class ScheduleCheck(TensorCheck):
 
 @task("ex08_pretraining", 4)
 def plateau_schedule(function: Callable) -> Passed:
-    """Up in a straight line, level, and down in the last steps."""
+    """A linear rise, a constant part, and a fall in the last steps."""
     check = ScheduleCheck(
         "plateau_schedule",
         function,
@@ -105,7 +105,7 @@ def plateau_schedule(function: Callable) -> Passed:
 
 
 class AblationCheck(TensorCheck):
-    """A check of rises and their errors; its losses note what they are asked for."""
+    """A check of rises and their errors; its losses record their calls."""
 
     refused = OWN_CODE
     ready_made = ()
@@ -117,7 +117,7 @@ class AblationCheck(TensorCheck):
         because: str,
         mistakes: Sequence[tuple[Any, str]] = (),
     ) -> None:
-        """An ablation of the parts that `losses` names; "" has those of the whole recipe."""
+        """An ablation of the parts that `losses` names; "" is the whole recipe."""
         parts, seeds = [part for part in losses if part], list(range(len(losses[""])))
         asked: list[tuple[str, int]] = []
 
@@ -160,7 +160,7 @@ class AblationCheck(TensorCheck):
 
 @task("ex08_pretraining", 8)
 def ablation(function: Callable) -> Passed:
-    """How much the loss rises without each part, and how far that may be chance."""
+    """How much the loss rises without each part, with the standard error."""
     check = AblationCheck(
         "ablation",
         function,
@@ -207,7 +207,7 @@ def ablation(function: Callable) -> Passed:
 
 @task("ex08_pretraining", 9)
 def predict_parts(function: Callable) -> Passed:
-    """Two of the three parts; which ones is the student's to say."""
+    """Two of the three parts, of the student's choice."""
     check = Check("predict_parts", function, hints=("return two names, with a comma",))
     answer = check.call()
     check.law(

@@ -1,6 +1,6 @@
-"""Checks of exercise 8 about what happens with a model: gradients, a step, an evaluation.
+"""Checks of exercise 8 about a model: gradients, a step, an evaluation.
 
-They run on the models of `probes.py`.
+They use the models of `probes.py`.
 """
 
 from collections.abc import Callable, Sequence
@@ -37,7 +37,7 @@ class StepsCheck(TensorCheck):
     ready_made = ()
 
     def number(self, answer: Any, gives: float, shown: str, **known: Any) -> None:
-        """An answer that is one number; a tensor without dimensions will do."""
+        """An answer that is one number, or a tensor without dimensions."""
         if isinstance(answer, Tensor) and answer.requires_grad:
             self.fail(
                 f"{shown}\nwhat it returns still holds the gradients' way\n→ add up .detach() or "
@@ -163,7 +163,7 @@ def _adds_up(check: StepsCheck, pieces: list[Batch]) -> None:
 
 @task("ex08_pretraining", 6)
 def training_step(function: Callable) -> Passed:
-    """From gradients to one move of the weights."""
+    """From gradients to one update of the weights."""
     check = StepsCheck(
         "training_step",
         function,
@@ -256,7 +256,7 @@ def _second_step(check: StepsCheck, pieces: list[Batch]) -> None:
 
 @task("ex08_pretraining", 7)
 def evaluate(function: Callable) -> Passed:
-    """How good a model is, every word and every pair counted alike."""
+    """How good a model is, every word and every pair with the same weight."""
     check = StepsCheck(
         "evaluate",
         function,

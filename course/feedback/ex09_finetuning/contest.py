@@ -1,4 +1,4 @@
-"""Checks of exercise 9 about the contest: a prediction, and words that are left out."""
+"""Checks of exercise 9 about the contest: a prediction, and an ablation of words."""
 
 import random
 from collections.abc import Callable
@@ -23,7 +23,7 @@ LEARNERS = (
 
 @task("ex09_finetuning", 8)
 def predict_contest(function: Callable) -> Passed:
-    """An F1 for each learner; which one is the student's to say."""
+    """An F1 for each learner, of the student's choice."""
     check = Check(
         "predict_contest", function, hints=('write `return {"counted words": 0.5, ...}`',)
     )
@@ -44,7 +44,7 @@ def predict_contest(function: Callable) -> Passed:
 
 
 def has_digit(word: str) -> bool:
-    """The kind of words that the check leaves out."""
+    """The kind of words that the check removes."""
     return any(character.isdigit() for character in word)
 
 
@@ -59,7 +59,7 @@ class WordsCheck(Check):
         return f"{self.name}({short(texts, 120)}, has_digit, {seed})"
 
     def sides(self, *arguments: Any) -> tuple[list[str], list[str]]:
-        """Both lists of texts, as many as there were."""
+        """Both lists of texts, with the original number of texts."""
         answer = self.call(*arguments)
         texts, shown = arguments[0], self.shown(arguments)
         self.law(
@@ -80,7 +80,7 @@ class WordsCheck(Check):
         return answer[0], answer[1]
 
     def control(self, texts: list[str], without: list[str], control: list[str]) -> None:
-        """As many words as without the kind, of the same text, in their order."""
+        """The same number of words as without the kind, from the same text, in order."""
         for text, cut, other in zip(texts, without, control, strict=True):
             expected, got = len(cut.split()), len(other.split())
             self.law(
@@ -106,7 +106,7 @@ LONG = [f"a b c{number % 9} d e f" for number in range(300)]
 
 @task("ex09_finetuning", 9)
 def ablate_words(function: Callable) -> Passed:
-    """Texts without a kind of words, and without as many others."""
+    """Texts without a kind of words, and without the same number of random words."""
     check = WordsCheck(
         "ablate_words",
         function,
@@ -148,7 +148,7 @@ def ablate_words(function: Callable) -> Passed:
 
 
 def _drawn(check: WordsCheck, control: list[str]) -> None:
-    """In 300 texts of 6 words every place is lost 50 times, more or less."""
+    """In 300 texts of 6 words, each place is removed about 50 times."""
     for place in range(6):
         lost = sum(not any(word[0] == chr(97 + place) for word in t.split()) for t in control)
         check.law(

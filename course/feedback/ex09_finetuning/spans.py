@@ -141,7 +141,7 @@ Spans = set[tuple[int, int, int, str]]
 
 
 def _spans(texts: Tags, separate: bool = True) -> Spans:
-    """(text, first word, word behind the last, label) of spans that begin with B."""
+    """(text, first word, word after the last, label) of spans that begin with B."""
     found = set()
     for text, tags in enumerate(texts):
         for first, tag in enumerate(tags):
@@ -171,14 +171,14 @@ def _draft(true_tags: Tags, guessed_tags: Tags) -> tuple[float, float, float]:
 
 
 def _mean_of_texts(true_tags: Tags, guessed_tags: Tags) -> tuple[float, ...]:
-    """Wrong: every text counts alike."""
+    """Wrong: every text has the same weight."""
     pairs = zip(true_tags, guessed_tags, strict=True)
     rows = [_scores(_spans([one]), _spans([other])) for one, other in pairs]
     return tuple(sum(column) / len(rows) for column in zip(*rows, strict=True))
 
 
 def _without_labels(true_tags: Tags, guessed_tags: Tags) -> tuple[float, float, float]:
-    """Wrong: the label may be another one."""
+    """Wrong: ignores the label."""
     sides = ({span[:3] for span in _spans(texts)} for texts in (true_tags, guessed_tags))
     return _scores(*sides)
 
@@ -362,7 +362,7 @@ def _short_ones(check: AnswerCheck) -> None:
 
 
 def _long_passage(check: AnswerCheck) -> None:
-    """400 tokens: the largest pairs are too long, in the question, or the wrong way round."""
+    """400 tokens: the largest pairs are too long, in the question, or reversed."""
     logits: Tensor = normal(400, 2, seed=7) / 10
     offsets = [(0, 0)] + [(5 * n, 5 * n + 4) for n in range(20)] + [(0, 0)]
     offsets += [(7 * n, 7 * n + 5) for n in range(377)] + [(0, 0)]
@@ -373,10 +373,10 @@ def _long_passage(check: AnswerCheck) -> None:
         *((60, 0, 9.0), (390, 1, 9.0)),  # too far apart
         *((200, 0, 7.0), (229, 1, 7.0)),  # 30 tokens: the answer
         *((300, 0, 7.5), (330, 1, 7.5)),  # 31 tokens
-        *((150, 1, 8.5), (151, 0, 8.5)),  # the end before the start
+        *((150, 1, 8.5), (151, 0, 8.5)),  # end before start
     ):
         logits[token, column] = score
-    first, last = 178, 207  # the answer's tokens, counted within the passage
+    first, last = 178, 207  # the answer's tokens, counted in the passage
     check.answers(
         *(logits, offsets, segments),
         gives=(7 * first, 7 * last + 5),

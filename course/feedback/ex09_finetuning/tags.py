@@ -19,7 +19,7 @@ class ListCheck(Check):
     refused = OWN_CODE
 
     def as_long_as(self, numbers: list, *arguments: Sequence, what: str) -> list:
-        """An answer with one item for each of `numbers`; `what` says what those are."""
+        """An answer with one item for each of `numbers`; `what` describes those."""
         answer = self.call(*arguments)
         self.law(
             isinstance(answer, list) and len(answer) == len(numbers),
@@ -31,7 +31,7 @@ class ListCheck(Check):
 
 
 def long_text() -> tuple[list[str], list[tuple[int, int, str]]]:
-    """Tags of words, B, I and O, and the spans that these say."""
+    """Tags of words, B, I and O, and their spans."""
     tags: list[str] = []
     runs = []
     for number, label in enumerate(("LOC", "PER", "PER", "MISC") * 25):
@@ -47,7 +47,7 @@ def long_text() -> tuple[list[str], list[tuple[int, int, str]]]:
 
 @task("ex09_finetuning", 2)
 def first_pieces(function: Callable) -> Passed:
-    """Which piece is the first one of which word."""
+    """For each piece the word of which it is the first."""
     check = ListCheck(
         "first_pieces",
         function,
@@ -140,7 +140,7 @@ def many_pieces() -> tuple[list, list, list[int]]:
 
 @task("ex09_finetuning", 4)
 def bioes_runs(function: Callable) -> Passed:
-    """The complete spans that tags with an end say."""
+    """The complete spans of tags with an end."""
     check = ListCheck(
         "bioes_runs",
         function,
@@ -209,7 +209,7 @@ def _complete_by_hand() -> Rows:
 
 
 def _broken_by_hand() -> Rows:
-    """Tags that no person would write: tags, complete spans, the rule, and known mistakes."""
+    """Malformed tags: tags, complete spans, the rule, and known mistakes."""
     no_end = "the end is missing, so this is no complete span"
     no_begin = "the beginning is missing, so this is no complete span: I and E begin nothing"
     two = "a span has one label: compare that of I and E with that of B"

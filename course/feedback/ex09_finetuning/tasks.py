@@ -1,4 +1,4 @@
-"""Checks of exercise 9 about what a head reads, and a tagger's loss."""
+"""Checks of exercise 9 about a head's features, and a tagger's loss."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -16,7 +16,7 @@ from course.feedback.tensors import TensorCheck, normal
 
 
 class LayersCheck(TensorCheck):
-    """A check of vectors out of several layers."""
+    """A check of vectors from several layers."""
 
     refused = OWN_CODE
     ready_made = ()
@@ -176,7 +176,7 @@ class LossCheck(TensorCheck):
 
 @task("ex09_finetuning", 3)
 def tagger_loss(function: Callable) -> Passed:
-    """The mean over tokens that are asked, and no others."""
+    """The mean over only the tokens that have a target."""
     check = LossCheck(
         "tagger_loss",
         function,

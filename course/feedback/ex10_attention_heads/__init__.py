@@ -1,7 +1,7 @@
 """Checks of exercise 10, attention heads: one per task.
 
 `patterns.py` and `words.py` have those about one head's attention, `ablation.py` those about a loss
-without a head, `controls.py` the one about labels by lot, `tasks.py` those about all layers.
+without a head, `controls.py` the one about random labels, `tasks.py` those about all layers.
 """
 
 from functools import partial

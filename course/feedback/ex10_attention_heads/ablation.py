@@ -1,4 +1,4 @@
-"""Checks of exercise 10 about what a head is good for: the loss without it, and a prediction."""
+"""Checks of exercise 10 about a head's contribution: the loss without it, and a prediction."""
 
 from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
@@ -13,10 +13,10 @@ from course.feedback.tensors import TensorCheck, normal, same
 
 
 class ToyLoss:
-    """A loss that depends on a model's output matrices; a copy of both belongs together.
+    """A loss that depends on a model's output matrices; both are copied together.
 
-    values: what the matrices are multiplied by, one [D] a layer, or None for the plain sum of
-    all weights; fails_at: the call that raises an error instead, counted from 1.
+    values: factors of the matrices, one [D] per layer, or None for the plain sum of all weights;
+    fails_at: the call that raises an error instead, counted from 1.
     """
 
     def __init__(
@@ -36,12 +36,12 @@ class ToyLoss:
             return sum(float(weight.detach().sum()) for weight in self.outputs)
         total = torch.zeros(len(self.values[0]))
         for weight, value in zip(self.outputs, self.values, strict=True):
-            # Layers meet in a product, so that it matters which heads are silent together.
+            # Layers are combined in a product, so that heads zeroed at the same time interact.
             total = torch.tanh(total + weight.detach() @ (value + total))
         return float(((total - 1) ** 2).mean())
 
     def __eq__(self, other: object) -> bool:
-        """Whether both look at the same numbers; how often they were called is no matter."""
+        """Whether both have the same numbers; the number of calls does not matter."""
         return isinstance(other, ToyLoss) and same(list(self.outputs), list(other.outputs))
 
     def __repr__(self) -> str:
@@ -49,7 +49,7 @@ class ToyLoss:
 
 
 class AblationCheck(TensorCheck):
-    """A check of a function that changes a model's weights and puts them back."""
+    """A check of a function that changes a model's weights and restores them."""
 
     refused = OWN_CODE
     changed = (
@@ -59,7 +59,7 @@ class AblationCheck(TensorCheck):
     )
 
     def restored_after_error(self, outputs: list[nn.Parameter], n_heads: int) -> None:
-        """The weights must come back even if the loss breaks off."""
+        """The weights must be restored even if the loss raises an error."""
         given = [nn.Parameter(weight.detach().clone()) for weight in outputs]
         _, error = self._run((given, n_heads, ToyLoss(given, fails_at=4)), "")
         shown = f"{self.shown((outputs, n_heads, 'loss'))}, where the 4th call of loss() fails"
@@ -74,7 +74,7 @@ class AblationCheck(TensorCheck):
         )
 
     def fail(self, message: str, because: str = "") -> NoReturn:
-        """As in `Check`, with words of its own for PyTorch's best-known error."""
+        """As in `Check`, with its own words for a common error of PyTorch."""
         if "used in an in-place operation" in message:
             because = "PyTorch thinks that you train: `with torch.no_grad():` says that you do not"
         super().fail(message, because)
@@ -163,13 +163,13 @@ def _by_hand(check: AblationCheck) -> None:
 
 
 def _model(n_layers: int, size: int, seed: int) -> tuple[list[nn.Parameter], Tensor]:
-    """Output matrices [D, D], and what the heads would have to say, [n_layers, D]."""
+    """Output matrices [D, D], and the heads' values, [n_layers, D]."""
     weights = normal(n_layers, size, size, seed=seed) / size**0.5
     return [nn.Parameter(weight.clone()) for weight in weights], normal(n_layers, size, seed=9)
 
 
 def _one_at_a_time(outputs: Sequence[Tensor], values: Tensor, n_heads: int) -> Any:
-    """The changes, from models that never had the head."""
+    """The changes, from models without the head."""
     before = ToyLoss(outputs, values)()
     size = outputs[0].shape[1] // n_heads
     changes = torch.empty(len(outputs), n_heads)
@@ -183,7 +183,7 @@ def _one_at_a_time(outputs: Sequence[Tensor], values: Tensor, n_heads: int) -> A
 
 @task("ex10_attention_heads", 8)
 def predict_head(function: Callable) -> Passed:
-    """One of the heads; which one is the student's to say."""
+    """One of the heads, of the student's choice."""
     check = Check("predict_head", function, hints=('write `return` and a head, such as "2.0"',))
     answer = check.call()
     heads = [f"{layer}.{head}" for layer in range(4) for head in range(4)]

@@ -1,4 +1,4 @@
-"""Checks of exercise 10 about a task that means nothing: labels by lot."""
+"""Checks of exercise 10 about a meaningless task: random labels."""
 
 import random
 from collections import Counter
@@ -15,12 +15,12 @@ from course.feedback.progress import task
 
 
 class LotsCheck(Check):
-    """A check of labels that are drawn by lot: laws, as nobody knows which ones come out."""
+    """A check of random labels: by laws, since the labels cannot be predicted."""
 
     refused = OWN_CODE
 
     def drawn(self, words: Sequence[str], labels: Sequence[Hashable], seed: int) -> list[Hashable]:
-        """An answer of the right form, from labels that exist, with one label a word."""
+        """An answer of the right form, from existing labels, with one label per word."""
         before = _global_states()
         answer = self.call(words, labels, seed)
         shown = self.shown((words, labels, seed))
@@ -60,7 +60,7 @@ class LotsCheck(Check):
 
 
 class Tonight(str):
-    """A word that a set keeps in another order than a `Tomorrow`, as in two sessions of Python."""
+    """A word that sets order differently from a `Tomorrow`, as in two sessions of Python."""
 
     __slots__ = ()
 
@@ -78,7 +78,7 @@ class Tomorrow(str):
 
 
 def _global_states() -> tuple:
-    """What Python, NumPy and PyTorch would draw next for everybody."""
+    """The states of Python's, NumPy's and PyTorch's global generators."""
     state: Any = np.random.get_state()
     kind, numbers, *place = state
     return random.getstate(), kind, numbers.tobytes(), place, torch.get_rng_state().tolist()
@@ -86,7 +86,7 @@ def _global_states() -> tuple:
 
 @task("ex10_attention_heads", 7)
 def control_labels(function: Callable) -> Passed:
-    """Labels by lot, the same for the same word."""
+    """Random labels, the same for the same word."""
     check = LotsCheck(
         "control_labels",
         function,
@@ -116,7 +116,7 @@ def control_labels(function: Callable) -> Passed:
 
 
 def _frequencies(check: LotsCheck) -> None:
-    """Labels come as often as in the real task, and know nothing of it."""
+    """Labels have the frequencies of the real task, but are independent of it."""
     types = [f"word{number}" for number in range(2000)]
     words = [word for number, word in enumerate(types) for _ in range(1 + number % 3)]
     labels = ["NOUN" if int(word[4:]) % 10 < 7 else "VERB" for word in words]
@@ -143,7 +143,7 @@ def _frequencies(check: LotsCheck) -> None:
 
 
 def _of_sessions(check: LotsCheck) -> None:
-    """Python orders a set of strings by chance in every session; a result must not depend on it."""
+    """Python orders a set of strings at random in every session; results must not depend on it."""
     names = [f"word{number}" for number in range(300)]
     labels = list(range(300))
     one, other = (

@@ -33,7 +33,7 @@ class PatternCheck(TensorCheck):
     refused = OWN_CODE
 
     def layers(self, one: Tensor, *others: Any) -> None:
-        """Two layers of three heads at once must give what each gives alone."""
+        """Two layers of three heads at once must give the same as each alone."""
         attention = one.expand(2, 3, *one.shape).clone()
         attention[1, 2] = one.flip(-1)
         alone = [[self.call(head, *others) for head in layer] for layer in attention]
@@ -97,7 +97,7 @@ def attention_entropy(function: Callable) -> Passed:
 
 
 def _of_the_entropy(right: Tensor) -> list[tuple[Any, str]]:
-    """What goes wrong with the worked example."""
+    """Mistakes with the worked example."""
     logs = torch.where(ENTROPY > 0, ENTROPY, 1).log()
     nan = torch.where((ENTROPY == 0).any(dim=-1), torch.nan, right)
     again = ENTROPY.softmax(dim=-1)
@@ -127,7 +127,7 @@ def _of_the_entropy(right: Tensor) -> list[tuple[Any, str]]:
 
 @task("ex10_attention_heads", 2)
 def attention_to_offset(function: Callable) -> Passed:
-    """What goes to the previous token, to the next, and so on."""
+    """The attention to the previous token, to the next, and so on."""
     check = PatternCheck(
         "attention_to_offset",
         function,

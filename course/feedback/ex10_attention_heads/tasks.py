@@ -19,7 +19,7 @@ from course.feedback.tensors import TensorCheck, written
 
 
 class RolloutCheck(TensorCheck):
-    """A check of what all layers together do."""
+    """A check of all layers together."""
 
     refused = OWN_CODE
 
@@ -94,7 +94,7 @@ def _laws(check: RolloutCheck, three: list[Tensor]) -> None:
 
 
 def _draft(attentions: Sequence[Tensor]) -> Tensor:
-    """As in the notebook: the largest of the heads, and layers from the wrong side."""
+    """As in the notebook: the maximum of the heads, and layers from the wrong side."""
     rollout = torch.eye(attentions[0].shape[-1])
     for heads in attentions:
         rollout = rollout @ (heads.amax(dim=0) + torch.eye(len(rollout)))
@@ -106,12 +106,12 @@ def _mixed(heads: Tensor) -> Tensor:
 
 
 def _wrong_side(attentions: Sequence[Tensor]) -> Tensor:
-    """Wrong: the upper layer stands on the right."""
+    """Wrong: the upper layer is on the right."""
     return reduce(torch.matmul, map(_mixed, attentions))
 
 
 def _without_residual(attentions: Sequence[Tensor]) -> Tensor:
-    """Wrong: nothing stays where it is."""
+    """Wrong: without the residual connection."""
     return reduce(lambda below, above: above @ below, [heads.mean(dim=0) for heads in attentions])
 
 
@@ -149,7 +149,7 @@ TOO_MUCH = "half of A and half of I, so that rows sum to 1 again: A + I sums to 
 
 
 def _of_one_layer(heads: Tensor) -> list[tuple[Any, str]]:
-    """What goes wrong with a single layer, [2, 2, 2]."""
+    """Mistakes with a single layer, [2, 2, 2]."""
     mean, eye = heads.mean(dim=0), torch.eye(2)
     return [
         (mean, RESIDUAL),
@@ -174,7 +174,7 @@ def _of_one_layer(heads: Tensor) -> list[tuple[Any, str]]:
 
 
 def _of_two_layers(lower: Tensor, upper: Tensor) -> list[tuple[Any, str]]:
-    """What goes wrong when layers meet."""
+    """Mistakes with two layers."""
     low, up, eye = lower.mean(dim=0), upper.mean(dim=0), torch.eye(2)
     below, above = (low + eye) / 2, (up + eye) / 2
     matrices = "layers meet in a matrix product, @: {}"

@@ -1,4 +1,4 @@
-"""The check of exercise 10 about what stood after the same word before."""
+"""The check of exercise 10 about tokens after earlier occurrences of the same word."""
 
 from collections.abc import Callable
 from typing import Any
@@ -22,7 +22,7 @@ WORDS = torch.tensor(
 
 @task("ex10_attention_heads", 3)
 def attention_after_same_word(function: Callable) -> Passed:
-    """What goes to the tokens right after earlier places of the same word."""
+    """The attention to tokens right after earlier occurrences of the same word."""
     check = PatternCheck(
         "attention_after_same_word",
         function,
@@ -80,7 +80,7 @@ def attention_after_same_word(function: Callable) -> Passed:
 
 
 def _of_the_followers() -> list[tuple[Any, str]]:
-    """What goes wrong with the worked example."""
+    """Mistakes with the worked example."""
     before = "only keys before the query count"
     return [
         (0.235, "the tokens after those places, not those places themselves"),

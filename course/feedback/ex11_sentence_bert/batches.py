@@ -1,4 +1,4 @@
-"""Checks of exercise 11, tasks 2 to 4: batches without padding, and what comes out of them."""
+"""Checks of exercise 11, tasks 2 to 4: batches without padding, and their vectors."""
 
 from collections.abc import Callable, Sequence
 from numbers import Integral
@@ -53,7 +53,7 @@ class BatchesCheck(Check):
         return answer
 
     def in_general(self, lengths: list[int], answer: list[list[int]]) -> str:
-        """What is wrong with batches whatever the rules are."""
+        """General errors of batches, independent of the rules."""
         found = [number for batch in answer for number in batch]
         if sorted(found) == sorted(lengths) and sorted(found) != list(range(len(lengths))):
             return "those are lengths; what is asked for are the texts' numbers, counted from 0"
@@ -182,7 +182,7 @@ def _many_texts(check: BatchesCheck) -> None:
     check.done("600 texts")
 
 
-# What a batch is after the model: the numbers of its texts, [B, L, D], and the mask [B, L].
+# A batch after the model: the numbers of its texts, [B, L, D], and the mask [B, L].
 Batch = tuple[list[int], Tensor, Tensor]
 
 CIRCLE: list[Batch] = [
@@ -196,18 +196,18 @@ CIRCLE: list[Batch] = [
 
 
 class CollectCheck(TensorCheck):
-    """A check of a function that is given batches."""
+    """A check of a function of batches."""
 
     refused = OWN_CODE
 
     def shown(self, arguments: tuple) -> str:
-        """The call as a student would write it, with the texts of each batch alone."""
+        """The call as a student would write it, with only the texts of each batch."""
         return f"{self.name} of batches with the texts {short([b[0] for b in arguments[0]], 60)}"
 
 
 @task("ex11_sentence_bert", 3)
 def collect(function: Callable) -> Passed:
-    """Batches back into the vectors of the texts, in their order."""
+    """From batches back to the vectors of the texts, in order."""
     check = CollectCheck(
         "collect",
         function,
@@ -266,7 +266,7 @@ def _padded(texts: list[Tensor], numbers: list[int]) -> Batch:
 
 
 def draft(batches: list[Batch]) -> Tensor:
-    """As in the notebook: wrong where there is padding, and for most orders."""
+    """As in the notebook: wrong with padding, and for most orders."""
     order = [number for numbers, _, _ in batches for number in numbers]
     pooled = torch.cat([hidden.mean(dim=1) for _, hidden, _ in batches])
     return F.normalize(pooled, dim=-1)[order]
@@ -283,7 +283,7 @@ def in_batch_order(batches: list[Batch]) -> Tensor:
 
 
 def of_any_length(batches: list[Batch]) -> Tensor:
-    """Wrong: in the right order, but sums that keep their lengths."""
+    """Wrong: in the right order, but sums without normalisation."""
     order = [number for numbers, _, _ in batches for number in numbers]
     return _sums(batches)[torch.tensor(order).argsort()]
 

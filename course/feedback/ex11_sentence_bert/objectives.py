@@ -1,4 +1,4 @@
-"""Check of exercise 11 about training: wrong answers that are harder, and fewer."""
+"""Check of exercise 11 about training: harder and fewer wrong answers."""
 
 from collections.abc import Callable
 from typing import Any
@@ -14,7 +14,7 @@ from course.feedback.tensors import TensorCheck, normal
 INFINITE = float("inf")
 ONE_NUMBER = "one number for the whole batch: the mean, a tensor without dimensions"
 
-# What goes wrong with two pairs and a hard negative, and with three pairs of two texts.
+# Mistakes with two pairs and a hard negative, and with three pairs of two texts.
 OF_TWO_PAIRS = [
     (INFINITE, "of equal texts the *others* are left out: the right answer itself stays"),
     (0.3133, "that is the batch alone: the hard negatives are missing in each row's softmax"),
@@ -62,7 +62,7 @@ class LossCheck(TensorCheck):
 
 @task("ex11_sentence_bert", 5)
 def ranking_loss(function: Callable) -> Passed:
-    """In-batch negatives with hard ones, and without those that are right."""
+    """In-batch negatives with hard ones, and without right answers."""
     check = LossCheck(
         "ranking_loss",
         function,
@@ -137,7 +137,7 @@ def _laws(check: LossCheck) -> None:
 
 
 def _many_pairs(check: LossCheck) -> None:
-    """64 pairs: as the lecture's loss, and each pair as alone beside all that is wrong for it."""
+    """64 pairs: as the lecture's loss, and each pair as alone with all its wrong answers."""
     u, hard = normal(64, 16, seed=1, dtype=torch.float64), normal(9, 16, seed=2).double()
     texts = torch.arange(64) * 7 % 50
     v = (u + normal(64, 16, seed=3))[texts]

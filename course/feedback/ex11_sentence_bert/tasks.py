@@ -29,7 +29,7 @@ class PoolCheck(TensorCheck):
     refused = OWN_CODE
 
     def pooled(self, *arguments: Any, gives: Any, because: str, **more: Any) -> None:
-        """A worked example; a pair of values and places is what .max(dim=1) returns."""
+        """A worked example; also recognises the pair that .max(dim=1) returns."""
         answer = self.call(*arguments, because=because)
         shown = self.shown(arguments)
         self.law(
@@ -42,7 +42,7 @@ class PoolCheck(TensorCheck):
 
 @task("ex11_sentence_bert", 1)
 def pool(function: Callable) -> Passed:
-    """One vector out of those of the tokens."""
+    """One vector from those of the tokens."""
     check = PoolCheck(
         "pool",
         function,
@@ -97,7 +97,7 @@ def pool(function: Callable) -> Passed:
 
 
 def _of_the_mean() -> list[tuple[Any, str]]:
-    """What goes wrong with the mean of the worked example."""
+    """Mistakes with the mean of the worked example."""
     return [
         (HIDDEN.mean(dim=1), "padding counts: (9, 9) is no token of the sentence"),
         (
@@ -151,7 +151,7 @@ def _padding_and_none(check: PoolCheck) -> None:
 
 
 def _as_alone(check: PoolCheck) -> None:
-    """A sentence has the vector that it has alone."""
+    """A sentence has the same vector as alone."""
     hidden = normal(40, 60, 5, seed=4, dtype=torch.float64)
     lengths = 1 + torch.arange(40) * 7 % 60
     mask = torch.arange(60) < lengths[:, None]
@@ -165,14 +165,14 @@ def _as_alone(check: PoolCheck) -> None:
 
 
 class PlainCheck(TensorCheck):
-    """A check whose solution bertlab does not hold, but may not call either."""
+    """A check whose solution is not in bertlab, but may not call bertlab either."""
 
     refused = OWN_CODE
 
 
 @task("ex11_sentence_bert", 6)
 def late_scores(function: Callable) -> Passed:
-    """Every token of a query beside its best token of a text."""
+    """Every token of a query with its best token of a text."""
     check = PlainCheck(
         "late_scores",
         function,
@@ -219,7 +219,7 @@ def late_scores(function: Callable) -> Passed:
 
 
 def _of_late_scores() -> list[tuple[Any, str]]:
-    """What goes wrong with the worked example of `late_scores`."""
+    """Mistakes with the worked example of `late_scores`."""
     return [
         ([[0.8, 0.5], [-0.8, 0.9899]], "(-1, -1) is padding of text 1 and answers nothing"),
         (
@@ -254,7 +254,7 @@ def _of_late_scores() -> list[tuple[Any, str]]:
 
 @task("ex11_sentence_bert", 7)
 def without_common(function: Callable) -> Passed:
-    """The mean and the widest directions taken away."""
+    """Without the mean and the directions of largest spread."""
     check = PlainCheck(
         "without_common",
         function,
@@ -312,7 +312,7 @@ def without_common(function: Callable) -> Passed:
         ],
     )
     check.done("four vectors, by hand")
-    # Waves have the mean 0 and nothing in common, so the widths are the directions' own.
+    # Waves have the mean 0 and are orthogonal, so the widths belong to the directions.
     places, waves = torch.arange(60.0)[:, None], torch.arange(1.0, 9)
     widths = torch.tensor([9.0, 1, 7, 3, 2, 8, 5, 4])
     parts = (math.pi * (2 * places + 1) * waves / 120).cos() * widths  # [60, 8]
@@ -331,7 +331,7 @@ def without_common(function: Callable) -> Passed:
 
 @task("ex11_sentence_bert", 8)
 def predict_found(function: Callable) -> Passed:
-    """A number of questions; which one is the student's to say."""
+    """A number of questions, of the student's choice."""
     check = Check("predict_found", function, hints=("write `return` and a whole number",))
     answer = check.call()
     whole = isinstance(answer, int) and not isinstance(answer, bool) and 0 <= answer <= 100

@@ -1,4 +1,4 @@
-"""Checks of exercise 12, after BERT: what relatives learn from, hide, ask, see and may draw."""
+"""Checks of exercise 12, after BERT: soft targets, spans, replaced tokens, masks, sampling."""
 
 from functools import partial
 

@@ -16,14 +16,14 @@ def bits(*rows: str) -> list:
 
 
 class DivergenceCheck(TensorCheck):
-    """A check of a divergence, which PyTorch has ready-made."""
+    """A check of a divergence, which PyTorch offers, too."""
 
     ready_made = ("kl_div",)
 
 
 @task("ex12_after_bert", 1)
 def soft_target_loss(function: Callable) -> Passed:
-    """T² times how far the student is from the teacher."""
+    """T² times the divergence of the student from the teacher."""
     check = DivergenceCheck(
         "soft_target_loss",
         function,
@@ -123,7 +123,7 @@ def choose_spans(function: Callable) -> Passed:
         "choose_spans",
         function,
         hints=(
-            "in each round: shorten first, then look whether it fits, then hide",
+            "in each round: shorten first, then check whether it fits, then hide",
             "what fits is as long as asked, and free and not hidden at every token",
         ),
     )
@@ -181,7 +181,7 @@ def choose_spans(function: Callable) -> Passed:
 
 @task("ex12_after_bert", 4)
 def detection_loss(function: Callable) -> Passed:
-    """ELECTRA's question to every token."""
+    """ELECTRA's question about every token."""
     check = TensorCheck(
         "detection_loss",
         function,
@@ -237,7 +237,7 @@ ORDER = torch.tensor([3, 0, 4, 1, 2])
 
 @task("ex12_after_bert", 5)
 def content_mask(function: Callable) -> Passed:
-    """Who sees whom in the content stream."""
+    """The mask of the content stream."""
     check = TensorCheck(
         "content_mask",
         function,
@@ -298,7 +298,7 @@ def content_mask(function: Callable) -> Passed:
 
 @task("ex12_after_bert", 5)
 def query_mask(function: Callable) -> Passed:
-    """Whom each target sees."""
+    """The tokens that each target sees."""
     check = TensorCheck(
         "query_mask",
         function,

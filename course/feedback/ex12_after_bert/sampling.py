@@ -71,20 +71,20 @@ def nucleus(function: Callable) -> Passed:
 
 
 def draft(probabilities: Tensor, p: float) -> Tensor:
-    """As in the notebook: lacks the word that reaches p, and moves probabilities."""
+    """As in the notebook: omits the word that reaches p, and moves probabilities."""
     ranked = probabilities.sort(descending=True).values
     kept = torch.where(ranked.cumsum(dim=0) <= p, ranked, 0.0)
     return kept / kept.sum()
 
 
 def above(probabilities: Tensor, p: float) -> Tensor:
-    """Wrong: goes by each word's own probability."""
+    """Wrong: uses each word's own probability."""
     kept = probabilities * (probabilities >= (1 - p) * probabilities.max())
     return kept / kept.sum()
 
 
 def unscaled(probabilities: Tensor, p: float) -> Tensor:
-    """Wrong: what is kept does not sum to 1."""
+    """Wrong: the kept probabilities do not sum to 1."""
     ranked, places = probabilities.sort(descending=True)
     size = int((ranked.cumsum(dim=0) < p).sum()) + 1
     kept = torch.zeros_like(probabilities)
@@ -171,7 +171,7 @@ def visible(function: Callable) -> Passed:
 
 @task("ex12_after_bert", 9)
 def predict_rises(function: Callable) -> Passed:
-    """Two shares; which ones is the student's to say."""
+    """Two shares, of the student's choice."""
     check = Check("predict_rises", function, hints=("write `return 0.3, 0.3`, but your numbers",))
     answer = check.call()
     check.law(

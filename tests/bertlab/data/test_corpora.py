@@ -1,4 +1,4 @@
-"""Cleaning by hand-written samples; the real corpora by what the catalogue says of them."""
+"""Cleaning by hand-written samples; the real corpora by the catalogue's figures."""
 
 import hashlib
 import json
@@ -55,7 +55,7 @@ WORDS = st.lists(WORD, min_size=1, max_size=4).map(" ".join)
 
 
 def with_markup(inner):
-    """A piece of an article around other pieces."""
+    """A piece of an article that surrounds other pieces."""
     shapes = [
         "[[Town|{}]]",
         "[http://example.org {}]",
@@ -171,7 +171,7 @@ def test_the_catalogue_names_every_corpus_once():
 
 @pytest.mark.corpora
 @pytest.mark.parametrize("name", [name for name in CORPORA if name != "python-topics"])
-def test_documents_are_as_many_as_the_catalogue_says(name):
+def test_the_number_of_documents_equals_the_catalogues(name):
     entry, documents = fetched(name), data.documents(name)
     assert len(documents) == entry.size
     assert sum(len(s.split()) for document in documents for s in document) == entry.words
@@ -214,7 +214,7 @@ def test_a_language_keeps_each_passage_once_with_escapes_resolved(tmp_path, monk
 
 
 @pytest.mark.corpora
-def test_the_declaration_of_human_rights_stands_in_many_scripts_without_escapes():
+def test_the_declaration_of_human_rights_is_in_many_scripts_without_escapes():
     fetched("udhr")
     examples = labelled("udhr")
     texts = {example.label: example.text for example in examples}
@@ -239,7 +239,7 @@ def test_the_declaration_of_human_rights_stands_in_many_scripts_without_escapes(
 
 
 @pytest.mark.corpora
-def test_the_weights_are_those_that_were_published():
+def test_the_weights_are_the_published_ones():
     fetched("wikipedia")
     file = data.weights("minilm") / "model.safetensors"
     published = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"

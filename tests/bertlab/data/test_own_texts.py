@@ -1,4 +1,4 @@
-"""A reader's own texts: which documents a file holds, and a line for what cannot be read."""
+"""A reader's own texts: the documents of a file, and a one-line error for unreadable ones."""
 
 import json
 import re
@@ -91,7 +91,7 @@ def test_rows_are_documents_and_half_a_character_is_replaced(tmp_path):
         ("my.parquet", "text", "my.parquet is not a Parquet file"),
     ],
 )
-def test_what_cannot_be_read_is_told_in_a_line(tmp_path, name, content, message):
+def test_a_file_that_cannot_be_read_gives_a_one_line_error(tmp_path, name, content, message):
     for path in (write(tmp_path / name, content), tmp_path):
         if path.is_dir() and ("empty" in message or "must end" in message):
             continue  # other lines, see below
@@ -100,7 +100,7 @@ def test_what_cannot_be_read_is_told_in_a_line(tmp_path, name, content, message)
         assert len(str(told.value).splitlines()) == 1
 
 
-def test_a_column_or_a_file_that_is_not_there_or_no_text_is_told(tmp_path):
+def test_a_missing_column_or_file_or_text_is_reported(tmp_path):
     with pytest.raises(FileNotFoundError, match=r"there is no file or folder .*none.txt"):
         read(tmp_path / "none.txt")
     with pytest.raises(ValueError, match=r"must hold a .txt, .jsonl or .parquet file; it has none"):
@@ -115,7 +115,7 @@ def test_a_column_or_a_file_that_is_not_there_or_no_text_is_told(tmp_path):
         read(tmp_path / "my.parquet", "id")
 
 
-def test_without_pyarrow_the_way_to_it_is_told(tmp_path, monkeypatch):
+def test_without_pyarrow_the_error_says_how_to_install_it(tmp_path, monkeypatch):
     parquet.write_table(pyarrow.table({"text": ["a"]}), tmp_path / "my.parquet")
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     with pytest.raises(DataError, match=r"needs pyarrow, .* pip install pyarrow"):

@@ -1,4 +1,4 @@
-"""An answer comes back as the very characters it was; scores as SQuAD's own script has them."""
+"""An answer is recovered exactly by its characters; scores equal those of SQuAD's own script."""
 
 import pytest
 import torch
@@ -23,7 +23,7 @@ PASSAGE = "Plays ease playing, a play"  # words of one piece or several
 
 
 def certain(n_tokens, first, last):
-    """Logits of a model that is sure of where an answer starts and ends."""
+    """Logits of a model that is certain about the start and the end of an answer."""
     logits = torch.randn(n_tokens, 2, generator=torch.Generator().manual_seed(0))
     logits[first, 0] += 20
     logits[last, 1] += 20
@@ -34,7 +34,7 @@ def certain(n_tokens, first, last):
 @given(texts, texts, tokenizers, st.data())
 @example("[SEP]", "\u200bplay e\u0301\u200b \u200b 한국[MASK]\u0301", CASED, None)
 @example("[SEP]", "\u200bplay e\u0301\u200b \u200b 한국[MASK]\u0301", UNCASED, None)
-def test_an_answer_comes_back_to_the_character(question, passage, tokenizer, data):
+def test_an_answer_is_recovered_to_the_character(question, passage, tokenizer, data):
     words = words_of(passage, tokenizer)
     assume(words)
     encoding = tokenizer.encode(question, passage)
@@ -48,14 +48,14 @@ def test_an_answer_comes_back_to_the_character(question, passage, tokenizer, dat
 
 @pytest.mark.slow
 @given(texts, texts, tokenizers, st.data())
-def test_any_stretch_comes_back_inside_whole_tokens(question, passage, tokenizer, data):
+def test_any_span_is_recovered_inside_whole_tokens(question, passage, tokenizer, data):
     start = data.draw(st.integers(0, len(passage)))
     end = data.draw(st.integers(0, len(passage)))
     assume(any(word[0] < end and start < word[1] for word in words_of(passage, tokenizer)))
     encoding = tokenizer.encode(question, passage)
     tokens, offsets = passage_tokens(encoding), encoding.offsets
     covered = [n for n in tokens if max(start, offsets[n][0]) < min(end, offsets[n][1])]
-    assume(covered)  # else it is a dropped character alone
+    assume(covered)  # otherwise it is only a dropped character
     targets = answer_targets(encoding, passage, (start, end))
     assert targets == (covered[0], covered[-1])
     found = best_span(certain(len(encoding), *targets), encoding, passage, max_tokens=1_000)
@@ -65,7 +65,7 @@ def test_any_stretch_comes_back_inside_whole_tokens(question, passage, tokenizer
 
 @pytest.mark.slow
 @given(texts, texts, tokenizers, st.integers(1, 12), st.integers(1, 12), st.data())
-def test_windows_find_the_answer_wherever_it_stands(q, passage, tokenizer, room, stride, data):
+def test_windows_find_the_answer_at_any_position(q, passage, tokenizer, room, stride, data):
     words = words_of(passage, tokenizer)
     assume(words and stride <= room)
     word = data.draw(st.sampled_from(words))

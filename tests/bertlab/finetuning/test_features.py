@@ -6,7 +6,7 @@ import torch
 from bertlab.finetuning.features import MIXES, feature_size, layer_features
 from bertlab.model import Bert, BertConfig
 
-# Embeddings and five layers of one token each: powers of two, so that every sum tells its terms.
+# Embeddings and five layers of one token each: powers of two, so that a sum shows its terms.
 STATES = tuple(torch.tensor([[[2.0**layer, 0.0]]]) for layer in range(6))
 
 
@@ -44,7 +44,7 @@ def test_features_have_the_size_that_is_announced(how):
         (-1, "got -1"),
     ],
 )
-def test_features_that_a_model_has_not_are_refused(how, message):
+def test_features_that_a_model_does_not_have_are_refused(how, message):
     with pytest.raises(ValueError, match=message):
         layer_features(STATES[:4], how)
     with pytest.raises(ValueError, match=message):

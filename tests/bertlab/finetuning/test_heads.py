@@ -115,7 +115,7 @@ def test_padding_changes_no_score(name):
         torch.testing.assert_close(ours, alone)
 
 
-def test_an_answer_never_lies_in_the_padding():
+def test_an_answer_is_never_in_the_padding():
     logits = SpanAnswerer(Bert(CONFIG))(*batch())
     mask = batch()[2]
     assert logits[~mask].eq(-torch.inf).all()
@@ -170,7 +170,7 @@ def test_a_head_is_drawn_from_its_seed_alone():
     assert not wide.bias.any()
 
 
-def test_a_tagger_is_asked_only_where_there_is_a_tag():
+def test_a_tagger_is_scored_only_at_tags():
     logits = torch.randn(2, 3, 4, generator=generator(), requires_grad=True)
     targets = torch.tensor([[IGNORED, 1, 3], [2, IGNORED, IGNORED]])
     tagger = TokenTagger(Bert(CONFIG), 4)
@@ -197,7 +197,7 @@ def test_what_is_right_is_counted_by_hand():
     assert spans.tolist() == [True, False]
 
 
-def test_targets_become_the_tensors_that_losses_want():
+def test_targets_become_the_tensors_that_losses_need():
     tagger = TokenTagger(Bert(CONFIG), 4)
     tags = tagger.collate_targets([[1, 2], [IGNORED, 0, 3]], 4)
     assert tags.tolist() == [[1, 2, IGNORED, IGNORED], [IGNORED, 0, 3, IGNORED]]
@@ -223,7 +223,7 @@ def test_targets_outside_the_set_are_refused(name, target, message):
 
 
 @pytest.mark.parametrize("name", HEADS)
-def test_what_is_no_encoder_is_refused(name):
+def test_what_is_not_an_encoder_is_refused(name):
     with pytest.raises(TypeError, match=r"must be a Bert; got BertForPreTraining; give its \.bert"):
         HEADS[name](BertForPreTraining(CONFIG))
     with pytest.raises(ValueError, match=r"features must be .* got 'best'"):
@@ -233,6 +233,6 @@ def test_what_is_no_encoder_is_refused(name):
             HEADS[name](Bert(CONFIG), features="pooled")
 
 
-def test_one_class_is_no_choice():
+def test_one_class_is_refused():
     with pytest.raises(ValueError, match="at least two classes; got 1"):
         SequenceClassifier(Bert(CONFIG), 1)

@@ -1,4 +1,4 @@
-"""Search against sentence-transformers' and against looking at every pair."""
+"""Search against sentence-transformers and against brute force over every pair."""
 
 from itertools import combinations
 
@@ -27,13 +27,13 @@ def test_search_equals_sentence_transformers(monkeypatch):
     torch.testing.assert_close(found.scores, scores)
 
 
-def test_all_vectors_can_be_asked_for_and_no_queries_find_nothing():
+def test_all_vectors_can_be_requested_and_no_queries_find_nothing():
     assert set(semantic_search(vectors(1), vectors(5), k=5).numbers[0].tolist()) == set(range(5))
     assert semantic_search(vectors(0), vectors(5), k=2).numbers.shape == (0, 2)
 
 
 @given(st.integers(2, 12), st.integers(1, 13), st.data())
-def test_the_closest_pairs_are_those_of_looking_at_each(n, rows, draw):
+def test_the_closest_pairs_equal_brute_force(n, rows, draw):
     n_pairs = n * (n - 1) // 2
     k = draw.draw(st.integers(1, n_pairs))
     given = vectors(n, seed=draw.draw(st.integers(0, 99)))

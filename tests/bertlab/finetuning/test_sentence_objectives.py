@@ -1,4 +1,4 @@
-"""Three objectives against sentence-transformers; then pairs move where they are told to."""
+"""Three objectives against sentence-transformers; then training moves pairs as intended."""
 
 import math
 from dataclasses import replace
@@ -26,7 +26,7 @@ GIVEN = [{"vectors": U}, {"vectors": V}]  # as sentence-transformers' losses rea
 
 
 class Vectors(torch.nn.Module):
-    """Stands where sentence-transformers' losses expect a model: the features are the vectors."""
+    """Replaces the model in sentence-transformers' losses: the features are the vectors."""
 
     device = torch.device("cpu")
 
@@ -116,7 +116,7 @@ SAME = [1] * len(ALIKE) + [0] * len(UNLIKE)
 
 
 def gap(encoder):
-    """How much more alike sentences about one thing are than sentences about two."""
+    """How much more similar sentences about one thing are than sentences about two."""
     u, v = (encoder.encode(texts, progress=False) for texts in (FIRST, SECOND))
     cosines = torch.cosine_similarity(u, v)
     return (cosines[: len(ALIKE)].mean() - cosines[len(ALIKE) :].mean()).item()
@@ -196,7 +196,7 @@ def test_a_pair_stays_a_pair_and_keeps_its_target(tokenizer):
     assert sorted(sizes) == [2, 5, 5]
 
 
-def test_pairs_that_do_not_fit_and_a_loss_that_is_no_number_are_refused(encoder):
+def test_pairs_that_do_not_fit_and_a_loss_that_is_not_finite_are_refused(encoder):
     for sizes in ((2, 1, 2), (2, 2, 1), (0, 0, 0)):
         first, second, targets = (["a cat"] * sizes[0], ["a cat"] * sizes[1], [0.0] * sizes[2])
         got = " and ".join(map(str, sizes))

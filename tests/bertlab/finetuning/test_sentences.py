@@ -1,4 +1,4 @@
-"""Sentence vectors against sentence-transformers; padding and the company of others never count."""
+"""Sentence vectors against sentence-transformers; padding and other texts never count."""
 
 import random
 
@@ -47,7 +47,7 @@ def encoder(tokenizer):
 
 
 def reference_encoder(folder, pooling="mean", normalize=True, max_length=256):
-    """sentence-transformers' own, out of a folder of ours."""
+    """sentence-transformers' own encoder, from a folder of ours."""
     transformer = Transformer(str(folder), max_seq_length=max_length)
     parts = [transformer, Pooling(transformer.get_embedding_dimension(), pooling)]
     parts += [Normalize()] * normalize
@@ -76,7 +76,7 @@ def test_pooling_equals_sentence_transformers(how):
 
 @pytest.mark.parametrize("how", module.POOLINGS)
 @pytest.mark.parametrize("rubbish", [1e30, torch.inf, torch.nan])
-def test_whatever_stands_at_padding_does_not_count(how, rubbish):
+def test_values_at_padding_do_not_count(how, rubbish):
     hidden = normal(2, 4, 3)
     mask = torch.tensor([[True, True, False, False], [True] * 4])
     padded = hidden.clone()
@@ -155,7 +155,7 @@ def test_a_text_has_the_same_vector_alone_and_among_others(tokenizer, pooling):
         sizes.clear()
 
 
-def test_encoding_is_without_dropout_and_leaves_every_part_as_it_was(encoder):
+def test_encoding_is_without_dropout_and_restores_the_mode_of_every_part(encoder):
     encoder.train()
     encoder.bert.layers[0].eval()
     before = {name: part.training for name, part in encoder.named_modules()}

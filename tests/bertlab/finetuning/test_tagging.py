@@ -1,4 +1,4 @@
-"""Tags map back to the characters they came from, whatever the text; F1 as seqeval has it."""
+"""Tags map back to their original characters for any text; F1 equals seqeval's."""
 
 import pytest
 import torch
@@ -41,7 +41,7 @@ def spans_in(draw, n_words):
 
 
 def scores_for(targets):
-    """Logits of a tagger that has learned its targets, and says nonsense where none is asked."""
+    """Logits of a tagger that has learned its targets, with nonsense at ignored pieces."""
     logits = torch.randn(len(targets), len(NAMES), generator=torch.Generator().manual_seed(0))
     for piece, target in enumerate(targets):
         if target != IGNORED:
@@ -79,7 +79,7 @@ def test_words_are_apart_and_leave_out_nothing_that_a_piece_covers(text, tokeniz
 
 
 @given(texts, tokenizers)
-def test_characters_in_no_word_are_white_space_or_stand_beside_no_word(text, tokenizer):
+def test_characters_in_no_word_are_white_space_or_beside_no_word(text, tokenizer):
     words = tagging.words_of(text, tokenizer)
     inside = {place for word in words for place in range(*word)}
     for chunk in CHUNK.finditer(text):
@@ -100,7 +100,7 @@ def test_an_accent_of_its_own_belongs_to_its_word_and_a_special_token_is_one():
     assert tagging.words_of("a [mask].", UNCASED) == [(0, 1), (2, 3), (3, 7), (7, 8), (8, 9)]
 
 
-def test_targets_stand_at_first_pieces_only():
+def test_targets_are_only_at_first_pieces():
     tokens = [*BERT_SPECIAL_TOKENS, "new", "york", "play", "##s"]
     vocab = {token: id for id, token in enumerate(tokens)}
     tokenizer = WordPiece(vocab, special_tokens=BERT_SPECIAL_TOKENS)
@@ -119,7 +119,7 @@ def test_words_of_somebody_else_may_be_coarser_or_finer_than_ours():
     assert tagging.first_pieces([], [(0, 1)]) == [-1]
 
 
-def test_words_behind_the_cut_are_outside():
+def test_words_after_the_cut_are_outside():
     text = "play play play"
     encoding = UNCASED.encode(text, max_length=4)
     targets = tagging.tag_targets(text, [(5, 14, "PER")], encoding, UNCASED, NAMES)
@@ -177,6 +177,6 @@ def test_what_does_not_fit_is_refused(call, message):
         call()
 
 
-def test_a_tokenizer_without_marks_for_going_on_is_refused():
+def test_a_tokenizer_without_marks_for_continuing_pieces_is_refused():
     with pytest.raises(TypeError, match=r"must be a WordPiece.*got BPE"):
         tagging.words_of("men", BPE.train(["men"], 10, special_tokens=()))

@@ -1,4 +1,4 @@
-"""Texts into batches: what is encoded, what is refused, and who shares a batch with whom."""
+"""Texts into batches: what is encoded, what is refused, and which texts share a batch."""
 
 from collections import Counter
 
@@ -28,7 +28,7 @@ def ids(text):
     return [WORDPIECE.vocab[token] for token in WORDPIECE.tokenize(text)]
 
 
-def test_a_text_stands_between_cls_and_sep_and_the_second_is_segment_1():
+def test_a_text_is_between_cls_and_sep_and_the_second_is_segment_1():
     (encoding,) = encode_texts(["The good film"], WORDPIECE, max_length=16)
     assert encoding.ids == [CLS, *ids("the good film"), SEP]
     assert set(encoding.segment_ids) == {0}

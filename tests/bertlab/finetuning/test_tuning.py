@@ -32,7 +32,7 @@ LEARN = TuningConfig(epochs=6, batch_size=16, learning_rate=5e-3)
 
 
 def marked(n, seed=0):
-    """Texts in which one word is "good" or "bad", and where it stands."""
+    """Texts in which one word is "good" or "bad", and its position."""
     dice = random.Random(seed)
     texts, labels, places = [], [], []
     for _ in range(n):
@@ -51,7 +51,7 @@ def classes(n, seed=0):
 
 
 def tags(n, seed=0):
-    """Every word is asked: is it "bad" (1), "good" (2), or neither (0)?"""
+    """A tag for every word: is it "bad" (1), "good" (2), or neither (0)?"""
     encodings = classes(n, seed).encodings
     number = {VOCAB["bad"]: 1, VOCAB["good"]: 2, VOCAB["[CLS]"]: IGNORED, VOCAB["[SEP]"]: IGNORED}
     return TuningData(encodings, [[number.get(id, 0) for id in e.ids] for e in encodings])
@@ -192,7 +192,7 @@ def test_a_step_has_its_rate_and_a_clipped_gradient():
     torch.testing.assert_close((before - model.weight) / 0.1, torch.tensor([[-0.1, 0.0]]))
 
 
-def test_a_loss_that_is_no_number_stops_the_training_before_the_weights_are_lost():
+def test_a_loss_that_is_not_finite_stops_training_before_the_weights_are_lost():
     model = SequenceClassifier(Bert(CONFIG), 2)
     model.output.weight.data[0, 0] = torch.inf
     before = copy.deepcopy(model.state_dict())
@@ -214,7 +214,7 @@ def test_predictions_do_not_depend_on_batches_and_their_order(name):
     assert predict(model, [], pad_id=0) == []
 
 
-def test_predicting_and_scoring_leave_the_model_as_it_was():
+def test_predicting_and_scoring_restore_the_models_mode():
     model = TokenTagger(Bert(CONFIG), 3).train()
     model.bert.layers[0].eval()
     before = {part: part.training for part in model.modules()}
@@ -224,7 +224,7 @@ def test_predicting_and_scoring_leave_the_model_as_it_was():
     assert not any(row.requires_grad for row in logits)
 
 
-def test_a_score_counts_every_target_alike():
+def test_a_score_gives_every_target_the_same_weight():
     model, data = TokenTagger(Bert(CONFIG), 3), tags(40)
     whole = score(model, data, pad_id=0)
     logits = torch.cat(predict(model, data.encodings, pad_id=0))

@@ -1,4 +1,4 @@
-"""Heads taken out: against weights set to 0 by hand, gradients against small steps, real cuts."""
+"""Heads removed: against weights set to 0 by hand, gradients against small steps, pruning."""
 
 import copy
 
@@ -28,7 +28,7 @@ some_heads = st.sets(st.sampled_from(ALL), min_size=1, max_size=6)
 
 
 def model(kind=Bert, config=CONFIG):
-    """With weights large enough that heads differ, and biases, which a new model has not."""
+    """With weights large enough that heads differ, and biases, which are 0 in a new model."""
     return strong(kind(config).eval(), others=0.3)
 
 
@@ -122,7 +122,7 @@ def test_pre_training_models_and_decoders_have_heads_too():
     ],
 )
 @pytest.mark.parametrize("act", [prune_heads, lambda m, h: without_heads(m, h).__enter__()])
-def test_a_head_that_is_not_there_is_an_error(act, heads, message):
+def test_a_missing_head_is_an_error(act, heads, message):
     with pytest.raises(ValueError, match=message):
         act(model(), heads)
 

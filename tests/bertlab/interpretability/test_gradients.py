@@ -49,7 +49,7 @@ def test_on_a_linear_model_each_word_in_its_order_gets_what_it_adds():
     got = gradient_times_input(bert, IDS, target)
     torch.testing.assert_close(got, (weights * words).sum(dim=-1))
     with_words = target(bert(IDS[None]))
-    bert.embeddings.token.weight.data.zero_()  # all that is left are places and segments
+    bert.embeddings.token.weight.data.zero_()  # leaves only positions and segments
     torch.testing.assert_close(got.sum(), (with_words - target(bert(IDS[None]))).detach())
     third = gradient_times_input(linear_model(), IDS, lambda o: o.last_hidden_state[0, 3].sum())
     assert third.nonzero().flatten().tolist() == [3]
@@ -72,7 +72,7 @@ def test_it_is_how_the_answer_changes_when_a_word_grows_a_little():
         finally:
             hook.remove()
 
-    for place in range(6):  # the word at 1 stands at 4 again: each place for itself
+    for place in range(6):  # the word at 1 is also at 4: each place separately
         change = answer_with(place, 1 + step) - answer_with(place, 1 - step)
         assert got[place].item() == pytest.approx(change / (2 * step), rel=1e-4, abs=1e-7)
     assert (got.abs() > 1e-4).all()

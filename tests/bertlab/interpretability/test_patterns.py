@@ -141,7 +141,7 @@ def test_each_pattern_finds_the_head_that_was_made_for_it():
     torch.testing.assert_close(patterns["distance"][0, :2], torch.tensor([0.8, 0.8]))  # 4 of 5
 
 
-def test_texts_count_alike_whatever_their_length():
+def test_texts_have_equal_weight_at_any_length():
     # The first text's head looks at itself, the second's at the previous token.
     traces = [made_trace(["a"] * n, [shifted(n, at)[None]]) for n, at in ((3, 0), (6, -1))]
     assert head_patterns(traces)["previous"].item() == 0.5

@@ -1,4 +1,4 @@
-"""Probes on vectors in which we have written the answer ourselves, or have not."""
+"""Probes on vectors that contain the answer, by construction, or do not."""
 
 from collections import Counter
 
@@ -30,19 +30,19 @@ TEXT_OF = [number // (N // TEXTS) for number in range(N)]
 
 
 def drawn(n_labels, seed=1):
-    """A label for each place, whatever word stands there."""
+    """A label for each place, independent of its word."""
     return np.random.default_rng(seed).integers(0, n_labels, N).tolist()
 
 
 def with_label(labels, strength=6.0):
-    """Noise, and in the first numbers which label it is."""
+    """Noise, with the label in the first numbers."""
     vectors = normal(N, D)
     vectors[torch.arange(N), torch.tensor(labels)] += strength
     return vectors
 
 
 def which_word():
-    """One number for each of the 60 words: the vector knows its word and nothing else."""
+    """One number for each of the 60 words: the vector contains only its word."""
     return torch.nn.functional.one_hot(torch.tensor([int(w[4:]) for w in WORDS])).float()
 
 
@@ -61,7 +61,7 @@ def test_what_is_not_there_is_not_read():
     assert abs(result.majority - 0.25) < 0.08
 
 
-def test_knowing_the_word_by_heart_answers_both_questions():
+def test_memorising_the_word_solves_both_tasks():
     labels = [int(word[4:]) % 3 for word in WORDS]  # the word decides
     result = probe(which_word(), labels, WORDS, TEXT_OF)
     assert result.accuracy > 0.98
@@ -114,7 +114,7 @@ def test_words_without_a_label_take_no_part():
     assert expected.accuracy > 0.98
 
 
-def test_every_layer_is_probed_with_the_same_texts_and_lots():
+def test_every_layer_is_probed_with_the_same_texts_and_random_labels():
     labels = drawn(4)
     layers = [normal(N, D), with_label(labels), which_word()]
     together = probe_layers(layers, labels, WORDS, TEXT_OF, seed=2)
@@ -123,7 +123,7 @@ def test_every_layer_is_probed_with_the_same_texts_and_lots():
 
 
 @given(st.lists(st.sampled_from("abcdefgh"), min_size=1, max_size=30), st.integers(0, 99))
-def test_a_word_has_one_control_label_wherever_it_stands(words, seed):
+def test_a_word_has_one_control_label_at_all_occurrences(words, seed):
     labels = [position % 3 for position in range(len(words))]
     control = control_labels(words, labels, seed)
     assert len(set(zip(words, control, strict=True))) == len(set(words))
@@ -183,7 +183,7 @@ def test_words_are_those_of_the_text_so_labels_fit():
 
 @pytest.mark.slow
 def test_the_previous_token_head_brings_the_previous_word():
-    """Before the head's layer nobody knows its neighbour, and without the head nobody after it."""
+    """Before the head's layer no vector contains its neighbour, nor after it without the head."""
     model, tokenizer = load_pretrained(BERTLAB_MINI), load_tokenizer(BERTLAB_MINI)
     vocabulary = "king castle ship garden horse river the of he and was to in her but"
     rng = np.random.default_rng(0)  # in any order: nothing but attention can tell what came before

@@ -1,4 +1,4 @@
-"""Rollout by hand and by its laws; flow by hand and as NetworkX finds it."""
+"""Rollout by hand and by its laws; flow by hand and against NetworkX."""
 
 import networkx
 import pytest
@@ -10,7 +10,7 @@ from bertlab.interpretability.rollout import attention_flow, attention_rollout, 
 from tests.small_models import random_attention
 
 # In layer 1 token 1 looks at token 0; in layer 2 token 2 looks at token 1; the others at
-# themselves. With the residual, half of each vector stays where it is.
+# themselves. With the residual, half of each vector stays at its position.
 LAYER_1 = torch.tensor([[[1.0, 0, 0], [1, 0, 0], [0, 0, 1]]])
 LAYER_2 = torch.tensor([[[1.0, 0, 0], [0, 1, 0], [0, 1, 0]]])
 
@@ -31,7 +31,7 @@ def test_rollout_by_hand_begins_with_the_first_layer():
     torch.testing.assert_close(attention_rollout([LAYER_2, LAYER_1])[2], expected)
 
 
-def test_heads_count_alike():
+def test_heads_have_equal_weight():
     heads = torch.cat([LAYER_1, LAYER_2])  # token 2: half [0, 0, 1], half [0, 1, 0]
     expected = torch.tensor([0, 0.25, 0.75])
     torch.testing.assert_close(with_residual(heads)[2], expected)

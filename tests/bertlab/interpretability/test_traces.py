@@ -57,7 +57,7 @@ def test_the_hidden_states_begin_with_the_embeddings_and_end_with_the_output(ber
     torch.testing.assert_close(traced.hidden_states[0], bert.embeddings(ids)[0])
 
 
-def test_the_second_text_begins_behind_the_first_separator(bert, tokenizer):
+def test_the_second_text_begins_after_the_first_separator(bert, tokenizer):
     traced = trace(bert, tokenizer, "the cat", "the mat")
     assert traced.tokens[traced.sentence_b_start :] == ["the", "mat", "[SEP]"]
     assert trace(bert, tokenizer, "the cat").sentence_b_start is None
@@ -74,7 +74,7 @@ def test_the_whole_model_gives_what_its_encoder_gives_and_a_causal_one_looks_bac
     assert all(attention.triu(1).eq(0).all() for attention in traced.attentions)
 
 
-def test_the_model_comes_back_as_it_was(tokenizer):
+def test_the_mode_of_the_model_is_restored(tokenizer):
     model = BertForPreTraining(BertConfig(**SIZES, max_length=16, dropout=0.5))
     model.train()
     model.bert.layers[0].eval()  # asleep on purpose

@@ -131,7 +131,7 @@ def test_both_softmaxes_give_the_same_probabilities():
         torch.testing.assert_close(fused_probabilities(query, key, seen), expected)
 
 
-def test_a_mask_that_hides_nothing_is_no_mask():
+def test_a_mask_that_hides_nothing_is_dropped():
     layer, x = seeded_layer(), normal(2, 17, 12)
     assert torch.equal(layer(x, torch.ones(2, 17, dtype=torch.bool))[0], layer(x)[0])
     assert expand_mask(torch.ones(2, 17, dtype=torch.long), 2, 17, 17) is None
@@ -219,7 +219,7 @@ def test_a_mask_that_hides_everything_is_refused(output_attentions):
         layer(x, left_padded, causal=True, **asked)
 
 
-def test_numbers_that_are_no_mask_are_refused():
+def test_numbers_that_are_not_a_mask_are_refused():
     layer, x = seeded_layer(), normal(1, 3, 12)
     with pytest.raises(ValueError, match=r"be boolean, or integers 1 .* got torch.float32"):
         layer(x, torch.zeros(1, 3))

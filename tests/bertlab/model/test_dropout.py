@@ -1,4 +1,4 @@
-"""Dropout: as many zeros as asked for, in no pattern, and the mean stays."""
+"""Dropout: the requested share of zeros, without a pattern, and an unchanged mean."""
 
 import pytest
 import torch
@@ -20,12 +20,12 @@ def _seeded():
 
 
 def deviations(zeros, rate, n):
-    """How many standard deviations of a binomial a count of zeros lies from its mean."""
+    """How many standard deviations of a binomial a count of zeros is from its mean."""
     return abs(zeros - n * rate) / (n * rate * (1 - rate)) ** 0.5
 
 
 @pytest.mark.parametrize("rate", [0.1, 0.2, 0.5, 0.9])
-def test_as_many_become_zero_as_were_asked_for(rate):
+def test_the_requested_share_becomes_zero(rate):
     ones = torch.ones(N)
     for drop in (dropout, F.dropout):  # the reference lies within the same bounds
         assert deviations((drop(ones, rate) == 0).sum().item(), rate, N) < 4
@@ -49,13 +49,13 @@ def test_the_expected_value_is_exact():
 
 @pytest.mark.parametrize("distance", [1, 2, 3, 4, 5, 8])
 def test_neighbours_are_dropped_independently(distance):
-    # Four decisions come from one number of 64 bits: they must not know of each other.
+    # Four decisions come from one number of 64 bits: they must be independent.
     zeros = dropout(torch.ones(N), 0.3) == 0
     both = (zeros[:-distance] & zeros[distance:]).sum().item()
     assert deviations(both, 0.09, N - distance) < 4
 
 
-def test_every_value_of_the_random_bits_comes_as_often():
+def test_every_value_of_the_random_bits_is_equally_frequent():
     counts = torch.bincount(random_bits(4 * N).long() + 32_768, minlength=65_536).double()
     expected = 4 * N / 65_536
     chi_squared = ((counts - expected) ** 2 / expected).sum().item()

@@ -1,4 +1,4 @@
-"""What a model reads into a gap, against the pipeline of `transformers`."""
+"""A model's words for a gap, against the pipeline of `transformers`."""
 
 import logging
 
@@ -53,7 +53,7 @@ def test_all_words_together_are_certain(model, tokenizer):
     assert sum(share for _, share in guesses) == pytest.approx(1, abs=1e-5)
 
 
-def test_dropout_is_off_and_the_model_comes_back_as_it_was(model, tokenizer):
+def test_dropout_is_off_and_the_mode_of_the_model_is_restored(model, tokenizer):
     state = torch.get_rng_state()
     assert model.training
     assert fill_mask(model, tokenizer, TWO_GAPS) == fill_mask(model, tokenizer, TWO_GAPS)

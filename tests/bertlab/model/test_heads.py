@@ -73,7 +73,7 @@ def test_the_encoder_of_a_seed_is_the_same_with_and_without_heads():
     assert all(torch.equal(with_heads[name], bare[name]) for name in bare)
 
 
-def test_attention_and_hidden_states_come_when_asked_for():
+def test_attention_and_hidden_states_come_on_request():
     model, ids = BertForPreTraining(CONFIG).eval(), torch.ones(2, 5, dtype=torch.long)
     output = model(ids, output_attentions=True, output_hidden_states=True)
     assert [a.shape for a in output.encoder.attentions] == [(2, 4, 5, 5)] * 2

@@ -1,4 +1,4 @@
-"""Freed memory stays at hand: counted in page faults, which do not depend on the clock."""
+"""Freed memory is reused: counted in page faults, which do not depend on the clock."""
 
 import platform
 import resource

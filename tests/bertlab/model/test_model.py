@@ -130,7 +130,7 @@ def test_a_causal_bert_never_looks_ahead_and_bert_does(length, data):
         assert torch.equal(before, after) is causal
 
 
-def test_the_seed_decides_the_weights_and_nothing_global_moves():
+def test_the_seed_determines_the_weights_and_no_global_state_changes():
     small_models.assert_the_seed_decides(lambda seed: Bert(BertConfig(**SMALL), seed).pooler.weight)
     words = Bert(BertConfig(**SMALL)).embeddings.token.weight
     assert words.std().item() == pytest.approx(0.02, rel=0.1)

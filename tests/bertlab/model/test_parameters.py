@@ -12,7 +12,7 @@ SIZES = ["tiny", "mini", "small", "medium", "base", "large"]
 
 
 @pytest.mark.parametrize("size", SIZES)
-def test_every_size_has_as_many_parameters_as_hugging_faces(size):
+def test_every_size_has_hugging_faces_number_of_parameters(size):
     config = getattr(BertConfig, size)()
     with torch.device("meta"):
         reference = hugging_face(ReferenceForPreTraining, config)

@@ -37,7 +37,7 @@ def folder(kind, tmp_path):
 
 @pytest.fixture
 def prefix(kind):
-    """What stands before the names of an encoder's tensors."""
+    """The prefix of the names of an encoder's tensors."""
     return "" if kind is Bert else "bert."
 
 
@@ -169,7 +169,7 @@ def test_a_weight_that_is_there_under_two_names_is_refused(kind, folder, prefix)
 
 
 @pytest.mark.parametrize("dtype", [torch.int64, torch.complex64, torch.bool, torch.float8_e4m3fn])
-def test_weights_that_are_no_floating_point_numbers_are_refused(kind, folder, prefix, dtype):
+def test_weights_that_are_not_floating_point_numbers_are_refused(kind, folder, prefix, dtype):
     name = f"{prefix}pooler.dense.bias"
     change_tensors(folder, lambda t: t.update({name: t[name].to(dtype)}))
     with pytest.raises(ValueError, match=f"dtype of {name}: expected one of F16, BF16, F32, F64"):
@@ -277,7 +277,7 @@ def test_a_folder_without_a_configuration_is_refused(kind, folder):
         ({"intermediate_size": 0}, "is not a BERT's; .*d_ff must be at least 1; got 0"),
     ],
 )
-def test_values_that_are_no_sizes_are_named_as_the_file_names_them(kind, folder, values, message):
+def test_values_that_are_not_sizes_are_named_as_in_the_file(kind, folder, values, message):
     change_config(folder, **values)
     with pytest.raises(ValueError, match=f"load_pretrained: .*config.json.*{message}"):
         load_pretrained(folder, kind)

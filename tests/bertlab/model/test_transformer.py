@@ -15,7 +15,7 @@ SMALL = {"vocab_size": 40, "d_model": 24, "n_layers": 3, "n_heads": 4, "d_ff": 3
 
 
 def model_of(**changes):
-    """A small model whose every weight, biases and norms too, tells differences apart."""
+    """A small model in which every weight, also biases and norms, has an effect."""
     model = Transformer(TransformerConfig(**(SMALL | {"dropout": 0.0} | changes)))
     for number, parameter in enumerate(model.parameters()):
         parameter.data += 0.1 * normal(*parameter.shape, seed=number)
@@ -188,7 +188,7 @@ def test_pre_norm_ends_with_a_norm_and_post_norm_does_not():
     }
 
 
-def test_the_seed_decides_the_weights_and_nothing_global_moves():
+def test_the_seed_determines_the_weights_and_no_global_state_changes():
     config = TransformerConfig(**SMALL)
     assert_the_seed_decides(lambda seed: weights(Transformer(config, seed)))
     assert Transformer(config).token.weight.std().item() == pytest.approx(24**-0.5, rel=0.1)

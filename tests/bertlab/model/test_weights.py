@@ -1,4 +1,4 @@
-"""The models that come with the course: whole, small, as good as their cards say."""
+"""The models that come with the course: complete, small, as good as their cards say."""
 
 import json
 import re
@@ -150,7 +150,7 @@ def test_held_out_documents_give_the_figures_of_the_card(model, held_out, measur
 
 
 class Sample:
-    """Stands in for an epoch: its first batches alone."""
+    """Replaces an epoch: only its first batches."""
 
     def __init__(self, epoch, n_batches):
         self.epoch, self.starts = epoch, epoch.starts[:n_batches]
@@ -172,7 +172,7 @@ def right_in(model, data, n_batches):
 
 @pytest.mark.corpora
 def test_what_next_sentences_mean_is_found_again(folder, model, held_out, told, tmp_path):
-    """Of a row that needs the model a sample is asked: all of it takes a minute."""
+    """Rows that need the model are tested on a sample: all of it takes a minute."""
     told, data = {row.negatives: row for row in told}, held_out
     pairs = data.epoch(0).pairs
     of_a, of_b = corpora_of_pairs(data.store, pairs)

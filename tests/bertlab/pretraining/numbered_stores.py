@@ -1,6 +1,6 @@
 """Stores for tests, in which every token of a corpus is a word of its own.
 
-So a token's id says where it stands: position p of the store holds the id p + 5.
+So a token's id gives its position: position p of the store holds the id p + 5.
 """
 
 from itertools import chain, count, islice
@@ -14,7 +14,7 @@ N_SPECIAL = len(BERT_SPECIAL_TOKENS)
 
 
 def word_tokenizer(n_words):
-    """A tokenizer that knows the words w0, w1, ... and nothing else."""
+    """A tokenizer with only the words w0, w1, ..."""
     tokens = [*BERT_SPECIAL_TOKENS, *(f"w{number}" for number in range(n_words))]
     return WordPiece({token: id for id, token in enumerate(tokens)}, (), BERT_SPECIAL_TOKENS)
 

@@ -1,4 +1,4 @@
-"""Batches: their layout, their holes, and that each can be made again on its own."""
+"""Batches: their layout, their masks, and that each can be reproduced on its own."""
 
 from itertools import combinations, islice, pairwise
 
@@ -38,7 +38,7 @@ def data(numbered):
 
 
 def true_ids(batch):
-    """The ids without holes."""
+    """The ids without masks."""
     ids = batch.ids.clone()
     ids[batch.predict] = batch.words
     return ids
@@ -124,7 +124,7 @@ def ten_words_store(n_tokens):
 
 
 def within(count, n, probability):
-    """Whether so many successes are in the bounds of a binomial distribution."""
+    """Whether this number of successes is in the bounds of a binomial distribution."""
     low, high = binom.interval(1 - CERTAIN, n, probability)
     return low <= count <= high
 
@@ -181,7 +181,7 @@ def test_every_pair_of_an_epoch_is_read_once(numbered, drop_last):
     planned = len(everything.epoch(0)[0].ids)
     sizes = sorted(len(batch.ids) for batch in epoch)
     read = holes(epoch)
-    assert planned % 8  # else there is no last batch to speak of
+    assert planned % 8  # otherwise there is no incomplete last batch
     assert len(read) == (planned - planned % 8 if drop_last else planned)
     assert sizes[1:] == [8] * (len(sizes) - 1)
     assert sizes[0] == (8 if drop_last else planned % 8)
@@ -234,7 +234,7 @@ def test_from_any_position_the_same_batches_follow(data):
             assert same(batch, same_batch)
 
 
-def test_a_position_that_no_epoch_has_is_refused(data):
+def test_a_position_beyond_the_epoch_is_refused(data):
     n = len(data.epoch(0))
     assert next(data.batches(Position(0, n)))[0] == Position(1, 1)
     for batch in (n + 1, -1):

@@ -50,8 +50,8 @@ def test_the_loss_and_the_gradient_of_masked_words_are_pytorchs(n, vocab_size, s
     assert torch.equal(before, logits), "the logits stay as they were"
 
 
-def test_without_a_hole_the_loss_of_words_is_0_and_so_is_its_gradient():
-    """PyTorch's mean of nothing is nan, which one batch without holes would spread everywhere."""
+def test_without_masked_words_the_loss_of_words_is_0_and_so_is_its_gradient():
+    """PyTorch's mean of nothing is nan, which one batch without masks would spread everywhere."""
     hidden = torch.ones(4, 7, requires_grad=True)
     loss = mlm_loss(hidden[:0], torch.empty(0, dtype=torch.long))
     loss.backward()
@@ -77,7 +77,7 @@ def test_the_loss_of_next_sentences_is_pytorchs_and_the_sigmoid_form_is_the_same
 
 @pytest.mark.parametrize("huge", [1e2, 1e4, 1e30])
 def test_huge_logits_stay_finite(huge):
-    """Neither exp nor log is taken of what they cannot bear; a mistake costs its logit."""
+    """Neither exp nor log overflows; a mistake costs its logit."""
     logits = torch.tensor([[huge, -huge], [0, huge]])
     assert mlm_loss(logits, torch.tensor([1, 1])).item() == pytest.approx(huge)
     assert nsp_loss(logits, torch.tensor([0, 1])).item() == 0
@@ -119,7 +119,7 @@ def test_gradients_by_hand():
 
 
 def test_a_label_of_minus_100_is_refused_instead_of_making_the_mean_too_small():
-    """PyTorch's own mean leaves it out: 1.609; a sum over all three rows would be 0.536 of each."""
+    """PyTorch's own mean omits it: 1.609; a sum over all three rows would be 0.536 of each."""
     logits, words = torch.zeros(3, 5), torch.tensor([1, -100, -100])
     assert F.cross_entropy(logits, words).item() == pytest.approx(math.log(5))
     for refused in (mlm_loss, mlm_gradient):
@@ -156,7 +156,7 @@ def test_no_pair_has_no_loss_and_a_pair_has_two_classes():
 
 
 @pytest.mark.parametrize("refused", [nsp_sigmoid_loss, nsp_sigmoid_gradient])
-def test_one_score_stands_against_one_truth_without_broadcasting(refused):
+def test_one_score_is_compared_with_one_truth_without_broadcasting(refused):
     logit, is_next = torch.tensor([5.0, -5.0, 5.0]), torch.tensor([1.0, 0.0, 1.0])
     expected = F.binary_cross_entropy_with_logits(logit, is_next)
     torch.testing.assert_close(nsp_sigmoid_loss(logit, is_next), expected)

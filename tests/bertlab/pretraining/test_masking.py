@@ -1,4 +1,4 @@
-"""Which tokens are chosen and what stands in their place: laws, statistics, `transformers`."""
+"""Which tokens are chosen and what replaces them: laws, statistics, `transformers`."""
 
 import math
 from collections import Counter
@@ -25,7 +25,7 @@ from tests.small_models import generator
 
 SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
-# No token's id tells what it is: the special ones are spread over the vocabulary.
+# Ids do not reveal special tokens: these are spread over the vocabulary.
 VOCAB = ["[PAD]", *LETTERS[:13], "[UNK]", "[CLS]", *LETTERS[13:], "[SEP]", "[MASK]"]
 VOCAB += ["#", *(f"##{letter}" for letter in LETTERS)]
 IDS = {token: id for id, token in enumerate(VOCAB)}
@@ -158,7 +158,7 @@ def test_a_tokens_fate_does_not_depend_on_its_neighbours_or_its_row():
         assert within(seen[left, right], 20_000, p * q)
 
 
-# transformers, which chooses each token for itself, too.
+# transformers, which also chooses tokens independently.
 
 
 @pytest.fixture(scope="module")
@@ -222,10 +222,10 @@ def test_whole_words_are_chosen_as_often_as_in_transformers(theirs, batch):
             assert (mask[:, places].all(dim=1) == mask[:, places].any(dim=1)).all()
 
 
-# What a Masking knows about a vocabulary.
+# A Masking's data about a vocabulary.
 
 
-def test_a_masking_reads_its_ids_off_the_vocabulary_and_draws_what_exists():
+def test_a_masking_takes_its_ids_from_the_vocabulary_and_draws_existing_ones():
     masking = Masking.of(WORDPIECE, whole_words=True)
     assert masking.mask_id == MASK_ID
     assert masking.special_ids.tolist() == sorted(SPECIAL_IDS.tolist())
@@ -252,7 +252,7 @@ def test_a_tokenizer_without_a_special_mask_or_marked_pieces_is_refused():
 
 
 @pytest.mark.parametrize("probability", [0, -0.1, 1.1, float("nan")])
-def test_a_probability_that_is_none_is_refused(probability):
+def test_an_invalid_probability_is_refused(probability):
     with pytest.raises(ValueError, match="probability must be above 0 and at most 1; got"):
         Masking.of(WORDPIECE, probability)
 
@@ -293,7 +293,7 @@ def test_the_formal_algorithm_masks_with_its_probability():
     ],
 )
 @pytest.mark.parametrize("whole_words", [False, True])
-def test_what_is_no_batch_of_ids_is_not_masked(ids, message, whole_words):
+def test_what_is_not_a_batch_of_ids_is_not_masked(ids, message, whole_words):
     masking = Masking.of(WORDPIECE, whole_words=whole_words)
     assert masking.vocab_size == len(VOCAB)
     with pytest.raises(ValueError, match=f"mask_tokens: .*{message}"):

@@ -87,7 +87,7 @@ def test_half_of_all_pairs_are_next(lengths):
 
 
 def test_where_b_comes_from_tells_nothing_but_that_it_is_elsewhere():
-    """Every other document is as likely, every sentence of it too, its own never comes."""
+    """All other documents are equally likely, and so are their sentences; its own never occurs."""
     store = store_in_memory([[2, 3, 4], [1], [5] * 4])
     n = 90_000
     start, end = other_spans(store, np.zeros(n, np.int64), np.full(n, 6), rng())
@@ -101,7 +101,7 @@ def test_where_b_comes_from_tells_nothing_but_that_it_is_elsewhere():
 
 @pytest.mark.slow
 @given(LENGTHS, st.integers(-5, 80), st.integers(0, 2**32))
-def test_a_stretch_from_elsewhere_ends_with_the_sentence_that_fills_it(lengths, target, seed):
+def test_a_span_from_elsewhere_ends_with_the_sentence_that_fills_it(lengths, target, seed):
     store = store_in_memory(lengths)
     own = rng(seed).integers(len(lengths), size=20)
     spans = other_spans(store, own, np.full(20, target), rng(seed))
@@ -149,7 +149,7 @@ def test_negatives_of_the_same_document_are_neither_a_nor_what_follows(lengths, 
     assert same[pairs.not_next == 0].all()
 
 
-def test_half_of_the_negatives_are_of_the_same_document_if_half_are_asked_for():
+def test_half_of_the_negatives_are_of_the_same_document_if_requested():
     store = divided(random_lengths(1000), 2)
     pairs = plan_pairs(store, 48, rng(), negatives=Negatives(same_corpus=True, same_document=0.5))
     not_next = pairs.not_next == 1
@@ -159,7 +159,7 @@ def test_half_of_the_negatives_are_of_the_same_document_if_half_are_asked_for():
     assert binomtest(int(not_next.sum()), len(pairs)).pvalue > CERTAIN
 
 
-def test_every_other_place_of_a_document_is_as_likely():
+def test_every_other_place_of_a_document_is_equally_likely():
     store = store_in_memory([[2] * 4, [3, 2, 2, 3, 4, 5], [2] * 3])
     n = 60_000
     # The chunk is the third and the fourth sentence of document 1, tokens 13 to 18; before it
@@ -182,13 +182,13 @@ def test_a_chunk_that_is_all_of_its_document_has_no_other_place():
 
 
 @pytest.mark.parametrize("share", [-0.1, 1.1, float("nan")])
-def test_negatives_with_a_share_that_is_none_are_refused(share):
+def test_negatives_with_an_invalid_share_are_refused(share):
     with pytest.raises(ValueError, match="same_document must be from 0 to 1"):
         Negatives(same_document=share)
 
 
 def chunks_sentence_by_sentence(lengths, room, draws, short_probability):
-    """BERT's way through a document: take sentence after sentence, put some back."""
+    """BERT's algorithm for a document: take sentence after sentence, put some back."""
     position, sentence, chunk, target = 0, 0, [], None
     while sentence < len(lengths):
         if not chunk:
@@ -230,7 +230,7 @@ def test_one_pair_in_ten_is_made_shorter_at_random():
     assert plan_pairs(store, 53, rng(), 0.0).lengths.max() == 53
 
 
-def test_the_length_of_a_pair_does_not_give_its_relation_away():
+def test_the_length_of_a_pair_does_not_reveal_its_relation():
     store = store_in_memory([[1] * 20_000] * 10)
     pairs = plan_pairs(store, 50, rng(), short_probability=1.0)
     of_next, of_not_next = (pairs.lengths[pairs.not_next == label] for label in (0, 1))
@@ -247,7 +247,7 @@ def truncate_as_google(a, b, room, generator):
 
 
 @given(st.integers(1, 60), st.integers(1, 60), st.integers(2, 80))
-def test_the_longer_segment_gives_way(n_a, n_b, room):
+def test_the_longer_segment_is_truncated(n_a, n_b, room):
     a, b = truncate_as_google(list(range(n_a)), list(range(n_b)), room, rng())
     pairs = Pairs(*(np.array([n]) for n in (100, 100 + n_a, 300, 300 + n_b, 0)))
     kept = truncate(pairs, room, rng())
@@ -256,7 +256,7 @@ def test_the_longer_segment_gives_way(n_a, n_b, room):
     assert 300 <= kept.b_start <= kept.b_end <= 300 + n_b
 
 
-def test_front_and_back_give_way_as_often_as_in_bert():
+def test_front_and_back_are_truncated_as_often_as_in_bert():
     n, n_a, n_b, room = 4000, 25, 12, 16  # A loses 17 tokens and B 4
     pairs = Pairs(*(np.full(n, number) for number in (0, n_a, 100, 100 + n_b, 0)))
     kept = truncate(pairs, room, rng())

@@ -1,4 +1,4 @@
-"""Short sequences first, then long ones: as many tokens a step, and the same batches again."""
+"""Short sequences first, then long ones: equal tokens per step, reproducible batches."""
 
 from itertools import islice
 
@@ -34,7 +34,7 @@ def test_the_first_steps_are_short_and_read_as_many_tokens_as_those_afterwards(d
     assert all(same(*two) for two in zip(after, expected, strict=True))
 
 
-def test_a_short_stage_may_go_through_the_text_several_times(data):
+def test_a_short_stage_may_read_the_text_several_times(data):
     first = ShortFirst(data, 1)
     once = len(first.short.epoch(0))
     batches = [batch for _, batch in some(ShortFirst(data, once + 3), once + 3)]
@@ -43,7 +43,7 @@ def test_a_short_stage_may_go_through_the_text_several_times(data):
 
 
 @pytest.mark.parametrize("done", [2, 4, 6])
-def test_a_training_goes_on_at_any_place(data, done):
+def test_a_training_resumes_at_any_position(data, done):
     whole = some(ShortFirst(data, 4), 8)
     position = whole[done - 1][0]
     rest = some(ShortFirst(data, 4), 8 - done, position)

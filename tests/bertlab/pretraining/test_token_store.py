@@ -1,4 +1,4 @@
-"""Token ids on disk: what goes in comes out, whatever happens on the way."""
+"""Token ids on disk: they are read as they were written, even after errors."""
 
 import json
 import pickle
@@ -95,7 +95,7 @@ def test_another_process_opens_the_files_itself(tmp_path):
 
 
 def peak_of_writing(n_documents, folder):
-    """Bytes of memory at most in use while so many documents are written, one after the other."""
+    """Peak bytes of memory while this many documents are written, one after the other."""
 
     class Tokenizer:  # a fast one: memory is traced, which is slow
         vocab = word_tokenizer(100).vocab
@@ -140,7 +140,7 @@ def test_a_full_disk_leaves_the_old_store(store, tokenizer, monkeypatch):
     assert files(store.folder) == before
 
 
-def test_a_new_store_takes_the_old_ones_place_and_what_a_killed_writer_left(store, tokenizer):
+def test_a_new_store_replaces_the_old_one_and_leftovers_of_a_killed_writer(store, tokenizer):
     (store.folder / "arrays-killed").mkdir()
     (store.folder / "notes.txt").write_text("not ours")
     new = write_tokens([["The dog sat."]], tokenizer, store.folder)
@@ -189,7 +189,7 @@ def array_file(store, name):
 
 @pytest.mark.parametrize("name", token_store.ARRAYS)
 @pytest.mark.parametrize("missing", [1, 8, None])
-def test_a_file_that_was_cut_short_is_refused_by_name(store, name, missing):
+def test_a_truncated_file_is_refused_by_name(store, name, missing):
     path = array_file(store, name)
     content = path.read_bytes()
     path.unlink()

@@ -106,7 +106,7 @@ def test_a_student_is_an_exact_copy_with_fewer_layers_or_with_all():
 
 
 @pytest.mark.parametrize("n_layers", [0, 5, -1])
-def test_a_number_of_layers_that_the_teacher_has_not_is_refused(n_layers):
+def test_a_number_of_layers_that_the_teacher_does_not_have_is_refused(n_layers):
     with pytest.raises(ValueError, match=f"n_layers must be from 1 to 4.*; got {n_layers}"):
         student_of(model(4), n_layers)
 
@@ -124,7 +124,7 @@ def test_a_student_that_equals_its_teacher_has_only_the_words_to_learn():
     torch.testing.assert_close(parts["loss"], 2 * expected, rtol=1e-4, atol=1e-4)
 
 
-def test_the_sum_is_weighted_and_counts_tokens_alone():
+def test_the_sum_is_weighted_and_counts_only_tokens():
     teacher, student = model(2).eval(), model(1, seed=3).eval()
     chosen = Weights(soft=0.5, mlm=3.0, cosine=7.0)
     parts = distilbert_losses(student, teacher, BATCH, temperature=3.0, weights=chosen)
@@ -168,7 +168,7 @@ def test_what_cannot_be_compared_is_refused():
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["DistilBERT", "TinyBERT"])
-def test_distillation_changes_the_student_alone_and_brings_it_nearer(kind):
+def test_distillation_changes_only_the_student_and_brings_it_nearer(kind):
     torch.set_num_threads(1)
     teacher, student = model(2).train(), model(1, seed=5, dropout=0)
     losses = partial(distilbert_losses, weights=Weights(5, 0, 1))
@@ -189,7 +189,7 @@ def test_distillation_changes_the_student_alone_and_brings_it_nearer(kind):
         assert not torch.equal(losses.hidden, torch.eye(16))
 
 
-def test_the_seed_decides_what_a_student_becomes_and_nothing_global_moves():
+def test_the_seed_determines_the_student_and_no_global_state_changes():
     def distilled(seed):
         teacher = model(2)
         student = student_of(teacher, 1)

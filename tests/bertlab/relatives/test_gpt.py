@@ -70,7 +70,7 @@ def test_no_score_depends_on_what_comes_later(model, length, data):
     assert not torch.equal(before[:, later:], after[:, later:])
 
 
-def test_the_loss_asks_every_token_but_the_first_and_no_padding():
+def test_the_loss_counts_every_token_except_the_first_and_padding():
     # Two rows; the second has two tokens. By hand: three questions, -log 0.5, -log 0.25, -log 0.5.
     first = [[0.25, 0.5, 0.25], [0.5, 0.25, 0.25], [1 / 3, 1 / 3, 1 / 3]]
     logits = torch.tensor([first, [[0.5, 0.25, 0.25], [0.1, 0.8, 0.1], [0.1, 0.8, 0.1]]]).log()
@@ -84,7 +84,7 @@ def test_the_loss_asks_every_token_but_the_first_and_no_padding():
     assert gpt.next_token_loss(logits[:, :1], ids[:, :1]).item() == 0  # nobody is asked
 
 
-def test_temperature_divides_the_logits_and_top_k_keeps_k_of_the_likeliest():
+def test_temperature_divides_the_logits_and_top_k_keeps_the_k_most_likely():
     logits = torch.tensor([[2.0, -1.0, 0.5, 0.0]])
     plain = F.softmax(logits / 0.7, dim=-1)
     torch.testing.assert_close(gpt.next_token_probabilities(logits, 0.7), plain)
@@ -103,7 +103,7 @@ def test_probabilities_sum_to_one_and_keep_the_order(temperature, top_k, seed):
     assert torch.equal(chances.argmax(dim=-1), logits.argmax(dim=-1)) or temperature > 100
 
 
-def test_a_low_temperature_comes_to_the_likeliest_word_and_zero_is_it():
+def test_a_low_temperature_approaches_the_most_likely_word_and_zero_takes_it():
     logits = torch.randn(4, 9, generator=generator(3))
     best = F.one_hot(logits.argmax(dim=-1), 9).float()
     assert torch.equal(gpt.next_token_probabilities(logits, 0.0), best)
@@ -142,7 +142,7 @@ def test_greedy_writing_takes_the_best_word_each_time_and_draws_nothing(model):
     assert torch.equal(written, gpt.generate(model, prompt, 8, top_k=1, generator=generator()))
 
 
-def test_the_generator_decides_and_nothing_global_moves(model):
+def test_the_generator_determines_the_text_and_no_global_state_changes(model):
     prompt = some_ids(2, 3)
     assert_the_seed_decides(lambda s: gpt.generate(model, prompt, 10, generator=generator(s)))
 
@@ -205,7 +205,7 @@ def test_pieces_are_running_text_and_no_token_comes_twice(store):
         assert len(batch.words) == 0
 
 
-def test_pieces_depend_on_seed_and_epoch_alone(store):
+def test_pieces_depend_only_on_seed_and_epoch(store):
     data = gpt.TextPieces(store, length=8, batch_size=4)
     again, other = (gpt.TextPieces(store, length=8, batch_size=4, seed=seed) for seed in (0, 1))
     assert torch.equal(data.epoch(1)[0].ids, again.epoch(1)[0].ids)
@@ -227,7 +227,7 @@ def test_too_little_text_too_short_pieces_and_a_model_of_both_sides_are_refused(
 
 
 @pytest.mark.slow
-def test_a_gpt_learns_to_go_on_and_evaluation_counts_every_token(store):
+def test_a_gpt_learns_to_continue_and_evaluation_counts_every_token(store):
     torch.set_num_threads(1)
     data = gpt.TextPieces(store, length=12, batch_size=8)
     model = gpt.CausalLanguageModel(BertConfig(80, **SIZES, dropout=0, causal=True))
@@ -251,7 +251,7 @@ def test_a_gpt_learns_to_go_on_and_evaluation_counts_every_token(store):
     assert after["n_tokens"] == ids[:, 1:].numel()
 
 
-def test_a_label_of_minus_100_among_the_ids_is_refused_and_one_behind_the_mask_is_not():
+def test_a_label_of_minus_100_among_the_ids_is_refused_and_a_masked_one_is_not():
     logits, ids = torch.zeros(1, 4, 5), torch.tensor([[1, 2, -100, -100]])
     with pytest.raises(ValueError, match="next_token_loss: words must be from 0 to 4; got -100"):
         gpt.next_token_loss(logits, ids)

@@ -1,4 +1,4 @@
-"""Permutation language modelling: who depends on whom, and what known cases it contains."""
+"""Permutation language modelling: its dependencies, and known special cases."""
 
 import math
 
@@ -70,7 +70,7 @@ def test_a_reading_is_a_permutation_that_begins_with_the_first_token(lengths, n_
     assert not (content & mask[:, :, None] & ~mask[:, None, :]).any()  # no token sees padding
 
 
-def test_every_order_is_as_likely_as_any_other():
+def test_all_orders_are_equally_likely():
     mask = torch.ones(60_000, 4, dtype=torch.bool)
     order, targets = draw_reading(mask, 1, generator(3))
     kinds, counts = order.unique(dim=0, return_counts=True)
@@ -101,7 +101,7 @@ def test_a_guess_depends_on_the_words_before_it_in_the_order_and_on_no_other(mod
     assert torch.equal(dependence(model, ids, reading), expected)
 
 
-def test_a_guess_depends_on_the_place_that_is_asked_for(model):
+def test_a_prediction_depends_on_the_target_position(model):
     # The same words are read; only the place of the question differs (the paper's equation 4).
     ids = some_ids(1, 5)
     order = torch.tensor([[0, 1, 2, 3, 3]])
@@ -136,7 +136,7 @@ def test_a_layers_content_stream_is_the_encoder_layer_with_that_mask():
 
 
 def by_hand(model, ids, target):
-    """What a causal model guesses at a target: plain matrices, a layer and a token at a time."""
+    """A causal model's prediction at a target: plain matrices, one layer and token at a time."""
     bert = model.bert
     tables = bert.embeddings
     places = tables.position.weight + tables.segment.weight[0]  # [L, D]
@@ -148,7 +148,7 @@ def by_hand(model, ids, target):
         heads = layer.attention.head_weights()
 
         def attend(question, read, heads=heads, W_o=W_o, b_o=b_o):
-            """The question stands last; itself it must not read, so its key is hidden."""
+            """The query is last; it must not read itself, so its key is hidden."""
             x = torch.cat([read, question])
             mask = torch.ones(len(x), len(x), dtype=torch.bool)
             mask[-1, -1] = False
@@ -278,7 +278,7 @@ def test_what_cannot_be_read_is_refused(model):
             random_reading(ids, n_targets)
 
 
-def test_the_seed_decides_the_weights_and_nothing_global_moves():
+def test_the_seed_determines_the_weights_and_no_global_state_changes():
     assert_the_seed_decides(lambda seed: PermutationLanguageModel(CONFIG, seed).asked)
     ours, encoder = PermutationLanguageModel(CONFIG, 1).bert, Bert(CONFIG, 1).state_dict()
     assert all(torch.equal(encoder[name], part) for name, part in ours.state_dict().items())

@@ -1,4 +1,4 @@
-"""The relatives' loop: against plain PyTorch, deterministic, clear about what it lacks."""
+"""The relatives' loop: against plain PyTorch, deterministic, with clear errors."""
 
 import math
 from dataclasses import replace
@@ -51,7 +51,7 @@ def test_two_steps_are_those_of_plain_pytorch():
     torch.testing.assert_close(weights(model), weights(reference), rtol=1e-4, atol=1e-6)
 
 
-def test_the_same_seed_gives_the_same_weights_and_nothing_global_moves():
+def test_the_same_seed_gives_the_same_weights_and_no_global_state_changes():
     def trained(seed):
         model = new_model()
         train(model, losses_of(model), DATA, replace(CONFIG, seed=seed), progress=False)
@@ -91,7 +91,7 @@ def test_rows_tell_of_every_step_and_evaluation_comes_before_between_and_after()
     assert all(row["loss"] == pytest.approx(2 * row["words"]) for row in of_training)
 
 
-def test_a_loss_that_is_no_number_stops_the_training():
+def test_a_loss_that_is_not_finite_stops_training():
     model = new_model()
 
     def losses(batch):
@@ -102,13 +102,13 @@ def test_a_loss_that_is_no_number_stops_the_training():
 
 
 @pytest.mark.parametrize("other", [{"accumulate": 2}, {"precision": "bfloat16"}, {"compile": True}])
-def test_settings_that_it_does_not_know_are_refused(other):
+def test_settings_that_it_does_not_support_are_refused(other):
     model, (name,) = new_model(), other
     with pytest.raises(ValueError, match=f"config.{name} must be"):
         train(model, losses_of(model), DATA, replace(CONFIG, **other), progress=False)
 
 
-def test_holes_are_filled_with_the_true_words():
+def test_masked_words_are_replaced_by_the_true_ones():
     batch = DATA.epoch(0)[0]
     whole = without_holes(batch)
     assert torch.equal(whole[batch.predict], batch.words)

@@ -43,7 +43,7 @@ def source(*first):
 
 
 def every_text(max_length):
-    """All texts that end with <end>, or are cut off at max_length."""
+    """All texts that end with <end>, or are cut at max_length."""
     others = [id for id in range(V) if id != END_ID]
     for length in range(max_length):
         for letters in itertools.product(others, repeat=length):
@@ -86,7 +86,7 @@ def test_a_beam_of_one_is_greedy_decoding(seed, max_length):
     assert greedy.ids == [list(beam.hypotheses[0].ids) for beam in beams]
 
 
-def test_greedy_takes_the_likeliest_symbol_each_time():
+def test_greedy_takes_the_most_likely_symbol_each_time():
     model = Oracle(5)
     ids = [START_ID]
     while ids[-1] != END_ID and len(ids) < 7:
@@ -112,7 +112,7 @@ def test_a_batch_is_decoded_like_its_sources_one_by_one(seed):
 
 
 class Garden(Oracle):
-    """Greedy takes a (0.6), after which all is equally bad; b (0.4) leads to a sure end."""
+    """Greedy takes a (0.6), after which all are equally bad; b (0.4) leads to a certain end."""
 
     def __init__(self):
         super().__init__(0)

@@ -70,7 +70,7 @@ def trained(task, steps=20, seed=0, **options):
 
 
 @pytest.mark.slow
-def test_training_is_deterministic_and_leaves_the_global_state_alone(task):
+def test_training_is_deterministic_and_does_not_change_the_global_state(task):
     def weights_and_losses(seed):
         model, history = trained(task, seed=seed)
         assert not model.training
@@ -147,7 +147,7 @@ def test_no_pairs_are_refused(task):
         train(Recurrent(40, 8), [], task.vocabulary, steps=1, rate=lambda step: 0.1)
 
 
-def test_padding_alone_costs_nothing_and_shapes_are_not_broadcast():
+def test_padding_costs_nothing_and_shapes_are_not_broadcast():
     logits, targets = torch.randn(2, 3, 5, generator=torch.Generator()), torch.ones(2, 3).long()
     assert label_smoothed_loss(logits, torch.full_like(targets, PAD_ID)).item() == 0
     for wrong in (targets[:1], targets[:, :1], targets.flatten()):

@@ -6,10 +6,10 @@ import numpy as np
 
 
 def operations(function):
-    """Each line of Python that runs is one; a method of C, what its owner is long.
+    """Each executed line of Python counts one; a C method, the length of its owner.
 
-    The owner of a method is the string, list or array that it may have to pass over; appending is
-    one.
+    The owner of a method is the string, list or array that it may have to traverse; appending
+    counts one.
     """
     count = 0
 

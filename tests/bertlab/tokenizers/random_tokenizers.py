@@ -30,7 +30,7 @@ FRAGMENTS = [
 
 
 def random_texts(count: int, seed: int = 0) -> list[str]:
-    """Short texts with everything in them that some option cuts in another way."""
+    """Short texts with everything that some option cuts differently."""
     random = Random(seed)
     return [
         "".join(
@@ -77,7 +77,7 @@ class RandomTokenizers:
         return kind, made
 
     def pick(self, name: str, usual: list, unusual: list) -> object:
-        """One of the usual values, or, seldom, an unusual one, which is then noted."""
+        """One of the usual values, or, rarely, an unusual one, which is then recorded."""
         if self.random.random() >= self.rate:
             return self.random.choice(usual)
         self.unusual.append(name)

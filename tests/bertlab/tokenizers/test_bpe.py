@@ -52,7 +52,7 @@ def test_offsets_do_not_count_the_end_of_word_mark():
     assert covered == [token.removesuffix("</w>") for token in encoding.tokens]
 
 
-def test_without_a_mark_decoding_puts_spaces_and_leaves_special_tokens_out():
+def test_without_a_mark_decoding_adds_spaces_and_omits_special_tokens():
     bpe = BPE.train(SLIDE_TEXTS, 15, tie_break="highest-id")
     assert bpe.tokenize("men best") == ["men", "b", "e", "st"]
     assert bpe.decode(bpe.encode("men best").ids) == "men b e st"

@@ -45,7 +45,7 @@ def test_words_equal_hugging_faces_split(text):
 
 
 @given(st.one_of(any_string, st.text(alphabet="ab \n\t\x0b\x85\u3000\x00", max_size=30)))
-def test_no_word_reaches_across_two_chunks(text):
+def test_no_word_is_in_two_chunks(text):
     chunks = split_byte_chunks(text)
     assert "".join(chunks) == text
     assert [w for chunk in chunks for w in split_byte_words(chunk)] == split_byte_words(text)

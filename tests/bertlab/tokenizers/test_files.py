@@ -1,4 +1,4 @@
-"""Tokenizers' files: what one says is done or refused by name, and damage never gives a traceback.
+"""Tokenizers' files: options are supported or refused by name, damage never gives a traceback.
 
 The reference is Hugging Face's `tokenizers`, which made the files or reads the same ones.
 """
@@ -23,7 +23,7 @@ KINDS = [BPE, ByteBPE, WordPiece]
 CORPUS = ["cost best menu men camel", "cost best"]
 SIZES = {BPE: 25, ByteBPE: 265, WordPiece: 40}
 DEEP = "[" * 100_000 + "]" * 100_000
-# Every option of which the random files must have turned up a refusal.
+# Every option that the random files must have had refused.
 REFUSED = {
     *("dropout", "unk_token", "fuse_unk", "byte_fallback", "ignore_merges"),
     *("continuing_subword_prefix", "end_of_word_suffix", "add_prefix_space", "use_regex"),
@@ -66,7 +66,7 @@ def answer(function, *arguments):
 
 
 @pytest.mark.slow
-def test_500_random_files_are_read_alike_or_refused_by_the_options_name(tmp_path):
+def test_500_random_files_are_read_equally_or_refused_by_the_options_name(tmp_path):
     random, path, texts = RandomTokenizers(seed=0), tmp_path / "tokenizer.json", random_texts(50)
     equal, refused, refused_texts = Counter(), Counter(), Counter()
     for _ in range(500):
@@ -244,7 +244,7 @@ def test_a_fault_in_a_file_is_told_with_file_field_and_what_came(tmp_path, kinds
 
 
 def places(value, before=()):
-    """The way to every value in a file; of vocabulary, merges and gains the first two entries."""
+    """The path to every value in a file; of vocabulary, merges and gains the first two entries."""
     if before:
         yield before
     entries = value.items() if isinstance(value, dict) else ()
@@ -260,7 +260,7 @@ VALUES += [[["a"]], {"type": "x"}, "[SEP]", "a b", ["a", "b"]]
 
 
 @pytest.mark.slow
-def test_whatever_stands_in_one_place_the_file_is_read_like_hugging_face_or_refused(saved):
+def test_with_any_value_in_one_place_the_file_is_read_like_hugging_face_or_refused(saved):
     kind, path, content = saved
     random = Random(0)
     for place in places(content):
@@ -305,12 +305,12 @@ def test_a_vocabulary_maps_strings_to_whole_numbers(vocab):
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("size", [float("nan"), float("inf"), 300.0, "300", None, True])
-def test_a_vocabulary_size_that_is_no_whole_number_is_refused(kind, size):
+def test_a_vocabulary_size_that_is_not_a_whole_number_is_refused(kind, size):
     with pytest.raises(ValueError, match=f"vocab_size must be a whole number; got {size!r}"):
         kind.train(CORPUS, size)
 
 
-def test_only_true_and_false_say_whether_text_becomes_lower_case():
+def test_only_true_and_false_set_lower_casing():
     vocab = {"[UNK]": 0, "a": 1}
     for option in ({"lowercase": "no"}, {"lowercase": None}, {"strip_accents": "no"}):
         with pytest.raises(ValueError, match=f"WordPiece: {next(iter(option))} must be True"):

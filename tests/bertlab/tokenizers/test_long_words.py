@@ -34,7 +34,7 @@ def long_word(kind, length, seed=0):
 
 @pytest.fixture(scope="module", params=[BPE, ByteBPE, WordPiece], ids=lambda kind: kind.__name__)
 def tokenizer(request):
-    """One of each kind, with merges for all kinds of long words."""
+    """One tokenizer of each kind, with merges for all kinds of long words."""
     words = [long_word(kind, 12, seed) for kind in KINDS for seed in range(40)]
     options = {} if request.param is ByteBPE else {"special_tokens": ["[UNK]"]}
     trained = request.param.train([*PYTHON_TOPICS[:8], " ".join(words)], 1_200, **options)
@@ -47,7 +47,7 @@ def tokenizer(request):
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_long_word_gets_hugging_faces_tokens_and_offsets(tokenizer, kind, tmp_path):
     reference = Tokenizer.from_file(str(tokenizer.save(tmp_path / "tokenizer.json")))
-    # Hugging Face's WordPiece takes the square of the length and more.
+    # Hugging Face's WordPiece is at least quadratic in the length.
     word = long_word(kind, 1_500 if isinstance(tokenizer, WordPiece) else 20_000)
     for text in (word, f"Before it, {word}, and after {word[:LONG]} {word[: LONG - 1]}"):
         got, expected = tokenizer.encode(text), reference.encode(text)
@@ -66,7 +66,7 @@ def test_operations_of_a_loop_over_a_string_are_counted():
 
 
 @pytest.mark.parametrize("kind", ["DNA", "one letter", "letters"])
-def test_a_word_four_times_as_long_takes_about_four_times_as_much(tokenizer, kind):
+def test_a_word_four_times_as_long_takes_about_four_times_the_work(tokenizer, kind):
     words = long_word(kind, 500), long_word(kind, 2_000)
     short, long = (operations(lambda word=word: tokenizer.encode(word).offsets) for word in words)
     assert long < 6 * short  # 16 times, if it were the square

@@ -1,4 +1,4 @@
-"""WordPiece's criteria: the formulas by hand, and training against counting everything anew."""
+"""WordPiece's criteria: the formulas by hand, and training against counting everything again."""
 
 import random
 from collections import Counter
@@ -21,7 +21,7 @@ counts = st.sampled_from([1, 1, 2, 3, 10, 100])
 corpora = st.dictionaries(st.text("abc", min_size=1, max_size=9), counts, min_size=1, max_size=12)
 
 
-# Words in pieces of several letters, as when training goes on from an earlier one: `abb` can be
+# Words in pieces of several letters, as if training continued from an earlier one: `abb` can be
 # made from `a` + `##bb` and from `ab` + `##b`.
 parts = st.lists(st.sampled_from(["a", "b", "ab", "ba", "bb"]), min_size=2, max_size=9)
 cut_words = parts.map(lambda parts: (parts[0], *("##" + part for part in parts[1:])))
@@ -78,7 +78,7 @@ def joins(words, pair):
 
 
 def brute_force(words, vocab, vocab_size, criterion, min_frequency, sign):
-    """Count everything before each merge: what stands for the likelihood, joins for the gain."""
+    """Count everything before each merge: occurrences for the likelihood, joins for the gain."""
     vocab, merges, gains = dict(vocab), [], []
     while len(vocab) < vocab_size:
         n, best = occurrences(words), None
@@ -106,7 +106,9 @@ def brute_force(words, vocab, vocab_size, criterion, min_frequency, sign):
 @pytest.mark.parametrize("tie_break", ["lowest-id", "highest-id"])
 @pytest.mark.parametrize("criterion", [LIKELIHOOD, GAIN], ids=["likelihood", "gain"])
 @given(word_counts=corpora, room=st.integers(1, 40), min_frequency=st.integers(1, 3))
-def test_training_equals_counting_all_anew(criterion, tie_break, word_counts, room, min_frequency):
+def test_training_equals_counting_everything_again(
+    criterion, tie_break, word_counts, room, min_frequency
+):
     words, vocab = in_pieces(word_counts)
     sign = 1 if tie_break == "lowest-id" else -1
     size = len(vocab) + room
@@ -129,7 +131,7 @@ def test_pieces_that_can_be_made_in_two_ways(criterion, words, room):
 @pytest.mark.slow
 @pytest.mark.corpora
 @pytest.mark.parametrize("criterion", [LIKELIHOOD, GAIN], ids=["likelihood", "gain"])
-def test_training_on_real_words_equals_counting_everything_anew(criterion):
+def test_training_on_real_words_equals_counting_everything_again(criterion):
     texts = [sentence.lower() for sentence in data.documents("books")[3]]
     words, vocab = in_pieces(dict(count_words(texts).most_common(250)))
     expected = brute_force(words, vocab, len(vocab) + 60, criterion, 2, 1)
@@ -178,7 +180,7 @@ def test_a_gain_is_the_difference_of_two_log_likelihoods(word_counts):
         words = after
 
 
-def test_both_scores_by_hand_also_of_a_symbol_beside_itself():
+def test_both_scores_by_hand_also_of_a_repeated_symbol():
     # cost 2, best 2, menu 1, men 1, camel 1: s 4, t 4, 28 characters; s t stands 4 times.
     assert likelihood(4, 4, 4) == 1 / 4
     by_hand = 4 * log(4) - 4 * log(4) - 4 * log(4) + 28 * log(28) - 24 * log(24)
@@ -192,7 +194,7 @@ def test_both_scores_by_hand_also_of_a_symbol_beside_itself():
 def test_a_symbol_that_exists_already_gains_on_what_it_has():
     words = {("ab", "##c"): 3, ("a", "##bc"): 2, ("abc",): 4, ("ab",): 5}
     rise = log_likelihood(merge_all(words, ("ab", "##c"))) - log_likelihood(words)
-    # ab stands 3 + 5 times, ##c 3 times, abc 4 times among 6 + 4 + 4 + 5 pieces.
+    # ab occurs 3 + 5 times, ##c 3 times, abc 4 times among 6 + 4 + 4 + 5 pieces.
     assert isclose(gain(3, 8, 3, 19, n_made=4), rise)
     assert not isclose(gain(3, 8, 3, 19), rise)
 
@@ -205,7 +207,7 @@ def test_it_stops_when_no_merge_makes_the_corpus_more_likely():
     assert learn_by_score(words, vocab, 100, LIKELIHOOD)[1] == [("a", "##b")]
 
 
-def test_the_likelihood_is_of_what_stands_though_a_run_can_be_joined_less_often():
+def test_the_likelihood_counts_occurrences_though_a_run_allows_fewer_joins():
     # a ##a ##a ##a and a: ##a ##a stands twice among 3 ##a, a ##a once among 2 a and 3 ##a.
     texts = ["aaaa a"]
     trained = WordPiece.train(texts, 100, special_tokens=["[UNK]"], criterion="likelihood")

@@ -98,7 +98,7 @@ def test_saving_loading_and_the_order_change_nothing(tmp_path_factory, kind, cor
 @pytest.mark.parametrize(
     ("kind", "options"), [(BPE, {}), (BPE, {"end_of_word": "</w>"}), (ByteBPE, {}), (WordPiece, {})]
 )
-def test_our_file_is_read_alike_by_us_and_by_hugging_face(tmp_path, kind, options):
+def test_our_file_is_read_equally_by_us_and_by_hugging_face(tmp_path, kind, options):
     ours = kind.train(PYTHON_TOPICS[:10], 800, **options)
     path = ours.save(tmp_path / "tokenizer.json")
     assert [file.name for file in tmp_path.iterdir()] == ["tokenizer.json"]
@@ -111,7 +111,7 @@ def test_our_file_is_read_alike_by_us_and_by_hugging_face(tmp_path, kind, option
 
 
 def test_copies_are_equal_and_tensors_are_decoded_like_lists(tokenizer):
-    tokenizer.encode("keeps something")  # what has been kept along the way is left behind
+    tokenizer.encode("keeps something")  # caches are not copied
     for other in (copy.deepcopy(tokenizer), pickle.loads(pickle.dumps(tokenizer))):  # noqa: S301
         assert other == tokenizer
         assert other.encode("keeps something").ids == tokenizer.encode("keeps something").ids
@@ -192,7 +192,7 @@ def test_what_is_kept_is_bounded():
     kept = Kept(lambda key: asked.append(key) or key.upper(), most=3)
     for key in ("a", "b", "a", "c", "d", "a"):
         assert kept[key] == key.upper()
-    assert asked == ["a", "b", "c", "d", "a"]  # the fourth key began anew
+    assert asked == ["a", "b", "c", "d", "a"]  # the fourth key emptied the cache
     assert len(kept) <= 3
     assert kept["x" * 300] == "X" * 300
     assert "x" * 300 not in kept

@@ -109,7 +109,7 @@ def test_longest_match_equals_hugging_faces(vocab, word):
 
 @pytest.mark.slow
 @pytest.mark.corpora
-def test_the_linear_matcher_cuts_real_words_alike():
+def test_the_linear_matcher_cuts_real_words_equally():
     ours = WordPiece.from_vocab(data.path("minilm", "vocab.txt"))
     matcher = LongestMatcher(ours.vocab)
     words = {word for topic in PYTHON_TOPICS for word in topic.lower().split()}
@@ -139,7 +139,7 @@ def test_every_merge_has_its_gain(criterion):
     assert len(wordpiece.gains) == len(wordpiece.merges) > 100
 
 
-def test_case_and_accents_go_before_anything_is_counted():
+def test_case_and_accents_are_removed_before_counting():
     upper, lower = ["CAFÉ Café café"], ["cafe cafe cafe"]
     assert WordPiece.train(upper, 20).vocab == WordPiece.train(lower, 20).vocab
     cased = WordPiece.train(upper, 30, lowercase=False)
@@ -154,7 +154,7 @@ def test_a_word_that_cannot_be_cut_is_unknown_as_a_whole():
     assert encoding.offsets == [(0, 5), (6, 9)]
 
 
-def test_decoding_glues_pieces_and_leaves_special_tokens_out():
+def test_decoding_joins_pieces_and_omits_special_tokens():
     wordpiece = WordPiece.train(SLIDE_TEXTS, 30, criterion="frequency")
     encoding = wordpiece.encode("menu, costs")
     assert wordpiece.decode(encoding.ids) == "menu costs"
@@ -163,7 +163,7 @@ def test_decoding_glues_pieces_and_leaves_special_tokens_out():
 
 
 @pytest.mark.corpora
-def test_published_files_of_both_kinds_are_read_alike(tmp_path):
+def test_published_files_of_both_kinds_are_read_equally(tmp_path):
     from_text = WordPiece.from_vocab(data.path("minilm", "vocab.txt"))
     from_json = WordPiece.load(data.path("minilm", "tokenizer.json"))
     assert from_json == from_text
@@ -174,9 +174,9 @@ def test_published_files_of_both_kinds_are_read_alike(tmp_path):
 
 @pytest.mark.parametrize(
     ("content", "message"),
-    [("a\nb\na\n[UNK]\n", "stands in it twice"), ("a\nb\n", "has no"), (b"\xff\xfe", "not UTF-8")],
+    [("a\nb\na\n[UNK]\n", "occurs twice"), ("a\nb\n", "has no"), (b"\xff\xfe", "not UTF-8")],
 )
-def test_a_text_file_that_is_no_vocabulary_is_refused(tmp_path, content, message):
+def test_a_text_file_that_is_not_a_vocabulary_is_refused(tmp_path, content, message):
     path = tmp_path / "vocab.txt"
     path.write_bytes(content if isinstance(content, bytes) else content.encode())
     with pytest.raises(ValueError, match=message):

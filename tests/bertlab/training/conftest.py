@@ -1,4 +1,4 @@
-"""A corpus that is prepared once for all who train on it."""
+"""A corpus that is prepared once for all tests that train on it."""
 
 import shutil
 
@@ -16,6 +16,6 @@ def topics(tmp_path_factory):
 
 @pytest.fixture
 def out(tmp_path, topics):
-    """The folder of a run that finds its corpus prepared."""
+    """The folder of a run with a prepared corpus."""
     shutil.copytree(topics[0], tmp_path / "run" / "corpus")
     return tmp_path / "run"

@@ -1,4 +1,4 @@
-"""Checkpoints: what comes back is what was, bit by bit, and nothing that was saved gets lost."""
+"""Checkpoints: everything is restored bit by bit, and nothing saved gets lost."""
 
 import errno
 import json
@@ -32,7 +32,7 @@ def small_bert(seed=0):
 
 
 def tiny(step=None):
-    """A model of a few numbers, and its optimizer; all of them say the step if there is one."""
+    """A model of a few numbers, and its optimizer; all of them encode the step, if any."""
     model = nn.Linear(2, 3)
     optimizer = torch.optim.AdamW(model.parameters())
     if step is not None:
@@ -69,7 +69,7 @@ def train(model, optimizer, steps):
 
 
 def save(folder, step, keep=2):
-    """A checkpoint that says its step everywhere."""
+    """A checkpoint that encodes its step everywhere."""
     model, optimizer = tiny(step)
     return checkpoints.save_checkpoint(
         folder, step=step, model=model, optimizer=optimizer, state={"step": step}, keep=keep
@@ -77,7 +77,7 @@ def save(folder, step, keep=2):
 
 
 def load(folder):
-    """The step of what is loaded, after a look at every number."""
+    """The step of the loaded checkpoint, after checking every number."""
     model, optimizer = tiny()
     kept = checkpoints.load_checkpoint(folder, model, optimizer)
     assert kept.state == {"step": kept.step}
@@ -94,7 +94,7 @@ def load_without_warnings(folder):
 
 
 def steps_in(folder):
-    """Steps of the folder's checkpoints; nothing else may lie there."""
+    """Steps of the folder's checkpoints; it must contain nothing else."""
     names = [path.name for path in folder.iterdir()]
     assert all(name.startswith("step-") for name in names), names
     return sorted(int(name.removeprefix("step-")) for name in names)
@@ -106,10 +106,10 @@ def flip(path, place=-1):
     path.write_bytes(content)
 
 
-# What comes back
+# What is restored
 
 
-def test_everything_comes_back_bit_by_bit(tmp_path):
+def test_everything_is_restored_bit_by_bit(tmp_path):
     model, optimizer = small_bert()
     train(model, optimizer, range(3))
     what = {"model": model, "optimizer": optimizer, "state": STATE}
@@ -264,7 +264,7 @@ def test_arguments_out_of_range_are_refused(tmp_path):
 
 @pytest.mark.parametrize("keep", [1, 2, 3])
 def test_the_newest_are_kept(tmp_path, keep):
-    folder = tmp_path / "runs" / "mini"  # made if need be
+    folder = tmp_path / "runs" / "mini"  # created if necessary
     assert not checkpoints.has_checkpoint(folder)
     for step in range(1, 100_000_003, 20_000_000):  # more digits than the names foresee
         save(folder, step, keep)
@@ -273,7 +273,7 @@ def test_the_newest_are_kept(tmp_path, keep):
     assert steps_in(folder) == sorted([100_000_001, 80_000_001, 60_000_001][:keep])
 
 
-def test_what_a_killed_training_left_is_no_checkpoint_and_is_cleaned_up(tmp_path):
+def test_leftovers_of_a_killed_training_are_not_a_checkpoint_and_are_removed(tmp_path):
     left = tmp_path / sealed_folders.UNFINISHED
     shutil.copytree(save(tmp_path / "other", 1), left)
     shutil.rmtree(tmp_path / "other")
@@ -284,7 +284,7 @@ def test_what_a_killed_training_left_is_no_checkpoint_and_is_cleaned_up(tmp_path
     assert steps_in(tmp_path) == [2]
 
 
-def test_what_somebody_else_put_there_is_left_alone(tmp_path):
+def test_other_files_are_not_touched(tmp_path):
     shutil.copytree(save(tmp_path, 1), tmp_path / "step-00000009 copy")
     save(tmp_path, 2, keep=1)
     assert load_without_warnings(tmp_path) == 2
@@ -301,7 +301,7 @@ def test_two_trainings_do_not_mix_in_a_folder(tmp_path):
     assert steps_in(tmp_path) == [10]
 
 
-def test_a_training_that_went_back_behind_a_damaged_one_replaces_it(tmp_path):
+def test_a_training_resumed_before_a_damaged_one_replaces_it(tmp_path):
     save(tmp_path, 10), save(tmp_path, 20)
     flip(tmp_path / "step-00000020" / FILES[0])
     for step in (13, 16):
@@ -339,7 +339,7 @@ def two(tmp_path_factory):
 
 @contextmanager
 def damaged(path, content):
-    """Another content, or none, for a while."""
+    """Another content, or none, temporarily."""
     before = path.read_bytes()
     if content is None:
         path.unlink()
@@ -352,7 +352,7 @@ def damaged(path, content):
 
 
 def assert_refused_by_name(folder, file, what):
-    """The newest one is left out, with a warning that says why."""
+    """The newest one is skipped, with a warning that says why."""
     with pytest.warns(UserWarning, match="damaged in") as caught:
         assert load(folder) == 1
     assert len(caught) == 1
@@ -419,7 +419,7 @@ def test_a_file_that_the_disk_no_longer_reads_is_noticed(two, monkeypatch, name)
 
 
 @pytest.mark.parametrize("text", ["[]", "null", "{}", '{"version": 1}', "3", "not json", ""])
-def test_json_of_another_kind_is_no_manifest(two, text):
+def test_json_of_another_kind_is_not_a_manifest(two, text):
     with damaged(two / "step-00000002" / "manifest.json", text.encode()):
         assert_refused_by_name(two, "manifest.json", "cannot be understood")
 
@@ -432,7 +432,7 @@ def test_another_version_of_the_format_is_named(two):
         assert_refused_by_name(two, "manifest.json", "says version 2; this bertlab reads 1")
 
 
-def test_if_none_is_whole_each_is_listed_and_nothing_changes(tmp_path):
+def test_if_none_is_intact_each_is_listed_and_nothing_changes(tmp_path):
     save(tmp_path, 1), save(tmp_path, 2)
     (tmp_path / "step-00000001" / "state.json").unlink()
     flip(tmp_path / "step-00000002" / "optimizer.safetensors")

@@ -1,4 +1,4 @@
-"""Checkpoints while the disk fills up, and while the power or the training goes away."""
+"""Checkpoints with a full disk, a power failure, or a killed training."""
 
 import builtins
 import errno
@@ -26,7 +26,7 @@ class Killed(BaseException):
 
 
 class Disk:
-    """Does what it is told until a certain operation, which fails.
+    """Executes operations until a certain one, which fails.
 
     kill: so do all after it, as for a program that is no longer there; otherwise the disk is full
     for one moment.
@@ -108,7 +108,7 @@ def operations(folder, step):
 
 
 @pytest.mark.parametrize("newest_damaged", [False, True])
-def test_a_crash_at_any_moment_leaves_a_checkpoint_to_go_on_from(start, newest_damaged):
+def test_a_crash_at_any_moment_leaves_a_checkpoint_to_resume_from(start, newest_damaged):
     # After a damaged checkpoint 2 the training has gone on from 1 and comes to 2 once more.
     step = 2 if newest_damaged else 3
     log = operations(start("all", newest_damaged), step)
@@ -201,7 +201,7 @@ for _ in range(20):
 
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows has neither fork nor SIGKILL")
-def test_a_training_killed_at_any_moment_leaves_a_checkpoint_to_go_on_from(tmp_path):
+def test_a_training_killed_at_any_moment_leaves_a_checkpoint_to_resume_from(tmp_path):
     command = [sys.executable, "-c", SAVE_AND_BE_KILLED, str(tmp_path)]
     result = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
     assert result.returncode == 0, result.stderr

@@ -1,4 +1,4 @@
-"""`python -m bertlab pretrain` and `fill-mask`, as somebody at a terminal meets them."""
+"""`python -m bertlab pretrain` and `fill-mask`, as in a terminal."""
 
 import json
 import os
@@ -38,7 +38,7 @@ WHAT += ["--batch-size", "8", "--max-length", "32", "--device", "cpu"]
 
 @pytest.fixture(scope="module")
 def trained(tmp_path_factory, topics):
-    """A run that is over, and what a terminal showed of it."""
+    """A finished run, and its terminal output."""
     folder = tmp_path_factory.mktemp("trained")
     shutil.copytree(topics[0], folder / "corpus")
     command = [*WHAT, "--steps", "4", "--evaluate-every", "2", "--out", str(folder)]
@@ -104,7 +104,7 @@ def test_settings_are_kept_and_make_the_same_model_again(trained, out, capsys):
 
 
 @pytest.mark.parametrize("start", STARTS)
-def test_a_run_begins_with_the_start_it_is_told(out, start):
+def test_a_run_begins_with_the_requested_start(out, start):
     assert pretrain(*WHAT, "--start", start, "--seed", 3, "--steps", 1, "--out", out) == 0
     settings, corpus = RunSettings.load(out), open_corpus(out / "corpus")
     assert settings.start == start
@@ -181,7 +181,7 @@ def test_minutes_become_steps_once(out, monkeypatch, capsys):
     assert len(measured) == 1
 
 
-def test_a_model_lost_at_the_very_end_is_written_by_going_on(trained, tmp_path, capsys):
+def test_a_model_lost_at_the_very_end_is_written_by_resuming(trained, tmp_path, capsys):
     folder = shutil.copytree(trained[0], tmp_path / "copy")
     shutil.rmtree(folder / "model")
     assert pretrain("--resume", "--out", folder, "--device", "cpu") == 0
@@ -192,7 +192,7 @@ def test_a_model_lost_at_the_very_end_is_written_by_going_on(trained, tmp_path, 
 def stop_on_its_way(python, out, number):
     """Send a signal to a long run; it stops after a step, of which it keeps a checkpoint.
 
-    Returns its exit status and what a terminal showed of it.
+    Returns its exit status and its terminal output.
     """
     command = [*python, "-m", "bertlab", "pretrain", *WHAT, "--steps", "100000", "--out", str(out)]
     streams = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
@@ -209,7 +209,7 @@ def stop_on_its_way(python, out, number):
     return running.returncode, told, errors
 
 
-def test_ctrl_c_saves_and_says_how_to_go_on(out):
+def test_ctrl_c_saves_and_says_how_to_resume(out):
     status, told, errors = stop_on_its_way([sys.executable], out, signal.SIGINT)
     assert status == 130, errors
     assert f"python -m bertlab pretrain --resume --out {out}" in told
@@ -240,7 +240,7 @@ def test_ctrl_c_saves_and_says_how_to_go_on(out):
         ([*WHAT[:4], "--steps", "1", "--tokenizer", "none"], "there is none at none"),
     ],
 )
-def test_wrong_wishes_are_answered_in_a_sentence(out, capsys, arguments, message):
+def test_wrong_options_are_answered_in_a_sentence(out, capsys, arguments, message):
     assert pretrain(*arguments, "--out", out) == 1
     told = capsys.readouterr().err
     assert told.startswith("bertlab pretrain: ")
@@ -322,7 +322,7 @@ def test_a_folder_with_a_run_is_neither_overwritten_nor_shared(trained, capsys):
     assert "another training is writing into" in capsys.readouterr().err
 
 
-def test_going_on_with_a_changed_wish_is_refused_and_with_the_same_is_not(trained, capsys):
+def test_resuming_with_a_changed_option_is_refused_and_with_the_same_is_not(trained, capsys):
     same = [*WHAT, "--steps", "4", "--resume", "--out", trained[0]]
     assert pretrain(*same, "--batch-size", "16", "--seed", "0") == 1
     assert "was started with batch-size 8, and continues with that" in capsys.readouterr().err
@@ -348,7 +348,7 @@ def test_damaged_settings_are_named(out, capsys, content):
 
 
 @pytest.mark.parametrize("side", ["training", "validation"])
-def test_tokens_that_have_changed_are_noticed_when_going_on(trained, tmp_path, capsys, side):
+def test_tokens_that_have_changed_are_noticed_when_resuming(trained, tmp_path, capsys, side):
     folder = shutil.copytree(trained[0], tmp_path / "copy")
     (ids,) = (folder / "corpus" / side).rglob("ids.bin")
     flip(ids)
@@ -366,12 +366,12 @@ def test_an_impossible_folder_and_a_missing_corpus_are_named(tmp_path, capsys, m
 
 
 def without_memory(kind):
-    """A real error: as PyTorch, Python and NumPy report that a processor's memory is short."""
+    """A real out-of-memory error on a CPU, from PyTorch, Python and NumPy."""
     return {"torch": torch.empty, "python": bytearray, "numpy": np.empty}[kind](10**16)
 
 
 @pytest.mark.parametrize("kind", ["torch", "python", "numpy"])
-def test_too_little_memory_is_told_in_a_line(out, monkeypatch, capsys, trained, kind):
+def test_too_little_memory_is_reported_in_one_line(out, monkeypatch, capsys, trained, kind):
     monkeypatch.setattr(runs, "pretrain", lambda *_, **__: without_memory(kind))
     assert pretrain(*WHAT, "--steps", "1", "--out", out) == 1
     told = capsys.readouterr().err.splitlines()
@@ -400,7 +400,7 @@ def test_other_errors_are_not_taken_for_too_little_memory(out, trained, monkeypa
         (KeyboardInterrupt(), 130, "interrupted; the last checkpoint is kept"),
     ],
 )
-def test_what_happens_on_the_way_is_told(out, monkeypatch, capsys, error, status, message):
+def test_errors_during_a_run_are_reported(out, monkeypatch, capsys, error, status, message):
     monkeypatch.setattr(runs, "pretrain", Mock(side_effect=error))
     assert pretrain(*WHAT, "--steps", "1", "--out", out) == status
     assert message in capsys.readouterr().err

@@ -46,7 +46,7 @@ def test_each_side_holds_the_tokens_of_its_documents(topics):
         assert store.n_tokens == sum(map(len, expected))
 
 
-def test_no_document_and_no_passage_stands_on_both_sides(topics):
+def test_no_document_and_no_passage_is_in_both_parts(topics):
     tokenizer, training, validation = topics[1]
     assert len(training) > len(validation) > 0
     assert not set(ids_of(training)) & set(ids_of(validation))
@@ -69,7 +69,7 @@ def test_the_tokenizer_has_not_read_the_held_out_side(monkeypatch, tmp_path):
     assert tokenizer.vocab["[UNK]"] in validation.ids
 
 
-def test_what_is_there_is_read_and_not_made_again(copied, monkeypatch):
+def test_existing_files_are_read_and_not_made_again(copied, monkeypatch):
     monkeypatch.setattr(module, "documents", lambda name: pytest.fail("read again"))
     before = files_of(copied)
     again = prepare_corpus("python-topics", copied, **PREPARE)
@@ -80,7 +80,7 @@ def test_what_is_there_is_read_and_not_made_again(copied, monkeypatch):
 
 
 @pytest.mark.slow
-def test_another_wish_or_an_unfinished_folder_is_made_anew(copied):
+def test_other_arguments_or_an_unfinished_folder_are_prepared_again(copied):
     smaller = prepare_corpus("python-topics", copied, **PREPARE | {"vocab_size": 250})
     assert len(smaller.tokenizer.vocab) == 250
     (copied / "corpus.json").unlink()  # the last thing that is written
@@ -135,7 +135,7 @@ def test_of_a_few_own_documents_enough_are_held_out(tmp_path, n):
 
 
 @pytest.mark.parametrize("text", ["One. Two. Three.", "One. Two.\n\n" * 40, "One.\n\nTwo.\n\nX."])
-def test_too_few_own_documents_are_told(tmp_path, text):
+def test_too_few_own_documents_are_reported(tmp_path, text):
     (tmp_path / "my.txt").write_text(text)
     with pytest.raises(ValueError, match=r"my\.txt has too few documents.*blank lines"):
         prepare_corpus(str(tmp_path / "my.txt"), tmp_path / "out", **PREPARE)
@@ -192,7 +192,7 @@ def test_a_tokenizer_that_cannot_be_used_is_refused_before_the_text_is_read(tmp_
         prepare_corpus(text, tmp_path / "out", tokenizer=tmp_path)
 
 
-def test_impossible_wishes_and_texts_that_share_everything_are_refused(tmp_path):
+def test_impossible_arguments_and_texts_that_share_everything_are_refused(tmp_path):
     with pytest.raises(ValueError, match="no corpus 'cook-books'; expected one of wikipedia"):
         prepare_corpus("cook-books", tmp_path / "a", **PREPARE)
     with pytest.raises(ValueError, match="one part of python-topics has no documents"):

@@ -1,4 +1,4 @@
-"""Evaluation, against scikit-learn's metrics; what it leaves as it was."""
+"""Evaluation, against scikit-learn's metrics; and what it must not change."""
 
 import math
 
@@ -19,7 +19,7 @@ SIZES = [(4, 12, 9), (2, 20, 1), (3, 8, 0), (1, 16, 6)]  # sequences, tokens, ma
 
 
 class Epochs:
-    """Stands in for `PretrainingData`: a list of batches as epoch 0, and no other epoch."""
+    """Replaces `PretrainingData`: a list of batches as epoch 0, and no other epoch."""
 
     def __init__(self, batches):
         self.batches = batches
@@ -31,13 +31,13 @@ class Epochs:
 
 @pytest.fixture
 def model():
-    """A small model with large weights: sure of much, and never of the same."""
+    """A small model with large weights: often certain, of varying words."""
     config = BertConfig(VOCAB, 24, 2, 4, 40, max_length=32, dropout=0.5)
     return random_weights(BertForPreTraining(config), seed=1)
 
 
 def logits(model, batch):
-    """Of every position, and then those asked for: another way than `evaluate` takes."""
+    """For every position, then the selected ones: a different way from `evaluate`."""
     with torch.no_grad():
         output = model.eval()(batch.ids, batch.segment_ids, batch.attention_mask)
     return output.mlm_logits[batch.predict], output.nsp_logits
@@ -80,7 +80,7 @@ def test_every_figure_equals_scikit_learns(model, data):
     assert found.mlm_loss == pytest.approx(expected, rel=1e-6)
     assert found.perplexity == pytest.approx(np.exp(expected), rel=1e-5)
     top_1, top_5 = (top_k_accuracy_score(words, probabilities, k=k, labels=labels) for k in (1, 5))
-    assert 0 < top_1 < top_5 < 1  # else the comparison would say little
+    assert 0 < top_1 < top_5 < 1  # otherwise the comparison would mean little
     assert found.mlm_accuracy == pytest.approx(top_1)
     assert found.mlm_top5 == pytest.approx(top_5)
     of_pairs = pair_logits.double().softmax(-1).numpy()
@@ -104,7 +104,7 @@ def test_of_real_data_every_pair_is_asked_and_always_the_same_words(tmp_path):
     assert abs(found.mlm_loss - math.log(len(tokenizer.vocab))) < 0.2  # it has learned nothing
 
 
-def test_words_count_alike_however_they_are_cut_into_batches(model, data):
+def test_words_have_equal_weight_in_any_batches(model, data):
     first = data.batches[0]
     halves = []
     for rows in (slice(0, 1), slice(1, 4)):
@@ -116,14 +116,14 @@ def test_words_count_alike_however_they_are_cut_into_batches(model, data):
     assert parts.as_dict() == pytest.approx(whole.as_dict(), rel=1e-5)
 
 
-def test_only_the_first_batches_are_read_if_few_are_asked_for(model, data):
+def test_only_the_requested_number_of_batches_is_read(model, data):
     assert evaluate(model, data, batches=2) == evaluate(model, Epochs(data.batches[:2]))
     assert evaluate(model, data, batches=99) == evaluate(model, data)
     with pytest.raises(ValueError, match=r"batches must be at least 1.*got 0"):
         evaluate(model, data, batches=0)
 
 
-def test_a_model_in_training_is_asked_without_dropout_and_comes_back_as_it_was(model, data):
+def test_a_model_in_training_runs_without_dropout_and_its_mode_is_restored(model, data):
     expected = evaluate(model.eval(), data)
     model.train()
     model.bert.embeddings.eval()  # a part that is frozen on purpose
@@ -146,7 +146,7 @@ def test_no_random_number_is_drawn_and_no_gradient_kept(model, data):
     assert torch.is_grad_enabled()
 
 
-def test_one_line_says_it_all_and_a_loss_gone_astray_is_infinite():
+def test_one_line_has_all_figures_and_a_diverged_loss_is_infinite():
     found = Evaluation(math.log(20), 0.25, 0.5, 0.1, 0.975, 1234, 40)
     assert str(found) == (
         "masked words: 2.996 nats, perplexity 20.0, 25.0% right, 50.0% among the best 5 "

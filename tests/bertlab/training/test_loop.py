@@ -1,4 +1,4 @@
-"""The loop: against a step written out by hand, and what a run must do besides."""
+"""The loop: against a step written by hand, and other requirements of a run."""
 
 import os
 import random
@@ -36,7 +36,7 @@ def stories(number, seed):
 
 
 def prepare(folder, numbers, vocab_size, **sizes):
-    """Stories to read, others to be tested on, and how many words they are made of."""
+    """Training stories, test stories, and the number of their words."""
     sentences = [sentence for story in stories(50, 0) for sentence in story]
     tokenizer = WordPiece.train(sentences, vocab_size)
     sides = [write_tokens(stories(n, n), tokenizer, folder / f"{n}") for n in numbers]
@@ -124,7 +124,7 @@ def test_pieces_have_the_gradients_of_the_whole_batch(new_model, data, pieces):
     torch.testing.assert_close(gradients[1], gradients[0], rtol=1e-4, atol=1e-6)
 
 
-def test_bfloat16_computes_the_same_but_roughly_and_keeps_the_weights(new_model, data):
+def test_bfloat16_computes_about_the_same_and_keeps_the_weights(new_model, data):
     losses = {}
     for precision in ("float32", "bfloat16"):
         model = new_model(dropout=0.0)
@@ -152,7 +152,7 @@ def test_rows_tell_the_whole_story(new_model, data, held_out, tmp_path):
     assert rates[1] == max(rates) == 0.01
 
 
-def test_dropout_is_on_in_training_alone(new_model, data, held_out):
+def test_dropout_is_on_only_in_training(new_model, data, held_out):
     model, modes = new_model().eval(), []
     config = TrainingConfig(steps=3, evaluate_every=1)
 
@@ -177,7 +177,7 @@ def test_the_seed_decides_and_the_global_random_state_is_neither_used_nor_change
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_a_stop_request_ends_the_step_and_the_run_goes_on_later(new_model, data, tmp_path, number):
+def test_a_stop_request_ends_the_step_and_the_run_resumes_later(new_model, data, tmp_path, number):
     config = TrainingConfig(steps=6)
     whole, model = new_model(), new_model()
     pretrain(whole, data, config, progress=False)
@@ -215,7 +215,7 @@ def test_a_second_ctrl_c_interrupts_at_once_and_a_second_kill_does_not(new_model
     assert len(pretrain(new_model(), data, config, **options)) == 1
 
 
-def test_outside_the_main_thread_training_leaves_signals_alone(new_model, data):
+def test_outside_the_main_thread_training_does_not_touch_signals(new_model, data):
     rows = []
 
     def work():
@@ -227,7 +227,7 @@ def test_outside_the_main_thread_training_leaves_signals_alone(new_model, data):
     assert [row["step"] for row in rows] == [1, 2]
 
 
-def test_a_run_that_died_before_a_checkpoint_starts_anew(new_model, data, held_out, tmp_path):
+def test_a_run_that_died_before_a_checkpoint_starts_again(new_model, data, held_out, tmp_path):
     def die(row):
         if row["step"] == 2:
             raise RuntimeError("power cut")
@@ -256,7 +256,7 @@ def test_workers_that_prepare_batches_change_nothing(new_model, data):
     assert torch.equal(*map(weights, models))
 
 
-def test_a_loss_that_is_no_number_ends_the_training_and_saves_nothing(tmp_path, new_model, data):
+def test_a_loss_that_is_not_finite_ends_training_and_saves_nothing(tmp_path, new_model, data):
     model = new_model()
     model.mlm_head.bias.data[0] = torch.nan
     config = TrainingConfig(steps=3, save_every=1)

@@ -43,7 +43,7 @@ def test_rows_come_back_as_they_were_and_are_there_as_soon_as_they_are_added(pat
 
 
 @pytest.mark.slow
-def test_after_a_kill_at_any_byte_the_run_goes_on_to_the_same_file(path):
+def test_after_a_kill_at_any_byte_the_run_continues_to_the_same_file(path):
     whole = path.read_bytes()
     for size in range(len(whole) + 1):
         path.write_bytes(whole[:size])
@@ -82,7 +82,7 @@ def test_where_nothing_was_written_nothing_is_dropped_and_a_row_needs_a_step(tmp
         metrics.append({"kind": "train"})
 
 
-def test_a_number_gone_astray_is_valid_json_and_read_as_nan(tmp_path):
+def test_a_number_that_is_not_finite_is_valid_json_and_read_as_nan(tmp_path):
     path = tmp_path / "metrics.jsonl"
     write(path, [{"step": 1, "kind": "train", "loss": math.nan, "perplexity": math.inf}])
     assert path.read_text() == '{"step": 1, "kind": "train", "loss": null, "perplexity": null}\n'
@@ -101,12 +101,12 @@ def test_a_damaged_line_is_named(path, damage):
 
 @pytest.fixture
 def clock(monkeypatch):
-    """Half a second passes between two looks at the clock."""
+    """Half a second passes between two readings of the clock."""
     times = iter(range(1000))
     monkeypatch.setattr(rows, "perf_counter", lambda: next(times) / 2)
 
 
-def test_the_bar_shows_loss_words_speed_and_where_a_training_went_on(clock, capsys):
+def test_the_bar_shows_loss_words_speed_and_where_a_training_resumed(clock, capsys):
     with progress_bar(10, 7) as update:
         for _ in range(2):
             update(StepResult(2.0, 0.5, 3, 12, 4, 8), 400)
@@ -122,7 +122,7 @@ def test_the_figures_follow_the_last_steps_and_not_the_first(clock, capsys):
     assert "loss 1.000, 0.0% of words" in capsys.readouterr().err.split("\r")[-1]
 
 
-def test_a_bar_that_is_not_wanted_prints_nothing(capsys):
+def test_a_disabled_bar_prints_nothing(capsys):
     with progress_bar(10, enabled=False) as update:
         update(StepResult(2.0, 0.5, 3, 12, 4, 8), 400)
     assert capsys.readouterr() == ("", "")

@@ -24,7 +24,7 @@ SIZES = {"tales": 25, "news": 34, "letter": 1}
 
 
 class Reader(nn.Module):
-    """Answers from where A and B stand in the store, which a numbered store's ids tell."""
+    """Answers from the positions of A and B in the store, given by a numbered store's ids."""
 
     def __init__(self, is_next):
         super().__init__()
@@ -58,7 +58,7 @@ def rows_of(data, is_next):
     return {row.negatives: row for row in next_sentence_rows(Reader(is_next), data)}
 
 
-def test_who_tells_corpora_apart_is_as_good_as_that_row_says_and_no_better_within_one(data):
+def test_a_reader_of_corpora_scores_as_its_row_says_and_no_better_within_one(data):
     rows = rows_of(data, lambda a, b: corpus_of(data.store, a) == corpus_of(data.store, b))
     easy, alone = rows["any document"], rows["any document, answered by the corpora alone"]
     assert easy[1:] == alone[1:]
@@ -79,7 +79,7 @@ def test_who_tells_corpora_apart_is_as_good_as_that_row_says_and_no_better_withi
     assert rows["same corpus"].n_pairs == (of_a < 2).sum()
 
 
-def test_who_tells_documents_apart_is_always_right_until_they_are_the_same(data):
+def test_a_reader_of_documents_is_always_right_until_they_are_the_same(data):
     rows = rows_of(data, lambda a, b: document_of(data.store, a) == document_of(data.store, b))
     for name in ("any document", "same corpus", "same corpus: tales", "same corpus: news"):
         assert rows[name].accuracy == 1
@@ -89,10 +89,10 @@ def test_who_tells_documents_apart_is_always_right_until_they_are_the_same(data)
     assert rows["same document"].accuracy == pytest.approx(1 - pairs.not_next.mean())
 
 
-def test_who_knows_the_order_is_right_in_the_same_document_too(data):
+def test_a_reader_of_the_order_is_right_in_the_same_document_too(data):
     rows = rows_of(data, lambda a, b: (b > a) & (b - a < 40))
     assert rows["any document"].accuracy > 0.98
-    assert rows["same document"].accuracy > 0.85  # a place just behind is mistaken for the next
+    assert rows["same document"].accuracy > 0.85  # a place just after is mistaken for the next
 
 
 def test_pairs_without_another_place_are_not_counted(tmp_path):

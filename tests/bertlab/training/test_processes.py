@@ -1,4 +1,4 @@
-"""Two processes, started as anybody starts them: by `torchrun`."""
+"""Two processes, started by `torchrun`."""
 
 import os
 import shutil
@@ -116,7 +116,7 @@ def by_two(tmp_path_factory, topics):
     return folder, done
 
 
-def test_processes_can_talk_and_fail_together(tmp_path):
+def test_processes_communicate_and_fail_together(tmp_path):
     (tmp_path / "talk.py").write_text(TALK)
     done = torchrun(tmp_path / "talk.py", folder=tmp_path)
     assert done.returncode == 0, done.stderr
@@ -134,7 +134,7 @@ def test_two_processes_train_the_model_that_one_trains(by_two, out):
     assert found == pytest.approx(expected, rel=1e-4)
 
 
-def test_the_first_process_alone_speaks_and_writes(by_two):
+def test_only_the_first_process_prints_and_writes(by_two):
     folder, done = by_two
     steps = [row["step"] for row in read_metrics(folder / "metrics.jsonl")]
     assert steps == [0, 1, 2, 3, 4, 5, 6, 7, 8, 8]
@@ -142,7 +142,7 @@ def test_the_first_process_alone_speaks_and_writes(by_two):
     assert done.stdout.count("trained: ") == 1
 
 
-def test_a_process_that_dies_ends_the_run_which_then_goes_on(by_two, out, tmp_path):
+def test_a_process_that_dies_ends_the_run_which_then_resumes(by_two, out, tmp_path):
     (tmp_path / "die.py").write_text(DIE)
     options = ["--steps", 8, "--accumulate", 2, "--dropout", 0, "--save-every", 2, "--out", out]
     died = torchrun(tmp_path / "die.py", "pretrain", *WHAT, *options)

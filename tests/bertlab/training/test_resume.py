@@ -1,4 +1,4 @@
-"""A training that is killed, again and again, ends where one ends that never was."""
+"""A training that is killed again and again ends exactly like one that never was."""
 
 import errno
 import filecmp
@@ -33,7 +33,7 @@ KILLS = 8
 
 
 def train(corpus, folder, watch=None):
-    """Start a training in a folder, or go on with it; corpus: what `prepare` gave."""
+    """Start a training in a folder, or resume it; corpus: from `prepare`."""
     data, held_out, words = corpus
     sizes = {"d_model": 16, "n_layers": 2, "n_heads": 2, "d_ff": 32, "max_length": 24}
     model = BertForPreTraining(BertConfig(words, dropout=0.2, **sizes))
@@ -42,7 +42,7 @@ def train(corpus, folder, watch=None):
 
 
 def in_a_process(corpus, folder, kill_at=None, patience=0.0):
-    """Train in a process of its own; kill it some time after a step. Whether it came to an end."""
+    """Train in its own process; kill it some time after a step. Returns whether it finished."""
     reads, writes = os.pipe()
     child = os.fork()
     if child == 0:
@@ -51,7 +51,7 @@ def in_a_process(corpus, folder, kill_at=None, patience=0.0):
             train(corpus, folder, lambda row: os.write(writes, f"{row['step']}\n".encode()))
             os._exit(0)
         finally:
-            os._exit(1)  # whatever went wrong: this process must not go on as the one that forked
+            os._exit(1)  # after any error: this process must not continue as its parent
     os.close(writes)
     with os.fdopen(reads) as steps:
         for line in steps:
@@ -65,9 +65,9 @@ def in_a_process(corpus, folder, kill_at=None, patience=0.0):
 
 
 def main(folder):
-    """One training that nobody disturbs, and one that is killed; all in their own processes.
+    """One undisturbed training, and one that is killed; all in their own processes.
 
-    Called in a new Python that has not computed anything yet: only such a one may be forked.
+    Called in a new Python that has not computed anything yet: only such a process may be forked.
     """
     importlib.import_module("torch._dynamo")  # here once, rather than in every process
     torch.set_num_threads(1)
@@ -103,7 +103,7 @@ def assert_same_end(folder, other):
 
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows has neither fork nor SIGKILL")
-def test_killed_at_any_moment_and_gone_on_it_ends_bit_by_bit_as_if_never_killed(tmp_path):
+def test_killed_at_any_moment_and_resumed_it_ends_bit_by_bit_as_if_never_killed(tmp_path):
     program = f"from tests.bertlab.training.test_resume import main; main({str(tmp_path)!r})"
     command = [sys.executable, "-c", program]
     result = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
@@ -113,7 +113,9 @@ def test_killed_at_any_moment_and_gone_on_it_ends_bit_by_bit_as_if_never_killed(
     assert_same_end(tmp_path / "killed", tmp_path / "whole")
 
 
-def test_a_full_disk_stops_it_and_with_room_it_goes_on_as_if_nothing_was(tmp_path, monkeypatch):
+def test_a_full_disk_stops_it_and_with_room_it_resumes_as_if_nothing_happened(
+    tmp_path, monkeypatch
+):
     corpus = prepare(tmp_path, **SMALL)
     train(corpus, tmp_path / "whole")
     full = Mock(side_effect=OSError(errno.ENOSPC, os.strerror(errno.ENOSPC)))

@@ -27,13 +27,13 @@ def test_a_sum_over_d_model_numbers_spreads_as_in_bert_base(d_model, spread):
 
 
 @pytest.mark.parametrize("start", STARTS.values(), ids=STARTS)
-def test_biases_and_norms_stay_as_they_were(start):
+def test_biases_and_norms_do_not_change(start):
     before, after = model_of(48), start(model_of(48))
     for (name, old), new in zip(before.named_parameters(), after.parameters(), strict=True):
         assert torch.equal(old, new) == (old.ndim == 1), name
 
 
-def test_in_a_good_start_only_positions_differ_and_are_waves_of_that_size():
+def test_in_initial_weights_only_positions_differ_and_are_waves_of_that_size():
     plain, good = plain_start(model_of(48)), initial_weights(model_of(48))
     pairs = zip(plain.named_parameters(), good.parameters(), strict=True)
     other = [name for (name, one), two in pairs if not torch.equal(one, two)]
@@ -47,7 +47,7 @@ def test_in_a_good_start_only_positions_differ_and_are_waves_of_that_size():
         assert position[at, 2 * pair : 2 * pair + 2].tolist() == pytest.approx(wave, abs=1e-5)
 
 
-def test_the_seed_decides_and_the_global_dice_are_left_alone():
+def test_the_seed_determines_the_weights_and_no_global_state_changes():
     assert_the_seed_decides(lambda seed: weights(neighbours_start(model_of(48), seed)))
 
 

@@ -1,4 +1,4 @@
-"""Attention to draw, and what a page of BertViz holds."""
+"""Attention to draw, and the content of a page of BertViz."""
 
 import base64
 import json
@@ -30,7 +30,7 @@ def even(n_layers, n_heads, length):
 
 
 def parameters(view):
-    """What the page's scripts read."""
+    """The input of the page's scripts."""
     found = re.search(r"readParameters\((.*)\);\n", view.page)
     return json.loads(found[1])
 

@@ -8,7 +8,7 @@ from bertlab.viz.frames import frame, script_tag
 
 
 def inner(shown):
-    """The page inside the frame, as a browser takes it out of the attribute."""
+    """The page inside the frame, as a browser decodes it from the attribute."""
     return BeautifulSoup(shown._repr_html_(), "html.parser").iframe["srcdoc"]
 
 

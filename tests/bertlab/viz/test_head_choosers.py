@@ -23,7 +23,7 @@ def random_attentions(n_layers, n_heads, length):
 
 
 def facts_of(shown):
-    """What the page's script knows."""
+    """The data of the page's script."""
     text = shown.page.split("const FACTS = ", 1)[1]
     return json.JSONDecoder().raw_decode(text)[0]
 

@@ -20,14 +20,14 @@ def test_the_view_holds_the_attentions_and_tokens_of_all_or_of_chosen_layers(att
     torch.testing.assert_close(shown(inside, 0), attentions[1], atol=1.3e-4, rtol=0)
 
 
-def test_probabilities_of_0_and_1_survive_packing_and_half_precision_will_do(attentions):
+def test_probabilities_of_0_and_1_survive_packing_and_half_precision_is_accepted(attentions):
     identity = torch.eye(3)[None]
     inside = parameters(head_view([identity], ["a", "b", "c"]))
     torch.testing.assert_close(shown(inside, 0)[0], identity, atol=1e-12, rtol=0)
     head_view([layer.bfloat16() for layer in attentions], TOKENS)
 
 
-def test_keys_of_another_text_stand_on_the_right(attentions):
+def test_keys_of_another_text_are_on_the_right(attentions):
     cross = [layer[..., :2, :].contiguous() for layer in attentions]
     inside = parameters(head_view(cross, ["le", "chat"], key_tokens=TOKENS))
     (view,) = inside["attention"]
@@ -66,7 +66,7 @@ def test_300_tokens_are_refused_until_layers_and_heads_are_chosen():
     assert parameters(view)["most_heads"] == 2
 
 
-def test_nothing_is_asked_of_a_server_and_a_token_cannot_end_the_script(attentions):
+def test_no_server_is_used_and_a_token_cannot_end_the_script(attentions):
     page = BeautifulSoup(head_view(attentions, TOKENS).page, "html.parser")
     assert not page.find_all(src=True)
     assert len(page.find_all("script")) == 6  # the frame's, d3, jQuery, ours, numbers, BertViz
@@ -138,7 +138,7 @@ def test_a_layer_that_cannot_be_seen_first_is_named(attentions):
 
 
 @pytest.mark.parametrize("tokens", ["text", [1, 2, 3, 4], ["a", "b", "c", None]])
-def test_tokens_that_are_no_list_of_strings_are_named(attentions, tokens):
+def test_tokens_that_are_not_a_list_of_strings_are_named(attentions, tokens):
     with pytest.raises(ValueError, match=r"tokens must be a list of strings"):
         head_view(attentions, tokens)
 

@@ -109,7 +109,7 @@ def test_a_later_target_symbol_never_changes_earlier_logits(kind):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_the_seed_decides_the_weights_and_nothing_global_moves(kind):
+def test_the_seed_determines_the_weights_and_no_global_state_changes(kind):
     assert_the_seed_decides(lambda seed: weights(kind(**SIZES, seed=seed)))
     for name in ("token.weight", "writer.weight_hh_l0"):
         assert_the_seed_decides(lambda seed, n=name: kind(**SIZES, seed=seed).get_parameter(n))

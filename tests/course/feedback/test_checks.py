@@ -190,7 +190,7 @@ def climb(steps):
         ({"a": 1}, {}, "'a': expected 1, it is missing"),
         ({}, {"b": 1}, "'b': should not be there, got 1"),
         (dict.fromkeys("abcdef", 1), {}, "and 2 more"),
-        ([0] * 20, [0] * 19, "length 20 expected, 19 got; they agree as far as the shorter"),
+        ([0] * 20, [0] * 19, "length 20 expected, 19 got; they agree up to the end of the shorter"),
         ([0] * 20, [0] * 7 + [1] * 13, "first difference at index 7"),
     ],
 )

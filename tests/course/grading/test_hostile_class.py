@@ -312,7 +312,7 @@ def test_what_is_no_file_is_not_opened(kind, outcome_of):
             "(ask for it again, saved with all outputs cleared)",
         )
         return
-    wanted = "was not handed in" if kind == "nothing" else "is no ordinary file"
+    wanted = "was not handed in" if kind == "nothing" else "is not an ordinary file"
     notes = [note for note in outcome.notes if note.startswith("nothing could be graded: ")]
     assert any(wanted in note for note in notes)
 

@@ -146,7 +146,7 @@ def test_a_token_that_looks_like_markup_is_shown_as_it_is():
     ("token", "message"),
     [
         ("bird", r"one of the text's tokens.*got 'bird'; the tokens are: 0 \[CLS\], 1 the, 2 cat"),
-        ("cat", r"'cat' stands at the positions 2, 6; say which one: token=2"),
+        ("cat", r"'cat' occurs at the positions 2, 6; say which one: token=2"),
         (8, r"position from 0 to 7; got 8; the tokens are: 0 \[CLS\]"),
         (-1, "position from 0 to 7; got -1"),
     ],
