@@ -7,6 +7,7 @@ norms' old names gamma and beta, both heads, no second copy of a tied weight, an
 import errno
 import hashlib
 import json
+import math
 import os
 import re
 import shutil
@@ -15,6 +16,7 @@ import subprocess
 import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
@@ -29,8 +31,9 @@ from bertlab.data import DataError, fetch_published
 from bertlab.data.__main__ import main
 from bertlab.data.hub_models import HUB_MODELS, HubFile, HubModel
 from bertlab.data.published import published
-from bertlab.model import Bert, BertForPreTraining
+from bertlab.model import Bert, BertConfig, BertForPreTraining
 from bertlab.model.pretrained import load_pretrained, load_tokenizer
+from bertlab.model.weight_names import COPIES, tensor_shapes
 from tests.small_models import generator, reference_model
 
 WEIGHTS, REPOSITORY, REVISION = "model.safetensors", "somebody/bert-random", "0123abcd" * 5
@@ -54,7 +57,7 @@ def published_layout():
         "use_cache": True,
     }
     tensors = {
-        re.sub("(?<=LayerNorm.)(weight|bias)", lambda m: OLD[m[0]], name): tensor.contiguous()
+        old_name(name): tensor.contiguous()
         for name, tensor in model.state_dict().items()
         if "decoder" not in name and "position_ids" not in name
     }
@@ -67,7 +70,11 @@ def published_layout():
     }
 
 
-OLD = {"weight": "gamma", "bias": "beta"}
+def old_name(name):
+    """What the first published files call a tensor."""
+    return name.replace("Norm.weight", "Norm.gamma").replace("Norm.bias", "Norm.beta")
+
+
 FILES = published_layout()
 
 
@@ -80,7 +87,7 @@ class Hub(ThreadingHTTPServer):
 
     def __init__(self):
         super().__init__(("127.0.0.1", 0), Answer)
-        self.files, self.asked, self.cuts = dict(FILES), [], {}
+        self.files, self.asked, self.cuts, self.knows_ranges = dict(FILES), [], {}, True
         self.url = f"http://127.0.0.1:{self.server_port}"
 
     def got(self):
@@ -110,6 +117,7 @@ class Answer(BaseHTTPRequestHandler):
         wanted = re.fullmatch(r"bytes=(\d+)-", self.headers.get("Range", "bytes=0-"))
         first = int(wanted[1])
         self.server.asked.append((self.command, name, first))
+        first *= self.server.knows_ranges
         head = {"ETag": f'"{sha256}"', "Content-Length": str(len(content) - first)}
         if first:
             head["Content-Range"] = f"bytes {first}-{len(content) - 1}/{len(content)}"
@@ -225,6 +233,14 @@ def test_a_download_that_failed_is_continued_by_the_next_call(hub, tmp_path):
     assert (fetch_published("bert-random") / WEIGHTS).read_bytes() == FILES[WEIGHTS]
     assert [ask for ask in hub.asked if ask[0] == "GET"] == [("GET", WEIGHTS, 4096)]
     assert kept(tmp_path) == (set(NAMES), [])
+
+
+def test_a_server_that_sends_everything_again_does_no_harm(hub, tmp_path):
+    hub.knows_ranges, hub.cuts[WEIGHTS] = False, [4096, *6 * [0]]
+    with pytest.raises(DataError, match="could not be downloaded"):
+        fetch_published("bert-random")
+    assert kept(tmp_path)[1] != []
+    assert (fetch_published("bert-random") / WEIGHTS).read_bytes() == FILES[WEIGHTS]
 
 
 def test_a_part_that_is_longer_than_the_file_begins_again(hub, tmp_path):
@@ -421,3 +437,26 @@ def test_the_small_files_are_what_the_table_says():
             if content := said.get(file.name, "").encode():
                 known = (len(content), hashlib.sha256(content).hexdigest())
                 assert (file.size, file.sha256) == known, f"{name}: {file.name}"
+
+
+def safetensors_size(config, old_names, metadata):
+    """Bytes of a file with the tensors that we read: 8, a header of whole eights, the numbers."""
+    header, end = {"__metadata__": {"format": "pt", **metadata}}, 0
+    shapes = tensor_shapes(config, BertForPreTraining)
+    for name in sorted((old_name(one) if old_names else one) for one in shapes):
+        shape = shapes.get(name) or shapes[name.replace("gamma", "weight").replace("beta", "bias")]
+        start, end = end, end + 4 * math.prod(shape)
+        header[name] = {"dtype": "F32", "shape": shape, "data_offsets": [start, end]}
+    text = json.dumps(header, separators=(",", ":"))
+    return 8 + math.ceil(len(text) / 8) * 8 + end
+
+
+def test_published_weights_are_as_long_as_the_tensors_that_we_read():
+    """To the byte: names, shapes and order are those of the files, without fetching one."""
+    base, tiny = BertConfig(30522), BertConfig(30522, 128, 2, 2, 512)
+    for name, config, old_names, metadata in [
+        ("bert-base-uncased", base, True, {}),
+        ("bert-base-cased", replace(base, vocab_size=28996), True, {}),
+        ("google/bert_uncased_L-2_H-128_A-2", tiny, False, COPIES),
+    ]:
+        assert HUB_MODELS[name].files[-1].size == safetensors_size(config, old_names, metadata)
