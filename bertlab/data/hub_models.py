@@ -19,11 +19,6 @@ class HubFile:
     size: int
     sha256: str
 
-    @property
-    def megabytes(self) -> float:
-        """Its size, in millions of bytes."""
-        return self.size / 1e6
-
 
 @dataclass(frozen=True)
 class HubModel:
@@ -45,7 +40,7 @@ class HubModel:
     @property
     def megabytes(self) -> float:
         """What there is to download, in millions of bytes."""
-        return sum(file.megabytes for file in self.files)
+        return sum(file.size for file in self.files) / 1e6
 
 
 HUB_MODELS = {

@@ -44,7 +44,7 @@ def fetch_published(name: str, *, progress: bool = False) -> Path:
     """Fetch what is missing or damaged of a published model; returns its folder.
 
     With nothing to fetch no network is used. A file takes its place when it is whole and its hash
-    is right, not before. A download that was cut off continues where it stopped, also in a later
+    is right, not before. A download that was cut off resumes where it stopped, also in a later
     call. Two processes may call it at once: the second waits and finds the work done.
 
     Raises ValueError for an unknown name, DataError if a file cannot be had: without a network,
@@ -71,7 +71,7 @@ def _lacking(model: HubModel, folder: Path) -> list[HubFile]:
 def _fetch_file(name: str, file: HubFile, folder: Path, progress: bool) -> None:
     """Download one file beside its folder, check its hash, and put it into its place.
 
-    What has come of it is named by the hash, so that a later call finds it.
+    The partial file is named by the hash, so a later call finds it.
     """
     part = folder.parent / f".{file.sha256}.part"
     there = part.stat().st_size if part.is_file() else 0
@@ -93,7 +93,7 @@ def _fetch_file(name: str, file: HubFile, folder: Path, progress: bool) -> None:
 
 
 def _download(name: str, file: HubFile, part: Path, progress: bool) -> None:
-    """Let huggingface_hub bring what `part` lacks; it tries again a few times when it is cut off.
+    """Let huggingface_hub append what `part` lacks; after a cut it tries again a few times.
 
     Raises OSError for what the disk refuses, DataError for all else.
     """
@@ -128,8 +128,8 @@ def _download(name: str, file: HubFile, part: Path, progress: bool) -> None:
             raise
         last = (str(error).strip().splitlines() or [type(error).__name__])[-1]
         raise DataError(
-            f"{name}: {file.name} could not be downloaded; {_what_to_run(name)}, which keeps what "
-            f"has come so far (huggingface_hub: {last})"
+            f"{name}: {file.name} could not be downloaded; {_what_to_run(name)}, which resumes "
+            f"where this stopped (huggingface_hub: {last})"
         ) from error
 
 

@@ -214,16 +214,18 @@ def test_what_is_there_is_not_fetched_again(hub):
     assert hub.asked == []
 
 
-def test_a_connection_that_is_cut_off_goes_on_with_the_rest(hub, tmp_path):
+def test_after_a_cut_only_the_rest_is_asked_for(hub, tmp_path):
     hub.cuts[WEIGHTS] = [4096, 8192]
     assert (fetch_published("bert-random") / WEIGHTS).read_bytes() == FILES[WEIGHTS]
     assert hub.got() == [0, 4096, 12288]
     assert kept(tmp_path) == (set(NAMES), [])
 
 
-def test_a_download_that_failed_is_continued_by_the_next_call(hub, tmp_path):
+def test_a_download_that_failed_is_resumed_by_the_next_call(hub, tmp_path):
     hub.cuts[WEIGHTS] = [4096] + 6 * [0]
-    with pytest.raises(DataError, match=r"model.safetensors could not be .*keeps what has come"):
+    with pytest.raises(
+        DataError, match=r"model.safetensors could not be .*resumes where this stop"
+    ):
         fetch_published("bert-random")
     assert kept(tmp_path) == (set(NAMES) - {WEIGHTS}, [4096])
     with pytest.raises(DataError, match=r"not in the cache.*fetch bert-random` \(0 MB\)"):
