@@ -2,10 +2,9 @@
 
     python -m bertlab.data fetch bert-base-uncased
 
-No lecture and no exercise needs them. Each model is pinned to one revision, and each of its files
-to a SHA-256, so everybody gets the same bytes. A pickle, such as `pytorch_model.bin`, is never
-fetched: it can run code when it is opened. The environment variable `HF_ENDPOINT` names another
-server that speaks the Hub's protocol.
+No lecture and no exercise needs them. Each model is pinned to one revision, each file to a SHA-256.
+A pickle, such as `pytorch_model.bin`, is never fetched: it can run code when it is opened. The
+environment variable `HF_ENDPOINT` names another server that speaks the Hub's protocol.
 
 Source: Devlin et al. (2019), whose authors published these weights.
 """
@@ -44,8 +43,8 @@ def fetch_published(name: str, *, progress: bool = False) -> Path:
     """Fetch what is missing or damaged of a published model; returns its folder.
 
     With nothing to fetch no network is used. A file takes its place when it is whole and its hash
-    is right, not before. A download that was cut off resumes where it stopped, also in a later
-    call. Two processes may call it at once: the second waits and finds the work done.
+    is right, not before. A download that was cut off resumes, also in a later call. Two processes
+    may call it at once: the second waits and finds the work done.
 
     Raises ValueError for an unknown name, DataError if a file cannot be had: without a network,
     without space, or if it is not the file that we know.
