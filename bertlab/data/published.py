@@ -23,8 +23,8 @@ from bertlab.data.hub_models import HubFile, HubModel, hub_model
 def published(name: str) -> Path:
     """The folder of a fetched model, which `load_pretrained` and `load_tokenizer` read.
 
-    Every file is compared with its hash the first time in a process. Raises ValueError for an
-    unknown name, DataError if the model has not been fetched or a file is damaged.
+    Each file's hash is checked the first time in a process. Raises ValueError for an unknown name,
+    DataError if the model has not been fetched or a file is damaged.
     """
     model, folder = hub_model(name), cache_folder() / name
     faults = {file.name: fault(folder / file.name, file.sha256) for file in model.files}
@@ -68,11 +68,8 @@ def _lacking(model: HubModel, folder: Path) -> list[HubFile]:
 
 
 def _fetch_file(name: str, file: HubFile, folder: Path, progress: bool) -> None:
-    """Download one file beside its folder, check its hash, and put it into its place.
-
-    The partial file is named by the hash, so a later call finds it.
-    """
-    part = folder.parent / f".{file.sha256}.part"
+    """Download one file beside its folder, check its hash, and put it into its place."""
+    part = folder.parent / f".{file.sha256}.part"  # a later call finds it
     there = part.stat().st_size if part.is_file() else 0
     if there > file.size:
         part.unlink()
