@@ -1,8 +1,9 @@
 """Everything that turns the library into a course, floor by floor.
 
-0. `course.widgets`: the lectures' own playgrounds. `course.experiments`: labelled tasks, and the
-   lectures' measurements; `course.project`: the budget and the score of exercise 13.
-   `course.feedback`: the exercises' checks, and one package per exercise.
+0. `course.widgets`: the lectures' own playgrounds; `course.live`: a BERT that runs in a web page,
+   without Python. `course.experiments`: labelled tasks, and the lectures' measurements;
+   `course.project`: the budget and the score of exercise 13. `course.feedback`: the exercises'
+   checks, and one package per exercise.
 1. `course.toyworld`: a language with known entropy. `course.answers`: answers known to be wrong
    or right; `course.settings`: a course's folders and settings.
 2. `course.gradebook`: grades and records.

@@ -3,7 +3,8 @@
 import argparse
 import sys
 
-from bertlab.data import DataError, cache_folder, catalogue, fetch
+from bertlab.data import DataError, cache_folder, catalogue, fetch, fetch_published
+from bertlab.data.hub_models import HUB_MODELS, unknown_name
 from bertlab.data.packages import PACKAGES, in_group
 
 
@@ -16,17 +17,26 @@ def main(arguments: list[str] | None = None) -> int:
         "names",
         nargs="*",
         default=["core"],
-        help=f"core ({_size('core')}), all ({_size('all')}), or any of: {', '.join(PACKAGES)}",
+        help=f"core ({_size('core')}), all ({_size('all')}), or any of: {', '.join(PACKAGES)}; or "
+        f"a model from the Hugging Face Hub, which no lecture needs: {_models()}",
     )
-    commands.add_parser("list", help="show every corpus with its size, licence and source")
+    commands.add_parser("list", help="show every corpus and model with size, licence, source")
     options = parser.parse_args(arguments)
     if options.command == "list":
         print(catalogue())
+        print("\nmodels from the Hugging Face Hub, which no lecture needs")
+        for name, model in HUB_MODELS.items():
+            print(f"{name}\n    {model.megabytes:.0f} MB, {model.repository} at {model.revision}")
+            print(f"    licence: {model.licence}")
         return 0
+    known = ["core", "all", *PACKAGES, *HUB_MODELS]
     try:
         for name in options.names:
-            fetch(name, progress=True)
-    except (DataError, ValueError) as error:
+            if name not in known:
+                raise ValueError(unknown_name(name, known))
+        for name in options.names:
+            (fetch_published if name in HUB_MODELS else fetch)(name, progress=True)
+    except (DataError, ValueError, OSError) as error:
         print(f"bertlab.data: {error}", file=sys.stderr)
         return 1
     print(f"{', '.join(options.names)}: complete in {cache_folder()}")
@@ -35,6 +45,10 @@ def main(arguments: list[str] | None = None) -> int:
 
 def _size(group: str) -> str:
     return f"{sum(PACKAGES[name].megabytes for name in in_group(group)):.0f} MB"
+
+
+def _models() -> str:
+    return ", ".join(f"{name} ({model.megabytes:.0f} MB)" for name, model in HUB_MODELS.items())
 
 
 if __name__ == "__main__":

@@ -78,9 +78,9 @@ def path(package: str, file: str) -> Path:
             f"{package} is not in the cache, {cache_folder()}; when online, run "
             f"`python -m bertlab.data fetch {package}`"
         )
-    if fault := _fault(folder / file, _listing(folder).get(file)):
+    if found := fault(folder / file, _listing(folder).get(file)):
         raise DataError(
-            f"{folder / file} is damaged: {fault}; when online, run `python -m bertlab.data fetch "
+            f"{folder / file} is damaged: {found}; when online, run `python -m bertlab.data fetch "
             f"{package}` to replace it"
         )
     return folder / file
@@ -98,7 +98,7 @@ def is_whole(package: str) -> bool:
     if not (folder / LISTING).is_file():
         return False
     listed = _listing(folder)
-    return bool(listed) and not any(_fault(folder / name, known) for name, known in listed.items())
+    return bool(listed) and not any(fault(folder / name, known) for name, known in listed.items())
 
 
 def _listing(folder: Path) -> dict[str, str]:
@@ -110,7 +110,7 @@ def _listing(folder: Path) -> dict[str, str]:
     return listed if isinstance(listed, dict) else {}
 
 
-def _fault(file: Path, known: str | None) -> str:
+def fault(file: Path, known: str | None) -> str:
     """What is wrong with a file, or "" if nothing is."""
     if known is None:
         return "it is not in the list of fetched files"

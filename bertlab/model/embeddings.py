@@ -61,7 +61,7 @@ def sinusoidal_positions(max_length: int, d_model: int) -> Tensor:
     if max_length < 1 or d_model < 1 or d_model % 2:
         raise ValueError(
             "sinusoidal_positions: max_length must be at least 1 and d_model even, one sine and "
-            f"one cosine a wave; got max_length={max_length}, d_model={d_model}"
+            f"one cosine per wave; got max_length={max_length}, d_model={d_model}"
         )
     position = torch.arange(max_length, dtype=torch.float64)[:, None]  # [max_length, 1]
     even = torch.arange(0, d_model, 2, dtype=torch.float64)  # 2i: [d_model / 2]

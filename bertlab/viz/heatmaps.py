@@ -140,7 +140,8 @@ def heatmap(
     _ticks(ax, row_labels, column_labels, size=10 if numbers else 9)
     if numbers:
         _write_numbers(ax, values, low, high)
-    ax.figure.colorbar(image, ax=ax, label=colour_label, shrink=0.9, pad=0.03)
+    colours = ax.figure.colorbar(image, ax=ax, shrink=0.9, pad=0.03)
+    colours.set_label(colour_label, wrap=True)
     if not alt:
         said = []
         for name, place in (("highest", values.argmax()), ("lowest", values.argmin())):

@@ -160,6 +160,8 @@ def lines(
         ax.set_yscale("log")
     elif lowest == 0:
         ax.set_ylim(bottom=0)
+    if not logarithmic and all(value.is_integer() for value in x):
+        ax.locator_params(axis="x", integer=True)  # no step 2.5
     if not logarithmic and max(map(abs, x)) >= 1000:
         ax.xaxis.set_major_formatter("{x:,.0f}")
     ax.grid(axis="y", color="#e3e6ea", linewidth=0.8)
@@ -197,14 +199,14 @@ def new_panels(
 
 
 def finish(ax: "Axes", xlabel: str, ylabel: str, title: str, alt: str) -> Picture:
-    """The common end of all pictures: labelled axes, no box, a title."""
+    """The common end of all pictures: axes with wrapped labels, no box, a title."""
     for name, value in (("xlabel", xlabel), ("ylabel", ylabel), ("alt", alt)):
         if not value.strip():
             raise ValueError(f"{name} must say in words what is shown; it is empty")
     ax.set_axisbelow(True)
     ax.spines[["top", "right"]].set_visible(False)
-    ax.set_xlabel(xlabel)
-    ax.set_ylabel(ylabel)
+    ax.set_xlabel(xlabel, wrap=True)  # at the edges of the figure
+    ax.set_ylabel(ylabel, wrap=True)
     if title:
         ax.set_title(title, loc="left", fontsize=11, fontweight="bold", pad=10)
     return Picture(cast("Figure", ax.figure), alt)

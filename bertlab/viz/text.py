@@ -5,6 +5,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+SHORT = 12  # characters of a cell that is not broken
+
 
 @dataclass(frozen=True)
 class Rendered:
@@ -40,7 +42,7 @@ def table(columns: Sequence[str], rows: Iterable[Sequence[Any]], *, caption: str
     body = "".join(
         "<tr>"
         + "".join(
-            f'<td style="text-align:{side}">{html.escape(_plain(value))}</td>'
+            f'<td style="text-align:{side}{_unbroken(value)}">{html.escape(_plain(value))}</td>'
             for value, side in zip(row, sides, strict=True)
         )
         + "</tr>"
@@ -57,6 +59,11 @@ def table(columns: Sequence[str], rows: Iterable[Sequence[Any]], *, caption: str
         f"<table>{title}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>",
         "\n".join([caption, *lines] if caption else lines),
     )
+
+
+def _unbroken(value: Any) -> str:
+    """A short cell, such as "4.6 ms" or "512 × 768", stays in one line."""
+    return ";white-space:nowrap" if len(_plain(value)) <= SHORT else ""
 
 
 def token_boxes(tokens: Sequence[str], ids: Sequence[int] | None = None) -> Rendered:

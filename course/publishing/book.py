@@ -15,6 +15,7 @@ import re
 import shutil
 import sys
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -22,8 +23,10 @@ import nbformat
 
 from bertlab._files import write_atomically
 from course import ROOT
-from course.publishing import lectures, reference
+from course.live import tours
+from course.publishing import front_page, lectures, reference
 from course.publishing.notebooks import FOLDED
+from course.widgets.text_boxes import NO_BOX
 
 SETTINGS = ROOT / "course" / "publishing" / "book_pages"
 # The lectures' imports; a change of any of them makes every lecture run again.
@@ -31,30 +34,8 @@ ROOMS = ("experiments", "feedback", "toyworld", "widgets")
 CODE = (ROOT / "bertlab", *(ROOT / "course" / room for room in ROOMS))
 BESIDE = ("glossary.md", "sources.md")  # pages of `lectures` that are not notebooks
 Writer = Callable[[Sequence[Path], Path], Path]  # of executed lectures, into a folder
+TYPE_THERE = 'Or type it into <a href="index.html">the model of the first page</a>.'
 PROGRESS_BAR = {"application/vnd.jupyter.widget-view+json", "text/plain"}
-INDEX = """# How do I really understand BERT?
-
-The lectures of the course, with all that their code printed and drew. The pictures that react to
-a click do so here, too; what computes again needs Python behind it. To run the code and to change
-it, open the lectures in JupyterLab: the course's `README.md` says how.
-
-{summaries}
-
-**[Glossary](glossary.md)**: what each term means, and which lecture builds it
-
-**[Sources and licences](sources.md)**
-
-**[Reference](bertlab.rst)**: the library's functions and classes
-
-```{{toctree}}
-:hidden:
-
-{names}
-glossary
-sources
-bertlab
-```
-"""
 
 
 def write_site(executed: Sequence[Path], to: Path) -> Path:
@@ -64,14 +45,18 @@ def write_site(executed: Sequence[Path], to: Path) -> Path:
         source.mkdir()
         pages = {path.stem: nbformat.read(path, as_version=4) for path in executed}
         for name, page in pages.items():
-            page = reference.with_links(folded(without_progress_bars(page)))
+            page = reference.with_links(folded(led_to_the_tour(without_progress_bars(page))))
             nbformat.write(page, source / f"{name}.ipynb")
         reference.write_pages(source)
         for name in BESIDE:
             text = (ROOT / "lectures" / name).read_text(encoding="utf-8")
             (source / name).write_text(for_sphinx(text), encoding="utf-8")
-        (source / "index.md").write_text(index(pages), encoding="utf-8")
-        return run_sphinx(source, to / "site", "html")
+        (source / "index.md").write_text(front_page.index(pages), encoding="utf-8")
+        code_page = source / f"{front_page.IN_JAVASCRIPT}.md"
+        code_page.write_text(front_page.code_page(), encoding="utf-8")
+        first = run_sphinx(source, to / "site", "html")
+    write_atomically(first.with_name(tours.WEIGHTS), tours.packed_weights())
+    return first
 
 
 def run_sphinx(source: Path, to: Path, builder: str) -> Path:
@@ -109,11 +94,28 @@ def make_book(
         raise ValueError(f"make_book: notebooks must have names of their own; got {names}")
     folder = to / "executed"
     folder.mkdir(parents=True, exist_ok=True)
-    faults = {path.stem: refresh(path, folder, code) for path in notebooks}
+    faults = refresh_all(notebooks, folder, code)
     told = [f"{name} failed:\n{fault.strip()}" for name, fault in faults.items() if fault]
     if told:
         raise RuntimeError("\n\n".join(told))
     return write([folder / name for name in names], to)
+
+
+def refresh_all(
+    notebooks: Sequence[Path], folder: Path, code: Sequence[Path] = CODE
+) -> dict[str, str]:
+    """Refresh each notebook, as many at a time as lectures have cores; returns name -> fault.
+
+    Those that may take longest begin, so that none of them runs alone at the end.
+    """
+
+    def allowed(path: Path) -> float:
+        return nbformat.read(path, as_version=4).metadata["bertlab"]["budget"]["seconds"]
+
+    with ThreadPoolExecutor(lectures.CORES) as pool:
+        order = sorted(notebooks, key=allowed, reverse=True)
+        runs = {path.stem: pool.submit(refresh, path, folder, code) for path in order}
+    return {path.stem: runs[path.stem].result() for path in notebooks}
 
 
 def refresh(path: Path, folder: Path, code: Sequence[Path] = CODE) -> str:
@@ -155,21 +157,21 @@ def for_sphinx(text: str) -> str:
     return re.sub(r"`((?:bertlab|course\.experiments)\.[\w.]+)`", r"[`\1`](#\1)", text)
 
 
-def index(pages: dict[str, nbformat.NotebookNode]) -> str:
-    """The first page: title and opening of every lecture, and their order."""
-    summaries = []
-    for name, page in pages.items():
-        title, *paragraphs = page.cells[0].source.split("\n\n")
-        summaries.append(f"**[{title[2:]}]({name}.ipynb)**")
-        summaries += [text for text in paragraphs[:1] if not text.startswith("**")]
-    return INDEX.format(summaries="\n\n".join(summaries), names="\n".join(pages))
-
-
 def without_progress_bars(page: nbformat.NotebookNode) -> nbformat.NotebookNode:
     """Remove progress bars, which are useless after the run; our widgets are kept."""
     for cell in page.cells:
         if cell.cell_type == "code":
             cell.outputs = [out for out in cell.outputs if set(out.get("data", ())) != PROGRESS_BAR]
+    return page
+
+
+def led_to_the_tour(page: nbformat.NotebookNode) -> nbformat.NotebookNode:
+    """Where a box needs a kernel, a link to the first page, where a model runs without one."""
+    for cell in page.cells:
+        for output in cell.get("outputs", ()):
+            data = output.get("data", {})
+            if NO_BOX in data.get("text/html", ""):
+                data["text/html"] = data["text/html"].replace(NO_BOX, f"{NO_BOX} {TYPE_THERE}")
     return page
 
 

@@ -4,7 +4,8 @@
 - `text_boxes.py`: a text box and Python's answer; `turns.py`: a blank with an instant check,
   sliders over a function of yours; `sources.py`: the library's source
 - tokenizers: `merge_steppers.py`, `merge_races.py` (on `merge_choices.py`), `playgrounds.py`
-- attention and the Transformer: `scaling.py`, `positions.py`, `decodings.py`
+- attention and the Transformer: `scaling.py`, `positions.py`, `drawn_transformers.py`,
+  `decodings.py`
 - heads of a model: `head_flipbooks.py`, `head_galleries.py` (all, sorted), `head_explorers.py` (for
   a text that you type)
 - BERT: `drawn_berts.py` (all of it, box by box), `parameter_calculators.py`, `token_paths.py`
@@ -14,6 +15,7 @@
 
 from course.widgets.decodings import beam_flipbook, decoding_flipbook
 from course.widgets.drawn_berts import drawn_bert
+from course.widgets.drawn_transformers import drawn_transformer
 from course.widgets.fill_masks import fill_mask_bars, fill_mask_explorer
 from course.widgets.flipbooks import flipbook, flipbook_grid
 from course.widgets.head_explorers import head_explorer
@@ -42,6 +44,7 @@ __all__ = [
     "blank",
     "decoding_flipbook",
     "drawn_bert",
+    "drawn_transformer",
     "fill_mask_bars",
     "fill_mask_explorer",
     "flipbook",

@@ -52,7 +52,8 @@ class TextBox:
             )
             for text, label in zip(self.texts, self.labels, strict=True)
         ]
-        show_below(boxes, self.answer, NO_BOX)
+        # The answer to an empty text says itself what to type.
+        show_below(boxes, self.answer, NO_BOX if any(self.texts) else "")
 
 
 def show_below(boxes: list, answer: Callable[..., Any], words: str) -> None:
@@ -62,7 +63,7 @@ def show_below(boxes: list, answer: Callable[..., Any], words: str) -> None:
     """
     from IPython.display import display
 
-    instead = {"text/plain": words, "text/html": f"<p><em>{words}</em></p>"}
+    instead = {"text/plain": words, "text/html": f"<p><em>{words}</em></p>" if words else ""}
     for box in boxes:
         display({**box._repr_mimebundle_(), **instead}, raw=True)
         instead = dict.fromkeys(instead, "")

@@ -147,7 +147,7 @@ def token_path(
     return flipbook(
         pages,
         labels,
-        title=title or f"The way of “{path.token}” through {len(path.steps) // 2} layers",
+        title=title or f"The path of “{path.token}” through {len(path.steps) // 2} layers",
         alt=alt
         or (
             f"{len(pages)} pages follow the token {path.token} of: {' '.join(path.tokens)}. Each "

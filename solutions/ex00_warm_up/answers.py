@@ -43,7 +43,7 @@ WRONG = [
             "so far it does what the draft does",
         ),
         ("fails on zeros", (" if total else 0.0", ""), "raised ZeroDivisionError"),
-        ("divides by how many", ("sum(numbers)", "len(numbers)"), "3 and 1 of 4"),
+        ("divides by the count", ("sum(numbers)", "len(numbers)"), "3 and 1 of 4"),
         (
             "leaves zeros out",
             ("for number in numbers]", "for number in numbers if number]"),

@@ -451,7 +451,7 @@ WRONG = [
             "stop when no pair in the word has a rank",
         ),
         (
-            "goes by the order of the dictionary",
+            "follows the order of the dictionary",
             """
             def apply_merges(symbols, ranks):
                 for pair in ranks:

@@ -561,12 +561,12 @@ WRONG = [
             "a word of more than longest_word characters is [UNK]",
         ),
         (
-            "refuses a word of just as many characters",
+            "refuses a word of longest_word characters",
             ("len(word) >", "len(word) >="),
             "one of just as many is not",
         ),
         (
-            "knows no limit but 100",
+            "always takes 100 as the limit",
             ("longest_word:", "100:"),
             "a word of more than longest_word characters is [UNK]",
         ),

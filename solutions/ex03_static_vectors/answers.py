@@ -309,7 +309,7 @@ WRONG = [
             def examine_nearest(function):
                 assert function("north", TOWNS, COMPASS, 9) == ["northeast", "east", "south"]
             """,
-            "goes by the distance of the end points",
+            "ranks by the distance of the end points",
         ),
         (
             "one call",
@@ -328,7 +328,7 @@ WRONG = [
                 assert function("a", ["a", "b", "c", "d"], rows, 1) == ["b"]
                 assert function("c", ["a", "b", "c", "d"], rows, 1)[0] == "a"
             """,
-            "goes by the distance of the end points",
+            "ranks by the distance of the end points",
         ),
         (
             "expects the word itself",

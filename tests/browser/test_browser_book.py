@@ -1,5 +1,9 @@
 """The book in a browser, opened from a file without network."""
 
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from threading import Thread
+
 import nbformat
 import pytest
 from playwright.sync_api import expect
@@ -46,6 +50,29 @@ def lecture(tab, first_page):
     """The first lecture in a tab."""
     tab.page.goto((first_page.parent / "01_first.html").as_uri())
     return tab
+
+
+@pytest.fixture(scope="module")
+def served(first_page):
+    """The address of the same pages on a server, below a prefix."""
+    folder = first_page.parents[2]
+    handler = partial(SimpleHTTPRequestHandler, directory=folder)
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        Thread(target=server.serve_forever, daemon=True).start()
+        below = first_page.relative_to(folder).as_posix()
+        yield f"http://127.0.0.1:{server.server_port}/{below}"
+        server.shutdown()
+
+
+@pytest.mark.parametrize("way", ["from a file", "from a server"])
+def test_every_page_opens_and_the_first_one_runs_bert(tab, first_page, served, way):
+    first = first_page.as_uri() if way == "from a file" else served
+    for page in sorted(first_page.parent.glob("*.html")):
+        tab.page.goto(first.replace("index.html", page.name))
+        expect(tab.page.locator("h1:visible").first).to_be_visible()
+    tab.page.goto(first)
+    tab.page.get_by_role("button", name="Start").click()
+    expect(tab.page.locator(".guesses th")).to_have_count(5)
 
 
 def background(locator):

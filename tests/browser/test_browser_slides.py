@@ -58,8 +58,8 @@ def test_arrows_turn_the_slides_and_the_speaker_has_the_answers(decks, tab):
     heading = tab.page.locator("section.present section.present :is(h1, h2)")
     expect(heading).to_have_text("12b · Learning from the prompt")
     tab.page.keyboard.press("ArrowRight")
-    expect(heading).to_have_text("1 A task that stands in the text")
+    expect(heading).to_have_text("1 A task given in the text")
     notes = tab.page.evaluate("Reveal.getSlides().map(s => s.querySelector('aside')?.textContent)")
-    answer = "It answers by the code that it has learned"
+    answer = "It answers with the code that it has learned"
     assert any(answer in text for text in notes if text)
     assert answer not in tab.page.locator(".slides").inner_text()

@@ -21,7 +21,7 @@ HOUSES = {
         "__main__",
     ],
     "course": [
-        "experiments widgets",
+        "experiments live widgets",
         "project",
         "feedback",
         "answers settings toyworld",

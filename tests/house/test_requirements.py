@@ -27,6 +27,7 @@ CONDA = yaml.safe_load((ROOT / "environment.yml").read_text())
 EXTRAS = {
     "bertlab": "bertlab",
     "bertlab/data": "bertlab[data]",
+    "bertlab/data/published.py": "bertlab[published]",
     "bertlab/interpretability": "bertlab[probes]",
     "bertlab/viz": "bertlab[viz]",
     "lectures": "bertlab-course",

@@ -1,5 +1,6 @@
 """The counts of lecture 01, by hand. Its other numbers it asserts itself."""
 
+from bertlab.model import BertConfig
 from bertlab.tokenizers.merges import count_pairs, merge_pair
 from tests.lectures.conftest import functions_of
 
@@ -25,3 +26,10 @@ def test_every_pair_count_of_the_first_and_the_third_round():
         symbols = {merge_pair(word, pair): count for word, count in symbols.items()}
     third = "c o 2, o st 2, b e 2, e st 2, me n 2, n u 1, c a 1, a me 1, me l 1"
     assert counted() == set(third.split(", "))
+
+
+def test_sizes(states):
+    letters = {letter for word in WORDS for letter in word}
+    states(f"{len(letters)} + 3 = {len(letters) + 3} above")
+    bert = BertConfig()
+    states(f"{bert.d_model} numbers in BERT-base", f"BERT's {bert.vocab_size:,} entries")

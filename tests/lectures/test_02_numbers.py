@@ -3,6 +3,7 @@
 Its other numbers it asserts itself.
 """
 
+import unicodedata
 from collections import Counter
 from operator import add
 
@@ -10,7 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bertlab import data
 from bertlab.tokenizers import ByteBPE, WordPiece
+from bertlab.tokenizers.byte_level import byte_symbols
 from bertlab.tokenizers.merges import count_pairs
 from bertlab.tokenizers.pieces import first_alphabet, first_pieces, glue
 from tests.bertlab.tokenizers.references import model_of, train_reference
@@ -52,3 +55,24 @@ def test_each_criterion_has_its_own_first_merges(criterion, merges):
     texts = ["cost best menu men camel", "cost best"]
     trained = WordPiece.train(texts, 40, criterion=criterion)
     assert list(trained.merges[: len(merges)]) == merges
+
+
+def test_bytes_and_characters(states):
+    states(f"numbers from 0 to {2**8 - 1}")
+    first = min(symbol for symbol in byte_symbols() if ord(symbol) > 255)
+    states(f"borrow characters from U+{ord(first):04X} on")
+    no_character = {"Cn", "Co", "Cs"}  # not given out, for private use, half of a pair
+    given = sum(unicodedata.category(chr(code)) not in no_character for code in range(0x110000))
+    assert given == pytest.approx(150_000, rel=0.05)  # more with each version of Python
+    states("Unicode has some 150,000")
+
+
+def test_the_published_vocabulary(states):
+    tokens = data.path("minilm", "vocab.txt").read_text(encoding="utf-8").splitlines()
+    continuing = sum(token.startswith("##") for token in tokens)
+    states(f"{len(tokens):,} entries: nine in ten are Latin, and {continuing:,} continue a word")
+
+
+def test_what_others_report_is_quoted_as_they_print_it(states):
+    states("for translation, with 8,000 to 32,000 pieces", "gave BERT 30,000")
+    states("with 110,000 pieces for 100 languages")

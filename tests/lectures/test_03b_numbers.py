@@ -2,6 +2,7 @@
 
 import itertools
 import math
+import re
 from typing import NamedTuple
 
 import numpy as np
@@ -11,6 +12,8 @@ from scipy.special import expit
 from torch import nn
 from torch.nn import functional as F
 
+from bertlab.word_vectors import Word2VecConfig
+from tests.conftest import ROOT, read_page
 from tests.lectures.conftest import by_autograd, draw, functions_of
 
 
@@ -225,3 +228,20 @@ def test_what_is_kept_is_counted_once_and_without_what_was_there():
     assert kept(lambda x: x.exp(), x) == 6 * 5 * 8  # its result
     assert kept(lambda x: (y := x.exp()) * y, x) == 6 * 5 * 8  # the same tensor, three times
     assert kept(lambda x: x + 1, x) == 0
+
+
+def test_rates_and_pieces_are_those_of_lecture_3_and_the_library(states):
+    code = read_page(ROOT / "lectures" / "03_static_to_contextual.ipynb").code
+    rates = re.findall(r"Word2VecConfig\(rate=([\d.]+)", " ".join(cell.source for cell in code))
+    skip_gram, cbow = rates
+    states(f"a rate of {cbow} where skip-gram has {skip_gram}")
+    states(f"updated once per piece of {Word2VecConfig().piece} words")
+
+
+def test_numbers_for_a_sheet_of_paper(states):
+    states(f"It was $\\ln 3 = {math.log(3):.3f}$")
+    states(f"for 32 words: ${32 + 1} \\cdot {32 * 4} = {(32 + 1) * 32 * 4:,}$ bytes")
+
+
+def test_what_others_report_is_quoted_as_they_print_it(states):
+    states(r"with $x_\text{max} = 100$ and $\alpha = \tfrac34$")

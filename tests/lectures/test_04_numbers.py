@@ -76,6 +76,8 @@ def test_thinking_machines_112_and_96_become_14_and_12_and_088_and_012(states):
     assert shares_of(scaled) == pytest.approx([share, 1 - share])
     states("$q_1 \\cdot k_1 = 112$", "$q_1 \\cdot k_2 = 96$")
     states(f"{100 * share:.0f} % from itself and {100 * (1 - share):.0f} %")
+    become = "112 and 96 become {:.0f} and {:.0f}".format(*scaled)
+    states(f"{become}, and the shares {share:.2f} and {1 - share:.2f}")
 
 
 def test_undivided_scores_saturate_the_softmax_and_its_gradient_vanishes(states):
@@ -120,7 +122,7 @@ def test_the_association_matrix_of_albert_einstein_worked_einstein_wrote(states)
     scores = words @ words.T
     assert scores[1].tolist() == [4, 5, 0, 5, 0]
     assert (scores == scores.T).all()
-    states(f"$e^4 = {math.e**4:.1f}$", f"$e^5 = {math.e**5:.1f}$")
+    states(f"$e^4 = {math.e**4:.1f}$ once, $e^5 = {math.e**5:.1f}$ twice")
     states(f"${math.e**4 + 2 * math.e**5 + 2:.1f}$")
     shares = shares_of(scores)
     for row in (1, 3):
@@ -211,6 +213,7 @@ def test_parameters_shapes_and_memory_of_attention_at_bert_base_size(states):
 
     assert counted(12, bias=False) == q_k_v + output
     states(f"{q_k_v:,} + {output:,} = {q_k_v + output:,}", f"${counted(12):,}$")
+    states(f"from 12 to {2 * 12} and keep D = 768")
     states(f"= {768 // 24}$, so the parameters stay at {counted(24):,}")
     states(f"{24 * 512 * 512 * 4 / 1e6:.1f} MB", "instead of 12.6")
     out, probabilities = attention_of(512, 768, 12)
@@ -219,7 +222,18 @@ def test_parameters_shapes_and_memory_of_attention_at_bert_base_size(states):
     assert probabilities.nbytes == 12_582_912
     assert round(probabilities.nbytes / 1e6, 1) == 12.6
     assert round(32 * 12 * probabilities.nbytes / 1e9, 1) == 4.8
-    states(r"$512 \times 512$", r"$768 \times 64$")
+    states(r"$512 \times 512$", r"$768 \times 64$", f"a window has {768 // 12} of 768 dimensions")
+
+
+def test_a_text_of_5_tokens_beside_one_of_50_has_45_of_padding(states):
+    both = nn.utils.rnn.pad_sequence([torch.ones(5), torch.ones(50)], batch_first=True)
+    states("a text of 5 tokens with one of 50", f"{(both == 0).sum()} padding tokens")
+
+
+def test_what_others_report_is_quoted_as_they_print_it(states):
+    states("BERT sets 10 % of the attention *probabilities*")
+    states("8 heads of size 64 ($D = 512$); BERT-base has 12 of 64")
+    states("on 1,000 Wikipedia segments", "over half of the attention in layers 6 to 10")
 
 
 # The published MiniLM in Hugging Face's own model.
@@ -360,6 +374,9 @@ def test_the_queries_of_layer_0_live_in_twelve_subspaces_by_numpy(minilm, states
     )
     singular = np.linalg.svd(queries[2].T @ keys[2], compute_uv=False)
     assert singular[31] > 1 > 1e-8 > singular[32]
+    rank = np.linalg.matrix_rank(queries[2].T @ keys[2])
+    states(f"could change *which* {rank} directions", f"its rank is {rank} at most")
+    states(f"has d_head = {rank}", f"is a product through {rank} columns")
     assert np.linalg.matrix_rank(queries.reshape(384, 384)) == 384
     bases = np.linalg.svd(queries, full_matrices=False)[2]  # rows: directions
     # Singular values of A Bᵀ are the cosines of the angles between two subspaces.

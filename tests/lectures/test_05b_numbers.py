@@ -31,9 +31,11 @@ def test_the_page_says_what_sacrebleu_says(states):
     reference = "Afficher %1 dans la barre latérale de droite"
     long = "Afficher la barre dans la barre latérale de gauche"
     texts = (long, reference.removesuffix(" de droite"), reference.replace("droite", "gauche"))
-    for cut, words in (("none", "the same {}, {} and {}"), ("13a", "gives {}, {} and {}")):
-        scores = [f"{reference_bleu([text], [reference], cut):.1f}" for text in texts]
-        states(words.format(*scores))
+    spaces, its_own = (
+        [reference_bleu([text], [reference], cut) for text in texts] for cut in ("none", "13a")
+    )
+    states("gives the same {:.1f}, {:.1f} and {:.1f}".format(*spaces))
+    states("it gives {:.1f}, {:.1f} and {:.1f}".format(*its_own))
 
 
 def test_knowing_the_letters_and_not_their_places_costs_what_the_page_says(states):
@@ -48,3 +50,9 @@ def test_the_memory_answers_with_most_words_in_common():
     pairs = [Pair("Open File", "1"), Pair("Close the File", "2"), Pair("close", "3")]
     found = [PAGE["nearest"](text, pairs).target for text in ("open", "File the", "CLOSE")]
     assert found == ["1", "2", "3"]
+
+
+def test_what_others_report_is_quoted_as_they_print_it(states):
+    states("change results by up to 1.8 points")
+    states("25.7 BLEU where the base model has 25.8, and the same perplexity of 4.92")
+    states("wrote sacrebleu. 28.4 in", "25.8 here and our single digits")

@@ -38,6 +38,8 @@ def test_the_six_published_sizes_and_how_much_of_each_is_vocabulary(name):
 def test_base_is_the_110_million_of_the_paper_and_large_not_quite_340(states):
     encoder, heads = sizes.encoder(12, 768), sizes.heads(768)
     states(f"{encoder:,} parameters; with both heads it is {encoder + heads:,}")
+    states(f"{encoder:,} parameters in the encoder of base, {encoder + heads:,} with both heads")
+    states(f"positions beyond {BertConfig.base().max_length}")
     encoder, heads = sizes.encoder(24, 1024), sizes.heads(1024)
     states(f"{encoder:,} in the encoder and {encoder + heads:,} with both heads")
     states('"310,000,000"', f"without embeddings, have {24 * sizes.layer(1024):,}")
@@ -85,7 +87,8 @@ def test_published_size_ids_and_segments_by_hugging_face(minilm, states):
     assert tokenizer.encode("my dog is cute", "bird can fly").type_ids == [0] * 6 + [1] * 4
     assert "playing" in tokenizer.encode("he likes playing").tokens
     ids = tokenizer.encode("The cat sat", add_special_tokens=False).ids
-    states("{}, {}, {}".format(*ids), f"{tokenizer.get_vocab_size():,} entries")
+    states("{}, {}, {}".format(*ids), "{}, {}; any vocabulary will do".format(*ids[1:]))
+    states(f"{tokenizer.get_vocab_size():,} entries")
     wanted = {"[PAD]": 0, "[UNK]": 100, "[CLS]": 101, "[SEP]": 102, "[MASK]": 103}
     assert {token: tokenizer.token_to_id(token) for token in wanted} == wanted
     states("six zeros and four ones", "five zeros and five ones")
@@ -226,3 +229,21 @@ def test_banks_of_one_meaning_are_more_alike_by_hugging_face(minilm, states):
     assert (same[:, 1:].min(axis=0) > different[:, 1:].max(axis=0)).all()
     assert different.mean(axis=0).round(2).tolist() == [1, 0.93, 0.87, 0.84, 0.85, 0.88, 0.8]
     states(f"at least {same[:, -1].min():.2f}", f"at most {different[:, -1].max():.2f}")
+
+
+def test_the_library_is_compared_on_100_pairs(states):
+    from tests.bertlab.model import test_pretrained
+
+    (name,) = (name for name in vars(test_pretrained) if name.endswith("_real_sentence_pairs"))
+    states(f"on {name.split('_')[-4]} real sentence pairs")
+
+
+def test_what_others_report_is_quoted_as_they_print_it(states):
+    states("110 million parameters for base and 340 million for large")
+    states("340 million is a generous rounding", "340 million for large is not what")
+    states("speaks of 30,000 WordPieces", "have about 110,000 for 100 languages")
+    states("| 10 | $\\quad X \\leftarrow \\text{GELU}(X W_f + b_f)$ | 8 |")
+    states("| 11 | $\\quad X \\leftarrow \\text{LayerNormPerRow}(X; \\gamma, \\beta)$ | 8 |")
+    states("| 12 | $\\quad$ **return** $P = \\text{softmax}(X W_u)$ | 8 |")
+    states("They round to 23.4 M for the embeddings", "to arrive at 110 M")
+    states("a dropout of 0.1 on all layers", "was the English one, 2,500 million words")

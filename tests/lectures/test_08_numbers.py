@@ -3,21 +3,52 @@
 What its trainings reach is asserted on the page itself, where they run.
 """
 
+import argparse
 import math
+import re
+import shlex
 
 import numpy as np
 import pytest
 import torch
 
 from bertlab import data
+from bertlab.pretraining.masking import MASKED_SHARE
+from bertlab.training import command
+from bertlab.training.config import TrainingConfig
 from tests.lectures import sizes
 
 
 def test_the_page_says_what_is_worked_out_here(states):
     states(rf"$\ln 2000 = {math.log(2000):.2f}$ nats")
     states(f"(3, 4) has length {math.hypot(3, 4):g} and becomes ({3 / 5}, {4 / 5})")
-    states(rf"990{{,}}000 = {(1_000_000 - 505_000) / 990_000}$, so $0.5 \cdot 10^{{-4}}$")
+    rate = (1_000_000 - 505_000) / 990_000
+    states(f"505,000) / 990,000 = {rate}$, so ${rate} \\cdot 10^{{-4}}$")
+    assert math.isclose(20 * 1e-4, 2e-3)
+    states(r"$2 \cdot 10^{-3}$ (twenty times BERT's")
+    states(f"about, {100 * MASKED_SHARE:.0f} % are", f"clipping at {TrainingConfig(1).clip}")
     states(f"4 Cloud TPUs in a Pod ({4 * 4} chips)", f"16 Cloud TPUs ({16 * 4} chips)")
+
+
+def test_what_others_report_is_quoted_as_they_print_it(states):
+    states("batches of 256 sequences, 1,000,000 steps, Adam with a learning rate of $10^{-4}$,")
+    states(r"$\eta$ up to $10^{-4}$", r"$\beta_1 = 0.9$, $\beta_2 = 0.999$, weight decay of 0.01")
+    states("10,000 steps of warm-up", "dropout 0.1; 90 % of the steps at length 128")
+    states("the last 10 % at 512", "128 tokens for 90 % of its steps, then 512")
+    states("(800 million words) and English Wikipedia (2,500 million)")
+    states("(160 GB), batches of 8,000 sequences", "large batches (4,096 sequences)")
+    states('rounded to 128,000, "about 40 epochs" of its 3.3 billion words')
+
+
+def test_the_commands_of_section_15_are_understood(states, its_lecture):
+    parser = argparse.ArgumentParser()
+    command.add_command(parser.add_subparsers())
+    lines = re.findall(r"-m bertlab (pretrain .*)", its_lecture.prose.replace("\\\n", ""))
+    options = [parser.parse_args(shlex.split(line, comments=True)) for line in lines]
+    assert [one.vocab_size for one in options if "vocab_size" in one] == [4000]
+    pieces = [(one.batch_size, one.accumulate) for one in options if "accumulate" in one]
+    assert pieces == [(256, 2)]
+    states("--vocab-size 4000", "batch-size 256 --accumulate 2")
 
 
 def test_no_document_is_on_both_sides(states):
@@ -90,7 +121,7 @@ def test_tokens_operations_and_epochs_of_the_original(states):
     tokens = 256 * (900_000 * 128 + 100_000 * 512)
     assert tokens == 42_598_400_000
     assert round(tokens / (600 * 32 * 32), -4) == 70_000
-    states(f"{tokens / (4 * 24 * 60) / 1e6:.1f} million tokens a minute")
+    states(f"{tokens / (4 * 24 * 60) / 1e6:.1f} million tokens per minute")
     states("seventy thousand times as much", "**6 operations per parameter and token**")
     base, large = (f"{6 * passed(*size) * tokens:.1e}" for size in ((12, 768), (24, 1024)))
     assert (base, large) == ("2.3e+19", "7.9e+19")

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binomtest
 
+from bertlab.model import BertConfig
 from bertlab.pretraining.negatives import spans
 from bertlab.pretraining.pairs import cut_document
 from tests.bertlab.pretraining.numbered_stores import store_in_memory
@@ -21,6 +22,17 @@ ROOM, SEED = st.integers(2, 60), st.integers(0, 2**32)
 
 def draws(seed):
     return iter(np.random.default_rng(seed).random(500).tolist())
+
+
+def test_what_special_tokens_leave(states):
+    longest, ours, real = BertConfig.base().max_length, 20, 128
+    states(f"BERT reads up to {longest} tokens", f"Three of the {longest} (for us: of the {ours})")
+    states(f"the **room**, {ours - 3} tokens", f"room for {real} − 3 = {real - 3}")
+    states(f"6 + 6 + 8 = {6 + 6 + 8} ≥ {ours - 3}: three")
+
+
+def test_what_others_report_is_quoted_as_they_print_it(states):
+    states("ten passes on disk and 40", "at most 512 tokens")
 
 
 @given(LENGTHS, ROOM, st.sampled_from([0, 0.1, 1]), SEED)

@@ -7,6 +7,9 @@ from sklearn.metrics import accuracy_score, f1_score, precision_score, recall_sc
 from transformers import BertConfig as ReferenceConfig
 from transformers import BertForQuestionAnswering, BertForSequenceClassification
 
+from benchmarks.tuning_contests import Plan
+from tests.lectures import sizes
+
 
 def test_how_many_weights_are_new(states):
     base = ReferenceConfig(num_hidden_layers=1, vocab_size=10, num_labels=6)
@@ -14,7 +17,27 @@ def test_how_many_weights_are_new(states):
     answerer = BertForQuestionAnswering(ReferenceConfig(num_hidden_layers=1, vocab_size=10))
     for head in (classifier, answerer.qa_outputs):
         states(f"{sum(p.numel() for p in head.parameters()):,}")
-    states(f"{2 * 256 + 2} numbers")
+    states(f"{2 * 256 + 2} numbers", f"(the paper has no biases there: {2 * 768:,})")
+
+
+def test_how_large_the_models_are(states):
+    base = round(sizes.encoder(12, 768) / 1e6, -1)
+    mini = sizes.encoder(4, 256, 8_000) + sizes.heads(256, 8_000)
+    states(f"BERT-base has {base:.0f} million weights, ours {mini / 1e6:.1f} million")
+    states(f"MiniLM, {sizes.encoder(6, 384) / 1e6:.1f} million weights that anybody can download")
+
+
+def test_what_others_report_is_quoted_as_they_print_it(states):
+    states("a GLUE score of 80.5 % (7.7 points more than before), 86.7 % on MultiNLI")
+    states("an F1 of 93.2 on SQuAD 1.1 and of 83.1 on SQuAD 2.0, whose questions need not have")
+    states("BiDAF + ELMo at 85.6, with 85.8 on the test set", "BERT read 3.3 billion words")
+    states("SQuAD has about 100,000 questions", "14,987 sentences for training")
+    states("batches of 16 and 32, learning rates of 5, 3 and 2 times $10^{-5}$ and 2 to 4 epochs")
+
+
+def test_our_learning_rate_is_that_of_the_benchmark(states):
+    rate = Plan().rate
+    states(f"ours is ${rate * 1e4:.0f} \\cdot 10^{{-4}}$ in section 7", "10^{-4}")
 
 
 def test_precision_recall_and_f1_of_a_filter_and_of_never_spam(states):

@@ -56,3 +56,8 @@ def test_one_word_alone_says_nothing_about_the_label(drawn, column):
     words = sorted({row[column] for row in drawn})
     table = [[counts[word, label] for label in LABELS] for word in words]
     assert chi2_contingency(table).pvalue > 0.001
+
+
+def test_what_others_report_is_quoted_as_they_print_it(states):
+    states("a GLUE score of 80.5 % and 86.7 % on MultiNLI")
+    states("CoLA has 8,551 sentences for training, SST-2 67,349")

@@ -20,7 +20,14 @@ TEXT = "the king gave his daughter a white horse ."
 def test_the_page_says_what_is_worked_out_here(states):
     states(f"$e^9$ is {math.floor(math.exp(9)):,}", "five times as much as chance")
     states(f"$1/20 = {100 / 20:g}$ %", f"$1/4 = {100 / 4:g}$ %")
-    # The closing words are those of the primer.
+    layers, heads = 24, 16  # BERT-large
+    states(f"{layers * heads} for BERT-large ({layers} layers of {heads} heads)")
+
+
+def test_what_others_report_is_quoted_as_they_print_it(states):
+    states("looked at BERT-base (12 layers of 12 heads) on 1,000 segments of Wikipedia")
+    states("Clark et al. report 94 % and 52 %", "segments of up to 128 tokens, in pairs")
+    states("sums up more than 150 studies")
     states(
         "BERTology has clearly come a long way, but it is fair to say we still have more questions "
         "than answers about how BERT works.",
@@ -112,4 +119,4 @@ def test_what_a_head_weighs(reference, states):
     own = sizes.encoder(4, 256, 8_000) + sizes.heads(256, 8_000)
     assert reference[0].num_parameters() == own
     assert 1 - 16 * a_head / own == pytest.approx(4 / 5, abs=0.02)
-    states(f"{a_head:,} parameters a head", "four fifths of the parameters are elsewhere")
+    states(f"{a_head:,} parameters per head", "four fifths of the parameters are elsewhere")

@@ -13,7 +13,9 @@ import torch
 from scipy.stats import entropy
 from torch.nn import functional as F
 
-from course.toyworld import TOYWORLD, log_probability, pairs
+from course.toyworld import TOYWORLD, log_probability, mean_loss, pairs, posterior
+from course.toyworld.batches import ToyData
+from tests.conftest import ROOT
 from tests.lectures import sizes
 
 # GPT.
@@ -36,7 +38,7 @@ def test_the_limit_of_a_gpt_is_the_mean_over_stories(states):
     assert spread < 0.1
     a_token = (nats.sum() / drawn.attention_mask[:, 1:].sum()).item()
     assert a_token == pytest.approx(0.925, abs=0.01)
-    states("13.8 nats", "0.925 nats a token", rf"e^{{0.925}} \approx {math.exp(a_token):.1f}")
+    states("13.8 nats", "0.925 nats per token", rf"e^{{0.925}} \approx {math.exp(a_token):.1f}")
 
 
 def test_temperatures_by_hand(states):
@@ -99,10 +101,42 @@ def test_students_of_bert_base_and_the_large_ones(states):
     assert 1 - distilbert / base == pytest.approx(0.4, abs=0.01)
     assert base / tinybert == pytest.approx(7.5, abs=0.2)
     states("*40 % smaller*", "7.5 times smaller and 9.4 times faster")
-    states(f"{distilbert / 1e6:.0f} million of 110 million")
+    states(f"{distilbert / 1e6:.0f} million of 110 million", "4 layers of 312 dimensions")
     states(f"175 billion parameters, {round(175_000 / 340, -2):.0f} times BERT-large")
     gpt = (40_478 + 512) * 768 + 12 * sizes.layer(768)
     assert gpt == pytest.approx(117e6, rel=0.01)
+    states("12 decoder blocks of 768 dimensions")
     albert = 128 * (30_000 + 514) + 128 * 1024 + sizes.layer(1024) + 1024 * 1024
     assert albert == pytest.approx(18e6, rel=0.05)
     states("18 million parameters")
+
+
+# The text of our models.
+
+
+def test_the_limit_of_lecture_8s_gaps(states):
+    pages = ToyData(seed=1000, n_batches=64).epoch(0)  # its exam
+    guesses = torch.cat([posterior(page.ids, page.predict) for page in pages])
+    nats = mean_loss(guesses, torch.cat([page.words for page in pages]))
+    states(f"compare the 0.925 with the {nats:.2f} of", f"(here 0.925 and {nats:.2f})")
+
+
+def test_what_the_card_of_bertlab_mini_says(states):
+    card = (ROOT / "bertlab" / "weights" / "bertlab-mini" / "README.md").read_text("utf-8")
+    assert "guessing by word frequencies costs 6.66 nats here" in card
+    assert "64 pairs of 32 tokens, the rest 16 of 128" in card
+    states("(6.66 nats on this model's held-out text)", "in its pre-training had 128)")
+
+
+# Others.
+
+
+def test_what_others_report_is_quoted_as_they_print_it(states):
+    states("15 % of the tokens", "80/10/10", "512 tokens at most")  # Devlin et al.
+    states("better than BERT on 20 tasks", "what more than 150 studies found out")
+    states("it is 60 % faster and keeps 97 % of BERT's score on GLUE")
+    states("with more than 96.8 % of its score on GLUE", "where BERT-large has 334")
+    states("several of more than 630 classes", "and 30 times fewer parameters")
+    states("on 1.14 million scientific papers", "shares 42 % of its tokens with BERT's")
+    states("one model for 104 languages", "160 GB of text, batches of 8,000 sequences")
+    states("an input of 8,192 tokens", "(DTransformer), 13 (DTraining) and 14 (DInference)")

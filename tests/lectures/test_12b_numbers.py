@@ -2,6 +2,7 @@
 
 from fractions import Fraction
 from itertools import permutations
+from math import factorial
 
 import pytest
 import torch
@@ -28,6 +29,14 @@ def test_the_best_is_what_all_720_codes_say(n):
         likeliest = max(sum(code[letter] == digit for code in codes) for digit in range(6))
         right += Fraction(1, 6) * Fraction(likeliest, len(codes))
     assert right == Fraction(n + 1, 6)
+
+
+def test_the_page_says_what_is_worked_out_here(states):
+    states(f"there are only {factorial(6)}", f"the best: $n/6 + (6 - n)/{6 * 6}$")
+
+
+def test_what_others_report_is_quoted_as_they_print_it(states):
+    states("175 billion parameters")
 
 
 @pytest.mark.parametrize("kind", ["new codes", "one code", "no repeats"])

@@ -7,7 +7,7 @@ A number is checked
 - or if it repeats, with the same next word, a number that is checked elsewhere in its lecture.
 
 Left out are numbers below ten, names (lecture 4, BERT's 2019, code, links, CC BY 4.0), the time a
-lecture takes, choices to pick from, and the list of sources.
+lecture takes, and the list of sources.
 """
 
 import ast
@@ -25,7 +25,7 @@ NEXT = re.compile(r"[\s$*_~\\]*(%|[A-Za-z]+)?")
 KINDS = r"lectures?|sections?|exercises?|algorithms?|figures?|tables?|tasks?|equations?|steps?|BY"
 NAMES = re.compile(
     rf"(?i:\b(?:{KINDS})\b) \d[\d., andto–-]*|\b(?:1[89]|20)\d\d\b|`[^`\n]*`|\]\([^)]*\)|<[^>]+>"
-    r"|<summary>.*?</summary>|^#+ .*|^\d+\. |^\*\*Time\*\*.*|https?://\S+",
+    r"|^#+ .*|^\d+\. |^\*\*Time\*\*.*|https?://\S+",
     re.MULTILINE,
 )
 BLANK = r"(?:-?\d[\d,]*(?:\.\d+)?|[^\n]{1,25}?)"  # what a test fills in

@@ -120,7 +120,7 @@ def examine_nearest(function: Callable, own: Callable) -> Passed:
     check.stops(draft, "the draft", "which call shows what you have repaired?")
     check.stops(
         by_distance,
-        "a function that goes by the distance of the end points",
+        "a function that ranks by the distance of the end points",
         "a long vector may point the same way",
     )
     check.stops(farthest, "a function that gives the farthest first", "look at the order")

@@ -68,6 +68,26 @@ def test_lines_keep_their_numbers_and_their_names():
         lines([], {}, WHAT)
 
 
+LONG = "share of the words guessed right in 120 sentences out of tales (%)"
+LABELLED = {
+    "bars": lambda: bars({"st": 4, "me": 3}, f"{LONG} by {LONG}"),
+    "lines": lambda: lines([1, 2], {"train": [3, 2]}, f"{LONG} by {LONG}"),
+    "heatmap": lambda: heatmap(HEAD, TOKENS, TOKENS, f"{LONG} by {LONG} and {LONG}"),
+}
+
+
+@pytest.mark.parametrize("kind", LABELLED)
+def test_long_labels_of_axes_are_wrapped_and_not_cut_off(kind):
+    figure = LABELLED[kind]().figure
+    figure.draw_without_rendering()  # it is laid out as when it is shown
+    for ax in figure.axes:
+        for label in (ax.xaxis.label, ax.yaxis.label):
+            left, low, right, high = label.get_window_extent().extents
+            assert min(left, low) >= 0, label
+            assert right <= figure.bbox.width, label
+            assert high <= figure.bbox.height, label
+
+
 def test_a_line_is_told_by_its_ends_and_what_lies_beyond_them():
     series = {"train": [3, 1, 2], "test": [1, 1, 1], "early": [4, 5, math.nan]}
     picture = lines([1, 2, 3.5], series, "loss by epoch by name")
@@ -173,3 +193,9 @@ def test_any_matrix_can_be_a_heat_map():
         heatmap(torch.tensor([[1.0, 2.0]]), ["q"], ["a"], words)
     with pytest.raises(ValueError, match="finite"):
         heatmap(torch.tensor([[-torch.inf]]), ["q"], ["a"], words)
+
+
+@pytest.mark.parametrize(("x", "whole"), [(range(2, 21, 2), True), ([2, 6.5, 20], False)])
+def test_counts_have_no_ticks_between_them(x, whole):
+    ax = lines(x, {"a": list(x)}, WHAT).figure.axes[0]
+    assert all(tick == round(tick) for tick in ax.get_xticks()) == whole

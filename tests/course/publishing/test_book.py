@@ -43,7 +43,8 @@ It is $y^2$.
     "print(6 * 7)",
     """from IPython.display import HTML, display
 display({"application/vnd.jupyter.widget-view+json": {"model_id": "a", "version_major": 2},
-         "text/html": "<p>still here</p>", "text/plain": "still here"}, raw=True)
+         "text/html": "<p>still here. Run this cell in Jupyter to type a text of your own.</p>",
+         "text/plain": "still here"}, raw=True)
 display({"application/vnd.jupyter.widget-view+json": {"model_id": "b", "version_major": 2},
          "text/plain": "merges: 6%"}, raw=True)
 HTML('<img alt="two bars" src="data:image/gif;base64,R0lGODlhAQABAAAAACw=">'
@@ -138,6 +139,7 @@ def test_a_widget_shows_its_static_state_and_a_progress_bar_nothing(made):
     page = soup(made, "01_first.html")
     outputs = " ".join(texts(page.select(".cell_output")))
     assert "still here" in outputs
+    assert page.select_one('.cell_output a[href="index.html"]'), "where a text can be typed"
     assert "merges: 6%" not in outputs
     assert page.find("img", alt="two bars")
     assert page.find("iframe", title="View")
@@ -175,10 +177,12 @@ def test_a_link_leads_to_the_lectures_page_or_names_the_file(made):
 
 @pytest.mark.notebooks
 def test_every_page_leads_to_all_and_to_its_neighbours(made):
+    lines = len((ROOT / "course" / "live" / "bert.js").read_text(encoding="utf-8").splitlines())
     for name in ("index.html", "01_first.html", "02_second.html"):
         links = texts(soup(made, name).select(".bd-sidebar-primary nav .toctree-l1 > a"))
         lectures = ["1 · First words", "2 · Second words"]
-        assert links[-5:] == [*lectures, "Glossary", "Sources and licences", "Reference"]
+        script = f"BERT in {lines} lines of JavaScript"
+        assert links[-6:] == [*lectures, "Glossary", script, "Sources and licences", "Reference"]
     assert soup(made, "01_first.html").find("a", title="next page")["href"] == "02_second.html"
     before = soup(made, "02_second.html").find("a", title="previous page")
     assert before["href"] == "01_first.html"

@@ -1,0 +1,148 @@
+"""BERT as it was published: models from the Hugging Face Hub, for whoever wants them at home.
+
+    python -m bertlab.data fetch bert-base-uncased
+
+No lecture and no exercise needs them. Each model is pinned to one revision, each file to a SHA-256.
+A pickle, such as `pytorch_model.bin`, is never fetched: it can run code when it is opened. The
+environment variable `HF_ENDPOINT` names another server that speaks the Hub's protocol.
+
+Source: Devlin et al. (2019), whose authors published these weights.
+"""
+
+import errno
+import shutil
+from pathlib import Path
+
+from filelock import FileLock
+from tqdm.auto import tqdm
+
+from bertlab.data.fetching import DataError, cache_folder, fault
+from bertlab.data.hub_models import HubFile, HubModel, hub_model
+
+
+def published(name: str) -> Path:
+    """The folder of a fetched model, which `load_pretrained` and `load_tokenizer` read.
+
+    Each file's hash is checked the first time in a process. Raises ValueError for an unknown name,
+    DataError if the model has not been fetched or a file is damaged.
+    """
+    model, folder = hub_model(name), cache_folder() / name
+    faults = {file.name: fault(folder / file.name, file.sha256) for file in model.files}
+    if not any(faults.values()):
+        return folder
+    if not all((folder / file.name).is_file() for file in model.files):
+        raise DataError(f"{name} is not in the cache, {cache_folder()}; {_what_to_run(name)}")
+    damaged = [name for name, found in faults.items() if found]
+    raise DataError(
+        f"{folder} is damaged: the content of {', '.join(damaged)} has changed; "
+        f"{_what_to_run(name)} to replace it"
+    )
+
+
+def fetch_published(name: str, *, progress: bool = False) -> Path:
+    """Fetch what is missing or damaged of a published model; returns its folder.
+
+    With nothing to fetch no network is used. A file takes its place when it is whole and its hash
+    is right, not before. A download that was cut off resumes, also in a later call. Two processes
+    may call it at once: the second waits and finds the work done.
+
+    Raises ValueError for an unknown name, DataError if a file cannot be had: without a network,
+    without space, or if it is not the file that we know.
+    """
+    model, folder = hub_model(name), cache_folder() / name
+    if _lacking(model, folder):
+        try:
+            folder.parent.mkdir(parents=True, exist_ok=True)
+            with FileLock(f"{folder}.lock"):
+                for file in _lacking(model, folder):  # another process may have been faster
+                    _fetch_file(name, file, folder, progress)
+        except OSError as error:
+            if error.errno != errno.ENOSPC:
+                raise
+            raise _no_space(name) from error
+    return folder
+
+
+def _lacking(model: HubModel, folder: Path) -> list[HubFile]:
+    return [file for file in model.files if fault(folder / file.name, file.sha256)]
+
+
+def _fetch_file(name: str, file: HubFile, folder: Path, progress: bool) -> None:
+    """Download one file beside its folder, check its hash, and put it into its place."""
+    part = folder.parent / f".{file.sha256}.part"  # a later call finds it
+    there = part.stat().st_size if part.is_file() else 0
+    if there > file.size:
+        part.unlink()
+    if shutil.disk_usage(part.parent).free < file.size - there:
+        raise OSError(errno.ENOSPC, "the file is larger than the space that is free")
+    try:
+        _download(name, file, part, progress)
+    except OSError as error:
+        if error.errno == errno.ENOSPC:
+            part.unlink(missing_ok=True)
+        raise
+    if fault(part, file.sha256):
+        part.unlink()
+        raise _other_file(name, file)
+    folder.mkdir(exist_ok=True)
+    part.replace(folder / file.name)
+
+
+def _download(name: str, file: HubFile, part: Path, progress: bool) -> None:
+    """Let huggingface_hub append what `part` lacks; after a cut it tries again a few times.
+
+    Raises OSError for what the disk refuses, DataError for all else.
+    """
+    try:
+        from huggingface_hub import get_hf_file_metadata, hf_hub_url
+        from huggingface_hub.file_download import http_get
+        from huggingface_hub.utils import silent_tqdm
+    except ImportError as error:
+        raise DataError(
+            "fetching a published model needs huggingface_hub 2 or later; run: "
+            "pip install 'bertlab[published]'"
+        ) from error
+    model = hub_model(name)
+    url = hf_hub_url(model.repository, file.name, revision=model.revision)
+    try:
+        if get_hf_file_metadata(url, token=False).size not in (None, file.size):
+            raise _other_file(name, file)
+        with part.open("ab") as stream:
+            http_get(
+                url,
+                stream,
+                resume_size=stream.tell(),
+                headers={"Accept-Encoding": "identity"},  # else the rest would be of another file
+                expected_size=file.size,
+                displayed_filename=file.name,
+                tqdm_class=tqdm if progress else silent_tqdm,
+            )
+    except DataError:
+        raise
+    except Exception as error:  # the names of a client's errors change with its version
+        if isinstance(error, OSError) and error.errno:
+            raise
+        last = (str(error).strip().splitlines() or [type(error).__name__])[-1]
+        raise DataError(
+            f"{name}: {file.name} could not be downloaded; {_what_to_run(name)}, which resumes "
+            f"where this stopped (huggingface_hub: {last})"
+        ) from error
+
+
+def _what_to_run(name: str) -> str:
+    size = hub_model(name).megabytes
+    return f"when online, run `python -m bertlab.data fetch {name}` ({size:.0f} MB)"
+
+
+def _other_file(name: str, file: HubFile) -> DataError:
+    return DataError(
+        f"{name}: {file.name} on the server is not the file we know (its size or hash differs) and "
+        "was thrown away; try again, and if it persists, do not trust the network"
+    )
+
+
+def _no_space(name: str) -> DataError:
+    return DataError(
+        f"{name}: there is too little space in {cache_folder()}; free some, or let BERTLAB_DATA be "
+        f"a folder on another disk, and then {_what_to_run(name)}"
+    )

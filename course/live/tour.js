@@ -1,0 +1,205 @@
+// The tour: a worker runs bert.js on what is typed, and each station shows a part of the result.
+(() => {
+  const room = document.querySelector(".bert-tour");
+  const find = (selector) => room.querySelector(selector);
+  const [form, status, stations] = [find("form"), find("[role=status]"), find("ol")];
+  const [field, button] = [find("input[name=text]"), find("button")];
+  const sliders = [find("input[name=layer]"), find("input[name=head]")];
+  const LONGEST = 128; // positions that the model was trained on
+  let ask; // a function, once the model is loaded
+  let busy = false;
+  let started = 0;
+  let answer;
+  let chosen = 0; // the piece that is followed
+  const percent = (share) => `${(100 * share).toFixed(1)} %`;
+
+  // ---- The model, in a worker where there is one, else in the page ----
+
+  function serve(port) {
+    let model;
+    port.onmessage = ({ data: { files, text } }) => {
+      try {
+        if (files) model = loadBert(files.config, files.vocab, files.weights);
+        else if (model) port.postMessage({ text, answer: readText(model, text) });
+      } catch (error) {
+        port.postMessage({ text, refused: error.message });
+      }
+    };
+  }
+
+  /** Returns what sends a message to the model; `receive` gets what comes back. */
+  function start(receive) {
+    try {
+      const source = `${document.getElementById("bert-js").textContent}\n(${serve})(self)`;
+      const worker = new Worker(URL.createObjectURL(new Blob([source])));
+      worker.onmessage = ({ data }) => receive(data);
+      worker.onerror = ({ message }) => receive({ refused: `The model stopped: ${message}` });
+      return (message) => worker.postMessage(message);
+    } catch {
+      const port = { postMessage: receive };
+      serve(port);
+      return (message) => port.onmessage({ data: message });
+    }
+  }
+
+  // ---- The weights: a script beside the page, since a page from a file may fetch nothing ----
+
+  function loadScript(address) {
+    return new Promise((resolve, reject) => {
+      const script = document.createElement("script");
+      Object.assign(script, { src: address, onload: resolve, onerror: reject });
+      document.head.append(script);
+    });
+  }
+
+  async function load() {
+    say("Loading the model …");
+    button.disabled = true;
+    try {
+      await loadScript(room.dataset.weights);
+      const { config, vocab, weights, sum } = window.bertlabWeights ?? {};
+      const bytes = fromBase64(weights ?? "");
+      if (adler32(bytes) !== sum) throw new Error("the file is not whole");
+      delete window.bertlabWeights;
+      ask = start(receive);
+      ask({ files: { config, vocab, weights: bytes.buffer } });
+      button.textContent = "Read the sentence";
+      read();
+    } catch (error) {
+      const why = error.message ?? `${room.dataset.weights} is not there`;
+      say(`The model could not be loaded: ${why}. Reload the page to try again.`);
+    }
+    button.disabled = false;
+  }
+
+  function fromBase64(text) {
+    const decoded = atob(text);
+    const bytes = new Uint8Array(decoded.length);
+    for (let k = 0; k < bytes.length; k++) bytes[k] = decoded.charCodeAt(k);
+    return bytes;
+  }
+
+  /** The sum that zlib calls adler32: it tells a file that was cut or altered. */
+  function adler32(bytes) {
+    let a = 1, b = 0;
+    for (let k = 0; k < bytes.length; k++) {
+      a += bytes[k];
+      b += a;
+      if (k % 2048 === 2047) [a, b] = [a % 65521, b % 65521]; // while the sums are still exact
+    }
+    return ((b % 65521) * 65536) + (a % 65521);
+  }
+
+  // ---- Asking and showing ----
+
+  function say(words) {
+    status.textContent = words;
+  }
+
+  function read() {
+    if (busy) return; // `receive` asks again if typing has gone on
+    busy = true;
+    started = performance.now();
+    ask({ text: field.value });
+  }
+
+  function receive(data) {
+    const time = Math.max(1, Math.round(performance.now() - started));
+    busy = false;
+    if (data.text !== undefined && data.text !== field.value) read();
+    if (data.refused) return say(data.refused);
+    const { tokens } = data.answer;
+    if (tokens.join(" ") !== answer?.tokens.join(" ")) chosen = Math.max(tokens.indexOf("[MASK]"), 0);
+    answer = data.answer;
+    const note = tokens.length > LONGEST ? ` It was trained on ${LONGEST} at most.` : "";
+    say(`The model read ${tokens.length} pieces in ${time} ms.${note}`);
+    stations.hidden = false;
+    show();
+  }
+
+  function element(name, text, attributes = {}) {
+    const made = Object.assign(document.createElement(name), { textContent: text });
+    for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
+    return made;
+  }
+
+  function show() {
+    const { tokens, ids, hidden, guesses } = answer;
+    find(".pieces").replaceChildren(
+      ...tokens.map((token, place) => {
+        const piece = element("button", token, { type: "button", "aria-pressed": place === chosen });
+        piece.addEventListener("click", () => {
+          chosen = place;
+          show();
+          find(".pieces").children[place].focus();
+        });
+        return piece;
+      }),
+    );
+    find(".id").textContent = `${tokens[chosen]} is entry ${ids[chosen].toLocaleString("en")}.`;
+    find(".strip").replaceChildren(strip(hidden[0], `${tokens[chosen]}, before the first layer`));
+    find(".strips").replaceChildren(
+      ...hidden.slice(1).map((state, layer) => strip(state, `${tokens[chosen]}, after layer ${layer}`)),
+    );
+    showShares();
+    find(".guesses").replaceChildren(
+      ...(guesses.length
+        ? guesses.map(({ position, best }) => bars(`[MASK] at place ${position}`, best))
+        : [element("p", "The sentence has no [MASK], so there is nothing to guess. Type one in place of a word.")]),
+    );
+  }
+
+  function showShares() {
+    const [layer, head] = sliders.map((slider) => +slider.value);
+    for (const slider of sliders) slider.nextElementSibling.value = slider.value;
+    const shares = row(answer.attention[layer][head], chosen);
+    find(".caption").textContent = `What ${answer.tokens[chosen]} collects in layer ${layer}, head ${head}:`;
+    find(".shares").replaceChildren(
+      ...answer.tokens.map((token, k) => {
+        const item = element("li", token, { style: `--share: ${shares[k].toFixed(3)}` });
+        item.append(" ", element("small", percent(shares[k])));
+        return item;
+      }),
+    );
+  }
+
+  /** A table of words and shares, with bars from 0 to 100 %. */
+  function bars(caption, rows) {
+    const table = element("table", "");
+    const body = element("tbody", "");
+    for (const [word, share] of rows) {
+      const line = element("tr", "");
+      const bar = element("td", "", { class: "bar" });
+      bar.append(element("span", "", { style: `width:${(100 * share).toFixed(2)}%` }));
+      line.append(element("th", word, { scope: "row" }), bar, element("td", percent(share)));
+      body.append(line);
+    }
+    table.append(element("caption", caption), body);
+    return table;
+  }
+
+  /** A vector as a strip of colours, and its ends in words. */
+  function strip(state, name) {
+    const vector = row(state, chosen);
+    const ends = Array.from(vector.subarray(0, 3), (value) => value.toFixed(2)).join(", ");
+    const figure = element("figure", "");
+    const label = `${name}: ${vector.length} numbers, the first ${ends}`;
+    const canvas = element("canvas", "", { width: vector.length, height: 1, role: "img", "aria-label": label });
+    const pen = canvas.getContext("2d");
+    vector.forEach((value, k) => {
+      pen.fillStyle = value > 0 ? "#0072b2" : "#d55e00";
+      pen.globalAlpha = Math.min(1, Math.abs(value) / 2);
+      pen.fillRect(k, 0, 1, 1);
+    });
+    figure.append(canvas, element("figcaption", `${name}: ${ends}, …`));
+    return figure;
+  }
+
+  form.addEventListener("submit", (event) => {
+    event.preventDefault();
+    if (ask) read();
+    else load();
+  });
+  field.addEventListener("input", () => ask && read());
+  for (const slider of sliders) slider.addEventListener("input", showShares);
+})();

@@ -1,0 +1,33 @@
+"""The numbers of lecture 00 that no cell of it computes."""
+
+import re
+
+from tests.conftest import read_page
+from tests.lectures.counts import lectures
+
+
+def core_minutes(path):
+    """How long the core path of a lecture takes, as its title says."""
+    said = re.search(
+        r"\*\*Time\*\* (\d+) minutes to read(?: and play)?(?:, (\d+) of)?", read_page(path).prose
+    )
+    return int(said[2] or said[1])
+
+
+def test_the_longest_core_path(states):
+    states(f"takes at most {max(map(core_minutes, lectures()))} minutes per lecture")
+
+
+def test_the_map_counts_the_lectures(states):
+    states("**10** | [what heads look at", "**11** | [Sentence-BERT", "**12** | [after BERT")
+    assert max(int(path.name[:2]) for path in lectures()) == 12
+    states("Twelve lectures follow")
+
+
+def test_what_others_report_is_quoted_as_they_print_it(states):
+    states("The paper rounds them to 110 and 340 million")
+    states("a GLUE score of 80.5 % (7.7 points above what came before), MultiNLI 86.7 % (+4.6)")
+    states("F1 of 93.2 on SQuAD 1.1 (+1.5) and 83.1 on SQuAD 2.0 (+5.1)")
+    states("BooksCorpus, 800 million words, and the English Wikipedia, 2,500 million words")
+    states("BERT was applied to more than 70 languages", "the step to over 70 languages")
+    states("multilingual model reads 104 languages")
