@@ -1,8 +1,8 @@
 """Models on the Hugging Face Hub that our library reads: one revision, and each file's hash.
 
 Sizes and hashes are those of the Hub's Git repositories, where the entry of a large file is its
-SHA-256; each was found in at least two records of others who fetched it. What can be added: a BERT
-with learned, absolute positions and a `model.safetensors`.
+SHA-256; each was found in at least two independent records. Models that can be added: a BERT with
+learned, absolute positions and a `model.safetensors`.
 """
 
 from dataclasses import dataclass
@@ -39,7 +39,7 @@ class HubModel:
 
     @property
     def megabytes(self) -> float:
-        """What there is to download, in millions of bytes."""
+        """The size of the download, in millions of bytes."""
         return sum(file.size for file in self.files) / 1e6
 
 
@@ -131,7 +131,7 @@ def hub_model(name: str) -> HubModel:
 
 
 def unknown_name(name: str, known: list[str]) -> str:
-    """A sentence with the known names that are near, and then all of them.
+    """An error message with the most similar known names, and then all of them.
 
     >>> unknown_name("bert-base-uncasd", ["core", "bert-base-uncased"])
     "there is no 'bert-base-uncasd'; did you mean bert-base-uncased? known: core, bert-base-uncased"

@@ -1,10 +1,10 @@
-"""BERT as it was published: models from the Hugging Face Hub, for whoever wants them at home.
+"""Published BERT models from the Hugging Face Hub, for use outside the course.
 
     python -m bertlab.data fetch bert-base-uncased
 
 No lecture and no exercise needs them. Each model is pinned to one revision, each file to a SHA-256.
 A pickle, such as `pytorch_model.bin`, is never fetched: it can run code when it is opened. The
-environment variable `HF_ENDPOINT` names another server that speaks the Hub's protocol.
+environment variable `HF_ENDPOINT` names another server that uses the Hub's protocol.
 
 Source: Devlin et al. (2019), whose authors published these weights.
 """
@@ -40,14 +40,14 @@ def published(name: str) -> Path:
 
 
 def fetch_published(name: str, *, progress: bool = False) -> Path:
-    """Fetch what is missing or damaged of a published model; returns its folder.
+    """Fetch the missing or damaged files of a published model; returns its folder.
 
-    With nothing to fetch no network is used. A file takes its place when it is whole and its hash
-    is right, not before. A download that was cut off resumes, also in a later call. Two processes
-    may call it at once: the second waits and finds the work done.
+    With nothing to fetch no network is used. A file is put into the folder only when it is complete
+    and its hash is right. An interrupted download resumes, also in a later call. Two processes
+    may call it at once: the second waits and finds the files.
 
-    Raises ValueError for an unknown name, DataError if a file cannot be had: without a network,
-    without space, or if it is not the file that we know.
+    Raises ValueError for an unknown name, DataError if a file cannot be fetched: without a network,
+    without space, or with another hash.
     """
     model, folder = hub_model(name), cache_folder() / name
     if _lacking(model, folder):
@@ -68,8 +68,8 @@ def _lacking(model: HubModel, folder: Path) -> list[HubFile]:
 
 
 def _fetch_file(name: str, file: HubFile, folder: Path, progress: bool) -> None:
-    """Download one file beside its folder, check its hash, and put it into its place."""
-    part = folder.parent / f".{file.sha256}.part"  # a later call finds it
+    """Download one file next to its folder, check its hash, and move it into the folder."""
+    part = folder.parent / f".{file.sha256}.part"  # a later call resumes it
     there = part.stat().st_size if part.is_file() else 0
     if there > file.size:
         part.unlink()
@@ -89,9 +89,9 @@ def _fetch_file(name: str, file: HubFile, folder: Path, progress: bool) -> None:
 
 
 def _download(name: str, file: HubFile, part: Path, progress: bool) -> None:
-    """Let huggingface_hub append what `part` lacks; after a cut it tries again a few times.
+    """Let huggingface_hub append the rest to `part`; after an interruption it retries a few times.
 
-    Raises OSError for what the disk refuses, DataError for all else.
+    Raises OSError for errors of the disk, DataError for all others.
     """
     try:
         from huggingface_hub import get_hf_file_metadata, hf_hub_url
@@ -112,14 +112,14 @@ def _download(name: str, file: HubFile, part: Path, progress: bool) -> None:
                 url,
                 stream,
                 resume_size=stream.tell(),
-                headers={"Accept-Encoding": "identity"},  # else the rest would be of another file
+                headers={"Accept-Encoding": "identity"},  # compressed bytes could not be appended
                 expected_size=file.size,
                 displayed_filename=file.name,
                 tqdm_class=tqdm if progress else silent_tqdm,
             )
     except DataError:
         raise
-    except Exception as error:  # the names of a client's errors change with its version
+    except Exception as error:  # the client's error classes depend on its version
         if isinstance(error, OSError) and error.errno:
             raise
         last = (str(error).strip().splitlines() or [type(error).__name__])[-1]

@@ -1,10 +1,10 @@
-// BERT, from a text to its guesses, in plain JavaScript: no library, no server, no Python.
+// BERT, from a text to its predictions, in plain JavaScript: no library, no server, no Python.
 //
 // Function by function this is the formal algorithm of lecture 6 (Phuong & Hutter, 2022, arXiv
 // 2207.09238, Algorithm 9, ETransformer), for one text at a time. A matrix is {rows, columns,
 // data}, row after row; its comment gives its shape: L tokens, D dimensions, d of a head, F of the
-// feed-forward layer, V entries of the vocabulary. Numbers are kept in single precision, sums are
-// made in double precision.
+// feed-forward layer, V entries of the vocabulary. Numbers are stored in single precision, sums are
+// computed in double precision.
 "use strict";
 
 const matrix = (rows, columns, data = new Float32Array(rows * columns)) => ({ rows, columns, data });
@@ -19,7 +19,7 @@ const PUNCTUATION = /[!-/:-@[-`{-~\p{P}]/u;
 const CHINESE =
   /[\u4e00-\u9fff\u3400-\u4dbf\uf900-\ufaff\u{20000}-\u{2a6df}\u{2a700}-\u{2ceaf}\u{2f800}-\u{2fa1f}]/u;
 
-/** What becomes of one character: control characters go, accents are stripped, letters are lower-cased. */
+/** One character: control characters are removed, accents stripped, letters lower-cased. */
 function normalize(character) {
   if (SPACE.test(character)) return " ";
   if (REMOVED.test(character)) return "";
@@ -28,7 +28,7 @@ function normalize(character) {
   return CHINESE.test(character) ? ` ${small} ` : small;
 }
 
-/** The words of a text; a punctuation mark is a word of its own. */
+/** The words of a text; a punctuation mark is a separate word. */
 function splitWords(text) {
   const normalized = [...text].map(normalize).join("");
   const apart = [...normalized].map((c) => (PUNCTUATION.test(c) ? ` ${c} ` : c)).join("");
@@ -68,7 +68,7 @@ function linear(x, { weight, bias }) {
   const [length, n, m] = [x.rows, x.columns, weight.rows];
   const y = matrix(length, m);
   const [from, by, to] = [x.data, weight.data, y.data];
-  const last = length - 1; // taken again where no four are left
+  const last = length - 1; // used again where fewer than four are left
   for (let v = 0; v < m; v += 2) {
     const w = Math.min(v + 1, m - 1);
     for (let a = 0; a < length; a += 4) {
@@ -162,7 +162,7 @@ function add(x, y) {
   return matrix(x.rows, x.columns, x.data.map((value, k) => value + y.data[k]));
 }
 
-// ---- The whole (Algorithm 9) ----
+// ---- The whole model (Algorithm 9) ----
 
 /** Reads a text: tokens, hidden states (embeddings, then each layer) [L, D], attention by layer
  * and head [L, L], and for each [MASK] the `top` most probable tokens with their shares. */
@@ -270,7 +270,7 @@ function readSafetensors(bytes) {
   };
 }
 
-/** The number that 16 bits mean: sign, 5 bits of exponent, 10 of fraction (IEEE 754). */
+/** The value of 16 bits: sign, 5 bits of exponent, 10 of fraction (IEEE 754). */
 function fromHalf(bits) {
   const [sign, exponent, fraction] = [bits >> 15 ? -1 : 1, (bits >> 10) & 31, bits & 1023];
   if (exponent === 31) return fraction ? NaN : sign * Infinity;

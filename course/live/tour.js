@@ -1,4 +1,4 @@
-// The tour: a worker runs bert.js on what is typed, and each station shows a part of the result.
+// The tour: a worker runs bert.js on the typed text, and each station shows a part of the result.
 (() => {
   const room = document.querySelector(".bert-tour");
   const find = (selector) => room.querySelector(selector);
@@ -10,10 +10,10 @@
   let busy = false;
   let started = 0;
   let answer;
-  let chosen = 0; // the piece that is followed
+  let chosen = 0; // the selected piece
   const percent = (share) => `${(100 * share).toFixed(1)} %`;
 
-  // ---- The model, in a worker where there is one, else in the page ----
+  // ---- The model, in a worker if available, else in the page ----
 
   function serve(port) {
     let model;
@@ -27,7 +27,7 @@
     };
   }
 
-  /** Returns what sends a message to the model; `receive` gets what comes back. */
+  /** Returns a function that sends a message to the model; `receive` gets the reply. */
   function start(receive) {
     try {
       const source = `${document.getElementById("bert-js").textContent}\n(${serve})(self)`;
@@ -42,7 +42,7 @@
     }
   }
 
-  // ---- The weights: a script beside the page, since a page from a file may fetch nothing ----
+  // ---- The weights: a script next to the page, since a page from a file cannot fetch ----
 
   function loadScript(address) {
     return new Promise((resolve, reject) => {
@@ -79,25 +79,25 @@
     return bytes;
   }
 
-  /** The sum that zlib calls adler32: it tells a file that was cut or altered. */
+  /** The checksum adler32 of zlib, which detects a truncated or changed file. */
   function adler32(bytes) {
     let a = 1, b = 0;
     for (let k = 0; k < bytes.length; k++) {
       a += bytes[k];
       b += a;
-      if (k % 2048 === 2047) [a, b] = [a % 65521, b % 65521]; // while the sums are still exact
+      if (k % 2048 === 2047) [a, b] = [a % 65521, b % 65521]; // before the sums become inexact
     }
     return ((b % 65521) * 65536) + (a % 65521);
   }
 
-  // ---- Asking and showing ----
+  // ---- Requests and display ----
 
   function say(words) {
     status.textContent = words;
   }
 
   function read() {
-    if (busy) return; // `receive` asks again if typing has gone on
+    if (busy) return; // `receive` calls again if the text has changed
     busy = true;
     started = performance.now();
     ask({ text: field.value });
@@ -178,7 +178,7 @@
     return table;
   }
 
-  /** A vector as a strip of colours, and its ends in words. */
+  /** A vector as a strip of colours, and its first numbers as text. */
   function strip(state, name) {
     const vector = row(state, chosen);
     const ends = Array.from(vector.subarray(0, 3), (value) => value.toFixed(2)).join(", ");

@@ -1,4 +1,4 @@
-"""The road through BERT with a model that runs in the reader's browser: the book's first page."""
+"""A tour of BERT with a model that runs in the reader's browser: the book's first page."""
 
 import base64
 import html
@@ -10,16 +10,16 @@ from pathlib import Path
 from bertlab.model.pretrained import BERTLAB_MINI
 from bertlab.viz.frames import read_asset, script_tag
 
-WEIGHTS = "bertlab-mini.js"  # beside the page that holds the tour
+WEIGHTS = "bertlab-mini.js"  # next to the page with the tour
 SENTENCE = "The old fisherman opened his [MASK] and looked at the sky."
 STATIONS = ("pieces", "vectors", "attention", "stack", "guess")
 
 
 def tour(links: Mapping[str, str], text: str = SENTENCE) -> str:
-    """HTML for a page: a box to type in, and five stations from the sentence to the guess.
+    """HTML for a page: a text box, and five stations from the sentence to the predicted word.
 
-    links: for each of `STATIONS` a sentence of HTML that says where to read more; text: what
-    stands in the box at first. The page needs `WEIGHTS` beside it: see `packed_weights`.
+    links: for each of `STATIONS` a sentence of HTML that refers to further reading; text: the
+    initial text of the box. The page needs `WEIGHTS` next to it: see `packed_weights`.
 
     Raises ValueError if `links` are not those of the stations.
     """
@@ -48,7 +48,7 @@ def tour(links: Mapping[str, str], text: str = SENTENCE) -> str:
 
 
 def packed_weights(folder: Path = BERTLAB_MINI) -> str:
-    """A model of half precision as one script, which also a page from a file may load.
+    """A half-precision model as one script, which a page opened from a file can also load.
 
     It sets `bertlabWeights`: config, vocab, weights (base64 of the safetensors) and their adler32.
     """

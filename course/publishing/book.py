@@ -104,9 +104,9 @@ def make_book(
 def refresh_all(
     notebooks: Sequence[Path], folder: Path, code: Sequence[Path] = CODE
 ) -> dict[str, str]:
-    """Refresh each notebook, as many at a time as lectures have cores; returns name -> fault.
+    """Refresh the notebooks, `lectures.CORES` at a time; returns name -> fault.
 
-    Those that may take longest begin, so that none of them runs alone at the end.
+    Those with the longest time limits are started first, so that none runs alone at the end.
     """
 
     def allowed(path: Path) -> float:
@@ -166,7 +166,7 @@ def without_progress_bars(page: nbformat.NotebookNode) -> nbformat.NotebookNode:
 
 
 def led_to_the_tour(page: nbformat.NotebookNode) -> nbformat.NotebookNode:
-    """Where a box needs a kernel, a link to the first page, where a model runs without one."""
+    """Add a link to the first page, whose model needs no kernel, to each box that needs one."""
     for cell in page.cells:
         for output in cell.get("outputs", ()):
             data = output.get("data", {})

@@ -1,4 +1,4 @@
-"""The book's first page: the road through BERT with a live model, then the lectures."""
+"""The book's first page: a tour of BERT with a live model, then the lectures."""
 
 import json
 
@@ -8,7 +8,7 @@ from bertlab.model.pretrained import BERTLAB_MINI
 from bertlab.viz.frames import read_asset
 from course.live.tours import tour
 
-# The station of the tour -> the lecture that builds what it shows.
+# The station of the tour -> the lecture that builds this part.
 BUILT_IN = {
     "pieces": "02_bytes_and_wordpiece",
     "vectors": "03_static_to_contextual",
@@ -19,26 +19,26 @@ BUILT_IN = {
 IN_JAVASCRIPT = "bert_in_javascript"  # a page
 INDEX = """# How do I really understand BERT?
 
-Follow one sentence through a small BERT, which this course has trained. It runs here, in your
-browser; nothing is sent anywhere. Of the words that were hidden in texts new to it, it guessed
-{right} % right, and {top5} % were among its five best guesses.
+Follow one sentence through a small BERT, which was trained for this course. It runs in your
+browser; nothing is sent anywhere. On held-out texts its first prediction for a masked word is right
+in {right} % of the cases, and the word is among its first five in {top5} %.
 
 `````{{raw}} html
 {tour}
 `````
 
-[All of this model]({code}.md) is one file of JavaScript. What you have seen, the
-lectures build step by step in Python.
+[The whole model]({code}.md) is one file of JavaScript. The lectures build the same
+model step by step in Python.
 
 ## The lectures
 
-With all that their code printed and drew. The pictures that react to a click do so here, too; what
-computes again needs Python behind it. To run the code and to change it, open the lectures in
-JupyterLab: the course's `README.md` says how.
+The lectures are shown with all outputs of their code. Interactive pictures work here, too, except
+those that compute with Python. To run the code and to change it, open the lectures in JupyterLab:
+the course's `README.md` says how.
 
 {summaries}
 
-**[Glossary](glossary.md)**: what each term means, and which lecture builds it
+**[Glossary](glossary.md)**: the meaning of each term, and the lecture that introduces it
 
 **[BERT in JavaScript]({code}.md)**: the model of this page, function by function
 
@@ -58,10 +58,10 @@ bertlab
 """
 CODE_PAGE = """# BERT in {lines} lines of JavaScript
 
-The model of [the first page](index.md), as it is: it reads the published weights and vocabulary,
-and needs no library. A test compares it with PyTorch: on 2,000 texts of many languages the ids are
-equal, and on 200 sentences the five best guesses are the same, with hidden states within a
-thousandth.
+The code of the model on [the first page](index.md): it reads the published weights and vocabulary,
+and needs no library. A test compares it with PyTorch: on 2,000 texts in many languages the ids are
+equal, and on 200 sentences the five most probable words are the same and the hidden states differ
+by less than 0.001.
 
 ```javascript
 {code}```
@@ -87,7 +87,7 @@ def index(pages: dict[str, NotebookNode]) -> str:
 
 
 def link(name: str, pages: dict[str, NotebookNode]) -> str:
-    """HTML that leads to a lecture, or nothing if the book lacks it."""
+    """An HTML link to a lecture, or "" if it is not in the book."""
     if name not in pages:
         return ""
     number = name.split("_")[0].lstrip("0")

@@ -1,9 +1,9 @@
-"""Encoder and decoder of the Transformer as one drawing, and what passes between them."""
+"""Encoder and decoder of the Transformer as one drawing, and their connection."""
 
 from bertlab.viz.frames import Frame, frame, read_asset
 
-WIDTH, HEIGHT, GAP, TOP, BETWEEN = 286, 46, 26, 34, 76  # pixels: a box, what lies between boxes
-# Title, what else it says, shape of the result, section of lecture 5; from top to bottom.
+WIDTH, HEIGHT, GAP, TOP, BETWEEN = 286, 46, 26, 34, 76  # pixels: of a box, between boxes
+# Title, second line, shape of the result, section of lecture 5; from top to bottom.
 ENCODER = [
     ("Embedding", "times √D, plus position", "[B, L, D]", 2),
     ("Self-attention", "add and norm", "[B, L, D]", 4),

@@ -1,4 +1,4 @@
-"""The tour in a browser: BERT in the page, by keyboard, and what it says if something is wrong."""
+"""The tour in a browser: BERT in the page, by keyboard, and its error messages."""
 
 import re
 
@@ -18,7 +18,7 @@ OTHER = "The king gave his [MASK] to the fairest of the sisters."
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    """A page with the tour alone, and the weights beside it."""
+    """A page with only the tour, and the weights next to it."""
     folder = tmp_path_factory.mktemp("tour")
     links = {name: f'<a href="{name}.html">More</a>' for name in STATIONS}
     (folder / "tour.html").write_text(f"{HEAD}{tour(links)}</main></html>", encoding="utf-8")
@@ -50,7 +50,7 @@ def guessed(page):
     return page.locator(".guesses th").all_inner_texts()
 
 
-def test_the_guesses_are_pytorchs_and_follow_the_keys(page, reference):
+def test_the_predictions_are_pytorchs_and_follow_the_keys(page, reference):
     start(page)
     assert guessed(page) == [token for token, _ in fill_mask(*reference, SENTENCE)[0]]
     page.get_by_role("textbox").fill("")
@@ -104,7 +104,7 @@ def test_shares_sum_to_100_percent(page):
         ("Ꙁꙁ 𓀀 你好", "The model read"),
     ],
 )
-def test_an_odd_sentence_gets_a_sentence_and_the_page_continues(page, typed, told):
+def test_an_odd_sentence_is_explained_and_the_page_still_works(page, typed, told):
     start(page)
     box = page.get_by_role("textbox")
     box.evaluate("(box, typed) => { box.maxLength = 9999; box.value = typed }", typed)
@@ -123,7 +123,9 @@ def test_an_odd_sentence_gets_a_sentence_and_the_page_continues(page, typed, tol
         (None, f"{WEIGHTS} is not there"),
     ],
 )
-def test_a_cut_altered_or_missing_file_of_weights_is_told(tab, folder, tmp_path, change, told):
+def test_a_truncated_changed_or_missing_file_of_weights_is_reported(
+    tab, folder, tmp_path, change, told
+):
     (tmp_path / "tour.html").write_bytes((folder / "tour.html").read_bytes())
     if change:
         changed = change((folder / WEIGHTS).read_text(encoding="utf-8"))

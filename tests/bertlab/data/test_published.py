@@ -1,4 +1,4 @@
-"""Published models, from a server on this machine that speaks the Hub's protocol: no network.
+"""Published models, from a server on this machine that uses the Hub's protocol: no network.
 
 It serves random weights in the layout of bert-base-uncased: the same configuration and files, the
 norms' old names gamma and beta, both heads, no second copy of a tied weight, and a pickle beside.
@@ -71,7 +71,7 @@ def published_layout():
 
 
 def old_name(name):
-    """What the first published files call a tensor."""
+    """The name of a tensor in the first published files."""
     return name.replace("Norm.weight", "Norm.gamma").replace("Norm.bias", "Norm.beta")
 
 
@@ -79,10 +79,10 @@ FILES = published_layout()
 
 
 class Hub(ThreadingHTTPServer):
-    """What of huggingface.co a download needs; large files are elsewhere, as on the real one.
+    """The parts of huggingface.co that a download needs; large files are elsewhere, as there.
 
     asked: method, file and first byte of each request; cuts: file -> after how many bytes the
-    connection is cut off, once for each entry.
+    connection is interrupted, once for each entry.
     """
 
     def __init__(self):
@@ -91,7 +91,7 @@ class Hub(ThreadingHTTPServer):
         self.url = f"http://127.0.0.1:{self.server_port}"
 
     def got(self):
-        """File and first byte of what was downloaded, the small files left out."""
+        """File and first byte of each download, without the small files."""
         return [first for method, file, first in self.asked if (method, file) == ("GET", WEIGHTS)]
 
 
@@ -140,7 +140,7 @@ class Answer(BaseHTTPRequestHandler):
 
 @pytest.fixture
 def hub(tmp_path, monkeypatch):
-    """The server is all there is of the network, the cache is empty, nobody waits."""
+    """The server is the whole network, the cache is empty, and nothing waits."""
     connect = socket.socket.connect
 
     def connect_here(self, address):
@@ -169,7 +169,7 @@ def hub(tmp_path, monkeypatch):
 
 
 def know(monkeypatch, **changed):
-    """Let the table hold our model; changed: file without its ending -> its content there."""
+    """Put our model into the table; changed: file without its ending -> its content there."""
     contents = FILES | changed
     files = [HubFile(n, len(c), hashlib.sha256(c).hexdigest()) for n, c in contents.items()]
     model = HubModel(REPOSITORY, REVISION, "MIT", tuple(f for f in files if f.name in NAMES))
@@ -177,14 +177,14 @@ def know(monkeypatch, **changed):
 
 
 def only_line(capsys):
-    """What the command says of its failure, bars left out."""
+    """The command's error message, without progress bars."""
     lines = re.split(r"[\r\n]+", capsys.readouterr().err.strip())
     (line,) = (line for line in lines if line and "%|" not in line)
     return line
 
 
 def kept(tmp_path):
-    """Names of the files in the cache, and the sizes of those that are not whole."""
+    """Names of the files in the cache, and the sizes of incomplete ones."""
     files = [file for file in (tmp_path / "cache").rglob("*") if file.is_file()]
     names = {file.name for file in files if not file.name.endswith((".lock", ".part"))}
     return names, [file.stat().st_size for file in files if file.name.endswith(".part")]
@@ -214,7 +214,7 @@ def test_what_is_there_is_not_fetched_again(hub):
     assert hub.asked == []
 
 
-def test_after_a_cut_only_the_rest_is_asked_for(hub, tmp_path):
+def test_after_an_interruption_only_the_rest_is_requested(hub, tmp_path):
     hub.cuts[WEIGHTS] = [4096, 8192]
     assert (fetch_published("bert-random") / WEIGHTS).read_bytes() == FILES[WEIGHTS]
     assert hub.got() == [0, 4096, 12288]
@@ -253,7 +253,7 @@ def test_a_part_that_is_longer_than_the_file_begins_again(hub, tmp_path):
     assert hub.got() == [0]
 
 
-def test_a_file_with_another_hash_is_refused_and_nothing_of_it_is_kept(hub, tmp_path):
+def test_a_file_with_another_hash_is_rejected_and_deleted(hub, tmp_path):
     hub.files[WEIGHTS] = FILES[WEIGHTS][:-1] + b"?"
     with pytest.raises(DataError, match=r"model.safetensors .*not the file we know.*thrown away"):
         fetch_published("bert-random")
@@ -263,7 +263,7 @@ def test_a_file_with_another_hash_is_refused_and_nothing_of_it_is_kept(hub, tmp_
     assert kept(tmp_path) == (set(NAMES), [])
 
 
-def test_a_file_of_another_size_is_refused_before_it_is_downloaded(hub, tmp_path):
+def test_a_file_of_another_size_is_rejected_before_the_download(hub, tmp_path):
     hub.files[WEIGHTS] += b"?"
     with pytest.raises(DataError, match=r"model.safetensors .*not the file we know"):
         fetch_published("bert-random")
@@ -288,7 +288,7 @@ def test_too_little_space_is_noticed_before_the_download(hub, monkeypatch, tmp_p
     assert kept(tmp_path) == (set(NAMES) - {WEIGHTS}, [])
 
 
-def test_a_disk_that_fills_up_gets_its_space_back(hub, monkeypatch, tmp_path):
+def test_space_is_freed_when_the_disk_is_full(hub, monkeypatch, tmp_path):
     def full(_, stream, **more):
         stream.write(FILES[WEIGHTS][:4096])
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
@@ -299,7 +299,7 @@ def test_a_disk_that_fills_up_gets_its_space_back(hub, monkeypatch, tmp_path):
     assert kept(tmp_path) == (set(), [])
 
 
-def test_another_fault_of_the_disk_is_said_as_it_is(hub, monkeypatch, tmp_path, capsys):
+def test_another_fault_of_the_disk_is_reported_unchanged(hub, monkeypatch, tmp_path, capsys):
     fault = OSError(errno.EROFS, os.strerror(errno.EROFS), str(tmp_path))
     monkeypatch.setattr(file_download, "http_get", lambda *_, **__: (_ for _ in ()).throw(fault))
     assert main(["fetch", "bert-random"]) == 1
@@ -322,7 +322,7 @@ def test_without_a_network_one_sentence_says_what_to_run(hub, monkeypatch, tmp_p
     assert hub.asked == []
 
 
-def test_an_unknown_name_is_told_with_the_names_that_are_near(hub, capsys):
+def test_an_unknown_name_is_reported_with_similar_names(hub, capsys):
     for ask in (fetch_published, published):
         with pytest.raises(ValueError, match="'bert-base-uncasd'; did you mean bert-base-uncased"):
             ask("bert-base-uncasd")
@@ -334,7 +334,7 @@ def test_an_unknown_name_is_told_with_the_names_that_are_near(hub, capsys):
     assert hub.asked == [], "no name is fetched before all are known"
 
 
-def test_a_pickle_is_refused_before_anything_is_asked_for(hub):
+def test_a_pickle_is_rejected_before_any_request(hub):
     pickle = HubFile("pytorch_model.bin", 1, "0" * 64)
     with pytest.raises(
         ValueError, match=r"pytorch_model.bin is not fetched, since a pickle can run"
@@ -360,7 +360,7 @@ def test_two_at_once_fetch_once(hub):
     assert sorted(file for method, file, _ in hub.asked if method == "GET") == sorted(NAMES)
 
 
-def test_a_bar_is_shown_to_who_asks_for_it(hub, tmp_path, capsys):
+def test_a_bar_is_shown_on_request(hub, tmp_path, capsys):
     fetch_published("bert-random")
     assert capsys.readouterr().err == ""
     shutil.rmtree(tmp_path / "cache")
@@ -391,7 +391,7 @@ sys.exit(main(["fetch", "bert-random"]))"""
     assert hub.got() == [0]
 
 
-def test_the_table_holds_whole_models_by_revision_and_hash():
+def test_the_table_has_complete_models_by_revision_and_hash():
     for name, model in HUB_MODELS.items():
         config, vocab, *case, weights = model.files
         assert (config.name, vocab.name, weights.name) == ("config.json", "vocab.txt", WEIGHTS)
@@ -401,8 +401,8 @@ def test_the_table_holds_whole_models_by_revision_and_hash():
         assert all(re.fullmatch("[0-9a-f]{64}", file.sha256) for file in model.files)
 
 
-def test_the_small_files_are_what_the_table_says():
-    """Known by what they say: nobody has to fetch them to see that the table is right."""
+def test_the_small_files_match_the_table():
+    """Reconstructed from their content, so that the table is checked without a download."""
     case = '{{"do_lower_case": {}, "model_max_length": 512}}'.format
     shared = {
         "attention_probs_dropout_prob": 0.1,

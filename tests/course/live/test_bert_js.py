@@ -1,4 +1,4 @@
-"""BERT in JavaScript, by node, against PyTorch: the same ids, states, shares and guesses."""
+"""BERT in JavaScript, by node, against PyTorch: the same ids, states, shares and predictions."""
 
 import json
 import random
@@ -23,7 +23,7 @@ pytestmark = pytest.mark.skipif(not NODE, reason="needs node: sudo apt-get insta
 
 
 def asked(what, texts):
-    """What the script answers to each text."""
+    """The script's result for each text."""
     run = subprocess.run(
         [NODE, Path(__file__).with_name("run_bert.js"), SCRIPT, FOLDER],
         input=json.dumps({"what": what, "texts": texts}),
@@ -64,7 +64,7 @@ def numbers(packed):
 
 
 def masked_sentences(number):
-    """Sentences of books that the model has not read, each with one word behind [MASK]."""
+    """Sentences of held-out books, each with one word masked."""
     drawn = random.Random(1)
     sentences = [sentence for document in documents("plots") for sentence in document]
     fit = [words for words in map(str.split, sentences) if 5 <= len(words) <= 20]

@@ -1,4 +1,4 @@
-"""The drawn Transformer: what its boxes say against a model and the lecture."""
+"""The drawn Transformer: its boxes against a model and the lecture."""
 
 import re
 
@@ -31,7 +31,7 @@ def test_a_box_names_the_section_that_explains_it():
         assert title.lower() in section.lower(), (title, number)
 
 
-def test_all_boxes_are_drawn_and_told_in_words():
+def test_all_boxes_are_drawn_and_in_the_alt_text():
     shown = drawn_transformer()
     boxes = [
         [text.get_text() for text in box.find_all("text")] for box in soup(shown)(class_="box")
