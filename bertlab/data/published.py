@@ -137,7 +137,7 @@ def _what_to_run(name: str) -> str:
 def _other_file(name: str, file: HubFile) -> DataError:
     return DataError(
         f"{name}: {file.name} on the server is not the file we know (its size or hash differs) and "
-        "was thrown away; try again, and if it persists, do not trust the network"
+        "was deleted; try again, and if it persists, do not trust the network"
     )
 
 

@@ -46,7 +46,7 @@ def gated_heads(model: nn.Module, gates: Sequence[Tensor] | Tensor) -> Iterator[
 
     def hook(gate: Tensor) -> Callable[[nn.Module, tuple[Tensor]], tuple[Tensor]]:
         def multiply(_: nn.Module, inputs: tuple[Tensor]) -> tuple[Tensor]:
-            merged = inputs[0]  # [B, L, H * d_head], the heads side by side
+            merged = inputs[0]  # [B, L, H * d_head], concatenated heads
             d_head = merged.shape[-1] // len(gate)
             return (merged * gate.to(merged).repeat_interleave(d_head),)
 

@@ -72,7 +72,7 @@ def attention_gradients(
         output = model(ids, segment_ids, output_attentions=True)
         number = _one_number(where, target(output))
         encoder = output if isinstance(output, BertOutput) else output.encoder
-        assert encoder.attentions is not None  # asked for above
+        assert encoder.attentions is not None  # requested above
         gradients = _gradients(where, number, encoder.attentions)
     return tuple(gradient[0].cpu() for gradient in gradients)
 

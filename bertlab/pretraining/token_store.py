@@ -154,7 +154,7 @@ def write_corpora(
         arrays = Path(tempfile.mkdtemp(dir=folder, prefix="arrays-"))
         try:
             facts = {"format": FORMAT, **_write_arrays(corpora, tokenizer, arrays)}
-            arrays.chmod(0o755)  # mkdtemp's 0700 would surprise whoever shares the folder
+            arrays.chmod(0o755)  # mkdtemp's 0700 would prevent sharing the folder
             # This one step turns the old store into the new one.
             write_atomically(folder / "store.json", json.dumps(facts, indent=2) + "\n")
         except BaseException:

@@ -85,7 +85,7 @@ def bars(amounts: Mapping[str, float], what: str, *, title: str = "", alt: str =
         raise ValueError("bars: amounts must hold at least one; got none")
     ylabel, xlabel = axes_of("bars", what)
     longest = max(map(len, labels))
-    long = len(labels) * (longest + 2) > 90  # characters that fit side by side
+    long = len(labels) * (longest + 2) > 90  # characters that fit in one row
     room = 0.62 if long else max(0.62, 0.095 * longest)  # inches per bar
     ax = new_axes(max(5.0, min(9.0, room * len(labels) + 1.2)), 3.4)
     drawn = ax.bar(range(len(values)), values, color=COLOURS[0], width=0.7)

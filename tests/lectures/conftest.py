@@ -1,4 +1,4 @@
-"""What the worked numbers of the lectures share: the page's words and Hugging Face's MiniLM."""
+"""Fixtures for the worked numbers of the lectures: the page's text and Hugging Face's MiniLM."""
 
 import ast
 from typing import NamedTuple
@@ -13,7 +13,7 @@ from tests.small_models import generator
 
 
 class Read(NamedTuple):
-    """What a model makes of a text."""
+    """A model's states and attention for a text."""
 
     tokens: list
     hidden: np.ndarray  # [layers + 1, L, D]
@@ -22,14 +22,14 @@ class Read(NamedTuple):
 
 @pytest.fixture(scope="module")
 def its_lecture(request):
-    """The lecture that a test module such as test_07b_numbers.py is about."""
+    """The lecture that a module such as test_07b_numbers.py tests."""
     number = request.path.stem.split("_")[1]
     (path,) = ROOT.glob(f"lectures/{number}_*.ipynb")
     return read_page(path)
 
 
 def functions_of(lecture, **known):
-    """All functions that a lecture defines, by name; they see each other and what is known."""
+    """All functions that a lecture defines, by name; they see each other and the given names."""
     for cell in read_page(ROOT / "lectures" / f"{lecture}.ipynb").code:
         for node in ast.parse(cell.source).body:
             if isinstance(node, ast.FunctionDef):
@@ -42,7 +42,7 @@ def draw(*shape, seed=0):
 
 
 def by_autograd(function, inputs, handed=None):
-    """The gradients of a function's output, or of what it is handed from above."""
+    """The gradients of a function's output, or for a given upstream gradient."""
     inputs = [x.clone().requires_grad_() for x in inputs]
     return torch.autograd.grad(function(*inputs), inputs, handed)
 

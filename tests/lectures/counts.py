@@ -1,4 +1,4 @@
-"""What a reader of each lecture has before the eyes: `python -m tests.lectures.counts`.
+"""What a reader of each lecture sees: `python -m tests.lectures.counts`.
 
 Lines of code are those that are neither blank nor folded. A plotting line is one of a call of
 `viz` or of a flipbook; a silent cell neither shows something nor defines or imports anything; the
@@ -39,7 +39,7 @@ def visible(page: Page) -> list:
 
 
 def lines_of(source: str, wanted: list[ast.AST]) -> int:
-    """How many lines of a cell the nodes cover."""
+    """The number of lines of a cell that the nodes cover."""
     covered = {line for node in wanted for line in range(node.lineno, node.end_lineno + 1)}
     return sum(bool(source.split("\n")[line - 1].strip()) for line in covered)
 
@@ -52,7 +52,7 @@ def calls(tree: ast.AST, pattern: re.Pattern) -> Iterator[ast.Call]:
 
 
 def is_silent(source: str) -> bool:
-    """A cell that shows nothing and brings no new name of a function, class or module."""
+    """A cell that shows nothing and defines or imports no function, class or module."""
     tree = ast.parse(source)
     brings = ast.FunctionDef | ast.ClassDef | ast.Import | ast.ImportFrom
     last = tree.body[-1]
@@ -65,7 +65,7 @@ def is_silent(source: str) -> bool:
 
 
 def words(cells: Iterable) -> int:
-    """How many words of prose there are, without folded answers and terms; a formula is one."""
+    """The number of words of prose, without folded answers and terms; a formula counts as one."""
     prose = "\n".join(cell.source for cell in cells if cell.cell_type == "markdown")
     prose = re.sub(r"<details>.*?</details>", "", prose, flags=re.DOTALL)
     prose = re.sub(r"\*\*New in the glossary\*\*.*", "", prose)

@@ -1,4 +1,4 @@
-"""The parameters of BERT's parts, counted by hand: what the numbers of several lectures rest on."""
+"""The parameters of BERT's parts, counted by hand: the basis of numbers in several lectures."""
 
 
 def layer(d, d_ff=None):

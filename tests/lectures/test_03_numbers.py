@@ -1,4 +1,4 @@
-"""The worked numbers of lecture 03, without the page and, where one can, without our code."""
+"""The worked numbers of lecture 03, without the page and, if possible, without our code."""
 
 import math
 import re
@@ -52,7 +52,7 @@ def test_one_update_with_numpy(states):
 
 
 def test_fields_of_convolutions_are_pytorchs(states):
-    """A one at a single place, through layers of ones: where does it arrive?"""
+    """A one at a single position, through layers of ones: which positions does it reach?"""
     for widths, dilations, field in (
         ([3] * 4, [1] * 4, 9),
         ([5] * 6, [1] * 6, 25),
@@ -69,8 +69,8 @@ def test_fields_of_convolutions_are_pytorchs(states):
     states("takes 256 layers of width 3", "six blocks of width 5 with a field of 25")
 
 
-def test_a_window_over_the_edge_gives_four_places_away(states):
-    """Zeros outside: which of 20 places see another pattern of inside and outside?"""
+def test_a_window_over_the_edge_reveals_four_positions(states):
+    """Zeros outside: which of 20 positions see a unique pattern of inside and outside?"""
     inside = [tuple(0 <= place + step < 20 for step in (-2, -1, 0, 1, 2)) for place in range(20)]
     alone = sum(inside.count(pattern) == 1 for pattern in inside)
     assert alone == 4
@@ -78,7 +78,7 @@ def test_a_window_over_the_edge_gives_four_places_away(states):
     states(f"in {100 * share:.0f} % of the cases without", "by chance, 1 in 16, between them")
 
 
-def test_the_slanted_triangle_is_three_points_joined(states):
+def test_the_slanted_triangle_joins_three_points(states):
     slanted = functions_of("03_static_to_contextual")["slanted_triangle"]
     for T, cut, ratio in ((1_000, 100, 32), (200, 20, 8)):
         ours = [slanted(t, T, ratio=ratio) for t in range(T + 1)]
@@ -88,7 +88,7 @@ def test_the_slanted_triangle_is_three_points_joined(states):
 
 
 @pytest.mark.corpora
-def test_all_eight_pythons_stand_in_one_article(states):
+def test_all_eight_pythons_are_in_one_article(states):
     articles = data.documents("wikipedia")
     pythons = [split_words(" ".join(article).lower()).count("python") for article in articles]
     assert sorted(pythons)[-2:] == [0, 8]

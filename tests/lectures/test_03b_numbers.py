@@ -48,7 +48,7 @@ def test_skip_gram_is_binary_cross_entropy_of_its_pairs():
 
 
 @pytest.mark.parametrize("around", [[0], [0, 2, 4], [3, 3, 1, 0]])
-def test_cbow_hands_each_word_its_share(around):
+def test_cbow_gives_each_word_its_share_of_the_gradient(around):
     v, u, noise = draw(5, 3), draw(5, 3, seed=1), [3, 0, 3]
 
     def loss(v, u):
@@ -60,7 +60,7 @@ def test_cbow_hands_each_word_its_share(around):
 
 
 def gensims_sentence(v, u, words, *, sg, rate):
-    """The tables after gensim has read one sentence once, one noise word for each question."""
+    """The tables after gensim has read one sentence once, with one noise word per example."""
     word2vec = pytest.importorskip("gensim.models").Word2Vec
     settings = {"vector_size": v.shape[1], "window": 5, "negative": 1, "min_count": 1, "sample": 0}
     model = word2vec(sg=sg, cbow_mean=1, workers=1, seed=1, shrink_windows=False, **settings)
@@ -86,7 +86,7 @@ def possible_sentences(v, u, questions, step, rate):
 
 
 def distances(v, u, found, questions, step, rate):
-    """How far gensim's tables are from each possible end, the nearest first."""
+    """The distance of gensim's tables from each possible result, the nearest first."""
     ends = possible_sentences(v, u, questions, step, rate)
     far = [max((a - b).abs().max().item() for a, b in zip(end, found, strict=True)) for end in ends]
     return sorted(far)
@@ -103,11 +103,11 @@ def test_gensim_takes_the_same_step_of_skip_gram():
 
     # gensim walks through the middles, and lets the word around it be the one that is read.
     nearest, *_ = distances(v, u, found, [(1, 0), (0, 1)], step, rate=0.5)
-    assert nearest < 0.01  # gensim looks its sigmoid up in a table
+    assert nearest < 0.01  # gensim reads its sigmoid from a table
 
 
 @pytest.mark.slow
-def test_gensims_cbow_hands_each_word_the_whole():
+def test_gensims_cbow_gives_each_word_the_whole_gradient():
     v, u = draw(3, 3), draw(3, 3, seed=1)
     found = gensims_sentence(v, u, ["a", "b", "c"], sg=0, rate=0.5)
     questions = [([1, 2], 0), ([0, 2], 1), ([0, 1], 2)]
@@ -221,7 +221,7 @@ def test_a_recurrent_network_keeps_one_state_for_each_word(length, size):
     torch.testing.assert_close(PAGE["recurrent"](x, W, U), cell(x)[1])
 
 
-def test_what_is_kept_is_counted_once_and_without_what_was_there():
+def test_stored_tensors_are_counted_once_and_without_inputs():
     x = draw(6, 5).requires_grad_()
     kept = PAGE["kept_bytes"]
     assert kept(lambda x: x * x, x) == 0  # x itself, which was there

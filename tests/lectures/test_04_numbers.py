@@ -1,4 +1,4 @@
-"""Every worked number of lecture 04, found again without the page: by hand, numpy, or PyTorch."""
+"""Every worked number of lecture 04, reproduced without the page: by hand, numpy, or PyTorch."""
 
 import math
 from itertools import pairwise
@@ -19,7 +19,7 @@ EINSTEIN = (
     "Albert Einstein published four papers in one year while he worked at the patent office in "
     "Bern and it took years until physicists saw what Einstein had done"
 )
-FIRST, SECOND = 2, 27  # the places of the two mentions among its tokens
+FIRST, SECOND = 2, 27  # the positions of the two mentions among its tokens
 
 
 def shares_of(scores):
@@ -99,7 +99,7 @@ def test_the_dot_product_of_two_normal_vectors_has_variance_d(d):
     assert (dots / math.sqrt(d)).var() == pytest.approx(1, rel=0.04)
 
 
-def test_the_best_of_16_keys_takes_over_90_percent_unless_divided(states):
+def test_the_best_of_16_keys_gets_over_90_percent_unless_divided(states):
     random = np.random.default_rng(0)
     shares = {}
     for d in (4, 16, 64, 256):
@@ -302,7 +302,7 @@ def test_heads_on_cls_by_hugging_face_and_what_the_page_says_of_the_others(five,
 
 
 @pytest.mark.corpora
-def test_what_it_looks_at_by_hugging_face(attend, states):
+def test_what_it_attends_to_by_hugging_face(attend, states):
     tokens, attention = attend(TIRED)
     it, animal, street = (tokens.index(word) for word in ("it", "animal", "street"))
     rows = attention[:, :, it]
@@ -347,7 +347,7 @@ def test_head_11_connects_the_two_einsteins_by_hugging_face(minilm, states):
 
 @pytest.mark.corpora
 @pytest.mark.parametrize("name", ["Albert Newton", "Isaac Newton"])
-def test_another_name_takes_the_association_away_by_hugging_face(minilm, states, name):
+def test_another_name_removes_the_association_by_hugging_face(minilm, states, name):
     tokens, _, attention = minilm(EINSTEIN.replace("Albert Einstein", name))
     assert (len(tokens), tokens[SECOND]) == (31, "einstein")
     row = 100 * attention[1, 1, SECOND]
@@ -366,7 +366,7 @@ def test_the_vector_of_the_second_einstein_by_hugging_face(minilm, states):
 
 
 @pytest.mark.corpora
-def test_the_queries_of_layer_0_live_in_twelve_subspaces_by_numpy(minilm, states):
+def test_the_queries_of_layer_0_are_in_twelve_subspaces_by_numpy(minilm, states):
     attention = minilm.model.encoder.layer[0].attention.self
     queries, keys = (
         part.weight.detach().double().numpy().reshape(12, 32, 384)
@@ -390,7 +390,7 @@ def test_the_queries_of_layer_0_live_in_twelve_subspaces_by_numpy(minilm, states
 
 
 @pytest.mark.corpora
-def test_a_token_is_found_again_only_with_the_residual_connection_by_hugging_face(minilm, states):
+def test_a_token_is_recovered_only_with_the_residual_connection_by_hugging_face(minilm, states):
     hidden = torch.tensor(minilm(EINSTEIN).hidden)
     found, cosines = [], []
     for x, layer in zip(hidden, minilm.model.encoder.layer, strict=False):

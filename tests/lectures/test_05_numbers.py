@@ -8,7 +8,7 @@ from scipy.stats import entropy
 from torch import nn
 
 
-def test_the_page_says_what_is_worked_out_here(states):
+def test_the_page_has_the_numbers_computed_here(states):
     states("注意力就是你所需要的一切", "first token, 注")
     states(f"Twelve characters take {len('注意力就是你所需要的一切') + 1} steps")
     # The learning rate.

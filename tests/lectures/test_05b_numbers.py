@@ -1,4 +1,4 @@
-"""Lecture 05b without its page: BLEU against sacrebleu, the marks that losses are read by."""
+"""Lecture 05b without its page: BLEU against sacrebleu, and reference values of losses."""
 
 import math
 from collections import Counter
@@ -27,7 +27,7 @@ def test_bleu_is_sacrebleus(pairs):
     assert PAGE["bleu"](*texts) == pytest.approx(reference_bleu(*texts))
 
 
-def test_the_page_says_what_sacrebleu_says(states):
+def test_the_page_has_the_scores_of_sacrebleu(states):
     reference = "Afficher %1 dans la barre latérale de droite"
     long = "Afficher la barre dans la barre latérale de gauche"
     texts = (long, reference.removesuffix(" de droite"), reference.replace("droite", "gauche"))
@@ -38,7 +38,7 @@ def test_the_page_says_what_sacrebleu_says(states):
     states("it gives {:.1f}, {:.1f} and {:.1f}".format(*its_own))
 
 
-def test_knowing_the_letters_and_not_their_places_costs_what_the_page_says(states):
+def test_the_loss_of_known_letters_in_unknown_order_is_that_of_the_page(states):
     losses = []
     for text in product(range(8), repeat=5):  # which letter is first does not matter: a 0
         counts = Counter((0, *text)).values()
@@ -46,7 +46,7 @@ def test_knowing_the_letters_and_not_their_places_costs_what_the_page_says(state
     states(f"where each belongs, costs {sum(losses) / len(losses):.2f}")
 
 
-def test_the_memory_answers_with_most_words_in_common():
+def test_the_memory_returns_the_pair_with_most_common_words():
     pairs = [Pair("Open File", "1"), Pair("Close the File", "2"), Pair("close", "3")]
     found = [PAGE["nearest"](text, pairs).target for text in ("open", "File the", "CLOSE")]
     assert found == ["1", "2", "3"]

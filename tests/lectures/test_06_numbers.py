@@ -1,4 +1,4 @@
-"""Every worked number of lecture 06, found again without the page: by hand, numpy, Hugging Face."""
+"""Every worked number of lecture 06, reproduced without the page: by hand, numpy, Hugging Face."""
 
 import math
 from itertools import combinations
@@ -172,7 +172,7 @@ def test_what_another_gelu_changes_by_hugging_faces_own(minilm, states):
         units = means / np.linalg.norm(means, axis=1, keepdims=True)
         return np.concatenate(read), units @ units.T - np.eye(32)
 
-    # The exact form last: other tests read with this model.
+    # The exact form last: other tests use this model.
     *others, (numbers, cosines) = map(read_with, ("gelu_new", "quick_gelu", "relu", "gelu"))
     moved = [np.abs(other - numbers).max() for other, _ in others]
     turned = [np.abs(other - cosines).max() for _, other in others]
@@ -184,7 +184,7 @@ def test_what_another_gelu_changes_by_hugging_faces_own(minilm, states):
 
 
 @pytest.mark.corpora
-def test_the_way_of_it_by_hugging_face(minilm, states):
+def test_the_path_of_it_by_hugging_face(minilm, states):
     text = "the animal did not cross the street because it was too tired"
     tokens, hidden, attentions = minilm(text)
     it = tokens.index("it")
@@ -206,7 +206,7 @@ def test_the_way_of_it_by_hugging_face(minilm, states):
 
 
 @pytest.mark.corpora
-def test_banks_of_one_meaning_are_more_alike_by_hugging_face(minilm, states):
+def test_banks_of_one_meaning_are_more_similar_by_hugging_face(minilm, states):
     banks = {
         "he went to the bank to ask for a loan": "money",
         "he drove to the bank to deposit his salary": "money",

@@ -1,4 +1,4 @@
-"""Every worked number of lecture 07, found again without the page: by hand, SciPy, PyTorch."""
+"""Every worked number of lecture 07, reproduced without the page: by hand, SciPy, PyTorch."""
 
 import math
 from fractions import Fraction
@@ -20,7 +20,7 @@ DOG_MAT_CARPET = np.array([0.1, 0.6, 0.3])
 TRUTH = np.array([0.0, 1.0, 0.0])
 
 
-def test_the_page_says_what_is_worked_out_here(states):
+def test_the_page_has_the_numbers_computed_here(states):
     torn_apart = float(200 * Fraction("0.15") * Fraction("0.85"))
     states(rf"$2 \cdot 0.15 \cdot 0.85 = {torn_apart}\,\%$")
     states(rf"$\ln 30522 = {math.log(30_522):.2f}$", rf"$\ln 2 = {math.log(2):.2f}$")
@@ -63,7 +63,7 @@ def test_what_others_report_is_quoted_as_they_print_it(states):
 # Masking.
 
 
-def test_the_cat_sat_with_two_holes(states):
+def test_the_cat_sat_with_two_masks(states):
     text, outcomes = (21, 11987, 5438), ("mask", "keep", "mask")
     hidden = tuple(50001 if o == "mask" else id for id, o in zip(text, outcomes, strict=True))
     holes = [t for t, id in enumerate(hidden, 1) if id == 50001]
@@ -73,7 +73,7 @@ def test_the_cat_sat_with_two_holes(states):
     )
 
 
-def test_of_a_hundred_tokens_12_are_hidden_and_one_and_a_half_swapped(states):
+def test_of_a_hundred_tokens_12_are_masked_and_one_and_a_half_replaced(states):
     chosen = Fraction(15, 100)
     hidden, swapped, kept = (float(chosen * share / 100) for share in (80, 10, 10))
     percent = [f"{100 * share:g}" for share in (hidden, swapped, kept, 1 - hidden)]
@@ -86,7 +86,7 @@ def test_of_a_hundred_tokens_12_are_hidden_and_one_and_a_half_swapped(states):
 
 
 @torch.no_grad()
-def test_where_a_gap_looks_and_where_the_word_in_its_place_by_hugging_face(states):
+def test_attention_of_a_mask_and_of_the_word_in_its_place_by_hugging_face(states):
     model = BertForPreTraining.from_pretrained(BERTLAB_MINI, attn_implementation="eager").eval()
     tokenizer, seen = AutoTokenizer.from_pretrained(BERTLAB_MINI), []
     _, unread = data.split(data.documents("books+wikipedia"), validation=0.05)
@@ -101,7 +101,7 @@ def test_where_a_gap_looks_and_where_the_word_in_its_place_by_hugging_face(state
     assert abs(word - gap).max() < 1
 
 
-def test_what_two_sentences_share_says_nothing_about_their_order(states):
+def test_common_words_of_two_sentences_do_not_reveal_their_order(states):
     def share(first, second):
         return bool(set(first.split()) & set(second.split()))
 
@@ -198,7 +198,7 @@ def test_two_steps_of_adam_and_one_of_sgd_by_hand(states):
     ("kind", "scale", "belief"),
     [("SGD", 1, 0.79), ("SGD", 0.01, 0.60), ("Adam", 1, 0.97), ("Adam", 0.01, 0.97)],
 )
-def test_where_twenty_steps_lead(kind, scale, belief):
+def test_the_result_of_twenty_steps(kind, scale, belief):
     logits = torch.tensor(DOG_MAT_CARPET).log().requires_grad_()
     optimizer = getattr(torch.optim, kind)([logits], lr=0.1)
     for _ in range(20):

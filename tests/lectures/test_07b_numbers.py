@@ -40,7 +40,7 @@ def test_attention_backwards(shape):
     torch.testing.assert_close(PAGE["attention_backward"](handed, Q, K, V, A), theirs)
 
 
-def test_an_embedding_row_collects_from_all_its_places():
+def test_an_embedding_row_sums_gradients_of_all_its_positions():
     table, ids, handed = draw(6, 4), torch.tensor([5, 0, 5, 5, 2]), draw(5, 4)
     by_hand = PAGE["embedding_backward"](ids, handed, 6)
     torch.testing.assert_close(by_hand, by_autograd(lambda t: t[ids], [table], handed)[0])

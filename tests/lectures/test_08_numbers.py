@@ -1,6 +1,6 @@
-"""Worked numbers of lecture 08, found again without the page: by hand, numpy, PyTorch.
+"""Worked numbers of lecture 08, reproduced without the page: by hand, numpy, PyTorch.
 
-What its trainings reach is asserted on the page itself, where they run.
+The results of its training runs are asserted on the page itself.
 """
 
 import argparse
@@ -19,7 +19,7 @@ from bertlab.training.config import TrainingConfig
 from tests.lectures import sizes
 
 
-def test_the_page_says_what_is_worked_out_here(states):
+def test_the_page_has_the_numbers_computed_here(states):
     states(rf"$\ln 2000 = {math.log(2000):.2f}$ nats")
     states(f"(3, 4) has length {math.hypot(3, 4):g} and becomes ({3 / 5}, {4 / 5})")
     rate = (1_000_000 - 505_000) / 990_000
@@ -51,7 +51,7 @@ def test_the_commands_of_section_15_are_understood(states, its_lecture):
     states("--vocab-size 4000", "batch-size 256 --accumulate 2")
 
 
-def test_no_document_is_on_both_sides(states):
+def test_no_document_is_in_both_parts(states):
     training, held_out = data.split(data.documents("books+wikipedia"), 0.05)
     assert not set(map(tuple, training)) & set(map(tuple, held_out))
     states("hold some *documents* out", "2,000 tokens and not 30,522")
@@ -61,7 +61,7 @@ def multiplications_of_the_head(rows, size=128, vocabulary=2000):
     return rows * (size * size + size * vocabulary)
 
 
-def test_what_the_head_costs_everywhere_and_where_it_is_asked(states):
+def test_the_cost_of_the_head_at_all_positions_and_at_targets(states):
     everywhere, asked = multiplications_of_the_head(32 * 32), multiplications_of_the_head(130)
     assert (everywhere, asked) == (278_921_216, 35_409_920)
     layers = 1024 * 2 * sizes.layer(128)
@@ -78,7 +78,7 @@ def test_a_weight_without_gradient_keeps_61_percent_in_all_of_berts_training(sta
     states("It keeps 61 % of itself")
 
 
-def test_matrices_start_with_the_spread_that_base_has(states):
+def test_matrices_start_with_the_standard_deviation_of_base(states):
     x, weights = np.random.default_rng(0).standard_normal((2, 4000, 768))
     base, ours = ((x[:, :d] * 0.02 * weights[:, :d]).sum(axis=1).std() for d in (768, 128))
     assert base == pytest.approx(0.02 * math.sqrt(768), abs=0.02)
@@ -95,7 +95,7 @@ def test_the_mean_of_means_is_not_the_mean(states):
     assert round(sum(means) / 3, 2) == 2.33
 
 
-def test_clipping_and_adam_hide_a_gradient_that_is_four_times_too_long(states):
+def test_clipping_and_adam_hide_a_gradient_four_times_too_large(states):
     weights = []
     for factor in (1.0, 4.0):
         weight = torch.nn.Parameter(torch.tensor([0.5, -0.2]))

@@ -36,7 +36,7 @@ def test_what_others_report_is_quoted_as_they_print_it(states):
 
 
 @given(LENGTHS, ROOM, st.sampled_from([0, 0.1, 1]), SEED)
-def test_a_document_is_cut_as_the_library_cuts_it(lengths, room, short_probability, seed):
+def test_a_document_is_split_as_in_the_library(lengths, room, short_probability, seed):
     starts = [0, *accumulate(lengths)]
     chunks = cut(lengths, room, draws(seed), short_probability)
     in_tokens = [(*(starts[n] for n in chunk[:3]), *chunk[3:]) for chunk in chunks]
@@ -76,7 +76,7 @@ def test_googles_rule_by_hand(lengths, room, numbers, chunks):
 
 
 @given(LENGTHS, st.data(), st.integers(-5, 80))
-def test_a_stranger_ends_where_the_librarys_ends(lengths, data, wanted):
+def test_a_random_sentence_ends_where_the_librarys_ends(lengths, data, wanted):
     sentence = data.draw(st.integers(0, len(lengths) - 1))
     store = store_in_memory([lengths])
     arguments = (np.array([number]) for number in (sentence, len(lengths), wanted))
@@ -84,7 +84,7 @@ def test_a_stranger_ends_where_the_librarys_ends(lengths, data, wanted):
     assert store.sentence_starts[take_from(lengths, sentence, wanted)] == end[0]
 
 
-def test_what_is_lost_goes_from_both_ends_alike():
+def test_tokens_are_removed_equally_from_both_ends():
     numbers = iter(np.random.default_rng(0).random(40_000).tolist())
     kept = [lose(10, 30, 4, numbers) for _ in range(10_000)]
     assert {end - start for start, end in kept} == {16}

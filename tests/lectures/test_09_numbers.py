@@ -1,6 +1,6 @@
-"""Worked numbers of lecture 09, found again without the page: Hugging Face, scikit-learn.
+"""Worked numbers of lecture 09, reproduced without the page: Hugging Face, scikit-learn.
 
-What its trainings reach is asserted on the page itself, where they run.
+The results of its training runs are asserted on the page itself.
 """
 
 from sklearn.metrics import accuracy_score, f1_score, precision_score, recall_score

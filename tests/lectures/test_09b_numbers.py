@@ -1,4 +1,4 @@
-"""Lecture 09b without its page: confusion matrices, and a rule that gives no label away."""
+"""Lecture 09b without its page: confusion matrices, and a rule that reveals no label."""
 
 import random
 from collections import Counter
@@ -51,7 +51,7 @@ def test_labels_follow_the_rule(drawn):
 
 
 @pytest.mark.parametrize("column", [0, 1, 2, 3])
-def test_one_word_alone_says_nothing_about_the_label(drawn, column):
+def test_one_word_alone_carries_no_information_on_the_label(drawn, column):
     counts = Counter((row[column], row[-1]) for row in drawn)
     words = sorted({row[column] for row in drawn})
     table = [[counts[word, label] for label in LABELS] for word in words]

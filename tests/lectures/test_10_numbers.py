@@ -1,6 +1,6 @@
-"""Worked numbers of lecture 10, found again without the page: numpy and `transformers`.
+"""Worked numbers of lecture 10, reproduced without the page: numpy and `transformers`.
 
-What trained heads do is measured here with Hugging Face's BERT on the same weights, not with ours.
+Trained heads are measured here with Hugging Face's BERT on the same weights, not with ours.
 """
 
 import math
@@ -17,7 +17,7 @@ from tests.lectures import sizes
 TEXT = "the king gave his daughter a white horse ."
 
 
-def test_the_page_says_what_is_worked_out_here(states):
+def test_the_page_has_the_numbers_computed_here(states):
     states(f"$e^9$ is {math.floor(math.exp(9)):,}", "five times as much as chance")
     states(f"$1/20 = {100 / 20:g}$ %", f"$1/4 = {100 / 4:g}$ %")
     layers, heads = 24, 16  # BERT-large
@@ -65,7 +65,7 @@ def test_the_first_layer_of_the_planted_model_is_a_window_of_five(states):
     states("a window of five words")
 
 
-def test_heads_that_nobody_planted_appear_and_are_there_in_the_weights(reference, states):
+def test_heads_appear_without_planting_and_are_in_the_weights(reference, states):
     rows = read_metrics(BERTLAB_MINI / "emergence.jsonl")
     start, end = (np.array(rows[n]["offsets"]) for n in (0, -1))  # [layers, H, 9]
     assert [rows[0]["step"], rows[-1]["step"]] == [0, 30_000]
@@ -89,7 +89,7 @@ def test_two_heads_send_white_to_the_words_beside_it(reference):
         assert row.max() > 0.98
 
 
-def test_representatives_decides_about_house_and_nothing_else_does(reference, states):
+def test_only_representatives_determines_house(reference, states):
     model, tokenizer = reference
     text = "the members of the [MASK] of representatives were there ."
     tokens, output = run(reference, text)
@@ -111,7 +111,7 @@ def test_representatives_decides_about_house_and_nothing_else_does(reference, st
     states(f"from {100 * log_p.exp():.0f} % to below 1 %", "loses five nats")
 
 
-def test_what_a_head_weighs(reference, states):
+def test_the_size_of_a_head(reference, states):
     attention = reference[0].bert.encoder.layer[0].attention
     parts = (attention.self.query, attention.self.key, attention.self.value)
     rows = sum(part.weight[:64].numel() + part.bias[:64].numel() for part in parts)

@@ -1,6 +1,6 @@
-"""Worked numbers of lecture 11, found again without the page: by hand, numpy, scipy.
+"""Worked numbers of lecture 11, reproduced without the page: by hand, numpy, scipy.
 
-What its encoders reach is asserted on the page itself, where they run.
+The results of its encoders are asserted on the page itself.
 """
 
 import math
@@ -46,7 +46,7 @@ def test_ten_thousand_sentences_have_49995000_pairs_that_take_the_paper_65_hours
     states("over 50 hours")
 
 
-def test_the_table_with_the_machine_to_itself_is_that_of_the_benchmarks(states):
+def test_the_table_is_that_of_the_benchmarks(states):
     table = (ROOT / "benchmarks" / "README.md").read_text(encoding="utf-8")
     table = table.partition("<!-- sentences: begin -->")[2]
     for row in (
@@ -107,7 +107,7 @@ def test_what_counts_in_a_mean_by_hugging_face_and_numpy(minilm, states):
 # Judges and data.
 
 
-def test_fifty_texts_have_1225_pairs_and_none_is_learned_from(states):
+def test_fifty_texts_have_1225_pairs_and_none_is_in_training(states):
     assert math.comb(50, 2) == len(labelled("lee-similarity"))
     states(f"50 news texts are, all {math.comb(50, 2):,} pairs")
     judged = {example.text for example in labelled("lee-similarity")}
@@ -116,7 +116,7 @@ def test_fifty_texts_have_1225_pairs_and_none_is_learned_from(states):
     states(f"include {len(news)} news texts of the same kind and time as the 50 that people judged")
 
 
-def test_the_documents_of_the_third_judge_are_not_learned_from(states):
+def test_the_documents_of_the_third_test_are_not_in_training(states):
     documents = data.documents("wikipedia+lee+plots")
     learn_from, held_out = data.split(documents, 0.15)
     assert (len(learn_from), len(held_out)) == (1_254, 226)
@@ -174,6 +174,6 @@ def test_the_published_columns_of_our_table_are_the_papers(its_lecture, senteval
         assert f'"{here}": ({mr}, {subj}, {trec})' in cell.source
 
 
-def test_a_million_labelled_pairs_and_what_smart_batching_gains(states):
+def test_a_million_labelled_pairs_and_the_gain_of_smart_batching(states):
     assert 570_000 + 430_000 == 1_000_000
     states("SNLI (570,000) and MultiNLI (430,000)", "44 / 1,378, with smart batching 83 / 2,042")

@@ -1,6 +1,6 @@
-"""Worked numbers of lecture 12, found again without the page: by hand, SciPy, PyTorch.
+"""Worked numbers of lecture 12, reproduced without the page: by hand, SciPy, PyTorch.
 
-What its trainings reach is asserted on the page itself, where they run.
+The results of its training runs are asserted on the page itself.
 """
 
 import math
@@ -21,7 +21,7 @@ from tests.lectures import sizes
 # GPT.
 
 
-def test_the_loss_of_three_words_and_what_seven_wrong_ones_in_a_thousand_spoil(states):
+def test_the_loss_of_three_words_and_of_seven_wrong_ones_in_a_thousand(states):
     assert pytest.approx(0.1) == 0.5 * 0.25 * 0.8
     assert math.log(10) / 3 == pytest.approx(0.768, abs=5e-4)
     states("probabilities 0.5, 0.25 and 0.8")
@@ -55,7 +55,7 @@ def test_temperatures_by_hand(states):
 # XLNet.
 
 
-def test_two_words_guessed_apart_cost_twice_as_much(states):
+def test_two_words_predicted_separately_cost_twice_as_much(states):
     both, apart = entropy([0.5, 0.5]), 2 * entropy([0.5, 0.5])
     states(rf"$2 \ln 2 = {apart:.3f}$", rf"$\ln 2 = {both:.3f}$")
     # No independent guesses are better, wherever one looks.

@@ -1,4 +1,4 @@
-"""Lecture 12b without its page: what can be known from a prompt, by going through all codes."""
+"""Lecture 12b without its page: what a prompt determines, by enumeration of all codes."""
 
 from fractions import Fraction
 from itertools import permutations
@@ -22,7 +22,7 @@ def draw(kind, n=3_000, **how):
 
 
 @pytest.mark.parametrize("n", range(6))
-def test_the_best_is_what_all_720_codes_say(n):
+def test_the_best_prediction_averages_all_720_codes(n):
     codes = [code for code in permutations(range(6)) if code[:n] == tuple(range(n))]
     right = Fraction(0)
     for letter in range(6):
@@ -31,7 +31,7 @@ def test_the_best_is_what_all_720_codes_say(n):
     assert right == Fraction(n + 1, 6)
 
 
-def test_the_page_says_what_is_worked_out_here(states):
+def test_the_page_has_the_numbers_computed_here(states):
     states(f"there are only {factorial(6)}", f"the best: $n/6 + (6 - n)/{6 * 6}$")
 
 
@@ -47,7 +47,7 @@ def test_a_text_has_one_code_and_it_is_one_to_one(kind):
     assert torch.equal(same_letter, same_digit)
 
 
-def test_kinds_differ_in_what_they_say():
+def test_kinds_differ_in_their_information():
     letters, _ = draw("no repeats")
     assert all(len(set(row)) == 6 for row in letters.tolist())
     assert (letters[:, 0].bincount(minlength=6) / 3_000 - 1 / 6).abs().max() < 0.03
@@ -59,7 +59,7 @@ def test_kinds_differ_in_what_they_say():
 
 
 @pytest.mark.parametrize("fewest", [1, 6])
-def test_a_letter_comes_back_as_often_as_the_number_of_letters_says(fewest):
+def test_letters_recur_with_the_frequency_of_their_number(fewest):
     letters, _ = draw("new codes", n=20_000, fewest=fewest)
     repeated = (letters[:, 0] == letters[:, 1]).float().mean().item()
     sizes = range(fewest, 7)
@@ -72,7 +72,7 @@ def test_letters_shown_are_counted_as_a_set():
     assert PAGE["letters_shown"](ids).tolist() == reference
 
 
-def test_what_was_looked_up_is_the_sum_over_earlier_answers():
+def test_the_retrieved_value_is_the_sum_over_earlier_answers():
     looked_up = PAGE["looked_up"]
     sizes = {"d_model": 32, "n_layers": 2, "n_heads": 4, "d_ff": 64, "max_length": 20}
     model = CausalLanguageModel(BertConfig(12, **sizes, dropout=0.0, causal=True)).eval()

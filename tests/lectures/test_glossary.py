@@ -1,4 +1,4 @@
-"""The glossary: an entry for each term of a recap, links that lead somewhere, names that exist."""
+"""The glossary: an entry for each term of a recap, working links, existing names."""
 
 import pkgutil
 import re
@@ -19,7 +19,7 @@ def address(heading):
     return re.sub(r"<.*?>|[^\w\- ]", "", heading.lower()).replace(" ", "-")
 
 
-def test_each_recap_lists_the_terms_whose_entries_name_its_lecture_and_nothing_else():
+def test_each_recap_lists_exactly_the_terms_whose_entries_name_its_lecture():
     assert len(ENTRIES) == TEXTS["glossary.md"].count("\n### ") > 200
     for name, page in PAGES.items():
         new = re.search(r"^\*\*New in the glossary\*\*: (.*)\.$", page.prose, re.MULTILINE)[1]
@@ -37,7 +37,7 @@ def test_an_entry_names_its_lecture_which_uses_the_term_and_code_that_exists():
         assert address(term) == (mark or term.replace(" ", "-"))
 
 
-def test_the_entries_stand_in_alphabetical_order_under_their_letters():
+def test_the_entries_are_in_alphabetical_order_under_their_letters():
     heads = re.findall(r"^###? (.*)$", TEXTS["glossary.md"], re.MULTILINE)
     places = [address(head).replace("-", "") for head in heads]
     assert places == sorted(set(places))
@@ -47,7 +47,7 @@ def test_the_entries_stand_in_alphabetical_order_under_their_letters():
 
 
 @pytest.mark.parametrize("name", TEXTS)
-def test_every_link_of_a_lecture_leads_somewhere(name):
+def test_every_link_of_a_lecture_works(name):
     text = re.sub(r"```.*?```", "", TEXTS[name], flags=re.DOTALL)
     for path, anchor in re.findall(r"\]\((?!\w+:)([^)#\s]*)#?([^)\s]*)\)", text):
         assert (ROOT / "lectures" / path).exists(), path

@@ -1,4 +1,4 @@
-"""Every lecture runs from top to bottom in a clean kernel, offline, within its budget."""
+"""Every lecture runs from top to bottom in a new kernel, offline, within its budget."""
 
 import nbformat
 import pytest
@@ -31,7 +31,7 @@ def page(tmp_path):
 
 
 @pytest.mark.notebooks
-def test_an_assertion_that_fails_stops_the_page(page):
+def test_a_failing_assertion_stops_the_page(page):
     assert "AssertionError" in page("assert 1 + 1 == 3").fault
 
 
@@ -44,7 +44,7 @@ def test_a_page_that_needs_the_network_fails(page):
 
 
 @pytest.mark.notebooks
-def test_a_page_that_takes_too_much_memory_is_told(page):
+def test_a_page_that_uses_too_much_memory_is_reported(page):
     done = page("x = bytearray(400_000_000)", megabytes=300)
     assert done.fault.startswith("over its budget of 300 MB")
     assert done.megabytes > 400

@@ -1,4 +1,4 @@
-"""Notebooks as they are stored: normal form, the parts a lecture has, and library cells."""
+"""Stored notebooks: normal form, the parts of a lecture, and library cells."""
 
 import ast
 import json
@@ -23,7 +23,7 @@ from tests.lectures.counts import counts, lectures
 LECTURES = lectures()
 RELEASED = sorted(ROOT.glob("exercises/*/*.ipynb"))
 SOURCES = sorted(ROOT.glob("solutions/*/*.ipynb"))
-# What a lecture may take, in processor time for each of two cores; 90 seconds if nothing is said.
+# The time limit of a lecture, in CPU time for each of two cores; 90 seconds by default.
 # Lecture 8 needs 84, lectures 9, 11 and 12 need 31 to 44; the rest is for slower machines.
 SECONDS = {
     "08_pretraining": 300,
@@ -44,7 +44,7 @@ def test_notebooks_are_stored_in_normal_form(path):
     assert text == normal_form(nbformat.reads(text, as_version=4)), "run `make format`"
 
 
-def test_the_normal_form_drops_outputs_and_refuses_cells_without_ids():
+def test_the_normal_form_removes_outputs_and_rejects_cells_without_ids():
     cell = nbformat.v4.new_code_cell("1", id="a", metadata={"collapsed": True})
     cell.outputs = [nbformat.v4.new_output("stream", text="1")]
     cell.execution_count = 7
@@ -56,7 +56,7 @@ def test_the_normal_form_drops_outputs_and_refuses_cells_without_ids():
         normal_form(notebook)
 
 
-def test_a_proof_cell_is_folded_and_says_how_many_checks_it_holds():
+def test_a_proof_cell_is_folded_and_reports_its_number_of_checks():
     source = "for n in (1, 2):\n    assert n\ntorch.testing.assert_close(a, b)\nprint(a)"
     cell = nbformat.v4.new_code_cell(source, id="a", metadata={"tags": ["proof"]})
     notebook = nbformat.v4.new_notebook(cells=[cell])
@@ -72,7 +72,7 @@ def test_a_proof_cell_is_folded_and_says_how_many_checks_it_holds():
 
 
 @pytest.mark.parametrize("path", LECTURES, ids=name)
-def test_a_lecture_asks_little_of_its_reader(path):
+def test_a_lecture_is_within_the_limits_of_length(path):
     found = counts(read_page(path))
     assert found.checks <= 0.04 * found.lines
     assert found.plotting <= 0.06 * found.lines
@@ -81,7 +81,7 @@ def test_a_lecture_asks_little_of_its_reader(path):
 
 
 def names_of(source):
-    """The names that a cell makes, and those that it needs from cells before it."""
+    """The names that a cell defines, and those that it needs from earlier cells."""
     top = symtable.symtable(source, "cell", "exec")
     tables, needed = [top], set()
     for table in tables:
@@ -94,7 +94,7 @@ def names_of(source):
 
 
 @pytest.mark.parametrize("path", LECTURES, ids=name)
-def test_the_core_path_needs_no_code_of_what_goes_further(path):
+def test_the_core_path_needs_no_code_of_optional_sections(path):
     page = read_page(path)
     on_path, further = {cell.id for cell in core(page.cells)}, set()
     for cell in page.code:
@@ -164,7 +164,7 @@ def test_a_lecture_declares_its_cost_its_cells_fit_a_screen_and_pictures_have_wo
 
 
 class Essence(ast.NodeTransformer):
-    """Leave what a function does; drop docstrings and annotations (comments are gone already)."""
+    """Keep a function's code; drop docstrings and annotations (comments are removed already)."""
 
     def visit_FunctionDef(self, node):
         node.returns = None
@@ -221,7 +221,7 @@ def differs_from_library(source, dotted):
 
 
 def shapes_of(source):
-    """Line of code -> the shape in the comment behind it; and what a docstring returns."""
+    """Line of code -> the shape in the comment after it; and the "Returns" of a docstring."""
     found, lines = {}, source.splitlines()
     for token in tokenize.generate_tokens(StringIO(source).readline):
         if token.type == tokenize.COMMENT and (shape := re.search(r"\[[^\[\]]*\]", token.string)):
@@ -244,7 +244,7 @@ def test_a_library_cell_is_the_librarys_own_code(cell, dotted):
         ("bertlab.model.attention.single_query_attention", "Returns [", "Returns [1, ", "other sh"),
     ],
 )
-def test_the_comparison_sees_a_change_and_overlooks_comments(dotted, old, new, told):
+def test_the_comparison_detects_changes_and_ignores_comments(dotted, old, new, told):
     source = getsource(pkgutil.resolve_name(dotted))
     assert differs_from_library(source, dotted) == ""
     found = differs_from_library(source.replace(old, new), dotted)
@@ -262,15 +262,15 @@ def test_every_function_of_a_solution_is_pinned_or_compared(path):
             assert mark.get("library") or mark.get("compared"), f"{cell.id} is neither"
 
 
-# The repository speaks of the course alone.
+# The repository mentions only the course.
 
 
 def tracked_text_files():
     suffixes = {".py", ".md", ".toml", ".yml", ".txt", ".ipynb", ".js", ".css", ".html", ""}
     skipped = {".git", ".venv", ".hypothesis", ".pytest_cache", ".ruff_cache", "__pycache__"}
-    skipped |= {".mypy_cache", "book"}  # made, never stored
+    skipped |= {".mypy_cache", "book"}  # generated, never stored
     for folder, below, names in os.walk(ROOT):
-        below[:] = set(below) - skipped  # an environment holds many thousand files
+        below[:] = set(below) - skipped  # an environment contains many thousand files
         for path in (Path(folder, name) for name in set(names) - skipped):
             if path.suffix in suffixes:
                 yield path

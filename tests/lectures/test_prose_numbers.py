@@ -1,12 +1,12 @@
-"""No number of a lecture's prose stands alone: what checks it is in its section or in its tests.
+"""Every number of a lecture's prose is checked, in its section or in its tests.
 
 A number is checked
 
-- if a text that the tests of its lecture pass to `states` holds it,
-- or if the code of its section has it as it is printed (0.42 for 42 %), which is what proofs do,
+- if a text that the tests of its lecture pass to `states` contains it,
+- or if the code of its section contains it (0.42 for 42 %), as proofs do,
 - or if it repeats, with the same next word, a number that is checked elsewhere in its lecture.
 
-Left out are numbers below ten, names (lecture 4, BERT's 2019, code, links, CC BY 4.0), the time a
+Excluded are numbers below ten, names (lecture 4, BERT's 2019, code, links, CC BY 4.0), the time a
 lecture takes, and the list of sources.
 """
 
@@ -28,7 +28,7 @@ NAMES = re.compile(
     r"|^#+ .*|^\d+\. |^\*\*Time\*\*.*|https?://\S+",
     re.MULTILINE,
 )
-BLANK = r"(?:-?\d[\d,]*(?:\.\d+)?|[^\n]{1,25}?)"  # what a test fills in
+BLANK = r"(?:-?\d[\d,]*(?:\.\d+)?|[^\n]{1,25}?)"  # filled in by a test
 
 
 class Said(NamedTuple):
@@ -41,7 +41,7 @@ class Said(NamedTuple):
 
 
 def plain(text: str) -> str:
-    """As `states` compares texts."""
+    """The form in which `states` compares texts."""
     return " ".join(text.replace("{,}", ",").replace("−", "-").split())
 
 
@@ -68,7 +68,7 @@ def templates(node: ast.AST) -> list[str]:
 
 
 def stated(number: str) -> list[re.Pattern]:
-    """What the tests of a lecture state of its page."""
+    """The patterns that the tests of a lecture pass to `states`."""
     path = ROOT / f"tests/lectures/test_{number}_numbers.py"
     tree = ast.parse(path.read_text(encoding="utf-8")) if path.exists() else ast.parse("")
     return [
@@ -77,7 +77,7 @@ def stated(number: str) -> list[re.Pattern]:
         if isinstance(node, ast.Call) and ast.unparse(node.func) == "states"
         for argument in node.args
         for found in templates(argument)
-        if len(re.sub(r"\W", "", found.replace(BLANK, ""))) > 2  # or it would fit any number
+        if len(re.sub(r"\W", "", found.replace(BLANK, ""))) > 2  # or it would match any number
     ]
 
 
@@ -86,7 +86,7 @@ def value(text: str) -> float:
 
 
 def constants(source: str) -> set[float]:
-    """The numbers of a cell's code, those in its texts too."""
+    """The numbers of a cell's code, including those in its strings."""
     found = set()
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Constant) and isinstance(node.value, str):
@@ -97,7 +97,7 @@ def constants(source: str) -> set[float]:
 
 
 def numbers(source: str, patterns: list[re.Pattern]) -> Iterator[Said]:
-    """What a cell of prose says."""
+    """The numbers of a cell of prose."""
     text = plain(NAMES.sub(" ", source))
     spans = [match.span() for pattern in patterns for match in pattern.finditer(text)]
     for match in NUMBER.finditer(text):
@@ -134,7 +134,7 @@ def in_code(said: Said, known: set[float]) -> bool:
 
 
 def unchecked(path) -> list[Said]:
-    """The numbers that may be changed without a test that fails."""
+    """The numbers that could be changed without a failing test."""
     parts = list(sections(read_page(path)))
     checked = {
         (one.text, one.unit)

@@ -255,7 +255,7 @@ def test_a_part_that_is_longer_than_the_file_begins_again(hub, tmp_path):
 
 def test_a_file_with_another_hash_is_rejected_and_deleted(hub, tmp_path):
     hub.files[WEIGHTS] = FILES[WEIGHTS][:-1] + b"?"
-    with pytest.raises(DataError, match=r"model.safetensors .*not the file we know.*thrown away"):
+    with pytest.raises(DataError, match=r"model.safetensors .*not the file we know.*deleted"):
         fetch_published("bert-random")
     assert kept(tmp_path) == (set(NAMES) - {WEIGHTS}, [])
     hub.files[WEIGHTS] = FILES[WEIGHTS]
