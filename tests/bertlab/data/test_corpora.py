@@ -140,7 +140,7 @@ def test_the_split_keeps_every_document_and_ignores_the_order(documents, seed):
     assert sorted(data.split(shuffled, seed=seed)[1]) == sorted(validation)
 
 
-def test_the_split_holds_out_the_share_asked_for():
+def test_the_split_holds_out_the_requested_share():
     documents = [[str(number)] for number in range(5_000)]
     share = len(data.split(documents, validation=0.2)[1]) / 5_000
     assert abs(share - 0.2) < 4 * (0.2 * 0.8 / 5_000) ** 0.5  # four standard deviations

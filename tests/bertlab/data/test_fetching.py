@@ -83,7 +83,7 @@ def test_only_the_wanted_files_are_taken_out_and_then_no_network_is_needed(fetch
     assert path("tiny", "text.txt").read_bytes() == TEXT
 
 
-def test_a_tampered_download_is_refused_and_the_cache_does_not_change(fetched, shelf):
+def test_a_tampered_download_is_rejected_and_the_cache_does_not_change(fetched, shelf):
     (fetched / "tiny/text.txt").write_text("damaged")
     before = listing(fetched)
     make_wheel(shelf, content=b"It was the worst of times.\n")
@@ -165,7 +165,7 @@ def test_two_processes_at_once_do_no_harm(shelf, tmp_path):
     assert sorted(listed) == ["more/a.txt", "more/b.txt", "text.txt"]
 
 
-def test_a_wheel_that_lacks_a_file_is_refused(shelf, monkeypatch):
+def test_a_wheel_that_lacks_a_file_is_rejected(shelf, monkeypatch):
     know(monkeypatch, tiny(make_wheel(shelf)), files=("text.txt", "gone.txt"))
     with pytest.raises(DataError, match=r"does not hold gone\.txt"):
         fetch("core")

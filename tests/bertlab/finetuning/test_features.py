@@ -44,7 +44,7 @@ def test_features_have_the_size_that_is_announced(how):
         (-1, "got -1"),
     ],
 )
-def test_features_that_a_model_does_not_have_are_refused(how, message):
+def test_features_that_a_model_does_not_have_are_rejected(how, message):
     with pytest.raises(ValueError, match=message):
         layer_features(STATES[:4], how)
     with pytest.raises(ValueError, match=message):

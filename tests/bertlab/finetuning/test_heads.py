@@ -93,7 +93,7 @@ def test_losses_and_gradients_equal_hugging_faces(name):
 
 @pytest.mark.parametrize("name", HEADS)
 @pytest.mark.parametrize("features", ["last", "sum last four", "concat last four", 0, 2])
-def test_a_head_reads_the_features_it_is_told_to(name, features):
+def test_a_head_reads_the_chosen_features(name, features):
     head = HEADS[name](Bert(CONFIG).eval(), features=features).eval()
     ids, segment_ids, _ = batch()
     states = head.bert(ids, segment_ids, output_hidden_states=True).hidden_states
@@ -217,13 +217,13 @@ def test_targets_become_the_tensors_that_losses_need():
         ("answerer", (2, 1), "start <= end"),
     ],
 )
-def test_targets_outside_the_set_are_refused(name, target, message):
+def test_targets_outside_the_set_are_rejected(name, target, message):
     with pytest.raises(ValueError, match=message):
         HEADS[name](Bert(CONFIG)).check_target(target, n_tokens=3)
 
 
 @pytest.mark.parametrize("name", HEADS)
-def test_what_is_not_an_encoder_is_refused(name):
+def test_what_is_not_an_encoder_is_rejected(name):
     with pytest.raises(TypeError, match=r"must be a Bert; got BertForPreTraining; give its \.bert"):
         HEADS[name](BertForPreTraining(CONFIG))
     with pytest.raises(ValueError, match=r"features must be .* got 'best'"):
@@ -233,6 +233,6 @@ def test_what_is_not_an_encoder_is_refused(name):
             HEADS[name](Bert(CONFIG), features="pooled")
 
 
-def test_one_class_is_refused():
+def test_one_class_is_rejected():
     with pytest.raises(ValueError, match="at least two classes; got 1"):
         SequenceClassifier(Bert(CONFIG), 1)

@@ -61,7 +61,7 @@ def test_the_closest_pairs_equal_brute_force(n, rows, draw):
         (vectors(1).long(), vectors(5).long(), 1, "must be floating-point numbers"),
     ],
 )
-def test_what_cannot_be_searched_is_refused(queries, known, k, message):
+def test_what_cannot_be_searched_is_rejected(queries, known, k, message):
     with pytest.raises(ValueError, match=message):
         semantic_search(queries, known, k)
 

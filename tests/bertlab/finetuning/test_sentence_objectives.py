@@ -82,7 +82,7 @@ def test_the_classifier_does_not_care_who_is_first_unless_u_and_v_say_so():
         (lambda: SiameseClassifier(5, 1), "n_classes must be at least 2; got 1"),
     ],
 )
-def test_what_an_objective_cannot_use_is_refused(call, message):
+def test_what_an_objective_cannot_use_is_rejected(call, message):
     with pytest.raises(ValueError, match=message):
         call()
 
@@ -196,7 +196,7 @@ def test_a_pair_stays_a_pair_and_keeps_its_target(tokenizer):
     assert sorted(sizes) == [2, 5, 5]
 
 
-def test_pairs_that_do_not_fit_and_a_loss_that_is_not_finite_are_refused(encoder):
+def test_pairs_that_do_not_match_and_a_loss_that_is_not_finite_are_rejected(encoder):
     for sizes in ((2, 1, 2), (2, 2, 1), (0, 0, 0)):
         first, second, targets = (["a cat"] * sizes[0], ["a cat"] * sizes[1], [0.0] * sizes[2])
         got = " and ".join(map(str, sizes))

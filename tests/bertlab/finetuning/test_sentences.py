@@ -85,7 +85,7 @@ def test_values_at_padding_do_not_count(how, rubbish):
     torch.testing.assert_close(pool(padded, mask, how), expected)
 
 
-def test_pooling_refuses_what_does_not_fit():
+def test_pooling_rejects_what_does_not_match():
     hidden = torch.zeros(2, 3, 4)
     with pytest.raises(ValueError, match="how must be one of mean, cls, max; got 'sum'"):
         pool(hidden, None, "sum")
@@ -175,7 +175,7 @@ def test_a_classifier_can_be_trained_on_vectors_and_through_forward_the_encoder(
     assert encoder.bert.embeddings.token.weight.grad[7].any()
 
 
-def test_texts_that_cannot_be_encoded_are_refused_and_no_texts_give_no_vectors(encoder):
+def test_texts_that_cannot_be_encoded_are_rejected_and_no_texts_give_no_vectors(encoder):
     with pytest.raises(ValueError, match=r"max_length=40.*texts\[1\].*truncate=True"):
         encoder.encode(["a cat", "cat " * 50])
     with pytest.raises(ValueError, match=r"texts\[0\]"):
@@ -185,7 +185,7 @@ def test_texts_that_cannot_be_encoded_are_refused_and_no_texts_give_no_vectors(e
     assert encoder.encode([]).shape == (0, 24)
 
 
-def test_parts_that_do_not_belong_together_are_refused(tokenizer):
+def test_mismatched_parts_are_rejected(tokenizer):
     with pytest.raises(ValueError, match="vocab_size=99"):
         SentenceEncoder(bert(tokenizer, vocab_size=99), tokenizer)
     with pytest.raises(ValueError, match="pooling must be one of"):

@@ -177,6 +177,6 @@ def test_what_does_not_match_is_rejected(call, message):
         call()
 
 
-def test_a_tokenizer_without_marks_for_continuing_pieces_is_refused():
+def test_a_tokenizer_without_marks_for_continuing_pieces_is_rejected():
     with pytest.raises(TypeError, match=r"must be a WordPiece.*got BPE"):
         tagging.words_of("men", BPE.train(["men"], 10, special_tokens=()))

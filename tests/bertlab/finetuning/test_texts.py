@@ -39,14 +39,14 @@ def test_a_text_is_between_cls_and_sep_and_the_second_is_segment_1():
 
 
 @pytest.mark.parametrize("empty", ["", " \n\t", "\u00ad\u200b"])
-def test_an_empty_text_is_refused_with_its_number(empty):
+def test_an_empty_text_is_rejected_with_its_number(empty):
     with pytest.raises(ValueError, match=r"texts must not be empty; texts\[1\]"):
         encode_texts(["a film", empty], WORDPIECE, max_length=16)
     with pytest.raises(ValueError, match=r"pairs must not be empty; pairs\[0\]"):
         encode_texts(["a film"], WORDPIECE, max_length=16, pairs=[empty])
 
 
-def test_a_text_that_is_too_long_is_refused_or_cut():
+def test_a_text_that_is_too_long_is_rejected_or_truncated():
     texts = ["a", "film " * 30]
     length = len(ids(texts[1])) + 2
     assert len(encode_texts(texts, WORDPIECE, max_length=length)[1]) == length
@@ -129,7 +129,7 @@ def test_with_a_generator_batches_are_drawn_from_all_texts_whatever_their_length
     assert np.std(means) == pytest.approx(np.std(lengths) / size**0.5, rel=0.1)
 
 
-def test_a_tokenizer_of_another_model_is_refused():
+def test_a_tokenizer_of_another_model_is_rejected():
     size = len(WORDPIECE.vocab)
     check_fits(WORDPIECE, BertConfig.tiny(vocab_size=size))
     for other in (size - 1, size + 1):
@@ -137,7 +137,7 @@ def test_a_tokenizer_of_another_model_is_refused():
             check_fits(WORDPIECE, BertConfig.tiny(vocab_size=other))
 
 
-def test_encodings_that_the_model_cannot_read_are_refused_with_their_number():
+def test_encodings_that_the_model_cannot_read_are_rejected_with_their_number():
     encodings = encode_texts(["a", "a book"], WORDPIECE, max_length=16)
     highest, longest = max(encodings[1].ids), len(encodings[1])
     check_encodings("f", encodings, BertConfig.tiny(vocab_size=highest + 1, max_length=longest))

@@ -245,7 +245,7 @@ def test_labels_become_their_places_among_the_names():
         label_numbers(["a"], ["a", "a"])
 
 
-def test_labelled_data_refuses_what_does_not_fit():
+def test_labelled_data_rejects_what_does_not_match():
     names = ["bad", "good"]
     pair = labelled_data(["the film"], ["good"], names, WORDPIECE, CONFIG, pairs=["a book"])
     assert pair.targets == [1]
@@ -267,7 +267,7 @@ def test_labelled_data_refuses_what_does_not_fit():
         labelled_data(["film"], ["good"], names, WORDPIECE, CONFIG, max_length=25)
 
 
-def test_no_data_is_refused_and_nothing_asked_cannot_be_scored():
+def test_empty_data_and_data_without_targets_are_rejected():
     with pytest.raises(ValueError, match="at least one; got 0 encodings and 0 targets"):
         TuningData([], [])
     data = tags(2)

@@ -201,14 +201,14 @@ def test_masks_by_hand():
 
 
 @pytest.mark.parametrize("shape", [(4, 7), (5, 4), (4,), (4, 2, 5, 5), (4, 1, 5, 6), (1, 5)])
-def test_a_mask_of_the_wrong_shape_is_refused(shape):
+def test_a_mask_of_the_wrong_shape_is_rejected(shape):
     message = r"mask must be \[B, L\] or \[B, 1, L, L\]; got \["
     with pytest.raises(ValueError, match=message):
         seeded_layer()(normal(4, 5, 12), torch.ones(shape, dtype=torch.bool))
 
 
 @pytest.mark.parametrize("output_attentions", [False, True])
-def test_a_mask_that_hides_everything_is_refused(output_attentions):
+def test_a_mask_that_hides_everything_is_rejected(output_attentions):
     layer, x = seeded_layer(), normal(2, 2, 12)
     asked = {"output_attentions": output_attentions}
     with pytest.raises(ValueError, match="nothing to attend to"):
@@ -219,7 +219,7 @@ def test_a_mask_that_hides_everything_is_refused(output_attentions):
         layer(x, left_padded, causal=True, **asked)
 
 
-def test_numbers_that_are_not_a_mask_are_refused():
+def test_numbers_that_are_not_a_mask_are_rejected():
     layer, x = seeded_layer(), normal(1, 3, 12)
     with pytest.raises(ValueError, match=r"be boolean, or integers 1 .* got torch.float32"):
         layer(x, torch.zeros(1, 3))
@@ -239,12 +239,12 @@ def test_numbers_that_are_not_a_mask_are_refused():
         (normal(1, 3, 12), normal(1, 4, 11), r"context must be \[B, L', D\] with D = 12"),
     ],
 )
-def test_vectors_that_do_not_fit_the_layer_are_refused(x, context, message):
+def test_vectors_that_do_not_match_the_layer_are_rejected(x, context, message):
     with pytest.raises(ValueError, match=message):
         seeded_layer()(x, context=context)
 
 
-def test_attention_refuses_shapes_and_heads_that_do_not_fit():
+def test_attention_rejects_shapes_and_heads_that_do_not_match():
     with pytest.raises(ValueError, match="query and key must have the same last size"):
         attention(normal(3, 4), normal(3, 5), normal(3, 4))
     with pytest.raises(ValueError, match="one value for each key"):

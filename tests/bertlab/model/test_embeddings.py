@@ -33,6 +33,6 @@ def test_a_shift_is_a_rotation_that_does_not_depend_on_the_position(position, sh
 
 
 @pytest.mark.parametrize("sizes", [(0, 4), (4, 3), (4, 0)])
-def test_sizes_without_a_sine_and_a_cosine_are_refused(sizes):
+def test_sizes_without_a_sine_and_a_cosine_are_rejected(sizes):
     with pytest.raises(ValueError, match="max_length must be at least 1 and d_model even"):
         sinusoidal_positions(*sizes)

@@ -81,7 +81,7 @@ def test_attention_and_hidden_states_come_on_request():
 
 
 @pytest.mark.parametrize("predict", [torch.ones(2, 4, dtype=torch.bool), torch.ones(2, 5)])
-def test_positions_that_do_not_fit_are_refused(predict):
+def test_positions_that_do_not_match_are_rejected(predict):
     got = re.escape(f"shape of ids, [2, 5]; got {predict.dtype} {list(predict.shape)}")
     with pytest.raises(ValueError, match=f"predict must be boolean and have the {got}"):
         BertForPreTraining(CONFIG)(torch.ones(2, 5, dtype=torch.long), predict=predict)

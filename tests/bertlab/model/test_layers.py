@@ -50,7 +50,7 @@ def test_the_encoder_layer_equals_torchs(pre_norm, activation):
     torch.testing.assert_close(ours(x, padding)[0][tokens], expected[tokens], rtol=1e-5, atol=1e-5)
 
 
-def test_vectors_that_do_not_fit_and_unknown_activations_are_refused():
+def test_vectors_that_do_not_match_and_unknown_activations_are_rejected():
     gamma = torch.ones(4)
     with pytest.raises(ValueError, match=r"x must be \[..., D\] with D = 4; got \[2, 3\]"):
         layer_norm(torch.zeros(2, 3), gamma, gamma)

@@ -165,7 +165,7 @@ IDS = torch.tensor([[1, 2]])
         ([IDS, None, torch.ones(1, 3)], r"got \[1, 3\] for 1 sequences of 2 tokens"),
     ],
 )
-def test_ids_segments_and_masks_that_do_not_fit_are_refused(arguments, message):
+def test_ids_segments_and_masks_that_do_not_match_are_rejected(arguments, message):
     with pytest.raises(ValueError, match=message):
         Bert(BertConfig(**SMALL, max_length=8))(*arguments)
 
@@ -191,7 +191,7 @@ def test_ids_segments_and_masks_that_do_not_fit_are_refused(arguments, message):
         ({"causal": 1}, "causal must be True or False; got 1"),
     ],
 )
-def test_values_out_of_range_or_of_another_kind_are_refused(wrong, message):
+def test_values_out_of_range_or_of_another_kind_are_rejected(wrong, message):
     with pytest.raises(ValueError, match=f"BertConfig: {message}"):
         BertConfig(**wrong)
 

@@ -161,7 +161,7 @@ def test_the_old_names_of_the_norms_are_read_as_transformers_reads_them(kind, fo
     assert_same_outputs(got, KINDS[kind].from_pretrained(folder).eval())
 
 
-def test_a_weight_that_is_there_under_two_names_is_refused(kind, folder, prefix):
+def test_a_weight_that_is_there_under_two_names_is_rejected(kind, folder, prefix):
     norm = f"{prefix}embeddings.LayerNorm."
     change_tensors(folder, lambda t: t.update({f"{norm}gamma": torch.zeros(24)}))
     with pytest.raises(ValueError, match=f"must hold each weight once; got {norm}.* and {norm}"):
@@ -169,7 +169,7 @@ def test_a_weight_that_is_there_under_two_names_is_refused(kind, folder, prefix)
 
 
 @pytest.mark.parametrize("dtype", [torch.int64, torch.complex64, torch.bool, torch.float8_e4m3fn])
-def test_weights_that_are_not_floating_point_numbers_are_refused(kind, folder, prefix, dtype):
+def test_weights_that_are_not_floating_point_numbers_are_rejected(kind, folder, prefix, dtype):
     name = f"{prefix}pooler.dense.bias"
     change_tensors(folder, lambda t: t.update({name: t[name].to(dtype)}))
     with pytest.raises(ValueError, match=f"dtype of {name}: expected one of F16, BF16, F32, F64"):
@@ -225,7 +225,7 @@ def test_a_bare_encoder_has_no_heads_to_load(tmp_path):
         load_pretrained(tmp_path, BertForPreTraining)
 
 
-def test_an_unembedding_that_is_not_tied_is_refused(tmp_path):
+def test_an_unembedding_that_is_not_tied_is_rejected(tmp_path):
     reference_model(ReferenceForPreTraining).save_pretrained(tmp_path)
     copy = "cls.predictions.decoder.weight"
     original = "bert.embeddings.word_embeddings.weight"
@@ -251,13 +251,13 @@ def test_an_unembedding_that_is_not_tied_is_refused(tmp_path):
         pytest.param('{"a":' * 100_000, DAMAGED, id="deep names"),
     ],
 )
-def test_a_configuration_that_is_not_a_berts_is_refused(kind, folder, text, message):
+def test_a_configuration_that_is_not_a_berts_is_rejected(kind, folder, text, message):
     (folder / "config.json").write_text(text)
     with pytest.raises(ValueError, match=message):
         load_pretrained(folder, kind)
 
 
-def test_a_folder_without_a_configuration_is_refused(kind, folder):
+def test_a_folder_without_a_configuration_is_rejected(kind, folder):
     (folder / "config.json").unlink()
     with pytest.raises(FileNotFoundError, match=r"holds no config\.json"):
         load_pretrained(folder, kind)
@@ -284,14 +284,14 @@ def test_values_that_are_not_sizes_are_named_as_in_the_file(kind, folder, values
 
 
 @pytest.mark.parametrize("kept", [0, 4, 100, 5000])
-def test_a_damaged_weight_file_is_refused(kind, folder, kept):
+def test_a_damaged_weight_file_is_rejected(kind, folder, kept):
     data = (folder / "model.safetensors").read_bytes()
     (folder / "model.safetensors").write_bytes(data[:kept])
     with pytest.raises(ValueError, match=r"cannot be read .* is the file whole\?"):
         load_pretrained(folder, kind)
 
 
-def test_a_vocabulary_of_another_size_is_refused(kind, folder, tmp_path):
+def test_a_vocabulary_of_another_size_is_rejected(kind, folder, tmp_path):
     (folder / "vocab.txt").write_text("\n".join(WORDS[:-1]) + "\n")
     with pytest.raises(ValueError, match=r"vocab.txt must have vocab_size=10 lines; got 9"):
         load_pretrained(folder, kind)

@@ -236,7 +236,7 @@ def test_mistakes_name_the_argument_what_was_expected_and_what_came(arguments, m
         model_of()(*arguments)
 
 
-def test_a_memory_of_the_wrong_size_is_refused():
+def test_a_memory_of_the_wrong_size_is_rejected():
     with pytest.raises(ValueError, match=r"memory must be .* D = 24; got \[2, 5, 12\]"):
         model_of().decode(IDS, torch.zeros(2, 5, 12))
 

@@ -234,7 +234,7 @@ def test_from_any_position_the_same_batches_follow(data):
             assert same(batch, same_batch)
 
 
-def test_a_position_beyond_the_epoch_is_refused(data):
+def test_a_position_beyond_the_epoch_is_rejected(data):
     n = len(data.epoch(0))
     assert next(data.batches(Position(0, n)))[0] == Position(1, 1)
     for batch in (n + 1, -1):
@@ -242,7 +242,7 @@ def test_a_position_beyond_the_epoch_is_refused(data):
             next(data.batches(Position(0, batch)))
 
 
-def test_a_batch_can_be_asked_for_alone_and_in_any_order(data):
+def test_a_batch_can_be_made_alone_and_in_any_order(data):
     one, two = data.epoch(0), data.epoch(0)
     in_order = list(one)
     for index in reversed(range(len(two))):
@@ -260,7 +260,7 @@ def test_another_epoch_has_other_pairs_and_other_masks(numbered):
     assert sum(one[pair] == two[pair] for pair in both) < len(both) / 4
 
 
-def test_every_batch_of_every_epoch_has_its_holes_elsewhere():
+def test_every_batch_of_every_epoch_has_other_masks():
     data = PretrainingData(*ten_words_store(20_000), max_length=40, batch_size=64)
     places = [data.epoch(epoch)[index].predict for epoch, index in [(0, 0), (0, 1), (1, 0), (1, 1)]]
     for one, other in combinations(places, 2):
@@ -302,7 +302,7 @@ def test_no_global_random_number_is_drawn(data):
     assert (np.random.get_state()[1] == numpy_state).all()
 
 
-def test_what_cannot_be_made_into_batches_is_refused(numbered):
+def test_what_cannot_be_made_into_batches_is_rejected(numbered):
     store, tokenizer = numbered
     whole = PretrainingData(store, tokenizer, batch_size=9999, drop_last=False).epoch(0)
     assert len(whole) == 1

@@ -118,7 +118,7 @@ def test_gradients_by_hand():
 # What does not fit together: PyTorch would answer with a wrong number, nan, or not at all.
 
 
-def test_a_label_of_minus_100_is_refused_instead_of_making_the_mean_too_small():
+def test_a_label_of_minus_100_is_rejected_instead_of_making_the_mean_too_small():
     """PyTorch's own mean omits it: 1.609; a sum over all three rows would be 0.536 of each."""
     logits, words = torch.zeros(3, 5), torch.tensor([1, -100, -100])
     assert F.cross_entropy(logits, words).item() == pytest.approx(math.log(5))
@@ -140,7 +140,7 @@ def test_a_label_of_minus_100_is_refused_instead_of_making_the_mean_too_small():
         (torch.zeros(2, 5, dtype=torch.long), torch.tensor([0, 1]), "got torch.int64 and torch"),
     ],
 )
-def test_words_that_do_not_fit_their_logits_are_refused(logits, true, message):
+def test_words_that_do_not_match_their_logits_are_rejected(logits, true, message):
     for refused in (mlm_loss, mlm_gradient):
         with pytest.raises(ValueError, match=f"{refused.__name__}: .*{message}"):
             refused(logits, true)

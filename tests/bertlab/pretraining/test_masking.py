@@ -240,7 +240,7 @@ def test_a_masking_takes_its_ids_from_the_vocabulary_and_draws_existing_ones():
     assert Masking.of(tokenizer).ordinary_ids.tolist() == [9]
 
 
-def test_a_tokenizer_without_a_special_mask_or_marked_pieces_is_refused():
+def test_a_tokenizer_without_a_special_mask_or_marked_pieces_is_rejected():
     # Were [MASK] an ordinary word, it would be chosen itself.
     ordinary = WordPiece({"[UNK]": 0, "[MASK]": 1, "cat": 2}, special_tokens=["[UNK]"])
     for tokenizer in (ordinary, ByteBPE.train(["a text without holes"], 260)):
@@ -252,7 +252,7 @@ def test_a_tokenizer_without_a_special_mask_or_marked_pieces_is_refused():
 
 
 @pytest.mark.parametrize("probability", [0, -0.1, 1.1, float("nan")])
-def test_an_invalid_probability_is_refused(probability):
+def test_an_invalid_probability_is_rejected(probability):
     with pytest.raises(ValueError, match="probability must be above 0 and at most 1; got"):
         Masking.of(WORDPIECE, probability)
 

@@ -182,7 +182,7 @@ def test_a_chunk_that_is_all_of_its_document_has_no_other_place():
 
 
 @pytest.mark.parametrize("share", [-0.1, 1.1, float("nan")])
-def test_negatives_with_an_invalid_share_are_refused(share):
+def test_negatives_with_an_invalid_share_are_rejected(share):
     with pytest.raises(ValueError, match="same_document must be from 0 to 1"):
         Negatives(same_document=share)
 
@@ -278,6 +278,6 @@ def test_front_and_back_are_truncated_as_often_as_in_bert():
         ([[3], [3], [4]], 9, 0.1, "a document of two sentences or more.*its 3 documents"),
     ],
 )
-def test_what_cannot_be_paired_is_refused(lengths, max_length, short_probability, message):
+def test_what_cannot_be_paired_is_rejected(lengths, max_length, short_probability, message):
     with pytest.raises(ValueError, match=message):
         plan_pairs(store_in_memory(lengths), max_length, rng(), short_probability)

@@ -56,7 +56,7 @@ def test_workers_make_the_same_batches(data):
     assert all(same(a, b) for (_, a), (_, b) in zip(here, there, strict=True))
 
 
-def test_nothing_gets_shorter_than_sixteen_tokens_and_no_steps_are_refused(data):
+def test_nothing_gets_shorter_than_sixteen_tokens_and_no_steps_are_rejected(data):
     narrow = PretrainingData.__new__(PretrainingData)
     narrow.__dict__ |= data.__dict__ | {"max_length": 24, "batch_size": 10}
     short = ShortFirst(narrow, 1).short

@@ -176,7 +176,7 @@ def test_a_store_of_an_earlier_version_is_of_one_corpus(store):
 
 
 @pytest.mark.parametrize("corpora", [{"tales": 99}, ["tales"], {"tales": "many"}])
-def test_corpora_that_make_no_sense_are_refused(store, corpora):
+def test_invalid_corpora_are_rejected(store, corpora):
     change_facts(store, lambda facts: facts.update(corpora=corpora))
     with pytest.raises(ValueError, match=r"store.json must divide \d documents into corpora"):
         TokenStore.open(store.folder)
@@ -189,7 +189,7 @@ def array_file(store, name):
 
 @pytest.mark.parametrize("name", token_store.ARRAYS)
 @pytest.mark.parametrize("missing", [1, 8, None])
-def test_a_truncated_file_is_refused_by_name(store, name, missing):
+def test_a_truncated_file_is_rejected_by_name(store, name, missing):
     path = array_file(store, name)
     content = path.read_bytes()
     path.unlink()
@@ -209,7 +209,7 @@ def test_a_truncated_file_is_refused_by_name(store, name, missing):
         lambda n: np.concatenate([n[:1], n[-2:0:-1], n[-1:]]),  # only in the middle
     ],
 )
-def test_starts_that_make_no_sense_are_refused(store, name, numbers):
+def test_invalid_starts_are_rejected(store, name, numbers):
     path = array_file(store, name)
     path.write_bytes(numbers(np.fromfile(path, np.int64)).tobytes())
     with pytest.raises(ValueError, match=rf"{name}\.bin does not go up from 0 to \d+; write"):
@@ -217,7 +217,7 @@ def test_starts_that_make_no_sense_are_refused(store, name, numbers):
 
 
 @pytest.mark.parametrize("name", token_store.ARRAYS)
-def test_a_single_wrong_bit_is_found_when_asked_for(store, name):
+def test_a_single_wrong_bit_is_found_on_request(store, name):
     store.verify()
     path = array_file(store, name)
     content = bytearray(path.read_bytes())
@@ -238,13 +238,13 @@ def test_a_single_wrong_bit_is_found_when_asked_for(store, name):
         ('{"format": 1, "dtype": "<u2"}', "store.json does not say arrays, documents, sentences"),
     ],
 )
-def test_a_damaged_description_is_refused(store, content, message):
+def test_a_damaged_description_is_rejected(store, content, message):
     (store.folder / "store.json").write_text(content)
     with pytest.raises(ValueError, match=message):
         TokenStore.open(store.folder)
 
 
-def test_a_format_of_another_time_and_a_folder_without_a_store_are_refused(store, tmp_path):
+def test_another_format_version_and_a_folder_without_a_store_are_rejected(store, tmp_path):
     change_facts(store, lambda facts: facts.update(format=99))
     with pytest.raises(ValueError, match="has format 99, this bertlab reads format 1"):
         TokenStore.open(store.folder)
@@ -252,7 +252,7 @@ def test_a_format_of_another_time_and_a_folder_without_a_store_are_refused(store
         TokenStore.open(tmp_path)
 
 
-def test_another_tokenizers_store_is_refused(store, tokenizer):
+def test_another_tokenizers_store_is_rejected(store, tokenizer):
     words = list(tokenizer.vocab)
     words[-2:] = words[:-3:-1]  # the same words, two of them with each other's ids
     other = WordPiece({word: id for id, word in enumerate(words)}, (), BERT_SPECIAL_TOKENS)
@@ -261,7 +261,7 @@ def test_another_tokenizers_store_is_refused(store, tokenizer):
         TokenStore.open(store.folder, other)
 
 
-def test_a_text_where_a_list_of_sentences_belongs_is_refused(tokenizer, tmp_path):
+def test_a_text_where_a_list_of_sentences_belongs_is_rejected(tokenizer, tmp_path):
     with pytest.raises(TypeError, match="must be a list of sentences"):
         write_tokens(["The cat sat."], tokenizer, tmp_path)
     with pytest.raises(ValueError, match="not a single token"):

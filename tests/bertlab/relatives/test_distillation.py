@@ -106,7 +106,7 @@ def test_a_student_is_an_exact_copy_with_fewer_layers_or_with_all():
 
 
 @pytest.mark.parametrize("n_layers", [0, 5, -1])
-def test_a_number_of_layers_that_the_teacher_does_not_have_is_refused(n_layers):
+def test_a_number_of_layers_that_the_teacher_does_not_have_is_rejected(n_layers):
     with pytest.raises(ValueError, match=f"n_layers must be from 1 to 4.*; got {n_layers}"):
         student_of(model(4), n_layers)
 
@@ -152,7 +152,7 @@ def test_a_narrower_student_may_do_without_directions():
         distilbert_losses(narrow, teacher, BATCH)
 
 
-def test_what_cannot_be_compared_is_refused():
+def test_what_cannot_be_compared_is_rejected():
     with pytest.raises(ValueError, match=r"the teacher's shape, \[2, 4\]; got \[2, 3\]"):
         soft_target_loss(torch.zeros(2, 3), torch.zeros(2, 4))
     with pytest.raises(ValueError, match="temperature must be above 0; got 0"):

@@ -177,7 +177,7 @@ def test_writing_leaves_the_model_in_training_also_between_two_words():
         ({"n_tokens": -1}, "n_tokens must not be negative"),
     ],
 )
-def test_what_cannot_be_drawn_from_is_refused(model, options, message):
+def test_what_cannot_be_drawn_from_is_rejected(model, options, message):
     options = {"n_tokens": 1, "generator": generator()} | options
     with pytest.raises(ValueError, match=message):
         gpt.generate(model, some_ids(1, 3), **options)
@@ -217,7 +217,7 @@ def test_pieces_depend_only_on_seed_and_epoch(store):
     assert len(cuts) > 3  # not the same pieces in another order
 
 
-def test_too_little_text_too_short_pieces_and_a_model_of_both_sides_are_refused(store):
+def test_too_little_text_too_short_pieces_and_a_model_of_both_sides_are_rejected(store):
     with pytest.raises(ValueError, match="length must be at least 2"):
         gpt.TextPieces(store, length=1)
     with pytest.raises(ValueError, match="a batch of 1000 pieces of 8 tokens"):
@@ -251,7 +251,7 @@ def test_a_gpt_learns_to_continue_and_evaluation_counts_every_token(store):
     assert after["n_tokens"] == ids[:, 1:].numel()
 
 
-def test_a_label_of_minus_100_among_the_ids_is_refused_and_a_masked_one_is_not():
+def test_a_label_of_minus_100_among_the_ids_is_rejected_and_a_masked_one_is_not():
     logits, ids = torch.zeros(1, 4, 5), torch.tensor([[1, 2, -100, -100]])
     with pytest.raises(ValueError, match="next_token_loss: words must be from 0 to 4; got -100"):
         gpt.next_token_loss(logits, ids)

@@ -260,7 +260,7 @@ def test_the_loss_equals_pytorchs_on_the_words_at_the_targets():
     torch.testing.assert_close(permutation_loss(logits, ids, targets), expected)
 
 
-def test_what_cannot_be_read_is_refused(model):
+def test_what_cannot_be_read_is_rejected(model):
     ids = some_ids(1, 4)
     order, targets = torch.tensor([[0, 1, 2, 3]]), torch.tensor([[3]])
     with pytest.raises(ValueError, match=r"order must have the shape of ids, \[1, 4\]"):
@@ -284,7 +284,7 @@ def test_the_seed_determines_the_weights_and_no_global_state_changes():
     assert all(torch.equal(encoder[name], part) for name, part in ours.state_dict().items())
 
 
-def test_a_loss_of_what_does_not_fit_is_refused():
+def test_a_loss_of_what_does_not_match_is_rejected():
     logits, ids, targets = torch.zeros(2, 3, 7), torch.ones(2, 5).long(), torch.ones(2, 3).long()
     assert permutation_loss(logits, ids, targets).item() == pytest.approx(math.log(7))
     for wrong in (

@@ -102,7 +102,7 @@ def test_a_loss_that_is_not_finite_stops_training():
 
 
 @pytest.mark.parametrize("other", [{"accumulate": 2}, {"precision": "bfloat16"}, {"compile": True}])
-def test_settings_that_it_does_not_support_are_refused(other):
+def test_unsupported_settings_are_rejected(other):
     model, (name,) = new_model(), other
     with pytest.raises(ValueError, match=f"config.{name} must be"):
         train(model, losses_of(model), DATA, replace(CONFIG, **other), progress=False)

@@ -142,7 +142,7 @@ def test_numbers_out_of_range_are_rejected(task, name):
         train(Recurrent(40, 8), task.train, task.vocabulary, **options)
 
 
-def test_no_pairs_are_refused(task):
+def test_no_pairs_are_rejected(task):
     with pytest.raises(ValueError, match="at least one pair; got none"):
         train(Recurrent(40, 8), [], task.vocabulary, steps=1, rate=lambda step: 0.1)
 

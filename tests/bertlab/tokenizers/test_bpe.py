@@ -78,12 +78,12 @@ def test_saving_over_a_file_keeps_the_old_one_when_it_fails(tmp_path, monkeypatc
 
 
 @pytest.mark.parametrize("corpus", [[], [""], [" \t\n"]])
-def test_an_empty_corpus_is_refused(corpus):
+def test_an_empty_corpus_is_rejected(corpus):
     with pytest.raises(ValueError, match="holds no word"):
         BPE.train(corpus, 100)
 
 
-def test_unknown_options_and_too_few_symbols_are_refused():
+def test_unknown_options_and_too_few_symbols_are_rejected():
     with pytest.raises(ValueError, match='"lowest-id" or "highest-id"; got \'first\''):
         BPE.train(SLIDE_TEXTS, 15, tie_break="first")
     with pytest.raises(ValueError, match="punctuation mark"):
@@ -94,7 +94,7 @@ def test_unknown_options_and_too_few_symbols_are_refused():
         BPE.train(SLIDE_TEXTS, 11)
 
 
-def test_an_unknown_character_without_an_unknown_token_is_refused():
+def test_an_unknown_character_without_an_unknown_token_is_rejected():
     bpe = BPE.train(SLIDE_TEXTS, 14, special_tokens=())
     with pytest.raises(ValueError, match=r"'z'.*\[UNK\]"):
         bpe.encode("zoo")

@@ -95,7 +95,7 @@ def test_gpt2s_two_files_are_read_as_hugging_face_writes_them(python_bpe, tmp_pa
     assert ByteBPE.from_gpt2(vocab, merges, special_tokens=()) == python_bpe
 
 
-def test_bad_input_is_refused_by_name(python_bpe, tmp_path):
+def test_bad_input_is_rejected_by_name(python_bpe, tmp_path):
     with pytest.raises(ValueError, match=r"vocab_size must be at least 256.*got 255"):
         ByteBPE.train(PYTHON_TOPICS[:1], 255)
     with pytest.raises(ValueError, match="holds no word"):

@@ -66,7 +66,7 @@ def answer(function, *arguments):
 
 
 @pytest.mark.slow
-def test_500_random_files_are_read_equally_or_refused_by_the_options_name(tmp_path):
+def test_500_random_files_are_read_equally_or_rejected_by_the_options_name(tmp_path):
     random, path, texts = RandomTokenizers(seed=0), tmp_path / "tokenizer.json", random_texts(50)
     equal, refused, refused_texts = Counter(), Counter(), Counter()
     for _ in range(500):
@@ -115,7 +115,7 @@ def test_merges_are_read_as_pairs_and_as_strings(kind, tmp_path):
         read(kind, path, content)
 
 
-def test_an_exchanged_cls_and_sep_are_refused(saved):
+def test_an_exchanged_cls_and_sep_are_rejected(saved):
     kind, path, content = saved
     vocab = content["model"]["vocab"]
     cls, sep = [[token, vocab[token]] for token in ("[CLS]", "[SEP]")]
@@ -128,7 +128,7 @@ def test_an_exchanged_cls_and_sep_are_refused(saved):
             read(kind, path, content)
 
 
-def test_an_unknown_token_of_another_name_is_refused_when_loading(tmp_path):
+def test_an_unknown_token_of_another_name_is_rejected_when_loading(tmp_path):
     path = tmp_path / "tokenizer.json"
     for unknown, vocab in [("<unk>", {"<unk>": 0, "a": 1}), ("[UNK]", {"a": 0})]:
         reference = Tokenizer(models.BPE(vocab=vocab, merges=[], unk_token=unknown))
@@ -158,7 +158,7 @@ def test_an_added_token_has_the_id_that_hugging_face_gives_it(saved):
         read(kind, path, content)
 
 
-def test_truncation_and_padding_are_left_to_the_caller_and_told(saved):
+def test_truncation_and_padding_are_ignored_with_a_warning(saved):
     kind, path, _ = saved
     reference = Tokenizer.from_file(str(path))
     reference.enable_truncation(3)
@@ -178,7 +178,7 @@ def test_truncation_and_padding_are_left_to_the_caller_and_told(saved):
 @pytest.mark.parametrize(
     "content", ["[]", "null", "3", '"x"', "{}", '{"model": null}', '{"model": {"type": "BPE"}}']
 )
-def test_json_of_another_shape_is_refused(saved, content):
+def test_json_of_another_shape_is_rejected(saved, content):
     kind, path, _ = saved
     path.write_text(content)
     with pytest.raises(ValueError, match=r"not a tokenizer\.json"):
@@ -186,7 +186,7 @@ def test_json_of_another_shape_is_refused(saved, content):
 
 
 @pytest.mark.parametrize("content", [DEEP, "9" * 5000, b"\xff\xfe", '{"model": '])
-def test_json_that_python_cannot_read_is_refused(saved, content):
+def test_json_that_python_cannot_read_is_rejected(saved, content):
     kind, path, _ = saved
     path.write_bytes(content if isinstance(content, bytes) else content.encode())
     with pytest.raises(ValueError, match=r"tokenizer\.json is damaged"):
@@ -234,7 +234,7 @@ FAULTS = [
 
 
 @pytest.mark.parametrize(("kinds", "change", "message"), FAULTS)
-def test_a_fault_in_a_file_is_told_with_file_field_and_what_came(tmp_path, kinds, change, message):
+def test_a_fault_in_a_file_is_reported_with_file_field_and_value(tmp_path, kinds, change, message):
     for kind in kinds:
         path = trained(kind).save(tmp_path / "tokenizer.json")
         content = json.loads(path.read_text())
@@ -260,7 +260,7 @@ VALUES += [[["a"]], {"type": "x"}, "[SEP]", "a b", ["a", "b"]]
 
 
 @pytest.mark.slow
-def test_with_any_value_in_one_place_the_file_is_read_like_hugging_face_or_refused(saved):
+def test_with_any_value_in_one_place_the_file_is_read_like_hugging_face_or_rejected(saved):
     kind, path, content = saved
     random = Random(0)
     for place in places(content):
@@ -305,7 +305,7 @@ def test_a_vocabulary_maps_strings_to_whole_numbers(vocab):
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("size", [float("nan"), float("inf"), 300.0, "300", None, True])
-def test_a_vocabulary_size_that_is_not_a_whole_number_is_refused(kind, size):
+def test_a_vocabulary_size_that_is_not_a_whole_number_is_rejected(kind, size):
     with pytest.raises(ValueError, match=f"vocab_size must be a whole number; got {size!r}"):
         kind.train(CORPUS, size)
 
@@ -360,7 +360,7 @@ def test_a_token_with_a_line_break_is_not_saved_in_vocab_txt(tmp_path, token):
         ('{"do_basic_tokenize": false}', r"do_basic_tokenize must be true"),
     ],
 )
-def test_a_faulty_tokenizer_config_is_refused_with_file_and_field(tmp_path, content, message):
+def test_a_faulty_tokenizer_config_is_rejected_with_file_and_field(tmp_path, content, message):
     trained(WordPiece).save_vocab(tmp_path / "vocab.txt")
     (tmp_path / "tokenizer_config.json").write_text(content)
     with pytest.raises(ValueError, match=message):
@@ -379,7 +379,7 @@ def test_a_faulty_tokenizer_config_is_refused_with_file_and_field(tmp_path, cont
         ("{}", b"\xff\xfe", r"merges\.txt is not UTF-8"),
     ],
 )
-def test_faulty_gpt2_files_are_refused(tmp_path, vocab, merges, message):
+def test_faulty_gpt2_files_are_rejected(tmp_path, vocab, merges, message):
     (tmp_path / "vocab.json").write_text(vocab)
     (tmp_path / "merges.txt").write_bytes(merges)
     with pytest.raises(ValueError, match=message):

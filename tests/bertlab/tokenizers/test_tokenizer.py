@@ -134,7 +134,7 @@ def test_training_reads_any_iterable_once():
     assert BPE.train((text for text in PYTHON_TOPICS[:3]), 300, processes=2) == expected
 
 
-def test_bad_input_is_refused_by_name(tokenizer):
+def test_bad_input_is_rejected_by_name(tokenizer):
     name = type(tokenizer).__name__
     with pytest.raises(ValueError, match=r"max_length must be at least 2.*got 1"):
         tokenizer.encode("text", max_length=1)
@@ -164,7 +164,7 @@ def test_bad_input_is_refused_by_name(tokenizer):
 
 
 @pytest.mark.parametrize("half", [0.1, 0.5, 0.9, 0.999])
-def test_a_file_cut_off_is_refused_by_name(tokenizer, tmp_path, half):
+def test_a_truncated_file_is_rejected_by_name(tokenizer, tmp_path, half):
     path = tokenizer.save(tmp_path / "tokenizer.json")
     whole = path.read_bytes()
     path.write_bytes(whole[: int(half * len(whole))])
@@ -172,7 +172,7 @@ def test_a_file_cut_off_is_refused_by_name(tokenizer, tmp_path, half):
         type(tokenizer).load(path)
 
 
-def test_merges_that_do_not_fit_the_vocabulary_are_refused():
+def test_merges_that_do_not_match_the_vocabulary_are_rejected():
     with pytest.raises(ValueError, match=r"merges holds \('a', 'c'\), but 'c' is not"):
         BPE({"a": 0, "b": 1, "ab": 2}, [("a", "b"), ("a", "c")])
 

@@ -176,14 +176,14 @@ def test_published_files_of_both_kinds_are_read_equally(tmp_path):
     ("content", "message"),
     [("a\nb\na\n[UNK]\n", "occurs twice"), ("a\nb\n", "has no"), (b"\xff\xfe", "not UTF-8")],
 )
-def test_a_text_file_that_is_not_a_vocabulary_is_refused(tmp_path, content, message):
+def test_a_text_file_that_is_not_a_vocabulary_is_rejected(tmp_path, content, message):
     path = tmp_path / "vocab.txt"
     path.write_bytes(content if isinstance(content, bytes) else content.encode())
     with pytest.raises(ValueError, match=message):
         WordPiece.from_vocab(path)
 
 
-def test_bad_input_is_refused_by_name():
+def test_bad_input_is_rejected_by_name():
     with pytest.raises(ValueError, match=r"criterion must be one of .*got 'pmi'"):
         WordPiece.train(SLIDE_TEXTS, 40, criterion="pmi")
     with pytest.raises(ValueError, match=r"special_tokens must hold \[UNK\]"):

@@ -191,7 +191,7 @@ def test_the_learning_rate_is_that_of_the_optimizer_given(tmp_path):
 # What does not fit
 
 
-def test_another_model_is_refused_with_all_differences_and_nothing_changes(tmp_path):
+def test_another_model_is_rejected_with_all_differences_and_nothing_changes(tmp_path):
     first = nn.ModuleDict({"a": nn.Linear(2, 2), "b": nn.Linear(2, 2), "c": nn.Linear(2, 2)})
     other = nn.ModuleDict({"b": nn.Linear(2, 3), "c": nn.Linear(2, 2).half(), "d": nn.Linear(1, 1)})
     optimizer = torch.optim.AdamW(first.parameters())
@@ -211,7 +211,7 @@ def test_another_model_is_refused_with_all_differences_and_nothing_changes(tmp_p
     assert_same(copies(other, optimizer), before)
 
 
-def test_another_grouping_of_the_parameters_is_refused_by_name(tmp_path):
+def test_another_grouping_of_the_parameters_is_rejected_by_name(tmp_path):
     model, optimizer = small_bert()
     train(model, optimizer, range(1))
     checkpoints.save_checkpoint(tmp_path, step=1, model=model, optimizer=optimizer, state={})
@@ -244,14 +244,14 @@ def test_an_optimizer_without_enough_memory_leaves_the_model_alone(tmp_path):
 
 
 @pytest.mark.parametrize("state", [{"model": nn.Linear(1, 1)}, {"bytes": b"0"}])
-def test_a_state_that_is_not_for_json_is_refused_before_anything_is_written(tmp_path, state):
+def test_a_state_that_is_not_for_json_is_rejected_before_anything_is_written(tmp_path, state):
     model, optimizer = tiny()
     with pytest.raises(ValueError, match="state must be fit for JSON"):
         checkpoints.save_checkpoint(tmp_path, step=1, model=model, optimizer=optimizer, state=state)
     assert steps_in(tmp_path) == []
 
 
-def test_arguments_out_of_range_are_refused(tmp_path):
+def test_arguments_out_of_range_are_rejected(tmp_path):
     with pytest.raises(ValueError, match="got step -1, keep 2"):
         save(tmp_path, -1)
     with pytest.raises(ValueError, match="got step 1, keep 0"):

@@ -322,7 +322,7 @@ def test_a_folder_with_a_run_is_neither_overwritten_nor_shared(trained, capsys):
     assert "another training is writing into" in capsys.readouterr().err
 
 
-def test_resuming_with_a_changed_option_is_refused_and_with_the_same_is_not(trained, capsys):
+def test_resuming_with_a_changed_option_is_rejected_and_with_the_same_is_not(trained, capsys):
     same = [*WHAT, "--steps", "4", "--resume", "--out", trained[0]]
     assert pretrain(*same, "--batch-size", "16", "--seed", "0") == 1
     assert "was started with batch-size 8, and continues with that" in capsys.readouterr().err

@@ -182,7 +182,7 @@ def test_a_given_tokenizer_is_taken_from_any_of_its_files(topics, tmp_path):
     assert other.tokenizer.vocab != known.vocab  # not what lay there
 
 
-def test_a_tokenizer_that_cannot_be_used_is_refused_before_the_text_is_read(tmp_path, monkeypatch):
+def test_a_tokenizer_that_cannot_be_used_is_rejected_before_the_text_is_read(tmp_path, monkeypatch):
     monkeypatch.setattr(module, "own_documents", lambda *a, **o: pytest.fail("read"))
     text = str(write_documents(tmp_path / "my.txt", 20))
     with pytest.raises(FileNotFoundError, match=r"must be a tokenizer\.json, or a folder"):
@@ -192,7 +192,7 @@ def test_a_tokenizer_that_cannot_be_used_is_refused_before_the_text_is_read(tmp_
         prepare_corpus(text, tmp_path / "out", tokenizer=tmp_path)
 
 
-def test_impossible_arguments_and_texts_that_share_everything_are_refused(tmp_path):
+def test_impossible_arguments_and_texts_that_share_everything_are_rejected(tmp_path):
     with pytest.raises(ValueError, match="no corpus 'cook-books'; expected one of wikipedia"):
         prepare_corpus("cook-books", tmp_path / "a", **PREPARE)
     with pytest.raises(ValueError, match="one part of python-topics has no documents"):

@@ -239,7 +239,7 @@ def test_a_run_that_died_before_a_checkpoint_starts_again(new_model, data, held_
     assert read_metrics(tmp_path / "metrics.jsonl") == rows
 
 
-def test_other_settings_and_more_pieces_than_sequences_are_refused(new_model, data, tmp_path):
+def test_other_settings_and_more_pieces_than_sequences_are_rejected(new_model, data, tmp_path):
     pretrain(new_model(), data, TrainingConfig(steps=2), folder=tmp_path, progress=False)
     other = TrainingConfig(steps=3, learning_rate=0.5)
     with pytest.raises(ValueError, match=r"\(steps 2, now 3; learning_rate 0.001, now 0.5\)"):

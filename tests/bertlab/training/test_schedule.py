@@ -75,6 +75,6 @@ def test_matrices_decay_and_biases_and_norms_do_not_move():
         ({"precision": "float16"}, "precision must be one of float32, bfloat16; got 'float16'"),
     ],
 )
-def test_settings_out_of_range_are_refused(wrong, message):
+def test_settings_out_of_range_are_rejected(wrong, message):
     with pytest.raises(ValueError, match=message):
         TrainingConfig(**{"steps": 10} | wrong)

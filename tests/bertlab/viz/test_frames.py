@@ -58,6 +58,6 @@ def test_a_script_cannot_be_ended_by_its_own_strings():
 
 
 @pytest.mark.parametrize("words", [{"title": " ", "alt": "A"}, {"title": "T", "alt": ""}])
-def test_a_frame_without_words_is_refused(words):
+def test_a_frame_without_words_is_rejected(words):
     with pytest.raises(ValueError, match="in words"):
         frame("<p>x</p>", **words)

@@ -55,7 +55,7 @@ def test_a_translation_that_does_not_fit_is_named(translation, attentions):
 
 
 @pytest.mark.slow
-def test_300_tokens_are_refused_until_layers_and_heads_are_chosen():
+def test_300_tokens_are_rejected_until_layers_and_heads_are_chosen():
     attentions, tokens = even(12, 12, 300), ["token"] * 300
     with pytest.raises(ValueError, match=r"at most 1,250,000 .*got 12,960,000.*layers=\[0\]"):
         head_view(attentions, tokens)

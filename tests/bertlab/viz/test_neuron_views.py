@@ -57,7 +57,7 @@ def test_a_pair_is_seen_sentence_by_sentence_and_a_causal_model_is_recognised():
     assert inside["attention"][0]["bidirectional"] is False
 
 
-def test_a_long_text_is_refused_until_layers_or_heads_are_chosen():
+def test_a_long_text_is_rejected_until_layers_or_heads_are_chosen():
     traced = made(n_layers=12, n_heads=12, tokens=["token"] * 64, d_head=64)
     with pytest.raises(ValueError, match=r"of 12 layers with 12 heads .* choose up to 6 layers"):
         neuron_view(traced)

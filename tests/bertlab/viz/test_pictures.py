@@ -33,13 +33,13 @@ def test_the_same_numbers_give_the_same_bytes_which_are_those_of_the_file(tmp_pa
     assert picture.save(tmp_path / "bars.png").read_bytes() == picture.png
 
 
-def test_pyplot_is_not_told_of_a_picture_so_it_is_not_shown_twice():
+def test_pyplot_does_not_register_a_picture_so_it_is_not_shown_twice():
     bars({"st": 4}, WHAT)
     if "matplotlib.pyplot" in sys.modules:
         assert sys.modules["matplotlib.pyplot"].get_fignums() == []
 
 
-def test_a_picture_without_words_is_refused():
+def test_a_picture_without_words_is_rejected():
     with pytest.raises(ValueError, match="in words"):
         Picture(bars({"st": 4}, WHAT).figure, " ")
     for what in ("", "occurrences", " by pair", "occurrences by "):
@@ -47,7 +47,7 @@ def test_a_picture_without_words_is_refused():
             bars({"st": 4}, what)
 
 
-def test_bars_stand_as_high_as_their_values():
+def test_bars_have_the_heights_of_their_values():
     ax = bars({"st": 4, "me": 3}, WHAT).figure.axes[0]
     assert [bar.get_height() for bar in ax.patches] == [4, 3]
     assert [label.get_text() for label in ax.get_xticklabels()] == ["st", "me"]
@@ -88,7 +88,7 @@ def test_long_labels_of_axes_are_wrapped_and_not_cut_off(kind):
             assert high <= figure.bbox.height, label
 
 
-def test_a_line_is_told_by_its_ends_and_what_lies_beyond_them():
+def test_a_line_is_described_by_its_ends_and_extremes():
     series = {"train": [3, 1, 2], "test": [1, 1, 1], "early": [4, 5, math.nan]}
     picture = lines([1, 2, 3.5], series, "loss by epoch by name")
     assert picture.figure.axes[0].get_ylabel() == "loss by epoch"
@@ -168,7 +168,7 @@ def test_heads_can_have_names():
     assert "Student: $at attends to cat with 0.90" in picture.alt
 
 
-def test_heat_maps_refuse_what_is_no_attention():
+def test_heat_maps_reject_what_is_not_attention():
     with pytest.raises(ValueError, match="one for each of the 2 heads; got 1"):
         attention_heads(HEAD.expand(2, 3, 3), TOKENS, names=["teacher"])
     with pytest.raises(ValueError, match=r"must end in \[2, 2\].*got \[3, 3\]"):

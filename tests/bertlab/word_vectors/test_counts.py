@@ -32,7 +32,7 @@ def test_tf_idf_is_that_of_scikit_learn(documents):
 
 
 @pytest.mark.parametrize("documents", [[], [["a"], []]])
-def test_tf_idf_refuses_what_has_no_words(documents):
+def test_tf_idf_rejects_what_has_no_words(documents):
     with pytest.raises(ValueError, match="tf_idf: documents must be at least one list of words"):
         tf_idf(documents)
 

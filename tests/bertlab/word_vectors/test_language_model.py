@@ -40,7 +40,7 @@ def test_shapes_and_the_layer_of_the_word_alone(model):
     assert not torch.allclose(second[0], second[2])
 
 
-def test_unknown_words_are_read_as_such_edges_added_and_too_little_text_refused(model):
+def test_unknown_words_are_read_as_such_edges_added_and_too_little_text_rejected(model):
     ids = VOCABULARY.ids
     expected = [ids[word] for word in ("<edge>", "a", "<unk>", "<edge>")]
     assert model.encode(["a", "okapi"]).tolist() == [expected]

@@ -115,7 +115,7 @@ def test_words_of_a_topic_come_to_lie_together(train, rate):
         assert all(other.islower() == word.islower() for other in neighbours)
 
 
-def test_windows_of_every_size_come_alike(monkeypatch):
+def test_windows_of_every_size_are_equally_frequent(monkeypatch):
     note = Mock(wraps=near_words)
     monkeypatch.setattr(word2vec, "near_words", note)
     config = Word2VecConfig(window=3, **(SMALL | {"epochs": 2}))
@@ -126,12 +126,12 @@ def test_windows_of_every_size_come_alike(monkeypatch):
 
 
 @pytest.mark.parametrize("train", [train_skip_gram, train_cbow])
-def test_the_seed_decides_and_the_global_random_state_is_left_alone(train):
+def test_the_seed_determines_all_and_the_global_random_state_is_untouched(train):
     texts, config = two_topics(), Word2VecConfig(**(SMALL | {"epochs": 2}))
     assert_the_seed_decides(lambda seed: train(texts, config, seed=seed, progress=False).matrix)
 
 
-def test_settings_corpora_and_rates_that_cannot_work_are_refused():
+def test_settings_corpora_and_rates_that_cannot_work_are_rejected():
     with pytest.raises(ValueError, match="Word2VecConfig: window must be above 0; got 0"):
         Word2VecConfig(window=0)
     with pytest.raises(ValueError, match=r"epochs must be an integer; got 1\.5"):

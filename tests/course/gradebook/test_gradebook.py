@@ -116,7 +116,7 @@ def test_scores_comments_and_notes_are_written(tmp_path, database):
     assert report in said
 
 
-def test_grading_again_changes_nothing_and_grades_nobody(tmp_path, database):
+def test_grading_again_changes_nothing_and_grades_no_one(tmp_path, database):
     course = make(tmp_path / "c", {"ada": {}, "bob": {"share": 0}})
     grade(course)
     before = rows(course)
