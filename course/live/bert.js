@@ -19,7 +19,7 @@ const PUNCTUATION = /[!-/:-@[-`{-~\p{P}]/u;
 const CHINESE =
   /[\u4e00-\u9fff\u3400-\u4dbf\uf900-\ufaff\u{20000}-\u{2a6df}\u{2a700}-\u{2ceaf}\u{2f800}-\u{2fa1f}]/u;
 
-/** What becomes of one character: control characters go, accents are stripped, letters are lower-cased. */
+/** One character, normalised: no control characters, no accents, no capitals. */
 function normalize(character) {
   if (SPACE.test(character)) return " ";
   if (REMOVED.test(character)) return "";
