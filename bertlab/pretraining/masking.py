@@ -101,7 +101,9 @@ def mask_tokens(ids: Tensor, masking: Masking, generator: torch.Generator) -> Ma
         predict = choose_words(
             ids, masking.special_ids, masking.continues, masking.probability, generator
         )
-    return Masked(hide(ids, predict, masking.mask_id, masking.ordinary_ids, generator), predict)
+    return Masked(
+        replace_chosen(ids, predict, masking.mask_id, masking.ordinary_ids, generator), predict
+    )
 
 
 def choose_tokens(
@@ -133,7 +135,7 @@ def choose_words(
     return ordinary & chosen.gather(1, word)
 
 
-def hide(
+def replace_chosen(
     ids: Tensor,
     predict: Tensor,
     mask_id: int,

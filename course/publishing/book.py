@@ -35,6 +35,7 @@ CODE = (ROOT / "bertlab", *(ROOT / "course" / room for room in ROOMS))
 BESIDE = ("glossary.md", "sources.md")  # pages of `lectures` that are not notebooks
 Writer = Callable[[Sequence[Path], Path], Path]  # of executed lectures, into a folder
 TYPE_THERE = 'Or type it into <a href="index.html">the model of the first page</a>.'
+OF_BUDGET = 0.3  # what the lectures take of their budgets, measured, all together
 PROGRESS_BAR = {"application/vnd.jupyter.widget-view+json", "text/plain"}
 
 
@@ -112,18 +113,31 @@ def refresh_all(
     def allowed(path: Path) -> float:
         return nbformat.read(path, as_version=4).metadata["bertlab"]["budget"]["seconds"]
 
+    order = sorted(notebooks, key=allowed, reverse=True)
+    if stale := [path for path in order if not is_fresh(path, folder, code)]:
+        minutes = OF_BUDGET * sum(map(allowed, stale)) / 60
+        print(
+            f"{len(stale)} of {len(order)} lectures to run, {lectures.CORES} at a time: about "
+            f"{minutes:.0f} minutes on idle cores",
+            flush=True,
+        )
     with ThreadPoolExecutor(lectures.CORES) as pool:
-        order = sorted(notebooks, key=allowed, reverse=True)
         runs = {path.stem: pool.submit(refresh, path, folder, code) for path in order}
     return {path.stem: runs[path.stem].result() for path in notebooks}
 
 
+def is_fresh(path: Path, folder: Path, code: Sequence[Path] = CODE) -> bool:
+    """Whether `folder` has a notebook as it is now, run with the code as it is now."""
+    kept = folder / path.name
+    return kept.exists() and nbformat.read(kept, 4).metadata.get("made_from") == digest(path, code)
+
+
 def refresh(path: Path, folder: Path, code: Sequence[Path] = CODE) -> str:
     """Run a notebook unless `folder` has its current version; returns its fault, "" if none."""
-    kept, made_from = folder / path.name, digest(path, code)
-    if kept.exists() and nbformat.read(kept, 4).metadata.get("made_from") == made_from:
+    if is_fresh(path, folder, code):
         print(f"{path.stem:28}unchanged since it was run", flush=True)
         return ""
+    made_from = digest(path, code)
     print(f"{path.stem:28}running ...", flush=True)
     with TemporaryDirectory(dir=folder, prefix=".running-") as room:
         new = Path(room) / path.name
@@ -133,7 +147,7 @@ def refresh(path: Path, folder: Path, code: Sequence[Path] = CODE) -> str:
             return done.fault or "it left no outputs"
         notebook = nbformat.read(new, as_version=4)  # the budget does not matter here
     notebook.metadata["made_from"] = made_from
-    write_atomically(kept, nbformat.writes(notebook))
+    write_atomically(folder / path.name, nbformat.writes(notebook))
     return ""
 
 

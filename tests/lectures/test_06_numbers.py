@@ -12,6 +12,7 @@ from scipy.stats import norm
 from torch.nn import functional as F
 
 from bertlab import data
+from bertlab.data.hub_models import hub_model
 from bertlab.model import BertConfig, count_parameters
 from tests.lectures import sizes
 
@@ -236,6 +237,10 @@ def test_the_library_is_compared_on_100_pairs(states):
 
     (name,) = (name for name in vars(test_pretrained) if name.endswith("_real_sentence_pairs"))
     states(f"on {name.split('_')[-4]} real sentence pairs")
+
+
+def test_the_real_bert_is_as_large_as_the_page_says(states):
+    states(f"is a download of {hub_model('bert-base-uncased').megabytes:.0f} MB")
 
 
 def test_what_others_report_is_quoted_as_they_print_it(states):

@@ -15,9 +15,9 @@ from bertlab.pretraining.masking import (
     Masking,
     choose_tokens,
     choose_words,
-    hide,
     mask_only,
     mask_tokens,
+    replace_chosen,
 )
 from bertlab.tokenizers import ByteBPE, WordPiece
 from tests.bertlab.pretraining.test_batches import within
@@ -136,7 +136,7 @@ def test_of_the_chosen_80_10_10_are_masked_random_and_unchanged():
     ordinary = Masking.of(WORDPIECE).ordinary_ids
     ids = torch.full((400, 250), VOCAB.index("a"))
     predict = torch.rand(ids.shape, generator=generator(9)) < 0.6
-    put = hide(ids, predict, MASK_ID, ordinary, generator())[predict]
+    put = replace_chosen(ids, predict, MASK_ID, ordinary, generator())[predict]
     n = len(put)
     seen = Counter(put.tolist())
     assert within(seen[MASK_ID], n, 0.8)
@@ -151,7 +151,7 @@ def test_a_tokens_fate_does_not_depend_on_its_neighbours_or_its_row():
     ids = torch.full((20_000, 2), VOCAB.index("a"))
     everywhere = torch.ones_like(ids, dtype=torch.bool)
     ordinary = torch.tensor([VOCAB.index("b")])
-    hidden = hide(ids, everywhere, MASK_ID, ordinary, generator(4))
+    hidden = replace_chosen(ids, everywhere, MASK_ID, ordinary, generator(4))
     fates = {MASK_ID: 0.8, VOCAB.index("b"): 0.1, VOCAB.index("a"): 0.1}
     seen = Counter(map(tuple, hidden.tolist()))
     for (left, p), (right, q) in product(fates.items(), repeat=2):
