@@ -75,7 +75,7 @@ class Ladder:
     size: Size
     rungs: list[Rung]
     turns: list[Turns]
-    limit: float  # floating-point operations a second, in a product of large matrices
+    limit: float  # floating-point operations per second, in a product of large matrices
 
     def flops(self, rung: Rung) -> int:
         """The matrix products of a step."""

@@ -7,7 +7,7 @@
     python -m benchmarks.bench_pretraining --device cuda    base size, on a GPU
     python -m benchmarks.bench_pretraining --write          fill in benchmarks/README.md
 
-How many tokens a second go through the training step, and how well held-out words are guessed
+How many tokens per second go through the training step, and how well held-out words are guessed
 after the same minutes. `learner_contests.py` lists who meets whom; each turn is a fresh process
 (`learner_jobs.py`).
 """

@@ -5,9 +5,9 @@
     python -m benchmarks.bench_sentences --turns 5    measure for longer
     python -m benchmarks.bench_sentences --write      fill in benchmarks/README.md
 
-How many sentences a second become vectors of MiniLM, and how long it takes to find the most similar
-pair of 10,000 sentences, with a cross-encoder and with vectors. Contestants take turns, each turn
-in a fresh process (`sentence_jobs.py`).
+How many sentences per second become vectors of MiniLM, and how long it takes to find the most
+similar pair of 10,000 sentences, with a cross-encoder and with vectors. Contestants take turns,
+each turn in a fresh process (`sentence_jobs.py`).
 """
 
 import argparse

@@ -21,7 +21,7 @@ class Race:
     setting: Setting
     contestants: list[Contestant]
     turns: list[Turns]
-    limit: float  # floating-point operations a second, in a product of large matrices
+    limit: float  # floating-point operations per second, in a product of large matrices
     device: str = ""  # the name of the GPU, if it was one
 
     def rows(self) -> Iterator[list[str]]:
@@ -106,15 +106,22 @@ def drawing(answer: dict[str, Any]) -> float:
 
 
 def flops(setting: Setting, answer: dict[str, Any]) -> float:
-    """Floating-point operations a second in the matrix products, padding and all."""
+    """Floating-point operations per second in the matrix products, padding and all."""
     config = config_of(setting)
     done = (step_flops(config, s.sequences, s.length, s.predicted) for s in shapes(answer))
     return sum(done) / answer["seconds"][0]
 
 
 def speed_table(races: Iterable[Race]) -> str:
-    """Tokens a second."""
-    head = ["model", "who", "tokens a second", "milliseconds a step", "padding", "making batches"]
+    """Tokens per second."""
+    head = [
+        "model",
+        "who",
+        "tokens per second",
+        "milliseconds per step",
+        "padding",
+        "making batches",
+    ]
     head += ["of the limit", "we are times as fast", "goal", "losses before"]
     races = list(races)
     device = f", on {races[0].device}" if races[0].device else ""

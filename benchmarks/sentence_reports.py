@@ -34,7 +34,7 @@ class Race:
 
     @property
     def speed(self) -> float:
-        """Sentences a second, ours."""
+        """Sentences per second, ours."""
         return self.sentences / median(self.seconds(0))
 
 
@@ -51,11 +51,11 @@ def difference(ours: Turns, peer: Turns) -> str:
 
 
 def speed_table(races: list[Race]) -> str:
-    """Sentences a second, and how much of what the model read was padding."""
+    """Sentences per second, and how much of what the model read was padding."""
     head = [
         "what",
         "who",
-        "sentences a second",
+        "sentences per second",
         "padding",
         "we are times as fast",
         "goal",
@@ -119,5 +119,5 @@ def pairs_table(pairs: float, sentences: float, comparisons: float) -> str:
         ],
         ["times as fast", "", "", f"{scoring / (encoding + comparing):,.0f}", "46,707"],
     ]
-    head = ["way", "a second", "to be done", "time", "the paper: BERT on one V100"]
+    head = ["way", "per second", "to be done", "time", "the paper: BERT on one V100"]
     return rows_to_table(f"The most similar pair of {MANY:,} sentences", head, rows)
