@@ -22,7 +22,7 @@ WRONG = [
             "raised RuntimeError",
         ),
         (
-            "returns the files in another order",
+            "passes the objects in another order",
             ("hand_over(model, tokenizer, clock)", "hand_over(tokenizer, model, clock)"),
             "needs a BertForPreTraining, a WordPiece and the clock",
         ),

@@ -124,9 +124,7 @@ class AblationCheck(TensorCheck):
         def loss(some: frozenset[str], seed: int) -> float:
             missing = set(parts) - set(some)
             if len(missing) > 1 or not set(some) <= set(parts):
-                raise ValueError(
-                    f"leave out one part at a time; the losses asked for are {short(set(some))}"
-                )
+                raise ValueError(f"leave out one part at a time; got the parts {short(set(some))}")
             asked.append(("".join(missing), seed))
             return losses[asked[-1][0]][seed]
 
