@@ -86,7 +86,7 @@ WRONG = [
         (
             "treats both orders of a pair as the same",
             ("counts[pair]", "counts[tuple(sorted(pair))]"),
-            "('m', 'e'): expected 1, it is missing",
+            "('m', 'e'): expected 1, but it is missing",
         ),
         (
             "splits long symbols into characters again",
@@ -717,12 +717,12 @@ WRONG = [
         (
             "marks only words of two letters and more",
             ('if "mark" in parts:', 'if "mark" in parts and len(symbols) > 1:'),
-            "('A</w>',): expected 2, it is missing",
+            "('A</w>',): expected 2, but it is missing",
         ),
         (
             "keeps the words as strings",
             ("words[symbols]", 'words["".join(symbols)]'),
-            "('t', 'h', 'e</w>'): expected 8, it is missing",
+            "('t', 'h', 'e</w>'): expected 8, but it is missing",
         ),
         (
             "counts a word once",

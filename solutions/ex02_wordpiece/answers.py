@@ -729,7 +729,7 @@ WRONG = [
         (
             "sorts the pieces",
             ("enumerate(bare)", "enumerate(sorted(bare))"),
-            "not the alphabet",
+            "not its ids or the alphabet",
         ),
         (
             "goes by the old ids",
@@ -739,7 +739,7 @@ WRONG = [
         (
             "leaves out pieces that continue",
             ("for piece in vocab)", 'for piece in vocab if piece[:2] != "##" or piece == "###")'),
-            "expected 2, it is missing",
+            "expected 2, but it is missing",
         ),
     ),
     *mistakes(

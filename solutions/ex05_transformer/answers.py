@@ -143,7 +143,7 @@ WRONG = [
         (
             "divides by all places",
             ("asked.sum().clamp(min=1)", "asked.numel()"),
-            "padding is not",
+            "divide by the number of targets without padding",
         ),
         (
             "the mean of the texts' means",
@@ -480,12 +480,12 @@ WRONG = [
         (
             "both attentions of the decoder",
             ('".self_attention.output."', '"_attention.output."'),
-            "silences the cross-attention, too",
+            "also silences the cross-attention",
         ),
         (
             "all attentions",
             ('".attention.output."', '"attention.output."'),
-            "silences the decoder attention, too",
+            "also silences the decoder attention",
         ),
         (
             "keeps positions",
@@ -512,7 +512,7 @@ WRONG = [
                 "model.positions.zero_()",
                 'model.positions.zero_()\n            silent.add("positions")',
             ),
-            "no parameter of the name ['positions']",
+            "no parameter named ['positions']",
         ),
         (
             "all parameters stay as they are",

@@ -164,7 +164,7 @@ WRONG = [
         (
             "masks nothing",
             ("(draw < masked), mask_id", "(draw < 0), mask_id"),
-            "80.0% expected, 0.0%",
+            "about 80.0%, got 0.0%",
         ),
         (
             "replaces all the rest by another word",
@@ -354,7 +354,7 @@ WRONG = [
         (
             "never takes the word before its own",
             ("torch.randint(1, len(words), ids", "torch.randint(1, max(2, len(words) - 1), ids"),
-            "as likely as any other",
+            "all other words are equally likely",
         ),
         (
             "draws from PyTorch's global generator",
@@ -374,7 +374,7 @@ WRONG = [
         (
             "masks 2 % too few",
             ("masked, swapped = shares", "masked, swapped = shares\n    masked = masked - 0.02"),
-            "about 80.0% expected",
+            "expected about 80.0%",
         ),
         (
             "handles at most 24 words",

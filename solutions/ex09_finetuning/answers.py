@@ -432,12 +432,12 @@ WRONG = [
         (
             "skips an O",
             ('if prefix != "I" or not is_open', 'if tag != "O" and (prefix != "I" or not is_open)'),
-            "behind an O",
+            "after an O",
         ),
         (
             "continues after an E",
             ('if prefix != "I" or', 'if prefix not in ("I", "E") or'),
-            "behind an E",
+            "after an E",
         ),
         (
             "skips an S",
@@ -445,7 +445,7 @@ WRONG = [
                 "runs.append((number, number + 1, label))\n",
                 "runs.append((number, number + 1, label))\n            continue\n",
             ),
-            "behind an S",
+            "after an S",
         ),
         (
             "handles spans of at most four words",
