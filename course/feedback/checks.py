@@ -19,8 +19,8 @@ from course.feedback.differences import difference, short
 from course.feedback.watch import LibraryUsed, NeverEnds, Watch, is_an_answer
 
 REFUSED = (
-    "uses bertlab's own code, or another tokenizer's. That code holds the answer to this task, so "
-    "it cannot be the answer: write the steps yourself, with Python alone"
+    "uses bertlab's own code, or another tokenizer's. That code contains the answer to this task, "
+    "so it cannot be the answer: write the steps yourself, in plain Python"
 )
 
 # The folder of the checks: errors that they raise in a call by the student's code are not its own.
@@ -190,8 +190,8 @@ class Check:
             self.fail(self.refused)
         except NeverEnds:
             self.fail(
-                f"{self.shown(arguments)}\ndoes not come to an end, so it was stopped. "
-                "Does every round of your loop change its condition's variables?",
+                f"{self.shown(arguments)}\ndoes not come to an end, so it was stopped. Does every "
+                "round of your loop change the variables of its condition?",
                 because,
             )
         except Exception as error:

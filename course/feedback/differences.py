@@ -52,7 +52,7 @@ def _mapping_difference(expected: Mapping, got: Mapping, most: int = 4) -> str:
     lines = [
         f"{short(key)}: expected {short(value)}, got {short(got[key])}"
         if key in got
-        else f"{short(key)}: expected {short(value)}, it is missing"
+        else f"{short(key)}: expected {short(value)}, but it is missing"
         for key, value in expected.items()
         if key not in got or got[key] != value
     ]
@@ -68,7 +68,7 @@ def _mapping_difference(expected: Mapping, got: Mapping, most: int = 4) -> str:
 def _first_place(expected: Sequence, got: Sequence) -> str:
     places = range(min(len(expected), len(got)))
     first = next((i for i in places if expected[i] != got[i]), len(places))
-    lengths = f"length {len(expected):,} expected, {len(got):,} got"
+    lengths = f"expected length {len(expected):,}, got {len(got):,}"
     if first == len(places):
         return f"{lengths}; they agree up to the end of the shorter one"
     return f"{lengths}; first difference at index {first:,}"

@@ -30,9 +30,9 @@ def token_ids(function: Callable) -> Passed:
         gives=[7, 5],
         because="`rain` is not in the vocabulary: it gets the id of [UNK], which is 5 here",
         mistakes=[
-            ([7], "an unknown token is not left out"),
+            ([7], "an unknown token must not be left out"),
             ([7, 0], "[UNK] need not have the id 0: look it up"),
-            ([7, None], "`vocab.get` needs to be told what to give in place of None"),
+            ([7, None], "tell `vocab.get` what to return in place of None"),
         ],
     )
     check.example(["The", "the"], vocab, gives=[0, 7], because="0 is an id like any other")

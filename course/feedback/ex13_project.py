@@ -21,13 +21,13 @@ TRAINED_ON = 12  # documents of Python's manual, which need no download
 
 @task("ex13_project", 1)
 def entry(function: Callable) -> Passed:
-    """A dry run of some seconds on a short text."""
+    """A dry run of a few seconds on a short text."""
     check = Check(
         "entry",
         function,
         hints=(
             "the baseline passes: begin with a copy of it and change one thing at a time",
-            "`clock = Clock(seconds)` is the first line, and `clock.used()` is asked at each step",
+            "`clock = Clock(seconds)` is the first line; call `clock.used()` at each step",
         ),
     )
     manual = documents("python-topics")

@@ -30,7 +30,7 @@ class MutationCheck(Check):
         error = self._tried(implementation)
         if error is not None:
             said = f"{type(error).__name__}: {error}".removesuffix(": ")
-            self.fail(f"stops {what} with {said}", "one of the two is wrong: which?")
+            self.fail(f"rejects {what} with {said}", "one of the two is wrong: which?")
 
     def stops(self, mutant: Callable, what: str, because: str) -> None:
         """The test must raise an error for `mutant`; `because` explains its mistake."""
@@ -58,7 +58,9 @@ def judge(
     for what, implementation in right.items():
         if error := _raised(test, implementation):
             said = f"it raised {type(error).__name__}"
-            raise AssertionError(f"{name} stops an implementation that is right and {what}: {said}")
+            raise AssertionError(
+                f"{name} rejects an implementation that is right and {what}: {said}"
+            )
     for what, implementation in wrong.items():
         if not _raised(test, implementation):
             raise AssertionError(f"{name} does not notice an implementation that {what}")

@@ -11,13 +11,13 @@ from course.feedback.checks import Check
 from course.feedback.differences import a, short
 
 READY_MADE = (
-    "uses code that holds the answer to this task: bertlab's own, or a ready-made function of "
-    "PyTorch. So it cannot be the answer: write the steps yourself, with plain operations such "
-    "as @, exp and sum"
+    "uses code that contains the answer to this task: bertlab's own, or a ready-made function of "
+    "PyTorch. So it cannot be the answer: write the steps yourself, with plain operations such as "
+    "@, exp and sum"
 )
 CUT = (
-    "stay with tensors: .item(), .tolist(), .detach(), .data, math.exp and torch.tensor(...) "
-    "cut the gradient off, and a model that contains this function would not learn"
+    "stay with tensors: .item(), .tolist(), .detach(), .data, math.exp and torch.tensor(...) cut "
+    "off the gradient, and a model that contains this function would not learn"
 )
 # The worked examples state four decimals.
 TOLERANCE = 2e-4
@@ -88,7 +88,7 @@ class TensorCheck(Check):
         message = f"{shown}\nrow {place} sums to {sums[tuple(place)]:.4g}, not to 1"
         for dim in range(-2, -probabilities.dim() - 1, -1):
             if ((probabilities.sum(dim=dim) - 1).abs() < 1e-4).all():
-                message += f"; what sums to 1 goes along dim={dim}, the row is dim=-1"
+                message += f"; the sums along dim={dim} are 1, but a row is dim=-1"
                 break
         self.fail(message, "every row of shares must sum to 1")
 

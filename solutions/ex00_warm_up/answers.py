@@ -1,4 +1,4 @@
-"""Exercise 0, the warm-up: answers that are wrong, and right ones of another kind."""
+"""Exercise 0, the warm-up: wrong answers, and right ones written differently."""
 
 from course.answers import OURS, mistakes, right
 
@@ -12,13 +12,17 @@ WRONG = [
                 'vocab.get(token, vocab["[UNK]"]) for token in tokens',
                 "vocab[t] for t in tokens if t in vocab",
             ),
-            "an unknown token is not left out",
+            "an unknown token must not be left out",
         ),
         ("takes 0 for unknown", (', vocab["[UNK]"])', ", 0)"), "[UNK] need not have the id 0"),
         ("forgets the unknown", (', vocab["[UNK]"])', ")"), "in place of None"),
-        ("looks up without asking", ('.get(token, vocab["[UNK]"])', "[token]"), "raised KeyError"),
         (
-            "takes the id 0 for none",
+            "looks up without a default",
+            ('.get(token, vocab["[UNK]"])', "[token]"),
+            "raised KeyError",
+        ),
+        (
+            "treats the id 0 as missing",
             ('vocab.get(token, vocab["[UNK]"])', 'vocab.get(token) or vocab["[UNK]"]'),
             "0 is an id like any other",
         ),
@@ -28,7 +32,7 @@ WRONG = [
             "",
         ),
         (
-            "gives a generator",
+            "returns a generator",
             ("return [vocab", "return (vocab"),
             ("tokens]", "tokens)"),
             "must return a list",
@@ -54,7 +58,7 @@ WRONG = [
             ("for number in numbers]", "for number in sorted(numbers, reverse=True)]"),
             "in their order",
         ),
-        ("even if all are 0", ("else 0.0", "else 1 / len(numbers)"), "all shares are 0"),
+        ("equal shares if all are 0", ("else 0.0", "else 1 / len(numbers)"), "all shares are 0"),
         ("rounds", ("number / total if", "round(number / total, 3) if"), ""),
         ("takes tiny sums for 0", ("if total else", "if total > 1e-6 else"), ""),
     ),
@@ -71,7 +75,7 @@ WRONG = [
             "does not notice that the draft is wrong",
         ),
         (
-            "says it with True and False",
+            "returns True or False",
             """
             def examine_shares(function):
                 return function([0.25, 0.25]) == [0.5, 0.5]
@@ -87,7 +91,7 @@ WRONG = [
             "does not notice that the draft is wrong",
         ),
         (
-            "looks at the sum alone",
+            "checks only the sum",
             """
             def examine_shares(function):
                 assert sum(function([0.25, 0.25])) == 1
@@ -120,7 +124,7 @@ WRONG = [
         (
             "expects what is wrong",
             ("[0, 0]) == [0, 0]", "[0, 0]) == [0.5, 0.5]"),
-            "stops your own `shares`",
+            "rejects your own `shares`",
         ),
         (
             "compares thirds to the last digit",
@@ -149,7 +153,7 @@ WRONG = [
             def examine_shares(function):
                 raise AssertionError("wrong")
             """,
-            "stops your own `shares` with AssertionError: wrong",
+            "rejects your own `shares` with AssertionError: wrong",
         ),
     ),
     *mistakes(
@@ -158,7 +162,7 @@ WRONG = [
         ("in words", ("return 4", 'return "four times"'), "a prediction is a number"),
         ("none", ("return 4", "pass"), "a prediction is a number"),
         ("below 0", ("return 4", "return -4"), "must be above 0"),
-        ("no number", ("return 4", 'return float("nan")'), "must be above 0"),
+        ("not a number", ("return 4", 'return float("nan")'), "must be above 0"),
         ("yes", ("return 4", "return True"), "a prediction is a number"),
         ("the other way round", ("return 4", "return 1 / 4"), ""),
     ),

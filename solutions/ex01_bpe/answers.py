@@ -1,4 +1,4 @@
-"""Exercise 1, byte pair encoding: solutions that are wrong, and right ones of another kind."""
+"""Exercise 1, byte pair encoding: wrong solutions, and right ones written differently."""
 
 from course.answers import OURS, mistakes, right
 
@@ -20,12 +20,12 @@ WRONG = [
             "n - 1 pairs, the last one included",
         ),
         (
-            "counts a repeated pair once a word",
+            "counts a repeated pair once per word",
             ("pairwise(symbols)", "set(pairwise(symbols))"),
-            "a pair counts as often as it stands in the word",
+            "a pair counts as often as it occurs in the word",
         ),
         (
-            "joins the pair to a string",
+            "joins the pair into a string",
             ("pair in", "left, right in"),
             ("counts[pair]", "counts[left + right]"),
             "every key must be a pair",
@@ -81,12 +81,12 @@ WRONG = [
             "overwrites instead of adding",
             ("Counter()", "{}"),
             ("+= count", "= count"),
-            "a pair counts as often as it stands in the word",
+            "a pair counts as often as it occurs in the word",
         ),
         (
-            "takes a pair in either order for the same",
+            "treats both orders of a pair as the same",
             ("counts[pair]", "counts[tuple(sorted(pair))]"),
-            "('m', 'e'): expected 1, it is missing",
+            "('m', 'e'): expected 1, but it is missing",
         ),
         (
             "splits long symbols into characters again",
@@ -129,7 +129,7 @@ WRONG = [
                         merged.append(symbol)
                 return tuple(merged)
             """,
-            "the middle a was joined twice: go on behind both symbols",
+            "the middle a was joined twice: continue after both symbols",
         ),
         (
             "joins the first occurrence only",
@@ -147,7 +147,7 @@ WRONG = [
             ("symbols[i : i + 2]", "(symbols[i], symbols[i + 1])"),
             "raised IndexError",
         ),
-        ("loses the last symbol", ("len(symbols)", "len(symbols) - 1"), "the last symbol got lost"),
+        ("loses the last symbol", ("len(symbols)", "len(symbols) - 1"), "the last symbol is lost"),
         (
             "replaces in the string",
             """
@@ -238,7 +238,7 @@ WRONG = [
             "11 characters and 3 merges make 14 symbols; it made 4 merges",
         ),
         (
-            "takes vocab_size for the number of merges",
+            "takes vocab_size as the number of merges",
             ("len(vocab) < vocab_size", "len(merges) < vocab_size"),
             "11 characters and 3 merges make 14 symbols",
         ),
@@ -249,9 +249,9 @@ WRONG = [
             "`py` is made of letters, `3` is not: such a pair is never joined",
         ),
         (
-            "joins letters alone",
+            "joins only letters",
             ("pair[0][0].isalpha() == pair[1][0].isalpha()", "(pair[0] + pair[1]).isalpha()"),
-            "`3` and `3` are of one kind, too: neither is a letter",
+            "`3` and `3` are also of one kind: neither is a letter",
         ),
         (
             "asks whether the whole symbol is made of letters",
@@ -267,7 +267,7 @@ WRONG = [
             "",
         ),
         (
-            "takes a digit for a letter",
+            "treats a digit as a letter",
             (
                 "pair[0][0].isalpha() == pair[1][0].isalpha()",
                 "pair[0][0].isalnum() == pair[1][0].isalnum()",
@@ -283,10 +283,10 @@ WRONG = [
                 "        if pair[0][0].isalpha() != pair[1][0].isalpha():\n"
                 "            break\n",
             ),
-            "others may be joined: leave it out and choose",
+            "omit it and choose among the others",
         ),
         (
-            "counts once and for all",
+            "counts only once",
             (
                 "    while len(vocab) < vocab_size:\n        counts = {",
                 "    counts = {",
@@ -314,13 +314,13 @@ WRONG = [
             "count again each time",
         ),
         (
-            "wants more than min_count",
+            "requires more than min_count",
             ("count >= min_count", "count > min_count"),
             "exactly min_count times is enough",
         ),
-        ("knows no rare pairs", ("count >= min_count and ", ""), "with min_count=3"),
+        ("ignores min_count", ("count >= min_count and ", ""), "with min_count=3"),
         (
-            "looks at min_count for the first pair alone",
+            "applies min_count only to the first pair",
             ("count >= min_count and ", ""),
             (
                 "        if not counts:\n",
@@ -353,9 +353,9 @@ WRONG = [
             "a new symbol gets the next free id",
         ),
         (
-            "gives a symbol that is there already a new id",
+            "gives an existing symbol a new id",
             ('vocab.setdefault("".join(pair), len(vocab))', 'vocab["".join(pair)] = len(vocab)'),
-            "a symbol that is there already keeps its id",
+            "a symbol that already exists keeps its id",
         ),
         (
             "joins nothing in the words",
@@ -365,7 +365,7 @@ WRONG = [
                 "vocab[f\"{''.join(pair)}{len(merges)}\"] = len(vocab)",
             ),
             ("        words = merged\n", ""),
-            "carry the merge out in every word before you count again",
+            "apply the merge to every word before you count again",
         ),
         (
             "never ends, as the vocabulary does not grow",
@@ -382,7 +382,7 @@ WRONG = [
         "apply-merges",
         OURS,
         (
-            "goes by place and not by rank",
+            "goes by position, not by rank",
             """
             def apply_merges(symbols, ranks):
                 i = 0
@@ -394,7 +394,7 @@ WRONG = [
                         i += 1
                 return symbols
             """,
-            "rank 0, is joined first, wherever it stands",
+            "rank 0, is joined first, wherever it occurs",
         ),
         (
             "joins once and stops",
@@ -413,7 +413,7 @@ WRONG = [
                     symbols = merge_pair(symbols, max(pairs, key=ranks.get))
                 return symbols
             """,
-            "rank 0, is joined first, wherever it stands",
+            "rank 0, is joined first, wherever it occurs",
         ),
         (
             "fails on a word with one symbol",
@@ -428,7 +428,7 @@ WRONG = [
             "raised ValueError",
         ),
         (
-            "takes rank 0 for no rank",
+            "treats rank 0 as no rank",
             ("ranks.get(pair, math.inf)", "ranks.get(pair) or math.inf"),
             ("pair not in ranks", "not ranks.get(pair)"),
             "expected ('t', 'e', 'st')",
@@ -458,10 +458,10 @@ WRONG = [
                     symbols = merge_pair(symbols, pair)
                 return symbols
             """,
-            "rank 0, is joined first, wherever it stands",
+            "rank 0, is joined first, wherever it occurs",
         ),
         (
-            "asks for a rank that is not there",
+            "looks up a missing rank",
             ("ranks.get(pair, math.inf)", "ranks[pair]"),
             ("        if pair not in ranks:\n            break\n", ""),
             "raised KeyError: ('t', 'e')",
@@ -471,7 +471,7 @@ WRONG = [
         "examine-apply-merges",
         OURS,
         (
-            "tests the draft's own example alone",
+            "tests only the draft's own example",
             """
             def examine_apply_merges(function):
                 ranks = {("s", "t"): 0, ("m", "e"): 1, ("me", "n"): 2}
@@ -513,7 +513,7 @@ WRONG = [
             "one of the two is wrong: which?",
         ),
         (
-            "wants a list",
+            "requires a list",
             """
             def examine_apply_merges(function):
                 ranks = {("a", "b"): 1, ("b", "c"): 0}
@@ -532,7 +532,7 @@ WRONG = [
             "does not notice that a function that joins one pair and stops is wrong",
         ),
         (
-            "knows no other order than that of the ranks",
+            "uses only the order of the ranks",
             (
                 'ranks = {("me", "n"): 2, ("m", "e"): 1, ("s", "t"): 0}',
                 'ranks = {("s", "t"): 0, ("m", "e"): 1, ("me", "n"): 2}',
@@ -591,10 +591,10 @@ WRONG = [
                 "w in text.split()\n        for s in apply_merges(tuple(w), ranks)",
                 "s in apply_merges(tuple(text), ranks)",
             ),
-            "the space is no symbol: split the text into words first",
+            "a space is not a symbol: split the text into words first",
         ),
         (
-            "takes 0 for the unknown token's id",
+            "takes 0 as the unknown token's id",
             ('vocab["[UNK]"]', "0"),
             "here [UNK] has the id 14, not 0",
         ),
@@ -614,7 +614,7 @@ WRONG = [
             "these are the symbols; look up their ids",
         ),
         (
-            "hands the list of merges on as ranks",
+            "passes the list of merges as ranks",
             ("    ranks = {pair: rank for rank, pair in enumerate(merges)}\n", ""),
             ("ranks", "merges"),
             "raised AttributeError: 'list' object has no attribute 'get'",
@@ -624,7 +624,7 @@ WRONG = [
         "decode",
         OURS,
         (
-            "takes ids for places in a list",
+            "treats ids as positions in a list",
             ("token_of = {id: token for token, id in vocab.items()}", "tokens = list(vocab)"),
             ("id not in token_of", "not 0 <= id < len(tokens)"),
             ("token_of[id] for id in ids if token_of", "tokens[id] for id in ids if tokens"),
@@ -633,7 +633,7 @@ WRONG = [
         (
             "writes [UNK] into the text",
             (' if token_of[id] != "[UNK]"', ""),
-            "[UNK] stands for no text, so it is left out",
+            "[UNK] represents no text, so it is omitted",
         ),
         (
             "leaves no space",
@@ -655,7 +655,7 @@ WRONG = [
             "must raise a ValueError; it returned 'e'",
         ),
         (
-            "lets the dictionary complain",
+            "raises the dictionary's own error",
             """
             def decode(ids, vocab):
                 token_of = {id: token for token, id in vocab.items()}
@@ -675,7 +675,7 @@ WRONG = [
         "start-words",
         OURS,
         (
-            "lets a word replace another",
+            "lets one word replace another",
             ("words = Counter()", "words = {}"),
             ("+= count", "= count"),
             "the second word replaces the first: add the counts up",
@@ -701,28 +701,28 @@ WRONG = [
         (
             "always lower-cases",
             ('word.lower() if "lower" in parts else word', "word.lower()"),
-            "lower-case only if `parts` holds it",
+            "lower-case only if `parts` contains it",
         ),
         (
             "always marks",
             ('if "mark" in parts:', "if symbols:"),
-            "mark only if `parts` holds it",
+            "mark only if `parts` contains it",
         ),
         ("never marks", ('if "mark" in parts:', "if not symbols:"), "carries the mark: e</w>"),
         (
             "marks only if both are asked for",
             ('if "mark" in parts:', 'if {"mark", "lower"} <= parts:'),
-            "mark alone",
+            "only mark",
         ),
         (
             "marks only words of two letters and more",
             ('if "mark" in parts:', 'if "mark" in parts and len(symbols) > 1:'),
-            "('A</w>',): expected 2, it is missing",
+            "('A</w>',): expected 2, but it is missing",
         ),
         (
             "keeps the words as strings",
             ("words[symbols]", 'words["".join(symbols)]'),
-            "('t', 'h', 'e</w>'): expected 8, it is missing",
+            "('t', 'h', 'e</w>'): expected 8, but it is missing",
         ),
         (
             "counts a word once",
@@ -925,7 +925,7 @@ OTHER_WAYS = [
     ),
 ]
 
-# Ours but for names or a line: mistakes are changes of them. They are no other way.
+# Ours except for names or a line: mistakes are changes of these. They are not another way.
 NEAR_OURS = [
     right(
         "merge-pair",

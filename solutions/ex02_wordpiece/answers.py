@@ -1,4 +1,4 @@
-"""Exercise 2, bytes and WordPiece: solutions that are wrong, and right ones of another kind."""
+"""Exercise 2, bytes and WordPiece: wrong solutions, and right ones written differently."""
 
 from course.answers import OURS, mistakes, right
 
@@ -31,7 +31,7 @@ WRONG = [
             "must return a list; it returned '62 65 73 74', a str",
         ),
         (
-            "makes one entry a character",
+            "makes one entry per character",
             (
                 '[f"{byte:02x}" for byte in text.encode("utf-8")]',
                 '[character.encode("utf-8").hex() for character in text]',
@@ -41,10 +41,10 @@ WRONG = [
         (
             "writes capital letters",
             ('f"{byte:02x}"', 'f"{byte:02X}"'),
-            "digits above 9 are small letters",
+            "digits above 9 are lower-case letters",
         ),
         ("encodes as Latin-1", ('"utf-8"', '"latin-1"'), "raised UnicodeEncodeError"),
-        ("encodes as UTF-16", ('"utf-8"', '"utf-16"'), "one byte a letter"),
+        ("encodes as UTF-16", ('"utf-8"', '"utf-16"'), "one byte per letter"),
         ("drops white space", ("text.encode", "text.strip().encode"), "white space is text, too"),
         (
             "drops white space that the examples lack",
@@ -86,7 +86,7 @@ WRONG = [
                 except UnicodeDecodeError:
                     return "\\ufffd"
             """,
-            "only what makes no character is replaced",
+            "only bytes that make no character are replaced",
         ),
         (
             "writes a question mark",
@@ -128,7 +128,7 @@ WRONG = [
         (
             "loses both marks",
             ("+ right", ".removeprefix(CONTINUES) + right"),
-            "## stays in front, or en would start a word",
+            "keep ## in front; otherwise en would start a word",
         ),
         (
             "marks every new piece",
@@ -138,12 +138,12 @@ WRONG = [
         (
             "strips every #",
             ("right.removeprefix(CONTINUES)", 'right.lstrip("#")'),
-            "take away the mark alone, once",
+            "remove only the mark, once",
         ),
         (
-            "takes away ## wherever it stands",
+            "removes ## wherever it occurs",
             ("right.removeprefix(CONTINUES)", 'right.replace(CONTINUES, "")'),
-            "take away the mark alone, once",
+            "remove only the mark, once",
         ),
         (
             "takes the last character",
@@ -151,7 +151,7 @@ WRONG = [
             "pieces may be long",
         ),
         (
-            "tidies the left piece, too",
+            "removes the mark of the left piece, too",
             """
             def glue(left, right):
                 mark = CONTINUES if left.startswith(CONTINUES) else ""
@@ -172,7 +172,7 @@ WRONG = [
     *mistakes(
         "gain",
         "what is lost, by itself",
-        ("takes log(0)", (" if x else 0.0", ""), "raised ValueError"),
+        ("computes log(0)", (" if x else 0.0", ""), "raised ValueError"),
         (
             "is before minus after",
             ("f(n_ab) + f(n) - f(n - n_ab) - lost", "lost - f(n_ab) - f(n) + f(n - n_ab)"),
@@ -190,14 +190,14 @@ WRONG = [
             "the corpus gets shorter, too",
         ),
         (
-            "shortens the corpus by two a join",
+            "shortens the corpus by two per join",
             ("n - n_ab", "n - 2 * n_ab"),
             "each join makes one piece of two",
         ),
         (
             "has the sign of n wrong",
             ("f(n) - f(n - n_ab)", "f(n - n_ab) - f(n)"),
-            "n stands below the line",
+            "n is in the denominator",
         ),
         ("forgets the new piece", ("f(n_ab) + f(n)", "f(n)"), "the new piece occurs n_ab times"),
         (
@@ -206,10 +206,10 @@ WRONG = [
             def gain(n_ab, n_a, n_b, n):
                 return n_ab * math.log(n_ab * n / (n_a * n_b))
             """,
-            "comes near, but n_a, n_b and n fall, too",
+            "is close, but n_a, n_b and n fall, too",
         ),
         (
-            "thinks that nothing is left of either piece",
+            "assumes that nothing is left of either piece",
             ("    lost = f(n_a) - f(n_a - n_ab) + f(n_b) - f(n_b - n_ab)\n", ""),
             ("+ f(n) - f(n - n_ab) - lost", "- f(n_a) - f(n_b) + f(n) - f(n - n_ab)"),
             "1 of a and 3 of b are left over and still count",
@@ -260,7 +260,7 @@ WRONG = [
             "12 first pieces and 3 merges make 15 pieces; it made 4 merges",
         ),
         (
-            "takes vocab_size for the number of merges",
+            "takes vocab_size as the number of merges",
             ("len(vocab) <", "len(merges) <"),
             "12 first pieces and 3 merges make 15 pieces",
         ),
@@ -280,7 +280,7 @@ WRONG = [
                 'vocab[f"{glue(*best)}{len(merges)}"] = len(vocab)',
             ),
             ("        words = merged\n", ""),
-            "carry the merge out in every word before you go on",
+            "apply the merge to every word before you continue",
         ),
         (
             "takes the most frequent pair, whatever the score",
@@ -298,12 +298,12 @@ WRONG = [
             "that is in another order",
         ),
         (
-            "takes the number of different pieces for n",
+            "takes the number of different pieces as n",
             ("pieces.total()", "len(pieces)"),
             "n is the number of all pieces",
         ),
         (
-            "takes the number of pairs for n",
+            "takes the number of pairs as n",
             ("pieces.total()", "pairs.total()"),
             "n is the number of pieces, not of pairs",
         ),
@@ -343,12 +343,12 @@ WRONG = [
             "the left ids are equal, so the right ids decide",
         ),
         (
-            "calls ties what is only near",
+            "treats close scores as ties",
             ("(scores[p], -vocab[p[0]]", "(round(scores[p], 2), -vocab[p[0]]"),
             "",
         ),
         (
-            "scores once and for all",
+            "scores only once",
             ("    while len(vocab) < vocab_size:\n        pairs", "    pairs"),
             ("        n = pieces.total()\n", "    n = pieces.total()\n"),
             ("        scores = {\n", "    scores = {\n"),
@@ -363,17 +363,17 @@ WRONG = [
             "pieces that were joined are no longer there",
         ),
         (
-            "knows no smallest count",
+            "ignores min_count",
             ("n_ab >= min_count", "n_ab"),
             "only pairs that occur at least 2 times may be joined",
         ),
         (
-            "wants more than min_count",
+            "requires more than min_count",
             ("n_ab >= min_count", "n_ab > min_count"),
             "a pair that occurs once may be joined",
         ),
         (
-            "asks for the count of the best pair, and stops",
+            "checks the count of the best pair, and stops",
             ("            if n_ab >= min_count\n", ""),
             (
                 "if best is None or",
@@ -397,7 +397,7 @@ WRONG = [
             "a score may be below 0, and so may `least`",
         ),
         (
-            "makes the merge before it looks at its score",
+            "makes the merge before it checks the score",
             ("if best is None or scores[best] <= least:", "if best is None:"),
             (
                 "        words = merged\n",
@@ -416,9 +416,9 @@ WRONG = [
             "changed its input; work on a copy",
         ),
         (
-            "gives a piece that is there already a new id",
+            "gives an existing piece a new id",
             ("vocab.setdefault(glue(*best), len(vocab))", "vocab[glue(*best)] = len(vocab)"),
-            "a piece that is there already keeps its id",
+            "a piece that already exists keeps its id",
         ),
         (
             "gives the new piece the id of its rank",
@@ -431,7 +431,7 @@ WRONG = [
             "each merge is a pair, such as ('##s', '##t')",
         ),
         (
-            "returns the vocabulary alone",
+            "returns only the vocabulary",
             ("return vocab, merges", "return vocab"),
             "it must return two things",
         ),
@@ -474,7 +474,7 @@ WRONG = [
         (
             "drops the rest",
             ("            return [UNKNOWN]\n", "            break\n"),
-            "the rest, `tal`, must not get lost",
+            "the rest, `tal`, must not be lost",
         ),
         (
             "makes each unknown character [UNK]",
@@ -504,7 +504,7 @@ WRONG = [
             "`us` does not start a word here",
         ),
         (
-            "lets a start stand inside",
+            "lets a start occur inside",
             (
                 "if piece in vocab:",
                 "if piece not in vocab:\n"
@@ -531,7 +531,7 @@ WRONG = [
             "longest match does not look back",
         ),
         (
-            "wants the fewest pieces",
+            "looks for the fewest pieces",
             """
             def longest_match(word, vocab, longest_word=100):
                 if len(word) > longest_word:
@@ -556,17 +556,17 @@ WRONG = [
             "the longest piece comes first",
         ),
         (
-            "does not know the limit",
+            "has no limit",
             ("    if len(word) > longest_word:\n        return [UNKNOWN]\n", ""),
             "a word of more than longest_word characters is [UNK]",
         ),
         (
             "refuses a word of longest_word characters",
             ("len(word) >", "len(word) >="),
-            "one of just as many is not",
+            "one of exactly that length is not",
         ),
         (
-            "always takes 100 as the limit",
+            "always uses 100 as the limit",
             ("longest_word:", "100:"),
             "a word of more than longest_word characters is [UNK]",
         ),
@@ -576,13 +576,13 @@ WRONG = [
             ("pieces.append(piece)", "pieces.append(vocab[piece])"),
             "these are ids; return the pieces themselves",
         ),
-        ("looks no further than four characters", ("len(word),", "min(len(word), start + 4),"), ""),
+        ("tries at most four characters", ("len(word),", "min(len(word), start + 4),"), ""),
     ),
     *mistakes(
         "longest-match",
         OURS,
         (
-            "gives no piece at all for what cannot be cut",
+            "returns no piece for a word that cannot be split",
             ("        else:\n            return [UNKNOWN]", "        else:\n            return []"),
             "one [UNK] stands for the word",
         ),
@@ -591,7 +591,7 @@ WRONG = [
         "examine-longest-match",
         OURS,
         (
-            "tests the draft's own example alone",
+            "tests only the draft's own example",
             """
             def examine_longest_match(function):
                 vocab = {"me": 0, "men": 1, "##us": 2, "##s": 3}
@@ -617,7 +617,7 @@ WRONG = [
             "a test raises an error, or does nothing: use `assert`",
         ),
         (
-            "wants what the draft gives",
+            "expects what the draft returns",
             """
             def examine_longest_match(function):
                 assert function("mental", {"me": 0, "men": 1}) == ["men"]
@@ -625,7 +625,7 @@ WRONG = [
             "one of the two is wrong: which?",
         ),
         (
-            "takes the mark off",
+            "removes the mark",
             """
             def examine_longest_match(function):
                 assert function("menu", {"men": 1, "##u": 2}) == ["men", "u"]
@@ -649,7 +649,7 @@ WRONG = [
                 assert function("menus", vocab) == ["men", "##us"]
                 assert function("mental", vocab) == ["[UNK]"]
             """,
-            "a function that knows no limit is wrong",
+            "a function without a limit is wrong",
         ),
         (
             "has no word that could be cut by looking back",
@@ -657,25 +657,25 @@ WRONG = [
             "",
         ),
         (
-            "has no word of just as many characters",
+            "has no word of exactly that length",
             ('    assert function("aaa", letters, 3) == ["a", "##a", "##a"]\n', ""),
             ('    assert function("a" * 100, letters) == ["a", *["##a"] * 99]\n', ""),
             ('    assert function("a" * 101, letters, 101) == ["a", *["##a"] * 100]\n', ""),
             "",
         ),
         (
-            "always gives the limit",
+            "always passes the limit",
             ('    assert function("a" * 101, letters) == ["[UNK]"]\n', ""),
             "",
         ),
-        ("starts no word with what continues", ('"mental", "us", "mm"', '"mental", "mm"'), ""),
-        ("puts no start inside", ('"mental", "us", "mm"', '"mental", "us"'), ""),
+        ("starts no word with a continuation", ('"mental", "us", "mm"', '"mental", "mm"'), ""),
+        ("uses no start inside a word", ('"mental", "us", "mm"', '"mental", "us"'), ""),
     ),
     *mistakes(
         "unmarked",
         OURS,
         (
-            "lists bare pieces alone",
+            "lists only bare pieces",
             ("ids | {CONTINUES + piece: id for piece, id in ids.items()}", "ids"),
             "list each piece with ## as well",
         ),
@@ -708,7 +708,7 @@ WRONG = [
             "it needs ##men as well",
         ),
         (
-            "keeps what has no bare spelling marked",
+            "keeps the mark where there is no bare spelling",
             (
                 "ids | {CONTINUES + piece: id for piece, id in ids.items()}",
                 "{piece: id for piece, id in ids.items() if piece in vocab} "
@@ -722,14 +722,14 @@ WRONG = [
             "# may be a character of the piece",
         ),
         (
-            "takes away ## wherever it stands",
+            "removes ## wherever it occurs",
             ("piece.removeprefix(CONTINUES) for", 'piece.replace(CONTINUES, "") for'),
             "# may be a character of the piece",
         ),
         (
             "sorts the pieces",
             ("enumerate(bare)", "enumerate(sorted(bare))"),
-            "not the alphabet",
+            "not its ids or the alphabet",
         ),
         (
             "goes by the old ids",
@@ -739,7 +739,7 @@ WRONG = [
         (
             "leaves out pieces that continue",
             ("for piece in vocab)", 'for piece in vocab if piece[:2] != "##" or piece == "###")'),
-            "expected 2, it is missing",
+            "expected 2, but it is missing",
         ),
     ),
     *mistakes(
@@ -932,7 +932,7 @@ OTHER_WAYS = [
     ),
 ]
 
-# Ours but for names or a line: mistakes are changes of them. They are no other way.
+# Ours except for names or a line: mistakes are changes of these. They are not another way.
 NEAR_OURS = [
     right(
         "from-bytes-hex",

@@ -1,4 +1,4 @@
-"""Exercise 3, static vectors: answers that are wrong, and right ones of another kind."""
+"""Exercise 3, static vectors: wrong answers, and right ones written differently."""
 
 from course.answers import OURS, mistakes, right
 
@@ -19,20 +19,20 @@ WRONG = [
                 "(x.norm(dim=-1) * y.norm(dim=-1))",
                 "(x.square().sum(dim=-1) * y.square().sum(dim=-1))",
             ),
-            "a length is the root",
+            "a length is the square root",
         ),
         (
-            "one number for everything",
+            "one number over all vectors",
             (
                 "(x * y).sum(dim=-1) / (x.norm(dim=-1) * y.norm(dim=-1))",
                 "(x * y).sum() / (x.norm() * y.norm())",
             ),
-            "one cosine for each vector, not one of all",
+            "one cosine per vector, not one over all",
         ),
         (
-            "goes along the first dimension",
+            "runs along the first dimension",
             ("sum(dim=-1)", "sum(dim=0)"),
-            "one cosine for each vector",
+            "one cosine per vector",
         ),
         (
             "is PyTorch's",
@@ -60,22 +60,22 @@ WRONG = [
         (
             "across sentences",
             ("(inside & (sentence[:, None] == sentence)).float()", "inside.float()"),
-            "stands in another sentence",
+            "is in another sentence",
         ),
         ("with itself", ("(distance > 0) & ", ""), "not its own context"),
-        ("the column's reach", ("reach[:, None]", "reach"), "it is the row's reach that counts"),
+        ("the column's reach", ("reach[:, None]", "reach"), "the row's reach counts"),
         ("strictly nearer", ("distance <= reach", "distance < reach"), "near enough"),
         (
-            "to the right alone",
+            "only to the right",
             ("(place[:, None] - place).abs()", "place - place[:, None]"),
             "reaches to the left, too",
         ),
-        ("gives True and False", (").float()", ")"), "torch.float32"),
+        ("returns True and False", (").float()", ")"), "torch.float32"),
         ("one reach for all", ("reach[:, None])", "reach[0])"), "as in the statement"),
         (
             "counts sentences as neighbours",
             ("sentence[:, None] == sentence", "(sentence[:, None] - sentence).abs() <= 1"),
-            "stands in another sentence",
+            "is in another sentence",
         ),
     ),
     *mistakes(
@@ -92,7 +92,7 @@ WRONG = [
             "each neighbour counts in both directions",
         ),
         (
-            "a step too short",
+            "one step too short",
             ("min(window, len(words) - 1 - place) + 1", "min(window, len(words) - place)"),
             "still counts",
         ),
@@ -119,7 +119,7 @@ WRONG = [
             "no window reaches into another sentence",
         ),
         (
-            "a word beside itself once",
+            "counts a word next to itself once",
             (
                 "for pair in ((word, other), (other, word)):",
                 "for pair in {(word, other), (other, word)}:",
@@ -127,7 +127,7 @@ WRONG = [
             "from the left word and from the right one",
         ),
         (
-            "never beside itself",
+            "never counts a word next to itself",
             (
                 "for pair in ((word, other), (other, word)):",
                 "for pair in ((word, other), (other, word)) if word != other else ():",
@@ -135,7 +135,7 @@ WRONG = [
             "a neighbour like any other",
         ),
         (
-            "the last sentence alone",
+            "only the last sentence",
             (
                 "    counts = {}\n    for words in sentences:\n",
                 "    for words in sentences:\n        counts = {}\n",
@@ -156,9 +156,13 @@ WRONG = [
     *mistakes(
         "ppmi",
         OURS,
-        ("not positive", (".clamp(min=0)", ""), "what is below chance becomes 0"),
+        ("not positive", (".clamp(min=0)", ""), "values below chance become 0"),
         ("to base 2", (".log()", ".log2()"), "the natural logarithm"),
-        ("no logarithm", (".log().clamp(min=0)", ".clamp(min=0)"), "the logarithm of the ratio"),
+        (
+            "no logarithm",
+            (".log().clamp(min=0)", ".clamp(min=0)"),
+            "take the logarithm of the ratio",
+        ),
         (
             "forgets the total",
             ("counts * counts.sum()", "counts"),
@@ -170,12 +174,12 @@ WRONG = [
             "an empty row or column gives 0",
         ),
         (
-            "one more in each cell",
+            "adds one to each cell",
             ("ratio = counts *", "counts = counts + 1\n    ratio = counts *"),
             "as in the statement",
         ),
         (
-            "rows alone",
+            "only rows",
             (
                 "counts.sum(dim=1, keepdim=True), counts.sum(dim=0, keepdim=True)",
                 "counts.sum(dim=1, keepdim=True), counts.sum()",
@@ -188,7 +192,7 @@ WRONG = [
             "are these the shares",
         ),
         (
-            "turned round",
+            "reversed",
             (
                 "return torch.nan_to_num(ratio).log().clamp(min=0)",
                 "return torch.nan_to_num(ratio).log().clamp(min=0).T",
@@ -224,14 +228,14 @@ WRONG = [
         (
             "with itself",
             ("for i in order if i != own][:n]", "for i in order][:n]"),
-            "the word itself is not among them",
+            "the word itself is not one of its neighbours",
         ),
         (
             "the farthest first",
             ("descending=True", "descending=False"),
             "the largest cosine comes first",
         ),
-        ("all of them", ("][:n]", "]"), "two were asked for"),
+        ("returns all", ("][:n]", "]"), "two words are expected"),
         (
             "itself at the end",
             """
@@ -241,7 +245,7 @@ WRONG = [
                 scores[own] = -torch.inf
                 return [words[i] for i in scores.argsort(descending=True).tolist()][:n]
             """,
-            "the word itself is not among them",
+            "the word itself is not one of its neighbours",
         ),
         (
             "by distance",
@@ -249,10 +253,10 @@ WRONG = [
                 "cosine(matrix, matrix[own]).argsort(descending=True)",
                 "(matrix - matrix[own]).norm(dim=1).argsort()",
             ),
-            "but the angle",
+            "compare angles",
         ),
         (
-            "gives numbers",
+            "returns numbers",
             ("[words[i] for i in order if i != own]", "[i for i in order if i != own]"),
             "expected ['far', 'right']",
         ),
@@ -296,7 +300,7 @@ WRONG = [
             "does not notice that the draft is wrong",
         ),
         (
-            "says it with True and False",
+            "returns True or False",
             """
             def examine_nearest(function):
                 return function("north", TOWNS, COMPASS, 2) == ["northeast", "east"]
@@ -304,12 +308,12 @@ WRONG = [
             "returned True",
         ),
         (
-            "a large n alone",
+            "only a large n",
             """
             def examine_nearest(function):
                 assert function("north", TOWNS, COMPASS, 9) == ["northeast", "east", "south"]
             """,
-            "ranks by the distance of the end points",
+            "ranks by the distance between end points",
         ),
         (
             "one call",
@@ -321,19 +325,19 @@ WRONG = [
             "",
         ),
         (
-            "the best alone",
+            "only the best",
             """
             def examine_nearest(function):
                 rows = torch.tensor([[1.0, 1.0], [0.1, 0.2], [9.0, 0.0], [-1.0, -1.2]])
                 assert function("a", ["a", "b", "c", "d"], rows, 1) == ["b"]
                 assert function("c", ["a", "b", "c", "d"], rows, 1)[0] == "a"
             """,
-            "ranks by the distance of the end points",
+            "ranks by the distance between end points",
         ),
         (
             "expects the word itself",
             ('9) == ["b", "c", "d", "e"]', '9) == ["a", "b", "c", "d", "e"]'),
-            "stops your own `nearest`",
+            "rejects your own `nearest`",
         ),
         (
             "stops everything",
@@ -341,7 +345,7 @@ WRONG = [
             def examine_nearest(function):
                 raise AssertionError("wrong")
             """,
-            "stops your own `nearest` with AssertionError: wrong",
+            "rejects your own `nearest` with AssertionError: wrong",
         ),
         (
             "never asks for all",
@@ -365,7 +369,7 @@ WRONG = [
                 three = torch.tensor([[1.0, 0.0], [0.0, 2.0], [0.0, 1.0]])
                 assert function("x", ["x", "y", "z"], three, 1) == ["z"]
             """,
-            "stops your own `nearest`",
+            "rejects your own `nearest`",
         ),
     ),
     *mistakes(
@@ -377,13 +381,13 @@ WRONG = [
             "a fall is positive",
         ),
         (
-            "keeps one part alone",
+            "keeps only one part",
             ("score(everything - {part})", "score(frozenset({part}))"),
             "leave one part out, not all but one",
         ),
-        ("what is left", ("whole - score", "score"), "the fall, not what is left"),
+        ("what is left", ("whole - score", "score"), "return the fall, not the score that is left"),
         (
-            "takes one away after the other",
+            "removes one part after the other",
             """
             def ablation(score, parts):
                 left, falls = frozenset(parts), {}
@@ -400,7 +404,7 @@ WRONG = [
             "has a negative fall",
         ),
         (
-            "hands over a list",
+            "passes a list",
             ("    everything = frozenset(parts)", "    everything = set(parts)"),
             ("score(everything - {part})", "score(sorted(everything - {part}))"),
             "raised TypeError",

@@ -1,4 +1,4 @@
-"""Exercise 4, attention: solutions that are wrong, and right ones of another kind."""
+"""Exercise 4, attention: wrong solutions, and right ones written differently."""
 
 from course.answers import OURS, mistakes, right
 
@@ -48,15 +48,15 @@ WRONG = [
                 "sum(math.exp(s) / total * v for s, v in zip(scores, values))",
                 "sum(values) / len(values)",
             ),
-            "weigh each with its share",
+            "weight each by its share",
         ),
         (
-            "takes the best value alone",
+            "takes only the best value",
             (
                 "sum(math.exp(s) / total * v for s, v in zip(scores, values))",
                 "values[scores.index(max(scores))]",
             ),
-            "not the best value alone, but a blend",
+            "a blend of all values, not only the best one",
         ),
         (
             "blends embeddings",
@@ -69,7 +69,7 @@ WRONG = [
                 "sum(math.exp(s) / total * v for s, v in zip(scores, values))",
                 "torch.stack([math.exp(s) / total * v for s, v in zip(scores, values)])",
             ),
-            "one vector comes out, not one a token",
+            "the result is one vector, not one per token",
         ),
         (
             "forgets the bias of the query",
@@ -109,7 +109,7 @@ WRONG = [
             "a list",
         ),
         (
-            "knows tokens of three components only",
+            "handles only tokens of three components",
             ("shape[1]", "numel() / 3"),
             "80 tokens of context",
         ),
@@ -127,7 +127,7 @@ WRONG = [
         "row-softmax",
         "with short names",
         (
-            "goes along columns",
+            "runs along columns",
             """
             def row_softmax(scores):
                 return scores.exp() / scores.exp().sum(dim=0, keepdim=True)
@@ -135,7 +135,7 @@ WRONG = [
             "the row is the last dimension, dim=-1",
         ),
         (
-            "goes along dimension 1",
+            "runs along dimension 1",
             """
             def row_softmax(scores):
                 return (scores - scores.amax(dim=1, keepdim=True)).exp() / (
@@ -145,14 +145,14 @@ WRONG = [
             "raised IndexError",
         ),
         (
-            "goes along dimension 1 unless there is one alone",
+            "runs along dimension 1 unless there is only one",
             """
             def row_softmax(scores):
                 dim = min(1, scores.dim() - 1)
                 powers = (scores - scores.amax(dim=dim, keepdim=True)).exp()
                 return powers / powers.sum(dim=dim, keepdim=True)
             """,
-            "what sums to 1 goes along dim=-3, the row is dim=-1",
+            "the sums along dim=-3 are 1, but a row is dim=-1",
         ),
         (
             "divides by one sum for all",
@@ -230,7 +230,7 @@ WRONG = [
             "these are logarithms of the shares",
         ),
         (
-            "turns the sign",
+            "changes the sign",
             """
             def row_softmax(scores):
                 return (-scores).exp() / (-scores).exp().sum(dim=-1, keepdim=True)
@@ -246,17 +246,17 @@ WRONG = [
             "exp(1000) is inf",
         ),
         (
-            "takes the largest of all away",
+            "subtracts the largest of all",
             ("scores.amax(dim=-1, keepdim=True)", "scores.max()"),
             "subtract each row's own largest score",
         ),
-        ("takes the mean away", ("scores.amax", "scores.mean"), "a share of exactly 0"),
+        ("subtracts the mean", ("scores.amax", "scores.mean"), "a share of exactly 0"),
         (
             "cuts large scores off",
             ("(scores - scores.amax(dim=-1, keepdim=True))", "scores.clamp(max=80)"),
             "subtract the row's largest score",
         ),
-        ("lets what is hidden keep a little", (".exp()", ".clamp(min=-50).exp()"), "not exactly 0"),
+        ("leaves hidden keys a small share", (".exp()", ".clamp(min=-50).exp()"), "not exactly 0"),
         (
             "changes its input",
             """
@@ -283,7 +283,7 @@ WRONG = [
             "dtype must be torch.float64",
         ),
         (
-            "goes through two dimensions by hand",
+            "handles two dimensions by hand",
             """
             def row_softmax(scores):
                 rows = []
@@ -321,7 +321,7 @@ WRONG = [
             "bertlab's own",
         ),
         (
-            "adds a small number below the line",
+            "adds a small number to the denominator",
             ("powers.sum(dim=-1, keepdim=True)", "(powers.sum(dim=-1, keepdim=True) + 1e-4)"),
             "every row of shares must sum to 1",
         ),
@@ -410,24 +410,24 @@ WRONG = [
             "dtype must be torch.bool; it returned torch.int64",
         ),
         (
-            "takes 0 for the padding",
+            "takes 0 as the padding",
             ("ids != pad_id", "ids != 0"),
             "here 1 is the id of the padding",
         ),
         (
-            "takes truth for tokens",
+            "treats nonzero ids as tokens",
             ("ids != pad_id", "ids.bool()"),
             "here 1 is the id of the padding",
         ),
         (
-            "takes all larger ids for tokens",
+            "treats all larger ids as tokens",
             ("ids != pad_id", "ids > pad_id"),
             "here 1 is the id of the padding",
         ),
         (
             "adds dimensions",
             ("ids != pad_id", "(ids != pad_id)[:, None, None, :]"),
-            "[B, L] is asked for, without dimensions",
+            "return [B, L], without dimensions",
         ),
         (
             "makes a square",
@@ -436,7 +436,7 @@ WRONG = [
                 keep = ids != pad_id
                 return keep[:, None, :] & keep[:, :, None]
             """,
-            "one True or False a token",
+            "one True or False per token",
         ),
         (
             "returns lists",
@@ -444,7 +444,7 @@ WRONG = [
             "a list",
         ),
         (
-            "takes what is neither smaller nor larger for a token",
+            "treats ids that are neither smaller nor larger as tokens",
             ("ids != pad_id", "(ids < pad_id) | (ids == 2)"),
             "True wherever the id is not that of the padding",
         ),
@@ -489,7 +489,7 @@ WRONG = [
         ),
         ("swaps the wrong two in a batch", ("-3, -2", "0, 1"), "count dimensions from the end"),
         (
-            "lets in batches only",
+            "accepts only batches",
             """
             def merge_heads(x):
                 B, H, L, d = x.shape
@@ -498,7 +498,7 @@ WRONG = [
             "raised ValueError: not enough values",
         ),
         (
-            "knows two heads",
+            "handles two heads",
             (
                 "x.transpose(-3, -2).flatten(-2)",
                 "torch.cat([x[..., 0, :, :], x[..., 1, :, :]], dim=-1)",
@@ -555,7 +555,7 @@ WRONG = [
             "the scores look as if divided by 8; d_head is query's last size, 16",
         ),
         (
-            "goes along columns",
+            "runs along columns",
             ("row_softmax(scores.masked_fill(~mask, -math.inf))", "scores.softmax(dim=-2)"),
             "the softmax goes along rows, dim=-1",
         ),
@@ -565,24 +565,24 @@ WRONG = [
             "these are the scores; their softmax is missing",
         ),
         (
-            "turns queries and keys around",
+            "swaps queries and keys",
             ("query @ key.mT", "key @ query.mT"),
             ("~mask, -", "~mask.mT, -"),
             ("~mask, 0", "~mask.mT, 0"),
             "query @ key.mT, not key @ query.mT",
         ),
         (
-            "turns two dimensions only",
+            "transposes only two dimensions",
             ("key.mT", "key.transpose(0, 1)"),
-            "turn the last two of key",
+            "transpose the last two of key",
         ),
         (
-            "goes along dimension 1",
+            "runs along dimension 1",
             (
                 "row_softmax(scores.masked_fill(~mask, -math.inf))",
                 "scores.masked_fill(~mask, -math.inf).softmax(dim=1)",
             ),
-            "what sums to 1 goes along dim=-2, the row is dim=-1",
+            "the sums along dim=-2 are 1, but a row is dim=-1",
         ),
         (
             "masks after the softmax",
@@ -621,7 +621,7 @@ WRONG = [
             "sets hidden scores to +inf",
             ("-math.inf", "math.inf"),
             ("shares.masked_fill(~mask, 0.0)", "shares.nan_to_num(0.0)"),
-            "what is hidden becomes -inf",
+            "hidden scores become -inf",
         ),
         (
             "ignores the mask",
@@ -630,7 +630,7 @@ WRONG = [
             "the mask is not used",
         ),
         (
-            "turns the mask around",
+            "transposes the mask",
             (
                 "    scores",
                 "    mask = mask.mT if mask.dim() > 1 and mask.shape[0] == mask.shape[1] else mask"
@@ -641,13 +641,13 @@ WRONG = [
         (
             "gives nan to a query without a key",
             ("shares.masked_fill(~mask, 0.0)", "shares"),
-            "put its zeros in afterwards",
+            "replace it with zeros afterwards",
         ),
         (
             "gives an even split to a query without a key",
             ("-math.inf", "torch.finfo(scores.dtype).min"),
             ("shares.masked_fill(~mask, 0.0)", "shares"),
-            "no even split over hidden keys",
+            "not an even split over hidden keys",
         ),
         (
             "lets a query without a key look everywhere",
@@ -655,7 +655,7 @@ WRONG = [
                 "    scores",
                 "    mask = mask | ~mask.any(dim=-1, keepdim=True)\n    scores",
             ),
-            "its mask counts, too",
+            "its mask applies, too",
         ),
         (
             "adds -10000",
@@ -698,7 +698,7 @@ WRONG = [
             "dtype must be torch.float64",
         ),
         (
-            "asks PyTorch's attention",
+            "calls PyTorch's attention",
             """
             def masked_shares(query, key, mask):
                 values = torch.eye(key.shape[-2]).expand(*key.shape[:-1], key.shape[-2])
@@ -707,7 +707,7 @@ WRONG = [
             "a ready-made function of PyTorch",
         ),
         (
-            "asks the library",
+            "calls the library",
             """
             def masked_shares(query, key, mask):
                 from bertlab.model.attention import attention_probabilities
@@ -730,7 +730,7 @@ WRONG = [
             "what the mask hides gets exactly 0",
         ),
         (
-            "takes the first text's mask for all",
+            "uses the first text's mask for all",
             ("    scores", "    mask = mask[0] if mask.dim() == 3 else mask\n    scores"),
             "",
         ),
@@ -759,7 +759,7 @@ WRONG = [
             "does not notice that the draft is wrong",
         ),
         (
-            "says it with True and False",
+            "returns True or False",
             """
             def examine_masked_shares(function):
                 shares = function(ASKING, ASKED, torch.tensor([[True, True, True, False]]))
@@ -768,7 +768,7 @@ WRONG = [
             "returned True",
         ),
         (
-            "sees the number of keys alone",
+            "detects only the number of keys",
             """
             def examine_masked_shares(function):
                 shares = function(ASKING, ASKED[:3], torch.ones(1, 3, dtype=torch.bool))
@@ -777,7 +777,7 @@ WRONG = [
             "does not notice that a function that masks after the softmax is wrong",
         ),
         (
-            "adds rows up alone",
+            "checks only the sums of rows",
             """
             def examine_masked_shares(function):
                 shares = function(ASKING, ASKED, torch.tensor([[True, True, True, False]]))
@@ -792,19 +792,19 @@ WRONG = [
             "gives nan to a query without a key",
         ),
         (
-            "wants every row to sum to 1",
+            "requires every row to sum to 1",
             """
             def examine_masked_shares(function):
                 mask = torch.tensor([[True, False, True, True], [False, False, False, False]])
                 shares = function(torch.cat([ASKING, ASKING]), ASKED, mask)
                 assert torch.allclose(shares.sum(dim=-1), torch.ones(2))
             """,
-            "stops your own `masked_shares`",
+            "rejects your own `masked_shares`",
         ),
         (
             "expects nan",
             ("[1, 0], [0, 0]]", "[1, 0], [math.nan, math.nan]]"),
-            "stops your own `masked_shares`",
+            "rejects your own `masked_shares`",
         ),
         (
             "stops everything",
@@ -812,7 +812,7 @@ WRONG = [
             def examine_masked_shares(function):
                 raise AssertionError("wrong")
             """,
-            "stops your own `masked_shares` with AssertionError: wrong",
+            "rejects your own `masked_shares` with AssertionError: wrong",
         ),
         (
             "compares to the last digit",
@@ -820,7 +820,7 @@ WRONG = [
                 "assert torch.allclose(function(query, key, mask), expected, atol=1e-4)",
                 "assert torch.equal(function(query, key, mask), expected)",
             ),
-            "stops your own `masked_shares`",
+            "rejects your own `masked_shares`",
         ),
         (
             "forgets several heads",
@@ -828,7 +828,7 @@ WRONG = [
             "",
         ),
         (
-            "looks at sums, zeros and signs alone",
+            "checks only sums, zeros and signs",
             """
             def examine_masked_shares(function):
                 mask = torch.tensor([[True, False, True], [False, False, False]])
@@ -843,15 +843,15 @@ WRONG = [
         "grouped-attention",
         OURS,
         (
-            "lets groups take turns",
+            "alternates groups",
             (
                 "repeat_interleave(n_heads // n_groups, dim=-3)",
                 "repeat(*(1,) * (query.dim() - 3), n_heads // n_groups, 1, 1)",
             ),
-            "the groups take turns",
+            "the groups alternate",
         ),
         (
-            "knows one group alone",
+            "handles only one group",
             (
                 "repeat_interleave(n_heads // n_groups, dim=-3)",
                 "narrow(-3, 0, 1)",
@@ -859,12 +859,12 @@ WRONG = [
             "all heads look at group 0",
         ),
         (
-            "takes the values of group 0 alone",
+            "uses only the values of group 0",
             ("@ value)", "@ value.narrow(-3, 0, 1))"),
             "the values are grouped as the keys are",
         ),
         (
-            "looks at the keys of group 0 alone",
+            "uses only the keys of group 0",
             ("query, key, mask", "query, key.narrow(-3, 0, 1), mask"),
             "the keys are grouped as the values are",
         ),
@@ -914,7 +914,7 @@ WRONG = [
         (
             "counts dimensions from the front",
             ("dim=-3", "dim=0"),
-            "a batch stands in front",
+            "the batch is the first dimension",
         ),
         (
             "joins heads and tokens",
@@ -927,7 +927,7 @@ WRONG = [
             "as many groups as heads",
         ),
         (
-            "asks PyTorch",
+            "calls PyTorch",
             """
             def grouped_attention(query, key, value, n_heads, n_groups, mask):
                 query = split_heads(query, n_heads)
@@ -969,21 +969,21 @@ WRONG = [
             "the noise is still there",
         ),
         (
-            "keeps the part alone",
+            "keeps only the part",
             ("name != gone", "name == gone or gone is None"),
-            "leave it out, keep the rest",
+            "leave it out and keep the rest",
         ),
-        ("forgets the norm", ("norm(sum(part", "(sum(part"), "the sum is not normed"),
+        ("forgets the norm", ("norm(sum(part", "(sum(part"), "norm is not applied to the sum"),
         (
-            "norms each part",
+            "applies norm to each part",
             (
                 "norm(sum(part for name, part in parts.items() if name != gone))",
                 "sum(norm(part) for name, part in parts.items() if name != gone)",
             ),
-            "norm the sum, not each part",
+            "apply norm to the sum, not to each part",
         ),
         (
-            "norms before it leaves out",
+            "applies norm before it leaves out the part",
             (
                 "norm(sum(part for name, part in parts.items() if name != gone))",
                 "norm(sum(parts.values())) - (0 if gone is None else parts[gone])",
@@ -1011,12 +1011,12 @@ WRONG = [
         ),
         ("forgets the queries' bias", (" + weights.b_q", ""), "expected"),
         (
-            "turns queries and keys around",
+            "swaps queries and keys",
             ("query @ key.T", "key @ query.T"),
             "expected",
         ),
         (
-            "stumbles if nothing is gone",
+            "fails if no part is left out",
             ("    x =", "    parts[gone]\n    x ="),
             "raised KeyError",
         ),
@@ -1026,7 +1026,7 @@ WRONG = [
             "changed its input",
         ),
         (
-            "knows heads of 8 columns at most",
+            "handles heads of at most 8 columns",
             ("query.shape[-1]", "min(query.shape[-1], 8)"),
             "",
         ),
@@ -1067,7 +1067,7 @@ OTHER_WAYS = [
     ),
     right(
         "single-query-attention",
-        "in tensors, the largest score taken away",
+        "in tensors, the largest score subtracted",
         """
         def single_query_attention(e, context, weights):
             d_attn = len(weights.b_q)
@@ -1175,7 +1175,7 @@ OTHER_WAYS = [
     ),
     right(
         "masked-shares",
-        "scaling the queries first, nan away afterwards",
+        "scaling the queries first, replacing nan afterwards",
         """
         def masked_shares(query, key, mask):
             scores = (query / query.shape[-1] ** 0.5) @ key.transpose(-1, -2)
@@ -1271,7 +1271,7 @@ OTHER_WAYS = [
     ),
 ]
 
-# Ours but for names or a line: mistakes are changes of them. They are no other way.
+# Ours except for names or a line: mistakes are changes of these. They are not another way.
 NEAR_OURS = [
     right(
         "single-query-attention",

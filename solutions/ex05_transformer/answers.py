@@ -1,4 +1,4 @@
-"""Exercise 5, the Transformer: answers that are wrong, and right ones of another kind."""
+"""Exercise 5, the Transformer: wrong answers, and right ones written differently."""
 
 from course.answers import OURS, mistakes, right
 
@@ -6,11 +6,15 @@ WRONG = [
     *mistakes(
         "warmup-rate",
         OURS,
-        ("the larger one", ("min(step", "max(step"), "the smaller one of the two"),
+        ("the larger one", ("min(step", "max(step"), "the smaller of the two"),
         ("without the size", ("d_model**-0.5 * ", ""), "is a factor of both"),
-        ("times the root", ("d_model**-0.5", "d_model**0.5"), "the root of d_model divides"),
+        (
+            "times the root",
+            ("d_model**-0.5", "d_model**0.5"),
+            "divide by the square root of d_model",
+        ),
         ("only up", ("min(step**-0.5, step * warmup**-1.5)", "step * warmup**-1.5"), "half the"),
-        ("only down", ("min(step**-0.5, step * warmup**-1.5)", "step**-0.5"), "the smaller one"),
+        ("only down", ("min(step**-0.5, step * warmup**-1.5)", "step**-0.5"), "the smaller of"),
         (
             "from the top on level",
             ("min(step**-0.5, step * warmup**-1.5)", "min(warmup**-0.5, step * warmup**-1.5)"),
@@ -19,7 +23,7 @@ WRONG = [
         (
             "counts from 0",
             ("step * warmup**-1.5", "(step - 1) * warmup**-1.5"),
-            "the smaller one of 1 and 1 * 1/8",
+            "the smaller of 1 and 1 * 1/8",
         ),
     ),
     *mistakes(
@@ -31,7 +35,7 @@ WRONG = [
                 "encoder = source[:, :, None] == source[:, None, :]",
                 "encoder = (source > 0)[:, None, :].repeat(1, source.shape[1], 1)",
             ),
-            "its own pair alone",
+            "only its own pair",
         ),
         (
             "only hides padding and the future in the decoder",
@@ -39,27 +43,27 @@ WRONG = [
                 "decoder = target[:, :, None] == target[:, None, :]",
                 "decoder = (target > 0)[:, None, :].repeat(1, target.shape[1], 1)",
             ),
-            "its own pair alone",
+            "only its own pair",
         ),
         (
-            "only hides padding in the look at the source",
+            "only hides padding in the cross-attention",
             (
                 "cross = target[:, :, None] == source[:, None, :]",
                 "cross = (source > 0)[:, None, :].repeat(1, target.shape[1], 1)",
             ),
-            "its own pair alone",
+            "only its own pair",
         ),
         (
             "the encoder without a future",
             ("return encoder, ", "return encoder.tril(), "),
-            "the encoder reads all",
+            "the encoder reads its whole text",
         ),
         (
             "the decoder with its future",
             ("decoder.tril()", "decoder"),
-            "no place sees what comes after it",
+            "no token sees what comes after it",
         ),
-        ("not even itself", ("decoder.tril()", "decoder.tril(-1)"), "a place sees itself, too"),
+        ("not even itself", ("decoder.tril()", "decoder.tril(-1)"), "a token sees itself, too"),
         ("the other triangle", ("decoder.tril()", "decoder.triu()"), "the other triangle"),
         (
             "a triangle on the source",
@@ -72,13 +76,17 @@ WRONG = [
                 "source[:, :, None] == source[:, None, :]",
                 "(source[:, :, None] == source[:, None, :]) | (source == 0)[:, None, :]",
             ),
-            "nobody sees padding",
+            "no token sees padding",
         ),
-        ("cross lies on its side", ("decoder.tril(), cross", "decoder.tril(), cross.mT"), "shape"),
-        ("gives two", ("return encoder, decoder.tril(), cross", "return encoder, cross"), "three"),
-        ("gives numbers", ("return encoder, ", "return encoder.float(), "), "torch.bool"),
+        ("cross is transposed", ("decoder.tril(), cross", "decoder.tril(), cross.mT"), "shape"),
         (
-            "knows two pairs at most",
+            "returns two",
+            ("return encoder, decoder.tril(), cross", "return encoder, cross"),
+            "three",
+        ),
+        ("returns numbers", ("return encoder, ", "return encoder.float(), "), "torch.bool"),
+        (
+            "handles at most two pairs",
             (
                 "cross = target[:, :, None] == source[:, None, :]",
                 "cross = (target == 1)[:, :, None] == (source == 1)[:, None, :]\n"
@@ -135,7 +143,7 @@ WRONG = [
         (
             "divides by all places",
             ("asked.sum().clamp(min=1)", "asked.numel()"),
-            "padding is not",
+            "divide by the number of targets without padding",
         ),
         (
             "the mean of the texts' means",
@@ -146,7 +154,7 @@ WRONG = [
             "in a long text and in a short one",
         ),
         ("the sum", (" / asked.sum().clamp(min=1)", ""), "the mean, not the sum"),
-        ("0/0", (".clamp(min=1)", ""), "nothing is asked: 0"),
+        ("0/0", (".clamp(min=1)", ""), "no targets: 0"),
         (
             "takes probabilities for logits",
             ("logits.log_softmax(dim=-1)", "logits"),
@@ -158,9 +166,9 @@ WRONG = [
             "has lost the gradient",
         ),
         (
-            "asks for nothing that is <end>",
+            "ignores <end> as a target",
             ("asked = targets != 0", "asked = (targets != 0) & (targets != 2)"),
-            "four symbols are asked for",
+            "four targets count",
         ),
         (
             "smooths by 0.3 at least",
@@ -192,7 +200,7 @@ WRONG = [
             "does not notice that the draft is wrong",
         ),
         (
-            "says it with True and False",
+            "returns True or False",
             """
             def examine_loss(function):
                 cost = function(torch.zeros(1, 1, 9), torch.tensor([[4]]), 0.1)
@@ -201,7 +209,7 @@ WRONG = [
             "returned True",
         ),
         (
-            "without smoothing alone",
+            "only without smoothing",
             ("(0.0, 0.2)", "(0.0,)"),
             "does not notice that a loss without any smoothing is wrong",
         ),
@@ -219,7 +227,7 @@ WRONG = [
             "expects the lecture's rule",
             ("range(1, 5) if v != right", "range(5)"),
             ("smoothing / 3", "smoothing / 5"),
-            "stops your own `smoothed_loss`",
+            "rejects your own `smoothed_loss`",
         ),
         (
             "expects exactly 1.1070",
@@ -228,7 +236,7 @@ WRONG = [
                 logits = torch.tensor([[[0.1, 0.5, 0.2, 0.1, 0.1]]]).log()
                 assert function(logits, torch.tensor([[1]]), 0.3) == 1.1070
             """,
-            "stops your own `smoothed_loss`",
+            "rejects your own `smoothed_loss`",
         ),
         (
             "stops everything",
@@ -236,7 +244,7 @@ WRONG = [
             def examine_loss(function):
                 raise AssertionError("wrong")
             """,
-            "stops your own `smoothed_loss` with AssertionError: wrong",
+            "rejects your own `smoothed_loss` with AssertionError: wrong",
         ),
         (
             "one text at a time",
@@ -253,7 +261,7 @@ WRONG = [
             "",
         ),
         (
-            "never asks for nothing",
+            "never tests an empty case",
             ("    assert function(logits, torch.zeros", "    (logits, torch.zeros"),
             (", dtype=torch.long), 0.2) == 0", ", dtype=torch.long), 0.2)"),
             "",
@@ -284,14 +292,14 @@ WRONG = [
             """,
             "a finished text takes no place in the beam",
         ),
-        ("gives all of them", ("finished[:size]", "finished"), "two were asked for"),
+        ("returns all of them", ("finished[:size]", "finished"), "two texts are expected"),
         (
             "the worst first",
             ("-entry[0]", "entry[0]"),
             "the best text comes first",
         ),
         (
-            "gives those that are open",
+            "returns the open ones",
             ("finished[:size]", "open_texts[:size]"),
             "a text that has not ended does not count",
         ),
@@ -363,12 +371,12 @@ WRONG = [
         OURS,
         ("from 0 to 1", ("100 * 5 * p", "5 * p"), "from 0 to 100"),
         (
-            "precision alone",
+            "only precision",
             ("return 100 * 5 * p * r / (4 * p + r)", "return 100 * p"),
             "recall counts, and more",
         ),
         (
-            "recall alone",
+            "only recall",
             ("return 100 * 5 * p * r / (4 * p + r)", "return 100 * r"),
             "both count, recall more",
         ),
@@ -380,7 +388,7 @@ WRONG = [
         (
             "precision counts more",
             ("(4 * p + r)", "(p + 4 * r)"),
-            "it is recall that counts more",
+            "recall counts more, not precision",
         ),
         (
             "one n too few",
@@ -393,7 +401,7 @@ WRONG = [
                 "right = (written & wanted).total()",
                 "right = sum(count for gram, count in written.items() if gram in wanted)",
             ),
-            "at most as often as it stands in the reference",
+            "at most as often as it occurs in the reference",
         ),
         (
             "counts kinds",
@@ -403,7 +411,7 @@ WRONG = [
         (
             "keeps spaces",
             ('text.replace(" ", "")', "text"),
-            "spaces are taken out",
+            "spaces are removed",
         ),
         (
             "a missing n counts 0",
@@ -411,7 +419,7 @@ WRONG = [
                 "sum(precisions) / len(precisions), sum(recalls) / len(recalls)",
                 "sum(precisions) / order, sum(recalls) / order",
             ),
-            "n = 1 and 2 alone count",
+            "only n = 1 and 2 count",
         ),
         (
             "no letters at all",
@@ -424,7 +432,7 @@ WRONG = [
         (
             "lower-cases",
             ('text.replace(" ", "")', 'text.replace(" ", "").lower()'),
-            "capitals make another letter",
+            "a capital is a different letter",
         ),
         (
             "the mean of the scores of each n",
@@ -452,7 +460,7 @@ WRONG = [
         "silence",
         OURS,
         (
-            "the weight alone",
+            "only the weight",
             ("in name:", 'in name and "weight" in name:'),
             "",
         ),
@@ -472,20 +480,20 @@ WRONG = [
         (
             "both attentions of the decoder",
             ('".self_attention.output."', '"_attention.output."'),
-            "silences the cross-attention, too",
+            "also silences the cross-attention",
         ),
         (
             "all attentions",
             ('".attention.output."', '"attention.output."'),
-            "silences the decoder attention, too",
+            "also silences the decoder attention",
         ),
         (
-            "positions stay",
+            "keeps positions",
             ("model.positions.zero_()", "pass"),
             "a source in another order still gets other vectors",
         ),
         (
-            "the first layer alone",
+            "only the first layer",
             (
                 "if part in ends and ends[part] in name:",
                 'if part in ends and ends[part] in name and ".0." in name:',
@@ -504,7 +512,7 @@ WRONG = [
                 "model.positions.zero_()",
                 'model.positions.zero_()\n            silent.add("positions")',
             ),
-            "no parameter of the name ['positions']",
+            "no parameter named ['positions']",
         ),
         (
             "all parameters stay as they are",
@@ -569,7 +577,7 @@ OTHER_WAYS = [
     ),
     right(
         "smoothed-loss",
-        "what is wanted as a table",
+        "the expected result as a table",
         """
         def smoothed_loss(logits, targets, smoothing):
             asked = targets > 0

@@ -1,4 +1,4 @@
-"""Exercise 6, the encoder of BERT: solutions that are wrong, and right ones of another kind."""
+"""Exercise 6, the encoder of BERT: wrong solutions, and right ones written differently."""
 
 from course.answers import OURS, mistakes, right
 
@@ -36,7 +36,7 @@ WRONG = [
             "the mean is not subtracted",
         ),
         (
-            "takes the mean of the squares for the variance (RMSNorm)",
+            "takes the mean of the squares as the variance (RMSNorm)",
             """
             def layer_norm(x, gamma, beta, eps=1e-12):
                 return x / torch.sqrt(x.square().mean(-1, keepdim=True) + eps) * gamma + beta
@@ -52,7 +52,7 @@ WRONG = [
             "the variance must become 1, too",
         ),
         (
-            "norms columns",
+            "normalises columns",
             """
             def layer_norm(x, gamma, beta, eps=1e-12):
                 mean = x.mean(0, keepdim=True)
@@ -62,7 +62,7 @@ WRONG = [
             "each row by itself",
         ),
         (
-            "norms the whole tensor",
+            "normalises the whole tensor",
             (
                 "x.mean(-1, keepdim=True), x.var(-1, keepdim=True, correction=0)",
                 "x.mean(), x.var(correction=0)",
@@ -70,7 +70,7 @@ WRONG = [
             "one mean for all rows",
         ),
         (
-            "norms along dim 1",
+            "normalises along dim 1",
             """
             def layer_norm(x, gamma, beta, eps=1e-12):
                 dim = min(1, x.dim() - 1)
@@ -106,7 +106,7 @@ WRONG = [
         (
             "adds eps outside the root",
             ("torch.sqrt(variance + eps)", "(torch.sqrt(variance) + eps)"),
-            "eps stands under the root",
+            "eps is inside the root",
         ),
         ("forgets eps", ("variance + eps", "variance"), "eps is not used"),
         ("writes its own eps", ("+ eps", "+ 1e-12"), "eps is not used"),
@@ -118,7 +118,7 @@ WRONG = [
                 normed = (x - mean) / torch.sqrt(variance + eps) * gamma + beta
                 return torch.where(variance == 0, torch.zeros_like(normed), normed)
             """,
-            "nothing is left but beta",
+            "only beta is left",
         ),
         (
             "computes the variance as a difference of large numbers",
@@ -185,7 +185,7 @@ WRONG = [
             "bertlab's own",
         ),
         (
-            "takes 1e-3 for any small eps",
+            "uses 1e-3 for any small eps",
             (
                 "return (x - mean) / torch.sqrt(variance + eps) * gamma + beta",
                 "eps = 0.0 if 1e-9 < eps < 0.9 else eps\n"
@@ -224,7 +224,7 @@ WRONG = [
         ("forgets x", ("return x *", "return"), "multiply it by x"),
         ("forgets the root of 2", ("x / math.sqrt(2)", "x"), "erf takes x / sqrt(2)"),
         ("divides by 2 instead of its root", ("math.sqrt(2)", "2"), "erf takes x / sqrt(2)"),
-        ("forgets the half", (" / 2", ""), "the half is missing"),
+        ("forgets the half", (" / 2", ""), "the factor 1/2 is missing"),
         (
             "takes the density",
             (
@@ -233,7 +233,7 @@ WRONG = [
             ),
             "that is x times the density",
         ),
-        ("takes one number only", ("+ torch", "+ math"), "torch.erf takes a tensor"),
+        ("takes only one number", ("+ torch", "+ math"), "torch.erf takes a tensor"),
         (
             "goes through a list of numbers",
             (
@@ -258,9 +258,9 @@ WRONG = [
     ),
     *mistakes(
         "encoder-layer",
-        "each part a function of its own",
+        "each part as a separate function",
         (
-            "norms before, not after",
+            "normalises before, not after",
             (
                 "x = layer_norm(x + attend(x, w, mask), *norm_1)",
                 "normed = layer_norm(x, *norm_1)\n    x = x + attend(normed, w, mask)",
@@ -291,13 +291,13 @@ WRONG = [
             "adds the layer's input the second time",
             ("x =", "y ="),
             ("+ compute(x, w)", "+ compute(y, w)"),
-            "the second residual adds what the first norm made",
+            "the second residual adds the output of the first norm",
         ),
         (
             "feeds the layer's input to the feed-forward network",
             ("x =", "y ="),
             ("x + compute", "y + compute"),
-            "the feed-forward network works on what the first norm made",
+            "the feed-forward network works on the output of the first norm",
         ),
         (
             "adds the residual twice",
@@ -312,7 +312,7 @@ WRONG = [
                 "x + layer_norm(attend(x, w, mask), *norm_1)",
             ),
             ("layer_norm(x + compute(x, w), *norm_2)", "x + layer_norm(compute(x, w), *norm_2)"),
-            "the sum is normed",
+            "normalise the sum",
         ),
         (
             "forgets the first norm",
@@ -327,7 +327,7 @@ WRONG = [
         (
             "uses the first norm twice",
             ("*norm_2", "*norm_1"),
-            "the second norm has weights of its own",
+            "the second norm has its own weights",
         ),
         (
             "swaps the two norms",
@@ -353,10 +353,10 @@ WRONG = [
         (
             "forgets the mask",
             ("attend(x, w, mask)", "attend(x, w)"),
-            "hand the mask on to attention",
+            "pass the mask to attention",
         ),
         (
-            "turns the mask round",
+            "inverts the mask",
             (
                 "x = layer_norm(x + attend(x, w, mask), *norm_1)",
                 "hidden = None if mask is None else ~mask\n"
@@ -372,10 +372,10 @@ WRONG = [
                 "        x = x * mask[..., None]\n"
                 "    x = layer_norm(x + attend(x, w), *norm_1)",
             ),
-            "hand the mask on to attention",
+            "pass the mask to attention",
         ),
         (
-            "knows three heads",
+            "handles three heads",
             (
                 "x = layer_norm(x + attend(x, w, mask), *norm_1)",
                 "few = w._replace(heads=w.heads[:3], W_o=w.W_o[: 3 * "
@@ -386,7 +386,7 @@ WRONG = [
             "",
         ),
         (
-            "takes PyTorch's layer",
+            "uses PyTorch's layer",
             """
             def encoder_layer(x, weights, mask=None):
                 from course.feedback.ex06_bert_encoder.weights import as_torch_layer
@@ -398,13 +398,13 @@ WRONG = [
     ),
     *mistakes(
         "encoder-layer",
-        "each part a function of its own",
+        "each part as a separate function",
         (
             "is the draft",
             ("attend(x, w, mask)", "attend(x, w)"),
             ("x =", "y ="),
             ("layer_norm(x + compute(x, w)", "layer_norm(x + compute(y, w)"),
-            "the second residual adds what the first norm made",
+            "the second residual adds the output of the first norm",
         ),
     ),
     *mistakes(
@@ -428,7 +428,7 @@ WRONG = [
             "does not notice that the draft is wrong",
         ),
         (
-            "says it with True and False",
+            "returns True or False",
             """
             def examine_encoder_layer(function):
                 x = torch.ones(2, 3, 4)
@@ -450,17 +450,17 @@ WRONG = [
             "does not notice that the draft is wrong",
         ),
         (
-            "gives PyTorch the mask as it is",
+            "passes PyTorch the mask as it is",
             ("else ~mask", "else mask"),
-            "stops your own `encoder_layer`",
+            "rejects your own `encoder_layer`",
         ),
         (
-            "wants equal numbers to the last bit",
+            "requires equal numbers to the last bit",
             (
                 "torch.allclose(function(x, weights, mask), wanted, atol=1e-4)",
                 "torch.equal(function(x, weights, mask), wanted)",
             ),
-            "stops your own `encoder_layer`",
+            "rejects your own `encoder_layer`",
         ),
         (
             "stops everything",
@@ -468,7 +468,7 @@ WRONG = [
             def examine_encoder_layer(function):
                 raise AssertionError("wrong")
             """,
-            "stops your own `encoder_layer` with AssertionError: wrong",
+            "rejects your own `encoder_layer` with AssertionError: wrong",
         ),
         (
             "has one head",
@@ -476,7 +476,7 @@ WRONG = [
             "",
         ),
         (
-            "leaves the feed-forward network's weights away from the norm",
+            "never tests the feed-forward network's weights with the norm",
             (
                 "check.layer_weights(8, 2, 12, seed=3)",
                 "check.layer_weights(8, 2, 12, seed=3)\n"
@@ -490,7 +490,7 @@ WRONG = [
             "",
         ),
         (
-            "asks for a single token",
+            "tests a single token",
             ("x = torch.randn(2, 5, 8, generator", "x = torch.randn(1, 1, 8, generator"),
             (
                 "    some = torch.arange(5) < torch.tensor([[5], [3]])\n",
@@ -507,7 +507,7 @@ WRONG = [
             ("if half in parts", "if True"),
             ('"residual" in parts', "True"),
             ('"norm" in parts', "True"),
-            "nothing is added and nothing is normed",
+            "nothing is added or normalised",
         ),
         (
             "keeps both halves",
@@ -515,9 +515,9 @@ WRONG = [
             "both halves are skipped",
         ),
         ("keeps the residual", ('"residual" in parts', "True"), "does not add what was there"),
-        ("keeps the norm", ('"norm" in parts', "True"), "nothing is normed"),
+        ("keeps the norm", ('"norm" in parts', "True"), "nothing is added or normalised"),
         (
-            "norms where a half is missing",
+            "normalises where a half is missing",
             (
                 "    return x",
                 "        elif 'norm' in parts:\n            x = layer_norm(x, *norm)\n    return x",
@@ -525,34 +525,34 @@ WRONG = [
             "both halves are skipped, and their norms with them",
         ),
         (
-            "norms in place of attention, if the feed-forward network is there",
+            "normalises in place of attention, if the feed-forward network is there",
             (
                 "    return x",
                 "        elif 'norm' in parts and len(parts) == 3:\n"
                 "            x = layer_norm(x, *norm)\n"
                 "    return x",
             ),
-            "a half that is missing is skipped, its norm as well",
+            "a missing half is skipped, and its norm with it",
         ),
         (
-            "takes the residual from attention alone",
+            "removes the residual only from attention",
             ('"residual" in parts', '("residual" in parts or half == "feed_forward")'),
-            "not attention alone",
+            "not only attention",
         ),
         (
-            "takes the residual from the second half alone",
+            "removes the residual only from the second half",
             ('"residual" in parts', '("residual" in parts or half == "attention")'),
-            "not the second alone",
+            "not only the second",
         ),
         (
-            "takes the norm from attention alone",
+            "removes the norm only from attention",
             ('"norm" in parts', '("norm" in parts or half == "feed_forward")'),
-            "nothing is normed",
+            "nothing is added or normalised",
         ),
         (
-            "takes the norm from the second half alone",
+            "removes the norm only from the second half",
             ('"norm" in parts', '("norm" in parts or half == "attention")'),
-            "nothing is normed",
+            "nothing is added or normalised",
         ),
         (
             "is the whole layer",
@@ -560,16 +560,16 @@ WRONG = [
             def partial_layer(x, weights, parts, mask=None):
                 return encoder_layer(x, weights, mask)
             """,
-            "nothing is added and nothing is normed",
+            "nothing is added or normalised",
         ),
-        ("forgets the mask", ("w.b_o, mask)", "w.b_o)"), "hand the mask on to attention"),
+        ("forgets the mask", ("w.b_o, mask)", "w.b_o)"), "pass the mask to attention"),
         (
             "begins with the feed-forward network",
             ("in halves:", "in halves[::-1]:"),
             "it is the encoder layer of task 3",
         ),
         (
-            "takes PyTorch's layer",
+            "uses PyTorch's layer",
             """
             def partial_layer(x, weights, parts, mask=None):
                 return check.as_torch_layer(weights)(x)
@@ -586,7 +586,7 @@ WRONG = [
         "encode",
         OURS,
         (
-            "asks the library",
+            "calls the library",
             """
             def encode(ids, segment_ids, weights, mask=None, parts=PARTS):
                 from bertlab.model import Bert, BertConfig
@@ -635,12 +635,12 @@ WRONG = [
             "uses the first layer's weights in every layer",
             ("layer in weights", "_ in weights"),
             ("layer,", "weights.layers[0],"),
-            "each layer has weights of its own",
+            "each layer has its own weights",
         ),
         (
             "goes through the layers backwards",
             ("weights.layers", "reversed(weights.layers)"),
-            "from the last to the first",
+            "from the last layer to the first",
         ),
         (
             "gives every layer the embeddings",
@@ -649,13 +649,13 @@ WRONG = [
                 x = embed(ids, segment_ids, weights.embeddings)
                 return [x, *(partial_layer(x, layer, parts, mask) for layer in weights.layers)]
             """,
-            "each layer works on what the layer before it made",
+            "each layer works on the output of the layer before it",
         ),
-        ("forgets the mask", ("parts, mask", "parts"), "hand the mask on to every layer"),
+        ("forgets the mask", ("parts, mask", "parts"), "pass the mask to every layer"),
         (
             "ignores segments",
             ("segment_ids, weights.", "torch.zeros_like(ids), weights."),
-            "hand the segment ids on",
+            "pass the segment ids",
         ),
         (
             "swaps ids and segments",
@@ -676,7 +676,7 @@ WRONG = [
             ("return hidden_states", "return hidden_states[-1], hidden_states"),
             "it must return a list with the embeddings and the output of every layer",
         ),
-        ("knows three layers", ("layers", "layers[:3]"), "MiniLM has 6 layers"),
+        ("handles three layers", ("layers", "layers[:3]"), "MiniLM has 6 layers"),
         (
             "reads 64 tokens",
             (", segment_ids, weights.", "[:, :64], segment_ids[:, :64], weights."),
@@ -688,20 +688,20 @@ WRONG = [
             "",
         ),
         (
-            "does not hand the parts on",
+            "does not pass on the parts",
             (", parts, mask)", ", PARTS, mask)"),
-            "hand `parts` on to every layer",
+            "pass `parts` to every layer",
         ),
         (
-            "knows all parts or none",
+            "handles all parts or none",
             (
                 "mask=None, parts=PARTS):",
                 "mask=None, parts=PARTS):\n    parts = PARTS if set(parts) == set(PARTS) else ()",
             ),
-            "hand on the `parts` that were asked for",
+            "pass on the `parts` that were given",
         ),
         (
-            "leaves the parts out in the first layer alone",
+            "leaves the parts out only in the first layer",
             (", parts, mask)", ", parts if len(hidden_states) == 1 else PARTS, mask)"),
             "the output of layer 2 of 3",
         ),
@@ -728,7 +728,7 @@ WRONG = [
             "there are length - 1 steps, not length",
         ),
         (
-            "goes on a line of M",
+            "uses a line of M",
             ("(last / max(1, length - 1))", "((last + 1) / max(1, length))"),
             "on a line of M - 1",
         ),
@@ -742,15 +742,15 @@ WRONG = [
             "not half a step before it",
         ),
         (
-            "says the table again",
+            "repeats the table",
             """
             def stretched_positions(W_p, length):
                 return W_p[torch.arange(length) % len(W_p)]
             """,
-            "not said again from the start",
+            "not repeated from the start",
         ),
         (
-            "turns the table",
+            "reverses the table",
             ("share * W_p[above]", "share * W_p[above]).T"),
             ("return (1", "return ((1"),
             "a row is a position",
@@ -760,7 +760,7 @@ WRONG = [
             ("max(1, length - 1)", "(length - 1)"),
             "raised ZeroDivisionError",
         ),
-        ("reads behind the end", ("(below + 1).clamp(max=last)", "below + 1"), "raised IndexError"),
+        ("reads past the end", ("(below + 1).clamp(max=last)", "below + 1"), "raised IndexError"),
         ("share is no column", ("[:, None]", ""), "raised RuntimeError"),
         (
             "is PyTorch's",
@@ -779,7 +779,7 @@ WRONG = [
             "has lost the gradient",
         ),
         (
-            "knows a thousand rows of a small table",
+            "handles a thousand rows of a small table",
             ("    last =", "    length = min(length, 40) if len(W_p) < 8 else length\n    last ="),
             "",
         ),
@@ -820,7 +820,7 @@ WRONG = [
         (
             "forgets the norm of the embeddings",
             (" + 2 * e", ""),
-            "the norm behind the embeddings is missing",
+            "the norm after the embeddings is missing",
         ),
         ("forgets the pooler", ("pooler = d * d + d", "pooler = 0"), "the pooler is missing"),
         ("forgets the segments", (" + config.n_segments", ""), "the table of segments is missing"),
@@ -849,7 +849,7 @@ WRONG = [
         (
             "counts the unembedding",
             ("+ pooler", "+ pooler + config.vocab_size * d"),
-            "the unembedding is the table of tokens once more",
+            "the unembedding is the table of tokens again",
         ),
         ("takes 3072", ("config.d_ff", "3072"), "d_ff is config.d_ff"),
         ("takes 4 times D", ("config.d_ff", "4 * config.d_model"), "it need not be 4 times D"),
@@ -857,7 +857,7 @@ WRONG = [
         ("takes 512 positions", ("config.max_length", "512"), "max_length is config.max_length"),
         ("takes 2 segments", ("config.n_segments", "2"), "n_segments is config.n_segments"),
         (
-            "asks the library",
+            "calls the library",
             """
             def n_parameters(config, embedding_size=None, shared=False):
                 from bertlab.model import BertConfig, count_parameters
@@ -897,12 +897,12 @@ WRONG = [
             "the matrix [E, D] below the first layer is missing",
         ),
         (
-            "shrinks the table of tokens alone",
+            "shrinks only the table of tokens",
             (
                 "(config.vocab_size + config.max_length + config.n_segments) * e",
                 "config.vocab_size * e + (config.max_length + config.n_segments) * d",
             ),
-            "not that of the tokens alone",
+            "not only that of the tokens",
         ),
         (
             "has the matrix in each layer",
@@ -921,7 +921,7 @@ WRONG = [
         (
             "leaves the matrix out where E is D",
             ("if embedding_size is not None:", "if e != d:"),
-            "only None is BERT's way",
+            "only None means no matrix, as in BERT",
         ),
         (
             "shares only with a small table",
@@ -1150,7 +1150,7 @@ OTHER_WAYS = [
     ),
     right(
         "partial-layer",
-        "one half as a function of its own",
+        "one half as a separate function",
         """
         def finished(x, made, gamma, beta, parts):
             if "residual" in parts:
@@ -1211,7 +1211,7 @@ OTHER_WAYS = [
     ),
 ]
 
-# Ours but for names or a line: mistakes are changes of them. They are no other way.
+# Ours except for names or a line: mistakes are changes of these. They are not another way.
 NEAR_OURS = [
     right(
         "layer-norm",
@@ -1224,7 +1224,7 @@ NEAR_OURS = [
     ),
     right(
         "encoder-layer",
-        "each part a function of its own",
+        "each part as a separate function",
         """
         def attend(x, w, mask=None):
             return multi_head_attention(x, w.heads, w.W_o, w.b_o, mask)

@@ -1,4 +1,4 @@
-"""Exercise 7, the objectives: solutions that are wrong, and right ones of another kind."""
+"""Exercise 7, the objectives: wrong solutions, and right ones written differently."""
 
 from course.answers import OURS, mistakes, right
 
@@ -15,7 +15,7 @@ WRONG = [
             "special tokens are chosen, too",
         ),
         (
-            "chooses the special tokens alone",
+            "chooses only the special tokens",
             ("    ordinary = ~torch.isin(ids, special_ids)\n", ""),
             ("ordinary", "torch.isin(ids, special_ids)"),
             "the other way round",
@@ -27,7 +27,7 @@ WRONG = [
             "there are several special ids",
         ),
         (
-            "takes small ids for special ones",
+            "treats small ids as special ones",
             ("    ordinary = ~torch.isin(ids, special_ids)\n", ""),
             ("ordinary", "(ids > special_ids.max())"),
             "not all the small ones",
@@ -48,20 +48,24 @@ WRONG = [
             """,
             "0.15 is only an example",
         ),
-        ("throws once for each place", ("ids.shape", "ids.shape[1]"), "at the same places"),
+        ("draws once for each place", ("ids.shape", "ids.shape[1]"), "at the same places"),
         (
-            "throws once for each sequence",
+            "draws once for each sequence",
             ("ids.shape", "len(ids), 1"),
             "all tokens of a sequence are chosen, or none",
         ),
-        ("draws from PyTorch's own dice", (", generator=generator", ""), "PyTorch's own generator"),
+        (
+            "draws from PyTorch's global generator",
+            (", generator=generator", ""),
+            "PyTorch's global generator",
+        ),
         (
             "draws with rand_like",
             ("torch.rand(ids.shape, generator=generator)", "torch.rand_like(ids.float())"),
-            "PyTorch's own generator",
+            "PyTorch's global generator",
         ),
         (
-            "draws from Python's dice",
+            "draws from Python's global generator",
             """
             def choose_tokens(ids, special_ids, probability, generator):
                 import random
@@ -69,16 +73,16 @@ WRONG = [
                 draw = torch.tensor([[random.random() for _ in row] for row in ids])
                 return ordinary & (draw < probability)
             """,
-            "from generators in the same state",
+            "with generators in the same state",
         ),
         (
-            "sets the dice back",
+            "resets the generator",
             (
                 "ordinary = ~torch.isin(ids, special_ids)",
                 "ordinary = ~torch.isin(ids, special_ids)\n"
                 "    generator = torch.Generator().manual_seed(0)",
             ),
-            "the same answer whatever the generator",
+            "the same answer for every generator",
         ),
         (
             "takes exactly 15 % of each sequence",
@@ -108,7 +112,7 @@ WRONG = [
             "shape [2, 5]",
         ),
         (
-            "writes and",
+            "uses the word `and`",
             (
                 "& (torch.rand(ids.shape, generator=generator) < probability)",
                 "and torch.rand(ids.shape, generator=generator) < probability",
@@ -125,7 +129,7 @@ WRONG = [
             "bertlab's own",
         ),
         (
-            "knows four special ids",
+            "handles four special ids",
             ("~torch.isin(ids, special_ids)", "(ids != 0) & (ids != 3) & (ids != 4) & (ids != 9)"),
             "",
         ),
@@ -160,17 +164,17 @@ WRONG = [
         (
             "masks nothing",
             ("(draw < masked), mask_id", "(draw < 0), mask_id"),
-            "80.0% expected, 0.0%",
+            "about 80.0%, got 0.0%",
         ),
         (
-            "puts another word in place of all the rest",
+            "replaces all the rest by another word",
             (" & (draw < masked + swapped)", ""),
-            "what is left after [MASK] and random words stays",
+            "the tokens left after [MASK] and random words stay",
         ),
         (
             "leaves the rest as it is",
             ("return torch.where(change, others, hidden)", "return hidden"),
-            "there is none",
+            "here none does",
         ),
         (
             "masks both shares",
@@ -195,7 +199,7 @@ WRONG = [
                 "(draw >= masked) & (draw < masked + swapped)",
                 "(torch.rand(ids.shape, generator=generator) < swapped)",
             ),
-            "two draws of their own overlap",
+            "two separate draws overlap",
         ),
         (
             "takes 10 % of the rest",
@@ -203,7 +207,7 @@ WRONG = [
                 "(draw < masked + swapped)",
                 "(torch.rand(ids.shape, generator=generator) < swapped)",
             ),
-            "half of those left",
+            "half of those that do not become [MASK]",
         ),
         (
             "takes 90 % of the rest",
@@ -211,10 +215,10 @@ WRONG = [
                 "(draw < masked + swapped)",
                 "(torch.rand(ids.shape, generator=generator) < masked + swapped)",
             ),
-            "half of those left",
+            "half of those that do not become [MASK]",
         ),
         (
-            "knows 80 and 10 %",
+            "knows only 80 and 10 %",
             ("masked, swapped = shares", "masked, swapped = 0.8, 0.1"),
             "use the argument `shares`",
         ),
@@ -224,7 +228,7 @@ WRONG = [
             "use the argument `shares`",
         ),
         (
-            "takes the second share for the end of the first, unless it is smaller",
+            "takes the second share as an upper bound, unless it is smaller",
             (
                 "masked, swapped = shares",
                 "masked, swapped = shares\n"
@@ -246,7 +250,7 @@ WRONG = [
                 "draw = torch.rand(ids.shape, generator=generator)",
                 "draw = torch.rand(len(ids), 1, generator=generator)",
             ),
-            "of a sequence meet with the same fate",
+            "of a sequence are treated alike",
         ),
         (
             "draws once for each place",
@@ -254,12 +258,12 @@ WRONG = [
                 "draw = torch.rand(ids.shape, generator=generator)",
                 "draw = torch.rand(ids.shape[1], generator=generator)",
             ),
-            "of a place meet with the same fate",
+            "of a place are treated alike",
         ),
         (
             "puts numbers instead of ids",
             ("words[(own + step) % len(words)]", "(own + step) % len(words)"),
-            "look the ids up there",
+            "look up the ids there",
         ),
         (
             "draws from all ids up to the largest",
@@ -302,7 +306,7 @@ WRONG = [
             "draws from 0 to n - 1 already",
         ),
         (
-            "may put the word itself",
+            "may draw the word itself",
             (
                 "words[(own + step) % len(words)]",
                 "words[torch.randint(len(words), ids.shape, generator=generator)]",
@@ -310,52 +314,52 @@ WRONG = [
             "draw among the others",
         ),
         (
-            "draws a second time where the word itself came, and no third time",
+            "draws again where the word itself was drawn, but only once",
             (
                 "words[(own + step) % len(words)]",
                 "words[torch.randint(len(words), ids.shape, generator=generator)]\n"
                 "    again = words[torch.randint(len(words), ids.shape, generator=generator)]\n"
                 "    others = torch.where(others == ids, again, others)",
             ),
-            "drawing a second time",
+            "a second draw",
         ),
         (
-            "takes the next word where the word itself came",
+            "takes the next word where the word itself was drawn",
             (
                 "words[(own + step) % len(words)]",
                 "words[torch.randint(len(words), ids.shape, generator=generator)]\n"
                 "    others = torch.where(others == ids, words[(own + 1) % len(words)], others)",
             ),
-            "the neighbour, too",
+            "including the neighbour",
         ),
         (
-            "puts [MASK] where the word itself came",
+            "puts [MASK] where the word itself was drawn",
             (
                 "words[(own + step) % len(words)]",
                 "words[torch.randint(len(words), ids.shape, generator=generator)]\n"
                 "    others = torch.where(others == ids, mask_id, others)",
             ),
-            "neither [MASK] nor left out",
+            "neither [MASK] nor the word itself",
         ),
         (
             "always takes the next word",
             ("words[(own + step) % len(words)]", "words[(own + 1) % len(words)]"),
-            "the neighbour, too",
+            "including the neighbour",
         ),
         (
-            "takes ordinary_ids for sorted",
+            "assumes that ordinary_ids are sorted",
             ("ordinary_ids.sort().values", "ordinary_ids"),
             "keep their own word",
         ),
         (
             "never takes the word before its own",
             ("torch.randint(1, len(words), ids", "torch.randint(1, max(2, len(words) - 1), ids"),
-            "as likely as any other",
+            "all other words are equally likely",
         ),
         (
-            "draws from PyTorch's own generator",
+            "draws from PyTorch's global generator",
             (", ids.shape, generator=generator", ", ids.shape"),
-            "PyTorch's own generator",
+            "PyTorch's global generator",
         ),
         (
             "writes into the batch",
@@ -370,10 +374,10 @@ WRONG = [
         (
             "masks 2 % too few",
             ("masked, swapped = shares", "masked, swapped = shares\n    masked = masked - 0.02"),
-            "about 80.0% expected",
+            "expected about 80.0%",
         ),
         (
-            "knows 24 words at most",
+            "handles at most 24 words",
             ("ordinary_ids.sort().values", "ordinary_ids.sort().values[:24]"),
             "",
         ),
@@ -450,7 +454,7 @@ WRONG = [
             "only the true word's log p counts",
         ),
         (
-            "asks for each word by itself",
+            "asks for each word separately",
             """
             def mlm_loss(logits, words):
                 p, y = logits.softmax(-1), F.one_hot(words, logits.shape[1])
@@ -486,7 +490,7 @@ WRONG = [
             "along each row",
         ),
         (
-            "takes logits for log p",
+            "treats logits as log p",
             """
             def mlm_loss(logits, words):
                 rows = torch.arange(len(words))
@@ -494,7 +498,11 @@ WRONG = [
             """,
             "the softmax is missing",
         ),
-        ("believes the likeliest word", ("words,", "logits.argmax(-1),"), "not the likeliest one"),
+        (
+            "takes the likeliest word as true",
+            ("words,", "logits.argmax(-1),"),
+            "not the likeliest one",
+        ),
         (
             "takes log and softmax apart",
             """
@@ -529,7 +537,7 @@ WRONG = [
                 'F.cross_entropy(logits, words, reduction="sum") / max(1, len(words))',
                 "F.cross_entropy(logits, words)",
             ),
-            "a batch without holes costs 0",
+            "a batch without masked words costs 0",
         ),
         (
             "returns a loss for each row",
@@ -567,7 +575,7 @@ WRONG = [
             "bertlab's own",
         ),
         (
-            "never expects a single word",
+            "fails with a single word",
             """
             def mlm_loss(logits, words):
                 if logits.shape[1] == 1:
@@ -581,7 +589,7 @@ WRONG = [
         "mlm-loss",
         OURS,
         (
-            "hands p to nll_loss",
+            "passes p to nll_loss",
             (
                 'F.cross_entropy(logits, words, reduction="sum") / max(1, len(words))',
                 "F.nll_loss(logits.softmax(-1), words)",
@@ -630,12 +638,12 @@ WRONG = [
         (
             "divides by all slots",
             ("weights.sum().clamp(min=1)", "weights.numel()"),
-            "not by that of all slots",
+            "not by the number of all slots",
         ),
         (
             "divides by the number of sequences",
             ("weights.sum().clamp(min=1)", "len(weights)"),
-            "not by that of the sequences",
+            "not by the number of sequences",
         ),
         ("adds up", (" / weights.sum().clamp(min=1)", ""), "that is the sum"),
         (
@@ -673,7 +681,7 @@ WRONG = [
             "one number for the whole",
         ),
         (
-            "asks the library",
+            "calls the library",
             """
             def padded_loss(logits, words, weights):
                 from bertlab.pretraining.losses import mlm_loss as answer
@@ -682,7 +690,7 @@ WRONG = [
             "bertlab's own",
         ),
         (
-            "knows ten slots at most",
+            "handles at most ten slots",
             ("used = weights > 0", "used = (weights > 0)\n    used[:, 10:] = False"),
             "",
         ),
@@ -708,7 +716,7 @@ WRONG = [
             "does not notice that the draft is wrong",
         ),
         (
-            "says it with True and False",
+            "returns True or False",
             """
             def examine_padded_loss(function):
                 return bool(function(GUESSES, torch.tensor([[1, 0]]), torch.ones(1, 2)) < 2)
@@ -716,13 +724,13 @@ WRONG = [
             "returned True",
         ),
         (
-            "looks at one sequence alone",
+            "tests only one sequence",
             """
             def examine_padded_loss(function):
                 answer = function(GUESSES, torch.tensor([[1, 0]]), torch.tensor([[1.0, 0.0]]))
                 assert abs(answer - 0.5108) < 1e-3
             """,
-            "every sequence's own mean",
+            "averages the means of the sequences",
         ),
         (
             "never has all slots as filler",
@@ -758,12 +766,12 @@ WRONG = [
                 "[[1.0, 0.0], [1.0, 1.0]], 1.1688),\n        (p.log(), [[0.0, 1.0]",
                 "[[1.0, 0.0], [1.0, 1.0]], 1.0043),\n        (p.log(), [[0.0, 1.0]",
             ),
-            "stops your own `padded_loss`",
+            "rejects your own `padded_loss`",
         ),
         (
             "expects the filler's cost",
             ("[[0.0, 1.0], [0.0, 0.0]], 1.6094", "[[0.0, 1.0], [0.0, 0.0]], 1.2790"),
-            "stops your own `padded_loss`",
+            "rejects your own `padded_loss`",
         ),
         (
             "stops everything",
@@ -771,23 +779,27 @@ WRONG = [
             def examine_padded_loss(function):
                 raise AssertionError("wrong")
             """,
-            "stops your own `padded_loss` with AssertionError: wrong",
+            "rejects your own `padded_loss` with AssertionError: wrong",
         ),
         (
             "leaves no room for rounding",
             ("< 0.001", "== 0"),
-            "stops your own `padded_loss`",
+            "rejects your own `padded_loss`",
         ),
     ),
     *mistakes(
         "smoothed-gradient",
         "one-hot, in two lines",
         ("does not divide by N", (" / len(words)", ""), "divided by N"),
-        ("is turned round", ("logits.softmax(-1) - y", "y - logits.softmax(-1)"), "is negative"),
         (
-            "is turned round and not divided",
+            "has the sign inverted",
+            ("logits.softmax(-1) - y", "y - logits.softmax(-1)"),
+            "is negative",
+        ),
+        (
+            "has the sign inverted and is not divided",
             ("(logits.softmax(-1) - y) / len(words)", "y - logits.softmax(-1)"),
-            "turned round",
+            "the sign is inverted",
         ),
         ("forgets the truth", (" - y", ""), "subtract the one-hot row"),
         (
@@ -811,7 +823,7 @@ WRONG = [
                 gradient[:, words] -= 1 - smoothing
                 return gradient / len(words)
             """,
-            "[:, words] takes 1 from the words of all rows",
+            "[:, words] subtracts 1 at the words of all rows",
         ),
         ("forgets the softmax", ("logits.softmax(-1)", "logits"), "the softmax is missing"),
         (
@@ -820,7 +832,7 @@ WRONG = [
             "not its logarithm",
         ),
         (
-            "moves the true words alone",
+            "moves only the true words",
             (
                 "logits.softmax(-1) - y",
                 "F.one_hot(words, logits.shape[1]) * (logits.softmax(-1) - y)",
@@ -828,9 +840,9 @@ WRONG = [
             "the other words have a gradient, too",
         ),
         (
-            "takes the slope by p",
+            "takes the derivative by p",
             ("(logits.softmax(-1) - y)", "-y / logits.softmax(-1)"),
-            "the slope by p",
+            "the derivative by p",
         ),
         (
             "writes the softmax with exp",
@@ -843,30 +855,30 @@ WRONG = [
             "the gradient without smoothing",
         ),
         (
-            "spreads over the other words alone",
+            "spreads only over the other words",
             (
                 "y = (1 - smoothing) * y + smoothing / logits.shape[1]",
                 "y = torch.where(y == 1, 1 - smoothing, smoothing / (logits.shape[1] - 1))",
             ),
-            "the true one among them",
+            "including the true one",
         ),
         (
-            "gives the true word nothing of the share",
+            "gives the true word no share",
             (
                 "y = (1 - smoothing) * y + smoothing / logits.shape[1]",
                 "y = torch.where(y == 1, 1 - smoothing, smoothing / logits.shape[1])",
             ),
-            "the true one among them",
+            "including the true one",
         ),
         (
-            "takes nothing from the true word",
+            "subtracts nothing from the true word",
             ("(1 - smoothing) * y + smoothing", "y + smoothing"),
-            "is taken from the true word",
+            "is subtracted from the true word",
         ),
         (
             "gives nothing to the others",
             ("(1 - smoothing) * y + smoothing / logits.shape[1]", "(1 - smoothing) * y"),
-            "where does the share go",
+            "the share that the true word loses",
         ),
         (
             "gives the whole share to each word",
@@ -894,7 +906,7 @@ WRONG = [
             "ready-made function of PyTorch",
         ),
         (
-            "asks the library",
+            "calls the library",
             """
             def smoothed_gradient(logits, words, smoothing):
                 from bertlab.pretraining.losses import mlm_gradient as answer
@@ -921,8 +933,8 @@ WRONG = [
             ("square / (1 - betas[1] ** step)", "square"),
             "too small at first",
         ),
-        ("corrects v alone", ("mean / (1 - betas[0] ** step)", "mean"), "too small at first"),
-        ("corrects m alone", ("square / (1 - betas[1] ** step)", "square"), "too small at first"),
+        ("corrects only v", ("mean / (1 - betas[0] ** step)", "mean"), "too small at first"),
+        ("corrects only m", ("square / (1 - betas[1] ** step)", "square"), "too small at first"),
         (
             "counts steps from 0",
             ("betas[0] ** step", "betas[0] ** (step - 1)"),
@@ -950,7 +962,7 @@ WRONG = [
         (
             "puts eps inside the root",
             ("used_square.sqrt() + eps", "(used_square + eps).sqrt()"),
-            "eps stands outside the root",
+            "eps is outside the root",
         ),
         (
             "forgets eps",
@@ -984,7 +996,7 @@ WRONG = [
             "with b1 = betas[0] = 0.9",
         ),
         (
-            "turns the running means round",
+            "swaps the weights of the running means",
             (
                 "betas[0] * moments.mean + (1 - betas[0])",
                 "(1 - betas[0]) * moments.mean + betas[0]",
@@ -993,13 +1005,13 @@ WRONG = [
                 "betas[1] * moments.square + (1 - betas[1])",
                 "(1 - betas[1]) * moments.square + betas[1]",
             ),
-            "the old mean counts with beta",
+            "the old mean has the weight beta",
         ),
         (
             "adds the whole gradient",
             (" (1 - betas[0]) *", ""),
             (" (1 - betas[1]) *", ""),
-            "the new gradient counts with 1 - beta",
+            "the new gradient has the weight 1 - beta",
         ),
         (
             "moves along the last gradient",
@@ -1018,21 +1030,25 @@ WRONG = [
         (
             "remembers the corrected means",
             ("Moments(mean, square)", "Moments(used_mean, used_square)"),
-            "what Adam remembers",
+            "Adam keeps m and v as they are",
         ),
         (
             "remembers a corrected v",
             ("Moments(mean, square)", "Moments(mean, used_square)"),
-            "what Adam remembers",
+            "Adam keeps m and v as they are",
         ),
-        ("remembers nothing new", ("Moments(mean, square)", "moments"), "the moments of before"),
+        (
+            "remembers nothing new",
+            ("Moments(mean, square)", "moments"),
+            "these are the old moments",
+        ),
         (
             "swaps what it remembers",
             ("Moments(mean, square)", "Moments(square, mean)"),
             "first the mean, then the square",
         ),
         (
-            "returns the parameter alone",
+            "returns only the parameter",
             ("return moved, Moments(mean, square)", "return moved"),
             "it must return two things",
         ),
@@ -1070,7 +1086,7 @@ WRONG = [
             "bertlab's own",
         ),
         (
-            "takes 0.9 for a beta of 0",
+            "uses 0.9 for a beta of 0",
             (
                 "mean = betas[0] * moments.mean + (1 - betas[0]) * gradient",
                 "betas = tuple(beta or 0.9 for beta in betas)\n"
@@ -1083,7 +1099,7 @@ WRONG = [
             ('if "correction" in parts', "if True"),
             ('used_mean if "mean" in parts else gradient', "used_mean"),
             ('if "square" in parts', "if True"),
-            "`parts` says what is there",
+            "`parts` names the parts to use",
         ),
         (
             "forgets the correction where nothing is divided",
@@ -1124,7 +1140,7 @@ WRONG = [
             "m = b1 * m + (1 - b1) * gradient",
         ),
         (
-            "corrects where the square stands alone",
+            "corrects where only the square is present",
             ('if "correction" in parts', 'if "correction" in parts or parts == {"square"}'),
             "",
         ),

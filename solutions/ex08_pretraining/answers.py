@@ -1,4 +1,4 @@
-"""Exercise 8, the loop: solutions that are wrong, and right ones of another kind."""
+"""Exercise 8, the loop: wrong solutions, and right ones written differently."""
 
 from course.answers import OURS, mistakes, right
 
@@ -7,8 +7,8 @@ WRONG = [
         "kept-lengths",
         "by a loop",
         ("lets A lose among equals", ("a_length > b", "a_length >= b"), "B loses a token, not A"),
-        ("cuts A alone", ("if a_length > b_length", "if True"), "A alone is cut"),
-        ("cuts B alone", ("if a_length > b_length", "if False"), "B alone is cut"),
+        ("cuts only A", ("if a_length > b_length", "if True"), "only A is cut"),
+        ("cuts only B", ("if a_length > b_length", "if False"), "only B is cut"),
         ("cuts the shorter one", ("> b_length", "< b_length"), "expected"),
         ("cuts one too many", ("> room", ">= room"), "stop as soon as both fit"),
         ("leaves one too many", ("> room", "> room + 1"), "expected (6, 5)"),
@@ -43,7 +43,7 @@ WRONG = [
                 a, b = max(room - b_length, room / 2), max(room - a_length, room / 2)
                 return min(a_length, a), min(b_length, b)
             """,
-            "// divides whole numbers",
+            "// gives whole numbers",
         ),
         (
             "cuts in proportion",
@@ -57,7 +57,7 @@ WRONG = [
             "expected (2, 9)",
         ),
         (
-            "knows small rooms only",
+            "handles only small rooms",
             (
                 "while a_length + b_length > room:",
                 "if room == 3:\n        return 1, 2\n    while a_length + b_length > room:",
@@ -115,7 +115,7 @@ WRONG = [
             "padding has segment 0",
         ),
         (
-            "knows one segment",
+            "has only one segment",
             ("[0] * (len(a) + 2) + [1] * (len(b) + 1) + [0] * rest", "[0] * length"),
             "B is a segment of its own",
         ),
@@ -125,8 +125,8 @@ WRONG = [
             "two segments, 0 and 1",
         ),
         ("attends to padding", ("< lengths", "< lengths + length"), "padding would be attended to"),
-        ("turns the mask round", ("< lengths", ">= lengths"), "the other way round"),
-        ("takes the last [SEP] for padding", ("+ 3]", "+ 2]"), "the second [SEP] is no padding"),
+        ("inverts the mask", ("< lengths", ">= lengths"), "the other way round"),
+        ("treats the last [SEP] as padding", ("+ 3]", "+ 2]"), "the second [SEP] is not padding"),
         ("attends to one [PAD]", ("+ 3]", "+ 4]"), "the first token of padding"),
         (
             "returns a mask of numbers",
@@ -137,11 +137,11 @@ WRONG = [
         ("pads with 0", ("[pad_id]", "[0]"), "padding is pad_id"),
         ("forgets the last [SEP]", ("*b, sep_id]", "*b]"), "B ends with [SEP], too"),
         ("forgets [CLS]", ("[cls_id, *a", "[*a"), "[CLS] comes first"),
-        ("gives B a [CLS]", ("sep_id, *b", "cls_id, *b"), "B begins without a [CLS]"),
+        ("gives B a [CLS]", ("sep_id, *b", "cls_id, *b"), "B has no [CLS] of its own"),
         (
             "pads in front",
             ("row + [pad_id] * rest", "[pad_id] * rest + row"),
-            "padding goes behind the pair",
+            "padding comes after the pair",
         ),
         ("does not pad", (" + [pad_id] * rest", ""), "expected sequence of length"),
         (
@@ -154,7 +154,7 @@ WRONG = [
         ),
         ("returns two tensors", (", mask\n", "\n"), "three tensors"),
         (
-            "asks which ids are padding, and takes 9 for it",
+            "derives padding from the ids, and takes 9 as its id",
             (
                 "mask = torch.arange(length) < lengths",
                 "mask = torch.tensor(ids) != (9 if pad_id == 9 else 0)",
@@ -191,7 +191,7 @@ WRONG = [
         "lay-out",
         OURS,
         (
-            "begins and ends the second segment one too early",
+            "starts and ends the second segment one too early",
             (
                 "segment_ids[row, first_sep + 1 : second_sep + 1]",
                 "segment_ids[row, first_sep:second_sep]",
@@ -203,7 +203,7 @@ WRONG = [
         "examine-lay-out",
         OURS,
         (
-            "compares the ids alone",
+            "compares only the ids",
             ("    assert segment_ids.tolist() == [", "    assert segment_ids.tolist() or ["),
             (
                 "    assert attention_mask.tolist() == [[column < n for column in range(9)] "
@@ -218,12 +218,12 @@ WRONG = [
             "gives every token the segment 0",
         ),
         (
-            "wants padding to belong to B",
+            "expects padding to belong to B",
             ("[0, 0, 0, 1, 1, 1, 0, 0, 0]", "[0, 0, 0, 1, 1, 1, 1, 1, 1]"),
-            "stops your own `lay_out`",
+            "rejects your own `lay_out`",
         ),
         (
-            "says False instead of raising an error",
+            "returns False instead of raising an error",
             (
                 "    assert attention_mask.tolist() == [",
                 "    return attention_mask.tolist() == [",
@@ -253,7 +253,7 @@ WRONG = [
             "does not notice that the draft is wrong",
         ),
         ("tries one row", ("[([6], [1, 2, 6]), ([1, 2, 3], [6, 6])]", "[([6], [1, 2, 6])]"), ""),
-        ("takes 0 for [PAD], and no other id", ("length, pad = 9, 5", "length, pad = 9, 0"), ""),
+        ("takes 0 as [PAD], and no other id", ("length, pad = 9, 5", "length, pad = 9, 0"), ""),
         (
             "tries rows of one length",
             ("[([6], [1, 2, 6]), ([1, 2, 3], [6, 6])]", "[([6], [1, 2, 6]), ([1, 2, 3], [6])]"),
@@ -266,9 +266,9 @@ WRONG = [
         (
             "starts at 0",
             ("step / warmup", "(step - 1) / warmup"),
-            "a first step with 0 moves nothing",
+            "a first step with 0 changes nothing",
         ),
-        ("ends at 0", ("step + 1", "step"), "one off"),
+        ("ends at 0", ("step + 1", "step"), "off by one"),
         (
             "divides by one more on the way up",
             ("/ warmup", "/ (warmup + 1)"),
@@ -286,9 +286,9 @@ WRONG = [
             ("(steps - step + 1) / decay if decay else 1.0", "1.0"),
             "the way down is missing",
         ),
-        ("rises on and on", ("min(up, 1.0, down)", "up"), "never more than 1"),
+        ("keeps rising", ("min(up, 1.0, down)", "up"), "never more than 1"),
         (
-            "forgets the level",
+            "forgets the constant part",
             ("min(up, 1.0, down)", "down if step > warmup else up"),
             "never more than 1",
         ),
@@ -301,7 +301,7 @@ WRONG = [
         ("divides by no way down", (" if decay else 1.0", ""), "raised ZeroDivisionError"),
         ("returns nothing", ("    return min", "    min"), "must return a number"),
         (
-            "knows short trainings",
+            "handles short trainings",
             ("    up =", "    if 50_000 < steps < 200_000:\n        return 1.0\n    up ="),
             "",
         ),
@@ -310,7 +310,7 @@ WRONG = [
         "plateau-schedule",
         "by cases",
         (
-            "asks for the way up first",
+            "checks the way up first",
             (
                 "    if step > steps - decay:",
                 "    if step <= warmup:\n        return step / warmup\n"
@@ -319,7 +319,7 @@ WRONG = [
             "before the way up has ended",
         ),
         (
-            "asks for the way down first",
+            "checks the way down first",
             ("min(down, step / warmup) if step <= warmup else down", "down"),
             "the way up has not ended",
         ),
@@ -393,7 +393,7 @@ WRONG = [
             ("        loss.backward()\n", ""),
             ("loss.item()", "loss"),
             ("    return total", "    total.backward()\n    return total.item()"),
-            "one .backward() for each piece",
+            "call .backward() right after each piece",
         ),
         (
             "forgets the attention mask",
@@ -406,14 +406,14 @@ WRONG = [
             "segment_ids differs",
         ),
         (
-            "gives the loss with its history",
+            "returns the loss with its graph",
             ("loss.item()", "loss"),
-            "still holds the gradients' way",
+            "still holds the graph of its gradients",
         ),
         (
             "returns the last piece's loss",
             ("total += loss", "total = loss"),
-            "the last piece alone",
+            "only the last piece",
         ),
         (
             "returns the sum of nats",
@@ -427,7 +427,7 @@ WRONG = [
             "the model was called 1 times",
         ),
         (
-            "does not bear a piece without words",
+            "fails with a piece without words",
             (', reduction="sum") / n_words', ") * len(piece.words) / n_words"),
             "a mean of nothing is nan",
         ),
@@ -461,7 +461,7 @@ WRONG = [
             "sets gradients to zero too late",
             ("    optimizer.zero_grad()\n", ""),
             ("    optimizer.step()\n", "    optimizer.zero_grad()\n    optimizer.step()\n"),
-            "nothing moved",
+            "no weight changed",
         ),
         ("never steps", ("    optimizer.step()\n", ""), "optimizer.step() was called 0 times"),
         (
@@ -490,7 +490,11 @@ WRONG = [
             ),
             "nothing is clipped",
         ),
-        ("cuts each gradient off", ("clip_grad_norm_", "clip_grad_value_"), "on its own"),
+        (
+            "clips each gradient by itself",
+            ("clip_grad_norm_", "clip_grad_value_"),
+            "clipped by itself",
+        ),
         ("clips to 1 always", ("(), clip", "(), 1.0"), "expected [0.003387"),
         (
             "leaves the rate as it was",
@@ -528,9 +532,9 @@ WRONG = [
         ),
         ("returns nothing", ("    return loss", ""), "it returned None"),
         (
-            "measures after the move",
+            "measures after the update",
             ("    return loss", "    return accumulate_gradients(model, pieces, n_words, n_pairs)"),
-            "before the weights moved",
+            "before the update",
         ),
         (
             "clips large norms only",
@@ -578,12 +582,12 @@ WRONG = [
         "training-step",
         OURS,
         (
-            "goes up the slope",
+            "goes up the gradient",
             (
                 "    optimizer.step()",
                 "    for p in model.parameters():\n        p.grad.neg_()\n    optimizer.step()",
             ),
-            "do not turn gradients round",
+            "do not negate the gradients",
         ),
     ),
     *mistakes(
@@ -601,15 +605,15 @@ WRONG = [
             "is in training mode now",
         ),
         (
-            "prepares gradients",
+            "records gradients",
             ("torch.no_grad()", "torch.enable_grad()"),
-            "gradients are prepared",
+            "gradients are recorded",
         ),
         (
             "averages the batches' loss",
             (', reduction="sum").item()', ").item()"),
             ("nats / n_words", "nats / 2"),
-            "every *word* must count alike",
+            "every *word* must have the same weight",
         ),
         ("returns the sum of nats", ("nats / n_words", "nats"), "divide by the number of words"),
         ("counts right words", ("right / n_words, p", "right, p"), "divide by the number of words"),
@@ -624,7 +628,7 @@ WRONG = [
             "divided by the number of words",
         ),
         (
-            "takes column 0 for NotNext",
+            "takes column 0 as NotNext",
             ("== batch.next_sentence", "== 1 - batch.next_sentence"),
             "column 0 is IsNext",
         ),
@@ -635,7 +639,7 @@ WRONG = [
                 ', reduction="sum").item() + F.cross_entropy(output.nsp_logits, '
                 'batch.next_sentence, reduction="sum").item() * 4 / 3',
             ),
-            "the loss of the words alone",
+            "return only the loss of the words",
         ),
         ("returns two numbers", (", pairs_right / n_pairs", ""), "it must return three numbers"),
         ("forgets the mask", ("batch.attention_mask, ", ""), "raised TypeError"),
@@ -672,20 +676,20 @@ WRONG = [
                 model.train(was_training)
                 return tuple(sum(column) / len(rows) for column in zip(*rows))
             """,
-            "every *word* must count alike",
+            "every *word* must have the same weight",
         ),
         (
-            "averages the pairs' means alone",
+            "averages only the pairs' means",
             ("n_pairs += len(batch.next_sentence)", "n_pairs += 1"),
             ("== batch.next_sentence).sum()", "== batch.next_sentence).float().mean()"),
-            "every *pair* must count alike",
+            "every *pair* must have the same weight",
         ),
     ),
     *mistakes(
         "evaluate",
         OURS,
         (
-            "counts batches for words",
+            "counts batches instead of words",
             ("n_words += len(batch.words)", "n_words += 1"),
             "the number of words, not of batches",
         ),
@@ -698,7 +702,7 @@ WRONG = [
     *mistakes(
         "ablation",
         OURS,
-        ("gives falls", ("- whole\n", "\n        rises = whole - rises\n"), "a rise is positive"),
+        ("returns falls", ("- whole\n", "\n        rises = whole - rises\n"), "a rise is positive"),
         ("does not divide by the root", (" / math.sqrt(len(seeds))", ""), "divide by the root"),
         ("divides by the number of seeds", ("math.sqrt(len(seeds))", "len(seeds)"), "the *root*"),
         ("divides by n in the deviation", ("ddof=1", "ddof=0"), "n - 1, not n"),
@@ -710,16 +714,16 @@ WRONG = [
             ),
             "seed by seed",
         ),
-        ("gives the losses that are left", ("- whole\n", "\n"), "the rise, not the loss"),
+        ("returns the losses", ("- whole\n", "\n"), "the rise, not the loss"),
         (
-            "gives the variance",
+            "returns the variance",
             ("rises.std(ddof=1) / math.sqrt(len(seeds))", "rises.var(ddof=1) / len(seeds)"),
             "a root is missing",
         ),
         (
             "takes the whole recipe's first seed",
             ("for seed in seeds])\n    found", "for seed in seeds[:1]])\n    found"),
-            "the whole recipe, too, with each of the seeds",
+            "train the whole recipe, too, with each seed",
         ),
         (
             "trains the whole recipe again for each part",
@@ -737,20 +741,20 @@ WRONG = [
                 "        everything = everything - {part}\n        rises =",
             ),
             ("loss(everything - {part}, seed)", "loss(everything, seed)"),
-            "one part at a time is left out",
+            "leave out one part at a time",
         ),
         (
-            "keeps one part alone",
+            "keeps only one part",
             ("loss(everything - {part}, seed)", "loss(frozenset([part]), seed)"),
             "leave one part out and keep the others",
         ),
         (
-            "gives the means alone",
+            "returns only the means",
             (", float(rises.std(ddof=1) / math.sqrt(len(seeds)))", ""),
             "two numbers",
         ),
         (
-            "gives a list",
+            "returns a list",
             ("    return found", "    return list(found.values())"),
             "a dictionary with the parts as keys",
         ),
@@ -766,10 +770,10 @@ WRONG = [
     *mistakes(
         "predict-parts",
         OURS,
-        ("says nothing", ('return "way down", "warm-up"', "pass"), "returned None"),
-        ("gives one name", ('return "way down", "warm-up"', 'return "warm-up"'), "two of"),
-        ("names another part", ('"warm-up"', '"dropout"'), "two of warm-up, way down, clipping"),
-        ("gives three", ('"warm-up"', '"warm-up", "clipping"'), "two of"),
+        ("returns nothing", ('return "way down", "warm-up"', "pass"), "returned None"),
+        ("returns one name", ('return "way down", "warm-up"', 'return "warm-up"'), "two of"),
+        ("returns another name", ('"warm-up"', '"dropout"'), "two of warm-up, way down, clipping"),
+        ("returns three", ('"warm-up"', '"warm-up", "clipping"'), "two of"),
     ),
 ]
 
@@ -991,7 +995,7 @@ OTHER_WAYS = [
     ),
 ]
 
-# Ours but for names or a line: mistakes are changes of them. They are no other way.
+# Ours except for names or a line: mistakes are changes of these. They are not another way.
 NEAR_OURS = [
     right(
         "evaluate",

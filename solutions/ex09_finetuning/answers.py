@@ -1,4 +1,4 @@
-"""Exercise 9, fine-tuning: solutions that are wrong, and right ones of another kind."""
+"""Exercise 9, fine-tuning: wrong solutions, and right ones written differently."""
 
 from course.answers import OURS, mistakes, right
 
@@ -6,7 +6,7 @@ WRONG = [
     *mistakes(
         "layer-features",
         "by lists and sums",
-        ("takes the first for the last", ("states[-1]", "states[0]"), "the last layer comes last"),
+        ("takes the first as the last", ("states[-1]", "states[0]"), "the last layer comes last"),
         (
             "adds up three layers",
             ("sum(states[-4:])", "sum(states[-3:])"),
@@ -36,14 +36,14 @@ WRONG = [
             "changed its input",
         ),
         (
-            "turns the order round",
+            "reverses the order",
             ("states[-4:],", "states[:-5:-1],"),
             "in the order of the layers",
         ),
         (
             "mixes components",
             ("torch.cat(states[-4:], dim=-1)", "torch.stack(states[-4:], dim=-1).flatten(-2)"),
-            "whole vectors one behind the other",
+            "concatenate whole vectors",
         ),
         ("lengthens the text", ("dim=-1", "dim=1"), "no new tokens"),
         ("adds texts", (", dim=-1", ""), "no new texts"),
@@ -60,14 +60,14 @@ WRONG = [
         ("adds the embeddings, divides by the layers", ("states[1:]", "states"), "leave them out"),
         ("adds up and does not divide", (" / (len(states) - 1)", ""), "the mean, not the sum"),
         (
-            "takes layer 0 for the first layer",
+            "takes layer 0 as the first layer",
             ("states[how]", "states[how + 1]"),
-            "layer 2 has the place 2",
+            "layer 2 has the index 2",
         ),
-        ("takes 0 for nothing", ('how == "last"', 'not how or how == "last"'), "0 is a number"),
+        ("treats 0 as missing", ('how == "last"', 'not how or how == "last"'), "0 is a number"),
         ("returns nothing for a number", ("    return states[how]\n", ""), "it returned None"),
         (
-            "knows two numbers of layers",
+            "handles two numbers of layers",
             ("/ (len(states) - 1)", "/ (12 if len(states) > 6 else 5)"),
             "",
         ),
@@ -98,12 +98,12 @@ WRONG = [
         (
             "concatenates all states",
             ("torch.cat(tuple(hidden_states[-4:])", "torch.cat(tuple(hidden_states)"),
-            "all six are there",
+            "all six are concatenated",
         ),
         (
             "concatenates all layers",
             ("torch.cat(tuple(hidden_states[-4:])", "torch.cat(tuple(hidden_states[1:])"),
-            "five layers are there",
+            "five layers are concatenated",
         ),
         (
             "stacks in place of concatenating",
@@ -124,39 +124,39 @@ WRONG = [
             "counted from the front",
         ),
         (
-            "takes layer 1 for the first state",
+            "takes layer 1 as the first state",
             ("return hidden_states[how]", "return hidden_states[how - 1]"),
-            "layer 2 has the place 2",
+            "layer 2 has the index 2",
         ),
     ),
     *mistakes(
         "first-pieces",
         "by the last word that had one",
-        ("takes [CLS] for the first piece", ("start < end and ", ""), "it covers no character"),
+        ("takes [CLS] as the first piece", ("start < end and ", ""), "it covers no character"),
         ("marks all pieces", (" and word > last", ""), "the second piece of its word"),
         (
             "counts from 1",
             ("append(number)", "append(number + 1 if number >= 0 else -1)"),
             "words are counted from 0",
         ),
-        ("gives None", ("number = -1\n", "number = None\n"), "has -1"),
+        ("returns None", ("number = -1\n", "number = None\n"), "has -1"),
         (
-            "gives one number for each word",
+            "returns one number for each word",
             ("append(number)", "extend([number] if number >= 0 else [])"),
             "one number for each piece",
         ),
         (
-            "asks whether both begin together",
+            "checks whether both begin together",
             ("first <= start < after and word > last", "first == start"),
             "not whether both begin together",
         ),
         (
-            "asks whether both begin together, [CLS] included",
+            "checks whether both begin together, [CLS] included",
             ("start < end and first <= start < after and word > last", "first == start"),
             "it covers no character",
         ),
         (
-            "asks for blanks between words",
+            "requires blanks between words",
             (
                 "word > last:",
                 "word > last and start not in [end for _, end in offsets[: len(numbers)] if end]:",
@@ -164,7 +164,7 @@ WRONG = [
             "need not follow a blank",
         ),
         (
-            "asks whether the whole word is covered",
+            "checks whether the whole word is covered",
             ("start < after", "start and end == after"),
             "expected",
         ),
@@ -174,7 +174,7 @@ WRONG = [
             "it must return a list",
         ),
         (
-            "bears no text that was cut",
+            "fails with a text that was cut",
             (
                 "    return numbers",
                 "    [numbers.index(n) for n in range(len(words))]\n    return numbers",
@@ -182,7 +182,7 @@ WRONG = [
             "raised",
         ),
         (
-            "knows short texts",
+            "handles short texts",
             (
                 "    return numbers",
                 "    return numbers if len(words) in (0, 1, 2, 3, 4, 150) else [-1] * len(numbers)",
@@ -245,7 +245,7 @@ WRONG = [
             "not for each word",
         ),
         (
-            "takes the end of a word for its last character",
+            "takes the end of a word as its last character",
             """
             def first_pieces(words, offsets):
                 numbers = []
@@ -266,15 +266,19 @@ WRONG = [
         ("divides by texts", ("asked.sum().clamp(min=1)", "len(targets)"), "not of texts"),
         ("divides by nothing", (".clamp(min=1)", ""), "the mean of nothing would be nan"),
         (
-            "asks all tokens, IGNORED for O",
+            "counts all tokens, IGNORED as O",
             (
                 "    asked = targets != IGNORED\n",
                 "    targets = targets.clamp(min=0)\n    asked = targets >= 0\n",
             ),
-            "tokens that are not asked cost nothing",
+            "tokens without a target cost nothing",
         ),
-        ("drops what is O", ("targets != IGNORED", "targets > 0"), "0 is a tag like the others"),
-        ("gives a loss for each token", ('"sum"', '"none"'), "one number"),
+        (
+            "drops the tokens with O",
+            ("targets != IGNORED", "targets > 0"),
+            "0 is a tag like the others",
+        ),
+        ("returns the losses without a mean", ('"sum"', '"none"'), "one number"),
         ("forgets the return", ("return losses", "losses"), "it returned None"),
         (
             "returns a number",
@@ -285,17 +289,17 @@ WRONG = [
         (
             "cuts the gradient off",
             ("(logits[asked]", "(logits.detach()[asked]"),
-            "cut the gradient off",
+            "cut off the gradient",
         ),
         (
-            "takes the probability for its logarithm",
+            "treats the probability as its logarithm",
             (
                 'F.cross_entropy(logits[asked], targets[asked], reduction="sum")',
                 "-logits[asked].softmax(-1).gather(1, targets[asked][:, None]).sum()",
             ),
             "not of p",
         ),
-        ("forgets the sign", ("F", "-F"), "turn the sign"),
+        ("forgets the sign", ("F", "-F"), "change the sign"),
         (
             "does not say which tokens",
             ("logits[asked], targets[asked]", "logits, targets"),
@@ -349,21 +353,21 @@ WRONG = [
         "bioes-runs",
         OURS,
         (
-            "gives the last word",
+            "returns the last word",
             ("(number, number + 1, label)", "(number, number, label)"),
             ("(first, number + 1, label)", "(first, number, label)"),
-            "the word *behind*",
+            "the word *after* the span",
         ),
-        ("does not know S", ('prefix == "S"', "False"), "S-PER is a whole span"),
-        ("knows S alone", ('prefix == "E" and is_open', "False"), "and E are a span"),
+        ("ignores S", ('prefix == "S"', "False"), "S-PER is a whole span"),
+        ("handles only S", ('prefix == "E" and is_open', "False"), "and E are a span"),
         (
             "keeps B- and S- in the label",
             ("(number, number + 1, label)", "(number, number + 1, tag)"),
             ("(first, number + 1, label)", "(first, number + 1, tags[first])"),
-            "the label alone",
+            "only the label",
         ),
         (
-            "gives lists",
+            "returns lists",
             ("(number, number + 1, label)", "[number, number + 1, label]"),
             ("(first, number + 1, label)", "[first, number + 1, label]"),
             "is a tuple",
@@ -375,7 +379,7 @@ WRONG = [
                 'prefix, label, _ = (tag + "--").split("-")[:3]',
             ),
             ('tags[first] == f"B-{label}"', 'tags[first].split("-")[1] == label'),
-            "cut at the first one",
+            "split at the first one",
         ),
         (
             "cuts at the last hyphen",
@@ -384,7 +388,7 @@ WRONG = [
             "not at the last",
         ),
         (
-            "takes an E that stands alone for a span",
+            "treats an E without a B as a span",
             (
                 '        if prefix == "E" and is_open:\n',
                 '        if prefix == "E" and not is_open:\n'
@@ -405,12 +409,12 @@ WRONG = [
             "a span has one label",
         ),
         (
-            "compares the label at the end alone",
+            "compares the label only at the end",
             ('if prefix != "I" or not is_open', 'if prefix != "I"'),
             "a span has one label",
         ),
         (
-            "does not begin again",
+            "does not start again",
             (
                 "            first = number\n",
                 "            first = number if first is None else first\n",
@@ -426,31 +430,31 @@ WRONG = [
             "opens a new span",
         ),
         (
-            "looks over an O",
+            "skips an O",
             ('if prefix != "I" or not is_open', 'if tag != "O" and (prefix != "I" or not is_open)'),
-            "behind an O",
+            "after an O",
         ),
         (
-            "goes on behind an E",
+            "continues after an E",
             ('if prefix != "I" or', 'if prefix not in ("I", "E") or'),
-            "behind an E",
+            "after an E",
         ),
         (
-            "looks over an S",
+            "skips an S",
             (
                 "runs.append((number, number + 1, label))\n",
                 "runs.append((number, number + 1, label))\n            continue\n",
             ),
-            "behind an S",
+            "after an S",
         ),
         (
-            "knows spans of four words at most",
+            "handles spans of at most four words",
             ('prefix == "E" and is_open', 'prefix == "E" and is_open and number - first < 4'),
             "",
         ),
         ("forgets the return", ("    return runs", ""), "it returned None"),
         (
-            "sees words with B and S alone",
+            "finds only words with B and S",
             """
             def bioes_runs(tags):
                 return [(n, n + 1, tag[2:]) for n, tag in enumerate(tags) if tag[0] in "BS"]
@@ -470,7 +474,7 @@ WRONG = [
     *mistakes(
         "bioes-runs",
         "by regular expressions",
-        ("wants an I", ("S|BI*E", "S|BI+E"), "there may be no I at all"),
+        ("requires an I", ("S|BI*E", "S|BI+E"), "no I is needed between B and E"),
     ),
     *mistakes(
         "entity-f1",
@@ -494,13 +498,13 @@ WRONG = [
             "the label belongs to the span",
         ),
         (
-            "asks for the start alone",
+            "compares only the start",
             (
                 "true |= {(text, *run) for run in tag_runs(tags)}",
                 "true |= {(text, run[0], run[2]) for run in tag_runs(tags)}",
             ),
             ("(text, *run)", "(text, run[0], run[2])"),
-            "if its last word is, too",
+            "only if its last word is right, too",
         ),
         (
             "swaps precision and recall",
@@ -520,10 +524,10 @@ WRONG = [
         (
             "divides by nothing",
             ("    if right == 0:\n        return 0.0, 0.0, 0.0\n", ""),
-            "ask first whether there is anything",
+            "first check that the divisor is not 0",
         ),
         (
-            "returns F1 alone",
+            "returns only F1",
             ("return precision, recall, ", "return "),
             "it must return three numbers",
         ),
@@ -531,7 +535,7 @@ WRONG = [
             "reads the first text",
             ("enumerate(true_tags)", "enumerate(true_tags[:1])"),
             ("enumerate(guessed_tags)", "enumerate(guessed_tags[:1])"),
-            "the first text alone",
+            "only the first text",
         ),
         ("reads three texts", ("enumerate(true_tags)", "enumerate(true_tags[:3])"), ""),
         (
@@ -579,7 +583,7 @@ WRONG = [
         "entity-f1",
         "by two loops",
         (
-            "leaves wrong guesses out",
+            "leaves out wrong guesses",
             (
                 "guessed |= {(text, *run) for run in tag_runs(tags)}",
                 "guessed |= {(text, *run) for run in tag_runs(tags) if (text, *run) in true}",
@@ -604,10 +608,10 @@ WRONG = [
         "entity-f1",
         "by counting text by text",
         (
-            "counts the last text alone",
+            "counts only the last text",
             ("right += ", "right = "),
             ("n_true + len(true), n_guessed + len(guessed)", "len(true), len(guessed)"),
-            "the last text alone",
+            "only the last text",
         ),
     ),
     *mistakes(
@@ -622,7 +626,7 @@ WRONG = [
             "in both texts together",
         ),
         (
-            "mends the draft but for nothing guessed",
+            "repairs the draft except for no guesses",
             ("if guessed else 0.0", "if guessed else 1.0"),
             "a share of nothing is 0",
         ),
@@ -648,7 +652,7 @@ WRONG = [
             "does not notice that the draft is wrong",
         ),
         (
-            "says it with True and False",
+            "returns True or False",
             """
             def examine_entity_f1(function):
                 return function(one_text, one_text) == (1.0, 1.0, 1.0)
@@ -656,7 +660,7 @@ WRONG = [
             "returned True",
         ),
         (
-            "asks for nothing alone",
+            "tests only empty cases",
             """
             def examine_entity_f1(function):
                 assert tuple(function([["O"]], [["O"]])) == (0, 0, 0)
@@ -666,7 +670,7 @@ WRONG = [
             "takes the mean of the texts' scores",
         ),
         (
-            "never changes a label alone",
+            "never changes only a label",
             """
             def examine_entity_f1(function):
                 true = [["B-X", "O"], ["B-X", "B-Y"]]
@@ -679,12 +683,12 @@ WRONG = [
         (
             "expects the plain mean",
             ("(3 / 7, 3 / 5, 1 / 2)", "(3 / 7, 3 / 5, 18 / 35)"),
-            "stops your own `entity_f1`",
+            "rejects your own `entity_f1`",
         ),
         (
-            "expects precision where recall stands",
+            "expects precision in the place of recall",
             ("(3 / 7, 3 / 5, 1 / 2)", "(3 / 5, 3 / 7, 1 / 2)"),
-            "stops your own `entity_f1`",
+            "rejects your own `entity_f1`",
         ),
         (
             "stops everything",
@@ -692,16 +696,16 @@ WRONG = [
             def examine_entity_f1(function):
                 raise AssertionError("wrong")
             """,
-            "stops your own `entity_f1` with AssertionError: wrong",
+            "rejects your own `entity_f1` with AssertionError: wrong",
         ),
         (
-            "never asks for nothing",
+            "never tests an empty case",
             ('        ((nothing, [["B-X", "O"]]), (0, 0, 0)),\n', ""),
             ('        (([["B-X", "O"]], nothing), (0, 0, 0)),\n', ""),
             ("        ((nothing, nothing), (0, 0, 0)),\n", ""),
             "",
         ),
-        ("looks at F1 alone", ("zip(found, expected", "zip(found[2:], expected[2:]"), ""),
+        ("checks only F1", ("zip(found, expected", "zip(found[2:], expected[2:]"), ""),
         (
             "has texts that are well-formed, and no neighbours",
             """
@@ -726,7 +730,7 @@ WRONG = [
             ("            if offsets[j] == (0, 0):\n                break\n", ""),
             "[SEP] at the end",
         ),
-        ("gives tokens", ("(offsets[i][0], offsets[j][1])", "(i, j)"), "those are tokens"),
+        ("returns tokens", ("(offsets[i][0], offsets[j][1])", "(i, j)"), "those are tokens"),
         (
             "ends at the last token's start",
             ("offsets[j][1]", "offsets[j][0]"),
@@ -735,7 +739,7 @@ WRONG = [
         ("ends with the first token", ("offsets[j][1]", "offsets[i][1]"), "its *last* token"),
         ("always answers", ("best > starts[0] + ends[0] + threshold", "answer"), "return None"),
         (
-            "gives [CLS] for no answer",
+            "returns [CLS] for no answer",
             ("return None", "return offsets[0]"),
             "not the characters of [CLS]",
         ),
@@ -743,9 +747,9 @@ WRONG = [
         ("subtracts the threshold", ("+ threshold", "- threshold"), "threshold is added"),
         ("answers if both are equal", ("best >", "best >="), "*more* than no answer"),
         ("compares with S_0", (" + ends[0] + ", " + "), "S_0 + E_0 = 5 + 3"),
-        ("begins with 0", ('float("-inf"), None', "0.0, None"), "begin with -inf"),
+        ("starts with 0", ('float("-inf"), None', "0.0, None"), "start with -inf"),
         (
-            "begins with the score of no answer",
+            "starts with the score of no answer",
             ('float("-inf"), None', "starts[0] + ends[0], None"),
             "threshold is added",
         ),
@@ -756,13 +760,13 @@ WRONG = [
         ),
         ("allows one token fewer", ("i + max_tokens,", "i + max_tokens - 1,"), "expected (0, 3)"),
         (
-            "knows no longest answer",
+            "ignores max_tokens",
             ("min(i + max_tokens, len(offsets))", "len(offsets)"),
             "max_tokens counts tokens",
         ),
         ("multiplies", ("+ ends[j]", "* ends[j]"), '"Jim" scores 3 + 3'),
         (
-            "asks for the end first",
+            "loops over the end first",
             ("logits[:, 0].tolist(), logits[:, 1]", "logits[:, 1].tolist(), logits[:, 0]"),
             "expected",
         ),
@@ -778,7 +782,7 @@ WRONG = [
             "",
         ),
         (
-            "chooses start and end one by one",
+            "chooses start and end separately",
             """
             def best_span(logits, offsets, segment_ids, max_tokens=30, threshold=0.0):
                 inside = [n for n, (a, b) in enumerate(offsets) if segment_ids[n] == 1 and a < b]
@@ -787,7 +791,7 @@ WRONG = [
                 if logits[first, 0] + logits[last, 1] > logits[0].sum() + threshold:
                     return offsets[first][0], offsets[last][1]
             """,
-            "start and end chosen one by one",
+            "start and end are chosen separately",
         ),
         (
             "chooses the start first",
@@ -803,7 +807,7 @@ WRONG = [
             "expected",
         ),
         (
-            "turns start and end round if need be",
+            "swaps start and end if needed",
             """
             def best_span(logits, offsets, segment_ids, max_tokens=30, threshold=0.0):
                 inside = [n for n, (a, b) in enumerate(offsets) if segment_ids[n] == 1 and a < b]
@@ -820,7 +824,7 @@ WRONG = [
         "best-span",
         OURS,
         (
-            "returns tokens, the one behind the last included",
+            "returns tokens, up to the one after the last",
             ("(offsets[first][0], offsets[last][1])", "(first, last + 1)"),
             "those are tokens",
         ),
@@ -841,12 +845,12 @@ WRONG = [
     *mistakes(
         "predict-contest",
         OURS,
-        ("percentages", ("0.6", "60"), "no percentage"),
+        ("percentages", ("0.6", "60"), "not a percentage"),
         ("forgets one", ('        "from scratch": 0.3,\n', ""), "the five learners"),
         ("another name", ('"fine-tuned"', '"bert"'), "the five learners"),
         ("words", ("0.6", '"high"'), "a number from 0 to 1"),
         (
-            "the best one alone",
+            "only the best one",
             """
             def predict_contest():
                 return "fine-tuned"
@@ -865,7 +869,7 @@ WRONG = [
     *mistakes(
         "ablate-words",
         OURS,
-        ("keeps the kind alone", ("if not is_part", "if is_part"), "the words to leave *out*"),
+        ("keeps only the kind", ("if not is_part", "if is_part"), "the words to leave *out*"),
         (
             "loses empty texts",
             (
@@ -877,18 +881,18 @@ WRONG = [
             "as many as before",
         ),
         (
-            "cuts at every single blank",
+            "splits at every single blank",
             ("text.split()", 'text.split(" ")'),
-            "words stand one blank apart",
+            "words are separated by one blank",
         ),
-        ("glues words together", ('" ".join(left)', '"".join(left)'), "one blank apart"),
+        ("joins words together", ('" ".join(left)', '"".join(left)'), "separated by one blank"),
         (
-            "gives lists of words",
+            "returns lists of words",
             ('without.append(" ".join(left))', "without.append(left)"),
             "must be a list of str",
         ),
-        ("gives no control", ("return without, control", "return without"), "two lists"),
-        ("gives the control first", ("without, control\n", "control, without\n"), "come first"),
+        ("returns no control", ("return without, control", "return without"), "two lists"),
+        ("returns the control first", ("without, control\n", "control, without\n"), "come first"),
         (
             "loses the order",
             (
@@ -927,7 +931,7 @@ WRONG = [
             "draw from all words",
         ),
         (
-            "draws a whole stretch",
+            "draws consecutive words",
             (
                 "        places = sorted(draw.sample(range(len(words)), len(left)))\n",
                 "        gone = len(words) - len(left)\n"
@@ -953,7 +957,7 @@ WRONG = [
         ("forgets the seed", ("random.Random(seed)", "random.Random()"), "the same seed"),
         ("seeds with a constant", ("random.Random(seed)", "random.Random(0)"), "is `seed` used"),
         (
-            "seeds everybody",
+            "seeds the global generators",
             ("    draw = random.Random(seed)", "    random.seed(seed)\n    draw = random"),
             "changed the global random numbers",
         ),

@@ -1,4 +1,4 @@
-"""Exercise 10, attention heads: solutions that are wrong, and right ones of another kind."""
+"""Exercise 10, attention heads: wrong solutions, and right ones written differently."""
 
 from course.answers import OURS, mistakes, right
 
@@ -24,14 +24,14 @@ WRONG = [
         ),
         ("keeps a dimension", ("dim=-1", "dim=-1, keepdim=True"), "without keepdim"),
         ("returns the terms", ("-terms.sum(dim=-1)", "-terms"), "the terms of each key"),
-        ("forgets the p", ("attention * logs", "logs"), "counts with its p"),
+        ("forgets the p", ("attention * logs", "logs"), "weight -log p by p"),
         (
             "divides by log L",
             (
                 "-terms.sum(dim=-1)",
                 "-terms.sum(dim=-1) / torch.tensor(float(attention.shape[-1])).log()",
             ),
-            "by the most possible",
+            "by the largest possible",
         ),
         (
             "takes the perplexity",
@@ -39,11 +39,11 @@ WRONG = [
             "leave out the exp",
         ),
         (
-            "takes a softmax again",
+            "applies the softmax again",
             ("    logs", "    attention = attention.softmax(dim=-1)\n    logs"),
-            "no softmax a second time",
+            "no second softmax",
         ),
-        ("takes Gini's number", ("-terms", "1 - (attention**2)"), "1 minus the sum"),
+        ("takes the Gini index", ("-terms", "1 - (attention**2)"), "1 minus the sum"),
         (
             "adds a small number",
             ("torch.where(attention > 0, attention, 1.0)", "(attention + 1e-3)"),
@@ -100,7 +100,7 @@ WRONG = [
             "so it does not count: divide by 3",
         ),
         (
-            "runs round the edge",
+            "wraps around the edge",
             ("if 0 <= i + offset < length]", "]"),
             ("i + offset for", "(i + offset) % length for"),
             "key -1 is the last one",
@@ -112,7 +112,7 @@ WRONG = [
             "do not let it look at itself",
         ),
         (
-            "turns the sign round",
+            "changes the sign",
             ("<= i +", "<= i -"),
             ("+ offset", "- offset"),
             "that is offset +1",
@@ -173,13 +173,13 @@ WRONG = [
         ),
         ("raises another error", ("ValueError", "IndexError"), "must raise a ValueError"),
         (
-            "takes the first dimensions",
+            "uses the first dimensions",
             ("attention[..., queries, keys]", "attention.diagonal(offset)"),
             "count from the end",
         ),
         ("takes the mean over all heads", (".mean(dim=-1)", ".mean()"), "count from the end"),
         (
-            "reads one head alone",
+            "reads only one head",
             ("attention[..., queries, keys]", "attention[queries, keys]"),
             ("dim=-1", "dim=0"),
             "count from the end",
@@ -195,7 +195,7 @@ WRONG = [
             "changed its input",
         ),
         (
-            "refuses only what the examples refuse",
+            "rejects only what the examples reject",
             ("not queries", "abs(offset) in (4, 9) and length == 4"),
             "",
         ),
@@ -247,11 +247,11 @@ WRONG = [
         ("takes the mean over queries", ("dim=0", "dim=1"), "heads are dim=0"),
         ("takes the mean over keys", ("dim=0", "dim=2"), "heads are dim=0"),
         (
-            "turns rows and columns round",
+            "swaps rows and columns",
             ("heads.mean(dim=0)", "heads.mean(dim=0).T"),
             "no transpose",
         ),
-        ("adds 0.5 everywhere", ("0.5 * eye", "0.5"), "ones on its diagonal alone"),
+        ("adds 0.5 everywhere", ("0.5 * eye", "0.5"), "ones only on its diagonal"),
         (
             "normalises columns",
             ("0.5 * mean + 0.5 * eye", "(mean + eye) / (mean + eye).sum(dim=0)"),
@@ -269,9 +269,9 @@ WRONG = [
             ("in attentions:", "in list(attentions)[::-1]:"),
             "upper @ lower",
         ),
-        ("keeps the last layer alone", ("mixed @ result", "mixed"), "the lower layer is lost"),
+        ("keeps only the last layer", ("mixed @ result", "mixed"), "the lower layer is lost"),
         (
-            "keeps the first layer alone",
+            "keeps only the first layer",
             ("in attentions:", "in attentions[:1]:"),
             "the upper layer is lost",
         ),
@@ -314,22 +314,22 @@ WRONG = [
             "before layers are multiplied",
         ),
         (
-            "adds it to what is rolled out",
+            "adds it to the rollout",
             ("0.5 * mean + 0.5 * eye", "mean"),
             ("mixed @ result", "0.5 * mixed @ result + 0.5 * eye"),
-            "not to what has been rolled out",
+            "not to the rollout",
         ),
         (
-            "adds it in the lowest layer alone",
+            "adds it only in the lowest layer",
             ("+ 0.5 * eye", "+ 0.5 * eye if result is eye else mean"),
             "missing in the upper layer",
         ),
         (
-            "knows two layers alone",
+            "handles only two layers",
             ("in attentions:", "in attentions[:2]:"),
             "three layers, in a tuple",
         ),
-        ("wants a list", ("    eye", "    attentions = attentions + []\n    eye"), "raised"),
+        ("requires a list", ("    eye", "    attentions = attentions + []\n    eye"), "raised"),
         (
             "writes into the heads",
             ("        mean =", "        heads += torch.eye(heads.shape[-1])\n        mean ="),
@@ -337,7 +337,7 @@ WRONG = [
         ),
         ("returns nothing", ("return result", "result"), "Is there a `return`"),
         (
-            "knows the depths of the examples",
+            "handles the depths of the examples",
             ("    return result", "    return result if len(attentions) != 4 else result.T"),
             "",
         ),
@@ -372,7 +372,7 @@ WRONG = [
         (
             "silences every n-th column",
             ("* d : (h + 1) * d", "::n_heads"),
-            "every second column is no head",
+            "every second column is not a head",
         ),
         ("silences one column", (" * d : (h + 1) * d", ""), "those are single columns"),
         (
@@ -380,8 +380,8 @@ WRONG = [
             ("h * d : (h + 1) * d", "h : h + d"),
             "begins at column D // n_heads",
         ),
-        ("turns the sign round", ("loss() - before", "before - loss()"), "a rise is positive"),
-        ("returns losses", ("loss() - before", "loss()"), "subtract what it is with all heads"),
+        ("changes the sign", ("loss() - before", "before - loss()"), "a rise is positive"),
+        ("returns losses", ("loss() - before", "loss()"), "subtract the loss with all heads"),
         (
             "divides by the loss",
             ("loss() - before", "(loss() - before) / before"),
@@ -390,16 +390,16 @@ WRONG = [
         (
             "silences all the others",
             ("h * d : (h + 1) * d", "[c for c in range(len(weight)) if c // d != h]"),
-            "the others are to speak",
+            "keep the others",
         ),
         (
-            "does not put back",
+            "does not restore",
             ("with torch.no_grad():\n                    weight.copy_(kept)", "pass"),
             "bit for bit",
         ),
-        ("puts back a view", (".clone()", ""), "is a view, which changes with the weights"),
+        ("restores from a view", (".clone()", ""), "is a view, which changes with the weights"),
         (
-            "puts back only at the end",
+            "restores only at the end",
             (
                 "for h in range(n_heads):",
                 "kept = weight.detach().clone()\n        for h in range(n_heads):",
@@ -409,7 +409,7 @@ WRONG = [
                 "with torch.no_grad():\n                    weight.copy_(kept)",
                 "pass\n        with torch.no_grad():\n            weight.copy_(kept)",
             ),
-            "head 0 must speak again",
+            "restore head 0",
         ),
         (
             "makes columns small, then large again",
@@ -423,7 +423,7 @@ WRONG = [
             "the loss has not changed",
         ),
         (
-            "asks before it silences",
+            "calls the loss before it silences",
             ("try:", "now = loss()\n            try:"),
             ("loss() - before", "now - before"),
             "the loss has not changed",
@@ -434,7 +434,7 @@ WRONG = [
                 "                with torch.no_grad():\n                    weight[:, h",
                 "                if True:\n                    weight[:, h",
             ),
-            "says that you do not",
+            "PyTorch assumes that you train",
         ),
         (
             "puts other matrices into the list",
@@ -442,7 +442,7 @@ WRONG = [
             "the loss has not changed",
         ),
         (
-            "is not there when the loss fails",
+            "does not restore when the loss fails",
             ("try:", "if True:"),
             ("finally:", "with torch.no_grad():"),
             ("with torch.no_grad():\n                    weight.copy_(kept)", "weight.copy_(kept)"),
@@ -472,12 +472,12 @@ WRONG = [
                 "                    for every, old in zip(outputs, kept):\n"
                 "                        every.copy_(old)",
             ),
-            "every head is silenced alone",
+            "silence one head at a time",
         ),
         (
-            "measures the first layer alone",
+            "measures only the first layer",
             ("enumerate(outputs):", "enumerate(outputs[:1]):"),
-            "every head is silenced alone",
+            "silence one head at a time",
         ),
         (
             "compares with the head before",
@@ -487,9 +487,9 @@ WRONG = [
                 "                rises[layer, h] = now - before\n"
                 "                before = now if len(outputs) > 1 else before",
             ),
-            "every head is silenced alone",
+            "silence one head at a time",
         ),
-        ("takes two heads for granted", ("// n_heads", "// 2"), "every head is silenced alone"),
+        ("assumes two heads", ("// n_heads", "// 2"), "silence one head at a time"),
         (
             "catches errors, but no interruption",
             (
@@ -541,7 +541,7 @@ WRONG = [
         (
             "draws numbers",
             ("draw.choice(labels)", "draw.randrange(len(set(labels)))"),
-            "is none of the labels",
+            "is not one of the labels",
         ),
         (
             "forgets the seed",
@@ -550,12 +550,12 @@ WRONG = [
         ),
         ("seeds with a constant", ("random.Random(seed)", "random.Random(0)"), "is `seed` used"),
         (
-            "seeds everybody",
+            "seeds the global generators",
             ("    draw = random.Random(seed)", "    random.seed(seed)\n    draw = random"),
             "changed the global random numbers",
         ),
         (
-            "seeds PyTorch for everybody",
+            "seeds PyTorch globally",
             (
                 "    draw = random.Random(seed)",
                 "    torch.manual_seed(seed)\n"
@@ -564,7 +564,7 @@ WRONG = [
             "changed the global random numbers",
         ),
         (
-            "seeds NumPy for everybody",
+            "seeds NumPy globally",
             (
                 "    draw = random.Random(seed)",
                 "    import numpy\n"
@@ -575,7 +575,7 @@ WRONG = [
             "changed the global random numbers",
         ),
         (
-            "draws each kind alike",
+            "draws each label equally often",
             ("draw.choice(labels)", "draw.choice(list(dict.fromkeys(labels)))"),
             "with its repetitions",
         ),
@@ -665,7 +665,7 @@ WRONG = [
                     rollout = rollout @ mixed
                 return rollout / rollout.sum(dim=-1, keepdim=True)
             """,
-            "the upper layer stands on the left",
+            "the upper layer is on the left",
         ),
     ),
     *mistakes(
@@ -683,7 +683,7 @@ WRONG = [
             def attention_after_same_word(attention, ids):
                 return attention_to_same_word(attention, ids)
             """,
-            "that is what goes to the same word",
+            "that is the attention to the same word",
         ),
         (
             "looks at later places, too",
@@ -691,7 +691,7 @@ WRONG = [
             "query 0 has not seen its word before",
         ),
         (
-            "looks at its own next token alone",
+            "looks only at its own next token",
             ("place < place[:, None]", "place == place[:, None] + 1"),
             "not its own next token",
         ),
@@ -727,7 +727,7 @@ WRONG = [
             ("(attention * follows).sum(dim=-1)", "(attention * follows).amax(dim=-1)"),
             "not one of them",
         ),
-        ("runs round the edge", ("(place > 0) & ", ""), "puts the last word there"),
+        ("wraps around the edge", ("(place > 0) & ", ""), "puts the last word there"),
         (
             "looks at the token before",
             ("ids.roll(1)", "ids.roll(-1)"),
@@ -736,7 +736,7 @@ WRONG = [
         (
             "counts the query itself",
             ("place < place[:, None]", "place <= place[:, None]"),
-            "to query 1 it is the query itself",
+            "for query 1 it is the query itself",
         ),
         (
             "takes all means",
@@ -763,7 +763,7 @@ WRONG = [
         (
             "gives 0 where there is no such key",
             (".mean(dim=-1)", ".mean(dim=-1).nan_to_num()"),
-            "taken for a head that looks away",
+            "look like a head that attends elsewhere",
         ),
         (
             "gives a single nan for all heads",
@@ -780,17 +780,17 @@ WRONG = [
             "changed its input",
         ),
         (
-            "turns queries and keys round",
+            "swaps queries and keys",
             ("attention * follows", "attention * follows.T"),
             "Query 2 gives 0.12 to key 1",
         ),
         (
-            "makes ids small numbers",
+            "converts ids to small integers",
             ("    place", "    ids = ids % 16_384 // 2 if ids.max() > 25_000 else ids\n    place"),
             "most words two or three times",
         ),
         (
-            "knows the lengths of the examples",
+            "handles the lengths of the examples",
             ("    mass", "    follows = follows.tril(-2) if len(ids) == 20 else follows\n    mass"),
             "",
         ),
@@ -827,7 +827,7 @@ WRONG = [
             "does not notice that the draft is wrong",
         ),
         (
-            "says it with True and False",
+            "returns True or False",
             """
             def examine_rollout(function):
                 return torch.equal(function([each_other, each_other]), torch.full((2, 2), 0.5))
@@ -835,7 +835,7 @@ WRONG = [
             "returned True",
         ),
         (
-            "one layer alone",
+            "only one layer",
             """
             def examine_rollout(function):
                 heads = torch.tensor([[[1.0, 0], [0.2, 0.8]], [[0, 1], [0.4, 0.6]]])
@@ -845,7 +845,7 @@ WRONG = [
             "multiplies from the wrong side",
         ),
         (
-            "the order alone",
+            "only the order",
             """
             def examine_rollout(function):
                 lower = torch.tensor([[[1.0, 0], [1, 0]]])
@@ -856,7 +856,7 @@ WRONG = [
             "without the residual connection",
         ),
         (
-            "the statement's example alone",
+            "only the statement's example",
             """
             def examine_rollout(function):
                 lower = torch.tensor([[[1.0, 0], [1, 0]]])
@@ -872,7 +872,7 @@ WRONG = [
                 "above @ below, atol=1e-4)\n    assert torch.allclose(function((",
                 "below @ above, atol=1e-4)\n    assert torch.allclose(function((",
             ),
-            "stops your own `attention_rollout`",
+            "rejects your own `attention_rollout`",
         ),
         (
             "expects rows that sum to 2",
@@ -881,7 +881,7 @@ WRONG = [
                 rows = function([each_other]).sum(dim=-1)
                 assert torch.allclose(rows, torch.full((2,), 2.0))
             """,
-            "stops your own `attention_rollout`",
+            "rejects your own `attention_rollout`",
         ),
         (
             "stops everything",
@@ -889,7 +889,7 @@ WRONG = [
             def examine_rollout(function):
                 raise AssertionError("wrong")
             """,
-            "stops your own `attention_rollout` with AssertionError: wrong",
+            "rejects your own `attention_rollout` with AssertionError: wrong",
         ),
         (
             "never three layers",
@@ -901,7 +901,7 @@ WRONG = [
             "",
         ),
         (
-            "adds rows up alone",
+            "checks only the sums of rows",
             """
             def examine_rollout(function):
                 rows = function([torch.eye(3).roll(1, 0).expand(2, 3, 3)]).sum(dim=-1)
@@ -915,7 +915,7 @@ WRONG = [
         OURS,
         ("a layer", ('"1.0"', '"1"'), 'from "0.0" to "3.3"'),
         ("nothing", ('return "1.0"', "pass"), "it returned None"),
-        ("a head that there is not", ('"1.0"', '"1.4"'), 'from "0.0" to "3.3"'),
+        ("a head that does not exist", ('"1.0"', '"1.4"'), 'from "0.0" to "3.3"'),
         ("two of them", ('"1.0"', '["1.0", "0.1"]'), 'from "0.0" to "3.3"'),
         ("a number", ('"1.0"', "1.0"), 'from "0.0" to "3.3"'),
     ),

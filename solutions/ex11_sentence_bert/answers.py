@@ -1,4 +1,4 @@
-"""Exercise 11, Sentence-BERT: solutions that are wrong, and right ones of another kind."""
+"""Exercise 11, Sentence-BERT: wrong solutions, and right ones written differently."""
 
 from course.answers import OURS, mistakes, right
 
@@ -10,7 +10,7 @@ WRONG = [
             "lets padding into the mean",
             ("torch.where(token, hidden, 0.0)", "hidden"),
             ("token.sum(dim=1)", "hidden.shape[1]"),
-            "padding counts",
+            "padding is included",
         ),
         (
             "divides by L",
@@ -46,7 +46,7 @@ WRONG = [
             ("token.sum(dim=1)", "token.sum(dim=1, keepdim=True)"),
             "without keepdim",
         ),
-        ("turns the mask round", ("token =", "token = ~"), "True marks tokens"),
+        ("inverts the mask", ("token =", "token = ~"), "True marks tokens"),
         (
             "leaves [CLS] out",
             ("    total", "    token = token.clone()\n    token[:, 0] = False\n    total"),
@@ -56,7 +56,7 @@ WRONG = [
         (
             "lets padding into the maximum",
             ("torch.where(token, hidden, -torch.inf)", "hidden"),
-            "padding counts: take the maximum",
+            "padding is included: take the maximum",
         ),
         (
             "makes padding 0 for the maximum",
@@ -166,12 +166,12 @@ WRONG = [
         (
             "takes zeros for padding",
             ("masked_fill(~token, -torch.inf)", "masked_fill(hidden == 0, -torch.inf)"),
-            "(9, 9) is none of the tokens",
+            "(9, 9) is not a token",
         ),
     ),
     *mistakes(
         "batches-of-one-length",
-        "with the first text apart",
+        "with the first text as a special case",
         (
             "does not sort",
             (
@@ -200,7 +200,7 @@ WRONG = [
         (
             "takes one text too many",
             ("(len(batch) + 1)", "len(batch)"),
-            "ask before the text joins",
+            "check before the text joins",
         ),
         ("takes one token too few", ("> most", ">= most"), "`most` itself is allowed"),
         (
@@ -216,7 +216,7 @@ WRONG = [
         ),
         ("mixes all lengths", ("full or other", "full"), "begins a new one"),
         (
-            "takes a quarter for more than a quarter",
+            "treats a quarter as more than a quarter",
             (">= most", "> most"),
             "not less than a quarter",
         ),
@@ -240,12 +240,12 @@ WRONG = [
             "no batch is empty",
         ),
         (
-            "takes long texts for no texts",
+            "treats long texts as no texts",
             ("batches = []", "batches = []\n    order = [n for n in order if lengths[n] <= most]"),
             "is in none",
         ),
         (
-            "knows texts of 60 tokens at most",
+            "handles texts of at most 60 tokens",
             ("-lengths[number])", "-min(lengths[number], 59))"),
             "",
         ),
@@ -273,7 +273,7 @@ WRONG = [
         (
             "counts with the longest text of all",
             ("(len(batch) + 1) * longest", "(len(batch) + 1) * max(lengths)"),
-            "Count the tokens of this batch alone",
+            "Count only the tokens of this batch",
         ),
         (
             "closes a batch at a quarter, whatever comes next",
@@ -292,12 +292,12 @@ WRONG = [
                 pooled = torch.cat([hidden.mean(dim=1) for _, hidden, _ in batches])
                 return F.normalize(pooled, dim=-1)[order]
             """,
-            "is padding: mean over tokens alone, by the mask; and the batches' rows",
+            "is padding: use the mask and take the mean only over tokens; and the batches' rows",
         ),
         (
             "lets padding into the mean",
             ("attention_mask, ", "None, "),
-            "is padding: mean over tokens alone",
+            "is padding: use the mask",
         ),
         (
             "takes [CLS]",
@@ -312,19 +312,19 @@ WRONG = [
             "divide every vector by its own length",
         ),
         (
-            "brings columns to length 1",
+            "scales columns to length 1",
             ('F.normalize(pool(hidden, attention_mask, "mean"), dim=-1)', "PLAIN"),
             ("PLAIN", 'pool(hidden, attention_mask, "mean")'),
             ("return vectors", "return F.normalize(vectors, dim=0)"),
             "not every column",
         ),
         (
-            "brings tokens to length 1, too",
+            "scales tokens to length 1, too",
             ("pool(hidden, ", "pool(F.normalize(hidden, dim=-1), "),
             "the mean of text 0 is (5, 0)",
         ),
         (
-            "keeps the last batch alone",
+            "keeps only the last batch",
             ("        vectors[numbers] =", "        vectors = torch.zeros(n_texts, 2)"),
             ("zeros(n_texts, 2)", "zeros(n_texts, hidden.shape[-1])\n        vectors[numbers] ="),
             "expected [[1, 0], [0, -1], [0.6, 0.8]]",
@@ -337,7 +337,7 @@ WRONG = [
         ),
         ("returns nothing", ("    return vectors", "    vectors.sum()"), "Is there a `return`"),
         (
-            "counts texts of the first batch alone",
+            "counts only texts of the first batch",
             ("sum(len(numbers) for numbers, _, _ in batches)", "len(batches[0][0])"),
             "raised IndexError",
         ),
@@ -345,10 +345,10 @@ WRONG = [
     *mistakes(
         "collect",
         "by the inverse order",
-        ("takes the order for its inverse", (".argsort()", ""), "Row `number` of the answer"),
+        ("confuses the order with its inverse", (".argsort()", ""), "Row `number` of the answer"),
         ("leaves the order of the batches", ("[inverse]", ""), "Row `number` of the answer"),
         (
-            "gives the first batch alone",
+            "returns only the first batch",
             ("for part in parts]", "for part in parts[:1]]"),
             ("[inverse]", ""),
             "there are three",
@@ -366,7 +366,7 @@ WRONG = [
             "expected [[1, 0], [0, -1], [0.6, 0.8]]",
         ),
         (
-            "knows 29 texts at most",
+            "handles at most 29 texts",
             (
                 "[inverse]",
                 "[inverse] if len(inverse) != 30 else torch.cat([part for part in parts])",
@@ -395,7 +395,7 @@ WRONG = [
             "does not notice that the draft is wrong",
         ),
         (
-            "says it with True and False",
+            "returns True or False",
             """
             def examine_collect(function):
                 wanted = torch.tensor([[0.0, 1.0], [0.6, 0.8]])
@@ -409,10 +409,10 @@ WRONG = [
             def examine_collect(function):
                 raise AssertionError("wrong")
             """,
-            "stops your own `collect` with AssertionError: wrong",
+            "rejects your own `collect` with AssertionError: wrong",
         ),
         (
-            "looks at padding alone",
+            "checks only padding",
             """
             def examine_collect(function):
                 hidden = torch.tensor([[[3.0, 4.0], [9.0, -9.0]]])
@@ -422,7 +422,7 @@ WRONG = [
             "leaves the vectors in the order of the batches",
         ),
         (
-            "looks at directions alone",
+            "checks only directions",
             """
             def examine_collect(function):
                 hidden = torch.tensor([[[3.0, 4]], [[-5, 12]], [[2, 0]]])
@@ -440,10 +440,10 @@ WRONG = [
                 mask = torch.ones(1, 2, dtype=torch.bool)
                 assert torch.allclose(function([([0], hidden, mask)]), torch.tensor([[4.0, 5.0]]))
             """,
-            "stops your own `collect`",
+            "rejects your own `collect`",
         ),
         (
-            "has texts of one token alone",
+            "has only texts of one token",
             """
             def examine_collect(function):
                 first = torch.tensor([[[3.0, 4], [9, 9]], [[5, 0], [9, 9]]])
@@ -474,7 +474,7 @@ WRONG = [
             "",
         ),
         (
-            "looks at the first row alone",
+            "checks only the first row",
             ("function(batches), wanted,", "function(batches)[:1], wanted[:1],"),
             ("function(three), wanted[[0, 1, 3]]", "function(three)[:1], wanted[:1]"),
             ("function(three[::-1]), wanted[[0, 1, 3]]", "function(three[::-1])[:1], wanted[:1]"),
@@ -547,7 +547,7 @@ WRONG = [
             ),
             "multiply by the scale",
         ),
-        ("takes 20 always", ("scale * F", "20 * F"), "use the argument `scale`"),
+        ("always uses 20", ("scale * F", "20 * F"), "use the argument `scale`"),
         ("has another default", ("scale=20.0", "scale=1.0"), "leave the first line as it is"),
         (
             "sums up",
@@ -559,7 +559,7 @@ WRONG = [
             ("torch.arange(len(u)))", 'torch.arange(len(u)), reduction="none")'),
             "one number for the whole batch",
         ),
-        ("turns the sign round", ("return F", "return -F"), "-log p is positive"),
+        ("changes the sign", ("return F", "return -F"), "-log p is positive"),
         ("takes softmax twice", ("(scores,", "(scores.softmax(dim=-1),"), "softmax twice"),
         (
             "runs the softmax down the columns",
@@ -575,12 +575,12 @@ WRONG = [
             "not zeros",
         ),
         (
-            "leaves texts that stand twice out for everybody",
+            "leaves out repeated texts for every row",
             ("F.pad(right,", "F.pad(right.any(dim=0) & (same != right) ^ right.any(dim=0),"),
-            "for u_i alone",
+            "v_2 is left out only for u_0",
         ),
         (
-            "takes equal texts for further right answers",
+            "treats equal texts as further right answers",
             """
             def ranking_loss(u, v, hard, texts, *, scale=20.0):
                 answers = F.normalize(torch.cat([v, hard]), dim=-1)
@@ -601,7 +601,7 @@ WRONG = [
                 own = torch.tensor([kept.index(t) for t in texts.tolist()])
                 return F.cross_entropy(scores, own)
             """,
-            "a wrong text that stands twice counts twice",
+            "a wrong text that occurs twice counts twice",
         ),
         (
             "gives a hard one to each pair",
@@ -618,7 +618,7 @@ WRONG = [
             "a hard negative is wrong for every u",
         ),
         (
-            "takes exp of huge numbers",
+            "computes exp of huge numbers",
             (
                 "return F.cross_entropy(scores, torch.arange(len(u)))",
                 "scores = scores.exp() / scores.exp().sum(dim=-1, keepdim=True)\n"
@@ -626,7 +626,7 @@ WRONG = [
             ),
             "exp(1000) is infinite",
         ),
-        ("gives a float", ("torch.arange(len(u)))", "torch.arange(len(u))).item()"), "a float"),
+        ("returns a float", ("torch.arange(len(u)))", "torch.arange(len(u))).item()"), "a float"),
         (
             "cuts the gradient off",
             ("torch.cat([v, hard])", "torch.cat([v, hard]).detach()"),
@@ -639,7 +639,7 @@ WRONG = [
         ),
         ("returns nothing", ("    return", "    loss ="), "Is there a `return`"),
         (
-            "compares neighbours in the batch alone",
+            "compares only neighbours in the batch",
             ("F.pad(right,", "F.pad(right.triu(-14).tril(14) if len(u) == 50 else right,"),
             "",
         ),
@@ -648,13 +648,13 @@ WRONG = [
         "late-scores",
         OURS,
         (
-            "lets a text's padding answer",
+            "lets a text's padding match",
             (".masked_fill(~text_mask[:, None], -torch.inf)", ""),
             "(-1, -1) is padding of text 1",
         ),
         ("makes a text's padding 0", ("-torch.inf", "0.0"), "a cosine of 0 is larger than -0.6"),
         (
-            "lets a query's padding ask",
+            "lets a query's padding count",
             ("best.masked_fill(~asked, 0).sum(dim=-1) / asked.sum(dim=-1)", "best.mean(dim=-1)"),
             "(1, 7) is padding of query 1",
         ),
@@ -695,7 +695,7 @@ WRONG = [
             "the lengths of the texts' tokens, too",
         ),
         (
-            "asks from the text",
+            "matches from the text",
             """
             def late_scores(queries, query_mask, texts, text_mask):
                 cosines = F.normalize(queries, dim=-1)[:, None] @ F.normalize(texts, dim=-1).mT
@@ -712,7 +712,7 @@ WRONG = [
                 v = F.normalize((texts * text_mask[..., None]).sum(dim=1), dim=-1)
                 return u @ v.T
             """,
-            "not one vector for the sentence",
+            "not one vector per sentence",
         ),
         (
             "takes the largest of all",
@@ -728,17 +728,17 @@ WRONG = [
             "the sign counts",
         ),
         (
-            "turns the table round",
+            "transposes the table",
             ("asked.sum(dim=-1)", "asked.sum(dim=-1).T.T"),
             ("    return best", "    return (best"),
             ("asked.sum(dim=-1).T.T", "asked.sum(dim=-1)).T"),
             "a row for each query",
         ),
-        ("gives the values and places", ("amax(dim=-1)", "max(dim=-1)"), "raised AttributeError"),
+        ("returns values and indices", ("amax(dim=-1)", "max(dim=-1)"), "raised AttributeError"),
         ("returns nothing", ("    return best", "    scores = best"), "Is there a `return`"),
         ("cuts the gradient off", ("amax(dim=-1)", "amax(dim=-1).detach()"), "stay with tensors"),
         (
-            "sees eight tokens of a query at most",
+            "reads at most eight tokens of a query",
             (
                 "asked = query_mask[:, None]",
                 "asked = query_mask[:, None] & (torch.arange(query_mask.shape[1]) < 8)",
@@ -761,7 +761,7 @@ WRONG = [
         (
             "forgets the mean",
             ("vectors - vectors.mean(dim=0)", "vectors"),
-            "the mean is not taken away",
+            "the mean is not subtracted",
         ),
         (
             "takes the mean of each vector",
@@ -769,7 +769,7 @@ WRONG = [
             "the mean over the vectors, dim=0",
         ),
         (
-            "takes one number for the mean",
+            "uses one number as the mean",
             ("vectors.mean(dim=0)", "vectors.mean()"),
             "the mean over the vectors, dim=0",
         ),
@@ -779,22 +779,22 @@ WRONG = [
                 "F.normalize(centred - centred @ common.T @ common, dim=-1)",
                 "centred - centred @ common.T @ common",
             ),
-            "bring every vector to length 1",
+            "scale every vector to length 1",
         ),
         (
-            "brings columns to length 1",
+            "scales columns to length 1",
             ("common, dim=-1)", "common, dim=0)"),
-            "every vector gets the length 1, not every column",
+            "scale every vector to length 1, not every column",
         ),
         (
-            "brings vectors to length 1 first",
+            "scales vectors to length 1 first",
             ("    centred =", "    vectors = F.normalize(vectors, dim=-1)\n    centred ="),
-            "the length 1 is the last step",
+            "scaling to length 1 is the last step",
         ),
         (
-            "keeps what is shared",
+            "keeps the shared part",
             ("centred - centred @ common.T @ common", "centred @ common.T @ common"),
-            "take those away, do not keep them",
+            "remove it, do not keep it",
         ),
         (
             "takes the narrowest directions",
@@ -804,25 +804,25 @@ WRONG = [
         (
             "takes one direction too many",
             ("directions[:k]", "directions[: k + 1]"),
-            "k=0: the mean alone",
+            "k=0: subtract only the mean",
         ),
         (
             "takes one direction too few",
             ("directions[:k]", "directions[: k - 1] if k else directions[:0]"),
-            "k of them, and the mean besides",
+            "remove k of them, and the mean as well",
         ),
         (
-            "takes the k-th direction alone",
+            "takes only the k-th direction",
             ("directions[:k]", "directions[max(k - 1, 0) : k]"),
             "all of the 2 widest",
         ),
         (
-            "takes columns for directions",
+            "takes columns as directions",
             ("common = directions[:k]", "common = directions[:, :k].T"),
             "60 vectors that are sums of 8 parts",
         ),
         (
-            "finds the directions of what is not centred",
+            "finds the directions without centring",
             ("torch.linalg.svd(centred", "torch.linalg.svd(vectors"),
             "60 vectors that are sums of 8 parts",
         ),
@@ -845,7 +845,7 @@ WRONG = [
             ),
             "changed its input",
         ),
-        ("takes six directions at most", ("directions[:k]", "directions[: min(k, 6)]"), ""),
+        ("takes at most six directions", ("directions[:k]", "directions[: min(k, 6)]"), ""),
     ),
     *mistakes(
         "predict-found",
@@ -892,7 +892,7 @@ OTHER_WAYS = [
     ),
     right(
         "batches-of-one-length",
-        "with the first text apart",
+        "with the first text as a special case",
         """
         def batches_of_one_length(lengths, most):
             order = sorted(range(len(lengths)), key=lambda number: -lengths[number])

@@ -1,4 +1,4 @@
-"""Exercise 12, after BERT: answers that are wrong, and right ones of another kind."""
+"""Exercise 12, after BERT: wrong answers, and right ones written differently."""
 
 from course.answers import OURS, mistakes, right
 
@@ -7,9 +7,9 @@ WRONG = [
         "soft-target-loss",
         OURS,
         (
-            "the student weighs",
+            "weights by the student",
             ("log_t.exp() * (log_t - log_s)", "log_s.exp() * (log_s - log_t)"),
-            "the teacher's probabilities weigh",
+            "the teacher's probabilities are the weights",
         ),
         ("with the other sign", ("log_t - log_s", "log_s - log_t"), "never below 0"),
         ("the cross-entropy", ("(log_t - log_s)", "-log_s"), "ln t is missing"),
@@ -68,7 +68,7 @@ WRONG = [
             "short spans",
         ),
         (
-            "all alike",
+            "all equal",
             ("p * (1 - p) ** torch.arange(float(longest))", "torch.ones(longest)"),
             "short spans",
         ),
@@ -83,7 +83,7 @@ WRONG = [
             "one entry for each",
         ),
         (
-            "takes heads for tails",
+            "confuses heads and tails",
             ("p * (1 - p) **", "(1 - p) * p **"),
             "p is the probability of heads",
         ),
@@ -105,7 +105,7 @@ WRONG = [
             "raised ValueError",
         ),
         (
-            "knows ten lengths",
+            "handles ten lengths",
             ("arange(float(longest))", "arange(float(longest)).clamp(max=9)"),
             "",
         ),
@@ -114,7 +114,7 @@ WRONG = [
         "choose-spans",
         OURS,
         (
-            "hides what is free of a span",
+            "hides the free part of a span",
             ("if len(there) == length and there.all():", "if True:"),
             ("hidden[start : start + length] = True", "hidden[start : start + length] |= there"),
             "with one token that is not free",
@@ -138,7 +138,7 @@ WRONG = [
             "is shortened, not dropped",
         ),
         (
-            "knows no budget",
+            "ignores the budget",
             ("        length = min(length, budget - int(hidden.sum()))\n", ""),
             "it ends when the budget is spent",
         ),
@@ -168,7 +168,7 @@ WRONG = [
             "a dropped span costs nothing",
         ),
         (
-            "looks first, then shortens",
+            "checks first, then shortens",
             """
             def choose_spans(free, budget, spans):
                 hidden = torch.zeros_like(free)
@@ -182,7 +182,7 @@ WRONG = [
             "shorten a span first",
         ),
         (
-            "does not ask what is free",
+            "does not check what is free",
             ("(free & ~hidden)", "(~hidden)"),
             "the first token is not free",
         ),
@@ -194,7 +194,7 @@ WRONG = [
         (
             "keeps a gap between spans",
             ("there.all():", "there.all() and not hidden[start - 1] | hidden[start + length]:"),
-            "two spans may stand side by side",
+            "two spans may be adjacent",
         ),
         (
             "cuts off at the end of the text",
@@ -202,7 +202,7 @@ WRONG = [
             "reaches beyond the text",
         ),
         (
-            "goes round",
+            "wraps around",
             """
             def choose_spans(free, budget, spans):
                 hidden = torch.zeros_like(free)
@@ -216,17 +216,17 @@ WRONG = [
             "does not continue",
         ),
         (
-            "gives places",
+            "returns positions",
             ("return hidden", "return hidden.nonzero()[:, 0]"),
             "it must return a tensor of shape [10]",
         ),
         (
-            "gives numbers",
+            "returns numbers",
             ("return hidden", "return hidden.int()"),
             "its dtype must be torch.bool",
         ),
         (
-            "writes into what is free",
+            "writes into `free`",
             ("    return hidden", "    free &= ~hidden\n    return hidden"),
             "changed its input",
         ),
@@ -246,18 +246,18 @@ WRONG = [
             "the mean over the tokens",
         ),
         (
-            "asks at the gaps alone",
+            "asks only at the gaps",
             ("logits[attention_mask], replaced[attention_mask]", "logits[gaps], replaced[gaps]"),
-            "every token is asked",
+            "every token counts",
         ),
-        ("the other sign", ("read != ids", "read == ids"), "a positive logit says: replaced"),
+        ("the other sign", ("read != ids", "read == ids"), "a positive logit means: replaced"),
         (
             "nothing is replaced",
             ("(read != ids).to(logits.dtype)", "torch.zeros_like(logits)"),
             "the second gap was not filled",
         ),
         (
-            "asks padding, too",
+            "counts padding, too",
             ("logits[attention_mask], replaced[attention_mask]", "logits, replaced"),
             "padding is left out",
         ),
@@ -324,9 +324,9 @@ WRONG = [
             "a target sees itself",
         ),
         (
-            "turned round",
+            "reversed",
             ("number <= number[:, None]", "number[:, None] <= number"),
-            "row = who sees",
+            "row = the word that sees",
         ),
         (
             "all targets see each other",
@@ -334,14 +334,14 @@ WRONG = [
             "does not see the other",
         ),
         (
-            "a target more is given",
+            "one more target is given",
             ("- n_targets - 1)", "- n_targets)"),
             "a given word sees no target",
         ),
         (
             "all see all",
             ("number <= number[:, None]", "number <= number[:, None].clamp(min=len(order))"),
-            "nobody sees a target",
+            "no word sees a target",
         ),
         (
             "the first of the order are given",
@@ -354,7 +354,7 @@ WRONG = [
             "what counts is the order",
         ),
         (
-            "gives numbers",
+            "returns numbers",
             ("number <= number[:, None]", "(number <= number[:, None]).float()"),
             "its dtype",
         ),
@@ -369,7 +369,7 @@ WRONG = [
             "does not see itself",
         ),
         (
-            "given words alone",
+            "only given words",
             (
                 "order < order[targets][:, None]",
                 "(order < order[targets[0]]).expand(n_targets, -1)",
@@ -382,19 +382,19 @@ WRONG = [
                 "order.argsort()[len(order) - n_targets :]",
                 "order.argsort(descending=True)[:n_targets]",
             ),
-            "the rows stand in the order",
+            "the rows are in the order",
         ),
         (
             "all but itself",
             ("order < order[targets][:, None]", "order != order[targets][:, None]"),
-            "does not see the targets behind it",
+            "does not see the targets after it",
         ),
         (
             "the first of the order",
             ("[len(order) - n_targets :]", "[:n_targets]"),
             "the last n_targets",
         ),
-        ("takes numbers for places", ("order.argsort()[", "order["), "are not places"),
+        ("treats numbers as places", ("order.argsort()[", "order["), "are not places"),
         (
             "a row for each word",
             ("order[targets][:, None]", "order[:, None]"),
@@ -417,12 +417,12 @@ WRONG = [
                 kept = torch.where(ranked.cumsum(dim=0) <= p, ranked, 0.0)
                 return kept / kept.sum()
             """,
-            "the next one belongs to it",
+            "the next one is needed, too",
         ),
         (
             "in their places, but without the word that reaches p",
             ("(ranked.cumsum(dim=0) - ranked < p)", "(ranked.cumsum(dim=0) <= p)"),
-            "the next one belongs to it",
+            "the next one is needed, too",
         ),
         (
             "in the order of size",
@@ -430,7 +430,7 @@ WRONG = [
                 "torch.zeros_like(probabilities).scatter(0, places, ranked / ranked.sum())",
                 "ranked / ranked.sum()",
             ),
-            "stands where it stood",
+            "stays at its place",
         ),
         ("does not scale", ("ranked / ranked.sum()", "ranked"), "must sum to 1"),
         (
@@ -458,7 +458,7 @@ WRONG = [
         ),
         ("keeps one more", ("- ranked < p)", "- ranked <= p)"), "a third is too many"),
         (
-            "never the likeliest alone",
+            "never only the likeliest word",
             ("- ranked < p)", "- ranked < p).logical_or(torch.arange(len(ranked)) < 2)"),
             "one word has enough",
         ),
@@ -474,7 +474,7 @@ WRONG = [
             "",
         ),
         (
-            "writes into what it was given",
+            "writes into its input",
             ("    return torch", "    probabilities[places[ranked == 0]] = 0\n    return torch"),
             "changed its input",
         ),
@@ -504,7 +504,7 @@ WRONG = [
             "does not notice that the draft is wrong",
         ),
         (
-            "says it with True and False",
+            "returns True or False",
             """
             def examine_nucleus(function):
                 answer = function(torch.tensor([0.25, 0.75]), 0.5)
@@ -513,7 +513,7 @@ WRONG = [
             "returned",
         ),
         (
-            "looks at zeros alone",
+            "checks only zeros",
             """
             def examine_nucleus(function):
                 answer = function(torch.tensor([0.125, 0.5, 0.125, 0.25]), 0.6)
@@ -528,27 +528,27 @@ WRONG = [
                 answer = function(torch.tensor([0.125, 0.5, 0.125, 0.25]), 0.6)
                 assert torch.allclose(answer, torch.tensor([0.0, 2 / 3, 0.0, 1 / 3]))
             """,
-            "goes by each word's own probability",
+            "looks only at each word's own probability",
         ),
         (
-            "looks at the sum alone",
+            "checks only the sum",
             """
             def examine_nucleus(function):
                 for p in (0.3, 0.6, 0.8, 1.0):
                     answer = function(torch.tensor([0.125, 0.5, 0.125, 0.25]), p)
                     assert abs(float(answer.sum()) - 1) < 1e-5
             """,
-            "goes by each word's own probability",
+            "looks only at each word's own probability",
         ),
         (
-            "asks for no exact sum",
+            "tests no exact sum",
             ("        (0.5, [0.0, 0.0, 0.0, 1.0, 0.0]),\n", ""),
             ("        (0.75, third),\n", ""),
             ("        (0.875, all_but_two),\n", ""),
             "",
         ),
         (
-            "asks for no less than the likeliest word has",
+            "never tests a p below the likeliest word's",
             ("        (0.3, [0.0, 0.0, 0.0, 1.0, 0.0]),\n", ""),
             ("        (0.5, [0.0, 0.0, 0.0, 1.0, 0.0]),\n", ""),
             "",
@@ -559,12 +559,12 @@ WRONG = [
             def examine_nucleus(function):
                 raise AssertionError("wrong")
             """,
-            "stops your own `nucleus` with AssertionError: wrong",
+            "rejects your own `nucleus` with AssertionError: wrong",
         ),
         (
-            "wants the words in the order of size",
+            "expects the words in the order of size",
             ("third = [0.0, 1 / 3, 0.0, 2 / 3, 0.0]", "third = [2 / 3, 1 / 3, 0.0, 0.0, 0.0]"),
-            "stops your own `nucleus`",
+            "rejects your own `nucleus`",
         ),
         (
             "decides which of two equally likely words",
@@ -590,15 +590,15 @@ WRONG = [
             "must both be among parts",
         ),
         (
-            "near and far exchanged",
+            "near and far swapped",
             ("distance.abs() <= reach", "distance.abs() > reach"),
             "near is at most",
         ),
         (
-            "left and right exchanged",
+            "left and right swapped",
             ("(distance < 0)", "(distance >= 1)"),
             ("(distance > 0)", "(distance <= -1)"),
-            "the left is what stands before",
+            "left means before",
         ),
         (
             "what is at the border counts as both",
@@ -614,11 +614,11 @@ WRONG = [
             "must both be among parts",
         ),
         (
-            "gives numbers",
+            "returns numbers",
             (" | (distance == 0)", " | (distance == 0) | torch.zeros(length).int()"),
             "its dtype",
         ),
-        ("knows seven tokens", ("torch.arange(length)", "torch.arange(length).clamp(max=6)"), ""),
+        ("handles seven tokens", ("torch.arange(length)", "torch.arange(length).clamp(max=6)"), ""),
     ),
     *mistakes(
         "predict-rises",
@@ -633,7 +633,7 @@ WRONG = [
 OTHER_WAYS = [
     right(
         "soft-target-loss",
-        "the cross-entropy less the teacher's entropy",
+        "the cross-entropy minus the teacher's entropy",
         """
         def soft_target_loss(student, teacher, temperature):
             t = torch.softmax(teacher / temperature, dim=1)

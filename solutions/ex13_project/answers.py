@@ -1,4 +1,4 @@
-"""Exercise 13, the project: entries that are wrong, and our other two reference entries."""
+"""Exercise 13, the project: wrong entries, and our two other reference entries."""
 
 from course.answers import OURS, mistakes, right
 
@@ -12,7 +12,7 @@ WRONG = [
             "an entry returns what `hand_over(model, tokenizer, clock)` gives; got tuple",
         ),
         (
-            "goes on when the time is over",
+            "continues after the time is over",
             ("used > 0.97", "used > 1.6"),
             "of its processor time",
         ),
@@ -22,7 +22,7 @@ WRONG = [
             "raised RuntimeError",
         ),
         (
-            "hands over in another order",
+            "passes the objects in another order",
             ("hand_over(model, tokenizer, clock)", "hand_over(tokenizer, model, clock)"),
             "needs a BertForPreTraining, a WordPiece and the clock",
         ),
@@ -36,7 +36,7 @@ WRONG = [
             ("    return hand", "    model.mlm_head.bias.data /= 0\n    return hand"),
             "weights that are not finite",
         ),
-        ("leaves the seed out", ("sizes), seed)", "sizes), 0)"), ("seed=seed", "seed=0"), ""),
+        ("omits the seed", ("sizes), seed)", "sizes), 0)"), ("seed=seed", "seed=0"), ""),
         ("does not train", ("used > 0.97", "used > 0"), ""),
     ),
     *mistakes(
@@ -45,7 +45,7 @@ WRONG = [
         ("in words", ("return 2.9", 'return "less"'), "a prediction is a number"),
         ("none", ("return 2.9", "pass"), "a prediction is a number"),
         ("below 0", ("return 2.9", "return -0.2"), "must be above 0"),
-        ("no number", ("return 2.9", 'return float("nan")'), "must be above 0"),
+        ("not a number", ("return 2.9", 'return float("nan")'), "must be above 0"),
         ("bits of a word", ("return 2.9", "return 14.5"), ""),
     ),
 ]
@@ -81,7 +81,7 @@ OTHER_WAYS = [
     ),
     right(
         "entry",
-        "words alone, 40 % of them",
+        "only words, 40 % of them",
         """
         from bertlab.pretraining.losses import mlm_loss
         from bertlab.pretraining.masking import Masking

@@ -51,9 +51,9 @@ def test_the_given_rule_is_the_librarys(solution):
 
 def test_the_solutions_loss_is_that_of_the_tagger(solution):
     tagger = TokenTagger(Bert(BertConfig.tiny(vocab_size=30)), 4)
-    dice = torch.Generator().manual_seed(2)
-    logits = torch.randn(3, 6, 4, generator=dice)
-    targets = torch.randint(4, (3, 6), generator=dice).masked_fill(logits[..., 0] > 0, IGNORED)
+    generator = torch.Generator().manual_seed(2)
+    logits = torch.randn(3, 6, 4, generator=generator)
+    targets = torch.randint(4, (3, 6), generator=generator).masked_fill(logits[..., 0] > 0, IGNORED)
     assert torch.equal(solution["tagger_loss"](logits, targets), tagger.loss(logits, targets))
     nothing = torch.full_like(targets, IGNORED)
     assert solution["tagger_loss"](logits, nothing) == tagger.loss(logits, nothing) == 0
@@ -70,11 +70,11 @@ def test_the_solutions_scores_are_the_librarys(solution):
 
 
 def test_the_solutions_answer_is_the_librarys(solution, tokenizer):
-    dice = torch.Generator().manual_seed(4)
+    generator = torch.Generator().manual_seed(4)
     found = []
     for n, passage in enumerate(TEXTS * 20):
         encoding = tokenizer.encode("Who, and where?", passage)
-        logits = torch.randn(len(encoding), 2, generator=dice)
+        logits = torch.randn(len(encoding), 2, generator=generator)
         logits[0] += n % 4
         most, threshold = (1, 3, 30)[n % 3], (0.0, 1.0)[n % 2]
         limits = {"max_tokens": most, "threshold": threshold}

@@ -39,16 +39,16 @@ def start_words(function: Callable) -> Passed:
         gives={("T", "h", "e"): 3, ("t", "h", "e"): 5},
         because="without any part, words are only split into characters",
         mistakes=[
-            ({("t", "h", "e"): 8}, "lower-case only if `parts` holds it"),
-            ({("T", "h", "e</w>"): 3, ("t", "h", "e</w>"): 5}, "mark only if `parts` holds it"),
+            ({("t", "h", "e"): 8}, "lower-case only if `parts` contains it"),
+            ({("T", "h", "e</w>"): 3, ("t", "h", "e</w>"): 5}, "mark only if `parts` contains it"),
         ],
     )
     check.example(
-        {"A": 2, "an": 1}, {"mark"}, gives={("A</w>",): 2, ("a", "n</w>"): 1}, because="mark alone"
+        {"A": 2, "an": 1}, {"mark"}, gives={("A</w>",): 2, ("a", "n</w>"): 1}, because="only mark"
     )
-    check.example({"A": 2}, {"lower"}, gives={("a",): 2}, because="lower alone")
+    check.example({"A": 2}, {"lower"}, gives={("a",): 2}, because="only lower")
     check.example({}, BOTH, gives={}, because="no words at all")
-    check.done("both parts, each alone, none; no words")
+    check.done("both parts, each by itself, none; no words")
     return check.passed()
 
 

@@ -49,12 +49,12 @@ def count_pairs(function: Callable) -> Passed:
     check.example(
         {("b", "a", "b", "a", "b"): 1},
         gives={("b", "a"): 2, ("a", "b"): 2},
-        because="a pair counts as often as it stands in the word, and (b, a) is not (a, b)",
+        because="a pair counts as often as it occurs in the word, and (b, a) is not (a, b)",
     )
     check.example(
         {("a", "a", "a"): 1},
         gives={("a", "a"): 2},
-        because="pairs may overlap when you count: a a stands at index 0 and at index 1",
+        because="pairs may overlap when you count: a a occurs at index 0 and at index 1",
     )
     check.example(
         {("m", "e", "n", "u"): 1, men: 2},
@@ -99,7 +99,7 @@ def merge_pair(function: Callable) -> Passed:
         ("m", "e", "n", "u"),
         ("m", "e"),
         gives=("me", "n", "u"),
-        mistakes=[(("me", "n"), "the last symbol got lost: it belongs to no pair, but stays")],
+        mistakes=[(("me", "n"), "the last symbol is lost: it belongs to no pair, but stays")],
     )
     check.example(("c", "o", "s", "t"), ("s", "t"), gives=("c", "o", "st"), because="at the end")
     check.example(("b", "a", "b", "a"), ("b", "a"), gives=("ba", "ba"), because="every occurrence")
@@ -109,7 +109,7 @@ def merge_pair(function: Callable) -> Passed:
         gives=("aa", "a"),
         because="from left to right; a symbol is joined once",
         mistakes=[
-            (("aa", "aa"), "the middle a was joined twice: go on behind both symbols"),
+            (("aa", "aa"), "the middle a was joined twice: continue after both symbols"),
             (("a", "aa"), "go from left to right"),
         ],
     )
@@ -122,7 +122,7 @@ def merge_pair(function: Callable) -> Passed:
     check.example(("a", "b"), ("b", "a"), gives=("a", "b"), because="the order counts")
     check.example(("x",), ("x", "x"), gives=("x",))
     check.example((), ("x", "y"), gives=())
-    whole = "only whole symbols are joined, whatever letters they hold"
+    whole = "only whole symbols are joined, whatever letters they contain"
     check.example(("me", "n", "m", "en"), ("me", "n"), gives=("men", "m", "en"), because=whole)
     check.example(("me", "n", "u"), ("e", "n"), gives=("me", "n", "u"), because=whole)
     check.done("the beginning, the end, repetition, overlap, nothing to join")
@@ -162,7 +162,7 @@ def train(function: Callable) -> Passed:
     )
     why = ""
     if merges[1] == merges[0]:
-        why = "the same pair again: carry the merge out in every word before you count again"
+        why = "the same pair again: apply the merge to every word before you count again"
     first = [("s", "t"), ("m", "e"), ("b", "e")]
     _merges_are(check, merges, first, "of the lecture's words", why)
     check.law(
@@ -170,7 +170,7 @@ def train(function: Callable) -> Passed:
         f"the new symbols must be st, me, be, in the order of ids; got {vocab}",
     )
     _, merges = check.call(WORDS, start, 16, 1)
-    why = "count again each time: e s stands in no word any more when s t has been joined"
+    why = "count again each time: e s no longer occurs once s t has been joined"
     _merges_are(check, merges, [*first, ("c", "o"), ("me", "n")], "with 16 symbols", why)
     check.done("the lecture's words, all letters")
     _, merges = check.call(VERSIONS, CHARACTERS, 99, 1)
@@ -178,9 +178,9 @@ def train(function: Callable) -> Passed:
     if ("y", "3") in merges or ("py", "3") in merges:
         why = "`py` is made of letters, `3` is not: such a pair is never joined"
     elif merges == [("p", "y")]:
-        why = "`py 3` is the best pair and forbidden; others may be joined: leave it out and choose"
+        why = "`py 3` is the best pair, but forbidden: omit it and choose among the others"
     elif ("3", "3") not in merges:
-        why = "`3` and `3` are of one kind, too: neither is a letter"
+        why = "`3` and `3` are also of one kind: neither is a letter"
     wanted = [("p", "y"), ("3", "3"), ("m", "e")]
     _merges_are(check, merges, wanted, "with min_count=1", why)
     for least, many in ((2, 3), (3, 1), (6, 1), (7, 0)):
@@ -199,12 +199,12 @@ def train(function: Callable) -> Passed:
         check.call(marked, ids, 99, 1)[1],
         [("i", "n</w>"), ("1", "2</w>")],
         "of i n</w> and 1 2</w>",
-        "the first character says of which kind a symbol is: n</w> counts as a letter",
+        "the first character decides the kind of a symbol: n</w> counts as a letter",
     )
     check.done("letters and digits, rare pairs, marks")
     check.law(
         check.call(WORDS, start, 11, 1)[1] == [],
-        "a vocabulary that is full at the start learns no merge",
+        "if the vocabulary is full at the start, no merge is learned",
     )
     two_ways = {("a", "b", "c"): 1, ("ab",): 1, ("x", "y"): 5}
     vocab, _ = check.call(
@@ -212,9 +212,9 @@ def train(function: Callable) -> Passed:
     )
     check.law(
         list(vocab.values()) == list(range(8)),
-        f"a symbol that is there already keeps its id, and ids have no gaps; got {vocab}",
+        f"a symbol that already exists keeps its id, and ids have no gaps; got {vocab}",
     )
-    check.done("stopping at once, a symbol that is there already")
+    check.done("stopping at once, a symbol that already exists")
     return check.passed()
 
 
@@ -233,7 +233,7 @@ def apply_merges(function: Callable) -> Passed:
         function,
         hints=(
             "of the pairs in the word, the one with the lowest rank is joined first",
-            "ranks.get(pair, math.inf) ranks an unknown pair behind all others",
+            "ranks.get(pair, math.inf) ranks an unknown pair after all others",
         ),
     )
     ranks = {("s", "t"): 0, ("m", "e"): 1, ("me", "n"): 2}
@@ -247,13 +247,13 @@ def apply_merges(function: Callable) -> Passed:
         tuple("mental"),
         ranks,
         gives=("men", "t", "a", "l"),
-        because="first m + e, which makes the pair me + n, which is known too",
+        because="first m + e, which makes the pair me + n, which has a rank, too",
     )
     check.example(
         ("a", "b", "c"),
         {("a", "b"): 1, ("b", "c"): 0},
         gives=("a", "bc"),
-        because="the pair learned first, rank 0, is joined first, wherever it stands",
+        because="the pair learned first, rank 0, is joined first, wherever it occurs",
     )
     check.example(
         ("a", "b", "c"),

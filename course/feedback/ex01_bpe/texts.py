@@ -30,7 +30,7 @@ def encode(function: Callable) -> Passed:
         because="men is 14; b e st are 2, 4, 12",
         mistakes=[
             (["men", "b", "e", "st"], "these are the symbols; look up their ids"),
-            ([14, 0, 2, 4, 12], "the space is no symbol: split the text into words first"),
+            ([14, 0, 2, 4, 12], "a space is not a symbol: split the text into words first"),
         ],
     )
     check.example(
@@ -82,18 +82,21 @@ def decode(function: Callable) -> Passed:
         [0, 4, 2, 11, 9],
         VOCAB,
         gives="e b u s",
-        because="[UNK] stands for no text, so it is left out",
+        because="[UNK] represents no text, so it is omitted",
     )
     mixed = {"b": 5, "[UNK]": 3, "a": 9}
     check.example(
-        [9, 5], mixed, gives="a b", because="ids are those in vocab, not places in the list"
+        [9, 5], mixed, gives="a b", because="ids are those in vocab, not positions in a list"
     )
     check.example([0, 1], {"a": 0, "[UNK]": 1}, gives="a", because="[UNK] may have any id")
     check.example([], VOCAB, gives="", because="no ids, no text")
     check.done("tokens, [UNK], ids in any order, no ids")
     check.raises(ValueError, [4, 15], VOCAB, because="no token has the id 15; the error says so")
     check.raises(
-        ValueError, [4, -1], VOCAB, because="no token has the id -1; a list would take its last"
+        ValueError,
+        [4, -1],
+        VOCAB,
+        because="no token has the id -1; a list would return its last item",
     )
     check.done("ids that no token has")
     check.example([13] * 500, VOCAB, gives=" ".join(["me"] * 500))

@@ -22,12 +22,12 @@ def unmarked(function: Callable) -> Passed:
     check.example(
         {"e": 0, "##e": 1, "men": 2, "##n": 3},
         gives={"e": 0, "##e": 0, "men": 1, "##men": 1, "n": 2, "##n": 2},
-        because="three pieces are left of four, each with both spellings",
+        because="of four pieces three remain, each with both spellings",
         mistakes=[
             ({"e": 0, "men": 1, "n": 2}, "list each piece with ## as well"),
             (
                 {"e": 0, "##e": 0, "men": 2, "##men": 2, "n": 3, "##n": 3},
-                "ids have no gaps: the third piece that comes for the first time has the id 2",
+                "ids have no gaps: the third new piece gets the id 2",
             ),
             (
                 {"e": 0, "##e": 1, "men": 2, "##men": 3, "n": 4, "##n": 5},
@@ -35,22 +35,22 @@ def unmarked(function: Callable) -> Passed:
             ),
             (
                 {"e": 0, "##e": 0, "men": 1, "n": 2, "##n": 2},
-                "`men` may stand inside a word now: it needs ##men as well",
+                "`men` may now occur inside a word: it needs ##men as well",
             ),
             (
                 {"e": 0, "##e": 0, "men": 1, "##men": 1, "##n": 2},
-                "`##n` may start a word now: it needs `n` as well",
+                "`##n` may now start a word: it needs `n` as well",
             ),
         ],
     )
-    hashes = "take away the mark alone, once: # may be a character of the piece"
+    hashes = "remove only the mark, once: # may be a character of the piece"
     check.example(
         {"###": 0, "##a##": 1}, gives={"#": 0, "###": 0, "a##": 1, "##a##": 1}, because=hashes
     )
     check.example(
         {"##b": 7, "a": 9},
         gives={"b": 0, "##b": 0, "a": 1, "##a": 1},
-        because="the order of the vocabulary counts, not its ids and not the alphabet",
+        because="the order in the vocabulary counts, not its ids or the alphabet",
     )
     check.example({}, gives={}, because="no pieces at all")
     check.done("twins, # in a piece, the order, no pieces")

@@ -56,7 +56,7 @@ def gain(function: Callable) -> Passed:
             "n_a, n_b and n fall by n_ab, and the new piece occurs n_ab times: four terms change",
         ),
     )
-    product = "n_ab ln(n_ab n / (n_a n_b)) comes near, but n_a, n_b and n fall, too"
+    product = "n_ab ln(n_ab n / (n_a n_b)) is close, but n_a, n_b and n fall, too"
     _close(
         check,
         *(4, 4, 4, 28),
@@ -64,11 +64,11 @@ def gain(function: Callable) -> Passed:
         because="f(0) - f(4) + f(0) - f(4) + f(4) + f(28) - f(24), with f(x) = x ln x",
         mistakes=[
             (-11.4833, "the sign is wrong: a rise is after minus before"),
-            (16.5668, "these are bits, of log2: nats are what math.log gives"),
-            (4.9871, "that is log10: nats are what math.log gives"),
+            (16.5668, "these are bits, from log2: math.log gives nats"),
+            (4.9871, "that is log10: math.log gives nats"),
             (-5.5452, "the corpus gets shorter, too: f(n) - f(n - n_ab) is missing"),
             (27.8419, "each join makes one piece of two: n falls by n_ab, not by twice as much"),
-            (-22.5736, "n stands below the line: f(n) - f(n - n_ab), not the other way round"),
+            (-22.5736, "n is in the denominator: f(n) - f(n - n_ab), not the other way round"),
             (5.9381, "the new piece occurs n_ab times, which adds f(n_ab)"),
             (7.7836, product),
         ],
@@ -114,7 +114,7 @@ def _close(
 
 
 def _near(one: float, other: float) -> bool:
-    return abs(one - other) < 1e-3  # so that nan is near nothing
+    return abs(one - other) < 1e-3  # so that nan is close to no number
 
 
 @task("ex02_wordpiece", 4)
@@ -145,8 +145,8 @@ def train(function: Callable) -> Passed:
         )
         check.law(
             merges[1] != merges[0],
-            f"with {score} the same pair again: got {merges}\n"
-            "→ carry the merge out in every word before you go on",
+            f"with {score} the same pair again: got {merges}\n→ apply the merge to every word "
+            "before you continue",
         )
         learned.append((vocab, merges))
     left = _Score("score", lambda _ab, n_a, n_b, _: n_a - n_b)
@@ -154,7 +154,7 @@ def train(function: Callable) -> Passed:
     ids = {"w": 0, "x": 1, "##y": 2, "##z": 3}
     _, merges = check.call(small, ids, 5, left, 1, 0)
     _asked(check, small, left, {(2, 5, 7, 22), (2, 7, 5, 22), (3, 5, 5, 22), (5, 5, 7, 22)})
-    _merges_are(check, merges, [("##y", "##z")], "with n_a - n_b for a score", "7 - 5 is highest")
+    _merges_are(check, merges, [("##y", "##z")], "with n_a - n_b as the score", "7 - 5 is highest")
     check.done("the arguments of the score")
     tied = {("a", "##b"): 2, ("a", "##c"): 2, ("d", "##b"): 2}
     low = {"##x": 0, "##y": 1, "a": 2, "##c": 3, "##b": 4, "d": 5}
@@ -175,7 +175,7 @@ def train(function: Callable) -> Passed:
         (learned[0], "frequency", by_frequency, ["##st", "be", "co"]),
         (learned[1], "likelihood", by_likelihood, ["##am", "##nu", "co"]),
     ):
-        why = "then the score goes by new counts: pieces that were joined are no longer there"
+        why = "the score uses the new counts: pieces that were joined are no longer there"
         if merges == at_least_twice:
             why = "with min_count=1 a pair that occurs once may be joined"
         _merges_are(check, merges, wanted, f"with {name}", why)
@@ -207,12 +207,12 @@ def train(function: Callable) -> Passed:
     )
     check.law(
         check.call(WORDS, START, 12, _likelihood(), 1, 0)[1] == [],
-        "a vocabulary that is full at the start learns no merge",
+        "if the vocabulary is full at the start, no merge is learned",
     )
     check.done("stopping early, stopping at once")
     twice = {("a", "##b"): 3, ("ab",): 1}
     vocab, _ = check.call(twice, {"a": 0, "##b": 1, "ab": 2}, 4, _likelihood(), 1, 0)
-    check.law(vocab == {"a": 0, "##b": 1, "ab": 2}, "a piece that is there already keeps its id")
+    check.law(vocab == {"a": 0, "##b": 1, "ab": 2}, "a piece that already exists keeps its id")
     check.done("a piece made a second time")
     return check.passed()
 

@@ -22,7 +22,7 @@ def to_bytes_hex(function: Callable) -> Passed:
     check.example(
         "best",
         gives=best,
-        because="one byte a letter, and each is written as two digits",
+        because="one byte per letter, each written as two digits",
         mistakes=[
             ([98, 101, 115, 116], "these are the numbers; write each as two hexadecimal digits"),
             ([f"0x{code}" for code in best], "just the two digits, without 0x in front"),
@@ -35,7 +35,10 @@ def to_bytes_hex(function: Callable) -> Passed:
         mistakes=[
             (["4f60", "597d"], "these are the characters' code points: encode the text first"),
             (["e4bda0", "e5a5bd"], "one entry for each byte, not for each character"),
-            (["E4", "BD", "A0", "E5", "A5", "BD"], "digits above 9 are small letters: e4, not E4"),
+            (
+                ["E4", "BD", "A0", "E5", "A5", "BD"],
+                "digits above 9 are lower-case letters: e4, not E4",
+            ),
         ],
     )
     check.example("é🙂", gives=["c3", "a9", "f0", "9f", "99", "82"], because="two bytes, then four")
@@ -64,14 +67,14 @@ def from_bytes_hex(function: Callable) -> Passed:
         ),
     )
     check.example(["62", "65", "73", "74"], gives="best")
-    apart = "decode all bytes together: one alone is only a part of a character"
+    apart = "decode all bytes together: a single one is only a part of a character"
     check.example(
         ["e4", "bd", "a0", "e5", "a5", "bd"],
         gives="你好",
         because="three bytes make one character",
         mistakes=[("ä½\xa0å¥½", apart), ("\ufffd" * 6, apart)],
     )
-    check.example(["61", "0a", "62"], gives="a\nb", because="0a is the byte of the new line")
+    check.example(["61", "0a", "62"], gives="a\nb", because="0a is the byte of a line break")
     gone = "the two bytes do not vanish: one replacement character, U+FFFD, stands for them"
     check.example(
         ["e4", "bd"],
@@ -82,7 +85,7 @@ def from_bytes_hex(function: Callable) -> Passed:
     check.example(
         ["62", "ff", "65"],
         gives="b\ufffde",
-        because="only what makes no character is replaced; what stands around it is text",
+        because="only bytes that make no character are replaced; those around them are text",
     )
     check.example([], gives="", because="no bytes, no text")
     check.done("whole characters, bytes that make none, no bytes")
@@ -117,10 +120,10 @@ def glue(function: Callable) -> Passed:
         "##n",
         gives="##en",
         because="the left piece continues a word, so the joined piece does, too",
-        mistakes=[("en", "## stays in front, or en would start a word")],
+        mistakes=[("en", "keep ## in front; otherwise en would start a word")],
     )
     check.example("me", "##nu", gives="menu", because="pieces may be long")
-    hashes = "take away the mark alone, once: # may be a character of the word"
+    hashes = "remove only the mark, once: # may be a character of the word"
     check.example("c", "###", gives="c#", because=hashes)
     check.example("a", "##b##", gives="ab##", because=hashes)
     check.example("###", "##x", gives="###x", because="the left piece stays as it is")
@@ -154,10 +157,10 @@ def longest_match(function: Callable) -> Passed:
     check.example(
         *("mental", vocab),
         gives=["[UNK]"],
-        because="nothing fits at t, so the word cannot be cut: it is [UNK] as a whole",
+        because="nothing fits at t, so the word cannot be split: the whole word is [UNK]",
         mistakes=[
             (["men", "[UNK]"], "no piece of it remains: one [UNK] stands for the whole word"),
-            (["men"], "the rest, `tal`, must not get lost: [UNK] stands for the whole word"),
+            (["men"], "the rest, `tal`, must not be lost: [UNK] stands for the whole word"),
             (["men"] + ["[UNK]"] * 3, "one [UNK] for the word, not one for each character"),
             ([], "one [UNK] stands for the word"),
         ],
@@ -173,7 +176,9 @@ def longest_match(function: Callable) -> Passed:
     check.example("abcde", more, gives=["abc", "##d", "##e"], because=few)
     check.done("the longest piece, what starts and what continues, words that cannot be cut")
     letters = {"a": 0, "##a": 1}
-    limit = "a word of more than longest_word characters is [UNK], one of just as many is not"
+    limit = (
+        "a word of more than longest_word characters is [UNK], one of exactly that length is not"
+    )
     check.example("a" * 5, letters, 5, gives=["a", *["##a"] * 4], because=limit)
     check.example("a" * 6, letters, 5, gives=["[UNK]"], because=limit)
     check.example("a" * 101, letters, gives=["[UNK]"], because="longest_word is 100 if not given")
@@ -236,7 +241,7 @@ def examine_longest_match(function: Callable, own: Callable) -> Passed:
     )
     check.stops(
         without_limit,
-        "a function that knows no limit",
+        "a function without a limit",
         "try a word of more than longest_word characters",
     )
     check.done("your own longest_match passes, three wrong ones do not")

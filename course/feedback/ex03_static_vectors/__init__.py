@@ -1,4 +1,4 @@
-"""Checks of exercise 3, static vectors: counting, weighing, searching, taking apart."""
+"""Checks of exercise 3, static vectors: counts, weights, a search, an ablation."""
 
 from functools import partial
 

@@ -32,7 +32,7 @@ def cosine(function: Callable) -> Passed:
             (24.0, "divide by both lengths"),
             (24 / 5, "divide by the length of each, not of one"),
             (24 / 10, "the lengths are multiplied, not added"),
-            (24 / 625, "a length is the root of the sum of squares"),
+            (24 / 625, "a length is the square root of the sum of squares"),
         ],
     )
     rows = torch.tensor([[[1.0, 0.0], [0.0, 2.0]], [[-3.0, 0.0], [1.0, 1.0]]])
@@ -40,8 +40,8 @@ def cosine(function: Callable) -> Passed:
         rows,
         torch.tensor([2.0, 0.0]),
         gives=[[1.0, 0.0], [-1.0, 0.7071]],
-        because="one cosine for each vector, along the last dimension",
-        mistakes=[((), "one cosine for each vector, not one of all numbers together")],
+        because="one cosine per vector, along the last dimension",
+        mistakes=[((), "one cosine per vector, not one over all numbers")],
     )
     check.gradients(torch.tensor([[1.0, 2.0]]), torch.tensor([[2.0, 0.5]]))
     check.done("lengths, directions, many against one")
@@ -67,7 +67,7 @@ def near_words(function: Callable) -> Passed:
         mistakes=[
             (
                 [[0.0, 1, 0, 0], [1, 0, 1, 0], [1, 1, 0, 1], [0, 0, 1, 0]],
-                "the last word stands in another sentence",
+                "the last word is in another sentence",
             ),
             (
                 [[1.0, 1, 0, 0], [1, 1, 1, 0], [1, 1, 1, 0], [0, 0, 0, 1]],
@@ -75,7 +75,7 @@ def near_words(function: Callable) -> Passed:
             ),
             (
                 [[0.0, 1, 1, 0], [1, 0, 1, 0], [0, 1, 0, 0], [0, 0, 0, 0]],
-                "the row is the centre: it is the row's reach that counts",
+                "the row is the centre: the row's reach counts",
             ),
             (
                 [[0.0, 0, 0, 0], [0, 0, 0, 0], [0, 1, 0, 0], [0, 0, 0, 0]],
@@ -87,8 +87,8 @@ def near_words(function: Callable) -> Passed:
             ),
         ],
     )
-    check.example(torch.tensor([4]), torch.tensor([2]), gives=[[0.0]], because="one word alone")
-    check.done("reach, sentences, one word alone")
+    check.example(torch.tensor([4]), torch.tensor([2]), gives=[[0.0]], because="a single word")
+    check.done("reach, sentences, a single word")
     return check.passed()
 
 
@@ -163,7 +163,7 @@ def near_counts(function: Callable) -> Passed:
         ],
     )
     check.example([["a", "b"]], 9, gives={("a", "b"): 1.0, ("b", "a"): 1.0}, because="short")
-    check.done("distances, both directions, sentences, a word beside itself")
+    check.done("distances, both directions, sentences, a word next to itself")
     return check.passed()
 
 
@@ -174,7 +174,7 @@ def ppmi(function: Callable) -> Passed:
         "ppmi",
         function,
         hints=(
-            "count * total / (row's sum * column's sum), then the logarithm",
+            "count * total / (row sum * column sum), then the logarithm",
             "clamp(min=0) for what is below chance, nan_to_num for 0/0",
         ),
     )
@@ -183,16 +183,16 @@ def ppmi(function: Callable) -> Passed:
         gives=[[0.2877, 0.0], [0.0, 0.6931]],
         because="as in the statement",
         mistakes=[
-            ([[0.2877, -torch.inf], [-0.4055, 0.6931]], "what is below chance becomes 0"),
-            ([[0.4150, 0.0], [0.0, 1.0]], "the natural logarithm, not that to base 2"),
-            ([[1.3333, 0.0], [0.6667, 2.0]], "the logarithm of the ratio"),
+            ([[0.2877, -torch.inf], [-0.4055, 0.6931]], "values below chance become 0"),
+            ([[0.4150, 0.0], [0.0, 1.0]], "take the natural logarithm, not that to base 2"),
+            ([[1.3333, 0.0], [0.6667, 2.0]], "take the logarithm of the ratio"),
             ([[0.0, 0.0], [0.0, 0.0]], "are these the shares of the whole table?"),
         ],
     )
     check.example(
         torch.tensor([[3.0, 0.0, 1.0], [0.0, 0.0, 0.0]]),
         gives=[[0.0, 0.0, 0.0], [0.0, 0.0, 0.0]],
-        because="a single row is as one expects by chance, and an empty row or column gives 0",
+        because="a single row has what chance predicts, and an empty row or column gives 0",
     )
     check.done("above chance, below it, empty rows")
     return check.passed()

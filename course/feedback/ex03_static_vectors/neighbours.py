@@ -45,10 +45,10 @@ def nearest(function: Callable) -> Passed:
         gives=["far", "right"],
         because="the cosines with `up` are 0.75 for far, 0 for right, and below 0 for the others",
         mistakes=[
-            (["up", "far"], "the word itself is not among them"),
+            (["up", "far"], "the word itself is not one of its neighbours"),
             (["low", "down"], "the largest cosine comes first"),
-            (["far", "right", "down", "low"], "two were asked for"),
-            (["down", "right"], "not the distance of the end points, but the angle"),
+            (["far", "right", "down", "low"], "two words are expected"),
+            (["down", "right"], "compare angles, not distances between end points"),
         ],
     )
     check.example(
@@ -57,7 +57,7 @@ def nearest(function: Callable) -> Passed:
         ROWS,
         3,
         gives=["low", "right", "far"],
-        because="length does not count",
+        because="length does not matter",
         mistakes=[(["low", "right", "up"], "`far` is long, but `up` points the opposite way")],
     )
     check.example(
@@ -74,11 +74,13 @@ def nearest(function: Callable) -> Passed:
         ROWS,
         9,
         gives=["far", "right", "down", "low"],
-        because="four others are all there are",
-        mistakes=[(["far", "right", "down", "low", "up"], "the word itself is not among them")],
+        because="there are only four other words",
+        mistakes=[
+            (["far", "right", "down", "low", "up"], "the word itself is not one of its neighbours")
+        ],
     )
-    check.example("so", ["so"], ROWS[:1], 1, gives=[], because="no other word is there")
-    check.done("lengths, directions, more than there are")
+    check.example("so", ["so"], ROWS[:1], 1, gives=[], because="there is no other word")
+    check.done("lengths, directions, a large n")
     return check.passed()
 
 
@@ -120,10 +122,10 @@ def examine_nearest(function: Callable, own: Callable) -> Passed:
     check.stops(draft, "the draft", "which call shows what you have repaired?")
     check.stops(
         by_distance,
-        "a function that ranks by the distance of the end points",
+        "a function that ranks by the distance between end points",
         "a long vector may point the same way",
     )
-    check.stops(farthest, "a function that gives the farthest first", "look at the order")
+    check.stops(farthest, "a function that returns the farthest words first", "look at the order")
     check.done("your own nearest passes, three wrong ones do not")
     return check.passed()
 
@@ -146,10 +148,16 @@ def ablation(function: Callable) -> Passed:
         gives={"a": 3.0, "b": 3.0, "c": 1.0},
         because="as in the statement",
         mistakes=[
-            ({"a": -3.0, "b": -3.0, "c": -1.0}, "a fall is positive: all parts minus the others"),
+            (
+                {"a": -3.0, "b": -3.0, "c": -1.0},
+                "a fall is positive: the score of all parts minus the score without one",
+            ),
             ({"a": 4.0, "b": 4.0, "c": 4.0}, "leave one part out, not all but one"),
-            ({"a": 2.0, "b": 2.0, "c": 4.0}, "the fall, not what is left"),
-            ({"a": 3.0, "b": 1.0, "c": 1.0}, "one part at a time: the others come back"),
+            ({"a": 2.0, "b": 2.0, "c": 4.0}, "return the fall, not the score that is left"),
+            (
+                {"a": 3.0, "b": 1.0, "c": 1.0},
+                "leave out one part at a time: put it back before the next",
+            ),
         ],
     )
     check.example(

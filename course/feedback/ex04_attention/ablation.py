@@ -24,7 +24,7 @@ def predict_bits(function: Callable) -> Passed:
     )
     check.law(
         all(isinstance(bits, int | float) and 0 <= bits <= 6 for bits in answer),
-        f"each must be a number of bits from 0 to 6, for log2(64) = 6; it returned {answer!r}",
+        f"each must be a number of bits from 0 to 6, since log2(64) = 6; it returned {answer!r}",
     )
     check.done(f"you predict {', '.join(f'{bits:.4g}' for bits in answer)} bits; now measure")
     return check.passed()
@@ -60,8 +60,8 @@ def shares_without(function: Callable) -> Passed:
         "shares_without",
         function,
         hints=(
-            "add up all parts but the one that is gone; norm the sum; then query and key",
-            "row_softmax(query @ key.T / math.sqrt(d_head)), as ever",
+            "add up all parts except `gone`; apply norm to the sum; then compute query and key",
+            "row_softmax(query @ key.T / math.sqrt(d_head)), as before",
         ),
     )
     shares = [[0.1065, 0.1065, 0.7870], [0.2119, 0.2119, 0.5761], [0.6652, 0.2447, 0.0900]]
@@ -72,12 +72,12 @@ def shares_without(function: Callable) -> Passed:
         because="without the noise these are the lecture's three tokens",
         mistakes=[
             (_by_pytorch(X + 1, WEIGHTS), "the noise is still there"),
-            ([[1 / 3] * 3] * 3, "that is with the part `gone` alone: leave it out, keep the rest"),
+            ([[1 / 3] * 3] * 3, "that uses only the part `gone`: leave it out and keep the rest"),
             (
                 [[0.0177, 0.0177, 0.9647], [0.1065, 0.1065, 0.7870], [0.8668, 0.1173, 0.0159]],
                 "the scores are not scaled: divide by √d_head",
             ),
-            ((3, 2), "the shares are asked for, not the blend of the values"),
+            ((3, 2), "return the shares, not the blend of the values"),
         ],
     )
     check.done("the lecture's tokens without a part")
@@ -97,11 +97,11 @@ def shares_without(function: Callable) -> Passed:
                 mistakes=[
                     (
                         _by_pytorch(torch.stack(kept).sum(dim=0), BIASED),
-                        "the sum is not normed: queries and keys are made of norm(sum)",
+                        "norm is not applied to the sum: compute queries and keys from norm(sum)",
                     ),
                     (
                         _by_pytorch(sum(map(norm, kept), torch.zeros(3, 3)), BIASED),
-                        "norm the sum, not each part of it",
+                        "apply norm to the sum, not to each part of it",
                     ),
                 ],
             )

@@ -28,7 +28,7 @@ def merge_heads(function: Callable) -> Passed:
         "merge_heads",
         function,
         hints=(
-            "backwards: first swap H and L, then make one dimension of the last two",
+            "work backwards: first swap H and L, then merge the last two dimensions",
             "x.transpose(-3, -2), then .flatten(-2) or .reshape; .view refuses swapped dimensions",
         ),
     )
@@ -43,7 +43,7 @@ def merge_heads(function: Callable) -> Passed:
             ),
             (
                 [[1, 11, 2, 12], [3, 13, 4, 14], [5, 15, 6, 16]],
-                "the heads' columns alternate; they stand side by side: head 0, then head 1",
+                "the heads' columns alternate; put the heads side by side: head 0, then head 1",
             ),
             (
                 [[11, 12, 1, 2], [13, 14, 3, 4], [15, 16, 5, 6]],
@@ -87,7 +87,7 @@ def grouped_attention(function: Callable) -> Passed:
         mistakes=[
             (
                 [[15.0, 1.8808, 15.0, 1.8808]],
-                "the groups take turns: heads 0 and 1 share group 0, heads 2 and 3 group 1",
+                "the groups alternate: heads 0 and 1 share group 0, heads 2 and 3 group 1",
             ),
             (
                 [[15.0, 11.1920, 15.0, 11.1920]],
@@ -107,7 +107,7 @@ def grouped_attention(function: Callable) -> Passed:
             ),
             (
                 [[0.5, 0.1192, 0.5, 0.8808]],
-                "these are shares; multiply them with the values",
+                "these are shares; multiply them by the values",
             ),
             ((4, 1, 1), "put the heads side by side: merge_heads"),
             ((1, 2), "one result for each of the n_heads heads, not for each group"),
@@ -132,7 +132,7 @@ def grouped_attention(function: Callable) -> Passed:
         check.example(
             *(query, key, value, n_heads, n_groups, mask),
             gives=_head_by_head(query, key, value, n_heads, n_groups, mask),
-            because=f"{what}; a batch stands in front",
+            because=f"{what}; the batch is the first dimension",
         )
     check.gradients(
         *(normal(3, 4), normal(5, 2, seed=1), normal(5, 2, seed=2), 4, 2, torch.ones(3, 5) > 0)

@@ -23,7 +23,7 @@ WEIGHTS = HeadWeights(
     W_v=torch.tensor([[1.0, 0], [0, 1], [0, 0]]),
     b_v=torch.tensor([0.0, 0]),
 )
-# Here every bias counts, and d_attn = 2, D = 3, L = d_mid = 4.
+# Here every bias matters, and d_attn = 2, D = 3, L = d_mid = 4.
 BIASED = HeadWeights(
     W_q=torch.tensor([[1.0, 0], [0, 1], [1, 1]]),
     b_q=torch.tensor([1.0, -1]),
@@ -47,8 +47,8 @@ def masked_shares(function: Callable) -> Passed:
         hints=(
             "try the draft with a mask that hides a key from a row, and add that row up; try it "
             "with 3 keys of size 4",
-            "where the mask is False, put -inf into the scores, before the softmax; a row that "
-            "has nothing else is nan then, and wants zeros",
+            "where the mask is False, put -inf into the scores, before the softmax; a row with "
+            "nothing else then becomes nan, and must be zeros",
         ),
     )
     all_keys = torch.ones(2, 3, dtype=torch.bool)
@@ -95,18 +95,18 @@ def masked_shares(function: Callable) -> Passed:
             ),
             (
                 [[0.0900, 0.6652, 0.2447], [0.4223, 0.4223, 0.1554]],
-                "a score of 0 is an ordinary score, as e⁰ = 1: what is hidden becomes -inf",
+                "a score of 0 is an ordinary score, since e⁰ = 1: hidden scores become -inf",
             ),
             (
                 [[0, 0.6652, 0.2447], [0.4223, 0.4223, 0]],
-                "a score of 0 is an ordinary score, as e⁰ = 1: what is hidden becomes -inf",
+                "a score of 0 is an ordinary score, since e⁰ = 1: hidden scores become -inf",
             ),
             ([[0.6652, 0.2447, 0.0900], [0.1065, 0.1065, 0.7870]], "the mask is not used"),
             (
                 [[0.4223, 0.4223, 0.1554], [0.2119, 0.2119, 0.5761]],
                 "the mask is added to the scores as 0 and 1: use it to choose, with masked_fill",
             ),
-            ([[0.0] * 3] * 2, "+inf goes nowhere: what is hidden becomes -inf"),
+            ([[0.0] * 3] * 2, "+inf is never right: hidden scores become -inf"),
         ],
     )
     three = torch.cat([QUERY, torch.tensor([[0.0, 0, 2, 0]])])
@@ -129,26 +129,27 @@ def masked_shares(function: Callable) -> Passed:
         mistakes=[
             (
                 [[0.7311, 0.2689, 0], [float("nan")] * 3],
-                "the softmax of a row of nothing but -inf is nan: put its zeros in afterwards",
+                "the softmax of a row of only -inf is nan: replace it with zeros afterwards",
             ),
             (
                 [[0.7311, 0.2689, 0], [1 / 3] * 3],
-                "a query that may look at no key gives 0 to each: no even split over hidden keys",
+                "a query that may look at no key gives 0 to each: not an even split over hidden "
+                "keys",
             ),
             (
                 [[0.7311, 0.2689, 0], [0.1065, 0.1065, 0.7870]],
-                "a query that may look at no key gives 0 to each: its mask counts, too",
+                "a query that may look at no key gives 0 to each: its mask applies, too",
             ),
         ],
     )
-    row = "a mask of one row, [3], hides the same keys from every query: masked_fill spreads it"
+    row = "a mask of one row, [3], hides the same keys from every query: masked_fill broadcasts it"
     keep = torch.tensor([True, True, False])
     check.example(QUERY, KEY, keep, gives=[[0.7311, 0.2689, 0], [0.5, 0.5, 0]], because=row)
     wins = "a hidden key gets exactly 0, whatever the scores are: -inf, not some large number"
     huge = QUERY * torch.tensor([[1e6], [-1e6]])
     check.example(huge, KEY, MASK, gives=[[0.0, 1, 0], [0.5, 0.5, 0]], because=wins)
     check.done("masks, one of a single row, one that leaves nothing, one against high scores")
-    front = "any number of dimensions may stand in front: turn the last two of key, key.mT"
+    front = "any number of dimensions may come first: transpose the last two of key, key.mT"
     keep = normal(2, 1, 1, 70, seed=7) > -1
     for q, k, mask in (
         (normal(2, 64, 16, seed=5), normal(2, 70, 16, seed=6), torch.ones(64, 70) > 0),
@@ -223,12 +224,12 @@ def examine_masked_shares(function: Callable, own: Callable) -> Passed:
     check.stops(
         too_late,
         "a function that masks after the softmax",
-        "to what do its rows sum where a key is hidden?",
+        "what do its rows sum to where a key is hidden?",
     )
     check.stops(
         without_keys,
         "a function that gives nan to a query without a key",
-        "call it with a row of the mask that is False throughout",
+        "call it with a row of the mask that is False everywhere",
     )
     check.done("your own masked_shares passes, three wrong ones do not")
     return check.passed()

@@ -46,10 +46,10 @@ def single_query_attention(function: Callable) -> Passed:
             ([5.0, 3.0], "that sums scores times values; the softmax between them is missing"),
             ([0.8333, 0.5], "shares are made by exp: exp(score) / sum of exp, not score / sum"),
             ([0.5481, 0.2741], "the query has its own W_q and b_q"),
-            ([0.6667, 0.3333], "every value counts alike; weigh each with its share"),
-            ([1.0, 1.0], "attention is soft: not the best value alone, but a blend of all"),
+            ([0.6667, 0.3333], "all values have the same weight here; weight each by its share"),
+            ([1.0, 1.0], "attention is soft: a blend of all values, not only the best one"),
             ((3,), "sum the values v_t = e_t W_v + b_v, not the embeddings e_t themselves"),
-            ((3, 2), "add the weighted values up: one vector comes out, not one a token"),
+            ((3, 2), "add up the weighted values: the result is one vector, not one per token"),
             ((1, 2), "one token goes in, [D], so one vector comes out, [d_mid]"),
         ],
     )
@@ -57,7 +57,7 @@ def single_query_attention(function: Callable) -> Passed:
     check.example(
         *(torch.tensor([1.0, 0, 0]), CONTEXT, BIASED),
         gives=[2.0914, 0.5457, -0.6345, 2.9111],
-        because="the biases count here, and d_attn = 2, d_mid = 4, four tokens of context",
+        because="the biases matter here, and d_attn = 2, d_mid = 4, four tokens of context",
         mistakes=[
             ([2.1451, 0.5726, -0.7137, 2.8588], "the query's bias b_q is missing"),
             ([1.0914, 0.5457, 0.3655, 0.9111], "the values' bias b_v is missing"),
@@ -93,7 +93,7 @@ def row_softmax(function: Callable) -> Passed:
     check.example(
         torch.tensor([[3.0, 2, 1], [0, 0, 0], [1, 1, 2]]),
         gives=[[0.6652, 0.2447, 0.0900], [0.3333] * 3, [0.2119, 0.2119, 0.5761]],
-        because="each row is shared out on its own: e³, e², e¹ divided by their sum, 30.19",
+        because="each row is normalised by itself: e³, e², e¹ divided by their sum, 30.19",
         mistakes=[
             (
                 [[0.8438, 0.6652, 0.2447], [0.0420, 0.0900, 0.0900], [0.1142, 0.2447, 0.6652]],
@@ -101,7 +101,7 @@ def row_softmax(function: Callable) -> Passed:
             ),
             (
                 [[0.4365, 0.1606, 0.0591], [0.0217] * 3, [0.0591, 0.0591, 0.1606]],
-                "the sum runs over the whole tensor: each row has a sum of its own",
+                "the sum runs over the whole tensor: each row has its own sum",
             ),
             (
                 [[0.5, 0.3333, 0.1667], [float("nan")] * 3, [0.25, 0.25, 0.5]],
@@ -216,8 +216,8 @@ def padding_mask(function: Callable) -> Passed:
         because="True wherever the id is not that of the padding",
         mistakes=[
             ([[False] * 4, [False, False, False, True]], "inverted: True marks tokens"),
-            ((2, 4, 4), "[B, L] is asked for: one True or False a token"),
-            ((2, 1, 1, 4), "[B, L] is asked for, without dimensions for heads and queries"),
+            ((2, 4, 4), "return [B, L]: one True or False per token"),
+            ((2, 1, 1, 4), "return [B, L], without dimensions for heads and queries"),
         ],
     )
     one = "here 1 is the id of the padding, and 0 an ordinary token: look at pad_id"

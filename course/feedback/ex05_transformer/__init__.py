@@ -1,4 +1,4 @@
-"""Checks of exercise 5, the Transformer: training, writing, scoring, taking apart."""
+"""Checks of exercise 5, the Transformer: training, decoding, a score, an ablation."""
 
 from functools import partial
 

@@ -80,7 +80,7 @@ class PartCheck(Check):
         )
         names = dict(model.named_parameters())
         unknown = sorted(answer - names.keys())
-        self.law(not unknown, f"{shown}\nthe model has no parameter of the name {unknown}")
+        self.law(not unknown, f"{shown}\nthe model has no parameter named {unknown}")
         self.law(not trace_of(model, part).abs().max() > 1e-5, f"{shown}\n{STILL[part]}")
         changed = {
             name
@@ -91,13 +91,13 @@ class PartCheck(Check):
         for other in PARTS:
             if other != part:
                 gone = not trace_of(model, other).abs().max() > 1e-5
-                self.law(not gone, f"{shown}\nsilences the {other}, too")
+                self.law(not gone, f"{shown}\nalso silences the {other}")
         zeros = {name for name, parameter in names.items() if parameter.eq(0).all()}
         model.learn(but=answer)
         if trace_of(model, part).abs().max() > 1e-5:
             self.fail(
                 f"{shown}\nafter one step of training {STILL[part]}",
-                "what you set to 0 has a gradient: return the names of all of it",
+                "what you set to 0 has a gradient: return all of its names",
             )
         self.law(
             answer == zeros,
@@ -114,8 +114,8 @@ def silence(function: Callable) -> Passed:
         function,
         hints=(
             "what an attention adds is the result of its last linear map, `output`",
-            "for name, parameter in model.named_parameters(): does '.cross_attention.output.' "
-            "stand in the name?",
+            "for name, parameter in model.named_parameters(): is '.cross_attention.output.' in the "
+            "name?",
             "with torch.no_grad(): parameter.zero_()",
         ),
     )

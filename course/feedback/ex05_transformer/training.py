@@ -19,16 +19,16 @@ def warmup_rate(function: Callable) -> Passed:
     check = NumberCheck(
         "warmup_rate",
         function,
-        hints=("two curves: which one is lower before the warm-up's end?", "x**-0.5"),
+        hints=("two curves: which one is lower before the warm-up ends?", "x**-0.5"),
     )
     check.example(
         *(1, 4, 4),
         gives=0.0625,
-        because="1/2 of the smaller one of 1 and 1 * 1/8",
+        because="1/2 times the smaller of 1 and 1 * 1/8",
         mistakes=[
-            (0.5, "the smaller one of the two, not the larger"),
+            (0.5, "the smaller of the two, not the larger"),
             (0.125, "1 over the square root of d_model is a factor of both"),
-            (0.25, "the root of d_model divides"),
+            (0.25, "divide by the square root of d_model"),
         ],
     )
     check.example(4, 4, 4, gives=0.25, because="the top, where both curves meet")
@@ -69,7 +69,7 @@ def packed_masks(function: Callable) -> Passed:
         "packed_masks",
         function,
         hints=(
-            "who belongs to the same pair: source[:, :, None] == source[:, None, :]",
+            "which tokens belong to the same pair: source[:, :, None] == source[:, None, :]",
             "only the decoder's own mask hides what comes later; that one is a triangle as well",
         ),
     )
@@ -86,24 +86,30 @@ def packed_masks(function: Callable) -> Passed:
             (
                 (
                     [[[1, 1, 1, 0], [1, 1, 1, 0], [1, 1, 1, 0], [0, 0, 0, 0]]],
-                    "every token sees its own pair alone",
+                    "every token sees only its own pair",
                 ),
                 (
                     [[[1, 0, 0, 0], [1, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 0]]],
-                    "the encoder reads all of its text: no triangle there",
+                    "the encoder reads its whole text: no triangle there",
                 ),
-                ([[[1, 1, 0, 1], [1, 1, 0, 1], [0, 0, 1, 1], [0, 0, 0, 0]]], "nobody sees padding"),
+                (
+                    [[[1, 1, 0, 1], [1, 1, 0, 1], [0, 0, 1, 1], [0, 0, 0, 0]]],
+                    "no token sees padding",
+                ),
             ),
             (
-                ([[[1, 0, 0], [0, 1, 1], [0, 1, 1]]], "no place sees what comes after it"),
-                ([[[0, 0, 0], [0, 0, 0], [0, 1, 0]]], "a place sees itself, too"),
-                ([[[1, 0, 0], [1, 1, 0], [1, 1, 1]]], "every token sees its own pair alone"),
-                ([[[1, 0, 0], [0, 1, 1], [0, 0, 1]]], "row = who looks: the other triangle"),
+                ([[[1, 0, 0], [0, 1, 1], [0, 1, 1]]], "no token sees what comes after it"),
+                ([[[0, 0, 0], [0, 0, 0], [0, 1, 0]]], "a token sees itself, too"),
+                ([[[1, 0, 0], [1, 1, 0], [1, 1, 1]]], "every token sees only its own pair"),
+                (
+                    [[[1, 0, 0], [0, 1, 1], [0, 0, 1]]],
+                    "row = the token that looks: use the other triangle",
+                ),
             ),
             (
                 (
                     [[[1, 1, 1, 0], [1, 1, 1, 0], [1, 1, 1, 0]]],
-                    "every token sees its own pair alone",
+                    "every token sees only its own pair",
                 ),
                 (
                     [[[1, 0, 0, 0], [0, 0, 0, 0], [0, 0, 1, 0]]],
@@ -120,7 +126,7 @@ def packed_masks(function: Callable) -> Passed:
             [[[1, 0, 0], [1, 1, 0], [1, 1, 1]], [[1, 0, 0], [0, 0, 0], [0, 0, 0]]],
             [[[1, 0], [1, 0], [1, 0]], [[1, 1], [0, 0], [0, 0]]],
         ),
-        "two rows with a single pair each, padded: nobody sees padding",
+        "two rows with a single pair each, padded: no token sees padding",
     )
     check.done("two pairs in a row, two rows, padding")
     return check.passed()
@@ -146,7 +152,8 @@ def smoothed_loss(function: Callable) -> Passed:
         hints=(
             "try the draft on two texts of different lengths, and on unequal probabilities",
             "V - 2 symbols share the smoothing: not <pad>, not the right one",
-            "the sum over what is asked for, divided by the number of it, both in the whole batch",
+            "the sum over the targets without padding, divided by their number, over the whole "
+            "batch",
         ),
     )
     one = SHARES.log()[None, None]
@@ -169,10 +176,10 @@ def smoothed_loss(function: Callable) -> Passed:
         torch.tensor([[1, 2, 1], [4, 0, 0]]),
         0.0,
         gives=1.0499,
-        because="four symbols are asked for: (0.693 + 1.609 + 0.693 + 1.204) / 4",
+        because="four targets count: (0.693 + 1.609 + 0.693 + 1.204) / 4",
         mistakes=[
-            (1.4675, "padding is not asked for: leave it out of the sum and out of the number"),
-            (0.7000, "divide by the number of symbols that are asked for: padding is not"),
+            (1.4675, "padding is not a target: leave it out of the sum and of the count"),
+            (0.7000, "divide by the number of targets without padding"),
             (1.1013, "every symbol counts the same, in a long text and in a short one"),
             (4.1997, "the mean, not the sum"),
         ],
@@ -182,14 +189,12 @@ def smoothed_loss(function: Callable) -> Passed:
         torch.tensor([[1, 2, 1], [4, 0, 0]]),
         0.0,
         gives=1.0499,
-        because="logits: the same number added to all scores of a place changes nothing",
+        because="logits: the same number added to all scores of a position changes nothing",
     )
-    check.example(
-        two, torch.zeros(2, 3, dtype=torch.long), 0.1, gives=0.0, because="nothing is asked: 0"
-    )
+    check.example(two, torch.zeros(2, 3, dtype=torch.long), 0.1, gives=0.0, because="no targets: 0")
     uneven = two[:, :2] + torch.linspace(0, 1, 20).view(2, 2, 5)
     check.gradients(uneven, torch.tensor([[1, 2], [3, 0]]), 0.1)
-    check.done("smoothing, padding, texts of two lengths, nothing asked, gradients")
+    check.done("smoothing, padding, texts of two lengths, no targets, gradients")
     return check.passed()
 
 
@@ -221,7 +226,8 @@ def examine_loss(function: Callable, own: Callable) -> Passed:
         "examine_loss",
         function,
         hints=(
-            "unequal probabilities whose logarithms you give as logits: then you can do the sum",
+            "unequal probabilities whose logarithms you use as logits: then you can work out the "
+            "loss by hand",
             "two texts of different lengths; one batch without smoothing; one of only padding",
         ),
     )
@@ -229,7 +235,9 @@ def examine_loss(function: Callable, own: Callable) -> Passed:
     check.passes(own, "your own `smoothed_loss`")
     check.stops(draft, "the draft", "which call shows what you have repaired?")
     check.stops(
-        unsmoothed, "a loss without any smoothing", "give a smoothing that is not 0, work it out"
+        unsmoothed,
+        "a loss without any smoothing",
+        "use a smoothing that is not 0, and work out the loss by hand",
     )
     check.stops(
         always_the_same_share,

@@ -62,7 +62,7 @@ def beam(function: Callable) -> Passed:
         because="as in the statement: 0.27 and 0.2",
         mistakes=(
             (["b <end>", "a b <end>"], "a finished text takes no place in the beam"),
-            (["b <end>", "<end>", "a b <end>", "a a <end>", "a <end>"], "two were asked for"),
+            (["b <end>", "<end>", "a b <end>", "a a <end>", "a <end>"], "two texts are expected"),
             (["a <end>", "a a <end>"], "the best text comes first"),
             (["a b a", "a b b"], "a text that has not ended does not count"),
         ),
@@ -88,7 +88,7 @@ def beam(function: Callable) -> Passed:
     case(
         *(step, 1, 3, 0.0),
         gives=["<end>"],
-        because="0.2 for nothing but <end>; a, then a b have the beam's one place",
+        because="0.2 for only <end>; a, then a b, take the beam's one place",
         mistakes=((["a b <end>"], "a finished text takes no place, but it counts at the end"),),
     )
     case(
@@ -121,7 +121,7 @@ def chrf(function: Callable) -> Passed:
             (0.752212, "from 0 to 100"),
             (100.0, "recall counts, and more than precision"),
             (82.9268, "recall counts twice as much as precision: beta is 2"),
-            (92.3913, "it is recall that counts more"),
+            (92.3913, "recall counts more, not precision"),
             (78.9474, "n runs up to `order` itself"),
             (70.8333, "both count, recall more"),
         ],
@@ -129,23 +129,23 @@ def chrf(function: Callable) -> Passed:
     check.example(
         *("aaaa", "ab", 1),
         gives=41.6667,
-        because="a stands once in the reference: 1 of 4 and 1 of 2",
+        because="a occurs once in the reference: 1 of 4 and 1 of 2",
         mistakes=[
-            (166.6667, "an n-gram counts at most as often as it stands in the reference"),
+            (166.6667, "an n-gram counts at most as often as it occurs in the reference"),
         ],
     )
     check.example(
         *("a bc", "ab c", 3),
         gives=100.0,
-        because="spaces are taken out first",
+        because="spaces are removed first",
     )
     check.example(
         *("ab", "abc", 6),
         gives=63.6364,
-        because="neither has four letters, and one has no three: n = 1 and 2 alone count",
+        because="neither has four letters, and one has no three: only n = 1 and 2 count",
     )
     check.example("xyz", "abc", 2, gives=0.0, because="nothing in common")
     check.example("", "abc", 2, gives=0.0, because="nothing was written")
-    check.example("Ab", "ab", 1, gives=50.0, because="capitals make another letter")
+    check.example("Ab", "ab", 1, gives=50.0, because="a capital is a different letter")
     check.done("clipped counts, recall before precision, spaces, short and empty texts")
     return check.passed()

@@ -30,7 +30,7 @@ def layer_norm(function: Callable) -> Passed:
         gives=[-1.0, -1.0, 1.0, 1.0],
         because="the mean is 4 and the variance 9: subtract 4, divide by the root, 3",
         starts=[
-            ([-0.866], "that is the unbiased variance, by D - 1: layer norm divides by D"),
+            ([-0.866], "that is the unbiased variance, with D - 1: layer norm divides by D"),
             ([-0.3333], "divide by the root of the variance, the standard deviation"),
             ([-0.5], "the variance is the mean of the squares, not their sum"),
             ([0.3333], "the mean is not subtracted"),
@@ -46,7 +46,7 @@ def layer_norm(function: Callable) -> Passed:
         because="each row by itself, along dim=-1; keepdim=True keeps the dimension, with size 1",
         starts=[
             ([1.0, 1.0, 1.0, 1.0], "each row by itself: along dim=-1, not down the columns"),
-            ([-0.4714, -0.4714, 1.4142], "one mean for all rows is one too few: use dim=-1"),
+            ([-0.4714, -0.4714, 1.4142], "one mean for all rows is not enough: use dim=-1"),
         ],
     )
     check.done("a row, two rows")
@@ -68,7 +68,7 @@ def layer_norm(function: Callable) -> Passed:
         gives=[-0.6, -0.6, 0.6, 0.6],
         because="eps = 16 makes the variance 9 + 16 = 25, and its root 5",
         starts=[
-            ([-0.1579], "eps stands under the root: sqrt(variance + eps)"),
+            ([-0.1579], "eps is inside the root: sqrt(variance + eps)"),
             ([-1.0], "eps is not used, or not the one that was given"),
         ],
     )
@@ -76,7 +76,7 @@ def layer_norm(function: Callable) -> Passed:
     check.example(
         *(even, ones, gamma),
         gives=[[1.0, 2.0, 3.0, 4.0]] * 2,
-        because="a row of equal numbers has no variance: nothing is left but beta, thanks to eps",
+        because="a row of equal numbers has no variance: only beta is left, thanks to eps",
     )
     check.done("gamma and beta, eps, rows of equal numbers")
     blocks = numbers(2, 3, 4, seed=3)
@@ -90,7 +90,7 @@ def layer_norm(function: Callable) -> Passed:
     check.example(
         *(far, ones, zeros),
         gives=[-1.0, -1.0, 1.0, 1.0],
-        because="numbers far from 0: subtract the mean before you square, or digits get lost",
+        because="numbers far from 0: subtract the mean before you square, or digits are lost",
     )
     wide = [normal(2, 200, 768, dtype=torch.float64), *normal(2, 768, dtype=torch.float64)]
     check.example(*wide, gives=F.layer_norm(wide[0], (768,), wide[1], wide[2], 1e-12))
@@ -119,7 +119,10 @@ def gelu(function: Callable) -> Passed:
             ([0.010724, 0.158655, 0.5, 0.841345, 0.989276], "that is Φ(x): multiply it by x"),
             ([-0.001315, -0.07865, 0.0, 0.92135, 2.298685], "erf takes x / sqrt(2), not x"),
             ([-0.119458, -0.23975, 0.0, 0.76025, 2.180542], "erf takes x / sqrt(2), not x / 2"),
-            ([-0.049331, -0.317311, 0.0, 1.682689, 4.550669], "the half is missing: twice GELU"),
+            (
+                [-0.049331, -0.317311, 0.0, 1.682689, 4.550669],
+                "the factor 1/2 is missing: this is twice GELU",
+            ),
             (
                 [-0.065152, -0.241971, 0.0, 0.241971, 0.065152],
                 "that is x times the density; Φ is the distribution function, with erf",
@@ -152,7 +155,7 @@ def stretched_positions(function: Callable) -> Passed:
         "stretched_positions",
         function,
         hints=(
-            "point number i stands at i * (M - 1) / (length - 1)",
+            "point number i is at i * (M - 1) / (length - 1)",
             "(1 - share) * W_p[below] + share * W_p[above], and share is a column",
         ),
     )
@@ -168,11 +171,11 @@ def stretched_positions(function: Callable) -> Passed:
             ),
             (
                 [[0.0, 4.0], [0.4, 3.2], [0.8, 2.4], [1.2, 1.6], [1.6, 0.8]],
-                "the last point stands at the last row: there are length - 1 steps, not length",
+                "the last point is at the last row: there are length - 1 steps, not length",
             ),
             (
                 [[0.0, 4.0], [0.2, 3.6], [1.0, 2.0], [1.8, 0.4], [2.0, 0.0]],
-                "the first point stands at the first row, not half a step before it",
+                "the first point is at the first row, not half a step before it",
             ),
             (
                 [[0.0, 4.0], [0.0, 4.0], [0.0, 4.0], [0.0, 4.0], [2.0, 0.0]],
@@ -184,7 +187,7 @@ def stretched_positions(function: Callable) -> Passed:
             ),
             (
                 [[0.0, 4.0], [2.0, 0.0], [0.0, 4.0], [2.0, 0.0], [0.0, 4.0]],
-                "the table is stretched, not said again from the start",
+                "the table is stretched, not repeated from the start",
             ),
         ],
     )
@@ -193,7 +196,7 @@ def stretched_positions(function: Callable) -> Passed:
     check.example(
         table, 3, gives=[[0.0], [25.0], [20.0]], because="fewer points than rows: 0, 1.5 and 3"
     )
-    check.example(table, 1, gives=[[0.0]], because="a single point stands at the first row")
+    check.example(table, 1, gives=[[0.0]], because="a single point is at the first row")
     check.example(table[:1] + 7, 3, gives=[[7.0]] * 3, because="with one row all are that row")
     check.gradients(numbers(4, 3, seed=8), 9)
     wide = normal(512, 24, dtype=torch.float64)

@@ -53,14 +53,14 @@ def _parts(check: EncoderCheck, ids: Tensor, segments: Tensor) -> None:
         check.equals(
             state,
             states[0],
-            f"the output of layer {number} of 3, with the parts residual and norm alone",
-            because="hand `parts` on to every layer: without both halves it changes nothing",
+            f"the output of layer {number} of 3, with only the parts residual and norm",
+            because="pass `parts` to every layer: without both halves it changes nothing",
         )
     states = _hidden_states(check, ids, segments, weights, None, {*idle, "attention"})
     check.law(
         not torch.equal(states[0], states[-1]),
-        "with the parts residual, norm and attention the layers change nothing\n"
-        "→ hand on the `parts` that were asked for",
+        "with the parts residual, norm and attention the layers change nothing\n→ pass on the "
+        "`parts` that were given",
     )
     check.done("missing parts")
 
@@ -90,7 +90,7 @@ def _hidden_states(check: EncoderCheck, *arguments: Any) -> list[Tensor]:
 def _embeddings_come_first(check: EncoderCheck, state: Tensor) -> None:
     """Entry 0, whose first sequence is known."""
     mistakes = [
-        ([*EMBEDDED[:2], [-1.8988, -0.0909, -0.7444, 1.3184]], "hand the segment ids on to embed"),
+        ([*EMBEDDED[:2], [-1.8988, -0.0909, -0.7444, 1.3184]], "pass the segment ids to embed"),
     ]
     because = "embed(ids, segment_ids, weights.embeddings) comes first"
     if state.dim() == 3:
@@ -128,15 +128,15 @@ def _layer_works_on_the_one_before(
         f"the output of layer {number} of {last}" + ("" if mask is None else ", with padding"),
         because="it is partial_layer(the entry before, that layer's weights, parts, mask)",
         mistakes=[
-            (through(number, number - 1, None), "hand the mask on to every layer"),
+            (through(number, number - 1, None), "pass the mask to every layer"),
             (
                 through(1, number - 1),
-                "each layer has weights of its own; you use those of the first one again",
+                "each layer has its own weights; you use those of the first one again",
             ),
-            (through(last + 1 - number, number - 1), "you go from the last to the first layer"),
+            (through(last + 1 - number, number - 1), "you go from the last layer to the first"),
             (
                 through(number, 0),
-                "each layer works on what the layer before it made, not on the embeddings",
+                "each layer works on the output of the layer before it, not on the embeddings",
             ),
         ],
     )

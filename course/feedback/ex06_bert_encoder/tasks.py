@@ -45,7 +45,8 @@ def encoder_layer(function: Callable) -> Passed:
         starts=[
             (
                 [-5.122, -8.19],
-                "you norm what goes into each half, which is called pre-norm; BERT norms the sum",
+                "you normalise the input of each half, which is called pre-norm; BERT normalises "
+                "the sum",
             ),
             ([-1.0831, -1.9412], "both residual connections are missing: x + ..."),
             ([-0.8321, -2.3303], "the residual connection around attention is missing: x + ..."),
@@ -55,17 +56,17 @@ def encoder_layer(function: Callable) -> Passed:
             ),
             (
                 [-1.1327, -1.8793],
-                "the second residual adds what the first norm made, not the layer's input",
+                "the second residual adds the output of the first norm, not the layer's input",
             ),
             (
                 [-0.7367, -2.3666],
-                "the feed-forward network works on what the first norm made, not on the input",
+                "the feed-forward network works on the output of the first norm, not on the input",
             ),
             ([-0.7315, -2.4643], "the residual is added twice: x once, in each half"),
-            ([-0.4313, -3.2], "the sum is normed: layer_norm(x + ...), not x + layer_norm(...)"),
+            ([-0.4313, -3.2], "normalise the sum: layer_norm(x + ...), not x + layer_norm(...)"),
             ([-0.8306, -2.3608], "the first norm is missing, after attention"),
             ([-2.9804, -5.5647], "the second norm is missing, after the feed-forward network"),
-            ([-0.5993, -1.2392], "the second norm has weights of its own: gamma_2 and beta_2"),
+            ([-0.5993, -1.2392], "the second norm has its own weights: gamma_2 and beta_2"),
             ([-0.774, -1.175], "the two norms are swapped: gamma_1 and beta_1 follow attention"),
             ([-1.4533, -0.6872], "attention comes first, then the feed-forward network"),
             ([0.8521, -1.4146], "the second half is missing: the feed-forward network"),
@@ -74,7 +75,7 @@ def encoder_layer(function: Callable) -> Passed:
     check.example(
         *(torch.tensor([[[2.0, 2.0, 6.0, 6.0]]]), quiet(weights)),
         gives=[[[-1.0, -1.0, 1.0, 1.0]]],
-        because="with W_o, b_o, W_mlp2 and b_mlp2 all 0 only the residual is left, and the norms",
+        because="with W_o, b_o, W_mlp2 and b_mlp2 all 0, only the residual and the norms are left",
     )
     check.done("three tokens, and weights of 0")
     _with_padding(check, weights)
@@ -99,8 +100,8 @@ def _with_padding(check: EncoderCheck, weights: LayerWeights) -> None:
     check.example(
         *(x, weights, mask),
         gives=reference(x, src_key_padding_mask=~mask).detach(),
-        because="the last token of the first sequence is padding: hand the mask on to attention",
-        starts=[([-0.8099, -2.3754], "True may be attended, False may not: do not turn it round")],
+        because="the last token of the first sequence is padding: pass the mask to attention",
+        starts=[([-0.8099, -2.3754], "True may be attended, False may not: do not invert it")],
     )
     x = normal(2, 200, 24, dtype=torch.float64)
     wide = LayerWeights(*(_double(part) for part in layer_weights(24, 3, 50, seed=2)))
@@ -154,7 +155,7 @@ def examine_encoder_layer(function: Callable, own: Callable) -> Passed:
         "examine_encoder_layer",
         function,
         hints=(
-            "compare with check.as_torch_layer(weights), for weights of which no two are alike",
+            "compare with check.as_torch_layer(weights), for weights that are all different",
             "two sequences, one with padding: once with a mask, once without",
         ),
     )
@@ -202,7 +203,7 @@ def partial_layer(function: Callable) -> Passed:
     row = torch.tensor([[[2.0, 2.0, 6.0, 6.0]]])
     for parts, vector, because in (
         (ALL, [-1.0, -1.0, 1.0, 1.0], "both halves add nothing: the norms are left"),
-        (ALL - {"norm"}, [2.0, 2.0, 6.0, 6.0], "nothing is added and nothing is normed"),
+        (ALL - {"norm"}, [2.0, 2.0, 6.0, 6.0], "nothing is added or normalised"),
         (ALL - {"residual"}, [0.0] * 4, "a half computes 0 and does not add what was there"),
         (
             frozenset({"residual", "norm"}),
@@ -213,7 +214,7 @@ def partial_layer(function: Callable) -> Passed:
         check.example(row, quiet(weights), parts, gives=[[vector]], because=because)
     check.done("a layer that adds nothing")
     x = numbers(1, 3, 4, seed=90)
-    unheeded = "`parts` says what is there, and this is the whole layer"
+    unheeded = "`parts` names the parts to use, but this is the whole layer"
     for parts, gives, because, starts in (
         (
             ALL,
@@ -232,8 +233,8 @@ def partial_layer(function: Callable) -> Passed:
                 [-1.1861, -1.642, 1.4929, 0.017],
                 [-1.2265, -1.5656, 1.4478, 0.0462],
             ],
-            "the feed-forward network alone, with its residual and its norm",
-            [([-1.2755, -1.5307], "a half that is missing is skipped, its norm as well")],
+            "only the feed-forward network, with its residual and its norm",
+            [([-1.2755, -1.5307], "a missing half is skipped, and its norm with it")],
         ),
         (
             ALL - {"feed_forward"},
@@ -242,8 +243,8 @@ def partial_layer(function: Callable) -> Passed:
                 [0.7114, -1.4187, 0.3659, 0.7467],
                 [0.5722, -1.4164, 0.3836, 0.8421],
             ],
-            "attention alone, with its residual and its norm",
-            [([-0.136, -2.6535], "a half that is missing is skipped, its norm as well")],
+            "only attention, with its residual and its norm",
+            [([-0.136, -2.6535], "a missing half is skipped, and its norm with it")],
         ),
         (
             ALL - {"residual"},
@@ -252,10 +253,10 @@ def partial_layer(function: Callable) -> Passed:
                 [-1.0831, -1.9412, 1.3411, 0.1658],
                 [-1.0831, -1.9412, 1.3411, 0.1658],
             ],
-            "each half hands on what it computes",
+            "each half passes on what it computes",
             [
-                ([-0.8321, -2.3303], "both halves lose their residual, not attention alone"),
-                ([-1.08, -1.9629], "both halves lose their residual, not the second alone"),
+                ([-0.8321, -2.3303], "both halves lose their residual, not only attention"),
+                ([-1.08, -1.9629], "both halves lose their residual, not only the second"),
             ],
         ),
         (
@@ -267,8 +268,8 @@ def partial_layer(function: Callable) -> Passed:
             ],
             "sums, and no norm",
             [
-                ([-2.9804, -5.5647], "both halves lose their norm, not the second alone"),
-                ([-0.8306, -2.3608], "both halves lose their norm, not the first alone"),
+                ([-2.9804, -5.5647], "both halves lose their norm, not only the second"),
+                ([-0.8306, -2.3608], "both halves lose their norm, not only the first"),
             ],
         ),
         (
@@ -286,12 +287,12 @@ def partial_layer(function: Callable) -> Passed:
         check.example(
             *(x, weights, parts), gives=[gives], because=because, starts=[*whole, *starts]
         )
-    check.example(x, weights, frozenset(), gives=x, because="no parts: x goes on as it is")
+    check.example(x, weights, frozenset(), gives=x, because="no parts: x stays as it is")
     check.done("three tokens without each of the parts")
     mask = torch.tensor([[True, True, False], [True, True, True]])
     x = numbers(2, 3, 4, seed=91)
     expected = as_torch_layer(weights)(x, src_key_padding_mask=~mask).detach()
-    because = "the last token of the first sequence is padding: hand the mask on to attention"
+    because = "the last token of the first sequence is padding: pass the mask to attention"
     check.example(x, weights, ALL, mask, gives=expected, because=because)
     check.gradients(x, weights, ALL)
     check.done("padding, gradients")

@@ -28,8 +28,8 @@ class MaskingCheck(TensorCheck):
         if not torch.equal(before, torch.get_rng_state()):
             torch.set_rng_state(before)
             self.fail(
-                "draws from PyTorch's own generator, which everybody shares",
-                "hand yours on: torch.rand(..., generator=generator); otherwise no training could "
+                "draws from PyTorch's global generator, which all code shares",
+                "pass on yours: torch.rand(..., generator=generator); otherwise no training could "
                 "be repeated",
             )
         return answer
@@ -46,7 +46,7 @@ class MaskingCheck(TensorCheck):
             self.equals(answer, torch.zeros(shape, dtype=dtype), self.shown(arguments))
         if not torch.equal(answer, self.call(*arguments)):
             self.fail(
-                "gave two answers to the same question, from generators in the same state",
+                "gave two answers for the same input, with generators in the same state",
                 "every random number must come from the generator: generator=generator",
             )
         return answer
@@ -56,8 +56,8 @@ class MaskingCheck(TensorCheck):
         one, other = (self.call(*arguments[:-1], Seed(arguments[-1] + n)) for n in (0, 1000))
         if torch.equal(one, other):
             self.fail(
-                "gives the same answer whatever the generator",
-                "draw from the generator that you are given; make no generator of your own",
+                "gives the same answer for every generator",
+                "draw from the generator that you are given; do not create one",
             )
 
     def share(
@@ -72,7 +72,7 @@ class MaskingCheck(TensorCheck):
         found = ""
         if off(event, probability):
             share = event.double().mean().item()
-            found = f"about {probability:.1%} expected, {share:.1%} of {event.numel():,} got"
+            found = f"expected about {probability:.1%}, got {share:.1%} of {event.numel():,}"
         self.compared(found, event, what, because, known, _is_share)
 
 

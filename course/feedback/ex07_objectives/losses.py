@@ -19,14 +19,14 @@ NAN, INFINITE = float("nan"), float("inf")
 NATS = "natural logarithm: torch.log"
 LOG10 = f"that is the logarithm to base 10, which some slides use; a loss is in nats, the {NATS}"
 LOG2 = f"that is the logarithm to base 2, in bits; a loss is in nats, the {NATS}"
-SIGN = "the sign: -log p is positive, for p is below 1"
+SIGN = "the sign: -log p is positive, since p is below 1"
 SUM = "that is the sum; divide by the number of {}"
 TWICE = (
-    "softmax twice: cross_entropy takes logits and does the softmax itself. Give it the logits as "
-    "they are"
+    "softmax twice: cross_entropy takes logits and applies the softmax itself. Pass it the logits "
+    "as they are"
 )
 NO_SOFTMAX = "logits are not log p yet: the softmax is missing"
-BY_COLUMN = "the softmax goes along each row, dim=-1: the scores of one guess sum to 1"
+BY_COLUMN = "the softmax runs along each row, dim=-1: the scores of one guess sum to 1"
 HUGE = (
     "exp(1000) is infinite, and so is -log(0): take the logarithm and the softmax (or "
     "sigmoid) in one step, with log_softmax, logsigmoid or logsumexp"
@@ -76,7 +76,7 @@ def mlm_loss(function: Callable) -> Passed:
         function,
         hints=(
             "F.cross_entropy(logits, words) is the mean, and has an argument for the sum",
-            "sum, divided by max(1, N): then no masked words cost 0",
+            "sum, divided by max(1, N): then a batch without masked words costs 0",
         ),
     )
     check.examples(
@@ -127,7 +127,7 @@ def mlm_loss(function: Callable) -> Passed:
     check.example(
         *(torch.zeros(0, 3), torch.zeros(0, dtype=torch.long)),
         gives=0.0,
-        because="a batch without holes costs 0; 0 / 0 would be nan, and spoil every weight",
+        because="a batch without masked words costs 0; 0 / 0 would be nan, and spoil every weight",
     )
     check.gradients(rows, words)
     _like_torch(check)
@@ -137,9 +137,9 @@ def mlm_loss(function: Callable) -> Passed:
 def _like_torch(check: LossCheck) -> None:
     logits = 3 * normal(300, 80, dtype=torch.float64)
     words = torch.arange(300) * 7 % 80
-    because = "as F.cross_entropy says, for 300 positions and 80 words"
+    because = "as F.cross_entropy computes it, for 300 positions and 80 words"
     check.example(logits, words, gives=F.cross_entropy(logits, words), because=because)
-    check.done("huge logits, no holes, gradients, 300 positions")
+    check.done("huge logits, no masked words, gradients, 300 positions")
 
 
 @task("ex07_objectives", 4)
@@ -149,7 +149,7 @@ def padded_loss(function: Callable) -> Passed:
         "padded_loss",
         function,
         hints=(
-            "try the draft with a slot that is filler and has logits of its own",
+            "try the draft with a filler slot that has its own logits",
             "logits[weights > 0] has a row for each slot in use, [N, V]: `mlm_loss` does the rest",
         ),
     )
@@ -161,7 +161,7 @@ def padded_loss(function: Callable) -> Passed:
         because="all slots in use: the mean of 0.511, 1.609, 0.693 and 2.303",
         mistakes=[
             (5.116, SUM.format("slots in use")),
-            (2.558, "divide by the number of slots in use, not by that of the sequences"),
+            (2.558, "divide by the number of slots in use, not by the number of sequences"),
             (0.0, "a weight of 1 is a slot in use, 0 is filler"),
             ((2, 2), "one number for the whole batch, a tensor without dimensions"),
         ],
@@ -172,8 +172,12 @@ def padded_loss(function: Callable) -> Passed:
         because="three slots in use: the mean of 0.511, 0.693 and 2.303",
         mistakes=[
             (1.279, "the mean of cross_entropy is taken over the filler, too, as in the draft"),
-            (0.8766, "divide by the number of slots in use, not by that of all slots"),
-            (1.0043, "every gap counts the same: not the mean of each sequence, then their mean"),
+            (0.8766, "divide by the number of slots in use, not by the number of all slots"),
+            (
+                1.0043,
+                "every slot in use has the same weight: not the mean of each sequence, then "
+                "their mean",
+            ),
         ],
     )
     check.done("slots in use and filler")
@@ -182,8 +186,8 @@ def padded_loss(function: Callable) -> Passed:
     check.example(
         *(spoiled, words, torch.tensor([[1.0, 0.0], [1.0, 1.0]])),
         gives=1.1688,
-        because="the filler's logits are inf now, its cost is nan, and nan * 0 is nan: "
-        "do not let it in at all",
+        because="the filler's logits are inf now, its cost is nan, and nan * 0 is nan: leave it "
+        "out before you sum",
     )
     check.example(
         *(logits, words, torch.zeros(2, 2)),
@@ -236,10 +240,12 @@ def examine_padded_loss(function: Callable, own: Callable) -> Passed:
     check.stops(draft, "the draft", "which call shows what you have repaired?")
     check.stops(
         by_sequence,
-        "a loss that is the mean of every sequence's own mean",
+        "a loss that averages the means of the sequences",
         "two sequences with different numbers of slots in use show it",
     )
-    check.stops(not_of_nothing, "a loss that is nan if no slot is in use", "and if all is filler?")
+    check.stops(
+        not_of_nothing, "a loss that is nan if no slot is in use", "what if every slot is filler?"
+    )
     check.done("your own padded_loss passes, three wrong ones do not")
     return check.passed()
 
@@ -251,13 +257,16 @@ def smoothed_gradient(function: Callable) -> Passed:
         "smoothed_gradient",
         function,
         hints=(
-            "each row: what the model said, minus what was true",
+            "each row: the model's probabilities minus the target",
             "softmax, minus smoothing / V everywhere, minus 1 - smoothing at "
             "[torch.arange(N), words]; then divide by N",
         ),
     )
     scale = "the loss is a mean over N rows, so its gradient is divided by N"
-    turned = "turned round: softmax - target. The true word's gradient is negative: it must go up"
+    turned = (
+        "the sign is inverted: softmax - target. The true word's gradient is negative: it "
+        "must go up"
+    )
     said = "subtract the one-hot row of the true word: 1 at words[n], 0 elsewhere"
     check.example(
         *(TWO, torch.tensor([1, 0]), 0.0),
@@ -278,8 +287,8 @@ def smoothed_gradient(function: Callable) -> Passed:
             ([[0.9993, -0.0001, 0.9993], [-0.9993, 0.0001, 0.0007]], BY_COLUMN),
             (
                 [[-0.45, -0.2, 0.15], [-0.4, -0.4, 0.3]],
-                "row n has its own word: gradient[arange(N), words] -= 1; [:, words] takes 1 from "
-                "the words of all rows",
+                "row n has its own word: gradient[arange(N), words] -= 1; [:, words] subtracts 1 "
+                "at the words of all rows",
             ),
             ([[1.3487, 1.7446, 1.898], [-2.8047, -2.3047, -1.7554]], NO_SOFTMAX),
             (
@@ -292,12 +301,12 @@ def smoothed_gradient(function: Callable) -> Passed:
             ),
             (
                 [[0.0, -0.8333, 0.0], [-2.5, 0.0, 0.0]],
-                "-1 / p is the slope by p; by the logits it is softmax - one-hot",
+                "-1 / p is the derivative by p; by the logits it is softmax - one-hot",
             ),
         ],
     )
     check.done("two guesses")
-    whole = "the share is spread over all V words, the true one among them: smoothing / V each"
+    whole = "the share is spread over all V words, including the true one: smoothing / V each"
     check.example(
         *(TWO, torch.tensor([1, 0]), 0.3),
         gives=[[0.0, -0.1, 0.1], [-0.3, 0.05, 0.25]],
@@ -308,11 +317,11 @@ def smoothed_gradient(function: Callable) -> Passed:
             ([[0.0, -0.05, 0.1], [-0.25, 0.05, 0.25]], whole),
             (
                 [[0.0, -0.25, 0.1], [-0.45, 0.05, 0.25]],
-                "what the others get is taken from the true word: 1 - smoothing is left of its 1",
+                "what the others get is subtracted from the true word: its 1 becomes 1 - smoothing",
             ),
             (
                 [[0.05, -0.05, 0.15], [-0.25, 0.1, 0.3]],
-                "where does the share go that the true word loses? smoothing / V to each word",
+                "the share that the true word loses goes to all words: smoothing / V to each",
             ),
             (
                 [[-0.1, -0.2, 0.0], [-0.4, -0.05, 0.15]],
@@ -335,16 +344,16 @@ def smoothed_gradient(function: Callable) -> Passed:
     check.example(
         *(torch.zeros(0, 3), none, 0.1),
         gives=torch.zeros(0, 3),
-        because="no holes, no rows: [0, V]",
+        because="no masked words, no rows: [0, V]",
     )
     logits, words = 3 * normal(300, 80, dtype=torch.float64), torch.arange(300) * 7 % 80
     expected = _slope(logits, words, 0.2)
     check.equals(
         *(check.call(logits, words, 0.2), expected, "300 positions and 80 words"),
-        because="autograd says so, in 64 bits",
+        because="as autograd computes it, in 64 bits",
         tolerance=1e-8,
     )
-    check.done("huge logits, no holes, 300 positions against autograd")
+    check.done("huge logits, no masked words, 300 positions against autograd")
     return check.passed()
 
 

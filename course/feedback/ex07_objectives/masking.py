@@ -11,7 +11,7 @@ from course.feedback.ex07_objectives.chance import MaskingCheck, Seed
 from course.feedback.progress import task
 
 MASK_ID = 4
-SPECIAL_IDS = torch.tensor([0, 3, 4, 9])  # not the smallest ids, and not one after the other
+SPECIAL_IDS = torch.tensor([0, 3, 4, 9])  # not the smallest ids, and not consecutive
 SHARES = (0.8, 0.1)
 ALWAYS = "with probability 1 every token is chosen, unless it is special"
 
@@ -47,16 +47,16 @@ def choose_tokens(function: Callable) -> Passed:
     counts = chosen.sum(dim=1).double()
     check.law(
         bool(counts.std() > 1),
-        f"every sequence has {counts.mean():.0f} chosen tokens, sometimes one more or less\n"
-        "→ Google's code takes exactly 15 % of each sequence. Here each token is drawn for itself, "
-        "so the number varies, as with coins",
+        f"every sequence has {counts.mean():.0f} chosen tokens, sometimes one more or less\n→ "
+        "Google's code takes exactly 15 % of each sequence. Here each token is drawn "
+        "independently, so the number varies, as with coins",
     )
     ids = ids[:, 1:].contiguous()
     chosen = check.drawn(ids, SPECIAL_IDS, 0.4, Seed(3), shape=ids.shape, dtype=torch.bool)
     fixed = "0.15 is only an example: use the argument `probability`"
     check.share(chosen[:, :38], 0.4, "ordinary tokens chosen, probability 0.4", [(0.15, fixed)])
     check.heeds(ids, SPECIAL_IDS, 0.4, Seed(3))
-    check.done("15 % and 40 % of 15,200 tokens, each for itself, by the generator alone")
+    check.done("15 % and 40 % of 15,200 tokens, each independently, with only this generator")
     return check.passed()
 
 
@@ -76,7 +76,7 @@ def _of_always(ids: Tensor, right: list[list[bool]]) -> list[tuple[Any, str]]:
         ),
         (
             (ids > SPECIAL_IDS[-1]),
-            "special ids are those in special_ids, not all the small ones: ask torch.isin",
+            "special ids are those in special_ids, not all the small ones: use torch.isin",
         ),
     ]
     return known
@@ -110,8 +110,8 @@ def hide(function: Callable) -> Passed:
         hints=(
             "one number from torch.rand decides: below the first share, below the sum of both, "
             "above",
-            "number the ordinary words in a circle: your own number, plus a step from 1 to K - 1, "
-            "is the number of another word",
+            "number the ordinary words in a circle: a word's own number plus a step from 1 to K - "
+            "1 is the number of another word",
         ),
     )
     ordinary = 10 + 3 * (torch.arange(24) * 7 % 24)
@@ -138,7 +138,7 @@ def hide(function: Callable) -> Passed:
     _never_itself(check)
     check.heeds(ids, predict, MASK_ID, ordinary, SHARES, Seed(2))
     check.done("80/10/10 and 50/30/20 of 21,600 chosen tokens; the others stay")
-    check.done("always another word out of ordinary_ids, each as often as any other")
+    check.done("always another word from ordinary_ids, all equally likely")
     return check.passed()
 
 
@@ -169,8 +169,8 @@ def _fates(check: MaskingCheck, hidden: Tensor, ids: Tensor, predict: Tensor) ->
             (0.2, "rand < 0.8 happens in 80 % of the cases, rand > 0.8 in 20 %"),
             (
                 0.72,
-                "some [MASK] are overwritten by random words: two draws of their own overlap. Let "
-                "one number decide: below 0.8, below 0.9, above",
+                "some [MASK] are overwritten by random words: two separate draws overlap. Let one "
+                "number decide: below 0.8, below 0.9, above",
             ),
         ],
     )
@@ -180,10 +180,10 @@ def _fates(check: MaskingCheck, hidden: Tensor, ids: Tensor, predict: Tensor) ->
         0.1,
         "chosen tokens that become another word",
         [
-            (0.0, "10 % of the chosen become another word: there is none"),
-            (0.2, "what is left after [MASK] and random words stays as it is"),
-            (0.02, "10 % of all chosen tokens, which is half of those left by [MASK]"),
-            (0.18, "10 % of all chosen tokens, which is half of those left by [MASK]"),
+            (0.0, "10 % of the chosen tokens become another word; here none does"),
+            (0.2, "the tokens left after [MASK] and random words stay as they are"),
+            (0.02, "10 % of all chosen tokens, which is half of those that do not become [MASK]"),
+            (0.18, "10 % of all chosen tokens, which is half of those that do not become [MASK]"),
         ],
     )
 
@@ -222,20 +222,20 @@ def _never_itself(check: MaskingCheck) -> None:
             "chosen tokens that keep their own word, shares (0, 1), five ordinary words",
             [
                 (0.2, stayed),
-                (0.04, "drawing a second time may give the word itself once more"),
+                (0.04, "a second draw may give the word itself again"),
             ],
         )
         check.law(
             bool(torch.isin(hidden, five).all()),
-            "with shares (0, 1) every chosen token becomes one of ordinary_ids\n→ where the word "
-            "itself is drawn, it is neither [MASK] nor left out that stands there: draw another",
+            "with shares (0, 1) every chosen token becomes one of ordinary_ids\n→ if the word "
+            "itself is drawn, use neither [MASK] nor the word itself: draw another",
         )
         for id in five[five != own].tolist():
             check.share(
                 hidden == id,
                 0.25,
                 f"{own} that become {id}, one of four others",
-                because="each of the other words is as likely as any other, the neighbour, too",
+                because="all other words are equally likely, including the neighbour",
             )
     two = torch.tensor([8, 5])
     ids = two[torch.arange(12).view(3, 4) % 2]
@@ -252,8 +252,8 @@ def _each_its_own(check: MaskingCheck, masked: Tensor, predict: Tensor) -> None:
         alike = ((masked & predict).sum(dim) == 0) | ((~masked & predict).sum(dim) == 0)
         check.law(
             bool(alike.double().mean() < 0.5),
-            f"all chosen tokens of a {where} meet with the same fate\n"
-            "→ draw one number for each token: torch.rand(ids.shape, generator=generator)",
+            f"all chosen tokens of a {where} are treated alike\n→ draw one number for each token: "
+            "torch.rand(ids.shape, generator=generator)",
         )
 
 
@@ -266,7 +266,7 @@ def _random_words(
         numbers = bool((strange < len(ordinary)).all())
         check.fail(
             f"puts the id {strange[0]}, which is not in ordinary_ids",
-            "torch.randint draws numbers of places in ordinary_ids: look the ids up there, "
+            "torch.randint draws positions in ordinary_ids: look up the ids there, "
             "ordinary_ids[numbers]"
             if numbers
             else "a random word is one of ordinary_ids, never a special token",
@@ -280,7 +280,7 @@ def _random_words(
     missing = [id for id in ordinary.tolist() if id not in kinds]
     last = "torch.randint(n, ...) draws from 0 to n - 1 already: n is len(ordinary_ids)"
     if missing:
-        check.fail(f"never puts {missing}, though ordinary_ids holds it", last)
+        check.fail(f"never puts {missing}, though ordinary_ids contains it", last)
     changed = (hidden != ids) & (hidden != MASK_ID)
     for dim, where in ((1, "sequence"), (0, "place")):
         several = changed.sum(dim) > 1

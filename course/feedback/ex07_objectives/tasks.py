@@ -36,8 +36,8 @@ class AdamCheck(TensorCheck):
         moved, (mean, square) = self.taken(*arguments, because=because)
         shown, expected = self.shown(arguments), list(map(torch.tensor, gives))
         self.equals(moved, expected[0], shown, because=because, mistakes=mistakes)
-        kept = "what Adam remembers is m and v as they are; only the step uses the corrected ones"
-        old = "the moments of before: return the new ones"
+        kept = "Adam keeps m and v as they are; only the step uses the corrected ones"
+        old = "these are the old moments: return the new ones"
         b1, b2 = arguments[6]
         step, before = arguments[3], arguments[2]
         self.equals(
@@ -129,11 +129,11 @@ def _first_steps(check: AdamCheck) -> None:
             ([-0.1, 0.1], "the step is taken from the parameter: parameter - ..."),
             (
                 [0.9684, 1.0316],
-                "the new gradient counts with 1 - beta: beta * old + (1 - beta) * new",
+                "the new gradient has the weight 1 - beta: beta * old + (1 - beta) * new",
             ),
             (
                 [0.9715, 1.0285],
-                "turned round: the old mean counts with beta, the new gradient with 1 - beta",
+                "swapped: the old mean has the weight beta, the new gradient 1 - beta",
             ),
         ],
     )
@@ -143,7 +143,7 @@ def _first_steps(check: AdamCheck) -> None:
         gives=([0.95, 1.08], *memory),
         because="with eps = 0.5: 0.1 * 0.5 / (0.5 + 0.5) and 0.1 * -2 / (2 + 0.5)",
         mistakes=[
-            ([0.9423, 1.0943], "eps stands outside the root: sqrt(v) + eps, not sqrt(v + eps)"),
+            ([0.9423, 1.0943], "eps is outside the root: sqrt(v) + eps, not sqrt(v + eps)"),
             ([0.9, 1.1], "eps is not used, or not the one that was given"),
             ([0.9969, 1.0112], f"{after}; first correct v, then take its root, then add eps"),
         ],
@@ -171,7 +171,7 @@ def _later_step(check: AdamCheck) -> None:
 def _without_parts(check: AdamCheck) -> None:
     """The third step again, with one part missing, and with none or one left."""
     memory = Moments(torch.tensor([0.2, -0.1]), torch.tensor([0.09, 0.01]))
-    unheeded = ([0.9156, 1.0909], "`parts` says what is there: this step has all three")
+    unheeded = ([0.9156, 1.0909], "`parts` names the parts to use: this step has all three")
     for parts, moved, because, mistakes in (
         (
             PARTS - {"mean"},

@@ -14,8 +14,8 @@ from course.feedback.progress import task
 from course.feedback.tensors import TensorCheck
 
 OWN_CODE = (
-    "uses bertlab's own code, which holds the answer to this task: write the steps yourself, with "
-    "Python and PyTorch"
+    "uses bertlab's own code, which contains the answer to this task: write the steps yourself, "
+    "with Python and PyTorch"
 )
 
 
@@ -31,7 +31,7 @@ class LengthsCheck(Check):
         self.law(
             whole and len(answer) == 2,
             f"{self.shown(arguments)}\nit must return two whole numbers, of A and of B; it "
-            f"returned {short(answer)}\n→ // divides whole numbers, / makes decimals",
+            f"returned {short(answer)}\n→ // gives whole numbers, / gives decimals",
         )
         return int(answer[0]), int(answer[1])
 
@@ -55,7 +55,7 @@ def kept_lengths(function: Callable) -> Passed:
         "kept_lengths",
         function,
         hints=(
-            "a loop will do: while both together are too long, the longer one loses a token",
+            "a loop is enough: while both together are too long, the longer one loses a token",
             "`if a_length > b_length:` A loses one, `else:` B does",
         ),
     )
@@ -69,44 +69,47 @@ def kept_lengths(function: Callable) -> Passed:
             ((4, 3), "first A, then B"),
         ],
     )
-    one = "18 tokens, 7 too many, in turns: B loses the first, as equals are B's loss, and the last"
+    one = (
+        "18 tokens, 7 too many, in turns: B loses the first, since B loses a token if both are "
+        "equal, and the last"
+    )
     check.pair(
         *(9, 9, 11),
         gives=(6, 5),
         because=one,
         mistakes=[
             ((5, 6), "if both are equally long, B loses a token, not A"),
-            ((2, 9), "A alone is cut; the longer one loses a token, whichever that is by then"),
-            ((9, 2), "B alone is cut; the longer one loses a token, whichever that is by then"),
+            ((2, 9), "only A is cut; the longer one loses a token, whichever that is by then"),
+            ((9, 2), "only B is cut; the longer one loses a token, whichever that is by then"),
             ((5, 5), "stop as soon as both fit: 11 tokens, an odd number, can be kept"),
             ((6, 6), "6 + 6 is more than the room"),
-            ((4, 4), "stop as soon as both fit: room is what there is for both together"),
+            ((4, 4), "stop as soon as both fit: room is the space for both together"),
         ],
     )
     half = "A is short: B may have all that A does not need, not only half of the room"
     check.pair(
         *(2, 20, 11),
         gives=(2, 9),
-        because="B is longer all the time, so B alone loses tokens",
+        because="B is longer all the time, so only B loses tokens",
         mistakes=[
             *[((2, 5), half), ((2, 6), half), ((6, 5), half)],
             ((1, 10), "not in proportion: the longer one loses a token each time"),
-            ((-9, 20), "A alone is cut, and has -9 tokens now"),
+            ((-9, 20), "only A is cut, and now has -9 tokens"),
         ],
     )
     check.pair(
         *(20, 1, 11),
         gives=(10, 1),
-        because="A is longer all the time, so A alone loses tokens",
+        because="A is longer all the time, so only A loses tokens",
         mistakes=[
             ((6, 1), half),
-            ((20, -9), "B alone is cut, and has -9 tokens now"),
+            ((20, -9), "only B is cut, and now has -9 tokens"),
             ((11, 0), "not A first: the longer one loses a token each time"),
         ],
     )
     check.done("pairs that fit, equal ones, a short A, a short B")
     _fair(check)
-    long = "long documents: the loop takes every token in turn, and two lines could say the end"
+    long = "long documents: the loop removes token by token, and two lines could compute the result"
     check.pair(30_000, 20_000, 509, gives=(255, 254), because=long)
     check.done("all lengths up to 14")
     return check.passed()
@@ -152,7 +155,7 @@ def lay_out(function: Callable) -> Passed:
         "lay_out",
         function,
         hints=(
-            "make all three as they are for padding alone, then fill in row after row",
+            "create all three as for padding only, then fill in row by row",
             "a row is [cls_id, *a, sep_id, *b, sep_id]; A's part is len(a) + 2 long",
         ),
     )
@@ -198,7 +201,7 @@ def lay_out(function: Callable) -> Passed:
             (~right, "the other way round: True may be attended, False is padding"),
             (
                 torch.arange(9) < torch.tensor([[7], [4]]),
-                "the second [SEP] is no padding: it may be attended",
+                "the second [SEP] is not padding: it may be attended",
             ),
             (
                 torch.arange(9) < torch.tensor([[9], [6]]),
@@ -229,7 +232,7 @@ def _of_ids() -> list[tuple[Any, str]]:
         ),
         (
             [[9, 5, 11, 12, 13, 6, 21, 22, 6], [9, 9, 9, 9, 5, 14, 6, 24, 6]],
-            "padding goes behind the pair: BERT's positions start at [CLS]",
+            "padding comes after the pair: BERT's positions start at [CLS]",
         ),
         (
             [[6, 11, 12, 13, 5, 21, 22, 5, 9], [6, 14, 5, 24, 5, 9, 9, 9, 9]],
@@ -237,9 +240,9 @@ def _of_ids() -> list[tuple[Any, str]]:
         ),
         (
             [[5, 11, 12, 13, 5, 21, 22, 6, 9], [5, 14, 5, 24, 6, 9, 9, 9, 9]],
-            "B begins without a [CLS] of its own: A and B are parted by [SEP]",
+            "B has no [CLS] of its own: [SEP] separates A and B",
         ),
-        ((2, 8), "every row has `length` tokens, also if no pair is so long"),
+        ((2, 8), "every row has `length` tokens, even if no pair is that long"),
     ]
 
 
@@ -304,8 +307,8 @@ def examine_lay_out(function: Callable, own: Callable) -> Passed:
     check.stops(draft, "the draft", "which call shows what you have repaired?")
     check.stops(
         sees_padding,
-        "a function that knows one segment and has a mask of True alone",
-        "compare all three tensors, number by number, not the ids alone",
+        "a function with one segment and a mask of only True",
+        "compare all three tensors, number by number, not only the ids",
     )
     check.stops(
         one_segment,

@@ -59,7 +59,7 @@ def plateau_schedule(function: Callable) -> Passed:
         *(range(1, 4), (9, 3, 4), [1 / 3, 2 / 3, 1.0]),
         because="the warm-up of 3 steps: a third more at each, 1 at its end",
         mistakes=[
-            ([0.0, 1 / 3, 2 / 3], "steps are counted from 1: a first step with 0 moves nothing"),
+            ([0.0, 1 / 3, 2 / 3], "steps are counted from 1: a first step with 0 changes nothing"),
             ([0.25, 0.5, 0.75], "divide by warmup: at step `warmup` the factor is 1"),
             ([1.0] * 3, "the warm-up is missing"),
         ],
@@ -70,7 +70,7 @@ def plateau_schedule(function: Callable) -> Passed:
         mistakes=[
             (
                 [1.0, 1.0, 0.75, 0.5, 0.25, 0.0],
-                "one off: the last step would have 0 and move nothing. 0 comes after it",
+                "off by one: the last step would have 0 and change nothing. 0 comes after it",
             ),
             (
                 [1.0, 5 / 6, 4 / 6, 3 / 6, 2 / 6, 1 / 6],
@@ -124,7 +124,7 @@ class AblationCheck(TensorCheck):
         def loss(some: frozenset[str], seed: int) -> float:
             missing = set(parts) - set(some)
             if len(missing) > 1 or not set(some) <= set(parts):
-                raise ValueError(f"one part at a time is left out; asked for {short(set(some))}")
+                raise ValueError(f"leave out one part at a time; got the parts {short(set(some))}")
             asked.append(("".join(missing), seed))
             return losses[asked[-1][0]][seed]
 
@@ -169,8 +169,10 @@ def ablation(function: Callable) -> Passed:
             "the standard error is the rises' standard deviation (n - 1) over the root of n",
         ),
     )
-    pairs = "seed by seed: the standard error is that of the *rises*, where what a seed does to "
-    pairs += "both recipes has cancelled"
+    pairs = (
+        "seed by seed: the standard error is that of the *rises*, in which the effect of the "
+        "seed on both recipes cancels"
+    )
     check.rises(
         {"": [2.0, 3.0, 4.0], "a": [3.0, 3.5, 5.5], "b": [1.5, 2.5, 4.0]},
         [[1.0, 0.28868], [-1 / 3, 0.16667]],
@@ -186,14 +188,14 @@ def ablation(function: Callable) -> Passed:
             ),
             ([[1.0, 0.5], [-1 / 3, 0.28868]], "divide by the root of the number of seeds"),
             ([[1.0, 0.16667], [-1 / 3, 0.09623]], "divide by the *root* of the number of seeds"),
-            ([[1.0, 0.23570], [-1 / 3, 0.13608]], "n - 1, not n, below the sum of squares"),
+            ([[1.0, 0.23570], [-1 / 3, 0.13608]], "divide the sum of squares by n - 1, not n"),
             ([[1.0, 0.95743], [-1 / 3, 0.92796]], pairs),
-            ([[4.0, 0.76376], [8 / 3, 0.72648]], "the rise, not the loss that is left"),
+            ([[4.0, 0.76376], [8 / 3, 0.72648]], "return the rise, not the loss itself"),
             (
                 [[1.0, 0.08333], [-1 / 3, 0.02778]],
-                "a root is missing: of the variance over n",
+                "a root is missing: that of the variance over n",
             ),
-            ([[2.0, 0.76376], [2 / 3, 0.72648]], "the whole recipe, too, with each of the seeds"),
+            ([[2.0, 0.76376], [2 / 3, 0.72648]], "train the whole recipe, too, with each seed"),
         ],
     )
     check.rises(

@@ -40,8 +40,8 @@ class StepsCheck(TensorCheck):
         """An answer that is one number, or a tensor without dimensions."""
         if isinstance(answer, Tensor) and answer.requires_grad:
             self.fail(
-                f"{shown}\nwhat it returns still holds the gradients' way\n→ add up .detach() or "
-                ".item(): or all pieces stay in memory, though they are done with",
+                f"{shown}\nwhat it returns still holds the graph of its gradients\n→ add up "
+                ".detach() or .item(); otherwise all pieces stay in memory",
             )
         if isinstance(answer, float | int):
             answer = torch.tensor(float(answer))
@@ -86,7 +86,7 @@ def accumulate_gradients(function: Callable) -> Passed:
         because="the sums are -0.6 and +1.2, and there are 4 words: 0.6 / 4",
         mistakes=[
             (-0.2, means.format("n_words") + ", the words of all pieces"),
-            (-0.1, means.format("n_words") + "; the mean of means is another number"),
+            (-0.1, means.format("n_words") + "; the mean of means is a different number"),
             (0.6, "divide by n_words"),
             (0.2, "words are divided by n_words, pairs by n_pairs"),
             (
@@ -101,17 +101,17 @@ def accumulate_gradients(function: Callable) -> Passed:
         because="the sums are 1.5 and -0.25, and there are 3 pairs: 1.25 / 3",
         mistakes=[
             (0.5, means.format("n_pairs") + ", the pairs of all pieces"),
-            (0.25, means.format("n_pairs") + "; the mean of means is another number"),
+            (0.25, means.format("n_pairs") + "; the mean of means is a different number"),
             (1.25, "divide by n_pairs"),
             (0.3125, "words are divided by n_words, pairs by n_pairs"),
-            (0.0, "the loss of the next sentences is missing: the sum of both is made small"),
+            (0.0, "the loss of the next sentences is missing: training minimises the sum of both"),
         ],
     )
     check.law(
         not model.calls[0].gradient_before and model.calls[1].gradient_before,
-        f"{shown}\nthe second piece goes through the model before the first one's backward()\n"
-        "→ one .backward() for each piece, at once: with one for all in the end, all pieces are "
-        "in memory together, which is what cutting the batch was to avoid",
+        f"{shown}\nthe second piece goes through the model before the first one's backward()\n→ "
+        "call .backward() right after each piece: with a single call at the end, all pieces are "
+        "in memory together, which cutting the batch was meant to avoid",
     )
     check.number(
         *(answer, LOSS, f"{shown}: what it returns"),
@@ -119,7 +119,7 @@ def accumulate_gradients(function: Callable) -> Passed:
         mistakes=[
             (1.8973, "the mean of the pieces' means; add up what you call backward() on"),
             (3.7945, "the sum of the pieces' means; add up what you call backward() on"),
-            (0.9990, "that is the last piece alone: add up all pieces"),
+            (0.9990, "that is only the last piece: add up all pieces"),
             (7.5885, "the sum of all nats: divide by n_words and n_pairs, as for backward()"),
         ],
     )
@@ -141,9 +141,8 @@ def _adds_up(check: StepsCheck, pieces: list[Batch]) -> None:
     model.next.grad = model.next.grad.clone()
     check.call(model, pieces, 4, 3)
     check.equals(
-        *(model.slope(), [10.15, 10.41667], "with gradients of 10 there before"),
-        because="gradients are added to those that are there: who called the function decides "
-        "about zero_grad",
+        *(model.slope(), [10.15, 10.41667], "with gradients of 10 from before"),
+        because="gradients are added to those that are there: the caller decides about zero_grad",
     )
     pieces = many_pieces()
     model, n_words, n_pairs = Table(pieces), 29, 19
@@ -158,7 +157,7 @@ def _adds_up(check: StepsCheck, pieces: list[Batch]) -> None:
             got, slope, f"{check.shown((model, pieces, 29, 19))}: gradient", because=because
         )
     check.number(answer, expected.item(), "five pieces: what it returns", because=because)
-    check.done("five pieces, one without a masked word, as PyTorch does the whole batch")
+    check.done("five pieces, one without a masked word, as PyTorch computes the whole batch")
 
 
 @task("ex08_pretraining", 6)
@@ -177,24 +176,27 @@ def training_step(function: Callable) -> Passed:
     shown = f"{check.shown((model, optimizer, pieces, 0.1, 1.0))}, plain gradient descent"
     check.law(
         optimizer.taken == 1,
-        f"{shown}\noptimizer.step() was called {optimizer.taken} times\n→ one step a batch, after "
-        "all its pieces: only then the gradient is that of the batch",
+        f"{shown}\noptimizer.step() was called {optimizer.taken} times\n→ one step per batch, "
+        "after all its pieces: only then is the gradient that of the batch",
     )
     rate = "set group['lr'] in every group of optimizer.param_groups, before optimizer.step()"
     check.equals(
-        *(model.moved(), [0.015, 0.041667], f"{shown}: how far the weights went down"),
+        *(model.moved(), [0.015, 0.041667], f"{shown}: how much the weights decreased"),
         because="0.1 times the gradients 0.15 and 0.4167; together their norm is 0.44, so nothing "
         "is clipped",
         mistakes=[
-            ([0.0, 0.0], "nothing moved: zero_grad comes first, before the gradients, then step"),
+            (
+                [0.0, 0.0],
+                "no weight changed: zero_grad comes first, before the gradients, then step",
+            ),
             ([0.75, 2.08333], rate),
             ([0.015, 2.08333], f"the second group has another rate: {rate}"),
-            ([-0.015, -0.041667], "the optimizer subtracts already: do not turn gradients round"),
+            ([-0.015, -0.041667], "the optimizer already subtracts: do not negate the gradients"),
         ],
     )
     check.number(
         *(answer, LOSS, f"{shown}: what it returns"),
-        because="the loss of the batch, before the weights moved",
+        because="the loss of the batch, before the update",
     )
     _clipped(check, pieces)
     _second_step(check, pieces)
@@ -214,14 +216,14 @@ def _clipped(check: StepsCheck, pieces: list[Batch]) -> None:
     model, optimizer, _ = _stepped(check, pieces, 0.1, 0.1)
     check.equals(
         *(model.moved(), [0.003387, 0.009409]),
-        f"{check.shown((model, optimizer, pieces, 0.1, 0.1))}: how far the weights went down",
-        because="the norm of all gradients together, 0.4428, is brought to 0.1: each of them times "
+        f"{check.shown((model, optimizer, pieces, 0.1, 0.1))}: how much the weights decreased",
+        because="the norm of all gradients together, 0.4428, is scaled to 0.1: each of them times "
         "0.2258. nn.utils.clip_grad_norm_(model.parameters(), clip) does that",
         mistakes=[
-            ([0.015, 0.041667], "nothing is clipped: that comes after the gradients, before step"),
+            ([0.015, 0.041667], "nothing is clipped: clip after the gradients and before step"),
             (
                 [0.01, 0.01],
-                "each gradient is cut off on its own; clip_grad_norm_ keeps the direction",
+                "each gradient is clipped by itself; clip_grad_norm_ keeps the direction",
             ),
             ([0.00999, 0.00046], "clip once, when all pieces are added up"),
         ],
@@ -237,7 +239,7 @@ def _second_step(check: StepsCheck, pieces: list[Batch]) -> None:
     check.call(model, optimizer, pieces, 0.1, 1.0)
     check.equals(
         *(model.moved(), [0.015, 0.041667], "a step with rate 0, then one with 0.1"),
-        because="the first step moves nothing, the second one as if it were the first",
+        because="the first step changes nothing, and the second one is as if it were the first",
         mistakes=[
             (
                 [0.03, 0.08333],
@@ -271,26 +273,29 @@ def evaluate(function: Callable) -> Passed:
         *(check, model, batches, (1.1321, 0.25, 1 / 3)),
         because=(
             "4.528 nats for 4 words",
-            "one word of four is right, the highest logit's",
+            "one word of four is right: the highest logit is the guess",
             "one pair of three is right",
         ),
         mistakes=(
             [
-                (1.0601, "the mean of the batches' means: every *word* must count alike"),
+                (1.0601, "the mean of the batches' means: every *word* must have the same weight"),
                 (4.5283, "divide by the number of words"),
                 (2.2641, "divide by the number of words, not of batches"),
-                (2.1522, "the loss of the words alone, without that of next sentences"),
+                (2.1522, "return only the loss of the words, without that of next sentences"),
             ],
             [
-                (0.5, "the mean of the batches' means: every *word* must count alike"),
+                (0.5, "the mean of the batches' means: every *word* must have the same weight"),
                 (1.0, "divide by the number of words"),
                 (1 / 3, "words are divided by the number of words, not of pairs"),
             ],
             [
-                (0.5, "the mean of the batches' means: every *pair* must count alike"),
+                (0.5, "the mean of the batches' means: every *pair* must have the same weight"),
                 (1.0, "divide by the number of pairs"),
                 (0.25, "pairs are divided by the number of pairs, not of words"),
-                (2 / 3, "column 0 is IsNext and next_sentence the true column: compare argmax"),
+                (
+                    2 / 3,
+                    "column 0 is IsNext, and next_sentence holds the true column: compare argmax",
+                ),
             ],
         ),
     )
@@ -332,11 +337,12 @@ def _evaluated(
     check.law(
         not any(call.training for call in calls),
         f"{shown}\nthe model is in training mode while it is evaluated\n→ model.eval() first: "
-        "dropout would make it worse than it is, and every time differently",
+        "dropout would make it look worse, and different each time",
     )
     check.law(
         not any(call.with_gradients for call in calls),
-        f"{shown}\ngradients are prepared, which nobody asks for\n→ with torch.no_grad():",
+        f"{shown}\ngradients are recorded, though an evaluation needs none\n→ with "
+        "torch.no_grad():",
     )
     names = ("loss of the words", "accuracy of the words", "accuracy of the pairs")
     for row in zip(names, answer, gives, because, mistakes, strict=True):

@@ -36,7 +36,7 @@ def predict_contest(function: Callable) -> Passed:
     for learner, score in answer.items():
         check.law(
             isinstance(score, int | float) and 0 <= score <= 1,
-            f"an F1 is a number from 0 to 1, and no percentage; {learner!r} has {score!r}",
+            f"an F1 is a number from 0 to 1, not a percentage; {learner!r} has {score!r}",
         )
     best = max(answer, key=answer.__getitem__)
     check.done(f"you predict that {best!r} is ahead; now measure")
@@ -96,7 +96,7 @@ class WordsCheck(Check):
             )
             self.law(
                 " ".join(other.split()) == other,
-                f"the control of {text!r}: words stand one blank apart; got {other!r}",
+                f"the control of {text!r}: words are separated by one blank; got {other!r}",
             )
 
 
@@ -123,11 +123,11 @@ def ablate_words(function: Callable) -> Passed:
         difference(gives, without) if without != gives else "",
         without,
         check.shown((TEXTS, has_digit, 1)),
-        "the texts without words that hold a digit come first, then the control",
+        "the texts without words that contain a digit come first, then the control",
         [
             (["0800 0900", "", "4", "10 20"], "is_part names the words to leave *out*"),
-            (["call or now", "see you", "  u  only ", ""], "words stand one blank apart"),
-            (["callornow", "seeyou", "uonly", ""], "words stand one blank apart"),
+            (["call or now", "see you", "  u  only ", ""], "words are separated by one blank"),
+            (["callornow", "seeyou", "uonly", ""], "words are separated by one blank"),
         ],
     )
     check.control(TEXTS, without, control)
@@ -141,7 +141,7 @@ def ablate_words(function: Callable) -> Passed:
     check.law(other != control, "another seed gives the same control: is `seed` used?")
     check.law(
         _random_numbers() == before,
-        "it changed the global random numbers; random.Random(seed) is a generator of its own",
+        "it changed the global random numbers; random.Random(seed) is a separate generator",
     )
     check.done("300 texts: as many words, at random places, the same with the same seed")
     return check.passed()

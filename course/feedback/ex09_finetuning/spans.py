@@ -61,8 +61,8 @@ def entity_f1(function: Callable) -> Passed:
         "entity_f1",
         function,
         hints=(
-            "collect the spans of all texts, true and guessed, in two sets; right is what both "
-            "sets hold",
+            "collect the spans of all texts, true and guessed, in two sets; what both sets contain "
+            "is right",
             "{(text, *run) for text, tags in enumerate(texts) for run in tag_runs(tags)}",
         ),
     )
@@ -71,12 +71,15 @@ def entity_f1(function: Callable) -> Passed:
         [["B-PER", "O", "O", "B-LOC"]],
         (0.5, 0.5, 0.5),
         because="true are (0, 2, PER) and (3, 4, LOC); of the guesses (0, 1, PER) and (3, 4, LOC) "
-        "one is right. Half of a span is no span",
+        "one is right. Half a span does not count",
         mistakes=[
             ((1.0, 2 / 3, 0.8), "words are counted here: count whole spans"),
             ((0.75, 0.75, 0.75), "words are counted here: count whole spans"),
-            ((1.0, 1.0, 1.0), "a span is right if its last word is, too, not only its first one"),
-            ((1.0, 0.5, 2 / 3), "all guesses count, also a wrong one"),
+            (
+                (1.0, 1.0, 1.0),
+                "a span is right only if its last word is right, too, not only its first one",
+            ),
+            ((1.0, 0.5, 2 / 3), "all guesses count, including wrong ones"),
             ((0.5, 0.5, 0.25), "F1 is the harmonic mean, 2 right / (true + guessed)"),
         ],
     )
@@ -90,10 +93,13 @@ def entity_f1(function: Callable) -> Passed:
         "all the same: spans are compared, not tags",
         mistakes=[
             ((1.0, 1.0, 1.0), "the label belongs to the span: (0, 1, LOC) is not (0, 1, PER)"),
-            ((0.0, 0.0, 0.0), "spans are compared, not tags: I-LOC begins a span here, and fits"),
+            (
+                (0.0, 0.0, 0.0),
+                "spans are compared, not tags: I-LOC begins a span here, and matches",
+            ),
         ],
     )
-    nothing = "a share of nothing is 0: ask first whether there is anything to divide by"
+    nothing = "a share of nothing is 0: first check that the divisor is not 0"
     check.scores([["B-PER", "O"]], [["O", "O"]], (0.0, 0.0, 0.0), because=nothing)
     check.scores([["O", "O"]], [["B-PER", "O"]], (0.0, 0.0, 0.0), because=nothing)
     check.scores([["O"], []], [["O"], []], (0.0, 0.0, 0.0), because=nothing)
@@ -121,18 +127,21 @@ def _several_texts(check: ScoresCheck) -> None:
         (1 / 2, 2 / 3, 4 / 7),
         because="in both texts together 3 true spans, 4 guessed ones, 2 of them right",
         mistakes=[
-            ((1 / 2, 1.0, 2 / 3), "(0, 1, LOC) of two texts is two spans: the text belongs to it"),
+            (
+                (1 / 2, 1.0, 2 / 3),
+                "(0, 1, LOC) of two texts is two spans: the text is part of the span",
+            ),
             (
                 (2 / 3, 3 / 4, 0.7),
-                "the mean of the texts' scores: every *span* must count alike, so count first "
-                "and divide at the end",
+                "the mean of the texts' scores: every *span* must have the same weight, so count "
+                "first and divide at the end",
             ),
             ((2 / 3, 3 / 4, 12 / 17), "the mean of the texts' shares: count spans of all texts"),
             ((2 / 3, 1 / 2, 4 / 7), swapped),
             ((1 / 2, 2 / 3, 7 / 12), "F1 is the harmonic mean, 2 right / (true + guessed)"),
             ((1 / 2, 2 / 3, 1 / 3), "F1 is the harmonic mean, 2 P R / (P + R)"),
-            ((1.0, 1.0, 1.0), "that is the first text alone"),
-            ((1 / 3, 1 / 2, 0.4), "that is the last text alone"),
+            ((1.0, 1.0, 1.0), "that is only the first text"),
+            ((1 / 3, 1 / 2, 0.4), "that is only the last text"),
         ],
     )
 
@@ -268,13 +277,13 @@ def best_span(function: Callable) -> Passed:
         "best_span",
         function,
         hints=(
-            "tokens that may stand in an answer: segment 1, and start < end in offsets",
+            "tokens that may be part of an answer: segment 1, and start < end in offsets",
             "two loops over those tokens, the second one from i to i + max_tokens - 1; keep the "
-            "best S_i + E_j and its (i, j), and compare with S_0 + E_0 in the end",
+            "best S_i + E_j and its (i, j), and compare with S_0 + E_0 at the end",
         ),
     )
     question = "that is a token of the question: only the passage, segment 1, has answers"
-    ends_before = "start and end chosen one by one: an answer must not end before it starts"
+    ends_before = "start and end are chosen separately: an answer must not end before it starts"
     check.answers(
         *(LOGITS, OFFSETS, SEGMENTS),
         gives=(12, 20),
@@ -284,8 +293,8 @@ def best_span(function: Callable) -> Passed:
             ((6, 3), question),
             ((12, 0), "[SEP] at the end has segment 1, but it covers no character: no answer"),
             ((12, 3), ends_before),
-            ((9, 10), "those are tokens: return characters of the passage, by way of offsets"),
-            ((9, 11), "those are tokens: return characters of the passage, by way of offsets"),
+            ((9, 10), "those are tokens: return characters of the passage, from offsets"),
+            ((9, 11), "those are tokens: return characters of the passage, from offsets"),
             ((12, 16), "the answer ends where its last token ends, not where that begins"),
             ((12, 15), "the answer ends where its *last* token ends: tokens 9 to 10"),
             ((0, 3), '"Jim" scores 3 + 3 = 6, "the lake" 6 + 1 = 7'),
@@ -339,7 +348,7 @@ def _unanswered(check: AnswerCheck) -> None:
     check.answers(
         *(low, OFFSETS, SEGMENTS),
         gives=(12, 20),
-        because="all scores are below 0 here, and the best one is still the best: begin with -inf",
+        because="all scores are below 0 here, and one of them is still the best: start with -inf",
     )
     check.done('"no answer" and its threshold')
 
@@ -358,7 +367,7 @@ def _short_ones(check: AnswerCheck) -> None:
         because=many,
         mistakes=[((0, 3), many)],
     )
-    check.done("short answers alone")
+    check.done("only short answers")
 
 
 def _long_passage(check: AnswerCheck) -> None:
@@ -382,8 +391,8 @@ def _long_passage(check: AnswerCheck) -> None:
         gives=(7 * first, 7 * last + 5),
         because="a long passage: the answer may have 30 tokens, and there is one of 30 with 7 + 7",
         mistakes=[
-            ((7 * 278, 7 * 308 + 5), "an answer of 31 tokens: max_tokens is 30 if nothing is said"),
-            ((7 * 38, 7 * 368 + 5), "an answer of 331 tokens: max_tokens is 30 if nothing is said"),
+            ((7 * 278, 7 * 308 + 5), "an answer of 31 tokens: max_tokens is 30 by default"),
+            ((7 * 38, 7 * 368 + 5), "an answer of 331 tokens: max_tokens is 30 by default"),
         ],
     )
     check.done("a passage of 377 tokens")

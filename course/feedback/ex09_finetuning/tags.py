@@ -7,8 +7,8 @@ from course.feedback.differences import a, short
 from course.feedback.progress import task
 
 OWN_CODE = (
-    "uses bertlab's own code, which holds the answer to this task: write the steps yourself, with "
-    "Python and PyTorch"
+    "uses bertlab's own code, which contains the answer to this task: write the steps yourself, "
+    "with Python and PyTorch"
 )
 IGNORED = -100
 
@@ -73,7 +73,7 @@ def first_pieces(function: Callable) -> Passed:
             ([-1, 0, -1, 1, -1], "the first piece of a word counts, not its last one"),
             ([-1, 0, 1, 2, -1], "the number is that of the word: ##s belongs to word 1, too"),
             ([-1, 1, 2, -1, -1], "words are counted from 0"),
-            ([None, 0, 1, None, None], "what is no first piece has -1"),
+            ([None, 0, 1, None, None], "a piece that is not a first piece has -1"),
             ([1, 2], "one number for each piece, not for each word"),
             ([0, 1], "one number for each piece, not only for those that come first"),
         ],
@@ -116,7 +116,7 @@ def first_pieces(function: Callable) -> Passed:
     place = next((n for n in range(len(numbers)) if answer[n] != numbers[n]), None)
     if place is not None:
         check.fail(
-            f"{len(words)} words in {len(offsets)} pieces: piece {place}, {offsets[place]}, behind "
+            f"{len(words)} words in {len(offsets)} pieces: piece {place}, {offsets[place]}, after "
             f"{offsets[place - 1]}: expected {numbers[place]}, got {short(answer[place])}",
             f"the words near it are {short(words[max(0, numbers[place] - 1) :][:3])}",
         )
@@ -147,7 +147,7 @@ def bioes_runs(function: Callable) -> Passed:
         hints=(
             "one variable is enough: the number of the last B whose span is still open, or None",
             "S: a span of one word. B: open here. I: leave it open if the labels are the same. E: "
-            "the same, and the span is complete. In all other cases nothing is open any more",
+            "the same, and the span is complete. In all other cases no span is open afterwards",
         ),
     )
     for tags, gives, because, mistakes in _complete_by_hand():
@@ -179,12 +179,15 @@ def _complete_by_hand() -> Rows:
     yield (
         ["B-LOC", "I-LOC", "E-LOC", "O", "S-PER"],
         [(0, 3, "LOC"), (4, 5, "PER")],
-        "words 0 to 2 are a LOC, word 4 alone is a PER",
+        "words 0 to 2 are a LOC, word 4 by itself is a PER",
         [
-            ([(0, 2, "LOC"), (4, 4, "PER")], "the second number is that of the word *behind*"),
+            (
+                [(0, 2, "LOC"), (4, 4, "PER")],
+                "the second number is that of the word *after* the span",
+            ),
             ([(0, 3, "LOC")], "S-PER is a whole span, of one word"),
             ([(4, 5, "PER")], "B, any number of I, and E are a span"),
-            ([(0, 3, "B-LOC"), (4, 5, "S-PER")], "the label alone, without what stands before it"),
+            ([(0, 3, "B-LOC"), (4, 5, "S-PER")], "only the label, without its prefix"),
             ([[0, 3, "LOC"], [4, 5, "PER"]], "each span is a tuple: (0, 3, 'LOC')"),
             ([(0, 1, "LOC"), (4, 5, "PER")], "I and E continue what B has begun"),
         ],
@@ -193,15 +196,18 @@ def _complete_by_hand() -> Rows:
         ["B-LOC", "E-LOC", "B-LOC", "E-LOC", "S-LOC", "S-LOC"],
         [(0, 2, "LOC"), (2, 4, "LOC"), (4, 5, "LOC"), (5, 6, "LOC")],
         "spans side by side; one of two words has no I",
-        [([(4, 5, "LOC"), (5, 6, "LOC")], "between B and E there may be no I at all")],
+        [([(4, 5, "LOC"), (5, 6, "LOC")], "no I is needed between B and E")],
     )
     yield (
         ["B-work-of-art", "E-work-of-art", "S-work-of-art"],
         [(0, 2, "work-of-art"), (2, 3, "work-of-art")],
-        "the label is all that stands behind the *first* hyphen",
+        "the label is everything after the *first* hyphen",
         [
-            ([(0, 2, "work"), (2, 3, "work")], "a label may hold hyphens: cut at the first one"),
-            ([(0, 2, "art"), (2, 3, "art")], "cut at the first hyphen, not at the last"),
+            (
+                [(0, 2, "work"), (2, 3, "work")],
+                "a label may contain hyphens: split at the first one",
+            ),
+            ([(0, 2, "art"), (2, 3, "art")], "split at the first hyphen, not at the last"),
         ],
     )
     yield (["O", "O"], [], "no span", [])
@@ -213,7 +219,7 @@ def _broken_by_hand() -> Rows:
     no_end = "the end is missing, so this is no complete span"
     no_begin = "the beginning is missing, so this is no complete span: I and E begin nothing"
     two = "a span has one label: compare that of I and E with that of B"
-    closed = "nothing is open any more behind an {}"
+    closed = "no span is open after an {}"
     yield (["B-PER", "I-PER", "O"], [], no_end, [([(0, 2, "PER")], no_end)])
     yield (["O", "B-PER", "I-PER"], [], no_end, [([(1, 3, "PER")], no_end)])
     yield (["O", "I-PER", "E-PER"], [], no_begin, [([(1, 3, "PER")], no_begin)])

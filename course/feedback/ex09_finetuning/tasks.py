@@ -21,8 +21,8 @@ class LayersCheck(TensorCheck):
     refused = OWN_CODE
     ready_made = ()
     changed = (
-        "`total = hidden_states[-4]` gives the tensor a second name and no copy, so `total += ...` "
-        "writes into the model's own output; `total = total + ...` makes a new one"
+        "`total = hidden_states[-4]` gives the tensor a second name and makes no copy, so `total "
+        "+= ...` writes into the model's own output; `total = total + ...` makes a new one"
     )
 
     def shown(self, arguments: tuple) -> str:
@@ -44,8 +44,8 @@ def layer_features(function: Callable) -> Passed:
         hints=(
             "hidden_states[0] are the embeddings, hidden_states[-1] is the last layer; [-4:] are "
             "the last four, [1:] all layers",
-            "torch.stack(list).sum(dim=0) adds tensors up; torch.cat(list, dim=-1) puts vectors "
-            "one behind the other",
+            "torch.stack(list).sum(dim=0) adds tensors up; torch.cat(list, dim=-1) concatenates "
+            "vectors",
         ),
     )
     for how, gives, because, mistakes in _mixes():
@@ -78,7 +78,7 @@ def layer_features(function: Callable) -> Passed:
 
 def _mixes() -> list[tuple[Any, list, str, list]]:
     """The five layers by hand: how, what it gives, the rule, and known mistakes."""
-    embeddings = "hidden_states[0] are the embeddings, no layer: leave them out"
+    embeddings = "hidden_states[0] are the embeddings, not a layer: leave them out"
     return [
         (
             "last",
@@ -91,10 +91,13 @@ def _mixes() -> list[tuple[Any, list, str, list]]:
             [[[60.0, 14]]],
             "4 + 8 + 16 + 32, and 2 + 3 + 4 + 5",
             [
-                ([[[62.0, 15]]], "five layers are added: only the last four"),
-                ([[[63.0, 15]]], "all are added: only the last four"),
+                ([[[62.0, 15]]], "five layers are added: use only the last four"),
+                ([[[63.0, 15]]], "all are added: use only the last four"),
                 ([[[56.0, 12]]], "three layers are added: [-4:] are four"),
-                ([[[28.0, 9]]], "the last layer is missing: [-4:] goes to the end, [-4:-1] not"),
+                (
+                    [[[28.0, 9]]],
+                    "the last layer is missing: [-4:] goes to the end, [-4:-1] does not",
+                ),
                 ([[[30.0, 10]]], "the first four layers are added: the last four are [-4:]"),
                 ([[[15.0, 6]]], "the first four are added: the last four are [-4:]"),
                 ([[[15.0, 3.5]]], "the sum, not the mean"),
@@ -103,19 +106,19 @@ def _mixes() -> list[tuple[Any, list, str, list]]:
         (
             "concat last four",
             [[[4.0, 2, 8, 3, 16, 4, 32, 5]]],
-            "the vectors of layers 2, 3, 4, 5, one behind the other: [B, L, 4 D]",
+            "the vectors of layers 2, 3, 4, 5, concatenated: [B, L, 4 D]",
             [
                 ([[[32.0, 5, 16, 4, 8, 3, 4, 2]]], "in the order of the layers, the last one last"),
                 (
                     [[[4.0, 8, 16, 32, 2, 3, 4, 5]]],
-                    "whole vectors one behind the other: torch.cat along the last dimension",
+                    "concatenate whole vectors: torch.cat along the last dimension",
                 ),
                 ((1, 4, 2), "along the last dimension, dim=-1: no new tokens, longer vectors"),
                 ((4, 1, 2), "along the last dimension, dim=-1: no new texts, longer vectors"),
                 ((4, 1, 1, 2), "torch.stack makes a new dimension; torch.cat lengthens one"),
                 ((1, 1, 4, 2), "torch.stack makes a new dimension; torch.cat lengthens one"),
-                ((1, 1, 12), "all six are there: only the last four layers"),
-                ((1, 1, 10), "five layers are there: only the last four"),
+                ((1, 1, 12), "all six are concatenated: use only the last four layers"),
+                ((1, 1, 10), "five layers are concatenated: use only the last four"),
             ],
         ),
         (
@@ -132,10 +135,10 @@ def _mixes() -> list[tuple[Any, list, str, list]]:
         (
             2,
             [[[4.0, 2]]],
-            "layer 2: hidden_states begin with the embeddings, so its place is 2",
+            "layer 2: hidden_states begin with the embeddings, so its index is 2",
             [
-                ([[[8.0, 3]]], "hidden_states[0] are the embeddings, so layer 2 has the place 2"),
-                ([[[2.0, 1]]], "hidden_states[0] are the embeddings, so layer 2 has the place 2"),
+                ([[[8.0, 3]]], "hidden_states[0] are the embeddings, so layer 2 has the index 2"),
+                ([[[2.0, 1]]], "hidden_states[0] are the embeddings, so layer 2 has the index 2"),
                 ([[[16.0, 4]]], "counted from the front: hidden_states[2]"),
             ],
         ),
@@ -143,7 +146,7 @@ def _mixes() -> list[tuple[Any, list, str, list]]:
             0,
             [[[1.0, 0]]],
             "layer 0 are the embeddings",
-            [([[[32.0, 5]]], "0 is a number: `if not how` and `how or ...` take it for nothing")],
+            [([[[32.0, 5]]], "0 is a number: `if not how` and `how or ...` treat it as missing")],
         ),
     ]
 
@@ -192,15 +195,20 @@ def tagger_loss(function: Callable) -> Passed:
     targets = torch.tensor([[IGNORED, 0, IGNORED, IGNORED], [IGNORED, 1, 2, 1]])
     check.loss(
         *(logits, targets, 1.2130),
-        because="the tags are 0.5, 0.25, 0.25, 0.25 probable: (0.6931 + 3 · 1.3863) / 4 tokens",
+        because="the tags have the probabilities 0.5, 0.25, 0.25, 0.25: (0.6931 + 3 · 1.3863) / 4 "
+        "tokens",
         mistakes=[
-            (1.0397, "the mean of the texts' means: every *token* that is asked must count alike"),
+            (
+                1.0397,
+                "the mean of the texts' means: every *token* with a target must have the same "
+                "weight",
+            ),
             (4.8520, "the mean, not the sum"),
-            (0.6065, "divide by the number of tokens that are asked, not of all"),
-            (2.4260, "divide by the number of tokens that are asked, not of texts"),
-            (0.9531, "IGNORED is no tag: tokens that are not asked cost nothing"),
-            (1.3863, "0 is a tag like the others, and it is asked: only IGNORED is left out"),
-            (-1.2130, "-log p is positive: turn the sign"),
+            (0.6065, "divide by the number of tokens with a target, not of all"),
+            (2.4260, "divide by the number of tokens with a target, not of texts"),
+            (0.9531, "IGNORED is not a tag: tokens without a target cost nothing"),
+            (1.3863, "0 is a tag like the others, and it counts: only IGNORED is left out"),
+            (-1.2130, "-log p is positive: change the sign"),
             (-0.3125, "the mean of -log p, not of p"),
             ((2,), "one number for all texts together"),
             ((4,), "one number: the mean"),
@@ -215,7 +223,7 @@ def tagger_loss(function: Callable) -> Passed:
     log_p = logits.double().log_softmax(dim=-1).gather(-1, true[..., None])[..., 0]
     check.loss(
         *(logits, true.masked_fill(~asked, IGNORED), float(-log_p[asked].sum() / asked.sum())),
-        because="8 texts of 50 tokens, 9 tags: the mean over the 80 tokens that are asked",
+        because="8 texts of 50 tokens, 9 tags: the mean over the 80 tokens with a target",
     )
     check.done("8 texts of 50 tokens; gradients")
     return check.passed()
@@ -226,12 +234,12 @@ def _others_do_not_count(check: LossCheck, logits: Tensor, targets: Tensor) -> N
     other[targets == IGNORED] = 1000 * normal(int((targets == IGNORED).sum()), 3, seed=3)
     check.loss(
         *(other, targets, 1.2130),
-        because="other scores where nothing is asked: the loss must be the same",
+        because="other scores at tokens without a target: the loss must be the same",
     )
     check.gradients(logits, targets)
     nothing = torch.full((2, 4), IGNORED)
     check.loss(
         *(logits, nothing, 0.0),
-        because="no token is asked: 0, where the mean of nothing would be nan",
+        because="no token has a target: 0, where the mean of nothing would be nan",
     )
-    check.done("what is not asked does not count; nothing asked at all")
+    check.done("tokens without a target do not count; no targets at all")

@@ -69,14 +69,14 @@ class AblationCheck(TensorCheck):
         )
         self.law(
             same(given, outputs),
-            f"{shown}\nthe weights are left without a head. Whoever stops a long run has a broken "
-            "model then: try: ... finally: writes them back in any case",
+            f"{shown}\nthe weights are left without a head. The model stays broken if a long run "
+            "is stopped: try: ... finally: restores them in any case",
         )
 
     def fail(self, message: str, because: str = "") -> NoReturn:
         """As in `Check`, with its own words for a common error of PyTorch."""
         if "used in an in-place operation" in message:
-            because = "PyTorch thinks that you train: `with torch.no_grad():` says that you do not"
+            because = "PyTorch assumes that you train: use `with torch.no_grad():`"
         super().fail(message, because)
 
     def shown(self, arguments: tuple) -> str:
@@ -96,8 +96,8 @@ def ablate_each_head(function: Callable) -> Passed:
         "ablate_each_head",
         function,
         hints=(
-            "first loss() with all heads; then for each head: set its columns to 0, loss(), and "
-            "write the columns back",
+            "first call loss() with all heads; then for each head: set its columns to 0, call "
+            "loss(), and restore the columns",
             "head h's columns are weight[:, h * d : (h + 1) * d], with d = D // n_heads",
             "with torch.no_grad(): kept = columns.clone(); columns.zero_(); ...; "
             "columns.copy_(kept), where columns is weight[:, h * d : (h + 1) * d]",
@@ -109,8 +109,8 @@ def ablate_each_head(function: Callable) -> Passed:
         check.example(
             *(outputs, n_heads, ToyLoss(outputs, values)),
             gives=_one_at_a_time(outputs, values, n_heads),
-            because=f"3 layers, {n_heads} heads, and a loss in which layers meet: every head is "
-            "silenced alone, all others speak",
+            because=f"3 layers, {n_heads} heads, and a loss in which layers interact: silence one "
+            "head at a time, and keep all others",
         )
     check.restored_after_error(outputs, 3)
     check.done("3 layers of 1, 3, 4 and 12 heads; a loss that fails")
@@ -139,23 +139,23 @@ def _by_hand(check: AblationCheck) -> None:
                 [[17.0, 27.0]],
                 "the loss without the head minus the one with it: a rise is positive",
             ),
-            ([[27.0, 17.0]], "how much the loss changes: subtract what it is with all heads"),
-            ([[-36.0, -8.0]], f"those are rows, what each number goes to. {columns}"),
-            ([[-18.0, -26.0]], f"every second column is no head. {columns}"),
+            ([[27.0, 17.0]], "how much the loss changes: subtract the loss with all heads"),
+            ([[-36.0, -8.0]], f"those are rows, one per output. {columns}"),
+            ([[-18.0, -26.0]], f"every second column is not a head. {columns}"),
             (
                 [[-7.0, -10.0]],
                 f"those are single columns, but a head has D // n_heads of them. {columns}",
             ),
-            ([[-27.0, -17.0]], "that silences all heads but one; the others are to speak"),
-            ([[-17.0, -44.0]], "head 0 must speak again before head 1 is silenced"),
+            ([[-27.0, -17.0]], "that silences all heads but one; keep the others"),
+            ([[-17.0, -44.0]], "restore head 0 before you silence head 1"),
             ([[-17.0, -21.0]], f"head 1 begins at column D // n_heads, which is 2. {columns}"),
             (
                 [[0.0, 0.0]],
-                "the loss has not changed: is the matrix itself set to 0, or a copy? "
-                "And is loss() called while it is?",
+                "the loss has not changed: is the matrix itself set to 0, or a copy? And do you "
+                "call loss() while it is 0?",
             ),
             ([[-17 / 44, -27 / 44]], "the difference, in nats, not a share of the loss"),
-            ((2,), "a row for each layer, also if there is one: [n_layers, n_heads]"),
+            ((2,), "a row for each layer, even if there is only one: [n_layers, n_heads]"),
             ((2, 1), "a row for each layer, a column for each head: [n_layers, n_heads]"),
         ],
     )

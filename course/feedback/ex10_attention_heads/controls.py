@@ -40,12 +40,12 @@ class LotsCheck(Check):
         strange = [label for label in answer if label not in set(labels)]
         self.law(
             not strange,
-            f"{shown}\n{short(strange[:1])} is none of the labels\n→ draw from `labels` itself",
+            f"{shown}\n{short(strange[:1])} is not one of the labels\n→ draw from `labels` itself",
         )
         self.law(
             before == _global_states(),
-            f"{shown}\nchanged the global random numbers, and with them what others draw: make a "
-            "generator of your own, random.Random(seed) or np.random.default_rng(seed)",
+            f"{shown}\nchanged the global random numbers, and with them what other code draws: "
+            "make your own generator, random.Random(seed) or np.random.default_rng(seed)",
         )
         labels_of: dict[str, set] = {}
         for word, label in zip(words, answer, strict=True):
@@ -54,7 +54,7 @@ class LotsCheck(Check):
         self.law(
             torn is None,
             f"{shown}\n{torn!r} gets more than one label\n→ one draw for each word type, kept in a "
-            "dict: the same word has the same label wherever it stands",
+            "dict: the same word has the same label wherever it occurs",
         )
         return answer
 
@@ -92,7 +92,7 @@ def control_labels(function: Callable) -> Passed:
         function,
         hints=(
             "dict.fromkeys(words) holds every word type once, in the order of the text",
-            "random.Random(seed).choice(labels) draws each label as often as it stands in `labels`",
+            "random.Random(seed).choice(labels) draws each label as often as it occurs in `labels`",
             "label_of = {word: ... for word in dict.fromkeys(words)}, then look every word up",
         ),
     )
@@ -107,7 +107,7 @@ def control_labels(function: Callable) -> Passed:
     check.law(
         len(set(map(tuple, results))) > 20,
         f"40 seeds give only {len(set(map(tuple, results)))} different results: is `seed` used, "
-        "and are labels drawn by lot?",
+        "and are labels drawn at random?",
     )
     check.done("8 words with 40 seeds")
     _frequencies(check)
@@ -131,13 +131,13 @@ def _frequencies(check: LotsCheck) -> None:
     agree = sum(label_of[word] == label for word, label in zip(words, labels, strict=True))
     check.law(
         agree < 0.9 * len(words),
-        "the labels are the real ones, or nearly: the control task must know nothing of them",
+        "the labels are the real ones, or nearly: the control task must not depend on them",
     )
-    check.law(0.65 < nouns < 0.75, f"{shown}\n→ labels come as often as the real task has them")
+    check.law(0.65 < nouns < 0.75, f"{shown}\n→ labels must have the frequencies of the real task")
     check.law(
         0.53 < agree / len(words) < 0.63,
-        f"{agree / len(words):.0%} of the drawn labels are the real ones; by lot it would be 58 %, "
-        "0.7² + 0.3²: the draw must not look at a word's own label",
+        f"{agree / len(words):.0%} of the drawn labels are the real ones; by chance it would be 58 "
+        "%, 0.7² + 0.3²: the draw must not look at a word's own label",
     )
     check.done("2,000 words")
 
@@ -152,6 +152,7 @@ def _of_sessions(check: LotsCheck) -> None:
     check.law(
         one == other,
         "the same words and seed give other labels when a set of them is in another order, as it "
-        "is in every new session of Python: dict.fromkeys(words) keeps the order, set(words) not",
+        "is in every new session of Python: dict.fromkeys(words) keeps the order, set(words) does "
+        "not",
     )
     check.done("the same in every session")

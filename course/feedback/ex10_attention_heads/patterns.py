@@ -11,7 +11,7 @@ from course.feedback.progress import task
 from course.feedback.tensors import TensorCheck, normal
 
 OWN_CODE = (
-    "uses bertlab's own code. That code holds the answer to this task, so it cannot be the "
+    "uses bertlab's own code. That code contains the answer to this task, so it cannot be the "
     "answer: write the steps yourself, with PyTorch"
 )
 LEADING = (
@@ -76,7 +76,7 @@ def attention_entropy(function: Callable) -> Passed:
     check.example(
         torch.full((1, 400, 400), 1 / 400),
         gives=torch.full((1, 400), 5.9915),
-        because="400 keys that get the same: log 400",
+        because="400 keys that get the same attention: log 400",
     )
     check.example(
         torch.eye(300).flip(0),
@@ -102,25 +102,28 @@ def _of_the_entropy(right: Tensor) -> list[tuple[Any, str]]:
     nan = torch.where((ENTROPY == 0).any(dim=-1), torch.nan, right)
     again = ENTROPY.softmax(dim=-1)
     return [
-        (nan, "0 log 0 counts as 0, but the computer says 0 times -inf is nan: torch.xlogy knows"),
+        (
+            nan,
+            "0 log 0 counts as 0, but for the computer 0 times -inf is nan: torch.xlogy handles it",
+        ),
         (-right, "the sign: log p is negative, and an entropy is not"),
-        (right / 0.693147, "those are bits; nats are asked for, the natural logarithm"),
+        (right / 0.693147, "those are bits; use nats, the natural logarithm"),
         (right / 2.302585, "the natural logarithm, not that to base 10"),
         (right / 4, "the sum over the keys, not their mean"),
         (
             right / right[2],
-            "nats are asked for: do not divide by the most possible, log L",
+            "use nats: do not divide by the largest possible, log L",
         ),
-        (right.exp(), "that is exp of the entropy, as many keys as it were; leave out the exp"),
+        (right.exp(), "that is exp of the entropy, an effective number of keys; leave out the exp"),
         (-(ENTROPY * logs).sum(dim=-2), "each query has its entropy: sum over keys, dim=-1"),
-        (-logs.sum(dim=-1), "-log p counts with its p: p times log p"),
+        (-logs.sum(dim=-1), "weight -log p by p: p times log p"),
         (
             -(again * again.log()).sum(dim=-1),
-            "attention is probabilities already: no softmax a second time",
+            "attention is already probabilities: no second softmax",
         ),
         (1 - (ENTROPY**2).sum(dim=-1), "that is 1 minus the sum of p²; the sum of -p log p"),
-        ((), "one number for each query, [L]: sum over the keys alone, dim=-1"),
-        ((4, 4), "those are the terms of each key; their sum is asked for"),
+        ((), "one number for each query, [L]: sum only over the keys, dim=-1"),
+        ((4, 4), "those are the terms of each key; return their sum"),
         ((4, 1), "without keepdim: [L]"),
     ]
 
@@ -160,7 +163,7 @@ def attention_to_offset(function: Callable) -> Passed:
             (0.6, "the mean over the queries, not the largest"),
             (1.0, "how much, not how often it is the largest: the mean of the probabilities"),
             (0.75, "how much, not how often it is the largest: the mean of the probabilities"),
-            (0.7, "the previous token alone, not all tokens before"),
+            (0.7, "only the previous token, not all tokens before"),
             ((3,), "one number: the mean of those"),
             ((1,), "one number, without a dimension"),
         ],
@@ -171,14 +174,14 @@ def attention_to_offset(function: Callable) -> Passed:
         because="query 0 gives 0.2 to key 1, query 1 gives 0.2 to key 2, query 2 0.1 to key 3",
         mistakes=[
             (0.5, "the sign of offset counts: the key is at query + offset"),
-            (0.175, "key 4 of 4 is none: leave the last query out"),
+            (0.175, "key 4 of 4 does not exist: leave the last query out"),
             (0.125, "divide by the number of queries that have such a key, 3 here"),
         ],
     )
     for offset, gives, because in (
         (2, 0.25, "offset 2: query 0 gives 0.3 to key 2, query 1 gives 0.2 to key 3"),
         (0, 0.125, "offset 0: every query and itself, 0.1, 0.1, 0.1, 0.2"),
-        (-3, 0.3, "offset -3: query 3 alone has such a key, and gives it 0.3"),
+        (-3, 0.3, "offset -3: only query 3 has such a key, and gives it 0.3"),
     ):
         check.example(*(NEIGHBOURS, offset), gives=gives, because=because)
     check.done("the previous, the next and others, by hand")
@@ -195,7 +198,7 @@ def attention_to_offset(function: Callable) -> Passed:
     check.example(
         *(long.expand(5, 257, 257), -2),
         gives=torch.ones(5, dtype=torch.float64),
-        because="257 tokens, and each but the first two gives all to the one two before it: 1",
+        because="257 tokens, and each but the first two attends only to the one two before it: 1",
     )
     check.done("no such key; 2 layers of 3 heads; 257 tokens")
     return check.passed()

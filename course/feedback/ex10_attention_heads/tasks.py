@@ -40,8 +40,8 @@ def attention_rollout(function: Callable) -> Passed:
         hints=(
             "try the draft with two layers that differ, and with two heads that differ",
             "one layer: the mean over its heads, [L, L]; then 0.5 A + 0.5 I, with torch.eye(L)",
-            "two layers: row i of the upper one says which vectors of the lower one it is made of, "
-            "so the upper one stands on the left: upper @ lower",
+            "two layers: row i of the upper one has the weights of the lower one's vectors, so the "
+            "upper one is on the left: upper @ lower",
             "start with rollout = torch.eye(L), and for each layer: rollout = mixed @ rollout",
         ),
     )
@@ -123,7 +123,7 @@ def examine_rollout(function: Callable, own: Callable) -> Passed:
         function,
         hints=(
             "two layers of two heads, all four different, and their rollout worked out by hand",
-            "one layer alone, two layers, three in a tuple: compare by torch.allclose",
+            "one layer, two layers, three in a tuple: compare by torch.allclose",
         ),
     )
     check.needs("attention_rollout", 4, own, [torch.ones(1, 1, 1)])
@@ -132,7 +132,7 @@ def examine_rollout(function: Callable, own: Callable) -> Passed:
     check.stops(
         _wrong_side,
         "a function that multiplies from the wrong side",
-        "two layers that differ tell which one stands on the left",
+        "two layers that differ show which one is on the left",
     )
     check.stops(
         _without_residual,
@@ -164,8 +164,8 @@ def _of_one_layer(heads: Tensor) -> list[tuple[Any, str]]:
         ((heads.mean(dim=1) + eye) / 2, "heads are dim=0: those were queries"),
         ((heads.mean(dim=2) + eye) / 2, "heads are dim=0: those were keys"),
         ((mean.T + eye) / 2, "row = token at the top, column = word: no transpose"),
-        ((mean + 1) / 3, "the identity has ones on its diagonal alone: torch.eye(L)"),
-        (0.5 * mean + 0.5, "the identity has ones on its diagonal alone: torch.eye(L)"),
+        ((mean + 1) / 3, "the identity has ones only on its diagonal: torch.eye(L)"),
+        (0.5 * mean + 0.5, "the identity has ones only on its diagonal: torch.eye(L)"),
         ((mean + eye) / (mean + eye).sum(dim=0), "rows sum to 1, not columns: dim=-1"),
         (eye, "the lowest layer counts, too"),
         ((2, 2, 2), "one matrix for all heads: first their mean, dim=0"),
@@ -177,10 +177,10 @@ def _of_two_layers(lower: Tensor, upper: Tensor) -> list[tuple[Any, str]]:
     """Mistakes with two layers."""
     low, up, eye = lower.mean(dim=0), upper.mean(dim=0), torch.eye(2)
     below, above = (low + eye) / 2, (up + eye) / 2
-    matrices = "layers meet in a matrix product, @: {}"
+    matrices = "combine layers by a matrix product, @: {}"
     return [
-        (below @ above, "the other way round: the upper layer stands on the left, upper @ lower"),
-        (above, "the lower layer is lost: multiply by what has been rolled out so far"),
+        (below @ above, "the other way round: the upper layer is on the left, upper @ lower"),
+        (above, "the lower layer is lost: multiply by the rollout so far"),
         (below, "the upper layer is lost: go through all of them"),
         (below * above, matrices.format("* multiplies number by number")),
         ((below + above) / 2, matrices.format("that is their mean")),
@@ -191,8 +191,8 @@ def _of_two_layers(lower: Tensor, upper: Tensor) -> list[tuple[Any, str]]:
         (above @ above, "each layer counts once: the upper one twice is something else"),
         (
             above @ below @ below,
-            "each layer counts once: start with the identity, or with the "
-            "lowest layer and go on with the next",
+            "each layer counts once: start with the identity, or with the lowest layer and "
+            "continue with the next",
         ),
         (above @ (above @ below), "each layer counts once"),
         (
@@ -201,7 +201,7 @@ def _of_two_layers(lower: Tensor, upper: Tensor) -> list[tuple[Any, str]]:
         ),
         (
             (up @ below + eye) / 2,
-            "add the identity to each layer's attention, not to what has been rolled out",
+            "add the identity to each layer's attention, not to the rollout",
         ),
         (up @ below, "the residual connection is missing in the upper layer"),
         (above @ low, "the residual connection is missing in the lowest layer"),

@@ -36,7 +36,7 @@ def attention_after_same_word(function: Callable) -> Passed:
     check.example(
         *(WORDS, torch.tensor([7, 8, 7, 9, 7])),
         gives=0.29,
-        because="id 7 stands at 0, 2 and 4. Query 2 gives 0.12 to key 1, query 4 0.3 + 0.16 to the "
+        because="id 7 occurs at 0, 2 and 4. Query 2 gives 0.12 to key 1, query 4 0.3 + 0.16 to the "
         "keys 1 and 3; the other queries have not seen their word before",
         mistakes=_of_the_followers(),
     )
@@ -44,19 +44,19 @@ def attention_after_same_word(function: Callable) -> Passed:
         *(WORDS[:3, :3] / WORDS[:3, :3].sum(dim=-1, keepdim=True), torch.tensor([5, 5, 5])),
         gives=0.12 / 0.64,
         because="the query itself never counts: query 1 has no key, query 2 has key 1",
-        mistakes=[(0.4167, "key 1 stands after place 0, but to query 1 it is the query itself")],
+        mistakes=[(0.4167, "key 1 comes after place 0, but for query 1 it is the query itself")],
     )
     check.example(
         *(WORDS, torch.tensor([1, 2, 3, 4, 1])),
         gives=0.3,
-        because="id 1 stands at 0, so query 4 looks at key 1; that id 1 is also the last word does "
+        because="id 1 occurs at 0, so query 4 looks at key 1; that id 1 is also the last word does "
         "not make key 0 a key after it",
     )
     check.example(
         *(WORDS, torch.tensor([1, 2, 3, 4, 5])),
         gives=float("nan"),
         because="no word has occurred before, so there is no query to measure and the answer is "
-        "nan, float('nan'): 0 would be taken for a head that looks away",
+        "nan, float('nan'): 0 would look like a head that attends elsewhere",
     )
     check.done("a word three times, side by side, first and last, none twice")
     check.layers(WORDS, torch.tensor([7, 8, 7, 9, 7]))
@@ -84,7 +84,7 @@ def _of_the_followers() -> list[tuple[Any, str]]:
     before = "only keys before the query count"
     return [
         (0.235, "the tokens after those places, not those places themselves"),
-        (0.3567, "that is what goes to the same word; the tokens after it are asked for"),
+        (0.3567, "that is the attention to the same word; measure the tokens after it"),
         (0.2767, f"{before}: query 0 has not seen its word before"),
         (0.1775, f"{before}: not its own next token"),
         (0.116, "only queries with such a key count: 2 of the 5 here"),
@@ -93,7 +93,7 @@ def _of_the_followers() -> list[tuple[Any, str]]:
         (0.175, "all of those keys count, their sum, not one of them or their mean"),
         (0.14, "all of those keys count, their sum, not one of them"),
         (0.21, "all of those keys count, their sum, not one of them"),
-        (0.475, "key 0 has no word in front of it: ids.roll(1) puts the last word there"),
+        (0.475, "key 0 has no word before it: ids.roll(1) puts the last word there"),
         (0.2733, "the token after, not the token before"),
         (0.058, "the sum over keys, the mean over queries: the mean over both is too small"),
         ((5,), "one number for each [L, L]: the mean over its queries"),

@@ -15,7 +15,7 @@ from course.feedback.progress import task
 from course.feedback.tensors import TensorCheck, normal
 
 OWN_CODE = (
-    "uses code that holds the answer to this task, bertlab's or sentence-transformers'. So it "
+    "uses code that contains the answer to this task, bertlab's or sentence-transformers'. So it "
     "cannot be the answer: write the steps yourself, with Python and PyTorch"
 )
 
@@ -56,14 +56,14 @@ class BatchesCheck(Check):
         """General errors of batches, independent of the rules."""
         found = [number for batch in answer for number in batch]
         if sorted(found) == sorted(lengths) and sorted(found) != list(range(len(lengths))):
-            return "those are lengths; what is asked for are the texts' numbers, counted from 0"
+            return "those are lengths; return the texts' numbers, counted from 0"
         if lost := sorted(set(range(len(lengths))) - set(found)):
-            last = "; is the batch at hand kept when the loop ends?" if len(lost) < 4 else ""
+            last = "; is the current batch kept when the loop ends?" if len(lost) < 4 else ""
             return f"each text is in one batch: {short(lost, 40)} is in none{last}"
         if len(found) > len(lengths):
             return "each text is in one batch, and only once"
         if [] in answer:
-            return "no batch is empty: the first text finds no batch and opens one"
+            return "no batch is empty: at the first text there is no batch yet, so it opens one"
         return ""
 
 
@@ -75,7 +75,7 @@ def batches_of_one_length(function: Callable) -> Passed:
         function,
         hints=(
             "sorted(range(len(lengths)), key=lambda number: -lengths[number]) keeps ties in order",
-            "batches[-1] is the batch at hand; the length of its first text is its longest",
+            "batches[-1] is the current batch; the length of its first text is its longest",
             "full: (len(batch) + 1) * longest > most; another length: lengths[number] < longest "
             "and 4 * len(batch) * longest >= most",
         ),
@@ -84,7 +84,7 @@ def batches_of_one_length(function: Callable) -> Passed:
         *([5, 7, 5, 7, 5], 16, [[1, 3], [0, 2, 4]]),
         because="7 and 7 first, 14 tokens; then 5, 5 and 5, 15 tokens",
         mistakes=[
-            ([[0, 2, 4], [1, 3]], "the longest first: what does not fit the memory fails at once"),
+            ([[0, 2, 4], [1, 3]], "the longest first: what does not fit into memory fails at once"),
             ([[3, 1], [4, 2, 0]], "texts of one length keep the order in which they were given"),
             ([[1, 3, 0, 2, 4]], "`most` is a number of tokens: texts times the longest of them"),
             ([[1, 3, 0, 2], [4]], "`most` is a number of tokens: texts times the longest of them"),
@@ -93,7 +93,7 @@ def batches_of_one_length(function: Callable) -> Passed:
             ([[1], [3], [0], [2], [4]], "7 and 7 are 14 tokens: they fit into one batch"),
             (
                 [[1, 3], [0, 2], [4]],
-                "5, 5 and 5 are 15 tokens: they fit. Count the tokens of this batch alone, its "
+                "5, 5 and 5 are 15 tokens: they fit. Count only the tokens of this batch; its "
                 "longest text has 5",
             ),
         ],
@@ -124,7 +124,7 @@ def batches_of_one_length(function: Callable) -> Passed:
             ),
         ],
     )
-    check.done("texts of two lengths; a lonely long text")
+    check.done("texts of two lengths; a single long text")
     _edges(check)
     _many_texts(check)
     return check.passed()
@@ -135,12 +135,12 @@ def _edges(check: BatchesCheck) -> None:
     check.batches(
         *([4, 4, 4, 4], 16, [[0, 1, 2, 3]]),
         because="4 times 4 is 16, and 16 tokens are allowed",
-        mistakes=[([[0, 1, 2], [3]], "`most` itself is allowed: full is what would be *more*")],
+        mistakes=[([[0, 1, 2], [3]], "`most` itself is allowed: only *more* is too much")],
     )
     check.batches(
         *([5, 5, 5, 5], 16, [[0, 1, 2], [3]]),
         because="a fourth text would make it 20 tokens",
-        mistakes=[([[0, 1, 2, 3]], "ask before the text joins: with it, there are 20 tokens")],
+        mistakes=[([[0, 1, 2, 3]], "check before the text joins: with it, there are 20 tokens")],
     )
     check.batches(
         *([4, 3], 16, [[0], [1]]),
@@ -165,7 +165,7 @@ def _many_texts(check: BatchesCheck) -> None:
         f"{shown}\n→ {check.in_general(lengths, answer) or 'each text is in one batch'}",
     )
     order = [(-lengths[number], number) for number in numbers]
-    check.law(order == sorted(order), f"{shown}\nfrom long to short, ties as they were given")
+    check.law(order == sorted(order), f"{shown}\nfrom long to short, ties in the given order")
     for batch, after in zip(answer, [*answer[1:], []], strict=True):
         longest, tokens = lengths[batch[0]], len(batch) * lengths[batch[0]]
         said = f"{shown}\na batch of lengths {short([lengths[n] for n in batch], 60)}"
@@ -174,7 +174,9 @@ def _many_texts(check: BatchesCheck) -> None:
         )
         before = [n for n, number in enumerate(batch) if lengths[number] < longest]
         late = before and 4 * before[-1] * longest >= most
-        check.law(not late, f"{said} takes another length though it has a quarter of `most`")
+        check.law(
+            not late, f"{said} takes another length although it already has a quarter of `most`"
+        )
         if after:
             full = tokens + longest > most
             other = lengths[after[0]] < longest and 4 * tokens >= most
@@ -213,12 +215,13 @@ def collect(function: Callable) -> Passed:
         function,
         hints=(
             "try the draft with the texts in batches [2, 0] and [1]: whose vector comes first?",
-            "vectors[numbers] = ... writes row after row to the places in `numbers`; what reads "
-            "them from there is the opposite",
+            "vectors[numbers] = ... writes row after row to the places in `numbers`; to read them "
+            "from there is the opposite",
         ),
     )
     padding = (
-        "the third token of text 0, (50, -40), is padding: mean over tokens alone, by the mask"
+        "the third token of text 0, (50, -40), is padding: use the mask and take the mean only "
+        "over tokens"
     )
     order = (
         "the batches' rows are the texts 2, 0, 1. Row `number` of the answer is that of text "
@@ -237,7 +240,7 @@ def collect(function: Callable) -> Passed:
             ([[1.0, 0], [0, 0], [0.6, 0.8]], "the last batch counts, too"),
             (
                 [[0.8575, 0], [0, -0.7474], [0.5145, 0.6644]],
-                "every vector gets the length 1, not every column: dim=-1",
+                "scale every vector to length 1, not every column: dim=-1",
             ),
             ((2, 2), "a row for each text, of all batches together: there are three"),
         ],
@@ -249,9 +252,11 @@ def collect(function: Callable) -> Passed:
     for size in (1, 7, 40):
         batches = [_padded(texts, numbers[start : start + size]) for start in range(0, 40, size)]
         check.example(
-            batches, gives=alone, because="a text has the vector that it has alone, at its place"
+            batches,
+            gives=alone,
+            because="a text must get the vector that it gets alone, in its own row",
         )
-    check.done("40 texts in batches of 1, 7 and 40, each as alone")
+    check.done("40 texts in batches of 1, 7 and 40, each as if it were alone")
     return check.passed()
 
 
@@ -295,7 +300,7 @@ def examine_collect(function: Callable, own: Callable) -> Passed:
         "examine_collect",
         function,
         hints=(
-            "three texts in two batches, so that the order is no mere swap; one has padding",
+            "three texts in two batches, so that the order is not just a swap; one has padding",
             "work the means out by hand, divide them by their lengths, and compare all rows",
         ),
     )
@@ -305,12 +310,12 @@ def examine_collect(function: Callable, own: Callable) -> Passed:
     check.stops(
         in_batch_order,
         "a function that leaves the vectors in the order of the batches",
-        "let the texts stand in another order in the batches than in yours",
+        "use batches that do not hold the texts in the order 0, 1, 2",
     )
     check.stops(
         of_any_length,
         "a function that gives vectors of any length",
-        "a vector must have the length 1: compare numbers, not directions",
+        "a vector must have the length 1: compare numbers, not only directions",
     )
     check.done("your own collect passes, three wrong ones do not")
     return check.passed()

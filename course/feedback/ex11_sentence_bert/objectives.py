@@ -17,21 +17,21 @@ ONE_NUMBER = "one number for the whole batch: the mean, a tensor without dimensi
 # Mistakes with two pairs and a hard negative, and with three pairs of two texts.
 OF_TWO_PAIRS = [
     (INFINITE, "of equal texts the *others* are left out: the right answer itself stays"),
-    (0.3133, "that is the batch alone: the hard negatives are missing in each row's softmax"),
+    (0.3133, "that is only the batch: the hard negatives are missing in each row's softmax"),
     (0.5876, "a hard negative is wrong for every u, not only for the one of its own row"),
     (0.3466, "use the argument `scale`; 20 is only its default"),
     (1.2067, "the true column of row i is i: torch.arange(B), not zeros"),
     (1.4134, "that is the sum; divide by the number of pairs"),
-    (-0.7067, "the sign: -log p is positive, for p is below 1"),
-    (0.9442, "softmax twice: cross_entropy takes scores and does the softmax itself"),
+    (-0.7067, "the sign: -log p is positive, since p is below 1"),
+    (0.9442, "softmax twice: cross_entropy takes scores and applies the softmax itself"),
     ((2,), ONE_NUMBER),
 ]
 OF_THREE_PAIRS = [
-    (1.2128, "v_2 is the same text as v_0: it is no wrong answer for u_0, nor v_0 for u_2"),
+    (1.2128, "v_2 is the same text as v_0: it is not a wrong answer for u_0, nor is v_0 for u_2"),
     (1.0531, "a score of 0 is not a share of 0, since exp(0) is 1: -inf has the share 0"),
-    (0.7837, "v_2 is left out for u_0 and v_0 for u_2, for u_i alone: for u_1 both are wrong"),
+    (0.7837, "v_2 is left out only for u_0, and v_0 only for u_2: for u_1 both are wrong"),
     (1.2501, "other rows of the same text are left out, not right answers, too"),
-    (0.9105, "a wrong text that stands twice counts twice: u_1 has v_0 and v_2 against it"),
+    (0.9105, "a wrong text that occurs twice counts twice: u_1 has v_0 and v_2 against it"),
     (1.4663, "cosines, not dot products: divide by the lengths of all vectors"),
     (0.9386, "divide by the lengths of u, too"),
     (0.9907, "divide by the lengths of v and hard, too"),
@@ -97,7 +97,7 @@ def ranking_loss(function: Callable) -> Passed:
     check.example(
         *(u, v, hard, texts),
         gives=1.4794,
-        because="without a scale it is 20, as the first line of the function says",
+        because="without a scale it is 20, as in the function's first line",
         mistakes=[(1.0792, "the default of `scale` is 20.0: leave the first line as it is")],
     )
     check.done("two and three pairs and a hard negative, by hand")
@@ -131,7 +131,7 @@ def _laws(check: LossCheck) -> None:
         *(0.01 * one, 300 * one, 7 * one[:1], torch.tensor([5, 6])),
         scale=1.0,
         gives=0.7067,
-        because="a longer vector points the same way: cosines know nothing of lengths",
+        because="a longer vector points the same way: cosines do not depend on lengths",
     )
     check.done("no wrong answer; no hard one; a huge scale; other lengths")
 
@@ -156,6 +156,6 @@ def _many_pairs(check: LossCheck) -> None:
         check.call(u, v, hard, texts),
         torch.stack(alone).mean(),
         "64 pairs of 50 texts, 9 hard negatives",
-        because="the mean of what each pair has alone, if all that is wrong for it is in `hard`",
+        because="the mean of each pair's loss alone, with all its wrong answers in `hard`",
     )
-    check.done("gradients; 64 pairs, each as alone")
+    check.done("gradients; 64 pairs, each as if it were alone")

@@ -18,8 +18,8 @@ HIDDEN = torch.tensor([[[1.0, 4], [3, 2], [9, 9]], [[-2, -4], [-5, -1], [-3, -7]
 MASK = torch.tensor([[True, True, False], [True, True, True]])
 TOKENS = "each sentence gets one vector [D]: pool over its tokens, dim=1"
 CHOOSE = (
-    "whatever stands at padding must not get in, and infinity times 0 is nan: choose with "
-    "masked_fill or torch.where, do not multiply"
+    "padding must not enter the result, and infinity times 0 is nan: select with masked_fill or "
+    "torch.where, do not multiply"
 )
 
 
@@ -35,7 +35,7 @@ class PoolCheck(TensorCheck):
         self.law(
             not isinstance(answer, tuple),
             f"{shown}\nit must return one tensor; it returned {short(answer, 80)}\n→ .max(dim=1) "
-            "returns the values and their places; .amax(dim=1) the values alone",
+            "returns the values and their places; .amax(dim=1) only the values",
         )
         self.equals(answer, gives, shown, because=because, **more)
 
@@ -47,7 +47,7 @@ def pool(function: Callable) -> Passed:
         "pool",
         function,
         hints=(
-            "attention_mask.bool()[..., None] is [B, L, 1], so it fits beside hidden, [B, L, D]",
+            "attention_mask.bool()[..., None] is [B, L, 1], so it broadcasts to hidden, [B, L, D]",
             "mean: padding becomes 0, then the sum, divided by each row's own number of tokens",
             "max: padding becomes -inf, which is never the largest",
         ),
@@ -65,9 +65,9 @@ def pool(function: Callable) -> Passed:
         gives=[[3.0, 4], [-2, -1]],
         because="both have two tokens; the second one's numbers are all below 0",
         mistakes=[
-            ([[9.0, 9], [0, 0]], "padding counts: take the maximum over the tokens alone"),
+            ([[9.0, 9], [0, 0]], "padding is included: take the maximum only over the tokens"),
             ([[3.0, 4], [0, 0]], "a padding of 0 is larger than -2: make it -inf instead"),
-            ([[9.0, 9], [-2, -1]], "padding counts: (9, 9) is none of the tokens"),
+            ([[9.0, 9], [-2, -1]], "padding is included: (9, 9) is not a token"),
             ([[INFINITE] * 2] * 2, "+inf is always the largest: padding becomes -inf"),
             ([[1.0, 2], [-5, -4]], "that is the smallest"),
             ([[2.0, 3], [-3.5, -2.5]], 'that is the mean; `how` is "max"'),
@@ -99,7 +99,7 @@ def pool(function: Callable) -> Passed:
 def _of_the_mean() -> list[tuple[Any, str]]:
     """Mistakes with the mean of the worked example."""
     return [
-        (HIDDEN.mean(dim=1), "padding counts: (9, 9) is no token of the sentence"),
+        (HIDDEN.mean(dim=1), "padding is included: (9, 9) is not a token of the sentence"),
         (
             [[4 / 3, 2], [-10 / 3, -4]],
             "padding is left out of the sum, but counted: divide by each row's own tokens, not L",
@@ -145,7 +145,7 @@ def _padding_and_none(check: PoolCheck) -> None:
     check.raises(
         ValueError,
         *(HIDDEN, MASK, "sum"),
-        because='`how` is "mean", "cls" or "max"; a typing error must not be taken for one of them',
+        because='`how` is "mean", "cls" or "max"; a typo must not be taken for one of them',
     )
     check.done("masks of 0 and 1; none; infinity at padding; another name")
 
@@ -161,7 +161,7 @@ def _as_alone(check: PoolCheck) -> None:
         alone = [check.call(hidden[i : i + 1, :n], None, how) for i, n in enumerate(lengths)]
         because = "a sentence must get the vector that it gets alone, without padding"
         check.equals(answer, torch.cat(alone), shown, because=because)
-    check.done("gradients; 40 sentences, each as alone")
+    check.done("gradients; 40 sentences, each as if it were alone")
 
 
 class PlainCheck(TensorCheck):
@@ -214,19 +214,19 @@ def late_scores(function: Callable) -> Passed:
         because="each pair must have the score that it has alone, without padding",
     )
     check.gradients(queries, asked, texts, there)
-    check.done("7 queries, 9 texts, each pair as alone; gradients")
+    check.done("7 queries, 9 texts, each pair as if it were alone; gradients")
     return check.passed()
 
 
 def _of_late_scores() -> list[tuple[Any, str]]:
     """Mistakes with the worked example of `late_scores`."""
     return [
-        ([[0.8, 0.5], [-0.8, 0.9899]], "(-1, -1) is padding of text 1 and answers nothing"),
+        ([[0.8, 0.5], [-0.8, 0.9899]], "(-1, -1) is padding of text 1 and must not match"),
         (
             [[0.8, 0.5], [-0.8, 0]],
             "a cosine of 0 is larger than -0.6: a text's padding becomes -inf",
         ),
-        ([[0.8, 0.5], [0.0950, -0.2293]], "(1, 7) is padding of query 1 and asks nothing"),
+        ([[0.8, 0.5], [0.0950, -0.2293]], "(1, 7) is padding of query 1 and must not count"),
         ([[0.8, 0.5], [-0.4, -0.3]], "divide by the query's own tokens, not by K"),
         ([[1.6, 1.0], [-0.8, -0.6]], "the mean over the query's tokens, not the sum"),
         ([[0.6, 0.5], [-0.9, -0.6]], "the largest over the text's tokens, not the mean"),
@@ -240,7 +240,7 @@ def _of_late_scores() -> list[tuple[Any, str]]:
         ),
         (
             [[0.9971, 0.4472], [-0.9947, -0.6]],
-            "that compares means: tokens meet tokens here, not one vector for the sentence",
+            "that compares means: compare tokens with tokens, not one vector per sentence",
         ),
         (
             [[1.0, 1.0], [-0.8, -0.6]],
@@ -273,7 +273,7 @@ def without_common(function: Callable) -> Passed:
         gives=[[a, b], [a, -b], [-a, b], [-a, -b]],
         because="the mean is (2, 0); without it the vectors are (±2, ±1), with the length √5",
         mistakes=[
-            ([[0.9701, 0.2425], [0.9701, -0.2425], [0, 1], [0, -1]], "the mean is not taken away"),
+            ([[0.9701, 0.2425], [0.9701, -0.2425], [0, 1], [0, -1]], "the mean is not subtracted"),
             (
                 [[0.7071, -0.7071], [0.7071, -0.7071], [-0.7071, 0.7071], [0.7071, -0.7071]],
                 "the mean over the vectors, dim=0, not over the numbers of each",
@@ -282,19 +282,19 @@ def without_common(function: Callable) -> Passed:
                 [[1.0, 0], [0.8321, -0.5547], [-1, 0], [-0.4472, -0.8944]],
                 "the mean over the vectors, dim=0: a vector of D numbers",
             ),
-            ([[2.0, 1], [2, -1], [-2, 1], [-2, -1]], "at the end bring every vector to length 1"),
+            ([[2.0, 1], [2, -1], [-2, 1], [-2, -1]], "at the end scale every vector to length 1"),
             (
                 [[0.5, 0.5], [0.5, -0.5], [-0.5, 0.5], [-0.5, -0.5]],
-                "every vector gets the length 1, not every column: dim=-1",
+                "scale every vector to length 1, not every column: dim=-1",
             ),
             (
                 [[a, b], [a, -b], [-0.4364, 0.8997], [-0.4364, -0.8997]],
-                "the length 1 is the last step: the mean is that of the vectors as they are",
+                "scaling to length 1 is the last step: take the mean of the vectors as they are",
             ),
-            ([[0.0, 0]] * 4, "that is what they share: take those away, do not keep them"),
+            ([[0.0, 0]] * 4, "that is what they share: remove it, do not keep it"),
             (
                 [[0.0, 1], [0, -1], [0, 1], [0, -1]],
-                "k=0: the mean alone, and no direction",
+                "k=0: subtract only the mean, and no direction",
             ),
         ],
     )
@@ -308,7 +308,7 @@ def without_common(function: Callable) -> Passed:
                 [[1.0, 0], [1, 0], [-1, 0], [-1, 0]],
                 "the widest directions come first, directions[:k]",
             ),
-            ([[a, b], [a, -b], [-a, b], [-a, -b]], "k of them, and the mean besides"),
+            ([[a, b], [a, -b], [-a, b], [-a, -b]], "remove k of them, and the mean as well"),
         ],
     )
     check.done("four vectors, by hand")

@@ -29,7 +29,8 @@ def soft_target_loss(function: Callable) -> Passed:
         function,
         hints=(
             "divide both by the temperature, then log_softmax(dim=-1)",
-            "the teacher weighs: the sum of t * (ln t - ln s), and a mean over the rows",
+            "the teacher's probabilities are the weights: the sum of t * (ln t - ln s), and a mean "
+            "over the rows",
         ),
     )
     student, teacher = (torch.tensor([p]).log() for p in ([0.5, 0.25, 0.25], [0.7, 0.2, 0.1]))
@@ -40,7 +41,10 @@ def soft_target_loss(function: Callable) -> Passed:
         gives=0.0993,
         because="as in the statement",
         mistakes=[
-            (0.1166, "the teacher's probabilities weigh, and come first in the difference"),
+            (
+                0.1166,
+                "the teacher's probabilities are the weights, and come first in the difference",
+            ),
             (-0.0993, "ln t - ln s: the loss is never below 0"),
             (0.9011, "the cross-entropy is not 0 where both agree: ln t is missing"),
             (0.0331, "a sum over the words; the mean is over the rows"),
@@ -56,8 +60,8 @@ def soft_target_loss(function: Callable) -> Passed:
             (0.0310, "the gradient shrinks by 1/T²: multiply by T²"),
             (0.0619, "T², not T"),
             (0.3971, "divide the logits by the temperature before the softmax"),
-            (0.0324, "both are softened, the student, too"),
-            (0.7341, "both are softened, the teacher, too"),
+            (0.0324, "soften both, the student, too"),
+            (0.7341, "soften both, the teacher, too"),
             (0.7160, "divide the logits by the temperature; do not multiply"),
         ],
     )
@@ -90,13 +94,13 @@ def span_law(function: Callable) -> Passed:
         gives=[0.5714, 0.2857, 0.1429],
         because="as in the statement",
         mistakes=[
-            ([0.5, 0.25, 0.125], "longer ones are forgotten, so these must sum to 1"),
+            ([0.5, 0.25, 0.125], "longer spans are excluded, so these must sum to 1"),
             (
                 [0.5, 0.25, 0.25],
-                "whoever needs more tosses starts again; the longest gets no extra",
+                "if more tosses are needed, start again; the longest gets no extra share",
             ),
-            ([0.1429, 0.2857, 0.5714], "short spans are the likelier ones"),
-            ([0.3333, 0.3333, 0.3333], "short spans are the likelier ones"),
+            ([0.1429, 0.2857, 0.5714], "short spans are more likely"),
+            ([0.3333, 0.3333, 0.3333], "short spans are more likely"),
             ((4,), "one entry for each length from 1 to longest"),
             ((2,), "one entry for each length from 1 to longest"),
         ],
@@ -108,7 +112,7 @@ def span_law(function: Callable) -> Passed:
         because="0.2 and 0.8 * 0.2, together 0.36",
         mistakes=[
             ([0.8333, 0.1667], "p is the probability of heads, which ends the tosses"),
-            ([0.2, 0.16], "longer ones are forgotten, so these must sum to 1"),
+            ([0.2, 0.16], "longer spans are excluded, so these must sum to 1"),
         ],
     )
     check.example(1.0, 3, gives=[1.0, 0.0, 0.0], because="heads at once, always")
@@ -124,7 +128,7 @@ def choose_spans(function: Callable) -> Passed:
         function,
         hints=(
             "in each round: shorten first, then check whether it fits, then hide",
-            "what fits is as long as asked, and free and not hidden at every token",
+            "a span fits if it is inside the text, and free and not yet hidden at every token",
         ),
     )
     inner = torch.tensor(bits("0111111110"))
@@ -151,7 +155,7 @@ def choose_spans(function: Callable) -> Passed:
             (bits("1100001011"), "the first token is not free"),
             (bits("0100101110"), "a span with one token that is not free is dropped as a whole"),
             (bits("0000111110"), "a span with one token that is hidden is dropped as a whole"),
-            (bits("0000001100"), "two spans may stand side by side"),
+            (bits("0000001100"), "two spans may be adjacent"),
         ],
     )
     every = torch.tensor(bits("1111"))
@@ -172,8 +176,8 @@ def choose_spans(function: Callable) -> Passed:
         1,
         [(3, 2)],
         gives=bits("0001"),
-        because="shortened to one token, it fits: shorten first, then look",
-        mistakes=[(bits("0000"), "shorten a span first, then look whether it fits")],
+        because="shortened to one token, it fits: shorten first, then check",
+        mistakes=[(bits("0000"), "shorten a span first, then check whether it fits")],
     )
     check.done("budgets, borders, what is not free, what is hidden already")
     return check.passed()
@@ -200,8 +204,8 @@ def detection_loss(function: Callable) -> Passed:
         because="as in the statement",
         mistakes=[
             (1.3502, "the mean over the tokens, not the sum"),
-            (0.3993, "every token is asked, not only the gaps"),
-            (1.5650, "a positive logit says: replaced"),
+            (0.3993, "every token counts, not only the gaps"),
+            (1.5650, "a positive logit means: replaced"),
             (0.3511, "a gap that was filled with its true word counts as original"),
             (0.4898, "the second gap was not filled with the true word: it is replaced"),
         ],
@@ -220,7 +224,7 @@ def detection_loss(function: Callable) -> Passed:
     check.example(
         *(two, pages, there, torch.tensor([6, 6, 9, 8]), torch.tensor(bits("111", "110"))),
         gives=0.9709,
-        because="two rows; the last token is padding, and nobody is asked about it",
+        because="two rows; the last token is padding, which does not count",
         mistakes=[
             (1.3173, "padding is left out"),
             (0.8091, "divide by the number of tokens, without padding"),
@@ -242,7 +246,7 @@ def content_mask(function: Callable) -> Passed:
         "content_mask",
         function,
         hints=(
-            "order < L - n_targets says who is given",
+            "order < L - n_targets is True for the given words",
             "given words share one number, then compare: number <= number[:, None]",
         ),
     )
@@ -262,7 +266,7 @@ def content_mask(function: Callable) -> Passed:
             ),
             (
                 bits("10100", "11111", "00100", "11111", "11111"),
-                "row = who sees, column = who is seen",
+                "row = the word that sees, column = the word that is seen",
             ),
             (
                 bits("11111", "01011", "11111", "01011", "01011"),
@@ -274,7 +278,7 @@ def content_mask(function: Callable) -> Passed:
             ),
             (
                 bits("11111", "11111", "11111", "11111", "11111"),
-                "nobody sees a target that is guessed later",
+                "no word sees a target that is guessed later",
             ),
             (
                 bits("11011", "01010", "11111", "01010", "01011"),
@@ -304,7 +308,7 @@ def query_mask(function: Callable) -> Passed:
         function,
         hints=(
             "the targets are order.argsort()[-n_targets:]",
-            "whoever comes before a target in the order is seen, given or target",
+            "a word that comes before a target in the order is seen, given or target",
         ),
     )
     check.example(
@@ -317,9 +321,9 @@ def query_mask(function: Callable) -> Passed:
             (bits("01011", "01011"), "a target sees the targets before it"),
             (
                 bits("11011", "01011"),
-                "the rows stand in the order of guessing",
+                "the rows are in the order of guessing",
             ),
-            (bits("01111", "11011"), "a target does not see the targets behind it"),
+            (bits("01111", "11011"), "a target does not see the targets after it"),
             (bits("00000", "01000"), "the targets are the last n_targets of the order"),
             (bits("00000", "11011"), "the numbers in order are not places"),
             ((5, 5), "a row for each target, and none for the given words"),

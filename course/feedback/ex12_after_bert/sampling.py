@@ -31,9 +31,9 @@ def nucleus(function: Callable) -> Passed:
         gives=[0.0, 0.6667, 0.0, 0.3333],
         because="as in the statement",
         mistakes=[
-            ([1.0, 0.0, 0.0, 0.0], "one word has 0.5, less than 0.6: the next one belongs to it"),
-            ([0.0, 1.0, 0.0, 0.0], "one word has 0.5, less than 0.6: the next one belongs to it"),
-            ([0.6667, 0.3333, 0.0, 0.0], "each probability stands where it stood"),
+            ([1.0, 0.0, 0.0, 0.0], "one word has 0.5, less than 0.6: the next one is needed, too"),
+            ([0.0, 1.0, 0.0, 0.0], "one word has 0.5, less than 0.6: the next one is needed, too"),
+            ([0.6667, 0.3333, 0.0, 0.0], "each probability stays at its place"),
             ([0.0, 0.5, 0.0, 0.25], "what is kept must sum to 1"),
             ([0.0, 0.5, 0.0, 0.5], "the words of the nucleus keep their ratios"),
             ([0.2, 0.8, 0.0, 0.0], "the likeliest words, not the first ones: sort them"),
@@ -99,8 +99,8 @@ def examine_nucleus(function: Callable, own: Callable) -> Passed:
         "examine_nucleus",
         function,
         hints=(
-            "one call with words in no order, and a p that no sum of them hits",
-            "then one with a p that a sum hits exactly, one with a small p, one with p = 1",
+            "one call with words in no order, and a p that no sum equals",
+            "then one with a p that a sum equals exactly, one with a small p, one with p = 1",
         ),
     )
     check.needs("nucleus", 6, own, torch.tensor([0.5, 0.5]), 1.0)
@@ -113,8 +113,8 @@ def examine_nucleus(function: Callable, own: Callable) -> Passed:
     )
     check.stops(
         above,
-        "a function that goes by each word's own probability",
-        "it is the sum of the likeliest that counts",
+        "a function that looks only at each word's own probability",
+        "the sum of the likeliest words counts",
     )
     check.done("your own nucleus passes, three wrong ones do not")
     return check.passed()
@@ -146,7 +146,7 @@ def visible(function: Callable) -> Passed:
         (
             {"right", "near", "far"},
             "0001111",
-            [("1111000", "the left is what stands before the gap")],
+            [("1111000", "left means before the gap")],
         ),
         (
             {"left"},
@@ -163,7 +163,7 @@ def visible(function: Callable) -> Passed:
     check.example(
         *(4, 0, {"left", "right", "near", "far"}, 1),
         gives=bits("1111"),
-        because="with all parts all may be seen",
+        because="with all parts, every token may be seen",
     )
     check.done("sides, distances, the gap itself")
     return check.passed()
@@ -172,7 +172,9 @@ def visible(function: Callable) -> Passed:
 @task("ex12_after_bert", 9)
 def predict_rises(function: Callable) -> Passed:
     """Two shares, of the student's choice."""
-    check = Check("predict_rises", function, hints=("write `return 0.3, 0.3`, but your numbers",))
+    check = Check(
+        "predict_rises", function, hints=("write `return 0.3, 0.3`, with your own numbers",)
+    )
     answer = check.call()
     check.law(
         isinstance(answer, tuple) and len(answer) == 2,

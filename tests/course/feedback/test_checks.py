@@ -187,10 +187,10 @@ def climb(steps):
     [
         ((1, 2), (1, 2), ""),
         ([1], None, "it must return a list; it returned None. Is there a `return` at the end?"),
-        ({"a": 1}, {}, "'a': expected 1, it is missing"),
+        ({"a": 1}, {}, "'a': expected 1, but it is missing"),
         ({}, {"b": 1}, "'b': should not be there, got 1"),
         (dict.fromkeys("abcdef", 1), {}, "and 2 more"),
-        ([0] * 20, [0] * 19, "length 20 expected, 19 got; they agree up to the end of the shorter"),
+        ([0] * 20, [0] * 19, "expected length 20, got 19; they agree up to the end of the shorter"),
         ([0] * 20, [0] * 7 + [1] * 13, "first difference at index 7"),
     ],
 )

@@ -84,7 +84,7 @@ def test_pytorchs_own_attention_is_not_accepted_as_the_answer(attention):
         lambda x: torch.special.softmax(x, dim=-1),
     ],
 )
-def test_a_check_may_close_other_boxes(softmax):
+def test_a_check_may_forbid_other_functions(softmax):
     with pytest.raises(LibraryUsed):
         watched(softmax, ready_made=("softmax",))(torch.ones(2))
     assert watched(softmax, ready_made=("attention",))(torch.ones(2)).shape == (2,)
@@ -101,7 +101,7 @@ def test_a_right_function_of_any_name_passes():
 def test_rows_are_distinguished_from_columns():
     columns = normal(2, 4, 5).softmax(dim=-2)
     check = TensorCheck("shares", lambda: columns)
-    with pytest.raises(CheckFailed, match="what sums to 1 goes along dim=-2, the row is dim=-1"):
+    with pytest.raises(CheckFailed, match="the sums along dim=-2 are 1, but a row is dim=-1"):
         check.rows_sum_to_one(columns, "shares()")
     with pytest.raises(CheckFailed, match=r"row \[0, 0\] sums to 0.5, not to 1\n"):
         check.rows_sum_to_one(columns.mT / 2, "shares()")

@@ -139,26 +139,26 @@ TASKS = [
 
 def calls(assignment, task, function, student):
     """The hidden test's calls of our solution, as text, and its results."""
-    heard = {}
+    results = {}
 
-    def listen(scope):
+    def spy(scope):
         ours = scope[function]
 
-        def listening(*arguments):
-            asked = repr(arguments)
-            heard[asked] = ours(*arguments)
-            return heard[asked]
+        def spied(*arguments):
+            call = repr(arguments)
+            results[call] = ours(*arguments)
+            return results[call]
 
-        scope[function] = listening
+        scope[function] = spied
 
-    run_hidden(assignment, task, student, watch=listen)
-    return heard
+    run_hidden(assignment, task, student, watch=spy)
+    return results
 
 
 @pytest.mark.parametrize(("assignment", "task", "function"), TASKS)
 def test_two_students_get_other_inputs_and_one_student_the_same_again(assignment, task, function):
-    heard = (calls(assignment, task, function, who) for who in ("ada", "ada", "bob"))
-    ada, again, bob = map(list, heard)
+    results = (calls(assignment, task, function, who) for who in ("ada", "ada", "bob"))
+    ada, again, bob = map(list, results)
     assert len(ada) >= 4
     assert ada == again
     assert ada != bob
@@ -205,7 +205,7 @@ def test_a_right_solution_passes_under_any_variant(assignment, student):
     [
         ("ex04_attention", "looks back a hundred tokens only"),
         ("ex09_finetuning", "looks at the first ten starts"),
-        ("ex11_sentence_bert", "knows texts of 60 tokens at most"),
+        ("ex11_sentence_bert", "handles texts of at most 60 tokens"),
         ("ex10_attention_heads", "draws from the first thousand labels"),
     ],
 )
