@@ -26,9 +26,10 @@ def tour(links: Mapping[str, str], text: str = SENTENCE) -> str:
     if set(links) != set(STATIONS):
         raise ValueError(f"tour: links must be for {', '.join(STATIONS)}; got {', '.join(links)}")
     config = json.loads((BERTLAB_MINI / "config.json").read_text(encoding="utf-8"))
+    size = (BERTLAB_MINI / "model.safetensors").stat().st_size
     body = read_asset("tour.html", __package__).format(
         text=html.escape(text),
-        megabytes=round(len(packed_weights()) / 1e6),
+        megabytes=round(4 / 3 * size / 1e6),  # base64 writes three bytes as four letters
         vocabulary=f"{config['vocab_size']:,}",
         width=config["hidden_size"],
         layers=config["num_hidden_layers"],

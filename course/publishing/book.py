@@ -114,7 +114,7 @@ def refresh_all(
         return nbformat.read(path, as_version=4).metadata["bertlab"]["budget"]["seconds"]
 
     order = sorted(notebooks, key=allowed, reverse=True)
-    if stale := [path for path in order if not is_fresh(path, folder, code)]:
+    if stale := [p for p in order if not is_fresh(folder / p.name, digest(p, code))]:
         minutes = OF_BUDGET * sum(map(allowed, stale)) / 60
         print(
             f"{len(stale)} of {len(order)} lectures to run, {lectures.CORES} at a time: about "
@@ -126,18 +126,17 @@ def refresh_all(
     return {path.stem: runs[path.stem].result() for path in notebooks}
 
 
-def is_fresh(path: Path, folder: Path, code: Sequence[Path] = CODE) -> bool:
-    """Whether `folder` has a notebook as it is now, run with the code as it is now."""
-    kept = folder / path.name
-    return kept.exists() and nbformat.read(kept, 4).metadata.get("made_from") == digest(path, code)
+def is_fresh(kept: Path, made_from: str) -> bool:
+    """Whether an executed notebook is there and was made from what this digest stands for."""
+    return kept.exists() and nbformat.read(kept, 4).metadata.get("made_from") == made_from
 
 
 def refresh(path: Path, folder: Path, code: Sequence[Path] = CODE) -> str:
     """Run a notebook unless `folder` has its current version; returns its fault, "" if none."""
-    if is_fresh(path, folder, code):
+    kept, made_from = folder / path.name, digest(path, code)
+    if is_fresh(kept, made_from):
         print(f"{path.stem:28}unchanged since it was run", flush=True)
         return ""
-    made_from = digest(path, code)
     print(f"{path.stem:28}running ...", flush=True)
     with TemporaryDirectory(dir=folder, prefix=".running-") as room:
         new = Path(room) / path.name
@@ -147,7 +146,7 @@ def refresh(path: Path, folder: Path, code: Sequence[Path] = CODE) -> str:
             return done.fault or "it left no outputs"
         notebook = nbformat.read(new, as_version=4)  # the budget does not matter here
     notebook.metadata["made_from"] = made_from
-    write_atomically(folder / path.name, nbformat.writes(notebook))
+    write_atomically(kept, nbformat.writes(notebook))
     return ""
 
 

@@ -47,15 +47,17 @@ def by_autograd(function, inputs, handed=None):
     return torch.autograd.grad(function(*inputs), inputs, handed)
 
 
+def plain(text):
+    """The form in which texts of a page are compared."""
+    return " ".join(text.replace("{,}", ",").replace("−", "-").split())
+
+
 @pytest.fixture(scope="module")
 def states(its_lecture):
     """`states("42 %", ...)` fails if the prose of the test module's lecture lacks a text.
 
     Numbers in a text are formatted from what the test has computed: neither can change alone.
     """
-
-    def plain(text):
-        return " ".join(text.replace("{,}", ",").replace("−", "-").split())
 
     prose = plain(its_lecture.prose)
 

@@ -18,6 +18,7 @@ from typing import NamedTuple
 import pytest
 
 from tests.conftest import ROOT, Page, read_page
+from tests.lectures.conftest import plain
 from tests.lectures.counts import lectures
 
 NUMBER = re.compile(r"(?<![\w.,^])(?<!\^\{)(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?(?![\w]|\.\d)")
@@ -38,11 +39,6 @@ class Said(NamedTuple):
     unit: str  # the next word
     around: str
     stated: bool
-
-
-def plain(text: str) -> str:
-    """The form in which `states` compares texts."""
-    return " ".join(text.replace("{,}", ",").replace("−", "-").split())
 
 
 def templates(node: ast.AST) -> list[str]:

@@ -40,7 +40,7 @@ pytestmark = [
 ]
 
 CANARY = "CANARY-7f3a"
-# One honest student per so many hostile ones, and one for each of those that exhaust shared
+# One honest student per EVERY hostile ones, and one for each of those that exhaust shared
 # resources.
 EVERY = 10
 PRESSING = {row.name for row in resources.ROWS}

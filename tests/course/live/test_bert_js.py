@@ -13,11 +13,10 @@ import torch
 from bertlab.data.corpora import documents, udhr
 from bertlab.model.fill_mask import fill_mask
 from bertlab.model.heads import BertForPreTraining
-from bertlab.model.pretrained import load_pretrained, load_tokenizer
+from bertlab.model.pretrained import BERTLAB_MINI, load_pretrained, load_tokenizer
 from tests.conftest import ROOT
 
 NODE = shutil.which("node")
-FOLDER = ROOT / "bertlab" / "weights" / "bertlab-mini"
 SCRIPT = ROOT / "course" / "live" / "bert.js"
 pytestmark = pytest.mark.skipif(not NODE, reason="needs node: sudo apt-get install nodejs")
 
@@ -25,7 +24,7 @@ pytestmark = pytest.mark.skipif(not NODE, reason="needs node: sudo apt-get insta
 def asked(what, texts):
     """The script's result for each text."""
     run = subprocess.run(
-        [NODE, Path(__file__).with_name("run_bert.js"), SCRIPT, FOLDER],
+        [NODE, Path(__file__).with_name("run_bert.js"), SCRIPT, BERTLAB_MINI],
         input=json.dumps({"what": what, "texts": texts}),
         capture_output=True,
         text=True,
@@ -37,7 +36,7 @@ def asked(what, texts):
 @pytest.fixture(scope="module")
 def reference():
     """PyTorch's model, in single precision from the same half-precision weights, and tokenizer."""
-    return load_pretrained(FOLDER, BertForPreTraining), load_tokenizer(FOLDER)
+    return load_pretrained(BERTLAB_MINI, BertForPreTraining), load_tokenizer(BERTLAB_MINI)
 
 
 @pytest.mark.corpora
