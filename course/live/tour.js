@@ -1,16 +1,19 @@
 // The tour: a worker runs bert.js on the typed text, and each station shows a part of the result.
-(() => {
-  const room = document.querySelector(".bert-tour");
+
+/** Starts one tour of the page; `room` is the element with its stations. */
+function bertTour(room) {
   const find = (selector) => room.querySelector(selector);
   const [form, status, stations] = [find("form"), find("[role=status]"), find("ol")];
   const [field, button] = [find("input[name=text]"), find("button")];
   const sliders = [find("input[name=layer]"), find("input[name=head]")];
   const LONGEST = 128; // positions that the model was trained on
   let ask; // a function, once the model is loaded
+  let loading = false;
   let busy = false;
   let started = 0;
   let answer;
   let chosen = 0; // the selected piece
+  const row = (x, i) => x.data.subarray(i * x.columns, (i + 1) * x.columns); // of the model's results
   const percent = (share) => `${(100 * share).toFixed(1)} %`;
 
   // ---- The model, in a worker if available, else in the page ----
@@ -29,20 +32,54 @@
 
   /** Returns a function that sends a message to the model; `receive` gets the reply. */
   function start(receive) {
+    const source = `${document.querySelector(".bert-js").textContent}\n(${serve})(self)`;
     try {
-      const source = `${document.getElementById("bert-js").textContent}\n(${serve})(self)`;
       const worker = new Worker(URL.createObjectURL(new Blob([source])));
       worker.onmessage = ({ data }) => receive(data);
       worker.onerror = ({ message }) => receive({ refused: `The model stopped: ${message}` });
       return (message) => worker.postMessage(message);
     } catch {
       const port = { postMessage: receive };
-      serve(port);
+      new Function("self", source)(port);
       return (message) => port.onmessage({ data: message });
     }
   }
 
-  // ---- The weights: a script next to the page, since a page from a file cannot fetch ----
+  // ---- The weights ----
+
+  async function load() {
+    say("Loading the model …");
+    loading = true; // a disabled button would lose the keyboard's focus
+    try {
+      const files = await readFiles();
+      if (adler32(new Uint8Array(files.weights)) !== +room.dataset.sum) throw new Error("the file is not whole");
+      ask = start(receive);
+      ask({ files });
+      button.textContent = "Read the sentence";
+      read();
+    } catch (error) {
+      const why = error.message ?? `${room.dataset.weights} is not there`;
+      say(`The model could not be loaded: ${why}. Reload the page to try again.`);
+    }
+    loading = false;
+  }
+
+  /** The config, the text of the vocabulary, and the bytes of the weights. They are in the page, or
+   * in a script next to it, since a page from a file cannot fetch, or on a Jupyter server, which has
+   * resolved the link to them. */
+  async function readFiles() {
+    const link = room.parentElement.querySelector("a.weights")?.href ?? "";
+    if (!window.bertlabWeights && link.includes("/files/")) {
+      const [config, vocab, weights] = await Promise.all(
+        ["config.json", "vocab.txt", "model.safetensors"].map((name) => fetch(new URL(name, link))),
+      );
+      if (!weights.ok) throw new Error(`the server says ${weights.status}`);
+      return { config: await config.json(), vocab: await vocab.text(), weights: await weights.arrayBuffer() };
+    }
+    if (!window.bertlabWeights) await loadScript(room.dataset.weights);
+    const { config, vocab, weights } = window.bertlabWeights ?? {};
+    return { config, vocab, weights: fromBase64(weights ?? "").buffer };
+  }
 
   function loadScript(address) {
     return new Promise((resolve, reject) => {
@@ -50,26 +87,6 @@
       Object.assign(script, { src: address, onload: resolve, onerror: reject });
       document.head.append(script);
     });
-  }
-
-  async function load() {
-    say("Loading the model …");
-    button.disabled = true;
-    try {
-      await loadScript(room.dataset.weights);
-      const { config, vocab, weights, sum } = window.bertlabWeights ?? {};
-      const bytes = fromBase64(weights ?? "");
-      if (adler32(bytes) !== sum) throw new Error("the file is not whole");
-      delete window.bertlabWeights;
-      ask = start(receive);
-      ask({ files: { config, vocab, weights: bytes.buffer } });
-      button.textContent = "Read the sentence";
-      read();
-    } catch (error) {
-      const why = error.message ?? `${room.dataset.weights} is not there`;
-      say(`The model could not be loaded: ${why}. Reload the page to try again.`);
-    }
-    button.disabled = false;
   }
 
   function fromBase64(text) {
@@ -198,8 +215,13 @@
   form.addEventListener("submit", (event) => {
     event.preventDefault();
     if (ask) read();
-    else load();
+    else if (!loading) load();
   });
   field.addEventListener("input", () => ask && read());
   for (const slider of sliders) slider.addEventListener("input", showShares);
-})();
+}
+
+for (const room of document.querySelectorAll(".bert-tour:not([data-ready])")) {
+  room.dataset.ready = "";
+  bertTour(room);
+}

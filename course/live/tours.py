@@ -3,8 +3,10 @@
 import base64
 import html
 import json
+import os
+import re
 import zlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from bertlab.model.pretrained import BERTLAB_MINI
@@ -12,6 +14,7 @@ from bertlab.viz.frames import read_asset, script_tag
 
 WEIGHTS = "bertlab-mini.js"  # next to the page with the tour
 SENTENCE = "The old fisherman opened his [MASK] and looked at the sky."
+SUMMARY = "No kernel? <code>bertlab-mini</code> also runs in this page."
 STATIONS = ("pieces", "vectors", "attention", "stack", "guess")
 
 
@@ -25,11 +28,47 @@ def tour(links: Mapping[str, str], text: str = SENTENCE) -> str:
     """
     if set(links) != set(STATIONS):
         raise ValueError(f"tour: links must be for {', '.join(STATIONS)}; got {', '.join(links)}")
+    return _room(links, text) + f"\n{_scripts()}"
+
+
+def live_box(stations: Sequence[str], text: str) -> str:
+    """HTML for a notebook: some stations of the tour, folded, for a reader without a kernel.
+
+    stations: those of `STATIONS` that are shown; text: the initial text of the box. The weights are
+    in the page (`pages`) or next to it (the book), or JupyterLab's server has their files.
+
+    Raises ValueError for an unknown station.
+    """
+    if unknown := set(stations) - set(STATIONS):
+        raise ValueError(
+            f"live_box: stations must be of {', '.join(STATIONS)}; got {', '.join(unknown)}"
+        )
+    room = _room(dict.fromkeys(STATIONS, ""), text)
+    room = re.sub(r"<h2>.*?</h2>|<p class=\"story\">.*?</p>", "", room, flags=re.DOTALL)
+    for station in set(STATIONS) - set(stations):
+        room = room.replace(f'<li data-station="{station}">', "<li hidden>")
+    # JupyterLab makes the link the address of the server's file, and leaves our keys to us.
+    return (
+        f'<details class="bert-box" data-lm-suppress-shortcuts="true"><summary>{SUMMARY}</summary>'
+        f'<a class="weights" href="{_from_here(BERTLAB_MINI)}/config.json" hidden>its files</a>'
+        f"{room}</details>\n{_scripts()}"
+    )
+
+
+def _from_here(folder: Path) -> str:
+    """The folder's path as seen from the notebook's."""
+    try:
+        return Path(os.path.relpath(folder)).as_posix()
+    except ValueError:  # on another drive of Windows, which no server shows
+        return ""
+
+
+def _room(links: Mapping[str, str], text: str) -> str:
     config = json.loads((BERTLAB_MINI / "config.json").read_text(encoding="utf-8"))
-    size = (BERTLAB_MINI / "model.safetensors").stat().st_size
+    weights = BERTLAB_MINI / "model.safetensors"
     body = read_asset("tour.html", __package__).format(
         text=html.escape(text),
-        megabytes=round(4 / 3 * size / 1e6),  # base64 writes three bytes as four letters
+        megabytes=round(4 / 3 * weights.stat().st_size / 1e6),  # base64: three bytes, four letters
         vocabulary=f"{config['vocab_size']:,}",
         width=config["hidden_size"],
         layers=config["num_hidden_layers"],
@@ -38,26 +77,29 @@ def tour(links: Mapping[str, str], text: str = SENTENCE) -> str:
         last_head=config["num_attention_heads"] - 1,
         **links,
     )
-    model = script_tag(read_asset("bert.js", __package__)).replace(
-        "<script>", '<script id="bert-js">', 1
-    )
     return (
         f"<style>\n{read_asset('tour.css', __package__)}</style>\n"
-        f'<div class="bert-tour" data-weights="{WEIGHTS}">\n{body}</div>\n'
-        f"{model}\n{script_tag(read_asset('tour.js', __package__))}"
+        f'<div class="bert-tour" data-weights="{WEIGHTS}" '
+        f'data-sum="{zlib.adler32(weights.read_bytes())}">\n{body}</div>'
     )
+
+
+def _scripts() -> str:
+    """The model's code, which only a worker runs, and the tour's."""
+    model = script_tag(read_asset("bert.js", __package__))
+    model = model.replace("<script>", '<script type="text/plain" class="bert-js">', 1)
+    return f"{model}\n{script_tag(read_asset('tour.js', __package__))}"
 
 
 def packed_weights(folder: Path = BERTLAB_MINI) -> str:
     """A half-precision model as one script, which a page opened from a file can also load.
 
-    It sets `bertlabWeights`: config, vocab, weights (base64 of the safetensors) and their adler32.
+    It sets `bertlabWeights`: config, vocab, and weights (base64 of the safetensors).
     """
     weights = (folder / "model.safetensors").read_bytes()
     packed = {
         "config": json.loads((folder / "config.json").read_text(encoding="utf-8")),
         "vocab": (folder / "vocab.txt").read_text(encoding="utf-8"),
         "weights": base64.b64encode(weights).decode("ascii"),
-        "sum": zlib.adler32(weights),
     }
     return f"window.bertlabWeights = {json.dumps(packed)};\n"

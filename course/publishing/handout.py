@@ -23,6 +23,7 @@ ROOMS = (
     "course/feedback",
     "course/images",
     "course/jupyterlab",
+    "course/live",
     "course/project",
     "course/toyworld",
     "course/widgets",

@@ -10,7 +10,7 @@ from bertlab.tokenizers.tokenizer import Tokenizer
 from bertlab.viz.frames import read_asset
 from bertlab.viz.pictures import COLOURS, Picture, finish, plain_text
 from bertlab.viz.text import Rendered
-from course.widgets.text_boxes import TextBox, text_box
+from course.widgets.text_boxes import TextBox
 
 SIDE_BY_SIDE = 3  # gaps in a row
 
@@ -53,13 +53,13 @@ def fill_mask_explorer(
     text: the initial text, with at least one [MASK]. Arguments and errors as in `fill_mask`; an
     error in a text that is typed later is shown instead of the bars.
     """
-    explorer = text_box(
-        lambda typed: guess_bars(model, tokenizer, typed, top),
-        text,
-        label=f"A sentence with {MASK}",
-    )
-    explorer.show(text)  # raises errors of the arguments
-    return explorer
+
+    def show(typed: str) -> Rendered:
+        return guess_bars(model, tokenizer, typed, top)
+
+    show(text)  # raises errors of the arguments
+    label = f"A sentence with {MASK}"
+    return TextBox(show, (text,), (label,), on_enter=False, live=("pieces", "guess"))
 
 
 def guess_bars(

@@ -59,4 +59,4 @@ def head_explorer(
 
     draw(*texts)  # raises errors instead of showing them
     labels = ("Type here",) if pair is None else ("First text", "Second text")
-    return TextBox(draw, texts, labels, on_enter, refusal="No map.")
+    return TextBox(draw, texts, labels, on_enter, refusal="No map.", live=("pieces", "attention"))

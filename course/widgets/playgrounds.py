@@ -75,7 +75,10 @@ class TokenizerPlayground:
         return repr(self.show(self.text))
 
     def _ipython_display_(self) -> None:
-        TextBox(self.show, (self.text,), ("Type here",), on_enter=False, rows=3)._ipython_display_()
+        box = TextBox(
+            self.show, (self.text,), ("Type here",), False, rows=3, live=("pieces", "vectors")
+        )
+        box._ipython_display_()
 
 
 def tokenizer_playground(tokenizers: Mapping[str, TextEncoder], text: str) -> TokenizerPlayground:

@@ -11,8 +11,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from bertlab.viz import Frame, Rendered
+from course.live.tours import live_box
 
 NO_BOX = "Run this cell in Jupyter to type a text of your own."
+NO_KERNEL = "Run this cell in Jupyter to type a text of your own, or open the line below."
 
 
 @dataclass(frozen=True, repr=False)
@@ -25,6 +27,7 @@ class TextBox:
     on_enter: bool
     rows: int = 1
     refusal: str = "No answer."
+    live: tuple[str, ...] = ()  # stations of `course.live` that can answer without a kernel
 
     def answer(self, *texts: str) -> Rendered | Frame:
         """The result of `show` for the texts, or the message of its ValueError."""
@@ -38,6 +41,7 @@ class TextBox:
         return repr(self.answer(*self.texts))
 
     def _ipython_display_(self) -> None:
+        from IPython.display import display
         from ipywidgets import Layout, Text, Textarea
 
         kind, more = (Text, {}) if self.rows == 1 else (Textarea, {"rows": self.rows})
@@ -53,7 +57,10 @@ class TextBox:
             for text, label in zip(self.texts, self.labels, strict=True)
         ]
         # The answer to an empty text says itself what to type.
-        show_below(boxes, self.answer, NO_BOX if any(self.texts) else "")
+        words = NO_KERNEL if self.live else NO_BOX
+        show_below(boxes, self.answer, words if any(self.texts) else "")
+        if self.live:
+            display(Rendered(live_box(self.live, sendable(self.texts[0])), ""))
 
 
 def show_below(boxes: list, answer: Callable[..., Any], words: str) -> None:

@@ -63,10 +63,10 @@ def small_page():
     return notebook_of(*SMALL_PAGE)
 
 
-def export(notebook, path, **options):
+def export(notebook, path, kind=HTMLExporter, **options):
     """Write a notebook that has run as HTML, as nbconvert does; returns the path."""
     # The exporter's own page asks for require.js, MathJax and Mermaid: not what is tested here.
-    exporter = HTMLExporter(require_js_url="", mathjax_url="", mermaid_js_url="", **options)
+    exporter = kind(require_js_url="", mathjax_url="", mermaid_js_url="", **options)
     path.write_text(exporter.from_notebook_node(notebook)[0], encoding="utf-8")
     return path
 

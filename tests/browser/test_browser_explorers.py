@@ -1,6 +1,7 @@
 """A student types a text and views any head, in JupyterLab and in an exported page."""
 
 import re
+from shutil import copytree
 
 import pytest
 import torch
@@ -14,6 +15,7 @@ from bertlab.interpretability.traces import trace
 from bertlab.model import BertForPreTraining
 from bertlab.model.fill_mask import fill_mask
 from bertlab.model.pretrained import BERTLAB_MINI, load_pretrained, load_tokenizer
+from course.live.pages import LecturePage
 from tests.browser.conftest import export, notebook_of, put_on_theme
 
 pytestmark = pytest.mark.browser
@@ -39,6 +41,8 @@ GALLERIES = f"""
 traced = trace(model, tokenizer, {TEXT!r})
 widgets.head_gallery(traced.attentions, traced.tokens, by="entropy")
 """
+OTHER = "The king gave [MASK] horse away."
+PLAYGROUND = 'widgets.tokenizer_playground({"WordPiece": tokenizer}, "unaffable")'
 GUESSES = f"widgets.fill_mask_explorer(model, tokenizer, {GAP!r})"
 PICTURES = [
     "viz.rollout_bars(traced.attentions, traced.tokens, 2)",
@@ -256,8 +260,43 @@ def test_a_pair_has_two_boxes(tab, lab, traced):
     check_map(view, both.tokens, 100 * both.attentions[0][0])
 
 
-def test_without_a_kernel_heads_can_still_be_chosen(tab, lab, traced):
-    lab.run(tab.page, "gone", notebook_of(LOAD, EXPLORER, GUESSES))
+def check_live(page, box, model, tokenizer):
+    """BERT in the page, by keyboard: load it, then type a sentence."""
+    box.locator("summary").focus()
+    page.keyboard.press("Enter")
+    for _ in range(2):
+        page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    status = box.locator("form [role=status]")
+    expect(status).to_contain_text("The model read")
+    page.keyboard.press("Shift+Tab")
+    page.keyboard.press("ControlOrMeta+a")
+    page.keyboard.type(OTHER)
+    expect(box.locator(".pieces button")).to_have_text(tokenizer.encode(OTHER).tokens)
+    (expected,) = fill_mask(model, tokenizer, OTHER)
+    assert box.locator(".guesses th").all_text_contents() == [word for word, _ in expected]
+
+
+def test_in_an_exported_page_bert_still_reads_what_is_typed(tab, tmp_path, model, tokenizer):
+    notebook = notebook_of(LOAD, GUESSES, EXPLORER, PLAYGROUND)
+    NotebookClient(notebook, timeout=600).execute()
+    path = export(notebook, tmp_path / "page.html", LecturePage)
+    assert path.read_text(encoding="utf-8").count("window.bertlabWeights =") == 1  # for all boxes
+    tab.page.goto(path.as_uri())
+    boxes = tab.page.locator(".bert-box")
+    guesses, heads, pieces = (boxes.nth(number) for number in range(3))
+    check_live(tab.page, guesses, model, tokenizer)
+    check_live(tab.page, heads, model, tokenizer)
+    for box, shown in ((guesses, "guesses"), (heads, "shares"), (pieces, "strip")):
+        stations = box.locator("li[data-station]")
+        assert stations.count() == 2
+        assert stations.last.locator(f".{shown}").count() == 1
+
+
+def test_without_a_kernel_heads_can_still_be_chosen(tab, lab, traced, model, tokenizer):
+    copytree(BERTLAB_MINI, lab.folder / "weights")  # what the server may show
+    here = 'from pathlib import Path\nfrom course.live import tours\ntours.BERTLAB_MINI = Path("weights")'
+    lab.run(tab.page, "gone", notebook_of(f"{LOAD}\n{here}", EXPLORER, GUESSES))
     page = tab.page
     view = tab.frame(MAPS)
     check_map(view, traced(TEXT).tokens, 100 * traced(TEXT).attentions[1][0])
@@ -267,6 +306,7 @@ def test_without_a_kernel_heads_can_still_be_chosen(tab, lab, traced):
     page.get_by_label("Type here").fill("Nobody answers")
     check_explorer(tab, view, traced(TEXT))
     expect(page.locator(".bertlab-guesses tr")).to_have_count(6)
+    check_live(page, page.locator(".bert-box").last, model, tokenizer)
     assert not re.search(r"Traceback|Error", page.locator(".jp-Notebook").inner_text())
     # The widget manager logs the missing kernel in the console; nothing else may be there.
     assert all("Could not send widget sync message" in error for error in tab.errors)

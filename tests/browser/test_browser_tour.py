@@ -119,7 +119,6 @@ def test_an_odd_sentence_is_explained_and_the_page_still_works(page, typed, told
     [
         (lambda text: text[: len(text) // 2], "the file is not whole"),
         (lambda text: text.replace('"weights": "', '"weights": "AAAA', 1), "the file is not whole"),
-        (lambda text: text.replace('"sum": ', '"sum": 1', 1), "the file is not whole"),
         (None, f"{WEIGHTS} is not there"),
     ],
 )

@@ -21,7 +21,8 @@ HOUSES = {
         "__main__",
     ],
     "course": [
-        "experiments live widgets",
+        "experiments live",
+        "widgets",
         "project",
         "feedback",
         "answers settings toyworld",

@@ -1,0 +1,51 @@
+"""A notebook that has run -> one web page, in which BERT still runs: a format of nbconvert.
+
+It is in JupyterLab's menu "Save and Export Notebook As", and on the command line:
+`jupyter nbconvert --to lecture_page lectures/08_pretraining.ipynb`.
+"""
+
+from copy import deepcopy
+from typing import Any
+
+from nbconvert import HTMLExporter
+from nbformat import NotebookNode
+from traitlets.config import Config
+
+from bertlab.viz.frames import script_tag
+from course.live.tours import packed_weights
+
+
+class LecturePage(HTMLExporter):
+    """nbconvert's page, with the model's weights if a box needs them, and without proofs' code."""
+
+    export_from_notebook = "Lecture page (BERT runs in it)"
+
+    @property
+    def default_config(self) -> Config:
+        """nbconvert's settings and ours: of a proof only the line that it prints is shown."""
+        ours = Config({"TagRemovePreprocessor": {"enabled": True, "remove_input_tags": {"proof"}}})
+        ours.merge(super().default_config)
+        return ours
+
+    def from_notebook_node(
+        self, nb: NotebookNode, resources: Any = None, **more: Any
+    ) -> tuple[str, Any]:
+        """The page of a notebook, and what nbconvert says of it."""
+        page, resources = super().from_notebook_node(without_widgets(nb), resources, **more)
+        if 'class="bert-tour"' in page:
+            head, rest = page.rsplit("</body>", 1)
+            page = f"{head}{script_tag(packed_weights())}\n</body>{rest}"
+        return page, resources
+
+
+def without_widgets(notebook: NotebookNode) -> NotebookNode:
+    """A copy without text boxes and progress bars, whose JavaScript nbconvert loads from elsewhere.
+
+    What is shown in their place stays.
+    """
+    page = deepcopy(notebook)
+    page.metadata.pop("widgets", None)
+    for cell in page.cells:
+        for output in cell.get("outputs", ()):
+            output.get("data", {}).pop("application/vnd.jupyter.widget-view+json", None)
+    return page
