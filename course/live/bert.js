@@ -265,7 +265,7 @@ function readSafetensors(bytes) {
     const { shape, data_offsets: [first, last] } = header[name];
     const halves = new Uint16Array(bytes.slice(start + first, start + last));
     const data = new Float32Array(halves.length);
-    halves.forEach((half, k) => (data[k] = numbers[half]));
+    for (let k = 0; k < data.length; k++) data[k] = numbers[halves[k]];
     return shape.length === 2 ? matrix(...shape, data) : matrix(1, shape[0], data);
   };
 }

@@ -7,8 +7,9 @@ function bertTour(room) {
   const [field, button] = [find("input[name=text]"), find("button")];
   const sliders = [find("input[name=layer]"), find("input[name=head]")];
   const LONGEST = 128; // positions that the model was trained on
-  let ask; // a function, once the model is loaded
+  let ask; // sends a message to the model
   let loading = false;
+  let loaded = false;
   let busy = false;
   let started = 0;
   let answer;
@@ -37,7 +38,7 @@ function bertTour(room) {
       const worker = new Worker(URL.createObjectURL(new Blob([source])));
       worker.onmessage = ({ data }) => receive(data);
       worker.onerror = ({ message }) => receive({ refused: `The model stopped: ${message}` });
-      return (message) => worker.postMessage(message);
+      return (message, moved) => worker.postMessage(message, moved);
     } catch {
       const port = { postMessage: receive };
       new Function("self", source)(port);
@@ -51,10 +52,11 @@ function bertTour(room) {
     say("Loading the model …");
     loading = true; // a disabled button would lose the keyboard's focus
     try {
+      ask ??= start(receive); // it compiles while the weights arrive
       const files = await readFiles();
       if (adler32(new Uint8Array(files.weights)) !== +room.dataset.sum) throw new Error("the file is not whole");
-      ask = start(receive);
-      ask({ files });
+      ask({ files }, [files.weights]);
+      loaded = true;
       button.textContent = "Read the sentence";
       read();
     } catch (error) {
@@ -99,12 +101,15 @@ function bertTour(room) {
   /** The checksum adler32 of zlib, which detects a truncated or changed file. */
   function adler32(bytes) {
     let a = 1, b = 0;
-    for (let k = 0; k < bytes.length; k++) {
-      a += bytes[k];
-      b += a;
-      if (k % 2048 === 2047) [a, b] = [a % 65521, b % 65521]; // before the sums become inexact
+    for (let start = 0; start < bytes.length; start += 2048) { // so the sums stay below 2 ** 31
+      const end = Math.min(start + 2048, bytes.length);
+      for (let k = start; k < end; k++) {
+        a += bytes[k];
+        b += a;
+      }
+      [a, b] = [a % 65521, b % 65521];
     }
-    return ((b % 65521) * 65536) + (a % 65521);
+    return b * 65536 + a;
   }
 
   // ---- Requests and display ----
@@ -214,10 +219,10 @@ function bertTour(room) {
 
   form.addEventListener("submit", (event) => {
     event.preventDefault();
-    if (ask) read();
+    if (loaded) read();
     else if (!loading) load();
   });
-  field.addEventListener("input", () => ask && read());
+  field.addEventListener("input", () => loaded && read());
   for (const slider of sliders) slider.addEventListener("input", showShares);
 }
 

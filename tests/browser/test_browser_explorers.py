@@ -295,8 +295,8 @@ def test_in_an_exported_page_bert_still_reads_what_is_typed(tab, tmp_path, model
 
 def test_without_a_kernel_heads_can_still_be_chosen(tab, lab, traced, model, tokenizer):
     copytree(BERTLAB_MINI, lab.folder / "weights")  # what the server may show
-    here = 'from pathlib import Path\nfrom course.live import tours\ntours.BERTLAB_MINI = Path("weights")'
-    lab.run(tab.page, "gone", notebook_of(f"{LOAD}\n{here}", EXPLORER, GUESSES))
+    here = "from course.live import tours\ntours.BERTLAB_MINI = pathlib.Path('weights')"
+    lab.run(tab.page, "gone", notebook_of(f"import pathlib\n{LOAD}\n{here}", EXPLORER, GUESSES))
     page = tab.page
     view = tab.frame(MAPS)
     check_map(view, traced(TEXT).tokens, 100 * traced(TEXT).attentions[1][0])
