@@ -10,6 +10,8 @@ import pytest
 import torch
 from transformers import AutoTokenizer, BertForPreTraining
 
+from bertlab.data.hub_models import hub_model
+from bertlab.model import BertConfig
 from bertlab.model.pretrained import BERTLAB_MINI, BERTLAB_MINI_PLANTED
 from bertlab.training.metrics import read_metrics
 from tests.lectures import sizes
@@ -33,6 +35,12 @@ def test_what_others_report_is_quoted_as_they_print_it(states):
         "than answers about how BERT works.",
         "8, pp. 842–866",
     )
+
+
+def test_the_real_bert_is_as_large_as_the_page_says(states):
+    size = BertConfig.base()
+    states(f"a download of {hub_model('bert-base-uncased').megabytes:.0f} MB")
+    states(f"draws all {size.n_layers * size.n_heads} heads", f"of our texts as {60 // 2} pairs")
 
 
 @pytest.fixture(scope="module")

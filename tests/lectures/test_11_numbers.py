@@ -13,6 +13,7 @@ from scipy.spatial.distance import cdist
 from scipy.special import log_softmax, softmax
 
 from bertlab import data
+from bertlab.data.hub_models import hub_model
 from course.experiments.labels import labelled
 from tests.conftest import ROOT
 
@@ -154,11 +155,16 @@ def test_what_others_report_is_quoted_as_they_print_it(states):
         "| SBERT-NLI-large | 76.55 | 84.88 | 90.07 | 94.52 | 90.33 | 90.66 "
         "| 87.4 | 75.94 | 87.69 |",
     )
+    states("GloVe has 58.02 %, the mean of BERT 46.35 %, and `[CLS]` 16.50 % (table 1)")
     states("$(u, v)$ alone gives 66.04 on the STS benchmark, $(u, v, |u - v|)$ 80.78")
     states("mean 80.78, [CLS] 79.80, max 79.07", "a new topic: 50.65 against 57.23")
     states("averaged GloVe 6,469 / –; InferSent 137 / 1,876; Universal Sentence Encoder 67 / 1,318")
     states("44 without and 83 with smart batching, on a GPU 1,378 and 2,042", "reach 6,469 on the")
     states("about 0.6, that counted words reached 0.5 at best, and LSA 0.6")
+
+
+def test_the_real_bert_is_as_large_as_the_page_says(states):
+    states(f"is a download of {hub_model('bert-base-uncased').megabytes:.0f} MB")
 
 
 def test_the_published_columns_of_our_table_are_the_papers(its_lecture, senteval):
