@@ -27,7 +27,7 @@ class LecturePage(HTMLExporter):
         ours.merge(super().default_config)
         return ours
 
-    def from_notebook_node(
+    def from_notebook_node(  # type: ignore[override] # as in HTMLExporter
         self, nb: NotebookNode, resources: Any = None, **more: Any
     ) -> tuple[str, Any]:
         """The page of a notebook, and what nbconvert says of it."""

@@ -2,6 +2,7 @@
 
 import html
 import textwrap
+from dataclasses import replace
 
 from bertlab.model.fill_mask import fill_mask
 from bertlab.model.heads import BertForPreTraining
@@ -10,7 +11,7 @@ from bertlab.tokenizers.tokenizer import Tokenizer
 from bertlab.viz.frames import read_asset
 from bertlab.viz.pictures import COLOURS, Picture, finish, plain_text
 from bertlab.viz.text import Rendered
-from course.widgets.text_boxes import TextBox
+from course.widgets.text_boxes import TextBox, text_box
 
 SIDE_BY_SIDE = 3  # gaps in a row
 
@@ -54,12 +55,13 @@ def fill_mask_explorer(
     error in a text that is typed later is shown instead of the bars.
     """
 
-    def show(typed: str) -> Rendered:
-        return guess_bars(model, tokenizer, typed, top)
-
-    show(text)  # raises errors of the arguments
-    label = f"A sentence with {MASK}"
-    return TextBox(show, (text,), (label,), on_enter=False, live=("pieces", "guess"))
+    explorer = text_box(
+        lambda typed: guess_bars(model, tokenizer, typed, top),
+        text,
+        label=f"A sentence with {MASK}",
+    )
+    explorer.show(text)  # raises errors of the arguments
+    return replace(explorer, live=("pieces", "guess"))
 
 
 def guess_bars(

@@ -28,8 +28,9 @@ def model(tokenizer):
 
 def test_typing_runs_the_model_again(page, model, tokenizer):
     head_explorer(model, tokenizer, "The cat", layer=1, head=2)._ipython_display_()
-    _, (first, _) = page.shown
+    _, (first, _), (no_kernel, _) = page.shown
     assert facts_of(first)["tokens"] == ["[CLS]", "the", "cat", "[SEP]"]
+    assert 'value="The cat"' in no_kernel.html
     (box,) = page.boxes
     assert (box.value, box.description, box.continuous_update) == ("The cat", "Type here", True)
     box.value = "The cat sat"

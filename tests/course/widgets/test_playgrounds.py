@@ -214,8 +214,9 @@ def test_only_the_first_characters_of_a_long_text_are_tokenized():
 def test_typing_draws_the_pieces_again(page):
     playground = tokenizer_playground({"letters": Letters()}, "a cat")
     playground._ipython_display_()
-    _, (first, _) = page.shown
+    _, (first, _), (no_kernel, _) = page.shown
     assert first == playground.show("a cat")
+    assert 'value="a cat"' in no_kernel.html
     (box,) = page.boxes
     assert box.continuous_update
     box.value = "a cats"
