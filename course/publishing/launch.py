@@ -48,7 +48,7 @@ ONLINE = (
 )
 ON_BINDER = (
     "\n<!-- only instructors -->\n[Run the lectures on Binder]({binder}): the first start takes "
-    "minutes, memory is short, and nothing is kept.\n<!-- end -->\n"
+    "minutes, there is little memory, and nothing is kept.\n<!-- end -->\n"
 )
 PAGE = """<!doctype html>
 <html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">
