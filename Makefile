@@ -33,7 +33,7 @@ LAB_OPTIONS += --allow-root
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help lab check test quick lint lectures book slides exercises grading handout setups format data clean
+.PHONY: help lab check test quick lint lectures book slides launch exercises grading handout setups format data clean
 
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -64,6 +64,9 @@ book: $(BOOK) data ## the lectures with their outputs as web pages, in book/site
 
 slides: $(BOOK) data ## the lectures as slides with notes for the speaker, in book/slides (offline)
 	$(BIN) -m course.publishing.slides
+
+launch: $(COURSE) ## links in the README, lectures for a notebook service (COURSE_URL, REPOSITORY)
+	$(BIN) -m course.publishing.launch
 
 exercises: $(COURSE) ## make the students' notebooks again from solutions/
 	cd course && ../$(BIN) -m nbgrader generate_assignment "*" --no-db --force

@@ -85,5 +85,6 @@ def corpora() -> Finding:
 
     missing = data.missing("core")
     found = "in the cache" if not missing else f"not in the cache: {', '.join(missing)}"
-    advice = "when online, run `python -m bertlab.data fetch core`"
+    command = "-m bertlab.data fetch core"
+    advice = f"when online, run `python {command}` in a terminal, or `%run {command}` in a cell"
     return Finding("corpora and weights", not missing, found, advice)

@@ -100,12 +100,17 @@ def pins():
 def test_conda_installs_what_pip_installs_and_only_python_and_pip_itself():
     section = pip_section()
     assert section[0] == "-c constraints.txt"
+    assert section[1].split()[0] == "--extra-index-url"
     assert section[-2:] == ["-e .", "-e ./course"]
-    assert sorted(section[1:-2]) == sorted(expand("bertlab-course"))
+    assert sorted(section[2:-2]) == sorted(expand("bertlab-course"))
     own = [entry for entry in CONDA["dependencies"] if isinstance(entry, str)]
-    assert sorted(Requirement(entry).name for entry in own) == ["pip", "python"]
-    (python,) = (Requirement(entry) for entry in own if entry.startswith("python"))
-    assert str(python.specifier) == LIBRARY["requires-python"] == COURSE["requires-python"]
+    assert LIBRARY["requires-python"] == COURSE["requires-python"] == ">=3.11"
+    assert own == ["python=3.11", "pip"]
+
+
+def test_no_folder_hides_the_environment_file_from_binder():
+    """And `python=3.11` above: repo2docker reads no other form, and would take Python 3.10."""
+    assert [name for name in ("binder", ".binder") if (ROOT / name).exists()] == []
 
 
 def test_every_requirement_is_pinned_exactly_to_a_version_that_fits():
@@ -179,7 +184,7 @@ def test_every_setup_command_has_its_way():
     tried = " ".join(WAYS)
     missing = {target for target in stamps if f"make {target}" not in tried}
     # These use the environments of `lab` and `test`.
-    assert missing == {"check", "quick", "lectures", "exercises", "format"}
+    assert missing == {"check", "quick", "lectures", "launch", "exercises", "format"}
 
 
 def test_the_citation_and_the_course_are_of_this_version():
