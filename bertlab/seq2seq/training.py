@@ -49,7 +49,7 @@ def train(
     Each step: source [B, L], target inputs [B, T], scored against the target outputs [B, T].
     Source: Phuong & Hutter (2022), Algorithm 11 (EDTraining), with Adam and batches.
 
-    The same seed on the same machine gives the same weights; the global random state does not
+    The same seed on the same CPU gives the same weights; the global random state does not
     change. Raises ValueError if there are no pairs, or if a number is out of range.
     """
     _check(pairs, steps, batch_size, test_every)
@@ -111,11 +111,11 @@ def exact_match(
     right, device = 0, device_of(model)
     for start in range(0, len(pairs), batch_size):
         some = pairs[start : start + batch_size]
-        sources = (part.to(device) for part in vocabulary.sources([p.source for p in some]))
-        decoded = greedy_decode(model, *sources, longest)
+        ids, mask = vocabulary.sources([p.source for p in some])
+        decoded = greedy_decode(model, ids.to(device), mask.to(device), longest)
         right += sum(
-            vocabulary.decode(ids) == pair.target
-            for ids, pair in zip(decoded.ids, some, strict=True)
+            vocabulary.decode(written) == pair.target
+            for written, pair in zip(decoded.ids, some, strict=True)
         )
     return right / len(pairs)
 

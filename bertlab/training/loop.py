@@ -55,7 +55,7 @@ def pretrain(
     Ctrl-C or `kill` lets the step end, saves a checkpoint and stops. A loss that is not finite
     raises FloatingPointError: the model cannot recover from it.
 
-    With the same seed on the same machine the weights are identical, bit by bit, even if training
+    With the same seed on the same CPU the weights are identical, bit by bit, even if training
     was killed and resumed.
     """
     keep_freed_memory()

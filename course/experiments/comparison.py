@@ -71,9 +71,9 @@ def accuracy_by_distance(
     shares = []
     for distance in distances:
         texts = [random_letters(generator, distance, letters) for _ in range(n_strings)]
-        sources = (part.to(device) for part in vocabulary.sources(texts))
-        decoded = greedy_decode(model, *sources, distance + 1)
-        copies = [vocabulary.decode(ids).ljust(distance) for ids in decoded.ids]
+        ids, mask = vocabulary.sources(texts)
+        decoded = greedy_decode(model, ids.to(device), mask.to(device), distance + 1)
+        copies = [vocabulary.decode(written).ljust(distance) for written in decoded.ids]
         right = sum(
             a == b
             for text, copy in zip(texts, copies, strict=True)

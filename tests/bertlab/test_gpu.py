@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 from functools import partial
-from unittest.mock import Mock
+from unittest.mock import DEFAULT, Mock, patch
 
 import pytest
 import torch
@@ -61,7 +61,9 @@ from bertlab.training import processes, runs
 from bertlab.training.config import TrainingConfig
 from bertlab.training.evaluation import evaluate
 from bertlab.training.loop import pretrain
+from bertlab.training.steps import restored_random_state
 from bertlab.viz.head_views import head_view
+from course.experiments.comparison import accuracy_by_distance
 from course.experiments.convolutional import Convolutional
 from course.experiments.layer_matching import LayerMatching
 from course.experiments.string_tasks import copy_at_distance
@@ -87,7 +89,7 @@ ENCODING, IDS = ENCODINGS[0], torch.tensor(ENCODINGS[0].ids)
 
 
 def on_both(work):
-    """`work("cpu")`, checked to be the same as `work("cuda")`, tensors and numbers in any order."""
+    """`work("cpu")`, checked to be the same as `work("cuda")`: tensors and numbers."""
     expected = work("cpu")
     with fake_gpu():
         got = tree_map(unwrapped, work("cuda"))
@@ -195,6 +197,16 @@ def test_dropout_draws_on_the_gpu_and_its_random_state_is_restored():
         gpu["get_rng_state"].return_value = "before"
         pre_trained("cuda", dropout=0.1)
         gpu["set_rng_state"].assert_called_once_with("before", GPU)
+
+
+@pytest.mark.parametrize("kind", ["cuda", "mps"])
+def test_the_random_state_of_the_models_device_is_restored(kind):
+    device, module = torch.device(kind, 0), torch.get_device_module(kind)
+    with patch.multiple(module, get_rng_state=DEFAULT, set_rng_state=DEFAULT) as mocks:
+        with restored_random_state(device):
+            mocks["get_rng_state"].assert_called_once_with(device)
+        state = mocks["get_rng_state"].return_value
+        mocks["set_rng_state"].assert_called_once_with(state, device)
 
 
 def test_mixed_precision_is_the_gpus(monkeypatch):
@@ -387,7 +399,8 @@ def test_translation_is_learned_on_the_gpu(kind):
         ids, mask = (part.to(device) for part in TASK.vocabulary.sources(["ab", "b"]))
         beams = beam_search(model, ids, mask, 4, beam_size=2)
         likely = [[h.log_probability for h in beam.hypotheses] for beam in beams]
-        return history.losses, history.accuracies, likely
+        copied = accuracy_by_distance(model, [3], TASK.vocabulary, letters="abc", n_strings=4)
+        return history.losses, history.accuracies, likely, copied
 
     on_both(work)
 
