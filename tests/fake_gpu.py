@@ -70,7 +70,7 @@ class GpuTensor(Tensor):
 
 
 class Factories(TorchDispatchMode):
-    """Tensors that PyTorch makes beside others, inside an operation."""
+    """Tensors that PyTorch itself makes inside an operation, on the device of its arguments."""
 
     @classmethod
     def _should_skip_dynamo(cls):
@@ -130,7 +130,7 @@ class Upload(torch.autograd.Function):
 
 
 class Uploads(TorchFunctionMode):
-    """Calls that name "cuda", which PyTorch for CPUs rejects, run on the CPU; then an upload."""
+    """Calls that name "cuda", which a PyTorch for CPUs rejects: on the CPU, then an upload."""
 
     def __torch_function__(self, function, types, args=(), kwargs=None):
         kwargs = kwargs or {}
@@ -148,7 +148,7 @@ class Uploads(TorchFunctionMode):
 
 
 def with_tensors(index):
-    """An index whose lists of numbers are tensors, as PyTorch makes them, unseen by any mode."""
+    """An index with tensors instead of lists of numbers; no mode sees PyTorch convert them."""
     if isinstance(index, tuple):
         return tuple(map(with_tensors, index))
     return torch.tensor(index, dtype=torch.long) if isinstance(index, list) else index
