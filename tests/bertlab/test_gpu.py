@@ -70,7 +70,7 @@ from course.experiments.layer_matching import LayerMatching
 from course.experiments.string_tasks import copy_at_distance
 from course.toyworld import TOYWORLD
 from course.toyworld.batches import ToyData
-from tests.fake_gpu import GPU, fake_gpu, unwrapped
+from tests.fake_gpu import CPU, GPU, fake_gpu, unwrapped
 from tests.small_models import generator, normal, random_weights
 
 TOKENIZER = TOYWORLD.tokenizer
@@ -325,7 +325,8 @@ def test_gradients_and_removed_heads_mix_no_devices():
         importance = head_importance(model, loss, batches)
         removed = ablate_each_head(model, loss, batches)
         pruned = prune_heads(model, [(0, 1)])(IDS[None].to(device)).nsp_logits
-        agreement = rank_agreement(saliency, gradients[0][0, 0])
+        assert {tensor.device for tensor in (saliency, *gradients, importance)} == {CPU}
+        agreement = rank_agreement(saliency.to(device), gradients[0][0, 0])
         return saliency, gradients, importance, removed, pruned, agreement
 
     on_both(work)
@@ -390,6 +391,7 @@ TRANSLATORS = {
 }
 
 
+@pytest.mark.filterwarnings("ignore:PyTorch was compiled without cuDNN")
 @pytest.mark.parametrize("kind", TRANSLATORS)
 def test_translation_is_learned_on_the_gpu(kind):
     def work(device):
@@ -410,7 +412,7 @@ def test_translation_is_learned_on_the_gpu(kind):
 def test_a_translation_is_traced_on_the_gpu():
     def work(device):
         model = TRANSLATORS["transformer"]().to(device)
-        found = trace_translation(model, [3, 4, 5, 2], torch.tensor([1, 5]).to(device))
+        found = trace_translation(model, [3, 4, 5, 2], torch.tensor([1, 5]))
         return found.encoder, found.cross, found.queries
 
     on_both(work)
