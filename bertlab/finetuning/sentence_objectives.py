@@ -129,7 +129,7 @@ def train_pairs(
     metrics of your own; watch: called with every row as soon as it is available.
 
     Returns rows {"step", "epoch", "kind": "train", "loss", "learning_rate"} and, with `evaluate`,
-    {"step", "epoch", "kind": "held-out", ...}. With the same seed on the same machine the weights
+    {"step", "epoch", "kind": "held-out", ...}. With the same seed on the same CPU the weights
     are identical, bit by bit; PyTorch's global random state does not change.
 
     Raises ValueError if the numbers of sentences and targets differ, or if `encode_texts` rejects

@@ -99,7 +99,7 @@ def fine_tune(
     Returns rows {"step", "epoch", "kind": "train", "loss", "learning_rate"} and, after an epoch,
     {"step", "epoch", "kind": "held-out", "loss", "accuracy"}; losses are in nats per target.
 
-    With the same seed on the same machine the weights are identical, bit by bit; PyTorch's global
+    With the same seed on the same CPU the weights are identical, bit by bit; PyTorch's global
     random state does not change. Raises ValueError if data and model do not fit each other,
     FloatingPointError if the loss is not finite.
     """

@@ -90,7 +90,7 @@ def rank_agreement(a: Tensor | Sequence[float], b: Tensor | Sequence[float]) -> 
     >>> round(rank_agreement([1, 2, 3], [1, 3, 2]), 3)  # of three pairs two agree: (2 - 1) / 3
     0.333
     """
-    a, b = (torch.as_tensor(values).detach().double().cpu() for values in (a, b))
+    a, b = (torch.as_tensor(values).detach().cpu().double() for values in (a, b))
     if a.dim() != 1 or a.shape != b.shape or len(a) < 2:
         raise ValueError(
             "rank_agreement: a and b must have the same length, [N] with N at least 2; "

@@ -35,7 +35,7 @@ def train(
     and after the last; watch: called with every row.
 
     Returns the rows: {"step", "kind": "train" or "held-out", "loss", ...}. The same seed on the
-    same machine gives the same weights; the global random state does not change. Raises ValueError
+    same CPU gives the same weights; the global random state does not change. Raises ValueError
     for settings that only `pretrain` has, FloatingPointError if the loss is not finite.
     """
     _check(config)

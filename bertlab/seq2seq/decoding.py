@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from typing import Any, NamedTuple, Protocol
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from bertlab.seq2seq.vocabulary import END_ID, START_ID
 
@@ -123,7 +123,7 @@ def beam_search(
                 break
             ids = source_ids.new_tensor([h.ids for beam in growing for h in beam])  # [N, T]
             logits = model.decode(ids, memory[owners], source_mask[owners])[:, -1]  # [N, V]
-            rows = logits.double().log_softmax(dim=-1).split([len(beam) for beam in growing])
+            rows = logits.cpu().double().log_softmax(dim=-1).split([len(beam) for beam in growing])
             for source, beam in enumerate(growing):
                 if beam:
                     kept = likeliest(beam, rows[source], beam_size - len(finished[source]))
@@ -159,6 +159,12 @@ def length_penalty(length: int, alpha: float) -> float:
     (1.0, 2.0)
     """
     return ((5 + length) / 6) ** alpha
+
+
+def device_of(model: EncoderDecoder) -> torch.device:
+    """Where a model reads: on the device of its weights; without weights, on the CPU."""
+    weights = model.parameters() if isinstance(model, nn.Module) else iter(())
+    return next((weight.device for weight in weights), torch.device("cpu"))
 
 
 @contextmanager

@@ -12,9 +12,9 @@ import torch
 from torch import Tensor
 from tqdm.auto import tqdm
 
-from bertlab.seq2seq.decoding import EncoderDecoder, greedy_decode
+from bertlab.seq2seq.decoding import EncoderDecoder, device_of, greedy_decode
 from bertlab.seq2seq.vocabulary import PAD_ID, Pair, Vocabulary
-from bertlab.training.steps import update
+from bertlab.training.steps import restored_random_state, update
 
 
 @dataclass
@@ -49,17 +49,18 @@ def train(
     Each step: source [B, L], target inputs [B, T], scored against the target outputs [B, T].
     Source: Phuong & Hutter (2022), Algorithm 11 (EDTraining), with Adam and batches.
 
-    The same seed on the same machine gives the same weights; the global random state does not
+    The same seed on the same CPU gives the same weights; the global random state does not
     change. Raises ValueError if there are no pairs, or if a number is out of range.
     """
     _check(pairs, steps, batch_size, test_every)
     optimizer = torch.optim.Adam(model.parameters(), betas=(0.9, 0.98), eps=1e-9, fused=True)
     history, drawn = History(), _batches(pairs, batch_size, random.Random(seed))
-    with torch.random.fork_rng(devices=[]):
+    device = device_of(model)
+    with restored_random_state(device):
         torch.manual_seed(seed)  # for dropout, which uses the global state
         for step in tqdm(range(1, steps + 1), desc="training", disable=not progress):
             model.train()
-            batch = vocabulary.batch(next(drawn))
+            batch = vocabulary.batch(next(drawn)).to(device)
             memory = model.encode(batch.source_ids, batch.source_mask)
             logits = model.decode(batch.target_inputs, memory, batch.source_mask)  # [B, T, V]
             loss = label_smoothed_loss(logits, batch.target_outputs, label_smoothing)
@@ -107,13 +108,14 @@ def exact_match(
 ) -> float:
     """The share of pairs for which greedy decoding gives exactly the target."""
     longest = max(len(pair.target) for pair in pairs) + 1  # and <end>
-    right = 0
+    right, device = 0, device_of(model)
     for start in range(0, len(pairs), batch_size):
         some = pairs[start : start + batch_size]
-        decoded = greedy_decode(model, *vocabulary.sources([p.source for p in some]), longest)
+        ids, mask = vocabulary.sources([p.source for p in some])
+        decoded = greedy_decode(model, ids.to(device), mask.to(device), longest)
         right += sum(
-            vocabulary.decode(ids) == pair.target
-            for ids, pair in zip(decoded.ids, some, strict=True)
+            vocabulary.decode(written) == pair.target
+            for written, pair in zip(decoded.ids, some, strict=True)
         )
     return right / len(pairs)
 

@@ -30,6 +30,10 @@ class Batch(NamedTuple):
     target_inputs: Tensor  # [B, T]
     target_outputs: Tensor  # [B, T]
 
+    def to(self, device: torch.device | str) -> "Batch":
+        """The same batch on a device."""
+        return Batch(*(tensor.to(device) for tensor in self))
+
 
 class Vocabulary:
     """The characters of some texts, each with an id; 0 to 2 are <pad>, <start> and <end>.

@@ -24,7 +24,7 @@ from bertlab.training.optimizers import adamw
 from bertlab.training.processes import ALONE, Processes, any_of, shared
 from bertlab.training.rows import Row, progress_bar
 from bertlab.training.schedule import linear_schedule
-from bertlab.training.steps import StepResult, seed_dropout, training_step
+from bertlab.training.steps import StepResult, restored_random_state, seed_dropout, training_step
 from bertlab.training.stopping import stop_requests
 
 
@@ -55,15 +55,14 @@ def pretrain(
     Ctrl-C or `kill` lets the step end, saves a checkpoint and stops. A loss that is not finite
     raises FloatingPointError: the model cannot recover from it.
 
-    With the same seed on the same machine the weights are identical, bit by bit, even if training
+    With the same seed on the same CPU the weights are identical, bit by bit, even if training
     was killed and resumed.
     """
     keep_freed_memory()
     folder = None if folder is None else Path(folder)
     training = Training(model, data, config, validation, folder, watch, snapshots, processes)
     device = next(model.parameters()).device
-    others = [] if device.type == "cpu" else [device]  # whose random state must not change
-    with torch.random.fork_rng(others), stop_requests() as stop_requested:
+    with restored_random_state(device), stop_requests() as stop_requested:
         training.run(stop_requested, workers, progress)
     return training.rows
 

@@ -10,7 +10,7 @@ from tqdm.auto import tqdm
 from tqdm.std import EMA
 
 from bertlab.model.memory import keep_freed_memory
-from bertlab.training.steps import StepResult
+from bertlab.training.steps import StepResult, restored_random_state
 
 Row = dict[str, Any]  # "step", "kind" ("train" or "held-out"), and numbers by their names
 SMOOTH = 0.05  # a step's weight in the running means, which cover about the last 20 steps
@@ -32,10 +32,9 @@ def gather_rows(
     every row as soon as it is available.
     """
     keep_freed_memory()
-    others = [] if device.type == "cpu" else [device]
     bar = tqdm(total=steps, desc=label, unit="step", disable=not progress)
     gathered = []
-    with torch.random.fork_rng(others), bar:
+    with restored_random_state(device), bar:
         for row in rows:
             gathered.append(row)
             if watch:

@@ -5,6 +5,7 @@ Source: Phuong & Hutter (2022), Algorithm 12 (ETraining); Devlin et al. (2019), 
 
 import math
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -120,8 +121,14 @@ def check_number(loss: float, step: int) -> None:
         )
 
 
+def restored_random_state(device: torch.device) -> AbstractContextManager:
+    """Restore PyTorch's global random state at the end, on the CPU and on the model's device."""
+    others = [] if device.type == "cpu" else [device]
+    return torch.random.fork_rng(others, device_type=device.type)
+
+
 def seed_dropout(seed: int, *numbers: int) -> None:
-    """Seed PyTorch's global random state for a step; do it inside `torch.random.fork_rng`.
+    """Seed PyTorch's global random state for a step; do it inside `restored_random_state`.
 
     numbers: of the step, and of the process if there are several. A step's random numbers depend
     on nothing else, in particular not on earlier draws.

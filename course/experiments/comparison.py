@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import torch
 
-from bertlab.seq2seq.decoding import EncoderDecoder, evaluating, greedy_decode
+from bertlab.seq2seq.decoding import EncoderDecoder, device_of, evaluating, greedy_decode
 from bertlab.seq2seq.vocabulary import END_ID, Vocabulary
 from course.experiments.string_tasks import random_letters
 
@@ -67,12 +67,13 @@ def accuracy_by_distance(
     The model decodes greedily, so a mistake can lead to others. A share of 1 / len(letters) is
     chance. See `copy_at_distance`.
     """
-    generator = random.Random(seed)
+    generator, device = random.Random(seed), device_of(model)
     shares = []
     for distance in distances:
         texts = [random_letters(generator, distance, letters) for _ in range(n_strings)]
-        decoded = greedy_decode(model, *vocabulary.sources(texts), distance + 1)
-        copies = [vocabulary.decode(ids).ljust(distance) for ids in decoded.ids]
+        ids, mask = vocabulary.sources(texts)
+        decoded = greedy_decode(model, ids.to(device), mask.to(device), distance + 1)
+        copies = [vocabulary.decode(written).ljust(distance) for written in decoded.ids]
         right = sum(
             a == b
             for text, copy in zip(texts, copies, strict=True)
@@ -85,7 +86,7 @@ def accuracy_by_distance(
 def encoding_times(
     model: EncoderDecoder, lengths: Sequence[int], *, batch_size: int = 8, repeats: int = 3
 ) -> list[float]:
-    """Milliseconds that `encode` takes for sources of each length: the best of `repeats`."""
+    """Milliseconds that `encode` takes on the CPU for sources of each length, best of `repeats`."""
     times = []
     with evaluating(model):
         for length in lengths:

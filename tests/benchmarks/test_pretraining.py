@@ -31,6 +31,7 @@ from bertlab.model import BertConfig, BertForPreTraining, save_pretrained
 from bertlab.pretraining.token_store import write_tokens
 from bertlab.tokenizers import WordPiece
 from tests.conftest import ROOT
+from tests.fake_gpu import fake_gpu
 
 pytestmark = pytest.mark.slow
 
@@ -243,6 +244,15 @@ def test_short_sequences_come_first_and_then_long_ones(setting, monkeypatch):
     shapes = [learner.shape(next(learner.batches)) for _ in range(3)]
     assert [shape.sequences for shape in shapes] == [4, 4, 1]
     assert max(shape.length for shape in shapes[:2]) <= 32
+
+
+@pytest.mark.parametrize("who", ["ours", "theirs"])
+def test_the_contestants_learn_on_a_gpu_and_wait_for_it(setting, who):
+    with fake_gpu() as gpu:
+        numbers = learner_jobs.speed(who, setting._replace(device="cuda"), seconds=0.1, warm=1)
+    assert gpu["synchronize"].call_count == 2
+    here = learner_jobs.speed(who, setting, seconds=0.1, warm=1)
+    assert numbers["numbers"] == pytest.approx(here["numbers"], rel=1e-3)
 
 
 def test_on_a_gpu_our_best_setting_is_compared_with_default_transformers(monkeypatch):
