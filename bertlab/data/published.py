@@ -16,7 +16,7 @@ from pathlib import Path
 from filelock import FileLock
 from tqdm.auto import tqdm
 
-from bertlab.data.fetching import DataError, cache_folder, fault
+from bertlab.data.fetching import DataError, cache_folder, fault, wrong_file
 from bertlab.data.hub_models import HubFile, HubModel, hub_model
 
 
@@ -83,7 +83,7 @@ def _fetch_file(name: str, file: HubFile, folder: Path, progress: bool) -> None:
         raise
     if fault(part, file.sha256):
         part.unlink()
-        raise _other_file(name, file)
+        raise wrong_file(f"{name}: {file.name} on the server")
     folder.mkdir(exist_ok=True)
     part.replace(folder / file.name)
 
@@ -106,7 +106,7 @@ def _download(name: str, file: HubFile, part: Path, progress: bool) -> None:
     url = hf_hub_url(model.repository, file.name, revision=model.revision)
     try:
         if get_hf_file_metadata(url, token=False).size not in (None, file.size):
-            raise _other_file(name, file)
+            raise wrong_file(f"{name}: {file.name} on the server")
         with part.open("ab") as stream:
             http_get(
                 url,
@@ -132,13 +132,6 @@ def _download(name: str, file: HubFile, part: Path, progress: bool) -> None:
 def _what_to_run(name: str) -> str:
     size = hub_model(name).megabytes
     return f"when online, run `python -m bertlab.data fetch {name}` ({size:.0f} MB)"
-
-
-def _other_file(name: str, file: HubFile) -> DataError:
-    return DataError(
-        f"{name}: {file.name} on the server is not the file we know (its size or hash differs) and "
-        "was deleted; try again, and if it persists, do not trust the network"
-    )
 
 
 def _no_space(name: str) -> DataError:

@@ -126,7 +126,7 @@ def beam_search(
             rows = logits.cpu().double().log_softmax(dim=-1).split([len(beam) for beam in growing])
             for source, beam in enumerate(growing):
                 if beam:
-                    kept = likeliest(beam, rows[source], beam_size - len(finished[source]))
+                    kept = most_likely(beam, rows[source], beam_size - len(finished[source]))
                     steps[source].append(kept)
                     finished[source] += [h for h in kept if h.finished]
                     growing[source] = [h for h in kept if not h.finished]
@@ -136,7 +136,7 @@ def beam_search(
     ]
 
 
-def likeliest(beam: list[Hypothesis], rows: Tensor, room: int) -> list[Hypothesis]:
+def most_likely(beam: list[Hypothesis], rows: Tensor, room: int) -> list[Hypothesis]:
     """The `room` most likely hypotheses that are one symbol longer, most likely first.
 
     rows: [N, V], log-probabilities of the next symbol after each of the N hypotheses.

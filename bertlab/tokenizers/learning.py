@@ -1,8 +1,8 @@
 """Learn merges by frequency, without counting everything again before each merge.
 
 Two ideas make it fast. A merge changes few words, so `corpus.py` corrects counts only where the
-pair was. And the count of an existing pair can only fall, so pairs are stored by count, one shelf
-per count, and an outdated count is harmless: it is corrected when its shelf is processed.
+pair was. And the count of an existing pair can only fall, so pairs are stored by count, and an
+outdated count is harmless: it is corrected when the pairs of that count are processed.
 """
 
 from bisect import insort
@@ -45,41 +45,41 @@ def learn_merges(
     symbols = Symbols(vocab, tie_break, join)
     corpus = corpus_of(words, symbols)
     vocab, pair_counts = symbols.vocab, corpus.pair_counts
-    shelves: dict[int, list[int]] = defaultdict(list)
-    heights: list[int] = []  # a heap of minus the shelves' counts
+    pairs_of: dict[int, list[int]] = defaultdict(list)  # count -> pairs
+    counts: list[int] = []  # a heap of the counts, negated
 
-    def shelve(pair: int, count: int) -> None:
-        if count not in shelves:
-            heappush(heights, -count)
-        shelves[count].append(pair)
+    def store(pair: int, count: int) -> None:
+        if count not in pairs_of:
+            heappush(counts, -count)
+        pairs_of[count].append(pair)
 
     for pair, count in pair_counts.items():
-        shelve(pair, count)
+        store(pair, count)
     with tqdm(total=vocab_size, initial=len(vocab), disable=not progress, desc="merges") as bar:
-        while heights and len(vocab) < vocab_size:
-            height = -heappop(heights)
-            if height < max(min_frequency, 1):
+        while counts and len(vocab) < vocab_size:
+            highest = -heappop(counts)
+            if highest < max(min_frequency, 1):
                 break
             # The lowest pair wins a tie: it is last, where a list is fast.
-            shelf = sorted(shelves.pop(height), reverse=True)
-            while shelf and len(vocab) < vocab_size:
-                pair = shelf.pop()
-                if pair_counts[pair] < height:
-                    shelve(pair, pair_counts[pair])
+            tied = sorted(pairs_of.pop(highest), reverse=True)
+            while tied and len(vocab) < vocab_size:
+                pair = tied.pop()
+                if pair_counts[pair] < highest:
+                    store(pair, pair_counts[pair])
                     continue
                 new = symbols.add(pair)
                 if before_merge is not None:
                     before_merge(corpus, pair, new)
                 for risen in corpus.merge(pair, new):
                     count = pair_counts[risen]
-                    if count == height:
-                        insort(shelf, risen, key=neg)
+                    if count == highest:
+                        insort(tied, risen, key=neg)
                     else:
-                        shelve(risen, count)
-                if heights and -heights[0] > height:
+                        store(risen, count)
+                if counts and -counts[0] > highest:
                     # A symbol that can be made in two ways was now made in the second way.
-                    for waiting in shelf:
-                        shelve(waiting, height)
+                    for waiting in tied:
+                        store(waiting, highest)
                     break
             bar.update(len(vocab) - bar.n)
     return vocab, symbols.merges

@@ -26,11 +26,11 @@ def plain_start(model: BertForPreTraining, seed: int = 0) -> BertForPreTraining:
 
     Source: Devlin et al.'s code (sd 0.02 at D = 768).
     """
-    dice = torch.Generator().manual_seed(seed)
+    generator = torch.Generator().manual_seed(seed)
     std = 0.02 * math.sqrt(768 / model.config.d_model)
     for module in model.modules():
         if isinstance(module, nn.Linear | nn.Embedding):
-            nn.init.normal_(module.weight, std=std, generator=dice)
+            nn.init.normal_(module.weight, std=std, generator=generator)
     return model
 
 

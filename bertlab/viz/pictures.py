@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from textwrap import fill
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 from bertlab._files import write_atomically
@@ -84,15 +85,19 @@ def bars(amounts: Mapping[str, float], what: str, *, title: str = "", alt: str =
     if not labels:
         raise ValueError("bars: amounts must hold at least one; got none")
     ylabel, xlabel = axes_of("bars", what)
-    longest = max(map(len, labels))
+    plain = [plain_text(label) for label in labels]
+    # Lines of at most 28 characters: a longer name would be cut off.
+    names = [fill(x, 28, break_on_hyphens=False) if len(x) > 28 else x for x in plain]
+    longest = max(len(line) for name in names for line in name.split("\n"))
     long = len(labels) * (longest + 2) > 90  # characters that fit in one row
-    room = 0.62 if long else max(0.62, 0.095 * longest)  # inches per bar
+    deep = 1 + max(name.count("\n") for name in names)
+    room = max(0.62, 0.3 * deep if long else 0.095 * longest)  # inches per bar
     ax = new_axes(max(5.0, min(9.0, room * len(labels) + 1.2)), 3.4)
     drawn = ax.bar(range(len(values)), values, color=COLOURS[0], width=0.7)
     ax.bar_label(drawn, [_short(value) for value in values], padding=2, fontsize=9)
     ax.set_xticks(
         range(len(labels)),
-        [plain_text(label) for label in labels],
+        names,
         rotation=35 if long else 0,
         ha="right" if long else "center",
         rotation_mode="anchor" if long else "default",

@@ -1,6 +1,7 @@
 """Readable text in a notebook: tables and coloured tokens."""
 
 import html
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -36,13 +37,13 @@ def table(columns: Sequence[str], rows: Iterable[Sequence[Any]], *, caption: str
             )
     sides = [_side(row[number] for row in rows) for number in range(len(columns))]
     head = "".join(
-        f'<th scope="col" style="text-align:{side}">{html.escape(column)}</th>'
+        f'<th scope="col" style="text-align:{side}">{_escaped(column)}</th>'
         for column, side in zip(columns, sides, strict=True)
     )
     body = "".join(
         "<tr>"
         + "".join(
-            f'<td style="text-align:{side}{_unbroken(value)}">{html.escape(_plain(value))}</td>'
+            f'<td style="text-align:{side}{_unbroken(value)}">{_escaped(_plain(value))}</td>'
             for value, side in zip(row, sides, strict=True)
         )
         + "</tr>"
@@ -64,6 +65,11 @@ def table(columns: Sequence[str], rows: Iterable[Sequence[Any]], *, caption: str
 def _unbroken(value: Any) -> str:
     """A short cell, such as "4.6 ms" or "512 × 768", stays in one line."""
     return ";white-space:nowrap" if len(_plain(value)) <= SHORT else ""
+
+
+def _escaped(text: str) -> str:
+    """A number and its % stay in one line."""
+    return re.sub(r"(?<=\d) (?=%)", "&nbsp;", html.escape(text))
 
 
 def token_boxes(tokens: Sequence[str], ids: Sequence[int] | None = None) -> Rendered:

@@ -21,7 +21,7 @@ from course.settings import Limits
 
 PATIENCE = 5.0  # seconds beyond a limit, for a process that does not stop by itself
 # A draw from each global random generator: a test may check whether their states have changed.
-SHARED_DICE = {
+SHARED_GENERATORS = {
     "torch": lambda: torch.rand(1),
     "random": random.random,
     "numpy": lambda: np.random.random(624),  # renews its whole state, not only its position
@@ -86,13 +86,13 @@ class Student:
             "gradients": torch.is_grad_enabled(),
             "inference": torch.is_inference_mode_enabled(),
             "watch": watch and limits_of(watch),
-            "dice": len(sender.blocks),
+            "random_state": len(sender.blocks),
         }
         reply, blocks = self._ask(order, [*sender.blocks, bytes_of(torch.get_rng_state())], sender)
         decoder = self._decoder(blocks, sender)
         try:
-            for dice in reply["rolled"]:  # they advance, but not to a state that a student chooses
-                SHARED_DICE[dice]()
+            for drawn in reply["drawn"]:  # it advances, but not to a state that a student chooses
+                SHARED_GENERATORS[drawn]()
             self._apply(name, reply.get("changes", []), sender, decoder)
             if "raised" in reply:
                 raise student_error(reply["raised"], sender.raised)
@@ -104,9 +104,9 @@ class Student:
 
     def _apply(self, name: str | int, changes: list, sender: Sender, decoder: Decoder) -> None:
         items = sender.arguments
-        dice = [c for c in changes if isinstance(items[int(c["number"])], torch.Generator)]
-        apply_changes(changes if name in self.changing else dice, sender, decoder)
-        if name not in self.changing and len(changes) > len(dice):
+        generators = [c for c in changes if isinstance(items[int(c["number"])], torch.Generator)]
+        apply_changes(changes if name in self.changing else generators, sender, decoder)
+        if name not in self.changing and len(changes) > len(generators):
             self.changed = str(name)
             self.sent = SentTensors()  # the sandbox's copies have changed
 

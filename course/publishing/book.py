@@ -42,8 +42,7 @@ PROGRESS_BAR = {"application/vnd.jupyter.widget-view+json", "text/plain"}
 def write_site(executed: Sequence[Path], to: Path) -> Path:
     """Make pages of executed notebooks; the new site then replaces the old one."""
     with TemporaryDirectory(dir=to, prefix=".writing-") as room:
-        source = Path(room) / "source"
-        source.mkdir()
+        source = Path(room)
         pages = {path.stem: nbformat.read(path, as_version=4) for path in executed}
         for name, page in pages.items():
             page = reference.with_links(folded(led_to_the_tour(without_progress_bars(page))))
@@ -61,14 +60,14 @@ def write_site(executed: Sequence[Path], to: Path) -> Path:
 
 
 def run_sphinx(source: Path, to: Path, builder: str) -> Path:
-    """Make pages of a folder of sources, beside it; then they replace `to`.
+    """Make pages of a folder of sources, inside it; then they replace `to`.
 
     Returns the first page. Raises RuntimeError if Sphinx fails.
     """
     from sphinx.cmd.build import build_main
 
-    made = source.with_name("made")
-    settings = ["-q", "-b", builder, "-c", str(SETTINGS), "-d", str(source.with_name("doctrees"))]
+    made = source / "made"
+    settings = ["-q", "-b", builder, "-c", str(SETTINGS), "-d", str(source / "doctrees")]
     if build_main([*settings, str(source), str(made)]):
         raise RuntimeError("Sphinx could not make the pages; see its messages above")
     shutil.rmtree(to, ignore_errors=True)

@@ -2,7 +2,7 @@
 
 A cell tagged `folded` is hidden until a reader opens it; so is one tagged `proof`, which ends with
 a line that says how many checks of its section hold. A heading tagged `further` folds the section
-below it, which the core path does not need.
+below it, which the core path does not need and which says so first.
 
 `make format` (or `python -m course.publishing.notebooks`) rewrites the lectures and the solutions.
 """
@@ -20,6 +20,7 @@ from course import ROOT
 
 KEPT_IN_CELLS = ("bertlab", "nbgrader", "slideshow", "tags")
 FOR_REFERENCE = re.compile("What the papers? say|Sources")
+FURTHER = "Further: the core path continues without this section."
 PROOF = "# Numbers of this section, checked"
 FOLDED = {"proof", "folded"}  # tags
 KERNEL = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}

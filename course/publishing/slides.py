@@ -112,8 +112,7 @@ def comment(text: str) -> str:
 def write_slides(executed: Sequence[Path], to: Path) -> Path:
     """Make decks of executed lectures, replacing older ones. Returns the page that lists them."""
     with TemporaryDirectory(dir=to, prefix=".writing-") as room:
-        source = Path(room) / "source"
-        source.mkdir()
+        source = Path(room)
         titles = []
         for path in executed:
             page = deck(book.without_progress_bars(nbformat.read(path, as_version=4)))

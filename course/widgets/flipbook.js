@@ -1,6 +1,7 @@
 // Shows one page at a time. One slider: a list of pages. Two sliders: rows and columns of pages.
 (() => {
   const pages = [...document.querySelectorAll(".page")];
+  const room = document.querySelector(".pages");
   const caption = document.querySelector(".caption");
   const play = document.getElementById("play");
   const sliders = [...document.querySelectorAll(".axis input")];
@@ -24,6 +25,7 @@
   }
 
   function move(slider, value) {
+    room.style.minHeight = `${room.offsetHeight}px`; // it may grow, and does not jump back
     slider.value = value; // the slider keeps the value in its range
     show();
   }
@@ -50,7 +52,7 @@
     const step = (by) => { stop(); move(slider, +slider.value + by); };
     axis.querySelector(".back").addEventListener("click", () => step(-1));
     axis.querySelector(".forward").addEventListener("click", () => step(1));
-    slider.addEventListener("input", () => { stop(); show(); });
+    slider.addEventListener("input", () => { stop(); move(slider, slider.value); });
   }
   if (play) play.addEventListener("click", toggle);
 

@@ -23,7 +23,7 @@ def masking_rolls(
     rolls: Mapping[str, Sequence[Masked]],
     tokenizer: Tokenizer,
     *,
-    title: str = "Roll the dice",
+    title: str = "Random masks",
     alt: str | None = None,
 ) -> Frame:
     """Flip through random masks: what the model reads and, below it, what it must guess.

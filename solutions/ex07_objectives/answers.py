@@ -135,7 +135,7 @@ WRONG = [
         ),
     ),
     *mistakes(
-        "hide",
+        "replace-chosen",
         OURS,
         (
             "chooses among all tokens, not the chosen ones",
@@ -156,7 +156,7 @@ WRONG = [
         (
             "masks all, without drawing",
             """
-            def hide(ids, predict, mask_id, ordinary_ids, shares, generator):
+            def replace_chosen(ids, predict, mask_id, ordinary_ids, shares, generator):
                 return torch.where(predict, mask_id, ids)
             """,
             "only 80 % of them do",
@@ -1192,10 +1192,10 @@ OTHER_WAYS = [
         """,
     ),
     right(
-        "hide",
+        "replace-chosen",
         "as in transformers, and drawn again until it is another",
         """
-        def hide(ids, predict, mask_id, ordinary_ids, shares, generator):
+        def replace_chosen(ids, predict, mask_id, ordinary_ids, shares, generator):
             hidden, rest = ids.clone(), 1 - shares[0]
             masked = torch.bernoulli(torch.full(ids.shape, shares[0]), generator=generator).bool()
             hidden[masked & predict] = mask_id
@@ -1210,10 +1210,10 @@ OTHER_WAYS = [
         """,
     ),
     right(
-        "hide",
+        "replace-chosen",
         "only where something is chosen",
         """
-        def hide(ids, predict, mask_id, ordinary_ids, shares, generator):
+        def replace_chosen(ids, predict, mask_id, ordinary_ids, shares, generator):
             hidden, n = ids.clone(), int(predict.sum())
             draw, old = torch.rand(n, generator=generator), ids[predict]
             place_of = {id: place for place, id in enumerate(ordinary_ids.tolist())}
@@ -1226,10 +1226,10 @@ OTHER_WAYS = [
         """,
     ),
     right(
-        "hide",
+        "replace-chosen",
         "with a table of numbers",
         """
-        def hide(ids, predict, mask_id, ordinary_ids, shares, generator):
+        def replace_chosen(ids, predict, mask_id, ordinary_ids, shares, generator):
             k = len(ordinary_ids)
             number = torch.zeros(1 + int(torch.cat([ids.flatten(), ordinary_ids]).max()), dtype=int)
             number[ordinary_ids] = torch.arange(k)

@@ -11,6 +11,7 @@ from playwright.sync_api import expect
 from course import widgets
 from course.publishing import reference
 from course.publishing.book import write_site
+from course.publishing.notebooks import FURTHER
 
 pytestmark = pytest.mark.browser
 
@@ -34,9 +35,10 @@ def first_page(tmp_path_factory):
     stepper = widgets.merge_stepper({"cost": 2, "best": 2, "men": 1}, [("s", "t"), ("m", "e")])
     picture = '<img alt="a plot" src="data:image/gif;base64,R0lGODlhAQABAAAAACw=">'
     text = "It is $\\sqrt{d}$.\n\n<details><summary>Why?</summary>\n\nFor $x^2$.\n\n</details>"
+    camels = f"Nothing about camels.\n\n## More\n\n*{FURTHER}*\n\n### Once\n\nA dromedary."
     pages = {
         "01_first": page_of("1 · First", text, stepper._repr_html_(), picture),
-        "02_second": page_of("2 · Second", "Nothing about camels, once: dromedary."),
+        "02_second": page_of("2 · Second", camels, picture),
     }
     for name, page in pages.items():
         nbformat.write(page, folder / f"{name}.ipynb")
@@ -128,6 +130,32 @@ def test_next_previous_and_contents_links_work(lecture):
     page.locator("a[title='previous page']").click()
     expect(heading).to_contain_text("How do I really understand BERT?")
     expect(page.locator("article").get_by_role("link", name="2 · Second")).to_be_visible()
+
+
+def test_a_further_section_is_folded_until_it_is_asked_for(tab, first_page):
+    page, address = tab.page, (first_page.parent / "02_second.html").as_uri()
+    text, plot = page.get_by_text("A dromedary."), page.get_by_alt_text("a plot")
+    page.goto(address)
+    for part in (text, plot):
+        expect(part).to_be_hidden()
+    page.emulate_media(media="print")
+    for part in (text, plot):
+        expect(part).to_be_visible()
+    page.emulate_media(media="screen")
+    page.get_by_text(FURTHER).press("Enter")
+    for part in (text, plot):
+        expect(part).to_be_visible()
+    page.set_viewport_size({"width": 1400, "height": 900})  # with contents on the right
+    for follow in (
+        lambda: page.locator(".bd-sidebar-secondary").get_by_role("link", name="More").click(),
+        lambda: page.goto(f"{address}#once"),
+    ):
+        page.goto(address)
+        expect(text).to_be_hidden()
+        follow()
+        expect(text).to_be_visible()
+        page.reload()  # now its heading is in the address
+        expect(text).to_be_visible()
 
 
 def test_the_search_finds_a_word_of_a_lecture(tab, first_page):

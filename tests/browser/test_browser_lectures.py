@@ -148,7 +148,7 @@ def test_lecture_04_shows_the_weights_of_the_published_model(follow):
     follow("04_attention", use, last="real-view")
 
 
-def test_lecture_07_rolls_the_dice(follow):
+def test_lecture_07_draws_random_masks(follow):
     def use(opened):
         book = opened.view("What BERT reads, and what it must guess")
         book.locator("h1").click()

@@ -7,7 +7,7 @@ from course.feedback.checks import CheckFailed
 from course.feedback.ex06_bert_encoder.weights import numbers
 from course.feedback.ex07_objectives import chance, masking, tasks
 
-CHANCE = ("choose_tokens", "hide")
+CHANCE = ("choose_tokens", "replace_chosen")
 
 
 def test_the_way_of_a_hundred_steps_is_that_of_torchs_adam():

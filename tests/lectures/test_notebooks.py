@@ -16,7 +16,7 @@ from textwrap import dedent
 import nbformat
 import pytest
 
-from course.publishing.notebooks import PROOF, core, normal_form, written_notebooks
+from course.publishing.notebooks import FURTHER, PROOF, core, normal_form, written_notebooks
 from tests.conftest import ROOT, read_page
 from tests.lectures.counts import counts, lectures
 
@@ -96,6 +96,9 @@ def names_of(source):
 @pytest.mark.parametrize("path", LECTURES, ids=name)
 def test_the_core_path_needs_no_code_of_optional_sections(path):
     page = read_page(path)
+    for cell in page.cells:  # the book folds a section that says so
+        says = re.match(rf"#+ .*\n\n\*{FURTHER}\*\n", cell.source) is not None
+        assert says == ("further" in cell.metadata.get("tags", ())), cell.id
     on_path, further = {cell.id for cell in core(page.cells)}, set()
     for cell in page.code:
         made, needed = names_of(cell.source)

@@ -12,7 +12,7 @@ from course.feedback.ex07_objectives.losses import (
     padded_loss,
     smoothed_gradient,
 )
-from course.feedback.ex07_objectives.masking import choose_tokens, hide
+from course.feedback.ex07_objectives.masking import choose_tokens, replace_chosen
 from course.feedback.ex07_objectives.tasks import adam_step, predict_first_step
 from course.feedback.progress import progress_of
 
@@ -20,11 +20,11 @@ __all__ = [
     "adam_step",
     "choose_tokens",
     "examine_padded_loss",
-    "hide",
     "mlm_loss",
     "padded_loss",
     "predict_first_step",
     "progress",
+    "replace_chosen",
     "smoothed_gradient",
 ]
 

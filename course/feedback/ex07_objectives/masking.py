@@ -102,10 +102,10 @@ def _constant(x: Tensor, dim: int) -> bool:
 
 
 @task("ex07_objectives", 2)
-def hide(function: Callable) -> Passed:
+def replace_chosen(function: Callable) -> Passed:
     """A share becomes [MASK], a share another word, the rest does not change."""
     check = MaskingCheck(
-        "hide",
+        "replace_chosen",
         function,
         hints=(
             "one number from torch.rand decides: below the first share, below the sum of both, "

@@ -144,7 +144,7 @@ def _change(item: Any, before: Any, encoder: Encoder) -> dict | None:
     if isinstance(item, torch.Tensor):
         return _tensor_change(item, before, encoder)
     if isinstance(item, torch.Generator):
-        return None if bytes_of(item.get_state()) == before else {"rolled": True}
+        return None if bytes_of(item.get_state()) == before else {"drawn": True}
     if isinstance(item, np.ndarray):
         return None if item.tobytes() == before else {"array": _fresh(encoder, item)}
     if isinstance(item, dict):

@@ -93,9 +93,9 @@ class Kernel:
             self.tensors.pop(key, None)
         encoder = Encoder({}, self._keep)
         arguments = None
-        state = blocks[message["dice"]]
+        state = blocks[message["random_state"]]
         torch.set_rng_state(tensor_of(state, torch.uint8, [len(state)]).clone())
-        before = _dice()
+        before = _random_states()
         try:
             function = self._function(message["function"])
             arguments = Arguments(message, blocks, self.tensors, self._ask, self._function)
@@ -111,7 +111,7 @@ class Kernel:
         if arguments is not None:
             encoder.known = arguments.known
             reply["changes"] = arguments.changes(encoder)
-        reply["rolled"] = [name for name, now in _dice().items() if now != before[name]]
+        reply["drawn"] = [name for name, now in _random_states().items() if now != before[name]]
         return reply, encoder.blocks
 
     def _watched(self, message: dict, function: Callable, arguments: Arguments) -> Any:
@@ -210,7 +210,7 @@ def _time_is_up(_number: int, _frame: FrameType | None) -> None:
     raise TimeIsUp
 
 
-def _dice() -> dict[str, object]:
+def _random_states() -> dict[str, object]:
     """The states of the global random generators."""
     state: Any = np.random.get_state()
     _, keys, place, *_ = state

@@ -10,6 +10,7 @@ from sphinx import addnodes
 from sphinx.application import Sphinx
 
 from course.publishing import reference
+from course.publishing.notebooks import FURTHER
 
 project = "How do I really understand BERT?"
 author = ""  # otherwise the pages say that it is not set
@@ -43,6 +44,7 @@ html_theme = "sphinx_book_theme"
 html_title = project
 html_static_path = ["static"]
 html_css_files = ["book.css"]
+html_js_files = ["book.js"]
 html_context = {"default_mode": "auto"}  # light or dark as the reader's system
 html_copy_source = False
 html_show_copyright = False
@@ -107,6 +109,16 @@ def say_where_files_are(_app: Sphinx, page: nodes.document) -> None:
             link.replace_self([*link[0].children, words])
 
 
+def fold_further_sections(_app: Sphinx, page: nodes.document) -> None:
+    """Fold each section that says that the core path continues without it, below its heading."""
+    for section in list(page.findall(nodes.section)):
+        said = section[1] if len(section) > 1 else section[0]
+        if isinstance(said, nodes.paragraph) and said.astext() == FURTHER:
+            fold = f'<details class="further"><summary>{FURTHER}</summary>'
+            section.replace(said, nodes.raw("", fold, format="html"))
+            section.append(nodes.raw("", "</details>", format="html"))
+
+
 def read_docstring(
     _app: Sphinx, _what: str, name: str, obj: Any, _options: Any, lines: list
 ) -> None:
@@ -142,5 +154,6 @@ def setup(app: Sphinx) -> None:
     app.connect("autodoc-process-docstring", read_docstring)
     app.connect("autodoc-process-signature", tidy_signature)
     app.connect("autodoc-skip-member", skip_strangers)
+    app.connect("doctree-read", fold_further_sections)
     app.connect("doctree-read", keep_own_types)
     app.connect("doctree-read", say_where_files_are)

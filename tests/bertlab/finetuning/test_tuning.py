@@ -33,11 +33,11 @@ LEARN = TuningConfig(epochs=6, batch_size=16, learning_rate=5e-3)
 
 def marked(n, seed=0):
     """Texts in which one word is "good" or "bad", and its position."""
-    dice = random.Random(seed)
+    rng = random.Random(seed)
     texts, labels, places = [], [], []
     for _ in range(n):
-        words = dice.choices(WORDS, k=dice.randint(2, 9))
-        place, label = dice.randrange(len(words)), dice.choice(["good", "bad"])
+        words = rng.choices(WORDS, k=rng.randint(2, 9))
+        place, label = rng.randrange(len(words)), rng.choice(["good", "bad"])
         words[place] = label
         texts.append(" ".join(words))
         labels.append(label)

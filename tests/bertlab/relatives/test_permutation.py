@@ -233,10 +233,10 @@ def test_two_words_that_belong_together_cost_as_much_as_one():
     torch.set_num_threads(1)
     sizes = {"d_model": 16, "n_layers": 1, "n_heads": 2, "d_ff": 32, "max_length": 4}
     model = PermutationLanguageModel(BertConfig(6, dropout=0, **sizes))
-    dice = generator(1)
+    rng = generator(1)
 
     def losses(batch):
-        reading = draw_reading(batch.attention_mask, 2, dice)
+        reading = draw_reading(batch.attention_mask, 2, rng)
         logits = model(batch.ids, *reading).logits
         return {"loss": permutation_loss(logits, batch.ids, reading.targets)}
 

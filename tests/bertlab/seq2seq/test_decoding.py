@@ -145,7 +145,7 @@ def test_likeliest_by_hand():
     begun = ((3, 0.5), (4, 0.3))
     beam = [decoding.Hypothesis((START_ID, id), math.log(p)) for id, p in begun]
     rows = torch.tensor([[0.1, 0.1, 0.2, 0.4, 0.2], [0.02, 0.02, 0.9, 0.03, 0.03]]).log()
-    kept = decoding.likeliest(beam, rows, 2)
+    kept = decoding.most_likely(beam, rows, 2)
     assert [h.ids for h in kept] == [(START_ID, 4, END_ID), (START_ID, 3, 3)]  # 0.27 and 0.2
     assert [math.exp(h.log_probability) for h in kept] == pytest.approx([0.27, 0.2])
 

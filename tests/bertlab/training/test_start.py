@@ -64,5 +64,5 @@ def test_the_first_heads_look_at_their_neighbours(d_model, n_heads):
             assert max(seen, key=seen.get) == offset
             assert seen[offset] > 0.45
         else:
-            assert max(seen.values()) < 0.1  # as the dice had it
+            assert max(seen.values()) < 0.1  # by chance
     assert second.max() < 0.2

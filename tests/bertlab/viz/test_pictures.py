@@ -56,6 +56,16 @@ def test_bars_have_the_heights_of_their_values():
         bars({}, WHAT)
 
 
+def test_bars_show_the_whole_of_very_long_names():
+    name = "a masked-language model that was pre-trained further on texts of one domain, {}"
+    figure = bars({name.format(letter): 1 for letter in "abcd"}, WHAT).figure
+    figure.draw_without_rendering()
+    (ax,) = figure.axes
+    assert ax.bbox.height > 100
+    for label in ax.get_xticklabels():
+        assert min(label.get_window_extent().extents[:2]) >= 0
+
+
 def test_lines_keep_their_numbers_and_their_names():
     ax = lines([1, 2], {"train": [3, 2], "validation": [4, 3]}, WHAT).figure.axes[0]
     assert [list(line.get_ydata()) for line in ax.lines] == [[3, 2], [4, 3]]

@@ -12,6 +12,7 @@ def test_a_table_reads_the_same_as_html_and_as_text():
     assert '<th scope="col" style="text-align:left">word</th>' in html
     assert '<th scope="col" style="text-align:right">count</th>' in html
     assert '<td style="text-align:right;white-space:nowrap">1,000</td>' in html
+    assert ">15&nbsp;% of a word" in table(["15 % of a word"], [["15 % of a word and more"]]).html
 
 
 def test_a_row_of_the_wrong_length_and_a_token_without_its_id_are_named():

@@ -18,25 +18,25 @@ WORDS = ["the", "film", "book", "was", "seen", "by", "some", "people", "long", "
 
 def marked(n, seed, labels=("bad", "good", "odd")):
     """Texts that contain their label among other words."""
-    dice = random.Random(seed)
+    rng = random.Random(seed)
     examples = []
     for _ in range(n):
-        words = [*dice.choices(WORDS, k=dice.randint(3, 8)), label := dice.choice(labels)]
-        dice.shuffle(words)
+        words = [*rng.choices(WORDS, k=rng.randint(3, 8)), label := rng.choice(labels)]
+        rng.shuffle(words)
         examples.append(Example(" ".join(words), label))
     return examples
 
 
 def paired(n, seed):
     """Pairs that have two rare words in common, or none."""
-    dice = random.Random(seed)
+    rng = random.Random(seed)
     rare = [f"rare{number}" for number in range(40)]
     examples = []
     for _ in range(n):
-        words = dice.sample(rare, 4)
-        same = dice.random() < 0.5
+        words = rng.sample(rare, 4)
+        same = rng.random() < 0.5
         first, second = words[:2], words[:2] if same else words[2:]
-        text, pair = (" ".join(dice.choices(WORDS, k=4) + part) for part in (first, second))
+        text, pair = (" ".join(rng.choices(WORDS, k=4) + part) for part in (first, second))
         examples.append(Example(text, "same" if same else "other", pair))
     return examples
 

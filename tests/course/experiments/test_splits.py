@@ -49,9 +49,9 @@ def same_partition(a, b):
 
 @pytest.mark.slow
 def test_families_are_those_of_the_definition():
-    dice = random.Random(0)
+    rng = random.Random(0)
     words = [a + b for a in "bcdfgh" for b in ("ab", "el", "it", "os", "un")]
-    texts = sorted({" ".join(dice.choices(words, k=dice.randint(2, 5))) for _ in range(70)})
+    texts = sorted({" ".join(rng.choices(words, k=rng.randint(2, 5))) for _ in range(70)})
     for alike in (0.5, 0.6, 0.8):
         expected = relations(texts, alike)
         assert 1 < len(set(expected)) < len(texts)

@@ -95,9 +95,9 @@ shapes = some.lists(some.integers(0, 4), max_size=4).map(tuple)
 
 @given(some.sampled_from(sorted(DTYPES)), shapes, some.randoms(use_true_random=False))
 @settings(deadline=None, max_examples=80)
-def test_tensors_arrive_unchanged(name, shape, dice):
+def test_tensors_arrive_unchanged(name, shape, rng):
     size = math.prod(shape) * DTYPES[name].itemsize
-    content = bytes(dice.randrange(2 if name == "bool" else 256) for _ in range(size))
+    content = bytes(rng.randrange(2 if name == "bool" else 256) for _ in range(size))
     tensor = torch.zeros(shape, dtype=DTYPES[name])
     if size:
         tensor = torch.frombuffer(bytearray(content), dtype=DTYPES[name]).reshape(shape)
@@ -451,7 +451,7 @@ def lied_to(monkeypatch):
 
 
 def as_answer(message, blocks):
-    return {"rolled": [], "changes": [], **message}, [b"the first block", *blocks]
+    return {"drawn": [], "changes": [], **message}, [b"the first block", *blocks]
 
 
 @pytest.mark.parametrize("name", lies.ANSWERS)

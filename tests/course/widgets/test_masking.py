@@ -55,13 +55,13 @@ def test_the_alt_text_describes_the_first_page():
     told = shown({"by hand": [ALL_FATES, NOTHING]}).alt
     assert "First page: hans becomes [MASK], <b> becomes boy, girl stays." in told
     assert "First page: no token is chosen." in shown({"by hand": [NOTHING]}).alt
-    assert shown({"by hand": [ALL_FATES]}, alt="Dice.").alt == "Dice."
+    assert shown({"by hand": [ALL_FATES]}, alt="Masks.").alt == "Masks."
 
 
 def test_rolls_of_the_library_fit_with_and_without_a_batch_dimension():
     masking = Masking.of(TOKENIZER, 0.5)
-    dice = torch.Generator().manual_seed(0)
-    rolls = [mask_tokens(TEXT[None], masking, dice) for _ in range(3)]
+    generator = torch.Generator().manual_seed(0)
+    rolls = [mask_tokens(TEXT[None], masking, generator) for _ in range(3)]
     one, other = (masking_rolls(ids, {"ours": rolls}, TOKENIZER) for ids in (TEXT, TEXT[None]))
     assert one.page == other.page
     marks = [len(page.select("li small:not(:empty)")) for page in pages_of(one)]

@@ -222,5 +222,5 @@ ROWS = [
     ),
     Hostile("StopIteration", instead(STOPS_ITERATION)),
     *(Hostile(f"an error of the tests' own: {name}", errors(name)) for name in ERRORS.split()),
-    Hostile("fixed dice", instead(READS_VARIANT)),
+    Hostile("fixed random numbers", instead(READS_VARIANT)),
 ]

@@ -17,7 +17,7 @@ ANSWERS = """
 def _call(message, blocks):
     if message["function"] != "row_softmax":
         return _honest["call"](message, blocks)
-    reply = {{"rolled": [], "changes": []}} | {reply}
+    reply = {{"drawn": [], "changes": []}} | {reply}
     return reply, [b"the first block", *{blocks}]
 _actions["call"] = _call
 """

@@ -74,7 +74,7 @@ HARMLESS = ("an object of Python", "a module of the library")
 CHANGES = {
     "of a tensor": {"number": 0, "tensor": {"tensor": 1, "as": "float32", "shape": [2, 2]}},
     "of another size": {"number": 0, "tensor": {"tensor": 1, "as": "float32", "shape": [4]}},
-    "of a tensor that says to be dice": {
+    "of a tensor that claims to be a generator": {
         "number": 0,
         "state": {"tensor": 1, "as": "uint8", "shape": [16]},
         "tensor": {"tensor": 1, "as": "float32", "shape": [2, 2]},
