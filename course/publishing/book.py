@@ -26,15 +26,13 @@ from course import ROOT
 from course.live import tours
 from course.publishing import front_page, lectures, reference
 from course.publishing.notebooks import FOLDED
-from course.widgets.text_boxes import NO_BOX
 
 SETTINGS = ROOT / "course" / "publishing" / "book_pages"
 # The lectures' imports; a change of any of them makes every lecture run again.
-ROOMS = ("experiments", "feedback", "toyworld", "widgets")
+ROOMS = ("experiments", "feedback", "live", "toyworld", "widgets")
 CODE = (ROOT / "bertlab", *(ROOT / "course" / room for room in ROOMS))
 BESIDE = ("glossary.md", "sources.md")  # pages of `lectures` that are not notebooks
 Writer = Callable[[Sequence[Path], Path], Path]  # of executed lectures, into a folder
-TYPE_THERE = 'Or type it into <a href="index.html">the model of the first page</a>.'
 OF_BUDGET = 0.3  # what the lectures take of their budgets, measured, all together
 PROGRESS_BAR = {"application/vnd.jupyter.widget-view+json", "text/plain"}
 
@@ -45,7 +43,7 @@ def write_site(executed: Sequence[Path], to: Path) -> Path:
         source = Path(room)
         pages = {path.stem: nbformat.read(path, as_version=4) for path in executed}
         for name, page in pages.items():
-            page = reference.with_links(folded(led_to_the_tour(without_progress_bars(page))))
+            page = reference.with_links(folded(without_progress_bars(page)))
             nbformat.write(page, source / f"{name}.ipynb")
         reference.write_pages(source)
         for name in BESIDE:
@@ -174,16 +172,6 @@ def without_progress_bars(page: nbformat.NotebookNode) -> nbformat.NotebookNode:
     for cell in page.cells:
         if cell.cell_type == "code":
             cell.outputs = [out for out in cell.outputs if set(out.get("data", ())) != PROGRESS_BAR]
-    return page
-
-
-def led_to_the_tour(page: nbformat.NotebookNode) -> nbformat.NotebookNode:
-    """Add a link to the first page, whose model needs no kernel, to each box that needs one."""
-    for cell in page.cells:
-        for output in cell.get("outputs", ()):
-            data = output.get("data", {})
-            if NO_BOX in data.get("text/html", ""):
-                data["text/html"] = data["text/html"].replace(NO_BOX, f"{NO_BOX} {TYPE_THERE}")
     return page
 
 

@@ -9,6 +9,7 @@ import pytest
 from playwright.sync_api import expect
 
 from course import widgets
+from course.live.tours import live_box
 from course.publishing import reference
 from course.publishing.book import write_site
 from course.publishing.notebooks import FURTHER
@@ -30,7 +31,7 @@ def page_of(title, text, *outputs):
 
 @pytest.fixture(scope="module")
 def first_page(tmp_path_factory):
-    """Two lectures with a frame, a plot and maths, made into a book; its first page."""
+    """Three lectures with a frame, a plot, maths and a live box; the first page of their book."""
     folder = tmp_path_factory.mktemp("book")
     stepper = widgets.merge_stepper({"cost": 2, "best": 2, "men": 1}, [("s", "t"), ("m", "e")])
     picture = '<img alt="a plot" src="data:image/gif;base64,R0lGODlhAQABAAAAACw=">'
@@ -39,6 +40,7 @@ def first_page(tmp_path_factory):
     pages = {
         "01_first": page_of("1 · First", text, stepper._repr_html_(), picture),
         "02_second": page_of("2 · Second", camels, picture),
+        "03_third": page_of("3 · Third", "Type.", live_box(("guess",), "A [MASK].")),
     }
     for name, page in pages.items():
         nbformat.write(page, folder / f"{name}.ipynb")
@@ -75,6 +77,16 @@ def test_every_page_opens_and_the_first_one_runs_bert(tab, first_page, served, w
     tab.page.goto(first)
     tab.page.get_by_role("button", name="Start").click()
     expect(tab.page.locator(".guesses th")).to_have_count(5)
+
+
+def test_a_lectures_box_reads_a_typed_sentence_without_a_kernel(tab, first_page):
+    page = tab.page
+    page.goto((first_page.parent / "03_third.html").as_uri())
+    page.locator(".bert-box summary").focus()
+    for key in ("Enter", "Tab", "Tab", "Enter", "Shift+Tab", "ControlOrMeta+a"):
+        page.keyboard.press(key)
+    page.keyboard.type("The dog [MASK] and [MASK].")
+    expect(page.locator(".guesses th")).to_have_count(10)
 
 
 def background(locator):
