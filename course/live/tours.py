@@ -45,6 +45,8 @@ def live_box(stations: Sequence[str], text: str) -> str:
         )
     room = _room(dict.fromkeys(STATIONS, ""), text)
     room = re.sub(r"<h2>.*?</h2>|<p class=\"story\">.*?</p>", "", room, flags=re.DOTALL)
+    if "guess" not in stations:
+        room = room.replace(", with [MASK] in place of a word to predict", "")
     for station in set(STATIONS) - set(stations):
         room = room.replace(f'<li data-station="{station}">', "<li hidden>")
     # JupyterLab makes the link the address of the server's file, and leaves our keys to us.

@@ -12,6 +12,10 @@ def test_a_box_has_the_stations_asked_for_without_their_story():
     assert re.findall(r'<li data-station="(\w+)">', box) == ["pieces", "guess"]
     assert "<h2>" not in box
     assert 'class="story"' not in box
+    assert ("[MASK] in place" in box, "[MASK] in place" in live_box(("pieces",), "a")) == (
+        True,
+        False,
+    )
     assert 'value="a &quot;&lt;b&gt;&quot; [MASK]"' in box
 
 
