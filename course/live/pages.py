@@ -1,7 +1,8 @@
 """A notebook that has run -> one web page, in which BERT still runs: a format of nbconvert.
 
 It is in JupyterLab's menu "Save and Export Notebook As", and on the command line:
-`jupyter nbconvert --to lecture_page lectures/08_pretraining.ipynb`.
+`jupyter nbconvert --to lecture_page lectures/08_pretraining.ipynb`. The page asks the network for
+nothing but nbconvert's MathJax, which sets its formulas.
 """
 
 from copy import deepcopy
@@ -23,7 +24,10 @@ class LecturePage(HTMLExporter):
     @property
     def default_config(self) -> Config:
         """nbconvert's settings and ours: of a proof only the line that it prints is shown."""
-        ours = Config({"TagRemovePreprocessor": {"enabled": True, "remove_input_tags": {"proof"}}})
+        ours = Config()
+        ours.TagRemovePreprocessor.enabled = True
+        ours.TagRemovePreprocessor.remove_input_tags = {"proof"}
+        ours.HTMLExporter.require_js_url = ""  # only widgets need it
         ours.merge(super().default_config)
         return ours
 
