@@ -1,10 +1,13 @@
-"""Every number of a lecture's prose is checked, in its section or in its tests.
+"""Every number of a lecture's prose is checked, and no digit of it can change alone.
 
 A number is checked
 
 - if a text that the tests of its lecture pass to `states` contains it,
-- or if the code of its section contains it (0.42 for 42 %), as proofs do,
-- or if it repeats, with the same next word, a number that is checked elsewhere in its lecture.
+- or if the message of an assert quotes it: `assert round(100 * share) == 42, "42 % of them"`,
+- or if a code cell of its section that is not a proof contains it (0.42 for 42 %).
+
+A message quotes one piece of the prose or several, with " ... " between them. A piece must be in
+the prose, and its numbers in the assert.
 
 Excluded are numbers below ten, names (lecture 4, BERT's 2019, code, links, CC BY 4.0), the time a
 lecture takes, and the list of sources.
@@ -17,7 +20,7 @@ from typing import NamedTuple
 
 import pytest
 
-from tests.conftest import ROOT, Page, read_page
+from tests.conftest import ROOT, read_page
 from tests.lectures.conftest import plain
 from tests.lectures.counts import lectures
 
@@ -26,10 +29,17 @@ NEXT = re.compile(r"[\s$*_~\\]*(%|[A-Za-z]+)?")
 KINDS = r"lectures?|sections?|exercises?|algorithms?|figures?|tables?|tasks?|equations?|steps?|BY"
 NAMES = re.compile(
     rf"(?i:\b(?:{KINDS})\b) \d[\d., andto–-]*|\b(?:1[89]|20)\d\d\b|`[^`\n]*`|\]\([^)]*\)|<[^>]+>"
-    r"|^#+ .*|^\d+\. |^\*\*Time\*\*.*|https?://\S+",
+    r"|[A-Za-z]-\d+|^#+ .*|^\d+\. |^\*\*Time\*\*.*|https?://\S+",
     re.MULTILINE,
 )
 BLANK = r"(?:-?\d[\d,]*(?:\.\d+)?|[^\n]{1,25}?)"  # filled in by a test
+
+
+class Quote(NamedTuple):
+    """A piece of the prose that the message of an assert quotes."""
+
+    text: str
+    proof: ast.Assert
 
 
 class Said(NamedTuple):
@@ -38,7 +48,7 @@ class Said(NamedTuple):
     text: str
     unit: str  # the next word
     around: str
-    stated: bool
+    quoted: set[str]  # the patterns that find it
 
 
 def templates(node: ast.AST) -> list[str]:
@@ -81,10 +91,10 @@ def value(text: str) -> float:
     return float(text.replace(",", ""))
 
 
-def constants(source: str) -> set[float]:
-    """The numbers of a cell's code, including those in its strings."""
+def constants(tree: ast.AST) -> set[float]:
+    """The numbers of code, including those in its strings."""
     found = set()
-    for node in ast.walk(ast.parse(source)):
+    for node in ast.walk(tree):
         if isinstance(node, ast.Constant) and isinstance(node.value, str):
             found |= {value(match[0]) for match in NUMBER.finditer(plain(node.value))}
         elif isinstance(node, ast.Constant) and isinstance(node.value, int | float):
@@ -92,27 +102,40 @@ def constants(source: str) -> set[float]:
     return found
 
 
+def quotes(cells: list) -> list[Quote]:
+    """What the messages of the asserts quote."""
+    return [
+        Quote(plain(piece), node)
+        for cell in cells
+        if cell.cell_type == "code"
+        for node in ast.walk(ast.parse(cell.source))
+        if isinstance(node, ast.Assert) and isinstance(node.msg, ast.Constant)
+        for piece in node.msg.value.split(" ... ")
+    ]
+
+
 def numbers(source: str, patterns: list[re.Pattern]) -> Iterator[Said]:
     """The numbers of a cell of prose."""
-    text = plain(NAMES.sub(" ", source))
-    spans = [match.span() for pattern in patterns for match in pattern.finditer(text)]
-    for match in NUMBER.finditer(text):
+    text = plain(source)
+    spans = [(*match.span(), p.pattern) for p in patterns for match in p.finditer(text)]
+    names = plain(NAMES.sub(lambda match: re.sub(r"\d", "x", match[0]), source))
+    for match in NUMBER.finditer(names):
         start, end = match.span()
-        if "." in match[0] or value(match[0]) >= 10:
+        if "." in match[0] or len(match[0]) > 1:
             unit = NEXT.match(text, end)[1] or ""
             around = text[max(0, start - 50) : end + 30]
-            known = any(first <= start and end <= last for first, last in spans)
-            yield Said(match[0], unit, around, known)
+            quoted = {pattern for first, last, pattern in spans if first <= start and end <= last}
+            yield Said(match[0], unit, around, quoted)
 
 
-def sections(page: Page) -> Iterator[tuple[set[float], list[Said]]]:
-    """The constants of each section's code and the numbers of its prose."""
-    patterns = stated(page.path.stem.split("_")[0])
+def sections(cells: list, patterns: list[re.Pattern]) -> Iterator[tuple[set[float], list[Said]]]:
+    """The constants of each section's code without proofs, and the numbers of its prose."""
     known: set[float] = set()
     said: list[Said] = []
-    for cell in page.cells:
+    for cell in cells:
         if cell.cell_type == "code":
-            known |= constants(cell.source)
+            if "proof" not in cell.metadata.get("tags", []):
+                known |= constants(ast.parse(cell.source))
             continue
         if cell.source.startswith("## "):
             yield known, said
@@ -123,30 +146,43 @@ def sections(page: Page) -> Iterator[tuple[set[float], list[Said]]]:
     yield known, said
 
 
-def in_code(said: Said, known: set[float]) -> bool:
-    number = value(said.text)
-    scale = {"%": 100, "million": 1e-6, "billion": 1e-9}.get(said.unit)
-    return number in known or (bool(scale) and any(round(k * scale, 9) == number for k in known))
+def in_code(number: str, unit: str, known: set[float]) -> bool:
+    wanted, scale = value(number), {"%": 100, "million": 1e-6, "billion": 1e-9}.get(unit)
+    if re.match(r"0\d", number):
+        return False
+    return wanted in known or (bool(scale) and any(round(k * scale, 9) == wanted for k in known))
 
 
-def unchecked(path) -> list[Said]:
-    """The numbers that could be changed without a failing test."""
-    parts = list(sections(read_page(path)))
-    checked = {
-        (one.text, one.unit)
-        for known, said in parts
-        for one in said
-        if one.stated or in_code(one, known)
-    }
+def faults(path) -> list[str]:
+    """The numbers that could be changed without a failing test, and the quotes that are wrong."""
+    cells = read_page(path).cells
+    pieces = quotes(cells)
+    patterns = stated(path.stem.split("_")[0])
+    patterns += [re.compile(re.escape(piece.text)) for piece in pieces]
+    parts = list(sections(cells, patterns))
+    used = {pattern for _, said in parts for one in said for pattern in one.quoted}
     return [
-        one
-        for known, said in parts
-        for one in said
-        if not (one.stated or in_code(one, known) or (one.unit and (one.text, one.unit) in checked))
+        *(
+            f"{one.text}: no check quotes … {one.around} …"
+            for known, said in parts
+            for one in said
+            if not (one.quoted or in_code(one.text, one.unit, known))
+        ),
+        *(
+            f"{piece.text!r}: not a number of the prose, and quoted by {ast.unparse(piece.proof)}"
+            for piece in pieces
+            if re.escape(piece.text) not in used
+        ),
+        *(
+            f"{one.text}: not in the assert that quotes it, {ast.unparse(piece.proof)}"
+            for piece in pieces
+            for one in numbers(piece.text, [])
+            if not in_code(one.text, one.unit, constants(piece.proof.test))
+        ),
     ]
 
 
 @pytest.mark.parametrize("path", lectures(), ids=lambda path: path.stem)
 def test_every_number_of_the_prose_is_checked(path):
-    alone = [f"{one.text}: … {one.around} …" for one in unchecked(path)]
-    assert not alone, f"{len(alone)} numbers:\n" + "\n".join(alone)
+    found = faults(path)
+    assert not found, f"{len(found)} faults:\n" + "\n".join(found)
