@@ -4,10 +4,11 @@ A number is checked
 
 - if a text that the tests of its lecture pass to `states` contains it,
 - or if the message of an assert quotes it: `assert round(100 * share) == 42, "42 % of them"`,
-- or if a code cell of its section that is not a proof contains it (0.42 for 42 %).
+- or if the code directly before or after its text contains it (0.42 for 42 %), proofs excepted.
 
 A message quotes one piece of the prose or several, with " ... " between them. A piece must be in
-the prose, and its numbers in the assert.
+the prose, and its numbers in the cell. A text for `states` with blanks (an f-string) must fit one
+place only: a test cannot know which other number it would let pass.
 
 Excluded are numbers below ten, names (lecture 4, BERT's 2019, code, links, CC BY 4.0), the time a
 lecture takes, and the list of sources.
@@ -16,6 +17,7 @@ lecture takes, and the list of sources.
 import ast
 import re
 from collections.abc import Iterator
+from itertools import groupby, takewhile
 from typing import NamedTuple
 
 import pytest
@@ -32,7 +34,7 @@ NAMES = re.compile(
     r"|[A-Za-z]-\d+|^#+ .*|^\d+\. |^\*\*Time\*\*.*|https?://\S+",
     re.MULTILINE,
 )
-BLANK = r"(?:-?\d[\d,]*(?:\.\d+)?|[^\n]{1,25}?)"  # filled in by a test
+BLANK = r"(?:-?\d[\d,]*(?:\.\d+)?|[^\n\d]{1,25}?)"  # filled in by a test
 
 
 class Quote(NamedTuple):
@@ -40,6 +42,7 @@ class Quote(NamedTuple):
 
     text: str
     proof: ast.Assert
+    known: set[float]  # the constants of its cell
 
 
 class Said(NamedTuple):
@@ -73,18 +76,18 @@ def templates(node: ast.AST) -> list[str]:
     return []
 
 
-def stated(number: str) -> list[re.Pattern]:
-    """The patterns that the tests of a lecture pass to `states`."""
+def stated(number: str, prose: str) -> list[re.Pattern]:
+    """The patterns that the tests of a lecture pass to `states`; with blanks, of one place only."""
     path = ROOT / f"tests/lectures/test_{number}_numbers.py"
     tree = ast.parse(path.read_text(encoding="utf-8")) if path.exists() else ast.parse("")
-    return [
-        re.compile(found)
+    found = [
+        re.compile(text)
         for node in ast.walk(tree)
         if isinstance(node, ast.Call) and ast.unparse(node.func) == "states"
         for argument in node.args
-        for found in templates(argument)
-        if len(re.sub(r"\W", "", found.replace(BLANK, ""))) > 2  # or it would match any number
+        for text in templates(argument)
     ]
+    return [one for one in found if BLANK not in one.pattern or len(one.findall(prose)) == 1]
 
 
 def value(text: str) -> float:
@@ -102,16 +105,20 @@ def constants(tree: ast.AST) -> set[float]:
     return found
 
 
-def quotes(cells: list) -> list[Quote]:
+def quotes(cells: list) -> Iterator[Quote]:
     """What the messages of the asserts quote."""
-    return [
-        Quote(plain(piece), node)
-        for cell in cells
-        if cell.cell_type == "code"
-        for node in ast.walk(ast.parse(cell.source))
-        if isinstance(node, ast.Assert) and isinstance(node.msg, ast.Constant)
-        for piece in node.msg.value.split(" ... ")
-    ]
+    for cell in cells:
+        tree = ast.parse(cell.source) if cell.cell_type == "code" else ast.Module([], [])
+        found = [
+            (node, node.msg.value)
+            for node in ast.walk(tree)
+            if isinstance(node, ast.Assert) and isinstance(node.msg, ast.Constant)
+        ]
+        for node, _ in found:
+            node.msg = None
+        known = constants(tree)
+        for node, message in found:
+            yield from (Quote(plain(piece), node, known) for piece in message.split(" ... "))
 
 
 def numbers(source: str, patterns: list[re.Pattern]) -> Iterator[Said]:
@@ -128,22 +135,15 @@ def numbers(source: str, patterns: list[re.Pattern]) -> Iterator[Said]:
             yield Said(match[0], unit, around, quoted)
 
 
-def sections(cells: list, patterns: list[re.Pattern]) -> Iterator[tuple[set[float], list[Said]]]:
-    """The constants of each section's code without proofs, and the numbers of its prose."""
-    known: set[float] = set()
-    said: list[Said] = []
-    for cell in cells:
-        if cell.cell_type == "code":
-            if "proof" not in cell.metadata.get("tags", []):
-                known |= constants(ast.parse(cell.source))
-            continue
-        if cell.source.startswith("## "):
-            yield known, said
-            known, said = set(), []
-            if cell.source.startswith("## Sources"):
-                return
-        said += numbers(cell.source, patterns)
-    yield known, said
+def texts(cells: list, patterns: list[re.Pattern]) -> Iterator[tuple[set[float], list[Said]]]:
+    """For the texts between code: the constants of the code next to it, and its numbers."""
+    cells = takewhile(lambda cell: not cell.source.startswith("## Sources"), cells)
+    runs = [list(run) for _, run in groupby(cells, lambda cell: cell.cell_type)]
+    for before, run, after in zip([[], *runs], runs, [*runs[1:], []], strict=False):
+        if run[0].cell_type == "markdown":
+            code = [c for c in before + after if "proof" not in c.metadata.get("tags", [])]
+            known = set().union(*(constants(ast.parse(cell.source)) for cell in code))
+            yield known, [said for cell in run for said in numbers(cell.source, patterns)]
 
 
 def in_code(number: str, unit: str, known: set[float]) -> bool:
@@ -155,11 +155,13 @@ def in_code(number: str, unit: str, known: set[float]) -> bool:
 
 def faults(path) -> list[str]:
     """The numbers that could be changed without a failing test, and the quotes that are wrong."""
-    cells = read_page(path).cells
-    pieces = quotes(cells)
-    patterns = stated(path.stem.split("_")[0])
+    page = read_page(path)
+    cells = page.cells
+    pieces = list(quotes(cells))
+    prose = plain(page.prose)
+    patterns = stated(path.stem.split("_")[0], prose)
     patterns += [re.compile(re.escape(piece.text)) for piece in pieces]
-    parts = list(sections(cells, patterns))
+    parts = list(texts(cells, patterns))
     used = {pattern for _, said in parts for one in said for pattern in one.quoted}
     return [
         *(
@@ -174,10 +176,10 @@ def faults(path) -> list[str]:
             if re.escape(piece.text) not in used
         ),
         *(
-            f"{one.text}: not in the assert that quotes it, {ast.unparse(piece.proof)}"
+            f"{one.text}: not in the cell that quotes it with {ast.unparse(piece.proof)}"
             for piece in pieces
             for one in numbers(piece.text, [])
-            if not in_code(one.text, one.unit, constants(piece.proof.test))
+            if not in_code(one.text, one.unit, piece.known)
         ),
     ]
 
