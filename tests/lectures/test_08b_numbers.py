@@ -29,6 +29,7 @@ def test_what_special_tokens_leave(states):
     states(f"BERT reads up to {longest} tokens", f"Three of the {longest} (for us: of the {ours})")
     states(f"the **room**, {ours - 3} tokens", f"room for {real} − 3 = {real - 3}")
     states(f"6 + 6 + 8 = {6 + 6 + 8} ≥ {ours - 3}: three")
+    states(f"takes pairs of up to {real} tokens from the library")
 
 
 def test_what_others_report_is_quoted_as_they_print_it(states):

@@ -3,6 +3,7 @@
 Trained heads are measured here with Hugging Face's BERT on the same weights, not with ours.
 """
 
+import json
 import math
 
 import numpy as np
@@ -56,6 +57,8 @@ def run(reference, text):
 
 
 def test_the_first_layer_of_the_planted_model_is_a_window_of_five(states):
+    made = json.loads((BERTLAB_MINI_PLANTED / "training.json").read_text(encoding="utf-8"))
+    states(f"on the same texts for {made['training']['steps']:,} steps")
     tokens, output = run(load(BERTLAB_MINI_PLANTED), TEXT)
     first = output.attentions[0][0].numpy()  # [H, L, L]
     for head, offset in enumerate((-1, 1, -2, 2)):
@@ -117,6 +120,7 @@ def test_the_size_of_a_head(reference, states):
     rows = sum(part.weight[:64].numel() + part.bias[:64].numel() for part in parts)
     a_head = rows + attention.output.dense.weight[:, :64].numel()
     own = sizes.encoder(4, 256, 8_000) + sizes.heads(256, 8_000)
+    states(f"come from one of the {256 // 4} numbers")
     assert reference[0].num_parameters() == own
     assert 1 - 16 * a_head / own == pytest.approx(4 / 5, abs=0.02)
     states(f"{a_head:,} parameters per head", "four fifths of the parameters are elsewhere")
