@@ -241,7 +241,7 @@ def test_rates_and_pieces_are_those_of_lecture_3_and_the_library(states):
 def test_numbers_for_a_sheet_of_paper(states):
     states(f"It was $\\ln 3 = {math.log(3):.3f}$")
     states(f"for 32 words: ${32 + 1} \\cdot {32 * 4} = {(32 + 1) * 32 * 4:,}$ bytes")
-    states("How many bytes must be kept at once for 512 words", "as many as for 32 words")
+    states("How many bytes must be kept at once for 512 words", "As many as for 32 words")
 
 
 def test_what_others_report_is_quoted_as_they_print_it(states):

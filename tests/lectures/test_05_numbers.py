@@ -1,6 +1,7 @@
 """Every worked number of lecture 05 that is not trained, by numpy, counting or PyTorch."""
 
 import datetime
+import re
 
 import numpy as np
 import pytest

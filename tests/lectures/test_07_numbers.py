@@ -39,7 +39,7 @@ def test_the_page_has_the_numbers_computed_here(states):
     assert shares == "80/10/10"
     states("80/10/10")
     unused = torch.nn.CrossEntropyLoss().ignore_index
-    states(f"write the label {unused} there", f"at all {BertConfig().max_length // 4} positions")
+    states(f"write the label {unused} there", "at all 128 positions")
     # Differences in the paper's tables.
     states(
         f"another {87.9 - 77.8:.1f} points", f"loses {95.4 - 94.9:.1f} points, and {94.9 - 94:.1f}"
