@@ -79,6 +79,11 @@ def test_what_others_report_is_quoted_as_they_print_it(states):
     )
     states("65 million parameters, 100,000 steps in 12 hours on 8 GPUs; 4.5 million sentence pairs")
     states("says $65 \\cdot 10^6$", "instead of 100,000, half of the paper's learning rate")
+    states(r"^{-0.5} \cdot \min(\text{step}^{-0.5},\ \text{step} \cdot \text{warmup}^{-1.5})$")
+    states(r"$\alpha = 0.6$ in the paper.", r"$\varepsilon = 0.1$ and spread")
+    states(
+        "probabilities 0.7, 0.2, 0.1, and", "`a` with 0.6 or `b` with 0.4", "`b`, with 0.4. **Beam"
+    )
     states("Beam 4, $\\alpha = 0.6$", "vocabulary of about 37,000 tokens", "want ISO 8601")
     states("9.3 times the speed", "(and 21.3 times on a newer one)")
 

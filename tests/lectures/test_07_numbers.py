@@ -33,6 +33,12 @@ def test_the_page_has_the_numbers_computed_here(states):
     states("91 % of the work", "4.4 times as fast", "still 1.2")  # the head's share
     states(rf"$-\ln 0.1 = {-math.log(0.1):.2f}$")  # the answer of the first question
     states("The model says dog {}, mat {}, carpet {}. The".format(*DOG_MAT_CARPET))
+    states("*dog* {}, *mat* {}, *carpet* {}. How".format(*DOG_MAT_CARPET))
+    sure, false, unsure = (-math.log(p) for p in (0.9, 1 - 0.2, 0.6))
+    states(f"(0.9): {sure:.3f}", f"(0.2): {false:.3f}", f"(0.6): {unsure:.3f}")
+    other = round(100 * RANDOM_SHARE)
+    states(f"- {other} % become a random", f"{other} % a random word, {other} % stay")
+    states(f"Why not swap the other {other} %", f"**{other} % random**", f"{other} % stay as they")
     states(f"$(0.1 - 1, 0.6, 0.3) = ({0.1 - 1:.1f}, 0.6, 0.3)$")
     states(f"For the {110_106_428 / 1e6:.0f} million parameters")
     shares = f"{100 * MASKED_SHARE:.0f}/{100 * RANDOM_SHARE:.0f}/10"

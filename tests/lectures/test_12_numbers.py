@@ -25,6 +25,7 @@ def test_the_loss_of_three_words_and_of_seven_wrong_ones_in_a_thousand(states):
     assert pytest.approx(0.1) == 0.5 * 0.25 * 0.8
     assert math.log(10) / 3 == pytest.approx(0.768, abs=5e-4)
     states("probabilities 0.5, 0.25 and 0.8")
+    states("with probabilities 0.5, 0.3 and 0.2:")
     assert round(0.993**15, 2) == 0.9
     states("nine flawless texts in ten mean about 99.3 % flawless words")
 
