@@ -147,21 +147,20 @@ def texts(cells: list, patterns: list[re.Pattern]) -> Iterator[tuple[set[float],
 
 
 def in_code(number: str, unit: str, known: set[float]) -> bool:
+    """Whether a number is one of the constants, or follows from one by its unit."""
     wanted, scale = value(number), {"%": 100, "million": 1e-6, "billion": 1e-9}.get(unit)
-    if re.match(r"0\d", number):
-        return False
-    return wanted in known or (bool(scale) and any(round(k * scale, 9) == wanted for k in known))
+    written = not re.match(r"0\d", number)  # 02 is no way to write 2
+    scaled = bool(scale) and any(round(k * scale, 9) == wanted for k in known)
+    return written and (wanted in known or scaled)
 
 
 def faults(path) -> list[str]:
     """The numbers that could be changed without a failing test, and the quotes that are wrong."""
     page = read_page(path)
-    cells = page.cells
-    pieces = list(quotes(cells))
-    prose = plain(page.prose)
-    patterns = stated(path.stem.split("_")[0], prose)
+    pieces = list(quotes(page.cells))
+    patterns = stated(path.stem.split("_")[0], plain(page.prose))
     patterns += [re.compile(re.escape(piece.text)) for piece in pieces]
-    parts = list(texts(cells, patterns))
+    parts = list(texts(page.cells, patterns))
     used = {pattern for _, said in parts for one in said for pattern in one.quoted}
     return [
         *(
@@ -187,4 +186,5 @@ def faults(path) -> list[str]:
 @pytest.mark.parametrize("path", lectures(), ids=lambda path: path.stem)
 def test_every_number_of_the_prose_is_checked(path):
     found = faults(path)
-    assert not found, f"{len(found)} faults:\n" + "\n".join(found)
+    advice = "quote the words in the message of the assert that proves the number, or in `states`"
+    assert not found, "\n".join([f"{len(found)} faults ({advice}):", *found])
