@@ -246,3 +246,10 @@ def test_numbers_for_a_sheet_of_paper(states):
 
 def test_what_others_report_is_quoted_as_they_print_it(states):
     states(r"with $x_\text{max} = 100$ and $\alpha = \tfrac34$")
+
+
+def test_numbers_far_from_their_code(its_lecture, states):
+    code = "\n".join(cell.source for cell in its_lecture.code)
+    assert "logarithms of 36 counts" in code
+    assert "moon, negatives=1, rate=0.5)" in code
+    states("all 36 logarithms agree", "With a learning rate of 0.5, what")

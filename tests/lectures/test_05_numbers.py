@@ -92,3 +92,5 @@ def test_where_a_vector_is_as_long_as_the_text(its_lecture, states):
     (cell,) = (cell for cell in its_lecture.code if cell.id == "before-train")
     (d,) = set(re.findall(r"d_model=(\d+)", cell.source))
     states(f"exceeds $d = {d}$")
+    assert "task.held_out[:100]" in "".join(cell.source for cell in its_lecture.code)
+    states("translates 100 held-out dates")

@@ -56,3 +56,10 @@ def test_what_others_report_is_quoted_as_they_print_it(states):
     states("change results by up to 1.8 points")
     states("25.7 BLEU where the base model has 25.8, and the same perplexity of 4.92")
     states("wrote sacrebleu. 28.4 in", "25.8 here and our single digits")
+
+
+def test_sizes_that_the_page_names_far_from_their_code(its_lecture, states):
+    code = "\n".join(cell.source for cell in its_lecture.code)
+    assert all(size in code for size in ("n_layers=12", "steps=100)", "right_by_place(model, 16)"))
+    states("looked at 12 untrained layers", "for 12 layers; each", "letters, tested on 16.")
+    states("in 100 steps, with a warm-up", "come back in 100.")

@@ -34,6 +34,7 @@ def test_the_page_has_the_numbers_computed_here(states):
     states(f"what the {share} % unchanged words", f"account the {share} % of the chosen words")
     states(f"among 32 tokens, and a quarter of that among {4 * 32}")
     states(f"4 Cloud TPUs in a Pod ({4 * 4} chips)", f"16 Cloud TPUs ({16 * 4} chips)")
+    states(f"4 days on {16 * 4} TPUs", f"So the {16 * 4} are chips")
 
 
 def test_what_others_report_is_quoted_as_they_print_it(states):
@@ -42,6 +43,7 @@ def test_what_others_report_is_quoted_as_they_print_it(states):
     states("10,000 steps of warm-up", "dropout 0.1; 90 % of the steps at length 128")
     states("BERT's batches have 256 sequences", "40 % of the words masked instead of 15 %")
     states("a little less than 15 % is masked", "The evaluation masks 15 %, as always")
+    states("the head for 15 % of the tokens", "With 90 % of the steps at length")
     states("the last 10 % at 512", "128 tokens for 90 % of its steps, then 512")
     states("(800 million words) and English Wikipedia (2,500 million)")
     states("(160 GB), batches of 8,000 sequences", "large batches (4,096 sequences)")

@@ -20,7 +20,7 @@ TEXT = "the king gave his daughter a white horse ."
 
 def test_the_page_has_the_numbers_computed_here(states):
     states(f"$e^9$ is {math.floor(math.exp(9)):,}", "five times as much as chance")
-    states("(0.1, 0.6, 0.3), (0.3, 0.4, 0.3), (0.2, 0.4, 0.4). How")
+    states("(0.1, 0.6, 0.3), (0.3, 0.4, 0.3), (0.2, 0.4, 0.4). How", "one word with 100 % in")
     states(f"$1/20 = {100 / 20:g}$ %", f"$1/4 = {100 / 4:g}$ %")
     layers, heads = 24, 16  # BERT-large
     states(f"{layers * heads} for BERT-large ({layers} layers of {heads} heads)")
