@@ -9,6 +9,7 @@ import sacrebleu
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bertlab.model.transformer import TransformerConfig
 from bertlab.seq2seq.vocabulary import Pair
 from tests.lectures.conftest import functions_of
 
@@ -63,3 +64,4 @@ def test_sizes_that_the_page_names_far_from_their_code(its_lecture, states):
     assert all(size in code for size in ("n_layers=12", "steps=100)", "right_by_place(model, 16)"))
     states("looked at 12 untrained layers", "for 12 layers; each", "letters, tested on 16.")
     states("in 100 steps, with a warm-up", "come back in 100.")
+    states(f"now with dropout {TransformerConfig(8).dropout}.")
