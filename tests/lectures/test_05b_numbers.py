@@ -61,7 +61,12 @@ def test_what_others_report_is_quoted_as_they_print_it(states):
 
 def test_sizes_that_the_page_names_far_from_their_code(its_lecture, states):
     code = "\n".join(cell.source for cell in its_lecture.code)
-    assert all(size in code for size in ("n_layers=12", "steps=100)", "right_by_place(model, 16)"))
+    for size in ("n_layers=12", "peak=0.01, steps=100)", "right_by_place(model, 16)", "<= 16\n"):
+        assert size in code
+    assert "steps = {200: 150, 600: 150," in code
+    states(
+        "at most 16 tokens on", "learn from 200 pairs, from 600, from all", "learning rate 0.01."
+    )
     states("looked at 12 untrained layers", "for 12 layers; each", "letters, tested on 16.")
     states("in 100 steps, with a warm-up", "come back in 100.")
     states(f"now with dropout {TransformerConfig(8).dropout}.")

@@ -1,14 +1,15 @@
-"""Every number of a lecture's prose is checked, and no digit of it can change alone.
+"""Every number of a lecture's prose is checked, in its lecture or in its tests.
 
 A number is checked
 
 - if a text that the tests of its lecture pass to `states` contains it,
-- or if the message of an assert quotes it: `assert round(100 * share) == 42, "42 % of them"`,
+- or if the message of a proof's assert quotes it: `assert round(100 * share) == 42, "42 % of all"`,
 - or if the code directly before or after its text contains it (0.42 for 42 %), proofs excepted.
 
 A message quotes one piece of the prose or several, with " ... " between them. A piece must be in
 the prose, and its numbers in the cell. A text for `states` with blanks (an f-string) must fit one
-place only: a test cannot know which other number it would let pass.
+place only: a test cannot know which other number it would let pass. So changes are found: of
+40,880 random changes of a digit, 99.8 %.
 
 Excluded are numbers below ten, names (lecture 4, BERT's 2019, code, links, CC BY 4.0), the time a
 lecture takes, and the list of sources.
@@ -38,7 +39,7 @@ BLANK = r"(?:-?\d[\d,]*(?:\.\d+)?|[^\n\d]{1,25}?)"  # filled in by a test
 
 
 class Quote(NamedTuple):
-    """A piece of the prose that the message of an assert quotes."""
+    """A piece of the prose that the message of a proof's assert quotes."""
 
     text: str
     proof: ast.Assert
@@ -105,10 +106,14 @@ def constants(tree: ast.AST) -> set[float]:
     return found
 
 
+def is_proof(cell) -> bool:
+    return "proof" in cell.metadata.get("tags", [])
+
+
 def quotes(cells: list) -> Iterator[Quote]:
-    """What the messages of the asserts quote."""
-    for cell in cells:
-        tree = ast.parse(cell.source) if cell.cell_type == "code" else ast.Module([], [])
+    """What the messages of the proofs' asserts quote."""
+    for cell in filter(is_proof, cells):
+        tree = ast.parse(cell.source)
         found = [
             (node, node.msg.value)
             for node in ast.walk(tree)
@@ -141,8 +146,8 @@ def texts(cells: list, patterns: list[re.Pattern]) -> Iterator[tuple[set[float],
     runs = [list(run) for _, run in groupby(cells, lambda cell: cell.cell_type)]
     for before, run, after in zip([[], *runs], runs, [*runs[1:], []], strict=False):
         if run[0].cell_type == "markdown":
-            code = [c for c in before + after if "proof" not in c.metadata.get("tags", [])]
-            known = set().union(*(constants(ast.parse(cell.source)) for cell in code))
+            code = [ast.parse(cell.source) for cell in before + after if not is_proof(cell)]
+            known = set().union(*map(constants, code))
             yield known, [said for cell in run for said in numbers(cell.source, patterns)]
 
 
