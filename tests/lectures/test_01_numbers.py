@@ -1,6 +1,7 @@
 """The counts of lecture 01, by hand. Its other numbers it asserts itself."""
 
 from bertlab.model import BertConfig
+from bertlab.tokenizers.corpus import AT_ONCE
 from bertlab.tokenizers.merges import count_pairs, merge_pair
 from tests.lectures.conftest import functions_of
 
@@ -33,3 +34,4 @@ def test_sizes(states):
     states(f"{len(letters)} + 3 = {len(letters) + 3} above")
     bert = BertConfig()
     states(f"{bert.d_model} numbers in BERT-base", f"BERT's {bert.vocab_size:,} entries")
+    states(f"If a pair occurs in {AT_ONCE} places or more, NumPy")

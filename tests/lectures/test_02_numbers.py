@@ -76,3 +76,9 @@ def test_the_published_vocabulary(states):
 def test_what_others_report_is_quoted_as_they_print_it(states):
     states("for translation, with 8,000 to 32,000 pieces", "gave BERT 30,000")
     states("with 110,000 pieces for 100 languages")
+
+
+def test_ten_times_the_text_divides_the_ratio_by_ten(states):
+    n, times = 7, 10
+    assert times * n / (times * n * times * n) == pytest.approx(1 / (n * times))
+    states(f"{times} n(ab) / ({times} n(a) · {times} n(b))")

@@ -241,7 +241,15 @@ def test_rates_and_pieces_are_those_of_lecture_3_and_the_library(states):
 def test_numbers_for_a_sheet_of_paper(states):
     states(f"It was $\\ln 3 = {math.log(3):.3f}$")
     states(f"for 32 words: ${32 + 1} \\cdot {32 * 4} = {(32 + 1) * 32 * 4:,}$ bytes")
+    states("How many bytes must be kept at once for 512 words", "As many as for 32 words")
 
 
 def test_what_others_report_is_quoted_as_they_print_it(states):
     states(r"with $x_\text{max} = 100$ and $\alpha = \tfrac34$")
+
+
+def test_numbers_far_from_their_code(its_lecture, states):
+    code = "\n".join(cell.source for cell in its_lecture.code)
+    assert "logarithms of 36 counts" in code
+    assert "moon, negatives=1, rate=0.5)" in code
+    states("all 36 logarithms agree", "With a learning rate of 0.5, what")

@@ -77,6 +77,8 @@ def test_thinking_machines_112_and_96_become_14_and_12_and_088_and_012(states):
     states("$q_1 \\cdot k_1 = 112$", "$q_1 \\cdot k_2 = 96$")
     states(f"{100 * share:.0f} % from itself and {100 * (1 - share):.0f} %")
     become = "112 and 96 become {:.0f} and {:.0f}".format(*scaled)
+    states("flow: 112 and 96 become {:.0f} and {:.0f}".format(*scaled))
+    states("What would happen to 112 and 96")
     states(f"{become}, and the shares {share:.2f} and {1 - share:.2f}")
 
 
@@ -200,6 +202,7 @@ def test_without_the_residual_connection_tokens_become_one_and_gradients_vanish(
     assert deep < 1e-4
     assert deep_gradient < 1e-4 * first_gradient
     apart, gradient = depth(residual=True, layers=24)
+    states("still above 1 at 24 layers", "has exploded at 24 layers", "and 16 random tokens")
     assert apart > 0.3
     assert gradient > first_gradient
     states("more than ten powers of ten smaller", "less than one part in 10,000")
@@ -231,6 +234,7 @@ def test_a_text_of_5_tokens_beside_one_of_50_has_45_of_padding(states):
 
 
 def test_what_others_report_is_quoted_as_they_print_it(states):
+    states("segments of up to 128 tokens, so take")
     states("BERT sets 10 % of the attention *probabilities*")
     states("8 heads of size 64 ($D = 512$); BERT-base has 12 of 64")
     states("on 1,000 Wikipedia segments", "over half of the attention in layers 6 to 10")

@@ -9,6 +9,7 @@ import sacrebleu
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bertlab.model.transformer import TransformerConfig
 from bertlab.seq2seq.vocabulary import Pair
 from tests.lectures.conftest import functions_of
 
@@ -56,3 +57,16 @@ def test_what_others_report_is_quoted_as_they_print_it(states):
     states("change results by up to 1.8 points")
     states("25.7 BLEU where the base model has 25.8, and the same perplexity of 4.92")
     states("wrote sacrebleu. 28.4 in", "25.8 here and our single digits")
+
+
+def test_sizes_that_the_page_names_far_from_their_code(its_lecture, states):
+    code = "\n".join(cell.source for cell in its_lecture.code)
+    for size in ("n_layers=12", "peak=0.01, steps=100)", "right_by_place(model, 16)", "<= 16\n"):
+        assert size in code
+    assert "steps = {200: 150, 600: 150," in code
+    states(
+        "at most 16 tokens on", "learn from 200 pairs, from 600, from all", "learning rate 0.01."
+    )
+    states("looked at 12 untrained layers", "for 12 layers; each", "letters, tested on 16.")
+    states("in 100 steps, with a warm-up", "come back in 100.")
+    states(f"now with dropout {TransformerConfig(8).dropout}.")

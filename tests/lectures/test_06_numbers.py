@@ -41,6 +41,10 @@ def test_base_is_the_110_million_of_the_paper_and_large_not_quite_340(states):
     states(f"{encoder:,} parameters; with both heads it is {encoder + heads:,}")
     states(f"{encoder:,} parameters in the encoder of base, {encoder + heads:,} with both heads")
     states(f"positions beyond {BertConfig.base().max_length}")
+    states(f"each of the {encoder:,} parameters of BERT-base")
+    millions = round((encoder + heads) / 1e6)
+    states(f"base's {millions} million", f"even {millions} million", f"hold the {millions} million")
+    states(f"the paper's {millions} million.", f"BERT itself, {millions} million")
     encoder, heads = sizes.encoder(24, 1024), sizes.heads(1024)
     states(f"{encoder:,} in the encoder and {encoder + heads:,} with both heads")
     states('"310,000,000"', f"without embeddings, have {24 * sizes.layer(1024):,}")
@@ -113,6 +117,8 @@ def test_the_three_rows_of_the_cat_sat_and_layer_norms_by_hand(states):
     states(*("$({:g}, {:g}, {:g}, {:g})$".format(*row) for row in normed[:2]))
     row = np.array([3, 3, 5, 5])
     normed = (row - row.mean()) / row.std() + [0, 0, 0, 10]
+    states("with β $({:.0f}, {:.0f}, {:.0f}, {:.0f})$".format(*normed))
+    states(f"BERT never builds that vector of {round(max(tokens), -3):,} numbers")
     states("$({:g}, {:g}, {:g}, {:g})$".format(*normed))
 
 
@@ -247,6 +253,7 @@ def test_what_others_report_is_quoted_as_they_print_it(states):
     states("110 million parameters for base and 340 million for large")
     states("340 million is a generous rounding", "340 million for large is not what")
     states("speaks of 30,000 WordPieces", "have about 110,000 for 100 languages")
+    states("attribute that number to 100 languages")
     states("| 10 | $\\quad X \\leftarrow \\text{GELU}(X W_f + b_f)$ | 8 |")
     states("| 11 | $\\quad X \\leftarrow \\text{LayerNormPerRow}(X; \\gamma, \\beta)$ | 8 |")
     states("| 12 | $\\quad$ **return** $P = \\text{softmax}(X W_u)$ | 8 |")

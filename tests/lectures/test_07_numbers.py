@@ -33,11 +33,19 @@ def test_the_page_has_the_numbers_computed_here(states):
     states("91 % of the work", "4.4 times as fast", "still 1.2")  # the head's share
     states(rf"$-\ln 0.1 = {-math.log(0.1):.2f}$")  # the answer of the first question
     states("The model says dog {}, mat {}, carpet {}. The".format(*DOG_MAT_CARPET))
+    states("*dog* {}, *mat* {}, *carpet* {}. How".format(*DOG_MAT_CARPET))
+    sure, false, unsure = (-math.log(p) for p in (0.9, 1 - 0.2, 0.6))
+    states(f"(0.9): {sure:.3f}", f"(0.2): {false:.3f}", f"(0.6): {unsure:.3f}")
+    other = round(100 * RANDOM_SHARE)
+    states(f"- {other} % become a random", f"{other} % a random word, {other} % stay")
+    states(f"Why not swap the other {other} %", f"**{other} % random**", f"{other} % stay as they")
     states(f"$(0.1 - 1, 0.6, 0.3) = ({0.1 - 1:.1f}, 0.6, 0.3)$")
     states(f"For the {110_106_428 / 1e6:.0f} million parameters")
     shares = f"{100 * MASKED_SHARE:.0f}/{100 * RANDOM_SHARE:.0f}/10"
     assert shares == "80/10/10"
     states("80/10/10")
+    unused = torch.nn.CrossEntropyLoss().ignore_index
+    states(f"write the label {unused} there", "at all 128 positions")
     # Differences in the paper's tables.
     states(
         f"another {87.9 - 77.8:.1f} points", f"loses {95.4 - 94.9:.1f} points, and {94.9 - 94:.1f}"
@@ -58,6 +66,7 @@ def test_what_others_report_is_quoted_as_they_print_it(states):
     states("| 0 / 0 / 100 | 83.6 | 94.9 | 94.6 |", "20 at most in one of 128")
     states("gets 52.0 % on sentence order", "gets 78.9 % on next sentences")
     states("do better with 40 %, and even 80 % keeps 95 %", "from 91.0 to 92.8 F1 on SQuAD 1.1")
+    states("*Should You Mask 15% in Masked Language Modeling?*", "(SGD) is line 10:")
 
 
 # Masking.
@@ -69,7 +78,8 @@ def test_the_cat_sat_with_two_masks(states):
     holes = [t for t, id in enumerate(hidden, 1) if id == 50001]
     states(
         f"*The cat sat* = {text}",
-        rf"$\tilde x = {hidden}$ and $\tilde T = \{{{holes[0]}, {holes[1]}\}}$",
+        r"*The cat sat* again, with $\tilde x = ({}, {}, {})$".format(*hidden),
+        rf"$\tilde T = \{{{holes[0]}, {holes[1]}\}}$",
     )
 
 
@@ -79,6 +89,7 @@ def test_of_a_hundred_tokens_12_are_masked_and_one_and_a_half_replaced(states):
     percent = [f"{100 * share:g}" for share in (hidden, swapped, kept, 1 - hidden)]
     assert percent == ["12", "1.5", "1.5", "88"]
     states("{} % are hidden, {} % swapped and {} % asked".format(*percent), "85 % are simply")
+    states(f"{float(100 - 100 * chosen):g} % of the words are in the input")
     states("{1} of the {3} visible".format(*percent), f"{100 * swapped / (1 - hidden):.1f} %")
     assert swapped == kept, "asked for, a visible word is right in half of the cases"
     states(f"{float(512 * chosen)} are chosen; {512 * hidden:.1f} become `[MASK]`")

@@ -44,3 +44,14 @@ def test_an_embedding_row_sums_gradients_of_all_its_positions():
     table, ids, handed = draw(6, 4), torch.tensor([5, 0, 5, 5, 2]), draw(5, 4)
     by_hand = PAGE["embedding_backward"](ids, handed, 6)
     torch.testing.assert_close(by_hand, by_autograd(lambda t: t[ids], [table], handed)[0])
+
+
+def test_the_softmax_of_two_scores_by_hand(states):
+    a, a_bar = torch.tensor([0.75, 0.25]), torch.tensor([2.0, -4])
+    apart = a_bar - (a * a_bar).sum()
+    by_hand = PAGE["softmax_backward"](a, a_bar)
+    assert (a * apart).equal(by_hand)
+    (first, second), (up, down) = apart.tolist(), by_hand.tolist()
+    states(f"(0.75 \\cdot {first},\\; 0.25 \\cdot ({second})) = ({up}, {down})$")
+    assert PAGE["softmax_backward"](a, a_bar + 100).equal(by_hand)
+    states("Adding 100 to both")

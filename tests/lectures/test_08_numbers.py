@@ -4,6 +4,7 @@ The results of its training runs are asserted on the page itself.
 """
 
 import argparse
+import json
 import math
 import re
 import shlex
@@ -13,7 +14,8 @@ import pytest
 import torch
 
 from bertlab import data
-from bertlab.pretraining.masking import MASKED_SHARE
+from bertlab.model.pretrained import BERTLAB_MINI
+from bertlab.pretraining.masking import MASKED_SHARE, RANDOM_SHARE
 from bertlab.training import command
 from bertlab.training.config import TrainingConfig
 from tests.lectures import sizes
@@ -27,13 +29,21 @@ def test_the_page_has_the_numbers_computed_here(states):
     assert math.isclose(20 * 1e-4, 2e-3)
     states(r"$2 \cdot 10^{-3}$ (twenty times BERT's")
     states(f"about, {100 * MASKED_SHARE:.0f} % are", f"clipping at {TrainingConfig(1).clip}")
+    share = round(100 * RANDOM_SHARE)  # swapped, and as many unchanged
+    states(f"`[MASK]`, {share} % are unchanged, and {share} % are swapped")
+    states(f"what the {share} % unchanged words", f"account the {share} % of the chosen words")
+    states(f"among 32 tokens, and a quarter of that among {4 * 32}")
     states(f"4 Cloud TPUs in a Pod ({4 * 4} chips)", f"16 Cloud TPUs ({16 * 4} chips)")
+    states(f"4 days on {16 * 4} TPUs", f"So the {16 * 4} are chips")
 
 
 def test_what_others_report_is_quoted_as_they_print_it(states):
     states("batches of 256 sequences, 1,000,000 steps, Adam with a learning rate of $10^{-4}$,")
     states(r"$\eta$ up to $10^{-4}$", r"$\beta_1 = 0.9$, $\beta_2 = 0.999$, weight decay of 0.01")
     states("10,000 steps of warm-up", "dropout 0.1; 90 % of the steps at length 128")
+    states("BERT's batches have 256 sequences", "40 % of the words masked instead of 15 %")
+    states("a little less than 15 % is masked", "The evaluation masks 15 %, as always")
+    states("the head for 15 % of the tokens", "With 90 % of the steps at length")
     states("the last 10 % at 512", "128 tokens for 90 % of its steps, then 512")
     states("(800 million words) and English Wikipedia (2,500 million)")
     states("(160 GB), batches of 8,000 sequences", "large batches (4,096 sequences)")
@@ -48,6 +58,8 @@ def test_the_commands_of_section_15_are_understood(states, its_lecture):
     assert [one.vocab_size for one in options if "vocab_size" in one] == [4000]
     pieces = [(one.batch_size, one.accumulate) for one in options if "accumulate" in one]
     assert pieces == [(256, 2)]
+    assert {one.minutes for one in options if "minutes" in one} >= {10}
+    states("--minutes 10")
     states("--vocab-size 4000", "batch-size 256 --accumulate 2")
 
 
@@ -131,3 +143,21 @@ def test_tokens_operations_and_epochs_of_the_original(states):
     share = 0.9 * 128 / 512 + 0.1
     assert share == pytest.approx(1 / 3, abs=0.01)
     states("it is a third of that", "rounded to 128,000")
+
+
+def test_how_bertlab_mini_was_trained(states):
+    made = json.loads((BERTLAB_MINI / "training.json").read_text(encoding="utf-8"))
+    longest, words = made["max_length"], made["vocab_size"]
+    assert made["short_first"] == 0.25
+    assert made["training"]["learning_rate"] == 1e-3
+    states(f"per batch, then {longest} (`--short-first", f"always have {longest} tokens")
+    states(f"It has {words:,} tokens, ours", "learning rate than BERT's ($10^{-3}$)")
+    states(f"positions from {longest // 4} on")
+
+
+def test_what_the_planted_model_said_and_when(its_lecture, states):
+    code = "\n".join(cell.source for cell in its_lecture.code)
+    (steps,) = re.findall(r"^steps = (\d+)$", code, re.MULTILINE)
+    every = min(re.findall(r"evaluate_every=(\d+)", code))
+    states(f"After {every} steps: *the*", f"After {steps}: *there was")
+    states("Find a gap that it fills with more than 90 %")

@@ -29,6 +29,22 @@ def test_what_special_tokens_leave(states):
     states(f"BERT reads up to {longest} tokens", f"Three of the {longest} (for us: of the {ours})")
     states(f"the **room**, {ours - 3} tokens", f"room for {real} − 3 = {real - 3}")
     states(f"6 + 6 + 8 = {6 + 6 + 8} ≥ {ours - 3}: three")
+    states(f"takes pairs of up to {real} tokens from the library")
+    states(f"at least {ours - 3} tokens (or the document")
+    target, room = 2 + int(0.5 * (ours - 4)), ours - 3
+    states(rf"\lfloor 0.5 \cdot {ours - 4} \rfloor = {target}$, and s0 s1", f"with {6 + 6} tokens.")
+    states("A has 12 tokens, B has 11, and there is room for 15. How", "(if below 0.1)")
+    assert list(cut([6, 6, 8, 4, 7], room, iter([0.9, 0.7, 0.2, 0.5, 0.3, 0.8]), 0.1)) == [
+        (0, 2, 3, room, True),
+        (2, 3, 5, room, False),
+    ]
+    states("*0.9, 0.7, 0.2*", "0.7 is the second", "And 0.2 < 0.5", "*0.5, 0.3, 0.8*")
+    assert list(cut([7, 4, 7], room, iter([0.6, 0.1, 0.3, 0.4, 0.6, 0.9]), 0.1)) == [
+        (0, 1, 3, room, True),
+        (1, 2, 3, room, False),
+    ]
+    states("0.3 is the first place", "And 0.8: *IsNext*", "*0.6, 0.1, 0.3*", "*0.4, 0.6, 0.9*")
+    states("0.1 is the first place", "*0.8, 0.5, 0.4*")
 
 
 def test_what_others_report_is_quoted_as_they_print_it(states):

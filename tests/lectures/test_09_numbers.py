@@ -53,5 +53,9 @@ def test_precision_recall_and_f1_of_a_filter_and_of_never_spam(states):
     assert f1_score(truth, never, zero_division=0) == 0
     states(f"{100 * accuracy_score(truth, never):.0f} times in 100")
     guess = [1] * 90 + [0] * 30 + [1] * 10 + [0] * 870
+    spam, marked, hits = sum(truth), sum(guess), sum(guess[:120])
+    states(f"Of {len(truth):,} messages {spam} are spam. A filter marks {marked}, and {hits} of")
+    states(f"Precision ${hits}/{marked} =", f"recall ${hits}/{spam} =")
+    states(rf"F1 $2 \cdot {hits} / ({marked} + {spam}) =")
     states(f"= {precision_score(truth, guess):.2f}$", f"= {recall_score(truth, guess):.2f}$")
     states(f"= {f1_score(truth, guess):.3f}$", f"accuracy {accuracy_score(truth, guess):.2f}")

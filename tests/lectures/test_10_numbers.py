@@ -3,6 +3,7 @@
 Trained heads are measured here with Hugging Face's BERT on the same weights, not with ours.
 """
 
+import json
 import math
 
 import numpy as np
@@ -21,6 +22,7 @@ TEXT = "the king gave his daughter a white horse ."
 
 def test_the_page_has_the_numbers_computed_here(states):
     states(f"$e^9$ is {math.floor(math.exp(9)):,}", "five times as much as chance")
+    states("(0.1, 0.6, 0.3), (0.3, 0.4, 0.3), (0.2, 0.4, 0.4). How", "one word with 100 % in")
     states(f"$1/20 = {100 / 20:g}$ %", f"$1/4 = {100 / 4:g}$ %")
     layers, heads = 24, 16  # BERT-large
     states(f"{layers * heads} for BERT-large ({layers} layers of {heads} heads)")
@@ -64,6 +66,8 @@ def run(reference, text):
 
 
 def test_the_first_layer_of_the_planted_model_is_a_window_of_five(states):
+    made = json.loads((BERTLAB_MINI_PLANTED / "training.json").read_text(encoding="utf-8"))
+    states(f"on the same texts for {made['training']['steps']:,} steps")
     tokens, output = run(load(BERTLAB_MINI_PLANTED), TEXT)
     first = output.attentions[0][0].numpy()  # [H, L, L]
     for head, offset in enumerate((-1, 1, -2, 2)):
@@ -125,6 +129,7 @@ def test_the_size_of_a_head(reference, states):
     rows = sum(part.weight[:64].numel() + part.bias[:64].numel() for part in parts)
     a_head = rows + attention.output.dense.weight[:, :64].numel()
     own = sizes.encoder(4, 256, 8_000) + sizes.heads(256, 8_000)
+    states(f"come from one of the {256 // 4} numbers")
     assert reference[0].num_parameters() == own
     assert 1 - 16 * a_head / own == pytest.approx(4 / 5, abs=0.02)
     states(f"{a_head:,} parameters per head", "four fifths of the parameters are elsewhere")

@@ -183,3 +183,9 @@ def test_the_published_columns_of_our_table_are_the_papers(its_lecture, senteval
 def test_a_million_labelled_pairs_and_the_gain_of_smart_batching(states):
     assert 570_000 + 430_000 == 1_000_000
     states("SNLI (570,000) and MultiNLI (430,000)", "44 / 1,378, with smart batching 83 / 2,042")
+
+
+def test_the_dimensions_of_glove_and_minilm(minilm, states):
+    glove = np.load(data.path("glove", "glove_6B_50d_emb.npy"), mmap_mode="r")
+    states(f"Our GloVe has {glove.shape[1]} dimensions")
+    states(f"two directions out of {minilm.model.config.hidden_size} dimensions")

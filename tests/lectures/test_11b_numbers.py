@@ -44,8 +44,10 @@ def test_average_linkage_is_scipys(points):
 def test_a_tree_of_10_000_sentences(states):
     n = math.comb(10_000, 2)
     states(f"take {8 * n / 1e6:.0f} MB ({n:,} times 8 bytes", f"both need {n:,} distances")
+    states("The paper's 65 hours are also", "10,000 sentences in about 65 hours with BERT")
     states(f"on this sample ($24 \\cdot 23 / 2 = {math.comb(24, 2)}$ pairs")
     apart = [12 - n for n in (0, 1, 4, 6)]
+    states("{4, 6} and 12 would merge", "at 0, 1, 4, 6 and 12:")
     states("The rest and 12: at $({} + {} + {} + {}) / 4 = {}$".format(*apart, sum(apart) / 4))
 
 

@@ -25,6 +25,7 @@ def test_the_loss_of_three_words_and_of_seven_wrong_ones_in_a_thousand(states):
     assert pytest.approx(0.1) == 0.5 * 0.25 * 0.8
     assert math.log(10) / 3 == pytest.approx(0.768, abs=5e-4)
     states("probabilities 0.5, 0.25 and 0.8")
+    states("with probabilities 0.5, 0.3 and 0.2:")
     assert round(0.993**15, 2) == 0.9
     states("nine flawless texts in ten mean about 99.3 % flawless words")
 
@@ -101,6 +102,9 @@ def test_students_of_bert_base_and_the_large_ones(states):
     assert 1 - distilbert / base == pytest.approx(0.4, abs=0.01)
     assert base / tinybert == pytest.approx(7.5, abs=0.2)
     states("*40 % smaller*", "7.5 times smaller and 9.4 times faster")
+    states("| section 5: 40 % smaller, 60 % faster, 97 % of the score", "the BERT for 15 % of them")
+    states("| section 6: 7.5 times smaller, 9.4 times faster", "model keeps 97 % of the teacher's")
+    states("DistilBERT: 6 of 12 layers leave")
     states(f"{distilbert / 1e6:.0f} million of 110 million", "4 layers of 312 dimensions")
     states(f"175 billion parameters, {round(175_000 / 340, -2):.0f} times BERT-large")
     gpt = (40_478 + 512) * 768 + 12 * sizes.layer(768)
@@ -140,3 +144,9 @@ def test_what_others_report_is_quoted_as_they_print_it(states):
     states("on 1.14 million scientific papers", "shares 42 % of its tokens with BERT's")
     states("one model for 104 languages", "160 GB of text, batches of 8,000 sequences")
     states("an input of 8,192 tokens", "(DTransformer), 13 (DTraining) and 14 (DInference)")
+
+
+def test_the_lessons_of_section_7_are_as_long_as_their_code_says(its_lecture, states):
+    (cell,) = (cell for cell in its_lecture.code if cell.id == "domain-train")
+    assert "TrainingConfig(25, " in cell.source
+    states("After 25 batches", "and 25 batches of home", "One run each, 25 batches.")
