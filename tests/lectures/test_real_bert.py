@@ -1,6 +1,7 @@
 """The folded cells that read BERT itself, with models of ours in its place: nothing is fetched."""
 
 import ast
+import html
 import json
 import re
 from types import SimpleNamespace
@@ -51,7 +52,8 @@ def read_by(lecture, functions=(), **known):
 
 def cells_of(table):
     """First cell of each row -> the others, of a table without markup in its cells."""
-    rows = re.findall(r"<tr>(.*?)</tr>", table._repr_html_(), re.DOTALL)
+    text = html.unescape(table._repr_html_()).replace("\xa0", " ")
+    rows = re.findall(r"<tr>(.*?)</tr>", text, re.DOTALL)
     rows = [re.findall(r"<td[^>]*>(.*?)</td>", row, re.DOTALL) for row in rows]
     return {row[0]: row[1:] for row in rows if row}
 
