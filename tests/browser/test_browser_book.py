@@ -35,7 +35,9 @@ def first_page(tmp_path_factory):
     folder = tmp_path_factory.mktemp("book")
     stepper = widgets.merge_stepper({"cost": 2, "best": 2, "men": 1}, [("s", "t"), ("m", "e")])
     picture = '<img alt="a plot" src="data:image/gif;base64,R0lGODlhAQABAAAAACw=">'
-    text = "It is $\\sqrt{d}$.\n\n<details><summary>Why?</summary>\n\nFor $x^2$.\n\n</details>"
+    text = (
+        "It is ($\\sqrt{d}$), 9 %.\n\n<details><summary>Why?</summary>\n\nFor $x^2$.\n\n</details>"
+    )
     camels = f"Nothing about camels.\n\n## More\n\n*{FURTHER}*\n\n### Once\n\nA dromedary."
     pages = {
         "01_first": page_of("1 · First", text, stepper._repr_html_(), picture),
@@ -97,7 +99,11 @@ def test_maths_is_set_and_not_shown_as_source(lecture):
     root = lecture.page.locator("article mjx-container mjx-msqrt")
     root.wait_for()
     assert root.bounding_box()["height"] > 10
-    assert "sqrt" not in lecture.page.locator("article p", has_text="It is").inner_text()
+    text = lecture.page.locator("article p", has_text="It is")
+    assert "sqrt" not in text.inner_text()
+    kept = text.locator("span[style*=nowrap]")  # no line begins with a bracket or a full stop
+    assert kept.evaluate("line => line.firstChild.data + line.lastChild.data") == "(),"
+    assert text.inner_text().endswith("9\N{NO-BREAK SPACE}%.")
     lecture.page.locator("article summary").click()
     assert lecture.page.locator("details mjx-container mjx-msup").is_visible()
 

@@ -1,6 +1,7 @@
 """Sphinx's settings for the book and the slides, used with the executed lectures."""
 
 import importlib.metadata
+import re
 import shutil
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -109,6 +110,16 @@ def say_where_files_are(_app: Sphinx, page: nodes.document) -> None:
             link.replace_self([*link[0].children, words])
 
 
+def keep_percent_signs(_app: Sphinx, page: nodes.document) -> None:
+    """Keep a number and its % in one line; code is as it was."""
+    for text in list(page.findall(nodes.Text)):
+        kept = re.sub(r"(?<=\d) %", "\N{NO-BREAK SPACE}%", text)
+        if kept != text and isinstance(
+            text.parent, (nodes.paragraph, nodes.emphasis, nodes.strong)
+        ):
+            text.parent.replace(text, nodes.Text(kept))
+
+
 def fold_further_sections(_app: Sphinx, page: nodes.document) -> None:
     """Fold each section that says that the core path continues without it, below its heading."""
     for section in list(page.findall(nodes.section)):
@@ -156,4 +167,5 @@ def setup(app: Sphinx) -> None:
     app.connect("autodoc-skip-member", skip_strangers)
     app.connect("doctree-read", fold_further_sections)
     app.connect("doctree-read", keep_own_types)
+    app.connect("doctree-read", keep_percent_signs)
     app.connect("doctree-read", say_where_files_are)

@@ -7,3 +7,20 @@ function unfold() {
 }
 addEventListener("hashchange", unfold);
 addEventListener("DOMContentLoaded", unfold);
+
+// Brackets and punctuation stay in the line of the formula that they touch.
+function keepTogether() {
+  for (const formula of document.querySelectorAll("span.math")) {
+    const [before, after] = [formula.previousSibling, formula.nextSibling];
+    const opening = /[([]+$/.exec(before?.data ?? "")?.[0] ?? "";
+    const closing = /^[.,;:?!)\]]+/.exec(after?.data ?? "")?.[0] ?? "";
+    if (!opening && !closing) continue;
+    const line = document.createElement("span");
+    line.style.whiteSpace = "nowrap";
+    formula.replaceWith(line);
+    line.append(opening, formula, closing);
+    if (opening) before.data = before.data.slice(0, -opening.length);
+    if (closing) after.data = after.data.slice(closing.length);
+  }
+}
+addEventListener("DOMContentLoaded", keepTogether);
