@@ -83,7 +83,7 @@ def token_boxes(tokens: Sequence[str], ids: Sequence[int] | None = None) -> Rend
         )
     box = (
         "display:inline-block;text-align:center;margin:2px 3px 2px 0;padding:1px 6px;"
-        "border-radius:4px;font-family:monospace;color:#111;"
+        "border-radius:4px;font-family:monospace;color:#111;print-color-adjust:exact;"
     )
     pieces = []
     for number, token in enumerate(tokens):
