@@ -76,6 +76,8 @@ def test_every_page_opens_and_the_first_one_runs_bert(tab, first_page, served, w
     for page in sorted(first_page.parent.glob("*.html")):
         tab.page.goto(first.replace("index.html", page.name))
         expect(tab.page.locator("h1:visible").first).to_be_visible()
+        icon = tab.page.locator("link[rel=icon]").get_attribute("href")
+        assert icon.startswith("data:")  # the browser asks the server for no other
     tab.page.goto(first)
     tab.page.get_by_role("button", name="Start").click()
     expect(tab.page.locator(".guesses th")).to_have_count(5)

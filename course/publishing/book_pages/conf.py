@@ -46,7 +46,14 @@ html_title = project
 html_static_path = ["static"]
 html_css_files = ["book.css"]
 html_js_files = ["book.js"]
-html_context = {"default_mode": "auto"}  # light or dark as the reader's system
+html_context = {
+    "default_mode": "auto",  # light or dark as the reader's system
+    "favicon_url": (  # in the page; a browser would ask the server for one
+        "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'%3E"
+        "%3Crect width='16' height='16' rx='3' fill='%230072b2'/%3E"
+        "%3Ctext x='3.5' y='13' font-size='14' fill='white'%3EB%3C/text%3E%3C/svg%3E"
+    ),
+}
 html_copy_source = False
 html_show_copyright = False
 html_show_search_summary = False  # it would fetch pages, which browsers forbid for files
