@@ -15,6 +15,9 @@ from traitlets.config import Config
 from bertlab.viz.frames import script_tag
 from course.live.tours import packed_weights
 
+WIDGET = "application/vnd.jupyter.widget-view+json"
+PROGRESS_BAR = {WIDGET, "text/plain"}
+
 
 class LecturePage(HTMLExporter):
     """nbconvert's page, with the model's weights if a box needs them, and without proofs' code."""
@@ -35,21 +38,21 @@ class LecturePage(HTMLExporter):
         self, nb: NotebookNode, resources: Any = None, **more: Any
     ) -> tuple[str, Any]:
         """The page of a notebook, and what nbconvert says of it."""
-        page, resources = super().from_notebook_node(without_widgets(nb), resources, **more)
+        page, resources = super().from_notebook_node(
+            without_widgets(deepcopy(nb)), resources, **more
+        )
         if 'class="bert-tour"' in page:
             head, rest = page.rsplit("</body>", 1)
             page = f"{head}{script_tag(packed_weights())}\n</body>{rest}"
         return page, resources
 
 
-def without_widgets(notebook: NotebookNode) -> NotebookNode:
-    """A copy without text boxes and progress bars, whose JavaScript nbconvert loads from elsewhere.
-
-    What is shown in their place stays.
-    """
-    page = deepcopy(notebook)
+def without_widgets(page: NotebookNode) -> NotebookNode:
+    """Remove text boxes and progress bars, which need a kernel; the words in a box's place stay."""
     page.metadata.pop("widgets", None)
     for cell in page.cells:
-        for output in cell.get("outputs", ()):
-            output.get("data", {}).pop("application/vnd.jupyter.widget-view+json", None)
+        if cell.cell_type == "code":
+            cell.outputs = [out for out in cell.outputs if set(out.get("data", ())) != PROGRESS_BAR]
+            for output in cell.outputs:
+                output.get("data", {}).pop(WIDGET, None)
     return page

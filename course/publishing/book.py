@@ -24,6 +24,7 @@ import nbformat
 from bertlab._files import write_atomically
 from course import ROOT
 from course.live import tours
+from course.live.pages import without_widgets
 from course.publishing import front_page, lectures, reference
 from course.publishing.notebooks import FOLDED
 
@@ -34,7 +35,6 @@ CODE = (ROOT / "bertlab", *(ROOT / "course" / room for room in ROOMS))
 BESIDE = ("glossary.md", "sources.md")  # pages of `lectures` that are not notebooks
 Writer = Callable[[Sequence[Path], Path], Path]  # of executed lectures, into a folder
 OF_BUDGET = 0.3  # what the lectures take of their budgets, measured, all together
-PROGRESS_BAR = {"application/vnd.jupyter.widget-view+json", "text/plain"}
 
 
 def write_site(executed: Sequence[Path], to: Path) -> Path:
@@ -43,7 +43,7 @@ def write_site(executed: Sequence[Path], to: Path) -> Path:
         source = Path(room)
         pages = {path.stem: nbformat.read(path, as_version=4) for path in executed}
         for name, page in pages.items():
-            page = reference.with_links(folded(without_progress_bars(page)))
+            page = reference.with_links(folded(without_widgets(page)))
             nbformat.write(page, source / f"{name}.ipynb")
         reference.write_pages(source)
         for name in BESIDE:
@@ -165,14 +165,6 @@ def for_sphinx(text: str) -> str:
     """
     text = re.sub(r'<a id="[^"]*"></a>', "", text)  # JupyterLab needs them
     return re.sub(r"`((?:bertlab|course\.experiments)\.[\w.]+)`", r"[`\1`](#\1)", text)
-
-
-def without_progress_bars(page: nbformat.NotebookNode) -> nbformat.NotebookNode:
-    """Remove progress bars, which are useless after the run; our widgets are kept."""
-    for cell in page.cells:
-        if cell.cell_type == "code":
-            cell.outputs = [out for out in cell.outputs if set(out.get("data", ())) != PROGRESS_BAR]
-    return page
 
 
 def folded(page: nbformat.NotebookNode) -> nbformat.NotebookNode:

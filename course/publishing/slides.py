@@ -21,6 +21,7 @@ from tempfile import TemporaryDirectory
 import nbformat
 from nbformat import NotebookNode
 
+from course.live.pages import without_widgets
 from course.publishing import book
 from course.publishing.notebooks import core
 
@@ -115,7 +116,7 @@ def write_slides(executed: Sequence[Path], to: Path) -> Path:
         source = Path(room)
         titles = []
         for path in executed:
-            page = deck(book.without_progress_bars(nbformat.read(path, as_version=4)))
+            page = deck(without_widgets(nbformat.read(path, as_version=4)))
             nbformat.write(page, source / path.name)
             titles.append(f"- [{page.cells[0].source.splitlines()[0][2:]}]({path.name})")
         index = "\n".join(["---", "orphan: true", "---", "# Slides", "", *titles])

@@ -54,7 +54,6 @@ def fill_mask_explorer(
     text: the initial text, with at least one [MASK]. Arguments and errors as in `fill_mask`; an
     error in a text that is typed later is shown instead of the bars.
     """
-
     explorer = text_box(
         lambda typed: guess_bars(model, tokenizer, typed, top),
         text,

@@ -71,6 +71,16 @@ def export(notebook, path, kind=HTMLExporter, **options):
     return path
 
 
+def type_without_kernel(page, box, text):
+    """Open BERT in the page below a cell, load it and type a text, all by keyboard."""
+    box.locator("summary").focus()
+    for key in ("Enter", "Tab", "Tab", "Enter"):
+        page.keyboard.press(key)
+    page.keyboard.press("Shift+Tab")
+    page.keyboard.press("ControlOrMeta+a")
+    page.keyboard.type(text)
+
+
 def put_on_theme(tab, view, theme):
     """The surrounding page switches between light and dark, and the frame follows."""
     from playwright.sync_api import expect

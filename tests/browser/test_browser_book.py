@@ -13,6 +13,7 @@ from course.live.tours import live_box
 from course.publishing import reference
 from course.publishing.book import write_site
 from course.publishing.notebooks import FURTHER
+from tests.browser.conftest import type_without_kernel
 
 pytestmark = pytest.mark.browser
 
@@ -86,10 +87,7 @@ def test_every_page_opens_and_the_first_one_runs_bert(tab, first_page, served, w
 def test_a_lectures_box_reads_a_typed_sentence_without_a_kernel(tab, first_page):
     page = tab.page
     page.goto((first_page.parent / "03_third.html").as_uri())
-    page.locator(".bert-box summary").focus()
-    for key in ("Enter", "Tab", "Tab", "Enter", "Shift+Tab", "ControlOrMeta+a"):
-        page.keyboard.press(key)
-    page.keyboard.type("The dog [MASK] and [MASK].")
+    type_without_kernel(page, page.locator(".bert-box"), "The dog [MASK] and [MASK].")
     expect(page.locator(".guesses th")).to_have_count(10)
 
 

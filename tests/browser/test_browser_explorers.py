@@ -16,7 +16,7 @@ from bertlab.model import BertForPreTraining
 from bertlab.model.fill_mask import fill_mask
 from bertlab.model.pretrained import BERTLAB_MINI, load_pretrained, load_tokenizer
 from course.live.pages import LecturePage
-from tests.browser.conftest import export, notebook_of, put_on_theme
+from tests.browser.conftest import export, notebook_of, put_on_theme, type_without_kernel
 
 pytestmark = pytest.mark.browser
 TEXT = "The cat sat on the mat."
@@ -262,17 +262,9 @@ def test_a_pair_has_two_boxes(tab, lab, traced):
 
 
 def check_live(page, box, model, tokenizer):
-    """BERT in the page, by keyboard: load it, then type a sentence."""
-    box.locator("summary").focus()
-    page.keyboard.press("Enter")
-    for _ in range(2):
-        page.keyboard.press("Tab")
-    page.keyboard.press("Enter")
-    status = box.locator("form [role=status]")
-    expect(status).to_contain_text("The model read")
-    page.keyboard.press("Shift+Tab")
-    page.keyboard.press("ControlOrMeta+a")
-    page.keyboard.type(OTHER)
+    """BERT in the page reads and predicts as PyTorch does."""
+    type_without_kernel(page, box, OTHER)
+    expect(box.locator("form [role=status]")).to_contain_text("The model read")
     expect(box.locator(".pieces button")).to_have_text(tokenizer.encode(OTHER).tokens)
     (expected,) = fill_mask(model, tokenizer, OTHER)
     assert box.locator(".guesses th").all_text_contents() == [word for word, _ in expected]

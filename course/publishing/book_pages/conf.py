@@ -23,10 +23,7 @@ nb_execution_mode = "off"
 nb_merge_streams = True
 nb_ipywidgets_js = {}
 SEEN = ("text/html", "image/png", "image/jpeg", "text/plain")  # on a slide, the first available one
-nb_mime_priority_overrides = [
-    ("html", "application/vnd.jupyter.widget-view+json", None),
-    *(("revealjs", kind, turn) for turn, kind in enumerate(SEEN)),
-]
+nb_mime_priority_overrides = [("revealjs", kind, turn) for turn, kind in enumerate(SEEN)]
 myst_enable_extensions = ["dollarmath"]
 myst_heading_anchors = 4
 

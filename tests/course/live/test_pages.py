@@ -27,8 +27,10 @@ def test_of_a_proof_only_its_last_line_is_shown():
 
 def test_a_widget_becomes_the_words_in_its_place_and_only_a_box_brings_the_weights():
     words = new_output("display_data", {**WIDGET, "text/html": "run this cell"})
-    page = page_of(new_code_cell("box", outputs=[words]))
+    bar = new_output("display_data", WIDGET)
+    page = page_of(new_code_cell("box", outputs=[words, bar]))
     assert "run this cell" in page
+    assert "a box" not in page
     assert "widget-view" not in page
     assert len(page) < 1_000_000
 
