@@ -28,6 +28,7 @@ from sqlalchemy.orm import Session
 
 from course.gradebook import regrades
 from course.gradebook.late_policy import LatePolicy
+from course.gradebook.notes import REQUEST, TIME, Note, from_json, to_json
 from course.settings import CourseError
 
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ GRADED = Table(
     Column("student", String(128), primary_key=True),
     Column("fingerprint", String(64)),  # NULL: to be graded again
     Column("answers", Text),  # JSON: see `regrades.looks`
-    Column("notes", Text),  # JSON: lines for the report
+    Column("notes", Text),  # see `notes.to_json`
     Column("failure", Text),  # why there is no grade, if there is none
     Column("seconds", Float),
 )
@@ -51,13 +52,13 @@ class Graded(NamedTuple):
 
     student: str
     fingerprint: str | None
-    notes: tuple[str, ...]
+    notes: tuple[Note, ...]
     failure: str | None
 
     @property
-    def oddities(self) -> tuple[str, ...]:
+    def oddities(self) -> tuple[Note, ...]:
         """The notes without the student's requests."""
-        return tuple(note for note in self.notes if not note.startswith(regrades.MARK))
+        return tuple(note for note in self.notes if note.kind != REQUEST)
 
 
 def not_released(assignment: str) -> CourseError:
@@ -73,7 +74,7 @@ def graded(gradebook: Gradebook, assignment: str) -> dict[str, Graded]:
     known = {submission.student_id for submission in gradebook.assignment_submissions(assignment)}
     rows = gradebook.db.execute(select(GRADED).where(GRADED.c.assignment == assignment))
     return {
-        row.student: Graded(row.student, row.fingerprint, tuple(json.loads(row.notes)), row.failure)
+        row.student: Graded(row.student, row.fingerprint, from_json(row.notes), row.failure)
         for row in rows
         if row.student in known
     }
@@ -107,17 +108,17 @@ def record(
             )
         before, now = _answers(db, assignment, student), regrades.looks(result)
         for name, grade in grades.items():
-            grade.auto_score, asked = result.scores[name], regrades.MARK + name
+            grade.auto_score, why = result.scores[name], [mark + name for mark in regrades.MARKS]
             if grade.manual_score is None:
-                grade.needs_manual_grade = grade.auto_score is None or asked in now
-            elif any(before.get(key) != now.get(key) for key in (name, asked)):
+                grade.needs_manual_grade = grade.auto_score is None or any(w in now for w in why)
+            elif any(before.get(key) != now.get(key) for key in (name, *why)):
                 grade.needs_manual_grade = True
         _comment_on_untouched(notebook, result.notebook)
         notes, known = [*result.notes, *regrades.notes(now)], notebook.assignment.timestamp
         later = known and handed_in and known < handed_in
         if later and regrades.is_all_that_is_new(before, now):
             handed_in = known
-            notes.append(f"{regrades.KEPT}{known:%Y-%m-%d %H:%M} UTC")
+            notes.append(Note(f"{regrades.KEPT}{known:%Y-%m-%d %H:%M} UTC", kind=TIME))
         notebook.assignment.timestamp = handed_in
         charge_lateness(db, notebook, policy)
         row = {"fingerprint": fingerprint, "answers": json.dumps(now, sort_keys=True)}
@@ -251,8 +252,8 @@ def _answers(db: Session, assignment: str, student: str) -> dict[str, str]:
 
 
 def _replace(
-    db: Session, assignment: str, student: str, notes: Sequence[str] = (), **values: Any
+    db: Session, assignment: str, student: str, notes: Sequence[Note] = (), **values: Any
 ) -> None:
     db.execute(delete(GRADED).where(GRADED.c.assignment == assignment, GRADED.c.student == student))
-    row = {"assignment": assignment, "student": student, "notes": json.dumps(list(notes))}
+    row = {"assignment": assignment, "student": student, "notes": to_json(notes)}
     db.execute(insert(GRADED).values(**row, **values))

@@ -11,12 +11,14 @@ from typing import TYPE_CHECKING
 from nbformat import NotebookNode
 from nbgrader.utils import is_grade, is_solution
 
+from course.gradebook.notes import REQUEST, Note
 from course.settings import printable
 
 if TYPE_CHECKING:
     from course.gradebook.results import Result
 
-MARK = "regrade: "  # followed by the graded cell, in notes and in the result of `looks`
+# Followed by the graded cell in the result of `looks`: a request, a note that waits for a person.
+MARK, WAITS = MARKS = ("regrade: ", "waits: ")
 WORK = "work:"
 LEAD = "#*_> \t\n"  # Markdown's marks that may surround the word
 LONGEST = 200  # listed characters of a request; the notebook has all of them
@@ -55,12 +57,15 @@ def looks(result: "Result") -> dict[str, str]:
         if not cell.metadata.get("nbgrader", {}).get("locked") and not _is_request(cell):
             work.append((cell.cell_type, cell.source, cell.get("attachments")))
     asked = requests(result.notebook.cells)
-    return seen | {WORK: _digest(repr(work))} | {MARK + name: asked[name] for name in asked}
+    waits = {WAITS + note.cell: note.text for note in result.notes if note.waits}
+    made = {MARK + name: asked[name] for name in asked}
+    return seen | {WORK: _digest(repr(work))} | made | waits
 
 
-def notes(looks: Mapping[str, str]) -> list[str]:
-    """Lines about requests for the report."""
-    return [f"{key}: {text}" for key, text in looks.items() if key.startswith(MARK)]
+def notes(looks: Mapping[str, str]) -> list[Note]:
+    """The requests as notes."""
+    marked = {key.removeprefix(MARK): looks[key] for key in looks if key.startswith(MARK)}
+    return [Note(text, cell, kind=REQUEST) for cell, text in marked.items()]
 
 
 def is_all_that_is_new(before: Mapping[str, str], now: Mapping[str, str]) -> bool:

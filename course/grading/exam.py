@@ -5,6 +5,7 @@ from pathlib import Path
 
 from nbformat import NotebookNode, v4
 
+from course.gradebook.notes import Note
 from course.grading import cells
 from course.grading.assignments import grade_id
 from course.grading.errors import Stopped
@@ -25,9 +26,9 @@ class Exam:
         self.room, self.limits = room, limits
         self.student = Student(sandbox, limits, room.plan.changing)
         self.done: list[str] = []  # sources that a new process must run again
-        self.notes: list[str] = []
+        self.notes: list[Note] = []
 
-    def grade(self, path: Path) -> tuple[NotebookNode, tuple[str, ...], bool]:
+    def grade(self, path: Path) -> tuple[NotebookNode, tuple[Note, ...], bool]:
         """The graded notebook, notes, and whether it was late with hardly any processor time."""
         submission = read_submission(path, self.room.assignment, self.limits)
         self.notes += submission.notes
@@ -40,7 +41,8 @@ class Exam:
         self.notes += cut_short(theirs) + leave_out(theirs)
         release = self.room.assignment.release
         notebook = v4.new_notebook(cells=submission.cells, metadata=release.metadata)
-        return notebook, tuple(map(one_line, self.notes)), self.student.clock.disturbed
+        notes = tuple(note._replace(text=one_line(note.text)) for note in self.notes)
+        return notebook, notes, self.student.clock.disturbed
 
     def _grade_cell(self, cell: NotebookNode) -> None:
         id, plan = grade_id(cell), self.room.plan
@@ -68,19 +70,20 @@ class Exam:
             self._revive()
             reply = self.student.run(cell.source)
         except Stopped as stopped:
-            self.notes.append(f"{name}: {stopped}; its cell was left out")
+            self.notes.append(Note(f"{stopped}; its cell was left out", name))
             cell.outputs = [failure(STOPPED, str(stopped))]
             return
         if not cells.is_given(cell) and (names := cells.past_the_watch(cell.source)):
-            self.notes.append(f"{name}: a person should look why it uses {', '.join(names)}")
+            why = f"a person should look why it uses {', '.join(names)}"
+            self.notes.append(Note(why, name, private=True))
         self.done.append(cell.source)
         cell.outputs = safe_outputs(reply.outputs, self.limits.output_kb)
         if reply.cut:
-            self.notes.append(f"{name}: printed more than {self.limits.output_kb} kB; cut")
+            self.notes.append(Note(f"printed more than {self.limits.output_kb} kB; cut", name))
         if reply.error:
             cell.outputs.append(failure(reply.error, reply.text))
             if reply.error != "NotImplementedError":
-                self.notes.append(f"{name}: its cell raised {reply.text}")
+                self.notes.append(Note(f"its cell raised {reply.text}", name))
 
     def _test(self, cell: NotebookNode) -> None:
         """Run a test in this process."""
@@ -100,7 +103,7 @@ class Exam:
         cell.outputs = [] if output is None else [output]
         cell.execution_count = None
         if output is not None and output.get("ename") == STOPPED:
-            self.notes.append(f"{grade_id(cell)}: {output.evalue}")
+            self.notes.append(Note(output.evalue, str(grade_id(cell))))
 
     def _revive(self) -> None:
         """Replace a process that ended by a new one that runs the same cells."""

@@ -19,6 +19,7 @@ from bertlab._files import write_atomically
 from course.collecting.hand_in_files import Refused, read_plain
 from course.gradebook import backups, records
 from course.gradebook.late_policy import LatePolicy
+from course.gradebook.notes import Note
 from course.grading import grade_workers, reports
 from course.grading.fingerprints import Task, tasks_of
 from course.grading.grade_workers import Setting
@@ -174,7 +175,7 @@ def _write_down(
     """Write the graded copy, then the scores; returns the reason if that fails, or ""."""
     handed_in, complaint = records.read_timestamp(task.submission.parent)
     if complaint:
-        result = result._replace(notes=(*result.notes, complaint))
+        result = result._replace(notes=(*result.notes, Note(complaint)))
     copy = course.graded_copy(task.assignment, task.student)
     copy.parent.mkdir(parents=True, exist_ok=True)
     write_atomically(copy, nbformat.writes(with_scores(result)))
@@ -212,7 +213,7 @@ def with_scores(result: "Result") -> nbformat.NotebookNode:
     The metadata also has the notes, which the formgrader shows above the first cell.
     """
     notebook = result.notebook
-    notebook.metadata["bertlab"] = {"scores": result.scores, "notes": list(result.notes)}
+    notebook.metadata["bertlab"] = {"scores": result.scores, "notes": list(map(str, result.notes))}
     return notebook
 
 

@@ -14,6 +14,7 @@ from nbformat import NotebookNode
 from nbgrader.utils import compute_checksum, determine_grade
 
 from course import ROOT
+from course.gradebook.notes import Note
 from course.gradebook.results import Result
 from course.grading.assignments import Assignment
 from course.grading.clock import BACKSTOP
@@ -57,7 +58,7 @@ class Grader:
                 raise GradingFailed(f"{submission} could not be graded: {answer}")
             notebook, *_ = release
             scores = dict.fromkeys(_scores(notebook))
-            note = one_line(f"grading ended twice, so a person must look: {answer}")
+            note = Note(one_line(f"grading ended twice, so a person must look: {answer}"))
             return Result(notebook, scores, (note,), time.monotonic() - start)
         notebook, notes, disturbed = answer
         return Result(notebook, _scores(notebook), notes, time.monotonic() - start, disturbed)

@@ -10,6 +10,7 @@ from typing import Any
 from nbformat import NotebookNode, v4
 from PIL import Image
 
+from course.gradebook.notes import Note
 from course.grading.safe_html import MOST_TAGS, clean_html
 
 MOST_OUTPUTS = 1_000  # of a cell
@@ -33,7 +34,7 @@ def one_line(text: str) -> str:
     return " ".join("".join(seen).split())[:LONGEST_NOTE]
 
 
-def leave_out(cells: Sequence[dict], most_kb: int = NOTEBOOK_KB) -> list[str]:
+def leave_out(cells: Sequence[dict], most_kb: int = NOTEBOOK_KB) -> list[Note]:
     """Empty the outputs of cells that do not fit into a notebook's page; returns notes on that."""
     left, emptied = most_kb * 1000, 0
     for cell in cells:
@@ -46,16 +47,16 @@ def leave_out(cells: Sequence[dict], most_kb: int = NOTEBOOK_KB) -> list[str]:
             left -= size
     if not emptied:
         return []
-    return [f"more than {most_kb} kB of outputs: those of {emptied} cells were left out"]
+    return [Note(f"more than {most_kb} kB of outputs: those of {emptied} cells were left out")]
 
 
-def cut_short(cells: Sequence[dict]) -> list[str]:
+def cut_short(cells: Sequence[dict]) -> list[Note]:
     """A note on how many cells have a sentence instead of some output."""
     count = sum(any(map(_is_cut, cell.get("outputs", []))) for cell in cells)
     if not count:
         return []
     why = f"too long, too many, or more than {MOST_TAGS:,} tags of HTML"
-    return [f"some output of {count} cells was left out: {why}"]
+    return [Note(f"some output of {count} cells was left out: {why}")]
 
 
 def _is_cut(output: dict) -> bool:
@@ -113,7 +114,7 @@ def safe_data(data: Any) -> dict[str, str]:
     return safe
 
 
-def attach(cells: Sequence[NotebookNode], raw: Sequence[dict]) -> list[str]:
+def attach(cells: Sequence[NotebookNode], raw: Sequence[dict]) -> list[Note]:
     """Attach the pictures pasted into texts, encoded again; returns notes on omitted ones.
 
     raw: the same cells, as they were handed in.
@@ -132,7 +133,7 @@ def attach(cells: Sequence[NotebookNode], raw: Sequence[dict]) -> list[str]:
             cell.setdefault("attachments", NotebookNode())[plain(name, 100)] = NotebookNode(made)
     if not refused:
         return []
-    return [f"{refused} attached files were left out: no PNG or JPEG, too large or too many"]
+    return [Note(f"{refused} attached files were left out: no PNG or JPEG, too large or too many")]
 
 
 def _made_anew(forms: dict[str, str]) -> dict[str, str]:

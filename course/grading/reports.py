@@ -4,8 +4,9 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from bertlab._files import write_atomically
-from course.gradebook import records, regrades
+from course.gradebook import records
 from course.gradebook.late_policy import LatePolicy
+from course.gradebook.notes import REQUEST, TIME
 from course.gradebook.totals import Total, totals
 from course.grading.fingerprints import tasks_of
 from course.settings import Course
@@ -53,7 +54,7 @@ class Standing(NamedTuple):
     def requests(self) -> list[str]:
         """Lines about the requests of those who wait for a person."""
         notes = [(who, note) for who in self.waiting for note in self.rows[who].notes]
-        return [f"{who}: {note}" for who, note in notes if note.startswith(regrades.MARK)]
+        return [f"{who}: {note}" for who, note in notes if note.kind == REQUEST]
 
 
 def write(
@@ -96,7 +97,7 @@ def _update_times(
     kept = {
         row.student
         for row in rows.values()
-        if row.failure or any(note.startswith(regrades.KEPT) for note in row.notes)
+        if row.failure or any(note.kind == TIME for note in row.notes)
     }
     for submission in book.assignment_submissions(name):
         folder = course.hand_in(name, submission.student_id).parent

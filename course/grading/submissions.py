@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import nbformat
 from nbformat import NotebookNode, v4
 
+from course.gradebook.notes import Note
 from course.grading.assignments import Assignment, grade_id
 from course.grading.cells import MOST_CELLS, is_solution, is_test, names_of
 from course.grading.outputs import attach, leave_out, plain, safe_outputs
@@ -24,7 +25,7 @@ class Submission(NamedTuple):
     """cells: in the order in which they run; notes: repairs, for the report."""
 
     cells: list[NotebookNode]
-    notes: tuple[str, ...]
+    notes: tuple[Note, ...]
 
 
 class Unreadable(Exception):
@@ -33,11 +34,13 @@ class Unreadable(Exception):
 
 def read_submission(path: Path, assignment: Assignment, limits: Limits) -> Submission:
     """The student's notebook, repaired; if it is unreadable, the release, and a note."""
-    notes: list[str] = []
+    notes: list[Note] = []
     try:
         found = _cells_of(_notebook(path, limits.notebook_mb), limits, notes)
     except Unreadable as error:
-        return Submission(_mended([], assignment, notes), (f"nothing could be graded: {error}",))
+        return Submission(
+            _mended([], assignment, notes), (Note(f"nothing could be graded: {error}"),)
+        )
     return Submission(_mended(found, assignment, notes), tuple(notes))
 
 
@@ -71,7 +74,7 @@ def _notebook(path: Path, most_mb: int) -> dict:
     return page
 
 
-def _cells_of(page: dict, limits: Limits, notes: list[str]) -> list[NotebookNode]:
+def _cells_of(page: dict, limits: Limits, notes: list[Note]) -> list[NotebookNode]:
     """Its cells, with only the parts that have the right type."""
     if not page["cells"]:
         raise Unreadable("the notebook has no cells")
@@ -112,14 +115,15 @@ def _marks(marks: Any) -> NotebookNode:
 
 
 def _mended(
-    found: list[NotebookNode], assignment: Assignment, notes: list[str]
+    found: list[NotebookNode], assignment: Assignment, notes: list[Note]
 ) -> list[NotebookNode]:
     """All cells of the assignment and the student's own, in the student's order."""
     sources: dict[Any, NotebookNode] = {grade_id(cell): cell for cell in assignment.source.cells}
     releases: dict[Any, NotebookNode] = {grade_id(cell): cell for cell in assignment.release.cells}
     chosen = _chosen(found, sources, notes)
     if found and not any(is_solution(sources[id]) for id in chosen.values()):
-        notes.append(f"no cell of {assignment.name} is in this notebook: another assignment?")
+        text = f"no cell of {assignment.name} is in this notebook: another assignment?"
+        notes.append(Note(text))
     cells: list[NotebookNode] = []
     for number, cell in enumerate(found):
         if number in chosen:
@@ -135,7 +139,7 @@ def _mended(
 
 
 def _chosen(
-    found: list[NotebookNode], sources: dict[str, NotebookNode], notes: list[str]
+    found: list[NotebookNode], sources: dict[str, NotebookNode], notes: list[Note]
 ) -> dict[int, str]:
     """The cell of the assignment for each of the student's cells, by their numbers."""
     said = [cell.metadata.nbgrader.get("grade_id") for cell in found]
@@ -156,19 +160,19 @@ def _writing(
     candidates: list[int],
     found: list[NotebookNode],
     said: list[str | None],
-    notes: list[str],
+    notes: list[Note],
 ) -> list[int]:
     """The cells that may be a task's solution; the last one that defines its function counts."""
-    id, wanted = grade_id(source), names_of(source.source).defined
+    id, wanted = str(grade_id(source)), names_of(source.source).defined
     if len(candidates) > 1:
-        notes.append(f"{id}: its cell is there {len(candidates)} times; all were run, in order")
+        notes.append(Note(f"its cell is there {len(candidates)} times; all were run, in order", id))
     defining = [n for n in candidates if names_of(found[n].source).defined & wanted]
     if candidates:
         return defining or candidates
     others = [n for n, cell in enumerate(found) if cell.cell_type == "code" and not said[n]]
     defining = [n for n in others if names_of(found[n].source).defined & wanted]
     if defining:
-        notes.append(f"{id}: its cell was found by the name of its function")
+        notes.append(Note("its cell was found by the name of its function", id))
     return defining
 
 
@@ -178,17 +182,17 @@ def _edited(cell: NotebookNode, releases: dict[str, NotebookNode]) -> bool:
 
 
 def _restored(
-    cell: NotebookNode, source: NotebookNode, release: NotebookNode, notes: list[str]
+    cell: NotebookNode, source: NotebookNode, release: NotebookNode, notes: list[Note]
 ) -> NotebookNode:
     """The student's cell if they may write it, otherwise the instructor's."""
     theirs = _is_theirs(source)
-    points, id = cell.metadata.nbgrader.get("points"), grade_id(source)
+    points, id = cell.metadata.nbgrader.get("points"), str(grade_id(source))
     right = source.metadata.nbgrader.get("points")
     if points is not None and right is not None and points not in (str(right), str(float(right))):
-        notes.append(f"{id}: its points had been changed; they count as they should")
+        notes.append(Note("its points had been changed; they count as they should", id))
     if not theirs and source.cell_type == "code" and cell.source != release.source:
         kind = "test" if is_test(source) else "given cell"
-        notes.append(f"{id}: this {kind} had been changed; the original was used")
+        notes.append(Note(f"this {kind} had been changed; the original was used", id))
     made = v4.new_code_cell if source.cell_type == "code" else v4.new_markdown_cell
     restored = made(cell.source if theirs else source.source)
     if "outputs" in restored and not is_test(source):
@@ -214,7 +218,7 @@ def _add_missing(
     cells: list[NotebookNode],
     sources: dict[str, NotebookNode],
     releases: dict[str, NotebookNode],
-    notes: list[str],
+    notes: list[Note],
 ) -> None:
     """Insert deleted cells after the cell that precedes them in the assignment."""
     places = {grade_id(cell) for cell in cells}
@@ -225,7 +229,7 @@ def _add_missing(
             added = _copy(releases[id] if _is_theirs(source) else source)
             cells.insert(place, _with_marks(added, releases[id]))
             if source.metadata.nbgrader.get("grade") or is_solution(source):
-                notes.append(f"{id}: its cell was missing and was added as released")
+                notes.append(Note("its cell was missing and was added as released", id))
         before = id
 
 

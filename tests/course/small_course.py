@@ -17,6 +17,7 @@ import nbformat
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 from course import ROOT
+from course.gradebook.notes import Note
 from course.gradebook.results import Result
 from course.grading import grade_run
 from course.publishing import releasing
@@ -169,7 +170,7 @@ class FakeGrader:
         for mine, theirs in zip(page.cells, self.assignment.source.cells, strict=False):
             if theirs.metadata.nbgrader.locked:
                 mine.source = theirs.source
-        notes = (f"seed {seed}",) if fake.get("note") else ()
+        notes = (Note(f"seed {seed}"),) if fake.get("note") else ()
         return Result(page, scores, notes, 0.1, disturbed=late)
 
 

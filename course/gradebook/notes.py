@@ -1,0 +1,53 @@
+"""What grading noticed in a hand-in: a line for the instructor and, with advice, for the student.
+
+Whatever costs points has a note, and both people read it: the instructor in the report, `status`
+and the overview, the student on the page of feedback.
+"""
+
+import json
+from collections.abc import Iterable
+from typing import NamedTuple
+
+ODDITY, REQUEST, TIME = "oddity", "request", "time"
+
+
+class Note(NamedTuple):
+    """One line about a hand-in.
+
+    text: what was noticed; cell: the id of the assignment's cell that it is about, or "" for the
+    whole notebook; advice: what the student can do, a sentence; private: whether only the
+    instructor sees it; waits: whether the points of `cell` wait for a person; kind: REQUEST is a
+    student's request for a regrade, TIME explains which time of the hand-in counts.
+    """
+
+    text: str
+    cell: str = ""
+    advice: str = ""
+    private: bool = False
+    waits: bool = False
+    kind: str = ODDITY
+
+    def __str__(self) -> str:
+        """The line for the instructor.
+
+        >>> print(Note("its cell was missing", "decode"))
+        decode: its cell was missing
+        >>> print(Note("my loop is right", "decode", kind=REQUEST))
+        regrade: decode: my loop is right
+        """
+        mark = "regrade: " if self.kind == REQUEST else ""
+        return f"{mark}{self.cell}: {self.text}" if self.cell or mark else self.text
+
+
+def to_json(notes: Iterable[Note]) -> str:
+    """The notes as the gradebook keeps them."""
+    return json.dumps([note._asdict() for note in notes])
+
+
+def from_json(text: str) -> tuple[Note, ...]:
+    """The notes of a row; earlier versions wrote only texts.
+
+    >>> from_json(to_json([Note("printed too much", "encode")]))[0].cell
+    'encode'
+    """
+    return tuple(Note(one) if isinstance(one, str) else Note(**one) for one in json.loads(text))
