@@ -16,7 +16,7 @@ from sqlalchemy import delete, select, update
 from sqlalchemy.engine import make_url
 
 from course.gradebook import backups
-from course.gradebook.records import GRADED
+from course.gradebook.records import EXTENSIONS, GRADED
 from course.settings import OLD_NAMES, Course, CourseError
 
 if TYPE_CHECKING:
@@ -164,7 +164,8 @@ def _check_both(book: "Gradebook", old: str, new: str) -> None:
 
 def _rename_in_gradebook(book: "Gradebook", old: str, new: str) -> None:
     """All or nothing. Entries of the new name without a submission are replaced."""
-    GRADED.create(book.engine, checkfirst=True)
+    for table in (GRADED, EXTENSIONS):
+        table.create(book.engine, checkfirst=True)
     db = book.db
     try:
         known = {one.name: one for one in db.scalars(select(Assignment))}
@@ -175,7 +176,11 @@ def _rename_in_gradebook(book: "Gradebook", old: str, new: str) -> None:
             for notebook in known[old].notebooks:
                 notebook.name = new if notebook.name == old else notebook.name
             db.execute(delete(GRADED).where(GRADED.c.assignment == new))
-            db.execute(update(GRADED).where(GRADED.c.assignment == old).values(assignment=new))
+            theirs = select(EXTENSIONS.c.student).filter_by(assignment=old)
+            both = delete(EXTENSIONS).where(EXTENSIONS.c.student.in_(theirs))
+            db.execute(both.filter_by(assignment=new))
+            for table in (GRADED, EXTENSIONS):
+                db.execute(update(table).filter_by(assignment=old).values(assignment=new))
         db.commit()
     except BaseException:
         db.rollback()
