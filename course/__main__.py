@@ -2,8 +2,8 @@
 
 handout --to FOLDER      the course as students get it, without solutions
 release NAME|all         make the students' versions and enter them in the gradebook
-due NAME TIME            set when an assignment is due
-extend NAME ID --days 3  give one student more time
+due NAME|all TIME        set when an assignment is due
+extend NAME ID --days 3  give one student more time; NAME or all
 collect NAME --from X    take hand-ins from a folder, a zip file or nbgrader's exchange
 grade NAME|all           grade new and changed hand-ins in the sandbox, on all cores
 status [NAME]            who has handed in, who is graded, who waits for a person
@@ -76,11 +76,19 @@ def _parser() -> argparse.ArgumentParser:
     handed_out.add_argument("--solutions", action="store_true", help="also FOLDER-solutions.zip")
     released = command("release", _release)
     released.add_argument("--exchange", action="store_true", help="also to nbgrader's exchange")
-    due = command("due", _due, "NAME")
+    released.add_argument(
+        "--yes", action="store_true", help="delete what a person gave to cells that are removed"
+    )
+    released.add_argument(
+        "--no-backup", action="store_true", help="do not copy the gradebook first"
+    )
+    due = command("due", _due)
     due.add_argument("due", metavar="TIME", help="with its zone, as 2026-12-01T23:59+01:00; none")
-    extended = command("extend", _extend, "NAME")
+    extended = command("extend", _extend)
     extended.add_argument("student", metavar="ID", help="the student's")
-    extended.add_argument("--days", type=int, required=True, metavar="N", help="more than others")
+    extended.add_argument(
+        "--days", type=int, required=True, metavar="N", help="more than others; 0: none"
+    )
     _add_collect(command("collect", _collect, "NAME"))
     _add_grade(command("grade", _grade))
     feedback = command("feedback", _feedback)
@@ -150,14 +158,18 @@ def _release(course: Course, asked: argparse.Namespace) -> int:
     """Make the students' versions and enter them in the gradebook."""
     from course.publishing import releasing
 
-    return releasing.release(course, course.chosen(asked.name), asked.exchange)
+    names = course.chosen(asked.name)
+    return releasing.release(
+        course, names, asked.exchange, yes=asked.yes, backup=not asked.no_backup
+    )
 
 
 def _due(course: Course, asked: argparse.Namespace) -> int:
     """Set when an assignment is due; late penalties are updated."""
     from course.publishing import releasing
 
-    print(releasing.set_due(course, course.chosen(asked.name)[0], asked.due))
+    for name in releasing.released(course, course.chosen(asked.name)):
+        print(releasing.set_due(course, name, asked.due))
     return 0
 
 
@@ -165,7 +177,8 @@ def _extend(course: Course, asked: argparse.Namespace) -> int:
     """Give one student more time; late penalties are updated."""
     from course.publishing import releasing
 
-    print(releasing.extend(course, course.chosen(asked.name)[0], asked.student, asked.days))
+    for name in releasing.released(course, course.chosen(asked.name)):
+        print(releasing.extend(course, name, asked.student, asked.days))
     return 0
 
 

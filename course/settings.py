@@ -1,6 +1,8 @@
 """A course's folders and settings: its rooms, `nbgrader_config.py`, its gradebook."""
 
+import copy
 import logging
+import re
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
@@ -65,6 +67,15 @@ class Course:
                 "Give the folder that holds solutions/ and course/ with --root."
             )
         self.config = PyFileConfigLoader("nbgrader_config.py", str(folder)).load_config()
+
+    def elsewhere(self, folder: Path) -> "Course":
+        """The same sources, but releases and a gradebook of their own in another folder."""
+        other = copy.copy(self)
+        other.config = copy.deepcopy(self.config)
+        other.config.CourseDirectory.release_directory = str(folder / "release")
+        other.config.CourseDirectory.db_url = f"sqlite:///{folder / 'gradebook.db'}"
+        other.__dict__.pop("nbgrader", None)
+        return other
 
     @property
     def db_url(self) -> str:
@@ -162,11 +173,18 @@ class Course:
 
 
 def said(result: dict) -> str:
-    """The last error of an nbgrader command, or its whole log."""
-    lines = result.get("log", result.get("error", "")).strip().splitlines()
-    complaints = [line for line in lines if line.startswith(("[ERROR]", "[CRITICAL]"))]
-    error = result.get("error", "").strip().splitlines()[-1:]
-    return "\n".join([*complaints, *error]) or "\n".join(lines)
+    """What went wrong in an nbgrader command: its complaints and the exceptions, or its whole log.
+
+    nbgrader's log indents what follows the first line of a message.
+    """
+    log = result.get("log", "").strip().replace("\n    ", "\n")
+    error = result.get("error", "").strip()
+    complaints = re.findall(r"^\[(?:ERROR|CRITICAL)\] (?!Traceback)(.+)", log, re.M)
+    trace = r"Traceback \(most recent call last\):\n(?:[ \t].*\n)*(\S.*)"
+    lines = [*complaints, *re.findall(trace, f"{log}\n{error}")]
+    useless = ("above traceback", "There was an error processing assignment")
+    kept = [line for line in lines if not any(words in line for words in useless)]
+    return "\n".join(dict.fromkeys(kept)) or log or error
 
 
 def names_of(assignment: str) -> list[str]:

@@ -6,6 +6,7 @@ from contextlib import closing
 from tqdm.auto import tqdm
 
 from course.gradebook import records
+from course.grading.assignments import read_page
 from course.settings import Course, said
 
 
@@ -17,10 +18,13 @@ def generate(
 ) -> int:
     """Write feedback/STUDENT/NAME/NAME.html for all graded hand-ins; 1 if some page failed.
 
-    release: also distribute the pages through nbgrader's exchange.
+    release: also distribute the pages through nbgrader's exchange. Raises CourseError if an
+    assignment's source is damaged.
     """
     faults = 0
     for name in assignments:
+        path = course.room("source") / name / f"{name}.ipynb"
+        read_page(path, course.root)  # its headings name the tasks on the page
         with closing(course.gradebook()) as book:
             rows = records.graded(book, name).values()
             failed = {row.student for row in rows if row.failure}

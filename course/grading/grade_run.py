@@ -21,6 +21,7 @@ from course.gradebook import backups, records
 from course.gradebook.late_policy import LatePolicy
 from course.gradebook.notes import Note
 from course.grading import grade_workers, reports
+from course.grading.assignments import check_release
 from course.grading.fingerprints import Task, tasks_of
 from course.grading.grade_workers import Setting
 from course.settings import Course, CourseError
@@ -59,18 +60,19 @@ def run(
     """Grade the hand-ins of the assignments; 1 if some could not be graded, otherwise 0.
 
     grader_class: the real one, except in tests. Raises CourseError, before anything is written, if
-    there is no sandbox, no release, no backup, or if another run is in progress.
+    there is no sandbox or backup, if an assignment's source, release and gradebook differ, or if
+    another run is in progress.
     """
     setting = _setting(course, options, grader_class, say)
     who = backups.this_process()
     with ExitStack() as stack:
         since = datetime.now(UTC)
         stack.enter_context(backups.only_one(course, f"{who}, since {since:%Y-%m-%d %H:%M UTC}"))
-        if options.backup and (copy := backups.back_up(course)):
-            say(f"The gradebook is backed up: {copy.relative_to(course.root)}")
         book = stack.enter_context(closing(course.gradebook()))
         for name in assignments:
-            _check_released(book, name)
+            check_release(course, book, name)
+        if options.backup and (copy := backups.back_up(course)):
+            say(f"The gradebook is backed up: {copy.relative_to(course.root)}")
         tasks = {name: tasks_of(course, name, options.students) for name in assignments}
         todo = [task for name in assignments for task in tasks[name]]
         if options.force:
@@ -117,16 +119,6 @@ def _setting(
 
         grader_class = grader.Grader
     return Setting(grader_class, course.limits(), options.sandboxed)
-
-
-def _check_released(book: "Gradebook", assignment: str) -> None:
-    """Raises CourseError if the assignment is not in the gradebook."""
-    from nbgrader.api import MissingEntry
-
-    try:
-        book.find_notebook(assignment, assignment)
-    except MissingEntry:
-        raise records.not_released(assignment) from None
 
 
 def _begin_again(

@@ -6,13 +6,12 @@ nbgrader_config.py names these classes. Students' code never runs in nbgrader's 
 import os
 import stat
 import weakref
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from fnmatch import fnmatch
 from glob import glob
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import nbformat
 from jinja2 import BaseLoader, PackageLoader
 from nbconvert.exporters import HTMLExporter, NotebookExporter
 from nbformat import NotebookNode
@@ -22,7 +21,7 @@ from nbgrader.utils import is_grade, is_solution
 from traitlets import default
 
 from course.gradebook import records
-from course.grading.assignments import task_names
+from course.grading.assignments import check_release, read_page, task_names
 from course.grading.grade_run import SECRET, with_scores
 from course.settings import Course
 
@@ -74,7 +73,6 @@ class SandboxedExporter(NotebookExporter):
 
     def _grader(self, course: Course, assignment: str) -> "Grader":
         """One Grader per assignment, reused. Raises RuntimeError without a sandbox."""
-        from course.grading.assignments import load_assignment
         from course.grading.grader import Grader
         from course.grading.sandbox import why_no_sandbox
 
@@ -85,7 +83,9 @@ class SandboxedExporter(NotebookExporter):
                     f"students' code is not run without a sandbox: {reason}. If you trust every "
                     "student, set config.Grading.sandboxed = False in nbgrader_config.py."
                 )
-            grader = Grader(load_assignment(course.root, assignment), course.limits(), sandboxed)
+            with closing(course.gradebook()) as book:
+                checked = check_release(course, book, assignment)
+            grader = Grader(checked, course.limits(), sandboxed)
             self._graders[assignment] = self._open.enter_context(grader)
         return self._graders[assignment]
 
@@ -131,8 +131,7 @@ class NameTasks(NbGraderPreprocessor):
         about, rooms = resources["nbgrader"], self.config.CourseDirectory
         name = about["assignment"]
         path = Path(rooms.root) / rooms.source_directory / name / f"{name}.ipynb"
-        there = path.is_file()
-        about["task_names"] = task_names(nbformat.read(path, as_version=4)) if there else {}
+        about["task_names"] = task_names(read_page(path, rooms.root)) if path.is_file() else {}
         return nb, resources
 
 

@@ -249,8 +249,64 @@ def test_late_penalties_follow_the_due_date_and_points_given_later(tmp_path, dat
     assert {row[0]: row[6] for row in rows(course)["grades"]}["bob"] == pytest.approx(1.6)
     assert main(["--root", str(course.root), "extend", NAME, "bob", "--days", "3"]) == 0
     assert {row[6] for row in rows(course)["grades"]} == {None}
-    with pytest.raises(CourseError, match="zoe has no graded hand-in"):
-        releasing.extend(course, NAME, "zoe", 3)
+
+
+EARLY = "; nothing of theirs is graded yet, so it is kept"
+
+
+def test_an_extension_before_the_hand_in_is_graded_counts_as_soon_as_it_is(tmp_path, database):
+    course = make(tmp_path / "c", {"ada": {"handed_in": "2026-10-04 09:00:00 UTC"}, "bob": {}})
+    hand_in(course, "bob", "2026-10-04 09:00:00 UTC")
+    releasing.set_due(course, NAME, "2026-10-01T11:50+02:00")
+    said = releasing.extend(course, NAME, "ada", 3)
+    assert said == f"{NAME}: ada has 3 days more: due 2026-10-04 09:50 UTC{EARLY}"
+    assert rows(course)["grades"] == [], "an extension is no hand-in"
+    with closing(course.gradebook()) as book:
+        assert book.assignment_submissions(NAME) == []
+    grade(course)
+    penalties = {row[0]: row[6] for row in rows(course)["grades"]}
+    assert penalties == {"ada": None, "bob": pytest.approx(1.2)}, "three days begun: 30 % of 4"
+    said = releasing.extend(course, NAME, "ada", 1)
+    assert said == f"{NAME}: ada has 1 day more: due 2026-10-02 09:50 UTC"
+    assert rows(course)["grades"][0][6] == pytest.approx(0.8), "1 instead of 3, not 4"
+    said = releasing.extend(course, NAME, "ada", 0)
+    assert said == f"{NAME}: ada has no extension: due 2026-10-01 09:50 UTC"
+    assert rows(course)["grades"][0][6] == pytest.approx(1.2)
+    releasing.set_due(course, NAME, "none")
+    said = releasing.extend(course, NAME, "cy", 2)
+    assert said == f"{NAME}: cy has 2 days more: no due date is set{EARLY}"
+
+
+def test_an_extension_that_cannot_be_meant_is_refused(tmp_path):
+    course = make(tmp_path / "c")
+    for days in (-3, 400):
+        with pytest.raises(CourseError, match=f"--days {days}: .* 0 to 366; 0 removes"):
+            releasing.extend(course, NAME, "ada", days)
+    with closing(course.gradebook()) as book:
+        book.update_or_create_student("ada", last_name="Lovelace")
+    assert "ada has 1 day more" in releasing.extend(course, NAME, "ada", 1)
+    with pytest.raises(CourseError, match=r"adaa is not a student of .* list; is it ada"):
+        releasing.extend(course, NAME, "adaa", 1)
+    with pytest.raises(CourseError, match=r"not in the gradebook: run `python -m course release"):
+        releasing.extend(course, "ex", "ada", 1)
+
+
+def test_due_and_extend_take_all_assignments_that_are_released(tmp_path, capsys):
+    course = make(tmp_path / "c")
+    for name in ("psy", "psz"):
+        copy = course.room("source") / name / f"{name}.ipynb"
+        copy.parent.mkdir()
+        shutil.copy(course.room("source") / NAME / f"{NAME}.ipynb", copy)
+    assert releasing.release(course, ["psy"]) == 0
+    capsys.readouterr()
+    assert main(["--root", str(course.root), "due", "all", "2026-10-01T12:00+00:00"]) == 0
+    assert main(["--root", str(course.root), "extend", "all", "ada", "--days", "1"]) == 0
+    assert capsys.readouterr().out.splitlines() == [
+        "Not released, so nothing was set: psz",
+        *(f"{name}: due 2026-10-01 12:00 UTC" for name in (NAME, "psy")),
+        "Not released, so nothing was set: psz",
+        *(f"{name}: ada has 1 day more: due 2026-10-02 12:00 UTC{EARLY}" for name in (NAME, "psy")),
+    ]
 
 
 def test_a_regrade_request_is_listed_until_reviewed_and_is_not_late(tmp_path):
