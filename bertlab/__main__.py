@@ -6,6 +6,7 @@ from pathlib import Path
 
 from tqdm.auto import tqdm
 
+from bertlab._console import print_on_any_console
 from bertlab.data.fetching import DataError
 from bertlab.model.fill_mask import fill_mask
 from bertlab.model.heads import BertForPreTraining
@@ -18,6 +19,7 @@ from bertlab.training.processes import FirstFailed
 
 def main(arguments: list[str] | None = None) -> int:
     """Run one command; returns the exit status."""
+    print_on_any_console()
     parser = argparse.ArgumentParser(
         prog="python -m bertlab",
         description="Pre-train a BERT and see what it has learned.",

@@ -26,12 +26,14 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from bertlab._console import print_on_any_console
 from course import ROOT
 from course.settings import Course, CourseError, utc_moment
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; 0 for success, 1 if something needs attention, 2 for a usage error."""
+    print_on_any_console()
     parser = _parser()
     asked, rest = parser.parse_known_args(arguments)
     if asked.command in ELSEWHERE:
@@ -41,7 +43,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         parser.error(f"unrecognized arguments: {' '.join(rest)}")
     try:
         course = Course(asked.root)
-        if asked.run is not _rename and (line := _reminder(course)):
+        reminder = import_module("course.gradebook.renaming").reminder
+        if asked.run is not _rename and (line := reminder(course)):
             print(line, file=sys.stderr)
         return asked.run(course, asked)
     except CourseError as error:
@@ -76,19 +79,13 @@ def _parser() -> argparse.ArgumentParser:
     handed_out.add_argument("--solutions", action="store_true", help="also FOLDER-solutions.zip")
     released = command("release", _release)
     released.add_argument("--exchange", action="store_true", help="also to nbgrader's exchange")
-    released.add_argument(
-        "--yes", action="store_true", help="delete what a person gave to cells that are removed"
-    )
-    released.add_argument(
-        "--no-backup", action="store_true", help="do not copy the gradebook first"
-    )
+    released.add_argument("--yes", action="store_true", help="also delete what a person gave")
+    released.add_argument("--no-backup", action="store_true", help="do not copy the grades")
     due = command("due", _due)
     due.add_argument("due", metavar="TIME", help="with its zone, as 2026-12-01T23:59+01:00; none")
     extended = command("extend", _extend)
     extended.add_argument("student", metavar="ID", help="the student's")
-    extended.add_argument(
-        "--days", type=int, required=True, metavar="N", help="more than others; 0: none"
-    )
+    extended.add_argument("--days", type=int, required=True, metavar="N", help="more; 0 removes")
     _add_collect(command("collect", _collect, "NAME"))
     _add_grade(command("grade", _grade))
     feedback = command("feedback", _feedback)
@@ -158,10 +155,8 @@ def _release(course: Course, asked: argparse.Namespace) -> int:
     """Make the students' versions and enter them in the gradebook."""
     from course.publishing import releasing
 
-    names = course.chosen(asked.name)
-    return releasing.release(
-        course, names, asked.exchange, yes=asked.yes, backup=not asked.no_backup
-    )
+    names, options = course.chosen(asked.name), {"yes": asked.yes, "backup": not asked.no_backup}
+    return releasing.release(course, names, asked.exchange, **options)
 
 
 def _due(course: Course, asked: argparse.Namespace) -> int:
@@ -250,12 +245,6 @@ def _rename(course: Course, asked: argparse.Namespace) -> int:
     from course.gradebook import renaming
 
     return renaming.rename(course, asked.name, asked.new, backup=not asked.no_backup)
-
-
-def _reminder(course: Course) -> str:
-    from course.gradebook import renaming
-
-    return renaming.reminder(course)
 
 
 # Commands that parse their own arguments: the module with their `main`, and a description.

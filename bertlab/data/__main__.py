@@ -3,6 +3,7 @@
 import argparse
 import sys
 
+from bertlab._console import print_on_any_console
 from bertlab.data import DataError, cache_folder, catalogue, fetch, fetch_published
 from bertlab.data.hub_models import HUB_MODELS, unknown_name
 from bertlab.data.packages import PACKAGES, in_group
@@ -10,6 +11,7 @@ from bertlab.data.packages import PACKAGES, in_group
 
 def main(arguments: list[str] | None = None) -> int:
     """Run one command; returns the exit status."""
+    print_on_any_console()
     parser = argparse.ArgumentParser(prog="python -m bertlab.data", description=__doc__)
     commands = parser.add_subparsers(dest="command", required=True)
     fetching = commands.add_parser("fetch", help="download corpora and weights into the cache")

@@ -14,6 +14,7 @@ from nbclient import NotebookClient
 from nbclient.exceptions import CellTimeoutError, DeadKernelError
 from tqdm import tqdm
 
+from bertlab._console import print_on_any_console
 from course import ROOT
 from course.feedback.environment import environment
 
@@ -22,6 +23,7 @@ CELL_SECONDS = 300
 
 def main() -> int:
     """Print what is missing, and a line for each exercise."""
+    print_on_any_console()
     parser = argparse.ArgumentParser(prog="python -m course.feedback", description=__doc__)
     parser.add_argument("exercise", nargs="*", help="such as ex01_bpe (all)")
     asked = parser.parse_args().exercise

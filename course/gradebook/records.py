@@ -1,15 +1,13 @@
 """Writes to nbgrader's gradebook: one transaction per graded submission.
 
-Beside nbgrader's tables there are two of ours. `bertlab_graded` is the state of a submission when
-it was graded. It is in the same database because the two must never disagree: a row and its scores
-are written in one transaction, and a backup restores both. `bertlab_extensions` keeps the
-extensions of students of whom nothing is graded yet: nbgrader keeps an extension only with a
-submission, which would count as handed in.
+Beside nbgrader's tables there is one of ours, `bertlab_graded`: the state of a submission when it
+was graded. It is in the same database because the two must never disagree: a row and its scores are
+written in one transaction, and a backup restores both.
 """
 
 import json
 from collections.abc import Sequence
-from datetime import datetime, timedelta
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -25,10 +23,10 @@ from nbgrader.api import (
     SubmittedNotebook,
 )
 from nbgrader.utils import is_solution, parse_utc
-from sqlalchemy import Column, Float, Integer, MetaData, String, Table, Text, delete, insert, select
+from sqlalchemy import Column, Float, MetaData, String, Table, Text, delete, insert, select
 from sqlalchemy.orm import Session
 
-from course.gradebook import regrades
+from course.gradebook import extensions, regrades
 from course.gradebook.late_policy import LatePolicy
 from course.gradebook.notes import REQUEST, TIME, Note, from_json, to_json
 from course.settings import CourseError
@@ -46,13 +44,6 @@ GRADED = Table(
     Column("notes", Text),  # see `notes.to_json`
     Column("failure", Text),  # why there is no grade, if there is none
     Column("seconds", Float),
-)
-EXTENSIONS = Table(
-    "bertlab_extensions",
-    MetaData(),
-    Column("assignment", String(128), primary_key=True),
-    Column("student", String(128), primary_key=True),
-    Column("days", Integer, nullable=False),
 )
 
 
@@ -79,7 +70,8 @@ def not_released(assignment: str) -> CourseError:
 
 def graded(gradebook: Gradebook, assignment: str) -> dict[str, Graded]:
     """Our rows of an assignment whose submission is still in nbgrader's tables, by student."""
-    _create_tables(gradebook)
+    for table in (GRADED, extensions.EXTENSIONS):
+        table.create(gradebook.engine, checkfirst=True)
     known = {submission.student_id for submission in gradebook.assignment_submissions(assignment)}
     rows = gradebook.db.execute(select(GRADED).where(GRADED.c.assignment == assignment))
     return {
@@ -108,7 +100,7 @@ def record(
     db = gradebook.db
     try:
         notebook = _submitted_notebook(db, assignment, student)
-        _apply_extensions(db, assignment)
+        extensions.apply(db, assignment)
         grades = {grade.cell.name: grade for grade in notebook.grades}
         if grades.keys() != result.scores.keys():
             differ = sorted(grades.keys() ^ result.scores.keys())
@@ -187,47 +179,12 @@ def charge_lateness(db: Session, notebook: SubmittedNotebook, policy: LatePolicy
 
 def charge_all(gradebook: Gradebook, assignment: str, policy: LatePolicy) -> None:
     """Update all penalties of an assignment, since due dates and people's points change."""
-    _create_tables(gradebook)
-    _apply_extensions(gradebook.db, assignment)
+    extensions.EXTENSIONS.create(gradebook.engine, checkfirst=True)
+    extensions.apply(gradebook.db, assignment)
     for submission in gradebook.assignment_submissions(assignment):
         for notebook in submission.notebooks:
             charge_lateness(gradebook.db, notebook, policy)
     gradebook.db.commit()
-
-
-def extend(gradebook: Gradebook, assignment: str, student: str, days: int) -> bool:
-    """Give a student this many days instead of those given before, without a commit.
-
-    Returns whether something of theirs is graded; otherwise the days are kept until then.
-    """
-    _create_tables(gradebook)
-    db, theirs = gradebook.db, {"assignment": assignment, "student": student}
-    db.execute(delete(EXTENSIONS).filter_by(**theirs))
-    submission = _submission(db, assignment, student)
-    if submission is not None:
-        submission.extension = timedelta(days=days) if days else None
-    elif days:
-        db.execute(insert(EXTENSIONS).values(**theirs, days=days))
-    return submission is not None
-
-
-def _apply_extensions(db: Session, assignment: str) -> None:
-    """Move extensions to the submissions that exist by now, without a commit."""
-    query = (
-        select(SubmittedAssignment, EXTENSIONS.c.days)
-        .join(Assignment)
-        .join(EXTENSIONS, EXTENSIONS.c.student == SubmittedAssignment.student_id)
-        .where(Assignment.name == assignment, EXTENSIONS.c.assignment == assignment)
-    )
-    for submission, days in db.execute(query).all():
-        submission.extension = timedelta(days=days)
-        theirs = {"assignment": assignment, "student": submission.student_id}
-        db.execute(delete(EXTENSIONS).filter_by(**theirs))
-
-
-def _create_tables(gradebook: Gradebook) -> None:
-    for table in (GRADED, EXTENSIONS):
-        table.create(gradebook.engine, checkfirst=True)
 
 
 def read_timestamp(folder: Path) -> tuple[datetime | None, str]:
@@ -243,20 +200,11 @@ def read_timestamp(folder: Path) -> tuple[datetime | None, str]:
 
 def _submitted_notebook(db: Session, assignment: str, student: str) -> SubmittedNotebook:
     """The submission's notebook with a row per graded cell; created, not committed, if new."""
-    submission = _submission(db, assignment, student)
+    submission = extensions.submission_of(db, assignment, student)
     if submission is None:
         submission = _new_submission(db, assignment, student)
     (notebook,) = (found for found in submission.notebooks if found.name == assignment)
     return notebook
-
-
-def _submission(db: Session, assignment: str, student: str) -> SubmittedAssignment | None:
-    query = (
-        select(SubmittedAssignment)
-        .join(Assignment)
-        .where(Assignment.name == assignment, SubmittedAssignment.student_id == student)
-    )
-    return db.execute(query).scalar_one_or_none()
 
 
 def _new_submission(db: Session, assignment: str, student: str) -> SubmittedAssignment:

@@ -16,7 +16,8 @@ from sqlalchemy import delete, select, update
 from sqlalchemy.engine import make_url
 
 from course.gradebook import backups
-from course.gradebook.records import EXTENSIONS, GRADED
+from course.gradebook.extensions import EXTENSIONS
+from course.gradebook.records import GRADED
 from course.settings import OLD_NAMES, Course, CourseError
 
 if TYPE_CHECKING:

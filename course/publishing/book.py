@@ -21,6 +21,7 @@ from tempfile import TemporaryDirectory
 
 import nbformat
 
+from bertlab._console import print_on_any_console
 from bertlab._files import write_atomically
 from course import ROOT
 from course.live import tours
@@ -188,6 +189,7 @@ def main(
     write: Writer = write_site,
 ) -> int:
     """Make a book, or the output of `write`, of some notebooks or all; 1 if a lecture failed."""
+    print_on_any_console()
     parser = argparse.ArgumentParser(prog=command, description=about.splitlines()[0])
     parser.add_argument("notebook", nargs="*", type=Path, help="all lectures if there is none")
     parser.add_argument("--to", type=Path, default=ROOT / "book", help="folder (default: book)")

@@ -23,6 +23,7 @@ from urllib.parse import quote
 import nbformat
 from nbformat import NotebookNode
 
+from bertlab._console import print_on_any_console
 from bertlab._files import write_atomically
 from course import ROOT
 from course.publishing.handout import hand_out
@@ -140,6 +141,7 @@ def write_copies(course_url: str, to: Path) -> None:
 
 def main(readme: Path = ROOT / "README.md", to: Path = ROOT / "book" / "launch") -> int:
     """Write the links, and the copies if there is an address; 1 if a setting is wrong."""
+    print_on_any_console()
     try:
         course_url, repository = map(web_address, EXAMPLES)
         text = with_links(readme.read_text(encoding="utf-8"), course_url, repository)

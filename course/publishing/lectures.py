@@ -17,6 +17,7 @@ from tempfile import TemporaryDirectory
 
 import nbformat
 
+from bertlab._console import print_on_any_console
 from bertlab._files import write_atomically
 from course import ROOT
 
@@ -106,6 +107,7 @@ def execute(path: Path) -> nbformat.NotebookNode:
 
 def main(arguments: list[str]) -> int:
     """Run the given notebooks, or all lectures; 1 if any failed."""
+    print_on_any_console()
     if arguments[:1] == ["--execute"]:
         path, *keep = map(Path, arguments[1:])
         executed = execute(path.resolve())

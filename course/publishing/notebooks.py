@@ -15,6 +15,7 @@ from pathlib import Path
 
 import nbformat
 
+from bertlab._console import print_on_any_console
 from bertlab._files import write_atomically
 from course import ROOT
 
@@ -102,6 +103,7 @@ def proof(source: str) -> str:
 
 def main() -> int:
     """Rewrite notebooks that are not in normal form; prints each changed file."""
+    print_on_any_console()
     for path in written_notebooks():
         text = normal_form(nbformat.read(path, as_version=4))
         if text != path.read_text(encoding="utf-8"):

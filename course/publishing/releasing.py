@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bertlab._files import write_atomically
-from course.gradebook import backups, records, releases
+from course.gradebook import backups, extensions, records, releases
 from course.gradebook.late_policy import LatePolicy
 from course.grading.assignments import check_source, read_page
 from course.settings import Course, CourseError, said, utc_moment
@@ -178,7 +178,7 @@ def extend(course: Course, name: str, student: str, days: int) -> str:
     released(course, [name])
     with closing(course.gradebook()) as book:
         _check_listed(book, student)
-        graded = records.extend(book, name, student, days)
+        graded = extensions.grant(book, name, student, days)
         records.charge_all(book, name, LatePolicy(config=course.config))
         due = book.find_assignment(name).duedate
     more = f"{days} day{'' if days == 1 else 's'} more" if days else "no extension"
