@@ -1,6 +1,7 @@
 """Run the course, from release to grades: `python -m course COMMAND`.
 
 handout --to FOLDER      the course as students get it, without solutions
+students LIST.csv        enter a list of students, from Excel, Moodle, Canvas or Brightspace
 release NAME|all         make the students' versions and enter them in the gradebook
 due NAME|all TIME        set when an assignment is due
 extend NAME ID --days 3  give one student more time; NAME or all
@@ -9,7 +10,7 @@ grade NAME|all           grade new and changed hand-ins in the sandbox, on all c
 status [NAME]            who has handed in, who is graded, who waits for a person
 overview                 the term on one page: points, tasks, irregularities
 feedback NAME|all        a page for every graded student
-export                   grades as a CSV file for nbgrader, Moodle or Canvas
+export [NAME]            grades as a CSV file for nbgrader, Moodle, Canvas or Brightspace
 items NAME|all           which tasks were hard, and which separate strong from weak students
 leaderboard --to FOLDER  run and score the entries of the project, a static page
 similar NAME             which students' code is similar, or similar to the course's own
@@ -36,12 +37,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     print_on_any_console()
     parser = _parser()
     asked, rest = parser.parse_known_args(arguments)
-    if asked.command in ELSEWHERE:
-        module, _ = ELSEWHERE[asked.command]
-        return import_module(module).main(["--root", str(asked.root), *rest])
-    if rest:
+    if rest and asked.command not in ELSEWHERE:
         parser.error(f"unrecognized arguments: {' '.join(rest)}")
     try:
+        if asked.command in ELSEWHERE:
+            module, _ = ELSEWHERE[asked.command]
+            return import_module(module).main(["--root", str(asked.root), *rest])
         course = Course(asked.root)
         reminder = import_module("course.gradebook.renaming").reminder
         if asked.run is not _rename and (line := reminder(course)):
@@ -90,9 +91,6 @@ def _parser() -> argparse.ArgumentParser:
     _add_grade(command("grade", _grade))
     feedback = command("feedback", _feedback)
     feedback.add_argument("--release", action="store_true", help="also to nbgrader's exchange")
-    exported = command("export", _export, None)
-    exported.add_argument("--format", choices=("nbgrader", "moodle", "canvas"), default="nbgrader")
-    exported.add_argument("--to", type=Path, help="the file (default: grades-FORMAT.csv here)")
     command("status", _status, "NAME|all", nargs="?", default="all")
     command("items", _items)
     renamed = command("rename", _rename, "OLD|all")
@@ -209,18 +207,6 @@ def _feedback(course: Course, asked: argparse.Namespace) -> int:
     return feedback_pages.generate(course, course.chosen(asked.name), asked.release)
 
 
-def _export(course: Course, asked: argparse.Namespace) -> int:
-    """Write the grades to a CSV file."""
-    from course.gradebook import exports
-
-    to = asked.to or Path(f"grades-{asked.format}.csv")
-    with closing(course.gradebook()) as book:
-        for note in exports.export(course, book, asked.format, to):
-            print(note)
-    print(f"Grades in {to}")
-    return 0
-
-
 def _status(course: Course, asked: argparse.Namespace) -> int:
     """Print who has handed in, who is graded and who waits for a person."""
     from course.grading import reports
@@ -249,9 +235,11 @@ def _rename(course: Course, asked: argparse.Namespace) -> int:
 
 # Commands that parse their own arguments: the module with their `main`, and a description.
 ELSEWHERE = {
+    "export": ("course.gradebook.exports", "Write the grades to a CSV file."),
     "leaderboard": ("course.leaderboard.board", "Run and score the entries of the project."),
     "overview": ("course.grading.overview", "Write the term on one page, for the teacher."),
     "similar": ("course.similarity.report", "Print similar code, also similar to the course's."),
+    "students": ("course.collecting.student_lists", "Enter a list of students."),
     "rehearsal": ("course.rehearsal.rehearse", "Grade a synthetic class whose points are known."),
 }
 

@@ -3,6 +3,7 @@
 import copy
 import logging
 import re
+from collections.abc import Iterable
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
@@ -203,6 +204,17 @@ def printable(text: str) -> str:
     'ada\\u001b[2J'
     """
     return "".join(one if one.isprintable() else f"\\u{ord(one):04x}" for one in text)
+
+
+def named(names: Iterable[str], most: int = 20) -> str:
+    """The names in a line: the first `most` and the number of the others.
+
+    >>> named(["ada", "ben", "cy"], most=2)
+    'ada, ben and 1 more'
+    """
+    names = [printable(name) for name in names]
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return ", ".join(names[:most]) + more
 
 
 def utc_moment(text: str) -> datetime:

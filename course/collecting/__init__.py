@@ -1,1 +1,1 @@
-"""Collect hand-ins from folders, zip files and nbgrader's exchange."""
+"""Hand-ins from folders, zip files and nbgrader's exchange; lists of students, times."""

@@ -1,1 +1,1 @@
-"""The gradebook: records, backups, exports, late penalties, item analysis."""
+"""The gradebook: records, backups, late penalties, spreadsheets in and out, item analysis."""

@@ -1,5 +1,6 @@
 """The points of all students in one query; nbgrader's own properties need one per number."""
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 from nbgrader.api import Assignment, Grade, SubmittedAssignment, SubmittedNotebook
@@ -15,6 +16,18 @@ class Total(NamedTuple):
     points: float
     penalty: float
     waiting: bool
+
+
+class Grades(NamedTuple):
+    """Of an assignment: a total for each student with a hand-in, None if that is not graded."""
+
+    assignment: Assignment
+    totals: Mapping[str, Total | None]
+
+    def score(self, student: str) -> float | str:
+        """Points after the late penalty, as nbgrader computes them; "" if there are none."""
+        total = self.totals.get(student)
+        return "" if total is None else round(max(0.0, total.points - total.penalty), 4)
 
 
 def totals(gradebook: "Gradebook", assignment: str) -> dict[str, Total]:

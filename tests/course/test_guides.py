@@ -424,9 +424,11 @@ def test_the_commands_of_the_guide_print_what_it_shows(tmp_path, monkeypatch, ca
     handed_in(tmp_path / "download", "ada", [])
     handed_in(tmp_path / "download", "ben", ["train", "encode", "decode", "explain"])
     handed_in(tmp_path / "download", "cy", [c.id for c in cells if c.metadata.nbgrader.solution])
+    listed = "ID;Vorname;Nachname\nada;Ada;Müller\nben;Ben;B\ncy;Cy;C\n"  # as Excel writes it
+    (tmp_path / "students.csv").write_text(listed, encoding="utf-8-sig")
     monkeypatch.chdir(tmp_path)
     steps = console("README")
-    assert len(steps) == 9
+    assert len(steps) == 10
     for command, shown in steps:
         assert main(["--root", str(tmp_path), *command]) == 0, command
         assert timeless(capsys.readouterr().out) == timeless(shown), command
