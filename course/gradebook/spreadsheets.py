@@ -141,7 +141,7 @@ def clean(text: str) -> str:
     >>> clean('="0042"'), clean("'=cmd"), clean(" O'Brien "), clean("'T Hooft")
     ('0042', '=cmd', "O'Brien", "'T Hooft")
     """
-    text = unicodedata.normalize("NFC", " ".join(text.replace("\ufeff", "").split()))
+    text = unicodedata.normalize("NFC", " ".join(text.split()))
     if quoted := re.fullmatch(r'="(.*)"', text):
         return quoted[1]
     return text[1:] if text.startswith("'") and text[1:].startswith(FORMULA) else text

@@ -53,6 +53,24 @@ def test_moodles_worksheet_in_german_saved_by_excel(tmp_path, encoding):
     assert one == SheetRow("4711", "007", "Anna Müller", "am@x.example", WHEN)
 
 
+@pytest.mark.parametrize(
+    "header",
+    [
+        "Identifiant;Nom complet;Adresse de courriel;Statut;Note;Note maximale;"
+        "La note peut être modifiée;Dernière modification (travail remis);"
+        "Dernière modification (note)",
+        "Identificador;Nombre completo;Dirección de correo;Estatus;Calificación;"
+        "Calificación máxima;La calificación puede cambiarse;Última modificación (entrega);"
+        "Última modificación (calificación)",
+    ],
+    ids=["French", "Spanish"],
+)
+def test_moodles_worksheet_in_other_languages(tmp_path, header):
+    row = "Participant4711;Anna Müller;am@x.example;-;;29,00;Oui;2026-11-19 22:15;-"
+    (one,) = sheet(tmp_path, f"{header}\n{row}\n").rows
+    assert one == SheetRow("4711", None, "Anna Müller", "am@x.example", WHEN)
+
+
 def test_moodles_worksheet_with_blind_marking_has_only_numbers(tmp_path):
     header = "Identifier,Status,Grade,Last modified (submission),Last modified (grade)\n"
     (one,) = sheet(tmp_path, header + "Participant 4711,,,2026-11-19T22:15,-\n").rows

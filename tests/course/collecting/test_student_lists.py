@@ -81,12 +81,12 @@ LISTS = {
     "Canvas": (
         "Student,ID,SIS User ID,SIS Login ID,Section,Quiz (101)\n,,,,,Manual Posting\n"
         '    Points Possible,,,,,10\n"Müller, Jörg",41,007,jm,"A and B",9\n'
-        '"Student, Test",99,,bbbc6740f0b9,A,\n',
+        '"Student, Test",99,,bbbc6740f0b946af,A,\n',
         {"007": ("Jörg", "Müller", None, "41")},
     ),
     "Canvas without SIS": (
-        'Student,ID,SIS Login ID,Section\n"Müller, Jörg",41,jm,A\nSukarno,42,su,A\n',
-        {"jm": ("Jörg", "Müller", None, "41"), "su": (None, "Sukarno", None, "42")},
+        'Student,ID,SIS Login ID,Section\n"Student, Test",41,ts,A\nSukarno,42,su,A\n',
+        {"ts": ("Test", "Student", None, "41"), "su": (None, "Sukarno", None, "42")},
     ),
     "Brightspace": (
         "OrgDefinedId,Username,Last Name,First Name,Email,End-of-Line Indicator\n"
@@ -98,7 +98,7 @@ LISTS = {
         {"007": ("Jörg", "Müller", None, None)},
     ),
     "protected from Excel": (
-        f"sep=,\n{OURS}" + '="007",Jörg,\'=cmd,,\n',
+        f"\ufeffsep=,\n{OURS}" + '="007",Jörg,\'=cmd,,\n',
         {"007": ("Jörg", "=cmd", None, None)},
     ),
     "ours": (OURS + "007, Jo\u0308rg ,Müller,,41\n", {"007": ("Jörg", "Müller", None, "41")}),
