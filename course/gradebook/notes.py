@@ -8,6 +8,7 @@ import json
 from collections.abc import Iterable
 from typing import NamedTuple
 
+UNREADABLE = "nothing could be graded: "  # begins the one note of such a file
 ODDITY, REQUEST, TIME = "oddity", "request", "time"
 
 

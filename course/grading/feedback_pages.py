@@ -1,12 +1,37 @@
-"""`python -m course feedback`: a page for every graded student, without hidden tests or scripts."""
+"""`python -m course feedback`: a page for every graded student, without hidden tests or scripts.
 
-from collections.abc import Callable, Sequence
+At its top it says what happened to the notebook: whatever costs points has a sentence there.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tqdm.auto import tqdm
 
 from course.gradebook import records
+from course.gradebook.late_policy import LatePolicy
+from course.gradebook.lateness import late, points
+from course.gradebook.notes import REQUEST, UNREADABLE, Note
 from course.settings import Course, said
+
+if TYPE_CHECKING:
+    from nbgrader.api import Gradebook
+
+OWN = "a cell of your own"
+ANOTHER_FILE = (
+    "Open your notebook in JupyterLab, run all cells, save it, and hand in that .ipynb file again. "
+    "If it does not open, show it to your teacher."
+)
+
+
+class Told(NamedTuple):
+    """A sentence of a page; cell: the id of the cell that it is about, or ""; name: the task's."""
+
+    cell: str
+    name: str
+    text: str
+    advice: str = ""
 
 
 def generate(
@@ -41,6 +66,66 @@ def generate(
         if release:
             faults += _release(course, name, say)
     return int(faults > 0)
+
+
+def story(
+    book: "Gradebook",
+    assignment: str,
+    student: str,
+    names: Mapping[str, str],
+    policy: LatePolicy,
+) -> dict[str, Any]:
+    """What a student's page says about their hand-in, as the gradebook has it now.
+
+    names: of the assignment's cells. In the result, `told` has the sentences, `waiting` the names
+    of the cells whose points are not final, and `open_points` their points; `unreadable`: there are
+    no cells to show; `score` and `late_penalty` are computed now.
+    """
+    row = records.graded(book, assignment, student).get(student)
+    public = [note for note in (row.notes if row else ()) if not note.private]
+    notebook = book.find_submission_notebook(assignment, assignment, student)
+    look = {
+        str(grade.name): grade.max_score for grade in notebook.grades if grade.needs_manual_grade
+    }
+    told = [_told(note, names, note.cell in look) for note in public]
+    lateness = late(notebook.assignment, notebook.score, policy)
+    penalty = (lateness.penalty if lateness else None) or 0.0
+    if lateness:
+        advice = "If that time is wrong, ask your teacher." if penalty else ""
+        told.append(Told("", "", _sentence(str(lateness)), advice))
+    return {
+        "told": told,
+        "waiting": {cell: names.get(cell, cell) for cell in look},
+        "open_points": points(sum(look.values())),
+        "unreadable": any(_is_unreadable(note) for note in public),
+        "late_penalty": penalty,
+        "score": notebook.score - penalty,
+    }
+
+
+def _told(note: Note, names: Mapping[str, str], waits: bool) -> Told:
+    """A note in the student's words; names: of the assignment's cells."""
+    if _is_unreadable(note):
+        text = f"Your file could not be graded: {note.text.removeprefix(UNREADABLE)}"
+        return Told("", "", _sentence(text), note.advice or ANOTHER_FILE)
+    name = names.get(note.cell, OWN) if names and note.cell else note.cell
+    if note.kind == REQUEST:
+        advice = "A person looks at it." if waits else "A person has looked at it."
+        return Told(note.cell, name, _sentence(f"you asked for a regrade: {note.text}"), advice)
+    return Told(note.cell, name, _sentence(note.text), note.advice)
+
+
+def _sentence(text: str) -> str:
+    """The text with a capital letter and a full stop.
+
+    >>> _sentence("its cell was missing")
+    'Its cell was missing.'
+    """
+    return text[:1].upper() + text[1:] + "." * (not text.endswith((".", "?", "!")))
+
+
+def _is_unreadable(note: Note) -> bool:
+    return note.kind != REQUEST and note.text.startswith(UNREADABLE)
 
 
 def _release(course: Course, name: str, say: Callable[[str], None]) -> int:

@@ -87,7 +87,7 @@ def test_feedback_hides_tests_and_runs_no_script(tmp_path):
     assert page.select_one("math msqrt msub").text.split() == ["d", "k"]
     first, *_, last = [item.text for item in page.select("#toc li")]
     assert first == "Small · visible test (Score: 1.0 / 1.0)"
-    assert last == "Small · written answer (Score: 0.0 / 4.0)"
+    assert last == "Small · written answer (Score: 0.0 / 4.0, not final)"
     assert all(page.select(f"[name={link['href'][1:]}]") for link in page.select("#toc a"))
     assert all(img["src"].startswith("data:image/") for img in page.select("img[src]"))
     for words in ("secret", "assert double(secret)"):
@@ -114,9 +114,10 @@ def test_the_formgrader_shows_the_notes_and_makes_the_same_feedback(tmp_path, mo
     shown, _ = HTMLExporter(config=app.config).from_filename(copy, about)
     assert "cdnjs" not in shown
     notes = [item.text for item in BeautifulSoup(shown, "html.parser").select("#notes li")]
-    assert notes[-1].startswith("timestamp.txt holds no time")
+    line = "timestamp.txt holds no time: counted as in time, please check"
+    assert notes[-1] == f"{line} (private)"
     with closing(course.gradebook()) as book:
-        assert status(course, book, [NAME]).endswith("\n    with notes: ada")
+        assert status(course, book, [NAME]).endswith(f"\n    ada: {line}")
 
 
 def test_every_task_and_formula_of_the_exercises_is_shown_as_the_exercise_has_it():
