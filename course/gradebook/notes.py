@@ -40,6 +40,19 @@ class Note(NamedTuple):
         return f"{mark}{self.cell}: {self.text}" if self.cell or mark else self.text
 
 
+def cells_of_equal(notes: Iterable[Note]) -> dict[Note, list[str]]:
+    """The different notes, without their cells, and the cells of each.
+
+    >>> missing = [Note("was missing", "encode"), Note("was missing", "decode")]
+    >>> list(cells_of_equal(missing).values())
+    [['encode', 'decode']]
+    """
+    cells: dict[Note, dict[str, None]] = {}
+    for note in notes:
+        cells.setdefault(note._replace(cell=""), {})[note.cell] = None
+    return {note: list(names) for note, names in cells.items()}
+
+
 def to_json(notes: Iterable[Note]) -> str:
     """The notes as the gradebook keeps them."""
     return json.dumps([note._asdict() for note in notes])

@@ -12,7 +12,7 @@ from tqdm.auto import tqdm
 from course.gradebook import records
 from course.gradebook.late_policy import LatePolicy
 from course.gradebook.lateness import late, points
-from course.gradebook.notes import REQUEST, UNREADABLE, Note
+from course.gradebook.notes import REQUEST, UNREADABLE, Note, cells_of_equal
 from course.settings import Course, said
 
 if TYPE_CHECKING:
@@ -26,12 +26,11 @@ ANOTHER_FILE = (
 
 
 class Told(NamedTuple):
-    """A sentence of a page; cell: the id of the cell that it is about, or ""; name: the task's."""
+    """A sentence of a page; cells: the names of those that it is about, by their ids."""
 
-    cell: str
-    name: str
+    cells: Mapping[str, str]
     text: str
-    advice: str = ""
+    advice: str
 
 
 def generate(
@@ -78,8 +77,8 @@ def story(
     """What a student's page says about their hand-in, as the gradebook has it now.
 
     names: of the assignment's cells. In the result, `told` has the sentences, `waiting` the names
-    of the cells whose points are not final, and `open_points` their points; `unreadable`: there are
-    no cells to show; `score` and `late_penalty` are computed now.
+    of the cells whose points are not final, and `open_points` their sum; `unreadable`: there are no
+    cells to show; `score` and `late_penalty` are computed now.
     """
     row = records.graded(book, assignment, student).get(student)
     public = [note for note in (row.notes if row else ()) if not note.private]
@@ -87,41 +86,44 @@ def story(
     look = {
         str(grade.name): grade.max_score for grade in notebook.grades if grade.needs_manual_grade
     }
-    told = [_told(note, names, note.cell in look) for note in public]
+    equal = cells_of_equal(public).items()
+    told = [_told(note, cells, names, not look.keys().isdisjoint(cells)) for note, cells in equal]
     lateness = late(notebook.assignment, notebook.score, policy)
     penalty = (lateness.penalty if lateness else None) or 0.0
     if lateness:
         advice = "If that time is wrong, ask your teacher." if penalty else ""
-        told.append(Told("", "", _sentence(str(lateness)), advice))
+        told.append(Told({}, _sentence(str(lateness)), advice))
     return {
         "told": told,
         "waiting": {cell: names.get(cell, cell) for cell in look},
         "open_points": points(sum(look.values())),
+        "most_points": points(notebook.max_score),
         "unreadable": any(_is_unreadable(note) for note in public),
         "late_penalty": penalty,
         "score": notebook.score - penalty,
     }
 
 
-def _told(note: Note, names: Mapping[str, str], waits: bool) -> Told:
+def _told(note: Note, cells: Sequence[str], names: Mapping[str, str], waits: bool) -> Told:
     """A note in the student's words; names: of the assignment's cells."""
     if _is_unreadable(note):
-        text = f"Your file could not be graded: {note.text.removeprefix(UNREADABLE)}"
-        return Told("", "", _sentence(text), note.advice or ANOTHER_FILE)
-    name = names.get(note.cell, OWN) if names and note.cell else note.cell
+        why = f"the reason: {note.text.removeprefix(UNREADABLE)}"
+        return Told({}, _sentence(why), note.advice or ANOTHER_FILE)
+    about = {cell: names.get(cell, OWN) if names else cell for cell in cells if cell}
+    text, advice = note.text, note.advice
     if note.kind == REQUEST:
+        text = f"you asked for a regrade: {text}"
         advice = "A person looks at it." if waits else "A person has looked at it."
-        return Told(note.cell, name, _sentence(f"you asked for a regrade: {note.text}"), advice)
-    return Told(note.cell, name, _sentence(note.text), note.advice)
+    return Told(about, _sentence(text, capital=not about), advice)
 
 
-def _sentence(text: str) -> str:
-    """The text with a capital letter and a full stop.
+def _sentence(text: str, capital: bool = True) -> str:
+    """The text with a full stop, and with a capital letter if it begins a line.
 
-    >>> _sentence("its cell was missing")
-    'Its cell was missing.'
+    >>> _sentence("handed in")
+    'Handed in.'
     """
-    return text[:1].upper() + text[1:] + "." * (not text.endswith((".", "?", "!")))
+    return f"{text[:1].upper() if capital else text[:1]}{text[1:].rstrip('.')}."
 
 
 def _is_unreadable(note: Note) -> bool:

@@ -15,7 +15,7 @@ from bertlab._files import write_atomically
 from course.gradebook import records
 from course.gradebook.late_policy import LatePolicy
 from course.gradebook.lateness import Late, late_ones, points
-from course.gradebook.notes import REQUEST, TIME
+from course.gradebook.notes import REQUEST, TIME, cells_of_equal
 from course.gradebook.totals import Total, totals
 from course.grading.fingerprints import tasks_of
 from course.settings import Course
@@ -23,9 +23,9 @@ from course.settings import Course
 if TYPE_CHECKING:
     from nbgrader.api import Gradebook
 
-# Printed at most: names in a line, late ones, lines after grading and in `status`, lines that only
-# one student has.
-NAMES, LATE, LINES, LINES_OF_STATUS, EACH = 10, 30, 40, 15, 5
+# Printed at most: names in a line, cells in a note, late ones, lines after grading and in `status`,
+# lines that only one student has.
+NAMES, CELLS, LATE, LINES, LINES_OF_STATUS, EACH = 10, 4, 30, 40, 15, 5
 TO_GRADE, AGAIN, NOTED = "to grade", "points given, then changed or asked for", "see the notes"
 Lines = Mapping[str, Sequence[str]]  # a line -> the students whom it is about
 
@@ -103,20 +103,26 @@ def write(
     path = course.room("autograded") / f"report-{name}.txt"
     write_atomically(path, "\n  ".join([head, *whole, last]) + "\n")
     waiting = to_look_at(book, name, [row.student for row in asked if row.student in sums])
-    shown = brief(noted(asked), LINES) + late_line({w: late[w] for w in late if w in students})
+    shown = brief(noted(asked, CELLS), LINES) + late_line(
+        {w: late[w] for w in late if w in students}
+    )
     shown += [f"wait for a person: {line}" for line in each(waiting, NAMES)]
     shown += [last, f"Report: {path.relative_to(course.root)}"]
     return Report("\n  ".join([head, *shown]), len(failed))
 
 
-def noted(rows: Iterable[records.Graded]) -> Lines:
+def noted(rows: Iterable[records.Graded], most: int | None = None) -> Lines:
     """Why some could not be graded, and what was noticed: line -> students.
 
-    What a person must look at comes before the rest.
+    What a person must look at comes before the rest. most: named cells of a student's equal notes.
     """
     rows = list(rows)
     pairs = [(row.student, f"NOT GRADED: {row.failure}") for row in rows if row.failure]
-    notes = [(row.student, note) for row in rows for note in row.notes]
+    notes = [
+        (row.student, note._replace(cell=named(cells, most)))
+        for row in rows
+        for note, cells in cells_of_equal(row.notes).items()
+    ]
     notes.sort(key=lambda pair: not (pair[1].waits or pair[1].kind == REQUEST))
     pairs += [(who, str(note)) for who, note in notes]
     lines: dict[str, list[str]] = {}
@@ -154,10 +160,10 @@ def each(lines: Lines, most: int | None = None) -> list[str]:
     return [f"{named(students, most)}: {line}" for line, students in lines.items()]
 
 
-def named(students: Sequence[str], most: int | None = None) -> str:
-    """The students' names, at most some of them, then how many more there are."""
-    more = len(students) - len(students[:most])
-    return ", ".join(students[:most]) + (f" and {more} more" if more else "")
+def named(names: Sequence[str], most: int | None = None) -> str:
+    """The names, at most some of them, then how many more there are."""
+    more = len(names) - len(names[:most])
+    return ", ".join(names[:most]) + (f" and {more} more" if more else "")
 
 
 def brief(lines: Lines, most: int) -> list[str]:
@@ -175,11 +181,7 @@ def brief(lines: Lines, most: int) -> list[str]:
 
 def late_line(late: Mapping[str, Late]) -> list[str]:
     """Who loses points by lateness, how late, and how many; no line if nobody does."""
-    told = [
-        f"{who} ({one.by}, -{points(one.penalty)})"
-        for who, one in late.items()
-        if one.penalty is not None
-    ]
+    told = [f"{who} ({one.by}, -{points(one.penalty)})" for who, one in late.items() if one.penalty]
     return [f"late: {named(told, LATE)}"] if told else []
 
 
@@ -254,4 +256,4 @@ def _details(now: Standing) -> list[str]:
     lines += late_line({who: now.late[who] for who in now.graded if who in now.late})
     rows = [now.rows[who] for who in now.graded]
     rows = [r if r.student in now.waiting else r._replace(notes=r.oddities) for r in rows]
-    return lines + brief(noted(rows), LINES_OF_STATUS)
+    return lines + brief(noted(rows, CELLS), LINES_OF_STATUS)

@@ -22,20 +22,23 @@ def row(student, *notes, failure=None):
     return Graded(student, "x", notes, failure)
 
 
-def test_equal_notes_of_many_are_one_line_and_one_persons_27_lines_are_six():
+def test_equal_notes_are_one_line_and_27_others_of_one_student_are_six():
     changed, odd = Note("this given cell had been changed", "imports"), "its cell was missing"
     rows = [row(f"s{number:03}", changed) for number in range(200)]
-    rows.append(row("zoe", *(Note(odd, f"task-{number}") for number in range(27))))
+    for who in ("xu", "yan"):  # each in a notebook without metadata
+        rows.append(row(who, *(Note(odd, f"task-{number}") for number in range(27))))
+    rows.append(row("zoe", *(Note(f"raised {number}", "train") for number in range(27))))
     rows += [row("eve", Note("my loop is right", "train", kind=REQUEST)), row("fay", failure="x")]
     ten = ", ".join(f"s{number:03}" for number in range(10))
-    assert reports.brief(reports.noted(rows), 40) == [
+    assert reports.brief(reports.noted(rows, 2), 40) == [
         "fay: NOT GRADED: x",
         "eve: regrade: train: my loop is right",
         f"{ten} and 190 more: imports: this given cell had been changed",
-        *(f"zoe: task-{number}: its cell was missing" for number in range(5)),
+        "xu, yan: task-0, task-1 and 25 more: its cell was missing",
+        *(f"zoe: train: raised {number}" for number in range(5)),
         "zoe: 22 more notes",
     ]
-    assert reports.brief(reports.noted(rows), 2)[-1] == "and 7 more lines"
+    assert reports.brief(reports.noted(rows), 2)[-1] == "and 8 more lines"
 
 
 @pytest.fixture
@@ -52,14 +55,13 @@ def test_the_late_are_named_with_what_it_costs_in_report_status_and_overview(lat
     """48 h 10 min late: two days begun after the grace, 20 % of bob's 4 points, later of 8."""
     _, said = grade(late_class)
     text = (late_class.room("autograded") / f"report-{NAME}.txt").read_text()
-    short = "  late: bob (2 days 0 h, -0.8), cyd (2 days 0 h, -0)\n"
-    assert short in said
+    assert "  late: bob (2 days 0 h, -0.8)\n" in said
     assert f"\n  bob: late: {LINE.format('0.8 of 4 points are deducted')}\n" in text
     assert f"\n  cyd: late: {LINE.format('nothing is deducted')}\n" in text
     assert "ada: late" not in text, "ten minutes are forgiven"
     by_hand(late_class, "bob", "explain", manual_score=4.0, needs_manual_grade=False)
     assert main(["--root", str(late_class.root), "status"]) == 0
-    assert "    late: bob (2 days 0 h, -1.6), cyd" in capsys.readouterr().out, "as of now"
+    assert "    late: bob (2 days 0 h, -1.6)\n" in capsys.readouterr().out, "as of now"
     assert main(["--root", str(late_class.root), "overview"]) == 0
     page = BeautifulSoup((late_class.root / "overview.html").read_text(), "html.parser")
     assert f"bob: {LINE.format('1.6 of 8 points are deducted')}" in [
@@ -67,7 +69,7 @@ def test_the_late_are_named_with_what_it_costs_in_report_status_and_overview(lat
     ]
     releasing.extend(late_class, NAME, "bob", 3)
     assert main(["--root", str(late_class.root), "status"]) == 0
-    assert "    late: cyd (2 days 0 h, -0)\n" in capsys.readouterr().out + "\n"
+    assert "    late: " not in capsys.readouterr().out
 
 
 @pytest.mark.slow
