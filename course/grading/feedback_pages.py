@@ -18,7 +18,7 @@ from course.settings import Course, said
 if TYPE_CHECKING:
     from nbgrader.api import Gradebook
 
-OWN = "a cell of your own"
+OWN = "A cell of your own"
 ANOTHER_FILE = (
     "Open your notebook in JupyterLab, run all cells, save it, and hand in that .ipynb file again. "
     "If it does not open, show it to your teacher."

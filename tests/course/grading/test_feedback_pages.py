@@ -229,7 +229,7 @@ def test_a_page_says_what_happened_in_plain_words_and_links_the_cells(tmp_path):
     advice = "Take it from a new copy of the exercise."
     assert told(page) == [
         f"Small · your code, Small · text: its cell was missing. {advice}",
-        "a cell of your own: raised <b>secret</b>.",
+        "A cell of your own: raised <b>secret</b>.",
         "Some output was cut.",
         "Small · written answer: you asked for a regrade: it is right. A person looks at it.",
         "Not final: a person still looks at 4 of 8 points: Small · written answer.",
