@@ -8,6 +8,7 @@ import json
 from collections.abc import Iterable
 from typing import NamedTuple
 
+UNREADABLE = "nothing could be graded: "  # begins the one note of such a file
 ODDITY, REQUEST, TIME = "oddity", "request", "time"
 
 
@@ -37,6 +38,19 @@ class Note(NamedTuple):
         """
         mark = "regrade: " if self.kind == REQUEST else ""
         return f"{mark}{self.cell}: {self.text}" if self.cell or mark else self.text
+
+
+def cells_of_equal(notes: Iterable[Note]) -> dict[Note, list[str]]:
+    """The different notes, without their cells, and the cells of each.
+
+    >>> missing = [Note("was missing", "encode"), Note("was missing", "decode")]
+    >>> list(cells_of_equal(missing).values())
+    [['encode', 'decode']]
+    """
+    cells: dict[Note, dict[str, None]] = {}
+    for note in notes:
+        cells.setdefault(note._replace(cell=""), {})[note.cell] = None
+    return {note: list(names) for note, names in cells.items()}
 
 
 def to_json(notes: Iterable[Note]) -> str:

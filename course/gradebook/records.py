@@ -28,6 +28,7 @@ from sqlalchemy.orm import Session
 
 from course.gradebook import extensions, regrades
 from course.gradebook.late_policy import LatePolicy
+from course.gradebook.lateness import late
 from course.gradebook.notes import REQUEST, TIME, Note, from_json, to_json
 from course.settings import CourseError
 
@@ -68,16 +69,22 @@ def not_released(assignment: str) -> CourseError:
     )
 
 
-def graded(gradebook: Gradebook, assignment: str) -> dict[str, Graded]:
-    """Our rows of an assignment whose submission is still in nbgrader's tables, by student."""
+def graded(gradebook: Gradebook, assignment: str, student: str | None = None) -> dict[str, Graded]:
+    """Our rows of an assignment whose submission is still in nbgrader's tables, by student.
+
+    student: only theirs.
+    """
     for table in (GRADED, extensions.EXTENSIONS):
         table.create(gradebook.engine, checkfirst=True)
-    known = {submission.student_id for submission in gradebook.assignment_submissions(assignment)}
-    rows = gradebook.db.execute(select(GRADED).where(GRADED.c.assignment == assignment))
+    known = select(SubmittedAssignment.student_id).join(Assignment)
+    wanted = GRADED.c.assignment == assignment
+    wanted &= GRADED.c.student.in_(known.where(Assignment.name == assignment))
+    if student is not None:
+        wanted &= GRADED.c.student == student
+    rows = gradebook.db.execute(select(GRADED).where(wanted))
     return {
         row.student: Graded(row.student, row.fingerprint, from_json(row.notes), row.failure)
         for row in rows
-        if row.student in known
     }
 
 
@@ -163,16 +170,19 @@ def forget(gradebook: Gradebook, assignment: str, student: str) -> None:
     gradebook.db.commit()
 
 
+def note(gradebook: Gradebook, assignment: str, student: str, notes: Sequence[Note]) -> None:
+    """Keep the notes of a grading by nbgrader itself; the next run grades the submission again."""
+    before = json.dumps(_answers(gradebook.db, assignment, student), sort_keys=True)
+    _replace(gradebook.db, assignment, student, notes, answers=before)
+    gradebook.db.commit()
+
+
 def charge_lateness(db: Session, notebook: SubmittedNotebook, policy: LatePolicy) -> None:
     """Set the late penalty from the current score, as nbgrader's AssignLatePenalties does."""
     db.flush()
     db.refresh(notebook, ["score"])
-    submission, penalty = notebook.assignment, None
-    # An extension without a due date is an error inside nbgrader.
-    seconds = submission.total_seconds_late if submission.assignment.duedate else 0
-    if seconds > 0:
-        penalty = policy.late_submission_penalty(submission.student_id, notebook.score, seconds)
-    penalty = None if penalty is None else min(max(penalty, 0.0), notebook.score)
+    found = late(notebook.assignment, notebook.score, policy)
+    penalty = found.penalty if found else None
     if notebook.late_submission_penalty != penalty:
         notebook.late_submission_penalty = penalty
 

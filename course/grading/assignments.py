@@ -151,7 +151,7 @@ def as_handed_in(source: str) -> str:
 
 
 def task_names(source: NotebookNode) -> dict[str, str]:
-    """The name of each solution or graded cell: the headings above it, and its kind.
+    """The name of each cell of the assignment: the headings above it, and its kind.
 
     If a heading has two of a kind, their ids as well. source: the instructor's notebook, because
     students may add headings.
@@ -160,12 +160,13 @@ def task_names(source: NotebookNode) -> dict[str, str]:
     path: list[tuple[int, str]] = []  # of headings: level and text
     for cell in source.cells:
         heading, _, title = cell.source.partition("\n")[0].partition(" ")
-        if kind := _kind(cell):
-            titles = [title for level, title in path if level > 1] or [title for _, title in path]
-            names[str(grade_id(cell))] = " · ".join([*titles, kind])
-        elif cell.cell_type == "markdown" and heading and not heading.strip("#"):
+        kind = _kind(cell)
+        is_heading = cell.cell_type == "markdown" and heading and not heading.strip("#")
+        if is_heading and kind == "text":
             level = len(heading)
             path = [*(above for above in path if above[0] < level), (level, title.strip())]
+        titles = [title for level, title in path if level > 1] or [title for _, title in path]
+        names[str(grade_id(cell))] = " · ".join([*titles, kind])
     times = Counter(names.values())
     return {id: f"{name} · {id}" if times[name] > 1 else name for id, name in names.items()}
 
@@ -176,7 +177,7 @@ def _kind(cell: NotebookNode) -> str:
         return "your code" if cell.cell_type == "code" else "written answer"
     if marks.get("grade"):
         return "hidden test" if "### BEGIN HIDDEN TESTS" in cell.source else "visible test"
-    return ""
+    return "given code" if cell.cell_type == "code" else "text"
 
 
 def grade_id(cell: NotebookNode) -> str | None:

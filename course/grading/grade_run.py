@@ -167,7 +167,7 @@ def _write_down(
     """Write the graded copy, then the scores; returns the reason if that fails, or ""."""
     handed_in, complaint = records.read_timestamp(task.submission.parent)
     if complaint:
-        result = result._replace(notes=(*result.notes, Note(complaint)))
+        result = result._replace(notes=(*result.notes, Note(complaint, private=True)))
     copy = course.graded_copy(task.assignment, task.student)
     copy.parent.mkdir(parents=True, exist_ok=True)
     write_atomically(copy, nbformat.writes(with_scores(result)))
@@ -204,8 +204,8 @@ def with_scores(result: "Result") -> nbformat.NotebookNode:
 
     The metadata also has the notes, which the formgrader shows above the first cell.
     """
-    notebook = result.notebook
-    notebook.metadata["bertlab"] = {"scores": result.scores, "notes": list(map(str, result.notes))}
+    notebook, notes = result.notebook, [note._asdict() for note in result.notes]
+    notebook.metadata["bertlab"] = {"scores": result.scores, "notes": notes}
     return notebook
 
 

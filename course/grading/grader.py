@@ -58,8 +58,11 @@ class Grader:
                 raise GradingFailed(f"{submission} could not be graded: {answer}")
             notebook, *_ = release
             scores = dict.fromkeys(_scores(notebook))
-            note = Note(one_line(f"grading ended twice, so a person must look: {answer}"))
-            return Result(notebook, scores, (note,), time.monotonic() - start)
+            notes = (
+                Note("grading ended twice, so a person must look", advice="Your teacher was told."),
+                Note(one_line(f"why grading ended: {answer}"), private=True),
+            )
+            return Result(notebook, scores, notes, time.monotonic() - start)
         notebook, notes, disturbed = answer
         return Result(notebook, _scores(notebook), notes, time.monotonic() - start, disturbed)
 

@@ -20,7 +20,10 @@ from nbgrader.preprocessors import ClearHiddenTests, NbGraderPreprocessor, SaveA
 from nbgrader.utils import is_grade, is_solution
 from traitlets import default
 
-from course.gradebook import records
+from course.gradebook import records, regrades
+from course.gradebook.late_policy import LatePolicy
+from course.gradebook.notes import REQUEST
+from course.grading import feedback_pages
 from course.grading.assignments import check_release, read_page, task_names
 from course.grading.grade_run import SECRET, with_scores
 from course.settings import Course
@@ -62,6 +65,9 @@ class SandboxedExporter(NotebookExporter):
             records.forget(book, assignment, student)
             try:
                 result = grader.grade(path, f"{course.grading.term}/{student}")
+                asked = regrades.notes(regrades.looks(result))
+                result = result._replace(notes=(*result.notes, *asked))
+                records.note(book, assignment, student, result.notes)
             except Exception as error:
                 reason = f"{type(error).__name__}: {error}"
                 records.mark_failed(book, assignment, student, reason)
@@ -102,7 +108,8 @@ class SaveSandboxedGrades(SaveAutoGrades):
 
     def preprocess(self, nb: NotebookNode, resources: dict) -> tuple[NotebookNode, dict]:
         """Store the scores, then process the cells as nbgrader does."""
-        self.scores = nb.metadata["bertlab"]["scores"]
+        self.scores, notes = nb.metadata["bertlab"]["scores"], nb.metadata["bertlab"]["notes"]
+        self.waiting = {note["cell"] for note in notes if note["waits"] or note["kind"] == REQUEST}
         return super().preprocess(nb, resources)
 
     def _add_score(self, cell: NotebookNode, _resources: dict) -> None:
@@ -111,7 +118,8 @@ class SaveSandboxedGrades(SaveAutoGrades):
         grade = self.gradebook.find_grade(*where)
         grade.auto_score = self.scores[name]
         # As nbgrader does: a person must review a person's scores.
-        grade.needs_manual_grade = grade.manual_score is not None or grade.auto_score is None
+        judged = grade.manual_score is not None or grade.auto_score is None
+        grade.needs_manual_grade = judged or name in self.waiting
         self.gradebook.db.commit()
 
 
@@ -124,14 +132,17 @@ class FeedbackExporter(HTMLExporter):
 
 
 class NameTasks(NbGraderPreprocessor):
-    """The names of tasks in a feedback page's table of contents, from our source."""
+    """The names of tasks in a feedback page, from our source, and what happened to the notebook."""
 
     def preprocess(self, nb: NotebookNode, resources: dict) -> tuple[NotebookNode, dict]:
-        """Add the names to the page's data; none if the assignment no longer exists."""
+        """Add it to the page's data, after nbgrader's GetGrades; the names if there is a source."""
         about, rooms = resources["nbgrader"], self.config.CourseDirectory
         name = about["assignment"]
         path = Path(rooms.root) / rooms.source_directory / name / f"{name}.ipynb"
-        about["task_names"] = task_names(read_page(path, rooms.root)) if path.is_file() else {}
+        names = task_names(read_page(path, rooms.root)) if path.is_file() else {}
+        about["task_names"], policy = names, LatePolicy(config=self.config)
+        with gradebook_of(resources) as book:
+            about.update(feedback_pages.story(book, name, about["student"], names, policy))
         return nb, resources
 
 

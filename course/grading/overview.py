@@ -74,11 +74,13 @@ def part(course: Course, book: "Gradebook", name: str) -> Part:
     except ValueError as none:
         tasks = str(none)
     rows = [row._replace(notes=row.oddities) for row in standing.rows.values()]
-    waiting = sorted((course.root / "to-sort-out" / name).glob("*"))
+    unsorted = sorted((course.root / "to-sort-out" / name).glob("*"))
     lists = {
         "Regrade requests": standing.requests(),
-        "What was odd": reports.odd(rows),
-        "To sort out": [f"to-sort-out/{name}/{printable(path.name)}" for path in waiting],
+        "Late": [f"{who}: {late}" for who, late in standing.late.items()],
+        "Wait for a person": reports.each(standing.to_look_at),
+        "What was odd": reports.each(reports.noted(rows)),
+        "To sort out": [f"to-sort-out/{name}/{printable(path.name)}" for path in unsorted],
     }
     return Part(name, standing, figures, bins, tasks, lists)
 

@@ -6,6 +6,7 @@ needs; `nh3` (the Rust library Ammonia) does the work.
 """
 
 import re
+from functools import partial
 from typing import Any
 from urllib.parse import unquote
 
@@ -58,8 +59,23 @@ MOST_TAGS, MOST_ENVIRONMENTS = 5_000, 500
 PICTURE = re.compile(r"data:image/(png|jpeg|gif|webp|svg\+xml);base64,[A-Za-z0-9+/=\s]*\Z")
 
 
-def clean_html(html: str | bytes) -> str:
+class Attachments(dict):
+    """A cell's pictures by name, each by its kind; a missing one is no picture.
+
+    nbconvert raises an error for a missing one, so there would be no page.
+    """
+
+    def __contains__(self, _name: object) -> bool:
+        return True
+
+    def __missing__(self, name: str) -> dict[str, str]:
+        return self.get(unquote(name)) or {"text/plain": ""}
+
+
+def clean_html(html: str | bytes, pictures: Attachments | None = None) -> str:
     """The HTML without scripts, styles that cover the page, forms, frames and external pictures.
+
+    pictures: attached ones by name, which `<img src="attachment:NAME">` shows.
 
     >>> clean_html('<p onclick="x()">1 <script>x()</script><img src="javascript:x()"></p>')
     '<p>1 <img></p>'
@@ -71,36 +87,26 @@ def clean_html(html: str | bytes) -> str:
         text,
         tags=TAGS,
         attributes=ATTRIBUTES,
-        attribute_filter=_allowed,
-        url_schemes={"http", "https", "mailto", "data"},
+        attribute_filter=partial(_allowed, pictures or Attachments()),
+        url_schemes={"http", "https", "mailto", "data", "attachment"},
         filter_style_properties=STYLES,
         link_rel=None,
         strip_comments=True,
     )
 
 
-def _allowed(_tag: str, name: str, value: str) -> str | None:
+def _allowed(pictures: Attachments, _tag: str, name: str, value: str) -> str | None:
     """nh3 calls this for each remaining attribute."""
     if name == "style":
         return None if "url(" in value.lower() else value
     if name == "src":  # an external picture would reveal to its server who opened the page
+        if value.startswith("attachment:"):
+            (kind, content), *_ = pictures[value.removeprefix("attachment:")].items()
+            value = f"data:{kind};base64,{content}"
         return value if PICTURE.match(value) else None
     if name == "href":
-        return None if value.strip().lower().startswith("data:") else value
+        return None if value.strip().lower().startswith(("data:", "attachment:")) else value
     return value
-
-
-class Attachments(dict):
-    """A cell's pictures by name; a missing one is replaced by its description.
-
-    nbconvert raises an error for a missing one, so there would be no page.
-    """
-
-    def __contains__(self, _name: object) -> bool:
-        return True
-
-    def __missing__(self, name: str) -> dict[str, str]:
-        return self.get(unquote(name)) or {"text/plain": ""}
 
 
 @pass_context
@@ -114,4 +120,4 @@ def markdown2html(context: Context | dict[str, Any], source: str) -> str:
         return f"<p>[more than {MOST_ENVIRONMENTS} \\begin{{...}} in one text: left out]</p>"
     pictures = Attachments(context.get("cell", {}).get("attachments", {}))
     renderer = Renderer(escape=False, attachments=pictures)
-    return clean_html(MarkdownWithMath(renderer=renderer).render(source))
+    return clean_html(MarkdownWithMath(renderer=renderer).render(source), pictures)

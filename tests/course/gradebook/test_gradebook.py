@@ -181,7 +181,7 @@ def test_failed_grading_leaves_no_grade_of_now_or_before(tmp_path, database):
     hand_in(course, "ada", fail=True)
     code, said = grade(course)
     assert code == 1
-    assert "ada: NOT GRADED: OSError: no zygote" in said
+    assert "  ada, bob: NOT GRADED: OSError: no zygote\n" in said
     assert "0 graded now, 0 unchanged, 2 not graded" in said
     assert scores(course)["ada", "test-double"] == (None, None, True)
     assert scores(course)["ada", "explain"] == (None, 3.0, False)

@@ -12,6 +12,8 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_output
 from nbgrader.apps import NbGraderAPI
 from nbgrader.server_extensions.formgrader.formgrader import FormgradeExtension
 
+from course.gradebook import records
+from course.gradebook.notes import REQUEST, Note
 from course.gradebook.regrades import requests
 from course.grading import feedback_pages, nbgrader_plugin
 from course.grading.assignments import load_assignment, task_names
@@ -19,10 +21,11 @@ from course.grading.formulas import mathml
 from course.grading.reports import status
 from course.grading.safe_html import clean_html
 from course.grading.submissions import read_submission
+from course.publishing import releasing
 from course.settings import Limits
 from tests.conftest import read_page
-from tests.course.gradebook.test_gradebook import grade, quick  # noqa: F401 (a fixture)
-from tests.course.small_course import NAME, make, nbgrader, scores
+from tests.course.gradebook.test_gradebook import by_hand, grade, quick  # noqa: F401 (a fixture)
+from tests.course.small_course import NAME, hand_in, make, nbgrader, scores
 from tests.exercises.test_assignments import ASSIGNMENTS, source_of
 
 pytestmark = pytest.mark.slow
@@ -87,7 +90,7 @@ def test_feedback_hides_tests_and_runs_no_script(tmp_path):
     assert page.select_one("math msqrt msub").text.split() == ["d", "k"]
     first, *_, last = [item.text for item in page.select("#toc li")]
     assert first == "Small · visible test (Score: 1.0 / 1.0)"
-    assert last == "Small · written answer (Score: 0.0 / 4.0)"
+    assert last == "Small · written answer (Score: 0.0 / 4.0, not final)"
     assert all(page.select(f"[name={link['href'][1:]}]") for link in page.select("#toc a"))
     assert all(img["src"].startswith("data:image/") for img in page.select("img[src]"))
     for words in ("secret", "assert double(secret)"):
@@ -114,9 +117,10 @@ def test_the_formgrader_shows_the_notes_and_makes_the_same_feedback(tmp_path, mo
     shown, _ = HTMLExporter(config=app.config).from_filename(copy, about)
     assert "cdnjs" not in shown
     notes = [item.text for item in BeautifulSoup(shown, "html.parser").select("#notes li")]
-    assert notes[-1].startswith("timestamp.txt holds no time")
+    line = "timestamp.txt holds no time: counted as in time, please check"
+    assert notes[-1] == f"{line} (private)"
     with closing(course.gradebook()) as book:
-        assert status(course, book, [NAME]).endswith("\n    with notes: ada")
+        assert status(course, book, [NAME]).endswith(f"\n    ada: {line}")
 
 
 def test_every_task_and_formula_of_the_exercises_is_shown_as_the_exercise_has_it():
@@ -192,3 +196,141 @@ def test_collecting_from_the_exchange_follows_no_link(tmp_path):
     other = course.hand_in(NAME, "fay").parent
     exchange.do_copy(str(tmp_path / "link"), str(other))
     assert not other.exists()
+
+
+def page_of(course, student):
+    """A student's page, made now, as text and parsed."""
+    said = []
+    assert feedback_pages.generate(course, [NAME], say=said.append) == 0, said
+    text = (course.room("feedback") / student / NAME / f"{NAME}.html").read_text()
+    return text, BeautifulSoup(text, "html.parser")
+
+
+def told(page):
+    return [" ".join(item.text.split()) for item in page.select("#told li")]
+
+
+def keep(course, student, *notes):
+    """Notes as grading keeps them."""
+    with closing(course.gradebook()) as book:
+        records.note(book, NAME, student, notes)
+
+
+def test_a_page_says_what_happened_in_plain_words_and_links_the_cells(tmp_path):
+    course = make(tmp_path / "c", {"ada": {"own": ["mine"]}, "bob": {}})
+    grade(course)
+    missing = Note("its cell was missing", advice="Take it from a new copy of the exercise.")
+    notes = [missing._replace(cell=cell) for cell in ("double", "title")]
+    notes += [Note("raised <b>secret</b>", "a cell of their own"), Note("some output was cut")]
+    notes += [Note("why does it use ctypes?", "double", private=True)]
+    notes += [Note("it is right", "explain", kind=REQUEST)]
+    keep(course, "ada", *notes)
+    text, page = page_of(course, "ada")
+    advice = "Take it from a new copy of the exercise."
+    assert told(page) == [
+        f"Small · your code, Small · text: its cell was missing. {advice}",
+        "A cell of your own: raised <b>secret</b>.",
+        "Some output was cut.",
+        "Small · written answer: you asked for a regrade: it is right. A person looks at it.",
+        "Not final: a person still looks at 4 of 8 points: Small · written answer.",
+    ]
+    assert all(page.select(f"[name={link['href'][1:]}]") for link in page.select("#told a"))
+    assert "ctypes" not in text
+    by_hand(course, "ada", "explain", manual_score=4.0, needs_manual_grade=False)
+    keep(course, "ada", notes[-1])
+    answered = "you asked for a regrade: it is right. A person has looked at it."
+    _, page = page_of(course, "ada")
+    assert told(page) == [f"Small · written answer: {answered}"]
+    by_hand(course, "bob", "explain", manual_score=4.0, needs_manual_grade=False)
+    assert told(page_of(course, "bob")[1]) == [], "nothing happened"
+
+
+def test_the_penalty_on_a_page_is_that_of_now(tmp_path):
+    """48 h 10 min late: two days begun after the grace, 20 % of 4 points, later of 8."""
+    course = make(tmp_path / "c", {"ada": {"handed_in": "2026-10-03 10:00:00 UTC"}})
+    hand_in(course, "bob", "2026-10-01 10:00:00 UTC")
+    hand_in(course, "cyd", "2026-10-03 10:00:00 UTC", share=0)
+    releasing.set_due(course, NAME, "2026-10-01T09:50+00:00")
+    grade(course)
+    due = "after the due time (2026-10-01 09:50 UTC, 15 minutes' grace)"
+    late = f"Handed in 2026-10-03 10:00 UTC, 2 days 0 h {due}"
+    ask = "are deducted. If that time is wrong, ask your teacher."
+    _, page = page_of(course, "ada")
+    assert told(page)[0] == f"{late}: 0.8 of 4 points {ask}"
+    early = f"Handed in 2026-10-01 10:00 UTC, 10 min {due}"
+    assert told(page_of(course, "bob")[1])[0] == f"{early}: nothing is deducted."
+    assert told(page_of(course, "cyd")[1])[0] == f"{late}: nothing is deducted."
+    by_hand(course, "ada", "explain", manual_score=4.0, needs_manual_grade=False)
+    _, page = page_of(course, "ada")
+    assert told(page) == [f"{late}: 1.6 of 8 points {ask}"]
+    assert page.select_one("h4").text == f"{NAME} (Score: 6.4 / 8.0)"
+    assert page.select_one(".late-penalty").text == "Late submission penalty (Score: -1.6)"
+    releasing.extend(course, NAME, "ada", 3)
+    assert told(page_of(course, "ada")[1]) == []
+
+
+def test_nbgraders_own_run_keeps_the_notes_and_an_unreadable_file_has_a_page_of_its_own(tmp_path):
+    course = make(tmp_path / "c", {"ada": {}, "raw": {}})
+    path = course.hand_in(NAME, "ada")
+    notebook = nbformat.read(path, as_version=4)
+    del notebook.cells[1]
+    notebook.cells.append(new_markdown_cell("regrade: <i>please</i>"))
+    nbformat.write(notebook, path)
+    course.hand_in(NAME, "raw").write_text("no notebook")
+    for student in ("ada", "raw"):
+        done = course.nbgrader.autograde(NAME, student)
+        assert done["success"], done
+    text, page = page_of(course, "ada")
+    assert [line for line in told(page) if "Small · your code: its cell was missing" in line]
+    assert [line for line in told(page) if "you asked for a regrade: <i>please</i>. A per" in line]
+    assert scores(course)["ada", "explain"][2], "a request waits for a person"
+    text, page = page_of(course, "raw")
+    assert "your file could not be graded" in page.select_one("h4").text
+    assert f"The reason: {NAME}.ipynb is not a notebook" in told(page)[0]
+    assert "hand in" in told(page)[0]
+    assert not page.select("#notebook, #toc li")
+    assert "No response." not in text
+    with closing(course.gradebook()) as book:
+        book.find_comment("explain", NAME, NAME, "raw").manual_comment = "Send *another*."
+        book.db.commit()
+    _, page = page_of(course, "raw")
+    assert page.select_one("#toc li em").text == "another", "what a person writes is shown"
+
+
+PIXEL = (
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR4nGNgAAAAAgABSK+kcQAAAABJRU5ErkJggg=="
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("![a](attachment:my.png)", True),
+        ('<img src="attachment:my.png">', True),
+        ("<img src='attachment:my%2Epng' width=30 onerror=x()>", True),
+        ('text <IMG alt="a" SRC=attachment:my.png /> in a line', True),
+        ('<img src="attachment:other.png">', False),
+        ('<img src="https://spy.example/my.png">', False),
+        ('<img src="attachment:evil.png">', False),
+    ],
+)
+def test_an_attached_picture_is_shown_in_each_form_on_both_pages(
+    tmp_path, monkeypatch, text, shown
+):
+    course = make(tmp_path / "c", {"ada": {}})
+    grade(course)
+    copy = course.graded_copy(NAME, "ada")
+    notebook = nbformat.read(copy, as_version=4)
+    notebook.cells[-1].source = text
+    evil = {"image/png": '"><script>alert(1)</script>'}
+    notebook.cells[-1].attachments = {"my.png": {"image/png": PIXEL}, "evil.png": evil}
+    nbformat.write(notebook, copy)
+    monkeypatch.chdir(course.root / "course")
+    (app := FormgradeExtension()).initialize([])
+    about = {"index": 0, "total": 1}
+    graded, _ = HTMLExporter(config=app.config).from_filename(str(copy), about)
+    for page in (page_of(course, "ada")[1], BeautifulSoup(graded, "html.parser")):
+        (picture,) = page.select(".rendered_html img")
+        assert picture.get("src") == (f"data:image/png;base64,{PIXEL}" if shown else None)
+        assert not page.select("[onerror]")
+        assert not [script for script in page.select("script") if "alert" in script.text]

@@ -37,8 +37,9 @@ def test_the_page_has_the_numbers_worked_by_hand_and_runs_nothing(tmp_path, caps
     assert heights == [0, 30, 0, 0, 0, 30, 0, 0, 0, 30], "1, 4 and 8 of 8 points, in tenths"
     assert [line.text for line in page.select("li")] == [
         "bob: regrade: explain: <script>alert(1)</script>",
-        "cyd: seed 2026-fall/cyd",
+        "bob: explain, points given, then changed or asked for",
         "dan: NOT GRADED: OSError: no zygote",
+        "cyd: seed 2026-fall/cyd",
         f"to-sort-out/{NAME}/Ada L.ipynb",
     ]
     assert not page.select("script, link, img, [src], [onclick]")
