@@ -15,7 +15,7 @@ from nbgrader.api import Assignment
 from sqlalchemy import delete, select, update
 from sqlalchemy.engine import make_url
 
-from course.gradebook import backups
+from course.gradebook import attempts, backups
 from course.gradebook.records import GRADED
 from course.settings import OLD_NAMES, Course, CourseError
 
@@ -176,6 +176,7 @@ def _rename_in_gradebook(book: "Gradebook", old: str, new: str) -> None:
                 notebook.name = new if notebook.name == old else notebook.name
             db.execute(delete(GRADED).where(GRADED.c.assignment == new))
             db.execute(update(GRADED).where(GRADED.c.assignment == old).values(assignment=new))
+            attempts.rename(db, old, new)
         db.commit()
     except BaseException:
         db.rollback()
