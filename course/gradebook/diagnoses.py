@@ -42,9 +42,7 @@ class Group(NamedTuple):
         """How many of the class, who, and how it changed over hand-ins."""
         lines = [f"{len(self.now)} of {students}: {self.kind}{' / '.join(self.said)}"]
         if self.now:
-            more = len(self.now) - NAMED
-            names = ", ".join(map(printable, self.now[:NAMED]))
-            lines.append(names + (f" and {more} more" if more > 0 else ""))
+            lines.append(_some(self.now))
         if self.like:
             where = "in the table of mistakes" if self.kind == MISTAKE else "perhaps"
             lines.append(f"{where}: {'; '.join(self.like)}")
@@ -79,7 +77,7 @@ class Thoughts(NamedTuple):
             for head, *more in groups:
                 lines += [f"  {head}", *(f"      {line}" for line in more)]
         if self.unknown:
-            lines.append(f"Not counted, no messages are kept: {', '.join(self.unknown[:NAMED])}")
+            lines.append(f"Not counted, no messages are kept: {_some(self.unknown)}")
         return "\n".join(lines)
 
     def rows(self) -> str:
@@ -106,10 +104,12 @@ def report(course: Course, gradebook: "Gradebook", assignment: str) -> str:
         points = item_analysis.from_gradebook(gradebook, assignment)
     except ValueError as nothing:
         return f"{nothing}\n"
-    table = (
-        item_analysis.analyse(points).text() if points.table and points.most else "no points yet"
-    )
-    return "\n".join([assignment, table, *points.left_out, "", thought, ""])
+    lines = [assignment]
+    if points.table and points.most:
+        lines.append(item_analysis.analyse(points).text())
+    if points.left_out:
+        lines.append(f"Left out: {_some(points.left_out, '; ')}")
+    return "\n".join([*lines, "", thought, ""])
 
 
 def rows(course: Course, gradebook: "Gradebook", assignment: str) -> str:
@@ -135,7 +135,7 @@ def thoughts(course: Course, gradebook: "Gradebook", assignment: str) -> Thought
         if history:
             hand_ins[student] = history
         else:
-            unknown.append(printable(student))
+            unknown.append(student)
     if not hand_ins:
         raise ValueError(f"{assignment}: nothing is graded; `python -m course grade {assignment}`")
     cells = item_analysis.cell_order(gradebook, assignment)
@@ -197,6 +197,13 @@ def _group(
     where = " ".join(lines) if kind == MISTAKE else message if lines else ""
     like = tuple(name for name, words in table if words and words in where)
     return Group(kind, said, tuple(sorted(now)), len(had), again, repaired, like[:3])
+
+
+def _some(names: Sequence[str], between: str = ", ") -> str:
+    """The first names, and how many more there are."""
+    more = len(names) - NAMED
+    told = between.join(map(printable, names[:NAMED]))
+    return f"{told} and {more} more" if more > 0 else told
 
 
 def _bounded(line: str) -> str:
