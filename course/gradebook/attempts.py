@@ -8,18 +8,7 @@ import json
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import (
-    Column,
-    Integer,
-    MetaData,
-    String,
-    Table,
-    Text,
-    delete,
-    insert,
-    select,
-    update,
-)
+from sqlalchemy import Column, Index, Integer, MetaData, String, Table, Text
 from sqlalchemy.orm import Session
 
 from course.settings import Course
@@ -33,10 +22,11 @@ ATTEMPTS = Table(
     "bertlab_attempts",
     MetaData(),
     Column("number", Integer, primary_key=True),  # the newest hand-in of a student has the highest
-    Column("assignment", String(128), index=True),
+    Column("assignment", String(128)),
     Column("student", String(128)),
     Column("work", String(64)),  # a digest of what the student wrote
     Column("failures", Text),  # JSON
+    Index("bertlab_attempts_of", "assignment", "student"),
 )
 
 
@@ -46,23 +36,23 @@ def add(
     """Record a graded hand-in, uncommitted; the same work graded again replaces its row."""
     ATTEMPTS.create(db.connection(), checkfirst=True)
     row = {"assignment": assignment, "student": student, "work": work}
-    db.execute(delete(ATTEMPTS).filter_by(**row))
-    db.execute(insert(ATTEMPTS).values(**row, failures=json.dumps(failures(graded_copy))))
+    db.execute(ATTEMPTS.delete().filter_by(**row))
+    db.execute(ATTEMPTS.insert().values(**row, failures=json.dumps(failures(graded_copy))))
 
 
 def rename(db: Session, old: str, new: str) -> None:
     """Give the rows of an assignment its new name, uncommitted; no other row keeps that name."""
     ATTEMPTS.create(db.connection(), checkfirst=True)
-    db.execute(delete(ATTEMPTS).filter_by(assignment=new))
-    db.execute(update(ATTEMPTS).filter_by(assignment=old).values(assignment=new))
+    db.execute(ATTEMPTS.delete().filter_by(assignment=new))
+    db.execute(ATTEMPTS.update().filter_by(assignment=old).values(assignment=new))
 
 
 def of_class(gradebook: "Gradebook", assignment: str) -> dict[str, list[Failures]]:
     """Student -> the failures of each hand-in, the oldest first."""
     ATTEMPTS.create(gradebook.engine, checkfirst=True)
-    query = select(ATTEMPTS).where(ATTEMPTS.c.assignment == assignment).order_by(ATTEMPTS.c.number)
+    rows = ATTEMPTS.select().filter_by(assignment=assignment).order_by(ATTEMPTS.c.number)
     found: dict[str, list[Failures]] = {}
-    for row in gradebook.db.execute(query):
+    for row in gradebook.db.execute(rows):
         found.setdefault(row.student, []).append(json.loads(row.failures))
     return found
 

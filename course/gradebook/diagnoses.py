@@ -207,8 +207,8 @@ def _some(names: Sequence[str], between: str = ", ") -> str:
 
 
 def _bounded(line: str) -> str:
-    """A line without control characters, shortened in the middle."""
-    line = printable(line)
+    """A line without control characters and wide gaps, shortened in the middle."""
+    line = printable(" ".join(line.split()))
     return line if len(line) <= LONGEST else f"{line[: LONGEST - 63]} … {line[-60:]}"
 
 

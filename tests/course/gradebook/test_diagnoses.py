@@ -24,6 +24,7 @@ from course.gradebook.messages import (
 )
 from course.grading.room import STOPPED as NOT_FINISHED
 from course.settings import printable
+from tests.conftest import ROOT
 from tests.course.gradebook.test_gradebook import quick  # noqa: F401 (a fixture)
 from tests.course.small_course import NAME, grade, hand_in, make
 
@@ -163,45 +164,50 @@ def test_a_students_error_cannot_speak_as_the_check():
     assert str(failed.value).count("→") == 1
 
 
-# A class of 40. Task a: 14 have normalised columns, 2 still do; 5 have not written it; 3 have the
-# same result without a diagnosis. Task b: 2 fail its hidden test with inputs of their own.
-COLUMNS = ["CheckFailed", "a: a([[1, 2]])\n  expected 1\n  → every row must sum to 1"]
-NOTHING = ["NotWritten", "a: not written yet. Replace the line that raises NotImplementedError"]
-TWO = ["CheckFailed", "a: a([7])\n  expected 1\n  got      2\n  in your line: my_secret = 7"]
-CELLS = ["a", "test-a", "hidden-a", "b", "test-b", "hidden-b"]
+# A class of 40. The softmax: 14 have normalised columns, 2 still do; 5 have not written it; 3 have
+# the same result without a diagnosis. The mask: 2 fail its hidden test with inputs of their own.
+CELLS = [
+    f"{kind}{task}" for task in ("row-softmax", "causal-mask") for kind in ("", "test-", "hidden-")
+]
+LAW_OF_ROWS = "row_softmax: row_softmax([[1, 2]])\n  expected 1\n  → every row must sum to 1"
+COLUMNS = {
+    "hidden-row-softmax": ["AssertionError", "AssertionError: 7"],
+    "test-row-softmax": ["CheckFailed", LAW_OF_ROWS],
+}
+NOTHING = {
+    "hidden-row-softmax": ["NotImplementedError", "NotImplementedError: write it"],
+    "test-row-softmax": ["NotWritten", "row_softmax: not written yet. Replace the line"],
+}
+CODE = "row_softmax: row_softmax([7])\n  expected 1\n  got      2\n  in your line: my_secret = 7"
+TWO = {"test-row-softmax": ["CheckFailed", CODE]}
+
+
+def mask(said):
+    return {"hidden-causal-mask": ["AssertionError", f"AssertionError: causal_mask{said}"]}
 
 
 def class_of_40():
-    rights = {f"s{number:02}": [{}] for number in range(40)}
-    names = list(rights)
-    for name in names[:12]:
-        rights[name] = [
-            {"test-a": COLUMNS, "hidden-a": ["AssertionError", "AssertionError: 7"]},
-            {},
-        ]
-    for name in names[12:14]:
-        rights[name] = [{"test-a": COLUMNS}, {"test-a": COLUMNS}]
-    for name in names[14:19]:
-        rights[name] = [
-            {"hidden-a": ["NotImplementedError", "NotImplementedError"], "test-a": NOTHING}
-        ]
-    for name in names[19:22]:
-        rights[name] = [{"test-a": TWO}]
-    for name, drawn in zip(names[22:24], ("[3, 5], 0.5", "[8, (1, 2)], 1e-3"), strict=True):
-        rights[name] = [
-            {"hidden-b": ["AssertionError", f"AssertionError: b({drawn}): wrong values"]}
-        ]
-    rights[names[24]] = [{"hidden-b": ["AssertionError", "AssertionError: b gives nan"]}]
-    return rights
+    """Student -> hand-ins."""
+    histories = [[COLUMNS, {}]] * 12 + [[COLUMNS, COLUMNS]] * 2 + [[NOTHING]] * 5 + [[TWO]] * 3
+    histories += [
+        [mask("([3, 5], 0.5): wrong values")],
+        [mask("([8, (1, 2)], 1e-3): wrong values")],
+    ]
+    histories += [[mask(" gives nan")]] + [[{}]] * 15
+    return {f"s{number:02}": history for number, history in enumerate(histories)}
 
 
 def test_a_class_of_40_counted_by_hand():
-    table = {"a": [("normalises columns", "every row must sum to 1"), ("is lost", "")]}
-    lines = count(class_of_40(), CELLS, table).lines()
-    assert list(lines) == ["a", "b"]
-    assert lines["a"] == [
+    table = {"row-softmax": [("normalises columns", "every row must sum to 1"), ("is lost", "")]}
+    found = count(class_of_40(), CELLS, table)
+    lines = found.lines()
+    assert list(lines) == ["row-softmax", "causal-mask"]
+    assert lines["row-softmax"] == [
         ["5 of 40: not written", "s14, s15, s16, s17, s18"],
-        ["3 of 40: no known diagnosis: a([7]) / expected 1 / got      2", "s19, s20, s21"],
+        [
+            "3 of 40: no known diagnosis: row_softmax([7]) / expected 1 / got 2",
+            "s19, s20, s21",
+        ],
         [
             "2 of 40: every row must sum to 1",
             "s12, s13",
@@ -209,45 +215,46 @@ def test_a_class_of_40_counted_by_hand():
             "12 of 14 who had it repaired it in a later hand-in",
         ],
     ]
-    assert lines["b"] == [
+    assert lines["causal-mask"] == [
         [
-            "2 of 40: only the hidden test fails: b([3, 5], 0.5): wrong values / "
+            "2 of 40: only the hidden test fails: causal_mask([3, 5], 0.5): wrong values / "
             "(and others of this form)",
             "s22, s23",
         ],
-        ["1 of 40: only the hidden test fails: b gives nan", "s24"],
+        ["1 of 40: only the hidden test fails: causal_mask gives nan", "s24"],
     ]
+    guide = (ROOT / "course" / "README.md").read_text(encoding="utf-8")
+    assert f"```\n{found.text()}\n```" in guide
 
 
 def test_a_mistake_that_all_have_repaired_stays_and_one_that_became_another_is_not_repaired():
-    other = ["CheckFailed", "a: a(1)\n  got 3\n  → go from left to right"]
-    lines = count(
-        {"ada": [{"test-a": COLUMNS}, {}], "bob": [{"test-a": TWO}, {}]}, CELLS, {}
-    ).lines()
-    assert lines["a"] == [
+    lines = count({"ada": [COLUMNS, {}], "bob": [TWO, {}]}, CELLS, {}).lines()
+    assert lines["row-softmax"] == [
         ["0 of 2: every row must sum to 1", "1 of 1 who had it repaired it in a later hand-in"]
     ]
-    lines = count({"ada": [{"test-a": COLUMNS}, {"test-a": other}]}, CELLS, {}).lines()
-    assert lines["a"][1][1] == "0 of 1 who had it repaired it in a later hand-in"
+    lines = count({"ada": [COLUMNS, TWO]}, CELLS, {}).lines()
+    assert lines["row-softmax"][1][1] == "0 of 1 who had it repaired it in a later hand-in"
 
 
 def test_rows_have_the_results_without_names_and_code():
-    rows = count(class_of_40(), CELLS, {"a": [("counts double", "got      2")]}).rows()
+    rows = count(class_of_40(), CELLS, {"row-softmax": [("counts double", "got      2")]}).rows()
     assert rows.split("\n\n")[0] == (
-        "# 3 of 40 students\n#   a([7])\n#   expected 1\n#   got      2\n"
+        "# 3 of 40 students\n#   row_softmax([7])\n#   expected 1\n#   got 2\n"
         "# perhaps there already: counts double\n"
-        "task: a\nmistake: NAME\nchange: WHAT THEY WROTE\ndiagnosis: SENTENCE"
+        "task: row-softmax\nmistake: NAME\nchange: WHAT THEY WROTE\ndiagnosis: SENTENCE"
     )
-    assert rows.count("task: b") == 2
+    assert rows.count("task: causal-mask") == 2
     assert "my_secret" not in rows
     assert not any(name in rows for name in class_of_40())
     assert count({"ada": [{}]}, CELLS, {}).rows() == "# Every failure has a known diagnosis.\n"
 
 
 def test_many_names_and_many_failures_are_counted_not_listed():
-    hand_ins = {f"s{n:02}": [{"test-a": COLUMNS}] for n in range(13)}
-    hand_ins |= {f"t{n:02}": [{"test-a": ["ValueError", f"ValueError: {n}"]}] for n in range(30)}
-    found = count(hand_ins, CELLS, {}).lines()["a"]
+    hand_ins = {f"s{n:02}": [COLUMNS] for n in range(13)}
+    hand_ins |= {
+        f"t{n:02}": [{"test-row-softmax": ["ValueError", f"ValueError: {n}"]}] for n in range(30)
+    }
+    found = count(hand_ins, CELLS, {}).lines()["row-softmax"]
     assert found[0][1] == "s00, s01, s02, s03, s04, s05, s06, s07, s08, s09 and 3 more"
     assert len(found) == diagnoses.SHOWN + 1
     assert found[-1] == ["and 19 other failures, each of at most 1 of 43"]
@@ -260,7 +267,7 @@ HOSTILE = "a: a(1)\n" + "\n".join(
 
 
 def test_one_students_text_is_one_short_line():
-    names = {"eve\n40 of 40": [{"test-a": ["CheckFailed", HOSTILE]}] * 30, "ada": [{}]}
+    names = {"eve\n40 of 40": [{"test-row-softmax": ["CheckFailed", HOSTILE]}] * 30, "ada": [{}]}
     found = count(names, CELLS, {})
     printed = found.text().splitlines()
     assert len(printed) == 5
