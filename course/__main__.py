@@ -11,7 +11,7 @@ status [NAME]            who has handed in, who is graded, who waits for a perso
 overview                 the term on one page: points, tasks, irregularities
 feedback NAME|all        a page for every graded student
 export [NAME]            grades as a CSV file for nbgrader, Moodle, Canvas or Brightspace
-items NAME|all           which tasks were hard, and which separate strong from weak students
+items NAME|all           which tasks were hard, and what the class thinks: its mistakes, counted
 leaderboard --to FOLDER  run and score the entries of the project, a static page
 similar NAME             which students' code is similar, or similar to the course's own
 rename OLD NEW | all     rename an assignment; all: those of an earlier version
@@ -92,7 +92,8 @@ def _parser() -> argparse.ArgumentParser:
     feedback = command("feedback", _feedback)
     feedback.add_argument("--release", action="store_true", help="also to nbgrader's exchange")
     command("status", _status, "NAME|all", nargs="?", default="all")
-    command("items", _items)
+    items = command("items", _items)
+    items.add_argument("--as-rows", action="store_true", help="only undiagnosed failures, no names")
     renamed = command("rename", _rename, "OLD|all")
     renamed.add_argument("new", metavar="NEW", nargs="?", help="its new name; none after `all`")
     renamed.add_argument("--no-backup", action="store_true", help="do not copy the gradebook first")
@@ -217,12 +218,13 @@ def _status(course: Course, asked: argparse.Namespace) -> int:
 
 
 def _items(course: Course, asked: argparse.Namespace) -> int:
-    """Print which tasks were hard, and which separate strong from weak students."""
-    from course.gradebook.item_analysis import analyse, from_gradebook
+    """Print which tasks were hard, and what the class thinks: which mistakes it made."""
+    from course.gradebook import diagnoses
 
+    show = diagnoses.rows if asked.as_rows else diagnoses.report
     with closing(course.gradebook()) as book:
         for name in course.chosen(asked.name):
-            print(f"{name}\n{analyse(from_gradebook(book, name)).text()}\n")
+            print(show(course, book, name))
     return 0
 
 

@@ -218,4 +218,5 @@ def _raised(error: Exception) -> str:
         if not file.startswith(HERE) and "site-packages" not in file:
             line = linecache.getline(file, trace.tb_lineno).strip() or line
         trace = trace.tb_next
-    return f"raised {type(error).__name__}: {error}" + (f"\nin your line: {line}" if line else "")
+    said = f"raised {type(error).__name__}: {error}" + (f"\nin your line: {line}" if line else "")
+    return said.replace("→", "->")  # that sign begins the check's own sentence

@@ -177,10 +177,14 @@ def from_gradebook(gradebook: "Gradebook", assignment: str) -> Points:
 
 def _in_order(gradebook: "Gradebook", assignment: str, most: Mapping[str, float]) -> dict:
     """The same, in the notebook's order, as far as the gradebook has it."""
-    notebooks = gradebook.find_assignment(assignment).notebooks
-    order = [cell.name for notebook in notebooks for cell in notebook.source_cells]
-    places = {name: place for place, name in enumerate(order)}
+    places = {name: place for place, name in enumerate(cell_order(gradebook, assignment))}
     return dict(sorted(most.items(), key=lambda item: places.get(item[0], len(places))))
+
+
+def cell_order(gradebook: "Gradebook", assignment: str) -> list[str]:
+    """The names of an assignment's cells, in the notebook's order."""
+    notebooks = gradebook.find_assignment(assignment).notebooks
+    return [cell.name for notebook in notebooks for cell in notebook.source_cells]
 
 
 def by_task(scores: Mapping[str, Mapping[str, float | None]], most: Mapping[str, float]) -> Points:
@@ -190,21 +194,21 @@ def by_task(scores: Mapping[str, Mapping[str, float | None]], most: Mapping[str,
     """
     ungraded = {s for s, row in scores.items() if all(score is None for score in row.values())}
     graded = {student: row for student, row in scores.items() if student not in ungraded}
-    waiting = {_task(cell) for row in graded.values() for cell in row if row[cell] is None}
+    waiting = {task_of(cell) for row in graded.values() for cell in row if row[cell] is None}
     tasks: dict[str, float] = {}
     for cell, points in most.items():
-        if _task(cell) not in waiting and points:
-            tasks[_task(cell)] = tasks.get(_task(cell), 0.0) + points
+        if task_of(cell) not in waiting and points:
+            tasks[task_of(cell)] = tasks.get(task_of(cell), 0.0) + points
     table = {student: dict.fromkeys(tasks, 0.0) for student in graded}
     for student, row in graded.items():
         for cell, score in row.items():
-            if score is not None and _task(cell) in tasks:
-                table[student][_task(cell)] += score
+            if score is not None and task_of(cell) in tasks:
+                table[student][task_of(cell)] += score
     left_out = [f"{task}: waits for a person" for task in sorted(waiting)]
     left_out += [f"{student}: not graded" for student in sorted(ungraded)]
     return Points(table, tasks, tuple(left_out))
 
 
-def _task(cell: str) -> str:
+def task_of(cell: str) -> str:
     """The task of a graded cell, by its grade id."""
     return cell.removeprefix("test-").removeprefix("hidden-")

@@ -26,7 +26,7 @@ from nbgrader.utils import is_solution, parse_utc
 from sqlalchemy import Column, Float, MetaData, String, Table, Text, delete, insert, select
 from sqlalchemy.orm import Session
 
-from course.gradebook import extensions, regrades
+from course.gradebook import attempts, extensions, regrades
 from course.gradebook.late_policy import LatePolicy
 from course.gradebook.lateness import late
 from course.gradebook.notes import REQUEST, TIME, Note, from_json, to_json
@@ -132,6 +132,7 @@ def record(
         charge_lateness(db, notebook, policy)
         row = {"fingerprint": fingerprint, "answers": json.dumps(now, sort_keys=True)}
         _replace(db, assignment, student, **row, notes=notes, seconds=result.seconds)
+        attempts.add(db, assignment, student, now[regrades.WORK], result.notebook)
         db.commit()
     except BaseException:
         db.rollback()

@@ -15,7 +15,7 @@ from nbgrader.api import Assignment
 from sqlalchemy import delete, select, update
 from sqlalchemy.engine import make_url
 
-from course.gradebook import backups
+from course.gradebook import attempts, backups
 from course.gradebook.extensions import EXTENSIONS
 from course.gradebook.records import GRADED
 from course.settings import OLD_NAMES, Course, CourseError
@@ -182,6 +182,7 @@ def _rename_in_gradebook(book: "Gradebook", old: str, new: str) -> None:
             db.execute(both.filter_by(assignment=new))
             for table in (GRADED, EXTENSIONS):
                 db.execute(update(table).filter_by(assignment=old).values(assignment=new))
+            attempts.rename(db, old, new)
         db.commit()
     except BaseException:
         db.rollback()

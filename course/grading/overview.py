@@ -15,6 +15,7 @@ from jinja2 import Environment
 
 from bertlab._files import write_atomically
 from course import ROOT
+from course.gradebook import diagnoses
 from course.gradebook.item_analysis import Analysis, analyse, from_gradebook
 from course.grading import reports
 from course.settings import Course, CourseError, printable
@@ -38,6 +39,7 @@ class Part(NamedTuple):
     bins: list[int]
     tasks: Analysis | str
     lists: dict[str, list[str]]  # head -> lines
+    thinks: dict[str, list[list[str]]]  # task -> the lines of each mistake
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -82,7 +84,15 @@ def part(course: Course, book: "Gradebook", name: str) -> Part:
         "What was odd": reports.each(reports.noted(rows)),
         "To sort out": [f"to-sort-out/{name}/{printable(path.name)}" for path in unsorted],
     }
-    return Part(name, standing, figures, bins, tasks, lists)
+    return Part(name, standing, figures, bins, tasks, lists, thinks(course, book, name))
+
+
+def thinks(course: Course, book: "Gradebook", name: str) -> dict[str, list[list[str]]]:
+    """What the class thinks: task -> the lines of each mistake; empty if nothing is graded."""
+    try:
+        return diagnoses.thoughts(course, book, name).lines()
+    except ValueError:
+        return {}
 
 
 def distribution(points: Sequence[float], most: float) -> list[int]:

@@ -14,7 +14,7 @@ from functools import cache
 from pathlib import Path
 
 import nbformat
-from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
 from course import ROOT
 from course.gradebook.notes import Note
@@ -170,6 +170,8 @@ class FakeGrader:
         for mine, theirs in zip(page.cells, self.assignment.source.cells, strict=False):
             if theirs.metadata.nbgrader.locked:
                 mine.source = theirs.source
+            if theirs.id in fake.get("fails", {}):
+                mine.outputs = [new_output("error", **fake["fails"][theirs.id], traceback=[])]
         notes = (Note(f"seed {seed}"),) if fake.get("note") else ()
         return Result(page, scores, notes, 0.1, disturbed=late)
 
