@@ -125,7 +125,9 @@ def record(
         _comment_on_untouched(notebook, result.notebook)
         notes, known = [*result.notes, *regrades.notes(now)], notebook.assignment.timestamp
         later = known and handed_in and known < handed_in
-        if later and regrades.is_all_that_is_new(before, now):
+        now[regrades.TIME] = str(handed_in)  # the same hand-in keeps the time that it got
+        same = before.get(regrades.TIME) == now[regrades.TIME]
+        if later and (same or regrades.is_all_that_is_new(before, now)):
             handed_in = known
             notes.append(Note(f"{regrades.KEPT}{known:%Y-%m-%d %H:%M} UTC", kind=TIME))
         notebook.assignment.timestamp = handed_in

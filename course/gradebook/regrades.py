@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 # Followed by the graded cell in the result of `looks`: a request, a note that waits for a person.
 MARK, WAITS = MARKS = ("regrade: ", "waits: ")
-WORK = "work:"
+WORK, TIME = "work:", "handed in:"
 LEAD = "#*_> \t\n"  # Markdown's marks that may surround the word
 LONGEST = 200  # listed characters of a request; the notebook has all of them
 KEPT = "nothing is new but a regrade request; it counts as handed in "  # and when

@@ -62,13 +62,17 @@ def changes(book: Gradebook, name: str, fresh: Notebook) -> Changes:
     renamed = _renamed(old, fresh)
     before = {renamed.get(cell.name, cell.name): cell for cell in _graded(old)}
     after = {cell.name: cell.max_score for cell in _graded(fresh)}
-    lines = [f"{cell} is new: {after[cell]:g} points" for cell in after if cell not in before]
+    lines = [
+        f"{cell} is new: {counted(after[cell], 'point')}" for cell in after if cell not in before
+    ]
     for cell, there in before.items():
         if cell not in after:
             scores = sum({one.auto_score, one.manual_score} != {None} for one in there.grades)
-            lines.append(f"{cell} is removed, with the scores of {counted(scores)}")
+            lines.append(f"{cell} is removed, with the scores of {counted(scores, 'student')}")
         elif there.max_score != after[cell]:
-            lines.append(f"{cell} has {after[cell]:g} points instead of {there.max_score:g}")
+            lines.append(
+                f"{cell} has {counted(after[cell], 'point')} instead of {there.max_score:g}"
+            )
     lines += [
         f"{cell} is now called {renamed[cell]}: what a person gave stays, and is shown again"
         for cell in sorted(renamed.keys() & {there.name for there in _graded(old)})
@@ -99,22 +103,22 @@ def enter(book: Gradebook, name: str, fresh: Notebook, renamed: Mapping[str, str
     book.db.flush()
     book.db.refresh(notebook)
     for submission in notebook.submissions:
-        for row, cells, rows in (
-            (Grade, [*notebook.grade_cells, *notebook.task_cells], submission.grades),
+        for row, marked, rows in (
+            (Grade, _graded(notebook), submission.grades),
             (Comment, [*notebook.solution_cells, *notebook.task_cells], submission.comments),
         ):
             known = {one.cell_id for one in rows}
-            new = [cell.id for cell in cells if cell.id not in known]
+            new = [cell.id for cell in marked if cell.id not in known]
             book.db.add_all(row(cell_id=id, notebook=submission) for id in new)
     book.db.flush()
 
 
-def counted(students: int) -> str:
+def counted(number: float, thing: str) -> str:
     """
-    >>> counted(1), counted(2)
-    ('1 student', '2 students')
+    >>> counted(1.0, "point"), counted(2, "student")
+    ('1 point', '2 students')
     """
-    return f"{students} student{'' if students == 1 else 's'}"
+    return f"{number:g} {thing}{'' if number == 1 else 's'}"
 
 
 def _notebook(book: Gradebook, name: str) -> Notebook:
@@ -137,7 +141,7 @@ def _graded(notebook: Notebook) -> list[GradeCell | TaskCell]:
 
 def _renamed(old: Notebook, fresh: Notebook) -> dict[str, str]:
     names = [{cell.name for cell in notebook.source_cells} for notebook in (old, fresh)]
-    same = defaultdict(lambda: ([], []))
+    same: defaultdict[tuple, tuple[list[str], list[str]]] = defaultdict(lambda: ([], []))
     for side, notebook in enumerate((old, fresh)):
         graded = {cell.name for cell in _graded(notebook)}
         for cell in notebook.source_cells:

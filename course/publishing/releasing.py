@@ -89,7 +89,8 @@ def _release(course: Course, name: str, yes: bool, backup: bool) -> list[str]:
         f"students get {place.relative_to(course.root)}/{name}.ipynb"
     ]
     if changes.lines:
-        lines.append(f"  {releases.counted(changes.students)} with scores: run `grade {name}` next")
+        whose = releases.counted(changes.students, "student")
+        lines.append(f"  {whose} with scores: run `grade {name}` next")
     lines += [f"  {line}" for line in changes.lines]
     lines += [f"  deleted: {line}" for line in changes.lost]
     if copy:
@@ -181,7 +182,7 @@ def extend(course: Course, name: str, student: str, days: int) -> str:
         graded = extensions.grant(book, name, student, days)
         records.charge_all(book, name, LatePolicy(config=course.config))
         due = book.find_assignment(name).duedate
-    more = f"{days} day{'' if days == 1 else 's'} more" if days else "no extension"
+    more = f"{releases.counted(days, 'day')} more" if days else "no extension"
     until = f"due {due + timedelta(days):%Y-%m-%d %H:%M} UTC" if due else "no due date is set"
     kept = "" if graded or not days else "; nothing of theirs is graded yet, so it is kept"
     return f"{name}: {student} has {more}: {until}{kept}"

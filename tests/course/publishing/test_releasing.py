@@ -14,7 +14,7 @@ from course.grading import assignments, grade_workers
 from course.publishing import releasing
 from course.settings import CourseError
 from tests.course.gradebook.test_gradebook import by_hand, threads
-from tests.course.small_course import NAME, copied, grade, make, nbgrader, scores
+from tests.course.small_course import NAME, copied, grade, hand_in, make, nbgrader, rows, scores
 
 pytestmark = pytest.mark.slow
 
@@ -278,7 +278,7 @@ def test_new_and_removed_cells_are_announced_and_the_others_keep_their_scores(co
     edit(course, change)
     code, said = release(course)
     assert code == 0
-    assert "  test-zero is new: 1 points\n" in said
+    assert "  test-zero is new: 1 point\n" in said
     assert "  hidden-double is removed, with the scores of 2 students\n" in said
     assert totals(course) == {"ada": 1 + 3, "bob": 0.5}
     assert scores(course)["bob", "test-zero"] == (None, None, True), "it waits for the grading"
@@ -287,6 +287,25 @@ def test_new_and_removed_cells_are_announced_and_the_others_keep_their_scores(co
     assert scores(course)["ada", "explain"] == (None, 3.0, False), "not touched"
     again = release(course)[1]
     assert len(again.splitlines()) == 1, "nothing changes, so nothing more is said"
+
+
+def test_a_release_makes_nobody_late(tmp_path):
+    """The work of a student who asked for a regrade is the same; only the assignment changed."""
+    course = make(tmp_path / "c", {"ada": {}})
+    releasing.set_due(course, NAME, "2026-10-01T12:00+00:00")
+    grade(course)
+    hand_in(course, "ada", "2026-10-05 10:00:00 UTC", own=["regrade: look again"])
+    assert "it counts as handed in 2026-10-01" in grade(course)[1]
+
+    def one_more(page, cells):
+        more = json.loads(json.dumps(cells["test-double"]))
+        more["id"] = more["metadata"]["nbgrader"]["grade_id"] = "test-zero"
+        page["cells"].insert(1, more)
+
+    edit(course, one_more)
+    assert release(course)[0] == 0
+    assert "it counts as handed in 2026-10-01" in grade(course)[1]
+    assert {row[6] for row in rows(course)["grades"]} == {None}
 
 
 def test_what_a_person_gave_is_listed_and_goes_only_with_yes(course):
