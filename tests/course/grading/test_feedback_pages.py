@@ -273,8 +273,8 @@ def test_nbgraders_own_run_keeps_the_notes_and_an_unreadable_file_has_a_page_of_
     course = make(tmp_path / "c", {"ada": {}, "raw": {}})
     path = course.hand_in(NAME, "ada")
     notebook = nbformat.read(path, as_version=4)
-    del notebook.cells[1]
-    notebook.cells.append(new_markdown_cell("regrade: <i>please</i>"))
+    notebook.cells[1] = new_markdown_cell("mine")
+    notebook.cells.insert(3, new_markdown_cell("regrade: <i>please</i>"))  # below test-double
     nbformat.write(notebook, path)
     course.hand_in(NAME, "raw").write_text("no notebook")
     for student in ("ada", "raw"):
@@ -283,7 +283,7 @@ def test_nbgraders_own_run_keeps_the_notes_and_an_unreadable_file_has_a_page_of_
     text, page = page_of(course, "ada")
     assert [line for line in told(page) if "Small · your code: its cell was missing" in line]
     assert [line for line in told(page) if "you asked for a regrade: <i>please</i>. A per" in line]
-    assert scores(course)["ada", "explain"][2], "a request waits for a person"
+    assert scores(course)["ada", "test-double"] == (0.0, None, True), "it waits for a person"
     text, page = page_of(course, "raw")
     assert "your file could not be graded" in page.select_one("h4").text
     assert f"The reason: {NAME}.ipynb is not a notebook" in told(page)[0]

@@ -59,17 +59,19 @@ def test_the_late_are_named_with_what_it_costs_in_report_status_and_overview(lat
     assert f"\n  bob: late: {LINE.format('0.8 of 4 points are deducted')}\n" in text
     assert f"\n  cyd: late: {LINE.format('nothing is deducted')}\n" in text
     assert "ada: late" not in text, "ten minutes are forgiven"
-    by_hand(late_class, "bob", "explain", manual_score=4.0, needs_manual_grade=False)
+    for who in ("bob", "cyd"):
+        by_hand(late_class, who, "explain", manual_score=4.0, needs_manual_grade=False)
     assert main(["--root", str(late_class.root), "status"]) == 0
-    assert "    late: bob (2 days 0 h, -1.6)\n" in capsys.readouterr().out, "as of now"
+    now = "    late: bob (2 days 0 h, -1.6), cyd (2 days 0 h, -0.8)\n"
+    assert now in capsys.readouterr().out + "\n"
     assert main(["--root", str(late_class.root), "overview"]) == 0
     page = BeautifulSoup((late_class.root / "overview.html").read_text(), "html.parser")
-    assert f"bob: {LINE.format('1.6 of 8 points are deducted')}" in [
-        line.text for line in page.select("li")
-    ]
+    lines = [line.text for line in page.select("li")]
+    assert f"bob: {LINE.format('1.6 of 8 points are deducted')}" in lines
+    assert page.select("tbody td")[5].text == "2", "cyd's stored penalty is still nothing"
     releasing.extend(late_class, NAME, "bob", 3)
     assert main(["--root", str(late_class.root), "status"]) == 0
-    assert "    late: " not in capsys.readouterr().out
+    assert "    late: cyd (2 days 0 h, -0.8)" in capsys.readouterr().out
 
 
 @pytest.mark.slow
