@@ -207,17 +207,18 @@ def repaired(
         for number, cell in enumerate(found)
         for piece in _pieces(cell, claims.get(number, ""), known, notes)
     ]
-    if found and not any(p.claim in known.wanted or _written(p, known) for p in pieces):
-        text = f"no cell of {assignment.name} is in this notebook: another assignment?"
-        advice = "Look at what you handed in, and hand in the notebook of this exercise."
-        notes = Notes()
-        notes.others.append(Note(text, advice=advice, waits=True))
+    is_foreign = not any(p.claim in known.wanted or _written(p, known) for p in pieces)
+    _note_changes(pieces, known, notes)
     pieces = _with_solutions(pieces, known, notes)
     pieces = _with_answers(pieces, known, notes)
     cells = _restored(pieces, known)
-    _add_missing(cells, known, notes if found and not notes.others else Notes())
+    _add_missing(cells, known, notes)
     for number, cell in enumerate(cells):
         cell.id = grade_id(cell) or f"own-{number}"
+    if is_foreign:
+        text = f"no cell of {assignment.name} is in this notebook: another assignment?"
+        advice = "Look at what you handed in, and hand in the notebook of this exercise."
+        return cells, [Note(text, advice=advice, waits=True)]
     return cells, notes.listed()
 
 
@@ -284,7 +285,8 @@ def _pieces(cell: NotebookNode, claim: str, known: Known, notes: Notes) -> Itera
     is_task, is_code = claim in known.wanted, cell.cell_type == "code"
     tree = parsed(cell.source) if is_code else None
     if tree and not (is_answer and not names_of(cell.source).written & known.functions):
-        words = _words(cell.source, tree)
+        asks = is_request(cell.source) and not cell.source.lstrip().startswith("#")
+        words = cell.source if asks else _words(cell.source, tree)  # `regrade: x` is Python, too
         if not is_task and split(words)[0] is not None:  # nothing of it runs
             yield _text(_as_markdown(cell, words), "", known)
         else:
@@ -323,12 +325,9 @@ def _around(cell: NotebookNode, id: str, known: Known, notes: Notes) -> Iterable
     """A cell that is not the student's, and what the student wrote into it."""
     source = known.sources[id]
     place = Piece(id, cell, place=True)
-    _note_points(cell, source, id, notes)
     if cell.source.strip() == known.texts[id]:
         yield place
         return
-    if source.cell_type == "code":
-        notes.add(TEST if is_test(source) else GIVEN, id)
     code, rest = _parts(known.added(cell.source, id), known)
     if not code and source.cell_type == "code" and _adds(rest, known):
         code, rest = rest, ""
@@ -344,10 +343,17 @@ def _around(cell: NotebookNode, id: str, known: Known, notes: Notes) -> Iterable
         yield _text(_as_markdown(cell, words), "", known)
 
 
-def _note_points(cell: NotebookNode, source: NotebookNode, id: str, notes: Notes) -> None:
-    points, right = (one.metadata.nbgrader.get("points") for one in (cell, source))
-    if points is not None and right is not None and points not in (str(right), str(float(right))):
-        notes.add(POINTS, id)
+def _note_changes(pieces: Iterable[Piece], known: Known, notes: Notes) -> None:
+    """Note which of the assignment's own cells had been changed, each by its first place."""
+    places = {piece.claim: piece.cell for piece in reversed([*pieces]) if piece.claim}
+    for id, cell in places.items():
+        source = known.sources[id]
+        points, right = (one.metadata.get("nbgrader", {}).get("points") for one in (cell, source))
+        if None not in (points, right) and points not in (str(right), str(float(right))):
+            notes.add(POINTS, id)
+        is_changed = cell.source.strip() != known.texts[id] and not known.is_theirs(id)
+        if source.cell_type == "code" and is_changed:
+            notes.add(TEST if is_test(source) else GIVEN, id)
 
 
 def _adds(code: str, known: Known) -> bool:
@@ -412,6 +418,7 @@ def _with_solutions(pieces: list[Piece], known: Known, notes: Notes) -> list[Pie
     A stub is dropped if the function is defined elsewhere.
     """
     written = [_written(piece, known) for piece in pieces]
+    pieces = [_by_content(*one, known) for one in zip(pieces, written, strict=True)]
     chosen: dict[int, str] = {}
     dropped: set[int] = set()
     for id, wanted in known.wanted.items():
@@ -439,6 +446,13 @@ def _with_solutions(pieces: list[Piece], known: Known, notes: Notes) -> list[Pie
         for n, piece in enumerate(pieces)
         if n not in dropped
     ]
+
+
+def _by_content(piece: Piece, written: frozenset[str], known: Known) -> Piece:
+    """The piece as another task's cell if it defines only that task's function."""
+    fits = [id for id, wanted in known.wanted.items() if written & wanted]
+    is_wrong = piece.claim in known.wanted and piece.claim not in fits and len(fits) == 1
+    return piece._replace(claim=fits[0]) if is_wrong else piece
 
 
 def _written(piece: Piece, known: Known) -> frozenset[str]:

@@ -5,6 +5,7 @@ otherwise the instructor's, and the student's own cells between them.
 """
 
 import json
+import re
 import stat
 import zlib
 from pathlib import Path
@@ -120,6 +121,8 @@ def _other_file(content: bytes, error: Exception) -> str:
         return "not a notebook: it has two versions side by side, from a merge conflict in git"
     if start.startswith(b"{") and b'"cells"' in content:
         return "a notebook that is damaged or cut off"
+    if re.search(rb"^(def|import|from) \w", content, re.MULTILINE):
+        return "a Python file, not a notebook"
     kind = next((OTHER_FILES[head] for head in OTHER_FILES if start.startswith(head)), "")
     return f"{kind}, not a notebook" if kind else f"not a notebook ({type(error).__name__})"
 

@@ -1,4 +1,4 @@
-"""A small assignment, a right notebook, ways to damage it, and who gets points without a sandbox."""
+"""A small assignment, its right notebook, and what a damaged one gets without a sandbox."""
 
 import contextlib
 import io

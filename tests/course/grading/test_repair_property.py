@@ -1,11 +1,24 @@
 """Random damage to a right notebook never costs points without a line for the student."""
 
 import copy
+import random
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.course.grading.damaged import ANSWERS, FULL, NEEDS, as_type, graded, right
+from course.grading.grader import Grader
+from course.grading.sandbox import why_no_sandbox
+from tests.course.grading.damaged import (
+    ANSWERS,
+    ASSIGNMENT,
+    FULL,
+    NEEDS,
+    as_type,
+    graded,
+    right,
+    written,
+)
 
 
 def join(cells, n, _):
@@ -106,3 +119,20 @@ def test_no_points_are_lost_without_a_line(tmp_path_factory, steps):
 def test_the_right_notebook_gets_all_points_without_a_line(tmp_path):
     points, submission = graded(tmp_path, right())
     assert (points, submission.notes) == (FULL, ())
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(bool(why_no_sandbox()), reason=str(why_no_sandbox()))
+def test_the_sandbox_gives_the_same_points_and_lines(tmp_path):
+    """For ten of them; so what is shown in this process is true of the grader."""
+    with Grader(ASSIGNMENT) as grader:
+        for seed in range(10):
+            draw = random.Random(seed)
+            numbers = [(draw.randrange(100), draw.randrange(100)) for _ in range(4)]
+            cells = damage([(draw.choice(DAMAGES), *pair) for pair in numbers])
+            expected, submission = graded(tmp_path, cells)
+            result = grader.grade(written(tmp_path, cells))
+            assert result.scores == expected, seed
+            assert unexplained(result.scores, result.notes) == [], seed
+            repairs = [note for note in submission.notes if note.text != "its cell raised"]
+            assert {note.text[:300] for note in repairs} <= {note.text for note in result.notes}
