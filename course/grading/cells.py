@@ -4,8 +4,10 @@ import ast
 import builtins
 import re
 import symtable
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
+from types import MappingProxyType
 from typing import NamedTuple
 
 from nbformat import NotebookNode
@@ -13,8 +15,11 @@ from nbformat import NotebookNode
 MOST_CELLS = 500  # of a notebook
 BUILT_IN = frozenset(dir(builtins))
 COMMAND = re.compile(
-    r"^([ \t]*)([%!?].*|\w[\w, ]*=[ \t]*[%!].*)$", re.MULTILINE
+    r"^([ \t]*)([%!?].*|\w[\w, ]*=[ \t]*[%!].*|[\w.]+\?\??[ \t]*)$", re.MULTILINE
 )  # IPython's, not Python
+MAGIC = re.compile(r"\s*%%(\w+).*\n?")  # at the top of a cell; these run the rest of it as Python:
+TRANSPARENT = {"time", "timeit", "capture", "prun"}
+MOST_STEPS = 2_000_000  # of the search for an order, which reads untrusted names
 
 # Names that can disable or bypass the watch for library calls; no exercise needs one of them.
 _NAMES = """
@@ -26,10 +31,35 @@ PAST_THE_WATCH = frozenset(_NAMES.split())
 
 
 class Names(NamedTuple):
-    """Names that a cell defines at its top level, and names that it uses anywhere."""
+    """Names that a cell defines at its top level, and names that it uses anywhere.
 
-    defined: frozenset[str]
-    used: frozenset[str]
+    now: those that it uses as soon as it runs; bodies: those that a function uses when it is
+    called, by the function's name; stubs: functions that only raise NotImplementedError.
+    """
+
+    defined: frozenset[str] = frozenset()
+    used: frozenset[str] = frozenset()
+    now: frozenset[str] = frozenset()
+    bodies: Mapping[str, frozenset[str]] = MappingProxyType({})
+    stubs: frozenset[str] = frozenset()
+
+    @property
+    def written(self) -> frozenset[str]:
+        """The names that it defines with content."""
+        return self.defined - self.stubs
+
+
+class Step(NamedTuple):
+    """A cell in the order in which cells run.
+
+    needs: the names that it needs, with those that its functions need; moved: whether cells that
+    are below it run before it; forced: whether something that it needs is not defined yet.
+    """
+
+    cell: NotebookNode
+    needs: frozenset[str] = frozenset()
+    moved: bool = False
+    forced: bool = False
 
 
 class Plan(NamedTuple):
@@ -38,7 +68,8 @@ class Plan(NamedTuple):
     warm: given cells that need no student's code: run once for all students, on both sides.
     student: given cells that the student's functions need. tests: given cells that tests need, with
     the student's functions. The other given cells are experiments: they are not run. changing:
-    functions that must change their arguments; the tests do not see changes by others.
+    functions that must change their arguments; the tests do not see changes by others. after: for a
+    cell of the tests' process, the ones that define names for it there.
     """
 
     functions: frozenset[str]
@@ -47,6 +78,7 @@ class Plan(NamedTuple):
     student: frozenset[str]
     tests: frozenset[str]
     experiments: frozenset[str]  # the names that only experiments define
+    after: Mapping[str, frozenset[str]] = MappingProxyType({})
 
 
 def is_solution(cell: NotebookNode) -> bool:
@@ -68,27 +100,85 @@ def is_given(cell: NotebookNode) -> bool:
 
 @lru_cache(maxsize=MOST_CELLS)
 def names_of(source: str) -> Names:
-    """The names of a cell; empty if it is not Python."""
+    """The names of a cell; empty if it is not Python.
+
+    >>> names = names_of("def double(x):\\n    return twice * x\\nprint(double(y))")
+    >>> sorted(names.now), dict(names.bodies)
+    (['double', 'y'], {'double': frozenset({'twice'})})
+    """
     try:
         table = symtable.symtable(COMMAND.sub(r"\1pass", source), "cell", "exec")
+        stubs = _stubs(source) if "NotImplementedError" in source else frozenset[str]()
     except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return Names(frozenset(), frozenset())
+        return Names()
     own = table.get_symbols()
     defined = {symbol.get_name() for symbol in own if symbol.is_assigned() or symbol.is_imported()}
-    used = {symbol.get_name() for symbol in own if symbol.is_referenced()}
-    for inner in _inner_tables(table):
-        used |= {symbol.get_name() for symbol in inner.get_symbols() if symbol.is_global()}
-    return Names(frozenset(defined), frozenset(used - BUILT_IN))
+    now = {symbol.get_name() for symbol in own if symbol.is_referenced()}
+    bodies: dict[str, set[str]] = {}
+    for child in table.get_children():
+        name, uses = child.get_name(), _globals(child)
+        for assigned in defined if name == "lambda" else defined & {name}:
+            bodies.setdefault(assigned, set()).update(uses)
+        if child.get_type() == "class":
+            now |= {symbol.get_name() for symbol in child.get_symbols() if symbol.is_global()}
+        elif name not in defined | {"lambda"}:  # a comprehension
+            now |= uses
+    used = now.union(*bodies.values()) - BUILT_IN
+    later = {name: frozenset(uses - BUILT_IN) for name, uses in bodies.items()}
+    return Names(frozenset(defined), frozenset(used), frozenset(now - BUILT_IN), later, stubs)
+
+
+def _globals(table: symtable.SymbolTable) -> set[str]:
+    """The global names in a function or class, and in those inside it."""
+    found, todo = set[str](), [table]
+    while todo:
+        inner = todo.pop()
+        found.update(symbol.get_name() for symbol in inner.get_symbols() if symbol.is_global())
+        todo += inner.get_children()
+    return found
+
+
+def _stubs(source: str) -> frozenset[str]:
+    """The functions that only raise NotImplementedError, and are not defined again."""
+    found: dict[str, bool] = {}
+    tree = parsed(source)
+    for node in tree.body if tree else ():
+        if isinstance(node, ast.FunctionDef):
+            *before, last = node.body
+            idle = all(isinstance(one, ast.Expr | ast.Pass) for one in before)
+            raises = isinstance(last, ast.Raise) and "NotImplementedError" in ast.dump(last)
+            found[node.name] = idle and raises
+    return frozenset(name for name, is_stub in found.items() if is_stub)
+
+
+def parsed(source: str) -> ast.Module | None:
+    """A cell's syntax tree, with `pass` for each of IPython's commands; None if not Python."""
+    try:
+        return ast.parse(COMMAND.sub(r"\1pass", source))
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+
+
+def magic(source: str) -> str:
+    """The magic at the top of a cell that keeps the rest from running as Python, or "".
+
+    >>> magic("%%writefile bpe.py\\nx = 1"), magic("%%time\\nx = 1")
+    ('writefile', '')
+    """
+    found = MAGIC.match(source)
+    return found[1] if found and found[1] not in TRANSPARENT else ""
+
+
+def runnable(source: str) -> str:
+    """The cell without a magic that only measures or hides what it does."""
+    found = MAGIC.match(source)
+    return source[found.end() :] if found and found[1] in TRANSPARENT else source
 
 
 def past_the_watch(source: str) -> list[str]:
     """The names in a cell that may hide its calls from `course.feedback.watch`."""
-    try:
-        tree = ast.parse(COMMAND.sub(r"\1pass", source))
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return []
-    found: set[str] = set()
-    for node in ast.walk(tree):
+    tree, found = parsed(source), set[str]()
+    for node in ast.walk(tree) if tree else ():
         if isinstance(node, ast.Name):
             found.add(node.id)
         elif isinstance(node, ast.Attribute):
@@ -98,12 +188,6 @@ def past_the_watch(source: str) -> list[str]:
         elif isinstance(node, ast.Constant):  # getattr(torch.ops, "aten")
             found.add(str(node.value)[:20])
     return sorted(found & PAST_THE_WATCH)
-
-
-def _inner_tables(table: symtable.SymbolTable) -> Iterator[symtable.SymbolTable]:
-    for child in table.get_children():
-        yield child
-        yield from _inner_tables(child)
 
 
 def plan(source: NotebookNode) -> Plan:
@@ -137,7 +221,19 @@ def plan(source: NotebookNode) -> Plan:
         for_students,
         for_tests,
         frozenset(shown - functions),
+        _definers([id for id in names if id in {*tests, *for_tests}], names),
     )
+
+
+def _definers(order: list[str], names: dict[str, Names]) -> dict[str, frozenset[str]]:
+    """For each cell the ones above it that define a name that it uses and does not define."""
+    last: dict[str, str] = {}
+    found = {}
+    for id in order:
+        uses = names[id].used - names[id].defined
+        found[id] = frozenset(last[name] for name in uses & last.keys())
+        last |= dict.fromkeys(names[id].defined, id)
+    return found
 
 
 def graded_code(source: NotebookNode) -> list[NotebookNode]:
@@ -150,6 +246,131 @@ def graded_code(source: NotebookNode) -> list[NotebookNode]:
     code = [cell for cell in source.cells if cell.cell_type == "code"]
     kept = [cell for cell in code if cell.id in run or is_solution(cell) or is_test(cell)]
     return kept[: max(place for place, cell in enumerate(kept) if is_test(cell)) + 1]
+
+
+def running_order(cells: Iterable[NotebookNode], plan: Plan) -> list[Step]:
+    """The code cells in the order in which they run.
+
+    As in the notebook, but a cell whose names are defined only further down waits for them, and a
+    test also waits for what the functions need that it calls. Where cells wait for each other, or
+    names are too many to look at, the notebook's order counts.
+    """
+    return _Order([cell for cell in cells if cell.cell_type == "code"], plan).steps()
+
+
+class _Order:
+    """The search for an order: cells that wait, and who defines what."""
+
+    def __init__(self, cells: list[NotebookNode], plan: Plan) -> None:
+        self.cells, self.plan, self.left = cells, plan, MOST_STEPS
+        self.names = [self._names(cell) for cell in cells]
+        written = frozenset().union(*(names.written for names in self.names))
+        # A stub that another cell replaces defines nothing, and runs before the replacement.
+        self.defines = [names.written | (names.stubs - written) for names in self.names]
+        self.pending = Counter(name for defines in self.defines for name in defines)
+        self.stubs = Counter(name for names in self.names for name in names.stubs & written)
+        warm = [names_of(cell.source).defined for cell in cells if cell.id in plan.warm]
+        # Of the names that are defined by now: what their functions use.
+        self.bodies = dict.fromkeys(frozenset().union(*warm), frozenset[str]())
+
+    def _names(self, cell: NotebookNode) -> Names:
+        """The names of what runs; a test needs all its names, also those in its functions."""
+        names = names_of(cell.source)
+        if not is_run(cell, self.plan) or magic(cell.source):
+            return Names()
+        roots = names.used if is_test(cell) or cell.id in self.plan.tests else names.now
+        after = frozenset(f"cell {id}" for id in self.plan.after.get(cell.id, ()))
+        if is_test(cell):
+            return Names(frozenset({f"cell {cell.id}"}), now=roots - names.defined | after)
+        if cell.id in self.plan.tests:
+            names = names._replace(defined=names.defined | {f"cell {cell.id}"})
+        return names._replace(now=roots | after)
+
+    def steps(self) -> list[Step]:
+        """All cells."""
+        done: list[Step] = []
+        waiting: dict[int, str] = {}  # the cells, in order, and a name that each waits for
+        for number in range(len(self.cells)):
+            name = self._try(number, done, waiting)
+            if name is None:
+                self._wake(done, waiting)
+            else:
+                waiting[number] = name
+        while waiting:
+            # In a circle, tests are the last: nothing waits for them.
+            number = min(waiting, key=lambda one: (is_test(self.cells[one]), one))
+            del waiting[number]
+            self._run(number, done, Step(self.cells[number], self._reached(number)[0], forced=True))
+            self._wake(done, waiting)
+        return done
+
+    def _wake(self, done: list[Step], waiting: dict[int, str]) -> None:
+        """Run the waiting cells that have what they need, the highest first."""
+        while True:
+            for number, name in waiting.items():
+                if self._is_pending(name):
+                    continue
+                more = self._try(number, done, waiting)
+                if more is None:
+                    del waiting[number]
+                    break
+                waiting[number] = more
+            else:
+                return
+
+    def _try(self, number: int, done: list[Step], waiting: Iterable[int]) -> str | None:
+        """Run a cell, or return the name of what it waits for."""
+        names, cell = self.names[number], self.cells[number]
+        covered = next((name for name in names.written if self.stubs[name] > 0), None)
+        if covered is not None and not names.stubs:
+            return covered
+        reached, lacks = self._reached(number)
+        if lacks is not None:
+            return lacks
+        self._run(number, done, Step(cell, reached, moved=number in waiting))
+        return None
+
+    def _run(self, number: int, done: list[Step], step: Step) -> None:
+        done.append(step)
+        names = self.names[number]
+        for name in self.defines[number]:
+            self.pending[name] -= 1
+            self.bodies[name] = names.bodies.get(name, frozenset())
+        for name in names.stubs:
+            self.stubs[name] -= 1
+
+    def _is_pending(self, name: str) -> bool:
+        """Whether a name is not defined, but will be; or a stub of it will still be run."""
+        return self.stubs[name] > 0 or (name not in self.bodies and self.pending[name] > 0)
+
+    def _reached(self, number: int) -> tuple[frozenset[str], str | None]:
+        """The names that a cell needs, directly or not, and the first that is still to come."""
+        names, seen, todo = self.names[number], set[str](), [self.names[number].now]
+        while todo and self.left > 0:
+            uses = todo.pop()
+            self.left -= len(uses) + 1
+            for name in sorted(uses - seen):
+                seen.add(name)
+                if name in self.defines[number]:
+                    todo.append(names.bodies.get(name, frozenset()))
+                elif name in self.bodies:
+                    todo.append(self.bodies[name])
+                elif self.pending[name] > 0:
+                    return frozenset(seen), name
+        return frozenset(seen), None
+
+
+def is_run(cell: NotebookNode, plan: Plan) -> bool:
+    """Whether a code cell is run for each submission.
+
+    Cells that need no student's code have been run before; experiments, also the student's own with
+    names of such cells, are not run.
+    """
+    if is_test(cell) or cell.id in plan.student | plan.tests:
+        return True
+    names = names_of(cell.source)
+    experiment = bool(names.used & plan.experiments) and not names.written & plan.functions
+    return not is_given(cell) and (is_solution(cell) or not experiment)
 
 
 def _needed(by: list[str], given: list[str], names: dict[str, Names]) -> frozenset[str]:

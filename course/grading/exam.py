@@ -11,22 +11,31 @@ from course.grading.assignments import grade_id
 from course.grading.errors import Stopped
 from course.grading.outputs import cut_short, failure, leave_out, one_line, safe_outputs
 from course.grading.remote import Student
+from course.grading.repair import ALIKE
 from course.grading.room import STOPPED, Room, TooLong
 from course.grading.sandbox import Sandbox
 from course.grading.submissions import read_submission
 from course.settings import Limits
 
 TEST_CALLS = 4  # a test may take as long as this many calls
+MEND = (
+    "Run your notebook from the top (Restart Kernel and Run All Cells), mend it, and hand in again."
+)
+SLOW = "Look for a loop that does not end, or for slow code; mend it, and hand in again."
+NEXT_TIME = "Nothing to do. Next time keep each function above its tests."
+LOOK = "A person looks at it. Mend the cell and hand in again if you can."
 
 
 class Exam:
-    """One submission: its cells in their order, each in its process."""
+    """One submission: its cells, each in its process."""
 
     def __init__(self, room: Room, sandbox: Sandbox, limits: Limits) -> None:
         self.room, self.limits = room, limits
         self.student = Student(sandbox, limits, room.plan.changing)
         self.done: list[str] = []  # sources that a new process must run again
         self.notes: list[Note] = []
+        self.noted: set[tuple[str, str]] = set()  # cells and kinds of notes
+        self.lost: dict[str, str] = {}  # functions that are written but not defined, and why
 
     def grade(self, path: Path) -> tuple[NotebookNode, tuple[Note, ...], bool]:
         """The graded notebook, notes, and whether it was late with hardly any processor time."""
@@ -34,9 +43,10 @@ class Exam:
         self.notes += submission.notes
         for name in self.room.plan.functions:
             self.room.scope[name] = self.student.function(name)
-        for cell in submission.cells:
-            if cell.cell_type == "code":
-                self._grade_cell(cell)
+        steps = cells.running_order(submission.cells, self.room.plan)
+        for step in steps:
+            self._grade_cell(step)
+        self._note_moved([one.cell for one in steps if one.moved and cells.is_test(one.cell)])
         theirs = [one for one in submission.cells if not cells.is_test(one)]
         self.notes += cut_short(theirs) + leave_out(theirs)
         release = self.room.assignment.release
@@ -44,10 +54,28 @@ class Exam:
         notes = tuple(note._replace(text=one_line(note.text)) for note in self.notes)
         return notebook, notes, self.student.clock.disturbed
 
-    def _grade_cell(self, cell: NotebookNode) -> None:
-        id, plan = grade_id(cell), self.room.plan
+    def _note(self, kind: str, cell: NotebookNode, text: str, advice: str, **more: bool) -> None:
+        """Note something about a cell; of each kind only the first."""
+        id = grade_id(cell) or ""
+        if (id, kind) not in self.noted:
+            self.noted.add((id, kind))
+            where = "" if id else "a cell of their own: "
+            self.notes.append(Note(where + text, id, advice, **more))
+
+    def _note_moved(self, tests: list[NotebookNode]) -> None:
+        if len(tests) > ALIKE:
+            text = f"{len(tests)} tests were run after cells further down, which they need"
+            self.notes.append(Note(text, advice=NEXT_TIME))
+            return
+        for test in tests:
+            text = "this test was run after cells further down, which it needs"
+            self._note("moved", test, text, NEXT_TIME)
+
+    def _grade_cell(self, step: cells.Step) -> None:
+        cell, plan = step.cell, self.room.plan
+        id = grade_id(cell)
         if cells.is_test(cell):
-            self._test(cell)
+            self._test(step)
         elif id in plan.warm:
             cell.outputs = []
         elif id in plan.student | plan.tests:
@@ -55,38 +83,56 @@ class Exam:
                 self._run(cell)
             if id in plan.tests:
                 self.room.run(id)
-        elif not (cells.is_given(cell) or self._is_experiment(cell)):
+        elif cells.is_run(cell, plan):
             self._run(cell)
-
-    def _is_experiment(self, cell: NotebookNode) -> bool:
-        """A cell that uses names of experiments: it is not run again."""
-        used = cells.names_of(cell.source).used
-        return not cells.is_solution(cell) and bool(used & self.room.plan.experiments)
 
     def _run(self, cell: NotebookNode) -> None:
         """Run a student's cell in the student's process."""
-        name = grade_id(cell) or "a cell of their own"
+        functions = cells.names_of(cell.source).written & self.room.plan.functions
+        source = cells.runnable(cell.source)
         try:
             self._revive()
-            reply = self.student.run(cell.source)
+            reply = self.student.run(source)
         except Stopped as stopped:
-            self.notes.append(Note(f"{stopped}; its cell was left out", name))
+            self._note("stopped", cell, f"{stopped}; its cell was left out", SLOW)
+            self.lost |= dict.fromkeys(functions, "its cell was stopped")
             cell.outputs = [failure(STOPPED, str(stopped))]
             return
         if not cells.is_given(cell) and (names := cells.past_the_watch(cell.source)):
             why = f"a person should look why it uses {', '.join(names)}"
-            self.notes.append(Note(why, name, private=True))
-        self.done.append(cell.source)
+            self._note("watch", cell, why, "", private=True)
+        self.done.append(source)
         cell.outputs = safe_outputs(reply.outputs, self.limits.output_kb)
         if reply.cut:
-            self.notes.append(Note(f"printed more than {self.limits.output_kb} kB; cut", name))
+            text = f"printed more than {self.limits.output_kb} kB; cut"
+            self._note("printed", cell, text, "Print less, or clear the output.")
         if reply.error:
             cell.outputs.append(failure(reply.error, reply.text))
             if reply.error != "NotImplementedError":
-                self.notes.append(Note(f"its cell raised {reply.text}", name))
+                self._note("raised", cell, f"its cell raised {reply.text}", MEND)
+        self._note_lost(cell, functions, reply.error)
 
-    def _test(self, cell: NotebookNode) -> None:
+    def _note_lost(self, cell: NotebookNode, functions: frozenset[str], error: str) -> None:
+        """Record which functions a cell has not defined although they are written in it."""
+        magic = cells.magic(cell.source)
+        if magic and functions:
+            text = f"its code was not run as Python, as the cell begins with %%{magic}"
+            self._note("magic", cell, text, "Delete this line and hand in again.")
+        for name in functions:
+            self.lost.pop(name, None)
+            if (error or magic) and not self._is_defined(name):
+                why = f"its cell begins with %%{magic}" if magic else f"its cell raised {error}"
+                self.lost[name] = why
+
+    def _is_defined(self, name: str) -> bool:
+        try:
+            return not self.student.run(f"({name},) and None").error
+        except Stopped:
+            return False
+
+    def _test(self, step: cells.Step) -> None:
         """Run a test in this process."""
+        cell = step.cell
         left = self.student.clock.countdown(self.limits.call_seconds * TEST_CALLS)
         try:
             self._revive()
@@ -102,8 +148,17 @@ class Exam:
             signal.setitimer(signal.ITIMER_REAL, 0)
         cell.outputs = [] if output is None else [output]
         cell.execution_count = None
-        if output is not None and output.get("ename") == STOPPED:
-            self.notes.append(Note(output.evalue, str(grade_id(cell))))
+        if output is None or output.output_type != "error":
+            return
+        if output.get("ename") == STOPPED:
+            self._note("stopped", cell, output.evalue, SLOW)
+        lost = sorted(step.needs & self.lost.keys())
+        if lost:
+            text = f"{lost[0]} is written but could not be used: {self.lost[lost[0]]}"
+            self._note("lost", cell, f"{text}; a person should look", LOOK, waits=True)
+        elif step.forced:
+            text = "what it needs could not be run before it; a person should look"
+            self._note("lost", cell, text, LOOK, waits=True)
 
     def _revive(self) -> None:
         """Replace a process that ended by a new one that runs the same cells."""

@@ -309,32 +309,37 @@ def test_due_and_extend_take_all_assignments_that_are_released(tmp_path, capsys)
 
 
 def test_a_regrade_request_is_listed_until_reviewed_and_is_not_late(tmp_path):
-    answer = "regrade: begins an answer, too"
+    answer = "a regrade: inside a sentence is an answer"
     course = make(tmp_path / "c", {"ada": {}, "bob": {"share": 0.5}, "eve": {"explain": answer}})
+    hand_in(course, "gil")
     releasing.set_due(course, NAME, "2026-10-01T12:00+00:00")
     grade(course)
-    for who in ("ada", "bob", "eve"):
+    for who in ("ada", "bob", "eve", "gil"):
         by_hand(course, who, "explain", manual_score=2.0, needs_manual_grade=False)
     later, ask = "2026-10-05 10:00:00 UTC", "## Regrade: the\n\x1b[2J control " + "x" * 999
     hand_in(course, "ada", later, own=[ask])
     hand_in(course, "bob", later, own=["Regrade it", "regrade: half"], explain="Two.", share=0.5)
     hand_in(course, "eve", later, explain=f"{answer}, now a better one", own=["regrade: please"])
+    hand_in(course, "gil", later, explain="Two times.\n\n**Please regrade:** it is\nin words.")
     stub = "*Write your answer here, in place of this line.*"
     hand_in(course, "fay", None, explain=stub, own=["regrade: it is on paper"])
     _, said = grade(course)
     assert f"  ada: regrade: explain: the \\u001b[2J control {'x' * 183}\n" in said
     assert "  ada: nothing is new but a regrade request; it counts as handed in 2026-10-01" in said
     penalties = {row[0]: row[6] for row in rows(course)["grades"] if row[6]}
-    assert penalties == {"bob": pytest.approx(1.6), "eve": pytest.approx(2.4)}, "ada is not late"
-    assert scores(course)["ada", "explain"] == (None, 2.0, True)
+    assert penalties == {"bob": pytest.approx(1.6), "eve": pytest.approx(2.4)}, (
+        "ada and gil are not late"
+    )
+    assert scores(course)["ada", "explain"] == scores(course)["gil", "explain"] == (None, 2.0, True)
+    assert "  gil: regrade: explain: it is in words.\n" in said
 
     def asking():
         with closing(course.gradebook()) as book:
             return [line[:3] for line in reports.standing(course, book, NAME).requests()]
 
-    assert asking() == ["ada", "bob", "eve", "fay"]
+    assert asking() == ["ada", "bob", "eve", "fay", "gil"]
     by_hand(course, "ada", "explain", manual_score=3.0, needs_manual_grade=False)
-    assert asking() == ["bob", "eve", "fay"]
+    assert asking() == ["bob", "eve", "fay", "gil"]
     before = rows(course)
     assert (grade(course, force=True)[0], rows(course)) == (0, before)
 

@@ -71,7 +71,7 @@ def test_the_graded_copy_has_the_students_code_and_the_instructors_tests(tmp_pat
     assert cells[1].source.endswith("# ada")
     assert "secret = 21" in cells[3].source
     assert [c.source for c in cells[2:4]] == [c.source for c in assignment.source.cells[2:4]]
-    assert requests(cells) == {"explain": "twice"}
+    assert requests(cells) == {"explain": "me twice"}
 
 
 def test_feedback_hides_tests_and_runs_no_script(tmp_path):

@@ -324,7 +324,7 @@ def test_a_name_with_dots_and_odd_characters_is_only_a_name(grade, tmp_path):
     result = grade.grader.grade(path)
     assert result.scores == small.full_points()
     path.write_bytes(b"")
-    assert all(note.isprintable() for note in grade.grader.grade(path).notes)
+    assert all(str(note).isprintable() for note in grade.grader.grade(path).notes)
 
 
 def test_a_process_that_lives_on_ends_with_its_submission(grade):

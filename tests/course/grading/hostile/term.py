@@ -87,4 +87,4 @@ class Term:
         assert notebook.metadata.bertlab.scores == scores
         page = self.course.room("feedback") / student / NAME / f"{NAME}.html"
         text = page.read_text(encoding="utf-8")
-        return Outcome(scores, row.notes, notebook, text, self.totals[student])
+        return Outcome(scores, tuple(map(str, row.notes)), notebook, text, self.totals[student])
