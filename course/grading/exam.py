@@ -54,13 +54,21 @@ class Exam:
         notes = tuple(note._replace(text=one_line(note.text)) for note in self.notes)
         return notebook, notes, self.student.clock.disturbed
 
-    def _note(self, kind: str, cell: NotebookNode, text: str, advice: str, **more: bool) -> None:
+    def _note(
+        self,
+        kind: str,
+        cell: NotebookNode,
+        text: str,
+        advice: str,
+        private: bool = False,
+        waits: bool = False,
+    ) -> None:
         """Note something about a cell; of each kind only the first."""
         id = grade_id(cell) or ""
         if (id, kind) not in self.noted:
             self.noted.add((id, kind))
             where = "" if id else "a cell of their own: "
-            self.notes.append(Note(where + text, id, advice, **more))
+            self.notes.append(Note(where + text, id, advice, private, waits))
 
     def _note_moved(self, tests: list[NotebookNode]) -> None:
         if len(tests) > ALIKE:

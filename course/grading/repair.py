@@ -25,11 +25,15 @@ ELSEWHERE = "# The code for this task is in another cell of this notebook."
 
 
 class Kind(NamedTuple):
-    """What may happen to a cell: about one, about many, and what the student can do."""
+    """What may happen to a cell: about one, about many, and what the student can do.
+
+    private: only the instructor sees it.
+    """
 
     one: str
     many: str
     advice: str
+    private: bool = False
 
 
 TEST = Kind(
@@ -74,10 +78,12 @@ INSERTED = Kind(
     "Nothing to do. Next time write into the cell of the task, or into one of your own.",
 )
 POINTS = Kind(
-    "its points had been changed, in this notebook or by a new release; the released ones count",
-    "the points of {} cells had been changed, in this notebook or by a new release; "
-    "the released ones count",
-    "Nothing to do.",
+    "it says other points than the assignment (an earlier release, or changed by hand); the "
+    "assignment's count",
+    "{} cells say other points than the assignment (an earlier release, or changed by hand); the "
+    "assignment's count",
+    "",
+    private=True,
 )
 ANSWER = Kind(
     "the answer was not in its cell; text near its question was taken, so a person should look",
@@ -124,10 +130,11 @@ class Notes:
         for kind, ids in self.kinds.items():
             if kind.many and len(ids) > ALIKE:
                 which = f"{', '.join(ids[:ALIKE])}, ..."
-                notes.append(Note(f"{kind.many.format(len(ids))}: {which}", advice=kind.advice))
+                text = f"{kind.many.format(len(ids))}: {which}"
+                notes.append(Note(text, advice=kind.advice, private=kind.private))
             else:
                 waits = not kind.many
-                notes += [Note(kind.one, id, kind.advice, waits=waits) for id in ids]
+                notes += [Note(kind.one, id, kind.advice, kind.private, waits) for id in ids]
         return notes
 
 
@@ -405,8 +412,12 @@ def _words(code: str, tree: ast.Module) -> str:
 
 
 def _string(node: ast.stmt) -> str:
-    is_text = isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
-    return node.value.value if is_text and isinstance(node.value.value, str) else ""
+    value = (
+        node.value.value
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+        else ""
+    )
+    return value if isinstance(value, str) else ""
 
 
 # Which piece counts
