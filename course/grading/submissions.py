@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import nbformat
 from nbformat import NotebookNode, v4
 
-from course.gradebook.notes import Note
+from course.gradebook.notes import UNREADABLE, Note
 from course.grading.assignments import Assignment
 from course.grading.cells import MOST_CELLS
 from course.grading.outputs import attach, leave_out, plain, safe_outputs
@@ -56,7 +56,7 @@ def read_submission(path: Path, assignment: Assignment, limits: Limits) -> Submi
         found = _cells_of(_notebook(path, limits.notebook_mb), limits, notes)
     except Unreadable as error:
         cells, _ = repaired([], assignment)
-        note = Note(f"nothing could be graded: {error}", advice=AGAIN, waits=True)
+        note = Note(f"{UNREADABLE}{error}", advice=AGAIN, waits=True)
         return Submission(cells, (note,))
     cells, repairs = repaired(found, assignment)
     return Submission(cells, (*notes, *repairs))
