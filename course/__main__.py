@@ -4,7 +4,7 @@ handout --to FOLDER      the course as students get it, without solutions
 release NAME|all         make the students' versions and enter them in the gradebook
 due NAME TIME            set when an assignment is due
 extend NAME ID --days 3  give one student more time
-collect NAME --from X    take hand-ins from a folder, a zip file or nbgrader's exchange
+collect NAME|all --from X  take hand-ins from a folder, a zip file or nbgrader's exchange
 grade NAME|all           grade new and changed hand-ins in the sandbox, on all cores
 status [NAME]            who has handed in, who is graded, who waits for a person
 overview                 the term on one page: points, tasks, irregularities
@@ -25,6 +25,7 @@ from datetime import datetime
 from importlib import import_module
 from pathlib import Path
 from typing import Any
+from zoneinfo import ZoneInfo
 
 from course import ROOT
 from course.settings import Course, CourseError, utc_moment
@@ -81,7 +82,7 @@ def _parser() -> argparse.ArgumentParser:
     extended = command("extend", _extend, "NAME")
     extended.add_argument("student", metavar="ID", help="the student's")
     extended.add_argument("--days", type=int, required=True, metavar="N", help="more than others")
-    _add_collect(command("collect", _collect, "NAME"))
+    _add_collect(command("collect", _collect))
     _add_grade(command("grade", _grade))
     feedback = command("feedback", _feedback)
     feedback.add_argument("--release", action="store_true", help="also to nbgrader's exchange")
@@ -102,13 +103,26 @@ def _add_collect(parser: argparse.ArgumentParser) -> None:
     source = parser.add_mutually_exclusive_group(required=True)
     source.add_argument("--from", dest="source", type=Path, metavar="FOLDER|ZIP")
     source.add_argument("--exchange", action="store_true", help="from nbgrader's exchange")
+    parser.add_argument("--dry-run", action="store_true", help="show each file, write nothing")
     parser.add_argument(
-        "--pattern",
-        help="regular expression for a file's path with (?P<student_id>...); without it Moodle's, "
-        "Canvas's, STUDENT/NAME.ipynb and STUDENT_NAME.ipynb are known",
+        "--handed-in", type=_moment, metavar="TIME", help="the time of all; the files' do not count"
     )
     parser.add_argument(
-        "--handed-in", type=_moment, metavar="TIME", help="of all; without it the files' times"
+        "--sheet",
+        type=Path,
+        metavar="FILE",
+        help="the times: Moodle's grading worksheet, Canvas's export of submissions",
+    )
+    parser.add_argument(
+        "--zone", type=_zone, help="of the times in file names, as Europe/Berlin; without: unknown"
+    )
+    parser.add_argument(
+        "--new-students", action="store_true", help="also people who are not on the list"
+    )
+    parser.add_argument(
+        "--pattern",
+        help="regular expression for a file's path with (?P<student_id>...); without it learning "
+        "systems' names, STUDENT/NAME.ipynb and STUDENT_NAME.ipynb are known",
     )
 
 
@@ -132,6 +146,13 @@ def _moment(text: str) -> datetime:
         return utc_moment(text)
     except ValueError:
         raise argparse.ArgumentTypeError(f"{text}: write it as 2026-12-01T23:59+01:00") from None
+
+
+def _zone(text: str) -> ZoneInfo:
+    try:
+        return ZoneInfo(text)
+    except (ValueError, OSError, KeyError):
+        raise argparse.ArgumentTypeError(f"{text}: give a zone such as Europe/Berlin") from None
 
 
 # Imported only when needed: nbgrader and Dask take seconds.
@@ -171,12 +192,18 @@ def _extend(course: Course, asked: argparse.Namespace) -> int:
 
 def _collect(course: Course, asked: argparse.Namespace) -> int:
     """Take hand-ins from a folder, a zip file or nbgrader's exchange."""
-    from course.collecting import collect
+    from course.collecting import collect, sheets
 
-    (name,) = course.chosen(asked.name)
     if asked.exchange:
-        return collect.collect_from_exchange(course, name)
-    return collect.collect(course, name, asked.source, asked.pattern, asked.handed_in)
+        return collect.collect_from_exchange(course, asked.name)
+    options = collect.Options(
+        pattern=asked.pattern,
+        handed_in=asked.handed_in,
+        sheet=sheets.read(asked.sheet) if asked.sheet else None,
+        zone=asked.zone,
+        new_students=asked.new_students,
+    )
+    return collect.collect(course, asked.name, asked.source, options, asked.dry_run)
 
 
 def _grade(course: Course, asked: argparse.Namespace) -> int:
