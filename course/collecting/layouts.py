@@ -84,9 +84,12 @@ LAYOUTS = (
     Layout(
         "Google Classroom", "Google Classroom", r"(?P<full_name>[^/]+?) - (?P<file>(?:{names}).*)"
     ),
-    # GitHub Classroom names a student's repository: ASSIGNMENT-USER.
+    # GitHub Classroom names a student's repository ASSIGNMENT-USER, and `gh classroom clone
+    # student-repos` the folder around all of them ASSIGNMENT-submissions.
     Layout(
-        "GitHub Classroom", "GitHub Classroom", r"(?:{slugs})-(?P<student_id>[^/]+)/(?P<file>.*)"
+        "GitHub Classroom",
+        "GitHub Classroom",
+        r"(?:{slugs})-(?![^/]*submissions/)(?P<student_id>[^/]+)/(?P<file>.*)",
     ),
 )
 OURS = "STUDENT"

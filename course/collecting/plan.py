@@ -336,4 +336,5 @@ def _beside(entry: Entry, counts: Entry | None) -> Entry:
         return entry._replace(state=UNCHANGED, why=f"the same as {counts.path}", said=False)
     if entry.rank == counts.rank:
         return entry._replace(state=OLDER, why=f"an earlier attempt than {counts.path}", said=False)
-    return entry._replace(state=NOT, why=f"beside {counts.file}, which counts")
+    why = f"beside {counts.file}, which counts"
+    return entry._replace(state=NOT, why=why, said=entry.page is not None)

@@ -70,6 +70,9 @@ def _lines(entries: Sequence[Entry]) -> list[str]:
             lines.append(f"{entry.student or entry.path}: {entry.why}")
         if entry.late and not entry.time and entry.state in (NEW, NEWER, UNCHANGED):
             lines.append(f"{entry.student}: Canvas says LATE; give the time with --sheet")
+    quiet = sum(1 for e in entries if e.state == NOT and not e.said and e.why.startswith("beside"))
+    if quiet:
+        lines.append(f"{quiet} other files beside the notebooks that count: --dry-run names them")
     for (student, why), files in beside.items():
         more = f" and {len(files) - 3} more" if len(files) > 3 else ""
         lines.append(f"{student}: not taken: {', '.join(files[:3])}{more}: {why}")
