@@ -8,7 +8,7 @@ links and has no limits; so we use only its layout of `submitted/` and its patte
 import os
 import shutil
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import closing
 from hashlib import sha256
 from itertools import count
@@ -40,7 +40,8 @@ def collect(
     """
     names = course.chosen(name)
     room = course.root / "to-sort-out"
-    options = options._replace(sorting=room.resolve() in source.resolve().parents)
+    sorting = room.resolve() in (source.resolve(), *source.resolve().parents)
+    options = options._replace(sorting=sorting)
     with closing(course.gradebook()) as book:
         students = [
             Person(s.id, s.first_name, s.last_name, s.email, s.lms_user_id) for s in book.students
@@ -49,7 +50,9 @@ def collect(
     there = [path.name for path in course.room("submitted").glob("*")]
     with files_in(source) as files:
         entries = plan(files, names, course, people, options, there)
-    done = [_carried_out(course, entry, options, dry_run) for entry in entries]
+        done = [_carried_out(course, entry, options, dry_run) for entry in entries]
+    if not dry_run:
+        _sorted_out(course, source, done, sorting)
     if dry_run:
         reports.table(done, say)
     for one in names:
@@ -75,11 +78,8 @@ def _carried_out(course: Course, entry: Entry, options: Options, dry_run: bool) 
     """The entry with what was done with it, or would be."""
     if entry.state == TAKEN:
         state, why = _state(course, entry)
-        if not dry_run:
-            if state in (NEW, NEWER):
-                store(course, entry)
-            if state != OLDER:
-                _settle(course, entry)
+        if state in (NEW, NEWER) and not dry_run:
+            store(course, entry)
         return entry._replace(state=state, why="; ".join(filter(None, (entry.why, why))))
     if entry.state == SORT and not options.sorting:
         folder = course.root / "to-sort-out" / (entry.assignment or UNKNOWN)
@@ -165,8 +165,11 @@ def _keep_aside(folder: Path, entry: Entry) -> None:
             return
 
 
-def _settle(course: Course, entry: Entry) -> None:
-    """Remove the file from to-sort-out/ once it is in submitted/."""
-    path = course.root / "to-sort-out" / entry.assignment / _aside(entry)
-    if path.is_file() and path.read_bytes() == entry.content:
-        path.unlink()
+def _sorted_out(course: Course, source: Path, entries: Sequence[Entry], sorting: bool) -> None:
+    """Remove from to-sort-out/ what is in submitted/ now."""
+    for entry in entries:
+        paths = [course.root / "to-sort-out" / entry.assignment / _aside(entry)]
+        paths += [source / entry.path] if sorting else []
+        for path in paths if entry.student and entry.state in (NEW, NEWER, UNCHANGED) else ():
+            if path.is_file() and path.read_bytes() == entry.content:
+                path.unlink()

@@ -98,6 +98,12 @@ class Assignments:
         folders = [self.names.get(part.casefold()) for part in path.split("/")[:-1]]
         return next(filter(None, reversed(folders)), None)
 
+    def by_slug(self, slug: str | None) -> str | None:
+        """The one whose repositories begin with the slug, such as "ex01" or "ex01-bpe"."""
+        wanted = (slug or "").casefold().replace("-", "_")
+        named = {new for old, new in self.names.items() if wanted in (old, old.split("_")[0])}
+        return named.pop() if len(named) == 1 else None
+
     def by_cells(self, content: bytes) -> str | None:
         """The one that has most of the notebook's cells."""
         ids = grade_ids(content)

@@ -46,7 +46,16 @@ def files_in(source: Path) -> Iterator[list[HandIn]]:
 
     Raises CourseError if the source is neither, or has more than a class could hand in.
     """
-    opened = lru_cache(maxsize=DEPTH + 1)(_open)
+
+    @lru_cache(maxsize=DEPTH + 1)
+    def opened(path: Path, inside: Sequence[int]) -> zipfile.ZipFile:
+        """A zip file: its path on disk, and the number of the member inside it, and so on."""
+        if not inside:
+            return zipfile.ZipFile(path)
+        outer = opened(path, inside[:-1])
+        content = _unpacked(outer, outer.infolist()[inside[-1]], INNER_ZIP_MB)
+        return zipfile.ZipFile(io.BytesIO(content))
+
     try:
         if source.is_dir():
             files = list(_folder(opened, source))
@@ -116,16 +125,6 @@ def _limited(content: bytes, most_mb: int) -> bytes:
     if len(content) > most_mb * MB:
         raise Refused(f"larger than {most_mb} MB; ask for it with its outputs cleared")
     return content
-
-
-# A zip file's place: its path on disk, and the number of the member inside it, and so on.
-
-
-def _open(path: Path, inside: Sequence[int]) -> zipfile.ZipFile:
-    if not inside:
-        return zipfile.ZipFile(path)
-    outer = _open(path, inside[:-1])
-    return zipfile.ZipFile(io.BytesIO(_unpacked(outer, outer.infolist()[inside[-1]], INNER_ZIP_MB)))
 
 
 def _inside(

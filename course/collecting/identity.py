@@ -1,7 +1,7 @@
 """The owner of a file, by its path and the lists of students; never by a guess."""
 
 import unicodedata
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
@@ -11,6 +11,8 @@ from course.settings import printable
 
 if TYPE_CHECKING:
     from course.collecting.sheets import Sheet, SheetRow
+
+NOBODY = "nobody on the list of students is called"
 
 
 class Unclear(Refused):
@@ -109,8 +111,9 @@ class People:
     @cached_property
     def doubled_rows(self) -> frozenset[str]:
         """The full names, folded, of several rows of the sheet."""
-        names = [folded(row.full_name or "") for row in self.sheet.rows] if self.sheet else []
-        return frozenset(name for name in names if names.count(name) > 1)
+        rows = self.sheet.rows if self.sheet else ()
+        names = Counter(folded(row.full_name or "") for row in rows)
+        return frozenset(name for name, times in names.items() if times > 1)
 
 
 def folded(name: str) -> str:
@@ -164,7 +167,7 @@ def student_of(
     if known:
         return good_id(next(iter(known)))
     if people.listed and not new_students:
-        raise Unclear(f"nobody on the list of students is called {label}")
+        raise Unclear(f"{NOBODY} {label}")
     return good_id(label)
 
 
@@ -186,7 +189,9 @@ def _known(
         return known, full
     label = full if people.listed or not canvas else canvas
     if folded(full) in doubled | people.doubled_rows and not (canvas and not people.listed):
-        raise Unclear(f"several people are called {full}")
+        raise Unclear(
+            f"several people are called {full}: --sheet tells them apart by their numbers"
+        )
     if groups.get("number") and _team(full) and not people.named(full):
         raise Unclear(f"{full} may be a team: who is in it? Copy the file for each member")
     known = people.named(full) if full else set()

@@ -17,7 +17,8 @@ DEEPEST = 4  # folders around STUDENT/
 class Layout(NamedTuple):
     """pattern: of a path, with these groups: who it is (`student_id`, `full_name`, `number` in
     Moodle, `lms_user_id` in Canvas; `titled` is a title and a user name; `team`, `anonymous`),
-    `file`, `timestamp` of the hand-in, `late`; `own`: a file of the system itself.
+    `file`, `slug` of the assignment, `timestamp` of the hand-in, `late`; `own`: a file of the
+    system itself.
     time: the form of `timestamp`, in the system's own zone, or "" if the name has none.
     """
 
@@ -89,7 +90,7 @@ LAYOUTS = (
     Layout(
         "GitHub Classroom",
         "GitHub Classroom",
-        r"(?:{slugs})-(?![^/]*submissions/)(?P<student_id>[^/]+)/(?P<file>.*)",
+        r"(?P<slug>{slugs})-(?![^/]*submissions/)(?P<student_id>[^/]+)/(?P<file>.*)",
     ),
 )
 OURS = "STUDENT"

@@ -146,6 +146,7 @@ class _Reader:
         label = groups.get("file") or groups.get("text") or file.name
         entry = Entry(file.name, TAKEN, file=label, label=_label(groups, self.people))
         named = self.assignments.by_name(label, file.name)
+        named = named or self.assignments.by_slug(groups.get("slug"))
         entry = entry._replace(assignment=self._assignment(named))
         try:
             checked(file.name)

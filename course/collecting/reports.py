@@ -3,7 +3,7 @@
 from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 
-from course.collecting.identity import People, Person
+from course.collecting.identity import NOBODY, People, Person
 from course.collecting.plan import NEW, NEWER, NOT, REFUSED, SORT, STATES, UNCHANGED, Entry, Options
 from course.settings import Course, printable
 
@@ -51,6 +51,8 @@ def report(
             f"  To sort out: name a notebook in {where} {called}, with the student's id, then "
             f"collect --from {where}"
         )
+    if any(entry.why.startswith(NOBODY) for entry in entries):
+        say("  Not on the list: import a list that has them, or collect with --new-students")
     if people and people.listed:
         say(f"  {_attendance(course, name, entries, people)}")
 
