@@ -243,29 +243,25 @@ def _depth(
 ) -> int | str:
     """How many folders are around the hand-ins, or why that is not clear.
 
-    With a list: the first level of which most names are those of listed people, or any. Otherwise
-    a folder around all is one if it holds several folders or files with a student's name.
+    With a list: the first level that has the name of a listed person. Otherwise the folders around
+    all, if they hold several folders or files with a student's name; if not, one is the student's.
     """
-    owners = [{_owner(one, depth, table) for one in parts} - {None} for depth in range(DEEPEST)]
-    known = [sum(1 for who in level if who and listed(who)) for level in owners]
-    for most in (lambda depth: len(owners[depth]) / 2, lambda _: 0):
-        if levels := [depth for depth in range(DEEPEST) if known[depth] > most(depth)]:
-            return levels[0]
-    for depth in range(min(_shared(parts), DEEPEST)):
-        inside = [one[depth + 1 :] for one in parts]
-        folders = {one[0] for one in inside if len(one) > 1}
-        files = any(len(one) == 1 and ".ipynb" in one[0].lower() for one in inside)
-        if table.flat[1].fullmatch("/".join(parts[0][depth:])):
+    for depth in range(DEEPEST):
+        owners = {_owner(one, depth, table) for one in parts}
+        if any(who and listed(who) for who in owners):
             return depth
-        several = len(folders) > 1 and not files
-        named = any(table.flat[1].fullmatch("/".join(one)) for one in inside)
-        whole = parts[0][depth].lower().endswith(".zip")
-        if not (several or named or whole):
-            if len(folders) == 1 and not files:
-                names = f"{parts[0][depth]} or {next(iter(folders))}"
-                return f"it is not clear which folder is the student's: {names}"
-            return depth
-    return min(_shared(parts), DEEPEST)
+    around = _shared(parts)
+    inside = [one[around:] for one in parts]
+    folders = {one[0] for one in inside if len(one) > 1}
+    files = any(len(one) == 1 and ".ipynb" in one[0].lower() for one in inside)
+    named = any(table.flat[1].fullmatch("/".join(one)) for one in inside)
+    if named or (len(folders) > 1 and not files):
+        return around
+    unzipped = [n for n in range(around) if not parts[0][n].lower().endswith(".zip")]
+    if len(unzipped) > 1:
+        names = " or ".join(parts[0][n] for n in unzipped)
+        return f"it is not clear which folder is the student's: {names}"
+    return unzipped[0] if unzipped else 0
 
 
 def ours(paths: Sequence[str], table: Table) -> list[Match | str]:

@@ -206,11 +206,15 @@ class _Reader:
             zoned = order if not match.layout.time else order and zone and _in_utc(order, zone)
         row = self.people.row(match.groups.get("number") or match.groups.get("lms_user_id"))
         row = row or self.people.row_of(entry.student)
-        stamp = self.stamps.get(entry.path.rpartition("/")[0])
-        if match.layout != layouts.FOLDER or entry.path.count("/") < 2:
-            stamp = None  # another one could be the student's own
+        stamp = self._stamp(entry) if match.layout == layouts.FOLDER else None
         time = self.options.handed_in or (row and row.handed_in) or zoned or _stamped(stamp)
         return time, order or _stamped(stamp)
+
+    def _stamp(self, entry: Entry) -> HandIn | None:
+        """The file timestamp.txt of STUDENT/NAME/; another one could be the student's own."""
+        folder = entry.path.rpartition("/")[0]
+        ours = folder.rpartition("/")[2] in self.names and "/" not in entry.file
+        return self.stamps.get(folder) if ours else None
 
 
 def _by_pattern(pattern: str, paths: Sequence[str]) -> list[Match | str]:
