@@ -114,7 +114,9 @@ def _add_collect(parser: argparse.ArgumentParser) -> None:
         help="the times: Moodle's grading worksheet, Canvas's export of submissions",
     )
     parser.add_argument(
-        "--zone", type=_zone, help="of the times in file names, as Europe/Berlin; without: unknown"
+        "--zone",
+        type=_zone,
+        help="of times in file names or the sheet that have none, as Europe/Berlin",
     )
     parser.add_argument(
         "--new-students", action="store_true", help="also people who are not on the list"
@@ -199,7 +201,7 @@ def _collect(course: Course, asked: argparse.Namespace) -> int:
     options = collect.Options(
         pattern=asked.pattern,
         handed_in=asked.handed_in,
-        sheet=sheets.read(asked.sheet) if asked.sheet else None,
+        sheet=sheets.read(asked.sheet, asked.zone) if asked.sheet else None,
         zone=asked.zone,
         new_students=asked.new_students,
     )

@@ -3,6 +3,7 @@
 from datetime import datetime
 from pathlib import Path
 from typing import NamedTuple
+from zoneinfo import ZoneInfo
 
 from course.settings import CourseError
 
@@ -24,6 +25,6 @@ class Sheet(NamedTuple):
     rows: tuple[SheetRow, ...]
 
 
-def read(path: Path) -> Sheet:
-    """The rows of a sheet. Raises CourseError if it is none."""
+def read(path: Path, zone: ZoneInfo | None = None) -> Sheet:  # noqa: ARG001 - only the form
+    """The rows of a sheet; zone: of times that have none. Raises CourseError if it is none."""
     raise CourseError(f"{path}: sheets cannot be read here")

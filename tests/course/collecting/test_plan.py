@@ -3,6 +3,7 @@
 import io
 import json
 import zipfile
+from collections import defaultdict
 from contextlib import closing
 from datetime import datetime
 from zoneinfo import ZoneInfo
@@ -17,7 +18,7 @@ from course.collecting.hand_in_files import HandIn
 from course.collecting.identity import People, Person
 from course.collecting.sheets import Sheet, SheetRow
 from course.gradebook.records import read_timestamp
-from tests.course.collecting.layouts import zipped
+from tests.course.collecting.layouts import CLASS, DOWNLOADS, zipped
 from tests.course.small_course import NAME, cell, copied, make, new_code_cell
 
 pytestmark = pytest.mark.slow
@@ -597,6 +598,43 @@ def test_every_path_has_one_entry_and_nobody_gets_anothers_notebook(
         same = [one for one in taken if one.student == entry.student]
         if entry.state == plan.UNCHANGED:
             assert any(one.page == entry.page for one in same)
+
+
+NOISE = {
+    "Thumbs.db": b"x",
+    "__MACOSX/._a.ipynb": b"x",
+    f"stray/{NAME}.ipynb": b'{"cells": [1]}',
+    f"{NAME}.ipynb": b'{"cells": [2]}',
+    f"Mallory_4999_{MOODLE}/{NAME}.ipynb": b'{"cells": [3]}',
+    f"ex02/{OTHER}.ipynb": b'{"cells": [4]}',
+    "grades.xlsx": b"PK",
+    f"mallory_1_2_{NAME}.ipynb": b'{"cells": [5]}',
+}
+
+
+@settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
+@given(st.data())
+def test_whoever_is_taken_gets_their_own_in_any_part_of_any_download(any_course, data):
+    download = DOWNLOADS[data.draw(st.sampled_from(sorted(DOWNLOADS)))]()
+    files = data.draw(st.lists(st.sampled_from(download.files), min_size=1, unique=True))
+    files = files + [
+        (name, NOISE[name]) for name in data.draw(st.sets(st.sampled_from(sorted(NOISE))))
+    ]
+    around = data.draw(st.sampled_from(["", "download/", "a/b/"]))
+    hand_ins = [HandIn(around + hand_in_files.normal(name), lambda c=c: c) for name, c in files]
+    listed = data.draw(st.sampled_from([CLASS, CLASS[:20], []]))
+    options = download.options._replace(new_students=data.draw(st.booleans()))
+    people = People(listed, options.sheet)
+    entries = plan.plan(hand_ins, [NAME], any_course, people, options)
+    assert sorted(one.path for one in entries) == sorted(one.name for one in hand_ins)
+    owners = defaultdict(set)
+    for entry in entries:
+        if entry.state == plan.TAKEN and b'"who"' in entry.page:
+            owners[entry.student].add(json.loads(entry.page)["metadata"]["who"].split()[0])
+            if entry.student in {one.id for one in listed}:
+                assert owners[entry.student] == {entry.student}, entry
+    assert all(len(one) == 1 for one in owners.values())
+    assert len(owners) == len(set().union(*owners.values())), "nobody is taken twice"
 
 
 @pytest.fixture(scope="module")
