@@ -21,14 +21,13 @@ import argparse
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import closing
-from datetime import datetime
 from importlib import import_module
 from pathlib import Path
 from typing import Any
-from zoneinfo import ZoneInfo
 
 from course import ROOT
-from course.settings import Course, CourseError, utc_moment
+from course.collecting import command as collecting
+from course.settings import Course, CourseError
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -82,7 +81,7 @@ def _parser() -> argparse.ArgumentParser:
     extended = command("extend", _extend, "NAME")
     extended.add_argument("student", metavar="ID", help="the student's")
     extended.add_argument("--days", type=int, required=True, metavar="N", help="more than others")
-    _add_collect(command("collect", _collect))
+    collecting.add_arguments(command("collect", collecting.run))
     _add_grade(command("grade", _grade))
     feedback = command("feedback", _feedback)
     feedback.add_argument("--release", action="store_true", help="also to nbgrader's exchange")
@@ -99,35 +98,6 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _add_collect(parser: argparse.ArgumentParser) -> None:
-    source = parser.add_mutually_exclusive_group(required=True)
-    source.add_argument("--from", dest="source", type=Path, metavar="FOLDER|ZIP")
-    source.add_argument("--exchange", action="store_true", help="from nbgrader's exchange")
-    parser.add_argument("--dry-run", action="store_true", help="show each file, write nothing")
-    parser.add_argument(
-        "--handed-in", type=_moment, metavar="TIME", help="the time of all; the files' do not count"
-    )
-    parser.add_argument(
-        "--sheet",
-        type=Path,
-        metavar="FILE",
-        help="the times: Moodle's grading worksheet, Canvas's export of submissions",
-    )
-    parser.add_argument(
-        "--zone",
-        type=_zone,
-        help="of times in file names or the sheet that have none, as Europe/Berlin",
-    )
-    parser.add_argument(
-        "--new-students", action="store_true", help="also people who are not on the list"
-    )
-    parser.add_argument(
-        "--pattern",
-        help="regular expression for a file's path with (?P<student_id>...); without it learning "
-        "systems' names, STUDENT/NAME.ipynb and STUDENT_NAME.ipynb are known",
-    )
-
-
 def _add_grade(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--student", action="append", default=[], metavar="ID", help="only theirs")
     parser.add_argument("--workers", type=_count, metavar="N", help="processes (default: cores)")
@@ -141,20 +111,6 @@ def _count(text: str) -> int:
     if text.isdecimal() and int(text):
         return int(text)
     raise argparse.ArgumentTypeError(f"{text}: give a number from 1")
-
-
-def _moment(text: str) -> datetime:
-    try:
-        return utc_moment(text)
-    except ValueError:
-        raise argparse.ArgumentTypeError(f"{text}: write it as 2026-12-01T23:59+01:00") from None
-
-
-def _zone(text: str) -> ZoneInfo:
-    try:
-        return ZoneInfo(text)
-    except (ValueError, OSError, KeyError):
-        raise argparse.ArgumentTypeError(f"{text}: give a zone such as Europe/Berlin") from None
 
 
 # Imported only when needed: nbgrader and Dask take seconds.
@@ -190,22 +146,6 @@ def _extend(course: Course, asked: argparse.Namespace) -> int:
 
     print(releasing.extend(course, course.chosen(asked.name)[0], asked.student, asked.days))
     return 0
-
-
-def _collect(course: Course, asked: argparse.Namespace) -> int:
-    """Take hand-ins from a folder, a zip file or nbgrader's exchange."""
-    from course.collecting import collect, sheets
-
-    if asked.exchange:
-        return collect.collect_from_exchange(course, asked.name)
-    options = collect.Options(
-        pattern=asked.pattern,
-        handed_in=asked.handed_in,
-        sheet=sheets.read(asked.sheet, asked.zone) if asked.sheet else None,
-        zone=asked.zone,
-        new_students=asked.new_students,
-    )
-    return collect.collect(course, asked.name, asked.source, options, asked.dry_run)
 
 
 def _grade(course: Course, asked: argparse.Namespace) -> int:

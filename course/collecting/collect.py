@@ -16,9 +16,10 @@ from pathlib import Path, PurePosixPath
 
 from bertlab._files import write_atomically
 from course.collecting import reports
+from course.collecting.entries import NEW, NEWER, OLDER, SORT, TAKEN, UNCHANGED, Entry, Options
 from course.collecting.hand_in_files import files_in
 from course.collecting.identity import People, Person
-from course.collecting.plan import NEW, NEWER, OLDER, SORT, TAKEN, UNCHANGED, Entry, Options, plan
+from course.collecting.plan import plan
 from course.gradebook.records import read_timestamp
 from course.settings import Course, printable, said
 

@@ -3,8 +3,18 @@
 from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 
+from course.collecting.entries import (
+    NEW,
+    NEWER,
+    NOT,
+    REFUSED,
+    SORT,
+    STATES,
+    UNCHANGED,
+    Entry,
+    Options,
+)
 from course.collecting.identity import NOBODY, People, Person
-from course.collecting.plan import NEW, NEWER, NOT, REFUSED, SORT, STATES, UNCHANGED, Entry, Options
 from course.settings import Course, printable
 
 LOOK = (REFUSED, SORT)

@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import NamedTuple
 from zoneinfo import ZoneInfo
 
+from course.collecting.entries import Options
 from course.collecting.identity import Person
-from course.collecting.plan import Options
 from course.collecting.sheets import Sheet, SheetRow
 from tests.course.small_course import NAME, make
 

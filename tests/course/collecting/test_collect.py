@@ -10,8 +10,8 @@ from datetime import datetime
 import pytest
 
 from course.collecting import collect, hand_in_files, identity
+from course.collecting.entries import STATES
 from course.collecting.hand_in_files import Refused
-from course.collecting.plan import STATES
 from course.settings import OLD_NAMES, CourseError
 from tests.course.small_course import NAME, make
 

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from course.collecting import collect, layouts
+from course.collecting import collect, layouts, recognition
 from course.collecting.hand_in_files import files_in
 from course.gradebook.records import read_timestamp
 from tests.course.collecting.layouts import (
@@ -82,7 +82,7 @@ def test_every_layout_of_the_table_is_met(course):
     met = set()
     for build in DOWNLOADS.values():
         paths = [path for path, _ in build().files]
-        for match in layouts.recognised(paths, layouts.table(names), lambda _: False):
+        for match in recognition.recognised(paths, layouts.table(names), lambda _: False):
             met |= {match.layout.name} if isinstance(match, layouts.Match) else set()
     others = {"Moodle, people without a team", "Canvas, anonymous"}  # tested below
     assert {layout.name for layout in layouts.LAYOUTS} - met == others

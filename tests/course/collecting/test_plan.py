@@ -13,7 +13,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from course.collecting import collect, contents, hand_in_files, plan
+from course.collecting import collect, contents, entries, hand_in_files, plan
 from course.collecting.hand_in_files import HandIn
 from course.collecting.identity import People, Person
 from course.collecting.sheets import Sheet, SheetRow
@@ -71,7 +71,7 @@ def collected(course, files, tmp_path, name=NAME, dry_run=False, **options):
 
 def collected_from(course, source, name=NAME, dry_run=False, **options):
     said = []
-    code = collect.collect(course, name, source, plan.Options(**options), dry_run, said.append)
+    code = collect.collect(course, name, source, entries.Options(**options), dry_run, said.append)
     return code, "\n".join(said), stored(course)
 
 
@@ -582,21 +582,21 @@ def test_every_path_has_one_entry_and_nobody_gets_anothers_notebook(
     files = [HandIn(path, lambda c=c: c) for path, c in zip(paths, contents_, strict=True)]
     people = People([ADA, Person("ben", "Ben", "B")] if with_list else [])
     names = [NAME, OTHER] if several else [NAME]
-    entries = plan.plan(files, names, any_course, people, plan.Options())
-    assert sorted(entry.path for entry in entries) == sorted(paths)
-    states = {plan.TAKEN, *plan.STATES} - {plan.NEW, plan.NEWER}
-    assert all(entry.state in states for entry in entries)
-    taken = [entry for entry in entries if entry.state == plan.TAKEN]
+    found = plan.plan(files, names, any_course, people, entries.Options())
+    assert sorted(entry.path for entry in found) == sorted(paths)
+    states = {entries.TAKEN, *entries.STATES} - {entries.NEW, entries.NEWER}
+    assert all(entry.state in states for entry in found)
+    taken = [entry for entry in found if entry.state == entries.TAKEN]
     assert len({(one.assignment, one.student) for one in taken}) == len(taken)
-    for one in entries:
-        if one.state == plan.TAKEN or one.student:
+    for one in found:
+        if one.state == entries.TAKEN or one.student:
             top = next(part for part in one.path.split("/") if part)
             assert not with_list or one.student in ("ada", "ben")
-            assert one.content in contents_ or one.state == plan.NOT
+            assert one.content in contents_ or one.state == entries.NOT
             assert ".." not in one.path, top
-    for entry in entries:  # one with other content than the one that counts is named
+    for entry in found:  # one with other content than the one that counts is named
         same = [one for one in taken if one.student == entry.student]
-        if entry.state == plan.UNCHANGED:
+        if entry.state == entries.UNCHANGED:
             assert any(one.page == entry.page for one in same)
 
 
@@ -625,11 +625,11 @@ def test_whoever_is_taken_gets_their_own_in_any_part_of_any_download(any_course,
     listed = data.draw(st.sampled_from([CLASS, CLASS[:20], []]))
     options = download.options._replace(new_students=data.draw(st.booleans()))
     people = People(listed, options.sheet)
-    entries = plan.plan(hand_ins, [NAME], any_course, people, options)
-    assert sorted(one.path for one in entries) == sorted(one.name for one in hand_ins)
+    found = plan.plan(hand_ins, [NAME], any_course, people, options)
+    assert sorted(one.path for one in found) == sorted(one.name for one in hand_ins)
     owners = defaultdict(set)
-    for entry in entries:
-        if entry.state == plan.TAKEN and b'"who"' in entry.page:
+    for entry in found:
+        if entry.state == entries.TAKEN and b'"who"' in entry.page:
             owners[entry.student].add(json.loads(entry.page)["metadata"]["who"].split()[0])
             if entry.student in {one.id for one in listed}:
                 assert owners[entry.student] == {entry.student}, entry
