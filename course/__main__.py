@@ -5,7 +5,7 @@ students LIST.csv        enter a list of students, from Excel, Moodle, Canvas or
 release NAME|all         make the students' versions and enter them in the gradebook
 due NAME|all TIME        set when an assignment is due
 extend NAME ID --days 3  give one student more time; NAME or all
-collect NAME --from X    take hand-ins from a folder, a zip file or nbgrader's exchange
+collect NAME|all --from X  take hand-ins from a folder, a zip file or nbgrader's exchange
 grade NAME|all           grade new and changed hand-ins in the sandbox, on all cores
 status [NAME]            who has handed in, who is graded, who waits for a person
 overview                 the term on one page: points, tasks, irregularities
@@ -22,14 +22,14 @@ import argparse
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import closing
-from datetime import datetime
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 from bertlab._console import print_on_any_console
 from course import ROOT
-from course.settings import Course, CourseError, utc_moment
+from course.collecting import command as collecting
+from course.settings import Course, CourseError
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -87,7 +87,7 @@ def _parser() -> argparse.ArgumentParser:
     extended = command("extend", _extend)
     extended.add_argument("student", metavar="ID", help="the student's")
     extended.add_argument("--days", type=int, required=True, metavar="N", help="more; 0 removes")
-    _add_collect(command("collect", _collect, "NAME"))
+    collecting.add_arguments(command("collect", collecting.run))
     _add_grade(command("grade", _grade))
     feedback = command("feedback", _feedback)
     feedback.add_argument("--release", action="store_true", help="also to nbgrader's exchange")
@@ -100,20 +100,6 @@ def _parser() -> argparse.ArgumentParser:
     for name, (_, does) in ELSEWHERE.items():
         commands.add_parser(name, help=does, add_help=False)
     return parser
-
-
-def _add_collect(parser: argparse.ArgumentParser) -> None:
-    source = parser.add_mutually_exclusive_group(required=True)
-    source.add_argument("--from", dest="source", type=Path, metavar="FOLDER|ZIP")
-    source.add_argument("--exchange", action="store_true", help="from nbgrader's exchange")
-    parser.add_argument(
-        "--pattern",
-        help="regular expression for a file's path with (?P<student_id>...); without it Moodle's, "
-        "Canvas's, STUDENT/NAME.ipynb and STUDENT_NAME.ipynb are known",
-    )
-    parser.add_argument(
-        "--handed-in", type=_moment, metavar="TIME", help="of all; without it the files' times"
-    )
 
 
 def _add_grade(parser: argparse.ArgumentParser) -> None:
@@ -129,13 +115,6 @@ def _count(text: str) -> int:
     if text.isdecimal() and int(text):
         return int(text)
     raise argparse.ArgumentTypeError(f"{text}: give a number from 1")
-
-
-def _moment(text: str) -> datetime:
-    try:
-        return utc_moment(text)
-    except ValueError:
-        raise argparse.ArgumentTypeError(f"{text}: write it as 2026-12-01T23:59+01:00") from None
 
 
 # Imported only when needed: nbgrader and Dask take seconds.
@@ -174,16 +153,6 @@ def _extend(course: Course, asked: argparse.Namespace) -> int:
     for name in releasing.released(course, course.chosen(asked.name)):
         print(releasing.extend(course, name, asked.student, asked.days))
     return 0
-
-
-def _collect(course: Course, asked: argparse.Namespace) -> int:
-    """Take hand-ins from a folder, a zip file or nbgrader's exchange."""
-    from course.collecting import collect
-
-    (name,) = course.chosen(asked.name)
-    if asked.exchange:
-        return collect.collect_from_exchange(course, name)
-    return collect.collect(course, name, asked.source, asked.pattern, asked.handed_in)
 
 
 def _grade(course: Course, asked: argparse.Namespace) -> int:

@@ -1,16 +1,19 @@
 """Files of hand-ins from a folder or a zip file, read defensively because they are untrusted.
 
-Nothing is ever unpacked to a path from the zip file; its names are only matched.
+Nothing is ever unpacked to a path from the zip file; its names are only matched. A zip file inside
+is read like a folder with its name.
 """
 
+import io
 import os
 import stat
+import unicodedata
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from datetime import UTC, datetime
-from functools import partial
+from functools import lru_cache, partial
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
@@ -18,6 +21,8 @@ from course.settings import CourseError
 
 MB = 1_000_000
 FILE_MB, TOTAL_MB, FILES = 20, 4_000, 50_000  # limits of one download
+INNER_ZIP_MB, INNER_MB, INNER_FILES, DEPTH = 200, 500, 5_000, 3  # of a zip file inside it
+BROKEN = (zipfile.BadZipFile, zlib.error, RuntimeError, NotImplementedError, EOFError, OSError)
 
 
 class Refused(Exception):
@@ -25,10 +30,13 @@ class Refused(Exception):
 
 
 class HandIn(NamedTuple):
-    """A file under its name in the download, with `/` between folders; `read` may raise Refused."""
+    """A file under its name in the download; `read` may raise Refused.
+
+    The name has `/` between folders, and letters in Unicode's composed form; macOS decomposes
+    them. The name of an empty folder ends with `/`.
+    """
 
     name: str
-    time: datetime | None  # UTC, without a zone
     read: Callable[[], bytes]
 
 
@@ -38,35 +46,66 @@ def files_in(source: Path) -> Iterator[list[HandIn]]:
 
     Raises CourseError if the source is neither, or has more than a class could hand in.
     """
-    if source.is_dir():
-        yield list(_folder(source))
-    elif zipfile.is_zipfile(source):
-        with zipfile.ZipFile(source) as archive:
-            yield list(_members(archive, source))
-    else:
-        raise CourseError(f"--from {source}: give a folder or a zip file with the hand-ins")
+
+    @lru_cache(maxsize=DEPTH + 1)
+    def opened(path: Path, inside: Sequence[int]) -> zipfile.ZipFile:
+        """A zip file: its path on disk, and the number of the member inside it, and so on."""
+        if not inside:
+            return zipfile.ZipFile(path)
+        outer = opened(path, inside[:-1])
+        content = _unpacked(outer, outer.infolist()[inside[-1]], INNER_ZIP_MB)
+        return zipfile.ZipFile(io.BytesIO(content))
+
+    try:
+        if source.is_dir():
+            files = list(_folder(opened, source))
+        elif zipfile.is_zipfile(source):
+            files = list(_members(opened, source, (), (FILES, TOTAL_MB)))
+        else:
+            raise CourseError(f"--from {source}: give a folder or a zip file with the hand-ins")
+        if len(files) > FILES:
+            raise CourseError(f"--from {source}: more than {FILES} files")
+        yield files
+    except zipfile.BadZipFile as error:
+        raise CourseError(f"--from {source}: a broken zip file ({error})") from error
+    except TooMuch as much:
+        raise CourseError(f"--from {source}: {much}: unpack it yourself if that is right") from much
+    finally:
+        opened.cache_clear()
+
+
+class TooMuch(Exception):
+    """A zip file with more than a class, or a student, could hand in."""
 
 
 def checked(name: str) -> str:
     """The name, if it is a relative path of plain parts. Raises Refused."""
     path = PurePosixPath(name)
     if "\\" in name or ".." in path.parts or path.is_absolute() or name[1:2] == ":":
-        raise Refused("a path that leads elsewhere")
+        raise Refused("a path that leads elsewhere; unpack the download and rename the file")
     return name
 
 
-def _folder(source: Path) -> Iterator[HandIn]:
+def normal(path: str) -> str:
+    """Unicode's composed form."""
+    return unicodedata.normalize("NFC", path)
+
+
+def _folder(opened: Callable, source: Path) -> Iterator[HandIn]:
     count = 0
     for folder, folders, files in os.walk(source):  # does not follow links
         folders.sort()
-        for name in sorted(files + [one for one in folders if (Path(folder) / one).is_symlink()]):
+        here = Path(folder)
+        if not folders and not files and here != source:
+            yield HandIn(normal(here.relative_to(source).as_posix()) + "/", bytes)
+        for name in sorted(files + [one for one in folders if (here / one).is_symlink()]):
             count += 1
             if count > FILES:
                 raise CourseError(f"--from {source}: more than {FILES} files")
-            path = Path(folder) / name
-            time = datetime.fromtimestamp(path.lstat().st_mtime, UTC).replace(tzinfo=None)
-            within = path.relative_to(source).as_posix()
-            yield HandIn(within, time.replace(microsecond=0), partial(read_plain, path))
+            within = normal((here / name).relative_to(source).as_posix())
+            file = HandIn(within, partial(read_plain, here / name))
+            plain = name.lower().endswith(".zip") and stat.S_ISREG((here / name).lstat().st_mode)
+            yield from _inside(opened, here / name, (), file) if plain else (file,)
 
 
 def read_plain(path: Path) -> bytes:
@@ -79,39 +118,93 @@ def read_plain(path: Path) -> bytes:
     with os.fdopen(descriptor, "rb") as file:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
             raise Refused("not a plain file")
-        return _limited(file.read(FILE_MB * MB + 1))
+        return _limited(file.read(FILE_MB * MB + 1), FILE_MB)
 
 
-def _limited(content: bytes) -> bytes:
-    if len(content) > FILE_MB * MB:
-        raise Refused(f"larger than {FILE_MB} MB")
+def _limited(content: bytes, most_mb: int) -> bytes:
+    if len(content) > most_mb * MB:
+        raise Refused(f"larger than {most_mb} MB; ask for it with its outputs cleared")
     return content
 
 
-def _members(archive: zipfile.ZipFile, source: Path) -> Iterator[HandIn]:
-    members = [member for member in archive.infolist() if not member.is_dir()]
+def _inside(
+    opened: Callable, path: Path, inside: tuple[int, ...], file: HandIn
+) -> Iterator[HandIn]:
+    """The files of a zip file that is itself a file of the download; itself if that is not
+    possible: then it is seen as a broken archive.
+    """
+    try:
+        most = (FILES, TOTAL_MB) if not inside else (INNER_FILES, INNER_MB)
+        found = list(_members(opened, path, inside, most))
+    except (*BROKEN, Refused, TooMuch, ValueError):
+        found = []
+    yield from (one._replace(name=f"{file.name}/{one.name}") for one in found)
+    if not found:
+        yield file
+
+
+def _members(
+    opened: Callable, path: Path, inside: tuple[int, ...], most: tuple[int, int]
+) -> Iterator[HandIn]:
+    members = opened(path, inside).infolist()
     total = sum(member.file_size for member in members)
-    if len(members) > FILES or total > TOTAL_MB * MB:
-        raise CourseError(
-            f"--from {source}: {len(members)} files of {total / MB:.0f} MB unpacked; at most "
-            f"{FILES} files and {TOTAL_MB} MB are taken: unpack it yourself if that is right"
+    if len(members) > most[0] or total > most[1] * MB:
+        raise TooMuch(
+            f"{len(members)} files of {total / MB:.0f} MB unpacked; at most {most[0]} files and "
+            f"{most[1]} MB are taken"
         )
-    for member in sorted(members, key=lambda member: member.filename):
-        # A zip file has local times without a zone: we assume this machine's zone.
-        try:
-            time = datetime(*member.date_time).astimezone(UTC).replace(tzinfo=None)
-        except (ValueError, OverflowError, OSError):
-            time = None
-        yield HandIn(member.filename, time, partial(_member, archive, member))
+    names = _names(members)
+    used = Counter(str(folder) for name in names for folder in PurePosixPath(name).parents)
+    for number, name in sorted(enumerate(names), key=lambda one: one[1]):
+        if name.endswith("/"):
+            if not used[name.rstrip("/")]:
+                yield HandIn(name, bytes)
+            continue
+        place = (*inside, number)
+        file = HandIn(name, partial(_member, opened, path, place))
+        deeper = name.lower().endswith(".zip") and len(place) < DEPTH
+        yield from _inside(opened, path, place, file) if deeper else (file,)
 
 
-def _member(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> bytes:
+def _names(members: Sequence[zipfile.ZipInfo]) -> list[str]:
+    """The members' names. Windows' PowerShell 5 writes backslashes between folders."""
+    names = [normal(_decoded(member)) for member in members]
+    if not any("/" in name for name in names):
+        names = [name.replace("\\", "/") for name in names]
+    return names
+
+
+def _decoded(member: zipfile.ZipInfo) -> str:
+    """The name in the encoding that was meant.
+
+    Without the flag for UTF-8 the format says cp437; but macOS writes UTF-8 there, and Windows its
+    own code page. A wrong code page shows as signs and Greek letters in a name.
+    """
+    name = member.filename
+    if member.flag_bits & 0x800 or name.isascii():
+        return name
+    raw = name.encode("cp437")
+    for encoding in ("utf-8", "cp437", "cp1252"):
+        text = raw.decode(encoding, errors="replace")
+        others = [one for one in text if not one.isascii()]
+        strange = [one for one in others if "LATIN" not in unicodedata.name(one, "")]
+        if not strange or (encoding == "utf-8" and "\ufffd" not in text):
+            return text
+    return name
+
+
+def _member(opened: Callable, path: Path, place: tuple[int, ...]) -> bytes:
+    archive = opened(path, place[:-1])
+    return _unpacked(archive, archive.infolist()[place[-1]], FILE_MB)
+
+
+def _unpacked(archive: zipfile.ZipFile, member: zipfile.ZipInfo, most_mb: int) -> bytes:
     """Unpack at most the allowed size, whatever size the zip file declares."""
     kind = stat.S_IFMT(member.external_attr >> 16)
     if kind not in (0, stat.S_IFREG):
         raise Refused("a link, not a file")
     try:
         with archive.open(member) as file:
-            return _limited(file.read(FILE_MB * MB + 1))
-    except (zipfile.BadZipFile, zlib.error, RuntimeError, NotImplementedError, EOFError) as error:
+            return _limited(file.read(most_mb * MB + 1), most_mb)
+    except BROKEN as error:
         raise Refused(f"cannot be unpacked: {error}") from error
