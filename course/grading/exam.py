@@ -55,19 +55,14 @@ class Exam:
         return notebook, notes, self.student.clock.disturbed
 
     def _note(
-        self,
-        kind: str,
-        cell: NotebookNode,
-        text: str,
-        advice: str,
-        private: bool = False,
-        waits: bool = False,
+        self, kind: str, cell: NotebookNode, text: str, advice: str = "", waits: bool = False
     ) -> None:
         """Note something about a cell; of each kind only the first."""
         id = grade_id(cell) or ""
         if (id, kind) not in self.noted:
             self.noted.add((id, kind))
             where = "" if id else "a cell of their own: "
+            private = kind == "watch"  # a person should look, and the student need not know
             self.notes.append(Note(where + text, id, advice, private, waits))
 
     def _note_moved(self, tests: list[NotebookNode]) -> None:
@@ -108,7 +103,7 @@ class Exam:
             return
         if not cells.is_given(cell) and (names := cells.past_the_watch(cell.source)):
             why = f"a person should look why it uses {', '.join(names)}"
-            self._note("watch", cell, why, "", private=True)
+            self._note("watch", cell, why)
         self.done.append(source)
         cell.outputs = safe_outputs(reply.outputs, self.limits.output_kb)
         if reply.cut:

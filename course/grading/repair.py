@@ -17,7 +17,7 @@ from course.gradebook.regrades import is_request, split
 from course.grading.assignments import Assignment, grade_id
 from course.grading.cells import is_solution, is_test, names_of, parsed
 
-MOST_LINES = 2_000  # of a changed cell that is compared line by line
+MOST_LINES = 300  # of a changed cell that is compared line by line
 CODE = re.compile(r"^(def \w+\(|class \w+|import \w+|from [\w.]+ import |@\w)", re.MULTILINE)
 SENTENCE = re.compile(r"[^\W\d]+ [^\W\d]+ [^\W\d]+ [^\W\d]+")
 ALIKE = 3  # notes of the same kind are listed; more become one line
@@ -155,6 +155,7 @@ class Known:
         solutions = [id for id, cell in self.sources.items() if is_solution(cell)]
         self.wanted = {id: self._wanted(id) for id in solutions}
         self.functions = frozenset[str]().union(*self.wanted.values())
+        self.sought = self.functions  # those that no code cell defines
         others = [cell for id, cell in self.sources.items() if id not in self.wanted]
         given = (names_of(cell.source).defined for cell in others if cell.cell_type == "code")
         self.given = frozenset[str]().union(*given)
@@ -165,8 +166,8 @@ class Known:
         return released or names_of(self.sources[id].source).defined
 
     def is_theirs(self, id: str) -> bool:
-        """Whether the student may write the cell: code, a written answer, or a place to try."""
-        marks = self.sources[id].metadata.nbgrader
+        """Whether the student may write the cell: code, an answer, a place to try, or their own."""
+        marks = self.sources[id].metadata.nbgrader if id else {}
         return marks.get("solution", False) or not (marks.get("locked") or marks.get("grade"))
 
     def answers(self) -> list[str]:
@@ -209,6 +210,9 @@ def repaired(
     """
     known, notes = Known(assignment), Notes()
     claims = _claims(found, known, notes)
+    for number, cell in enumerate(found):
+        if cell.cell_type == "code" and known.is_theirs(claims.get(number, "")):
+            known.sought -= names_of(cell.source).written
     pieces = [
         piece
         for number, cell in enumerate(found)
@@ -369,11 +373,12 @@ def _adds(code: str, known: Known) -> bool:
 
 
 def _parts(text: str, known: Known) -> tuple[str, str]:
-    """The part of a text that defines functions of the assignment, or "", and the rest.
+    """The part of a text that defines functions which no code cell does, or "", and the rest.
 
     Words may stand before the code, or after it as a paragraph of their own.
     """
-    text = re.sub(r"^[ \t]*(```|~~~).*$", "", known.without(text), flags=re.MULTILINE).strip("\n")
+    whole = known.without(text)
+    text = re.sub(r"^[ \t]*(```|~~~).*$", "", whole, flags=re.MULTILINE).strip("\n")
     start = CODE.search(text)
     if start and parsed(text) is None:
         head, lines = text[: start.start()], text[start.start() :].splitlines()
@@ -383,9 +388,9 @@ def _parts(text: str, known: Known) -> tuple[str, str]:
         is_code = all(SENTENCE.search(side) or not known.is_new(side) for side in sides)
     else:
         code, sides, is_code = text, [], True
-    if is_code and names_of(code).written & known.functions:
+    if is_code and names_of(code).written & known.sought:
         return code.strip("\n"), "\n\n".join(side.strip("\n") for side in sides)
-    return "", text
+    return "", whole
 
 
 def _first_wrong(lines: list[str]) -> int:
@@ -412,12 +417,9 @@ def _words(code: str, tree: ast.Module) -> str:
 
 
 def _string(node: ast.stmt) -> str:
-    value = (
-        node.value.value
-        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
-        else ""
-    )
-    return value if isinstance(value, str) else ""
+    if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
+        return node.value.value if isinstance(node.value.value, str) else ""
+    return ""
 
 
 # Which piece counts

@@ -46,7 +46,7 @@ def main(arguments: list[str]) -> None:
     shell = InteractiveShell.instance(config=settings_of_shell, colors="nocolor")
     # IPython expects this method to be replaced; the kernel reports errors itself.
     shell._showtraceback = lambda *_: None  # type: ignore[method-assign]  # noqa: SLF001
-    # `exit()` in a cell: no terminal is there to be closed.
+    # `exit()` in a cell: there is no terminal to be closed.
     shell.ask_exit = lambda: None  # type: ignore[attr-defined]
     settings: Any = None
     children: list[int] = []

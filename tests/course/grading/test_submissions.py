@@ -159,6 +159,22 @@ def test_code_is_found_wherever_it_is(name, tmp_path):
         assert not [note for note in submission.notes if note.cell], "nothing was repaired"
 
 
+QUOTED = """My first idea was wrong for long texts:
+
+```python
+def count(words):
+    return {}
+```"""
+
+
+@pytest.mark.parametrize("id", ["second", "end"])
+def test_code_that_a_text_quotes_is_not_run(id, tmp_path):
+    cells = with_source(second=QUOTED) if id == "second" else put(right(), id, text(QUOTED))
+    points, submission = graded(tmp_path, cells)
+    assert (points, submission.notes) == (FULL, ())
+    assert QUOTED in [one.source for one in submission.cells]
+
+
 # The answer `second` has this text in the end, and a person looks.
 ANSWER = ANSWERS["second"]
 PICTURE = text("![p](attachment:p.png)", attachments={"p.png": {"image/png": png(1)}})
