@@ -46,8 +46,9 @@ def main(arguments: list[str]) -> None:
     shell = InteractiveShell.instance(config=settings_of_shell, colors="nocolor")
     # IPython expects this method to be replaced; the kernel reports errors itself.
     shell._showtraceback = lambda *_: None  # type: ignore[method-assign]  # noqa: SLF001
-    # `exit()` in a cell: there is no terminal to be closed.
-    shell.ask_exit = lambda: None  # type: ignore[attr-defined]
+    # IPython would keep all that is printed, for a history that there is not.
+    shell._tee = lambda **_: contextlib.nullcontext()  # type: ignore[method-assign]  # noqa: SLF001
+    shell.ask_exit = _exit  # type: ignore[attr-defined]
     settings: Any = None
     children: list[int] = []
     while True:
@@ -66,6 +67,11 @@ def main(arguments: list[str]) -> None:
             control.send(b"{}")
         else:
             control.send(b"{}")
+
+
+def _exit() -> None:
+    """What `exit()` and `quit()` call: the cell ends, the process remains for the other cells."""
+    raise SystemExit("the cell called exit() or quit()")
 
 
 def _run(shell: InteractiveShell, source: str) -> bool:

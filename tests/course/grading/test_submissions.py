@@ -14,6 +14,8 @@ from PIL import Image
 from course.gradebook.regrades import WAITS, is_all_that_is_new, looks, requests, split
 from course.gradebook.results import Result
 from course.grading.cells import is_test, names_of, running_order
+from course.grading.grader import Grader
+from course.grading.sandbox import why_no_sandbox
 from course.grading.submissions import read_submission
 from course.settings import Limits
 from tests.course.grading.damaged import (
@@ -364,6 +366,33 @@ def test_the_names_of_a_cell_are_those_of_python():
     names = names_of("%%time\nx = [y for y in a]\ndef f(p=b):\n    return c + [d for _ in p]\ng?")
     assert (names.defined, names.now) == ({"x", "f"}, {"a", "b"})
     assert names.bodies["f"] == {"c", "d"}
+
+
+# Functions that are written, but not there when the tests run
+
+LOST = {
+    "%%writefile": (f"%%writefile mine.py\n{CODE['most']}", "begins with %%writefile"),
+    "input": (f"name = input()\n{CODE['most']}", "raised EOFError"),
+    "endless": (f"while True:\n    print('spam' * 999)\n{CODE['most']}", "was stopped"),
+    "exit()": (f"exit()\n{CODE['most']}", "raised SystemExit"),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(bool(why_no_sandbox()), reason=str(why_no_sandbox()))
+def test_a_function_that_is_written_but_not_run_waits_for_a_person(tmp_path):
+    with Grader(ASSIGNMENT, Limits(call_seconds=2, memory_mb=400)) as grader:
+        for source, why in LOST.values():
+            result = grader.grade(written(tmp_path, with_source(most=source)))
+            assert result.scores["hidden-count"] == 2
+            waiting = [note for note in result.notes if note.waits]
+            tests = ["test-most", "hidden-most", "test-report", "hidden-report"]
+            assert [note.cell for note in waiting] == tests
+            assert all(
+                f"most is written but could not be used: its cell {why}" in note.text
+                for note in waiting
+            )
+            assert all(note.advice for note in result.notes)
 
 
 # Requests
