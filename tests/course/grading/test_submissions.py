@@ -153,7 +153,9 @@ def test_code_is_found_wherever_it_is(name, tmp_path):
     cells, line = FOUND[name]
     points, submission = graded(tmp_path, cells)
     assert {id: points[id] for id in FULL} == FULL
-    assert [one.source for one in submission.cells if is_test(one)]
+    shown = [one.source.strip() for one in submission.cells]
+    assert not {RELEASE[id] for id in CODE} & {*shown}, "no untouched stub remains"
+    assert all(one.source in shown for one in ASSIGNMENT.source.cells if is_test(one))
     said = [note for note in submission.notes if line in str(note)]
     assert bool(said) == bool(line)
     assert all(note.advice for note in submission.notes)
