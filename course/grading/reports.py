@@ -99,7 +99,8 @@ def write(
     whole = [f"{row.student}: NOT GRADED: {row.failure}" for row in everybody if row.failure]
     whole += [f"{row.student}: {note}" for row in everybody for note in row.notes]
     whole += [f"{who}: late: {one}" for who, one in late.items() if one.penalty is not None]
-    whole += [f"wait for a person: {line}" for line in each(to_look_at(book, name, sums))]
+    seen = to_look_at(book, name, sums)
+    whole += [f"waits for a person: {who}: {line}" for line in seen for who in seen[line]]
     path = course.room("autograded") / f"report-{name}.txt"
     write_atomically(path, "\n  ".join([head, *whole, last]) + "\n")
     waiting = to_look_at(book, name, [row.student for row in asked if row.student in sums])

@@ -183,7 +183,7 @@ ROWS = [
         "points changed",
         whole(changed_points),
         (),
-        "the points of 10 cells had been changed",
+        "10 cells say other points than the assignment",
     ),
     Hostile(
         "marks of tests swapped",
