@@ -100,7 +100,11 @@ def write(
     whole += [f"{row.student}: {note}" for row in everybody for note in row.notes]
     whole += [f"{who}: late: {one}" for who, one in late.items() if one.penalty is not None]
     seen = to_look_at(book, name, sums)
-    whole += [f"waits for a person: {who}: {line}" for line in seen for who in seen[line]]
+    whole += [
+        f"wait for a person: {', '.join(some)}: {line}"
+        for line in seen
+        for some in batched(seen[line], NAMES)
+    ]
     path = course.room("autograded") / f"report-{name}.txt"
     write_atomically(path, "\n  ".join([head, *whole, last]) + "\n")
     waiting = to_look_at(book, name, [row.student for row in asked if row.student in sums])
@@ -110,6 +114,11 @@ def write(
     shown += [f"wait for a person: {line}" for line in each(waiting, NAMES)]
     shown += [last, f"Report: {path.relative_to(course.root)}"]
     return Report("\n  ".join([head, *shown]), len(failed))
+
+
+def batched(names: Sequence[str], most: int) -> Iterable[Sequence[str]]:
+    """The names in groups of at most `most`, so that no line is endless."""
+    return (names[start : start + most] for start in range(0, len(names), most))
 
 
 def noted(rows: Iterable[records.Graded], most: int | None = None) -> Lines:
