@@ -98,7 +98,7 @@ def is_given(cell: NotebookNode) -> bool:
     return cell.cell_type == "code" and locked and not is_test(cell) and not is_solution(cell)
 
 
-@lru_cache(maxsize=MOST_CELLS)
+@lru_cache(maxsize=2 * MOST_CELLS)  # the notebook's and the assignment's
 def names_of(source: str) -> Names:
     """The names of a cell; empty if it is not Python.
 
@@ -123,9 +123,9 @@ def names_of(source: str) -> Names:
             now |= {symbol.get_name() for symbol in child.get_symbols() if symbol.is_global()}
         elif name not in defined | {"lambda"}:  # a comprehension
             now |= uses
-    used = now.union(*bodies.values()) - BUILT_IN
+    at_once = frozenset(now - BUILT_IN)
     later = {name: frozenset(uses - BUILT_IN) for name, uses in bodies.items()}
-    return Names(frozenset(defined), frozenset(used), frozenset(now - BUILT_IN), later, stubs)
+    return Names(frozenset(defined), at_once.union(*later.values()), at_once, later, stubs)
 
 
 def _globals(table: symtable.SymbolTable) -> set[str]:

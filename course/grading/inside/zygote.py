@@ -47,7 +47,7 @@ def main(arguments: list[str]) -> None:
     # IPython expects this method to be replaced; the kernel reports errors itself.
     shell._showtraceback = lambda *_: None  # type: ignore[method-assign]  # noqa: SLF001
     # IPython would keep all that is printed, for a history that there is not.
-    shell._tee = lambda **_: contextlib.nullcontext()  # type: ignore[method-assign]  # noqa: SLF001
+    shell._tee = lambda **_: contextlib.nullcontext()  # type: ignore  # noqa: SLF001
     shell.ask_exit = _exit  # type: ignore[attr-defined]
     settings: Any = None
     children: list[int] = []
