@@ -206,15 +206,15 @@ def printable(text: str) -> str:
     return "".join(one if one.isprintable() else f"\\u{ord(one):04x}" for one in text)
 
 
-def named(names: Iterable[str], most: int = 20) -> str:
-    """The names in a line: the first `most` and the number of the others.
+def named(names: Iterable[str], most: int | None = 20, between: str = ", ") -> str:
+    """The names in a line: the first `most`, or all, and the number of the others.
 
     >>> named(["ada", "ben", "cy"], most=2)
     'ada, ben and 1 more'
     """
     names = [printable(name) for name in names]
-    more = f" and {len(names) - most} more" if len(names) > most else ""
-    return ", ".join(names[:most]) + more
+    more = len(names) - len(names[:most])
+    return between.join(names[:most]) + (f" and {more} more" if more else "")
 
 
 def utc_moment(text: str) -> datetime:

@@ -13,7 +13,7 @@ from course.answers import answers_of
 from course.gradebook import attempts, item_analysis, records
 from course.gradebook.item_analysis import task_of
 from course.gradebook.messages import HIDDEN, LASTING, MISTAKE, UNKNOWN, Failure, Key, failure
-from course.settings import Course, printable
+from course.settings import Course, named, printable
 
 if TYPE_CHECKING:
     from nbgrader.api import Gradebook
@@ -42,7 +42,7 @@ class Group(NamedTuple):
         """How many of the class, who, and how it changed over hand-ins."""
         lines = [f"{len(self.now)} of {students}: {self.kind}{' / '.join(self.said)}"]
         if self.now:
-            lines.append(_some(self.now))
+            lines.append(named(self.now, NAMED))
         if self.like:
             where = "in the table of mistakes" if self.kind == MISTAKE else "perhaps"
             lines.append(f"{where}: {'; '.join(self.like)}")
@@ -77,7 +77,7 @@ class Thoughts(NamedTuple):
             for head, *more in groups:
                 lines += [f"  {head}", *(f"      {line}" for line in more)]
         if self.unknown:
-            lines.append(f"Not counted, no messages are kept: {_some(self.unknown)}")
+            lines.append(f"Not counted, no messages are kept: {named(self.unknown, NAMED)}")
         return "\n".join(lines)
 
     def rows(self) -> str:
@@ -108,7 +108,7 @@ def report(course: Course, gradebook: "Gradebook", assignment: str) -> str:
     if points.table and points.most:
         lines.append(item_analysis.analyse(points).text())
     if points.left_out:
-        lines.append(f"Left out: {_some(points.left_out, '; ')}")
+        lines.append(f"Left out: {named(points.left_out, NAMED, '; ')}")
     return "\n".join([*lines, "", thought, ""])
 
 
@@ -197,13 +197,6 @@ def _group(
     where = " ".join(lines) if kind == MISTAKE else message if lines else ""
     like = tuple(name for name, words in table if words and words in where)
     return Group(kind, said, tuple(sorted(now)), len(had), again, repaired, like[:3])
-
-
-def _some(names: Sequence[str], between: str = ", ") -> str:
-    """The first names, and how many more there are."""
-    more = len(names) - NAMED
-    told = between.join(map(printable, names[:NAMED]))
-    return f"{told} and {more} more" if more > 0 else told
 
 
 def _bounded(line: str) -> str:

@@ -18,7 +18,7 @@ from course.gradebook.lateness import Late, late_ones, points
 from course.gradebook.notes import REQUEST, TIME, cells_of_equal
 from course.gradebook.totals import Total, totals
 from course.grading.fingerprints import tasks_of
-from course.settings import Course
+from course.settings import Course, named
 
 if TYPE_CHECKING:
     from nbgrader.api import Gradebook
@@ -107,7 +107,8 @@ def write(
     ]
     path = course.room("autograded") / f"report-{name}.txt"
     write_atomically(path, "\n  ".join([head, *whole, last]) + "\n")
-    waiting = to_look_at(book, name, [row.student for row in asked if row.student in sums])
+    here = {row.student for row in asked}
+    waiting = {line: some for line in seen if (some := [w for w in seen[line] if w in here])}
     shown = brief(noted(asked, CELLS), LINES) + late_line(
         {w: late[w] for w in late if w in students}
     )
@@ -168,12 +169,6 @@ def each(lines: Lines, most: int | None = None) -> list[str]:
     ['ada, ben and 1 more: its cell was missing']
     """
     return [f"{named(students, most)}: {line}" for line, students in lines.items()]
-
-
-def named(names: Sequence[str], most: int | None = None) -> str:
-    """The names, at most some of them, then how many more there are."""
-    more = len(names) - len(names[:most])
-    return ", ".join(names[:most]) + (f" and {more} more" if more else "")
 
 
 def brief(lines: Lines, most: int) -> list[str]:

@@ -325,7 +325,8 @@ def test_a_regrade_request_is_listed_until_reviewed_and_is_not_late(tmp_path):
     hand_in(course, "fay", None, explain=stub, own=["regrade: it is on paper"])
     _, said = grade(course)
     assert f"  ada: regrade: explain: the \\u001b[2J control {'x' * 183}\n" in said
-    assert "  ada: nothing is new but a regrade request; it counts as handed in 2026-10-01" in said
+    kept = "  ada, gil: nothing is new but a regrade request; it counts as handed in 2026-10-01"
+    assert kept in said
     penalties = {row[0]: row[6] for row in rows(course)["grades"] if row[6]}
     assert penalties == {"bob": pytest.approx(1.6), "eve": pytest.approx(2.4)}, (
         "ada and gil are not late"
