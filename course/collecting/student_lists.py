@@ -70,7 +70,7 @@ def take(
     if not dry_run:
         _write(book, people, known)
     say(
-        f"{path.name}: {len(people)} people: {len(people) - len(old)} new, {len(changes)} changed, "
+        f"{path.name}: {len(people) - len(old)} new, {len(changes)} changed, "
         f"{len(old) - len(changes)} unchanged{'; nothing is written' if dry_run else ''}"
     )
     return 0

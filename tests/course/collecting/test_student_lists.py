@@ -64,7 +64,7 @@ def test_spreadsheets_of_each_language_and_encoding_are_read(
     lines = [header, "", *(delimiter.join(row) for row in rows), delimiter * 3, ""]
     said, found = taken(book, tmp_path / "list.csv", "\r\n".join(lines).encode(encoding))
     assert found == {"007": JÖRG, "12": ADA}
-    assert said[-1] == "list.csv: 2 people: 2 new, 0 changed, 0 unchanged"
+    assert said[-1] == "list.csv: 2 new, 0 changed, 0 unchanged"
 
 
 LISTS = {
@@ -134,10 +134,10 @@ def test_a_second_list_changes_what_it_says_and_removes_nobody(book, tmp_path):
     assert said == [
         "  ada: last_name Byron -> Lovelace",
         "  in the gradebook, but not in the list: cy; nobody is removed",
-        "list.csv: 3 people: 1 new, 1 changed, 1 unchanged; nothing is written",
+        "list.csv: 1 new, 1 changed, 1 unchanged; nothing is written",
     ]
     said, now = taken(book, path, second)
-    assert said[-1] == "list.csv: 3 people: 1 new, 1 changed, 1 unchanged"
+    assert said[-1] == "list.csv: 1 new, 1 changed, 1 unchanged"
     assert now["ada"] == ("Ada", "Lovelace", "ada@x", "7"), "an empty cell changes nothing"
     assert set(now) == {"ada", "ben", "cy", "dan"}
 
@@ -201,6 +201,6 @@ def test_the_command_says_what_it_did(empty, book, tmp_path, capsys):
     path = tmp_path / "class.csv"
     path.write_text(OURS + "ada,Ada,Byron,,\n")
     assert main(["--root", str(empty.root), "students", str(path)]) == 0
-    assert capsys.readouterr().out == "class.csv: 1 people: 1 new, 0 changed, 0 unchanged\n"
+    assert capsys.readouterr().out == "class.csv: 1 new, 0 changed, 0 unchanged\n"
     assert main(["--root", str(empty.root), "students", str(tmp_path / "none.csv")]) == 1
     assert "none.csv cannot be read: No such file" in capsys.readouterr().err
