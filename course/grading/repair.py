@@ -218,7 +218,8 @@ def repaired(
         for number, cell in enumerate(found)
         for piece in _pieces(cell, claims.get(number, ""), known, notes)
     ]
-    is_foreign = not any(p.claim in known.wanted or _written(p, known) for p in pieces)
+    ours = {*known.wanted, *(id for id, cell in known.sources.items() if is_test(cell))}
+    is_foreign = not any(p.claim in ours or _written(p, known) for p in pieces)
     _note_changes(pieces, known, notes)
     pieces = _with_solutions(pieces, known, notes)
     pieces = _with_answers(pieces, known, notes)

@@ -287,7 +287,7 @@ def test_nbgraders_own_run_keeps_the_notes_and_an_unreadable_file_has_a_page_of_
     text, page = page_of(course, "raw")
     assert "your file could not be graded" in page.select_one("h4").text
     assert f"The reason: {NAME}.ipynb is not a notebook" in told(page)[0]
-    assert "hand in" in told(page)[0]
+    assert "Hand in again: File > Download" in told(page)[0]
     assert not page.select("#notebook, #toc li")
     assert "No response." not in text
     with closing(course.gradebook()) as book:
