@@ -12,16 +12,10 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from course.settings import CourseError
-
 if TYPE_CHECKING:
     from nbgrader.api import Gradebook
 
 SAME = 1e-12  # of a task's points: the rounding error of a spread that is exactly 0
-
-
-class NothingGraded(CourseError, ValueError):
-    """An assignment without grades: nothing can be analysed."""
 
 
 class Points(NamedTuple):
@@ -177,9 +171,7 @@ def from_gradebook(gradebook: "Gradebook", assignment: str) -> Points:
         scores.setdefault(student, {})[cell] = auto if manual is None else manual
         most[cell] = highest
     if not most:
-        raise NothingGraded(
-            f"item analysis: nothing of {assignment} is in the gradebook; grade first"
-        )
+        raise ValueError(f"item analysis: nothing of {assignment} is in the gradebook; grade first")
     return by_task(scores, _in_order(gradebook, assignment, most))
 
 

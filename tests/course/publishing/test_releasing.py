@@ -157,12 +157,6 @@ def test_a_damaged_source_is_an_error_that_names_its_file(course, capsys, comman
     assert state(course) == before
 
 
-def test_items_of_an_assignment_without_grades_is_an_error_without_a_traceback(tmp_path, capsys):
-    course = make(tmp_path / "c")
-    assert main(["--root", str(course.root), "items", NAME]) == 1
-    assert "python -m course items: item analysis: nothing of" in capsys.readouterr().err
-
-
 def test_what_nbgrader_alone_refuses_is_said_in_its_words(course, monkeypatch):
     before = state(course)
     monkeypatch.setattr(releasing, "check_source", Mock())
