@@ -1,4 +1,4 @@
-"""Formulas as MathML, which browsers draw without scripts.
+"""nbconvert's Markdown with formulas as MathML, which browsers draw without scripts.
 
 A feedback page is a single file, because the exchange distributes no others. MathJax in each would
 be 1.2 MB without its fonts, so 16 GB for a thousand students and fourteen exercises, and the page
@@ -8,7 +8,7 @@ would have to allow scripts.
 import re
 
 from docutils.utils.math.latex2mathml import tex2mathml
-from nbconvert.filters.markdown_mistune import IPythonRenderer
+from nbconvert.filters.markdown_mistune import HTMLRenderer, IPythonRenderer
 
 from course.grading.safe_html import MOST_TAGS
 
@@ -24,9 +24,22 @@ REWRITTEN = (
 
 
 class Renderer(IPythonRenderer):
-    """nbconvert's Markdown with formulas as MathML; beyond the limits, TeX is shown as text."""
+    """Beyond the limits, TeX is shown as text, and so are links."""
 
-    left = MOST_TAGS // 2  # of all formulas of a text
+    left = MOST_TAGS // 2  # tags, of all formulas of a text
+    left_of_links = 200_000  # characters: a definition may be used any number of times
+
+    block_code = HTMLRenderer.block_code  # without colours, which need a class and many tags
+
+    def link(self, text: str, url: str, title: str | None = None) -> str:
+        """`[text](url "title")`, and `[text]` with a definition elsewhere."""
+        self.left_of_links -= len(url) + len(title or "")
+        return super().link(text, url, title) if self.left_of_links > 0 else text
+
+    def image(self, text: str, url: str, title: str | None = None) -> str:
+        """`![text](url "title")`; `clean_html` inserts attached ones."""
+        self.left_of_links -= len(url) + len(title or "")
+        return HTMLRenderer.image(self, text, url, title) if self.left_of_links > 0 else text
 
     def inline_math(self, body: str) -> str:
         """`$...$` in a line."""
@@ -59,6 +72,7 @@ def mathml(tex: str, block: bool = False) -> str:
     for pattern, known in REWRITTEN:
         tex = pattern.sub(known, tex)
     try:
-        return tex2mathml(tex.strip(), block)
+        made = tex2mathml(tex.strip(), block)
+        return re.sub(r"\n +", "\n", made)  # its indentation is quadratic in the depth
     except Exception:  # a MathError, or any other error of docutils
         return ""

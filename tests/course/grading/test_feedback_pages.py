@@ -5,6 +5,7 @@ import re
 from contextlib import closing
 
 import nbformat
+import nh3
 import pytest
 from bs4 import BeautifulSoup
 from nbconvert.exporters import HTMLExporter
@@ -19,7 +20,7 @@ from course.grading import feedback_pages, nbgrader_plugin
 from course.grading.assignments import load_assignment, task_names
 from course.grading.formulas import mathml
 from course.grading.reports import status
-from course.grading.safe_html import clean_html
+from course.grading.safe_html import BESIDE, MOST_KB, MOST_TAGS, TAGS, clean_html, markdown2html
 from course.grading.submissions import read_submission
 from course.publishing import releasing
 from course.settings import Limits
@@ -31,6 +32,11 @@ from tests.exercises.test_assignments import ASSIGNMENTS, source_of
 pytestmark = pytest.mark.slow
 
 EVIL = "<script>alert(1)</script><img src=x onerror=alert(1)><a href='javascript:alert(1)'>x</a>"
+
+
+PIXEL = (
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR4nGNgAAAAAgABSK+kcQAAAABJRU5ErkJggg=="
+)
 
 
 def attack(course, student):
@@ -140,16 +146,99 @@ def test_every_task_and_formula_of_the_exercises_is_shown_as_the_exercise_has_it
     [
         ('<p style="color: red; position: fixed">x</p>', '<p style="color:red">x</p>'),
         ('<img src="https://spy.example/x.png" alt="a">', '<img alt="a">'),
-        ('<a href="data:text/html,<script>1</script>">x</a>', "<a>x</a>"),
+        (
+            '<a href="data:text/html,<script>1</script>">x</a>',
+            '<a rel="noopener noreferrer" target="_blank">x</a>',
+        ),
         ("<form><input><button>x</button></form>", "x"),
         ("<svg onload=x()></svg><math onclick=x()><mi>1</mi></math>", "<math><mi>1</mi></math>"),
-        ('<a href="https://example.org">x</a>', '<a href="https://example.org">x</a>'),
+        ('<a href="https://example.org">x</a>', f'<a href="https://example.org"{BESIDE}>x</a>'),
+        ('<a href="/formgrader/submissions/1/next">x</a>', f"<a{BESIDE}>x</a>"),
         ("<div>" * 100_000, "<p>[more than 5,000 tags of HTML: left out]</p>"),
         ("<table><tr><td>1</td></tr></table>", "<table><tbody><tr><td>1</td></tr></tbody></table>"),
+        ('<b ID=x CLASS="full-credit" name=y data-link=z role=button>x</b>', "<b>x</b>"),
+        ('<p style="background: u\\72l(//spy.example)">x</p>', "<p>x</p>"),
+        ("<p style=\"background: image-set('//spy.example' 1x)\">x</p>", "<p>x</p>"),
+        ('<p style="margin: -9px">x</p>', "<p>x</p>"),
+        ('<p style="width: calc(0px - 9px)">x</p>', "<p>x</p>"),
+        ('<p style="color: rgba(1, 2, 3, .5)">x</p>', '<p style="color:rgba(1, 2, 3, 0.5)">x</p>'),
+        ("<ul><li>1<li>2<ul><li>3</ul></ul>", "<ul><li>1</li><li>2<ul><li>3</li></ul></li></ul>"),
+        ("<dl><dt>1<dd>2</dl>", "<dl><dt>1</dt><dd>2</dd></dl>"),
+        ("<p>1 <i>2 <b>3<p>4</b> 5", "<p>1 <i>2 <b>3</b></i></p><p>4 5</p>"),
+        ("1 < 2 &amp;&lt; <title>3</title>", "1 &lt; 2 &amp;&lt; 3"),
+        ("<![x[1]]>", "<p>[HTML that cannot be read: left out]</p>"),
     ],
 )
 def test_html_is_sanitised(html, clean):
     assert clean_html(html) == clean
+
+
+def each(tag, number):
+    """Start tags that differ, so that a parser opens each of them again."""
+    return "".join(f"<{tag} title={n}>" for n in range(number))
+
+
+LONG = "x" * 20_000
+AMPLIFIED = {
+    "tags that each paragraph opens again": f"<p>{each('b', 2_400)}{'<p>x' * 2_400}",
+    "one with a long title": f"<p><b title={LONG}>{'<p>x' * 4_000}",
+    "links": f"<p><a title={LONG}>{'<p>x' * 4_000}",
+    "behind the end of a span": f"{'<span>' * 900}{each('i', 900)}{'</span>x' * 900}",
+    "in buttons, which are left out": "<p><button><b title=1>" * 1_500,
+    "in nested tables": f"{'<table><td>' * 900}{each('a', 900)}{'</table>x' * 900}",
+    "before a table": f"<table>{each('u', 2_400)}{'<tr>x' * 2_400}",
+    "in mathematics": f"<math><mtext>{each('s', 2_000)}{'<p>x' * 2_000}",
+    "in comments that are none": f"<p>{each('b', 900)}<!-- </b> --!>{'<p>x' * 2_000}",
+    "deep": "<div>" * 4_900,
+    "unfinished": "<a b='" * 4_900 + LONG * 5,
+    "unfinished, with spaces": "<a   " * 4_900 + LONG * 5,
+}
+
+
+@pytest.mark.parametrize("kind", AMPLIFIED)
+def test_html_becomes_not_much_longer(kind):
+    text = AMPLIFIED[kind]
+    clean = clean_html(text)
+    assert len(clean) < 2 * len(text)
+    assert len(clean_html(clean)) <= len(clean), "a page cleans it a second time"
+    again = nh3.clean(clean, tags=TAGS)
+    assert again.count("<") == clean.count("<"), "a browser has nothing to open again"
+
+
+ONCE_A_PAGE = f"<p>[more than {MOST_KB} kB of texts in one notebook: left out]</p>"
+TEXTS = {
+    "a definition of a long link": f"[a]: b '{'t' * 40_000}'\n\n" + "[a] " * 9_000,
+    "a definition of a picture": f"[a]: b{'t' * 40_000}\n\n" + "![a] " * 9_000,
+    "nested formulas": ("$" + "{" * 600 + "x" + "}" * 600 + "$ ") * 40,
+    "headings": "# a\n" * 1_600,
+    "quotations": "> " * 20_000,
+    "references": "&a" * 40_000,
+    "openings of lines": r"\\[" * 30_000,
+    "openings in a line": r"\\(" * 30_000,
+    "a program": "```python\n" + "a = 1\n" * 15_000 + "```",
+}
+
+
+@pytest.mark.parametrize("kind", TEXTS)
+def test_a_text_becomes_not_much_longer(kind):
+    text = TEXTS[kind]
+    shown = markdown2html({}, text)
+    assert len(shown) < 5 * len(text)
+    assert not BeautifulSoup(shown, "html.parser").select("[id], [class], [name]")
+
+
+def test_a_page_has_a_limit_for_all_of_its_texts():
+    page = {"resources": {}}
+    shown = [markdown2html(page, "x" * 90_000) for _ in range(7)]
+    assert [one == ONCE_A_PAGE for one in shown] == [False] * 5 + [True] * 2
+
+
+def test_a_picture_that_is_shown_a_thousand_times_is_there_once():
+    cell = {"attachments": {"a b.png": {"image/png": PIXEL}}}
+    shown = markdown2html({"cell": cell}, "![b](attachment:a%20b.png)" * (MOST_TAGS // 5))
+    assert shown.count(PIXEL) == 1
+    assert shown.count('alt="b"') == MOST_TAGS // 5
+    assert cell["attachments"]["a b.png"], "the notebook keeps it"
 
 
 def test_plain_nbgrader_grades_in_the_sandbox_and_continues_after_broken_ones(tmp_path):
@@ -295,11 +384,6 @@ def test_nbgraders_own_run_keeps_the_notes_and_an_unreadable_file_has_a_page_of_
         book.db.commit()
     _, page = page_of(course, "raw")
     assert page.select_one("#toc li em").text == "another", "what a person writes is shown"
-
-
-PIXEL = (
-    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR4nGNgAAAAAgABSK+kcQAAAABJRU5ErkJggg=="
-)
 
 
 @pytest.mark.parametrize(
