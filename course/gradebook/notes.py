@@ -5,11 +5,12 @@ and the overview, the student on the page of feedback.
 """
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 UNREADABLE = "nothing could be graded: "  # begins the one note of such a file
 ODDITY, REQUEST, TIME = "oddity", "request", "time"
+MOST = 60  # notes of a hand-in: each may quote an error of the student's
 
 
 class Note(NamedTuple):
@@ -51,6 +52,18 @@ def cells_of_equal(notes: Iterable[Note]) -> dict[Note, list[str]]:
     for note in notes:
         cells.setdefault(note._replace(cell=""), {})[note.cell] = None
     return {note: list(names) for note, names in cells.items()}
+
+
+def bounded(notes: Sequence[Note]) -> Sequence[Note]:
+    """The notes, or MOST of them and how many others there are; first what a person looks at.
+
+    >>> str(bounded([Note(f"raised {n}") for n in range(100)] + [Note("look", waits=True)])[-1])
+    '41 more notes were left out'
+    """
+    if len(notes) <= MOST:
+        return notes
+    notes = sorted(notes, key=lambda note: not (note.waits or note.kind in (REQUEST, TIME)))
+    return [*notes[:MOST], Note(f"{len(notes) - MOST} more notes were left out")]
 
 
 def to_json(notes: Iterable[Note]) -> str:

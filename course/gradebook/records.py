@@ -29,7 +29,7 @@ from sqlalchemy.orm import Session
 from course.gradebook import attempts, extensions, regrades
 from course.gradebook.late_policy import LatePolicy
 from course.gradebook.lateness import late
-from course.gradebook.notes import REQUEST, TIME, Note, from_json, to_json
+from course.gradebook.notes import REQUEST, TIME, Note, bounded, from_json, to_json
 from course.settings import CourseError
 
 if TYPE_CHECKING:
@@ -267,5 +267,5 @@ def _replace(
     db: Session, assignment: str, student: str, notes: Sequence[Note] = (), **values: Any
 ) -> None:
     db.execute(delete(GRADED).where(GRADED.c.assignment == assignment, GRADED.c.student == student))
-    row = {"assignment": assignment, "student": student, "notes": to_json(notes)}
+    row = {"assignment": assignment, "student": student, "notes": to_json(bounded(notes))}
     db.execute(insert(GRADED).values(**row, **values))

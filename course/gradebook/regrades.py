@@ -71,7 +71,7 @@ def requests(cells: Iterable[NotebookNode]) -> dict[str, str]:
             below = filter(None, graded[number:]) if _marks(cell).get("solution") else iter(())
             where = next(below, about)
             asked[where] = f"{asked.get(where, '')} {text}".strip()
-    return {name: printable(text[:LONGEST]) for name, text in asked.items()}
+    return {name: printable(text[:LONGEST])[:LONGEST] for name, text in asked.items()}
 
 
 def looks(result: "Result") -> dict[str, str]:

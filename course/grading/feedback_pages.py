@@ -14,6 +14,7 @@ from course.gradebook.late_policy import LatePolicy
 from course.gradebook.lateness import late, points
 from course.gradebook.notes import REQUEST, UNREADABLE, Note, cells_of_equal
 from course.grading.assignments import read_page
+from course.grading.outputs import one_line
 from course.settings import Course, said
 
 if TYPE_CHECKING:
@@ -58,7 +59,7 @@ def generate(
         for student in tqdm(students, desc=name, unit="page"):
             result = course.nbgrader.generate_feedback(name, student, force=True)
             if not result["success"]:
-                complaints[student] = said(result)
+                complaints[student] = one_line(said(result))
         say(
             f"{name}: {len(students) - len(complaints)} pages of feedback in "
             f"{course.room('feedback').relative_to(course.root)}/STUDENT/{name}/{name}.html"

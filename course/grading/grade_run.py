@@ -20,11 +20,12 @@ from course.collecting.hand_in_files import read_plain
 from course.collecting.opening import Refused
 from course.gradebook import backups, records
 from course.gradebook.late_policy import LatePolicy
-from course.gradebook.notes import Note
+from course.gradebook.notes import Note, bounded
 from course.grading import grade_workers, reports
 from course.grading.assignments import check_release
 from course.grading.fingerprints import Task, tasks_of
 from course.grading.grade_workers import Setting
+from course.grading.outputs import one_line
 from course.settings import Course, CourseError
 
 if TYPE_CHECKING:
@@ -205,12 +206,12 @@ def with_scores(result: "Result") -> nbformat.NotebookNode:
 
     The metadata also has the notes, which the formgrader shows above the first cell.
     """
-    notebook, notes = result.notebook, [note._asdict() for note in result.notes]
+    notebook, notes = result.notebook, [note._asdict() for note in bounded(result.notes)]
     notebook.metadata["bertlab"] = {"scores": result.scores, "notes": notes}
     return notebook
 
 
 def _write_failure(course: Course, book: "Gradebook", task: Task, reason: str) -> None:
     """Record a failure: no score, and no graded copy for feedback."""
-    records.mark_failed(book, task.assignment, task.student, reason)
+    records.mark_failed(book, task.assignment, task.student, one_line(reason))
     course.graded_copy(task.assignment, task.student).unlink(missing_ok=True)

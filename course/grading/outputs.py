@@ -5,11 +5,13 @@ import io
 import re
 from base64 import b64decode, b64encode
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any
 
 from nbformat import NotebookNode, v4
 from PIL import Image
 
+from course.collecting.opening import Refused, opened
 from course.gradebook.notes import Note
 from course.grading.safe_html import MOST_TAGS, clean_html
 
@@ -21,6 +23,8 @@ KINDS = ("text/plain", "text/html", *PICTURES)
 CUT = re.compile(r"(<p>)?\[more than [^\]]* left out\](</p>)?\n?")  # the replacement
 # Of attached pictures: their number per notebook, their size, and the size they are reduced to.
 MOST_PICTURES, MOST_PIXELS, MOST_SIDE = 20, 60_000_000, 2_000
+# Of the process that reads one; progressive JPEGs have about ten scans.
+PICTURE_SECONDS, PICTURE_MB, MOST_SCANS = 3, 700, 50
 
 
 def plain(text: Any, most: int = LONGEST) -> str:
@@ -139,18 +143,29 @@ def attach(cells: Sequence[NotebookNode], raw: Sequence[dict]) -> list[Note]:
 def _made_anew(forms: dict[str, str]) -> dict[str, str]:
     """A picture without other data of its file; empty if it is not a picture, or too large."""
     for text in (forms[kind] for kind in PICTURES if kind in forms):
-        try:
-            with Image.open(io.BytesIO(b64decode(text)), formats=("PNG", "JPEG")) as picture:
-                form = str(picture.format)
-                if picture.width * picture.height > MOST_PIXELS:
-                    continue
-                picture.thumbnail((MOST_SIDE, MOST_SIDE))
-                file = io.BytesIO()
-                picture.convert("RGB" if form == "JPEG" else "RGBA").save(file, form)
-        except (OSError, ValueError, SyntaxError, Image.DecompressionBombError):  # Pillow's
-            continue
-        return {f"image/{form.lower()}": b64encode(file.getvalue()).decode()}
+        with suppress(Refused, ValueError):  # the latter is base64's
+            kind, content = opened(
+                picture, b64decode(text), seconds=PICTURE_SECONDS, megabytes=PICTURE_MB
+            )
+            return {kind: b64encode(content).decode()}
     return {}
+
+
+def picture(content: bytes) -> tuple[str, bytes]:
+    """The kind and the file of a picture, encoded again, not larger than MOST_SIDE.
+
+    Raises Refused, or whatever Pillow raises for a damaged file: to be called by `opened`.
+    """
+    if content.startswith(b"\xff\xd8") and content.count(b"\xff\xda") > MOST_SCANS:
+        raise Refused("it is drawn in too many steps")
+    with Image.open(io.BytesIO(content), formats=("PNG", "JPEG")) as drawn:
+        form = str(drawn.format)
+        if drawn.width * drawn.height > MOST_PIXELS:
+            raise Refused("it has too many pixels")
+        drawn.thumbnail((MOST_SIDE, MOST_SIDE))
+        file = io.BytesIO()
+        drawn.convert("RGB" if form == "JPEG" else "RGBA").save(file, form)
+    return f"image/{form.lower()}", file.getvalue()
 
 
 def _texts(data: Any) -> dict[str, str]:

@@ -195,6 +195,8 @@ def assert_presentable(outcome):
     assert not any(line in told for line in hidden_lines())
     assert not any("CANARY" in script.text for script in page.select("script, style, svg"))
     assert not page.select(ACTIVE)
+    assert not page.select(".rendered_html :is([id], [class], [name])")
+    assert len(outcome.feedback) < 6_000_000
 
 
 ACTIVE = (

@@ -3,8 +3,11 @@
 # ruff: noqa: E501 (submitted code is not wrapped)
 
 from base64 import b64encode
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from io import BytesIO
+from random import Random
+from struct import pack
+from zlib import crc32
 
 from nbformat import NotebookNode, v4
 from PIL import Image
@@ -52,13 +55,8 @@ def pictures(**forms: Callable[[], bytes]) -> Callable[[NotebookNode], NotebookN
     """Pasted into the written answer, which also refers to a missing one."""
 
     def change(page: NotebookNode) -> NotebookNode:
-        answer = cell_of(page, "explain")
-        answer.source = " ".join(f"![{name}](attachment:{name}.png)" for name in [*forms, "none"])
-        answer.attachments = {
-            f"{name}.png": {"image/png": b64encode(content()).decode()}
-            for name, content in forms.items()
-        }
-        return page
+        text = " ".join(f"![{name}](attachment:{name}.png)" for name in [*forms, "none"])
+        return written_answer(text, **{name: make() for name, make in forms.items()})(page)
 
     return change
 
@@ -70,9 +68,58 @@ def picture(width: int, height: int, form: str = "PNG") -> bytes:
     return file.getvalue()
 
 
-def environments(page: NotebookNode) -> NotebookNode:
-    cell_of(page, "explain").source = "\\begin{a}" * 10_000
-    return page
+def with_empty_profile() -> bytes:
+    """A PNG that has an empty chunk of a colour profile after its data."""
+    content = picture(30, 20)
+    end = content.index(b"IEND") - 4
+    chunk = b"iCCP"
+    return content[:end] + pack(">I4sI", 0, chunk, crc32(chunk)) + content[end:]
+
+
+def with_scans(number: int) -> bytes:
+    """A progressive JPEG whose last scan is repeated: each is decoded."""
+    file = BytesIO()
+    Image.new("L", (5_000, 4_000), 128).save(file, "JPEG", progressive=True)
+    content = file.getvalue()
+    scan = content[content.rindex(b"\xff\xda") : -2]
+    return content[:-2] + scan * number + content[-2:]
+
+
+def written_answer(text: str, /, **pictures: bytes) -> Callable[[NotebookNode], NotebookNode]:
+    """A text of the student's, with attached PNGs."""
+
+    def change(page: NotebookNode) -> NotebookNode:
+        answer = cell_of(page, "explain")
+        answer.source = text
+        answer.attachments = {
+            f"{name}.png": {"image/png": b64encode(content).decode()}
+            for name, content in pictures.items()
+        }
+        return page
+
+    return change
+
+
+def posing(names: Iterable[str]) -> str:
+    """HTML that poses as the formgrader's boxes for the scores of these cells, and its buttons."""
+    boxes = "".join(f"<b id={one}>x</b><b id={one}-comment class=score>3</b>" for one in names)
+    press = "<p class='full-credit no-credit mark-graded score tabbable'>My answer.</p>"
+    nested = f"<div class='nbgrader_cell'>{press}{boxes}</div>"
+    wide = "<div style='margin:-900px;width:99999px;height:9000px;background:red'>My answer.</div>"
+    return f"<div id=notebook class='nbgrader_cell full-credit'>{press}{boxes}{nested}</div>{wide}"
+
+
+SCORES = ("hidden-row-softmax", "test-row-softmax", "explain")
+POSING = posing(SCORES) + "".join(f"\n\n# {one}\n\n[{one}](#{one})" for one in SCORES)
+REOPENED = "<p>" + "".join(f"<b id={n}>" for n in range(2_400)) + "<p>x" * 2_400
+NOISE = Random(0).randbytes(300 * 300)
+
+
+def noise() -> bytes:
+    """A PNG that cannot be compressed."""
+    file = BytesIO()
+    Image.frombytes("L", (300, 300), NOISE).save(file, "PNG")
+    return file.getvalue()
 
 
 SURROGATE = r"\ud800"
@@ -87,6 +134,7 @@ SLOW_TEXTS = {
     "blank lines": '"\\n" * 90_000 + "1"',
 }
 TAGS = "from IPython.display import HTML\ndisplay(HTML('<b>' * 6_000))"
+SHOWN = "from IPython.display import HTML\ndisplay(HTML({!r}))"
 MANY = "for _ in range(1_100): display(1)"
 VALUE_ERROR = "row-softmax: its cell raised ValueError"
 
@@ -136,13 +184,33 @@ ROWS = [
         "3 attached files were left out",
     ),
     Hostile(
+        "pictures that break or exhaust their reader",
+        pictures(profile=with_empty_profile, scans=lambda: with_scans(2_600)),
+        (),
+        "2 attached files were left out",
+    ),
+    Hostile("ids of scores in a text", written_answer(POSING), ()),
+    Hostile("ids of scores in outputs", own_cells(SHOWN.format(POSING)), ()),
+    Hostile("tags that open again in a text", written_answer(REOPENED), ()),
+    Hostile("tags that open again in outputs", own_cells(SHOWN.format(REOPENED)), ()),
+    Hostile(
+        "a definition that is used 9,000 times",
+        written_answer(f"[a]: b '{'t' * 40_000}'\n\n" + "[a] " * 9_000),
+        (),
+    ),
+    Hostile(
+        "a picture that is shown 1,000 times",
+        written_answer("![a](attachment:a.png) " * 1_000, a=noise()),
+        (),
+    ),
+    Hostile(
         "outputs of 6 MB",
         own_cells(*["print('x' * 19_000)"] * 300),
         (),
         "more than 5000 kB of outputs: those of .. cells were left out",
     ),
     Hostile("too many tags, and outputs", own_cells(TAGS, MANY), (), "output of 2 cells was left"),
-    Hostile("environments of mathematics", environments, ()),
+    Hostile("environments of mathematics", written_answer("\\begin{a}" * 10_000), ()),
     *(
         Hostile(f"a text that is slow to read: {name}", own_cells(eval(code)), (), ".*|")
         for name, code in SLOW_TEXTS.items()
