@@ -105,7 +105,8 @@ def posing(names: Iterable[str]) -> str:
     boxes = "".join(f"<b id={one}>x</b><b id={one}-comment class=score>3</b>" for one in names)
     press = "<p class='full-credit no-credit mark-graded score tabbable'>My answer.</p>"
     nested = f"<div class='nbgrader_cell'>{press}{boxes}</div>"
-    wide = "<div style='margin:-900px;width:99999px;height:9000px;background:red'>My answer.</div>"
+    size = "display:inline-block;margin:-900px;width:99999px;height:9000px;background:red"
+    wide = f"<span style='{size}'>My answer.</span>"
     return f"<div id=notebook class='nbgrader_cell full-credit'>{press}{boxes}{nested}</div>{wide}"
 
 
