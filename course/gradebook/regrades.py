@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 MARK, WAITS = MARKS = ("regrade: ", "waits: ")
 WORK, TIME = "work:", "handed in:"
 LEAD = "#*_>\"' \t\n"  # Markdown's and Python's marks that may surround the words
-LONGEST = 200  # listed characters of a request; the notebook has all of them
+# Listed characters of a request, and with escaped ones; the notebook has all of them.
+LONGEST, ESCAPED = 200, 300
 KEPT = "nothing is new but a regrade request; it counts as handed in "  # and when
 
 # A line that begins like this is a request; "regraded", "Regrade it" and "in this grade" are not.
@@ -71,7 +72,7 @@ def requests(cells: Iterable[NotebookNode]) -> dict[str, str]:
             below = filter(None, graded[number:]) if _marks(cell).get("solution") else iter(())
             where = next(below, about)
             asked[where] = f"{asked.get(where, '')} {text}".strip()
-    return {name: printable(text[:LONGEST])[:LONGEST] for name, text in asked.items()}
+    return {name: printable(text[:LONGEST])[:ESCAPED] for name, text in asked.items()}
 
 
 def looks(result: "Result") -> dict[str, str]:
