@@ -17,16 +17,13 @@ from functools import lru_cache, partial
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
+from course.collecting.opening import Refused
 from course.settings import CourseError
 
 MB = 1_000_000
 FILE_MB, TOTAL_MB, FILES = 20, 4_000, 50_000  # limits of one download
 INNER_ZIP_MB, INNER_MB, INNER_FILES, DEPTH = 200, 500, 5_000, 3  # of a zip file inside it
 BROKEN = (zipfile.BadZipFile, zlib.error, RuntimeError, NotImplementedError, EOFError, OSError)
-
-
-class Refused(Exception):
-    """A rejected file; the message gives the reason."""
 
 
 class HandIn(NamedTuple):

@@ -6,7 +6,8 @@ from collections.abc import Iterable, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
-from course.collecting.hand_in_files import Refused, normal
+from course.collecting.hand_in_files import normal
+from course.collecting.opening import Refused
 from course.settings import printable
 
 if TYPE_CHECKING:

@@ -10,9 +10,10 @@ from nbgrader.utils import parse_utc
 from course.collecting import layouts, recognition
 from course.collecting.contents import Assignments, as_notebook, right_name
 from course.collecting.entries import NOT, REFUSED, SORT, TAKEN, Entry, Options
-from course.collecting.hand_in_files import HandIn, Refused, checked
+from course.collecting.hand_in_files import HandIn, checked
 from course.collecting.identity import People, Unclear, doubled_names, label_of, student_of
 from course.collecting.layouts import Layout, Match
+from course.collecting.opening import Refused
 from course.settings import Course, CourseError, names_of
 
 RECEIPT = "written by the learning system"

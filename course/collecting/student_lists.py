@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from nbgrader.api import Student
 
 from course import ROOT
-from course.collecting.hand_in_files import Refused
 from course.collecting.identity import good_id
+from course.collecting.opening import Refused
 from course.gradebook import spreadsheets
 from course.gradebook.spreadsheets import CANVAS_LIST, FORMULA, Table
 from course.settings import Course, CourseError, named, printable

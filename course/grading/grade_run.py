@@ -16,7 +16,8 @@ import nbformat
 from tqdm.auto import tqdm
 
 from bertlab._files import write_atomically
-from course.collecting.hand_in_files import Refused, read_plain
+from course.collecting.hand_in_files import read_plain
+from course.collecting.opening import Refused
 from course.gradebook import backups, records
 from course.gradebook.late_policy import LatePolicy
 from course.gradebook.notes import Note
