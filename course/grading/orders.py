@@ -22,8 +22,7 @@ class Order(NamedTuple):
 
 
 class Graded(NamedTuple):
-    """lost: tests without a result, for a person; disturbed: late, with hardly any processor time.
-    """
+    """lost: tests without a result, for a person; disturbed: late on a busy machine."""
 
     notebook: NotebookNode
     notes: tuple[Note, ...]
