@@ -18,7 +18,8 @@ from course.collecting.identity import NOBODY, People, Person
 from course.settings import Course, printable
 
 LOOK = (REFUSED, SORT)
-EACH, LONGEST = 5, 400  # lines about files of one person, characters of a line
+EACH = 5  # lines about files of one person
+LONGEST, LONGEST_NAME = 400, 200  # characters of a line, of a path in it
 NO_TIMES = (
     "no time, so it is not late, whenever it came. Give the times with --sheet (Moodle's grading "
     "worksheet, Canvas's export of submissions) or --handed-in"
@@ -77,7 +78,7 @@ def _lines(entries: Sequence[Entry]) -> list[str]:
         if entry.state in LOOK:
             theirs[who := entry.label or entry.path] += 1
             if theirs[who] <= EACH:
-                lines.append(f"{entry.path}: {entry.state}: {entry.why}")
+                lines.append(f"{entry.path[:LONGEST_NAME]}: {entry.state}: {entry.why}")
         elif entry.why.startswith("belongs to "):
             others[entry.why] += 1
         elif entry.state == NOT and entry.said and entry.student:
