@@ -25,6 +25,7 @@ from course.grading import grade_workers, reports
 from course.grading.assignments import check_release
 from course.grading.fingerprints import Task, tasks_of
 from course.grading.grade_workers import Setting
+from course.grading.outputs import one_line
 from course.settings import Course, CourseError
 
 if TYPE_CHECKING:
@@ -154,7 +155,7 @@ def _grade(
         with bar:
             for task, result, failure in grade_workers.grade_all(client, todo, setting):
                 if result is not None:
-                    failure = _write_down(course, book, task, result, policy)
+                    failure = _written_down(course, book, task, result, policy)
                 if failure:
                     _write_failure(course, book, task, failure)
                 bar.update()
@@ -162,10 +163,23 @@ def _grade(
                 bar.set_postfix_str(f"{60 * bar.n / max(seconds, 1e-9):.1f} a minute")
 
 
-def _write_down(
+def _written_down(
     course: Course, book: "Gradebook", task: Task, result: "Result", policy: LatePolicy
 ) -> str:
-    """Write the graded copy, then the scores; returns the reason if that fails, or ""."""
+    """Write the result of a submission; returns the reason if that fails, or ""."""
+    try:
+        _write_down(course, book, task, result, policy)
+    except ValueError as error:
+        return str(error)
+    except Exception as error:  # one student's result stops nobody
+        return f"{type(error).__name__}: {error}"
+    return ""
+
+
+def _write_down(
+    course: Course, book: "Gradebook", task: Task, result: "Result", policy: LatePolicy
+) -> None:
+    """Write the graded copy, then the scores."""
     handed_in, complaint = records.read_timestamp(task.submission.parent)
     if complaint:
         result = result._replace(notes=(*result.notes, Note(complaint, private=True)))
@@ -176,19 +190,7 @@ def _write_down(
     # nbgrader compares the two times to see whether a hand-in is newer than its graded copy.
     if handed_in:
         write_atomically(copy.with_name("timestamp.txt"), f"{handed_in} UTC")
-    try:
-        records.record(
-            book,
-            task.assignment,
-            task.student,
-            result,
-            task.fingerprint,
-            handed_in,
-            policy,
-        )
-    except ValueError as error:
-        return str(error)
-    return ""
+    records.record(book, task.assignment, task.student, result, task.fingerprint, handed_in, policy)
 
 
 def _copy_secret(handed_in: Path, graded: Path) -> None:
@@ -212,5 +214,5 @@ def with_scores(result: "Result") -> nbformat.NotebookNode:
 
 def _write_failure(course: Course, book: "Gradebook", task: Task, reason: str) -> None:
     """Record a failure: no score, and no graded copy for feedback."""
-    records.mark_failed(book, task.assignment, task.student, reason)
+    records.mark_failed(book, task.assignment, task.student, one_line(reason))
     course.graded_copy(task.assignment, task.student).unlink(missing_ok=True)

@@ -26,6 +26,7 @@ from course.gradebook.notes import REQUEST
 from course.grading import feedback_pages
 from course.grading.assignments import check_release, read_page, task_names
 from course.grading.grade_run import SECRET, with_scores
+from course.grading.outputs import one_line
 from course.settings import Course
 
 if TYPE_CHECKING:
@@ -69,7 +70,7 @@ class SandboxedExporter(NotebookExporter):
                 result = result._replace(notes=(*result.notes, *asked))
                 records.note(book, assignment, student, result.notes)
             except Exception as error:
-                reason = f"{type(error).__name__}: {error}"
+                reason = one_line(f"{type(error).__name__}: {error}")
                 records.mark_failed(book, assignment, student, reason)
                 del self._graders[assignment]
                 raise
