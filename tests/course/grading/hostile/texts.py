@@ -5,11 +5,19 @@
 from base64 import b64encode
 from collections.abc import Callable
 from io import BytesIO
+from zlib import crc32
 
 from nbformat import NotebookNode, v4
 from PIL import Image
 
-from tests.course.grading.hostile.small import Hostile, behind, cell_of, instead, own_cells
+from tests.course.grading.hostile.small import (
+    Hostile,
+    behind,
+    cell_of,
+    instead,
+    own_cells,
+    within,
+)
 
 SCRIPT = "<script>CANARY_SCRIPT()</script><img src=x onerror=CANARY_SCRIPT()><svg onload=CANARY_SCRIPT()>"
 MARKUP = (
@@ -68,6 +76,28 @@ def picture(width: int, height: int, form: str = "PNG") -> bytes:
     file = BytesIO()
     Image.new("L", (width, height), 128).save(file, form)
     return file.getvalue()
+
+
+def with_chunk(kind: bytes) -> bytes:
+    """The file of a picture with an empty chunk after its data."""
+    chunk = bytes(4) + kind + crc32(kind).to_bytes(4, "big")
+    head, end, tail = picture(30, 20).rpartition(b"\0\0\0\0IEND")
+    return head + chunk + end + tail
+
+
+LONG = "16 ** 5_000"  # Python does not print a number of more than 4,300 digits
+LONG_NUMBERS = f"_a, _b, _c = 0x{'f' * 5_000}, [-0b{'1' * 20_000}], 1e999999 + 1e999j"
+ODD_CODES = (
+    "f'" + "{f'" * 100 + "'}" * 100 + "'",
+    "_x = " + "(" * 190 + ")" * 190,
+    "\f\n_x = 1\f\n\v\n",
+    "_x = '" + "\x1b[2J\u202e" * 400 + "'",
+    "".join(f"{' ' * n}class _A:\n" for n in range(90)) + " " * 90 + "pass",
+    "if 1:\n\t_x = 1\n        _y = 1\n",
+    "_x = 1; " * 12_000,
+    "_y" * 45_000 + " = 1",
+    f"print('x' * 5)\nassert 0x{'f' * 5_000} == 1",
+)
 
 
 def environments(page: NotebookNode) -> NotebookNode:
@@ -142,6 +172,27 @@ ROWS = [
         "more than 5000 kB of outputs: those of .. cells were left out",
     ),
     Hostile("too many tags, and outputs", own_cells(TAGS, MANY), (), "output of 2 cells was left"),
+    Hostile(
+        "pictures that end their reader",
+        pictures(
+            good=lambda: picture(3, 2),
+            profile=lambda: with_chunk(b"iCCP"),
+            text=lambda: with_chunk(b"iTXt"),
+            frames=lambda: with_chunk(b"fcTL"),
+        ),
+        (),
+        "left out|",
+    ),
+    Hostile("numbers too long for print", behind(LONG_NUMBERS), ()),
+    Hostile("numbers too long in a failure", within(f"raise ValueError({LONG}, [{LONG}])")),
+    Hostile("numbers too long as a result", within(f"return {LONG}"), note="ended"),
+    Hostile(
+        "numbers too long in a cell that fails",
+        behind(f"raise KeyError({LONG})"),
+        (),
+        "its cell raised",
+    ),
+    Hostile("odd codes", own_cells(*ODD_CODES), (), ".*|"),
     Hostile("environments of mathematics", environments, ()),
     *(
         Hostile(f"a text that is slow to read: {name}", own_cells(eval(code)), (), ".*|")
