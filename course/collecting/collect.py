@@ -16,7 +16,17 @@ from pathlib import Path, PurePosixPath
 
 from bertlab._files import write_atomically
 from course.collecting import reports
-from course.collecting.entries import NEW, NEWER, OLDER, SORT, TAKEN, UNCHANGED, Entry, Options
+from course.collecting.entries import (
+    NEW,
+    NEWER,
+    OLDER,
+    REFUSED,
+    SORT,
+    TAKEN,
+    UNCHANGED,
+    Entry,
+    Options,
+)
 from course.collecting.hand_in_files import files_in
 from course.collecting.identity import People, Person
 from course.collecting.plan import plan
@@ -51,7 +61,7 @@ def collect(
     there = [path.name for path in course.room("submitted").glob("*")]
     with files_in(source) as files:
         entries = plan(files, names, course, people, options, there)
-        done = [_carried_out(course, entry, options, dry_run) for entry in entries]
+        done = [_done(course, entry, options, dry_run) for entry in entries]
     if not dry_run:
         _sorted_out(course, source, done, sorting)
     if dry_run:
@@ -73,6 +83,14 @@ def collect_from_exchange(course: Course, name: str, say: Callable[[str], None] 
         say(f"{one}: {'collected from the exchange' if result['success'] else said(result)}")
         failed |= not result["success"]
     return int(failed)
+
+
+def _done(course: Course, entry: Entry, options: Options, dry_run: bool) -> Entry:
+    """The entry after `_carried_out`; a file that cannot be stored stops nobody."""
+    try:
+        return _carried_out(course, entry, options, dry_run)
+    except (OSError, ValueError) as error:
+        return entry._replace(state=REFUSED, why=f"it cannot be stored: {error}")
 
 
 def _carried_out(course: Course, entry: Entry, options: Options, dry_run: bool) -> Entry:

@@ -15,6 +15,12 @@ ENDINGS = re.compile(r"(?:\.(?:ipynb|json|txt|py|zip|pdf|html?))+$", re.IGNORECA
 MARKER = re.compile(r"^# ?(?:%%|In ?\[).*\n?", re.MULTILINE)
 
 
+def read(name: str, content: bytes) -> tuple[bytes | None, str, set[str]]:
+    """A file as `as_notebook` gives it, and the ids of its cells."""
+    page, why = as_notebook(name, content)
+    return page, why, grade_ids(page) if page else set()
+
+
 def as_notebook(name: str, content: bytes) -> tuple[bytes | None, str]:
     """The file as a notebook, and what was done for that; or None, and why it cannot be graded."""
     ending = name.rpartition(".")[2].lower() if "." in name else ""
@@ -104,9 +110,8 @@ class Assignments:
         named = {new for old, new in self.names.items() if wanted in (old, old.split("_")[0])}
         return named.pop() if len(named) == 1 else None
 
-    def by_cells(self, content: bytes) -> str | None:
-        """The one that has most of the notebook's cells."""
-        ids = grade_ids(content)
+    def by_cells(self, ids: set[str]) -> str | None:
+        """The one that has most of a notebook's cells."""
         if not ids:
             return None
         common = {name: len(ids & theirs) for name, theirs in self._ids.items()}

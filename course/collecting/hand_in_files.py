@@ -9,7 +9,6 @@ import os
 import stat
 import unicodedata
 import zipfile
-import zlib
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -23,7 +22,7 @@ from course.settings import CourseError
 MB = 1_000_000
 FILE_MB, TOTAL_MB, FILES = 20, 4_000, 50_000  # limits of one download
 INNER_ZIP_MB, INNER_MB, INNER_FILES, DEPTH = 200, 500, 5_000, 3  # of a zip file inside it
-BROKEN = (zipfile.BadZipFile, zlib.error, RuntimeError, NotImplementedError, EOFError, OSError)
+HEAD, NAME = b"PK\x01\x02", 46  # of a file in a zip file's list: how it begins, where its name is
 
 
 class HandIn(NamedTuple):
@@ -48,10 +47,10 @@ def files_in(source: Path) -> Iterator[list[HandIn]]:
     def opened(path: Path, inside: Sequence[int]) -> zipfile.ZipFile:
         """A zip file: its path on disk, and the number of the member inside it, and so on."""
         if not inside:
-            return zipfile.ZipFile(path)
+            return zipfile.ZipFile(_AnyNames(io.FileIO(path)))
         outer = opened(path, inside[:-1])
         content = _unpacked(outer, outer.infolist()[inside[-1]], INNER_ZIP_MB)
-        return zipfile.ZipFile(io.BytesIO(content))
+        return zipfile.ZipFile(_AnyNames(io.BytesIO(content)))
 
     try:
         if source.is_dir():
@@ -69,6 +68,28 @@ def files_in(source: Path) -> Iterator[list[HandIn]]:
         raise CourseError(f"--from {source}: {much}: unpack it yourself if that is right") from much
     finally:
         opened.cache_clear()
+
+
+class _AnyNames(io.BufferedReader):
+    """A zip file in which a name that says that it is UTF-8, but is not, is another one.
+
+    zipfile would read nothing of the whole file.
+    """
+
+    def read(self, size: int | None = -1) -> bytes:
+        """As usual, with the names of the list of all files corrected."""
+        content = super().read(size)
+        if not content.startswith(HEAD):
+            return content
+        found, at = bytearray(content), 0
+        while found[at : at + 4] == HEAD and at + NAME <= len(found):
+            lengths = [int.from_bytes(found[at + n : at + n + 2], "little") for n in (28, 30, 32)]
+            try:
+                found[at + NAME : at + NAME + lengths[0]].decode()
+            except UnicodeDecodeError:
+                found[at + 9] &= ~0x08  # the flag that says so
+            at += NAME + sum(lengths)
+        return bytes(found)
 
 
 class TooMuch(Exception):
@@ -133,7 +154,7 @@ def _inside(
     try:
         most = (FILES, TOTAL_MB) if not inside else (INNER_FILES, INNER_MB)
         found = list(_members(opened, path, inside, most))
-    except (*BROKEN, Refused, TooMuch, ValueError):
+    except Exception:  # zipfile fails in many ways
         found = []
     yield from (one._replace(name=f"{file.name}/{one.name}") for one in found)
     if not found:
@@ -180,7 +201,10 @@ def _decoded(member: zipfile.ZipInfo) -> str:
     name = member.filename
     if member.flag_bits & 0x800 or name.isascii():
         return name
-    raw = name.encode("cp437")
+    try:
+        raw = name.encode("cp437")
+    except UnicodeEncodeError:  # from a field of its own
+        return name
     for encoding in ("utf-8", "cp437", "cp1252"):
         text = raw.decode(encoding, errors="replace")
         others = [one for one in text if not one.isascii()]
@@ -203,5 +227,7 @@ def _unpacked(archive: zipfile.ZipFile, member: zipfile.ZipInfo, most_mb: int) -
     try:
         with archive.open(member) as file:
             return _limited(file.read(most_mb * MB + 1), most_mb)
-    except BROKEN as error:
+    except Refused:
+        raise
+    except Exception as error:  # zipfile fails in many ways
         raise Refused(f"cannot be unpacked: {error}") from error

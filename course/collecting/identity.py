@@ -221,7 +221,7 @@ def _by_title(titled: str, people: People) -> tuple[set[str], str]:
 def good_id(student: str) -> str:
     """A student id that can name a folder and that nbgrader accepts. Raises Refused."""
     student = student.strip()
-    if not student or student.startswith(".") or len(student.encode()) > 128:
+    if not student or student.startswith(".") or len(student.encode("utf-8", "replace")) > 128:
         raise Refused(f"{printable(student)!r} is not a student id; rename the folder or file")
     bad = {one for one in student if one in r'/\*?[]{}"' or unicodedata.category(one)[0] == "C"}
     if bad:

@@ -97,7 +97,9 @@ def start() -> None:
             stdin=theirs.fileno(),
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
-            env=os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+            env=os.environ
+            # The same hashes of texts in each such process.
+            | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path)), "PYTHONHASHSEED": "0"},
         )
     if _Opener.orders is None:
         atexit.register(_stop)

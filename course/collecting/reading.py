@@ -7,13 +7,13 @@ from zoneinfo import ZoneInfo
 
 from nbgrader.utils import parse_utc
 
-from course.collecting import layouts, recognition
-from course.collecting.contents import Assignments, as_notebook, right_name
+from course.collecting import contents, layouts, recognition
+from course.collecting.contents import Assignments, right_name
 from course.collecting.entries import NOT, REFUSED, SORT, TAKEN, Entry, Options
 from course.collecting.hand_in_files import HandIn, checked
 from course.collecting.identity import People, Unclear, doubled_names, label_of, student_of
 from course.collecting.layouts import Layout, Match
-from course.collecting.opening import Refused
+from course.collecting.opening import Refused, opened
 from course.settings import Course, CourseError, names_of
 
 RECEIPT = "written by the learning system"
@@ -77,8 +77,8 @@ class Reader:
 
     def _read(self, entry: Entry, match: Match | str, named: str | None) -> Entry:
         """Its notebook, assignment, owner and time. Raises Refused."""
-        page, why = as_notebook(entry.file, entry.content)
-        of = self.assignments.by_cells(page) if page else None
+        page, why, ids = opened(contents.read, entry.file, entry.content)
+        of = self.assignments.by_cells(ids)
         if of and of not in self.names and not named:
             return self._of_another(entry, of)
         entry = entry._replace(page=page, why=why, assignment=self._assignment(named or of))

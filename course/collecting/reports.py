@@ -18,6 +18,8 @@ from course.collecting.identity import NOBODY, People, Person
 from course.settings import Course, printable
 
 LOOK = (REFUSED, SORT)
+EACH = 5  # lines about files of one person
+LONGEST, LONGEST_NAME = 400, 200  # characters of a line, of a path in it
 NO_TIMES = (
     "no time, so it is not late, whenever it came. Give the times with --sheet (Moodle's grading "
     "worksheet, Canvas's export of submissions) or --handed-in"
@@ -45,7 +47,7 @@ def report(
 ) -> None:
     """The counts of an assignment, after the lines that a person should read."""
     for line in _lines(entries):
-        say(f"  {printable(line)}")
+        say(f"  {printable(line)[:LONGEST]}")
     done = Counter(entry.state for entry in entries)
     counts = ", ".join(f"{done[state]} {state}" for state in STATES)
     say(f"{name}: {counts}; {len(entries)} {'file' if len(entries) == 1 else 'files'}")
@@ -71,9 +73,12 @@ def _lines(entries: Sequence[Entry]) -> list[str]:
     """Refused files, files to sort out, and all else that is unusual."""
     lines, beside = [], defaultdict(list)
     others: Counter[str] = Counter()
+    theirs: Counter[str] = Counter()
     for entry in entries:
         if entry.state in LOOK:
-            lines.append(f"{entry.path}: {entry.state}: {entry.why}")
+            theirs[who := entry.label or entry.path] += 1
+            if theirs[who] <= EACH:
+                lines.append(f"{entry.path[:LONGEST_NAME]}: {entry.state}: {entry.why}")
         elif entry.why.startswith("belongs to "):
             others[entry.why] += 1
         elif entry.state == NOT and entry.said and entry.student:
@@ -82,6 +87,11 @@ def _lines(entries: Sequence[Entry]) -> list[str]:
             lines.append(f"{entry.student or entry.path}: {entry.why}")
         if entry.late and not entry.time and entry.state in (NEW, NEWER, UNCHANGED):
             lines.append(f"{entry.student}: Canvas says LATE; give the time with --sheet")
+    lines += [
+        f"{who}: {number - EACH} more files to look at: --dry-run names them"
+        for who, number in theirs.items()
+        if number > EACH
+    ]
     quiet = sum(1 for e in entries if e.state == NOT and not e.said and e.why.startswith("beside"))
     if quiet:
         lines.append(f"{quiet} other files beside the notebooks that count: --dry-run names them")

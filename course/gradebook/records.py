@@ -48,6 +48,12 @@ GRADED = Table(
 )
 
 
+REMOVED = Note(
+    "the points of an earlier hand-in were removed; until this one is graded, the export has no "
+    "score, which is not 0 points"
+)
+
+
 class Graded(NamedTuple):
     """A row of our table."""
 
@@ -144,18 +150,21 @@ def record(
 def mark_failed(gradebook: Gradebook, assignment: str, student: str, reason: str) -> None:
     """Record in the gradebook that a submission could not be graded: no score, a person must look.
 
-    A score of an earlier grading is removed, as it is not this submission's; a person's is kept.
+    A score of an earlier grading is removed, as it is not this submission's, and a note says so; a
+    person's is kept.
     """
     db = gradebook.db
-    GRADED.create(gradebook.engine, checkfirst=True)
+    known = graded(gradebook, assignment, student).get(student)
     try:
         notebook = _submitted_notebook(db, assignment, student)
+        had = any(grade.auto_score is not None for grade in notebook.grades)
+        notes = [REMOVED] if had or (known and REMOVED in known.notes) else []
         for grade in notebook.grades:
             grade.auto_score = None
             grade.needs_manual_grade |= grade.manual_score is None
         notebook.late_submission_penalty = None
         before = json.dumps(_answers(db, assignment, student), sort_keys=True)
-        _replace(db, assignment, student, answers=before, failure=reason)
+        _replace(db, assignment, student, notes, answers=before, failure=reason)
         db.commit()
     except BaseException:
         db.rollback()

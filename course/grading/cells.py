@@ -185,8 +185,8 @@ def past_the_watch(source: str) -> list[str]:
             found.add(node.attr)
         elif isinstance(node, ast.alias):
             found.update(node.name.split("."))
-        elif isinstance(node, ast.Constant):  # getattr(torch.ops, "aten")
-            found.add(str(node.value)[:20])
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+            found.add(node.value[:20])  # getattr(torch.ops, "aten")
     return sorted(found & PAST_THE_WATCH)
 
 

@@ -1,7 +1,7 @@
 """Grade one submission: run every cell in order, in its process."""
 
 import signal
-from pathlib import Path
+from collections.abc import Callable
 
 from nbformat import NotebookNode, v4
 
@@ -9,6 +9,7 @@ from course.gradebook.notes import Note
 from course.grading import cells
 from course.grading.assignments import grade_id
 from course.grading.errors import Stopped
+from course.grading.orders import Graded, Order
 from course.grading.outputs import cut_short, failure, leave_out, one_line, safe_outputs
 from course.grading.remote import Student
 from course.grading.repair import ALIKE
@@ -23,36 +24,61 @@ MEND = (
 )
 SLOW = "Look for a loop that does not end, or for slow code; mend it, and hand in again."
 NEXT_TIME = "Nothing to do. Next time keep each function above its tests."
+OURS = "grading could not look at it"
 LOOK = "A person looks at it. Mend the cell and hand in again if you can."
 
 
 class Exam:
-    """One submission: its cells, each in its process."""
+    """One submission: its cells, each in its process. `tell` gets the id of each running test."""
 
-    def __init__(self, room: Room, sandbox: Sandbox, limits: Limits) -> None:
-        self.room, self.limits = room, limits
+    def __init__(
+        self,
+        room: Room,
+        sandbox: Sandbox,
+        limits: Limits,
+        order: Order,
+        tell: Callable[[str], None],
+    ) -> None:
+        self.room, self.limits, self.order, self.tell = room, limits, order, tell
         self.student = Student(sandbox, limits, room.plan.changing)
         self.done: list[str] = []  # sources that a new process must run again
         self.notes: list[Note] = []
         self.noted: set[tuple[str, str]] = set()  # cells and kinds of notes
         self.lost: dict[str, str] = {}  # functions that are written but not defined, and why
+        self.without: set[str] = set()  # tests without a result
 
-    def grade(self, path: Path) -> tuple[NotebookNode, tuple[Note, ...], bool]:
-        """The graded notebook, notes, and whether it was late with hardly any processor time."""
-        submission = read_submission(path, self.room.assignment, self.limits)
+    def grade(self) -> Graded:
+        """The graded notebook. What fails in looking at a cell costs this cell, and has a note."""
+        path, bare = self.order.path, self.order.bare
+        submission = read_submission(path, self.room.assignment, self.limits, bare)
         self.notes += submission.notes
         for name in self.room.plan.functions:
             self.room.scope[name] = self.student.function(name)
         steps = cells.running_order(submission.cells, self.room.plan)
         for step in steps:
-            self._grade_cell(step)
+            try:
+                self._grade_cell(step)
+            except Exception as error:  # of ours; the student's are caught where they are raised
+                self._leave_to_a_person(step.cell, type(error).__name__)
         self._note_moved([one.cell for one in steps if one.moved and cells.is_test(one.cell)])
         theirs = [one for one in submission.cells if not cells.is_test(one)]
         self.notes += cut_short(theirs) + leave_out(theirs)
         release = self.room.assignment.release
         notebook = v4.new_notebook(cells=submission.cells, metadata=release.metadata)
         notes = tuple(note._replace(text=one_line(note.text)) for note in self.notes)
-        return notebook, notes, self.student.clock.disturbed
+        if bare:
+            notes += (Note("grading ended, so its outputs and pictures were left out"),)
+        return Graded(notebook, notes, frozenset(self.without), self.student.clock.disturbed)
+
+    def _leave_to_a_person(self, cell: NotebookNode, reason: str) -> None:
+        """Grading could not look at a cell; the points of a test wait."""
+        if cells.is_test(cell):
+            cell.outputs = [failure(STOPPED, reason)]
+            self.without.add(str(grade_id(cell)))
+            self._note("ours", cell, f"{OURS} ({reason}); a person must look", LOOK, waits=True)
+        else:
+            cell.outputs = []
+            self._note("ours", cell, f"{OURS} ({reason}); its outputs were left out")
 
     def _note(
         self, kind: str, cell: NotebookNode, text: str, advice: str = "", waits: bool = False
@@ -101,11 +127,12 @@ class Exam:
             self.lost |= dict.fromkeys(functions, "its cell was stopped")
             cell.outputs = [failure(STOPPED, str(stopped))]
             return
+        self.done.append(source)
         if not cells.is_given(cell) and (names := cells.past_the_watch(cell.source)):
             why = f"a person should look why it uses {', '.join(names)}"
             self._note("watch", cell, why)
-        self.done.append(source)
-        cell.outputs = safe_outputs(reply.outputs, self.limits.output_kb)
+        given = [] if self.order.bare else reply.outputs
+        cell.outputs = safe_outputs(given, self.limits.output_kb)
         if reply.cut:
             text = f"printed more than {self.limits.output_kb} kB; cut"
             self._note("printed", cell, text, "Print less, or clear the output.")
@@ -135,20 +162,25 @@ class Exam:
 
     def _test(self, step: cells.Step) -> None:
         """Run a test in this process."""
-        cell = step.cell
+        cell, id = step.cell, step.cell.metadata.nbgrader["grade_id"]
+        if id in self.order.lost:
+            self._leave_to_a_person(cell, "the tests' process ended")
+            return
+        self.tell(id)
         left = self.student.clock.countdown(self.limits.call_seconds * TEST_CALLS)
         try:
             self._revive()
             signal.signal(signal.SIGALRM, lambda *_: _ring(left()))
             _ring(left())
             self.student.changed = ""
-            output = self.room.run(cell.metadata.nbgrader["grade_id"])
+            output = self.room.run(id)
             if self.student.changed and (output is None or output.output_type != "error"):
                 output = failure("AssertionError", f"{self.student.changed} changed its input")
         except Stopped as stopped:
             output = failure(STOPPED, str(stopped))
         finally:
             signal.setitimer(signal.ITIMER_REAL, 0)
+            self.tell("")
         cell.outputs = [] if output is None else [output]
         cell.execution_count = None
         if output is None or output.output_type != "error":

@@ -155,7 +155,7 @@ def _grade(
         with bar:
             for task, result, failure in grade_workers.grade_all(client, todo, setting):
                 if result is not None:
-                    failure = _write_down(course, book, task, result, policy)
+                    failure = _written_down(course, book, task, result, policy)
                 if failure:
                     _write_failure(course, book, task, failure)
                 bar.update()
@@ -163,10 +163,23 @@ def _grade(
                 bar.set_postfix_str(f"{60 * bar.n / max(seconds, 1e-9):.1f} a minute")
 
 
-def _write_down(
+def _written_down(
     course: Course, book: "Gradebook", task: Task, result: "Result", policy: LatePolicy
 ) -> str:
-    """Write the graded copy, then the scores; returns the reason if that fails, or ""."""
+    """Write the result of a submission; returns the reason if that fails, or ""."""
+    try:
+        _write_down(course, book, task, result, policy)
+    except ValueError as error:
+        return str(error)
+    except Exception as error:  # one student's result stops nobody
+        return f"{type(error).__name__}: {error}"
+    return ""
+
+
+def _write_down(
+    course: Course, book: "Gradebook", task: Task, result: "Result", policy: LatePolicy
+) -> None:
+    """Write the graded copy, then the scores."""
     handed_in, complaint = records.read_timestamp(task.submission.parent)
     if complaint:
         result = result._replace(notes=(*result.notes, Note(complaint, private=True)))
@@ -177,19 +190,7 @@ def _write_down(
     # nbgrader compares the two times to see whether a hand-in is newer than its graded copy.
     if handed_in:
         write_atomically(copy.with_name("timestamp.txt"), f"{handed_in} UTC")
-    try:
-        records.record(
-            book,
-            task.assignment,
-            task.student,
-            result,
-            task.fingerprint,
-            handed_in,
-            policy,
-        )
-    except ValueError as error:
-        return str(error)
-    return ""
+    records.record(book, task.assignment, task.student, result, task.fingerprint, handed_in, policy)
 
 
 def _copy_secret(handed_in: Path, graded: Path) -> None:

@@ -18,12 +18,14 @@ from course.gradebook.notes import Note
 from course.gradebook.results import Result
 from course.grading.assignments import Assignment
 from course.grading.clock import BACKSTOP
+from course.grading.orders import Broken, Graded, Order
 from course.grading.outputs import one_line
 from course.grading.sandbox import NoSandbox
 from course.settings import Limits
 
 START_SECONDS = 180
 STOP_SECONDS = 60  # beyond a submission's limit
+ATTEMPTS = 4
 
 
 class GradingFailed(RuntimeError):
@@ -50,41 +52,61 @@ class Grader:
         the grading system fails twice.
         """
         start = time.monotonic()
-        answer = self._twice((Path(submission), seed))
-        if not isinstance(answer, tuple):
+        answer = self._answer(Order(Path(submission), seed))
+        if isinstance(answer, Broken):
             # Is it this submission, or the system? Grading the unchanged release shows which.
             release = self._ask_for_release()
-            if not isinstance(release, tuple):
-                raise GradingFailed(f"{submission} could not be graded: {answer}")
-            notebook, *_ = release
-            scores = dict.fromkeys(_scores(notebook))
+            if isinstance(release, Broken):
+                raise GradingFailed(f"{submission} could not be graded: {answer.reason}")
+            scores = dict.fromkeys(_scores(release.notebook))
             notes = (
                 Note("grading ended twice, so a person must look", advice="Your teacher was told."),
-                Note(one_line(f"why grading ended: {answer}"), private=True),
+                Note(one_line(f"why grading ended: {answer.reason}"), private=True),
             )
-            return Result(notebook, scores, notes, time.monotonic() - start)
-        notebook, notes, disturbed = answer
-        return Result(notebook, _scores(notebook), notes, time.monotonic() - start, disturbed)
+            return Result(release.notebook, scores, notes, time.monotonic() - start)
+        scores = _scores(answer.notebook) | dict.fromkeys(answer.lost)
+        seconds = time.monotonic() - start
+        return Result(answer.notebook, scores, answer.notes, seconds, answer.disturbed)
 
-    def _twice(self, order: tuple[Path, str]) -> object:
-        """The answer of the tests' process; a sentence if it fails twice."""
-        answer: object = ""
-        for _ in range(2):
-            try:
-                answer = self._ask(order)
-                if isinstance(answer, tuple):
-                    return answer
-            except (EOFError, OSError) as broken:
-                answer = f"the tests' process ended: {broken}"
-            self.close()
-            self._start()
+    def _answer(self, order: Order) -> Graded | Broken:
+        """The answer of the tests' process.
+
+        It is asked again if it fails: first for the same, as the cause may be the machine; then
+        without the test in which it ended, or without the student's outputs and pictures.
+        """
+        limits: Limits = self.setup[1]
+        last = time.monotonic() + BACKSTOP * limits.submission_seconds + STOP_SECONDS
+        for attempt in range(ATTEMPTS):
+            answer = self._try(order)
+            if not isinstance(answer, Broken):
+                return answer
+            if attempt and time.monotonic() > last:
+                break
+            if attempt and answer.cell:
+                order = order._replace(lost=order.lost | {answer.cell})
+            elif attempt:
+                order = order._replace(bare=True)
         return answer
 
-    def _ask_for_release(self) -> object:
+    def _try(self, order: Order) -> Graded | Broken:
+        """One attempt; a failed one ends the tests' process."""
+        try:
+            self.orders.send(order)
+            limits: Limits = self.setup[1]
+            answer = self._receive(BACKSTOP * limits.submission_seconds + STOP_SECONDS)
+            if not isinstance(answer, Broken):
+                return answer
+        except (EOFError, OSError) as broken:
+            answer = Broken(f"the tests' process ended: {broken}")
+        self.close()
+        self._start()
+        return answer
+
+    def _ask_for_release(self) -> Graded | Broken:
         with NamedTemporaryFile("w", suffix=".ipynb") as file:
             file.write(nbformat.writes(self.setup[0].release))
             file.flush()
-            return self._twice((Path(file.name), ""))
+            return self._answer(Order(Path(file.name)))
 
     def close(self) -> None:
         """End its processes."""
@@ -119,11 +141,6 @@ class Grader:
         if problem is not None:
             kind, text = problem
             raise (NoSandbox if kind == "NoSandbox" else GradingFailed)(text)
-
-    def _ask(self, order: tuple[Path, str]) -> Any:
-        self.orders.send(order)
-        limits: Limits = self.setup[1]
-        return self._receive(BACKSTOP * limits.submission_seconds + STOP_SECONDS)
 
     def _receive(self, seconds: float) -> Any:
         if not self.orders.poll(seconds):

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from nbgrader.api import Gradebook
 
 # Printed at most: names in a line, cells in a note, late ones, lines after grading and in `status`,
-# lines that only one student has.
-NAMES, CELLS, LATE, LINES, LINES_OF_STATUS, EACH = 10, 4, 30, 40, 15, 5
+# lines that only one student has. NOTES: a student's in the report's file.
+NAMES, CELLS, LATE, LINES, LINES_OF_STATUS, EACH, NOTES = 10, 4, 30, 40, 15, 5, 60
 TO_GRADE, AGAIN, NOTED = "to grade", "points given, then changed or asked for", "see the notes"
 Lines = Mapping[str, Sequence[str]]  # a line -> the students whom it is about
 
@@ -97,7 +97,12 @@ def write(
     last = str(figures(book, name, sums) or "No grades yet.")
     everybody = [rows[student] for student in sorted(rows)]
     whole = [f"{row.student}: NOT GRADED: {row.failure}" for row in everybody if row.failure]
-    whole += [f"{row.student}: {note}" for row in everybody for note in row.notes]
+    whole += [f"{row.student}: {note}" for row in everybody for note in row.notes[:NOTES]]
+    whole += [
+        f"{row.student}: {len(row.notes) - NOTES} more notes"
+        for row in everybody
+        if len(row.notes) > NOTES
+    ]
     whole += [f"{who}: late: {one}" for who, one in late.items() if one.penalty is not None]
     seen = to_look_at(book, name, sums)
     whole += [

@@ -1,7 +1,8 @@
 """Read a student's hand-in: anything may be in the file, or missing.
 
 The result is a notebook with all cells of the assignment: the student's if they may write there,
-otherwise the instructor's, and the student's own cells between them.
+otherwise the instructor's, and the student's own cells between them. The file is read in a process
+that may die.
 """
 
 import json
@@ -14,6 +15,7 @@ from typing import Any, NamedTuple
 import nbformat
 from nbformat import NotebookNode, v4
 
+from course.collecting.opening import Refused, opened
 from course.gradebook.notes import UNREADABLE, Note
 from course.grading.assignments import Assignment
 from course.grading.cells import MOST_CELLS
@@ -22,6 +24,8 @@ from course.grading.repair import repaired
 from course.settings import Limits
 
 MOST_CHARACTERS = 100_000  # of a cell
+v4.new_code_cell()  # reads nbformat's schema, once for all children that read
+SECONDS, MEGABYTES = 60, 2_000  # of processor time and memory, to read a notebook
 AGAIN = (
     "Hand in again: File > Download, the file that ends in .ipynb. Your teacher has been told, and "
     "a person looks at this hand-in."
@@ -45,19 +49,34 @@ class Submission(NamedTuple):
     notes: tuple[Note, ...]
 
 
-class Unreadable(Exception):
+class Unreadable(Refused):
     """Not a notebook of this assignment; the message is for the report."""
 
 
-def read_submission(path: Path, assignment: Assignment, limits: Limits) -> Submission:
-    """The student's notebook, repaired; if it is unreadable, the release, and a note."""
-    notes: list[Note] = []
+def read_submission(
+    path: Path, assignment: Assignment, limits: Limits, bare: bool = False
+) -> Submission:
+    """The student's notebook, repaired; if it is unreadable, the release, and a note.
+
+    bare: without outputs and pictures. So is one whose outputs or pictures cannot be read.
+    """
+    limited = {"seconds": SECONDS, "megabytes": MEGABYTES}
     try:
-        found = _cells_of(_notebook(path, limits.notebook_mb), limits, notes)
-    except Unreadable as error:
-        cells, _ = repaired([], assignment)
-        note = Note(f"{UNREADABLE}{error}", advice=AGAIN, waits=True)
-        return Submission(cells, (note,))
+        return opened(_submission, path, assignment, limits, bare, **limited)
+    except Refused as error:
+        if bare or isinstance(error, Unreadable):
+            cells, _ = repaired([], assignment)
+            note = Note(f"{UNREADABLE}{error}", advice=AGAIN, waits=True)
+            return Submission(cells, (note,))
+        found = read_submission(path, assignment, limits, bare=True)
+        note = Note(f"its outputs and pictures were left out: with them {error}")
+        return found._replace(notes=(*found.notes, note))
+
+
+def _submission(path: Path, assignment: Assignment, limits: Limits, bare: bool) -> Submission:
+    """The same; raises Refused."""
+    notes: list[Note] = []
+    found = _cells_of(_notebook(path, limits.notebook_mb), limits, notes, bare)
     cells, repairs = repaired(found, assignment)
     return Submission(cells, (*notes, *repairs))
 
@@ -107,9 +126,14 @@ def _json(content: bytes, name: str, most_mb: int) -> Any:
     except UnicodeDecodeError:
         text = content.decode("cp1252", "replace")
     try:
-        return json.loads(text.removeprefix("\ufeff"))
+        return json.loads(text.removeprefix("\ufeff"), parse_int=_number)
     except (ValueError, RecursionError) as error:
         raise Unreadable(f"{name} is {_other_file(content, error)}") from None
+
+
+def _number(digits: str) -> int:
+    """A number of a notebook; Python refuses those of more than 4,300 digits."""
+    return int(digits) if len(digits) < 100 else 0
 
 
 def _other_file(content: bytes, error: Exception) -> str:
@@ -127,13 +151,15 @@ def _other_file(content: bytes, error: Exception) -> str:
     return f"{kind}, not a notebook" if kind else f"not a notebook ({type(error).__name__})"
 
 
-def _cells_of(page: dict, limits: Limits, notes: list[Note]) -> list[NotebookNode]:
+def _cells_of(page: dict, limits: Limits, notes: list[Note], bare: bool) -> list[NotebookNode]:
     """Its cells, with only the parts that have the right type."""
     if not page["cells"]:
         raise Unreadable("the notebook has no cells")
     if len(page["cells"]) > MOST_CELLS:
         raise Unreadable(f"{len(page['cells']):,} cells; at most {MOST_CELLS:,} are read")
     raw = [cell for cell in page["cells"] if isinstance(cell, dict)]
+    for cell in raw if bare else ():
+        cell |= {"outputs": [], "attachments": {}}
     notes += leave_out(raw)
     cells = [_cell(one, limits) for one in raw]
     notes += attach(cells, raw)

@@ -6,6 +6,7 @@ submission, so that submissions cannot affect each other.
 
 import ctypes
 import importlib
+import mmap
 import os
 import pickle
 import resource
@@ -14,12 +15,12 @@ import signal
 import sys
 from contextlib import suppress
 from multiprocessing.connection import Connection
-from pathlib import Path
-from typing import Any
 
+from course.collecting import opening
 from course.grading.exam import Exam
 from course.grading.grade_workers import CORE
 from course.grading.memory import kill, megabytes_of, student_processes
+from course.grading.orders import Broken, Graded, Order
 from course.grading.room import Room
 from course.grading.sandbox import Sandbox
 from course.settings import Limits
@@ -35,6 +36,7 @@ def serve(orders: Connection) -> None:
     """Prepare an assignment, then grade one submission after the other."""
     assignment, limits, sandboxed = orders.recv()
     try:
+        opening.start()
         sandbox = Sandbox(limits, sandboxed)
         room = Room(assignment)
         room.prepare()
@@ -47,8 +49,7 @@ def serve(orders: Connection) -> None:
     orders.send(None)
     try:
         while True:
-            path, seed = orders.recv()
-            answer = _in_a_fork(room, sandbox, limits, path, seed)
+            answer = _in_a_fork(room, sandbox, limits, orders.recv())
             sandbox.stop()  # before the answer is sent: no student's process still runs
             orders.send(answer)
     except EOFError:
@@ -57,36 +58,41 @@ def serve(orders: Connection) -> None:
         sandbox.close()
 
 
-def _in_a_fork(room: Room, sandbox: Sandbox, limits: Limits, path: Path, seed: str) -> Any:
-    """Grade in a child of this process; its answer, or a sentence if it ends without one.
+def _in_a_fork(room: Room, sandbox: Sandbox, limits: Limits, order: Order) -> Graded | Broken:
+    """Grade in a child of this process.
 
     This process then imports what a test has imported late, such as SymPy by `gradcheck`, so that
     the next child has it from the start.
     """
     reading, writing = os.pipe()
+    running = mmap.mmap(-1, 1_000)  # the running test's id, written by the child
+
+    def tell(id: str) -> None:
+        running[:] = id.encode()[: len(running)].ljust(len(running), b"\0")
+
     child = os.fork()
     if child == 0:
         os.close(reading)
         try:
             ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
-            os.environ[VARIANT] = seed
+            os.environ[VARIANT] = order.seed
             _limit_memory()
-            answer: Any = Exam(room, sandbox, limits).grade(path)
+            answer: Graded | Broken = Exam(room, sandbox, limits, order, tell).grade()
         except BaseException as error:
-            answer = f"{type(error).__name__}: {error}"
+            answer = Broken(f"{type(error).__name__}: {error}")
         with os.fdopen(writing, "wb") as pipe:
             pickle.dump((answer, list(sys.modules)), pipe)
         os._exit(0)
     os.close(writing)
-    with os.fdopen(reading, "rb") as pipe:
-        while not select.select([pipe], [], [], MEMORY_SECONDS)[0]:
+    with os.fdopen(reading, "rb") as result:
+        while not select.select([result], [], [], MEMORY_SECONDS)[0]:
             pids = student_processes(sandbox.process.pid)
             if megabytes_of(pids) > limits.memory_mb + START_MB:
                 kill(pids)
-        content = pipe.read()
+        content = result.read()
     os.waitpid(child, 0)
     if not content:
-        return "the tests' process ended"
+        return Broken("the tests' process ended", running[:].rstrip(b"\0").decode())
     answer, imported = pickle.loads(content)  # noqa: S301 (ours)
     for name in imported:
         with suppress(Exception):  # some modules cannot be imported on their own

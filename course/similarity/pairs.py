@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 from scipy.cluster.hierarchy import fcluster, linkage
 from tqdm.auto import tqdm
 
+from course.collecting.opening import Refused, opened
 from course.settings import printable
-from course.similarity.pieces import Index, Numbers, Text, read_pieces
+from course.similarity.pieces import NOTHING, Index, Numbers, Text, read_pieces
 from course.similarity.sources import Work
 
 LENGTH = 25  # of a piece in comparisons of students, in characters of bare code
@@ -54,17 +55,26 @@ class Comparison:
     """All pairs of two works of this term, or of one of this term and an earlier one.
 
     numbers: the two works of each pair, (2, pairs); shares: how much of each of the two is in the
-    other, (2, pairs); most: the larger share, (pairs,).
+    other, (2, pairs); most: the larger share, (pairs,); unread: a line for each work whose code
+    cannot be read.
     """
 
     def __init__(self, here: list[Work], before: list[Work], given: list[str]) -> None:
         self.works, self.n_here = [*here, *before], len(here)
-        self.given = read_pieces("\n\n".join(given), LENGTH).pieces
+        self.given = opened(read_pieces, "\n\n".join(given), LENGTH).pieces
         bar = tqdm(self.works, desc="reading", disable=None)
-        texts = [read_pieces(work.code, LENGTH, self.given) for work in bar]
+        self.unread: list[str] = []
+        texts = [self._read(work) for work in bar]
         self.numbers: Numbers = np.stack(np.triu_indices(self.n_here, 1, len(texts)))
         self.shares = _shares(texts, self.n_here, self.numbers)
         self.most = self.shares.max(axis=0)
+
+    def _read(self, work: Work) -> Text:
+        try:
+            return opened(read_pieces, work.code, LENGTH, self.given)
+        except Refused as reason:
+            self.unread.append(f"{printable(work.who)}: its code is not compared: {reason}")
+            return Text(NOTHING, NOTHING, 0)
 
     def above(self, threshold: float) -> Numbers:
         """The pairs with at least a share, by their places in `numbers`; the most similar first."""
@@ -81,8 +91,11 @@ class Comparison:
 
     def codes(self, place: int) -> list[Markup]:
         """Both codes, escaped, with the common parts marked."""
-        both = [self._fingerprint(self.works[number].code) for number in self.numbers[:, place]]
-        return list(map(_marked, both, compare_files(*both)[2]))
+        both = [self.works[number].code for number in self.numbers[:, place]]
+        try:
+            return opened(_marked_codes, both, self.given)
+        except Refused:
+            return [escape(code) for code in both]
 
     def groups(self, pairs: Numbers, threshold: float) -> tuple[list[Group], list[int]]:
         """Groups of three or more of this term, and which of the pairs above a share to show.
@@ -112,15 +125,6 @@ class Comparison:
             label[: self.n_here] = -fcluster(linkage(apart, "complete"), 1 - threshold, "distance")
         return label
 
-    def _fingerprint(self, code: str) -> CodeFingerprint:
-        """copydetect's fingerprint, without the given code.
-
-        copydetect can omit that, too, but then also removes pieces that occur twice in `code`.
-        """
-        made = CodeFingerprint("code.py", LENGTH, 1, fp=io.StringIO(code), language="python")
-        made.hashes.difference_update(self.given.tolist())
-        return made
-
 
 def _shares(texts: list[Text], n_here: int, numbers: Numbers) -> NDArray[np.float64]:
     """How much of each of two works is in the other, (2, pairs): equal to copydetect's."""
@@ -135,6 +139,21 @@ def _shares(texts: list[Text], n_here: int, numbers: Numbers) -> NDArray[np.floa
     common = held[:, numbers[0], numbers[1]]
     common[:, common[0] < SHORT] = 0
     return common / np.array([max(1, text.whole) for text in texts])[numbers]
+
+
+def _marked_codes(codes: list[str], given: Numbers) -> list[Markup]:
+    both = [_fingerprint(code, given) for code in codes]
+    return list(map(_marked, both, compare_files(*both)[2]))
+
+
+def _fingerprint(code: str, given: Numbers) -> CodeFingerprint:
+    """copydetect's fingerprint, without the given code.
+
+    copydetect can omit that, too, but then also removes pieces that occur twice in `code`.
+    """
+    made = CodeFingerprint("code.py", LENGTH, 1, fp=io.StringIO(code), language="python")
+    made.hashes.difference_update(given.tolist())
+    return made
 
 
 def _marked(text: CodeFingerprint, slices: NDArray[np.int64]) -> Markup:

@@ -2,7 +2,8 @@
 
 A piece is copydetect's unit: the hash of some consecutive characters of bare code (without names,
 comments and spaces). Every piece is kept: the choice of copydetect's larger windows depends on
-Python's hashes, which differ from run to run.
+Python's hashes, which differ from run to run. So all pieces are read by `opened`, whose processes
+have the same.
 """
 
 from collections.abc import Sequence

@@ -83,6 +83,8 @@ def main(arguments: list[str]) -> int:
         print(f"{name}: nothing to compare; {len(here)} submissions with code of their own.")
         return 2
     comparison = Comparison(here, before, given)
+    print("".join(f"{line}\n" for line in comparison.unread), end="")
+    notes += comparison.unread
     found = comparison.above(options.threshold)
     groups, shown = comparison.groups(found, options.threshold)
     pairs = [(str(comparison.pair(place)), comparison.codes(place)) for place in shown]

@@ -5,6 +5,7 @@ from itertools import accumulate
 from pathlib import Path
 from typing import NamedTuple
 
+from course.collecting.opening import Refused, opened
 from course.settings import names_of, printable
 
 LARGEST, LONGEST = 20_000_000, 200_000  # bytes of a notebook, read characters of code
@@ -31,8 +32,8 @@ def read_works(folder: Path, name: str, given: list[str]) -> tuple[list[Work], l
     for path in sorted(one for n in names_of(name) for one in folder.glob(f"*/{n}/{n}.ipynb")):
         who = path.parent.parent.name
         try:
-            cells = [cell for cell in code_cells(path) if cell.strip() not in known]
-        except (OSError, ValueError, RecursionError) as error:
+            cells = [cell for cell in opened(code_cells, path) if cell.strip() not in known]
+        except Refused as error:
             notes.append(f"{printable(who)}: not read: {printable(str(error))[:200]}")
             continue
         if sum(map(len, cells)) > LONGEST:
@@ -54,18 +55,21 @@ def first_characters(cells: list[str], room: int) -> tuple[str, ...]:
 
 
 def code_cells(path: Path) -> list[str]:
-    """The code cells of an untrusted notebook.
-
-    Raises OSError, RecursionError, or ValueError if it is not a notebook.
-    """
+    """The code cells of an untrusted notebook, without half characters. Raises Refused."""
     if any(part.is_symlink() for part in (path, path.parent)):
-        raise ValueError("it is a link to somewhere else")
+        raise Refused("it is a link to somewhere else")
+    if not path.is_file():
+        raise Refused("it is not an ordinary file")
     if path.stat().st_size > LARGEST:
-        raise ValueError(f"it is larger than {LARGEST:,} bytes")
-    notebook = json.loads(path.read_text(encoding="utf-8"))
+        raise Refused(f"it is larger than {LARGEST:,} bytes")
+    try:
+        notebook = json.loads(path.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise Refused(str(error)) from None
     cells = notebook.get("cells") if isinstance(notebook, dict) else None
     if not isinstance(cells, list):
-        raise ValueError("it is not a notebook")
+        raise Refused("it is not a notebook")
     cells = [cell for cell in cells if isinstance(cell, dict) and cell.get("cell_type") == "code"]
     sources = [cell.get("source", "") for cell in cells]
-    return ["".join(map(str, s)) if isinstance(s, list) else str(s) for s in sources]
+    texts = ("".join(map(str, s)) if isinstance(s, list) else str(s) for s in sources)
+    return [text.encode("utf-8", "replace").decode() for text in texts]

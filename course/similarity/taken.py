@@ -8,9 +8,10 @@ from typing import NamedTuple
 
 from tqdm.auto import tqdm
 
+from course.collecting.opening import Refused, opened
 from course.settings import printable
 from course.similarity.pairs import SHORT, Group, some_of_each
-from course.similarity.pieces import Index, Text, read_pieces
+from course.similarity.pieces import Index, Numbers, Text, read_pieces
 from course.similarity.sources import Work, code_cells
 
 TAKEN = 0.8  # no independent right solution shares 80 % of a function with the library
@@ -33,13 +34,16 @@ class Taken(NamedTuple):
 
 def taken_from(works: list[Work], functions: dict[str, Text], given: list[str]) -> list[Taken]:
     """Students' cells that are almost completely in one of the course's functions."""
-    known = read_pieces("\n\n".join(map(bare, given)), LENGTH).pieces
+    known = opened(read_pieces, "\n\n".join(map(bare, given)), LENGTH).pieces
     sources = sorted(functions)
     index = Index([functions[source] for source in sources], LENGTH)
     found = []
     for work in tqdm(works, desc="course's functions", disable=None):
-        for cell in work.cells:
-            own = read_pieces(bare(cell), LENGTH, known)
+        try:
+            texts = opened(_own_texts, work.cells, known)
+        except Refused:  # the comparison of the pairs has a line for it
+            continue
+        for cell, own in zip(work.cells, texts, strict=True):
             if own.whole < SHORT:
                 continue
             covered = index.covered(own)
@@ -50,6 +54,10 @@ def taken_from(works: list[Work], functions: dict[str, Text], given: list[str]) 
                 function = named[1] if named else "a cell"
                 found.append(Taken(work.who, function, share, sources[best], cell))
     return sorted(found, key=lambda taken: (taken.who, -taken.share))
+
+
+def _own_texts(cells: tuple[str, ...], known: Numbers) -> list[Text]:
+    return [read_pieces(bare(cell), LENGTH, known) for cell in cells]
 
 
 def by_source(found: list[Taken]) -> tuple[list[Group], list[Taken]]:
@@ -74,6 +82,10 @@ def course_functions(root: Path) -> dict[str, Text]:
     ]
     for path in sorted(root.glob("lectures/*.ipynb")):
         texts += [(f"lectures/{path.stem}", cell) for cell in code_cells(path)]
+    return opened(_functions, texts, seconds=600)
+
+
+def _functions(texts: list[tuple[str, str]]) -> dict[str, Text]:
     found: dict[str, Text] = {}
     for place, text in texts:
         for name, code in functions_of(text):

@@ -2,6 +2,7 @@
 
 import io
 import os
+import signal
 import stat
 import zipfile
 from contextlib import closing
@@ -9,9 +10,9 @@ from datetime import datetime
 
 import pytest
 
-from course.collecting import collect, hand_in_files, identity
+from course.collecting import collect, contents, hand_in_files, identity
 from course.collecting.entries import STATES
-from course.collecting.hand_in_files import Refused
+from course.collecting.opening import Refused
 from course.settings import OLD_NAMES, CourseError
 from tests.course.small_course import NAME, make
 
@@ -248,6 +249,76 @@ def test_bad_names_are_rejected_in_one_line_and_the_others_collected(course, tmp
     assert notebooks(files) == ["ada"]
     new = {path for path in tmp_path.rglob("*") if ".zip" not in path.name} - set(before)
     assert all(course.room("submitted") in [path, *path.parents] for path in new)
+
+
+def with_names(path, files):
+    """A zip file whose names are these bytes, and said to be UTF-8."""
+    names = {f"é{number:03}": name for number, (name, _) in enumerate(files)}
+    pairs = zip(names, (content for _, content in files), strict=True)
+    zipped(path, [(mark + "x" * (len(names[mark]) - 5), content) for mark, content in pairs])
+    made = path.read_bytes()
+    for mark, name in names.items():
+        made = made.replace((mark + "x" * (len(name) - 5)).encode(), name)
+    path.write_bytes(made)
+    return path
+
+
+ODD = [
+    b"m\xfcller/" + f"{NAME}.ipynb".encode(),
+    b"\xff\xfe\xfd/" + f"{NAME}.ipynb".encode(),
+    b"eve/\xed\xa0\x80.ipynb",
+    b"\xc3/" + b"x" * 100,
+]
+
+
+def test_a_name_that_is_not_utf_8_stops_nobody_in_a_folder_or_a_zip_file(course, tmp_path):
+    files = [(name, PAGE) for name in (*ODD, b"ada/" + f"{NAME}.ipynb".encode())]
+    for name, content in files:
+        path = os.path.join(os.fsencode(tmp_path / "folder"), name)
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path, "wb") as file:
+            file.write(content)
+    inner = with_names(tmp_path / "inner.zip", files).read_bytes()
+    for source in (
+        tmp_path / "folder",
+        with_names(tmp_path / "names.zip", files),
+        zipped(tmp_path / "outer.zip", [("bob.zip", inner), (f"ada/{NAME}.ipynb", PAGE)]),
+    ):
+        _, said, got = collected(course, source)
+        assert "ada" in notebooks(got)
+        assert all(line.isprintable() for line in said.splitlines())
+        said.encode()
+        assert f"; {6 if source.name == 'outer.zip' else 5} files" in said
+
+
+def test_a_file_that_cannot_be_read_or_stored_stops_nobody(course, tmp_path, monkeypatch):
+    for who in ("ada", "bob", "eve"):
+        (tmp_path / "in" / who).mkdir(parents=True)
+        (tmp_path / "in" / who / f"{NAME}.ipynb").write_bytes(PAGE)
+    (tmp_path / "in" / "eve" / f"{NAME}.ipynb").write_bytes(b"dies here")
+    (course.room("submitted") / "bob").parent.mkdir(exist_ok=True)
+    (course.room("submitted") / "bob").write_text("not a folder")
+    monkeypatch.setattr(contents, "read", dies_here)
+    code, said, got = collected(course, tmp_path / "in")
+    assert code == 1
+    assert notebooks(got) == ["ada"]
+    assert f"eve/{NAME}.ipynb: refused: it cannot be read within" in said
+    assert f"bob/{NAME}.ipynb: refused: it cannot be stored: " in said
+
+
+def dies_here(_, content):
+    if content == b"dies here":
+        os.kill(os.getpid(), signal.SIGKILL)
+    return content, "", set()
+
+
+def test_one_persons_many_files_are_a_few_lines(course, tmp_path):
+    files = [(f"eve/a{number}\\..{'x' * 500}", b"") for number in range(440)]
+    code, said, _ = collected(course, zipped(tmp_path / "m.zip", files))
+    assert code == 1
+    assert said.count("refused:") == 5
+    assert "eve: 435 more files to look at: --dry-run names them" in said
+    assert max(map(len, said.splitlines())) < 420
 
 
 def test_no_student_hands_in_for_another(course, tmp_path):

@@ -183,6 +183,10 @@ def test_failed_grading_leaves_no_grade_of_now_or_before(tmp_path, database):
     assert code == 1
     assert "  ada, bob: NOT GRADED: OSError: no zygote\n" in said
     assert "0 graded now, 0 unchanged, 2 not graded" in said
+    for _ in range(2):  # each time that it fails
+        assert f"  ada: {records.REMOVED.text}\n" in said
+        assert f"bob: {records.REMOVED.text}" not in said
+        _, said = grade(course)
     assert scores(course)["ada", "test-double"] == (None, None, True)
     assert scores(course)["ada", "explain"] == (None, 3.0, False)
     assert not course.graded_copy(NAME, "ada").exists()
@@ -207,6 +211,28 @@ def test_scores_that_do_not_match_the_gradebook_give_no_grade(tmp_path, monkeypa
     assert code == 1
     assert "graded cells are not those of the gradebook: hidden-double; run `python -m" in said
     assert scores(course)["ada", "test-double"] == (None, None, True)
+
+
+def test_a_result_that_cannot_be_written_stops_nobody(tmp_path, monkeypatch):
+    course = make(tmp_path / "c", {"ada": {}, "bob": {}, "cy": {}})
+    good = small_course.FakeGrader.grade
+
+    def broken(self, submission, seed=""):
+        result = good(self, submission, seed)
+        if "bob" in str(submission):
+            raise RuntimeError("a student's line\n" * 440)
+        if "cy" in str(submission):
+            result.notebook.metadata["odd"] = 1 + 2j
+        return result
+
+    monkeypatch.setattr(small_course.FakeGrader, "grade", broken)
+    code, said = grade(course)
+    assert code == 1
+    assert "1 graded now, 0 unchanged, 2 not graded" in said
+    assert "bob: NOT GRADED: RuntimeError: a student's line a student's line" in said
+    assert max(map(len, said.splitlines())) < 400
+    assert scores(course)["ada", "test-double"] == (1.0, None, False)
+    assert scores(course)["cy", "test-double"] == (None, None, True)
 
 
 def test_scores_and_our_row_are_written_together_or_not_at_all(tmp_path, monkeypatch):

@@ -9,7 +9,7 @@ from nbformat.v4 import new_markdown_cell
 from PIL import Image
 
 from course.grading import outputs
-from tests.course.grading.hostile.texts import picture, with_empty_profile, with_scans
+from tests.course.grading.hostile.texts import picture, with_chunk, with_scans
 
 
 def attached(*files):
@@ -30,7 +30,7 @@ def profile(kind):
 @pytest.mark.parametrize(
     "content",
     [
-        with_empty_profile(),
+        with_chunk(b"iCCP"),
         with_scans(60),
         picture(10_000, 9_000),
         picture(3, 2, "GIF"),

@@ -3,8 +3,10 @@
 import ast
 import io
 import json
+import os
 import re
 import shutil
+import signal
 from itertools import combinations, cycle, product
 
 import hypothesis
@@ -15,6 +17,7 @@ from copydetect.utils import get_token_coverage
 from hypothesis import strategies as st
 
 from course.answers import answers_of
+from course.collecting import opening
 from course.rehearsal.synthetic_answers import read_tasks
 from course.rehearsal.synthetic_class import draw_class
 from course.similarity import pairs, pieces, report, taken
@@ -137,6 +140,7 @@ def test_the_index_finds_what_copydetect_finds_in_pairs(codes, given, room):
     """Also with repeated pieces, gaps of given pieces, and few runs at a time."""
     works = [Work(f"{number}", (code,)) for number, code in enumerate(codes)]
     with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(opening, "CAN_FORK", False)  # in this process: faster
         patch.setattr(pieces, "ROOM", room)
         patch.setattr(pairs, "LENGTH", 7)
         expected = compared_in_pairs(works[:2], works[2:], [given])
@@ -246,6 +250,7 @@ def test_bad_submissions_and_an_unknown_assignment_are_named_the_others_compared
     link.symlink_to(room / "exercises" / "ex01_bpe" / "ex01_bpe.ipynb")
     write(room, "odd", "ex01_bpe", json.dumps({"cells": [1, {"cell_type": "code", "source": [2]}]}))
     hand_in(room, "nul", "ex01_bpe", {"encode": "def encode(\0" + "(" * 5000})
+    hand_in(room, "half", "ex01_bpe", mine | {"encode": "# \ud800\n" + mine["encode"]})
     hand_in(room, "long", "ex01_bpe", {"train": "a = 1", "encode": "b" * LONGEST})
     assert report.main(["ex01_bpe", "--root", str(room)]) == 0
     said = capsys.readouterr().out
@@ -254,7 +259,8 @@ def test_bad_submissions_and_an_unknown_assignment_are_named_the_others_compared
     assert dict(not_read)["link"] == "it is a link to somewhere else"
     assert dict(not_read)["list"] == "it is not a notebook"
     assert "\nlong: only the first 200,000 characters are compared\n" in said
-    assert "  ada and ben: 100% of the first, 100% of the second" in said
+    for pair in ("ada and ben", "ada and half"):
+        assert f"  {pair}: 100% of the first, 100% of the second" in said
     assert report.main(["ex99", "--root", str(room)]) == 2
     assert capsys.readouterr().out.startswith("ex99: no assignment of that name")
     assert report.main(["ps1_bpe"]) == 2
@@ -303,3 +309,23 @@ def test_an_earlier_terms_folders_have_the_old_name(tmp_path):
     works, notes = read_works(tmp_path, "ex01_bpe", [])
     assert ([work.who for work in works], notes) == (["ada", "ben"], [])
     assert read_works(tmp_path, "ps2_wordpiece", [])[0][0].who == "cy"
+
+
+def test_a_code_whose_comparison_ends_its_process_costs_one_line(room, capsys, monkeypatch):
+    for student in ("ada", "ben"):
+        hand_in(room, student, "ex01_bpe", solved("ex01_bpe"))
+    hand_in(room, "cy", "ex01_bpe", {"encode": "x = 1  # dies here"})
+    monkeypatch.setattr(pairs, "read_pieces", dies_here)
+    monkeypatch.setattr(taken, "_own_texts", dies_here)
+    assert report.main(["ex01_bpe", "--root", str(room)]) == 0
+    said = capsys.readouterr().out
+    assert "cy: its code is not compared: it cannot be read within" in said
+    assert "  ada and ben: 100% of the first, 100% of the second" in said
+
+
+def dies_here(code, length, given=pieces.NOTHING):
+    if "dies here" in "".join(code):
+        os.kill(os.getpid(), signal.SIGKILL)
+    texts = [code] if isinstance(code, str) else code
+    found = [pieces.read_pieces(text, pairs.LENGTH, given) for text in texts]
+    return found[0] if isinstance(code, str) else found

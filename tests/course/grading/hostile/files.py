@@ -69,6 +69,15 @@ def odd_types(data: dict) -> None:
     ]
 
 
+def odd_values(page: NotebookNode) -> bytes:
+    """What JSON or Python does not have: NaN, numbers of 5,000 digits, a key twice."""
+    for cell in page.cells:
+        cell.metadata["odd"] = "ODD"
+    odd = f'NaN, "odd": [1e999999, -{"9" * 5000}, "\\ud800"]'
+    content = json.dumps(page).replace('"ODD"', odd)
+    return content.replace('"execution_count": null', f'"execution_count": {"9" * 5000}').encode()
+
+
 def duplicated(page: NotebookNode) -> NotebookNode:
     """As in JupyterLab: the copy has the marks, too."""
     place = page.cells.index(cell_of(page, TARGET))
@@ -165,6 +174,7 @@ ROWS = [
     Hostile("the notebook format of 2013", version_3, (), None),
     Hostile("another language", other_language, note="row-softmax: its cell raised SyntaxError"),
     Hostile("fields of odd types", whole(odd_types), ()),
+    Hostile("values that are not JSON", odd_values, ()),
     # Cells and marks
     Hostile(
         "tests replaced",

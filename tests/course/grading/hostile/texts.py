@@ -6,13 +6,19 @@ from base64 import b64encode
 from collections.abc import Callable, Iterable
 from io import BytesIO
 from random import Random
-from struct import pack
 from zlib import crc32
 
 from nbformat import NotebookNode, v4
 from PIL import Image
 
-from tests.course.grading.hostile.small import Hostile, behind, cell_of, instead, own_cells
+from tests.course.grading.hostile.small import (
+    Hostile,
+    behind,
+    cell_of,
+    instead,
+    own_cells,
+    within,
+)
 
 SCRIPT = "<script>CANARY_SCRIPT()</script><img src=x onerror=CANARY_SCRIPT()><svg onload=CANARY_SCRIPT()>"
 MARKUP = (
@@ -68,14 +74,6 @@ def picture(width: int, height: int, form: str = "PNG") -> bytes:
     return file.getvalue()
 
 
-def with_empty_profile() -> bytes:
-    """A PNG that has an empty chunk of a colour profile after its data."""
-    content = picture(30, 20)
-    end = content.index(b"IEND") - 4
-    chunk = b"iCCP"
-    return content[:end] + pack(">I4sI", 0, chunk, crc32(chunk)) + content[end:]
-
-
 def with_scans(number: int) -> bytes:
     """A progressive JPEG whose last scan is repeated: each is decoded."""
     file = BytesIO()
@@ -121,6 +119,28 @@ def noise() -> bytes:
     file = BytesIO()
     Image.frombytes("L", (300, 300), NOISE).save(file, "PNG")
     return file.getvalue()
+
+
+def with_chunk(kind: bytes) -> bytes:
+    """The file of a picture with an empty chunk after its data."""
+    chunk = bytes(4) + kind + crc32(kind).to_bytes(4, "big")
+    head, end, tail = picture(30, 20).rpartition(b"\0\0\0\0IEND")
+    return head + chunk + end + tail
+
+
+LONG = "16 ** 5_000"  # Python does not print a number of more than 4,300 digits
+LONG_NUMBERS = f"_a, _b, _c = 0x{'f' * 5_000}, [-0b{'1' * 20_000}], 1e999999 + 1e999j"
+ODD_CODES = (
+    "f'" + "{f'" * 100 + "'}" * 100 + "'",
+    "_x = " + "(" * 190 + ")" * 190,
+    "\f\n_x = 1\f\n\v\n",
+    "_x = '" + "\x1b[2J\u202e" * 400 + "'",
+    "".join(f"{' ' * n}class _A:\n" for n in range(90)) + " " * 90 + "pass",
+    "if 1:\n\t_x = 1\n        _y = 1\n",
+    "_x = 1; " * 12_000,
+    "_y" * 45_000 + " = 1",
+    f"print('x' * 5)\nassert 0x{'f' * 5_000} == 1",
+)
 
 
 SURROGATE = r"\ud800"
@@ -185,10 +205,10 @@ ROWS = [
         "3 attached files were left out",
     ),
     Hostile(
-        "pictures that break or exhaust their reader",
-        pictures(profile=with_empty_profile, scans=lambda: with_scans(2_600)),
+        "a JPEG of 2,600 scans",
+        pictures(mine=lambda: with_scans(2_600)),
         (),
-        "2 attached files were left out",
+        "1 attached files were left out",
     ),
     Hostile("ids of scores in a text", written_answer(POSING), ()),
     Hostile("ids of scores in outputs", own_cells(SHOWN.format(POSING)), ()),
@@ -211,6 +231,27 @@ ROWS = [
         "more than 5000 kB of outputs: those of .. cells were left out",
     ),
     Hostile("too many tags, and outputs", own_cells(TAGS, MANY), (), "output of 2 cells was left"),
+    Hostile(
+        "pictures that end their reader",
+        pictures(
+            good=lambda: picture(3, 2),
+            profile=lambda: with_chunk(b"iCCP"),
+            text=lambda: with_chunk(b"iTXt"),
+            frames=lambda: with_chunk(b"fcTL"),
+        ),
+        (),
+        "left out|",
+    ),
+    Hostile("numbers too long for print", behind(LONG_NUMBERS), ()),
+    Hostile("numbers too long in a failure", within(f"raise ValueError({LONG}, [{LONG}])")),
+    Hostile("numbers too long as a result", within(f"return {LONG}"), note="ended"),
+    Hostile(
+        "numbers too long in a cell that fails",
+        behind(f"raise KeyError({LONG})"),
+        (),
+        "its cell raised",
+    ),
+    Hostile("odd codes", own_cells(*ODD_CODES), (), ".*|"),
     Hostile("environments of mathematics", written_answer("\\begin{a}" * 10_000), ()),
     *(
         Hostile(f"a text that is slow to read: {name}", own_cells(eval(code)), (), ".*|")
