@@ -7,7 +7,7 @@ from bs4 import BeautifulSoup
 
 from course.__main__ import main
 from course.gradebook import records
-from course.gradebook.notes import REQUEST, Note
+from course.gradebook.notes import MOST, REQUEST, Note
 from course.gradebook.records import Graded
 from course.grading import reports
 from course.publishing import releasing
@@ -39,6 +39,18 @@ def test_equal_notes_are_one_line_and_27_others_of_one_student_are_six():
         "zoe: 22 more notes",
     ]
     assert reports.brief(reports.noted(rows), 2)[-1] == "and 8 more lines"
+
+
+@pytest.mark.slow
+def test_440_notes_of_a_hand_in_are_60_and_those_for_a_person_are_among_them(tmp_path):
+    course = make(tmp_path / "c", {"ada": {}})
+    grade(course)
+    look = Note("a person should look", "explain", waits=True)
+    with closing(course.gradebook()) as book:
+        records.note(book, NAME, "ada", [*(Note(f"raised {n}") for n in range(439)), look])
+        kept = records.graded(book, NAME)["ada"].notes
+    assert (len(kept), str(kept[-1])) == (MOST + 1, "380 more notes were left out")
+    assert look in kept
 
 
 @pytest.fixture
