@@ -1,7 +1,9 @@
 """Run and score one entry with one seed in the sandbox, within its budget."""
 
+import resource
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -14,7 +16,7 @@ from course.grading.memory import kill, megabytes_of, student_processes
 from course.grading.outputs import one_line
 from course.grading.remote import Student
 from course.grading.sandbox import LIBRARY, Sandbox
-from course.grading.testing import START_MB
+from course.grading.testing import OWN_MEMORY, START_MB
 from course.project.entries import SCORE_SECONDS, check_files
 from course.project.texts import ProjectTexts
 from course.settings import Limits
@@ -108,8 +110,9 @@ def measured(
     student.start()
     with Meter(sandbox, limits, seconds) as meter:
         try:
-            answer = work(student)
-            meter.look()
+            with _bounded():
+                answer = work(student)
+            meter.check()
         except (Stopped, Failed) as error:
             raise Failed(meter.why or str(error)) from None
         finally:
@@ -117,6 +120,18 @@ def measured(
     if meter.why:
         raise Failed(meter.why)
     return answer, meter.used
+
+
+@contextmanager
+def _bounded() -> Iterator[None]:
+    """Limit this process's memory: an answer of some megabytes may be a list of many objects."""
+    now = psutil.Process().memory_info().vms
+    soft, hard = resource.getrlimit(resource.RLIMIT_AS)
+    resource.setrlimit(resource.RLIMIT_AS, (now + OWN_MEMORY, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_AS, (soft, hard))
 
 
 class Meter:
@@ -148,26 +163,26 @@ class Meter:
 
     def _watch(self) -> None:
         while not self.ended.wait(LOOK_SECONDS):
+            self.check()
+
+    def check(self) -> None:
+        """`look`; what cannot be measured is ended, since nothing would limit it."""
+        try:
             self.look()
+        except Exception as error:
+            self.why = self.why or f"its processes cannot be measured ({type(error).__name__})"
+            kill(student_processes(self.pid))
 
     def look(self) -> None:
         """Record the processor time; end the processes if it, or their memory, is too much."""
         pids = student_processes(self.pid)
-        try:
-            why = self._exceeded(pids)
-        except Exception as error:  # without a measurement there is no limit
-            why = f"its processes cannot be measured ({type(error).__name__})"
-        if why:
-            self.why = self.why or why
-            kill(pids)
-
-    def _exceeded(self, pids: list[int]) -> str:
         self.used = max(self.used, processor_seconds(pids))
         if self.used > self.seconds * (1 + LATE) + LATE_SECONDS:
-            return f"more than its {self.seconds:g} s of processor time"
-        if megabytes_of(pids) > self.limits.memory_mb + START_MB:
-            return f"more than {self.limits.memory_mb:,} MB of memory"
-        return ""
+            self.why = self.why or f"more than its {self.seconds:g} s of processor time"
+            kill(pids)
+        elif megabytes_of(pids) > self.limits.memory_mb + START_MB:
+            self.why = self.why or f"more than {self.limits.memory_mb:,} MB of memory"
+            kill(pids)
 
 
 def processor_seconds(pids: Iterable[int]) -> float:

@@ -1,6 +1,7 @@
 """Hostile entries against the sandbox of the board: each gets its own score, or one line."""
 
 import json
+import resource
 
 import pytest
 
@@ -189,6 +190,19 @@ def test_who_sleeps_is_ended(sandbox, texts, monkeypatch):
     assert "stopped after 2.3 s" in result["failed"]
 
 
+def test_an_answer_of_many_objects_costs_its_own_line(sandbox, texts, monkeypatch):
+    monkeypatch.setattr(runs, "OWN_MEMORY", 2**28)  # the lists would need 2**29 bytes and more
+    change = """
+    import socket, struct
+    text = b"[" + b"[]," * 2**23 + b"0]"
+    socket.socket(fileno=3).sendall(struct.pack(">QI", len(text), 0) + text)
+"""
+    before = resource.getrlimit(resource.RLIMIT_AS)
+    result = runs.run(sandbox, LIMITS, source(change), texts, 0, SECONDS)
+    assert result["failed"].startswith("its answer cannot be read")
+    assert resource.getrlimit(resource.RLIMIT_AS) == before
+
+
 def test_scoring_has_a_limit_of_processor_time(sandbox, texts, monkeypatch):
     monkeypatch.setattr(runs, "SCORE_SECONDS", 0)
     monkeypatch.setattr(runs, "LATE_SECONDS", 0)
@@ -197,6 +211,6 @@ def test_scoring_has_a_limit_of_processor_time(sandbox, texts, monkeypatch):
 
 
 def test_what_cannot_be_measured_does_not_run(sandbox, texts, monkeypatch):
-    monkeypatch.setattr(runs, "megabytes_of", lambda _: 1 / 0)
+    monkeypatch.setattr(runs, "processor_seconds", lambda *_: 1 / 0)
     result = runs.run(sandbox, LIMITS, source("while True: pass"), texts, 0, SECONDS)
     assert result["failed"] == "its processes cannot be measured (ZeroDivisionError)"
