@@ -111,7 +111,6 @@ BROKEN = {  # student: what is handed in, and the text of the page
     "list": (b"[]", "no list of cells"),
     "cells": (b'{"nbformat": 4, "cells": {}}', "no list of cells"),
     "nested": (b"[" * 100_000, "not a notebook (RecursionError)"),
-    "number": (b'{"nbformat": 4, "cells": [' + b"9" * 5_000 + b"]}", "damaged or cut off"),
     "nothing": (None, "was not handed in"),
     "folder": (Path.mkdir, "not an ordinary file"),
     "link": (lambda path: path.symlink_to("/dev/zero"), "not an ordinary file"),
