@@ -211,6 +211,6 @@ def test_scoring_has_a_limit_of_processor_time(sandbox, texts, monkeypatch):
 
 
 def test_what_cannot_be_measured_does_not_run(sandbox, texts, monkeypatch):
-    monkeypatch.setattr(runs, "processor_seconds", lambda *_: 1 / 0)
+    monkeypatch.setattr(runs.Meter, "look", lambda _: 1 / 0)
     result = runs.run(sandbox, LIMITS, source("while True: pass"), texts, 0, SECONDS)
     assert result["failed"] == "its processes cannot be measured (ZeroDivisionError)"
