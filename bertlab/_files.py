@@ -7,10 +7,11 @@ from pathlib import Path
 from typing import Any
 
 
-def write_atomically(path: str | os.PathLike, content: str | bytes) -> Path:
+def write_atomically(path: str | os.PathLike, content: str | bytes, mode: int = 0o644) -> Path:
     """Write `content` to `path` in one step: a reader sees the old file or the new one.
 
     The content goes to a temporary file in the same folder, which then takes the file's name.
+    mode: who may read it; the default is everybody.
     Raises OSError if the folder is missing or the disk is full; the old file is then untouched.
     """
     path = Path(path)
@@ -21,7 +22,7 @@ def write_atomically(path: str | os.PathLike, content: str | bytes) -> Path:
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
-        os.chmod(temporary, 0o644)  # mkstemp's 0600 would prevent sharing the file
+        os.chmod(temporary, mode)  # mkstemp's 0600 would prevent sharing the file
         os.replace(temporary, path)
     except BaseException:
         Path(temporary).unlink(missing_ok=True)

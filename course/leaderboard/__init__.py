@@ -1,4 +1,4 @@
-"""The leaderboard of exercise 13: hand-ins, run in the sandbox and scored outside.
+"""The leaderboard of exercise 13: hand-ins, run and scored in the sandbox.
 
 - `runs.py`: one entry with one seed, within its budget
 - `board.py`: all hand-ins, resumable; `python -m course leaderboard`

@@ -2,29 +2,35 @@
 
 A finished run is kept, so the same command continues after an interruption, and repeats only what
 has changed. `runs/` in the folder is only for the instructor: it reveals which documents are
-hidden. `index.html` and `leaderboard.json` may be published.
+hidden, and who has which pseudonym. `index.html` and `leaderboard.json` may be published.
 """
 
 import argparse
+import hmac
 import json
+import os
+import re
 import secrets
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from hashlib import sha256
+from itertools import product
 from pathlib import Path
 from statistics import mean, stdev
 from typing import Any, NamedTuple
 
 import torch
 
-from bertlab._files import write_atomically
+from bertlab._files import read_json, write_atomically
 from bertlab.data import DataError
 from course import ROOT
+from course.gradebook.notes import UNREADABLE
 from course.grading.assignments import Assignment, grade_id, load_assignment
-from course.grading.sandbox import NoSandbox
-from course.grading.submissions import read_submission
+from course.grading.outputs import one_line
+from course.grading.sandbox import NoSandbox, Sandbox
+from course.grading.submissions import Unreadable, read_submission
 from course.leaderboard.page import page
-from course.leaderboard.runs import limits_of, run, sandbox_of
+from course.leaderboard.runs import run, sandbox_of
 from course.project.texts import ProjectTexts, project_texts
 from course.settings import Course, CourseError, printable
 
@@ -34,13 +40,20 @@ OURS = {  # not handed in, run for comparison
     "the baseline": "entry = baseline",
     "the baseline, untrained": "def entry(texts, seed, _):\n    return baseline(texts, seed, 1e-6)",
 }
+OLD_SPLIT = (
+    "The hidden documents and pseudonyms of this folder's earlier board could be guessed from its "
+    "page. Now others are drawn, so all entries run again; replace the published page by the new "
+    "one. You may delete split.json and the older files in runs/."
+)
 
 
 class Entry(NamedTuple):
-    """name: as on the page; source: of its cell."""
+    """name: as on the page; source: of its cell; fault: why it cannot be run; ours: no hand-in."""
 
     name: str
     source: str
+    fault: str = ""
+    ours: bool = False
 
 
 class Options(NamedTuple):
@@ -78,54 +91,86 @@ def main(arguments: Sequence[str]) -> int:
 def make(course: Course, to: Path, options: Options, texts: ProjectTexts | None = None) -> Path:
     """Run new entries, and write the page and its numbers; returns the page's path.
 
-    texts: instead of the project's, drawn with the folder's own number.
+    texts: instead of the project's, drawn with the folder's own secret.
 
     Raises CourseError if the sandbox does not work here, DataError if the corpora are missing.
     """
     torch.set_num_threads(1)
     assignment = load_assignment(course.root, NAME)
-    split_seed = _split_seed(to / "runs")
+    secret = _secret(to / "runs")
+    split_seed = int.from_bytes(_derived(secret, "split"), "big")
     texts = texts or project_texts(split_seed)
-    entries = [Entry(*ours) for ours in OURS.items()]
-    entries += _handed_in(course, assignment, options.names, split_seed)
-    limits = limits_of(options.minutes * 60, course.limits())
+    entries = [Entry(*ours, ours=True) for ours in OURS.items()]
+    entries += _handed_in(course, assignment, None if options.names else _derived(secret, "names"))
     cells = {cell.id: cell.source for cell in assignment.source.cells}
-    try:
-        given = [{"id": id, "source": cells[id]} for id in GIVEN]
-        sandbox = sandbox_of(limits, given, options.sandboxed)
-    except NoSandbox as error:
-        raise CourseError(f"students' code cannot be run safely here: {error}") from None
-    rows: dict[str, list[dict]] = {entry.name: [] for entry in entries}
-    try:
-        for seed in range(options.seeds):
-            for entry in entries:
-                kept = _place(to / "runs", entry, cells["baseline"], options.minutes, seed)
-                if kept.is_file():
-                    result = json.loads(kept.read_text(encoding="utf-8"))
-                else:
-                    seconds = options.minutes * 60
-                    result = run(sandbox, limits, entry.source, texts, seed, seconds)
-                    write_atomically(kept, json.dumps(result, indent=2) + "\n")
-                    print(f"{printable(entry.name)}, seed {seed}: {_told(result)}", flush=True)
-                rows[entry.name].append(result)
-    finally:
-        sandbox.close()
-    board = {
-        "minutes": options.minutes,
-        "seeds": options.seeds,
-        "entries": ranked([summary(name, runs) for name, runs in rows.items()]),
-    }
+    given = [{"id": id, "source": cells[id]} for id in GIVEN]
+    limits, seconds = course.limits(), options.minutes * 60
+
+    def place(entry: Entry, seed: int) -> Path:
+        """The file of a run: its name changes with the code, the budget, and the hidden texts."""
+        said = [entry.source, cells["baseline"], repr(float(options.minutes)), str(split_seed)]
+        return to / "runs" / f"{sha256(repr(said).encode()).hexdigest()[:20]}-{seed}.json"
+
+    results = _run_all(
+        entries,
+        options.seeds,
+        place,
+        start=lambda: sandbox_of(limits, seconds, given, options.sandboxed),
+        once=lambda sandbox, source, seed: run(sandbox, limits, source, texts, seed, seconds),
+    )
+    rows = [summary(entry, runs) for entry, runs in zip(entries, results, strict=True)]
+    board = {"minutes": options.minutes, "seeds": options.seeds, "entries": ranked(rows)}
     write_atomically(to / "leaderboard.json", json.dumps(board, indent=2) + "\n")
     write_atomically(to / "index.html", page(board))
     return to / "index.html"
 
 
-def summary(name: str, runs: list[dict[str, Any]]) -> dict[str, Any]:
+def _run_all(
+    entries: list[Entry],
+    seeds: int,
+    place: Callable[[Entry, int], Path],
+    start: Callable[[], Sandbox],
+    once: Callable[[Sandbox, str, int], dict[str, Any]],
+) -> list[list[dict[str, Any]]]:
+    """The results of each entry, one per seed; those in their places are not run again."""
+    results: list[list[dict[str, Any]]] = [[] for _ in entries]
+    sandbox = _started(start)
+    try:
+        for seed, number in product(range(seeds), range(len(entries))):
+            entry = entries[number]
+            if entry.fault:
+                continue
+            kept, name = place(entry, seed), printable(entry.name)
+            if (result := _kept(kept)) is None:
+                try:
+                    result = once(sandbox, entry.source, seed)
+                except Exception as error:  # of our own, and not kept: the next command tries again
+                    print(f"{name}, seed {seed}: {printable(str(error))}", file=sys.stderr)
+                    result = {"failed": f"it could not be run ({type(error).__name__})"}
+                    sandbox.close()
+                    sandbox = _started(start)
+                else:
+                    write_atomically(kept, json.dumps(result, indent=2) + "\n")
+                print(f"{name}, seed {seed}: {_told(result)}", flush=True)
+            results[number].append(result)
+    finally:
+        sandbox.close()
+    return results
+
+
+def _started(start: Callable[[], Sandbox]) -> Sandbox:
+    try:
+        return start()
+    except NoSandbox as error:
+        raise CourseError(f"students' code cannot be run safely here: {error}") from None
+
+
+def summary(entry: Entry, runs: list[dict[str, Any]]) -> dict[str, Any]:
     """An entry's runs in one row: means over the seeds, and the spread of bits per byte."""
-    row: dict[str, Any] = {"name": name, "ours": name in OURS}
+    row: dict[str, Any] = {"name": entry.name, "ours": entry.ours}
     failed = [f"seed {n}: {one['failed']}" for n, one in enumerate(runs) if "failed" in one]
-    if failed:
-        return row | {"failed": failed}
+    if entry.fault or failed:
+        return row | {"failed": [entry.fault] if entry.fault else failed}
     bits = [one["bits_per_byte"] for one in runs]
     return row | {
         "bits_per_byte": mean(bits),
@@ -147,34 +192,71 @@ def ranked(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return rows
 
 
-def _handed_in(course: Course, assignment: Assignment, names: bool, split_seed: int) -> list[Entry]:
-    """The entry's cell of each hand-in; only this cell is run."""
+def _handed_in(course: Course, assignment: Assignment, key: bytes | None) -> list[Entry]:
+    """The entry's cell of each hand-in; only this cell is run.
+
+    key: of the pseudonyms; None: students' own ids.
+    """
     entries = []
     for student in course.students(NAME):
-        path, name = course.hand_in(NAME, student), student
-        cells = read_submission(path, assignment, course.limits()).cells
-        (cell,) = [cell for cell in cells if grade_id(cell) == "entry"]
-        if not names:
-            digest = sha256(f"{split_seed} {student}".encode()).hexdigest()
-            name = f"entry {digest[:6]}"
-            print(f"{printable(student)} is {name}")
-        entries.append(Entry(name, cell.source))
+        id = printable(student)
+        name = id if key is None else f"entry {_derived(key, student).hex()[:8]}"
+        if key is not None:
+            print(f"{id} is {name}")
+        source = fault = ""
+        try:
+            source = _source(course, assignment, student)
+        except Unreadable as error:
+            fault = f"its notebook cannot be read: {one_line(str(error))}"
+        except Exception as error:  # its text may name a folder of this machine, and the student
+            print(f"{id}: {one_line(f'{type(error).__name__}: {error}')}", file=sys.stderr)
+            fault = f"its notebook cannot be read ({type(error).__name__})"
+        entries.append(Entry(name, source, fault))
     return entries
 
 
-def _split_seed(folder: Path) -> int:
-    """The seed that draws the hidden documents: impossible to guess, stored."""
-    path = folder / "split.json"
+def _source(course: Course, assignment: Assignment, student: str) -> str:
+    """The source of a hand-in's entry; raises Unreadable, or anything else."""
+    handed_in = read_submission(course.hand_in(NAME, student), assignment, course.limits())
+    for note in handed_in.notes:
+        if note.text.startswith(UNREADABLE):
+            raise Unreadable(note.text.removeprefix(UNREADABLE))
+    sources = [cell.source for cell in handed_in.cells if grade_id(cell) == "entry"]
+    if len(sources) != 1:
+        raise Unreadable(f"it has {len(sources)} cells `entry`; expected one")
+    return sources[0]
+
+
+def _derived(key: bytes, label: str) -> bytes:
+    """256 bits that reveal neither the key nor those of another label."""
+    return hmac.digest(key, os.fsencode(label), "sha256")
+
+
+def _secret(folder: Path) -> bytes:
+    """The term's secret of 256 bits, made at the first call; only its owner may read the file."""
+    path = folder / "secret.txt"
     if not path.is_file():
-        folder.mkdir(parents=True, exist_ok=True)
-        write_atomically(path, json.dumps(secrets.randbelow(2**31)) + "\n")
-    return json.loads(path.read_text(encoding="utf-8"))
+        if (folder / "split.json").is_file():
+            print(OLD_SPLIT)
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        write_atomically(path, secrets.token_hex(32) + "\n", mode=0o600)
+    text = path.read_text(encoding="utf-8", errors="replace").strip()
+    if not re.fullmatch("[0-9a-f]{64}", text):
+        raise CourseError(
+            f"{path} must hold 64 hexadecimal digits; it does not. Restore it from a copy. Or "
+            "delete it: then other documents are hidden, pseudonyms change, and all runs start "
+            "from scratch."
+        )
+    return bytes.fromhex(text)
 
 
-def _place(folder: Path, entry: Entry, baseline: str, minutes: float, seed: int) -> Path:
-    """The file of a run: its name changes with the code and the budget."""
-    said = "\n".join([entry.source, baseline, repr(float(minutes))])
-    return folder / f"{sha256(said.encode()).hexdigest()[:20]}-{seed}.json"
+def _kept(path: Path) -> dict[str, Any] | None:
+    """The result of an earlier run; None if there is none, or a damaged one."""
+    try:
+        found = read_json(path)
+    except (FileNotFoundError, ValueError):
+        return None
+    return found if isinstance(found, dict) else None
 
 
 def _told(result: dict[str, Any]) -> str:

@@ -1,8 +1,9 @@
-"""Run one entry with one seed in the sandbox, within its budget."""
+"""Run and score one entry with one seed in the sandbox, within its budget."""
 
-import math
+import resource
 import threading
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -15,34 +16,37 @@ from course.grading.memory import kill, megabytes_of, student_processes
 from course.grading.outputs import one_line
 from course.grading.remote import Student
 from course.grading.sandbox import LIBRARY, Sandbox
-from course.grading.testing import START_MB
-from course.project.entries import opened
-from course.project.scoring import score
+from course.grading.testing import OWN_MEMORY, START_MB
+from course.project.entries import SCORE_SECONDS, check_files
 from course.project.texts import ProjectTexts
 from course.settings import Limits
 
 LATE, LATE_SECONDS = 0.02, 1  # allowed beyond a budget, share and seconds: last step, files
 LOOK_SECONDS = 0.25  # between two measurements of a run
-WALL, WALL_SECONDS = 10, 60  # times the budget, and seconds: for a busy machine, not for sleeping
+WALL, WALL_SECONDS = 3, 60  # times the budget, and seconds: for a busy machine, not for sleeping
+SCORING = "from course.project.scoring import numbers as _numbers"  # a cell of the sandbox
 
 
-class OverBudget(Exception):
-    """A run that exceeded a limit; the message says which."""
+class Failed(Exception):
+    """Why an entry has no score."""
 
 
 def limits_of(seconds: float, limits: Limits) -> Limits:
-    """The limits of a run with a budget of `seconds` of processor time."""
+    """The limits of a process with a budget of `seconds` of processor time."""
     wall = WALL * seconds + WALL_SECONDS
-    return limits._replace(call_seconds=wall, submission_seconds=wall, processes=16)
+    return limits._replace(call_seconds=wall, submission_seconds=2 * wall, processes=16)
 
 
-def sandbox_of(limits: Limits, cells: list[dict], sandboxed: bool = True) -> Sandbox:
-    """A sandbox without corpora and trained weights.
+def sandbox_of(
+    limits: Limits, seconds: float, cells: list[dict], sandboxed: bool = True
+) -> Sandbox:
+    """A sandbox without corpora and trained weights, for budgets of `seconds`.
 
     cells: given ones, which entries cannot change. Raises RuntimeError if one of them fails.
     """
-    sandbox = Sandbox(limits, sandboxed, hidden_folders())
-    if failed := sandbox.prepare(cells):
+    longest = limits_of(max(seconds, SCORE_SECONDS), limits)
+    sandbox = Sandbox(longest, sandboxed, hidden_folders())
+    if failed := sandbox.prepare([*cells, {"id": "scoring", "source": SCORING}]):
         sandbox.close()
         raise RuntimeError(f"given cells fail in the sandbox: {', '.join(failed)}")
     return sandbox
@@ -63,45 +67,71 @@ def run(
 ) -> dict[str, Any]:
     """The result of an entry: its numbers and the processor time, or {"failed": why}.
 
-    source: of the cell that defines `entry`; limits: those of the sandbox; seconds: the budget.
+    source: of the cell that defines `entry`; limits: of the course; seconds: the budget. Training
+    and scoring have a process each: where an entry's code runs, there is no hidden text, and where
+    the hidden text is, only our code runs.
     """
-    student = Student(sandbox, limits)
+
+    def trained(student: Student) -> Any:
+        reply = student.run(source)
+        if reply.error:
+            raise Failed(f"its cell raised {reply.text}")
+        try:
+            return student.call("entry", (texts.given, seed, seconds), {}, None)
+        except Exception as error:
+            raise Failed(f"it raised {type(error).__name__}: {error}") from None
+
+    def scored(student: Student) -> Any:
+        try:
+            return student.call("_numbers", (files, texts._replace(given=[])), {}, None)
+        except Exception as error:
+            why = "" if isinstance(error, ValueError) else f"{type(error).__name__}: "
+            raise Failed(f"{why}{error}") from None
+
+    scoring = ""
+    try:
+        files, used = measured(sandbox, limits, seconds, trained)
+        check_files(files)
+        scoring = "not scored: "
+        found, _ = measured(sandbox, limits, SCORE_SECONDS, scored)
+    except (Failed, ValueError) as error:
+        return {"failed": one_line(f"{scoring}{error}")}
+    return {"processor_seconds": used, **found}
+
+
+def measured(
+    sandbox: Sandbox, limits: Limits, seconds: float, work: Callable[[Student], Any]
+) -> tuple[Any, float]:
+    """What `work` returns of a new process in the sandbox, and its seconds of processor time.
+
+    Raises Failed if it exceeds a limit, or ends by itself.
+    """
+    student = Student(sandbox, limits_of(seconds, limits))
     student.start()
     with Meter(sandbox, limits, seconds) as meter:
         try:
-            reply = student.run(source)
-            if reply.error:
-                return {"failed": one_line(f"its cell raised {reply.text}")}
-            files = student.call("entry", (texts.given, seed, seconds), {}, None)
-            meter.look()
-        except Stopped as stopped:
-            return {"failed": meter.why or one_line(str(stopped))}
-        except Exception as error:
-            return {"failed": one_line(f"it raised {type(error).__name__}: {error}")}
+            with _bounded():
+                answer = work(student)
+            meter.check()
+        except (Stopped, Failed) as error:
+            raise Failed(meter.why or str(error)) from None
         finally:
             sandbox.stop()
     if meter.why:
-        return {"failed": meter.why}
+        raise Failed(meter.why)
+    return answer, meter.used
+
+
+@contextmanager
+def _bounded() -> Iterator[None]:
+    """Limit this process's memory: an answer of some megabytes may be a list of many objects."""
+    now = psutil.Process().memory_info().vms
+    soft, hard = resource.getrlimit(resource.RLIMIT_AS)
+    resource.setrlimit(resource.RLIMIT_AS, (now + OWN_MEMORY, hard))
     try:
-        return {"processor_seconds": meter.used, **numbers(files, texts)}
-    except ValueError as error:
-        return {"failed": one_line(str(error))}
-
-
-def numbers(files: Any, texts: ProjectTexts) -> dict[str, Any]:
-    """The score of some files, for JSON. Raises ValueError if they are not an entry's."""
-    found = score(*opened(files), texts)
-    if not math.isfinite(found.bits.per_byte):
-        raise ValueError("its score is not a finite number")
-    probes = {name: probe.accuracy for name, probe in found.probes.items()}
-    majority = {name: probe.majority for name, probe in found.probes.items()}
-    return {
-        "bits_per_byte": found.bits.per_byte,
-        "bits": found.bits._asdict(),
-        "probes": probes,
-        "majority": majority,
-        "parameters": found.parameters,
-    }
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_AS, (soft, hard))
 
 
 class Meter:
@@ -133,7 +163,15 @@ class Meter:
 
     def _watch(self) -> None:
         while not self.ended.wait(LOOK_SECONDS):
+            self.check()
+
+    def check(self) -> None:
+        """`look`; what cannot be measured is ended, since nothing would limit it."""
+        try:
             self.look()
+        except Exception as error:
+            self.why = self.why or f"its processes cannot be measured ({type(error).__name__})"
+            kill(student_processes(self.pid))
 
     def look(self) -> None:
         """Record the processor time; end the processes if it, or their memory, is too much."""

@@ -11,13 +11,29 @@ from typing import Any
 
 import torch
 
+from bertlab.model.config import SIZES, BertConfig
 from bertlab.model.heads import BertForPreTraining
-from bertlab.model.pretrained import load_pretrained, load_tokenizer, save_pretrained
+from bertlab.model.pretrained import (
+    load_pretrained,
+    load_tokenizer,
+    read_config,
+    save_pretrained,
+)
 from bertlab.tokenizers import WordPiece
+from bertlab.tokenizers.encoding import CLS, MASK, SEP
 
 MODEL = ("config.json", "model.safetensors", "vocab.txt", "tokenizer_config.json")
 TIME = "clock.txt"  # the used share of the budget, by the entry's own clock
-MOST_MB = 100  # of all files together: 25 million parameters
+# All limits of an entry, in addition to its budget. The files must fit into the sandbox's folder.
+MOST_MB, MOST_PARAMETERS = 50, 12_500_000
+LARGEST = BertConfig.base(vocab_size=50_000)  # in each size
+SCORE_SECONDS = 300  # of processor time, for the score
+LIMITS = (
+    f"at most {MOST_PARAMETERS:,} parameters, {MOST_MB} MB and {LARGEST.vocab_size:,} tokens; no "
+    f"size above BERT-base's ({LARGEST.n_layers} layers, {LARGEST.d_model} dimensions, "
+    f"{LARGEST.n_heads} heads, {LARGEST.max_length} positions); scoring takes at most "
+    f"{SCORE_SECONDS} s of processor time"
+)
 Files = dict[str, bytes]
 
 
@@ -59,8 +75,28 @@ def hand_over(model: BertForPreTraining, tokenizer: WordPiece, clock: Clock) -> 
 def opened(files: Any) -> tuple[BertForPreTraining, WordPiece]:
     """The model and the tokenizer of some untrusted files.
 
-    Raises ValueError if they are other files, too large, damaged, or if a weight is not finite.
+    Raises ValueError if they are other files, larger than the limits, damaged, or if a weight is
+    not finite.
     """
+    check_files(files)
+    with TemporaryDirectory() as name:
+        folder = Path(name)
+        (folder / "config.json").write_bytes(files["config.json"])
+        _check_sizes(read_config(folder), files["vocab.txt"])  # before anything large is made
+        for name in MODEL:
+            (folder / name).write_bytes(files[name])
+        model, tokenizer = load_pretrained(folder, BertForPreTraining), load_tokenizer(folder)
+    if (count := sum(weight.numel() for weight in model.parameters())) > MOST_PARAMETERS:
+        raise ValueError(f"a model may have {MOST_PARAMETERS:,} parameters; it has {count:,}")
+    if missing := [token for token in (CLS, SEP, MASK) if token not in tokenizer.vocab]:
+        raise ValueError(f"the vocabulary has no {', '.join(missing)}; the score needs it")
+    if not all(torch.isfinite(weight).all() for weight in model.parameters()):
+        raise ValueError("the model has weights that are not finite: its training diverged")
+    return model, tokenizer
+
+
+def check_files(files: Any) -> None:
+    """Raise ValueError unless they are an entry's files: their names, types and size."""
     if not isinstance(files, dict) or set(files) != {*MODEL, TIME}:
         found = sorted(map(str, files)) if isinstance(files, dict) else type(files).__name__
         raise ValueError(
@@ -70,10 +106,13 @@ def opened(files: Any) -> tuple[BertForPreTraining, WordPiece]:
         raise ValueError("the contents of an entry's files are bytes, as `hand_over` gives them")
     if (size := sum(map(len, files.values())) / 2**20) > MOST_MB:
         raise ValueError(f"an entry's files may have {MOST_MB} MB; they have {size:.0f}")
-    with TemporaryDirectory() as folder:
-        for name in MODEL:
-            (Path(folder) / name).write_bytes(files[name])
-        model, tokenizer = load_pretrained(folder, BertForPreTraining), load_tokenizer(folder)
-    if not all(torch.isfinite(weight).all() for weight in model.parameters()):
-        raise ValueError("the model has weights that are not finite: its training diverged")
-    return model, tokenizer
+
+
+def _check_sizes(config: BertConfig, vocab: bytes) -> None:
+    """Raise ValueError if a size of the model, or the number of lines, is above `LARGEST`."""
+    lines = vocab.count(b"\n") + vocab.count(b"\r")
+    sizes = {name: getattr(config, name) for name in SIZES} | {"lines of vocab.txt": lines}
+    for name, size in sizes.items():
+        most = getattr(LARGEST, name, LARGEST.vocab_size)
+        if size > most:
+            raise ValueError(f"{name} may be at most {most:,}; the entry has {size:,}")

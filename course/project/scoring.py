@@ -33,6 +33,7 @@ from bertlab.tokenizers import WordPiece, normalize, split_words
 from bertlab.tokenizers.encoding import CLS, MASK, SEP, UNKNOWN
 from course.experiments.labels import Example
 from course.experiments.word_labels import names, next_word_classes
+from course.project.entries import opened
 from course.project.texts import ProjectTexts
 
 SHARE = 0.15  # of the words that are hidden
@@ -80,13 +81,41 @@ class Window(NamedTuple):
     ids: list[int]
 
 
+def numbers(files: Any, texts: ProjectTexts) -> dict[str, Any]:
+    """The score of an entry's files, for JSON.
+
+    Raises ValueError if they are not an entry's, or have no finite score. What goes wrong on the
+    hidden texts is told by its type only: a message could quote them.
+    """
+    model, tokenizer = opened(files)
+    try:
+        found = score(model, tokenizer, texts)
+    except Exception as error:
+        raise ValueError(f"the hidden texts gave {type(error).__name__}") from None
+    if not math.isfinite(found.bits.per_byte):
+        raise ValueError("its score is not a finite number")
+    return {
+        "bits_per_byte": found.bits.per_byte,
+        "bits": found.bits._asdict(),
+        "probes": {name: probe.accuracy for name, probe in found.probes.items()},
+        "majority": {name: probe.majority for name, probe in found.probes.items()},
+        "parameters": found.parameters,
+    }
+
+
 def score(model: BertForPreTraining, tokenizer: WordPiece, texts: ProjectTexts) -> Score:
-    """Everything that the leaderboard shows of a model; its mode is restored."""
+    """Everything that the leaderboard shows of a model; its mode is restored.
+
+    Without a finite number of bits there are no probes.
+    """
     with evaluation_mode(model), torch.no_grad():
         bits = masked_bits(model, tokenizer, texts.passages)
+        parameters = sum(weight.numel() for weight in model.parameters())
+        if not math.isfinite(bits.per_byte):
+            return Score(bits, {}, parameters)
         probes = word_probes(model, tokenizer, texts.passages[:PROBED])
         probes["question type"] = question_probe(model, tokenizer, texts.questions)
-    return Score(bits, probes, sum(weight.numel() for weight in model.parameters()))
+    return Score(bits, probes, parameters)
 
 
 def masked_bits(

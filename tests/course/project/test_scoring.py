@@ -1,8 +1,10 @@
 """Bits per masked byte by hand, what a model sees, and the permitted files of an entry."""
 
+import json
 import math
 import time
 
+import nbformat
 import pytest
 import torch
 
@@ -11,10 +13,13 @@ from bertlab.interpretability.probing import word_vectors as reference_vectors
 from bertlab.interpretability.traces import trace
 from bertlab.model import BertConfig, BertForPreTraining
 from bertlab.tokenizers import WordPiece
-from course.project import scoring
+from course.experiments.labels import Example
+from course.project import entries, scoring
+from course.project import texts as project
 from course.project.entries import Clock, hand_over, opened
-from course.project.scoring import Cutter, Window, masked_bits, questions_of, word_vectors
-from course.project.texts import project_texts
+from course.project.scoring import Cutter, Window, masked_bits, numbers, questions_of, word_vectors
+from course.project.texts import ProjectTexts, project_texts
+from tests.conftest import ROOT
 from tests.small_models import strong
 
 VOCAB = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "a", "b", "##b"]  # ids 0 to 7
@@ -89,7 +94,7 @@ def test_saved_files_give_the_same_model_and_others_are_rejected(model, tokenize
         (files | {"more": b""}, "'more'"),
         (files | {"vocab.txt": "text"}, "are bytes"),
         (files | {"model.safetensors": b"\x80\x04."}, "cannot be read"),
-        (files | {"model.safetensors": bytes(101 * 2**20)}, "may have 100 MB"),
+        (files | {"model.safetensors": bytes(51 * 2**20)}, "may have 50 MB"),
         (files | {"config.json": b"[]"}, "config.json"),
     ):
         with pytest.raises(ValueError, match=said):
@@ -97,6 +102,127 @@ def test_saved_files_give_the_same_model_and_others_are_rejected(model, tokenize
     model.mlm_head.bias.data[3] = math.nan
     with pytest.raises(ValueError, match="not finite"):
         opened(hand_over(model, tokenizer, Clock(1.0)))
+
+
+def config(files, **values):
+    """The files with other values in their configuration."""
+    return files | {"config.json": json.dumps(json.loads(files["config.json"]) | values).encode()}
+
+
+def overlapping(files):
+    """The files with a model of which one tensor lies on another of the same shape."""
+    content = files["model.safetensors"]
+    size = int.from_bytes(content[:8], "little")
+    header = json.loads(content[8 : 8 + size])
+    first, second, *_ = [name for name in header if name.endswith("attention.self.query.bias")]
+    header[second]["data_offsets"] = header[first]["data_offsets"]
+    head = json.dumps(header).encode()
+    body = content[8 + size :]
+    return files | {"model.safetensors": len(head).to_bytes(8, "little") + head + body}
+
+
+HOSTILE_FILES = {  # what is done to the files, and the error's text
+    "300 layers": (lambda f: config(f, num_hidden_layers=300), "n_layers may be at most 12"),
+    "13 layers": (lambda f: config(f, num_hidden_layers=13), "n_layers may be at most 12"),
+    "768 heads": (
+        lambda f: config(f, num_attention_heads=768, hidden_size=768),
+        "n_heads may be at most 12; the entry has 768",
+    ),
+    "10**9 positions": (
+        lambda f: config(f, max_position_embeddings=10**9),
+        "max_length may be at most 512; the entry has 1,000,000,000",
+    ),
+    "10**4000 dimensions": (lambda f: config(f, hidden_size=10**4000), "d_model may be at most"),
+    "a number of 5,000 digits": (
+        lambda f: f | {"config.json": f["config.json"].replace(b": 16", b": 1" + b"0" * 5000)},
+        "damaged",
+    ),
+    "a size that is not a number": (lambda f: config(f, hidden_size=math.nan), "hidden_size"),
+    "an epsilon that is not a number": (lambda f: config(f, layer_norm_eps=math.nan), "eps"),
+    "nested lists": (lambda f: f | {"config.json": b"[" * 10**5}, "damaged"),
+    "another case": (lambda f: f | {"tokenizer_config.json": b"[" * 10**5}, "damaged"),
+    "no [MASK]": (
+        lambda f: f | {"vocab.txt": f["vocab.txt"].replace(b"[MASK]", b"mask")},
+        r"the vocabulary has no \[MASK\]",
+    ),
+    "no [CLS] and no [SEP]": (
+        lambda f: f | {"vocab.txt": f["vocab.txt"].replace(b"[CLS]\n[SEP]", b"c\nd")},
+        r"has no \[CLS\], \[SEP\]",
+    ),
+    "ten million words": (lambda f: f | {"vocab.txt": b"a\n" * 10**7}, "at most 50,000"),
+    "a million other line ends": (lambda f: f | {"vocab.txt": b"a\r" * 10**6}, "at most 50,000"),
+    "a word twice": (
+        lambda f: f | {"vocab.txt": f["vocab.txt"].replace(b"##b", b"b")},
+        "a token occurs twice",
+    ),
+    "half a character": (
+        lambda f: f | {"vocab.txt": f["vocab.txt"].replace(b"##b", b"\xed\xa0\x80")},
+        "not UTF-8",
+    ),
+    "overlapping tensors": (overlapping, "cannot be read"),
+    "a header of 2**62 bytes": (
+        lambda f: f | {"model.safetensors": (2**62).to_bytes(8, "little") + b"{}"},
+        "cannot be read",
+    ),
+    "half of the weights": (
+        lambda f: f | {"model.safetensors": f["model.safetensors"][:3000]},
+        "cannot be read",
+    ),
+    "a name of half a character": (lambda f: f | {"\ud800": b""}, "gives; got"),
+    "numbers as names": (lambda f: dict.fromkeys(range(5), b""), "gives; got"),
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE_FILES)
+def test_hostile_files_are_refused_with_the_reason(name, model, tokenizer):
+    change, said = HOSTILE_FILES[name]
+    files = hand_over(model, tokenizer, Clock(1.0))
+    opened(files)
+    with pytest.raises(ValueError, match=said):
+        opened(change(files))
+
+
+def test_a_model_with_too_many_parameters_is_refused(model, tokenizer, monkeypatch):
+    monkeypatch.setattr(entries, "MOST_PARAMETERS", 1_000)
+    with pytest.raises(ValueError, match="may have 1,000 parameters; it has"):
+        opened(hand_over(model, tokenizer, Clock(1.0)))
+
+
+def test_who_writes_no_word_pays_for_every_byte(tmp_path):
+    (tmp_path / "vocab.txt").write_text("\n".join(VOCAB[:5]) + "\n")
+    tokenizer = WordPiece.from_vocab(tmp_path / "vocab.txt")
+    sizes = {"vocab_size": 5, "d_model": 16, "n_heads": 2, "n_layers": 1, "d_ff": 32}
+    model = BertForPreTraining(BertConfig(**sizes, max_length=16)).eval()
+    bits = masked_bits(model, tokenizer, ["a b ab é 漢字 " * 30])
+    assert bits.per_byte == 8
+    assert bits.pieces == bits.counts == 0
+
+
+def test_errors_on_the_hidden_texts_do_not_quote_them(model, tokenizer, monkeypatch):
+    def fails(*_):
+        raise KeyError("a hidden word")
+
+    monkeypatch.setattr(scoring, "masked_bits", fails)
+    with pytest.raises(ValueError, match=r"^the hidden texts gave KeyError$"):
+        numbers(hand_over(model, tokenizer, Clock(1.0)), ProjectTexts([], [], []))
+
+
+def test_the_notebook_states_the_limits():
+    page = nbformat.read(ROOT / "solutions/ex13_project/ex13_project.ipynb", as_version=4)
+    (rules,) = [cell.source for cell in page.cells if cell.id == "rules"]
+    assert entries.LIMITS in rules
+
+
+def test_all_bits_of_the_number_draw_the_hidden_texts(monkeypatch):
+    corpus = [[f"word{n} " * 70] for n in range(200)]
+    asked = [Example(f"question {n}?", "what") for n in range(2000)]
+    monkeypatch.setattr(project, "documents", lambda _: corpus)
+    monkeypatch.setattr(project, "labelled", lambda _: asked)
+    one, *others = [project_texts(seed) for seed in (1, 1 + 2**31, 1 + 2**200, 1 + 2**255)]
+    for other in others:
+        assert one.given != other.given
+        assert set(one.passages) != set(other.passages)
+        assert one.questions != other.questions
 
 
 def test_the_clock_counts_work_and_not_waiting():
