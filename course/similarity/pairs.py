@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from scipy.cluster.hierarchy import fcluster, linkage
 from tqdm.auto import tqdm
 
-from course.collecting.opening import Refused, opened
+from course.collecting.opening import Refused, opened, opened_each
 from course.settings import printable
 from course.similarity.pieces import NOTHING, Index, Numbers, Text, read_pieces
 from course.similarity.sources import Work
@@ -21,6 +21,7 @@ from course.similarity.sources import Work
 LENGTH = 25  # of a piece in comparisons of students, in characters of bare code
 SHORT = 40  # less common bare code than this means nothing
 EACH, MOST = 3, 100  # the report shows all up to MOST, otherwise EACH of each group up to MOST
+EMPTY = Text(NOTHING, NOTHING, 0)
 Item = TypeVar("Item")
 
 
@@ -63,18 +64,17 @@ class Comparison:
         self.works, self.n_here = [*here, *before], len(here)
         self.given = opened(read_pieces, "\n\n".join(given), LENGTH).pieces
         bar = tqdm(self.works, desc="reading", disable=None)
-        self.unread: list[str] = []
-        texts = [self._read(work) for work in bar]
+        codes = [work.code for work in self.works]
+        read = [*zip(bar, opened_each(read_pieces, codes, LENGTH, self.given), strict=True)]
+        self.unread = [
+            f"{printable(work.who)}: its code is not compared: {text}"
+            for work, text in read
+            if isinstance(text, Refused)
+        ]
+        texts = [EMPTY if isinstance(text, Refused) else text for _, text in read]
         self.numbers: Numbers = np.stack(np.triu_indices(self.n_here, 1, len(texts)))
         self.shares = _shares(texts, self.n_here, self.numbers)
         self.most = self.shares.max(axis=0)
-
-    def _read(self, work: Work) -> Text:
-        try:
-            return opened(read_pieces, work.code, LENGTH, self.given)
-        except Refused as reason:
-            self.unread.append(f"{printable(work.who)}: its code is not compared: {reason}")
-            return Text(NOTHING, NOTHING, 0)
 
     def above(self, threshold: float) -> Numbers:
         """The pairs with at least a share, by their places in `numbers`; the most similar first."""

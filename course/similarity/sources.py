@@ -5,7 +5,7 @@ from itertools import accumulate
 from pathlib import Path
 from typing import NamedTuple
 
-from course.collecting.opening import Refused, opened
+from course.collecting.opening import Refused, opened_each
 from course.settings import names_of, printable
 
 LARGEST, LONGEST = 20_000_000, 200_000  # bytes of a notebook, read characters of code
@@ -29,13 +29,13 @@ def read_works(folder: Path, name: str, given: list[str]) -> tuple[list[Work], l
     Notebooks with the assignment's name of an earlier version are read, too, for earlier terms.
     """
     works, notes, known = [], [], {"", *(cell.strip() for cell in given)}
-    for path in sorted(one for n in names_of(name) for one in folder.glob(f"*/{n}/{n}.ipynb")):
+    paths = sorted(one for n in names_of(name) for one in folder.glob(f"*/{n}/{n}.ipynb"))
+    for path, found in zip(paths, opened_each(code_cells, paths), strict=True):
         who = path.parent.parent.name
-        try:
-            cells = [cell for cell in opened(code_cells, path) if cell.strip() not in known]
-        except Refused as error:
-            notes.append(f"{printable(who)}: not read: {printable(str(error))[:200]}")
+        if isinstance(found, Refused):
+            notes.append(f"{printable(who)}: not read: {printable(str(found))[:200]}")
             continue
+        cells = [cell for cell in found if cell.strip() not in known]
         if sum(map(len, cells)) > LONGEST:
             notes.append(f"{printable(who)}: only the first {LONGEST:,} characters are compared")
         if cells:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from tqdm.auto import tqdm
 
-from course.collecting.opening import Refused, opened
+from course.collecting.opening import Refused, opened, opened_each
 from course.settings import printable
 from course.similarity.pairs import SHORT, Group, some_of_each
 from course.similarity.pieces import Index, Numbers, Text, read_pieces
@@ -38,10 +38,11 @@ def taken_from(works: list[Work], functions: dict[str, Text], given: list[str]) 
     sources = sorted(functions)
     index = Index([functions[source] for source in sources], LENGTH)
     found = []
-    for work in tqdm(works, desc="course's functions", disable=None):
-        try:
-            texts = opened(_own_texts, work.cells, known)
-        except Refused:  # the comparison of the pairs has a line for it
+    cells = [work.cells for work in works]
+    bar = tqdm(works, desc="course's functions", disable=None)
+    for work, texts in zip(bar, opened_each(_own_texts, cells, known), strict=True):
+        if isinstance(texts, Refused):
+            print(f"{printable(work.who)}: not compared with the course's functions: {texts}")
             continue
         for cell, own in zip(work.cells, texts, strict=True):
             if own.whole < SHORT:

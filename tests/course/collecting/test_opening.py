@@ -101,6 +101,24 @@ def test_a_fork_of_this_process_uses_the_same_one():
     assert opened(double, 1) == 2
 
 
+def odd(number, what):
+    if number == 23:
+        raise Refused("odd")
+    if number == 37:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return number + what
+
+
+def test_of_many_items_each_has_its_result_or_its_reason():
+    found = list(opening.opened_each(odd, range(45), 1))
+    reasons = {n: str(one) for n, one in enumerate(found) if isinstance(one, Refused)}
+    assert (reasons.keys(), reasons[23]) == ({23, 37}, "odd")
+    assert reasons[37].startswith("it cannot be read within")
+    assert [one for n, one in enumerate(found) if n not in reasons] == [
+        n + 1 for n in range(45) if n not in reasons
+    ]
+
+
 def test_without_fork_it_is_called_here(monkeypatch):
     monkeypatch.setattr(opening, "CAN_FORK", False)
     assert opened(double, 1) == 2
