@@ -12,6 +12,7 @@ import resource
 import select
 import signal
 import sys
+from collections.abc import Callable
 from contextlib import suppress
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -19,20 +20,25 @@ from typing import Any
 
 from course.grading.exam import Exam
 from course.grading.grade_workers import CORE
-from course.grading.memory import kill, megabytes_of, student_processes
+from course.grading.memory import LOOK_SECONDS, Watch, step_aside, student_processes
 from course.grading.room import Room
 from course.grading.sandbox import Sandbox
 from course.settings import Limits
 
 OWN_MEMORY = 3 * 2**30  # bytes of address space beyond those at the start
-MEMORY_SECONDS = 0.25  # between two measurements of a student's processes
-START_MB = 1024  # their memory at the start: Python, PyTorch, the library
 PR_SET_PDEATHSIG = 1  # a child ends with this process, whoever ends it
 VARIANT = "BERTLAB_VARIANT"  # read by `course.feedback.variants`
 
 
 def serve(orders: Connection) -> None:
-    """Prepare an assignment, then grade one submission after the other."""
+    """Prepare an assignment, then grade one submission after the other.
+
+    Tests and students run on one core, as `CORE` says; this process watches from the others.
+    """
+    cores, core = set[int](), set[int]()
+    if CORE in os.environ:
+        cores, core = os.sched_getaffinity(0), {int(os.environ[CORE])}
+        os.sched_setaffinity(0, core)
     assignment, limits, sandboxed = orders.recv()
     try:
         sandbox = Sandbox(limits, sandboxed)
@@ -44,11 +50,12 @@ def serve(orders: Connection) -> None:
     except Exception as error:
         orders.send((type(error).__name__, str(error)))
         return
+    back = step_aside(cores, core)
     orders.send(None)
     try:
         while True:
             path, seed = orders.recv()
-            answer = _in_a_fork(room, sandbox, limits, path, seed)
+            answer = _in_a_fork(room, sandbox, limits, path, seed, back)
             sandbox.stop()  # before the answer is sent: no student's process still runs
             orders.send(answer)
     except EOFError:
@@ -57,7 +64,9 @@ def serve(orders: Connection) -> None:
         sandbox.close()
 
 
-def _in_a_fork(room: Room, sandbox: Sandbox, limits: Limits, path: Path, seed: str) -> Any:
+def _in_a_fork(
+    room: Room, sandbox: Sandbox, limits: Limits, path: Path, seed: str, back: Callable[[], None]
+) -> Any:
     """Grade in a child of this process; its answer, or a sentence if it ends without one.
 
     This process then imports what a test has imported late, such as SymPy by `gradcheck`, so that
@@ -69,6 +78,7 @@ def _in_a_fork(room: Room, sandbox: Sandbox, limits: Limits, path: Path, seed: s
         os.close(reading)
         try:
             ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+            back()
             os.environ[VARIANT] = seed
             _limit_memory()
             answer: Any = Exam(room, sandbox, limits).grade(path)
@@ -79,10 +89,9 @@ def _in_a_fork(room: Room, sandbox: Sandbox, limits: Limits, path: Path, seed: s
         os._exit(0)
     os.close(writing)
     with os.fdopen(reading, "rb") as pipe:
-        while not select.select([pipe], [], [], MEMORY_SECONDS)[0]:
-            pids = student_processes(sandbox.process.pid)
-            if megabytes_of(pids) > limits.memory_mb + START_MB:
-                kill(pids)
+        watch = Watch(limits)
+        while not select.select([pipe], [], [], LOOK_SECONDS)[0]:
+            watch.look(student_processes(sandbox.process.pid))
         content = pipe.read()
     os.waitpid(child, 0)
     if not content:
@@ -102,7 +111,5 @@ def _limit_memory() -> None:
 
 
 if __name__ == "__main__":
-    if CORE in os.environ:
-        os.sched_setaffinity(0, {int(os.environ[CORE])})
     with Connection(int(sys.argv[1])) as orders:
         serve(orders)
