@@ -5,6 +5,7 @@ Without it, as in a container, we make one ourselves if the folder of our own gr
 """
 
 import contextlib
+import errno
 import functools
 import os
 import shutil
@@ -27,12 +28,12 @@ USERS = ("XDG_RUNTIME_DIR", "DBUS_SESSION_BUS_ADDRESS")  # where a user's system
 def why_no_group() -> str | None:
     """Why the kernel cannot limit a sandbox's processes together here; None if it can."""
     if not (MOUNTED / "cgroup.controllers").is_file():
-        return "no cgroup v2 is mounted"
+        return f"no cgroup v2 is mounted at {MOUNTED}"
     if missing := set(CONTROLLERS) - set((MOUNTED / "cgroup.controllers").read_text().split()):
         return f"cgroup v2 has no controller {', '.join(sorted(missing))}"
     if not SYSTEMD.exists():
         return _prepare()
-    if shutil.which("systemd-run") is None:
+    if not shutil.which("systemd-run"):
         return "systemd-run is missing"
     command = ["timeout", "60", *_by_systemd(256, 64), "true"]
     done = subprocess.run(command, env=environment(), capture_output=True, text=True)
@@ -55,10 +56,11 @@ def command(limits: Limits, start_mb: int) -> list[str]:
             old.rmdir()
     group = _base() / f"{OURS}-{os.getpid()}-{time.monotonic_ns()}"
     group.mkdir()
-    (group / "memory.max").write_text(f"{megabytes * 2**20}")
-    with contextlib.suppress(OSError):  # the kernel has no swap
+    if CONTROLLERS:
+        (group / "memory.max").write_text(f"{megabytes * 2**20}")
+        (group / "pids.max").write_text(f"{tasks}")
+    if (group / "memory.swap.max").exists():  # a kernel may have no swap
         (group / "memory.swap.max").write_text("0")
-    (group / "pids.max").write_text(f"{tasks}")
     return ["/bin/sh", "-c", IN_GROUP, str(group)]
 
 
@@ -103,20 +105,25 @@ def _by_systemd(megabytes: int, tasks: int) -> list[str]:
     limits = {"MemoryMax": f"{megabytes}M", "MemorySwapMax": "0", "TasksMax": f"{tasks}"}
     options = [word for name, value in limits.items() for word in ("-p", f"{name}={value}")]
     user = [] if os.geteuid() == 0 else ["--user"]
-    return ["systemd-run", *user, "--scope", "--collect", "--quiet", *options, "--"]
+    program = shutil.which("systemd-run") or "systemd-run"
+    return [program, *user, "--scope", "--collect", "--quiet", *options, "--"]
 
 
 def _prepare() -> str | None:
-    """Let groups be made below our own, which then may hold no process itself; or why not."""
+    """Let groups with limits be made below our own; or why not."""
     base = _base()
+    wanted = " ".join(f"+{name}" for name in CONTROLLERS)
     try:
-        if set(CONTROLLERS) - set((base / "cgroup.subtree_control").read_text().split()):
-            inner = base / OURS
-            inner.mkdir(exist_ok=True)
+        try:
+            (base / "cgroup.subtree_control").write_text(wanted)
+        except OSError as error:
+            if error.errno != errno.EBUSY:
+                raise
+            # Only the first group of the machine may have limited groups and processes as well.
+            (base / OURS).mkdir(exist_ok=True)
             for pid in (base / "cgroup.procs").read_text().split():
-                with contextlib.suppress(ProcessLookupError):
-                    (inner / "cgroup.procs").write_text(pid)
-            wanted = " ".join(f"+{name}" for name in CONTROLLERS)
+                with contextlib.suppress(OSError):  # it has ended
+                    (base / OURS / "cgroup.procs").write_text(pid)
             (base / "cgroup.subtree_control").write_text(wanted)
         probe = base / f"{OURS}-{os.getpid()}-probe"
         probe.mkdir()

@@ -89,12 +89,11 @@ PARTLY: dict[str, list[Test]] = {
         Test(argument(3), HAS, MAP_SHARED, None, ALLOW),
         Test(argument(3), HAS, MAP_ANONYMOUS, NO_MAP, ALLOW),
     ],
-    # If a process ignored the end of its children, their processor time would be lost. PyTorch's
-    # DataLoader sets a handler, which it does not need.
+    # If a process ignored the end of its children, their processor time would count nowhere.
     "rt_sigaction": [
         Test(argument(0), EQUAL, SIGCHLD, None, ALLOW),
-        Test(argument(1), EQUAL, 0, None, PRETEND),
-        Test(argument(1, half=1), EQUAL, 0, ALLOW, PRETEND),
+        Test(argument(1), EQUAL, 0, None, NO_OPTION),
+        Test(argument(1, half=1), EQUAL, 0, ALLOW, NO_OPTION),
     ],
     "socket": _one_of(0, FAMILIES, ALLOW, NO_FAMILY),
     "socketpair": _one_of(0, FAMILIES, ALLOW, NO_FAMILY),

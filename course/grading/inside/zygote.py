@@ -17,6 +17,7 @@ from typing import Any
 
 import torch
 from IPython.core.interactiveshell import InteractiveShell
+from torch.utils.data._utils import signal_handling
 from traitlets.config import Config
 
 from course.grading.inside.frames import Channel
@@ -188,7 +189,9 @@ def _give_up_rights(settings: dict, number: int, space: int) -> None:
     for limit, value in limits.items():
         resource.setrlimit(limit, (value, value))
     signal.signal(signal.SIGXFSZ, signal.SIG_IGN)  # an OSError instead
-    signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # and so it remains, see `syscalls.py`
+    # PyTorch's DataLoader sets a handler for SIGCHLD, once, which a student's process cannot.
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    signal_handling._set_SIGCHLD_handler()  # noqa: SLF001
     if settings["root"]:
         os.setgroups([])
         os.setresgid(*[FIRST_USER + number] * 3)

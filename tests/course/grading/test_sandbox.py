@@ -9,12 +9,13 @@ import shutil
 import struct
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 
 import pytest
 
-from course.grading import remote
+from course.grading import cgroups, remote
 from course.grading import sandbox as module
 from course.grading.clock import Clock
 from course.grading.errors import Stopped
@@ -306,25 +307,87 @@ def test_a_given_cell_that_fails_stops_grading_before_any_student(line, complain
         pass
 
 
-def _can_be_entered(path):
-    return all(folder.stat().st_mode & 1 for folder in (*path.parents, path))
+def _as_nobody():
+    """The beginning of a command that runs the rest as an ordinary user, who can enter our folders.
+
+    A folder on the way that only root may enter is covered by one that shows only what we need.
+    """
+    needed = [Path(sys.prefix), Path(sys.base_prefix), ROOT]
+    command = [bubblewrap(), "--dev-bind", "/", "/"]
+    for folder in sorted({above for path in needed for above in path.parents}):
+        if not folder.stat().st_mode & 1:
+            command += ["--perms", "0755", "--tmpfs", folder]
+            command += module._bound([path for path in needed if folder in path.parents])
+    return [*command, "--", "setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
 
 
 @works
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can become somebody else")
-@pytest.mark.skipif(
-    not all(map(_can_be_entered, map(Path, (sys.prefix, sys.base_prefix, ROOT)))),
-    reason="this Python lies in a folder that only its owner may enter",
-)
 def test_an_ordinary_user_has_the_same_sandbox():
     environment = {"PYTHONPATH": str(ROOT), "PATH": os.environ["PATH"], "BERTLAB_DATA": "/tmp/none"}
     environment |= {"HOME": "/tmp", "TMPDIR": "/tmp"}
-    nobody = {"user": 65534, "group": 65534, "extra_groups": [], "cwd": "/", "env": environment}
-    command = [sys.executable, "-c", AS_NOBODY]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=900, **nobody)
+    command = [*_as_nobody(), sys.executable, "-c", AS_NOBODY]
+    done = subprocess.run(
+        command, capture_output=True, text=True, timeout=900, cwd="/", env=environment
+    )
     if "REFUSED" in done.stderr:
         pytest.skip(f"this system gives ordinary users no namespaces: {done.stderr.strip()[-200:]}")
     assert done.stdout.strip() == f"all {len(CELLS)}", done.stdout + done.stderr
+
+
+ROWS_AS_NOBODY = """
+import re, sys
+from pathlib import Path
+from course.grading.grader import Grader
+from tests.course.grading.hostile import resources, small
+from tests.course.grading.test_sandbox import PRESSING, why_no_sandbox
+if why_no_sandbox():
+    sys.exit("REFUSED " + why_no_sandbox())
+path = Path(sys.argv[1], f"{small.NAME}.ipynb")
+with Grader(small.assignment(), small.LIMITS) as grader:
+    for row in [row for row in resources.ROWS if row.name in PRESSING]:
+        path.write_bytes(small.written(row.change(small.correct())))
+        result = grader.grade(path)
+        noted = any(re.search(row.note, str(note)) for note in result.notes)
+        if not noted or result.scores | {"explain": None} != small.expected_points(row):
+            print("WRONG", row.name, result.scores, *result.notes)
+    path.write_bytes(small.written(small.correct()))
+    result = grader.grade(path)
+    print("honest", result.scores == small.full_points(), *result.notes)
+"""
+PRESSING = (
+    "fork bomb",
+    "memory, many allocators",
+    "memory, many mappings",
+    "memory, shared zeros",
+    "memory, sockets not accepted",
+    "is deaf to its children",
+)
+NO_GROUP = """
+from course.grading import cgroups
+cgroups.why_no_group = lambda: "this is a test"
+"""
+
+
+@works
+@pytest.mark.parametrize("grouped", [True, False])
+@pytest.mark.parametrize("nobody", [True, False])
+def test_hostile_submissions_of_any_user_with_and_without_a_group(nobody, grouped):
+    if grouped and (why := cgroups.why_no_group()):
+        pytest.skip(f"no groups: {why}")
+    if nobody and os.geteuid() != 0:
+        pytest.skip("only root can become somebody else")
+    with tempfile.TemporaryDirectory(dir="/tmp") as folder:
+        os.chmod(folder, 0o777)
+        Path(folder, "sitecustomize.py").write_text("" if grouped else NO_GROUP)
+        environment = os.environ | {"PYTHONPATH": f"{folder}:{ROOT}", "HOME": "/tmp"}
+        command = [*(_as_nobody() if nobody else []), sys.executable, "-c", ROWS_AS_NOBODY, folder]
+        done = subprocess.run(
+            command, capture_output=True, text=True, timeout=900, cwd="/", env=environment
+        )
+    if "REFUSED" in done.stderr:
+        pytest.skip(f"this system gives ordinary users no namespaces: {done.stderr.strip()[-200:]}")
+    assert done.stdout.strip() == "honest True", done.stdout + done.stderr
 
 
 def verdict(steps, number, architecture, *arguments):
@@ -383,7 +446,7 @@ ARGUMENTS = {  # of each call: the answer's number, None if it is allowed, and t
     ],
     "rt_sigaction": [
         (None, 17, 0, POINTER),  # asks
-        *((0, 17, new, old) for new in (POINTER, HALF, 1) for old in (0, POINTER)),
+        *((22, 17, new, old) for new in (POINTER, HALF, 1) for old in (0, POINTER)),
         *((None, number, POINTER, 0) for number in (2, 14, 16, 18, 64)),
     ],
     "setsockopt": [
