@@ -184,7 +184,7 @@ def _status(course: Course, asked: argparse.Namespace) -> int:
 
     with closing(course.gradebook()) as book:
         print(reports.status(course, book, course.chosen(asked.name)))
-    print(protection())
+    print(protection(), file=sys.stderr)
     return 0
 
 

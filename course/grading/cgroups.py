@@ -51,9 +51,10 @@ def command(limits: Limits, start_mb: int) -> list[str]:
         return []
     if SYSTEMD.exists():
         return _by_systemd(megabytes, tasks)
-    for old in _base().glob(f"{OURS}-*"):  # left by a process that was killed
-        with contextlib.suppress(OSError):  # it is in use
-            old.rmdir()
+    for old in _base().glob(f"{OURS}-*"):
+        if not Path("/proc", old.name.split("-")[1]).exists():  # left by a process that was killed
+            with contextlib.suppress(OSError):  # its processes are still ending
+                old.rmdir()
     group = _base() / f"{OURS}-{os.getpid()}-{time.monotonic_ns()}"
     group.mkdir()
     if CONTROLLERS:
@@ -81,12 +82,10 @@ def group_of(pid: int, seconds: float = 10) -> Path:
 
 def processor_seconds(group: Path) -> float:
     """The time of all processes that have ever been in the group; 0 if it is gone."""
-    return _number(group / "cpu.stat", "usage_usec") / 1e6
-
-
-def ended_by_the_kernel(group: Path) -> int:
-    """How many processes of the group the kernel has ended because its memory was used up."""
-    return _number(group / "memory.events", "oom_kill")
+    with contextlib.suppress(OSError):
+        words = (group / "cpu.stat").read_text().split()
+        return int(words[words.index("usage_usec") + 1]) / 1e6
+    return 0.0
 
 
 def remove(group: Path) -> None:
@@ -103,6 +102,9 @@ def remove(group: Path) -> None:
 
 def _by_systemd(megabytes: int, tasks: int) -> list[str]:
     limits = {"MemoryMax": f"{megabytes}M", "MemorySwapMax": "0", "TasksMax": f"{tasks}"}
+    limits["Delegate"] = (
+        "yes"  # otherwise systemd ends the whole group if the kernel ends one of it
+    )
     options = [word for name, value in limits.items() for word in ("-p", f"{name}={value}")]
     user = [] if os.geteuid() == 0 else ["--user"]
     program = shutil.which("systemd-run") or "systemd-run"
@@ -143,10 +145,3 @@ def _own(pid: str) -> Path:
     lines = Path("/proc", pid, "cgroup").read_text().splitlines()
     paths = [line.removeprefix("0::/") for line in lines if line.startswith("0::")]
     return MOUNTED / paths[0]
-
-
-def _number(file: Path, name: str) -> int:
-    with contextlib.suppress(OSError):
-        words = file.read_text().split()
-        return int(words[words.index(name) + 1])
-    return 0

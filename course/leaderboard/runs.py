@@ -13,6 +13,7 @@ from course.grading.memory import (
     Watch,
     kill,
     processor_seconds,
+    step_aside,
     student_processes,
 )
 from course.grading.outputs import one_line
@@ -135,6 +136,7 @@ class Meter:
         self.thread.join()
 
     def _watch(self) -> None:
+        step_aside(set(), set())
         while not self.ended.wait(LOOK_SECONDS):
             self.look()
 

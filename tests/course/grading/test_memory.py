@@ -156,7 +156,8 @@ def folder(monkeypatch, tmp_path):
 
 
 def test_a_group_of_our_own_has_the_limits(folder, monkeypatch):
-    (folder / "bertlab-1-old").mkdir()
+    (folder / "bertlab-99999999-1").mkdir()
+    (folder / "bertlab-1-1").mkdir()  # of a process that lives
     made = folder / f"bertlab-{os.getpid()}-7"
     monkeypatch.setattr(time, "monotonic_ns", lambda: 7)
     monkeypatch.setattr(Path, "mkdir", prepared(Path.mkdir))
@@ -164,7 +165,7 @@ def test_a_group_of_our_own_has_the_limits(folder, monkeypatch):
     assert cgroups.command(LIMITS, 1024)[-1] == str(made)
     assert (folder / "bertlab" / "cgroup.procs").read_text() == "2"  # each was moved
     assert (folder / "cgroup.subtree_control").read_text() == "+memory +pids"
-    assert sorted(path.name for path in folder.glob("bertlab-*")) == [made.name]
+    assert sorted(path.name for path in folder.glob("bertlab-*")) == ["bertlab-1-1", made.name]
     assert (made / "memory.max").read_text() == str((300 + 1024) * 2**20)
     assert (made / "memory.swap.max").read_text() == "0"
     assert (made / "pids.max").read_text() == "104"
@@ -220,7 +221,7 @@ def test_systemd_makes_the_group_where_it_runs(root, folder, monkeypatch):
     monkeypatch.setattr(cgroups, "SYSTEMD", folder)
     monkeypatch.setattr(os, "geteuid", lambda: 0 if root else 7)
     assert cgroups.why_no_group() is None
-    limits = "-p MemoryMax={}M -p MemorySwapMax=0 -p TasksMax={} --"
+    limits = "-p MemoryMax={}M -p MemorySwapMax=0 -p TasksMax={} -p Delegate=yes --"
     options = f"{'' if root else '--user '}--scope --collect --quiet {limits}"
     assert " ".join(cgroups.command(LIMITS, 1024)) == f"{program} {options.format(1324, 104)}"
     assert called.read_text() == f"/run/user/7 {options.format(256, 64)} true\n"
