@@ -102,9 +102,8 @@ def remove(group: Path) -> None:
 
 def _by_systemd(megabytes: int, tasks: int) -> list[str]:
     limits = {"MemoryMax": f"{megabytes}M", "MemorySwapMax": "0", "TasksMax": f"{tasks}"}
-    limits["Delegate"] = (
-        "yes"  # otherwise systemd ends the whole group if the kernel ends one of it
-    )
+    # Without "Delegate", systemd ends all processes of a group if the kernel ends one.
+    limits["Delegate"] = "yes"
     options = [word for name, value in limits.items() for word in ("-p", f"{name}={value}")]
     user = [] if os.geteuid() == 0 else ["--user"]
     program = shutil.which("systemd-run") or "systemd-run"
