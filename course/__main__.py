@@ -178,11 +178,13 @@ def _feedback(course: Course, asked: argparse.Namespace) -> int:
 
 
 def _status(course: Course, asked: argparse.Namespace) -> int:
-    """Print who has handed in, who is graded and who waits for a person."""
+    """Print who has handed in, who is graded and who waits for a person, and what protects us."""
     from course.grading import reports
+    from course.grading.sandbox import protection
 
     with closing(course.gradebook()) as book:
         print(reports.status(course, book, course.chosen(asked.name)))
+    print(protection(), file=sys.stderr)
     return 0
 
 

@@ -8,6 +8,7 @@ memory, processes, files, output.
 import functools
 import json
 import os
+import platform
 import shutil
 import socket
 import subprocess
@@ -20,6 +21,9 @@ from typing import Any
 import bertlab
 from bertlab.data.fetching import cache_folder
 from course import ROOT
+from course.grading import cgroups
+from course.grading.inside import syscalls
+from course.grading.memory import START_MB
 from course.settings import Limits
 
 LIBRARY = Path(bertlab.__file__).resolve().parent
@@ -59,6 +63,23 @@ def why_no_sandbox() -> str | None:
         return None
     said = done.stderr.strip().splitlines()
     return f"bubblewrap does not run on this system: {said[-1] if said else done.returncode}"
+
+
+def protection() -> str:
+    """What protects this machine from students' code, in one line."""
+    if reason := why_no_sandbox():
+        return f"Protection here: none, {reason}"
+    done = subprocess.run([str(bubblewrap()), "--version"], capture_output=True, text=True)
+    filtered = platform.machine() in syscalls.NUMBERS
+    why = cgroups.why_no_group()
+    return ", ".join(
+        (
+            f"Protection here: {done.stdout.strip()}",
+            "system calls filtered" if filtered else "system calls not filtered (processor)",
+            f"memory limited by {f'watching ({why})' if why else 'the kernel (cgroup v2)'}",
+            f"run as {'root' if os.geteuid() == 0 else 'an ordinary user'}",
+        )
+    )
 
 
 def _command(without: Sequence[Path] = ()) -> list[str]:
@@ -137,15 +158,18 @@ class Sandbox:
         self.control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         handle = theirs.fileno()
         command = [sys.executable, "-m", "course.grading.inside.zygote", str(handle)]
+        grouped = cgroups.command(limits, START_MB) if sandboxed else []
         self.process = subprocess.Popen(
-            [*_command(without), *command] if sandboxed else command,
+            [*grouped, *_command(without), *command] if sandboxed else command,
             pass_fds=[handle],
-            env={} if sandboxed else None,
+            env=(cgroups.environment() if grouped else {}) if sandboxed else None,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
         )
         theirs.close()
+        # The folder of its group, if the kernel limits its processes together.
+        self.group = cgroups.group_of(self.process.pid) if grouped else None
         self.settings = {
             **limits._asdict(),
             "sandboxed": sandboxed,
@@ -177,6 +201,8 @@ class Sandbox:
         self.control.close()
         self.process.kill()
         self.process.wait()
+        if self.group:
+            cgroups.remove(self.group)
         assert self.process.stderr is not None  # a pipe
         self.process.stderr.close()
 

@@ -13,27 +13,33 @@ import resource
 import select
 import signal
 import sys
+from collections.abc import Callable
 from contextlib import suppress
 from multiprocessing.connection import Connection
 
 from course.collecting import opening
 from course.grading.exam import Exam
 from course.grading.grade_workers import CORE
-from course.grading.memory import kill, megabytes_of, student_processes
+from course.grading.memory import LOOK_SECONDS, Watch, step_aside, student_processes
 from course.grading.orders import Broken, Graded, Order
 from course.grading.room import Room
 from course.grading.sandbox import Sandbox
 from course.settings import Limits
 
 OWN_MEMORY = 3 * 2**30  # bytes of address space beyond those at the start
-MEMORY_SECONDS = 0.25  # between two measurements of a student's processes
-START_MB = 1024  # their memory at the start: Python, PyTorch, the library
 PR_SET_PDEATHSIG = 1  # a child ends with this process, whoever ends it
 VARIANT = "BERTLAB_VARIANT"  # read by `course.feedback.variants`
 
 
 def serve(orders: Connection) -> None:
-    """Prepare an assignment, then grade one submission after the other."""
+    """Prepare an assignment, then grade one submission after the other.
+
+    Tests and students run on one core, as `CORE` says; this process watches from the others.
+    """
+    cores, core = set[int](), set[int]()
+    if CORE in os.environ:
+        cores, core = os.sched_getaffinity(0), {int(os.environ[CORE])}
+        os.sched_setaffinity(0, core)
     assignment, limits, sandboxed = orders.recv()
     try:
         opening.start()
@@ -46,10 +52,11 @@ def serve(orders: Connection) -> None:
     except Exception as error:
         orders.send((type(error).__name__, str(error)))
         return
+    back = step_aside(cores, core)
     orders.send(None)
     try:
         while True:
-            answer = _in_a_fork(room, sandbox, limits, orders.recv())
+            answer = _in_a_fork(room, sandbox, limits, orders.recv(), back)
             sandbox.stop()  # before the answer is sent: no student's process still runs
             orders.send(answer)
     except EOFError:
@@ -58,8 +65,10 @@ def serve(orders: Connection) -> None:
         sandbox.close()
 
 
-def _in_a_fork(room: Room, sandbox: Sandbox, limits: Limits, order: Order) -> Graded | Broken:
-    """Grade in a child of this process.
+def _in_a_fork(
+    room: Room, sandbox: Sandbox, limits: Limits, order: Order, back: Callable[[], None]
+) -> Graded | Broken:
+    """Grade in a child of this process, which goes `back` to the students' core.
 
     This process then imports what a test has imported late, such as SymPy by `gradcheck`, so that
     the next child has it from the start.
@@ -75,6 +84,7 @@ def _in_a_fork(room: Room, sandbox: Sandbox, limits: Limits, order: Order) -> Gr
         os.close(reading)
         try:
             ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+            back()
             os.environ[VARIANT] = order.seed
             _limit_memory()
             answer: Graded | Broken = Exam(room, sandbox, limits, order, tell).grade()
@@ -85,10 +95,9 @@ def _in_a_fork(room: Room, sandbox: Sandbox, limits: Limits, order: Order) -> Gr
         os._exit(0)
     os.close(writing)
     with os.fdopen(reading, "rb") as result:
-        while not select.select([result], [], [], MEMORY_SECONDS)[0]:
-            pids = student_processes(sandbox.process.pid)
-            if megabytes_of(pids) > limits.memory_mb + START_MB:
-                kill(pids)
+        watch = Watch(limits)
+        while not select.select([result], [], [], LOOK_SECONDS)[0]:
+            watch.look(student_processes(sandbox.process.pid))
         content = result.read()
     os.waitpid(child, 0)
     if not content:
@@ -108,7 +117,5 @@ def _limit_memory() -> None:
 
 
 if __name__ == "__main__":
-    if CORE in os.environ:
-        os.sched_setaffinity(0, {int(os.environ[CORE])})
     with Connection(int(sys.argv[1])) as orders:
         serve(orders)

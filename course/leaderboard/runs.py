@@ -2,7 +2,7 @@
 
 import resource
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
@@ -12,17 +12,23 @@ import psutil
 
 from bertlab.data.fetching import cache_folder
 from course.grading.errors import Stopped
-from course.grading.memory import kill, megabytes_of, student_processes
+from course.grading.memory import (
+    LOOK_SECONDS,
+    Watch,
+    kill,
+    processor_seconds,
+    step_aside,
+    student_processes,
+)
 from course.grading.outputs import one_line
 from course.grading.remote import Student
 from course.grading.sandbox import LIBRARY, Sandbox
-from course.grading.testing import OWN_MEMORY, START_MB
+from course.grading.testing import OWN_MEMORY
 from course.project.entries import SCORE_SECONDS, check_files
 from course.project.texts import ProjectTexts
 from course.settings import Limits
 
 LATE, LATE_SECONDS = 0.02, 1  # allowed beyond a budget, share and seconds: last step, files
-LOOK_SECONDS = 0.25  # between two measurements of a run
 WALL, WALL_SECONDS = 3, 60  # times the budget, and seconds: for a busy machine, not for sleeping
 SCORING = "from course.project.scoring import numbers as _numbers"  # a cell of the sandbox
 
@@ -144,6 +150,8 @@ class Meter:
 
     def __init__(self, sandbox: Sandbox, limits: Limits, seconds: float) -> None:
         self.pid, self.limits, self.seconds = sandbox.process.pid, limits, seconds
+        self.group, self.watch = sandbox.group, Watch(limits)
+        self.before = processor_seconds([], self.group) if self.group else 0.0
         self.used, self.why = 0.0, ""
         self.ended = threading.Event()
         self.thread = threading.Thread(target=self._watch, daemon=True)
@@ -162,6 +170,7 @@ class Meter:
         self.thread.join()
 
     def _watch(self) -> None:
+        step_aside(set(), set())
         while not self.ended.wait(LOOK_SECONDS):
             self.check()
 
@@ -176,22 +185,9 @@ class Meter:
     def look(self) -> None:
         """Record the processor time; end the processes if it, or their memory, is too much."""
         pids = student_processes(self.pid)
-        self.used = max(self.used, processor_seconds(pids))
+        self.used = max(self.used, processor_seconds(pids, self.group) - self.before)
         if self.used > self.seconds * (1 + LATE) + LATE_SECONDS:
             self.why = self.why or f"more than its {self.seconds:g} s of processor time"
             kill(pids)
-        elif megabytes_of(pids) > self.limits.memory_mb + START_MB:
+        elif self.watch.look(pids):
             self.why = self.why or f"more than {self.limits.memory_mb:,} MB of memory"
-            kill(pids)
-
-
-def processor_seconds(pids: Iterable[int]) -> float:
-    """The time of processes so far, with all their threads and their finished children."""
-    total = 0.0
-    for pid in pids:
-        try:
-            times = psutil.Process(pid).cpu_times()
-        except psutil.Error:  # the process has just ended
-            continue
-        total += times.user + times.system + times.children_user + times.children_system
-    return total

@@ -17,6 +17,7 @@ from typing import Any
 
 import torch
 from IPython.core.interactiveshell import InteractiveShell
+from torch.utils.data._utils import signal_handling
 from traitlets.config import Config
 
 from course.grading.inside.frames import Channel
@@ -32,6 +33,7 @@ LAST_CAPABILITY = 40
 CONNECTION = 3  # the only open file of a student's process, besides silent ones
 MOST_FILES = 20_000  # in a folder: each, even an empty one, takes a kB of kernel memory
 HOME = "/tmp/work"  # where a student's code may write
+OOM_SCORE = 500  # of a student's process, see `oom_score_adj` in proc(5)
 FIRST_USER = 0x6000_0000  # as root, every student gets a unique user id
 
 _libc = ctypes.CDLL(None, use_errno=True)
@@ -152,6 +154,8 @@ def _leave(settings: dict) -> None:
         _call("mount", b"tmpfs", place, b"tmpfs", MS_NOSUID | MS_NODEV, size)
     terminals = b"newinstance,ptmxmode=0666,mode=620,max=1"
     _call("mount", b"devpts", b"/dev/pts", b"devpts", MS_NOSUID, terminals)
+    # It reads the same; mapped, zero would be shared memory that no limit counts.
+    _call("mount", b"/dev/full", b"/dev/zero", None, MS_BIND, None)
     for folder in settings["below_tmp"]:  # a course in there must remain visible
         os.makedirs(folder)
         seen = f"/mnt{folder.removeprefix('/tmp')}".encode()
@@ -172,14 +176,22 @@ def _give_up_rights(settings: dict, number: int, space: int) -> None:
         resource.RLIMIT_FSIZE: settings["disk_mb"] * 2**20,
         resource.RLIMIT_NOFILE: 256,
         resource.RLIMIT_CORE: 0,
+        resource.RLIMIT_MEMLOCK: 0,  # nor send from pages without a copy, which pins huge ones
+        resource.RLIMIT_SIGPENDING: 1024,  # and timers
         resource.RLIMIT_MSGQUEUE: 0,
         resource.RLIMIT_CPU: int(settings["submission_seconds"]) + 1,
     }
-    with open("/proc/self/oom_score_adj", "w") as file:
-        file.write("1000")  # if memory runs out, the student's process is killed first
+    # If memory runs out, a student's process is killed before all others. `memory.py` raises it
+    # for those who use most of what they may: the largest process can be an honest student's.
+    with open("/proc/self/oom_score_adj", "r+") as file:
+        adjusted = max(int(file.read()), OOM_SCORE)
+        file.write(str(adjusted))
     for limit, value in limits.items():
         resource.setrlimit(limit, (value, value))
     signal.signal(signal.SIGXFSZ, signal.SIG_IGN)  # an OSError instead
+    # PyTorch's DataLoader sets a handler for SIGCHLD, once, which a student's process cannot.
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    signal_handling._set_SIGCHLD_handler()  # noqa: SLF001
     if settings["root"]:
         os.setgroups([])
         os.setresgid(*[FIRST_USER + number] * 3)

@@ -26,7 +26,9 @@ def test_the_page_has_the_numbers_worked_by_hand_and_runs_nothing(tmp_path, caps
     (course.root / "to-sort-out" / NAME / "Ada L.ipynb").touch()
     capsys.readouterr()
     assert main(["--root", str(course.root), "status"]) == 0
-    status = capsys.readouterr().out.splitlines()
+    said = capsys.readouterr()
+    assert said.err.startswith("Protection here: ")
+    status = said.out.splitlines()
     assert [line.split(": ")[1] for line in status[2:]] == ["cyd, eve", "dan", "bob", "regrade"]
     assert main(["--root", str(course.root), "overview"]) == 0
     page = BeautifulSoup((course.root / "overview.html").read_text(), "html.parser")

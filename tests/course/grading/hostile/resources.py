@@ -80,6 +80,165 @@ for _pid in [-1, os.getppid(), *range(1, 3000)]:
                 pass
 """
 
+CALL = """
+import ctypes, os
+_kernel = ctypes.CDLL(None, use_errno=True)
+def _call(name, *arguments):
+    done = getattr(_kernel, name)(*arguments)
+    if done == -1:
+        raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
+    return done
+"""
+# Memory that belongs to no process, or that no limit counts: each is refused, with this error.
+UNCOUNTED = {
+    "memory, shared memory without a file": (12, "import mmap\nwhile True: mmap.mmap(-1, 2 ** 26)"),
+    "memory, shared zeros": (
+        19,
+        "import mmap, os\n_hoard = mmap.mmap(os.open('/dev/zero', os.O_RDWR), 2 ** 26)",
+    ),
+    "memory, huge pages": (
+        12,
+        "import mmap\n_hoard = mmap.mmap(-1, 2 ** 26, mmap.MAP_PRIVATE | 0x40020)",
+    ),
+    "memory, pages pinned in a pipe": (
+        38,
+        f"{CALL}\n_call('vmsplice', os.pipe()[1], (ctypes.c_size_t * 2)(), 0, 0)",
+    ),
+    "memory, files pinned in a pipe": (
+        38,
+        "import os\nos.splice(os.open(os.__file__, 0), os.pipe()[1], 10 ** 4)",
+    ),
+    "memory, files pinned in a socket": (
+        38,
+        (
+            "import os, socket\n_pair = socket.socketpair()\n"
+            "os.sendfile(_pair[0].fileno(), os.open(os.__file__, 0), 0, 10 ** 4)"
+        ),
+    ),
+    "memory, events of files": (38, f"{CALL}\n_call('inotify_init1', 0)"),
+    "memory, events of all files": (38, f"{CALL}\n_call('fanotify_init', 0x200, 0)"),
+    "memory, a table for locks": (
+        22,
+        f"{CALL}\n_call('prctl', 78, 1, ctypes.c_ulong(2 ** 20), 0, 0)",
+    ),
+    "memory, a million locks": (
+        37,
+        (
+            "import fcntl\nwith open('x', 'w') as _file:\n"
+            "    for _n in range(10 ** 6): fcntl.lockf(_file, fcntl.LOCK_EX, 1, 2 * _n)"
+        ),
+    ),
+    "memory, access lists": (
+        95,
+        (
+            "import os, struct\n_list = [(1, 6, -1), *[(2, 6, os.getuid())] * 8_000, *((k, 6, -1) for k in (4, 16, 32))]\n"
+            "_content = struct.pack('<I', 2) + b''.join(struct.pack('<HHi', *one) for one in _list)\n"
+            "open('x', 'w').close()\nos.setxattr('x', 'system.posix_acl_access', _content)"
+        ),
+    ),
+    "memory, rules": (38, f"{CALL}\n_call('syscall', 444, (ctypes.c_uint64 * 2)(0, 3), 16, 0)"),
+    "memory, a queue of signals": (
+        11,
+        (
+            f"{CALL}\nimport signal\nsignal.pthread_sigmask(signal.SIG_BLOCK, [40])\n"
+            "for _ in range(10 ** 5): _call('sigqueue', os.getpid(), 40, None)"
+        ),
+    ),
+    "memory, locked pages": (
+        1,
+        f"{CALL}\n_call('mlock', ctypes.create_string_buffer(10 ** 6), 10 ** 6)",
+    ),
+}
+# Memory beside address spaces that is counted: all together use too much, and are ended.
+SENT = """
+import socket
+def _full(connection):
+    connection.setblocking(False)
+    connection.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 2 ** 26)
+    try:
+        while True:
+            connection.send(bytes(60_000))
+    except OSError:
+        connection.close()
+"""
+ON_THE_WAY = f"""{SENT}
+import array
+_hoard = [socket.socketpair() for _ in range(30)]
+for _n in range(10 ** 5):
+    _here, _there = socket.socketpair()
+    _full(_here)
+    _handle = array.array("i", [_there.fileno()])
+    try:
+        _hoard[_n % 30][0].sendmsg([b"x"], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, _handle)])
+    except OSError:
+        break
+    _there.close()
+"""
+NOT_ACCEPTED = f"""{SENT}
+_hoard = []
+for _n in range(100):
+    _hoard.append(socket.socket(socket.AF_UNIX))
+    _hoard[-1].bind(f"\\0{{_n}}")
+    _hoard[-1].listen(4096)
+    for _ in range(4000):
+        _client = socket.socket(socket.AF_UNIX)
+        _client.connect(f"\\0{{_n}}")
+        _full(_client)
+"""
+DATAGRAMS = f"""{SENT}
+import os, time
+for _ in range(8):
+    if os.fork() == 0:
+        break
+_hoard, _m = [], os.getpid()
+for _n in range(200):
+    _hoard.append(socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM))
+    _hoard[-1].bind(f"\\0{{_m}}-{{_n}}")
+    for _ in range(11):
+        _client = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+        _client.sendto(bytes(200_000), f"\\0{{_m}}-{{_n}}")
+        _client.close()
+time.sleep(60)
+"""
+MANY_MAPPINGS = """
+import ctypes, os, time
+_kernel = ctypes.CDLL(None)
+_kernel.mmap.restype = ctypes.c_void_p
+_start = _kernel.mmap(None, ctypes.c_size_t(80_000 * 4096), 3, 0x22, -1, ctypes.c_long(0))
+for _n in range(39_000):
+    _kernel.mprotect(ctypes.c_void_p(_start + 8192 * _n), ctypes.c_size_t(4096), 1)
+for _ in range(20):
+    if os.fork() == 0:
+        break
+time.sleep(60)
+"""
+ALLOCATORS = """
+import os, time
+for _ in range(16):
+    if os.fork() == 0:
+        break
+_hoard = bytearray(390 * 2 ** 20)
+for _n in range(0, len(_hoard), 4096):
+    _hoard[_n] = 1
+time.sleep(60)
+"""
+DEAF_TO_CHILDREN = """
+import ctypes, os, signal, time
+for _action in (signal.SIG_IGN, signal.SIG_DFL):
+    try:
+        signal.signal(signal.SIGCHLD, _action)
+    except OSError:
+        pass
+_no_wait = (ctypes.c_uint64 * 19)(0, *[0] * 16, 2)
+ctypes.CDLL(None).sigaction(signal.SIGCHLD, _no_wait, None)
+for _ in range(20):
+    if os.fork() == 0:
+        while time.process_time() < 0.05: pass
+        os._exit(0)
+for _ in range(20):
+    os.wait()
+"""
+
 ROWS = [
     # Time
     Hostile("loop in a cell", behind("while True: pass"), note=STOPPED),
@@ -124,6 +283,16 @@ ROWS = [
         (),
         "row-softmax: its cell raised OSError",
     ),
+    *(
+        Hostile(name, behind(code), (), rf"{RAISED} \w+: \[Errno {number}\]")
+        for name, (number, code) in UNCOUNTED.items()
+    ),
+    Hostile("memory, sockets on the way", behind(ON_THE_WAY), (), NO_NOTE),
+    Hostile("memory, sockets not accepted", behind(NOT_ACCEPTED), note=ANY_END),
+    Hostile("memory, datagrams", behind(DATAGRAMS), note=ANY_END),
+    Hostile("memory, many mappings", behind(MANY_MAPPINGS), note=ANY_END),
+    Hostile("memory, many allocators", behind(ALLOCATORS), note=ANY_END),
+    Hostile("is deaf to its children", behind(DEAF_TO_CHILDREN), (), "look why it uses"),
     # Output
     Hostile("prints for ever", behind("while True: print('x' * 10 ** 5)"), note=ANY_END),
     Hostile("prints 30 MB", behind("print('x' * 30_000_000)"), (), CUT),
