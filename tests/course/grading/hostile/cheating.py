@@ -136,7 +136,6 @@ ODD = {
     "a generator that ends at once": "(row for row in ())",
     "a masked array": "numpy.ma.masked_array(right.detach().numpy(), mask=True)",
     "an array with its own functions": "numpy.zeros(tuple(scores.shape)).view(Numbers)",
-    "a shape that lies": "torch.zeros(0).as_subclass(Shaped)",
 }
 ODD_CLASSES = """
 import numpy
@@ -258,6 +257,11 @@ ROWS = [
     Hostile("calls a ready-made softmax by another name", instead(LIBRARY_BY_NAME), note="uses _C"),
     *(Hostile(f"a softmax unseen: {way}", unseen(call), lost=()) for way, call in UNSEEN.items()),
     *(Hostile(f"an odd answer: {name}", odd(answer)) for name, answer in ODD.items()),
+    Hostile(
+        "an odd answer: a shape that lies",
+        odd("torch.zeros(0).as_subclass(Shaped)"),
+        note="its answer cannot be read",
+    ),
     Hostile("an odd answer: complex", behind(COMPLEX, "merge-heads"), ("merge-heads",)),
     Hostile("makes its input trivial: softmax", behind(FIRST_IN_PLACE)),
     Hostile("makes its input trivial: heads", instead(ZERO_HEADS, "merge-heads"), ("merge-heads",)),
