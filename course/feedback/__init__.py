@@ -1,6 +1,7 @@
 """Instant feedback: the building blocks of checks, and one package per exercise.
 
 Start with `checks.py`. `watch.py` watches a student's function while it runs, `differences.py` and
-`tensors.py` describe how two values differ, `variants.py` draws different numbers for each student,
-`progress.py` counts passed functions, `environment.py` checks the machine.
+`tensors.py` describe how two values differ, `expected.py` compares for hidden tests, `variants.py`
+draws different numbers for each student, `progress.py` counts passed functions, `environment.py`
+checks the machine.
 """

@@ -1,4 +1,8 @@
-"""Watch a student's function while it runs: does it call the library, and does it end?"""
+"""Watch a student's function while it runs: does it call the library, and does it end?
+
+This stops a call by accident, not by intent: it runs beside the student's code, which can switch it
+off, and Python reports no call of a C function by another one, such as `map` or `partial`.
+"""
 
 import gc
 import sys

@@ -21,7 +21,8 @@ MAGIC = re.compile(r"\s*%%(\w+).*\n?")  # at the top of a cell; these run the re
 TRANSPARENT = {"time", "timeit", "capture", "prun"}
 MOST_STEPS = 2_000_000  # of the search for an order, which reads untrusted names
 
-# Names that can disable or bypass the watch for library calls; no exercise needs one of them.
+# Names that can disable or bypass the watch for library calls; no exercise needs one of them. They
+# are a hint for a person, not a barrier: `map` and `partial` do it, too (see `course/README.md`).
 _NAMES = """
     setprofile settrace _getframe _current_frames f_back f_globals get_objects get_referrers
     meta_path CodeType FunctionType __code__ __globals__ __closure__ Watch LibraryUsed aten jit _C

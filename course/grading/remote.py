@@ -72,9 +72,9 @@ class Student:
 
     def function(self, name: str) -> "StudentFunction":
         """The student's function of that name, which need not exist."""
-        return StudentFunction(self, name, name)
+        return StudentFunction(self, name)
 
-    def call(self, name: str | int, positional: tuple, named: dict, watch: Watch | None) -> Any:
+    def call(self, name: str, positional: tuple, named: dict, watch: Watch | None) -> Any:
         """Call one of the student's functions; raises what it raises, or Stopped."""
         sender = Sender(self.sent, _student_function)
         sender.function = name
@@ -102,21 +102,13 @@ class Student:
                 raise self._stopped(f"its answer cannot be read: {error}") from None
             raise
 
-    def _apply(self, name: str | int, changes: list, sender: Sender, decoder: Decoder) -> None:
+    def _apply(self, name: str, changes: list, sender: Sender, decoder: Decoder) -> None:
         items = sender.arguments
         generators = [c for c in changes if isinstance(items[int(c["number"])], torch.Generator)]
         apply_changes(changes if name in self.changing else generators, sender, decoder)
         if name not in self.changing and len(changes) > len(generators):
-            self.changed = str(name)
+            self.changed = name
             self.sent = SentTensors()  # the sandbox's copies have changed
-
-    def next_item(self, number: int) -> Any:
-        """The next item of an iterator of the student's."""
-        reply, blocks = self._ask({"do": "next", "number": number}, [])
-        if "raised" in reply:
-            error = student_error(reply["raised"])
-            raise StopIteration if type(error).__name__ == "StopIteration" else error
-        return self._decoder(blocks, None).decode(reply["value"])
 
     def backward(self, result: int, by: list[int], above: torch.Tensor) -> list:
         """The gradients of a result with respect to some of its call's arguments, by number."""
@@ -182,11 +174,6 @@ class Student:
     def _decoder(self, blocks: list[bytes], sender: Sender | None) -> Decoder:
         arguments = sender.arguments if sender else []
 
-        def remote(kind: str, number: int, name: str) -> Any:
-            if kind == "iterator":
-                return _Items(self, number)
-            return StudentFunction(self, number, name)
-
         def attach(tensor: torch.Tensor, number: int) -> torch.Tensor:
             leaves = {
                 n: item
@@ -197,36 +184,27 @@ class Student:
                 return tensor.requires_grad_() if tensor.is_floating_point() else tensor
             return _Remote.apply(self, number, list(leaves), tensor, *leaves.values())
 
-        return Decoder(blocks, arguments, remote, attach)
+        return Decoder(blocks, arguments, attach)
 
 
 class StudentFunction:
     """A student's function. A watch here is informed of what happens in the sandbox."""
 
-    def __init__(self, student: Student, reference: str | int, name: str) -> None:
-        self.student, self.reference = student, reference
+    def __init__(self, student: Student, name: str) -> None:
+        self.student = student
         self.__name__ = self.__qualname__ = name
         self.__module__ = "__main__"
 
     def __call__(self, *positional: Any, **named: Any) -> Any:
         """What the student's function returns; raises what it raises, or Stopped."""
         with unwatched() as watch:
-            return self.student.call(self.reference, positional, named, watch)
+            return self.student.call(self.__name__, positional, named, watch)
 
     def __deepcopy__(self, memo: dict) -> "StudentFunction":
         return self
 
     def __repr__(self) -> str:
         return f"<function {self.__name__}>"
-
-
-class _Items(Iterator):
-    def __init__(self, student: Student, number: int) -> None:
-        self.student, self.number = student, number
-
-    def __next__(self) -> Any:
-        with unwatched():
-            return self.student.next_item(self.number)
 
 
 class _Remote(torch.autograd.Function):
@@ -247,8 +225,8 @@ class _Remote(torch.autograd.Function):
         return None, None, None, None, *found
 
 
-def _student_function(value: Any) -> str | int | None:
-    return value.reference if isinstance(value, StudentFunction) else None
+def _student_function(value: Any) -> str | None:
+    return value.__name__ if isinstance(value, StudentFunction) else None
 
 
 def _keep_nothing(value: Any) -> int:

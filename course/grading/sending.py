@@ -84,7 +84,7 @@ class Sender(pickle.Pickler):
         self.containers: dict[int, Any] = {}  # by number; they are pickled, their changes tracked
         self.asked: list[Any] = []  # functions and iterators that the sandbox may call
         self.by_id: dict[int, int] = {}
-        self.function: str | int = ""  # that is called
+        self.function = ""  # that is called
         self.raised: BaseException | None = None  # by a function of the tests, in this call
         self.collecting = True
 

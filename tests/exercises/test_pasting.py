@@ -1,9 +1,15 @@
 """Points for copying a lecture's functions, and the detection of calls to the library."""
 
 import ast
+import sys
+from functools import partial
 
 import pytest
+import torch
+from scipy import special
 
+from bertlab.model.masks import causal_mask
+from course.feedback.watch import LibraryUsed, watched
 from course.grading.cells import is_solution, past_the_watch
 from tests.conftest import ROOT, read_page
 from tests.exercises.test_answers import ASSIGNMENTS, OTHER_WAYS, WRONG, run_task
@@ -53,7 +59,10 @@ AROUND = {
     "a compiled trace": ("from torch import jit as j\nj.trace(f, x)", "jit"),
     "a patched watch": ("import course.feedback.watch as w\nw.Watch = object", "Watch"),
     "the library's code": ("f.__code__ = attention.__code__", "__code__"),
-    "a copy of its function": ("from types import FunctionType as F\n%time F(c, {})", "FunctionType"),
+    "a copy of its function": (
+        "from types import FunctionType as F\n%time F(c, {})",
+        "FunctionType",
+    ),
 }
 
 
@@ -61,6 +70,40 @@ AROUND = {
 def test_code_that_evades_the_trace_is_flagged(way):
     code, name = AROUND[way]
     assert past_the_watch(code) == [name]
+
+
+# `course/README.md` says that these go unseen: what protects the grade are the other points.
+UNSEEN = {
+    "map": "next(map(torch.softmax, [x], [-1]))",
+    "functools.partial": "__import__('functools').partial(torch.softmax, dim=-1)(x)",
+    "operator.methodcaller": "__import__('operator').methodcaller('softmax', -1)(x)",
+    "functools.reduce": "__import__('functools').reduce(torch.softmax, [-1], x)",
+    "scipy.special.softmax": "torch.tensor(special.softmax(x.numpy(), -1))",
+    'getattr(sys, "set" + "profile")(None)': (
+        "[getattr(sys, 'set' + 'profile')(None), torch.softmax(x, -1)][1]"
+    ),
+}
+
+
+@pytest.mark.parametrize("way", UNSEEN)
+def test_the_readme_names_the_ways_round_the_watch(way):
+    given, x = {"torch": torch, "sys": sys, "special": special}, torch.tensor([[1.0, 2.0]])
+    function = eval(f"lambda x: {UNSEEN[way]}", given)
+    assert torch.allclose(watched(function, ["softmax"])(x), x.softmax(dim=-1))
+    assert past_the_watch(UNSEEN[way]) == []
+    assert f"`{way}`" in (ROOT / "course" / "README.md").read_text(encoding="utf-8")
+
+
+def test_a_plain_call_and_the_librarys_own_code_are_seen():
+    x = torch.tensor([[1.0, 2.0]])
+    for function in (
+        lambda x: torch.softmax(x, -1),
+        lambda x: x.softmax(-1),
+        lambda x: next(map(causal_mask, [3])),  # written in Python, so that each call is reported
+        lambda x: partial(causal_mask, 3)(),
+    ):
+        with pytest.raises(LibraryUsed):
+            watched(function, ["softmax"])(x)
 
 
 @pytest.mark.parametrize("assignment", ASSIGNMENTS)

@@ -35,7 +35,7 @@ class Arguments:
 
     call: the message of the call, `blocks` with its bytes; tensors: those of earlier calls,
     by key; ask: calls a function of the tests, or takes the next item of an iterator;
-    function: the student's function of a name or a number.
+    function: the student's function of a name.
     """
 
     def __init__(

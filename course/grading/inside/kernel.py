@@ -52,7 +52,7 @@ class Kernel:
     def __init__(self, shell: InteractiveShell) -> None:
         self.shell = shell
         self.tensors: dict[int, torch.Tensor] = {}
-        self.kept: dict[int, Any] = {}
+        self.kept: dict[int, torch.Tensor] = {}
         self.calls: dict[int, Arguments] = {}  # of a kept tensor: what its gradient may reach
         self.n_kept = 0
 
@@ -63,7 +63,6 @@ class Kernel:
         actions = {
             "run": self._run,
             "call": self._call,
-            "next": self._next,
             "backward": self._backward,
         }
         while True:
@@ -142,29 +141,17 @@ class Kernel:
         signal.setitimer(signal.ITIMER_PROF, 0)
         return answer
 
-    def _function(self, name: str | int) -> Callable:
-        if isinstance(name, int):
-            return self.kept[name]
+    def _function(self, name: str) -> Callable:
         if name not in self.shell.user_ns:
             raise NameError(f"name {name!r} is not defined")
         return self.shell.user_ns[name]
-
-    def _next(self, message: dict, _blocks: list[bytes]) -> tuple[dict, list]:
-        """The next item of an iterator that a function returned."""
-        encoder = Encoder({}, self._keep)
-        try:
-            signal.setitimer(signal.ITIMER_PROF, message["seconds"])
-            reply = {"value": encoder.encode(next(self.kept[message["number"]]))}
-        except BaseException as error:
-            reply = {"raised": _error(error)}
-        return reply, encoder.blocks
 
     def _backward(self, message: dict, blocks: list[bytes]) -> tuple[dict, list]:
         """The gradient of a result with respect to the arguments of its call."""
         try:
             signal.setitimer(signal.ITIMER_PROF, message["seconds"])
             result = self.kept[message["result"]]
-            above = Decoder(blocks, [], _nothing, _nothing).decode(message["above"])
+            above = Decoder(blocks, [], _nothing).decode(message["above"])
             leaves = self.calls[message["result"]].gradients()
             wanted = [leaves[number] for number in message["by"]]
             # With `grad_outputs` PyTorch would import SymPy, one second per student's process.
@@ -204,7 +191,7 @@ class Kernel:
             raise content
         return content
 
-    def _keep(self, value: Any) -> int:
+    def _keep(self, value: torch.Tensor) -> int:
         self.n_kept += 1
         self.kept[self.n_kept] = value
         if len(self.kept) > KEPT:

@@ -1,14 +1,15 @@
 """Values as plain data: the results of a student's function, in a form that runs no code.
 
-`encode` runs in the sandbox, `decode` outside. A value without a plain form (for example of a
-student's own class) arrives as a `Foreign`, which equals nothing that a test expects.
+`encode` runs in the sandbox, `decode` outside. A value without a plain form (a function, an
+iterator, an object of a student's own class) arrives as a `Foreign`, which equals nothing that a
+test expects.
 """
 
 import collections
 import math
 import re
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -56,8 +57,8 @@ class Encoder:
     """Writes values as plain data.
 
     blocks: receives the bytes of tensors and arrays; known: the number of each argument by its
-    `id`, so that a returned argument is recognised; keep: stores a function, an iterator or a
-    tensor with a gradient, and returns its number.
+    `id`, so that a returned argument is recognised; keep: stores a tensor with a gradient, and
+    returns its number.
     """
 
     def __init__(self, known: dict[int, int], keep: Callable[[Any], int]) -> None:
@@ -90,11 +91,6 @@ class Encoder:
             return {"complex": [value.real, value.imag]}
         if kind is range:
             return {"range": [value.start, value.stop, value.step]}
-        if callable(value) and not isinstance(value, type):
-            name = getattr(value, "__name__", kind.__name__)
-            return {"function": self.keep(value), "name": str(name)}
-        if isinstance(value, Iterator):
-            return {"iterator": self.keep(value)}
         return {"foreign": kind.__name__, "text": _text_of(value)}
 
     def _tensor(self, value: torch.Tensor) -> Any:
@@ -114,19 +110,17 @@ class Encoder:
 class Decoder:
     """Reads values from plain data; raises BadMessage for anything else.
 
-    arguments: the values of "argument 3" etc.; remote: makes a function or an iterator from a
-    number in the sandbox; attach: gives a tensor its gradient, which the sandbox computes.
+    arguments: the values of "argument 3" etc.; attach: gives a tensor its gradient, which the
+    sandbox computes.
     """
 
     def __init__(
         self,
         blocks: list[bytes],
         arguments: list[Any],
-        remote: Callable[[str, int, str], Any],
         attach: Callable[[torch.Tensor, int], torch.Tensor],
     ) -> None:
-        self.blocks, self.arguments = blocks, arguments
-        self.remote, self.attach = remote, attach
+        self.blocks, self.arguments, self.attach = blocks, arguments, attach
 
     def decode(self, written: Any) -> Any:
         """The inverse of `Encoder.encode`."""
@@ -156,8 +150,6 @@ class Decoder:
             return complex(*content)
         if tag == "range":
             return range(*content)
-        if tag in ("function", "iterator"):
-            return self.remote(tag, int(content), str(written.get("name", "")))
         return foreign(str(content), str(written["text"]))
 
     def _numbers(self, tag: str, written: dict) -> Any:

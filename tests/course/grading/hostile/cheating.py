@@ -118,6 +118,42 @@ LIBRARY_BY_NAME = """
 def row_softmax(scores):
     return getattr(torch._C._nn, "soft" + "max", torch.softmax)(scores, dim=-1)
 """
+# `course/README.md` names these ways round the check of library calls: no points are lost.
+UNSEEN = {
+    "map": "next(map(torch.softmax, [scores], [-1]))",
+    "partial": "functools.partial(torch.softmax, dim=-1)(scores)",
+    "methodcaller": "operator.methodcaller('softmax', -1)(scores)",
+    "reduce": "functools.reduce(torch.softmax, [-1], scores)",
+    "a hidden setprofile": "[getattr(sys, 'set' + 'profile')(None), torch.softmax(scores, -1)][1]",
+}
+# Odd answers in place of `row_softmax(scores)`; `right` is the right one.
+ODD = {
+    "no numbers": "torch.empty(0, 1)",
+    "one number without dimensions": "right.mean()",
+    "one more dimension": "right[None]",
+    "half precision": "right.half()",
+    "a sparse tensor": "right.detach().to_sparse()",
+    "a generator that ends at once": "(row for row in ())",
+    "a masked array": "numpy.ma.masked_array(right.detach().numpy(), mask=True)",
+    "an array with its own functions": "numpy.zeros(tuple(scores.shape)).view(Numbers)",
+}
+ODD_CLASSES = """
+import numpy
+class Numbers(numpy.ndarray):
+    __array_function__ = __array_ufunc__ = lambda *_, **__: True
+    __eq__ = lambda *_: True
+class Shaped(torch.Tensor):
+    shape = property(lambda self: (2, 2))
+_right = row_softmax
+def row_softmax(scores):
+    right = _right(scores)
+    return {answer}
+"""
+COMPLEX = """
+_merged = merge_heads
+def merge_heads(x):
+    return _merged(x).to(torch.complex128)
+"""
 FIRST_IN_PLACE = """
 _right = row_softmax
 def row_softmax(scores):
@@ -187,6 +223,15 @@ def cheats_two(first: str, second: str) -> Change:
     return change
 
 
+def unseen(call: str) -> Change:
+    imports = "import functools, operator, sys\n"
+    return instead(f"{imports}def row_softmax(scores):\n    return {call}\n")
+
+
+def odd(answer: str) -> Change:
+    return behind(ODD_CLASSES.replace("{answer}", answer))
+
+
 def errors(name: str) -> Change:
     return instead(FORGED_ERRORS.format(name=name))
 
@@ -210,6 +255,14 @@ ROWS = [
     Hostile("calls the library", instead(LIBRARY, "merge-heads"), ("merge-heads",)),
     Hostile("calls a ready-made softmax", instead(LIBRARY_SOFTMAX)),
     Hostile("calls a ready-made softmax by another name", instead(LIBRARY_BY_NAME), note="uses _C"),
+    *(Hostile(f"a softmax unseen: {way}", unseen(call), lost=()) for way, call in UNSEEN.items()),
+    *(Hostile(f"an odd answer: {name}", odd(answer)) for name, answer in ODD.items()),
+    Hostile(
+        "an odd answer: a shape that lies",
+        odd("torch.zeros(0).as_subclass(Shaped)"),
+        note="its answer cannot be read",
+    ),
+    Hostile("an odd answer: complex", behind(COMPLEX, "merge-heads"), ("merge-heads",)),
     Hostile("makes its input trivial: softmax", behind(FIRST_IN_PLACE)),
     Hostile("makes its input trivial: heads", instead(ZERO_HEADS, "merge-heads"), ("merge-heads",)),
     Hostile(
