@@ -233,7 +233,13 @@ def _error(error: BaseException) -> dict:
     """An error as plain data."""
     if isinstance(error, TimeIsUp):
         return {"late": True}
-    plain = [a for a in error.args if isinstance(a, (str, int, float, bool, type(None)))]
+    kinds = (str, int, float, bool, type(None))
+    plain = [
+        a
+        for a in error.args
+        # JSON is text, and Python writes no number of more than 4,300 digits.
+        if isinstance(a, kinds) and not (isinstance(a, int) and a.bit_length() > 10_000)
+    ]
     return {
         "names": [kind.__name__ for kind in type(error).__mro__],
         "text": _text(error),
