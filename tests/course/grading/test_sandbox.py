@@ -188,6 +188,7 @@ def test_time_in_which_others_use_the_core_is_not_counted(company, stopped, monk
         student.start()
         with pytest.raises(Stopped) if stopped else contextlib.nullcontext():
             assert student.run(f"{LONG}{company}work(1.0)").error == ""
+        student.clock.now()  # this process may have waited until the answer was there
         assert bool(student.clock.spared) is not stopped
         assert not student.clock.disturbed
         made.close()

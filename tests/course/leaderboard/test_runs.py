@@ -121,7 +121,7 @@ HOSTILE = {
         "it raised ValueError: x x",
     ),
     "it ends": ("import os; os._exit(0)", "it ended its own process"),
-    "it returns a function": ("return tiny", "gives; got StudentFunction"),
+    "it returns a function": ("return tiny", "gives; got function"),
     "a configuration of 10**9 positions": (
         """
     files = hand_over(model, tokenizer, clock)
@@ -199,7 +199,8 @@ def test_an_answer_of_many_objects_costs_its_own_line(sandbox, texts, monkeypatc
 """
     before = resource.getrlimit(resource.RLIMIT_AS)
     result = runs.run(sandbox, LIMITS, source(change), texts, 0, SECONDS)
-    assert result["failed"] == "its answer cannot be read:"  # by a MemoryError, which says no more
+    # By a MemoryError, which says no more; a large process may have that much memory left over.
+    assert result["failed"] in {f"its answer cannot be read:{why}" for why in ("", " no reply")}
     assert resource.getrlimit(resource.RLIMIT_AS) == before
 
 
