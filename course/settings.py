@@ -3,9 +3,10 @@
 import copy
 import logging
 import re
+import sys
 from collections.abc import Iterable
 from datetime import UTC, datetime
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -130,13 +131,14 @@ class Course:
         return self.room("autograded") / student / assignment / f"{assignment}.ipynb"
 
     def students(self, assignment: str) -> list[str]:
-        """All students with a hand-in for the assignment."""
+        """All students with a hand-in for the assignment; a name that is no text is reported."""
         folders = self.room("submitted").glob(f"*/{assignment}")
-        return sorted(
-            folder.parent.name
-            for folder in folders
-            if folder.is_dir() and not folder.parent.name.startswith(".")
-        )
+        names = [folder.parent.name for folder in folders if folder.is_dir()]
+        texts = [name for name in names if name == name.encode(errors="replace").decode()]
+        for other in set(names) - set(texts):
+            where = f"submitted/{printable(other)}"
+            _report_once(f"{where} is left out: its name is not UTF-8; rename it")
+        return sorted(name for name in texts if not name.startswith("."))
 
     def gradebook(self) -> "Gradebook":
         """A connection to the gradebook, which is created if necessary; close it after use.
@@ -195,6 +197,11 @@ def names_of(assignment: str) -> list[str]:
     ['ex01_bpe', 'ps1_bpe']
     """
     return [assignment, *(old for old, new in OLD_NAMES.items() if new == assignment)]
+
+
+@cache
+def _report_once(line: str) -> None:
+    print(line, file=sys.stderr)
 
 
 def printable(text: str) -> str:

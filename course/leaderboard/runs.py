@@ -8,10 +8,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-import psutil
-
 from bertlab.data.fetching import cache_folder
 from course.grading.errors import Stopped
+from course.grading.inside.syscalls import address_space
 from course.grading.memory import (
     LOOK_SECONDS,
     Watch,
@@ -131,9 +130,8 @@ def measured(
 @contextmanager
 def _bounded() -> Iterator[None]:
     """Limit this process's memory: an answer of some megabytes may be a list of many objects."""
-    now = psutil.Process().memory_info().vms
     soft, hard = resource.getrlimit(resource.RLIMIT_AS)
-    resource.setrlimit(resource.RLIMIT_AS, (now + OWN_MEMORY, hard))
+    resource.setrlimit(resource.RLIMIT_AS, (address_space() + OWN_MEMORY, hard))
     try:
         yield
     finally:

@@ -51,10 +51,13 @@ def test_from_hand_out_to_feedback_through_the_exchange(course, student, tmp_pat
     page.cells[1].source = "def double(x):\n    return 2 * x"
     page.metadata["fake"] = {"share": 0.5}
     nbformat.write(page, path)
+    for kind in ("json", "py"):  # settings, which the formgrader would read
+        path.with_name(f"nbgrader_config.{kind}").write_text("{}")
     student("submit")
     assert collect.collect_from_exchange(course, NAME, said.append) == 0, said
     assert said[-1] == f"{NAME}: collected from the exchange"
     (who,) = course.students(NAME)
+    assert not [*course.hand_in(NAME, who).parent.glob("nbgrader_config*")]
     hand_in(course, "0-by-mail")
     assert grade(course)[0] == 0
     assert scores(course)[who, "hidden-double"] == (1.5, None, False)

@@ -2,12 +2,14 @@
 
 import copy
 import json
+import os
 import random
 import re
 import zipfile
 from base64 import b64encode
 from contextlib import closing, suppress
 from io import BytesIO
+from types import SimpleNamespace
 
 import nbformat
 import pytest
@@ -17,21 +19,23 @@ from course import ROOT
 from course.collecting import collect, contents, opening
 from course.collecting.opening import Refused
 from course.grading import cells, overview
-from course.grading.assignments import load_assignment
 from course.grading.outputs import NOTEBOOK_KB
 from course.grading.sandbox import why_no_sandbox
 from course.grading.submissions import read_submission
+from course.leaderboard import board
+from course.project.texts import ProjectTexts
 from course.settings import Limits
 from course.similarity import sources, taken
 from course.similarity.pieces import read_pieces
 from tests.course.grading.damaged import ASSIGNMENT, CODE, NAME, right, written
 from tests.course.grading.hostile import small
 from tests.course.grading.hostile.term import Term, command
+from tests.course.leaderboard.test_leaderboard import new_course as board_course
 from tests.course.small_course import NAME as SMALL
 from tests.course.small_course import make
 
-PICTURES, NOTEBOOKS, PAGES, CODES, NAMES = 400, 300, 700, 400, 200
-assert PICTURES + NOTEBOOKS + PAGES + CODES + NAMES == 2_000
+PICTURES, NOTEBOOKS, PAGES, CODES, NAMES, ENTRIES = 400, 300, 660, 400, 200, 40
+assert PICTURES + NOTEBOOKS + PAGES + CODES + NAMES + ENTRIES == 2_000
 NUMBER = b"9" * 5_000
 TOKENS = [
     *(b"\0", b"\xff\xfe", b"\xc3", b"\r", b"\f", b'"', b"\\ud800", b"\\u0000", b"\xe2\x80\xae"),
@@ -198,12 +202,28 @@ def test_damaged_names_stop_no_class(tmp_path):
         assert f"to-sort-out/{SMALL}" in overview.page(course, [overview.part(course, book, SMALL)])
 
 
-def test_damaged_entries_of_the_board_are_read(tmp_path):
-    assignment = load_assignment(ROOT, "ex13_project")
-    for number in range(5):
-        (path := tmp_path / "ex13_project.ipynb").write_bytes(odd_page(number))
-        found = read_submission(path, assignment, Limits())
-        assert [cell.id for cell in found.cells].count("entry") == 1
+def test_damaged_entries_stop_no_board(tmp_path, here, monkeypatch):
+    result = {"bits_per_byte": 2.0, "processor_seconds": 1.0, "probes": {}, "majority": {}}
+    monkeypatch.setattr(board, "sandbox_of", lambda *_: SimpleNamespace(close=lambda: None))
+    monkeypatch.setattr(board, "run", lambda *_: result | {"parameters": 9})
+    course = board_course(tmp_path)
+    release = json.loads((ROOT / f"exercises/{board.NAME}/{board.NAME}.ipynb").read_bytes())
+    for number in range(ENTRIES):
+        chance, content = random.Random(number), odd_page(number)
+        if number % 2:
+            content = json.dumps(values_damaged(release, chance)).encode()
+        if number % 4 == 1:
+            content = bytes_damaged(content, chance)
+        path = course.hand_in(board.NAME, f"s{number}")
+        path.parent.mkdir(parents=True)
+        path.write_bytes(content)
+    texts = ProjectTexts([], [], [])
+    made = board.make(course, tmp_path / "to", board.Options(1, 1, names=True), texts)
+    rows = json.loads(made.with_name("leaderboard.json").read_text(encoding="utf-8"))["entries"]
+    assert {row["name"] for row in rows} == {*board.OURS, *(f"s{n}" for n in range(ENTRIES))}
+    failed = [row for row in rows if "failed" in row]
+    assert 0 < len(failed) < ENTRIES
+    assert all(len(line) < 1_000 for row in failed for line in row["failed"])
 
 
 @pytest.mark.slow
@@ -215,7 +235,9 @@ def test_a_damaged_class_goes_through_all_commands_beside_an_honest_student(tmp_
         chance = random.Random(number)
         content = json.dumps(values_damaged(json.loads(honest), chance)).encode()
         handed_in[f"s{number}"] = bytes_damaged(content, chance) if number % 3 == 0 else content
-    term = Term(tmp_path, handed_in, {})
+    no_text = os.fsdecode(b"caf\xe9")
+    term = Term(tmp_path, handed_in, {no_text: lambda path: path.write_bytes(honest)})
+    assert "submitted/caf\\udce9 is left out: its name is not UTF-8" in capsys.readouterr().err
     assert term.codes == {"grade": 0, "feedback": 0, "export": 0}
     for student in handed_in:
         assert len(term.outcome(student).feedback) < 12_000_000
