@@ -131,8 +131,8 @@ def test_the_time_of_children_counts_although_their_end_is_ignored(sandbox):
     with after(sandbox, "") as (pids, _):
         before = processor_seconds(pids, None)
     with after(sandbox, DEAF_TO_CHILDREN) as (pids, _):
-        assert processor_seconds(pids, None) - before >= 20 * 0.05
-        assert sandbox.group is None or processor_seconds([], sandbox.group) >= 20 * 0.05
+        assert processor_seconds(pids, None) - before >= 4 * 0.15
+        assert sandbox.group is None or processor_seconds([], sandbox.group) >= 4 * 0.15
 
 
 # Groups
@@ -255,7 +255,7 @@ def test_a_real_group_has_the_time_of_all_processes_and_is_removed(monkeypatch):
         with after(made, DEAF_TO_CHILDREN) as (pids, _):
             inside = (made.group / "cgroup.procs").read_text().split()
             assert {*map(str, pids)} < {*inside}
-            assert processor_seconds(pids, made.group) - before >= 20 * 0.05
+            assert processor_seconds(pids, made.group) - before >= 4 * 0.15
         made.close()
         assert not made.group.exists()
     finally:
