@@ -10,14 +10,14 @@ Source: Devlin et al. (2019), sections 4.2 (SQuAD 1.1) and 4.3 (SQuAD 2.0, with 
 no answer).
 """
 
-import unicodedata
 from collections.abc import Sequence
 
 import torch
 from torch import Tensor
 
+from bertlab.finetuning.tagging import is_dropped, with_accents
 from bertlab.tokenizers.encoding import Encoding, Part
-from bertlab.tokenizers.normalize import CHUNK, is_removed
+from bertlab.tokenizers.normalize import CHUNK
 
 Answer = tuple[int, int]  # characters of the passage: (start, end)
 NO_ANSWER = (0, 0)  # as tokens: [CLS] is both its start and its end
@@ -81,7 +81,8 @@ def best_span(
     logits: [L, 2], for each token its scores as start and as end, as `predict` gives them;
     encoding: of the question and `passage`, as the model has read it; max_tokens: of the longest
     answer; threshold: by how much the best answer's score must exceed that of "no answer" (-inf:
-    always answer, as in SQuAD 1.1). The paper chooses it on held-out questions.
+    always answer, as in SQuAD 1.1). The paper chooses it on held-out questions. The edges of the
+    answer are those of `words_of`: with accents, without invisible characters.
 
     Raises ValueError if logits do not fit the encoding, or max_tokens is below 1.
 
@@ -182,34 +183,16 @@ def _best_in_window(
     allowed = torch.ones_like(scores, dtype=torch.bool).triu().tril(max_tokens - 1)
     scores = scores.masked_fill(~allowed, -torch.inf)
     first, last = divmod(int(scores.argmax()), len(tokens))
-    spans = [*(encoding.offsets[n] for n in tokens), (len(passage), len(passage))]
-    answer = _whole_characters(passage, spans[first][0], spans[last][1], limit=spans[last + 1][0])
+    spans = [(0, 0), *(encoding.offsets[n] for n in tokens), (len(passage), len(passage))]
+    before, (begin, _) = spans[first : first + 2]
+    (_, stop), after = spans[last + 1 : last + 3]
+    answer = with_accents(passage, (begin, stop), before[1], after[0])
     return [(float(scores[first, last]), answer)]
-
-
-def _whole_characters(passage: str, start: int, end: int, limit: int) -> Answer:
-    """A span of tokens, extended over adjacent characters that normalisation has dropped.
-
-    They belong to the word that they follow, as an accent does; at the start of a word, to that
-    word. The span ends at `limit` at the latest, where the next token begins.
-    """
-    while end < limit and _dropped(passage[end]):
-        end += 1
-    before = start
-    while before > 0 and _dropped(passage[before - 1]):
-        before -= 1
-    touches_a_word = before > 0 and not _without_token(passage[before - 1])
-    return (start if touches_a_word else before), end
 
 
 def _without_token(character: str) -> bool:
     """Whether no token represents a character: white space and dropped characters."""
-    return not CHUNK.match(character) or _dropped(character)
-
-
-def _dropped(character: str) -> bool:
-    """Whether BERT's normalisation drops a character: controls and combining accents."""
-    return is_removed(character) or unicodedata.category(character) == "Mn"
+    return not CHUNK.match(character) or is_dropped(character)
 
 
 def _slice(part: Part, start: int, stop: int) -> Part:

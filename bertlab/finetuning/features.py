@@ -24,8 +24,8 @@ def layer_features(hidden_states: Sequence[Tensor], how: Features = "last") -> T
     "mean of all" (layers, without the embeddings), or a number: 0 for the embeddings, 1 for the
     first layer, and so on.
 
-    Raises ValueError if there is no such mix or layer, or if a mix needs more layers than there
-    are.
+    Raises ValueError if there is no such mix or layer, if a mix needs more layers than there are,
+    or if the model was not asked for its hidden states.
 
     Source: Devlin et al. (2019), table 7, which calls its sums weighted and does not say how;
     here all layers have equal weight.
@@ -34,7 +34,7 @@ def layer_features(hidden_states: Sequence[Tensor], how: Features = "last") -> T
     >>> [layer_features(states, how).item() for how in ("last", "sum last four", "mean of all", 0)]
     [5.0, 14.0, 3.0, 0.0]
     """
-    check_features(how, n_layers=len(hidden_states) - 1)
+    check_states(hidden_states, how)
     if how == "last":
         return hidden_states[-1]
     if how == "sum last four":
@@ -56,6 +56,18 @@ def feature_size(config: BertConfig, how: Features = "last") -> int:
     """
     check_features(how, config.n_layers)
     return config.d_model * (FOUR if how == "concat last four" else 1)
+
+
+def check_states(hidden_states: Sequence[Tensor], how: Features) -> None:
+    """Raise ValueError unless these are a model's hidden states, and have these features."""
+    listed = isinstance(hidden_states, Sequence) and len(hidden_states) > 0
+    if not listed or not all(isinstance(state, Tensor) for state in hidden_states):
+        raise ValueError(
+            "layer_features: hidden_states must be a list of tensors, the embeddings and every "
+            f"layer's output; got {type(hidden_states).__name__}; did the model run with "
+            "output_hidden_states=True, and is it output.hidden_states?"
+        )
+    check_features(how, n_layers=len(hidden_states) - 1)
 
 
 def check_features(how: Features, n_layers: int) -> None:

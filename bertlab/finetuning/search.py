@@ -32,7 +32,8 @@ def semantic_search(query_vectors: Tensor, vectors: Tensor, k: int) -> Neighbour
     query_vectors: [Q, D]; vectors: [N, D]; only their directions count, not their lengths.
 
     Every query is compared with every vector: exact, and fast enough for a million vectors.
-    Raises ValueError if a shape does not fit, or k is not from 1 to N.
+    A vector of zeros has no direction: its cosines are 0. Raises ValueError if a shape does not
+    fit, a number is not finite, or k is not from 1 to N.
 
     >>> vectors = torch.tensor([[1.0, 0.0], [0.0, 1.0], [3.0, 4.0]])
     >>> semantic_search(torch.tensor([[2.0, 0.0]]), vectors, k=2)
@@ -47,19 +48,16 @@ def semantic_search(query_vectors: Tensor, vectors: Tensor, k: int) -> Neighbour
             f"{query_vectors.dtype}; did one encoder make both?"
         )
     check_k("semantic_search", k, len(vectors), f"there are {len(vectors)} vectors")
-    unit = F.normalize(vectors, dim=-1)
-    found = [
-        (F.normalize(rows, dim=-1) @ unit.T).topk(k)  # of [ROWS, N]
-        for rows in query_vectors.split(ROWS)
-    ]
+    unit, queries = directions(vectors), directions(query_vectors)
+    found = [(rows @ unit.T).topk(k) for rows in queries.split(ROWS)]  # of [ROWS, N]
     return Neighbours(*(torch.cat(part) for part in zip(*found, strict=True)))
 
 
 def closest_pairs(vectors: Tensor, k: int) -> Pairs:
     """The k pairs with the largest cosine, of all N (N - 1) / 2.
 
-    vectors: [N, D]. Raises ValueError if the shape does not fit, or k is not from 1 to the number
-    of pairs.
+    vectors: [N, D]. Raises ValueError if the shape does not fit, a number is not finite, or k is
+    not from 1 to the number of pairs.
 
     Source: Reimers & Gurevych (2019), section 1: with 10,000 sentences, BERT needs 65 hours.
 
@@ -70,7 +68,7 @@ def closest_pairs(vectors: Tensor, k: int) -> Pairs:
     check_vectors("closest_pairs", "vectors", vectors, "[N, D]")
     n_pairs = len(vectors) * (len(vectors) - 1) // 2
     check_k("closest_pairs", k, n_pairs, f"{len(vectors)} vectors have {n_pairs:,} pairs")
-    unit = F.normalize(vectors, dim=-1)
+    unit = directions(vectors)
     scores, numbers = [], []
     for start in range(0, len(unit), ROWS):
         rows, others = unit[start : start + ROWS], unit[start:]  # earlier rows are done
@@ -88,15 +86,31 @@ def closest_pairs(vectors: Tensor, k: int) -> Pairs:
     return Pairs(best.values, torch.cat(numbers)[best.indices])
 
 
+def directions(vectors: Tensor) -> Tensor:
+    """Each row divided by its length, [N, D]; a row of zeros stays as it is.
+
+    First divided by its largest number: the square of 1e30 is too large for a 32-bit float, and
+    that of 1e-30 too small.
+    """
+    largest = vectors.abs().amax(dim=-1, keepdim=True)  # [N, 1]
+    return F.normalize(vectors / largest.masked_fill(largest == 0, 1), dim=-1)
+
+
 def check_vectors(where: str, name: str, vectors: Tensor, shape: str) -> None:
-    """Raise ValueError unless these are rows of floating-point numbers."""
-    if vectors.dim() != 2:
+    """Raise ValueError unless these are rows of finite floating-point numbers."""
+    if vectors.dim() != 2 or not vectors.shape[1]:
         raise ValueError(
             f"{where}: {name} must be {shape}; got {list(vectors.shape)}"
             + (f"; {name}[None] makes one row of it" if vectors.dim() == 1 else "")
         )
     if not vectors.is_floating_point():
         raise ValueError(f"{where}: {name} must be floating-point numbers; got {vectors.dtype}")
+    broken = (~vectors.isfinite().all(dim=1)).nonzero().flatten().tolist()
+    if broken:
+        raise ValueError(
+            f"{where}: {name} must be finite; got nan or infinity in {len(broken)} of "
+            f"{len(vectors)} rows, first in row {broken[0]}; omit them, or check their texts"
+        )
 
 
 def check_k(where: str, k: int, most: int, because: str) -> None:

@@ -13,16 +13,17 @@ Source: Devlin et al. (2019), section 5.3; the tags (B begins, I is inside, O is
 of Ramshaw & Marcus (1995) in the form of CoNLL-2002, where every span begins with B.
 """
 
+import unicodedata
 from bisect import bisect_right
 from collections.abc import Sequence
-from itertools import pairwise
+from itertools import takewhile
 
 from torch import Tensor
 
 from bertlab.finetuning.heads import IGNORED
 from bertlab.finetuning.scores import OUTSIDE, tag_runs
 from bertlab.tokenizers.encoding import Encoding
-from bertlab.tokenizers.normalize import CHUNK
+from bertlab.tokenizers.normalize import CHUNK, is_removed
 from bertlab.tokenizers.pieces import CONTINUES
 from bertlab.tokenizers.wordpiece import WordPiece
 
@@ -45,10 +46,12 @@ def tag_targets(
     """The target of `TokenTagger` for each piece of `encoding`: its tag's number, or `IGNORED`.
 
     encoding: of `text` alone, with or without special tokens, cut or whole; names: as `tag_names`
-    gives them. Raises ValueError as `tags_of_words` and `piece_targets` do.
+    gives them. Invisible characters at the edges of a span do not count. Raises ValueError as
+    `tags_of_words` and `piece_targets` do.
     """
     words, first = _aligned(text, encoding, tokenizer)
-    return piece_targets(tags_of_words(words, spans), first, names)
+    visible = [_without_invisible_edges(text, span) for span in spans]
+    return piece_targets(tags_of_words(words, visible), first, names)
 
 
 def spans_from_logits(
@@ -62,9 +65,9 @@ def spans_from_logits(
 def words_of(text: str, tokenizer: WordPiece) -> list[Word]:
     """The words that `tokenizer` splits into pieces, as characters of `text`.
 
-    A token in the text that is never split, such as [MASK], is one word. Characters that
-    normalisation drops belong to the word they touch, so the accent of "e" + U+0301 is never
-    separated; such characters alone are not a word.
+    A token in the text that is never split, such as [MASK], is one word. The accent of "e" + U+0301
+    belongs to its word although no token represents it; an invisible character, such as U+200B,
+    belongs to a word only inside it (see `with_accents`).
 
     Raises TypeError if `tokenizer` is not a WordPiece: others do not mark how words continue.
 
@@ -83,7 +86,8 @@ def words_of(text: str, tokenizer: WordPiece) -> list[Word]:
         if token.startswith(CONTINUES):
             start = words.pop()[0]
         words.append((start, end))
-    return _with_dropped_characters(text, words)
+    around = zip([(0, 0), *words], words, [*words[1:], (len(text), len(text))], strict=False)
+    return [with_accents(text, word, before[1], after[0]) for before, word, after in around]
 
 
 def tags_of_words(words: Sequence[Word], spans: Sequence[Span]) -> list[str]:
@@ -103,7 +107,7 @@ def tags_of_words(words: Sequence[Word], spans: Sequence[Span]) -> list[str]:
             near = [word for word in words if word[0] < end and start < word[1]]
             raise ValueError(
                 f"tags_of_words: spans must begin and end where words do; got {(start, end)}, "
-                f"among the words {near}; extend it to whole words, or omit it"
+                f"among the words {near}; move its edges to theirs, or omit it"
             )
         inside = range(number_of_start[start], number_of_end[end] + 1)
         if any(tags[number] != OUTSIDE for number in inside):
@@ -190,19 +194,41 @@ def tags_from_logits(
     return tags
 
 
-def _with_dropped_characters(text: str, words: list[Word]) -> list[Word]:
-    """Words, extended over the adjacent characters that normalisation dropped.
+def with_accents(text: str, word: Word, lowest: int, highest: int) -> Word:
+    """The characters of some tokens, extended over the accents that normalisation has stripped.
 
-    Those between two words belong to the left one, as an accent does, unless white space separates
-    them from it.
+    lowest, highest: where the token before ends and the token after begins. Accents, and U+FE0F of
+    an emoji, belong to the word that they follow, at the start of a word to that word. What
+    `is_removed`, such as U+200B, belongs to no word unless an accent of the word is beyond it.
+
+    >>> with_accents("Re\\u0301\\u200b!", (0, 2), 0, 4)
+    (0, 3)
     """
-    widened, end_before = [], 0
-    for (start, end), (after, _) in pairwise([*words, (len(text), len(text))]):
-        touching = [c.start() for c in CHUNK.finditer(text, end_before, start) if c.end() == start]
-        dropped = CHUNK.match(text, end, after)
-        end_before = dropped.end() if dropped else end
-        widened.append((touching[0] if touching else start, end_before))
-    return widened
+    start, end = word
+    place = end
+    while place < highest and is_dropped(text[place]):
+        place += 1
+        end = end if is_removed(text[place - 1]) else place
+    first = place = start
+    while place > lowest and is_dropped(text[place - 1]):
+        place -= 1
+        first = first if is_removed(text[place]) else place
+    touches_a_word = place > 0 and CHUNK.match(text[place - 1])
+    return (start if touches_a_word else first), end
+
+
+def is_dropped(character: str) -> bool:
+    """Whether BERT's normalisation drops a character: `is_removed`, and combining accents."""
+    return is_removed(character) or unicodedata.category(character) == "Mn"
+
+
+def _without_invisible_edges(text: str, span: Span) -> Span:
+    """The span, from its first visible character to its last; unchanged if it has none."""
+    start, end, label = span
+    inside = text[start:end]
+    before = len(list(takewhile(is_removed, inside)))
+    after = len(list(takewhile(is_removed, reversed(inside))))
+    return span if before == len(inside) else (start + before, end - after, label)
 
 
 def _aligned(

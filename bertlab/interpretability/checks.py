@@ -8,6 +8,10 @@ from torch import Tensor, nn
 from bertlab.model.bert import Bert
 
 TOLERANCE = 1e-2  # rows of half-precision probabilities sum to 1 only this closely
+OUTPUT_THEM = (  # otherwise a model returns None
+    "did the model run with output_attentions=True? A transformers model also needs "
+    "attn_implementation='eager'"
+)
 
 
 def check_attentions(where: str, attentions: Sequence[Tensor]) -> list[Tensor]:
@@ -20,13 +24,12 @@ def check_attentions(where: str, attentions: Sequence[Tensor]) -> list[Tensor]:
         got = list(attentions.shape) if isinstance(attentions, Tensor) else repr(attentions)
         raise ValueError(
             f"{where}: attentions must be a list with one tensor [H, L, L] per layer; got {got}; "
-            "trace(...).attentions is such a list"
+            f"trace(...).attentions is such a list; {OUTPUT_THEM}"
         )
     if not all(isinstance(layer, Tensor) and layer.dim() for layer in attentions):
         raise ValueError(
             f"{where}: attentions must hold tensors [H, L, L]; got "
-            f"{sorted({type(layer).__name__ for layer in attentions})}; did the model run with "
-            "output_attentions=True?"
+            f"{sorted({type(layer).__name__ for layer in attentions})}; {OUTPUT_THEM}"
         )
     layers = [layer[0] if layer.dim() == 4 and len(layer) == 1 else layer for layer in attentions]
     length = layers[0].shape[-1]

@@ -25,7 +25,7 @@ def check_vectors(where: str, name: str, x: Tensor, shape: str, weight: Tensor, 
 
 
 def check_attention(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None) -> None:
-    """Raise ValueError if queries, keys, values and mask do not fit each other."""
+    """Raise ValueError if queries, keys, values and mask do not fit, or a query sees nothing."""
     if query.shape[-1] != key.shape[-1]:
         raise ValueError(
             f"attention: query and key must have the same last size, d_head; "
@@ -54,6 +54,16 @@ def check_attention(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | No
     ):
         raise ValueError(
             f"attention: mask must broadcast to the scores, {list(scores)}; got {list(mask.shape)}"
+        )
+    check_visible(mask)
+
+
+def check_visible(mask: Tensor | None) -> None:
+    """Raise ValueError if a query may not attend to any key: its softmax would be 0 / 0."""
+    if mask is not None and values_are_at_hand(mask) and not mask.any(dim=-1).all():
+        raise ValueError(
+            "attention: mask leaves a query nothing to attend to; True (or 1) marks tokens that "
+            "may be attended, False (or 0) padding, which a causal model wants on the right"
         )
 
 

@@ -77,12 +77,3 @@ def expand_mask(mask: Tensor | None, batch: int, queries: int, keys: int) -> Ten
     mask = mask.bool()
     hides_nothing = values_are_at_hand(mask) and bool(mask.all())
     return None if hides_nothing else mask  # attention without a mask is faster
-
-
-def check_visible(mask: Tensor | None) -> None:
-    """Raise ValueError if a query may not attend to any key: its softmax would be 0 / 0."""
-    if mask is not None and values_are_at_hand(mask) and not mask.any(dim=-1).all():
-        raise ValueError(
-            "attention: mask leaves a query nothing to attend to; True (or 1) marks tokens that "
-            "may be attended, False (or 0) padding, which a causal model wants on the right"
-        )

@@ -1,17 +1,20 @@
 """The input of pictures of attention: the probabilities of one sequence, checked."""
 
-from collections.abc import Sequence
+import operator
+from collections.abc import Iterable, Sequence
+from typing import Any
 
 import torch
 from torch import Tensor
 
-TOLERANCE = 1e-2  # rows of half-precision probabilities sum to 1 only this closely
+from bertlab.interpretability.checks import OUTPUT_THEM, TOLERANCE
 
 
 def check_tokens(caller: str, tokens: Sequence[str], name: str = "tokens") -> list[str]:
     """The tokens as a list; raises ValueError unless they are strings, at least one."""
-    listed = [tokens] if isinstance(tokens, str) else list(tokens)
-    if isinstance(tokens, str) or not all(isinstance(token, str) for token in listed):
+    single = isinstance(tokens, str) or not isinstance(tokens, Iterable)
+    listed: list[Any] = [tokens] if single else list(tokens)
+    if single or not all(isinstance(token, str) for token in listed):
         wrong = next((token for token in listed if not isinstance(token, str)), tokens)
         raise ValueError(f"{caller}: {name} must be a list of strings; got {wrong!r}")
     if not listed:
@@ -31,6 +34,11 @@ def check_layers(
 
     Raises ValueError if there is no layer or if the layers differ in their number of heads.
     """
+    if not isinstance(attentions, Iterable):
+        raise ValueError(
+            f"{caller}: attentions must be one tensor per layer, for example output.attentions; "
+            f"got {_kind(attentions)}"
+        )
     if isinstance(attentions, Tensor) and attentions.dim() < 4:
         raise ValueError(
             f"{caller}: attentions must be one tensor per layer, for example "
@@ -40,8 +48,7 @@ def check_layers(
     layers = [check_heads(caller, layer, tokens, key_tokens) for layer in attentions]
     if not layers:
         raise ValueError(
-            f"{caller}: attentions must hold at least one layer; got none; "
-            "did the model run with output_attentions=True?"
+            f"{caller}: attentions must hold at least one layer; got none; {OUTPUT_THEM}"
         )
     if len({layer.shape for layer in layers}) > 1:
         raise ValueError(
@@ -58,10 +65,7 @@ def check_heads(
     key_tokens: Sequence[str] | None = None,
 ) -> Tensor:
     """The attention of one layer, [1, H, L, L] or [H, L, L], as [H, L, L] on the CPU."""
-    if not isinstance(attention, Tensor):
-        raise ValueError(
-            f"{caller}: attention must be a torch tensor [H, L, L]; got {type(attention).__name__}"
-        )
+    _check_tensor(caller, attention, " [H, L, L]")
     if attention.dim() == 4 and attention.shape[0] != 1:
         raise ValueError(
             f"{caller}: attention must be of one sequence, [1, H, L, L]; got "
@@ -79,10 +83,7 @@ def check_matrix(
     caller: str, attention: Tensor, query_tokens: Sequence[str], key_tokens: Sequence[str]
 ) -> Tensor:
     """Check [..., L, L']: one row per query token, one column per key token, rows sum to 1."""
-    if not isinstance(attention, Tensor):
-        raise ValueError(
-            f"{caller}: attention must be a torch tensor; got {type(attention).__name__}"
-        )
+    _check_tensor(caller, attention)
     expected = (len(query_tokens), len(key_tokens))
     if attention.dim() < 2 or tuple(attention.shape[-2:]) != expected or not attention.numel():
         raise ValueError(
@@ -102,6 +103,29 @@ def check_matrix(
             f"to {sums.max():.3g}; are rows and columns swapped, or a softmax missing?"
         )
     return values
+
+
+def check_index(caller: str, name: str, value: int, size: int) -> int:
+    """The number of a layer, a head or a token; raises ValueError unless it is below `size`."""
+    try:
+        number = operator.index(value)  # also of NumPy and PyTorch
+    except TypeError:
+        number = -1
+    if not 0 <= number < size:
+        raise ValueError(f"{caller}: {name} must be from 0 to {size - 1}; got {value!r}")
+    return number
+
+
+def _check_tensor(caller: str, attention: Tensor, shape: str = "") -> None:
+    if not isinstance(attention, Tensor):
+        raise ValueError(
+            f"{caller}: attention must be a torch tensor{shape}; got {_kind(attention)}"
+        )
+
+
+def _kind(value: object) -> str:
+    """The name of its type; None is what a model returns that was not asked for attentions."""
+    return f"None; {OUTPUT_THEM}" if value is None else type(value).__name__
 
 
 def is_causal(layers: Tensor) -> bool:

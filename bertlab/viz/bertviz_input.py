@@ -1,13 +1,13 @@
 """The input of a BertViz view: a text or a translation, chosen layers and heads, size limits."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from torch import Tensor
 
 from bertlab.interpretability.traces import TranslationTrace
-from bertlab.viz.attention_input import check_layers, check_tokens
+from bertlab.viz.attention_input import check_index, check_layers, check_tokens
 from bertlab.viz.bertviz_pages import MOST_CHARACTERS, View, attention_view
 
 MOST_LINES = 100_000  # of an opened head
@@ -108,27 +108,22 @@ def choose(caller: str, name: str, chosen: Sequence[int] | None, size: int) -> l
     """The chosen layers or heads, in order; all of them if nothing was chosen."""
     if chosen is None:
         return list(range(size))
-    if len(chosen) == 0:
+    if isinstance(chosen, str) or not isinstance(chosen, Iterable):
+        raise ValueError(f"{caller}: {name} must be a list, such as {name}=[0]; got {chosen!r}")
+    if not (numbers := sorted({check_index(caller, name, index, size) for index in chosen})):
         raise ValueError(
             f"{caller}: {name} must hold at least one {name.removesuffix('s')}; omit it to see all"
         )
-    for index in chosen:
-        check_index(caller, name, index, size)
-    return sorted(set(chosen))
-
-
-def check_index(caller: str, name: str, value: int | None, size: int) -> None:
-    """Raise ValueError unless `value` is None or from 0 to size - 1."""
-    if value is not None and not 0 <= value < size:
-        raise ValueError(f"{caller}: {name} must be from 0 to {size - 1}; got {value}")
+    return numbers
 
 
 def seen_first(caller: str, name: str, value: int | None, shown: list[int], size: int) -> int:
     """The layer or the head shown first: `value`, otherwise the first of those shown."""
-    check_index(caller, name, value, size)
-    if value is not None and value not in shown:
+    if value is None:
+        return shown[0]
+    if (number := check_index(caller, name, value, size)) not in shown:
         raise ValueError(f"{caller}: {name} must be one of {name}s={shown}; got {value}")
-    return shown[0] if value is None else value
+    return number
 
 
 def check_lines_of_a_head(caller: str, parts: list[list[Tensor]]) -> None:

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from torch import Tensor
 
 from bertlab.tokenizers.encoding import CLS, SEP
+from bertlab.viz.attention_input import check_index, check_tokens
 from bertlab.viz.frames import Frame, frame, read_asset
 from bertlab.viz.heat_tables import (
     check_map,
@@ -57,12 +58,11 @@ def head_maps(
     Raises ValueError if the tensors, the tokens and the indices do not fit each other, if there
     are over 80 tokens, or over a million numbers.
     """
-    tokens = list(tokens)
+    tokens = check_tokens("head_maps", tokens)
     layers = check_map("head_maps", attentions, tokens)
     n_layers, n_heads = layers.shape[:2]
-    for name, value, size in (("layer", layer, n_layers), ("head", head, n_heads)):
-        if not 0 <= value < size:
-            raise ValueError(f"head_maps: {name} must be from 0 to {size - 1}; got {value}")
+    layer = check_index("head_maps", "layer", layer, n_layers)
+    head = check_index("head_maps", "head", head, n_heads)
     facts = map_facts(layers, tokens) | {"layer": layer, "head": head, "key": key}
     words = (
         f"Layer {layer}, head {head}, of {n_layers} layers with {n_heads} heads. "

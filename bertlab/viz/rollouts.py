@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from torch import Tensor
 
-from bertlab.viz.attention_input import check_layers
+from bertlab.viz.attention_input import check_index, check_layers, check_tokens
 from bertlab.viz.pictures import COLOURS, Picture, finish, new_panels, plain_text, token_bars
 
 LAST, ROLLOUT, FLOW = "last layer, mean of heads", "rollout, all layers", "flow, all layers"
@@ -33,17 +33,14 @@ def rollout_bars(
     # Imported here: SciPy, which computes the flow, takes a second to import.
     from bertlab.interpretability.rollout import attention_flow, attention_rollout
 
-    tokens = list(tokens)
+    tokens = check_tokens("rollout_bars", tokens)
     if len(tokens) > MOST_BARS:
         raise ValueError(
             f"rollout_bars: tokens must be at most {MOST_BARS}, to be readable; got {len(tokens)}; "
             "use a shorter text"
         )
     layers = check_layers("rollout_bars", attentions, tokens)
-    if not 0 <= query < len(tokens):
-        raise ValueError(
-            f"rollout_bars: query must be a token from 0 to {len(tokens) - 1}; got {query}"
-        )
+    query = check_index("rollout_bars", "query", query, len(tokens))
     flow = attention_flow(layers, query)
     shares = {
         LAST: layers[-1].mean(dim=0)[query],

@@ -14,7 +14,7 @@ from bertlab.finetuning.answers import (
     windows,
 )
 from bertlab.finetuning.scores import answer_scores, exact_match, normalize_answer, token_f1
-from bertlab.finetuning.tagging import words_of
+from bertlab.finetuning.tagging import is_dropped, words_of
 from bertlab.tokenizers.normalize import CHUNK, normalize
 from tests.bertlab.finetuning.test_tagging import CASED, UNCASED, texts, tokenizers
 
@@ -134,6 +134,39 @@ def test_windows_are_judged_together():
     assert best_span(logits[0], parts[0], passage) is None
 
 
+# Zero-width space, joiner and non-joiner, right-to-left mark and embedding, byte-order mark, soft
+# hyphen, word joiner, U+FFFD, NUL, a private character, a language tag: BERT drops all of them.
+INVISIBLE = [
+    "\u200b", "\u200d", "\u200c", "\u200f", "\u202b", "\ufeff", "\xad", "\u2060", "\ufffd", "\0",
+    "\ue000", "\U000e0067", "\u200f\u200b\ufeff",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("mark", INVISIBLE)
+@pytest.mark.parametrize("tokenizer", [UNCASED, CASED])
+def test_an_answer_ends_with_a_character_that_can_be_seen(mark, tokenizer):
+    passage = f"a {mark}play{mark}, {mark}e\u0301a{mark}se{mark} ace{mark}"
+    for answer in ("play", f"e\u0301a{mark}se", "ace", f"play{mark}, {mark}e\u0301a{mark}se"):
+        start = passage.index(answer)
+        encoding = tokenizer.encode(QUESTION, passage)
+        targets = answer_targets(encoding, passage, (start, start + len(answer)))
+        found = best_span(certain(len(encoding), *targets), encoding, passage)
+        assert passage[slice(*found)] == answer
+        around = (start - 1, start + len(answer) + 1)  # a gold answer with its marks or spaces
+        assert answer_targets(encoding, passage, around) == targets
+
+
+def test_an_accent_belongs_to_its_word_also_beyond_an_invisible_character():
+    for passage, answer in (("a ace\u0301\u200b a", (2, 6)), ("a ace\u200b\u0301 a", (2, 7))):
+        encoding = UNCASED.encode(QUESTION, passage)
+        targets = answer_targets(encoding, passage, answer)
+        assert best_span(certain(len(encoding), *targets), encoding, passage) == answer
+    passage = "\u0301[MASK]"  # cased, the accent is a token of its own
+    encoding = CASED.encode(QUESTION, passage)
+    last = passage_tokens(encoding)[-1]
+    assert best_span(certain(len(encoding), last, last), encoding, passage) == (1, 7)
+
+
 def test_no_passage_no_answer():
     encoding = UNCASED.encode("ace", " \u200b ")
     assert answer_targets(encoding, " \u200b ", None) == NO_ANSWER
@@ -142,12 +175,10 @@ def test_no_passage_no_answer():
 
 @pytest.mark.slow
 def test_dropped_characters_are_those_that_normalisation_drops():
-    from bertlab.finetuning.answers import _dropped
-
     for number in range(0x10000):
         character = chr(number)
-        assert _dropped(character) == (normalize(f"a{character}b") == "ab"), hex(number)
-        assert not (_dropped(character) and not CHUNK.match(character)), hex(number)
+        assert is_dropped(character) == (normalize(f"a{character}b") == "ab"), hex(number)
+        assert not (is_dropped(character) and not CHUNK.match(character)), hex(number)
 
 
 PAIR = UNCASED.encode(QUESTION, PASSAGE)

@@ -49,3 +49,13 @@ def test_features_that_a_model_does_not_have_are_rejected(how, message):
         layer_features(STATES[:4], how)
     with pytest.raises(ValueError, match=message):
         feature_size(BertConfig(30, 8, 3, 2, 8), how)
+
+
+def test_what_is_not_the_hidden_states_says_how_to_get_them():
+    model, ids = Bert(BertConfig(30, 8, 2, 2, 8, max_length=8)), torch.tensor([[1, 2, 3]])
+    plain, full = model(ids), model(ids, output_hidden_states=True, output_attentions=True)
+    for wrong in (plain.hidden_states, (), plain, full, plain.last_hidden_state, (None, None), 3):
+        for how in ("last", 0):
+            kind = type(wrong).__name__
+            with pytest.raises(ValueError, match=rf"got {kind}; .*output_hidden_states=True"):
+                layer_features(wrong, how)

@@ -17,6 +17,16 @@ def vectors(n, size=4, seed=0):
     return torch.randn(n, size, generator=torch.Generator().manual_seed(seed))
 
 
+NAN, INF = torch.nan, torch.inf
+
+
+def broken(number):
+    """Five vectors, one of which has a number that is not finite."""
+    known = vectors(5)
+    known[3, 2] = number
+    return known
+
+
 def test_search_equals_sentence_transformers(monkeypatch):
     monkeypatch.setattr(search, "ROWS", 3)  # more queries than are looked up at a time
     queries, known = vectors(7, seed=1) * 5, vectors(30)
@@ -25,6 +35,42 @@ def test_search_equals_sentence_transformers(monkeypatch):
     assert found.numbers.tolist() == [[hit["corpus_id"] for hit in hits] for hits in reference]
     scores = torch.tensor([[hit["score"] for hit in hits] for hits in reference])
     torch.testing.assert_close(found.scores, scores)
+
+
+@pytest.mark.parametrize(
+    ("dtype", "scales"),
+    [
+        (torch.float32, [1e-37, 1e-30, 1e-13, 1e-6, 1e18, 1e30, 1e37]),
+        (torch.float64, [1e-300, 1e-13, 1e30, 1e300]),
+        (torch.float16, [1e-3, 1e4]),
+        (torch.bfloat16, [1e-37, 1e37]),
+    ],
+)
+def test_directions_do_not_depend_on_lengths(dtype, scales):
+    queries, known = vectors(2, seed=1).to(dtype), vectors(6).to(dtype)
+    reference = util.cos_sim(queries.double(), known.double())
+    both = util.cos_sim(known.double(), known.double()).triu(diagonal=1)
+    close = {"atol": 1e-6 if dtype.itemsize > 2 else 3e-2, "rtol": 0}
+    for scale in scales:
+        for lengths in ([scale] * 6, [scale, 1] * 3):
+            scaled = known * torch.tensor(lengths, dtype=dtype)[:, None]
+            for asked in (queries, queries * scale):
+                found = semantic_search(asked, scaled, k=6)
+                expected = reference.gather(1, found.numbers)
+                torch.testing.assert_close(found.scores.double(), expected, **close)
+                assert found.scores.isfinite().all()
+            pairs = closest_pairs(scaled, k=15)
+            torch.testing.assert_close(pairs.scores.double(), both[tuple(pairs.numbers.T)], **close)
+
+
+def test_a_vector_of_zeros_has_cosine_0_as_in_sentence_transformers():
+    known = vectors(3)
+    known[1] = 0
+    found = semantic_search(known[:1], known, k=3)
+    assert found.scores[0, found.numbers[0] == 1].tolist() == [0]
+    assert util.cos_sim(known[:1], known)[0, 1] == 0
+    assert semantic_search(known[1:2], known, k=3).scores.tolist() == [[0, 0, 0]]
+    assert closest_pairs(torch.zeros(3, 4), k=3).scores.tolist() == [0, 0, 0]
 
 
 def test_all_vectors_can_be_requested_and_no_queries_find_nothing():
@@ -59,6 +105,13 @@ def test_the_closest_pairs_equal_brute_force(n, rows, draw):
         (vectors(1), vectors(5), 6, r"k must be from 1 to 5 \(there are 5 vectors\); got 6"),
         (vectors(1), vectors(5), 0, "got 0"),
         (vectors(1).long(), vectors(5).long(), 1, "must be floating-point numbers"),
+        (vectors(1), vectors(5)[:, :0], 1, r"vectors must be \[N, D\].*got \[5, 0\]"),
+        (vectors(1), broken(NAN), 1, "vectors must be finite.* in 1 of 5 rows, first in row 3"),
+        (vectors(1), broken(INF), 1, "vectors must be finite.* in 1 of 5 rows, first in row 3"),
+        (vectors(1), broken(-INF), 1, "vectors must be finite.* in 1 of 5 rows, first in row 3"),
+        (vectors(1) * NAN, vectors(5), 1, "query_vectors must be finite.* in 1 of 1 rows"),
+        (vectors(5) * INF, vectors(5), 1, "query_vectors must be finite.* in 5 of 5 rows"),
+        ((vectors(1) * 1e9).half(), vectors(5).half(), 1, "query_vectors must be finite"),
     ],
 )
 def test_what_cannot_be_searched_is_rejected(queries, known, k, message):
@@ -71,3 +124,9 @@ def test_more_pairs_than_there_are_cannot_be_found():
         closest_pairs(vectors(3), 4)
     with pytest.raises(ValueError, match="1 vectors have 0 pairs"):
         closest_pairs(vectors(1), 1)
+
+
+@pytest.mark.parametrize("number", [NAN, INF, -INF])
+def test_pairs_are_only_of_finite_vectors(number):
+    with pytest.raises(ValueError, match=r"closest_pairs: vectors must be finite.*row 3; omit"):
+        closest_pairs(broken(number), 2)

@@ -11,7 +11,7 @@ from bertlab.finetuning import tagging
 from bertlab.finetuning.heads import IGNORED
 from bertlab.finetuning.scores import entity_f1, tag_runs
 from bertlab.tokenizers import BPE, WordPiece
-from bertlab.tokenizers.normalize import CHUNK
+from bertlab.tokenizers.normalize import CHUNK, is_removed
 from bertlab.tokenizers.wordpiece import BERT_SPECIAL_TOKENS
 
 LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGÉéß#.,-!?['] 0123456789한ᄒ你好"
@@ -79,12 +79,34 @@ def test_words_are_apart_and_leave_out_nothing_that_a_piece_covers(text, tokeniz
 
 
 @given(texts, tokenizers)
-def test_characters_in_no_word_are_white_space_or_beside_no_word(text, tokenizer):
+def test_characters_in_no_word_are_white_space_invisible_or_beside_no_word(text, tokenizer):
     words = tagging.words_of(text, tokenizer)
     inside = {place for word in words for place in range(*word)}
     for chunk in CHUNK.finditer(text):
         places = set(range(*chunk.span()))
-        assert places <= inside or not places & inside
+        left_out = {place for place in places - inside if not is_removed(text[place])}
+        assert not left_out or not places & inside
+    assert not any(is_removed(text[edge]) for start, end in words for edge in (start, end - 1))
+
+
+@pytest.mark.parametrize(
+    "mark", ["\u200b", "\u200f", "\ufeff", "\xad", "\ufffd", "\0", "\u2060\ue000"]
+)
+@pytest.mark.parametrize("tokenizer", [UNCASED, CASED])
+def test_a_span_may_be_labelled_with_and_without_the_invisible_characters_around_it(
+    mark, tokenizer
+):
+    text, n = f"a {mark}play{mark} {mark}ace{mark}, a", len(mark)
+    seen = text.index("play"), text.index("ace") + 3, "LOC"
+    encoding = tokenizer.encode(text)
+    for before, after in ((0, 0), (n, 0), (0, n), (n, n), (1, 1)):
+        span = (seen[0] - before, seen[1] + after, "LOC")
+        targets = tagging.tag_targets(text, [span], encoding, tokenizer, NAMES)
+        found = tagging.spans_from_logits(text, scores_for(targets), encoding, tokenizer, NAMES)
+        assert found == [seen]
+    for start, end in ((2, 2 + n), (2 + n, len(text) + 1), (1, 2 + n + 4), (-len(text), seen[1])):
+        with pytest.raises(ValueError, match=rf"where words do; got \({start}, {end}\)"):
+            tagging.tag_targets(text, [(start, end, "LOC")], encoding, tokenizer, NAMES)
 
 
 def test_an_accent_of_its_own_belongs_to_its_word_and_a_special_token_is_one():

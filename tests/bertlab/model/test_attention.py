@@ -219,6 +219,30 @@ def test_a_mask_that_hides_everything_is_rejected(output_attentions):
         layer(x, left_padded, causal=True, **asked)
 
 
+@pytest.mark.parametrize(
+    "mask",
+    [
+        torch.zeros(3, 3, dtype=torch.bool),
+        torch.ones(3, 3, dtype=torch.bool).tril(-1),  # the first token must not see itself
+        torch.tensor([[[True] * 3], [[False] * 3]]),  # [2, 1, 3]: a text of padding only
+        torch.zeros(1, dtype=torch.bool),
+        torch.tensor(False),
+    ],
+)
+def test_attention_refuses_a_query_that_sees_nothing(mask):
+    x, weights = normal(2, 3, 4), HeadWeights(*(torch.eye(4), torch.zeros(4)) * 3)
+    with pytest.raises(ValueError, match="mask leaves a query nothing to attend to"):
+        attention(x, x, x, mask)
+    with pytest.raises(ValueError, match="mask leaves a query nothing to attend to"):
+        self_attention(x, weights, mask)
+
+
+def test_a_query_that_sees_one_key_gets_its_value_as_from_pytorch():
+    x, mask = normal(2, 3, 4), torch.eye(3, dtype=torch.bool)
+    torch.testing.assert_close(attention(x, x, x, mask)[0], x)
+    torch.testing.assert_close(F.scaled_dot_product_attention(x, x, x, mask), x)
+
+
 def test_numbers_that_are_not_a_mask_are_rejected():
     layer, x = seeded_layer(), normal(1, 3, 12)
     with pytest.raises(ValueError, match=r"be boolean, or integers 1 .* got torch.float32"):

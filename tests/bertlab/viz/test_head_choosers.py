@@ -137,11 +137,14 @@ def test_ink_can_be_read_on_every_colour():
     [
         (random_attentions(1, 2, 4), TOKENS, {"layer": 1}, "layer must be from 0 to 0; got 1"),
         (random_attentions(1, 2, 4), TOKENS, {"head": 2}, "head must be from 0 to 1; got 2"),
+        (random_attentions(1, 2, 4), TOKENS, {"head": 1.0}, "head must be from 0 to 1; got 1.0"),
         (random_attentions(1, 2, 4), TOKENS[:3], {}, r"must end in \[3, 3\]"),
         ([torch.full((1, 81, 81), 1 / 81)], ["a"] * 81, {}, "at most 80.*got 81; use a shorter"),
         ([torch.full((12, 80, 80), 1 / 80)] * 14, ["a"] * 80, {}, "1,000,000 numbers.*1,075,200"),
         ([torch.eye(4)[None] / 2], TOKENS, {}, "every row of attention must sum to 1"),
         ([torch.full((1, 4, 4), torch.nan)], TOKENS, {}, "probabilities"),
+        (None, TOKENS, {}, "head_maps: attentions.*None; .*output_attentions=True"),
+        ((None,), TOKENS, {}, "head_maps: attention must.*None; .*output_attentions=True"),
     ],
 )
 def test_bad_arguments_are_named(attentions, tokens, options, message):

@@ -5,7 +5,14 @@ import torch
 from bs4 import BeautifulSoup
 
 from bertlab.interpretability.traces import TranslationTrace
-from bertlab.viz import bertviz_pages, head_view, model_view, translation_head_view
+from bertlab.viz import (
+    bertviz_pages,
+    head_maps,
+    head_view,
+    model_view,
+    rollout_bars,
+    translation_head_view,
+)
 from tests.bertlab.viz.conftest import TOKENS, even, parameters, shown
 
 
@@ -109,6 +116,10 @@ def test_the_words_beside_the_view_say_what_it_shows(attentions):
         (lambda a: [a[0] * float("nan")], {}, r"must be probabilities"),
         (lambda a: [a[0].mT], {}, r"rows and columns swapped"),
         (lambda a: [], {}, r"at least one layer; got none"),
+        (lambda a: None, {}, r"one tensor per layer.* got None; .*output_attentions=True"),
+        (lambda a: (None, None), {}, r"torch tensor.* got None; .*output_attentions=True"),
+        (lambda a: [a[0], None], {}, r"torch tensor.* got None; .*attn_implementation='eager'"),
+        (lambda a: 1, {}, r"one tensor per layer.* got int$"),
         (lambda a: a[0][0], {}, r"one tensor per layer"),
         (lambda a: [a[0].tolist()], {}, r"torch tensor .*got list"),
         (lambda a: [a[0], a[1][:, :2]], {}, r"same shape"),
@@ -117,6 +128,9 @@ def test_the_words_beside_the_view_say_what_it_shows(attentions):
         (lambda a: a, {"heads": []}, r"at least one head"),
         (lambda a: a, {"layers": []}, r"layers must hold at least one layer"),
         (lambda a: a, {"layers": [2]}, r"layers must be from 0 to 1; got 2"),
+        (lambda a: a, {"layers": "01"}, r"layers must be a list, such as layers=\[0\]; got '01'"),
+        (lambda a: a, {"heads": 2}, r"heads must be a list, such as heads=\[0\]; got 2"),
+        (lambda a: a, {"heads": [1.0]}, r"heads must be from 0 to 2; got 1.0"),
         (lambda a: a, {"key_tokens": ["x"]}, r"must end in \[4, 1\]"),
         (lambda a: a, {"key_tokens": TOKENS, "sentence_b_start": 1}, r"two texts already"),
         (lambda a: a, {"key_tokens": "text"}, r"key_tokens must be a list of strings.*got 'text'"),
@@ -131,16 +145,25 @@ def test_bad_input_is_named(attentions, view, change, options, message):
 
 
 def test_a_layer_that_cannot_be_seen_first_is_named(attentions):
-    with pytest.raises(ValueError, match=r"layer must be from 0 to 1; got 2"):
-        head_view(attentions, TOKENS, layer=2)
+    for layer in (2, 1.0, "1"):
+        with pytest.raises(ValueError, match=rf"layer must be from 0 to 1; got {layer!r}"):
+            head_view(attentions, TOKENS, layer=layer)
     with pytest.raises(ValueError, match=r"layer must be one of layers=\[1\]; got 0"):
         head_view(attentions, TOKENS, layers=[1], layer=0)
 
 
-@pytest.mark.parametrize("tokens", ["text", [1, 2, 3, 4], ["a", "b", "c", None]])
-def test_tokens_that_are_not_a_list_of_strings_are_named(attentions, tokens):
-    with pytest.raises(ValueError, match=r"tokens must be a list of strings"):
-        head_view(attentions, tokens)
+def test_numbers_of_numpy_and_pytorch_choose_heads_too(attentions):
+    best = torch.tensor([0.2, 0.5, 0.3]).topk(2).indices
+    expected = head_view(attentions, TOKENS, layer=1, heads=[1, 2])
+    for heads in (best, best.numpy(), {2, 1}, range(1, 3)):
+        assert head_view(attentions, TOKENS, layer=best[0], heads=heads) == expected
+
+
+@pytest.mark.parametrize("tokens", ["text", [1, 2, 3, 4], ["a", "b", "c", None], None, 4])
+@pytest.mark.parametrize("view", [head_view, model_view, head_maps, rollout_bars])
+def test_tokens_that_are_not_a_list_of_strings_are_named(attentions, view, tokens):
+    with pytest.raises(ValueError, match=rf"{view.__name__}: tokens must be a list of strings"):
+        view(attentions, tokens, **({"query": 0} if view is rollout_bars else {}))
 
 
 def test_a_missing_package_is_named_with_what_to_run(monkeypatch, attentions):

@@ -189,6 +189,9 @@ def test_heat_maps_reject_what_is_not_attention():
         attention_heatmap(HEAD[None], TOKENS)
     with pytest.raises(ValueError, match="got list"):
         attention_heatmap(HEAD.tolist(), TOKENS)
+    for picture in (attention_heads, attention_heatmap):
+        with pytest.raises(ValueError, match=r"got None; .*output_attentions=True"):
+            picture(None, TOKENS)
 
 
 def test_any_matrix_can_be_a_heat_map():
