@@ -1,8 +1,13 @@
 """`python -m bertlab`: the library's command line."""
 
 import argparse
+import os
+import signal
 import sys
 from pathlib import Path
+
+if __name__ == "__main__":  # Ctrl-C in the seconds that the imports take
+    before = signal.signal(signal.SIGINT, lambda *_: os._exit(130))
 
 from tqdm.auto import tqdm
 
@@ -43,6 +48,9 @@ def main(arguments: list[str] | None = None) -> int:
         fault = str(error)
     except FirstFailed:
         return 1
+    except KeyboardInterrupt:
+        tqdm.write(f"bertlab {options.command}: interrupted", file=sys.stderr)
+        return command.STOPPED
     except (MemoryError, RuntimeError) as error:
         if not is_out_of_memory(error):
             raise
@@ -64,4 +72,5 @@ def show_guesses(options: argparse.Namespace) -> int:
 
 
 if __name__ == "__main__":
+    signal.signal(signal.SIGINT, before)
     sys.exit(main())

@@ -3,6 +3,8 @@
 import json
 import os
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -12,13 +14,14 @@ def write_atomically(path: str | os.PathLike, content: str | bytes, mode: int = 
 
     The content goes to a temporary file in the same folder, which then takes the file's name.
     mode: who may read it; the default is everybody.
-    Raises OSError if the folder is missing or the disk is full; the old file is then untouched.
+    Raises OSError, with the path, if the folder is missing or the disk is full; the old file is
+    then untouched.
     """
     path = Path(path)
     data = content.encode() if isinstance(content, str) else content
     descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
-        with os.fdopen(descriptor, "wb") as file:
+        with naming(path), os.fdopen(descriptor, "wb") as file:
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
@@ -28,6 +31,17 @@ def write_atomically(path: str | os.PathLike, content: str | bytes, mode: int = 
         Path(temporary).unlink(missing_ok=True)
         raise
     return path
+
+
+@contextmanager
+def naming(path: str | os.PathLike) -> Iterator[None]:
+    """Let an error of the system say which file it is about; of a full disk it does not."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno is not None and error.filename is None:
+            error.filename = os.fspath(path)
+        raise
 
 
 def read_json(path: str | os.PathLike) -> Any:

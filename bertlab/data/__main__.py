@@ -41,6 +41,9 @@ def main(arguments: list[str] | None = None) -> int:
     except (DataError, ValueError, OSError) as error:
         print(f"bertlab.data: {error}", file=sys.stderr)
         return 1
+    except KeyboardInterrupt:
+        print("bertlab.data: interrupted; fetch again to continue", file=sys.stderr)
+        return 130
     print(f"{', '.join(options.names)}: complete in {cache_folder()}")
     return 0
 

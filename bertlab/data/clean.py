@@ -2,7 +2,8 @@
 
 import html
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from itertools import chain
 
 from bertlab.data.fetching import DataError
 
@@ -33,6 +34,7 @@ HEADING = re.compile(r"^(=+)(.+?)\1\s*$", re.MULTILINE)
 ENTITY = re.compile(r"&#?\w+;")
 GENITIVE = re.compile(r"(?<!')''(?!')([^'\n]+)'''s\b")  # ''Iliad'''s: italics, then an apostrophe
 BOLD_OR_ITALIC = re.compile("'{2,5}")
+LONGEST = 10_000  # tokens of a sentence; a text full of abbreviations would be a single one
 
 
 def clean_wikitext(markup: str) -> list[str]:
@@ -79,20 +81,35 @@ def split_sentences(paragraphs: Iterable[str]) -> list[str]:
 
     Raises DataError if syntok is not installed.
     """
+    return [text[start:end] for text in paragraphs for start, end in _sentence_spans(text)]
+
+
+def _sentence_spans(paragraph: str) -> Iterator[tuple[int, int]]:
+    """Where syntok's sentences start and end.
+
+    syntok holds all tokens of a sentence, which costs more than linear time if there are millions,
+    so after `LONGEST` tokens it starts again.
+    """
     try:
-        from syntok import segmenter
+        from syntok import segmenter, tokenizer
     except ImportError as error:
         raise DataError(
             "cutting text into sentences needs syntok; run: pip install 'bertlab[data]'"
         ) from error
 
-    sentences = []
-    for paragraph in paragraphs:
-        for part in segmenter.process(paragraph):
-            for tokens in part:
-                start, last = tokens[0].offset, tokens[-1]
-                sentences.append(paragraph[start : last.offset + len(last.value)])
-    return sentences
+    tokens, held = tokenizer.Tokenizer().tokenize(paragraph), 0
+
+    def some() -> Iterator[tokenizer.Token]:
+        nonlocal held
+        while held < LONGEST and (token := next(tokens, None)) is not None:
+            held += 1
+            yield token
+
+    for first in tokens:
+        held = 1
+        for found in segmenter.segment(chain([first], some())):
+            held = 0
+            yield found[0].offset, found[-1].offset + len(found[-1].value)
 
 
 def _replace_all(pattern: re.Pattern, by: str | Callable[[re.Match], str], text: str) -> str:

@@ -1,5 +1,6 @@
 """A reader's own texts as documents of sentences: .txt, .jsonl or .parquet, or a folder of them."""
 
+import codecs
 import hashlib
 import json
 import re
@@ -15,7 +16,14 @@ from bertlab.data.fetching import DataError
 
 SUFFIXES = (".txt", ".jsonl", ".parquet")
 BLANK_LINES = re.compile(r"\n\s*\n")
-UTF_16 = (b"\xff\xfe", b"\xfe\xff")  # what a file of that encoding begins with
+MARKS = {  # what a file of another encoding begins with; UTF-32's begins with UTF-16's
+    codecs.BOM_UTF32_LE: "UTF-32",
+    codecs.BOM_UTF32_BE: "UTF-32",
+    codecs.BOM_UTF16_LE: "UTF-16",
+    codecs.BOM_UTF16_BE: "UTF-16",
+}
+RUN = "corpus/corpus.json"  # what only the folder of a run holds
+OF_A_RUN = ("metrics.jsonl", "model", "snapshots")  # what a run writes beside it: no texts
 
 
 def own_documents(path: str | Path, field: str = "text", *, progress: bool = True) -> Documents:
@@ -23,9 +31,12 @@ def own_documents(path: str | Path, field: str = "text", *, progress: bool = Tru
 
     path: a .txt file, whose documents are separated by blank lines; a .jsonl file (one JSON object
     per line) or a .parquet file, where each row is a document; or a folder: all such files in it
-    and its subfolders, where each .txt file is one document. field: the field of a row that holds
-    its text. Documents without text are omitted. syntok splits the sentences; it supports European
-    languages only.
+    and its subfolders, where each .txt file is one document, without what runs have written there.
+    field: the field of a row that holds its text. Documents without text are omitted.
+
+    syntok splits each paragraph into sentences, and a line break counts as a space. It supports
+    European languages with capital letters only. So if it finds no sentence end in most paragraphs
+    of several lines (lower-case text, verse, Hindi, Arabic), each line of those is a sentence.
 
     Raises FileNotFoundError if there is nothing at `path`, DataError if pyarrow is needed and not
     installed, ValueError if there is no text, or if a file is of another kind, binary, not UTF-8
@@ -36,7 +47,22 @@ def own_documents(path: str | Path, field: str = "text", *, progress: bool = Tru
     if not texts:
         raise ValueError(f"own_documents: {path} is empty; it must hold text")
     shown = tqdm(texts, "sentences", unit=" documents", leave=False, disable=not progress)
-    return [sentences(text) for text in shown]
+    cut = [
+        [(lines, split_sentences([" ".join(lines)])) for lines in paragraphs(text)]
+        for text in shown
+    ]
+    uncut = [len(found) == 1 for document in cut for lines, found in document if len(lines) > 1]
+    by_line = 2 * sum(uncut) > len(uncut)
+    if by_line and progress:
+        tqdm.write(f"{path}: most paragraphs have no sentence end inside; each line is a sentence")
+    return [
+        [
+            sentence
+            for lines, found in document
+            for sentence in (lines if by_line and len(found) == 1 else found)
+        ]
+        for document in cut
+    ]
 
 
 def texts_of(path: Path, field: str) -> Iterator[str]:
@@ -65,11 +91,13 @@ def text_files(path: Path) -> list[Path]:
         if path.suffix.lower() not in SUFFIXES:
             raise ValueError(f"own_documents: a file must end in {kinds}; got {path}")
         return [path]
+    written = {file.parents[1] / name for file in path.rglob(RUN) for name in OF_A_RUN}
     files = [
         file
         for file in sorted(path.rglob("*"))
         if file.suffix.lower() in SUFFIXES
         and not any(part.startswith(".") for part in file.relative_to(path).parts)
+        and written.isdisjoint((file, *file.parents))
         and file.is_file()
     ]
     if not files:
@@ -88,17 +116,19 @@ def files_digest(path: Path) -> str:
     return digest.hexdigest()
 
 
-def sentences(text: str) -> list[str]:
-    """The sentences of a document, each within one paragraph; a line break counts as a space."""
-    paragraphs = (" ".join(paragraph.split()) for paragraph in BLANK_LINES.split(text))
-    return split_sentences(paragraph for paragraph in paragraphs if paragraph)
+def paragraphs(text: str) -> Iterator[list[str]]:
+    """The lines of each paragraph, with one space between words."""
+    for paragraph in BLANK_LINES.split(text):
+        if lines := [" ".join(line.split()) for line in paragraph.split("\n") if line.strip()]:
+            yield lines
 
 
 def read_text(path: Path) -> str:
     """A text file, its line ends as "\\n". Raises ValueError if it is not UTF-8 text."""
     content = path.read_bytes()
-    if content.startswith(UTF_16):
-        raise ValueError(f"own_documents: {path} is UTF-16, not UTF-8; save it as UTF-8")
+    for mark, encoding in MARKS.items():
+        if content.startswith(mark):
+            raise ValueError(f"own_documents: {path} is {encoding}, not UTF-8; save it as UTF-8")
     if b"\0" in content:
         raise ValueError(f"own_documents: {path} is binary, not text; expected a UTF-8 text file")
     try:

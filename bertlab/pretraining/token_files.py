@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from bertlab._files import read_json
+from bertlab._files import naming, read_json
 
 FORMAT = 1
 FACTS = {"dtype", "documents", "sentences", "tokens", "vocabulary", "arrays", "sha256"}
@@ -19,13 +19,15 @@ class ArrayWriter:
     """A growing file of numbers of one dtype, with its checksum."""
 
     def __init__(self, path: Path, dtype: str) -> None:
-        self.file, self.dtype = path.open("wb", buffering=BUFFER), np.dtype(dtype)
+        self.path, self.dtype = path, np.dtype(dtype)
+        self.file = path.open("wb", buffering=BUFFER)
         self.length, self.checksum = 0, hashlib.sha256()
 
     def append(self, numbers: Sequence[int] | np.ndarray) -> None:
         """Append numbers to the file."""
         data = np.asarray(numbers, self.dtype).tobytes()
-        self.file.write(data)
+        with naming(self.path):
+            self.file.write(data)
         self.checksum.update(data)
         self.length += len(numbers)
 
@@ -33,7 +35,7 @@ class ArrayWriter:
         return self
 
     def __exit__(self, *error: object) -> None:
-        with self.file:
+        with naming(self.path), self.file:
             self.file.flush()
             os.fsync(self.file.fileno())  # on disk before `store.json` refers to it
 

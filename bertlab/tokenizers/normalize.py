@@ -40,7 +40,13 @@ def normalize(text: str, *, lowercase: bool = True, strip_accents: bool | None =
     """
     if text.isascii() and text.isprintable():  # most English text: fast
         return text.lower() if lowercase else text
-    return text.translate(replacements(lowercase, strip_accents))
+    table = replacements(lowercase, strip_accents)
+    normalized = text.translate(table)
+    if not table.strip_accents or unicodedata.is_normalized("NFD", normalized):
+        return normalized
+    # Marks that are not accents, such as the stems of notes, are put into Unicode's order.
+    kept = "".join(character for character in text if not is_removed(character))
+    return unicodedata.normalize("NFD", kept).translate(table)
 
 
 def normalized_places(text: str, *, lowercase: bool, strip_accents: bool | None) -> list[int]:
@@ -57,7 +63,8 @@ class Replacements(dict):
     """The replacement of each character, by its code point, for `str.translate`.
 
     One character may become several (a Hangul syllable its letters) or none (an accent). The
-    replacement does not depend on its neighbours, so it can be cached.
+    replacement does not depend on its neighbours, so it can be cached; only the order of marks
+    does, which `normalize` sees to.
     """
 
     def __init__(self, lowercase: bool, strip_accents: bool) -> None:

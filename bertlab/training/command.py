@@ -8,6 +8,7 @@ from typing import Any
 
 from tqdm.auto import tqdm
 
+from bertlab.training.checkpoints import has_checkpoint
 from bertlab.training.config import PRECISIONS, TrainingConfig
 from bertlab.training.processes import joined_processes, local_device
 from bertlab.training.runs import Outcome, run_pretraining
@@ -24,6 +25,10 @@ exit status: 0 when the model is trained, 1 after an error, 2 for a wrong option
 by Ctrl-C or kill
 """
 STOPPED = 130  # the shell's status for Ctrl-C
+ON_MPS = (
+    "mps: other projects report wrong results on it, which change from run to run; compare a few "
+    "steps with --device cpu"
+)
 DEFAULTS = {
     field.name: field.default
     for field in (*fields(TrainingConfig), *fields(RunSettings))
@@ -54,6 +59,11 @@ TRAINED: tuple[tuple[str, str, dict[str, Any]], ...] = (
         "share of the steps, at the start, with a quarter of --max-length, and four times as many "
         "sequences",
         {"type": float, "metavar": "SHARE"},
+    ),
+    (
+        "allow_unknown",
+        "train even if more than half of the tokens are [UNK]",
+        {"action": "store_true"},
     ),
     ("whole_words", "mask all pieces of a word", {"action": "store_true"}),
     ("probability", "share of masked words in training", {"type": float}),
@@ -102,7 +112,7 @@ def add_command(commands: argparse._SubParsersAction) -> None:
     command.add_argument("--out", type=Path, required=True, help="folder of the run")
     command.add_argument("--resume", action="store_true", help="continue the run in --out")
     how = command.add_argument_group("how to run it (may change when resuming)")
-    how.add_argument("--device", help="cpu, cuda or mps; by default the fastest available")
+    how.add_argument("--device", help="cpu, cuda or mps; by default cuda if there is one, or cpu")
     how.add_argument("--workers", type=int, default=0, help="processes that prepare batches (0)")
     what = command.add_argument_group("what to train (kept in the folder's settings.json)")
     either = what.add_mutually_exclusive_group()
@@ -123,6 +133,8 @@ def run(options: argparse.Namespace) -> int:
     else:
         settings = new_settings(given(options))
     device = local_device(options.device)
+    if device.type == "mps":
+        tqdm.write(ON_MPS)
     try:
         with joined_processes(device) as processes:
             outcome = run_pretraining(
@@ -131,9 +143,20 @@ def run(options: argparse.Namespace) -> int:
             if processes.first:
                 tqdm.write(summary(options.out, outcome))
     except KeyboardInterrupt:
-        tqdm.write("bertlab pretrain: interrupted; the last checkpoint is kept", file=sys.stderr)
+        tqdm.write(
+            f"bertlab pretrain: interrupted; {how_to_continue(options.out)}", file=sys.stderr
+        )
         return STOPPED
     return 0 if outcome.finished else STOPPED
+
+
+def how_to_continue(folder: Path) -> str:
+    """What an interrupted run has kept, and how to continue."""
+    if has_checkpoint(folder / "checkpoints"):
+        return "the last checkpoint is kept; continue with --resume"
+    if (folder / "settings.json").exists():
+        return "there is no checkpoint yet; --resume trains from the first step"
+    return "nothing was trained yet; start it again with the same command"
 
 
 def given(options: argparse.Namespace) -> dict[str, Any]:

@@ -1,19 +1,24 @@
 """From a corpus's name, or a reader's own texts, to a tokenizer and token ids on disk."""
 
 import json
+import warnings
 from pathlib import Path
 from typing import Any, NamedTuple
+
+import numpy as np
 
 from bertlab._files import write_atomically
 from bertlab.data.corpora import CORPORA, Documents, documents, split
 from bertlab.data.overlaps import WORDS, known_passages, without_passages
 from bertlab.data.own_texts import SUFFIXES, files_digest, own_documents
 from bertlab.pretraining.token_store import TokenStore, fingerprint, write_corpora
+from bertlab.tokenizers.encoding import UNKNOWN
 from bertlab.tokenizers.wordpiece import BERT_SPECIAL_TOKENS, WordPiece
 
 VALIDATION = 0.05  # the share of the documents that is held out
 ALIASES = {"wiki": "wikipedia"}
 WIDER = 1.25  # growth of the held-out share until it has enough documents
+FEW_UNKNOWN, MANY_UNKNOWN = 0.05, 0.5  # shares of [UNK]: above them a warning, and an error
 
 
 class PreparedCorpus(NamedTuple):
@@ -32,6 +37,7 @@ def prepare_corpus(
     tokenizer: str | Path | None = None,
     field: str = "text",
     validation: float = VALIDATION,
+    allow_unknown: bool = False,
     progress: bool = True,
 ) -> PreparedCorpus:
     """Split a corpus, train a WordPiece on the training part, write the ids of both parts.
@@ -47,18 +53,18 @@ def prepare_corpus(
     the published models have 30,522, too many for the frequent words of a small corpus; tokenizer:
     a `tokenizer.json`, or a folder with it or a `vocab.txt`, to use instead of training one;
     field: as in `own_documents`; validation: the share of documents that is held out, more if a
-    reader has few.
+    reader has few; allow_unknown: accept texts of which more than half of the tokens are [UNK].
 
-    Raises ValueError for an unknown corpus, for texts or tokenizers that cannot be read, or if a
-    part would be empty, FileNotFoundError for a missing file, DataError if the corpus has not been
-    fetched.
+    Raises ValueError for an unknown corpus, for texts or tokenizers that cannot be read, if a
+    part would be empty, or if most tokens are [UNK] (a warning if it is one in twenty),
+    FileNotFoundError for a missing file, DataError if the corpus has not been fetched.
     """
     folder = Path(folder)
     given = None if tokenizer is None else read_tokenizer(Path(tokenizer))
     how = {"validation": validation, "no_shared_passage_of": WORDS}
     wanted = source(corpus, field) | how | words(given, vocab_size)
     if made_of(folder) == wanted:
-        return open_corpus(folder)
+        return check_known(open_corpus(folder), allow_unknown)
     sides = split_corpora(corpus, field, validation, progress)
     sides = without_quotations(*sides), sides[1]
     texts = (text for side in sides[0].values() for document in side for text in document)
@@ -69,7 +75,30 @@ def prepare_corpus(
     for side, name in zip(sides, ("training", "validation"), strict=True):
         write_corpora(side, made, folder / name)
     write_atomically(folder / "corpus.json", json.dumps(wanted, indent=2) + "\n")
-    return open_corpus(folder)
+    return check_known(open_corpus(folder), allow_unknown)
+
+
+def check_known(corpus: PreparedCorpus, allow_unknown: bool) -> PreparedCorpus:
+    """Warn if many tokens are [UNK], of which nothing can be learned; returns the corpus.
+
+    Raises ValueError if it is more than half of them in a part, unless `allow_unknown`.
+    """
+    unknown = corpus.tokenizer.vocab[UNKNOWN]
+    share = max(np.count_nonzero(side.ids == unknown) / side.n_tokens for side in corpus[1:])
+    if share <= FEW_UNKNOWN:
+        return corpus
+    fault = (
+        f"prepare_corpus: {share:.0%} of the tokens are {UNKNOWN}, and a model learns nothing "
+        "about such words: the vocabulary lacks their characters, or they have more than "
+        f"{corpus.tokenizer.longest_word} characters"
+    )
+    if share > MANY_UNKNOWN and not allow_unknown:
+        raise ValueError(
+            f"{fault}; use a tokenizer trained on such texts, put spaces into long words, or "
+            "accept it with allow_unknown=True (--allow-unknown)"
+        )
+    warnings.warn(fault, stacklevel=3)
+    return corpus
 
 
 def own_path(corpus: str) -> Path | None:
@@ -170,10 +199,13 @@ def split_own(documents: Documents, corpus: str, validation: float) -> tuple[Doc
         if all(len(side) > 1 and max(map(len, side)) > 1 for side in sides):
             return sides
         share *= WIDER
+    different = set(map(tuple, documents))
+    several = sum(len(document) > 1 for document in different)
     raise ValueError(
-        f"prepare_corpus: {corpus} has too few documents ({len(documents):,}); at least two are "
-        "needed for training and two to hold out, with two sentences or more; separate "
-        "documents by blank lines, or use more text"
+        f"prepare_corpus: {corpus} has too few documents: {len(different):,} different ones, "
+        f"{several:,} of them with two sentences or more; training and held-out text each need "
+        "two, one of them with two sentences; separate documents by blank lines and sentences by "
+        "line breaks, or use more text"
     )
 
 

@@ -14,7 +14,7 @@ import os
 from pathlib import Path
 from typing import Any
 
-from bertlab._files import write_atomically
+from bertlab._files import naming, write_atomically
 from bertlab.training.rows import Row
 
 
@@ -38,7 +38,7 @@ class MetricsFile:
             if name not in row:
                 raise ValueError(f"MetricsFile.append: row must have {name!r}; got {list(row)}")
         line = json.dumps({name: _written(value) for name, value in row.items()}) + "\n"
-        with open(self.path, "ab") as file:
+        with naming(self.path), open(self.path, "ab") as file:
             file.write(line.encode())
 
     def keep_until(self, step: int) -> None:

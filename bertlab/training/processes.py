@@ -61,15 +61,14 @@ def joined_processes(device: torch.device) -> Iterator[Processes]:
 
 
 def local_device(name: str | None = None) -> torch.device:
-    """The device with a name ("cpu", "cuda", "cuda:1", "mps"), or the fastest available.
+    """The device with a name ("cpu", "cuda", "cuda:1", "mps"); by default a GPU, or the CPU.
 
+    A Mac's GPU ("mps") is used only by name, because other projects report wrong results of it.
     Under `torchrun` each process gets its own GPU of the machine. Raises ValueError if there is
     no such device here.
     """
     if name is None:
-        there = torch.accelerator.is_available()
-        here = torch.accelerator.current_accelerator() if there else None
-        name = "cpu" if here is None else here.type
+        name = "cuda" if torch.cuda.is_available() else "cpu"
     try:
         device = torch.device(name)
         number = torch.get_device_module(device).device_count()

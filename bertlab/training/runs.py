@@ -29,13 +29,7 @@ from bertlab.pretraining.batches import PretrainingData
 from bertlab.pretraining.masking import Masking
 from bertlab.pretraining.short_first import ShortFirst
 from bertlab.training.config import TrainingConfig
-from bertlab.training.corpus import (
-    PreparedCorpus,
-    made_of,
-    open_corpus,
-    own_path,
-    prepare_corpus,
-)
+from bertlab.training.corpus import PreparedCorpus, made_of, open_corpus, own_path, prepare_corpus
 from bertlab.training.loop import pretrain
 from bertlab.training.next_sentences import next_sentence_rows, save_rows
 from bertlab.training.optimizers import adamw
@@ -73,9 +67,11 @@ def run_pretraining(
     """Start a run, or resume the one in a folder if `settings` is None.
 
     Raises FileExistsError if a new run would overwrite one, FileNotFoundError if there is none to
-    resume, ValueError if the folder is in use or if settings contradict each other, otherwise as
-    `prepare_corpus` and `pretrain`.
+    resume, ValueError if the folder is in use, if settings contradict each other or `workers` is
+    negative, otherwise as `prepare_corpus` and `pretrain`.
     """
+    if workers < 0:
+        raise ValueError(f"workers must be 0 or more processes; got {workers}")
     folder, progress = Path(folder), processes.first
     log = tqdm.write if progress else lambda _line: None
     new = settings is not None
@@ -256,5 +252,6 @@ def _prepare(folder: Path, settings: RunSettings, new: bool, progress: bool) -> 
         tokenizer=settings.tokenizer,
         field=settings.field,
         validation=settings.validation,
+        allow_unknown=settings.allow_unknown,
         progress=progress,
     )

@@ -107,5 +107,9 @@ def _seal(content: bytes) -> dict[str, Any]:
 
 def _manifest(values: dict[str, Any]) -> bytes:
     """JSON with its own SHA-256, so that any change is detected."""
-    checksum = hashlib.sha256(json.dumps(values).encode()).hexdigest()
-    return (json.dumps(values | {"sha256": checksum}, indent=1) + "\n").encode()
+    return (json.dumps(values | {"sha256": checksum(values)}, indent=1) + "\n").encode()
+
+
+def checksum(values: dict[str, Any]) -> str:
+    """The SHA-256 of values as JSON."""
+    return hashlib.sha256(json.dumps(values).encode()).hexdigest()

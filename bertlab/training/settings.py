@@ -11,6 +11,7 @@ from bertlab.model.config import BertConfig
 from bertlab.pretraining.negatives import ANYWHERE, HALF_SAME_DOCUMENT, SAME_CORPUS
 from bertlab.training.config import TrainingConfig
 from bertlab.training.corpus import VALIDATION
+from bertlab.training.sealed_folders import checksum
 from bertlab.training.start import STARTS
 
 SIZES = ("tiny", "mini", "small", "medium", "base", "large")
@@ -27,7 +28,8 @@ class RunSettings:
     another document of the same "corpus", or half of them from the same "document"; start: the
     initial weights, all random ("plain") or, a shortcut, with planted heads that attend to their
     "neighbours" (`bertlab.training.start`); snapshots: the number of models to keep; short_first:
-    the share of the steps, at the start, with short sequences (`ShortFirst`).
+    the share of the steps, at the start, with short sequences (`ShortFirst`); allow_unknown: as in
+    `prepare_corpus`.
 
     Raises ValueError if a value has the wrong type or is out of range.
     """
@@ -49,6 +51,7 @@ class RunSettings:
     start: str = "plain"
     snapshots: int = 0
     short_first: float = 0.0
+    allow_unknown: bool = False
 
     def __post_init__(self) -> None:
         check_fields(self)
@@ -76,12 +79,14 @@ class RunSettings:
         return sized(vocab_size=vocab_size, max_length=length, dropout=self.dropout)
 
     def save(self, folder: Path) -> None:
-        """Write `settings.json`."""
-        write_atomically(folder / "settings.json", json.dumps(asdict(self), indent=2) + "\n")
+        """Write `settings.json`, with a checksum: a run continues with what it began with."""
+        values = asdict(self)
+        sealed = values | {"sha256": checksum(values)}
+        write_atomically(folder / "settings.json", json.dumps(sealed, indent=2) + "\n")
 
     @classmethod
     def load(cls, folder: Path) -> "RunSettings":
-        """Read `settings.json`. Raises FileNotFoundError, or ValueError if it is damaged."""
+        """Read `settings.json`. Raises FileNotFoundError, or ValueError if damaged or edited."""
         path = folder / "settings.json"
         if not path.is_file():
             raise FileNotFoundError(
@@ -89,9 +94,16 @@ class RunSettings:
             )
         try:
             values = json.loads(path.read_text(encoding="utf-8"))
-            return cls(**values | {"training": TrainingConfig(**values["training"])})
+            seal = values.pop("sha256", None)  # runs of earlier versions have none
+            settings = cls(**values | {"training": TrainingConfig(**values["training"])})
         except (ValueError, TypeError, KeyError, RecursionError) as error:
             raise ValueError(
                 f"{path} is damaged or of another version ({error}); start a new run in another "
                 "folder"
             ) from error
+        if seal not in (None, checksum(values)):
+            raise ValueError(
+                f"{path} was edited after the run had started, but a run must continue with the "
+                "settings it began with; undo the change, or start another run in another --out"
+            )
+        return settings

@@ -433,6 +433,12 @@ def test_the_command_trains_on_the_gpu(tmp_path, monkeypatch, capsys):
     assert main(["fill-mask", str(tmp_path / "model"), "The [MASK]."]) == 0
 
 
+def test_a_gpu_is_the_default_where_there_is_one(monkeypatch):
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    with fake_gpu():
+        assert processes.local_device() == GPU
+
+
 def test_each_process_has_its_own_gpu_and_they_communicate_by_nccl(monkeypatch):
     monkeypatch.setenv("WORLD_SIZE", "4")
     monkeypatch.setenv("LOCAL_RANK", "3")

@@ -6,12 +6,15 @@ import random
 import re
 import sys
 from collections import Counter
+from unittest.mock import patch
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from syntok import segmenter
 
 from bertlab import data
+from bertlab.data import clean
 from bertlab.data.clean import clean_speech, clean_wikitext, split_sentences, tidy
 from bertlab.data.corpora import CORPORA, udhr, wikipedia_markup
 from course.experiments.labels import COLLECTIONS, labelled
@@ -112,6 +115,18 @@ def test_sentences_keep_abbreviations_and_lose_nothing():
     first, *others = split_sentences([paragraph])
     assert first == "Dr. Smith lives in the U.S. with 3.5 cats."
     assert others == ["He is e.g. a doctor!", "Is he?"]
+
+
+@given(st.text(st.sampled_from("Dr. A he n't ()3.!?\"'"), max_size=80))
+def test_sentences_are_syntoks_unless_they_are_endless(text):
+    text = " ".join(text.split())
+    parts = [tokens for part in segmenter.process(text) for tokens in part]
+    spans = [(tokens[0].offset, tokens[-1].offset + len(tokens[-1].value)) for tokens in parts]
+    assert split_sentences([text]) == [text[start:end] for start, end in spans]
+    with patch.object(clean, "LONGEST", 9):
+        found = split_sentences([text, endless := "Dr. Mr. " * 90])
+    assert "".join(found).replace(" ", "") == (text + endless).replace(" ", "")
+    assert len(found) >= 360 // 9
 
 
 @given(st.text(st.characters(codec="ascii"), max_size=80))

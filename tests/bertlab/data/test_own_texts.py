@@ -1,5 +1,6 @@
 """A reader's own texts: the documents of a file, and a one-line error for unreadable ones."""
 
+import codecs
 import json
 import re
 import sys
@@ -40,6 +41,36 @@ def test_blank_lines_divide_a_text_file_into_documents(tmp_path, content):
     assert read(write(tmp_path / "my.TXT", content)) == SENTENCES
 
 
+LINES = {  # of which syntok makes one sentence
+    "lower case": "the king saw a house.\nit was old.\nhe went in.",
+    "verse": "Tyger Tyger, burning bright,\nIn the forests of the night\nWhat immortal hand or eye",
+    "questions": "who saw the king?\nwhat did he say?\n where is he? ",
+    "Hindi": "राजा ने घर देखा।\nवह पुराना था।\nवह अंदर गया।",
+    "Arabic": "هل رأى الملك البيت؟\nنعم، رآه\nكان قديما",
+    "Greek": "ο βασιλιάς είδε το σπίτι.\nήταν παλιό.\nμπήκε μέσα.",
+    "Windows": "- hi\r\n- how are you\r\n- fine",
+}
+
+
+@pytest.mark.parametrize("what", LINES)
+def test_where_most_paragraphs_have_no_sentence_end_each_line_is_a_sentence(tmp_path, what, capsys):
+    text = LINES[what]
+    lines = [line.strip() for line in text.split("\n")]
+    write(tmp_path / "my.txt", f"{text}\n\n" * 2 + "One line.\n\nFirst one. It goes\non.")
+    assert read(tmp_path / "my.txt") == [lines, lines, ["One line."], ["First one.", "It goes on."]]
+    rows = [json.dumps({"text": f"{text}\n\n{text}"}) for _ in range(2)]
+    assert read(write(tmp_path / "my.jsonl", "\n".join(rows))) == [lines * 2] * 2
+    own_documents(tmp_path / "my.jsonl")
+    assert "no sentence end inside; each line is a sentence" in capsys.readouterr().out
+
+
+def test_a_sentence_over_two_lines_stays_whole_where_most_paragraphs_have_ends(tmp_path, capsys):
+    write(tmp_path / "my.txt", f"{TWO}\n\nA long sentence over\ntwo lines.")
+    assert read(tmp_path / "my.txt") == [*SENTENCES, ["A long sentence over two lines."]]
+    own_documents(tmp_path / "my.txt")
+    assert "each line" not in capsys.readouterr().out
+
+
 @pytest.mark.slow
 @given(st.lists(st.lists(st.text("aZäß,.!?", min_size=1), min_size=1), min_size=1))
 def test_nothing_but_white_space_is_lost(tmp_path_factory, documents):
@@ -61,6 +92,19 @@ def test_a_folder_has_a_document_for_each_text_file(tmp_path):
     assert read(tmp_path) == [[*SENTENCES[0], *SENTENCES[1]], ["Deep down."], ["A row."]]
 
 
+@pytest.mark.parametrize("run", [".", "run", "deep/down/run"])
+def test_what_a_run_has_written_into_the_folder_is_not_read(tmp_path, run):
+    write(tmp_path / "a.txt", "Mine.")
+    before, digest = read(tmp_path), files_digest(tmp_path)
+    for name in ("corpus/corpus.json", "settings.json", "metrics.jsonl", "model/vocab.txt"):
+        (tmp_path / run / name).parent.mkdir(parents=True, exist_ok=True)
+        write(tmp_path / run / name, "{}")
+    assert read(tmp_path) == before
+    assert files_digest(tmp_path) == digest
+    write(tmp_path / run / "b.txt", "Mine, too.")
+    assert len(read(tmp_path)) == 2
+
+
 def test_rows_are_documents_and_half_a_character_is_replaced(tmp_path):
     texts = [TWO, "One\u2028line, ein Ü.", None, ""]
     expected = [[*SENTENCES[0], *SENTENCES[1]], ["One line, ein Ü."]]
@@ -79,6 +123,11 @@ def test_rows_are_documents_and_half_a_character_is_replaced(tmp_path):
         ("my.txt", " \n\n\t", "my.txt is empty"),
         ("my.txt", b"ELF\0\0\1", "my.txt is binary, not text"),
         ("my.txt", "Wörter".encode("utf-16"), "my.txt is UTF-16, not UTF-8; save it as UTF-8"),
+        ("my.txt", "Wörter".encode("utf-32"), "my.txt is UTF-32, not UTF-8; save it as UTF-8"),
+        ("my.txt", codecs.BOM_UTF32_BE + "a".encode("utf-32-be"), "my.txt is UTF-32, not UTF-8"),
+        ("my.jsonl", '{"text": 1}'.encode("utf-32"), "my.jsonl is UTF-32, not UTF-8"),
+        ("my.txt", codecs.BOM_UTF16_BE + "a".encode("utf-16-be"), "my.txt is UTF-16, not UTF-8"),
+        ("my.txt", "Wörter".encode("utf-32-le"), "my.txt is binary, not text"),
         ("my.txt", "a\nWörter".encode("latin-1"), r"not UTF-8 (byte 0xf6 in line 2); save it as"),
         ("my.pdf", b"%PDF", "must end in .txt, .jsonl or .parquet; got"),
         ("my.jsonl", "", "my.jsonl is empty"),

@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bertlab.pretraining import token_store
+from bertlab.pretraining.token_files import BUFFER, ArrayWriter
 from bertlab.pretraining.token_store import TokenStore, write_corpora, write_tokens
 from bertlab.tokenizers.wordpiece import BERT_SPECIAL_TOKENS, WordPiece
 from tests.bertlab.pretraining.numbered_stores import numbered_store, word_tokenizer
@@ -138,6 +139,18 @@ def test_a_full_disk_leaves_the_old_store(store, tokenizer, monkeypatch):
     with pytest.raises(OSError, match="No space left"):
         write_tokens([["The dog sat."]], tokenizer, store.folder)
     assert files(store.folder) == before
+
+
+def test_a_full_disk_is_an_error_with_the_path(tmp_path):
+    path = tmp_path / "ids.bin"
+    path.symlink_to("/dev/full")
+    full = pytest.raises(OSError, match=r"No space left on device: '.*ids\.bin'")
+    with full, ArrayWriter(path, "<u2") as writer:
+        writer.append([1, 2, 3])  # written at the end
+    writer = ArrayWriter(path, "<u2")
+    with full:
+        writer.append(np.zeros(BUFFER))  # written at once
+    writer.file.close()
 
 
 def test_a_new_store_replaces_the_old_one_and_leftovers_of_a_killed_writer(store, tokenizer):

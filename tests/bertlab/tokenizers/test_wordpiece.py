@@ -1,8 +1,10 @@
 """WordPiece: encoding against Hugging Face's, and the two ways to match against each other."""
 
 import string
+from itertools import product
 
 import pytest
+from hypothesis import example as always
 from hypothesis import given
 from hypothesis import strategies as st
 from tokenizers import BertWordPieceTokenizer, Tokenizer, models, normalizers, pre_tokenizers
@@ -78,6 +80,32 @@ def test_normalisation_equals_hugging_faces(text, lowercase, strip_accents):
     reference = normalizers.BertNormalizer(lowercase=lowercase, strip_accents=strip_accents)
     ours = normalize(text, lowercase=lowercase, strip_accents=strip_accents)
     assert ours == reference.normalize_str(text)
+
+
+# Marks that are no accents: Unicode orders them within a run, whichever characters they come from.
+KEPT_MARKS = "\U0001d165\U0001d16d\U0001d16e\U0001d172\u302e\u302f\u1b44\ua9c0\U000111c0"
+NOTES = "\U0001d158\U0001d157\U0001d15e\U0001d164a\u0301\u0327\u200d\u0600好é"
+texts_with_marks = st.text(st.sampled_from(KEPT_MARKS + NOTES), max_size=12)
+
+
+@given(texts_with_marks, st.booleans(), st.sampled_from([None, True, False]))
+@always("\U0001d158\U0001d16d\U0001d165", True, None)
+def test_the_order_of_marks_equals_hugging_faces(text, lowercase, strip_accents):
+    reference = normalizers.BertNormalizer(lowercase=lowercase, strip_accents=strip_accents)
+    ours = normalize(text, lowercase=lowercase, strip_accents=strip_accents)
+    assert ours == reference.normalize_str(text)
+
+
+@given(texts_with_marks)
+def test_ids_and_offsets_of_ordered_marks_equal_hugging_faces(text):
+    vocab = ["[UNK]", *map("".join, product(("", "##"), KEPT_MARKS + NOTES))]
+    ids = {piece: id for id, piece in enumerate(vocab)}
+    reference = Tokenizer(models.WordPiece(ids, unk_token="[UNK]"))
+    reference.normalizer = normalizers.BertNormalizer()
+    reference.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+    ours = WordPiece(ids, (), ("[UNK]",)).encode(text, add_special_tokens=False)
+    assert ours.ids == reference.encode(text).ids
+    assert all(start < end <= len(text) for start, end in ours.offsets)
 
 
 def test_characters_are_classed_as_in_berts_own_code():

@@ -1,5 +1,6 @@
 """`python -m bertlab pretrain` and `fill-mask`, as in a terminal."""
 
+import errno
 import json
 import os
 import re
@@ -16,11 +17,12 @@ import torch
 from filelock import FileLock
 
 from bertlab.__main__ import main
+from bertlab.data.__main__ import main as fetch_main
 from bertlab.model import BertForPreTraining
 from bertlab.model.pretrained import load_pretrained
 from bertlab.pretraining.negatives import Negatives
 from bertlab.pretraining.short_first import ShortFirst
-from bertlab.training import loop, runs
+from bertlab.training import command, loop, runs
 from bertlab.training.config import TrainingConfig
 from bertlab.training.corpus import open_corpus
 from bertlab.training.evaluation import evaluate
@@ -29,6 +31,7 @@ from bertlab.training.next_sentences import read_rows
 from bertlab.training.settings import RunSettings
 from bertlab.training.start import STARTS
 from tests.bertlab.training.test_checkpoints import flip
+from tests.conftest import ROOT
 
 pytestmark = pytest.mark.slow
 
@@ -232,6 +235,8 @@ def test_ctrl_c_saves_and_says_how_to_resume(out):
         ([*WHAT, "--steps", "1", "--device", "abacus"], "device must be cpu, cuda or mps; got"),
         ([*WHAT, "--steps", "1", "--device", "cuda:99"], "there is no device cuda:99 here"),
         ([*WHAT, "--steps", "1", "--batch-size", "90000"], "batch_size"),
+        ([*WHAT, "--steps", "1", "--workers", "-1"], "workers must be 0 or more processes; got -1"),
+        ([*WHAT, "--minutes", "1", "--workers", "-16"], "workers must be 0 or more"),
         (["--corpus", "spam+eggs", "--steps", "1"], "there is no corpus 'spam'"),
         (["--resume"], "holds no run to resume"),
         (["--corpus", "none.txt", "--steps", "1"], "there is no file or folder none.txt"),
@@ -347,6 +352,38 @@ def test_damaged_settings_are_named(out, capsys, content):
     assert "settings.json is damaged or of another version" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    "edited",
+    [
+        {"batch_size": 16},
+        {"dropout": 0.3},
+        {"max_length": 16},
+        {"whole_words": True},
+        {"probability": 0.4},
+        {"negatives": "corpus"},
+        {"short_first": 0.5},
+        {"start": "neighbours"},
+        {"corpus": "sotu"},
+        {"training": {"steps": 4, "clip": 2.0}},
+    ],
+    ids=str,
+)
+def test_edited_settings_are_refused_and_those_of_earlier_versions_are_read(
+    tmp_path, edited, capsys
+):
+    settings = RunSettings("lee", TrainingConfig(steps=4))
+    settings.save(tmp_path)
+    assert RunSettings.load(tmp_path) == settings
+    file = tmp_path / "settings.json"
+    values = json.loads(file.read_text())
+    file.write_text(json.dumps(values | edited))
+    assert pretrain("--resume", "--out", tmp_path) == 1
+    assert "settings.json was edited after the run had started" in capsys.readouterr().err
+    del values["sha256"]
+    file.write_text(json.dumps(values))
+    assert RunSettings.load(tmp_path) == settings
+
+
 @pytest.mark.parametrize("side", ["training", "validation"])
 def test_tokens_that_have_changed_are_noticed_when_resuming(trained, tmp_path, capsys, side):
     folder = shutil.copytree(trained[0], tmp_path / "copy")
@@ -397,7 +434,7 @@ def test_other_errors_are_not_taken_for_too_little_memory(out, trained, monkeypa
     ("error", "status", "message"),
     [
         (torch.OutOfMemoryError("CUDA out of memory."), 1, "--accumulate 2 or more"),
-        (KeyboardInterrupt(), 130, "interrupted; the last checkpoint is kept"),
+        (KeyboardInterrupt(), 130, "there is no checkpoint yet; --resume trains from the first"),
     ],
 )
 def test_errors_during_a_run_are_reported(out, monkeypatch, capsys, error, status, message):
@@ -406,12 +443,60 @@ def test_errors_during_a_run_are_reported(out, monkeypatch, capsys, error, statu
     assert message in capsys.readouterr().err
 
 
-def test_a_machine_without_accelerator_trains_on_its_cpu(monkeypatch):
+def test_ctrl_c_says_what_is_kept(trained, out, tmp_path, monkeypatch, capsys):
+    stop = Mock(side_effect=KeyboardInterrupt)
+    monkeypatch.setattr(runs, "prepare_corpus", stop)
+    assert pretrain(*WHAT, "--steps", "1", "--out", tmp_path / "new") == 130
+    assert "nothing was trained yet; start it again with the same" in capsys.readouterr().err
+    assert not (tmp_path / "new" / "settings.json").exists()
+    monkeypatch.undo()
+    monkeypatch.setattr(runs, "pretrain", stop)
+    folder = shutil.copytree(trained[0], tmp_path / "copy")
+    assert pretrain("--resume", "--out", folder) == 130
+    assert "the last checkpoint is kept; continue with --resume" in capsys.readouterr().err
+    monkeypatch.setattr("bertlab.__main__.load_pretrained", stop)
+    assert main(["fill-mask", "model", "A [MASK]."]) == 130
+    assert capsys.readouterr().err == "bertlab fill-mask: interrupted\n"
+    monkeypatch.setattr("bertlab.data.__main__.fetch", stop)
+    assert fetch_main(["fetch", "core"]) == 130
+    assert capsys.readouterr().err == "bertlab.data: interrupted; fetch again to continue\n"
+
+
+@pytest.mark.parametrize("module", ["tqdm", "torch"])
+def test_ctrl_c_during_the_imports_ends_without_a_traceback(tmp_path, module):
+    program = (
+        "import os, signal\nos.kill(os.getpid(), signal.SIGINT)\nfor _ in range(10**6): pass\n"
+    )
+    (tmp_path / f"{module}.py").write_text(program + "raise RuntimeError('not interrupted')")
+    command = [sys.executable, "-m", "bertlab", "pretrain", *WHAT, "--steps", "1", "--out", "run"]
+    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    streams = {"capture_output": True, "text": True}
+    done = subprocess.run(command, cwd=tmp_path, env=environment, **streams)
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "")
+
+
+def test_a_full_disk_is_an_error_with_the_path(out, monkeypatch, capsys):
+    full = Mock(side_effect=OSError(errno.ENOSPC, os.strerror(errno.ENOSPC)))
+    monkeypatch.setattr("bertlab._files.os.fsync", full)
+    assert pretrain(*WHAT, "--steps", "1", "--out", out) == 1
+    assert f"No space left on device: '{out / 'settings.json'}'" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("kind", "noted"), [("mps", True), ("cpu", False)])
+def test_a_macs_gpu_is_used_with_a_note(tmp_path, monkeypatch, capsys, kind, noted):
+    monkeypatch.setattr(command, "local_device", torch.device)
+    monkeypatch.setattr(command, "run_pretraining", Mock(return_value=runs.Outcome(1, 1, [])))
+    assert pretrain(*WHAT[:-1], kind, "--steps", "1", "--out", tmp_path) == 0
+    assert ("other projects report wrong results on it" in capsys.readouterr().out) == noted
+
+
+@pytest.mark.parametrize(("kind", "there"), [("cuda", False), ("mps", True), ("xpu", True)])
+def test_a_machine_without_cuda_trains_on_its_cpu(monkeypatch, kind, there):
     from bertlab.training.processes import local_device
 
-    # A PyTorch that was built for GPUs, on a machine without one.
-    monkeypatch.setattr(torch.accelerator, "current_accelerator", lambda: torch.device("cuda"))
-    monkeypatch.setattr(torch.accelerator, "is_available", lambda: False)
+    # A PyTorch that was built for GPUs, on a machine without one; a Mac; an Intel GPU.
+    monkeypatch.setattr(torch.accelerator, "current_accelerator", lambda: torch.device(kind))
+    monkeypatch.setattr(torch.accelerator, "is_available", lambda: there)
     assert local_device() == torch.device("cpu")
 
 

@@ -134,11 +134,72 @@ def test_of_a_few_own_documents_enough_are_held_out(tmp_path, n):
     assert prepared.training.corpora == {"my.txt": sizes[0]}
 
 
-@pytest.mark.parametrize("text", ["One. Two. Three.", "One. Two.\n\n" * 40, "One.\n\nTwo.\n\nX."])
-def test_too_few_own_documents_are_reported(tmp_path, text):
+@pytest.mark.parametrize(
+    ("text", "different", "several"),
+    [
+        ("One. Two. Three.", 1, 1),
+        ("One. Two.\n\n" * 40, 1, 1),
+        ("One.\n\nTwo.\n\nX.", 3, 0),
+        ("\n\n".join(f"Only number {n}." for n in range(60)), 60, 0),
+        ("\n\n".join(f"A {n}." for n in range(60)) + " B.", 60, 1),
+    ],
+)
+def test_too_few_own_documents_are_reported(tmp_path, text, different, several):
     (tmp_path / "my.txt").write_text(text)
-    with pytest.raises(ValueError, match=r"my\.txt has too few documents.*blank lines"):
+    with pytest.raises(ValueError, match=r"my\.txt has too few documents.*blank lines") as told:
         prepare_corpus(str(tmp_path / "my.txt"), tmp_path / "out", **PREPARE)
+    said = f"{different} different ones, {several} of them with two sentences or more"
+    assert said in str(told.value)
+
+
+def test_lower_case_text_with_a_sentence_per_line_is_prepared(tmp_path):
+    lines = ["the king saw house number {}.", "it was old.", "he went in."]
+    texts = ["\n".join(lines).format(n) for n in range(60)]
+    (tmp_path / "my.txt").write_text("\n\n".join(texts))
+    _, *sides = prepare_corpus(str(tmp_path / "my.txt"), tmp_path / "out", **PREPARE)
+    assert sum(side.n_sentences for side in sides) == 3 * 60
+
+
+def unknown_texts(kind, n=40):
+    """Documents of two sentences in words that a vocabulary of English, or any, does not know."""
+    draw = random.Random(0)
+    words = {
+        "DNA": lambda: "".join(draw.choices("acgt", k=150)),
+        "Chinese": lambda: "".join(draw.choices("国王和后看见了旧房子", k=6)),
+        "Cyrillic": lambda: "".join(draw.choices("абвгдежз", k=6)),
+        "emoji": lambda: draw.choice("😀😁😂🤣"),
+    }[kind]
+    sentence = lambda: " ".join(words() for _ in range(8))  # noqa: E731
+    return "\n\n".join(f"{sentence()}.\n{sentence()}." for _ in range(n))
+
+
+@pytest.mark.parametrize("kind", ["DNA", "Chinese", "Cyrillic", "emoji"])
+def test_texts_of_unknown_words_are_refused_unless_they_are_asked_for(tmp_path, topics, kind):
+    path, out = tmp_path / "my.txt", tmp_path / "out"
+    path.write_text(unknown_texts(kind), encoding="utf-8")
+    words = {"vocab_size": 60} if kind == "DNA" else {"tokenizer": topics[0]}
+    for _ in range(2):  # the second time, the files are there
+        with pytest.raises(ValueError, match=r"\d+% of the tokens are \[UNK\].*--allow-unk"):
+            prepare_corpus(str(path), out, progress=False, **words)
+    with pytest.warns(UserWarning, match=r"of the tokens are \[UNK\], and a model learns nothing"):
+        made = prepare_corpus(str(path), out, allow_unknown=True, progress=False, **words)
+    share = (made.training.ids == made.tokenizer.vocab["[UNK]"]).mean()
+    assert share > 0.5
+
+
+@pytest.mark.parametrize(("every", "warned"), [(10, True), (40, False)])
+def test_some_unknown_words_are_a_warning_with_their_share(
+    tmp_path, topics, every, warned, recwarn
+):
+    words = [f"{'好' if n % every == 0 else 'a'}" for n in range(800)]
+    texts = [
+        f"{' '.join(words[n : n + 9])} {n}.\n{' '.join(words[n + 9 : n + 20])}"
+        for n in range(0, 800, 20)
+    ]
+    (tmp_path / "my.txt").write_text("\n\n".join(texts), encoding="utf-8")
+    prepare_corpus(str(tmp_path / "my.txt"), tmp_path / "out", tokenizer=topics[0], progress=False)
+    told = [str(w.message) for w in recwarn if "[UNK]" in str(w.message)]
+    assert len(told) == warned
 
 
 def test_own_text_that_has_changed_is_read_again_and_its_name_stays(tmp_path):

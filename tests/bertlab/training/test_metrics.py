@@ -56,6 +56,13 @@ def test_after_a_kill_at_any_byte_the_run_continues_to_the_same_file(path):
         assert path.read_bytes() == whole
 
 
+def test_a_full_disk_is_an_error_with_the_path(tmp_path):
+    path = tmp_path / "metrics.jsonl"
+    path.symlink_to("/dev/full")
+    with pytest.raises(OSError, match=r"No space left on device: '.*metrics\.jsonl'"):
+        MetricsFile(path).append(ROWS[0])
+
+
 def test_the_row_of_the_checkpoints_step_is_kept(path):
     MetricsFile(path).keep_until(2)
     assert read_metrics(path) == ROWS[:4]
