@@ -77,12 +77,13 @@ def hint(folder: Path) -> str:
     """What a reader may have meant by a folder without a model."""
     if folder.is_file():
         return f"; it is a file: did you mean {folder.parent}?"
-    if found := sorted(folder.glob("*/config.json")) + sorted(folder.glob("*/*/config.json")):
-        return f"; did you mean {found[0].parent}?"
-    if (folder / "checkpoints").is_dir():
-        return "; it is a run that has not ended: finish it with --resume"
     if found := sorted(folder.glob("*.bin")):
         return f"; {found[0].name} is a pickle, which is never opened: save it as safetensors"
+    for inside in (folder / "model", *sorted(folder.glob("*/model"))):
+        if (inside / "config.json").is_file():
+            return f"; did you mean {inside}?"
+    if (folder / "checkpoints").is_dir():
+        return "; it is a run that has not ended: finish it with --resume"
     return "" if folder.is_dir() else "; there is no such folder"
 
 

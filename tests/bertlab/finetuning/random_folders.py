@@ -61,9 +61,7 @@ class RandomFolders:
             tokenize_chinese_chars=self.pick("tokenize_chinese_chars", [True], False),
             never_split=self.pick("never_split", [None], ["don't"]),
             wordpieces_prefix=self.pick("wordpieces_prefix", ["##"], "@@"),
-            mask_token=self.pick(
-                "mask_token", ["[MASK]"], "<mask>", AddedToken("[MASK]", lstrip=True, special=True)
-            ),
+            mask_token=self.mask_token(),
             unk_token=self.pick("unk_token", ["[UNK]"], "[PAD]"),
             padding_side=self.pick("padding_side", ["right"], "left"),
             truncation_side=self.pick("truncation_side", ["right"], "left"),
@@ -71,6 +69,13 @@ class RandomFolders:
             extra_special_tokens=choice([[], [], ["[E 1]"]]),
             model_max_length=choice([POSITIONS, 12, 10**30]),
         )
+
+    def mask_token(self) -> str | AddedToken:
+        stripping = AddedToken("[MASK]", lstrip=True, special=True)
+        token = self.pick("mask_token", ["[MASK]"], "<mask>", stripping)
+        if token is stripping:
+            self.unusual.append("lstrip")  # the option that is refused
+        return token
 
     def model(self, vocab_size: int) -> transformers.PreTrainedModel:
         choice = self.random.choice

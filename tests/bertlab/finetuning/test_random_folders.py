@@ -13,9 +13,6 @@ from bertlab.model import load_pretrained, load_tokenizer
 from tests.bertlab.finetuning.random_folders import POSITIONS, RandomFolders
 from tests.bertlab.tokenizers.random_tokenizers import random_texts
 
-# Every option that the folders must have had refused.
-REFUSED = set()
-
 
 def assert_equal_models(folder, tokenizer, texts):
     ours, reference = load_pretrained(folder), AutoModel.from_pretrained(folder).eval()
@@ -70,5 +67,5 @@ def test_100_random_folders_are_read_equally_or_refused_by_the_options_name(tmp_
             assert_equal_models(folder, ours, told)
         equal["sentences" if of_sentences else "models"] += 1
     print(f"100 random folders: {dict(equal)} equal, {dict(refused)} refused")
-    assert min(equal.values()) >= 15
-    assert set(refused) == REFUSED
+    assert min(equal.values()) >= 20
+    assert len(refused) >= 12
