@@ -79,8 +79,8 @@ def declared(folder: Path) -> Declared:
     """
     file = folder / "modules.json"
     if not file.is_file():
-        longest = length(folder / CONFIG, "model_max_length") or MINILM_LENGTH
-        return Declared(folder, "mean", [], True, min(longest, MINILM_LENGTH))
+        most = length(folder / CONFIG, "model_max_length") or MINILM_LENGTH
+        return Declared(folder, "mean", [], True, min(most, MINILM_LENGTH))
     options(folder / "config_sentence_transformers.json", MODEL)
     kinds, (encoder, pooling, *others) = parts(file)
     options(encoder / ENCODER, TRANSFORMER)

@@ -20,7 +20,7 @@ from bertlab.tokenizers.wordpiece import WordPiece
 WHOLE, CONFIG, ADDED = "tokenizer.json", "tokenizer_config.json", "added_tokens.json"
 # Classes of `transformers` that cut a text as BERT's does, with its defaults for the case.
 ALIKE = ("BertTokenizer", "DistilBertTokenizer", "ElectraTokenizer", "MobileBertTokenizer")
-CASE = {"do_lower_case": True, "strip_accents": None}
+CASE: dict[str, Any] = {"do_lower_case": True, "strip_accents": None}
 GENERAL = ("PreTrainedTokenizer", "TokenizersBackend")  # leave everything to tokenizer.json
 NAMES = {f"{token.strip('[]').lower()}_token": token for token in (UNKNOWN, SEP, PAD, CLS, MASK)}
 LISTS = (  # of further tokens
@@ -92,8 +92,8 @@ def read_config(folder: Path) -> dict[str, Any]:
             f"{path}: tokenizer_class must be one that cuts a text as BERT's does, "
             f"{', '.join(ALIKE)}; got {short(kind)}"
         )
-    unknown = said.keys() - {*OPTIONS, *OTHERS, *LISTS}
-    if unknown := sorted(name for name in unknown if not name.endswith("_token")):
+    others = said.keys() - {*OPTIONS, *OTHERS, *LISTS}
+    if unknown := sorted(name for name in others if not name.endswith("_token")):
         what = f"{path}: unknown options, which are ignored: {', '.join(unknown)}"
         warnings.warn(what, stacklevel=3)
     return said
