@@ -3,9 +3,10 @@
 import json
 import os
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from reprlib import repr as short
 from typing import Any
 
 
@@ -45,14 +46,37 @@ def naming(path: str | os.PathLike) -> Iterator[None]:
 
 
 def read_json(path: str | os.PathLike) -> Any:
-    """The content of a JSON file; the caller must check its type.
+    """The content of a JSON file, with or without a byte-order mark; the caller checks its type.
 
     Raises FileNotFoundError, or ValueError if the file is not valid JSON: truncated, not UTF-8,
     nested too deeply, or with a number of thousands of digits.
     """
     try:
-        return json.loads(Path(path).read_text(encoding="utf-8"))
+        return json.loads(Path(path).read_text(encoding="utf-8-sig"))
     except (ValueError, RecursionError) as error:
         raise ValueError(
             f"{path} is damaged: it is not whole JSON ({error}); save or fetch it again"
         ) from error
+
+
+def read_object(path: str | os.PathLike) -> dict[str, Any]:
+    """The names and values of a JSON file; empty if there is no such file."""
+    said = read_json(path) if Path(path).is_file() else {}
+    if not isinstance(said, dict):
+        raise ValueError(f'{path} must hold one JSON object, {{"name": value}}; got {short(said)}')
+    return said
+
+
+def check_options(
+    path: str | os.PathLike, said: Mapping[str, Any], options: Mapping[str, Collection[Any] | None]
+) -> None:
+    """Raise ValueError, with file and name, unless each option that a file has is supported.
+
+    options: name -> the supported values; None means any.
+    """
+    for name, value in said.items():
+        values = options.get(name, ())
+        if values is None or any(value == one and type(value) is type(one) for one in values):
+            continue
+        must = " or ".join(map(json.dumps, values)) if values else "omitted"
+        raise ValueError(f"{path}: {name} must be {must}; got {short(value)}")

@@ -7,7 +7,8 @@ Source: Reimers & Gurevych (2019), "Sentence-BERT", section 3.
 """
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from pathlib import Path
 from typing import Self
 
 import torch
@@ -15,6 +16,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 from tqdm.auto import tqdm
 
+from bertlab.finetuning.sentence_folders import declared
 from bertlab.finetuning.texts import check_fits, collate, encode_texts
 from bertlab.model.bert import Bert
 from bertlab.model.checks import values_are_at_hand
@@ -24,7 +26,6 @@ from bertlab.tokenizers.encoding import PAD
 from bertlab.tokenizers.tokenizer import Tokenizer
 
 MOST_TOKENS = 1024  # of a batch; its largest tensor is then 6 MB in a model of MiniLM's size
-MINILM_LENGTH = 256  # tokens; it has 512 positions, but its authors truncate texts here
 SHOWN_AFTER = 2  # seconds
 
 
@@ -34,10 +35,11 @@ class SentenceEncoder(nn.Module):
     bert: its vectors of the last layer are pooled; tokenizer: the one it was trained with;
     pooling: "mean", "cls" or "max", see `pool`; normalize: give every vector the length 1, so that
     a dot product is a cosine; max_length: tokens of the longest text, [CLS] and [SEP] included
-    (None: as many as the encoder has positions for).
+    (None: as many as the encoder has positions for); dense: layers between pooling and
+    normalisation, as some published models have.
 
-    Raises ValueError if tokenizer and encoder do not belong together, the pooling is unknown, or
-    `max_length` is more than the encoder reads.
+    Raises ValueError if tokenizer and encoder do not belong together, the pooling is unknown,
+    `max_length` is more than the encoder reads, or a layer does not fit the one before it.
 
     Source: Reimers & Gurevych (2019), section 3.
     """
@@ -49,6 +51,7 @@ class SentenceEncoder(nn.Module):
         pooling: str = "mean",
         normalize: bool = True,
         max_length: int | None = None,
+        dense: Iterable[nn.Module] = (),
     ) -> None:
         super().__init__()
         check_fits(tokenizer, bert.config)
@@ -62,27 +65,42 @@ class SentenceEncoder(nn.Module):
         self.bert, self.tokenizer = bert, tokenizer
         self.pooling, self.normalize = pooling, normalize
         self.max_length = longest if max_length is None else max_length
+        self.dense = nn.Sequential(*dense)
+        self.d_vector = bert.config.d_model
+        for layer in self.dense:
+            if isinstance(layer, nn.Linear):
+                if layer.in_features != self.d_vector:
+                    raise ValueError(
+                        f"SentenceEncoder: dense must read vectors of {self.d_vector} numbers; got "
+                        f"a layer that reads {layer.in_features}"
+                    )
+                self.d_vector = layer.out_features
 
     @classmethod
     def from_folder(
         cls,
         folder: str | os.PathLike,
-        pooling: str = "mean",
-        normalize: bool = True,
+        pooling: str | None = None,
+        normalize: bool | None = None,
         max_length: int | None = None,
     ) -> Self:
-        """Read a model's published weights and its tokenizer.
+        """Read a model's published weights, its tokenizer, and what its folder declares.
 
-        The defaults are those of MiniLM (`all-MiniLM-L6-v2`), whose authors truncate texts to 256
-        tokens; a model with fewer positions uses all of its positions.
+        A folder of sentence-transformers (with `modules.json`) says how to pool, which dense layers
+        follow, whether to normalise, and how long a text may be. Otherwise the defaults are those
+        of MiniLM (`all-MiniLM-L6-v2`): the mean, normalised, of at most 256 tokens. A model with
+        fewer positions uses all of its positions. An argument that is given comes first.
 
-        Raises FileNotFoundError or ValueError as `load_pretrained` and `load_tokenizer`.
+        Raises FileNotFoundError or ValueError as `load_pretrained` and `load_tokenizer`, or if the
+        folder declares what we do not have; the message names it.
         """
-        bert = load_pretrained(folder)
-        tokenizer = load_tokenizer(folder)
+        said = declared(Path(folder))
+        bert, tokenizer = load_pretrained(said.encoder), load_tokenizer(said.encoder)
         if max_length is None:
-            max_length = min(MINILM_LENGTH, bert.config.max_length)
-        return cls(bert, tokenizer, pooling, normalize, max_length).eval()
+            max_length = min(said.max_length or bert.config.max_length, bert.config.max_length)
+        pooling = said.pooling if pooling is None else pooling
+        normalize = said.normalize if normalize is None else normalize
+        return cls(bert, tokenizer, pooling, normalize, max_length, said.dense).eval()
 
     def forward(
         self,
@@ -92,7 +110,7 @@ class SentenceEncoder(nn.Module):
     ) -> Tensor:
         """The vectors [B, D] of a batch; the arguments are those of `Bert`."""
         hidden = self.bert(ids, segment_ids, attention_mask).last_hidden_state  # [B, L, D]
-        vectors = pool(hidden, attention_mask, self.pooling)
+        vectors = self.dense(pool(hidden, attention_mask, self.pooling))
         return F.normalize(vectors, dim=-1) if self.normalize else vectors
 
     def encode(
@@ -118,7 +136,7 @@ class SentenceEncoder(nn.Module):
         )
         weight = self.bert.embeddings.token.weight
         # Not under `inference_mode`, so that a classifier can be trained on the vectors.
-        vectors = weight.new_empty(len(texts), self.bert.config.d_model)
+        vectors = weight.new_empty(len(texts), self.d_vector)
         bar = tqdm(
             total=len(texts), desc="encoding", unit="text", disable=not progress, delay=SHOWN_AFTER
         )

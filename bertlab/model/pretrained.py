@@ -5,7 +5,7 @@ Only safetensors are read: a pickle can run code when it is opened.
 
 import json
 import os
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any, overload
 
@@ -20,7 +20,8 @@ from bertlab.model.heads import BertForPreTraining
 from bertlab.model.weight_files import read_weights
 from bertlab.model.weight_names import Kind, tensor_names, tensor_shapes
 from bertlab.tokenizers import WordPiece
-from bertlab.tokenizers.vocab_txt import read_case
+from bertlab.tokenizers.folder import WHOLE
+from bertlab.tokenizers.folder import load_tokenizer as load_tokenizer
 
 # Our configuration <-> theirs.
 CONFIG_NAMES = {
@@ -40,6 +41,7 @@ CONFIG_NAMES = {
 BERTLAB_MINI = Path(__file__).parents[1] / "weights" / "bertlab-mini"
 BERTLAB_MINI_PLANTED = BERTLAB_MINI.with_name("bertlab-mini-planted")
 FIXED = {"model_type": "bert", "hidden_act": "gelu", "position_embedding_type": "absolute"}
+NEVER = {"add_cross_attention": False}  # other options that BERT's configuration has
 
 
 @overload
@@ -51,8 +53,9 @@ def load_pretrained(
 def load_pretrained(folder: str | os.PathLike, kind: Kind = Bert) -> Bert | BertForPreTraining:
     """Read `config.json` and `model.safetensors`; the model is in evaluation mode, float32.
 
-    folder: may also contain `vocab.txt`, which `load_tokenizer` reads; kind: `BertForPreTraining`
-    also reads the two heads, `Bert` does not.
+    folder: may also contain a tokenizer, which `load_tokenizer` reads; kind: `BertForPreTraining`
+    also reads the two heads, `Bert` does not, and reads the encoder of any other model, such as a
+    classifier. Warns if there is no pooler or no head for next sentences: new ones are drawn.
 
     Raises FileNotFoundError if a file is missing, ValueError if `kind` is neither of the two, if
     the configuration is not a BERT's, if `vocab.txt` and the model differ in their number of words,
@@ -62,27 +65,26 @@ def load_pretrained(folder: str | os.PathLike, kind: Kind = Bert) -> Bert | Bert
     folder = Path(folder)
     for name in ("config.json", "model.safetensors"):
         if not (folder / name).is_file():
-            raise FileNotFoundError(f"load_pretrained: {folder} holds no {name}")
+            raise FileNotFoundError(f"load_pretrained: {folder} holds no {name}{hint(folder)}")
     config = read_config(folder)
     weights = read_weights(folder / "model.safetensors", config, kind)
     model = kind(config)
-    model.load_state_dict(weights)
+    model.load_state_dict(model.state_dict() | weights)
     return model.eval()
 
 
-def load_tokenizer(folder: str | os.PathLike) -> WordPiece:
-    """The tokenizer beside a model: `vocab.txt`, and its case from `tokenizer_config.json`.
-
-    Without the second file it is uncased, as most published models are. Raises FileNotFoundError
-    without the first, ValueError if a file is damaged or has options that WordPiece does not have.
-    """
-    folder = Path(folder)
-    case = read_case(folder / "tokenizer_config.json")
-    return WordPiece.from_vocab(
-        folder / "vocab.txt",
-        lowercase=case.get("do_lower_case", True),
-        strip_accents=case.get("strip_accents"),
-    )
+def hint(folder: Path) -> str:
+    """What a reader may have meant by a folder without a model."""
+    if folder.is_file():
+        return f"; it is a file: did you mean {folder.parent}?"
+    if found := sorted(folder.glob("*.bin")):
+        return f"; {found[0].name} is a pickle, which is never opened: save it as safetensors"
+    for inside in (folder / "model", *sorted(folder.glob("*/model"))):
+        if (inside / "config.json").is_file():
+            return f"; did you mean {inside}?"
+    if (folder / "checkpoints").is_dir():
+        return "; it is a run that has not ended: finish it with --resume"
+    return "" if folder.is_dir() else "; there is no such folder"
 
 
 def save_pretrained(
@@ -90,8 +92,8 @@ def save_pretrained(
 ) -> Path:
     """Write a folder that `load_pretrained` and `transformers` read; returns the folder.
 
-    tokenizer: its vocabulary becomes `vocab.txt`, its case `tokenizer_config.json`. Each file is
-    written atomically.
+    tokenizer: its vocabulary becomes `vocab.txt`, its case `tokenizer_config.json`, and what these
+    two cannot say `tokenizer.json`. Each file is written atomically.
 
     Raises ValueError if the model has another class, if its tensors do not match its
     configuration, as after `prune_heads`, if the vocabularies of tokenizer and model differ in
@@ -108,9 +110,14 @@ def save_pretrained(
     tensors = their_tensors(model)
     folder.mkdir(parents=True, exist_ok=True)
     if tokenizer is not None:  # first, since it rejects a vocabulary with gaps
-        tokenizer.save_vocab(folder / "vocab.txt")
+        text = tokenizer.save_vocab(folder / "vocab.txt")
         case = {"do_lower_case": tokenizer.lowercase, "strip_accents": tokenizer.strip_accents}
         write_atomically(folder / "tokenizer_config.json", json.dumps(case, indent=2) + "\n")
+        plain = WordPiece.from_vocab(
+            text, lowercase=tokenizer.lowercase, strip_accents=tokenizer.strip_accents
+        )
+        if (folder / WHOLE).exists() or replace(tokenizer, merges=(), gains=()) != plain:
+            tokenizer.save(folder / WHOLE)
     write_atomically(folder / "model.safetensors", save(tensors, metadata={"format": "pt"}))
     values = FIXED | {theirs: getattr(config, ours) for ours, theirs in CONFIG_NAMES.items()}
     values |= {
@@ -159,7 +166,7 @@ def read_config(folder: Path) -> BertConfig:
             f"load_pretrained: {path} must hold names and values, {{...}}; "
             f"got {type(values).__name__}; fetch it again"
         )
-    for name, value in FIXED.items():
+    for name, value in (FIXED | NEVER).items():
         if values.get(name, value) != value:
             raise ValueError(
                 f"load_pretrained: {name} must be {value!r}, as in BERT; got {values[name]!r}"
@@ -176,7 +183,7 @@ def read_config(folder: Path) -> BertConfig:
         config = BertConfig(**{ours: values[theirs] for ours, theirs in CONFIG_NAMES.items()})
     except ValueError as error:
         raise ValueError(f"load_pretrained: {path} is not a BERT's; {error}") from error
-    if (folder / "vocab.txt").is_file():
+    if (folder / "vocab.txt").is_file() and not (folder / WHOLE).is_file():  # which may add words
         words = len((folder / "vocab.txt").read_bytes().splitlines())
         if words != config.vocab_size:
             raise ValueError(

@@ -42,7 +42,11 @@ COPIES = {
     "cls.predictions.decoder.bias": "cls.predictions.bias",
 }
 POSITION_IDS = "embeddings.position_ids"
-HEADS = ("cls.predictions.", "cls.seq_relationship.")  # of pre-training
+# Parts that a checkpoint for another task may lack; new ones are drawn.
+REPLACEABLE = ("pooler.dense", "cls.seq_relationship")
+ENCODER = ("bert.", "embeddings.", "encoder.", "pooler.")
+# What PyTorch puts before a name: `DataParallel`, `DistributedDataParallel` and `compile`.
+WRAPPERS = re.compile(r"^(module\.|_orig_mod\.)+|_orig_mod\.")
 OLD_NAMES = {"LayerNorm.gamma": "LayerNorm.weight", "LayerNorm.beta": "LayerNorm.bias"}
 LAYER_TENSORS = 2 * sum(map(len, LAYER_PARTS.values()))  # a weight and a bias each
 
@@ -91,14 +95,13 @@ def tensor_shapes(config: BertConfig, kind: Kind = Bert) -> dict[str, list[int]]
     return shapes
 
 
-def present_name(name: str, kind: Kind = Bert) -> str:
-    """A tensor's name in today's files, an encoder's without the prefix "bert.".
+def present_name(name: str) -> str:
+    """A tensor's name in today's files, without what PyTorch's wrappers put before it.
 
     In the first published checkpoints, such as bert-base-uncased, a norm's scale and shift are
     called gamma and beta.
     """
-    if kind is Bert:
-        name = name.removeprefix("bert.")
+    name = WRAPPERS.sub("", name)
     for old, new in OLD_NAMES.items():
         if name.endswith(old):
             return name.removesuffix(old) + new

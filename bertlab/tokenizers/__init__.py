@@ -5,7 +5,7 @@ Read `merges.py` first, the algorithm in three functions. `corpus.py` with `lear
 WordPiece, where it differs. `tokenizer.py` is what the three tokenizers share: `bpe.py`,
 `byte_bpe.py`, `wordpiece.py`. `tokenizer_json.py` writes files and `tokenizer_reading.py` reads
 them; `file_options.py` lists the supported options of Hugging Face's. `vocab_txt.py` is BERT's
-older file format.
+older file format, and `folder.py` reads either from a model's folder.
 """
 
 from bertlab.tokenizers.bpe import BPE

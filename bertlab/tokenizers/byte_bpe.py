@@ -151,7 +151,7 @@ class ByteBPE(Tokenizer):
         if not isinstance(tokens, dict) or not all(map(is_whole, tokens.values())):
             raise ValueError(f"{vocab} is not a vocabulary: expected one object, token -> id")
         try:
-            lines = Path(merges).read_text(encoding="utf-8").split("\n")
+            lines = Path(merges).read_text(encoding="utf-8-sig").split("\n")
         except UnicodeDecodeError as error:
             raise ValueError(f"{merges} is not UTF-8 text ({error}); fetch it again") from error
         rules = [line for line in lines if line and not line.startswith("#version")]

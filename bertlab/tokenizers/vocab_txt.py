@@ -1,33 +1,22 @@
-"""BERT's `vocab.txt`: one token per line, and a token's id is the number of its line, from 0.
+"""BERT's `vocab.txt`: one token per line, and a token's id is the number of its line, from 0."""
 
-`tokenizer_config.json` beside it says whether text is lower-cased.
-"""
-
-import json
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from reprlib import repr as short
-from typing import Any
 
-from bertlab._files import read_json, write_atomically
-from bertlab.tokenizers.encoding import UNKNOWN
-
-# The supported options of tokenizer_config.json about how a text is cut.
-CASE_OPTIONS = {
-    "do_lower_case": (True, False),
-    "strip_accents": (None, True, False),
-    "tokenize_chinese_chars": (True,),
-    "do_basic_tokenize": (True,),
-}
+from bertlab._files import write_atomically
+from bertlab.tokenizers.encoding import CLS, MASK, PAD, SEP, UNKNOWN
+from bertlab.tokenizers.normalize import normalize
 
 
 def read_vocab(path: str | os.PathLike) -> dict[str, int]:
-    """Token -> id, as `WordPiece.from_vocab` reads it."""
+    """Token -> id, as `WordPiece.from_vocab` reads it; a byte-order mark is not part of a token."""
     try:
-        lines = Path(path).read_text(encoding="utf-8").split("\n")
+        lines = Path(path).read_text(encoding="utf-8-sig").split("\n")
     except UnicodeDecodeError as error:
-        raise ValueError(f"{path} is not a vocabulary: it is not UTF-8 ({error})") from error
+        raise ValueError(
+            f"{path} is not a vocabulary: it is not UTF-8 ({error}); save it as UTF-8"
+        ) from error
     tokens = [line.removesuffix("\r") for line in lines]
     if tokens[-1] == "":
         tokens.pop()
@@ -35,6 +24,13 @@ def read_vocab(path: str | os.PathLike) -> dict[str, int]:
     if len(vocab) < len(tokens) or UNKNOWN not in vocab:
         fault = "a token occurs twice" if len(vocab) < len(tokens) else "it has no [UNK]"
         raise ValueError(f"{path} is not a vocabulary: {fault}; expected one token per line")
+    for token in tokens:  # with something invisible around it, [PAD] would be an ordinary token
+        bare = normalize(token, lowercase=False).strip() if "]" in token else token
+        if bare != token and bare in (PAD, UNKNOWN, CLS, SEP, MASK):
+            raise ValueError(
+                f"{path}: line {vocab[token] + 1} holds {token!r}, which is {bare} and something "
+                "invisible; remove what is around it"
+            )
     return vocab
 
 
@@ -55,26 +51,3 @@ def write_vocab(path: str | os.PathLike, vocab: Mapping[str, int]) -> Path:
             "lines of vocab.txt; `save` writes it whole"
         )
     return write_atomically(path, "\n".join(ordered) + "\n")
-
-
-def read_case(path: str | os.PathLike) -> dict[str, Any]:
-    """The options of a `tokenizer_config.json`; empty if there is no such file.
-
-    Raises ValueError if it is damaged, or if it has an option about how a text is cut that our
-    WordPiece does not support.
-    """
-    if not Path(path).is_file():
-        return {}
-    said = read_json(path)
-    if not isinstance(said, dict):
-        raise ValueError(
-            f'{path} must hold one JSON object, such as {{"do_lower_case": true}}; '
-            f"got {short(said)}"
-        )
-    for name, values in CASE_OPTIONS.items():
-        if name in said and not any(said[name] is value for value in values):
-            raise ValueError(
-                f"{path}: {name} must be {' or '.join(map(json.dumps, values))}; "
-                f"got {short(said[name])}"
-            )
-    return said

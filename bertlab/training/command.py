@@ -51,7 +51,7 @@ TRAINED: tuple[tuple[str, str, dict[str, Any]], ...] = (
     ("vocab_size", "tokens in the vocabulary", {"type": int}),
     (
         "tokenizer",
-        "a WordPiece's tokenizer.json, or a folder with it or vocab.txt, instead of training one",
+        "a WordPiece's tokenizer.json or vocab.txt, or a folder with one, instead of training one",
         {"metavar": "PATH"},
     ),
     (

@@ -13,6 +13,7 @@ from bertlab.data.overlaps import WORDS, known_passages, without_passages
 from bertlab.data.own_texts import SUFFIXES, files_digest, own_documents
 from bertlab.pretraining.token_store import TokenStore, fingerprint, write_corpora
 from bertlab.tokenizers.encoding import UNKNOWN
+from bertlab.tokenizers.folder import load_tokenizer
 from bertlab.tokenizers.wordpiece import BERT_SPECIAL_TOKENS, WordPiece
 
 VALIDATION = 0.05  # the share of the documents that is held out
@@ -51,7 +52,7 @@ def prepare_corpus(
     `validation/` and, last of all, `corpus.json`, which records their source: the next call with
     the same arguments reads them; other arguments, or a changed text, make them again; vocab_size:
     the published models have 30,522, too many for the frequent words of a small corpus; tokenizer:
-    a `tokenizer.json`, or a folder with it or a `vocab.txt`, to use instead of training one;
+    a `tokenizer.json`, a `vocab.txt`, or a folder with one of them, to use instead of training one;
     field: as in `own_documents`; validation: the share of documents that is held out, more if a
     reader has few; allow_unknown: accept texts of which more than half of the tokens are [UNK].
 
@@ -129,23 +130,20 @@ def words(given: WordPiece | None, vocab_size: int) -> dict[str, Any]:
 
 
 def read_tokenizer(path: Path) -> WordPiece:
-    """A WordPiece from a `tokenizer.json`, or from a folder with it or a `vocab.txt`.
+    """A WordPiece from a `tokenizer.json`, from a `vocab.txt`, or from a folder with one of them.
 
     Raises FileNotFoundError, or ValueError if it is not one that pre-training can use.
     """
-    # Imported here because it changes PyTorch's memory allocation, which texts do not need.
-    from bertlab.model.pretrained import load_tokenizer
-
-    if (path / "vocab.txt").is_file():
-        tokenizer = load_tokenizer(path)
+    folder = path.parent if path.name == "vocab.txt" else path  # its case is said beside it
+    if path.is_file() and folder is path:
+        tokenizer = WordPiece.load(path)
+    elif any((folder / name).is_file() for name in ("tokenizer.json", "vocab.txt")):
+        tokenizer = load_tokenizer(folder)
     else:
-        file = path / "tokenizer.json" if path.is_dir() else path
-        if not file.is_file():
-            raise FileNotFoundError(
-                "prepare_corpus: tokenizer must be a tokenizer.json, or a folder that holds it or "
-                f"a vocab.txt; there is none at {path}"
-            )
-        tokenizer = WordPiece.load(file)
+        raise FileNotFoundError(
+            "prepare_corpus: tokenizer must be a tokenizer.json, or a folder that holds it or a "
+            f"vocab.txt, or that vocab.txt; there is none at {path}"
+        )
     missing = [token for token in BERT_SPECIAL_TOKENS if token not in tokenizer.vocab]
     if missing or set(tokenizer.vocab.values()) != set(range(len(tokenizer.vocab))):
         fault = f"it has no {missing[0]}" if missing else "its ids are not 0, 1, 2, ... in a row"

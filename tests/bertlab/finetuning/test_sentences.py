@@ -1,14 +1,17 @@
 """Sentence vectors against sentence-transformers; padding and other texts never count."""
 
+import json
 import random
 
 import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
+from safetensors.torch import save_file
 from sentence_transformers import SentenceTransformer
-from sentence_transformers.base.modules import Normalize, Transformer
-from sentence_transformers.sentence_transformer.modules import Pooling
+from sentence_transformers.base.modules import Dense, Normalize, Transformer
+from sentence_transformers.sentence_transformer.modules import LayerNorm, Pooling
+from torch import nn
 
 from bertlab import data
 from bertlab.finetuning import sentences as module
@@ -201,6 +204,135 @@ def test_a_folder_is_read_up_to_256_tokens_or_as_many_as_it_has(tokenizer, tmp_p
         encoder = SentenceEncoder.from_folder(tmp_path)
         assert encoder.max_length == expected
         assert not encoder.training
+
+
+# What a folder declares
+
+
+def declare(tokenizer, folder, *parts):
+    """Write a folder of sentence-transformers."""
+    save_pretrained(bert(tokenizer), folder / "bert", tokenizer)
+    first = Transformer(str(folder / "bert"), max_seq_length=12)
+    SentenceTransformer(modules=[first, *parts], device="cpu").save(
+        str(folder), create_model_card=False
+    )
+    return folder
+
+
+PARTS = {
+    "cls": lambda: [Pooling(24, "cls")],
+    "max": lambda: [Pooling(24, "max"), Normalize()],
+    "mean": lambda: [Pooling(24, "mean")],
+    "Dense": lambda: [Pooling(24, "cls"), Dense(24, 7)],
+    "two Dense": lambda: [
+        Pooling(24, "mean"),
+        Dense(24, 30, activation_function=nn.GELU()),
+        Dense(30, 5, bias=False, activation_function=None),
+        Normalize(),
+    ],
+}
+
+
+@pytest.mark.parametrize("parts", PARTS)
+def test_what_a_folder_declares_is_done(tokenizer, tmp_path, parts):
+    folder = declare(tokenizer, tmp_path, *PARTS[parts]())
+    assert not list(folder.glob("vocab.txt"))  # as sentence-transformers writes them today
+    texts = [*TEXTS, "cat " * 30]
+    state = torch.get_rng_state()
+    encoder = SentenceEncoder.from_folder(folder)
+    assert torch.equal(torch.get_rng_state(), state)
+    assert encoder.max_length == 12
+    expected = torch.from_numpy(SentenceTransformer(str(folder), device="cpu").encode(texts))
+    vectors = encoder.encode(texts, truncate=True, progress=False)
+    torch.testing.assert_close(vectors, expected, atol=1e-5, rtol=0)
+    assert encoder.encode([]).shape == (0, expected.shape[1])
+
+
+def test_an_argument_comes_before_what_the_folder_declares(tokenizer, tmp_path):
+    folder = declare(tokenizer, tmp_path, Pooling(24, "cls"))
+    encoder = SentenceEncoder.from_folder(folder, "max", True, 20)
+    assert (encoder.pooling, encoder.normalize, encoder.max_length) == ("max", True, 20)
+
+
+def test_without_modules_the_length_is_still_what_the_tokenizer_says(tokenizer, tmp_path):
+    save_pretrained(bert(tokenizer), tmp_path, tokenizer)
+    (tmp_path / "tokenizer_config.json").write_text('{"model_max_length": 9}')
+    assert SentenceEncoder.from_folder(tmp_path).max_length == 9
+
+
+ROOT = "sentence_bert_config.json"
+POOLING, DENSE = "1_Pooling/config.json", "2_Dense/config.json"
+
+
+@pytest.mark.parametrize(
+    ("file", "values", "message"),
+    [
+        (POOLING, {"pooling_mode": "weightedmean"}, "pooling_mode must be .*; got 'weightedmean'"),
+        (
+            POOLING,
+            {"pooling_mode": ["cls", "max"]},
+            r"pooling_mode must be .*; got \['cls', 'max'\]",
+        ),
+        (POOLING, {"pooling_mode_lasttoken": True}, "pooling_mode_lasttoken must be false"),
+        (POOLING, {"zeal": 1}, "zeal must be omitted; got 1"),
+        (ROOT, {"do_lower_case": True}, "do_lower_case must be false; got True"),
+        (ROOT, {"transformer_task": "fill-mask"}, "transformer_task must be .*; got 'fill-mask'"),
+        (ROOT, {"query_expansion": {"length": 9}}, "query_expansion must be null"),
+        (DENSE, {"use_residual": True}, "use_residual must be false; got True"),
+        (
+            DENSE,
+            {"activation_function": "torch.nn.Softplus"},
+            "activation_function .* got 'torch.nn",
+        ),
+        (DENSE, {"module_input_name": "token_embeddings"}, "module_input_name must be"),
+        (DENSE, {"in_features": 23}, r"2_Dense.*must hold the layer that config\.json describes"),
+        (DENSE, {"bias": False}, r"2_Dense.*must hold the layer that config\.json describes"),
+        (
+            "config_sentence_transformers.json",
+            {"truncate_dim": 3},
+            "truncate_dim must be null; got 3",
+        ),
+        ("config_sentence_transformers.json", {"default_prompt_name": "q"}, "default_prompt_name"),
+    ],
+)
+def test_what_a_folder_declares_and_we_do_not_have_is_refused(
+    tokenizer, tmp_path, file, values, message
+):
+    folder = declare(tokenizer, tmp_path, Pooling(24, "mean"), Dense(24, 7))
+    SentenceEncoder.from_folder(folder)
+    path = folder / file
+    path.write_text(json.dumps(json.loads(path.read_text()) | values))
+    with pytest.raises(ValueError, match=message):
+        SentenceEncoder.from_folder(folder)
+
+
+def test_parts_that_we_do_not_have_are_refused(tokenizer, tmp_path):
+    folder = declare(tokenizer, tmp_path, Pooling(24, "mean"), LayerNorm(24))
+    with pytest.raises(ValueError, match=r"modules\.json declares .*LayerNorm; supported are"):
+        SentenceEncoder.from_folder(folder)
+    for content, message in (
+        ("[3]", "must list parts"),
+        ('[{"type": "mine.Pooling", "path": ""}]', "mine"),
+    ):
+        (folder / "modules.json").write_text(content)
+        with pytest.raises(ValueError, match=message):
+            SentenceEncoder.from_folder(folder)
+
+
+def test_a_dense_layer_without_its_weights_is_refused(tokenizer, tmp_path):
+    folder = declare(tokenizer, tmp_path, Pooling(24, "mean"), Dense(24, 7))
+    weights = folder / "2_Dense" / "model.safetensors"
+    weights.write_bytes(weights.read_bytes()[:50])
+    with pytest.raises(ValueError, match=r"2_Dense.*must hold the layer"):
+        SentenceEncoder.from_folder(folder)
+    weights.unlink()
+    with pytest.raises(FileNotFoundError, match=r"2_Dense holds no model\.safetensors"):
+        SentenceEncoder.from_folder(folder)
+    save_file({"linear.weight": torch.zeros(7, 9), "linear.bias": torch.zeros(7)}, weights)
+    config = folder / DENSE
+    config.write_text(json.dumps(json.loads(config.read_text()) | {"in_features": 9}))
+    with pytest.raises(ValueError, match=r"dense must read vectors of 24 numbers; .* reads 9"):
+        SentenceEncoder.from_folder(folder)
 
 
 # The published weights

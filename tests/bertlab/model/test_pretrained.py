@@ -2,11 +2,13 @@
 
 import json
 import tracemalloc
+import warnings
 from itertools import pairwise
 from unittest.mock import Mock
 
 import pytest
 import torch
+import transformers
 from safetensors.torch import load_file, save_file
 from torch.nn.utils.rnn import pad_sequence
 from transformers import BertForPreTraining as ReferenceForPreTraining
@@ -17,6 +19,7 @@ from bertlab.model import Bert, BertConfig, BertForPreTraining, Transformer, Tra
 from bertlab.model.masks import padding_mask
 from bertlab.model.pretrained import BERTLAB_MINI, load_pretrained, load_tokenizer, save_pretrained
 from bertlab.tokenizers import WordPiece
+from tests.bertlab.tokenizers.references import BERT_TOKENS
 from tests.small_models import generator, reference_model
 
 KINDS = {Bert: BertModel, BertForPreTraining: ReferenceForPreTraining}
@@ -161,6 +164,71 @@ def test_the_old_names_of_the_norms_are_read_as_transformers_reads_them(kind, fo
     assert_same_outputs(got, KINDS[kind].from_pretrained(folder).eval())
 
 
+@pytest.mark.parametrize(
+    "before", ["module.", "_orig_mod.", "module._orig_mod.", "_orig_mod.module."]
+)
+def test_what_pytorchs_wrappers_put_before_names_is_ignored(kind, folder, before):
+    expected = load_pretrained(folder, kind).state_dict()
+    change_tensors(folder, lambda t: [t.update({before + x: t.pop(x)}) for x in list(t)])
+    got = load_pretrained(folder, kind).state_dict()
+    torch.testing.assert_close(got, expected, rtol=0, atol=0)
+
+
+def test_a_name_in_the_middle_of_which_compile_has_written_is_read(kind, folder):
+    expected = load_pretrained(folder, kind).state_dict()
+    old, new = "encoder.layer.1.", "encoder.layer.1._orig_mod."
+    change_tensors(folder, lambda t: [t.update({x.replace(old, new): t.pop(x)}) for x in list(t)])
+    got = load_pretrained(folder, kind).state_dict()
+    torch.testing.assert_close(got, expected, rtol=0, atol=0)
+
+
+OTHER_TASKS = {
+    transformers.BertForSequenceClassification: [],
+    transformers.BertForMultipleChoice: [],
+    transformers.BertForNextSentencePrediction: [],
+    transformers.BertForTokenClassification: ["pooler.dense"],
+    transformers.BertForQuestionAnswering: ["pooler.dense"],
+    transformers.BertForMaskedLM: ["pooler.dense", "cls.seq_relationship"],
+}
+
+
+@pytest.mark.parametrize("task", OTHER_TASKS, ids=lambda task: task.__name__)
+def test_the_encoder_of_a_model_for_another_task_is_read(tmp_path, task):
+    reference_model(task, vocab_size=len(WORDS)).save_pretrained(tmp_path)
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        ours = load_pretrained(tmp_path)
+    theirs = BertModel.from_pretrained(tmp_path).eval()
+    ids, segment_ids, mask = batch()
+    expected, got = theirs(ids, mask, segment_ids), ours(ids, segment_ids, mask)
+    torch.testing.assert_close(got[0], expected[0], rtol=1e-4, atol=1e-5)
+    if not OTHER_TASKS[task]:
+        assert told == []
+        torch.testing.assert_close(got[1], expected[1], rtol=1e-4, atol=1e-5)
+    else:
+        assert "has no pooler.dense; drawn at random instead" in str(told[0].message)
+        assert torch.equal(ours.pooler.weight, Bert(ours.config).pooler.weight)
+
+
+def test_a_masked_language_model_guesses_words_and_is_told_what_is_drawn(tmp_path):
+    reference = reference_model(transformers.BertForMaskedLM, vocab_size=len(WORDS))
+    reference.save_pretrained(tmp_path)
+    with pytest.warns(UserWarning, match=r"no pooler\.dense and no cls\.seq_relationship; drawn"):
+        ours = load_pretrained(tmp_path, BertForPreTraining)
+    ids, segment_ids, mask = batch()
+    expected = reference(ids, mask, segment_ids).logits
+    torch.testing.assert_close(ours(ids, segment_ids, mask)[0], expected, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("task", list(OTHER_TASKS)[:5], ids=lambda task: task.__name__)
+def test_a_model_that_guesses_no_words_is_rejected_with_what_can_be_read(tmp_path, task):
+    reference_model(task, vocab_size=len(WORDS)).save_pretrained(tmp_path)
+    with pytest.raises(
+        ValueError, match=r"missing: cls\.predictions.*load_pretrained\(folder\) re"
+    ):
+        load_pretrained(tmp_path, BertForPreTraining)
+
+
 def test_a_weight_that_is_there_under_two_names_is_rejected(kind, folder, prefix):
     norm = f"{prefix}embeddings.LayerNorm."
     change_tensors(folder, lambda t: t.update({f"{norm}gamma": torch.zeros(24)}))
@@ -219,6 +287,19 @@ def test_the_tokenizer_comes_back_with_its_case(tmp_path):
     assert load_tokenizer(tmp_path).lowercase
 
 
+@pytest.mark.parametrize(
+    "options", [{"longest_word": 7}, {"special_tokens": [*BERT_TOKENS, "cat"]}]
+)
+def test_what_vocab_txt_cannot_say_comes_back_too(tmp_path, options):
+    vocab = {word: id for id, word in enumerate(WORDS)}
+    tokenizer = WordPiece(vocab, **{"special_tokens": BERT_TOKENS} | options)
+    save_pretrained(Bert(BertConfig(len(WORDS), 24, 1, 4, 40)), tmp_path, tokenizer)
+    assert load_tokenizer(tmp_path) == tokenizer
+    plain = WordPiece(vocab, special_tokens=BERT_TOKENS, lowercase=False)
+    save_pretrained(Bert(BertConfig(len(WORDS), 24, 1, 4, 40)), tmp_path, plain)
+    assert load_tokenizer(tmp_path) == plain  # and not what lay there
+
+
 def test_a_bare_encoder_has_no_heads_to_load(tmp_path):
     reference_model(BertModel).save_pretrained(tmp_path)
     with pytest.raises(ValueError, match=r"missing: cls\.predictions\.bias"):
@@ -240,6 +321,7 @@ def test_an_unembedding_that_is_not_tied_is_rejected(tmp_path):
     ("text", "message"),
     [
         ('{"model_type": "roberta"}', "model_type must be 'bert', as in BERT; got 'roberta'"),
+        ('{"add_cross_attention": true}', "add_cross_attention must be False, .* got True"),
         ('{"hidden_act": "relu"}', "hidden_act must be 'gelu', as in BERT; got 'relu'"),
         ('{"model_type": "bert", "hidden_act": "gelu"}', "does not say vocab_size, hidden_size"),
         ("[]", "must hold names and values, .* got list"),
@@ -261,6 +343,34 @@ def test_a_folder_without_a_configuration_is_rejected(kind, folder):
     (folder / "config.json").unlink()
     with pytest.raises(FileNotFoundError, match=r"holds no config\.json"):
         load_pretrained(folder, kind)
+
+
+def test_a_byte_order_mark_in_the_configuration_changes_nothing(kind, folder):
+    path = folder / "config.json"
+    path.write_bytes(b"\xef\xbb\xbf" + path.read_bytes())
+    assert load_pretrained(folder, kind).config.vocab_size == len(WORDS)
+
+
+@pytest.mark.parametrize(
+    ("made", "given", "hint"),
+    [
+        ("r1/model/config.json", "r1", r"did you mean .*r1.model\?"),
+        ("runs/r1/model/config.json", "runs", r"did you mean .*runs.r1.model\?"),
+        ("model/config.json", "model/config.json", r"it is a file: did you mean .*model\?"),
+        (
+            "r1/checkpoints/step-1/x",
+            "r1",
+            "it is a run that has not ended: finish it with --resume",
+        ),
+        ("hub/pytorch_model.bin", "hub", r"pytorch_model\.bin is a pickle, which is never opened"),
+        ("x", "none", "there is no such folder"),
+    ],
+)
+def test_a_folder_without_a_model_is_rejected_with_a_hint(tmp_path, made, given, hint):
+    (tmp_path / made).parent.mkdir(parents=True, exist_ok=True)
+    (tmp_path / made).touch()
+    with pytest.raises(FileNotFoundError, match=rf"holds no config\.json; {hint}"):
+        load_pretrained(tmp_path / given)
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,7 @@ from tokenizers import Tokenizer, models, normalizers, pre_tokenizers
 from bertlab.model import load_tokenizer, save_pretrained
 from bertlab.model.bert import Bert
 from bertlab.model.config import BertConfig
+from bertlab.pretraining.masking import Masking
 from bertlab.tokenizers import BPE, ByteBPE, WordPiece
 from tests.bertlab.tokenizers.random_tokenizers import RandomTokenizers, random_texts
 from tests.bertlab.tokenizers.references import BERT_TOKENS, assert_same
@@ -358,6 +359,32 @@ def test_a_token_with_a_line_break_is_not_saved_in_vocab_txt(tmp_path, token):
         ('{"strip_accents": "no"}', r"strip_accents must be null or true or false"),
         ('{"tokenize_chinese_chars": false}', r"tokenize_chinese_chars must be true"),
         ('{"do_basic_tokenize": false}', r"do_basic_tokenize must be true"),
+        ('{"do_word_tokenize": false}', r"do_word_tokenize must be true; got False"),
+        ('{"tokenizer_class": "BertJapaneseTokenizer"}', r"tokenizer_class .*BertJapanese"),
+        ('{"tokenizer_class": "RobertaTokenizerFast"}', r"tokenizer_class .*RobertaTokenizerFast"),
+        ('{"tokenizer_class": "XLMRobertaTokenizer"}', r"tokenizer_class .*XLMRobertaTokenizer"),
+        ('{"tokenizer_class": "MPNetTokenizer"}', r"tokenizer_class .*MPNetTokenizer"),
+        ('{"tokenizer_class": ["BertTokenizer"]}', r"tokenizer_class .*'BertTokenizer'"),
+        ('{"auto_map": {"AutoTokenizer": ["mine.Mine", null]}}', r"auto_map must be null"),
+        ('{"word_tokenizer_type": "mecab"}', r'word_tokenizer_type must be null or "basic"'),
+        (
+            '{"subword_tokenizer_type": "character"}',
+            r"subword_tokenizer_type must be .*'character'",
+        ),
+        ('{"never_split": ["men"]}', r"never_split must be null or \[\]; got \['men'\]"),
+        ('{"wordpieces_prefix": "@@"}', r"wordpieces_prefix must be \"##\"; got '@@'"),
+        ('{"clean_text": false}', r"clean_text must be true; got False"),
+        ('{"add_prefix_space": true}', r"add_prefix_space must be null or false"),
+        ('{"split_special_tokens": true}', r"split_special_tokens must be null or false"),
+        ('{"truncation_side": "left"}', r'truncation_side must be "right"'),
+        ('{"unk_token": "<unk>"}', r"unk_token has the name '<unk>'; BERT's is \[UNK\]"),
+        ('{"mask_token": "<mask>"}', r"mask_token has the name '<mask>'; BERT's is \[MASK\]"),
+        ('{"cls_token": "[SEP]"}', r"cls_token has the name '\[SEP\]'"),
+        ('{"mask_token": {"content": "[MASK]", "lstrip": true}}', r"mask_token has lstrip true"),
+        ('{"bos_token": "<s>"}', r"bos_token has '<s>', which is not a special token"),
+        ('{"additional_special_tokens": ["[E1]"]}', r"additional_special_tokens has '\[E1\]'"),
+        ('{"extra_special_tokens": {"image_token": "<i>"}}', r"extra_special_tokens has '<i>'"),
+        ('{"added_tokens_decoder": {"40": {"content": "x"}}}', r"added_tokens_decoder has 'x'"),
     ],
 )
 def test_a_faulty_tokenizer_config_is_rejected_with_file_and_field(tmp_path, content, message):
@@ -365,6 +392,118 @@ def test_a_faulty_tokenizer_config_is_rejected_with_file_and_field(tmp_path, con
     (tmp_path / "tokenizer_config.json").write_text(content)
     with pytest.raises(ValueError, match=message):
         load_tokenizer(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("added_tokens.json", '{"[E1]": 40}', r"added_tokens\.json: the file has '\[E1\]'"),
+        ("special_tokens_map.json", '{"pad_token": "<pad>"}', r"pad_token has the name '<pad>'"),
+        ("special_tokens_map.json", "[]", r"must hold one JSON object"),
+        ("config.json", '{"tokenizer_class": "BertJapaneseTokenizer"}', "BertJapaneseTokenizer"),
+    ],
+)
+def test_a_file_beside_a_vocabulary_that_it_cannot_add_to_is_rejected(
+    tmp_path, name, content, message
+):
+    trained(WordPiece).save_vocab(tmp_path / "vocab.txt")
+    (tmp_path / name).write_text(content)
+    with pytest.raises(ValueError, match=message):
+        load_tokenizer(tmp_path)
+
+
+def test_unknown_options_are_told_and_known_ones_are_silent(tmp_path):
+    ours = trained(WordPiece)
+    ours.save_vocab(tmp_path / "vocab.txt")
+    path = tmp_path / "tokenizer_config.json"
+    path.write_text('{"model_max_length": 512, "mask_token": "[MASK]", "bos_token": null}')
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert load_tokenizer(tmp_path).vocab == ours.vocab
+    path.write_text('{"lowercase": false, "zeal": 3}')
+    with pytest.warns(UserWarning, match=r"unknown options, which are ignored: lowercase, zeal"):
+        load_tokenizer(tmp_path)
+
+
+def test_a_folder_with_tokenizer_json_alone_is_read_as_the_file(tmp_path):
+    ours = trained(WordPiece, lowercase=False)
+    with pytest.raises(FileNotFoundError, match=r"holds no tokenizer\.json and no vocab\.txt"):
+        load_tokenizer(tmp_path)
+    ours.save(tmp_path / "tokenizer.json")
+    assert load_tokenizer(tmp_path) == ours
+    (tmp_path / "tokenizer_config.json").write_text('{"tokenizer_class": "TokenizersBackend"}')
+    assert load_tokenizer(tmp_path) == ours
+    ours.save_vocab(tmp_path / "vocab.txt")
+    assert load_tokenizer(tmp_path) == ours  # and not lower-cased, vocab.txt's default
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        (None, '{"do_lower_case": true}', r"do_lower_case is true, but tokenizer\.json has false"),
+        (None, '{"model_max_length": 9}', r"do_lower_case is missing and means true, but"),
+        (None, '{"do_lower_case": false, "strip_accents": true}', r"strip_accents is true, but"),
+        (None, '{"do_lower_case": false, "mask_token": "<m>"}', r"mask_token has the name '<m>'"),
+        (
+            None,
+            '{"do_lower_case": false, "eos_token": "<s>"}',
+            r"eos_token has '<s>', which is not",
+        ),
+        ("added_tokens.json", '{"<s>": 40}', r"the file has '<s>', which is not a special token"),
+        ("vocab.txt", "[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\n", r"vocab\.txt and .* differ in"),
+        ("vocab.txt", "[UNK]\n[PAD]\n", r"vocab\.txt and .* the same tokens and ids; .* '\[UNK\]'"),
+    ],
+)
+def test_a_file_that_contradicts_tokenizer_json_is_rejected(tmp_path, name, content, message):
+    trained(WordPiece, lowercase=False).save(tmp_path / "tokenizer.json")
+    (tmp_path / (name or "tokenizer_config.json")).write_text(content)
+    with pytest.raises(ValueError, match=message):
+        load_tokenizer(tmp_path)
+
+
+def test_a_class_that_adds_cls_and_sep_contradicts_a_file_that_does_not(tmp_path):
+    (tmp_path / "tokenizer_config.json").write_text('{"tokenizer_class": "BertTokenizer"}')
+    path = trained(WordPiece).save(tmp_path / "tokenizer.json")
+    assert load_tokenizer(tmp_path).adds_special_tokens
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"post_processor": None}))
+    with pytest.raises(ValueError, match=r"BertTokenizer adds .* has no post_processor"):
+        load_tokenizer(tmp_path)
+
+
+@pytest.mark.parametrize("name", ["vocab.txt", "tokenizer_config.json", "tokenizer.json"])
+def test_a_byte_order_mark_changes_nothing(tmp_path, name):
+    ours = trained(WordPiece)
+    ours.save_vocab(tmp_path / "vocab.txt")
+    (tmp_path / "tokenizer_config.json").write_text('{"do_lower_case": true}')
+    if name == "tokenizer.json":
+        ours.save(tmp_path / name)
+    (tmp_path / name).write_bytes(b"\xef\xbb\xbf" + (tmp_path / name).read_bytes())
+    read = load_tokenizer(tmp_path)
+    assert read.vocab == ours.vocab
+    assert read.special_tokens == ours.special_tokens
+    assert 0 not in Masking.of(read).ordinary_ids
+
+
+@pytest.mark.parametrize("first", ["merges.txt", "vocab.json"])
+@pytest.mark.parametrize("version", ["", "#version: 0.2\n"])
+def test_a_byte_order_mark_in_gpt2_files_changes_nothing(tmp_path, first, version):
+    ours = ByteBPE.train(CORPUS, 265)
+    merges = version + "".join(f"{left} {right}\n" for left, right in ours.merges)
+    (tmp_path / "merges.txt").write_text(merges, encoding="utf-8")
+    (tmp_path / "vocab.json").write_text(json.dumps(dict(ours.vocab)))
+    (tmp_path / first).write_bytes(b"\xef\xbb\xbf" + (tmp_path / first).read_bytes())
+    files = tmp_path / "vocab.json", tmp_path / "merges.txt"
+    assert ByteBPE.from_gpt2(*files, special_tokens=()) == ours
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["\ufeff[PAD]", "[PAD] ", "[PAD]\t", "\u200b[PAD]", "[P\xadAD]", "[PAD]\x00", "[PAD]\u3000"],
+)
+def test_a_special_token_with_something_invisible_around_it_is_rejected(tmp_path, line):
+    (tmp_path / "vocab.txt").write_text(f"[UNK]\n{line}\n[unused1]\na\n", encoding="utf-8")
+    with pytest.raises(ValueError, match=r"line 2 holds .*, which is \[PAD\] and something invis"):
+        WordPiece.from_vocab(tmp_path / "vocab.txt")
 
 
 @pytest.mark.parametrize(

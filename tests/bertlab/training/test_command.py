@@ -84,6 +84,8 @@ def test_the_trained_model_fills_gaps_or_says_why_not(trained, capsys, tmp_path)
     assert "text must hold [MASK]" in capsys.readouterr().err
     assert main(["fill-mask", str(tmp_path), "A [MASK]."]) == 1
     assert "holds no config.json" in capsys.readouterr().err
+    assert main(["fill-mask", str(trained[0]), "A [MASK]."]) == 1
+    assert f"did you mean {trained[0] / 'model'}?" in capsys.readouterr().err
 
 
 def test_settings_are_kept_and_make_the_same_model_again(trained, out, capsys):

@@ -9,8 +9,9 @@ import pytest
 
 from bertlab.data import documents, split
 from bertlab.data.overlaps import known_passages, passages, without_passages
+from bertlab.tokenizers import WordPiece
 from bertlab.training import corpus as module
-from bertlab.training.corpus import open_corpus, own_path, prepare_corpus
+from bertlab.training.corpus import open_corpus, own_path, prepare_corpus, read_tokenizer
 
 PREPARE = {"vocab_size": 300, "progress": False}
 
@@ -233,14 +234,24 @@ def test_a_given_tokenizer_is_taken_from_any_of_its_files(topics, tmp_path):
     known.save_vocab(tmp_path / "model" / "vocab.txt")
     (tmp_path / "saved").mkdir()
     known.save(tmp_path / "saved" / "tokenizer.json")
-    for name in ("mine.json", "model", "saved"):
-        out = tmp_path / f"of-{name}"
+    for name in ("mine.json", "model", "model/vocab.txt", "saved"):
+        out = tmp_path / f"of-{name.replace('/', '-')}"
         made = prepare_corpus(str(text), out, tokenizer=tmp_path / name, progress=False)
         assert made.tokenizer.vocab == known.vocab
         found = {ids for store in made[1:] for ids in ids_of(store)}
         assert found == {tuple(known.encode(text, add_special_tokens=False).ids) for text in texts}
     other = prepare_corpus(str(text), tmp_path / "of-model", **PREPARE)
     assert other.tokenizer.vocab != known.vocab  # not what lay there
+
+
+def test_a_vocab_txt_is_read_with_the_case_that_stands_beside_it(tmp_path):
+    cased = WordPiece.train(["The Cat sat"], 40, lowercase=False)
+    path = cased.save_vocab(tmp_path / "vocab.txt")
+    assert read_tokenizer(path).lowercase
+    (tmp_path / "tokenizer_config.json").write_text('{"do_lower_case": false}')
+    assert not read_tokenizer(path).lowercase
+    with pytest.raises(FileNotFoundError, match=r"there is none at .*none.vocab\.txt"):
+        read_tokenizer(tmp_path / "none" / "vocab.txt")
 
 
 def test_a_tokenizer_that_cannot_be_used_is_rejected_before_the_text_is_read(tmp_path, monkeypatch):
