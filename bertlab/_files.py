@@ -14,7 +14,7 @@ def write_atomically(path: str | os.PathLike, content: str | bytes, mode: int = 
     mode: who may read it; the default is everybody.
     Raises OSError if the folder is missing or the disk is full; the old file is then untouched.
     """
-    path = Path(path)
+    path = check_no_folder(path)
     data = content.encode() if isinstance(content, str) else content
     descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
@@ -30,6 +30,14 @@ def write_atomically(path: str | os.PathLike, content: str | bytes, mode: int = 
     return path
 
 
+def check_no_folder(path: str | os.PathLike) -> Path:
+    """The path; raises IsADirectoryError if it is a folder where a file belongs."""
+    path = Path(path)
+    if path.is_dir():
+        raise IsADirectoryError(f"{path} is a folder; give the path of a file, such as one in it")
+    return path
+
+
 def read_json(path: str | os.PathLike) -> Any:
     """The content of a JSON file; the caller must check its type.
 
@@ -37,7 +45,7 @@ def read_json(path: str | os.PathLike) -> Any:
     nested too deeply, or with a number of thousands of digits.
     """
     try:
-        return json.loads(Path(path).read_text(encoding="utf-8"))
+        return json.loads(check_no_folder(path).read_text(encoding="utf-8"))
     except (ValueError, RecursionError) as error:
         raise ValueError(
             f"{path} is damaged: it is not whole JSON ({error}); save or fetch it again"

@@ -16,9 +16,9 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from bertlab.model.checks import check_attention, check_vectors
+from bertlab.model.checks import check_attention, check_vectors, check_visible
 from bertlab.model.dropout import dropout
-from bertlab.model.masks import causal_mask, check_visible, expand_mask
+from bertlab.model.masks import causal_mask, expand_mask
 
 
 class HeadWeights(NamedTuple):
@@ -85,7 +85,7 @@ def attention(
     query: [..., L, d_head]; key: [..., L', d_head]; value: [..., L', d_mid].
     Returns the updated vectors [..., L, d_mid] and the probabilities [..., L, L'].
 
-    Raises ValueError if the shapes do not fit each other.
+    Raises ValueError if the shapes do not fit each other, or a query may not attend to any key.
 
     Source: Vaswani et al. (2017), eq. 1; Phuong & Hutter (2022), Algorithm 4, lines 4 to 6.
     """

@@ -10,7 +10,7 @@ from pathlib import Path
 from reprlib import repr as short
 from typing import Any
 
-from bertlab._files import read_json, write_atomically
+from bertlab._files import check_no_folder, read_json, write_atomically
 from bertlab.tokenizers.encoding import UNKNOWN
 
 # The supported options of tokenizer_config.json about how a text is cut.
@@ -25,7 +25,7 @@ CASE_OPTIONS = {
 def read_vocab(path: str | os.PathLike) -> dict[str, int]:
     """Token -> id, as `WordPiece.from_vocab` reads it."""
     try:
-        lines = Path(path).read_text(encoding="utf-8").split("\n")
+        lines = check_no_folder(path).read_text(encoding="utf-8").split("\n")
     except UnicodeDecodeError as error:
         raise ValueError(f"{path} is not a vocabulary: it is not UTF-8 ({error})") from error
     tokens = [line.removesuffix("\r") for line in lines]

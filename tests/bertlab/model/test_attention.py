@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch.nn import functional as F
 
+from bertlab.finetuning.sentences import pool
 from bertlab.model.attention import (
     HeadWeights,
     MultiHeadAttention,
@@ -217,6 +218,36 @@ def test_a_mask_that_hides_everything_is_rejected(output_attentions):
     layer(x, left_padded, **asked)
     with pytest.raises(ValueError, match="wants on the right"):
         layer(x, left_padded, causal=True, **asked)
+
+
+@pytest.mark.parametrize(
+    "mask",
+    [
+        torch.zeros(3, 4, dtype=torch.bool),
+        torch.tensor([[True], [False], [True]]),
+        torch.ones(2, 3, 4, dtype=torch.bool).tril(-1),
+        torch.tensor(False),
+    ],
+)
+def test_the_formal_attention_rejects_a_query_that_sees_nothing_as_the_layer_does(mask):
+    with pytest.raises(ValueError, match="leaves a query nothing to attend to"):
+        attention(normal(3, 5), normal(4, 5), normal(4, 5), mask)
+    attention(normal(3, 5), normal(4, 5), normal(4, 5), mask.new_ones(1, 4))
+
+
+def test_lists_where_tensors_belong_are_named():
+    layer, x, q = seeded_layer(), normal(1, 2, 12), normal(2, 4)
+    for call, message in (
+        (lambda: layer(x, [[1, 0]]), "attention: mask must be a tensor; got a list"),
+        (lambda: layer(x, np.ones((1, 2))), "attention: mask must be a tensor; got a ndarray"),
+        (lambda: attention(q, q, q, [[True, True]] * 2), "attention: mask must be a tensor"),
+        (lambda: attention(q.tolist(), q, q), "attention: query must be a tensor; got a list"),
+        (lambda: padding_mask([[5, 0]]), "padding_mask: ids must be a tensor; got a list"),
+        (lambda: pool(x, [[1, 0]], "mean"), "pool: attention_mask must be a tensor; got a list"),
+        (lambda: pool(x.tolist(), None, "cls"), "pool: hidden must be a tensor; got a list"),
+    ):
+        with pytest.raises(TypeError, match=message):
+            call()
 
 
 def test_numbers_that_are_not_a_mask_are_rejected():
