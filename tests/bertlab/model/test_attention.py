@@ -225,7 +225,7 @@ def test_a_mask_that_hides_everything_is_rejected(output_attentions):
     [
         torch.zeros(3, 4, dtype=torch.bool),
         torch.tensor([[True], [False], [True]]),
-        torch.ones(2, 3, 4, dtype=torch.bool).tril(-1),
+        torch.ones(3, 4, dtype=torch.bool).tril(-1),
         torch.tensor(False),
     ],
 )
