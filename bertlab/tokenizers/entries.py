@@ -32,7 +32,7 @@ def entries(where: str, name: str, values: Any, of: str = "entries") -> Iterator
 
 
 def read_texts(where: str, name: str, values: Any) -> Iterator[str]:
-    """The entries, each of which must be a string; what they come from is read as they are.
+    """The entries, each of which must be a string.
 
     Raises TypeError as `entries`, and for None, nan or a number, with its place.
     """
