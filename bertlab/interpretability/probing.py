@@ -106,7 +106,7 @@ def control_labels(
 
     Source: Hewitt & Liang (2019), section 2.
     """
-    words, labels = _columns("control_labels", words=words, labels=labels)
+    labels, words = _columns("control_labels", labels=labels, words=words)
     frequencies = Counter(labels)
     types = list(dict.fromkeys(words))  # in the order of the texts: the same draw every time
     drawn = np.random.default_rng(seed).choice(
@@ -148,7 +148,7 @@ def probe_layers(
     seed: int = 0,
 ) -> list[Probe]:
     """`probe` for every layer, [N, D] each, all with the same texts and the same control task."""
-    words, labels, texts = _columns("probe", words=words, labels=labels, texts=texts)
+    labels, texts, words = _columns("probe", labels=labels, texts=texts, words=words)
     for vectors in layers:
         if vectors.dim() != 2 or len(vectors) != len(words):
             raise ValueError(
