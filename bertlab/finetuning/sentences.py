@@ -120,8 +120,8 @@ class SentenceEncoder(nn.Module):
         weight = self.bert.embeddings.token.weight
         # Not under `inference_mode`, so that a classifier can be trained on the vectors.
         vectors = weight.new_empty(len(encodings), self.bert.config.d_model)
-        shown = {"desc": "encoding", "unit": "text", "delay": SHOWN_AFTER}
-        bar = tqdm(total=len(encodings), disable=not progress, **shown)
+        n = len(encodings)
+        bar = tqdm(total=n, desc="encoding", unit="text", disable=not progress, delay=SHOWN_AFTER)
         lengths, pad_id = [len(encoding) for encoding in encodings], self.tokenizer.vocab[PAD]
         with bar, evaluation_mode(self), torch.inference_mode():
             for numbers in batches_of_one_length(lengths, most_tokens):

@@ -74,14 +74,14 @@ def score_similarity(
     pairs: first word, second word, how similar people found them; words are lower-cased
     first. Raises ValueError if fewer than two pairs are known.
     """
-    pairs = [
-        (*_lowered("score_similarity", f"pairs[{number}]", (first, second)), score)
-        for number, (first, second, score) in enumerate(entries("score_similarity", "pairs", pairs))
-    ]
-    known = [pair for pair in pairs if pair[0] in vectors and pair[1] in vectors]
+    where, rows = "score_similarity", []
+    for number, (first, second, score) in enumerate(entries(where, "pairs", pairs)):
+        a, b = _lowered(where, f"pairs[{number}]", (first, second))
+        rows.append((a, b, score))
+    known = [pair for pair in rows if pair[0] in vectors and pair[1] in vectors]
     cosines = [vectors.similarity(first, second) for first, second, _ in known]
     rho = spearman(cosines, [score for _, _, score in known])
-    return SimilarityScore(rho, len(known), len(pairs))
+    return SimilarityScore(rho, len(known), len(rows))
 
 
 def score_analogies(
