@@ -44,10 +44,20 @@ def check_choice(config: Any, name: str, choices: Collection[str]) -> None:
         raise ValueError(f"{where}: {name} must be one of {', '.join(choices)}; got {value!r}")
 
 
+def check_tensor(where: str, name: str, value: Any) -> None:
+    """Raise TypeError unless the value is a tensor; a list has neither shape nor dtype."""
+    if not isinstance(value, Tensor):
+        raise TypeError(
+            f"{where}: {name} must be a tensor; got a {type(value).__name__}; torch.tensor({name}) "
+            "makes one of a list of numbers"
+        )
+
+
 def check_ids(
     where: str, name: str, ids: Tensor, vocab_size: int, max_length: int | None = None
 ) -> None:
     """Ids must be integers [B, L], 0 to vocab_size - 1, at most max_length tokens per sequence."""
+    check_tensor(where, name, ids)
     if ids.dim() != 2 or not ids.numel():
         raise ValueError(f"{where}: {name} must be [B, L] and not empty; got {list(ids.shape)}")
     if ids.dtype not in (torch.int64, torch.int32):

@@ -18,7 +18,7 @@ def write_atomically(path: str | os.PathLike, content: str | bytes, mode: int = 
     Raises OSError, with the path, if the folder is missing or the disk is full; the old file is
     then untouched.
     """
-    path = Path(path)
+    path = check_no_folder(path)
     data = content.encode() if isinstance(content, str) else content
     descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
@@ -45,6 +45,14 @@ def naming(path: str | os.PathLike) -> Iterator[None]:
         raise
 
 
+def check_no_folder(path: str | os.PathLike) -> Path:
+    """The path; raises IsADirectoryError if it is a folder where a file belongs."""
+    path = Path(path)
+    if path.is_dir():
+        raise IsADirectoryError(f"{path} is a folder; give the path of a file, such as one in it")
+    return path
+
+
 def read_json(path: str | os.PathLike) -> Any:
     """The content of a JSON file, with or without a byte-order mark; the caller checks its type.
 
@@ -52,7 +60,7 @@ def read_json(path: str | os.PathLike) -> Any:
     nested too deeply, or with a number of thousands of digits.
     """
     try:
-        return json.loads(Path(path).read_text(encoding="utf-8-sig"))
+        return json.loads(check_no_folder(path).read_text(encoding="utf-8-sig"))
     except (ValueError, RecursionError) as error:
         raise ValueError(
             f"{path} is damaged: it is not whole JSON ({error}); save or fetch it again"

@@ -89,7 +89,7 @@ class Head(nn.Module):
 
     def collate_targets(self, targets: Sequence[Any], length: int) -> Tensor:  # noqa: ARG002
         """The targets of a batch of texts, padded to `length` if there is one per token."""
-        return torch.tensor(targets)
+        return torch.tensor(targets, dtype=torch.long)
 
     def n_asked(self, targets: Tensor) -> int:
         """How many predictions the loss of a batch is a mean of."""
@@ -200,7 +200,7 @@ class TokenTagger(Head):
 
     def collate_targets(self, targets: Sequence[Sequence[int]], length: int) -> Tensor:
         """The targets of a batch, [B, length], padded with IGNORED."""
-        return torch.tensor([[*tags, *[IGNORED] * (length - len(tags))] for tags in targets])
+        return torch.tensor([[*t, *[IGNORED] * (length - len(t))] for t in targets]).long()
 
 
 class SpanAnswerer(Head):
@@ -247,10 +247,9 @@ class SpanAnswerer(Head):
 
     def check_target(self, target: Any, n_tokens: int) -> None:
         """Raise ValueError unless it is (start, end), both within the text."""
-        start, end = target
-        check_numbers("a token", [start, end], n_tokens)
-        if start > end:
-            raise ValueError(f"it must be (start, end) with start <= end; got {tuple(target)}")
+        if not isinstance(target, Sequence) or len(target) != 2 or target[0] > target[1]:
+            raise ValueError(f"it must be (start, end) with start <= end; got {target!r}")
+        check_numbers("a token", target, n_tokens)
 
 
 def check_numbers(what: str, numbers: Sequence[int], count: int) -> None:

@@ -10,6 +10,8 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
+from bertlab.tokenizers.entries import entries, read_texts
+
 OUTSIDE = "O"  # the tag of a word outside every span
 ARTICLES = re.compile(r"\b(a|an|the)\b")
 
@@ -42,6 +44,7 @@ def entity_f1(
     >>> entity_f1([["B-PER", "I-PER", "O", "B-LOC"]], [["B-PER", "O", "O", "B-LOC"]])
     EntityScores(precision=0.5, recall=0.5, f1=0.5)
     """
+    true_tags, guessed_tags = list(true_tags), list(guessed_tags)
     if [len(tags) for tags in true_tags] != [len(tags) for tags in guessed_tags]:
         raise ValueError(
             "entity_f1: guessed_tags must hold as many texts as true_tags, with as many tags each"
@@ -107,6 +110,12 @@ def answer_scores(guesses: Sequence[str | None], answers: Sequence[Sequence[str]
 
     Raises ValueError if there are no questions, or not one guess for each.
     """
+    where = "answer_scores"
+    guesses = list(entries(where, "guesses", guesses))
+    answers = [
+        list(read_texts(where, f"answers[{number}]", right))
+        for number, right in enumerate(entries(where, "answers", answers))
+    ]
     if not guesses or len(guesses) != len(answers):
         raise ValueError(
             f"answer_scores: guesses must hold one for each of {len(answers)} questions, at least "
@@ -133,8 +142,9 @@ def normalize_answer(text: str) -> str:
 
 def _best(guess: str | None, answers: Sequence[str], compare: Callable[[str, str], float]) -> float:
     """The best comparison of a guess with several answers."""
-    if isinstance(answers, str):
-        raise TypeError("answers must be a list of strings; got one string")
+    answers = list(read_texts("exact_match", "answers", answers))
+    if not isinstance(guess, str | None):
+        raise TypeError(f"exact_match: guess must be a string, or None for no answer; got {guess}")
     guess = normalize_answer(guess or "")
     return max(compare(guess, normalize_answer(answer)) for answer in answers or [""])
 

@@ -7,7 +7,7 @@ Source: Reimers & Gurevych (2019), section 3; Henderson et al. (2017), section 4
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 
 import torch
@@ -19,6 +19,7 @@ from bertlab.finetuning.texts import batches_by_length, collate, encode_texts
 from bertlab.finetuning.tuning import TuningConfig, tune
 from bertlab.model.checks import values_are_at_hand
 from bertlab.tokenizers.encoding import PAD, Encoding
+from bertlab.tokenizers.entries import check_none_missing, entries, read_texts
 from bertlab.training.rows import Row
 
 Evaluate = Callable[[], dict[str, float]]
@@ -64,7 +65,7 @@ class SiameseClassifier(nn.Module):
                 f"SiameseClassifier: targets must be integers, numbers of classes; "
                 f"got {targets.dtype}"
             )
-        return F.cross_entropy(self(u, v), targets)
+        return F.cross_entropy(self(u, v), targets.long())  # booleans and small integers too
 
 
 def cosine_loss(u: Tensor, v: Tensor, targets: Tensor) -> Tensor:
@@ -109,9 +110,9 @@ def in_batch_negatives_loss(u: Tensor, v: Tensor, *, scale: float = 20.0) -> Ten
 
 def train_pairs(
     encoder: SentenceEncoder,
-    first: Sequence[str],
-    second: Sequence[str],
-    targets: Sequence[float] | None,
+    first: Iterable[str],
+    second: Iterable[str],
+    targets: Iterable[float] | None,
     objective: SiameseClassifier | Callable[..., Tensor],
     config: TuningConfig,
     *,
@@ -132,11 +133,17 @@ def train_pairs(
     {"step", "epoch", "kind": "held-out", ...}. With the same seed on the same CPU the weights
     are identical, bit by bit; PyTorch's global random state does not change.
 
-    Raises ValueError if the numbers of sentences and targets differ, or if `encode_texts` rejects
-    a sentence; FloatingPointError if the loss is not finite.
+    Raises ValueError if the numbers of sentences and targets differ, if a target is missing, or if
+    `encode_texts` rejects a sentence; TypeError if one is not a string; FloatingPointError if the
+    loss is not finite.
 
     Source: Reimers & Gurevych (2019), section 3: "siamese", the same weights read both sentences.
     """
+    first = list(read_texts("train_pairs", "first", first))
+    second = list(read_texts("train_pairs", "second", second))
+    if targets is not None:
+        targets = list(entries("train_pairs", "targets", targets))
+        check_none_missing("train_pairs", "targets", targets)
     check_lengths(first, second, targets)
     pairs = [
         encode_side(name, texts, encoder, truncate)

@@ -19,10 +19,11 @@ from tqdm.auto import tqdm
 from bertlab.finetuning.sentence_folders import declared
 from bertlab.finetuning.texts import check_fits, collate, encode_texts
 from bertlab.model.bert import Bert
-from bertlab.model.checks import values_are_at_hand
+from bertlab.model.checks import check_tensor, values_are_at_hand
 from bertlab.model.modes import evaluation_mode
 from bertlab.model.pretrained import load_pretrained, load_tokenizer
 from bertlab.tokenizers.encoding import PAD
+from bertlab.tokenizers.entries import entries
 from bertlab.tokenizers.tokenizer import Tokenizer
 
 MOST_TOKENS = 1024  # of a batch; its largest tensor is then 6 MB in a model of MiniLM's size
@@ -115,7 +116,7 @@ class SentenceEncoder(nn.Module):
 
     def encode(
         self,
-        texts: Sequence[str],
+        texts: Iterable[str],
         *,
         truncate: bool = False,
         most_tokens: int = MOST_TOKENS,
@@ -129,17 +130,16 @@ class SentenceEncoder(nn.Module):
 
         Texts of the same number of tokens go through the model together (`batches_of_one_length`),
         without dropout. Raises ValueError if a text is empty or too long, TypeError for a
-        single string.
+        single string, or if an entry is not a string.
         """
         encodings = encode_texts(
             texts, self.tokenizer, max_length=self.max_length, truncate=truncate
         )
         weight = self.bert.embeddings.token.weight
         # Not under `inference_mode`, so that a classifier can be trained on the vectors.
-        vectors = weight.new_empty(len(texts), self.d_vector)
-        bar = tqdm(
-            total=len(texts), desc="encoding", unit="text", disable=not progress, delay=SHOWN_AFTER
-        )
+        vectors = weight.new_empty(len(encodings), self.d_vector)
+        n = len(encodings)
+        bar = tqdm(total=n, desc="encoding", unit="text", disable=not progress, delay=SHOWN_AFTER)
         lengths, pad_id = [len(encoding) for encoding in encodings], self.tokenizer.vocab[PAD]
         with bar, evaluation_mode(self), torch.inference_mode():
             for numbers in batches_of_one_length(lengths, most_tokens):
@@ -196,6 +196,7 @@ def batches_of_one_length(lengths: Sequence[int], most: int = MOST_TOKENS) -> li
     """
     if most < 1:
         raise ValueError(f"batches_of_one_length: most must be at least 1; got {most}")
+    lengths = list(entries("batches_of_one_length", "lengths", lengths))
     batches: list[list[int]] = []
     for number in sorted(range(len(lengths)), key=lambda number: -lengths[number]):
         batch = batches[-1] if batches else []
@@ -216,10 +217,12 @@ def check_pooling(where: str, name: str, how: str) -> None:
 
 def check_pooled(hidden: Tensor, attention_mask: Tensor | None) -> None:
     """Raise ValueError unless each row has a token, and the mask fits."""
+    check_tensor("pool", "hidden", hidden)
     if hidden.dim() != 3:
         raise ValueError(f"pool: hidden must be [B, L, D]; got {list(hidden.shape)}")
     if attention_mask is None:
         return
+    check_tensor("pool", "attention_mask", attention_mask)
     if attention_mask.shape != hidden.shape[:2]:
         raise ValueError(
             f"pool: attention_mask must be [B, L] = {list(hidden.shape[:2])}, as hidden is; "

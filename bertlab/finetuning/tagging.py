@@ -15,7 +15,7 @@ of Ramshaw & Marcus (1995) in the form of CoNLL-2002, where every span begins wi
 
 import unicodedata
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import takewhile
 
 from torch import Tensor
@@ -23,6 +23,7 @@ from torch import Tensor
 from bertlab.finetuning.heads import IGNORED
 from bertlab.finetuning.scores import OUTSIDE, tag_runs
 from bertlab.tokenizers.encoding import Encoding
+from bertlab.tokenizers.entries import read_texts
 from bertlab.tokenizers.normalize import CHUNK, is_removed
 from bertlab.tokenizers.pieces import CONTINUES
 from bertlab.tokenizers.wordpiece import WordPiece
@@ -31,12 +32,13 @@ Word = tuple[int, int]  # the characters of a word: (start, end)
 Span = tuple[int, int, str]  # the characters from start to before end, and a label
 
 
-def tag_names(labels: Sequence[str]) -> tuple[str, ...]:
+def tag_names(labels: Iterable[str]) -> tuple[str, ...]:
     """The tags for these labels; a tag's number is its place.
 
     >>> tag_names(["LOC", "PER"])
     ('O', 'B-LOC', 'I-LOC', 'B-PER', 'I-PER')
     """
+    labels = read_texts("tag_names", "labels", labels)
     return (OUTSIDE, *(f"{prefix}-{label}" for label in labels for prefix in "BI"))
 
 

@@ -1,6 +1,6 @@
 """Texts and their targets: labels to numbers, and both into batches."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,14 +10,16 @@ from bertlab.finetuning.heads import Head
 from bertlab.finetuning.texts import TextBatch, check_encodings, check_fits, collate, encode_texts
 from bertlab.model.config import BertConfig
 from bertlab.tokenizers.encoding import Encoding
+from bertlab.tokenizers.entries import entries
 from bertlab.tokenizers.tokenizer import Tokenizer
 
 
 @dataclass(frozen=True)
 class TuningData:
-    """Encoded texts and one target for each.
+    """Encoded texts and one target for each; both become lists, in the order given.
 
-    targets: what the head's `check_target` accepts: a number, a list of numbers, (start, end).
+    targets: what the head's `check_target` accepts: a number (True is 1, False is 0), a list of
+        numbers, (start, end).
 
     Raises ValueError if there are none, or if their numbers differ.
     """
@@ -26,6 +28,9 @@ class TuningData:
     targets: Sequence[Any]
 
     def __post_init__(self) -> None:
+        for name in ("encodings", "targets"):
+            given = list(entries("TuningData", name, getattr(self, name)))
+            object.__setattr__(self, name, given)
         if not len(self.encodings) or len(self.encodings) != len(self.targets):
             raise ValueError(
                 "TuningData: there must be one target for each encoding, and at least one; got "
@@ -37,13 +42,13 @@ class TuningData:
 
 
 def labelled_data(
-    texts: Sequence[str],
-    labels: Sequence[str],
-    names: Sequence[str],
+    texts: Iterable[str],
+    labels: Iterable[str],
+    names: Iterable[str],
     tokenizer: Tokenizer,
     config: BertConfig,
     *,
-    pairs: Sequence[str] | None = None,
+    pairs: Iterable[str] | None = None,
     max_length: int | None = None,
     truncate: bool = False,
 ) -> TuningData:
@@ -66,7 +71,7 @@ def labelled_data(
     return TuningData(encodings, label_numbers(labels, names))
 
 
-def label_numbers(labels: Sequence[str], names: Sequence[str]) -> list[int]:
+def label_numbers(labels: Iterable[str], names: Iterable[str]) -> list[int]:
     """The number of each label: its place in `names`.
 
     Raises ValueError if a label is not among the names, or if a name occurs twice.
@@ -74,13 +79,15 @@ def label_numbers(labels: Sequence[str], names: Sequence[str]) -> list[int]:
     >>> label_numbers(["spam", "ham", "ham"], names=["ham", "spam"])
     [1, 0, 0]
     """
+    labels = list(entries("label_numbers", "labels", labels))
+    names = list(entries("label_numbers", "names", names))
     number_of = {name: number for number, name in enumerate(names)}
     if len(number_of) < len(names):
-        raise ValueError(f"label_numbers: names must differ; got {list(names)}")
+        raise ValueError(f"label_numbers: names must differ; got {names}")
     for number, label in enumerate(labels):
         if label not in number_of:
             raise ValueError(
-                f"label_numbers: labels must be among {list(names)}; labels[{number}] is {label!r}"
+                f"label_numbers: labels must be among {names}; labels[{number}] is {label!r}"
             )
     return [number_of[label] for label in labels]
 

@@ -9,6 +9,7 @@ from torch import Tensor
 
 from bertlab.model.config import BertConfig
 from bertlab.tokenizers.encoding import CLS, PAD, SEP, Encoding
+from bertlab.tokenizers.entries import entries, read_texts
 from bertlab.tokenizers.tokenizer import Tokenizer
 
 
@@ -25,11 +26,11 @@ class TextBatch(NamedTuple):
 
 
 def encode_texts(
-    texts: Sequence[str],
+    texts: Iterable[str],
     tokenizer: Tokenizer,
     *,
     max_length: int,
-    pairs: Sequence[str] | None = None,
+    pairs: Iterable[str] | None = None,
     truncate: bool = False,
 ) -> list[Encoding]:
     """Every text as [CLS] text [SEP], or with its pair as [CLS] text [SEP] pair [SEP].
@@ -39,10 +40,13 @@ def encode_texts(
     longer text first, instead of rejecting them; the model learns nothing from what is cut.
 
     Raises ValueError if a text is empty or too long (it says which one), if there is not one pair
-    for each text, or if the tokenizer has no [CLS], [SEP] or [PAD].
+    for each text, or if the tokenizer has no [CLS], [SEP] or [PAD]. Raises TypeError, which names
+    the entry, if one is not a string, such as a missing value of a table.
 
     Source: Devlin et al. (2019), figure 4.
     """
+    texts = list(read_texts("encode_texts", "texts", texts))
+    pairs = None if pairs is None else list(read_texts("encode_texts", "pairs", pairs))
     check_texts(texts, tokenizer, max_length, pairs)
     limit = max_length if truncate else None
     encodings = []
@@ -95,6 +99,7 @@ def batches_by_length(
     """
     if batch_size < 1:
         raise ValueError(f"batches_by_length: batch_size must be at least 1; got {batch_size}")
+    lengths = list(entries("batches_by_length", "lengths", lengths))
     if generator is None:
         return cut(longest_first(range(len(lengths)), lengths), batch_size)
     batches = cut(generator.permutation(len(lengths)).tolist(), batch_size)
@@ -126,8 +131,13 @@ def check_fits(tokenizer: Tokenizer, config: BertConfig) -> None:
 
 
 def check_encodings(where: str, encodings: Sequence[Encoding], config: BertConfig) -> None:
-    """Raise ValueError, naming the encoding, if the model cannot read one."""
+    """Raise ValueError or TypeError, naming the encoding, if the model cannot read one."""
     for number, encoding in enumerate(encodings):
+        if not isinstance(encoding, Encoding):
+            raise TypeError(
+                f"{where}: encodings must be as encode_texts gives them; encodings[{number}] is a "
+                f"{type(encoding).__name__}"
+            )
         if not 1 <= len(encoding) <= config.max_length:
             raise ValueError(
                 f"{where}: encodings must have 1 to {config.max_length} tokens, the most that the "
@@ -144,10 +154,7 @@ def check_encodings(where: str, encodings: Sequence[Encoding], config: BertConfi
 def check_texts(
     texts: Sequence[str], tokenizer: Tokenizer, max_length: int, pairs: Sequence[str] | None
 ) -> None:
-    """Raise ValueError, or TypeError for a single string, if `encode_texts` cannot begin."""
-    for name, given in (("texts", texts), ("pairs", pairs)):
-        if isinstance(given, str):
-            raise TypeError(f"encode_texts: {name} must be a list of strings; got one string")
+    """Raise ValueError if `encode_texts` cannot begin."""
     if pairs is not None and len(pairs) != len(texts):
         raise ValueError(
             f"encode_texts: pairs must hold one text for each of texts, {len(texts)}; "

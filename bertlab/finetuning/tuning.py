@@ -4,7 +4,7 @@ Source: Devlin et al. (2019), sections 4 and 5.3, appendix A.3.
 """
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple, TypeVar
@@ -19,6 +19,7 @@ from bertlab.finetuning.targets import TuningData, batch_of, check_data
 from bertlab.finetuning.texts import batches_by_length, check_encodings, collate, cut
 from bertlab.model.modes import evaluation_mode
 from bertlab.tokenizers.encoding import Encoding
+from bertlab.tokenizers.entries import entries
 from bertlab.training.optimizers import adamw
 from bertlab.training.rows import Row, gather_rows
 from bertlab.training.schedule import linear_schedule
@@ -198,13 +199,14 @@ def score(model: Head, data: TuningData, *, pad_id: int, batch_size: int = 64) -
 
 
 def predict(
-    model: Head, encodings: Sequence[Encoding], *, pad_id: int, batch_size: int = 64
+    model: Head, encodings: Iterable[Encoding], *, pad_id: int, batch_size: int = 64
 ) -> list[Tensor]:
     """The logits of every text, in the order given, without padding: [C], or [L, C] for L tokens.
 
     Without dropout and gradients; the model's mode is restored. Raises ValueError if a text does
     not fit the model.
     """
+    encodings = list(entries("predict", "encodings", encodings))
     check_encodings("predict", encodings, model.bert.config)
     device = next(model.parameters()).device
     lengths = [len(encoding) for encoding in encodings]

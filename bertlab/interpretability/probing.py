@@ -12,8 +12,9 @@ Hewitt & Liang (2019), "Designing and Interpreting Probes with Control Tasks".
 
 import warnings
 from collections import Counter
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import torch
@@ -27,6 +28,7 @@ from torch import Tensor
 
 from bertlab.interpretability.traces import Trace
 from bertlab.tokenizers.encoding import CLS, SEP
+from bertlab.tokenizers.entries import entries
 
 TEST = 0.25  # share of the texts that the classifier is tested on
 PULL = 0.1  # scikit-learn's C: the inverse strength of weight decay
@@ -104,7 +106,7 @@ def control_labels(
 
     Source: Hewitt & Liang (2019), section 2.
     """
-    _check_lengths("control_labels", words, {"labels": labels})
+    labels, words = _columns("control_labels", labels=labels, words=words)
     frequencies = Counter(labels)
     types = list(dict.fromkeys(words))  # in the order of the texts: the same draw every time
     drawn = np.random.default_rng(seed).choice(
@@ -146,7 +148,7 @@ def probe_layers(
     seed: int = 0,
 ) -> list[Probe]:
     """`probe` for every layer, [N, D] each, all with the same texts and the same control task."""
-    _check_lengths("probe", words, {"labels": labels, "texts": texts})
+    labels, texts, words = _columns("probe", labels=labels, texts=texts, words=words)
     for vectors in layers:
         if vectors.dim() != 2 or len(vectors) != len(words):
             raise ValueError(
@@ -199,13 +201,18 @@ def _accuracy(
     return float(classifier.score(vectors[test], numbers[test]))
 
 
-def _check_lengths(where: str, words: Sequence[str], others: dict[str, Sequence]) -> None:
-    for name, values in others.items():
-        if len(values) != len(words) or not len(words):
+def _columns(where: str, **given: Iterable[Any]) -> list[list[Any]]:
+    """Each as a list; ValueError unless they have one entry per word, and none is nan."""
+    columns = {name: list(entries(where, name, values)) for name, values in given.items()}
+    for name, values in columns.items():
+        if len(values) != len(columns["words"]) or not values:
             raise ValueError(
                 f"{where}: {name} must hold one entry per word, at least one; "
-                f"got {len(values)} for {len(words)} words"
+                f"got {len(values)} for {len(columns['words'])} words"
             )
+        if odd := [number for number, value in enumerate(values) if value != value]:
+            raise ValueError(f"{where}: {name} must not be nan; {name}[{odd[0]}] is; give None")
+    return list(columns.values())
 
 
 def _joined(pieces: Sequence[str]) -> str:

@@ -4,6 +4,7 @@ import torch
 from torch import Tensor
 
 from bertlab._checks import check_ids as check_ids  # "as": re-exported
+from bertlab._checks import check_tensor as check_tensor
 from bertlab._checks import values_are_at_hand as values_are_at_hand
 
 
@@ -25,7 +26,9 @@ def check_vectors(where: str, name: str, x: Tensor, shape: str, weight: Tensor, 
 
 
 def check_attention(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None) -> None:
-    """Raise ValueError if queries, keys, values and mask do not fit, or a query sees nothing."""
+    """Raise ValueError if queries, keys, values and mask do not fit, or a query sees no key."""
+    for name, x in (("query", query), ("key", key), ("value", value)):
+        check_tensor("attention", name, x)
     if query.shape[-1] != key.shape[-1]:
         raise ValueError(
             f"attention: query and key must have the same last size, d_head; "
@@ -43,6 +46,7 @@ def check_attention(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | No
         )
     if mask is None:
         return
+    check_tensor("attention", "mask", mask)
     if mask.dtype != torch.bool:
         raise ValueError(
             f"attention: mask must be boolean, True = may be attended; got {mask.dtype}"
@@ -96,6 +100,7 @@ def check_tokens_mask(where: str, name: str, mask: Tensor | None, shape: tuple[i
     """A token mask must be boolean (or 0 and 1), [B, L], True at each sequence's first token."""
     if mask is None:
         return
+    check_tensor(where, name, mask)
     if mask.shape != shape:
         raise ValueError(
             f"{where}: {name} must be [B, L] = {list(shape)}, as the ids are; "

@@ -29,15 +29,17 @@ class Embeddings(nn.Module):
 
         Raises ValueError if an id or a segment is out of range or the text is too long.
         """
+        self._check(ids, segment_ids)
         if segment_ids is None:
             segment_ids = torch.zeros_like(ids)
-        self._check(ids, segment_ids)
         positions = torch.arange(ids.shape[1], device=ids.device)  # [L]
         summed = self.token(ids) + self.position(positions) + self.segment(segment_ids)
         return self.dropout(self.norm(summed))  # [B, L, D]
 
-    def _check(self, ids: Tensor, segment_ids: Tensor) -> None:
+    def _check(self, ids: Tensor, segment_ids: Tensor | None) -> None:
         check_ids("Bert", "ids", ids, self.token.num_embeddings, self.position.num_embeddings)
+        if segment_ids is None:
+            return
         check_ids("Bert", "segment_ids", segment_ids, self.segment.num_embeddings)
         if segment_ids.shape != ids.shape:
             raise ValueError(

@@ -8,7 +8,7 @@ Source: Phuong & Hutter (2022), Algorithm 4 and section 6; Vaswani et al. (2017)
 import torch
 from torch import Tensor
 
-from bertlab.model.checks import values_are_at_hand
+from bertlab.model.checks import check_tensor, values_are_at_hand
 
 
 def causal_mask(length: int, device: torch.device | str | None = None) -> Tensor:
@@ -35,6 +35,7 @@ def padding_mask(ids: Tensor, pad_id: int = 0) -> Tensor:
     tensor([[ True,  True,  True],
             [ True,  True, False]])
     """
+    check_tensor("padding_mask", "ids", ids)
     if ids.dim() != 2:
         raise ValueError(f"padding_mask: ids must be [B, L]; got {list(ids.shape)}")
     return ids != pad_id
@@ -49,6 +50,7 @@ def expand_mask(mask: Tensor | None, batch: int, queries: int, keys: int) -> Ten
     """
     if mask is None:
         return None
+    check_tensor("attention", "mask", mask)
     if mask.shape == (batch, keys):
         mask = mask[:, None, None, :]
     elif mask.dim() != 4 or any(

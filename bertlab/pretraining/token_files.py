@@ -11,7 +11,17 @@ import numpy as np
 from bertlab._files import naming, read_json
 
 FORMAT = 1
-FACTS = {"dtype", "documents", "sentences", "tokens", "vocabulary", "arrays", "sha256"}
+ARRAYS = ("ids", "sentence_starts", "document_starts")
+FACTS = {  # what `store.json` says, and the type of it
+    "dtype": str,
+    "documents": int,
+    "sentences": int,
+    "tokens": int,
+    "vocabulary": str,
+    "arrays": str,
+    "sha256": dict,
+}
+DTYPES = ("<u2", "<u4")  # of ids
 BUFFER = 1 << 20  # bytes that are buffered per file
 
 
@@ -61,8 +71,14 @@ def read_facts(folder: Path) -> dict[str, Any]:
             f"TokenStore.open: {folder} has format {facts.get('format')!r}, this bertlab reads "
             f"format {FORMAT}; write it again with write_tokens"
         )
-    if missing := FACTS - facts.keys():
+    if missing := FACTS.keys() - facts.keys():
         raise damaged(folder, f"store.json does not say {', '.join(sorted(missing))}")
+    wrong = [name for name, kind in FACTS.items() if not isinstance(facts[name], kind)]
+    wrong += [] if wrong or facts["dtype"] in DTYPES else ["dtype"]
+    if wrong:
+        raise damaged(folder, f"store.json says {facts[wrong[0]]!r} for {wrong[0]}")
+    if unsummed := [name for name in ARRAYS if name not in facts["sha256"]]:
+        raise damaged(folder, f"store.json does not say the sha256 of {unsummed[0]}.bin")
     return facts
 
 

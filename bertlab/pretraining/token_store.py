@@ -19,6 +19,7 @@ from filelock import FileLock
 
 from bertlab._files import write_atomically
 from bertlab.pretraining.token_files import (
+    ARRAYS,
     FORMAT,
     ArrayWriter,
     array_file,
@@ -26,9 +27,9 @@ from bertlab.pretraining.token_files import (
     map_array,
     read_facts,
 )
+from bertlab.tokenizers.entries import entries, read_texts
 from bertlab.tokenizers.tokenizer import Tokenizer
 
-ARRAYS = ("ids", "sentence_starts", "document_starts")
 STARTS = "<i8"  # dtype of the second and the third: int64
 
 
@@ -146,7 +147,7 @@ def write_corpora(
     One document is in memory at a time. Empty sentences and documents are omitted. An existing
     store does not change until the new one is complete, nor if an error occurs.
 
-    Raises ValueError if there is not a single token.
+    Raises ValueError if there is not a single token, TypeError for a sentence that is not a string.
     """
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
@@ -176,10 +177,9 @@ def token_ids(
     documents: Iterable[Sequence[str]], tokenizer: Tokenizer
 ) -> Iterator[list[list[int]]]:
     """The documents' sentences as ids, without special tokens and without empty sentences."""
-    for document in documents:
-        if isinstance(document, str):
-            raise TypeError("write_tokens: a document must be a list of sentences; got a string")
-        encoded = (tokenizer.encode(text, add_special_tokens=False).ids for text in document)
+    for number, document in enumerate(entries("write_tokens", "documents", documents)):
+        texts = read_texts("write_tokens", f"documents[{number}]", document)
+        encoded = (tokenizer.encode(text, add_special_tokens=False).ids for text in texts)
         if sentences := [ids for ids in encoded if ids]:
             yield sentences
 

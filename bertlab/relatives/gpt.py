@@ -17,7 +17,7 @@ from torch.nn import functional as F
 from torch.utils.data import Dataset
 
 from bertlab.model.bert import Bert, initialise
-from bertlab.model.checks import check_guesses
+from bertlab.model.checks import check_guesses, check_tensor
 from bertlab.model.config import BertConfig
 from bertlab.model.heads import MaskedLanguageModelHead
 from bertlab.model.modes import evaluation_mode
@@ -128,6 +128,7 @@ def stream(
             "generate: generator must be given, such as torch.Generator().manual_seed(0), unless "
             "temperature=0, which takes the most likely word and draws nothing"
         )
+    check_tensor("generate", "ids", ids)
     for _ in range(n_tokens):
         window = ids[:, -model.config.max_length :]  # earlier tokens do not fit
         with evaluation_mode(model), torch.no_grad():

@@ -16,7 +16,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from bertlab.model.bert import Bert, initialise
-from bertlab.model.checks import check_guesses
+from bertlab.model.checks import check_guesses, check_tensor
 from bertlab.model.config import BertConfig
 from bertlab.model.heads import MaskedLanguageModelHead
 from bertlab.model.layers import EncoderLayer
@@ -165,6 +165,8 @@ class PermutationLanguageModel(nn.Module):
         return embeddings.dropout(embeddings.norm(self.asked + places))
 
     def _check(self, ids: Tensor, order: Tensor, targets: Tensor) -> None:
+        for name, given in (("ids", ids), ("order", order), ("targets", targets)):
+            check_tensor("PermutationLanguageModel", name, given)
         if order.shape != ids.shape:
             raise ValueError(
                 f"PermutationLanguageModel: order must have the shape of ids, {list(ids.shape)}; "

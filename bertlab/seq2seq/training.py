@@ -14,6 +14,7 @@ from tqdm.auto import tqdm
 
 from bertlab.seq2seq.decoding import EncoderDecoder, device_of, greedy_decode
 from bertlab.seq2seq.vocabulary import PAD_ID, Pair, Vocabulary
+from bertlab.tokenizers.entries import entries
 from bertlab.training.steps import restored_random_state, update
 
 
@@ -52,6 +53,8 @@ def train(
     The same seed on the same CPU gives the same weights; the global random state does not
     change. Raises ValueError if there are no pairs, or if a number is out of range.
     """
+    pairs = list(entries("train", "pairs", pairs))
+    held_out = list(entries("train", "held_out", held_out))
     _check(pairs, steps, batch_size, test_every)
     optimizer = torch.optim.Adam(model.parameters(), betas=(0.9, 0.98), eps=1e-9, fused=True)
     history, drawn = History(), _batches(pairs, batch_size, random.Random(seed))

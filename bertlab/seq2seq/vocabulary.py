@@ -6,6 +6,8 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
+from bertlab.tokenizers.entries import read_texts
+
 PAD_ID, START_ID, END_ID = 0, 1, 2
 SPECIALS = ("<pad>", "<start>", "<end>")
 
@@ -82,8 +84,9 @@ class Vocabulary:
                 characters.append(self.symbols[id])
         return "".join(characters)
 
-    def sources(self, texts: Sequence[str]) -> tuple[Tensor, Tensor]:
+    def sources(self, texts: Iterable[str]) -> tuple[Tensor, Tensor]:
         """Ids [B, L] and mask [B, L] of source texts; each ends with <end>."""
+        texts = read_texts("Vocabulary.sources", "texts", texts)
         ids = pad([[*self.encode(text), END_ID] for text in texts])
         return ids, ids != PAD_ID
 

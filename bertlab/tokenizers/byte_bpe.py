@@ -5,12 +5,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import groupby
-from pathlib import Path
 from typing import Any
 
-from bertlab._files import read_json
+from bertlab._files import check_no_folder, read_json
 from bertlab.tokenizers import tokenizer_json
 from bertlab.tokenizers.byte_level import (
+    BYTE_OF_SYMBOL,
     SYMBOL_OF_BYTE,
     from_symbols,
     split_byte_chunks,
@@ -110,7 +110,7 @@ class ByteBPE(Tokenizer):
         """Bytes of an incomplete character, as at a missing token, become U+FFFD."""
         texts = []
         for special, group in groupby(tokens, self.special_tokens.__contains__):
-            symbols = "".join(group)
+            symbols = "".join(self._symbols_of.get(token, token) for token in group)
             texts.append(symbols if special else from_symbols(symbols))
         return "".join(texts)
 
@@ -151,7 +151,7 @@ class ByteBPE(Tokenizer):
         if not isinstance(tokens, dict) or not all(map(is_whole, tokens.values())):
             raise ValueError(f"{vocab} is not a vocabulary: expected one object, token -> id")
         try:
-            lines = Path(merges).read_text(encoding="utf-8-sig").split("\n")
+            lines = check_no_folder(merges).read_text(encoding="utf-8-sig").split("\n")
         except UnicodeDecodeError as error:
             raise ValueError(f"{merges} is not UTF-8 text ({error}); fetch it again") from error
         rules = [line for line in lines if line and not line.startswith("#version")]
@@ -172,6 +172,12 @@ class ByteBPE(Tokenizer):
     def _character_of(self) -> dict[int, str]:
         """The character that represents each byte in the cutter's strings."""
         return {byte: chr(self.vocab[symbol]) for byte, symbol in enumerate(SYMBOL_OF_BYTE)}
+
+    @cached_property
+    def _symbols_of(self) -> dict[str, str]:
+        """Tokens written in other characters, as their own bytes: so Hugging Face decodes them."""
+        others = (token for token in self.vocab if not BYTE_OF_SYMBOL.keys() >= set(token))
+        return {token: to_symbols(token) for token in others if token not in self.special_tokens}
 
     @cached_property
     def _width_of(self) -> dict[int, int]:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from tqdm.auto import tqdm
 
 from bertlab.tokenizers.checks import is_whole
+from bertlab.tokenizers.entries import read_texts
 from bertlab.tokenizers.merges import Pair
 from bertlab.tokenizers.symbols import Join, Symbols, TieBreak, Words
 
@@ -104,6 +105,7 @@ def first_vocab(
     if not is_whole(vocab_size):
         raise ValueError(f"train: vocab_size must be a whole number; got {vocab_size!r}")
     alphabet = list(alphabet)
+    special_tokens = list(read_texts("train", "special_tokens", special_tokens))
     if not alphabet:
         raise ValueError(
             "train: texts holds no word, so there is nothing to learn from; "
@@ -111,7 +113,7 @@ def first_vocab(
         )
     if len(set(special_tokens)) < len(special_tokens) or "" in special_tokens:
         raise ValueError(
-            f"train: special_tokens holds one twice, or an empty one: {list(special_tokens)}"
+            f"train: special_tokens holds one twice, or an empty one: {special_tokens}"
         )
     tokens = list(dict.fromkeys([*special_tokens, *alphabet]))
     if vocab_size < len(tokens):

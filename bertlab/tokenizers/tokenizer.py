@@ -25,6 +25,7 @@ from typing import Any, Self
 from bertlab.tokenizers import tokenizer_json
 from bertlab.tokenizers.checks import check_merges, check_vocab
 from bertlab.tokenizers.encoding import CLS, SEP, Encoding, Kept, Part, Span, Stretch, cut_lengths
+from bertlab.tokenizers.entries import read_texts, texts_or_pairs
 from bertlab.tokenizers.merges import Pair
 from bertlab.tokenizers.offsets import spans_of_widths
 
@@ -51,7 +52,8 @@ class Tokenizer(ABC):
         set_field = partial(object.__setattr__, self)
         set_field("vocab", MappingProxyType(check_vocab(name, self.vocab)))
         set_field("merges", check_merges(name, self.merges))
-        set_field("special_tokens", tuple(self.special_tokens))
+        special = read_texts(name, "special_tokens", self.special_tokens)
+        set_field("special_tokens", tuple(special))
         if len(self._token_of) < len(self.vocab):
             raise ValueError(f"{name}: vocab must give every token an id of its own")
         if "" in self.special_tokens:
@@ -134,11 +136,9 @@ class Tokenizer(ABC):
         add_special_tokens: bool = True,
         max_length: int | None = None,
     ) -> list[Encoding]:
-        """Encode many texts, or pairs of texts; the arguments are those of `encode`."""
-        if isinstance(texts, str):
-            raise TypeError("encode_batch: texts must be a list of strings; got one string")
+        """`encode` for many texts, or pairs of texts; TypeError names an entry that is neither."""
         encode = partial(self.encode, add_special_tokens=add_special_tokens, max_length=max_length)
-        return [encode(text) if isinstance(text, str) else encode(*text) for text in texts]
+        return [encode(*entry) for entry in texts_or_pairs("encode_batch", "texts", texts)]
 
     def decode(self, ids: Iterable[int], *, skip_special_tokens: bool = True) -> str:
         """Turn ids back into text.

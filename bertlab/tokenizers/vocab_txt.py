@@ -4,7 +4,7 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
-from bertlab._files import write_atomically
+from bertlab._files import check_no_folder, write_atomically
 from bertlab.tokenizers.encoding import CLS, MASK, PAD, SEP, UNKNOWN
 from bertlab.tokenizers.normalize import normalize
 
@@ -12,7 +12,7 @@ from bertlab.tokenizers.normalize import normalize
 def read_vocab(path: str | os.PathLike) -> dict[str, int]:
     """Token -> id, as `WordPiece.from_vocab` reads it; a byte-order mark is not part of a token."""
     try:
-        lines = Path(path).read_text(encoding="utf-8-sig").split("\n")
+        lines = check_no_folder(path).read_text(encoding="utf-8-sig").split("\n")
     except UnicodeDecodeError as error:
         raise ValueError(
             f"{path} is not a vocabulary: it is not UTF-8 ({error}); save it as UTF-8"

@@ -9,6 +9,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
+from bertlab.tokenizers.entries import check_none_missing, entries, read_texts
 from bertlab.word_vectors.vectors import WordVectors
 
 
@@ -35,7 +36,7 @@ def ranks(values: Sequence[float]) -> Tensor:
     >>> ranks([0.3, 0.1, 0.3])
     tensor([2.5000, 1.0000, 2.5000], dtype=torch.float64)
     """
-    x = torch.as_tensor(values, dtype=torch.float64)
+    x = torch.tensor(list(entries("ranks", "values", values)), dtype=torch.float64)
     _, inverse, counts = torch.unique(x, return_inverse=True, return_counts=True)
     last = counts.cumsum(dim=0)  # the rank of the last of equal values
     return (last - (counts - 1) / 2).double()[inverse]
@@ -45,11 +46,14 @@ def spearman(x: Sequence[float], y: Sequence[float]) -> float:
     """The correlation of ranks: 1 if both have the same order, -1 if the opposite.
 
     Source: Spearman (1904); ties get mean ranks, as in `scipy.stats.spearmanr`. Raises
-    ValueError for fewer than two values, different numbers of them, or all values equal.
+    ValueError for fewer than two values, different numbers of them, a missing one, or all equal.
 
     >>> round(spearman([1, 2, 3, 4], [10, 30, 20, 40]), 6)
     0.8
     """
+    x, y = list(entries("spearman", "x", x)), list(entries("spearman", "y", y))
+    check_none_missing("spearman", "x", x)
+    check_none_missing("spearman", "y", y)
     if len(x) != len(y) or len(x) < 2:
         raise ValueError(
             f"spearman: x and y must hold the same number of values, at least 2; got {len(x)} and "
@@ -70,11 +74,14 @@ def score_similarity(
     pairs: first word, second word, how similar people found them; words are lower-cased
     first. Raises ValueError if fewer than two pairs are known.
     """
-    pairs = [(first.lower(), second.lower(), score) for first, second, score in pairs]
-    known = [pair for pair in pairs if pair[0] in vectors and pair[1] in vectors]
+    where, rows = "score_similarity", []
+    for number, (first, second, score) in enumerate(entries(where, "pairs", pairs)):
+        a, b = _lowered(where, f"pairs[{number}]", (first, second))
+        rows.append((a, b, score))
+    known = [pair for pair in rows if pair[0] in vectors and pair[1] in vectors]
     cosines = [vectors.similarity(first, second) for first, second, _ in known]
     rho = spearman(cosines, [score for _, _, score in known])
-    return SimilarityScore(rho, len(known), len(pairs))
+    return SimilarityScore(rho, len(known), len(rows))
 
 
 def score_analogies(
@@ -85,7 +92,10 @@ def score_analogies(
     Words are lower-cased first; the answer is taken from the whole vocabulary except a, b and c.
     Raises ValueError if no question is known.
     """
-    lowered = [tuple(word.lower() for word in question) for question in questions]
+    lowered = [
+        _lowered("score_analogies", f"questions[{number}]", question)
+        for number, question in enumerate(entries("score_analogies", "questions", questions))
+    ]
     known = [question for question in lowered if all(word in vectors for word in question)]
     if not known:
         raise ValueError(
@@ -100,3 +110,7 @@ def score_analogies(
         scores.scatter_(1, part[:, :3], -torch.inf)
         correct += int((scores.argmax(dim=1) == part[:, 3]).sum())
     return AnalogyScore(correct / len(known), correct, len(known), len(lowered))
+
+
+def _lowered(where: str, name: str, words: Iterable[str]) -> tuple[str, ...]:
+    return tuple(word.lower() for word in read_texts(where, name, words))

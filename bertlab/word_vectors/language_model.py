@@ -16,6 +16,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 from tqdm.auto import tqdm
 
+from bertlab.tokenizers.entries import entries
 from bertlab.training.steps import update
 from bertlab.word_vectors.vocabulary import Sentence, Vocabulary, replace_rare
 
@@ -117,6 +118,7 @@ def train_language_model(
     The same seed on the same machine gives the same model; the global random state does not
     change. Raises ValueError if there is not enough text for one batch.
     """
+    sentences = list(entries("train_language_model", "sentences", sentences))
     frequent = Vocabulary.of(sentences, max_size=vocab_size - 2)
     ends = [[EDGE, *sentence] for sentence in replace_rare(sentences, frequent, UNKNOWN)]
     vocabulary = Vocabulary.of([*ends, [UNKNOWN]])  # so that it always has <unk>

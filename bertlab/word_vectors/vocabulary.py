@@ -5,6 +5,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from bertlab.tokenizers.entries import entries
+
 Sentence = Sequence[str]
 
 
@@ -31,16 +33,19 @@ class Vocabulary:
         """Count the words of sentences; rare ones are omitted.
 
         min_count: how often a word must occur; max_size: keep this number of the most frequent
-        words. Raises ValueError if no word is left, or if a sentence is a string.
+        words. Raises ValueError if no word is left, or if a sentence is a string; TypeError if a
+        word is not one.
         """
         counts: Counter[str] = Counter()
-        for sentence in sentences:
+        for sentence in entries("Vocabulary.of", "sentences", sentences):
             if isinstance(sentence, str):
                 raise ValueError(
                     "Vocabulary.of: a sentence must be a list of words; got the string "
                     f"{sentence[:40]!r}; split it first"
                 )
             counts.update(sentence)
+        if odd := [word for word in counts if not isinstance(word, str)]:
+            raise TypeError(f"Vocabulary.of: words must be strings; got {odd[0]!r}; omit it")
         kept = [(word, n) for word, n in counts.most_common(max_size) if n >= min_count]
         if not kept:
             raise ValueError(

@@ -18,6 +18,7 @@ from torch import Tensor
 from tqdm.auto import tqdm
 
 from bertlab._checks import check_fields
+from bertlab.tokenizers.entries import entries
 from bertlab.word_vectors.negative_sampling import keep_probabilities, noise_distribution
 from bertlab.word_vectors.vectors import WordVectors
 from bertlab.word_vectors.vocabulary import Sentence, Vocabulary
@@ -195,6 +196,7 @@ class _Text:
 def _train(
     step: Step, sentences: Sequence[Sentence], config: Word2VecConfig, seed: int, progress: bool
 ) -> WordVectors:
+    sentences = list(entries("word2vec", "sentences", sentences))
     vocabulary = Vocabulary.of(sentences, min_count=config.min_count)
     encoded = [vocabulary.encode(sentence) for sentence in sentences]
     text = _Text(encoded, vocabulary.counts, config, seed)

@@ -70,6 +70,7 @@ NEVER_IMPORTED = {
     "ruff": "a program",
     "mypy": "a program",
     "mwparserfromhell": "a reference of the tests, where it is",
+    "pandas": "its columns and tables in the tests, where it is",
 }
 
 

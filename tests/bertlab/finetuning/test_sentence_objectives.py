@@ -45,6 +45,13 @@ def test_the_classifier_equals_sentence_transformers():
     assert expected.item() != pytest.approx(math.log(3), abs=1e-4)
 
 
+@pytest.mark.parametrize("dtype", [torch.bool, torch.uint8, torch.int8, torch.int32])
+def test_classes_of_every_integer_type_have_the_same_loss(dtype):
+    targets = torch.tensor([0, 1, 1, 0, 0, 1])
+    ours = SiameseClassifier(5, 2)
+    assert torch.equal(ours.loss(U, V, targets.to(dtype)), ours.loss(U, V, targets))
+
+
 def test_cosine_regression_equals_sentence_transformers():
     targets = torch.linspace(-1, 1, 6)
     expected = losses.CosineSimilarityLoss(Vectors())(GIVEN, targets)

@@ -1,6 +1,7 @@
 """Fine-tuning: it learns, it is the same every time, and it touches nothing else."""
 
 import copy
+import math
 import random
 
 import numpy as np
@@ -20,6 +21,7 @@ from bertlab.finetuning.tuning import TuningConfig, fine_tune, predict, score
 from bertlab.model import Bert, BertConfig
 from bertlab.tokenizers import WordPiece
 from bertlab.training.steps import update
+from tests.bertlab.tokenizers.references import Column, pandas_column
 from tests.small_models import weights
 
 WORDS = ["the", "film", "book", "was", "seen", "by", "some", "people", "long", "ago"]
@@ -284,6 +286,11 @@ def test_empty_data_and_data_without_targets_are_rejected():
         ("tags", 1, r"targets\[1\] does not fit a TokenTagger"),
         ("tags", [0], r"targets\[1\] does not fit a TokenTagger: .* each of \d+ tokens; got 1"),
         ("spans", 1, r"targets\[1\] does not fit a SpanAnswerer"),
+        ("classes", None, r"targets\[1\] does not fit a SequenceClassifier: 'NoneType'"),
+        ("classes", math.nan, r"targets\[1\] does not fit a SequenceClassifier: 'float'"),
+        ("classes", [1, 0], r"targets\[1\] does not fit a SequenceClassifier: 'list'"),
+        ("spans", None, r"targets\[1\] does not fit a SpanAnswerer: .*start <= end; got None"),
+        ("spans", (1, 2, 3), r"targets\[1\] does not fit a SpanAnswerer: .*got \(1, 2, 3\)"),
         ("spans", (0, 24), r"targets\[1\] does not fit a SpanAnswerer: .*; got 24"),
     ],
 )
@@ -298,6 +305,55 @@ def test_targets_that_do_not_suit_the_head_are_named_before_training(name, targe
         tune(model, data, QUICK, validation=wrong)
     assert torch.equal(model.output.weight, before)
     check_data("f", model, data)
+
+
+SAME_TARGETS = {
+    "classes": {
+        "booleans": lambda classes: [bool(number) for number in classes],
+        "mixed": lambda classes: [bool(classes[0]), *classes[1:]],
+        "NumPy booleans": lambda classes: np.array(classes, bool),
+        "int8": lambda classes: np.array(classes, np.int8),
+        "uint8 tensor": lambda classes: torch.tensor(classes, dtype=torch.uint8),
+        "boolean tensor": lambda classes: torch.tensor(classes).bool(),
+        "tensors": lambda classes: [torch.tensor(number) for number in classes],
+        "column": Column,
+        "pandas column": pandas_column,
+        "generator": lambda classes: (number for number in classes),
+    },
+    "tags": {
+        "tensors": lambda tags: [torch.tensor(row, dtype=torch.int16) for row in tags],
+        "arrays": lambda tags: [np.array(row, np.int8) for row in tags],
+        "tuples": lambda tags: tuple(map(tuple, tags)),
+        "column": Column,
+    },
+    "spans": {
+        "tensor": torch.tensor,
+        "int16": lambda spans: np.array(spans, np.int16),
+        "tensors": lambda spans: [torch.tensor(span) for span in spans],
+        "lists": lambda spans: [list(span) for span in spans],
+        "column": Column,
+    },
+}
+
+
+@pytest.mark.parametrize(("name", "kind"), [(n, kind) for n in TASKS for kind in SAME_TARGETS[n]])
+def test_targets_of_every_kind_become_those_of_a_list_of_numbers(name, kind):
+    make, draw = TASKS[name]
+    model, data = make(), draw(8)
+    given = TuningData(data.encodings, SAME_TARGETS[name][kind](data.targets))
+    check_data("f", model, given)
+    (inputs, targets), (_, expected) = (batch_of(model, d, range(8), 0) for d in (given, data))
+    assert targets.dtype == expected.dtype == torch.int64
+    assert torch.equal(targets, expected)
+    assert model.loss(model.eval()(*inputs), targets).isfinite()
+
+
+def test_what_are_not_encodings_are_named():
+    texts = TuningData(["the film", "a book"], [0, 1])
+    with pytest.raises(TypeError, match=r"fine_tune: encodings must be .*encodings\[0\] is a str"):
+        tune(SequenceClassifier(Bert(CONFIG), 2), texts, QUICK)
+    with pytest.raises(TypeError, match=r"predict: encodings must be .*encodings\[0\] is a list"):
+        predict(SequenceClassifier(Bert(CONFIG), 2), [[2, 3]], pad_id=0)
 
 
 def test_texts_of_another_tokenizer_or_too_long_for_the_model_are_named():

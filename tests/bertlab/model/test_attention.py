@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch.nn import functional as F
 
+from bertlab.finetuning.sentences import pool
 from bertlab.model.attention import (
     HeadWeights,
     MultiHeadAttention,
@@ -241,6 +242,21 @@ def test_a_query_that_sees_one_key_gets_its_value_as_from_pytorch():
     x, mask = normal(2, 3, 4), torch.eye(3, dtype=torch.bool)
     torch.testing.assert_close(attention(x, x, x, mask)[0], x)
     torch.testing.assert_close(F.scaled_dot_product_attention(x, x, x, mask), x)
+
+
+def test_lists_where_tensors_belong_are_named():
+    layer, x, q = seeded_layer(), normal(1, 2, 12), normal(2, 4)
+    for call, message in (
+        (lambda: layer(x, [[1, 0]]), "attention: mask must be a tensor; got a list"),
+        (lambda: layer(x, np.ones((1, 2))), "attention: mask must be a tensor; got a ndarray"),
+        (lambda: attention(q, q, q, [[True, True]] * 2), "attention: mask must be a tensor"),
+        (lambda: attention(q.tolist(), q, q), "attention: query must be a tensor; got a list"),
+        (lambda: padding_mask([[5, 0]]), "padding_mask: ids must be a tensor; got a list"),
+        (lambda: pool(x, [[1, 0]], "mean"), "pool: attention_mask must be a tensor; got a list"),
+        (lambda: pool(x.tolist(), None, "cls"), "pool: hidden must be a tensor; got a list"),
+    ):
+        with pytest.raises(TypeError, match=message):
+            call()
 
 
 def test_numbers_that_are_not_a_mask_are_rejected():

@@ -12,6 +12,7 @@ from transformers import BertModel
 
 from bertlab.model import Bert, BertConfig, load_pretrained
 from bertlab.model.pretrained import tensor_names
+from bertlab.model.transformer import Transformer, TransformerConfig
 from tests import small_models
 
 PUBLISHED = {  # L, H, A
@@ -168,6 +169,23 @@ IDS = torch.tensor([[1, 2]])
 def test_ids_segments_and_masks_that_do_not_match_are_rejected(arguments, message):
     with pytest.raises(ValueError, match=message):
         Bert(BertConfig(**SMALL, max_length=8))(*arguments)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda bert, _: bert([[1, 2]]), "Bert: ids must be a tensor; got a list"),
+        (lambda bert, _: bert(IDS.numpy()), "Bert: ids must be a tensor; got a ndarray"),
+        (lambda bert, _: bert(IDS, [[0, 0]]), "Bert: segment_ids must be a tensor; got a list"),
+        (lambda bert, _: bert(IDS, None, [[1, 1]]), "mask must be a tensor; got a list"),
+        (lambda _, both: both([[1, 2]], IDS), "source_ids must be a tensor; got a list"),
+        (lambda _, both: both(IDS, IDS, [[True] * 2]), "source_mask must be a tensor; got a list"),
+        (lambda _, both: both(IDS, IDS, None, (1, 1)), "target_mask must be a tensor; got a tuple"),
+    ],
+)
+def test_lists_where_tensors_belong_are_named(call, message):
+    with pytest.raises(TypeError, match=message):
+        call(Bert(BertConfig(**SMALL)), Transformer(TransformerConfig(**SMALL)))
 
 
 @pytest.mark.parametrize(

@@ -257,6 +257,26 @@ def test_a_damaged_description_is_rejected(store, content, message):
         TokenStore.open(store.folder)
 
 
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda facts: facts["sha256"].pop("ids"), r"does not say the sha256 of ids\.bin"),
+        (lambda facts: facts["sha256"].clear(), r"does not say the sha256 of ids\.bin"),
+        (lambda facts: facts.update(sha256=["ids"]), r"says \['ids'\] for sha256"),
+        (lambda facts: facts.update(sha256=None), "says None for sha256"),
+        (lambda facts: facts.update(tokens="many"), "says 'many' for tokens"),
+        (lambda facts: facts.update(documents=1.5), r"says 1\.5 for documents"),
+        (lambda facts: facts.update(dtype="<q9"), "says '<q9' for dtype"),
+        (lambda facts: facts.update(arrays=7), "says 7 for arrays"),
+    ],
+)
+def test_a_description_that_lacks_a_sum_or_says_something_else_is_rejected(store, change, message):
+    change_facts(store, change)
+    for read in (lambda: TokenStore.open(store.folder), store.verify):
+        with pytest.raises(ValueError, match=f"store.json {message}; write it again"):
+            read()
+
+
 def test_another_format_version_and_a_folder_without_a_store_are_rejected(store, tmp_path):
     change_facts(store, lambda facts: facts.update(format=99))
     with pytest.raises(ValueError, match="has format 99, this bertlab reads format 1"):
@@ -275,7 +295,7 @@ def test_another_tokenizers_store_is_rejected(store, tokenizer):
 
 
 def test_a_text_where_a_list_of_sentences_belongs_is_rejected(tokenizer, tmp_path):
-    with pytest.raises(TypeError, match="must be a list of sentences"):
+    with pytest.raises(TypeError, match=r"documents\[0\] must be a list of strings"):
         write_tokens(["The cat sat."], tokenizer, tmp_path)
     with pytest.raises(ValueError, match="not a single token"):
         write_tokens([["", " "]], tokenizer, tmp_path)

@@ -183,6 +183,11 @@ def test_what_cannot_be_drawn_from_is_rejected(model, options, message):
         gpt.generate(model, some_ids(1, 3), **options)
 
 
+def test_a_list_of_ids_is_named(model):
+    with pytest.raises(TypeError, match="generate: ids must be a tensor; got a list"):
+        gpt.generate(model, [[1, 2]], 1, temperature=0)
+
+
 @pytest.fixture(scope="module")
 def store(tmp_path_factory):
     tales = [["one two three four five."] * 30, ["six seven eight."] * 40]

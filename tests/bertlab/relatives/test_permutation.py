@@ -265,6 +265,8 @@ def test_what_cannot_be_read_is_rejected(model):
     order, targets = torch.tensor([[0, 1, 2, 3]]), torch.tensor([[3]])
     with pytest.raises(ValueError, match=r"order must have the shape of ids, \[1, 4\]"):
         model(ids, order[:, :3], targets)
+    with pytest.raises(TypeError, match="ids must be a tensor; got a list"):
+        model(ids.tolist(), order, targets)
     with pytest.raises(ValueError, match=r"targets must be \[B, K\] with B = 1"):
         model(ids, order, torch.tensor([3]))
     with pytest.raises(ValueError, match="targets must not be read first"):

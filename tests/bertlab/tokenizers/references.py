@@ -3,6 +3,7 @@
 import json
 import pydoc_data.topics
 
+import pytest
 from hypothesis import strategies as st
 from tokenizers import Tokenizer, models, pre_tokenizers, trainers
 
@@ -74,3 +75,34 @@ def assert_same(got, expected):
     assert got.segment_ids == expected.type_ids
     assert got.offsets == expected.offsets
     assert len(got) == len(expected.ids)
+
+
+class Column:
+    """A column of a sorted table: as in pandas, `column[0]` is not its first entry but its last."""
+
+    def __init__(self, values):
+        self.rows = list(values)
+
+    def __len__(self):
+        return len(self.rows)
+
+    def __iter__(self):
+        return iter(self.rows)
+
+    def __getitem__(self, label):
+        return self.rows[-1 - label]
+
+
+class Table:
+    """A table as pandas has it: a loop over it gives the names of its columns."""
+
+    columns = property(lambda self: ["text", "label"])
+
+    def __iter__(self):
+        return iter(self.columns)
+
+
+def pandas_column(values):
+    """pandas' own `Column`, where pandas is installed."""
+    pandas = pytest.importorskip("pandas")
+    return pandas.Series(list(values), range(len(values))[::-1], dtype=object)

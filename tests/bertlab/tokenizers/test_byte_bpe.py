@@ -3,7 +3,7 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tokenizers import ByteLevelBPETokenizer, Tokenizer, pre_tokenizers
+from tokenizers import ByteLevelBPETokenizer, Tokenizer, decoders, models, pre_tokenizers
 
 from bertlab import data
 from bertlab.tokenizers import ByteBPE
@@ -87,6 +87,22 @@ def test_a_special_token_is_decoded_as_written_and_a_cut_character_as_replaced(p
     assert bpe.decode(ids) == "éé"
     first, *_ = python_bpe.encode("你").ids
     assert python_bpe.decode([first]) == "\ufffd"
+
+
+@pytest.mark.parametrize(
+    "token", ["郞", "<｜end▁of▁sentence｜>", "a b", "\n", "é\ud55c", "[PAD]", "Ġ é"]
+)
+def test_a_token_in_other_characters_is_decoded_as_hugging_face_does(tmp_path, token):
+    vocab = {symbol: id for id, symbol in enumerate(sorted(SYMBOL_OF_BYTE))} | {token: 256}
+    reference = Tokenizer(models.BPE(vocab, []))
+    reference.decoder = decoders.ByteLevel()
+    ours = ByteBPE(vocab)
+    for ids in ([256], [40, 256, 41], [256, 256, 200, 256]):
+        assert ours.decode(ids) == reference.decode(ids)
+    special = ByteBPE(vocab, special_tokens=(token,))
+    ids = special.encode(f"x{token}y").ids
+    assert special.decode(ids, skip_special_tokens=False) == f"x{token}y"
+    assert special.decode(ids) == "xy"
 
 
 def test_gpt2s_two_files_are_read_as_hugging_face_writes_them(python_bpe, tmp_path):

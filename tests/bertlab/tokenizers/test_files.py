@@ -523,3 +523,22 @@ def test_faulty_gpt2_files_are_rejected(tmp_path, vocab, merges, message):
     (tmp_path / "merges.txt").write_bytes(merges)
     with pytest.raises(ValueError, match=message):
         ByteBPE.from_gpt2(tmp_path / "vocab.json", tmp_path / "merges.txt")
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        *(kind.load for kind in KINDS),
+        WordPiece.from_vocab,
+        lambda folder: ByteBPE.from_gpt2(folder, folder / "merges.txt"),
+        lambda folder: ByteBPE.from_gpt2(folder / "vocab.json", folder),
+        lambda folder: trained(BPE).save(folder),
+        lambda folder: trained(WordPiece).save_vocab(folder),
+    ],
+)
+def test_a_folder_where_a_file_belongs_is_named(tmp_path, call):
+    (tmp_path / "vocab.json").write_text("{}")
+    with pytest.raises(IsADirectoryError, match="is a folder; give the path of a file") as caught:
+        call(tmp_path)
+    assert str(tmp_path) in str(caught.value)
+    assert [path.name for path in tmp_path.iterdir()] == ["vocab.json"]

@@ -146,7 +146,7 @@ def test_bad_input_is_rejected_by_name(tokenizer):
         tokenizer.encode(["text"])
     with pytest.raises(TypeError, match="must be a list of strings"):
         tokenizer.encode_batch("text")
-    with pytest.raises(TypeError, match="iterable of strings"):
+    with pytest.raises(TypeError, match="must be a list of strings"):
         type(tokenizer).train("a single text", 300)
     for id in (-1, 700, 10**6):
         with pytest.raises(ValueError, match=f"{name}.decode: ids must be from 0 to 699; got {id}"):
