@@ -57,10 +57,11 @@ def command(limits: Limits, start_mb: int) -> list[str]:
                 old.rmdir()
     group = _base() / f"{OURS}-{os.getpid()}-{time.monotonic_ns()}"
     group.mkdir()
-    most = {"memory.max": megabytes * 2**20, "memory.swap.max": 0, "pids.max": tasks}
-    for file, number in most.items():
-        if (group / file).exists():  # a kernel may have no swap
-            (group / file).write_text(f"{number}")
+    if CONTROLLERS:
+        (group / "memory.max").write_text(f"{megabytes * 2**20}")
+        (group / "pids.max").write_text(f"{tasks}")
+    if (group / "memory.swap.max").exists():  # a kernel may have no swap
+        (group / "memory.swap.max").write_text("0")
     return ["/bin/sh", "-c", IN_GROUP, str(group)]
 
 

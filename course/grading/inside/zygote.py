@@ -130,6 +130,7 @@ def _become_student(
             os._exit(0)
         os.close(writing)
         ours.close()
+        os.setsid()  # `kill(0)` reaches the group, also outside of its namespace: the zygote
         if settings["sandboxed"]:
             _give_up_rights(settings, number, space)
             theirs.send(b"?")

@@ -9,7 +9,6 @@ import zipfile
 from base64 import b64encode
 from contextlib import closing, suppress
 from io import BytesIO
-from types import SimpleNamespace
 
 import nbformat
 import pytest
@@ -23,13 +22,16 @@ from course.grading.outputs import NOTEBOOK_KB
 from course.grading.sandbox import why_no_sandbox
 from course.grading.submissions import read_submission
 from course.leaderboard import board
-from course.project.texts import ProjectTexts
 from course.settings import Limits
 from course.similarity import sources, taken
 from course.similarity.pieces import read_pieces
 from tests.course.grading.damaged import ASSIGNMENT, CODE, NAME, right, written
 from tests.course.grading.hostile import small
 from tests.course.grading.hostile.term import Term, command
+from tests.course.leaderboard.test_leaderboard import (
+    NO_TEXTS,
+    ran,  # noqa: F401 (a fixture)
+)
 from tests.course.leaderboard.test_leaderboard import new_course as board_course
 from tests.course.small_course import NAME as SMALL
 from tests.course.small_course import make
@@ -202,10 +204,8 @@ def test_damaged_names_stop_no_class(tmp_path):
         assert f"to-sort-out/{SMALL}" in overview.page(course, [overview.part(course, book, SMALL)])
 
 
-def test_damaged_entries_stop_no_board(tmp_path, here, monkeypatch):
-    result = {"bits_per_byte": 2.0, "processor_seconds": 1.0, "probes": {}, "majority": {}}
-    monkeypatch.setattr(board, "sandbox_of", lambda *_: SimpleNamespace(close=lambda: None))
-    monkeypatch.setattr(board, "run", lambda *_: result | {"parameters": 9})
+@pytest.mark.usefixtures("here", "ran")
+def test_damaged_entries_stop_no_board(tmp_path):
     course = board_course(tmp_path)
     release = json.loads((ROOT / f"exercises/{board.NAME}/{board.NAME}.ipynb").read_bytes())
     for number in range(ENTRIES):
@@ -217,8 +217,7 @@ def test_damaged_entries_stop_no_board(tmp_path, here, monkeypatch):
         path = course.hand_in(board.NAME, f"s{number}")
         path.parent.mkdir(parents=True)
         path.write_bytes(content)
-    texts = ProjectTexts([], [], [])
-    made = board.make(course, tmp_path / "to", board.Options(1, 1, names=True), texts)
+    made = board.make(course, tmp_path / "to", board.Options(1, 1, names=True), NO_TEXTS)
     rows = json.loads(made.with_name("leaderboard.json").read_text(encoding="utf-8"))["entries"]
     assert {row["name"] for row in rows} == {*board.OURS, *(f"s{n}" for n in range(ENTRIES))}
     failed = [row for row in rows if "failed" in row]

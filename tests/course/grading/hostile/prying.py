@@ -214,7 +214,8 @@ SECRETS = attempts(
     "open('/proc/kcore', 'rb').read(1)",
     "open('/etc/shadow').read()",
     "open('/root/.bashrc').read()",
-    "[name for name in os.listdir('/home')][0]",
+    # The course's own folder may be below one of them.
+    "[name for name in os.listdir('/home') if name not in os.environ.get('PYTHONPATH', '')][0]",
     "[name for name in os.environ if any(word in name for word in ('TOKEN', 'KEY', 'SECRET', 'PASS'))][0]",
 )
 
