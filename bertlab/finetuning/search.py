@@ -9,6 +9,8 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
+from bertlab._checks import check_kind, check_tensor
+
 ROWS = 1024  # rows of scores that are in memory at a time: 40 MB with 10,000 vectors
 
 
@@ -98,6 +100,7 @@ def directions(vectors: Tensor) -> Tensor:
 
 def check_vectors(where: str, name: str, vectors: Tensor, shape: str) -> None:
     """Raise ValueError unless these are rows of finite floating-point numbers."""
+    check_tensor(where, name, vectors)
     if vectors.dim() != 2 or not vectors.shape[1]:
         raise ValueError(
             f"{where}: {name} must be {shape}; got {list(vectors.shape)}"
@@ -115,5 +118,6 @@ def check_vectors(where: str, name: str, vectors: Tensor, shape: str) -> None:
 
 def check_k(where: str, k: int, most: int, because: str) -> None:
     """Raise ValueError unless this many results can be found."""
+    check_kind(where, "k", k, int)
     if not 1 <= k <= most:
         raise ValueError(f"{where}: k must be from 1 to {most:,} ({because}); got {k}")

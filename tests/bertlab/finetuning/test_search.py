@@ -104,6 +104,10 @@ def test_the_closest_pairs_equal_brute_force(n, rows, draw):
         (vectors(1).double(), vectors(5), 1, "got 4 and torch.float64"),
         (vectors(1), vectors(5), 6, r"k must be from 1 to 5 \(there are 5 vectors\); got 6"),
         (vectors(1), vectors(5), 0, "got 0"),
+        (vectors(1), vectors(5), 2.0, "k must be an integer; got 2.0"),
+        (vectors(1), vectors(5), True, "k must be an integer; got True"),
+        (vectors(1), vectors(5).numpy(), 1, "vectors must be a tensor; got a ndarray"),
+        (vectors(1).tolist(), vectors(5), 1, "query_vectors must be a tensor; got a list"),
         (vectors(1).long(), vectors(5).long(), 1, "must be floating-point numbers"),
         (vectors(1), vectors(5)[:, :0], 1, r"vectors must be \[N, D\].*got \[5, 0\]"),
         (vectors(1), broken(NAN), 1, "vectors must be finite.* in 1 of 5 rows, first in row 3"),
@@ -115,7 +119,7 @@ def test_the_closest_pairs_equal_brute_force(n, rows, draw):
     ],
 )
 def test_what_cannot_be_searched_is_rejected(queries, known, k, message):
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises((TypeError, ValueError), match=message):
         semantic_search(queries, known, k)
 
 
