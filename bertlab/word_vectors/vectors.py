@@ -38,7 +38,8 @@ def three_cos_add(units: Tensor, a: int, b: int, c: int) -> Tensor:
 class WordVectors:
     """Static vectors: `vectors["city"]` is the same in every context.
 
-    words: V words; matrix: [V, D]. Raises ValueError if the two do not fit each other.
+    words: V words; matrix: [V, D]. Raises ValueError if the two do not fit each other, or a number
+    is nan or infinite.
 
     >>> vectors = WordVectors(("up", "high", "down"), torch.tensor([[1., 1], [1, 2], [-1, -1]]))
     >>> vectors.nearest("up", n=1)
@@ -54,6 +55,9 @@ class WordVectors:
                 f"WordVectors: matrix must be [{len(self.words)}, D], one row per word; "
                 f"got {list(self.matrix.shape)}"
             )
+        if not (finite := self.matrix.isfinite().all(dim=1)).all():
+            word = self.words[int(finite.int().argmin())]
+            raise ValueError(f"WordVectors: matrix must be finite; {word!r} has nan or infinity")
 
     def __contains__(self, word: str) -> bool:
         return word in self.ids

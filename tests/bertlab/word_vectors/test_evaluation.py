@@ -67,6 +67,13 @@ def test_a_word_without_a_vector_is_named():
         WordVectors(("a", "b"), torch.zeros(3, 4))
 
 
+@pytest.mark.parametrize("number", [torch.nan, torch.inf, -torch.inf])
+def test_a_word_without_a_finite_vector_is_named_and_never_nearest(number):
+    matrix = torch.tensor([[1.0, 1.0], [1.0, 0.5], [number, 1.0]])
+    with pytest.raises(ValueError, match="matrix must be finite; 'broken' has nan or infinity"):
+        WordVectors(("up", "high", "broken"), matrix)
+
+
 @given(numbers, st.randoms(use_true_random=False))
 def test_spearman_is_scipys_also_with_ties(x, rng):
     y = [value + rng.randint(-3, 3) for value in x]
