@@ -4,6 +4,8 @@ import os
 from importlib.util import find_spec
 from pathlib import Path
 
+from course.feedback.checks import PLACEHOLDER
+
 config = get_config()  # noqa: F821 (nbgrader's loader provides it)
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -27,9 +29,7 @@ config.CourseDirectory.ignore = [
 ]
 
 config.IncludeHeaderFooter.header = ""
-config.ClearSolutions.code_stub = {
-    "python": 'raise NotImplementedError("write this function, then delete this line")'
-}
+config.ClearSolutions.code_stub = {"python": f'raise NotImplementedError("{PLACEHOLDER}")'}
 config.ClearSolutions.text_stub = "*Write your answer here, in place of this line.*"
 config.ExecutePreprocessor.timeout = 180
 

@@ -5,8 +5,10 @@ import sys
 from types import SimpleNamespace
 
 import pytest
+import torch
 from IPython.core.interactiveshell import InteractiveShell
 from tokenizers import Tokenizer, models
+from torch.nn import functional as F
 
 from bertlab.tokenizers import BPE
 from bertlab.tokenizers.merges import count_pairs, merge_pair
@@ -67,6 +69,16 @@ def test_an_unwritten_function_fails_without_using_up_a_hint():
     assert isinstance(failed.value, NotImplementedError)
     assert isinstance(failed.value, AssertionError)
     assert "Hint" not in said(lambda numbers: numbers, ("a hint",))
+
+
+@pytest.mark.parametrize("function", [F.softmax, F.log_softmax])
+def test_a_function_that_pytorch_lacks_for_integers_is_not_taken_for_an_unwritten_one(function):
+    message = said(lambda numbers: function(torch.tensor(numbers), dim=0))
+    assert "not implemented for 'Long'\n  in your line: message = said" in message
+    assert "PyTorch has this function for numbers of another dtype: .float() makes such" in message
+    assert "not written" not in message
+    own = said(lambda numbers: F.gelu(torch.tensor(numbers)))
+    assert "not implemented for 'Long'" in own
 
 
 def test_a_changed_input_is_detected_and_a_result_in_place_of_a_function_rejected():
