@@ -1,24 +1,42 @@
 // Runs once in the page around frames. A frame is isolated (`sandbox`) and can only send messages:
 // the height of its content, and the reader's choices, which the frame that replaces it requests.
+// What a reader has typed stays in the browser's storage, for the next day.
 // Other messages have no effect.
 (() => {
   if (window.bertlabFrames) return; // another output of ours ran before
   window.bertlabFrames = true;
   const TALLEST = 20000; // pixels; a taller frame scrolls
+  const LONGEST = 200; // characters of a typed answer that are kept
   const chosen = new Map(); // a frame's key -> its numbers and words, joined by commas
   const plain = (text) => typeof text === "string" && /^[\w[\],]{1,99}$/.test(text);
+
+  const STORE = "bertlab "; // before the keys of what was typed
+
+  // Some browsers refuse storage, as for a file or in a private window: then nothing is kept.
+  function stored(use) {
+    try {
+      return use(window.localStorage) ?? undefined;
+    } catch {
+      return undefined;
+    }
+  }
 
   window.addEventListener("message", ({ source, data }) => {
     if (source === window || !data) return;
     const frames = [...document.querySelectorAll(".bertlab-frame > iframe")];
     const frame = frames.find(({ contentWindow }) => contentWindow === source);
     if (!frame) return;
-    const { height, key, choice } = data;
+    const { height, key, choice, typed } = data;
     frame.previousElementSibling.hidden = true; // the words in its place: it runs
     if (Number.isFinite(height) && height > 0)
       frame.style.height = `${Math.min(Math.ceil(height), TALLEST)}px`;
     if (!plain(key)) return;
     if (plain(choice)) chosen.set(key, choice);
-    else source.postMessage({ kept: chosen.get(key) }, "*");
+    else if (typeof typed === "string")
+      stored((store) => store.setItem(STORE + key, typed.slice(0, LONGEST)));
+    else {
+      const kept = chosen.get(key) ?? stored((store) => store.getItem(STORE + key));
+      source.postMessage({ kept }, "*");
+    }
   });
 })();

@@ -5,25 +5,28 @@ also works in an exported page.
 """
 
 import html
+import json
 import math
+from base64 import b64encode
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import partial
+from hashlib import sha256
 from numbers import Real
-from typing import Any
 
 from bertlab.viz import Frame, Rendered
-from course.widgets.text_boxes import TextBox, show_below
+from bertlab.viz.frames import frame, read_asset
+from course.widgets.text_boxes import show_below
 
 NO_SLIDERS = "Run this cell in Jupyter to move the sliders yourself."
 
 
-def blank(label: str, answer: str | float, *, within: float = 0.1) -> TextBox:
-    """A blank to fill in; the text is compared with the answer when Enter is pressed.
+def blank(label: str, answer: str | float, *, within: float = 0.1) -> Frame:
+    """A blank to fill in, which the page itself compares with the answer: no kernel is needed.
 
-    label: before the blank; answer: best an expression, so that the cell does not reveal the
-    answer. A text must be equal except for case and spaces at its ends, a number up to the share
-    `within` of it. Below the blank is the answer in a fold, also in an exported page.
+    label: before the blank, with the unit if there is one; answer: best an expression, so that the
+    cell does not reveal the answer. A text must be equal except for case and spaces, a number up to
+    the share `within` of it; it may be typed with a decimal comma, thousands, %, as a fraction or
+    product. What was typed is kept in the browser. Below the blank is the answer in a fold.
 
     Raises ValueError if the answer is neither text nor a finite number, or `within` is below 0.
     """
@@ -32,42 +35,37 @@ def blank(label: str, answer: str | float, *, within: float = 0.1) -> TextBox:
         raise ValueError(f"blank: answer must be a text or a finite number; got {answer!r}")
     if within < 0:
         raise ValueError(f"blank: within must be at least 0; got {within!r}")
-    verdict = _of_text if isinstance(answer, str) else partial(_of_number, within=within)
-    show = partial(_answered, answer=answer, verdict=verdict)
-    return TextBox(show, ("",), (label,), on_enter=True)
-
-
-def _answered(typed: str, answer: Any, verdict: Callable) -> Rendered:
-    said = (
-        verdict(typed.strip(), answer)
-        if typed.strip()
-        else "In Jupyter, type your answer and press Enter."
+    wanted = answer if isinstance(answer, str) else float(answer)
+    secret = json.dumps({"answer": wanted, "shown": _shown(wanted), "within": within})
+    facts = {
+        "label": label,
+        "key": f"blank_{sha256((label + secret).encode()).hexdigest()[:16]}",
+        # Not to be read at a glance in the page's source; no more than that.
+        "answer": b64encode(secret.encode()).decode(),
+    }
+    body = (
+        f'<div class="blank"><label for="typed">{html.escape(label)}</label>'
+        '<input id="typed" autocomplete="off" spellcheck="false" maxlength="200">'
+        '<button>Check</button></div><p role="status">Type your answer and press Enter.</p>'
+        "<details><summary>The answer</summary><p></p></details>"
     )
-    folded = f"<details><summary>The answer</summary><p>{html.escape(_shown(answer))}</p></details>"
-    return Rendered(f'<p role="status">{html.escape(said)}</p>{folded}', said)
+    return frame(
+        body,
+        title=f"Your turn: {label}",
+        alt="A blank for your answer, checked at once.",
+        css=read_asset("blank.css", "course.widgets"),
+        scripts=[
+            f"const FACTS = {json.dumps(facts)};",
+            read_asset("blank.js", "course.widgets"),
+        ],
+        height=110,
+    )
 
 
 def _shown(answer: str | float) -> str:
     if isinstance(answer, str):
         return answer
     return f"{answer:.3g}" if abs(answer) < 1_000 else f"{answer:,.0f}"
-
-
-def _of_text(typed: str, answer: str) -> str:
-    if typed.casefold() == answer.strip().casefold():
-        return f"✓ {answer} is right."
-    return f"✗ Not {typed}. Try again, or unfold the answer."
-
-
-def _of_number(typed: str, answer: float, within: float) -> str:
-    try:
-        guess = float(typed.removesuffix("%").replace(",", ""))
-    except ValueError:
-        raise ValueError(f"a number is asked for, such as 12 or 0.5; got {typed}") from None
-    if math.isclose(guess, answer, rel_tol=within, abs_tol=1e-9):
-        return f"✓ You said {guess:g}; it is {_shown(answer)}."
-    side = "high" if guess > answer else "low"
-    return f"✗ {guess:g} is too {side}. Try again, or unfold the answer."
 
 
 @dataclass(frozen=True, repr=False)
