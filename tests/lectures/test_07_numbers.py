@@ -152,7 +152,10 @@ def test_the_losses_of_the_pairs(states):
     states(f"= {three.sum():.3f}/3 = {three.mean():.2f}$", f"{losses[3]:.3f}, and with this one")
     states(f"costs {losses.mean():.2f}, nearly five times as much")
     assert 4.5 < losses.mean() / three.mean() < 5
-    states(rf"L = -\log 0.7 = {-math.log(0.7):.2f}", f"add up to {-math.log(0.6 * 0.7):.2f}")
+    states(
+        rf"\mathcal L_{{\text{{NSP}}}} = -\log 0.7 = {-math.log(0.7):.2f}",
+        f"add up to {-math.log(0.6 * 0.7):.2f}",
+    )
     states(f"{-math.log(0.6):.2f} for *mat* and {-math.log(0.7):.2f} for the pair")
     swapped = -((1 - y) * np.log(p) + y * np.log(1 - p))
     states(f"{swapped[:3].mean():.2f} instead of {three.mean():.2f}", f"pays {math.log(2):.2f}")
