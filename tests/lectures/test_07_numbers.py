@@ -30,7 +30,7 @@ def test_the_page_has_the_numbers_computed_here(states):
     weights, logits = 110_106_428 * 4 / 1e6, 32 * 128 * 30_522 * 4 / 1e6  # megabytes
     states(f"{weights:.0f} MB for the weights, {2 * weights:.0f} MB")  # Adam remembers twice that
     states(f"{logits:.0f} MB, and {0.15 * logits:.0f} MB")
-    states("91 % of the work", "4.4 times as fast", "still 1.2")  # the head's share
+    states("91 % of the work", "4.4 times as few", "still 1.2")  # the head's share
     states(rf"$-\ln 0.1 = {-math.log(0.1):.2f}$")  # the answer of the first question
     states("The model says dog {}, mat {}, carpet {}. The".format(*DOG_MAT_CARPET))
     states("*dog* {}, *mat* {}, *carpet* {}. How".format(*DOG_MAT_CARPET))
