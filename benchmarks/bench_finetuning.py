@@ -147,7 +147,12 @@ def keep(rows: list[Row], name: str) -> list[Row]:
     older = json.loads(KEPT.read_text(encoding="utf-8")) if KEPT.exists() else []
     every = [r for r in older if r["name"] != name or r["who"] not in measured] + rows
     order = list(experiments(Plan()))
-    every.sort(key=lambda row: order.index(row["name"]))  # stable: the rows of one stay in order
+
+    def place(row: Row) -> tuple[int, int, int]:
+        who = CLASSIFIERS.index(row["who"]) if row["name"] in TASKS else 0
+        return order.index(row["name"]), row["seed"], who
+
+    every.sort(key=place)  # stable: otherwise the rows of one stay in order
     write_atomically(KEPT, json.dumps(every, indent=0) + "\n")
     return every
 

@@ -178,7 +178,7 @@ def random_base(seed: int) -> Bert:
 
 
 def minilm() -> SentenceEncoder:
-    """A larger model, which has read a few hundred times as much."""
+    """A larger model, which has read a thousand times as much."""
     return SentenceEncoder.from_folder(data.path("minilm", "config.json").parent)
 
 
