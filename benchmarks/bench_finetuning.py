@@ -22,6 +22,7 @@ import torch
 
 from benchmarks import report
 from benchmarks.tuning_contests import (
+    ALL_CLASSIFIERS,
     CLASSIFIERS,
     COUNTED,
     SCRATCH,
@@ -149,7 +150,7 @@ def keep(rows: list[Row], name: str) -> list[Row]:
     order = list(experiments(Plan()))
 
     def place(row: Row) -> tuple[int, int, int]:
-        who = CLASSIFIERS.index(row["who"]) if row["name"] in TASKS else 0
+        who = ALL_CLASSIFIERS.index(row["who"]) if row["name"] in TASKS else 0
         return order.index(row["name"]), row["seed"], who
 
     every.sort(key=place)  # stable: otherwise the rows of one stay in order
@@ -164,7 +165,7 @@ def main() -> None:
         prog="python -m benchmarks.bench_finetuning", description="bertlab-mini on real tasks."
     )
     parser.add_argument("--only", nargs="+", choices=names, metavar="NAME")
-    parser.add_argument("--who", nargs="+", choices=CLASSIFIERS, metavar="NAME")
+    parser.add_argument("--who", nargs="+", choices=ALL_CLASSIFIERS, metavar="NAME")
     parser.add_argument("--quick", action="store_true", help="one seed, few examples: a trial")
     parser.add_argument("--write", action="store_true", help="keep the results")
     args = parser.parse_args()
