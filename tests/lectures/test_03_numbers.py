@@ -126,7 +126,6 @@ def test_a_piece_has_as_many_words_as_the_library_takes(states):
 
 
 def test_what_others_report_is_quoted_as_they_print_it(states):
-    states("made from *billions* of words, reach about 0.7 and 0.4")
     states("skip-gram solves about 60 % of all the questions (Mikolov et al., 2013b)")
     states("**9.3 times as fast**, on an older GPU than the LSTMs had")
     states("a billion words; 4,096 units in each direction, projected to 512 numbers")
