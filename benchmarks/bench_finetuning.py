@@ -2,18 +2,19 @@
 
     python -m benchmarks.bench_finetuning                      print the tables
     python -m benchmarks.bench_finetuning --only spam layers   some of them
+    python -m benchmarks.bench_finetuning --who counted        some contestants, tasks with classes
     python -m benchmarks.bench_finetuning --quick              one seed, few examples: a trial
     python -m benchmarks.bench_finetuning --write              keep the results
 
 --write puts the scores beside the weights, into `finetuning.json`, where lecture 9 reads them, and
-tables of them into benchmarks/README.md; with --only it replaces those of the same name. Scores do
-not depend on the machine's speed, so it need not be left alone.
+tables of them into benchmarks/README.md; with --only or --who it replaces what was measured again.
+Scores do not depend on the machine's speed, so it need not be left alone.
 """
 
 import argparse
 import json
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -21,6 +22,8 @@ import torch
 
 from benchmarks import report
 from benchmarks.tuning_contests import (
+    ALL_CLASSIFIERS,
+    CLASSIFIERS,
     COUNTED,
     SCRATCH,
     TUNED,
@@ -39,20 +42,23 @@ from course.experiments.tasks import TASKS
 PACKAGES = ("torch", "scikit-learn")
 KEPT = BERTLAB_MINI / "finetuning.json"
 SIZES = (50, 100, 200, 400, 800)  # of the learning curve
-Row = dict[str, Any]  # "experiment", "task", "metric", "train", "seed", "who", "score", "seconds"
+Row = dict[str, Any]  # "experiment", "task", "metric", "train", "seed", and a `Result`
 
 
-def experiments(plan: Plan) -> dict[str, Callable[[int], Iterator[Row]]]:
-    """All that is measured, by name: a function of the seed."""
+def experiments(
+    plan: Plan, who: Sequence[str] = CLASSIFIERS
+) -> dict[str, Callable[[int], Iterator[Row]]]:
+    """All that is measured, by name: a function of the seed; who: in the tasks with classes."""
 
     def rows(task: str, results: Iterator[Result], metric: str, **more: Any) -> Iterator[Row]:
         for result in results:
             about = {"experiment": "tasks", "task": task, "metric": metric, "train": plan.train}
-            yield {**about, **vars(result), **more}
+            reached = {key: value for key, value in vars(result).items() if value != ""}
+            yield {**about, **reached, **more}
 
     def tasks(name: str) -> Callable[[int], Iterator[Row]]:
         metric = "F1 of spam" if name == "spam" else "accuracy"
-        return lambda seed: rows(name, classify(name, plan, seed), metric)
+        return lambda seed: rows(name, classify(name, plan, seed, only=who), metric)
 
     def curve(seed: int) -> Iterator[Row]:
         for size in SIZES[: 1 if plan.seeds == 1 else None]:
@@ -118,7 +124,7 @@ TITLES = {
 }
 
 
-def run(names: list[str], quick: bool) -> Iterator[tuple[str, list[Row]]]:
+def run(names: list[str], who: list[str], quick: bool) -> Iterator[tuple[str, list[Row]]]:
     """The rows of each experiment, when it has come to its end."""
     for name in names:
         plan = PLANS.get(name, Plan())
@@ -126,7 +132,7 @@ def run(names: list[str], quick: bool) -> Iterator[tuple[str, list[Row]]]:
             plan = replace(plan, seeds=1, train=60, test=60, epochs=1)
         rows = []
         for seed in range(plan.seeds):
-            for row in experiments(plan)[name](seed):
+            for row in experiments(plan, who)[name](seed):
                 rows.append({**row, "seed": seed, "name": name})
                 note = f"    {name}, seed {seed}: {row['who']} {row['score']:.3f}"
                 print(f"{note} ({row['seconds']:.0f} s)", file=sys.stderr, flush=True)
@@ -134,11 +140,20 @@ def run(names: list[str], quick: bool) -> Iterator[tuple[str, list[Row]]]:
 
 
 def keep(rows: list[Row], name: str) -> list[Row]:
-    """Put the rows of an experiment into the file, in place of older ones; returns all of them."""
+    """Put the rows of an experiment into the file, in place of the older ones of their contestants.
+
+    Returns all of the file's rows.
+    """
+    measured = {row["who"] for row in rows}
     older = json.loads(KEPT.read_text(encoding="utf-8")) if KEPT.exists() else []
-    every = [row for row in older if row["name"] != name] + rows
+    every = [r for r in older if r["name"] != name or r["who"] not in measured] + rows
     order = list(experiments(Plan()))
-    every.sort(key=lambda row: order.index(row["name"]))  # stable: the rows of one stay in order
+
+    def place(row: Row) -> tuple[int, int, int]:
+        who = ALL_CLASSIFIERS.index(row["who"]) if row["name"] in TASKS else 0
+        return order.index(row["name"]), row["seed"], who
+
+    every.sort(key=place)  # stable: otherwise the rows of one stay in order
     write_atomically(KEPT, json.dumps(every, indent=0) + "\n")
     return every
 
@@ -149,15 +164,19 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         prog="python -m benchmarks.bench_finetuning", description="bertlab-mini on real tasks."
     )
-    parser.add_argument("--only", nargs="+", choices=names, default=names, metavar="NAME")
+    parser.add_argument("--only", nargs="+", choices=names, metavar="NAME")
+    parser.add_argument("--who", nargs="+", choices=ALL_CLASSIFIERS, metavar="NAME")
     parser.add_argument("--quick", action="store_true", help="one seed, few examples: a trial")
     parser.add_argument("--write", action="store_true", help="keep the results")
     args = parser.parse_args()
     if args.write and args.quick:
         parser.error("--write is for a whole run: leave out --quick")
+    if args.who and not set(args.only or TASKS) <= set(TASKS):
+        parser.error(f"--who is for the tasks with classes: {', '.join(TASKS)}")
     torch.set_num_threads(1)  # so that seconds are those of one core, whoever else is at work
     rows: list[Row] = []
-    for name, own in run(args.only, args.quick):
+    names = args.only or (list(TASKS) if args.who else names)
+    for name, own in run(names, args.who or list(CLASSIFIERS), args.quick):
         rows = keep(own, name) if args.write else rows + own
     command = " ".join(["python -m benchmarks.bench_finetuning", *sys.argv[1:]])
     what = "Means over three seeds, ± their standard deviation."

@@ -32,7 +32,7 @@ from bertlab.finetuning.tagging import (
 from bertlab.finetuning.targets import TuningData
 from bertlab.finetuning.texts import encode_texts
 from bertlab.finetuning.tuning import TuningConfig, fine_tune, predict
-from bertlab.model import Bert, BertForPreTraining, load_pretrained
+from bertlab.model import Bert, BertConfig, BertForPreTraining, load_pretrained
 from bertlab.model.pretrained import BERTLAB_MINI, load_tokenizer, read_config
 from bertlab.tokenizers import WordPiece
 from bertlab.training.start import plain_start
@@ -47,7 +47,9 @@ from course.toyworld.questions import toy_questions
 T = TypeVar("T")
 
 SCRATCH, TUNED, COUNTED = "from scratch", "fine-tuned", "counted"
-CLASSIFIERS = ("majority", COUNTED, "frozen", TUNED, "MiniLM, frozen")
+RANDOM, RANDOM_BASE = "random, frozen", "random base, frozen"
+CLASSIFIERS = ("majority", COUNTED, RANDOM, "frozen", TUNED, "MiniLM, frozen")
+ALL_CLASSIFIERS = (*CLASSIFIERS, RANDOM_BASE)  # it takes more than an hour by itself
 TAGS = tag_names([LABEL])
 
 
@@ -73,11 +75,15 @@ class Plan:
 
 @dataclass(frozen=True)
 class Result:
-    """What a contestant reached; seconds: of one core, training and test."""
+    """What a contestant reached; seconds: of one core, training and test.
+
+    right: of a class per text, whether each test text was right, "1" or "0" each; otherwise "".
+    """
 
     who: str
     score: float
     seconds: float
+    right: str = ""
 
 
 @cache
@@ -93,7 +99,11 @@ def pretrained() -> Bert:
 
 def from_scratch(seed: int) -> Bert:
     """The same model before its pre-training."""
-    config = read_config(BERTLAB_MINI)
+    return with_random_weights(read_config(BERTLAB_MINI), seed)
+
+
+def with_random_weights(config: BertConfig, seed: int) -> Bert:
+    """A model that has read nothing."""
     return plain_start(BertForPreTraining(config), seed).bert
 
 
@@ -136,14 +146,17 @@ def classify(
         "majority": lambda: majority_guesses(contest),
         COUNTED: lambda: tfidf_guesses(contest),
         SCRATCH: lambda: tuned_guesses(contest, from_scratch(seed), plan, seed),
-        "frozen": lambda: on_vectors(contest, mini_vectors(plan)),
+        RANDOM: lambda: on_vectors(contest, means(from_scratch(seed), plan)),
+        RANDOM_BASE: lambda: on_vectors(contest, means(random_base(seed), plan)),
+        "frozen": lambda: on_vectors(contest, means(pretrained(), plan)),
         TUNED: lambda: tuned_guesses(contest, pretrained(), plan, seed),
         "MiniLM, frozen": lambda: on_vectors(contest, minilm()),
     }
     labels = [example.label for example in contest.test]
     for who in only:
         guesses, seconds = timed(contestants[who])
-        yield Result(who, task_score(contest.metric, labels, guesses), seconds)
+        right = "".join(str(int(a == b)) for a, b in zip(labels, guesses, strict=True))
+        yield Result(who, task_score(contest.metric, labels, guesses), seconds, right)
 
 
 def tuned_guesses(contest: Task, encoder: Bert, plan: Plan, seed: int) -> list[str]:
@@ -154,13 +167,19 @@ def tuned_guesses(contest: Task, encoder: Bert, plan: Plan, seed: int) -> list[s
     return [contest.labels[int(row.argmax())] for row in guesses]
 
 
-def mini_vectors(plan: Plan) -> SentenceEncoder:
-    """Means of `bertlab-mini`'s vectors."""
-    return SentenceEncoder(pretrained(), tokenizer(), max_length=plan.max_length)
+def means(encoder: Bert, plan: Plan) -> SentenceEncoder:
+    """Means of an encoder's vectors, with `bertlab-mini`'s tokens."""
+    return SentenceEncoder(encoder, tokenizer(), max_length=plan.max_length)
+
+
+def random_base(seed: int) -> Bert:
+    """BERT-base before its pre-training, with `bertlab-mini`'s vocabulary."""
+    sizes = BertConfig.base(vocab_size=read_config(BERTLAB_MINI).vocab_size)
+    return with_random_weights(sizes, seed)
 
 
 def minilm() -> SentenceEncoder:
-    """A larger model, which has read a few hundred times as much."""
+    """A larger model, which has read a thousand times as much."""
     return SentenceEncoder.from_folder(data.path("minilm", "config.json").parent)
 
 

@@ -106,11 +106,11 @@ def examine_shares(function: Callable, own: Callable) -> Passed:
 
 @task("ex00_warm_up", 4)
 def predict_growth(function: Callable) -> Passed:
-    """A number above 0, of the student's choice."""
+    """A number from 1 up, of the student's choice."""
     check = Check("predict_growth", function, hints=("write `return` and a number",))
     answer = check.call()
     number = isinstance(answer, int | float) and not isinstance(answer, bool)
     check.law(number, f"a prediction is a number; it returned {answer!r}")
-    check.law(isfinite(answer) and answer > 0, f"it must be above 0; it returned {answer!r}")
+    check.law(isfinite(answer) and answer >= 1, f"it must be 1 or more; it returned {answer!r}")
     check.done(f"you predict a factor of {answer:g}; now measure")
     return check.passed()

@@ -161,10 +161,10 @@ WRONG = [
         OURS,
         ("in words", ("return 4", 'return "four times"'), "a prediction is a number"),
         ("none", ("return 4", "pass"), "a prediction is a number"),
-        ("below 0", ("return 4", "return -4"), "must be above 0"),
-        ("not a number", ("return 4", 'return float("nan")'), "must be above 0"),
+        ("below 0", ("return 4", "return -4"), "must be 1 or more"),
+        ("not a number", ("return 4", 'return float("nan")'), "must be 1 or more"),
         ("yes", ("return 4", "return True"), "a prediction is a number"),
-        ("the other way round", ("return 4", "return 1 / 4"), ""),
+        ("the other way round", ("return 4", "return 1 / 4"), "must be 1 or more"),
     ),
 ]
 

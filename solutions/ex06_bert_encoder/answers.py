@@ -669,7 +669,7 @@ WRONG = [
                 "x = embed(ids, segment_ids, weights.embeddings)\n    hidden_states = [x]",
             ),
             (", layer", "+ x, layer"),
-            "the output of layer 1",
+            "the output of layer 0",
         ),
         (
             "returns a tuple of numbers of layers and states",
@@ -703,7 +703,7 @@ WRONG = [
         (
             "leaves the parts out only in the first layer",
             (", parts, mask)", ", parts if len(hidden_states) == 1 else PARTS, mask)"),
-            "the output of layer 2 of 3",
+            "the output of layer 1 (of layers 0 to 2)",
         ),
     ),
     *mistakes(

@@ -75,6 +75,8 @@ def test_new_results_replace_older_ones_of_the_same_name(tmp_path, monkeypatch):
     every = bench.keep([row("sentiment", score=0.3)], "sentiment")
     assert [(r["name"], r["score"]) for r in every] == [("spam", 0.2), ("sentiment", 0.3)]
     assert json.loads(bench.KEPT.read_text()) == every
+    every = bench.keep([row("spam", who="frozen", score=0.4)], "spam")
+    assert [r["score"] for r in every] == [0.2, 0.4, 0.3]  # the other contestants stay
 
 
 def test_everything_was_measured_with_three_seeds(kept):
@@ -83,6 +85,13 @@ def test_everything_was_measured_with_three_seeds(kept):
     for r in kept:
         cells.setdefault((r["name"], r["task"], r["train"], r["who"]), []).append(r["seed"])
     assert all(seeds == [0, 1, 2] for seeds in cells.values())
+
+
+def test_what_was_right_agrees_with_the_score(kept):
+    told = [r for r in kept if "right" in r and r["metric"] == "accuracy"]
+    assert {"counted", "random, frozen", "frozen"} <= {r["who"] for r in told}
+    for r in told:
+        assert r["right"].count("1") / len(r["right"]) == pytest.approx(r["score"])
 
 
 def test_the_readme_shows_the_stored_results(kept):

@@ -18,10 +18,15 @@ def test_the_longest_core_path(states):
     states(f"takes at most {max(map(core_minutes, lectures()))} minutes per lecture")
 
 
-def test_the_map_counts_the_lectures(states):
+def test_the_map_has_every_lecture_and_counts_them(its_lecture, states):
+    numbers = [path.name.partition("_")[0].removeprefix("0") for path in lectures()]
+    for number, path in zip(numbers[1:], lectures()[1:], strict=True):
+        row = rf"\| \*\*{number}\*\* \| \[[^]]+\]\({re.escape(path.name)}\) \|"
+        assert re.search(row, its_lecture.prose), f"the map lacks {path.name}"
     states("**10** | [what heads look at", "**11** | [Sentence-BERT", "**12** | [after BERT")
-    assert max(int(path.name[:2]) for path in lectures()) == 12
-    states("Twelve lectures follow")
+    assert [number.isdecimal() for number in numbers].count(True) == 1 + 12
+    assert [number.endswith("b") for number in numbers].count(True) == 7
+    states("Twelve lectures follow, and seven with a letter")
 
 
 def test_what_others_report_is_quoted_as_they_print_it(states):
@@ -29,5 +34,8 @@ def test_what_others_report_is_quoted_as_they_print_it(states):
     states("a GLUE score of 80.5 % (7.7 points above what came before), MultiNLI 86.7 % (+4.6)")
     states("F1 of 93.2 on SQuAD 1.1 (+1.5) and 83.1 on SQuAD 2.0 (+5.1)")
     states("BooksCorpus, 800 million words, and the English Wikipedia, 2,500 million words")
-    states("BERT was applied to more than 70 languages", "the step to over 70 languages")
+    states(
+        '"In December 2019, BERT was applied to more than 70 different languages"',
+        "the step to over 70 languages",
+    )
     states("multilingual model reads 104 languages")

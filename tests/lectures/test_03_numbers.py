@@ -114,7 +114,7 @@ def test_six_pythons_by_hugging_face(minilm, its_lecture, states):
     below = [(1, 0), (2, 0), (2, 1)]
     same = np.mean([cosines[6, a + k, b + k] for a, b in below for k in (0, 3)])
     across = cosines[6, :3, 3:].mean()
-    states(f"to {same:.2f} inside a meaning and {across:.2f} across after layer 6")
+    states(f"to {same:.2f} inside a meaning and {across:.2f} across after the last layer")
     assert (cosines[6] - np.eye(6)).argmax(axis=1).tolist() == [1, 0, 5, 5, 5, 3]
     arm = units("one python lay around the arm of a man")[6]
     assert (vectors[6] @ arm)[[0, 1, 3, 4, 5]].argmax() < 2
@@ -126,7 +126,6 @@ def test_a_piece_has_as_many_words_as_the_library_takes(states):
 
 
 def test_what_others_report_is_quoted_as_they_print_it(states):
-    states("made from *billions* of words, reach about 0.7 and 0.4")
     states("skip-gram solves about 60 % of all the questions (Mikolov et al., 2013b)")
     states("**9.3 times as fast**, on an older GPU than the LSTMs had")
     states("a billion words; 4,096 units in each direction, projected to 512 numbers")

@@ -173,7 +173,7 @@ def test_work_grows_by_2_4_to_3_3_and_pairs_are_a_quarter_of_it_then_half(states
     assert (twice, four_times) == (2 * projections, 4 * pairs)
     equal, pairs = multiplications(1536, 768)
     assert pairs == equal
-    states("a quarter of the work", f"$2D = {2 * 768}$")
+    states("a quarter of the work", rf"$2\, d_e = {2 * 768}$")
 
 
 def attention_of(length, d, heads):
@@ -236,7 +236,7 @@ def test_a_text_of_5_tokens_beside_one_of_50_has_45_of_padding(states):
 def test_what_others_report_is_quoted_as_they_print_it(states):
     states("segments of up to 128 tokens, so take")
     states("BERT sets 10 % of the attention *probabilities*")
-    states("8 heads of size 64 ($D = 512$); BERT-base has 12 of 64")
+    states("8 heads of size 64 ($d_e = 512$); BERT-base has 12 of 64")
     states("on 1,000 Wikipedia segments", "over half of the attention in layers 6 to 10")
 
 

@@ -56,7 +56,8 @@ def test_the_parameters_of_the_slides_and_how_they_differ_from_the_exact_ones(st
     assert (tables, layer) == (23_434_752, 7_081_728)
     assert (round(tables, -5), round(layer, -6)) == (23_400_000, 7_000_000)
     rounded = 23_400_000 + 12 * 7_000_000
-    states(rf"$23.4 + 12 \cdot 7 = {rounded / 1e6}$ million", "about 2.5 M")
+    states(rf"$23.4 + 12 \cdot 7 = {rounded / 1e6}$ million")
+    states('"Bias terms + LayerNorm + other small components: ~2.5M"')
     rounding = (tables - 23_400_000) + 12 * (layer - 7_000_000)
     biases_and_norms = 12 * 4 * 768 + 12 * 4 * 768 + 2 * 768
     matrices = 2 * (768 * 768 + 768)  # pooler and transform

@@ -30,7 +30,7 @@ def test_the_page_has_the_numbers_computed_here(states):
     weights, logits = 110_106_428 * 4 / 1e6, 32 * 128 * 30_522 * 4 / 1e6  # megabytes
     states(f"{weights:.0f} MB for the weights, {2 * weights:.0f} MB")  # Adam remembers twice that
     states(f"{logits:.0f} MB, and {0.15 * logits:.0f} MB")
-    states("91 % of the work", "4.4 times as fast", "still 1.2")  # the head's share
+    states("91 % of the work", "4.4 times as few", "still 1.2")  # the head's share
     states(rf"$-\ln 0.1 = {-math.log(0.1):.2f}$")  # the answer of the first question
     states("The model says dog {}, mat {}, carpet {}. The".format(*DOG_MAT_CARPET))
     states("*dog* {}, *mat* {}, *carpet* {}. How".format(*DOG_MAT_CARPET))
@@ -152,7 +152,10 @@ def test_the_losses_of_the_pairs(states):
     states(f"= {three.sum():.3f}/3 = {three.mean():.2f}$", f"{losses[3]:.3f}, and with this one")
     states(f"costs {losses.mean():.2f}, nearly five times as much")
     assert 4.5 < losses.mean() / three.mean() < 5
-    states(rf"L = -\log 0.7 = {-math.log(0.7):.2f}", f"add up to {-math.log(0.6 * 0.7):.2f}")
+    states(
+        rf"\mathcal L_{{\text{{NSP}}}} = -\log 0.7 = {-math.log(0.7):.2f}",
+        f"add up to {-math.log(0.6 * 0.7):.2f}",
+    )
     states(f"{-math.log(0.6):.2f} for *mat* and {-math.log(0.7):.2f} for the pair")
     swapped = -((1 - y) * np.log(p) + y * np.log(1 - p))
     states(f"{swapped[:3].mean():.2f} instead of {three.mean():.2f}", f"pays {math.log(2):.2f}")

@@ -29,7 +29,6 @@ def test_what_special_tokens_leave(states):
     states(f"BERT reads up to {longest} tokens", f"Three of the {longest} (for us: of the {ours})")
     states(f"the **room**, {ours - 3} tokens", f"room for {real} − 3 = {real - 3}")
     states(f"6 + 6 + 8 = {6 + 6 + 8} ≥ {ours - 3}: three")
-    states(f"takes pairs of up to {real} tokens from the library")
     states(f"at least {ours - 3} tokens (or the document")
     target, room = 2 + int(0.5 * (ours - 4)), ours - 3
     states(rf"\lfloor 0.5 \cdot {ours - 4} \rfloor = {target}$, and s0 s1", f"with {6 + 6} tokens.")

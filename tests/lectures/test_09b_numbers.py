@@ -1,7 +1,6 @@
 """Lecture 09b without its page: confusion matrices, and a rule that reveals no label."""
 
 import random
-import re
 from collections import Counter
 
 import pytest
@@ -62,12 +61,3 @@ def test_one_word_alone_carries_no_information_on_the_label(drawn, column):
 def test_what_others_report_is_quoted_as_they_print_it(states):
     states("a GLUE score of 80.5 % and 86.7 % on MultiNLI")
     states("CoLA has 8,551 sentences for training, SST-2 67,349")
-
-
-def test_a_second_draw_is_as_large(its_lecture, states):
-    (pairs,) = (
-        size
-        for cell in its_lecture.code
-        for size in re.findall(r"^learn = draw_inferences\((\d+), ", cell.source, re.MULTILINE)
-    )
-    states(f"Another draw of {pairs} pairs")

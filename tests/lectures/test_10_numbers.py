@@ -29,7 +29,9 @@ def test_the_page_has_the_numbers_computed_here(states):
 
 
 def test_what_others_report_is_quoted_as_they_print_it(states):
-    states("looked at BERT-base (12 layers of 12 heads) on 1,000 segments of Wikipedia")
+    states(
+        "looked at BERT-base (12 layers of 12 heads, which they", "on 1,000 segments of Wikipedia"
+    )
     states("Clark et al. report 94 % and 52 %", "segments of up to 128 tokens, in pairs")
     states("sums up more than 150 studies")
     states(

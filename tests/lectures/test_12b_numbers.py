@@ -13,11 +13,12 @@ from bertlab.relatives.gpt import CausalLanguageModel
 from tests.lectures.conftest import functions_of
 
 PAGE = functions_of("12b_in_context_learning", torch=torch, F=F)
+CODES = torch.tensor(list(permutations(range(6))))
 
 
-def draw(kind, n=3_000, **how):
+def draw(kind, n=3_000, codes=CODES, **how):
     """Letters and digits, each [n, pairs]."""
-    ids = PAGE["draw_texts"](n, torch.Generator().manual_seed(5), kind, **how)
+    ids = PAGE["draw_texts"](n, torch.Generator().manual_seed(5), codes, kind, **how)
     return ids[:, 0::2], ids[:, 1::2] - 6
 
 
@@ -32,7 +33,7 @@ def test_the_best_prediction_averages_all_720_codes(n):
 
 
 def test_the_page_has_the_numbers_computed_here(states):
-    states(f"there are only {factorial(6)}", f"the best: $n/6 + (6 - n)/{6 * 6}$")
+    states(f"Of the {factorial(6)} codes only", f"the best: $n/6 + (6 - n)/{6 * 6}$")
 
 
 def test_what_others_report_is_quoted_as_they_print_it(states):
@@ -45,6 +46,13 @@ def test_a_text_has_one_code_and_it_is_one_to_one(kind):
     same_letter = letters[:, :, None] == letters[:, None, :]
     same_digit = digits[:, :, None] == digits[:, None, :]
     assert torch.equal(same_letter, same_digit)
+
+
+@pytest.mark.parametrize("kind", ["new codes", "one code", "no repeats"])
+def test_a_text_has_no_code_but_those_given(kind):
+    letters, digits = draw(kind, fewest=6, codes=CODES[100:103])
+    given = CODES[100:103][:, letters] == digits  # [3, n, pairs]
+    assert given.all(dim=-1).any(dim=0).all()
 
 
 def test_kinds_differ_in_their_information():
@@ -67,7 +75,7 @@ def test_letters_recur_with_the_frequency_of_their_number(fewest):
 
 
 def test_letters_shown_are_counted_as_a_set():
-    ids = PAGE["draw_texts"](50, torch.Generator().manual_seed(0))
+    ids = PAGE["draw_texts"](50, torch.Generator().manual_seed(0), CODES)
     reference = [[len(set(row[:t])) for t in range(10)] for row in ids[:, 0::2].tolist()]
     assert PAGE["letters_shown"](ids).tolist() == reference
 
@@ -76,7 +84,7 @@ def test_the_retrieved_value_is_the_sum_over_earlier_answers():
     looked_up = PAGE["looked_up"]
     sizes = {"d_model": 32, "n_layers": 2, "n_heads": 4, "d_ff": 64, "max_length": 20}
     model = CausalLanguageModel(BertConfig(12, **sizes, dropout=0.0, causal=True)).eval()
-    ids = PAGE["draw_texts"](5, torch.Generator().manual_seed(3))
+    ids = PAGE["draw_texts"](5, torch.Generator().manual_seed(3), CODES)
     attentions = model.bert(ids, output_attentions=True).attentions
     for layer, attention in enumerate(attentions):
         found = []

@@ -49,11 +49,11 @@ def _parts(check: EncoderCheck, ids: Tensor, segments: Tensor) -> None:
     """Without both halves no layer changes anything; without one of them it does."""
     weights, idle = encoder_weights(3), {"residual", "norm"}
     states = _hidden_states(check, ids, segments, weights, None, idle)
-    for number, state in enumerate(states[1:], start=1):
+    for number, state in enumerate(states[1:]):
         check.equals(
             state,
             states[0],
-            f"the output of layer {number} of 3, with only the parts residual and norm",
+            f"the output of layer {number} (of layers 0 to 2), with only residual and norm",
             because="pass `parts` to every layer: without both halves it changes nothing",
         )
     states = _hidden_states(check, ids, segments, weights, None, {*idle, "attention"})
@@ -125,7 +125,8 @@ def _layer_works_on_the_one_before(
     check.equals(
         states[number],
         through(number, number - 1),
-        f"the output of layer {number} of {last}" + ("" if mask is None else ", with padding"),
+        f"the output of layer {number - 1} (of layers 0 to {last - 1})"
+        + ("" if mask is None else ", with padding"),
         because="it is partial_layer(the entry before, that layer's weights, parts, mask)",
         mistakes=[
             (through(number, number - 1, None), "pass the mask to every layer"),
