@@ -148,13 +148,21 @@ class Check:
             known = [sentence for wrong, sentence in mistakes if same(wrong, answer)]
             self.fail(f"{shown}\n{found}", known[0] if known else because)
 
-    def raises(self, error: type[Exception], *arguments: Any, because: str) -> None:
-        """A call that must raise this kind of error."""
+    def raises(
+        self, error: type[Exception], *arguments: Any, because: str, naming: str = ""
+    ) -> None:
+        """A call that must raise this kind of error; naming: what its message must contain."""
         answer, raised = self._run(copy.deepcopy(arguments), because)
         if not isinstance(raised, error):
             got = f"it returned {short(answer)}" if raised is None else f"it {_raised(raised)}"
             self.fail(
                 f"{self.shown(arguments)} must raise a {error.__name__}; {got}",
+                because,
+            )
+        if naming not in str(raised):
+            self.fail(
+                f"{self.shown(arguments)} must raise a {error.__name__} whose message names "
+                f"{naming}; it {_raised(raised)}",
                 because,
             )
 

@@ -669,7 +669,11 @@ WRONG = [
             ('token_of[id] != "[UNK]"', "id != 0"),
             "[UNK] may have any id",
         ),
-        ("raises without saying which id", ('f"no token has the id {id}"', '"unknown id"'), ""),
+        (
+            "raises without saying which id",
+            ('f"no token has the id {id}"', '"unknown id"'),
+            "whose message names 15; it raised ValueError: unknown id",
+        ),
     ),
     *mistakes(
         "start-words",

@@ -91,14 +91,17 @@ def decode(function: Callable) -> Passed:
     check.example([0, 1], {"a": 0, "[UNK]": 1}, gives="a", because="[UNK] may have any id")
     check.example([], VOCAB, gives="", because="no ids, no text")
     check.done("tokens, [UNK], ids in any order, no ids")
-    check.raises(ValueError, [4, 15], VOCAB, because="no token has the id 15; the error says so")
     check.raises(
-        ValueError,
-        [4, -1],
-        VOCAB,
-        because="no token has the id -1; a list would return its last item",
+        *(ValueError, [4, 15], VOCAB),
+        because="no token has the id 15; the error says so",
+        naming="15",
     )
-    check.done("ids that no token has")
+    check.raises(
+        *(ValueError, [4, -1], VOCAB),
+        because="no token has the id -1; a list would return its last item",
+        naming="-1",
+    )
+    check.done("ids that no token has, named by the error")
     check.example([13] * 500, VOCAB, gives=" ".join(["me"] * 500))
     check.done("500 ids")
     return check.passed()

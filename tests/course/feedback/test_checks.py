@@ -103,11 +103,14 @@ def test_an_error_is_shown_with_the_students_own_line():
 def test_a_call_that_must_raise_an_error_is_checked():
     def picky(number):
         if number < 0:
-            raise ValueError("negative")
+            raise ValueError(f"{number} is negative")
         return 1 / number
 
     check = Check("picky", picky)
     check.raises(ValueError, -1, because="negative numbers have no place here")
+    check.raises(ValueError, -1, because="", naming="-1")
+    with pytest.raises(CheckFailed, match="a ValueError whose message names -2; it raised Value"):
+        check.raises(ValueError, -1, because="", naming="-2")
     for number, told in ((1, "must raise a ValueError; it returned 1"), (0, "it raised ZeroDiv")):
         with pytest.raises(CheckFailed, match=told):
             check.raises(ValueError, number, because="")
