@@ -25,6 +25,17 @@ def test_a_small_page_draws_everything_on_the_first_run(tab, lab, small_page):
     assert book.locator(".caption").text_content().startswith("Merge 1 of 2")
 
 
+def test_a_red_check_does_not_stop_run_all(tab, lab):
+    path = ROOT / "solutions" / "ex00_warm_up" / "ex00_warm_up.ipynb"
+    notebook = nbformat.read(path, as_version=4)
+    notebook.cells = [cell for cell in notebook.cells if not cell.id.startswith("hidden-")]
+    first = next(cell for cell in notebook.cells if "BEGIN SOLUTION" in cell.source)
+    first.source = f"{first.source.split(':')[0]}:\n    return 'wrong'"
+    lab.run(tab.page, "red", notebook)
+    expect(tab.page.get_by_text("✗ ")).to_have_count(1)
+    expect(tab.page.get_by_role("status").filter(has_text=" passes: ")).to_have_count(3)
+
+
 def test_an_untrusted_notebook_shows_only_the_text(tab, lab):
     notebook = notebook_of("show()")
     shown = {"text/html": frame("<p>x</p>", title="Heads", alt="Lines.")._repr_html_()}

@@ -88,9 +88,7 @@ def test_a_wrong_solution_gets_its_diagnosis(assignment, task, mistake, solution
 @pytest.mark.parametrize(
     ("assignment", "task", "mistake", "solution", "diagnosis"), rows(WRONG, lambda row: not row[3])
 )
-def test_memorised_examples_fail_hidden_tests(
-    assignment, task, mistake, solution, diagnosis
-):
+def test_memorised_examples_fail_hidden_tests(assignment, task, mistake, solution, diagnosis):
     run_task(assignment, task, solution, tests=["test"])
     with pytest.raises((AssertionError, KeyError, IndexError, RecursionError)):
         run_task(assignment, task, solution)

@@ -111,6 +111,13 @@ def test_ids_are_grade_ids_and_points_are_there_a_persons_by_the_questions_table
         assert sum(map(int, criteria)) == points[name]
 
 
+@pytest.mark.parametrize("assignment", ASSIGNMENTS)
+def test_a_red_check_does_not_stop_a_run(assignment):
+    for cell in read_page(release_of(assignment)).code:
+        goes_on = "raises-exception" in cell.metadata.get("tags", [])
+        assert goes_on == cell.id.startswith("test-"), cell.id
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("assignment", ASSIGNMENTS)
 def test_each_visible_test_fails_as_released(assignment):
