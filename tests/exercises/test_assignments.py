@@ -1,13 +1,9 @@
 """Assignments: the release, what it must not contain, and what each source must have."""
 
 import ast
-import os
 import pkgutil
 import re
 import shutil
-import subprocess
-import sys
-from pathlib import Path
 
 import nbformat
 import pytest

@@ -51,7 +51,7 @@ def test_the_solutions_evaluation_is_the_librarys(solution):
 
 
 def test_gradients_left_disabled_are_detected_and_enabled(solution):
-    """No wrong answer covers this: while one is graded, it disables gradients only in the sandbox."""
+    """No wrong answer covers this: while one is graded, only the sandbox has gradients disabled."""
 
     def switches_off(model, batches):
         torch.set_grad_enabled(False)
@@ -89,7 +89,16 @@ def test_the_model_answer_is_true_with_one_seed(cells, solution, monkeypatch):
         exec(compile(cells[name].source, name, "exec"), scope)
     train, best_loss, frequencies, parts, few, fresh, honest, never_seen = (
         scope[name]
-        for name in "train best_loss frequencies everything few fresh honest never_seen".split()
+        for name in [
+            "train",
+            "best_loss",
+            "frequencies",
+            "everything",
+            "few",
+            "fresh",
+            "honest",
+            "never_seen",
+        ]
     )
 
     def noted(*arguments):

@@ -111,7 +111,7 @@ def test_the_graders_numbers_are_bertlab_minis(solution, cells, mini):
 
 @pytest.mark.slow
 def test_only_the_start_distinguishes_the_planted_from_the_learned_head(solution, mini):
-    """Third claim: a share of 0.1 passes for both models on any text; one has it before training."""
+    """Third claim: a share of 0.1 is in both models on any text; one has it before training."""
     model, tokenizer = mini
     planted = pretrained.load_pretrained(pretrained.BERTLAB_MINI_PLANTED, BertForPreTraining)
     random = torch.randint(200, 8000, (20,), generator=torch.Generator().manual_seed(1)).tolist()
