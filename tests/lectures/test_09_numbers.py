@@ -44,7 +44,7 @@ def test_the_real_bert_is_as_large_as_the_page_says(states):
 
 def test_our_learning_rate_is_that_of_the_benchmark(states):
     rate = Plan().rate
-    states(f"for a small model, is ${rate * 1e4:.0f} \\cdot 10^{{-4}}$ in section 7", "10^{-4}")
+    states(f"ours is ${rate * 1e4:.0f} \\cdot 10^{{-4}}$ in section 7", "10^{-4}")
 
 
 def test_precision_recall_and_f1_of_a_filter_and_of_never_spam(states):

@@ -148,4 +148,4 @@ def test_what_others_report_is_quoted_as_they_print_it(states):
 def test_the_lessons_of_section_7_are_as_long_as_their_code_says(its_lecture, states):
     (cell,) = (cell for cell in its_lecture.code if cell.id == "domain-train")
     assert "TrainingConfig(25, " in cell.source
-    states("After 25 batches", "and 25 batches of home", "One run each, 25 batches, one recipe")
+    states("After 25 batches", "and 25 batches of home", "One run each, 25 batches. Other recipes")
