@@ -7,7 +7,6 @@ library cannot replace the answer and an endless loop is stopped.
 
 import copy
 import html
-import linecache
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from operator import eq
@@ -16,7 +15,7 @@ from typing import Any, NoReturn
 
 from course.feedback import progress
 from course.feedback.differences import difference, short
-from course.feedback.watch import LibraryUsed, NeverEnds, Watch, is_an_answer
+from course.feedback.watch import LibraryUsed, NeverEnds, Watch, is_an_answer, students_line
 
 REFUSED = (
     "uses bertlab's own code, or another tokenizer's. That code contains the answer to this task, "
@@ -26,8 +25,10 @@ REFUSED = (
 # What a released function raises until it is written.
 PLACEHOLDER = "write this function, then delete this line"
 
-# The folder of the checks: errors that they raise in a call by the student's code are not its own.
-HERE = __file__.removesuffix("checks.py")
+# What is said of another type or form: then no rule of the example's numbers helps.
+FORM = ("it must return ", "its dtype must be ")
+# What an example is about, before a sentence that is true of it whatever the mistake was.
+CASE = "This case: "
 
 # How often each check has failed in this session; each failure shows one more hint.
 _failures: Counter[str] = Counter()
@@ -105,12 +106,12 @@ class Check:
     def call(self, *arguments: Any, because: str = "") -> Any:
         """The function's answer; fails with a message if it raises or changes its input.
 
-        because: the subject of this call, for the message.
+        because: the subject of this call, for the message if it does not come to an end.
         """
         given = copy.deepcopy(arguments)
         answer, error = self._run(given, because)
         if error is not None:
-            self.fail(f"{self.shown(arguments)}\n{_raised(error)}", because)
+            self.fail(f"{self.shown(arguments)}\n{self._raised(error)}")
         if not self._same(given, arguments):
             self.fail(f"{self.shown(arguments)}\nchanged its input; {self.changed}")
         return answer
@@ -124,8 +125,8 @@ class Check:
     ) -> None:
         """A worked example: the answer must equal `gives`, type included.
 
-        because: the rule of this example; mistakes: common wrong answers, each with a sentence that
-        helps.
+        because: what this example is about; mistakes: common wrong answers, each with a sentence
+        that helps.
         """
         answer = self.call(*arguments, because=because)
         found = difference(gives, answer)
@@ -142,11 +143,15 @@ class Check:
     ) -> None:
         """End of a comparison: fails with the difference `found`, unless that is "".
 
-        same: whether an answer is one of the known mistakes, which have their own sentences.
+        An answer that `same` finds among the mistakes gets its sentence after an arrow. Another
+        wrong value is told what the case is about; a wrong type has another cause.
         """
-        if found:
-            known = [sentence for wrong, sentence in mistakes if same(wrong, answer)]
-            self.fail(f"{shown}\n{found}", known[0] if known else because)
+        if not found:
+            return
+        known = [sentence for wrong, sentence in mistakes if same(wrong, answer)]
+        if not known and because and not found.startswith(FORM):
+            found += f"\n{CASE}{because}"
+        self.fail(f"{shown}\n{found}", known[0] if known else "")
 
     def raises(
         self, error: type[Exception], *arguments: Any, because: str, naming: str = ""
@@ -154,15 +159,16 @@ class Check:
         """A call that must raise this kind of error; naming: what its message must contain."""
         answer, raised = self._run(copy.deepcopy(arguments), because)
         if not isinstance(raised, error):
-            got = f"it returned {short(answer)}" if raised is None else f"it {_raised(raised)}"
+            told = "" if raised is None else f"it {self._raised(raised)}"
+            got = told or f"it returned {short(answer)}"
             self.fail(
                 f"{self.shown(arguments)} must raise a {error.__name__}; {got}",
-                because,
+                "" if told else because,
             )
         if naming not in str(raised):
             self.fail(
                 f"{self.shown(arguments)} must raise a {error.__name__} whose message names "
-                f"{naming}; it {_raised(raised)}",
+                f"{naming}; it {self._raised(raised)}",
                 because,
             )
 
@@ -213,6 +219,21 @@ class Check:
                 ) from None
             return None, error
 
+    def _raised(self, error: Exception) -> str:
+        """An error's message, and the student's line that raised it, if known.
+
+        An error of a function in another process, as in grading, carries its line.
+        """
+        line = getattr(error, "student_line", None)
+        if line is None:
+            line = students_line(error, self.function)
+        said = f"raised {type(error).__name__}: {error}" + (
+            f"\nin your line: {line}" if line else ""
+        )
+        if isinstance(error, NotImplementedError) and "not implemented for" in said:
+            said += "\nPyTorch has this function for numbers of another dtype: .float() makes such"
+        return said.replace("→", "->")  # that sign begins the check's own sentence
+
     def _same(self, given: tuple, arguments: tuple) -> bool:
         return given == arguments
 
@@ -220,21 +241,3 @@ class Check:
         """The call as a student would write it."""
         shown = (short(dict(a) if isinstance(a, Mapping) else a) for a in arguments)
         return f"{self.name}({', '.join(shown)})"
-
-
-def _raised(error: Exception) -> str:
-    """An error's message, and the student's line that raised it, if known.
-
-    An error of a function in another process, as in grading, carries its line.
-    """
-    line = getattr(error, "student_line", "")
-    trace = None if line else error.__traceback__
-    while trace is not None:
-        file = trace.tb_frame.f_code.co_filename
-        if not file.startswith(HERE) and "site-packages" not in file:
-            line = linecache.getline(file, trace.tb_lineno).strip() or line
-        trace = trace.tb_next
-    said = f"raised {type(error).__name__}: {error}" + (f"\nin your line: {line}" if line else "")
-    if isinstance(error, NotImplementedError) and "not implemented for" in said:
-        said += "\nPyTorch has this function for numbers of another dtype: .float() makes such"
-    return said.replace("→", "->")  # that sign begins the check's own sentence

@@ -35,7 +35,16 @@ def token_ids(function: Callable) -> Passed:
             ([7, None], "tell `vocab.get` what to return in place of None"),
         ],
     )
-    check.example(["The", "the"], vocab, gives=[0, 7], because="0 is an id like any other")
+    check.example(
+        ["The", "the"],
+        vocab,
+        gives=[0, 7],
+        because="`The` is in the vocabulary, with the id 0",
+        mistakes=[
+            ([5, 7], "0 is an id like any other, but `if` and `or` take it for false"),
+            ([7, 7], "`The` and `the` are two tokens: look each up as it is, not in lower case"),
+        ],
+    )
     check.example([], vocab, gives=[], because="no tokens, no ids")
     check.done("known and unknown tokens, the id 0, no tokens")
     return check.passed()

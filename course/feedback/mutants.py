@@ -5,9 +5,14 @@ detects.
 """
 
 from collections.abc import Callable, Mapping
+from contextlib import redirect_stdout
+from io import StringIO
 from typing import Any
 
 from course.feedback.checks import Check, NotWritten, is_unwritten
+
+# `assert` of a tensor with many truths.
+EVERY = "== compares number by number; ask about all of them at once: torch.allclose(one, other)"
 
 
 class MutationCheck(Check):
@@ -30,13 +35,30 @@ class MutationCheck(Check):
     def passes(self, implementation: Callable, what: str) -> None:
         """The test must accept `implementation`; `what` names it."""
         error = self._tried(implementation)
-        if error is not None:
+        if isinstance(error, AssertionError):
             said = f"{type(error).__name__}: {error}".removesuffix(": ")
             self.fail(f"rejects {what} with {said}", "one of the two is wrong: which?")
+        if error is not None:
+            truth = "Boolean value of Tensor" in str(error)
+            self.fail(f"rejects {what}\n{self._raised(error)}", EVERY if truth else "")
 
     def stops(self, mutant: Callable, what: str, because: str) -> None:
         """The test must raise an error for `mutant`; `because` explains its mistake."""
-        if self._tried(mutant) is None:
+        called = False
+
+        def noted(*arguments: Any, **named: Any) -> Any:
+            nonlocal called
+            called = True
+            return mutant(*arguments, **named)
+
+        with redirect_stdout(StringIO()) as printed:
+            error = self._tried(noted)
+        print(printed.getvalue(), end="")
+        if error is None and not called:
+            because = "it never calls its argument: test that one, not a function of another cell"
+        elif error is None and printed.getvalue():
+            because = "printing stops nobody: only an error does, so write `assert` and a condition"
+        if error is None:
             self.fail(f"does not notice that {what} is wrong", because)
 
     def shown(self, _arguments: tuple) -> str:

@@ -5,10 +5,12 @@ off, and Python reports no call of a C function by another one, such as `map` or
 """
 
 import gc
+import linecache
 import sys
 from collections.abc import Callable, Sequence
 from functools import wraps
 from math import inf
+from traceback import walk_tb
 from types import FrameType, TracebackType
 from typing import Any
 
@@ -26,6 +28,21 @@ class LibraryUsed(BaseException):
 
 class NeverEnds(BaseException):
     """The watched function has run more lines than any solution needs."""
+
+
+def students_line(error: BaseException, function: object = None) -> str:
+    """The line of a notebook that an error came through last, or "".
+
+    function: the called one, whose own cell counts: the line may be in a function that was given.
+    """
+    home = getattr(getattr(function, "__code__", None), "co_filename", None)
+    for frame, number in reversed(list(walk_tb(error.__traceback__))):
+        file = frame.f_code.co_filename
+        if file == home or (
+            home is None and ("ipykernel_" in file or file.startswith("<ipython-input"))
+        ):
+            return linecache.getline(file, number).strip()
+    return ""
 
 
 class Watch:

@@ -1,13 +1,16 @@
 """What the message of a failed test says: a known diagnosis, or a result that has none.
 
-A check's message is `NAME: CALL`, then what was wrong, then "→" with a sentence that helps, then
-hints; a law of a check is one sentence. A hidden test's message is that of its assertion. Parts of
-a message are a student's, such as the text of an error, so nothing of it may be trusted.
+A check's message is `NAME: CALL`, then what was wrong, then "→" with a sentence that helps if the
+mistake is a known one, or else what the case is about, then hints; a law of a check is one
+sentence. A hidden test's message is that of its assertion. Parts of a message are a student's, such
+as the text of an error, so nothing of it may be trusted.
 """
 
 import re
 from collections.abc import Sequence
 from typing import NamedTuple
+
+from course.feedback.checks import CASE
 
 # The kinds of failures, as they are printed before the message.
 MISTAKE, UNWRITTEN, LIBRARY = "", "not written", "uses code that holds the answer"
@@ -68,7 +71,7 @@ def failure(cell: str, name: str, message: str) -> Failure:
         return Failure(MISTAKE, "\n".join(known), known, message)
     if kind == UNKNOWN and cell.startswith("hidden-"):
         kind = HIDDEN
-    result = tuple(line for line in lines if not line.startswith("→"))
+    result = tuple(line for line in lines if not line.startswith(("→", CASE)))
     key = "\n".join(result)
     return Failure(kind, key if kind == UNKNOWN else _form(key), result, message)
 
@@ -77,14 +80,14 @@ def _diagnosis(who: str, lines: Sequence[str]) -> tuple[str, ...]:
     """The check's own sentences in its message; an error has none, whatever the example's rule."""
     if any(line.startswith("raised ") for line in lines):
         return ()
-    arrows = [number for number, line in enumerate(lines) if line.startswith("→")]
+    arrows = [number for number, line in enumerate(lines) if line.startswith(("→", CASE))]
     told = " ".join(lines[arrows[-1] :]) if arrows else ""
     if lines and lines[0].startswith(f"{who}("):  # a call
         telling = [line for line in lines if line.startswith(TELLING)][:1]
     else:  # a law: without the answer that breaks it
         telling = [ANSWER.sub("", line) for line in lines[:1] if arrows or len(lines) == 1]
     if not telling:
-        return (told.removeprefix("→ "),) if told else ()
+        return (told.removeprefix("→ ").removeprefix(CASE),) if told else ()
     return (*telling, told) if told else tuple(telling)
 
 

@@ -27,6 +27,11 @@ WRONG = [
             "0 is an id like any other",
         ),
         (
+            "looks tokens up in lower case",
+            (".get(token,", ".get(token.lower(),"),
+            "look each up as it is, not in lower case",
+        ),
+        (
             "each token once",
             ("for token in tokens", "for token in dict.fromkeys(tokens)"),
             "",
@@ -73,6 +78,22 @@ WRONG = [
                 function([0.25, 0.25])
             """,
             "does not notice that the draft is wrong",
+        ),
+        (
+            "prints what it finds",
+            """
+            def examine_shares(function):
+                print(function([0.25, 0.25]) == [0.5, 0.5])
+            """,
+            "printing stops nobody",
+        ),
+        (
+            "tests the student's own function",
+            """
+            def examine_shares(function):
+                assert shares([0.25, 0.25]) == [0.5, 0.5]
+            """,
+            "it never calls its argument",
         ),
         (
             "returns True or False",

@@ -11,7 +11,13 @@ WRONG = [
             ("symbols, count in words.items()", "symbols in words"),
             ("for pair in pairwise(symbols):", "counts.update(pairwise(symbols))"),
             ("            counts[pair] += count\n", ""),
-            "this word occurs 3 times, and so does each of its pairs",
+            "so does each of its pairs: use the word's count",
+        ),
+        (
+            "makes a long word of a frequent one",
+            ("pairwise(symbols):", "pairwise(symbols * count):"),
+            ("+= count", "+= 1"),
+            "n m is in no word",
         ),
         (
             "misses the last pair",

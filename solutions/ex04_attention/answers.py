@@ -48,7 +48,7 @@ WRONG = [
                 "sum(math.exp(s) / total * v for s, v in zip(scores, values))",
                 "sum(values) / len(values)",
             ),
-            "weight each by its share",
+            "weight each value by its share",
         ),
         (
             "takes only the best value",
@@ -57,6 +57,19 @@ WRONG = [
                 "values[scores.index(max(scores))]",
             ),
             "a blend of all values, not only the best one",
+        ),
+        (
+            "makes all keys from the asking token",
+            ("e_t @ weights.W_k", "e @ weights.W_k"),
+            "make each key from its own e_t",
+        ),
+        (
+            "returns the shares",
+            (
+                "sum(math.exp(s) / total * v for s, v in zip(scores, values))",
+                "torch.stack([math.exp(s) / total for s in scores])",
+            ),
+            "these are the shares",
         ),
         (
             "blends embeddings",
@@ -530,6 +543,15 @@ WRONG = [
             "3 is the number of keys",
         ),
         (
+            "masks the shares and divides again",
+            """
+            def masked_shares(query, key, mask):
+                shares = row_softmax(query @ key.mT / math.sqrt(query.shape[-1])) * mask
+                return shares / shares.sum(dim=-1, keepdim=True)
+            """,
+            "0 divided by a row's sum of 0",
+        ),
+        (
             "does not scale",
             ("key.mT / math.sqrt(query.shape[-1])", "key.mT"),
             "the scores are not scaled",
@@ -745,6 +767,15 @@ WRONG = [
                 function(torch.ones(1, 2), torch.ones(3, 2), torch.ones(1, 3) > 0)
             """,
             "does not notice that the draft is wrong",
+        ),
+        (
+            "compares tensors with ==",
+            """
+            def examine_masked_shares(function):
+                shares = function(ASKING, ASKED[:3], torch.ones(1, 3, dtype=torch.bool))
+                assert shares == torch.tensor([[0.665, 0.245, 0.090]])
+            """,
+            "ask about all of them at once: torch.allclose",
         ),
         (
             "is the draft's own test",

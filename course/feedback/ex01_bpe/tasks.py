@@ -44,7 +44,17 @@ def count_pairs(function: Callable) -> Passed:
     check.example(
         {men: 3},
         gives={("m", "e"): 3, ("e", "n"): 3},
-        because="this word occurs 3 times, and so does each of its pairs: use the word's count",
+        because="this word occurs 3 times, and so does each of its pairs",
+        mistakes=[
+            (
+                {("m", "e"): 1, ("e", "n"): 1},
+                "this word occurs 3 times, and so does each of its pairs: use the word's count",
+            ),
+            (
+                {("m", "e"): 3, ("e", "n"): 3, ("n", "m"): 2},
+                "n m is in no word: a word that occurs 3 times is not one word three times as long",
+            ),
+        ],
     )
     check.example(
         {("b", "a", "b", "a", "b"): 1},

@@ -107,7 +107,7 @@ def _close(
     answer = check.call(*arguments, because=because)
     shown = f"{check.name}{arguments}"
     if not isinstance(answer, int | float):
-        check.fail(f"{shown}\n{difference(gives, answer)}", because)
+        check.fail(f"{shown}\n{difference(gives, answer)}")
     numbers = f"expected about {gives:.4f}\ngot            {answer:.4f}"
     found = "" if _near(gives, answer) else numbers
     check.compared(found, answer, shown, because, mistakes, _near)

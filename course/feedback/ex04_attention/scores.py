@@ -129,7 +129,8 @@ def masked_shares(function: Callable) -> Passed:
         mistakes=[
             (
                 [[0.7311, 0.2689, 0], [float("nan")] * 3],
-                "the softmax of a row of only -inf is nan: replace it with zeros afterwards",
+                "nan is the softmax of a row of only -inf, or 0 divided by a row's sum of 0: "
+                "replace it with zeros afterwards",
             ),
             (
                 [[0.7311, 0.2689, 0], [1 / 3] * 3],

@@ -46,7 +46,12 @@ def single_query_attention(function: Callable) -> Passed:
             ([5.0, 3.0], "that sums scores times values; the softmax between them is missing"),
             ([0.8333, 0.5], "shares are made by exp: exp(score) / sum of exp, not score / sum"),
             ([0.5481, 0.2741], "the query has its own W_q and b_q"),
-            ([0.6667, 0.3333], "all values have the same weight here; weight each by its share"),
+            (
+                [0.6667, 0.3333],
+                "all values have the same weight here: make each key from its own e_t, and weight "
+                "each value by its share",
+            ),
+            ([0.6652, 0.2447, 0.0900], "these are the shares; the result is the values' blend"),
             ([1.0, 1.0], "attention is soft: a blend of all values, not only the best one"),
             ((3,), "sum the values v_t = e_t W_v + b_v, not the embeddings e_t themselves"),
             ((3, 2), "add up the weighted values: the result is one vector, not one per token"),

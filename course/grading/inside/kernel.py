@@ -5,7 +5,6 @@ trusted: a student who takes it over can only give other answers than their func
 """
 
 import io
-import linecache
 import pickle
 import random
 import signal
@@ -20,7 +19,7 @@ import torch
 from IPython.core.interactiveshell import InteractiveShell
 from IPython.utils.capture import capture_output
 
-from course.feedback.watch import LibraryUsed, NeverEnds, Watch
+from course.feedback.watch import LibraryUsed, NeverEnds, Watch, students_line
 from course.grading.inside.arguments import Arguments
 from course.grading.inside.frames import Channel, Closed
 from course.grading.inside.values import Decoder, Encoder, bytes_of, tensor_of
@@ -111,6 +110,7 @@ class Kernel:
         state = blocks[message["random_state"]]
         torch.set_rng_state(tensor_of(state, torch.uint8, [len(state)]).clone())
         before = _random_states()
+        function = None
         try:
             function = self._function(message["function"])
             arguments = Arguments(message, blocks, self.tensors, self._ask, self._function)
@@ -122,7 +122,7 @@ class Kernel:
                 self.calls[number] = arguments
         except BaseException as error:
             signal.setitimer(signal.ITIMER_PROF, 0)
-            reply = {"raised": _error(error)}
+            reply = {"raised": _error(error, function)}
         if arguments is not None:
             encoder.known = arguments.known
             reply["changes"] = arguments.changes(encoder)
@@ -229,8 +229,8 @@ def _only_text(data: dict, most: int) -> dict:
     return {kind: text for kind, text in data.items() if len(str(text)) <= most}
 
 
-def _error(error: BaseException) -> dict:
-    """An error as plain data."""
+def _error(error: BaseException, function: object = None) -> dict:
+    """An error as plain data; function: the one whose call it ended, if any."""
     if isinstance(error, TimeIsUp):
         return {"late": True}
     kinds = (str, int, float, bool, type(None))
@@ -244,7 +244,7 @@ def _error(error: BaseException) -> dict:
         "names": [kind.__name__ for kind in type(error).__mro__],
         "text": _text(error),
         "arguments": plain if len(plain) == len(error.args) else None,
-        "line": _line(error),
+        "line": students_line(error, function)[:200],
         "watch": {LibraryUsed: "library", NeverEnds: "endless"}.get(type(error)),
     }
 
@@ -254,14 +254,3 @@ def _text(error: BaseException) -> str:
         return str(error)[:2_000]
     except Exception:  # a student's __str__ may do anything
         return "an error whose text cannot be made"
-
-
-def _line(error: BaseException) -> str:
-    """The student's line that raised it: the last one in a cell."""
-    line, trace = "", error.__traceback__
-    while trace is not None:
-        file = trace.tb_frame.f_code.co_filename
-        if "ipykernel_" in file or file.startswith("<ipython-input"):
-            line = linecache.getline(file, trace.tb_lineno).strip() or line
-        trace = trace.tb_next
-    return line[:200]

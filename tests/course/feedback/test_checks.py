@@ -44,7 +44,7 @@ def test_a_wrong_answer_is_shown_with_call_expectation_and_reason():
         "doubled: doubled([1, 2])\n"
         "  expected [1, 2, 1, 2]\n"
         "  got      [1, 2]\n"
-        "  → once more at the end"
+        "  This case: once more at the end"
     )
 
 
@@ -97,7 +97,32 @@ def test_an_error_is_shown_with_the_students_own_line():
 
     message = said(wrong)
     assert "raised IndexError: list index out of range" in message
-    assert "in your line: return numbers[7]" in message
+    assert message.endswith("in your line: return numbers[7]")  # and no rule: it is another's
+
+
+def test_an_error_in_a_given_function_is_shown_with_the_students_line_that_called_it():
+    scope = {}
+    exec(compile("def given(numbers):\n    return numbers[7]", "given cell", "exec"), scope)
+
+    def calls_it(numbers):
+        return scope["given"](numbers)
+
+    assert said(calls_it).endswith('in your line: return scope["given"](numbers)')
+
+
+def test_a_known_mistake_has_an_arrow_and_a_wrong_type_no_rule():
+    def told(answer):
+        check = Check("doubled", lambda numbers: answer)
+        known = [([1, 2, 1], "the last one is missing"), ((1, 2, 1, 2), "a list, with [ ]")]
+        with pytest.raises(CheckFailed) as failed:
+            check.example([1, 2], gives=[1, 2, 1, 2], because="at the end", mistakes=known)
+        return str(failed.value).splitlines()[-1]
+
+    assert told([1, 2, 1]) == "  → the last one is missing"
+    assert told([2, 1]) == "  This case: at the end"
+    assert told((1, 2, 1, 2)) == "  → a list, with [ ]"
+    for wrong in ("1212", None, 4, {1: 2}):
+        assert told(wrong).startswith("  it must return a list; it returned ")
 
 
 def test_a_call_that_must_raise_an_error_is_checked():

@@ -43,12 +43,15 @@ def said(function, check=halved):
     [
         (lambda x: x * 2, "→ that doubles"),
         (lambda x: (x / 2)[:, None], "→ keep the shape"),
-        (lambda x: x / 3, "expected [1, 2]\n  got      [0.6667, 1.333]\n  → every number, by 2"),
+        (
+            lambda x: x / 3,
+            "expected [1, 2]\n  got      [0.6667, 1.333]\n  This case: every number, by 2",
+        ),
         (lambda x: (x / 2).double(), "dtype must be torch.float32; it returned torch.float64"),
         (lambda x: (x / 2).tolist(), "shape [2]; it returned [1.0, 2.0], a list"),
         (lambda x: None, "Is there a `return` at the end?"),
         (lambda x: x @ torch.ones(5), "raised RuntimeError"),
-        (lambda x: x[7], "→ every number, by 2"),
+        (lambda x: x[7], "index 7 is out of bounds for dimension 0 with size 2\n  in your line: "),
         (lambda x: x.div_(2), "changed its input; operations that end in _"),
         (lambda x: x.detach() / 2, "has lost the gradient"),
         (lambda x: x * 0 + x.detach() / 2, "no gradient reaches argument 1"),
@@ -57,7 +60,7 @@ def said(function, check=halved):
     ],
     ids=[
         *("a known mistake", "a known shape", "other numbers", "dtype", "a list", "nothing"),
-        *("an error", "an error's rule", "in place", "detached"),
+        *("an error", "an error's line", "in place", "detached"),
         *("a gradient of 0", "a gradient of nan", "long"),
     ],
 )
