@@ -4,18 +4,23 @@
 kernel, without a network, and compares time and peak memory with the budget that the lecture
 declares. Time is processor time for each of the two cores of a small laptop: on a busy machine a
 lecture takes longer, but about the same processor time.
+
+Then every cell is run again, from the last to the first, as by a reader who goes back, and must
+show the same; cells with the tag "long" are left out, unless `--all` comes before the notebooks.
 """
 
 import json
 import os
 import subprocess
 import sys
+from copy import deepcopy
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import nbformat
+import psutil
 
 from bertlab._console import print_on_any_console
 from bertlab._files import write_atomically
@@ -23,6 +28,8 @@ from course import ROOT
 
 CORES = 2  # of a small laptop
 CELL_SECONDS = 3_600  # of wall-clock time: even a cell that hangs ends
+LONG = "long"  # the tag of a cell that takes more than a second or shows times
+ONCE, QUICK, ALL = "once", "quick", "all"  # which cells are run again: none, those not long, all
 
 
 @dataclass(frozen=True)
@@ -47,14 +54,16 @@ class Run:
         return f"{self.name:28}{seconds}{megabytes}   {network}   {state}"
 
 
-def run(path: Path, keep: Path | None = None) -> Run:
+def run(path: Path, keep: Path | None = None, again: str = ONCE) -> Run:
     """Execute a notebook in its own process and measure it.
 
-    keep: the file for the notebook with its outputs; written only if all cells ran.
+    keep: the file for the notebook with its outputs; written only if all cells ran; again: which
+    cells are then run again.
     """
     budget = nbformat.read(path, as_version=4).metadata["bertlab"]["budget"]
     offline = [] if budget["network"] else cut_network()
-    command = [*offline, sys.executable, "-m", "course.publishing.lectures", "--execute", str(path)]
+    module = [sys.executable, "-m", "course.publishing.lectures"]
+    command = [*offline, *module, "--execute", again, str(path)]
     if keep is not None:
         command.append(str(keep.resolve()))
     # A lecture may use more threads; waiting ones would spin, and be counted.
@@ -82,10 +91,12 @@ def cut_network() -> list[str]:
     return prefix if allowed else []
 
 
-def execute(path: Path) -> nbformat.NotebookNode:
-    """Run all cells of a notebook in a clean kernel; returns it with its outputs.
+def execute(path: Path, again: str = ONCE) -> tuple[nbformat.NotebookNode, float]:
+    """Run all cells of a notebook in a clean kernel.
 
-    Raises nbclient's CellExecutionError, which names the cell, when one fails.
+    Returns it with its outputs, and the processor seconds per core. Raises nbclient's
+    CellExecutionError, which names the cell, when one fails, and AssertionError when one that is
+    run again shows something else.
     """
     from nbclient import NotebookClient
     from traitlets.config import Config
@@ -101,42 +112,61 @@ def execute(path: Path) -> nbformat.NotebookNode:
             timeout=CELL_SECONDS,
             resources={"metadata": {"path": str(path.parent)}},
         )
-        client.execute()
-    return notebook
+        with client.setup_kernel():
+            client.execute()
+            seconds = _processor_seconds()
+            for number, cell in reversed([*enumerate(notebook.cells)]):
+                if again == ALL or (again == QUICK and LONG not in cell.metadata.get("tags", ())):
+                    copy = client.execute_cell(deepcopy(cell), number)
+                    assert _shown(copy) == _shown(cell), (
+                        f"{cell.id} shows something else when it is run again, such as another "
+                        "meaning of a name, or a model that was changed in place"
+                    )
+    return notebook, seconds
+
+
+def _shown(cell: nbformat.NotebookNode) -> list[str]:
+    """The text of each output; pictures and frames say in words what they show."""
+    return [
+        output.get("text", "") or output.get("data", {}).get("text/plain", "")
+        for output in cell.get("outputs", [])
+    ]
 
 
 def main(arguments: list[str]) -> int:
     """Run the given notebooks, or all lectures; 1 if any failed."""
     print_on_any_console()
     if arguments[:1] == ["--execute"]:
-        path, *keep = map(Path, arguments[1:])
-        executed = execute(path.resolve())
+        again, path, *keep = arguments[1:]
+        executed, seconds = execute(Path(path).resolve(), again)
         for file in keep:
-            write_atomically(file, nbformat.writes(executed))
-        print(json.dumps(_cost_of_children()))
+            write_atomically(Path(file), nbformat.writes(executed))
+        print(json.dumps([seconds, _megabytes_of_children()]))
         return 0
-    paths = [Path(argument).resolve() for argument in arguments]
+    again = ALL if arguments[:1] == ["--all"] else QUICK
+    paths = [Path(argument).resolve() for argument in arguments if argument != "--all"]
     runs = []
     for path in paths or sorted(ROOT.glob("lectures/*.ipynb")):
-        runs.append(run(path))
+        runs.append(run(path, again=again))
         print(runs[-1], flush=True)
     for failed in (done for done in runs if done.fault):
         print(f"\n{failed.name}\n{failed.fault}", file=sys.stderr)
     return int(any(done.fault for done in runs))
 
 
-def _cost_of_children() -> tuple[float, float]:
-    """Processor seconds of all child processes per core, and the peak MB of one of them.
+def _processor_seconds() -> float:
+    """Of the kernel, and of processes that it has started and that have ended, per core."""
+    return sum(sum(child.cpu_times()[:4]) for child in psutil.Process().children()) / CORES
 
-    Both are 0 if they cannot be measured.
-    """
+
+def _megabytes_of_children() -> float:
+    """The peak memory of one of the child processes; 0 if it cannot be measured."""
     try:
         import resource
     except ImportError:  # Windows
-        return 0.0, 0.0
-    used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    megabytes = used.ru_maxrss / (1e6 if sys.platform == "darwin" else 1e3)
-    return (used.ru_utime + used.ru_stime) / CORES, megabytes
+        return 0.0
+    most = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
+    return most / (1e6 if sys.platform == "darwin" else 1e3)
 
 
 if __name__ == "__main__":

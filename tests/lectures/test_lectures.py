@@ -1,4 +1,7 @@
-"""Every lecture runs from top to bottom in a new kernel, offline, within its budget."""
+"""Every lecture runs from top to bottom in a new kernel, offline, within its budget.
+
+Its cells can then be run again, in any order, and show the same.
+"""
 
 import nbformat
 import pytest
@@ -12,20 +15,21 @@ BUDGET = {"seconds": 60, "megabytes": 1_000, "network": False}
 @pytest.mark.notebooks
 @pytest.mark.parametrize("path", sorted(ROOT.glob("lectures/*.ipynb")), ids=lambda path: path.stem)
 def test_a_lecture_runs_offline_within_its_budget(path):
-    done = lectures.run(path)
+    done = lectures.run(path, again=lectures.QUICK)
     print(done)
     assert done.fault == ""
 
 
 @pytest.fixture
 def page(tmp_path):
-    """Write a notebook with one cell and run it."""
+    """Write a notebook and run it."""
 
-    def run(source, **budget):
-        notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(source, id="only")])
+    def run(*sources, again=lectures.ONCE, **budget):
+        cells = [nbformat.v4.new_code_cell(text, id=f"cell-{n}") for n, text in enumerate(sources)]
+        notebook = nbformat.v4.new_notebook(cells=cells)
         notebook.metadata = {"bertlab": {"budget": BUDGET | budget}}
         nbformat.write(notebook, tmp_path / "page.ipynb")
-        return lectures.run(tmp_path / "page.ipynb")
+        return lectures.run(tmp_path / "page.ipynb", again=again)
 
     return run
 
@@ -48,3 +52,20 @@ def test_a_page_that_uses_too_much_memory_is_reported(page):
     done = page("x = bytearray(400_000_000)", megabytes=300)
     assert done.fault.startswith("over its budget of 300 MB")
     assert done.megabytes > 400
+
+
+@pytest.mark.notebooks
+@pytest.mark.parametrize(
+    ("sources", "fault"),
+    [
+        (("x = [1]", "print(x)", "y = 2"), ""),
+        (("x = 1", "print(x)", "x = 2"), "cell-1 shows something else"),
+        (("x = [1]", "x.append(2)\nx"), "cell-1 shows something else"),
+        (("x = 1", "x + 1", "x = 'a'"), "TypeError"),
+    ],
+)
+def test_a_cell_that_cannot_be_run_again_is_reported(page, sources, fault):
+    done = page(*sources, again=lectures.ALL)
+    assert fault in done.fault
+    assert bool(fault) == bool(done.fault)
+    assert page(*sources).fault == ""
