@@ -78,7 +78,7 @@ def test_thinking_machines_112_and_96_become_14_and_12_and_088_and_012(states):
     states(f"{100 * share:.0f} % from itself and {100 * (1 - share):.0f} %")
     become = "112 and 96 become {:.0f} and {:.0f}".format(*scaled)
     states("flow: 112 and 96 become {:.0f} and {:.0f}".format(*scaled))
-    states("What would happen to 112 and 96")
+    states("scores 112 with itself and 96 with", "What would happen to 112 and 96")
     states(f"{become}, and the shares {share:.2f} and {1 - share:.2f}")
 
 
