@@ -126,14 +126,14 @@ def execute(path: Path, again: str = ONCE) -> tuple[nbformat.NotebookNode, float
 
 
 def _shown(cell: nbformat.NotebookNode) -> tuple[str, list[str]]:
-    """What a cell has printed, and the text of its results; pictures say in words what they show."""
+    """What a cell has printed, and the text of its results, which describes pictures, too."""
     outputs = cell.get("outputs", [])
     printed = "".join(output.text for output in outputs if output.output_type == "stream")
     return printed, [o.data.get("text/plain", "") for o in outputs if "data" in o]
 
 
 def _same(one: tuple[str, list[str]], other: tuple[str, list[str]]) -> bool:
-    """Whether two runs showed the same; on a busy machine the end of what is printed can be lost."""
+    """Whether two runs showed the same; on a busy machine the end of what is printed is lost."""
     short, long = sorted((one[0], other[0]), key=len)
     return one[1] == other[1] and long.startswith(short)
 
