@@ -25,9 +25,7 @@ REFUSED = (
 # What a released function raises until it is written.
 PLACEHOLDER = "write this function, then delete this line"
 
-# What is said of another type or form: then no rule of the example's numbers helps.
-FORM = ("it must return ", "its dtype must be ")
-# What an example is about, before a sentence that is true of it whatever the mistake was.
+# Before what an example is about, which is true of it whatever the mistake was.
 CASE = "This case: "
 
 # How often each check has failed in this session; each failure shows one more hint.
@@ -38,6 +36,11 @@ def start_over() -> None:
     """A new session for the next student: no hints are due yet, and nothing has passed."""
     _failures.clear()
     progress.start_over()
+
+
+def about(because: str) -> str:
+    """The line of a message that says what an example is about, if anything."""
+    return f"\n{CASE}{because}" if because else ""
 
 
 class CheckFailed(AssertionError):
@@ -106,12 +109,12 @@ class Check:
     def call(self, *arguments: Any, because: str = "") -> Any:
         """The function's answer; fails with a message if it raises or changes its input.
 
-        because: the subject of this call, for the message if it does not come to an end.
+        because: the subject of this call, for the message.
         """
         given = copy.deepcopy(arguments)
         answer, error = self._run(given, because)
         if error is not None:
-            self.fail(f"{self.shown(arguments)}\n{self._raised(error)}")
+            self.fail(f"{self.shown(arguments)}\n{self._raised(error)}{about(because)}")
         if not self._same(given, arguments):
             self.fail(f"{self.shown(arguments)}\nchanged its input; {self.changed}")
         return answer
@@ -143,15 +146,13 @@ class Check:
     ) -> None:
         """End of a comparison: fails with the difference `found`, unless that is "".
 
-        An answer that `same` finds among the mistakes gets its sentence after an arrow. Another
-        wrong value is told what the case is about; a wrong type has another cause.
+        An answer that `same` finds among the mistakes gets its sentence after an arrow; for another
+        one the message says what the case is about.
         """
         if not found:
             return
         known = [sentence for wrong, sentence in mistakes if same(wrong, answer)]
-        if not known and because and not found.startswith(FORM):
-            found += f"\n{CASE}{because}"
-        self.fail(f"{shown}\n{found}", known[0] if known else "")
+        self.fail(f"{shown}\n{found}{'' if known else about(because)}", *known[:1])
 
     def raises(
         self, error: type[Exception], *arguments: Any, because: str, naming: str = ""

@@ -67,7 +67,7 @@ WRONG = [
             "returns the shares",
             (
                 "sum(math.exp(s) / total * v for s, v in zip(scores, values))",
-                "torch.stack([math.exp(s) / total for s in scores])",
+                "torch.tensor([math.exp(s) / total for s in scores])",
             ),
             "these are the shares",
         ),

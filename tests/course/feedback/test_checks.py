@@ -97,7 +97,7 @@ def test_an_error_is_shown_with_the_students_own_line():
 
     message = said(wrong)
     assert "raised IndexError: list index out of range" in message
-    assert message.endswith("in your line: return numbers[7]")  # and no rule: it is another's
+    assert message.endswith("in your line: return numbers[7]\n  This case: once more at the end")
 
 
 def test_an_error_in_a_given_function_is_shown_with_the_students_line_that_called_it():
@@ -107,10 +107,10 @@ def test_an_error_in_a_given_function_is_shown_with_the_students_line_that_calle
     def calls_it(numbers):
         return scope["given"](numbers)
 
-    assert said(calls_it).endswith('in your line: return scope["given"](numbers)')
+    assert 'in your line: return scope["given"](numbers)\n' in said(calls_it)
 
 
-def test_a_known_mistake_has_an_arrow_and_a_wrong_type_no_rule():
+def test_only_a_known_mistake_has_an_arrow():
     def told(answer):
         check = Check("doubled", lambda numbers: answer)
         known = [([1, 2, 1], "the last one is missing"), ((1, 2, 1, 2), "a list, with [ ]")]
@@ -122,7 +122,7 @@ def test_a_known_mistake_has_an_arrow_and_a_wrong_type_no_rule():
     assert told([2, 1]) == "  This case: at the end"
     assert told((1, 2, 1, 2)) == "  → a list, with [ ]"
     for wrong in ("1212", None, 4, {1: 2}):
-        assert told(wrong).startswith("  it must return a list; it returned ")
+        assert told(wrong) == "  This case: at the end"
 
 
 def test_a_call_that_must_raise_an_error_is_checked():
