@@ -13,6 +13,7 @@ Scores do not depend on the machine's speed, so it need not be left alone.
 
 import argparse
 import json
+import shlex
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
@@ -178,9 +179,13 @@ def main() -> None:
     names = args.only or (list(TASKS) if args.who else names)
     for name, own in run(names, args.who or list(CLASSIFIERS), args.quick):
         rows = keep(own, name) if args.write else rows + own
-    command = " ".join(["python -m benchmarks.bench_finetuning", *sys.argv[1:]])
+    command = shlex.join(["python", "-m", "benchmarks.bench_finetuning", *sys.argv[1:]])
     what = "Means over three seeds, ± their standard deviation."
-    parts = [report.circumstances(command, PACKAGES, what)]
+    parts = [
+        report.measured_again(command, "finetuning")
+        if args.write and (args.only or args.who)
+        else report.circumstances(command, PACKAGES, what)
+    ]
     parts += [table(experiment, rows) for experiment in TITLES if has(experiment, rows)]
     print("\n\n".join(parts))
     if args.write:

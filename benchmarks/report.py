@@ -154,10 +154,25 @@ def write(content: str, section: str, path: Path = README) -> None:
 
     Raises ValueError if a mark is missing.
     """
+    before, _, after = _parts(section, path)
+    write_atomically(path, f"{before}\n\n{content}\n\n{after}")
+
+
+def measured_again(command: str, section: str, path: Path = README) -> str:
+    """What the section says of its circumstances, with a line for a later run of a part of it.
+
+    Raises ValueError if a mark is missing.
+    """
+    _, content, _ = _parts(section, path)
+    told, _, _ = content.partition("\n\n### ")
+    return f"{told.strip()}\n\n{date.today():%d %B %Y}, a part again: `{command}`. {machine()}."
+
+
+def _parts(section: str, path: Path) -> tuple[str, str, str]:
+    """The text up to a section's first mark, between the marks, and from the last one."""
     begin_mark, end_mark = (f"<!-- {section}: {edge} -->" for edge in ("begin", "end"))
-    text = path.read_text(encoding="utf-8")
-    before, begin, rest = text.partition(begin_mark)
-    _, end, after = rest.partition(end_mark)
+    before, begin, rest = path.read_text(encoding="utf-8").partition(begin_mark)
+    content, end, after = rest.partition(end_mark)
     if not (begin and end):
         raise ValueError(f"{path}: expected the lines {begin_mark} and {end_mark}, in this order")
-    write_atomically(path, f"{before}{begin}\n\n{content}\n\n{end}{after}")
+    return before + begin, content, end + after

@@ -154,8 +154,8 @@ def main(arguments: list[str]) -> int:
     for path in paths or sorted(ROOT.glob("lectures/*.ipynb")):
         runs.append(run(path, again=again))
         print(runs[-1], flush=True)
-    for failed in (done for done in runs if done.fault):
-        print(f"\n{failed.name}\n{failed.fault}", file=sys.stderr)
+        if runs[-1].fault:
+            print(f"{runs[-1].fault}\n", file=sys.stderr, flush=True)
     return int(any(done.fault for done in runs))
 
 

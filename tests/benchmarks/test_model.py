@@ -50,5 +50,8 @@ def test_a_table_replaces_only_its_own_section(tmp_path):
     page.write_text(text)
     report.write("new", "x", page)
     assert page.read_text() == text.replace("old", "\nnew\n")
+    again = report.measured_again("python -m b --only z", "x", page)
+    assert again.startswith("new\n\n")
+    assert "a part again: `python -m b --only z`. " in again
     with pytest.raises(ValueError, match="y: end"):
         report.write("new", "y", page)
