@@ -6,7 +6,7 @@ declares. Time is processor time for each of the two cores of a small laptop: on
 lecture takes longer, but about the same processor time.
 
 Then every cell is run again, from the last to the first, as by a reader who goes back, and must
-show the same; cells with the tag "long" are left out, unless `--all` comes before the notebooks.
+show the same; those that took a second are left out, unless `--all` comes before the notebooks.
 """
 
 import json
@@ -16,8 +16,10 @@ import sys
 from copy import deepcopy
 from dataclasses import dataclass
 from functools import cache
+from math import inf
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from time import monotonic
 
 import nbformat
 import psutil
@@ -28,8 +30,9 @@ from course import ROOT
 
 CORES = 2  # of a small laptop
 CELL_SECONDS = 3_600  # of wall-clock time: even a cell that hangs ends
-LONG = "long"  # the tag of a cell that takes more than a second or shows times
-ONCE, QUICK, ALL = "once", "quick", "all"  # which cells are run again: none, those not long, all
+TIMES = "times"  # the tag of a cell that shows measured times, so that no two runs are equal
+ONCE, QUICK, ALL = "once", "quick", "all"
+LONGEST = {ONCE: 0, QUICK: 1, ALL: inf}  # cells that took fewer seconds are run again
 
 
 @dataclass(frozen=True)
@@ -57,8 +60,8 @@ class Run:
 def run(path: Path, keep: Path | None = None, again: str = ONCE) -> Run:
     """Execute a notebook in its own process and measure it.
 
-    keep: the file for the notebook with its outputs; written only if all cells ran; again: which
-    cells are then run again.
+    keep: the file for the notebook with its outputs; written only if all cells ran; again: whether
+    no cells, the quick ones or all are then run again.
     """
     budget = nbformat.read(path, as_version=4).metadata["bertlab"]["budget"]
     offline = [] if budget["network"] else cut_network()
@@ -113,10 +116,15 @@ def execute(path: Path, again: str = ONCE) -> tuple[nbformat.NotebookNode, float
             resources={"metadata": {"path": str(path.parent)}},
         )
         with client.setup_kernel():
-            client.execute()
+            took = {}
+            for number, cell in enumerate(notebook.cells):
+                started = monotonic()
+                client.execute_cell(cell, number)
+                took[number] = monotonic() - started
+            client.set_widgets_metadata()
             seconds = _processor_seconds()
             for number, cell in reversed([*enumerate(notebook.cells)]):
-                if again == ALL or (again == QUICK and LONG not in cell.metadata.get("tags", ())):
+                if took[number] < LONGEST[again] and TIMES not in cell.metadata.get("tags", ()):
                     copy = client.execute_cell(deepcopy(cell), number)
                     assert _same(_shown(copy), _shown(cell)), (
                         f"{cell.id} shows something else when it is run again, such as another "
