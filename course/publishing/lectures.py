@@ -150,8 +150,8 @@ def main(arguments: list[str]) -> int:
     """Run the given notebooks, or all lectures; 1 if any failed."""
     print_on_any_console()
     if arguments[:1] == ["--execute"]:
-        again, path, *keep = arguments[1:]
-        executed, seconds = execute(Path(path).resolve(), again)
+        again, lecture, *keep = arguments[1:]
+        executed, seconds = execute(Path(lecture).resolve(), again)
         for file in keep:
             write_atomically(Path(file), nbformat.writes(executed))
         print(json.dumps([seconds, _megabytes_of_children()]))
