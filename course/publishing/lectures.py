@@ -30,7 +30,7 @@ from course import ROOT
 
 CORES = 2  # of a small laptop
 CELL_SECONDS = 3_600  # of wall-clock time: even a cell that hangs ends
-TIMES = "times"  # the tag of a cell that shows measured times, so that no two runs are equal
+CHANGES = "changes"  # the tag of a cell that shows something else each time, such as its time
 ONCE, QUICK, ALL = "once", "quick", "all"
 LONGEST = {ONCE: 0, QUICK: 1, ALL: inf}  # cells that took fewer seconds are run again
 
@@ -124,7 +124,7 @@ def execute(path: Path, again: str = ONCE) -> tuple[nbformat.NotebookNode, float
             client.set_widgets_metadata()
             seconds = _processor_seconds()
             for number, cell in reversed([*enumerate(notebook.cells)]):
-                if took[number] < LONGEST[again] and TIMES not in cell.metadata.get("tags", ()):
+                if took[number] < LONGEST[again] and CHANGES not in cell.metadata.get("tags", ()):
                     copy = client.execute_cell(deepcopy(cell), number)
                     assert _same(_shown(copy), _shown(cell)), (
                         f"{cell.id} shows something else when it is run again, such as another "
