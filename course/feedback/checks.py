@@ -13,7 +13,7 @@ from operator import eq
 from textwrap import fill
 from typing import Any, NoReturn
 
-from course.feedback import progress
+from course.feedback import memory, progress
 from course.feedback.differences import difference, short
 from course.feedback.watch import LibraryUsed, NeverEnds, Watch, is_an_answer, students_line
 
@@ -28,7 +28,7 @@ PLACEHOLDER = "write this function, then delete this line"
 # Before what an example is about, which is true of it whatever the mistake was.
 CASE = "This case: "
 
-# How often each check has failed in this session; each failure shows one more hint.
+# How often each check has failed since it passed last; each failure shows one more hint.
 _failures: Counter[str] = Counter()
 
 
@@ -99,6 +99,8 @@ class Check:
         self.checked: list[str] = []
         self.task = progress.checked_now()
         progress.begun(self.task)
+        if self.task and name not in _failures:
+            _failures[name] = memory.recall(*self.task[:2])["failures"]
         if not callable(function):
             self.fail(
                 f"give the function itself, `{name}`, not what it returns; got {short(function)}"
@@ -185,7 +187,7 @@ class Check:
     def passed(self) -> Passed:
         """End the check; a notebook shows the result."""
         _failures[self.name] = 0
-        progress.ended(self.task, passed=True)
+        progress.ended(self.task, self.function, passed=True)
         far = progress.progress_of(self.task.assignment) if self.task else None
         return Passed(self.name, self.checked, far)
 
@@ -193,7 +195,7 @@ class Check:
         """End the check with the error, and one more hint than at the previous try."""
         hints = list(self.hints[: _failures[self.name]])
         _failures[self.name] += 1
-        progress.ended(self.task, passed=False)
+        progress.ended(self.task, self.function, passed=False, mistake=because)
         lines = [*message.splitlines(), *([f"→ {because}"] if because else [])]
         lines += [f"Hint {number}: {hint}" for number, hint in enumerate(hints, start=1)]
         # Not chained: the message already describes the student's traceback.

@@ -1,16 +1,19 @@
 """A student's progress: which functions of the assignment have passed, and which is next.
 
 A check reports to this module when it begins, fails and passes; nothing here can change a check's
-result. Progress is kept only for the session: *Restart Kernel and Run All Cells* counts again, as
-the grader will.
+result. What counts is this session: *Restart Kernel and Run All Cells* counts again, as the grader
+will. What passed before is shown beside it (`memory.py`).
 """
 
 import html
+import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextvars import ContextVar
 from functools import wraps
 from typing import Any, NamedTuple
+
+from course.feedback import memory
 
 # Text and shape besides colour, dark green on light green as in the line above it.
 BOX = (
@@ -18,6 +21,8 @@ BOX = (
     "border:1px solid #0b4a24;"
 )
 FULL, EMPTY = f"{BOX}background:#0b4a24", f"{BOX}background:#ffffff"
+HALF = f"{BOX}background:linear-gradient(135deg,#0b4a24 50%,#ffffff 50%)"
+BEFORE, CHANGED = "passed before", "changed since it passed"
 
 
 class Task(NamedTuple):
@@ -61,6 +66,8 @@ def task(assignment: str, number: int) -> Callable[[Callable], Callable]:
 class Progress(NamedTuple):
     """The functions of an assignment, in the notebook's order, and their states.
 
+    before: of each function that has not passed in this session, what an earlier one says of it.
+
     >>> print(Progress((Task("ex00", "count", 1), Task("ex00", "cut", 2)), (True, False), (1, 0)))
     ■□ 1 of 2 functions pass. Next: cut (task 2).
     """
@@ -68,9 +75,10 @@ class Progress(NamedTuple):
     tasks: tuple[Task, ...]
     passed: tuple[bool, ...]
     tries: tuple[int, ...]
+    before: tuple[str, ...] = ()
 
     def __str__(self) -> str:
-        return f"{''.join('■' if passed else '□' for passed in self.passed)} {self.sentence()}"
+        return f"{''.join('■◩□'[number] for number in self._marks())} {self.sentence()}"
 
     def __repr__(self) -> str:
         return "\n".join(" · ".join(row) for row in self._rows())
@@ -91,17 +99,20 @@ class Progress(NamedTuple):
                 "All functions pass. Answer the questions in words; then restart, run all cells, "
                 "and hand in."
             )
-        following = self.tasks[self.passed.index(False)]
-        return (
-            f"{sum(self.passed)} of {len(self.tasks)} functions pass. "
-            f"Next: {following.name} (task {following.number})."
-        )
+        marks = self._marks()
+        told = f"{sum(self.passed)} of {len(self.tasks)} functions pass"
+        if old := marks.count(1):
+            told += f", {old} more passed before: run their cells again"
+        if 2 not in marks:
+            return f"{told}."
+        following = self.tasks[marks.index(2)]
+        return f"{told}. Next: {following.name} (task {following.number})."
 
     def bar(self) -> str:
         """A box per function, full or empty, with the sentence; HTML, for a light background."""
         boxes = "".join(
-            f'<span title="{html.escape(task.name)}" style="{FULL if passed else EMPTY}"></span>'
-            for task, passed in zip(self.tasks, self.passed, strict=True)
+            f'<span title="{html.escape(task.name)}" style="{(FULL, HALF, EMPTY)[mark]}"></span>'
+            for task, mark in zip(self.tasks, self._marks(), strict=True)
         )
         said = html.escape(self.sentence())
         return (
@@ -111,11 +122,20 @@ class Progress(NamedTuple):
             f'{boxes} <span style="margin-left:4px">{said}</span></div>'
         )
 
+    def _marks(self) -> list[int]:
+        """Of each function 0 if it passes, 1 if it did before, 2 otherwise."""
+        before = self.before or ("",) * len(self.tasks)
+        pairs = zip(self.passed, before, strict=True)
+        return [0 if passed else 1 if was == BEFORE else 2 for passed, was in pairs]
+
     def _rows(self) -> Iterator[tuple[str, ...]]:
         yield "task", "function", "state", "tries"
-        for task, passed, tries in zip(self.tasks, self.passed, self.tries, strict=True):
-            state = "✓ passes" if passed else "✗ not yet" if tries else "○ not tried"
-            yield str(task.number), task.name, state, str(tries)
+        before = self.before or ("",) * len(self.tasks)
+        for task, passed, tries, was in zip(
+            self.tasks, self.passed, self.tries, before, strict=True
+        ):
+            open_state = f"◩ {was}" if was else "✗ not yet" if tries else "○ not tried"
+            yield str(task.number), task.name, "✓ passes" if passed else open_state, str(tries)
 
 
 def progress_of(assignment: str) -> Progress:
@@ -130,7 +150,21 @@ def progress_of(assignment: str) -> Progress:
             f"ex04_attention; got {assignment!r}"
         )
     keys = [task[:2] for task in tasks]
-    return Progress(tasks, tuple(k in _passed for k in keys), tuple(_tries[k] for k in keys))
+    records = [memory.recall(*key) for key in keys]
+    return Progress(
+        tasks,
+        tuple(key in _passed for key in keys),
+        tuple(max(_tries[k], r["tries"]) for k, r in zip(keys, records, strict=True)),
+        tuple(_before(k, r) for k, r in zip(keys, records, strict=True)),
+    )
+
+
+def _before(key: tuple[str, str], record: memory.Record) -> str:
+    """What an earlier session says of a function that has not been tried in this one."""
+    if "passed" not in record or key in _tries:
+        return ""
+    now = memory.source_of(getattr(sys.modules["__main__"], key[1], None))
+    return CHANGED if now and now != record["passed"] else BEFORE
 
 
 def tasks_of(assignment: str) -> tuple[Task, ...]:
@@ -153,8 +187,8 @@ def begun(task: Task | None) -> None:
         _passed.discard(task[:2])
 
 
-def ended(task: Task | None, *, passed: bool) -> None:
-    """Record a check's verdict on a written function.
+def ended(task: Task | None, function: Callable, *, passed: bool, mistake: str = "") -> None:
+    """Record a check's verdict on a written function; mistake: the sentence for a known one.
 
     A check of two functions has two verdicts; if both are good, they count as one try.
     """
@@ -163,6 +197,7 @@ def ended(task: Task | None, *, passed: bool) -> None:
     _tries[task[:2]] += 1
     if passed:
         _passed.add(task[:2])
+    memory.note(*task[:2], memory.passes(function) if passed else memory.fails(mistake))
 
 
 def start_over() -> None:
