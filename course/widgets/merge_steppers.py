@@ -3,6 +3,7 @@
 import html
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from numbers import Integral
 
 from bertlab.tokenizers.merges import count_pairs, merge_pair
 from bertlab.viz.frames import Frame, read_asset
@@ -87,14 +88,14 @@ def cut_words(
 
     function: the caller's name, for the message; cut: turns a word into its first symbols.
 
-    Raises ValueError if there is no word, an empty one, or a count below 1.
+    Raises ValueError if there is no word, an empty one, or a count that is no whole number from 1.
     """
     words: Counter[Symbols] = Counter()
     for word, count in word_counts.items():
-        if not word or count < 1:
+        if not word or not isinstance(count, Integral) or count < 1:
             raise ValueError(
-                f"{function}: word_counts must map words to counts of at least 1; "
-                f"got {word!r}: {count}"
+                f"{function}: word_counts must map words to counts, whole numbers of at least 1; "
+                f"got {word!r}: {count!r}"
             )
         words[cut(word)] += count
     if not words:

@@ -53,7 +53,9 @@ def test_the_stepper_runs_until_no_pair_is_left_and_escapes_symbols():
 def test_the_stepper_rejects_wrong_arguments():
     with pytest.raises(ValueError, match="at least one word"):
         merge_stepper({}, [])
-    with pytest.raises(ValueError, match="counts of at least 1"):
-        merge_stepper({"a": 0}, [])
+    for count in (0, -1, "2", "two", 2.0, 0.5, None, [2]):
+        with pytest.raises(ValueError, match=r"whole numbers of at least 1; got 'a': ") as refused:
+            merge_stepper({"a": count}, [])
+        assert str(refused.value).endswith(repr(count))
     with pytest.raises(ValueError, match=r"merges\[1\] is \('s', 't'\).*does not occur"):
         merge_stepper({"cost": 1}, [("s", "t"), ("s", "t")])
