@@ -104,7 +104,7 @@ def test_lecture_01_steps_through_merges(follow):
         yours = opened.view("Your own words")
         yours.get_by_role("button", name="Step: one forward").click()
         expect(yours.locator(".caption")).to_have_text(
-            "Merge 1 of 5: m + e → me, which occurred 5 times"
+            "Merge 1 of 5: e + s → es, which occurred 9 times"
         )
         long = opened.view("Thirty merges on Wikipedia's words")
         long.locator("#step").focus()
