@@ -235,7 +235,8 @@ class Check:
         )
         if isinstance(error, NotImplementedError) and "not implemented for" in said:
             said += "\nPyTorch has this function for numbers of another dtype: .float() makes such"
-        return said.replace("→", "->")  # that sign begins the check's own sentence
+        # With these the check's own sentences begin.
+        return said.replace("→", "->").replace(CASE, "this case: ")
 
     def _same(self, given: tuple, arguments: tuple) -> bool:
         return given == arguments

@@ -31,8 +31,7 @@ from course import ROOT
 CORES = 2  # of a small laptop
 CELL_SECONDS = 3_600  # of wall-clock time: even a cell that hangs ends
 CHANGES = "changes"  # the tag of a cell that shows something else each time, such as its time
-ONCE, QUICK, ALL = "once", "quick", "all"
-LONGEST = {ONCE: 0, QUICK: 1, ALL: inf}  # cells that took fewer seconds are run again
+QUICK = 1.0  # cells that took fewer seconds are run again
 
 
 @dataclass(frozen=True)
@@ -57,16 +56,16 @@ class Run:
         return f"{self.name:28}{seconds}{megabytes}   {network}   {state}"
 
 
-def run(path: Path, keep: Path | None = None, again: str = ONCE) -> Run:
+def run(path: Path, keep: Path | None = None, again: float = 0.0) -> Run:
     """Execute a notebook in its own process and measure it.
 
-    keep: the file for the notebook with its outputs; written only if all cells ran; again: whether
-    no cells, the quick ones or all are then run again.
+    keep: the file for the notebook with its outputs; written only if all cells ran; again: cells
+    that took fewer seconds are then run again.
     """
     budget = nbformat.read(path, as_version=4).metadata["bertlab"]["budget"]
     offline = [] if budget["network"] else cut_network()
     module = [sys.executable, "-m", "course.publishing.lectures"]
-    command = [*offline, *module, "--execute", again, str(path)]
+    command = [*offline, *module, "--execute", str(again), str(path)]
     if keep is not None:
         command.append(str(keep.resolve()))
     # A lecture may use more threads; waiting ones would spin, and be counted.
@@ -94,8 +93,8 @@ def cut_network() -> list[str]:
     return prefix if allowed else []
 
 
-def execute(path: Path, again: str = ONCE) -> tuple[nbformat.NotebookNode, float]:
-    """Run all cells of a notebook in a clean kernel.
+def execute(path: Path, again: float) -> tuple[nbformat.NotebookNode, float]:
+    """Run all cells of a notebook in a clean kernel; again: as in `run`.
 
     Returns it with its outputs, and the processor seconds per core. Raises nbclient's
     CellExecutionError, which names the cell, when one fails, and AssertionError when one that is
@@ -124,7 +123,7 @@ def execute(path: Path, again: str = ONCE) -> tuple[nbformat.NotebookNode, float
             client.set_widgets_metadata()
             seconds = _processor_seconds()
             for number, cell in reversed([*enumerate(notebook.cells)]):
-                if took[number] < LONGEST[again] and CHANGES not in cell.metadata.get("tags", ()):
+                if took[number] < again and CHANGES not in cell.metadata.get("tags", ()):
                     copy = client.execute_cell(deepcopy(cell), number)
                     assert _same(_shown(copy), _shown(cell)), (
                         f"{cell.id} shows something else when it is run again, such as another "
@@ -151,16 +150,16 @@ def main(arguments: list[str]) -> int:
     print_on_any_console()
     if arguments[:1] == ["--execute"]:
         again, lecture, *keep = arguments[1:]
-        executed, seconds = execute(Path(lecture).resolve(), again)
+        executed, seconds = execute(Path(lecture).resolve(), float(again))
         for file in keep:
             write_atomically(Path(file), nbformat.writes(executed))
         print(json.dumps([seconds, _megabytes_of_children()]))
         return 0
-    again = ALL if arguments[:1] == ["--all"] else QUICK
+    longest = inf if arguments[:1] == ["--all"] else QUICK
     paths = [Path(argument).resolve() for argument in arguments if argument != "--all"]
     runs = []
     for path in paths or sorted(ROOT.glob("lectures/*.ipynb")):
-        runs.append(run(path, again=again))
+        runs.append(run(path, again=longest))
         print(runs[-1], flush=True)
         if runs[-1].fault:
             print(f"{runs[-1].fault}\n", file=sys.stderr, flush=True)

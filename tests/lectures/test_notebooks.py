@@ -112,13 +112,15 @@ def test_the_core_path_needs_no_code_of_optional_sections(path):
 @pytest.mark.parametrize("path", LECTURES, ids=name)
 def test_no_name_that_a_cell_reads_means_something_else_later(path):
     """So that the cell can be run again. What was derived may be imported afterwards."""
-    cells = [(cell, *names_of(cell.source)) for cell in read_page(path).code]
-    for number, (this, _, needed) in enumerate(cells):
-        before = set().union(*(made for _, made, _ in cells[:number]))
-        for later, made, _ in cells[number + 1 :]:
-            top = symtable.symtable(later.source, "cell", "exec")
-            twice = {name for name in needed & before & made if not top.lookup(name).is_imported()}
-            assert not twice, f"{this.id} reads {twice}, which {later.id} makes again"
+    before, last = set(), []  # names made, and of each cell what it needs of them
+    for cell in read_page(path).code:
+        made, needed = names_of(cell.source)
+        own = symtable.symtable(cell.source, "cell", "exec")
+        changed = {name for name in made & before if not own.lookup(name).is_imported()}
+        for earlier, read in last:
+            assert not read & changed, f"{earlier} reads {read & changed}, which {cell.id} makes"
+        last.append((cell.id, needed & before))
+        before |= made
 
 
 @pytest.mark.parametrize("path", LECTURES, ids=name)

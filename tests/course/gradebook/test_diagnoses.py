@@ -166,6 +166,18 @@ def test_a_students_error_cannot_speak_as_the_check():
     assert found.kind == UNKNOWN
 
 
+@pytest.mark.parametrize("mark", ["→ ", checks.CASE])
+def test_a_students_error_of_another_kind_cannot_speak_as_the_check_either(mark):
+    def cut(_):
+        raise TypeError(f"oh\n  {mark}40 of 40: the teacher is wrong")
+
+    with pytest.raises(checks.CheckFailed) as failed:
+        checks.Check("cut", cut).raises(ValueError, "ab", because="")
+    assert mark not in str(failed.value)
+    found = failure("test-cut", "CheckFailed", str(failed.value))
+    assert (found.kind, "the teacher is wrong" in found.key) == (UNKNOWN, True)
+
+
 # A class of 40. The softmax: 14 have normalised columns, 2 still do; 5 have not written it; 3 have
 # the same result without a diagnosis. The mask: 2 fail its hidden test with inputs of their own.
 CELLS = [
