@@ -261,7 +261,7 @@ ROWS = [
     # Processes
     Hostile("fork bomb", behind(FORK_BOMB), note=STOPPED),
     Hostile("processes that spin", behind(SPIN), note=STOPPED),
-    Hostile("thread bomb", behind(THREAD_BOMB), note=STOPPED),
+    Hostile("thread bomb", behind(THREAD_BOMB), note=ANY_END),
     Hostile(
         "a process that lives on", behind(DAEMON), lost=(), note="look why it uses ctypes, fork"
     ),
