@@ -77,7 +77,9 @@ def passes(function: Callable) -> Callable[[Record], Any]:
 
     def change(record: Record) -> None:
         record["tries"] += 1
-        record.update(failures=0, passed=source_of(function), on=date.today().isoformat())
+        record["failures"] = 0
+        record["passed"] = source_of(function)
+        record["on"] = date.today().isoformat()
 
     return change
 
