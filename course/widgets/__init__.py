@@ -2,7 +2,8 @@
 
 - `flipbooks.py`: pages drawn by Python behind a slider; the base of most other widgets
 - `text_boxes.py`: a text box and Python's answer; `turns.py`: a blank with an instant check,
-  sliders over a function of yours; `sources.py`: the library's source
+  sliders over a function of yours; `earlier.py`: questions of earlier lectures; `sources.py`: the
+  library's source
 - tokenizers: `merge_steppers.py`, `merge_races.py` (on `merge_choices.py`), `playgrounds.py`
 - attention and the Transformer: `scaling.py`, `positions.py`, `drawn_transformers.py`,
   `decodings.py`
@@ -16,6 +17,7 @@
 from course.widgets.decodings import beam_flipbook, decoding_flipbook
 from course.widgets.drawn_berts import drawn_bert
 from course.widgets.drawn_transformers import drawn_transformer
+from course.widgets.earlier import before_you_start
 from course.widgets.fill_masks import fill_mask_bars, fill_mask_explorer
 from course.widgets.flipbooks import flipbook, flipbook_grid
 from course.widgets.head_explorers import head_explorer
@@ -41,6 +43,7 @@ __all__ = [
     "TokenPath",
     "TokenizerPlayground",
     "beam_flipbook",
+    "before_you_start",
     "blank",
     "decoding_flipbook",
     "drawn_bert",
