@@ -1,0 +1,65 @@
+"""Before you start: questions that an earlier lecture asks, three of them, chosen."""
+
+import itertools
+import re
+
+import pytest
+
+from course.widgets import before_you_start
+from course.widgets.earlier import questions
+from tests.conftest import ROOT, read_page
+
+LECTURES = sorted((ROOT / "lectures").glob("*.ipynb"))
+LATER = [path for path in LECTURES if path.stem >= "03"]
+FOLD = re.compile(r'<details data-key="(\S+) (\d+)"( hidden)?><summary>(.*?) <em>', re.DOTALL)
+
+
+def shown(path):
+    """Lecture and question of what a new reader is asked."""
+    folds = FOLD.findall(before_you_start(path.stem).html)
+    return [(lecture, question) for lecture, _, hidden, question in folds if not hidden]
+
+
+@pytest.mark.parametrize("path", LATER, ids=lambda path: path.stem)
+def test_a_lecture_begins_with_three_questions_of_earlier_ones(path):
+    cell = read_page(path).cells[2]
+    assert cell.source == f'widgets.before_you_start("{path.stem}")'
+    asked = shown(path)
+    assert len(asked) == 3
+    assert len({lecture for lecture, _ in asked}) == 3
+    for lecture, question in asked:
+        assert lecture < path.stem
+        assert lecture[2] == "_", "everybody has read it"
+        text = "\n".join(
+            cell.source for cell in read_page(ROOT / f"lectures/{lecture}.ipynb").cells
+        )
+        assert question in text
+
+
+def test_two_lectures_in_a_row_ask_something_else():
+    asked = [{question for _, question in shown(path)} for path in LATER]
+    assert all(len(one & other) <= 1 for one, other in itertools.pairwise(asked))
+
+
+def test_each_question_has_its_answer_and_points_at_nothing_on_its_page():
+    found = [fold for path in LECTURES for fold in questions(path)]
+    assert len(found) > 50
+    assert [question for question, _ in found if not question.endswith("?")] == []
+    assert [q for q, _ in found if re.search(r"\b(above|below|section)\b", q)] == []
+    assert [answer for _, answer in found if len(answer) < 20 or "](" in answer] == []
+    assert "Layer norm of (3, 3, 5, 5)" in dict(found).__repr__()
+
+
+def test_an_answer_is_html_with_its_formulas():
+    page = before_you_start("04_attention")
+    assert "<code>[UNK]</code>" in page.html
+    assert "hidden><summary>" in page.html
+    assert str(page).count("\n") == 3
+
+
+@pytest.mark.parametrize(
+    ("lecture", "words"), [("04", "such as '04_attention'"), ("01_words_to_subwords", "fewer")]
+)
+def test_a_lecture_that_is_none_or_the_first_is_refused(lecture, words):
+    with pytest.raises(ValueError, match=words):
+        before_you_start(lecture)
