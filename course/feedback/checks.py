@@ -195,7 +195,7 @@ class Check:
         """End the check with the error, and one more hint than at the previous try."""
         hints = list(self.hints[: _failures[self.name]])
         _failures[self.name] += 1
-        progress.ended(self.task, self.function, passed=False, mistake=because)
+        progress.ended(self.task, self.function, passed=False, said=message, mistake=because)
         lines = [*message.splitlines(), *([f"→ {because}"] if because else [])]
         lines += [f"Hint {number}: {hint}" for number, hint in enumerate(hints, start=1)]
         # Not chained: the message already describes the student's traceback.

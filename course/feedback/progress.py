@@ -6,11 +6,13 @@ will. What passed before is shown beside it (`memory.py`).
 """
 
 import html
+import re
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextvars import ContextVar
 from functools import wraps
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from course.feedback import memory
@@ -23,6 +25,11 @@ BOX = (
 FULL, EMPTY = f"{BOX}background:#0b4a24", f"{BOX}background:#ffffff"
 HALF = f"{BOX}background:linear-gradient(135deg,#0b4a24 50%,#ffffff 50%)"
 BEFORE, CHANGED = "passed before", "changed since it passed"
+VALIDATE = (
+    "The button Validate runs your saved notebook anew, from the top, with these same checks. "
+    "Grading tries more inputs."
+)
+SAID = 100  # characters of what a check said, in the table
 
 
 class Task(NamedTuple):
@@ -38,6 +45,7 @@ _running: ContextVar[Task | None] = ContextVar("the task that is checked", defau
 # Passed tasks, and the number of tries, in this session; keys are a task's first two fields.
 _passed: set[tuple[str, str]] = set()
 _tries: Counter[tuple[str, str]] = Counter()
+_said: dict[tuple[str, str], str] = {}
 
 
 def task(assignment: str, number: int) -> Callable[[Callable], Callable]:
@@ -66,7 +74,8 @@ def task(assignment: str, number: int) -> Callable[[Callable], Callable]:
 class Progress(NamedTuple):
     """The functions of an assignment, in the notebook's order, and their states.
 
-    before: of each function that has not passed in this session, what an earlier one says of it.
+    before: of each function that has not passed in this session, what an earlier one says of it;
+    said: of each that failed last, the first line of its check.
 
     >>> print(Progress((Task("ex00", "count", 1), Task("ex00", "cut", 2)), (True, False), (1, 0)))
     ■□ 1 of 2 functions pass. Next: cut (task 2).
@@ -76,21 +85,29 @@ class Progress(NamedTuple):
     passed: tuple[bool, ...]
     tries: tuple[int, ...]
     before: tuple[str, ...] = ()
+    said: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         return f"{''.join('■◩□'[number] for number in self._marks())} {self.sentence()}"
 
     def __repr__(self) -> str:
-        return "\n".join(" · ".join(row) for row in self._rows())
+        rows = [" · ".join(filter(None, row)) for row in self._rows()]
+        return "\n".join([*rows, VALIDATE])
 
     def _repr_html_(self) -> str:
-        """A table in the notebook's colours, light or dark."""
+        """A table in the notebook's colours, light or dark; a task's name leads to it."""
         head, *rows = [[html.escape(entry) for entry in row] for row in self._rows()]
+        known = headings(self.tasks[0].assignment)
+        for task, row in zip(self.tasks, rows, strict=True):
+            if heading := known.get(task.number):
+                place = html.escape(re.sub(r"\s", "-", heading))
+                row[1] = f'<a href="#{place}">{row[1]}</a>'
         lines = ["".join(f'<th scope="col" style="text-align:left">{e}</th>' for e in head)]
         lines += ["".join(f'<td style="text-align:left">{e}</td>' for e in row) for row in rows]
         said = html.escape(self.sentence())
         caption = f'<caption style="text-align:left;white-space:nowrap">{said}</caption>'
-        return f"<table>{caption}{''.join(f'<tr>{line}</tr>' for line in lines)}</table>"
+        table = f"<table>{caption}{''.join(f'<tr>{line}</tr>' for line in lines)}</table>"
+        return f"{table}<p>{VALIDATE}</p>"
 
     def sentence(self) -> str:
         """How many functions pass, and which one is next."""
@@ -129,13 +146,15 @@ class Progress(NamedTuple):
         return [0 if passed else 1 if was == BEFORE else 2 for passed, was in pairs]
 
     def _rows(self) -> Iterator[tuple[str, ...]]:
-        yield "task", "function", "state", "tries"
-        before = self.before or ("",) * len(self.tasks)
-        for task, passed, tries, was in zip(
-            self.tasks, self.passed, self.tries, before, strict=True
+        yield "task", "function", "state", "tries", "what its check said"
+        nothing = ("",) * len(self.tasks)
+        before, said = self.before or nothing, self.said or nothing
+        for task, passed, tries, was, line in zip(
+            self.tasks, self.passed, self.tries, before, said, strict=True
         ):
             open_state = f"◩ {was}" if was else "✗ not yet" if tries else "○ not tried"
-            yield str(task.number), task.name, "✓ passes" if passed else open_state, str(tries)
+            state = "✓ passes" if passed else open_state
+            yield str(task.number), task.name, state, str(tries), "" if passed else line
 
 
 def progress_of(assignment: str) -> Progress:
@@ -156,7 +175,18 @@ def progress_of(assignment: str) -> Progress:
         tuple(key in _passed for key in keys),
         tuple(max(_tries[k], r["tries"]) for k, r in zip(keys, records, strict=True)),
         tuple(_before(k, r) for k, r in zip(keys, records, strict=True)),
+        tuple(_said.get(key, "") for key in keys),
     )
+
+
+def headings(assignment: str) -> dict[int, str]:
+    """The headings of an exercise's tasks, by number, if its notebook is in this folder."""
+    try:
+        text = Path(f"{assignment}.ipynb").read_text(encoding="utf-8")
+    except OSError:
+        return {}
+    found = re.findall(r'"#+ (Task (\d+) · [^"\\]*)', text)  # JSON's strings, a line each
+    return {int(number): heading for heading, number in found}
 
 
 def _before(key: tuple[str, str], record: memory.Record) -> str:
@@ -187,14 +217,19 @@ def begun(task: Task | None) -> None:
         _passed.discard(task[:2])
 
 
-def ended(task: Task | None, function: Callable, *, passed: bool, mistake: str = "") -> None:
-    """Record a check's verdict on a written function; mistake: the sentence for a known one.
+def ended(
+    task: Task | None, function: Callable, *, passed: bool, said: str = "", mistake: str = ""
+) -> None:
+    """Record a check's verdict on a written function.
 
+    said: what the check says of a failure; mistake: the sentence for a known one.
     A check of two functions has two verdicts; if both are good, they count as one try.
     """
     if task is None or (passed and task[:2] in _passed):
         return
     _tries[task[:2]] += 1
+    line = " ".join(said.split())
+    _said[task[:2]] = line if len(line) <= SAID else f"{line[: SAID - 1]}…"
     if passed:
         _passed.add(task[:2])
     memory.note(*task[:2], memory.passes(function) if passed else memory.fails(mistake))
@@ -202,5 +237,5 @@ def ended(task: Task | None, function: Callable, *, passed: bool, mistake: str =
 
 def start_over() -> None:
     """Forget what has passed and how often it was tried."""
-    _passed.clear()
-    _tries.clear()
+    for record in (_passed, _tries, _said):
+        record.clear()

@@ -195,8 +195,10 @@ def plan(source: NotebookNode) -> Plan:
     """The plan of an assignment, from the instructor's notebook."""
     names = {cell.id: names_of(cell.source) for cell in source.cells if cell.cell_type == "code"}
     solutions = [cell.id for cell in source.cells if is_solution(cell)]
-    given = [cell.id for cell in source.cells if is_given(cell)]
     tests = [cell.id for cell in source.cells if is_test(cell)]
+    # Below the last test nothing is needed: that is where a notebook sums up its checks.
+    code = [cell for cell in source.cells if cell.id in names]
+    given = [cell.id for cell in code[: _last_test(code) + 1] if is_given(cell)]
     functions = frozenset().union(*(names[id].defined for id in solutions))
     warm, tainted = [], set(functions)
     for id in given:
@@ -246,7 +248,12 @@ def graded_code(source: NotebookNode) -> list[NotebookNode]:
     run = {*of_assignment.warm, *of_assignment.student, *of_assignment.tests}
     code = [cell for cell in source.cells if cell.cell_type == "code"]
     kept = [cell for cell in code if cell.id in run or is_solution(cell) or is_test(cell)]
-    return kept[: max(place for place, cell in enumerate(kept) if is_test(cell)) + 1]
+    return kept[: _last_test(kept) + 1]
+
+
+def _last_test(cells: list[NotebookNode]) -> int:
+    """The place of the last test; -1 without one."""
+    return max((place for place, cell in enumerate(cells) if is_test(cell)), default=-1)
 
 
 def running_order(cells: Iterable[NotebookNode], plan: Plan) -> list[Step]:

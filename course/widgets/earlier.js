@@ -40,10 +40,14 @@ function choose(folds) {
 function addButtons(fold) {
   const row = document.createElement("p");
   const { key } = fold.dataset;
+  const press = (button, pressed) => {
+    button.ariaPressed = String(pressed);
+    button.textContent = `${pressed ? "✓ " : ""}${button.name}`;
+  };
   const buttons = [["I knew it", true], ["Not yet", false]].map(([label, knew]) => {
     const button = document.createElement("button");
-    button.textContent = label;
-    button.ariaPressed = "false";
+    button.name = label;
+    press(button, false);
     button.addEventListener("click", () => {
       const all = answers();
       const [times = 0, day, before] = [all[key]].flat();
@@ -51,7 +55,7 @@ function addButtons(fold) {
       const known = day === today ? Math.max(times - 1, 0) : times; // a changed mind counts once
       all[key] = [knew ? known + 1 : 0, today, earlier];
       stored((store) => store.setItem(STORE, JSON.stringify(all)));
-      for (const one of buttons) one.ariaPressed = String(one === button);
+      for (const one of buttons) press(one, one === button);
     });
     return button;
   });
