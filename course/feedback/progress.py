@@ -6,13 +6,11 @@ will. What passed before is shown beside it (`memory.py`).
 """
 
 import html
-import re
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextvars import ContextVar
 from functools import wraps
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from course.feedback import memory
@@ -75,7 +73,7 @@ class Progress(NamedTuple):
     """The functions of an assignment, in the notebook's order, and their states.
 
     before: of each function that has not passed in this session, what an earlier one says of it;
-    said: of each that failed last, the first line of its check.
+    said: of each that failed last, what its check said, cut.
 
     >>> print(Progress((Task("ex00", "count", 1), Task("ex00", "cut", 2)), (True, False), (1, 0)))
     ■□ 1 of 2 functions pass. Next: cut (task 2).
@@ -97,11 +95,9 @@ class Progress(NamedTuple):
     def _repr_html_(self) -> str:
         """A table in the notebook's colours, light or dark; a task's name leads to it."""
         head, *rows = [[html.escape(entry) for entry in row] for row in self._rows()]
-        known = headings(self.tasks[0].assignment)
         for task, row in zip(self.tasks, rows, strict=True):
-            if heading := known.get(task.number):
-                place = html.escape(re.sub(r"\s", "-", heading))
-                row[1] = f'<a href="#{place}">{row[1]}</a>'
+            place = f"{task.assignment}.ipynb#cell-id=task-{task.number}"  # as JupyterLab has it
+            row[1] = f'<a href="{place}">{row[1]}</a>'
         lines = ["".join(f'<th scope="col" style="text-align:left">{e}</th>' for e in head)]
         lines += ["".join(f'<td style="text-align:left">{e}</td>' for e in row) for row in rows]
         said = html.escape(self.sentence())
@@ -179,16 +175,6 @@ def progress_of(assignment: str) -> Progress:
     )
 
 
-def headings(assignment: str) -> dict[int, str]:
-    """The headings of an exercise's tasks, by number, if its notebook is in this folder."""
-    try:
-        text = Path(f"{assignment}.ipynb").read_text(encoding="utf-8")
-    except OSError:
-        return {}
-    found = re.findall(r'"#+ (Task (\d+) · [^"\\]*)', text)  # JSON's strings, a line each
-    return {int(number): heading for heading, number in found}
-
-
 def _before(key: tuple[str, str], record: memory.Record) -> str:
     """What an earlier session says of a function that has not been tried in this one."""
     if "passed" not in record or key in _tries:
@@ -228,7 +214,8 @@ def ended(
     if task is None or (passed and task[:2] in _passed):
         return
     _tries[task[:2]] += 1
-    line = " ".join(said.split())
+    first, *others = said.splitlines() or [""]
+    line = " ".join(" ".join(others or [first]).split())  # the first line is mostly the call
     _said[task[:2]] = line if len(line) <= SAID else f"{line[: SAID - 1]}…"
     if passed:
         _passed.add(task[:2])

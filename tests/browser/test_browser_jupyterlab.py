@@ -31,9 +31,22 @@ def test_a_red_check_does_not_stop_run_all(tab, lab):
     notebook.cells = [cell for cell in notebook.cells if not cell.id.startswith("hidden-")]
     first = next(cell for cell in notebook.cells if "BEGIN SOLUTION" in cell.source)
     first.source = f"{first.source.split(':')[0]}:\n    return 'wrong'"
-    lab.run(tab.page, "red", notebook)
-    expect(tab.page.get_by_text("✗ ")).to_have_count(1)
+    lab.run(tab.page, "ex00_warm_up", notebook)
+    expect(tab.page.get_by_text("✗ token_ids: ")).to_have_count(1)
     expect(tab.page.get_by_role("status").filter(has_text=" passes: ")).to_have_count(3)
+    row = tab.page.get_by_role("row").filter(has_text="✗ not yet")
+    expect(row).to_contain_text("it returned 'wrong', a str")
+    row.get_by_role("link", name="token_ids").click()
+    heading = tab.page.get_by_role("heading", name="Task 1 · Write: from tokens to ids")
+    expect(heading).to_be_in_viewport(timeout=20_000)
+
+
+def test_menus_that_need_an_exchange_are_not_on_ones_own_machine(tab, lab, small_page):
+    nbformat.write(small_page, lab.folder / "menus.ipynb")
+    lab.open(tab.page, "menus.ipynb")
+    expect(tab.page.get_by_role("menuitem", name="Kernel", exact=True)).to_be_visible()
+    expect(tab.page.get_by_role("menuitem", name="Nbgrader", exact=True)).to_have_count(0)
+    expect(tab.page.get_by_role("button", name="Validate")).to_be_visible()
 
 
 def test_an_untrusted_notebook_shows_only_the_text(tab, lab):
