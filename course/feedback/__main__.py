@@ -19,6 +19,7 @@ from bertlab._console import print_on_any_console
 from course import ROOT
 from course.feedback.environment import environment
 from course.feedback.memory import SWITCH
+from course.feedback.so_far import so_far
 
 CELL_SECONDS = 300
 
@@ -37,6 +38,8 @@ def main() -> int:
     if report.ok:
         for path in tqdm([paths[name] for name in asked or paths], leave=False, disable=None):
             tqdm.write(f"{path.stem:<22}{how_far(path)}")
+        if not asked:
+            print(f"\nOn other days:\n{so_far()}")
     return int(not report.ok)
 
 

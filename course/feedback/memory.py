@@ -53,6 +53,11 @@ def recall(assignment: str, name: str) -> Record:
     return {"tries": 0, "failures": 0, **known.get(name, {})}  # type: ignore[typeddict-item]
 
 
+def everything(folder: Path) -> dict[str, dict[str, Record]]:
+    """All that the file in a folder of exercises knows: assignment -> function -> record."""
+    return _read(folder / FILE)
+
+
 def note(assignment: str, name: str, change: Callable[[Record], Any]) -> None:
     """Change what is known of a function; notebooks that do so at once wait for each other.
 

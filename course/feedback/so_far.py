@@ -1,0 +1,133 @@
+"""The whole course as the checks remember it: what is done, what is next, how long it takes."""
+
+import html
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from course import ROOT
+from course.feedback import memory
+
+TASK = re.compile(r"##+ Task (\d+) · .*?(\d+) minutes", re.DOTALL)
+CHECKED = re.compile(r"check\.(\w+)\(")
+
+
+class Step(NamedTuple):
+    """A task: its number, its functions, the minutes that it takes."""
+
+    number: int
+    functions: tuple[str, ...]
+    minutes: int
+
+
+class Exercise(NamedTuple):
+    """An exercise, its tasks with functions, and the names of functions that passed last time."""
+
+    name: str
+    title: str
+    steps: tuple[Step, ...]
+    passed: frozenset[str]
+    begun: bool
+
+    @property
+    def functions(self) -> list[str]:
+        """All its functions, in order."""
+        return [function for step in self.steps for function in step.functions]
+
+    @property
+    def open(self) -> list[Step]:
+        """The tasks with a function that has not passed."""
+        return [step for step in self.steps if not self.passed.issuperset(step.functions)]
+
+
+class SoFar(NamedTuple):
+    """The exercises in the course's order; a notebook shows a table with links."""
+
+    exercises: tuple[Exercise, ...]
+
+    def __str__(self) -> str:
+        rows = [" · ".join(row) for _, *row in self._rows()]
+        return "\n".join([*rows, self.sentence()])
+
+    def __repr__(self) -> str:
+        return str(self)
+
+    def _repr_html_(self) -> str:
+        lines = [
+            f'<td><a href="{place}">{html.escape(title)}</a></td><td>{bar}</td><td>{left}</td>'
+            for place, title, bar, left in self._rows()
+        ]
+        head = "".join(
+            f'<th scope="col" style="text-align:left">{entry}</th>'
+            for entry in ("exercise", "functions that pass", "left")
+        )
+        said = html.escape(self.sentence())
+        if (found := self.next()) is not None:
+            said = f'<a href="{_place(*found)}">{said}</a>'
+        body = "".join(f'<tr style="text-align:left">{line}</tr>' for line in lines)
+        return f"<table><tr>{head}</tr>{body}</table><p>{said}</p>"
+
+    def next(self) -> tuple[Exercise, Step] | None:
+        """Where to go on: the last exercise that was begun and is open, or else the first."""
+        unfinished = [exercise for exercise in self.exercises if exercise.open]
+        begun = [exercise for exercise in unfinished if exercise.begun]
+        chosen = begun[-1:] or unfinished[:1]
+        return (chosen[0], chosen[0].open[0]) if chosen else None
+
+    def sentence(self) -> str:
+        """What is next, in words."""
+        if (found := self.next()) is None:
+            return "All functions of the course passed."
+        exercise, step = found
+        return (
+            f"{'Go on' if exercise.begun else 'Begin'} with {exercise.title}, task {step.number} "
+            f"({', '.join(step.functions)}): about {step.minutes} minutes."
+        )
+
+    def _rows(self) -> Iterator[tuple[str, str, str, str]]:
+        for exercise in self.exercises:
+            functions = exercise.functions
+            bar = "".join("◩" if name in exercise.passed else "□" for name in functions)
+            left = sum(step.minutes for step in exercise.open)
+            counted = f"{bar} {len(exercise.passed)} of {len(functions)}"
+            place = f"../exercises/{exercise.name}/{exercise.name}.ipynb"
+            yield place, exercise.title, counted, f"{left} minutes" if left else "done"
+
+
+def so_far(folder: Path = ROOT / "exercises") -> SoFar:
+    """What `progress.json` says of each exercise; a function counts if it passed at its last try.
+
+    folder: where exercises and that file are. Answers in words are not counted, nor is a grade.
+    """
+    known = memory.everything(folder)
+    return SoFar(
+        tuple(
+            _exercise(path, known.get(path.stem, {}))
+            for path in sorted(folder.glob("ex*/ex*.ipynb"))
+        )
+    )
+
+
+def _exercise(path: Path, records: dict[str, memory.Record]) -> Exercise:
+    cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
+    texts = ["".join(cell["source"]) for cell in cells]
+    found: dict[int, tuple[int, list[str]]] = {}
+    number = 0
+    for cell, text in zip(cells, texts, strict=True):
+        if heading := TASK.match(text):
+            number, minutes = map(int, heading.groups())
+            found[number] = (minutes, [])
+        if cell.get("id", "").startswith("test-") and (called := CHECKED.match(text)) and number:
+            found[number][1].append(called[1])
+    steps = [Step(number, tuple(names), spent) for number, (spent, names) in found.items() if names]
+    passed = {name for name, r in records.items() if "passed" in r and not r["failures"]}
+    functions = {name for step in steps for name in step.functions}
+    title = texts[0].splitlines()[0].removeprefix("# ")
+    return Exercise(path.stem, title, tuple(steps), frozenset(passed & functions), bool(records))
+
+
+def _place(exercise: Exercise, step: Step) -> str:
+    name = exercise.name
+    return f"../exercises/{name}/{name}.ipynb#cell-id=task-{step.number}"
