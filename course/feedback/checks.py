@@ -14,6 +14,7 @@ from textwrap import fill
 from typing import Any, NoReturn
 
 from course.feedback import memory, progress
+from course.feedback.another_way import another_way
 from course.feedback.differences import difference, short
 from course.feedback.watch import LibraryUsed, NeverEnds, Watch, is_an_answer, students_line
 
@@ -61,13 +62,17 @@ def is_unwritten(error: Exception) -> bool:
 
 
 class Passed:
-    """The success message of a check, with what was checked, and the progress."""
+    """The success message of a check, with what was checked, the progress, and HTML below it."""
 
     def __init__(
-        self, name: str, checked: Sequence[str], progress: progress.Progress | None = None
+        self,
+        name: str,
+        checked: Sequence[str],
+        progress: progress.Progress | None = None,
+        below: str = "",
     ) -> None:
         self.text = f"✓ {name} passes: {'; '.join(checked)}."
-        self.progress = progress
+        self.progress, self.below = progress, below
 
     def __repr__(self) -> str:
         return self.text if self.progress is None else f"{self.text}\n  {self.progress}"
@@ -78,7 +83,7 @@ class Passed:
             "padding:6px 10px;border-radius:6px;background:#e3f4e8;color:#0b4a24;width:fit-content"
         )
         bar = "" if self.progress is None else self.progress.bar()
-        return f'<div role="status" style="{style}">{html.escape(self.text)}{bar}</div>'
+        return f'<div role="status" style="{style}">{html.escape(self.text)}{bar}{self.below}</div>'
 
 
 class Check:
@@ -189,7 +194,7 @@ class Check:
         _failures[self.name] = 0
         progress.ended(self.task, self.function, passed=True)
         far = progress.progress_of(self.task.assignment) if self.task else None
-        return Passed(self.name, self.checked, far)
+        return Passed(self.name, self.checked, far, another_way(self.task))
 
     def fail(self, message: str, because: str = "") -> NoReturn:
         """End the check with the error, and one more hint than at the previous try."""

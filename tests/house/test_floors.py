@@ -23,9 +23,9 @@ HOUSES = {
     "course": [
         "experiments live",
         "widgets",
-        "project",
+        "answers project",
         "feedback",
-        "answers settings toyworld",
+        "settings toyworld",
         "gradebook",
         "collecting",
         "grading",
