@@ -1,5 +1,6 @@
 // Runs once in the page around frames. A frame is isolated (`sandbox`) and can only send messages:
 // the height of its content, and the reader's choices, which the frame that replaces it requests.
+// The page answers with its theme, and tells every frame when it changes.
 // What a reader has typed stays in the browser's storage, for the next day.
 // Other messages have no effect.
 (() => {
@@ -21,13 +22,22 @@
     }
   }
 
+  const allFrames = () => [...document.querySelectorAll(".bertlab-frame > iframe")];
+  function tellTheme(frame) {
+    const dark = getComputedStyle(frame).colorScheme === "dark";
+    frame.contentWindow?.postMessage({ dark }, "*");
+  }
+  const themes = new MutationObserver(() => allFrames().forEach(tellTheme));
+  for (const root of [document.documentElement, document.body])
+    themes.observe(root, { attributeFilter: ["data-theme", "data-jp-theme-light"] });
+
   window.addEventListener("message", ({ source, data }) => {
     if (source === window || !data) return;
-    const frames = [...document.querySelectorAll(".bertlab-frame > iframe")];
-    const frame = frames.find(({ contentWindow }) => contentWindow === source);
+    const frame = allFrames().find(({ contentWindow }) => contentWindow === source);
     if (!frame) return;
     const { height, key, choice, typed } = data;
     frame.previousElementSibling.hidden = true; // the words in its place: it runs
+    tellTheme(frame);
     if (Number.isFinite(height) && height > 0)
       frame.style.height = `${Math.min(Math.ceil(height), TALLEST)}px`;
     if (!plain(key)) return;

@@ -37,14 +37,6 @@ function initialize() { // again
     (config.expanded ? showExpanded : showCollapsed)();
   });
   $("#vis").on("mouseover", (event) => $("#reading").text(reading(event.target)));
-  addEventListener("resize", fit);
-  fit();
-}
-
-// A narrow page shows the whole computation smaller; below 60 % it scrolls.
-function fit() {
-  const room = $("#vis").parent().width() / parseFloat($("#vis").css("min-width"));
-  $("#vis").css("zoom", Math.max(0.6, Math.min(1, room)));
 }
 
 function getColor(name) { // again

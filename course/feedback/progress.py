@@ -101,7 +101,7 @@ class Progress(NamedTuple):
         lines = ["".join(f'<th scope="col" style="text-align:left">{e}</th>' for e in head)]
         lines += ["".join(f'<td style="text-align:left">{e}</td>' for e in row) for row in rows]
         said = html.escape(self.sentence())
-        caption = f'<caption style="text-align:left;white-space:nowrap">{said}</caption>'
+        caption = f'<caption style="text-align:left">{said}</caption>'
         table = f"<table>{caption}{''.join(f'<tr>{line}</tr>' for line in lines)}</table>"
         return f"{table}<p>{VALIDATE}</p>"
 

@@ -55,10 +55,11 @@ class SoFar(NamedTuple):
         return str(self)
 
     def _repr_html_(self) -> str:
-        lines = [
-            f'<td><a href="{place}">{html.escape(title)}</a></td><td>{bar}</td><td>{left}</td>'
+        rows = [
+            (f'<a href="{place}">{html.escape(title)}</a>', bar, left)
             for place, title, bar, left in self._rows()
         ]
+        lines = ["".join(f'<td style="text-align:left">{entry}</td>' for entry in r) for r in rows]
         head = "".join(
             f'<th scope="col" style="text-align:left">{entry}</th>'
             for entry in ("exercise", "functions that pass", "left")
@@ -66,7 +67,7 @@ class SoFar(NamedTuple):
         said = html.escape(self.sentence())
         if (found := self.next()) is not None:
             said = f'<a href="{_place(*found)}">{said}</a>'
-        body = "".join(f'<tr style="text-align:left">{line}</tr>' for line in lines)
+        body = "".join(f"<tr>{line}</tr>" for line in lines)
         return f"<table><tr>{head}</tr>{body}</table><p>{said}</p>"
 
     def next(self) -> tuple[Exercise, Step] | None:

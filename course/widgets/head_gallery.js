@@ -47,10 +47,7 @@
   by.addEventListener("change", sort);
   reverse.addEventListener("change", sort);
   for (const button of buttons)
-    button.addEventListener("click", () => {
-      show(button);
-      box.parentElement.scrollIntoView({ block: "nearest" }); // it is below the gallery in a narrow page
-    });
+    button.addEventListener("click", () => show(button));
   // Left and right go to the neighbours in this order; Enter shows the head, as on any button.
   gallery.addEventListener("keydown", (event) => {
     const step = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
