@@ -25,7 +25,10 @@ def to_bytes_hex(function: Callable) -> Passed:
         because="one byte per letter, each written as two digits",
         mistakes=[
             ([98, 101, 115, 116], "these are the numbers; write each as two hexadecimal digits"),
+            (["98", "101", "115", "116"], "these digits are decimal, to base 10"),
             ([f"0x{code}" for code in best], "just the two digits, without 0x in front"),
+            *[(x.join(best), "a list, one entry for each byte, not one text") for x in ("", " ")],
+            (b"best", "these are the bytes themselves; write each as two hexadecimal digits"),
         ],
     )
     check.example(
