@@ -82,6 +82,7 @@ WRONG = [
             ),
             "decode all bytes together",
         ),
+        ("decodes as Latin-1", ('"utf-8"', '"latin-1"'), "together, as UTF-8"),
         ("is strict", (', errors="replace"', ""), "raised UnicodeDecodeError"),
         (
             "ignores what makes no character",
@@ -699,6 +700,11 @@ WRONG = [
                 "        ids.setdefault(piece.removeprefix(CONTINUES), id)\n",
             ),
             "ids have no gaps",
+        ),
+        (
+            "counts both spellings",
+            ("ids = {piece: id for", "ids = {piece: 2 * id for"),
+            "use one id",
         ),
         (
             "gives each spelling an id of its own",

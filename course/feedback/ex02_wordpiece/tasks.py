@@ -70,7 +70,7 @@ def from_bytes_hex(function: Callable) -> Passed:
         ),
     )
     check.example(["62", "65", "73", "74"], gives="best")
-    apart = "decode all bytes together: a single one is only a part of a character"
+    apart = "decode all bytes together, as UTF-8: a single one is only a part of a character"
     check.example(
         ["e4", "bd", "a0", "e5", "a5", "bd"],
         gives="你好",
