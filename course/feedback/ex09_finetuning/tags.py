@@ -104,12 +104,12 @@ def first_pieces(function: Callable) -> Passed:
         ],
     )
     check.example(
-        [(0, 1), (1, 4)],
-        [(0, 0), (1, 4), (0, 0)],
-        gives=[-1, 1, -1],
-        because="BERT drops all of word 0, which word 1 touches",
+        [(0, 1), (2, 5)],
+        [(0, 0), (1, 2), (2, 5), (0, 0)],
+        gives=[-1, -1, 1, -1],
+        because="BERT drops all of word 0; the piece after it, a hyphen, belongs to no word",
         mistakes=[
-            ([-1, 0, -1], "a word's end is the first character after it: start <= ... < end")
+            ([-1, 0, 1, -1], "a word's end is the first character after it: start <= ... < end")
         ],
     )
     check.example(
