@@ -403,7 +403,7 @@ WRONG = [
         (
             "by place",
             ("n_targets :]", "n_targets :].sort().values"),
-            "",
+            "not of the places",
         ),
     ),
     *mistakes(
