@@ -97,7 +97,7 @@ class Check:
     # advice for a function that writes into its input. `TensorCheck` has its own words.
     refused = REFUSED
     ready_made: tuple[str, ...] = ()
-    changed = "work on a copy"
+    changed = "work on a copy: list(...), dict(...) and set(...) make one"
 
     def __init__(self, name: str, function: Callable, hints: Sequence[str] = ()) -> None:
         self.name, self.function, self.hints = name, function, hints
@@ -123,7 +123,7 @@ class Check:
         if error is not None:
             self.fail(f"{self.shown(arguments)}\n{self._raised(error)}{about(because)}")
         if not self._same(given, arguments):
-            self.fail(f"{self.shown(arguments)}\nchanged its input; {self.changed}")
+            self.fail(f"{self.shown(arguments)}\nchanged its input", self.changed)
         return answer
 
     def example(
@@ -216,8 +216,7 @@ class Check:
         except NeverEnds:
             self.fail(
                 f"{self.shown(arguments)}\ndoes not come to an end, so it was stopped. Does every "
-                "round of your loop change the variables of its condition?",
-                because,
+                f"round of your loop change the variables of its condition?{about(because)}"
             )
         except Exception as error:
             if is_unwritten(error):

@@ -32,8 +32,8 @@ class TensorCheck(Check):
     refused = READY_MADE
     ready_made: tuple[str, ...] = ("attention",)
     changed = (
-        "operations that end in _ (exp_, masked_fill_), += and x[...] = write into the tensor that "
-        "you were given; their plain forms make a new one"
+        "work on a copy, x.clone() or list(...): operations that end in _ (exp_, masked_fill_), += "
+        "and x[...] = write into what you were given, as .sort() and .pop() of a list do"
     )
 
     def example(

@@ -19,6 +19,7 @@ WRONG = [
             ('[f"{byte:02x}" for byte in text.encode("utf-8")]', 'list(text.encode("utf-8"))'),
             "write each as two hexadecimal digits",
         ),
+        ("writes decimal digits", ('f"{byte:02x}"', "str(byte)"), "to base 10"),
         ("leaves 0x in front", ('f"{byte:02x}"', "hex(byte)"), "without 0x in front"),
         (
             "forgets the zero of small bytes",
@@ -28,7 +29,17 @@ WRONG = [
         (
             "returns one string",
             ('[f"{byte:02x}" for byte in text.encode("utf-8")]', 'text.encode("utf-8").hex(" ")'),
-            "must return a list; it returned '62 65 73 74', a str",
+            "each byte, not one text",
+        ),
+        (
+            "writes all digits as one text",
+            ('[f"{byte:02x}" for byte in text.encode("utf-8")]', 'text.encode("utf-8").hex()'),
+            "each byte, not one text",
+        ),
+        (
+            "returns the bytes",
+            ('[f"{byte:02x}" for byte in text.encode("utf-8")]', 'text.encode("utf-8")'),
+            "these are the bytes themselves",
         ),
         (
             "makes one entry per character",
@@ -71,6 +82,7 @@ WRONG = [
             ),
             "decode all bytes together",
         ),
+        ("decodes as Latin-1", ('"utf-8"', '"latin-1"'), "together, as UTF-8"),
         ("is strict", (', errors="replace"', ""), "raised UnicodeDecodeError"),
         (
             "ignores what makes no character",
@@ -379,7 +391,7 @@ WRONG = [
                 "if best is None or",
                 "if best is None or pairs[best] < min_count or",
             ),
-            "only pairs that occur at least 2 times may be joined",
+            "choose among the frequent pairs",
         ),
         (
             "never stops for a low score",
@@ -403,7 +415,7 @@ WRONG = [
                 "        words = merged\n",
                 "        words = merged\n        if scores[best] <= least:\n            break\n",
             ),
-            "the best score must be above 3",
+            "compare the best score with `least` before",
         ),
         (
             "crashes when nothing is left",
@@ -413,7 +425,7 @@ WRONG = [
         (
             "changes the vocabulary it was given",
             ("vocab, merges = dict(vocab), []", "merges = []"),
-            "changed its input; work on a copy",
+            "work on a copy",
         ),
         (
             "gives an existing piece a new id",
@@ -688,6 +700,11 @@ WRONG = [
                 "        ids.setdefault(piece.removeprefix(CONTINUES), id)\n",
             ),
             "ids have no gaps",
+        ),
+        (
+            "counts both spellings",
+            ("ids = {piece: id for", "ids = {piece: 2 * id for"),
+            "use one id",
         ),
         (
             "gives each spelling an id of its own",

@@ -105,6 +105,11 @@ WRONG = [
             "still counts",
         ),
         (
+            "weighs by the window",
+            ("1 / distance", "(window - distance + 1) / window"),
+            "whatever the window",
+        ),
+        (
             "across sentences",
             """
             def near_counts(sentences, window):
@@ -225,6 +230,7 @@ WRONG = [
             """,
             "raised RuntimeError",
         ),
+        ("drops the sign", ("matrix[own])", "matrix[own]).abs()"), "one below 0 is small"),
         (
             "with itself",
             ("for i in order if i != own][:n]", "for i in order][:n]"),
@@ -396,6 +402,16 @@ WRONG = [
                     left = left - {part}
                 return falls
             """,
+            "one part at a time",
+        ),
+        (
+            "removes one part after the other from the whole",
+            ("    return {", "    falls = {}\n    for part in parts:\n        "),
+            (
+                "part: whole - score(everything - {part}) for part in parts}",
+                "everything -= {part}\n        falls[part] = whole - score(everything)\n"
+                "    return falls",
+            ),
             "one part at a time",
         ),
         (

@@ -23,8 +23,14 @@ WRONG = [
         (
             "counts from 0",
             ("step * warmup**-1.5", "(step - 1) * warmup**-1.5"),
-            "the smaller of 1 and 1 * 1/8",
+            "counted from 1 already",
         ),
+        (
+            "counts from 2",
+            ("step * warmup**-1.5", "(step + 1) * warmup**-1.5"),
+            "counted from 1 already",
+        ),
+        ("divides by the warm-up", ("warmup**-1.5", "warmup**-1"), "1/27, not 1/9"),
     ),
     *mistakes(
         "packed-masks",
@@ -311,7 +317,7 @@ WRONG = [
         (
             "<end> is no symbol",
             ("(5 + len(entry[1]))", "(4 + len(entry[1]))"),
-            "",
+            "n is the number of symbols, <end> included",
         ),
         (
             "times the penalty",

@@ -636,6 +636,12 @@ WRONG = [
             "as in the draft",
         ),
         (
+            "takes the word 0 for filler",
+            ("used = weights > 0", "used = words > 0"),
+            ("weights.sum()", "used.sum()"),
+            "ask the weights",
+        ),
+        (
             "divides by all slots",
             ("weights.sum().clamp(min=1)", "weights.numel()"),
             "not by the number of all slots",
@@ -993,7 +999,7 @@ WRONG = [
                 "mean = betas[0] * moments.mean",
                 "betas = betas[::-1]\n    mean = betas[0] * moments.mean",
             ),
-            "with b1 = betas[0] = 0.9",
+            "that is the other beta",
         ),
         (
             "swaps the weights of the running means",

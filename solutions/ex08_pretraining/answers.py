@@ -276,6 +276,11 @@ WRONG = [
         ),
         ("has no warm-up", ("step / warmup if warmup else 1.0", "1.0"), "the warm-up is missing"),
         (
+            "takes the larger factor",
+            ("min(up, 1.0, down)", "max(min(up, 1.0), min(down, 1.0))"),
+            "but the larger",
+        ),
+        (
             "falls right after the warm-up",
             ("step + 1) / decay if decay else 1.0", "step + 1) / (steps - warmup)"),
             "that is the lecture's schedule",

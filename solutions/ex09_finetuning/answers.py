@@ -203,6 +203,11 @@ WRONG = [
         "first-pieces",
         OURS,
         (
+            "counts the end",
+            ("first <= start < after", "first <= start <= after"),
+            "a word's end is",
+        ),
+        (
             "takes all pieces, and special tokens, too",
             ("start < end and ", ""),
             (" and word not in had_one", ""),

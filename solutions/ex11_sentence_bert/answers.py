@@ -221,6 +221,12 @@ WRONG = [
             "not less than a quarter",
         ),
         ("takes half instead of a quarter", ("4 * len", "2 * len"), "count padding, too"),
+        (
+            "adds the lengths, without padding",
+            ("(len(batch) + 1) * longest >", "sum(lengths[n] for n in [*batch, number]) >"),
+            ("len(batch) * longest >=", "sum(lengths[n] for n in batch) >="),
+            "12 tokens, not 9",
+        ),
         ("forgets the last text", ("in order:", "in order[:-1]:"), "is in none"),
         ("returns nothing", ("    return batches", ""), "is there a `return`"),
         (

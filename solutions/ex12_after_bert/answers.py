@@ -228,7 +228,7 @@ WRONG = [
         (
             "writes into `free`",
             ("    return hidden", "    free &= ~hidden\n    return hidden"),
-            "changed its input",
+            "work on a copy, x.clone()",
         ),
         ("tries five spans", ("in spans:", "in spans[:5]:"), ""),
     ),
@@ -403,7 +403,7 @@ WRONG = [
         (
             "by place",
             ("n_targets :]", "n_targets :].sort().values"),
-            "",
+            "not of the places",
         ),
     ),
     *mistakes(

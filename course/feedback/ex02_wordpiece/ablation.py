@@ -30,6 +30,10 @@ def unmarked(function: Callable) -> Passed:
                 "ids have no gaps: the third new piece gets the id 2",
             ),
             (
+                {"e": 0, "##e": 0, "men": 2, "##men": 2, "n": 4, "##n": 4},
+                "ids have no gaps: two spellings use one id, so the next piece gets the id 1",
+            ),
+            (
                 {"e": 0, "##e": 1, "men": 2, "##men": 3, "n": 4, "##n": 5},
                 "without marks both spellings are one piece, with one id",
             ),

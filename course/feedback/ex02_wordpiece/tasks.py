@@ -25,7 +25,10 @@ def to_bytes_hex(function: Callable) -> Passed:
         because="one byte per letter, each written as two digits",
         mistakes=[
             ([98, 101, 115, 116], "these are the numbers; write each as two hexadecimal digits"),
+            (["98", "101", "115", "116"], "these digits are decimal, to base 10"),
             ([f"0x{code}" for code in best], "just the two digits, without 0x in front"),
+            *[(x.join(best), "a list, one entry for each byte, not one text") for x in ("", " ")],
+            (b"best", "these are the bytes themselves; write each as two hexadecimal digits"),
         ],
     )
     check.example(
@@ -67,7 +70,7 @@ def from_bytes_hex(function: Callable) -> Passed:
         ),
     )
     check.example(["62", "65", "73", "74"], gives="best")
-    apart = "decode all bytes together: a single one is only a part of a character"
+    apart = "decode all bytes together, as UTF-8: a single one is only a part of a character"
     check.example(
         ["e4", "bd", "a0", "e5", "a5", "bd"],
         gives="你好",

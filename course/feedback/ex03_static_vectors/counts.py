@@ -162,7 +162,14 @@ def near_counts(function: Callable) -> Passed:
             ({}, "the same word at another place is a neighbour like any other"),
         ],
     )
-    check.example([["a", "b"]], 9, gives={("a", "b"): 1.0, ("b", "a"): 1.0}, because="short")
+    near = {("a", "b"): 2.0, ("b", "a"): 2.0}
+    check.example(
+        [["a", "b", "a"]],
+        4,
+        gives=near | {("a", "a"): 1.0},
+        because="a sentence may be shorter than the window",
+        mistakes=[(near | {("a", "a"): 1.5}, "1 / distance, whatever the window")],
+    )
     check.done("distances, both directions, sentences, a word next to itself")
     return check.passed()
 

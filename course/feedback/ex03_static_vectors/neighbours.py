@@ -46,7 +46,7 @@ def nearest(function: Callable) -> Passed:
         because="the cosines with `up` are 0.75 for far, 0 for right, and below 0 for the others",
         mistakes=[
             (["up", "far"], "the word itself is not one of its neighbours"),
-            (["low", "down"], "the largest cosine comes first"),
+            (["low", "down"], "the largest cosine comes first; one below 0 is small"),
             (["far", "right", "down", "low"], "two words are expected"),
             (["down", "right"], "compare angles, not distances between end points"),
         ],
@@ -154,10 +154,10 @@ def ablation(function: Callable) -> Passed:
             ),
             ({"a": 4.0, "b": 4.0, "c": 4.0}, "leave one part out, not all but one"),
             ({"a": 2.0, "b": 2.0, "c": 4.0}, "return the fall, not the score that is left"),
-            (
-                {"a": 3.0, "b": 1.0, "c": 1.0},
-                "leave out one part at a time: put it back before the next",
-            ),
+            *[
+                (falls, "leave out one part at a time: put it back before the next")
+                for falls in ({"a": 3.0, "b": 1.0, "c": 1.0}, {"a": 3.0, "b": 4.0, "c": 5.0})
+            ],
         ],
     )
     check.example(

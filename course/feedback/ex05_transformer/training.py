@@ -21,16 +21,20 @@ def warmup_rate(function: Callable) -> Passed:
         function,
         hints=("two curves: which one is lower before the warm-up ends?", "x**-0.5"),
     )
-    check.example(
-        *(1, 4, 4),
-        gives=0.0625,
-        because="1/2 times the smaller of 1 and 1 * 1/8",
+    counted = "step is counted from 1 already: take it as it is"
+    check.example(  # not the statement's, in which several mistakes give 0.125
+        *(2, 16, 9),
+        gives=0.018519,
+        because="1/4 times the smaller of 0.707 and 2 * 1/27",
         mistakes=[
-            (0.5, "the smaller of the two, not the larger"),
-            (0.125, "1 over the square root of d_model is a factor of both"),
-            (0.25, "divide by the square root of d_model"),
+            (0.176777, "the smaller of the two, not the larger"),
+            (0.074074, "1 over the square root of d_model is a factor of both"),
+            (0.296296, "divide by the square root of d_model"),
+            *[(0.009259, counted), (0.027778, counted)],
+            (0.055556, "warmup**-1.5 is 1/27, not 1/9"),
         ],
     )
+    check.example(1, 4, 4, gives=0.0625, because="1/2 times the smaller of 1 and 1 * 1/8")
     check.example(4, 4, 4, gives=0.25, because="the top, where both curves meet")
     check.example(16, 4, 4, gives=0.125, because="four times as many steps, half the rate")
     check.done("on the way up, at the top, on the way down")

@@ -86,6 +86,12 @@ def beam(function: Callable) -> Passed:
         ),
     )
     case(
+        *(step, 2, 3, 0.5),
+        gives=["b <end>", "<end>"],
+        because="second: <end> has n = 1, -1.609 / 1; a b <end> has n = 3, -1.897 / 1.155 = -1.643",
+        mistakes=((["b <end>", "a b <end>"], "n is the number of symbols, <end> included"),),
+    )
+    case(
         *(step, 1, 3, 0.0),
         gives=["<end>"],
         because="0.2 for only <end>; a, then a b, take the beam's one place",

@@ -163,6 +163,7 @@ def padded_loss(function: Callable) -> Passed:
             (5.116, SUM.format("slots in use")),
             (2.558, "divide by the number of slots in use, not by the number of sequences"),
             (0.0, "a weight of 1 is a slot in use, 0 is filler"),
+            (1.407, "a slot in use may have the word 0: ask the weights, not the words"),
             ((2, 2), "one number for the whole batch, a tensor without dimensions"),
         ],
     )

@@ -39,7 +39,8 @@ class AdamCheck(TensorCheck):
         kept = "Adam keeps m and v as they are; only the step uses the corrected ones"
         old = "these are the old moments: return the new ones"
         b1, b2 = arguments[6]
-        step, before = arguments[3], arguments[2]
+        gradient, before, step = arguments[1:4]
+        beta = "that is the other beta: the mean has betas[0], the square has betas[1]"
         self.equals(
             *(mean, expected[1], f"{shown}: the new moments.mean"),
             because=f"m = b1 * m + (1 - b1) * gradient, with b1 = betas[0] = {b1}",
@@ -47,12 +48,17 @@ class AdamCheck(TensorCheck):
                 (expected[1] / (1 - b1**step), kept),
                 (expected[2], "first the mean, then the square: Moments(mean, square)"),
                 (before.mean, old),
+                (b2 * before.mean + (1 - b2) * gradient, beta),
             ],
         )
         self.equals(
             *(square, expected[2], f"{shown}: the new moments.square"),
             because=f"v = b2 * v + (1 - b2) * gradient squared, with b2 = betas[1] = {b2}",
-            mistakes=[(expected[2] / (1 - b2**step), kept), (before.square, old)],
+            mistakes=[
+                (expected[2] / (1 - b2**step), kept),
+                (before.square, old),
+                (b1 * before.square + (1 - b1) * gradient**2, beta),
+            ],
         )
 
     def taken(self, *arguments: Any, because: str = "") -> tuple[Tensor, Moments]:

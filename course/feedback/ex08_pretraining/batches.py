@@ -31,7 +31,9 @@ class LengthsCheck(Check):
         self.law(
             whole and len(answer) == 2,
             f"{self.shown(arguments)}\nit must return two whole numbers, of A and of B; it "
-            f"returned {short(answer)}\n→ // gives whole numbers, / gives decimals",
+            f"returned {short(answer)}"
+            + "\n→ // gives whole numbers, / gives decimals"
+            * (isinstance(answer, tuple | list) and any(isinstance(n, float) for n in answer)),
         )
         return int(answer[0]), int(answer[1])
 

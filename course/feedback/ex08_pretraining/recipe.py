@@ -61,7 +61,7 @@ def plateau_schedule(function: Callable) -> Passed:
         mistakes=[
             ([0.0, 1 / 3, 2 / 3], "steps are counted from 1: a first step with 0 changes nothing"),
             ([0.25, 0.5, 0.75], "divide by warmup: at step `warmup` the factor is 1"),
-            ([1.0] * 3, "the warm-up is missing"),
+            ([1.0] * 3, "the warm-up is missing, or not the smaller factor counts but the larger"),
         ],
     )
     check.factors(

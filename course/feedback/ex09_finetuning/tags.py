@@ -104,6 +104,15 @@ def first_pieces(function: Callable) -> Passed:
         ],
     )
     check.example(
+        [(0, 1), (2, 5)],
+        [(0, 0), (1, 2), (2, 5), (0, 0)],
+        gives=[-1, -1, 1, -1],
+        because="BERT drops all of word 0; the piece after it, a hyphen, belongs to no word",
+        mistakes=[
+            ([-1, 0, 1, -1], "a word's end is the first character after it: start <= ... < end")
+        ],
+    )
+    check.example(
         [(0, 3), (4, 6), (7, 9), (10, 12)],
         [(0, 0), (0, 2), (2, 3), (4, 6), (0, 0)],
         gives=[-1, 0, -1, 1, -1],
@@ -117,7 +126,7 @@ def first_pieces(function: Callable) -> Passed:
     if place is not None:
         check.fail(
             f"{len(words)} words in {len(offsets)} pieces: piece {place}, {offsets[place]}, after "
-            f"{offsets[place - 1]}: expected {numbers[place]}, got {short(answer[place])}",
+            f"{offsets[place - 1]}: expected {numbers[place]}, got {short(answer[place])}\n"
             f"the words near it are {short(words[max(0, numbers[place] - 1) :][:3])}",
         )
     check.done(f"{len(offsets)} pieces")

@@ -147,6 +147,13 @@ def _edges(check: BatchesCheck) -> None:
         because="4 tokens are a quarter of 16, not less than a quarter",
     )
     check.batches(
+        *([6, 3, 3], 40, [[0, 1], [2]]),
+        because="6 and 3 are 2 texts times 6 = 12 tokens, no less than a quarter of 40",
+        mistakes=[
+            ([[0, 1, 2]], "count padding, too: 6 and 3 are 2 texts times 6 = 12 tokens, not 9")
+        ],
+    )
+    check.batches(
         *([2, 40, 3], 16, [[1], [2, 0]]),
         because="a text with more than `most` tokens is a batch of its own",
     )

@@ -34,8 +34,9 @@ class PoolCheck(TensorCheck):
         shown = self.shown(arguments)
         self.law(
             not isinstance(answer, tuple),
-            f"{shown}\nit must return one tensor; it returned {short(answer, 80)}\n→ .max(dim=1) "
-            "returns the values and their places; .amax(dim=1) only the values",
+            f"{shown}\nit must return one tensor; it returned {short(answer, 80)}"
+            + "\n→ .max(dim=1) returns the values and their places; .amax(dim=1) only the values"
+            * (arguments[-1] == "max"),
         )
         self.equals(answer, gives, shown, because=because, **more)
 
@@ -306,7 +307,8 @@ def without_common(function: Callable) -> Passed:
         mistakes=[
             (
                 [[1.0, 0], [1, 0], [-1, 0], [-1, 0]],
-                "the widest directions come first, directions[:k]",
+                "that is the widest direction, which has to go: the widest directions come first, "
+                "directions[:k]",
             ),
             ([[a, b], [a, -b], [-a, b], [-a, -b]], "remove k of them, and the mean as well"),
         ],

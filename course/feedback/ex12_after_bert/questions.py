@@ -330,10 +330,11 @@ def query_mask(function: Callable) -> Passed:
         ],
     )
     check.example(
-        torch.tensor([1, 2, 0]),
+        torch.tensor([2, 1, 0]),
         2,
-        gives=bits("001", "101"),
-        because="the last place is given, the first is guessed first, the middle one last",
+        gives=bits("001", "011"),
+        because="the last place is given, the middle one is guessed first, the first one last",
+        mistakes=[(bits("011", "001"), "the rows are in the order of guessing, not of the places")],
     )
     check.done("given words, earlier targets, the order of the rows")
     return check.passed()

@@ -86,7 +86,7 @@ def test_a_changed_input_is_detected_and_a_result_in_place_of_a_function_rejecte
         numbers += numbers
         return numbers
 
-    assert "changed its input; work on a copy" in said(greedy)
+    assert "changed its input\n  → work on a copy" in said(greedy)
     doubled(lambda numbers: numbers * 2)
     assert "not what it returns; got [1, 2, 1, 2]" in said([1, 2, 1, 2])
 
@@ -195,7 +195,10 @@ def test_a_loop_without_an_end_is_stopped():
             numbers[i]
         return numbers
 
-    assert "does not come to an end, so it was stopped" in said(stuck)
+    message = said(stuck)
+    assert "does not come to an end, so it was stopped" in message
+    assert "This case: " in message
+    assert "→" not in message
 
 
 def test_the_trace_is_removed_after_a_check():

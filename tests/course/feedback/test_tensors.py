@@ -52,7 +52,7 @@ def said(function, check=halved):
         (lambda x: None, "Is there a `return` at the end?"),
         (lambda x: x @ torch.ones(5), "raised RuntimeError"),
         (lambda x: x[7], "index 7 is out of bounds for dimension 0 with size 2\n  in your line: "),
-        (lambda x: x.div_(2), "changed its input; operations that end in _"),
+        (lambda x: x.div_(2), "changed its input\n  → work on a copy, x.clone()"),
         (lambda x: x.detach() / 2, "has lost the gradient"),
         (lambda x: x * 0 + x.detach() / 2, "no gradient reaches argument 1"),
         (lambda x: x / 2 + (x * 0).sqrt().nan_to_num(), "argument 1 holds nan or inf"),
