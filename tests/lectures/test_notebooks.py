@@ -140,6 +140,8 @@ def test_a_lecture_has_the_parts_that_readers_rely_on(path):
     assert "Recap" in headings[-2]
     for part in ("**New in the glossary**", "**Exercise**", "**Next**"):
         assert part in page.cells[-2].source
+    led_on = r"Exercise\*\*: (none|\[ex\d\d_\w+\]\(\.\./exercises/)", r"Next\*\*: (this|\[lecture)"
+    assert all(re.search(rf"\*\*{link}", page.cells[-2].source) for link in led_on)
     assert headings[-1] == "Sources"
     assert 2 <= len(re.findall(r"<summary>(?![A-E]\. |<b>Where)", page.prose)) <= 6
     assert page.prose.count("<details>") == page.prose.count("</details>")
