@@ -18,6 +18,10 @@ from tests.browser.conftest import type_without_kernel
 pytestmark = pytest.mark.browser
 
 TITLE = "Byte pair encoding, merge by merge"
+ASKED = (
+    widgets.before_you_start("04_attention")._repr_html_(),
+    widgets.blank("tokens", 191 / 100)._repr_html_(),
+)
 
 
 def page_of(title, text, *outputs):
@@ -32,7 +36,7 @@ def page_of(title, text, *outputs):
 
 @pytest.fixture(scope="module")
 def first_page(tmp_path_factory):
-    """Three lectures with a frame, a plot, maths and a live box; the first page of their book."""
+    """Four lectures with a frame, a plot, maths and a live box; the first page of their book."""
     folder = tmp_path_factory.mktemp("book")
     stepper = widgets.merge_stepper({"cost": 2, "best": 2, "men": 1}, [("s", "t"), ("m", "e")])
     picture = '<img alt="a plot" src="data:image/gif;base64,R0lGODlhAQABAAAAACw=">'
@@ -44,6 +48,7 @@ def first_page(tmp_path_factory):
         "01_first": page_of("1 · First", text, stepper._repr_html_(), picture),
         "02_second": page_of("2 · Second", camels, picture),
         "03_third": page_of("3 · Third", "Type.", live_box(("guess",), "A [MASK].")),
+        "04_attention": page_of("4 · Fourth", "Asked.", *ASKED),
     }
     for name, page in pages.items():
         nbformat.write(page, folder / f"{name}.ipynb")
@@ -89,6 +94,22 @@ def test_a_lectures_box_reads_a_typed_sentence_without_a_kernel(tab, first_page)
     page.goto((first_page.parent / "03_third.html").as_uri())
     type_without_kernel(page, page.locator(".bert-box"), "The dog [MASK] and [MASK].")
     expect(page.locator(".guesses th")).to_have_count(10)
+
+
+def test_a_readers_turn_and_questions_of_earlier_lectures_answer_in_the_book(tab, first_page):
+    address = (first_page.parent / "04_attention.html").as_uri()
+    tab.page.goto(address)
+    folds = tab.page.locator(".bertlab-earlier details:not([hidden])")
+    expect(folds).to_have_count(3)
+    folds.first.locator("summary").click()
+    folds.first.get_by_role("button", name="Not yet").click()
+    expect(folds.first.get_by_role("button", name="✓ Not yet")).to_be_visible()
+    frame = tab.frame("Your turn: tokens")
+    frame.get_by_label("tokens").fill("1,9")
+    frame.get_by_role("button", name="Check").click()
+    expect(frame.get_by_role("status")).to_have_text("✓ You said 1.9; it is 1.91.")
+    tab.page.goto(address)
+    expect(frame.get_by_label("tokens")).to_have_value("1,9")
 
 
 def background(locator):

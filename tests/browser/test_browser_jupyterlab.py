@@ -1,5 +1,6 @@
 """A student opens JupyterLab, runs a page from the menu, and sees attention: no network."""
 
+import json
 import shutil
 
 import nbformat
@@ -39,6 +40,44 @@ def test_a_red_check_does_not_stop_run_all(tab, lab):
     row.get_by_role("link", name="token_ids").click()
     heading = tab.page.get_by_role("heading", name="Task 1 · Write: from tokens to ids")
     expect(heading).to_be_in_viewport(timeout=20_000)
+
+
+# Of each exercise a function that passes. The check runs while there is a file `ask` beside it.
+MEMORY = {
+    "ex00_warm_up": ("predict_growth", "def predict_growth():\n    return 3"),
+    "ex01_bpe": ("predict_tokens", "def predict_tokens():\n    return 1.5"),
+}
+
+
+def test_what_passed_is_there_after_a_restart_in_two_notebooks_and_with_a_damaged_file(tab, lab):
+    page, folder = tab.page, lab.folder / "exercises"
+    row = page.get_by_role("row").filter(has_text="predict_")
+    for exercise, (name, function) in MEMORY.items():
+        (folder / exercise).mkdir(parents=True)
+        (folder / exercise / "ask").touch()
+        notebook = notebook_of(
+            f"from pathlib import Path\nfrom course.feedback import {exercise} as check",
+            function,
+            f'if Path("ask").exists():\n    display(check.{name}({name}))',
+            "check.progress()",
+        )
+        nbformat.write(notebook, folder / exercise / f"{exercise}.ipynb")
+        lab.open(page, f"exercises/{exercise}/{exercise}.ipynb")
+        lab.run_all(page)
+        expect(row).to_contain_text("✓ passes")
+        (folder / exercise / "ask").unlink()
+    file = folder / "progress.json"
+    assert json.loads(file.read_text()).keys() == MEMORY.keys(), "both kernels run"
+    for exercise in MEMORY:
+        lab.open(page, f"exercises/{exercise}/{exercise}.ipynb")
+        page.get_by_role("menuitem", name="Kernel", exact=True).click()
+        page.get_by_role("menuitem", name="Restart Kernel and Run All Cells…").click()
+        page.get_by_role("button", name="Confirm Kernel Restart").click()
+        expect(row).to_contain_text("◩ passed before")
+    file.write_text("{")
+    lab.run_all(page)
+    expect(row).to_contain_text("○ not tried")
+    assert (folder / "progress-damaged.json").read_text() == "{"
 
 
 def test_menus_that_need_an_exchange_are_not_on_ones_own_machine(tab, lab, small_page):

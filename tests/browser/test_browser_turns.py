@@ -133,3 +133,20 @@ def test_an_exported_page_folds_the_answers_and_shows_the_first_picture(tab, tur
     tab.page.keyboard.press("Space")
     expect(answer).to_be_visible()
     expect(tab.page.locator(".jp-OutputArea td")).to_have_text(["0", "1", "4"])
+
+
+def test_two_tabs_keep_what_was_typed_last_and_neither_loses_its_own(tab, turns, tmp_path):
+    NotebookClient(turns, timeout=600, store_widget_state=False).execute()
+    address = export(turns, tmp_path / "turns.html").as_uri()
+    other = tab.page.context.new_page()
+    for page, typed in ((tab.page, "3"), (other, "2")):
+        page.goto(address)
+        box = page.frame_locator(".bertlab-frame iframe").get_by_label("tokens")
+        box.fill(typed)
+        box.press("Enter")
+    first = tab.page.frame_locator(".bertlab-frame iframe")
+    expect(first.get_by_label("tokens")).to_have_value("3")
+    expect(first.get_by_role("status")).to_contain_text("✗ 3 is too high")
+    tab.page.reload()
+    expect(first.get_by_label("tokens")).to_have_value("2")
+    expect(first.get_by_role("status")).to_have_text(RIGHT)
