@@ -222,7 +222,7 @@ class Lab:
     def open(self, page, notebook: str) -> None:
         """Open a notebook of the folder and wait until its kernel is ready."""
         # A separate workspace, or JupyterLab would reopen the previous test's files.
-        workspace = f"lab/workspaces/{Path(notebook).stem}"
+        workspace = f"lab/workspaces/{Path(notebook).with_suffix('').as_posix().replace('/', '-')}"
         page.goto(f"{self.address}/{workspace}/tree/{notebook}?token={self.token}")
         page.get_by_text("Python 3 (ipykernel) | Idle").wait_for()
 
