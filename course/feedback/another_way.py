@@ -14,8 +14,7 @@ MOST = 2
 
 def another_way(task: Task | None) -> str:
     """HTML with up to two other right answers, folded; "" outside the course's own folder."""
-    file = memory.file_of(task.assignment) if task else None
-    if task is None or file is None:
+    if task is None or (file := memory.file_of(task.assignment)) is None:
         return ""
     from course.answers import answers_of
 

@@ -8,7 +8,7 @@ will. What passed before is shown beside it (`memory.py`).
 import html
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextvars import ContextVar
 from functools import wraps
 from typing import Any, NamedTuple
@@ -24,7 +24,7 @@ FULL, EMPTY = f"{BOX}background:#0b4a24", f"{BOX}background:#ffffff"
 HALF = f"{BOX}background:linear-gradient(135deg,#0b4a24 50%,#ffffff 50%)"
 BEFORE, CHANGED = "passed before", "changed since it passed"
 VALIDATE = (
-    "The button Validate runs your saved notebook anew, from the top, with these same checks. "
+    "The button Validate runs your saved notebook again from the top, with these same checks. "
     "Grading tries more inputs."
 )
 SAID = 100  # characters of what a check said, in the table
@@ -94,16 +94,12 @@ class Progress(NamedTuple):
 
     def _repr_html_(self) -> str:
         """A table in the notebook's colours, light or dark; a task's name leads to it."""
-        head, *rows = [[html.escape(entry) for entry in row] for row in self._rows()]
-        for task, row in zip(self.tasks, rows, strict=True):
+        rows = [[html.escape(entry) for entry in row] for row in self._rows()]
+        for task, row in zip(self.tasks, rows[1:], strict=True):
             place = f"{task.assignment}.ipynb#cell-id=task-{task.number}"  # as JupyterLab has it
             row[1] = f'<a href="{place}">{row[1]}</a>'
-        lines = ["".join(f'<th scope="col" style="text-align:left">{e}</th>' for e in head)]
-        lines += ["".join(f'<td style="text-align:left">{e}</td>' for e in row) for row in rows]
-        said = html.escape(self.sentence())
-        caption = f'<caption style="text-align:left">{said}</caption>'
-        table = f"<table>{caption}{''.join(f'<tr>{line}</tr>' for line in lines)}</table>"
-        return f"{table}<p>{VALIDATE}</p>"
+        caption = f'<caption style="text-align:left">{html.escape(self.sentence())}</caption>'
+        return f"<table>{caption}{lines_of(rows)}</table><p>{VALIDATE}</p>"
 
     def sentence(self) -> str:
         """How many functions pass, and which one is next."""
@@ -151,6 +147,14 @@ class Progress(NamedTuple):
             open_state = f"◩ {was}" if was else "✗ not yet" if tries else "○ not tried"
             state = "✓ passes" if passed else open_state
             yield str(task.number), task.name, state, str(tries), "" if passed else line
+
+
+def lines_of(rows: Iterable[Sequence[str]]) -> str:
+    """The lines of a table, its head first; entries are HTML."""
+    head, *others = rows
+    lines = ["".join(f'<th scope="col" style="text-align:left">{e}</th>' for e in head)]
+    lines += ["".join(f'<td style="text-align:left">{e}</td>' for e in row) for row in others]
+    return "".join(f"<tr>{line}</tr>" for line in lines)
 
 
 def progress_of(assignment: str) -> Progress:

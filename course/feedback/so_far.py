@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from course import ROOT
 from course.feedback import memory
+from course.feedback.progress import lines_of
 
 TASK = re.compile(r"##+ Task (\d+) · .*?(\d+) minutes", re.DOTALL)
 CHECKED = re.compile(r"check\.(\w+)\(")
@@ -32,6 +33,11 @@ class Exercise(NamedTuple):
     begun: bool
 
     @property
+    def place(self) -> str:
+        """Its notebook, from a lecture."""
+        return f"../exercises/{self.name}/{self.name}.ipynb"
+
+    @property
     def functions(self) -> list[str]:
         """All its functions, in order."""
         return [function for step in self.steps for function in step.functions]
@@ -48,27 +54,23 @@ class SoFar(NamedTuple):
     exercises: tuple[Exercise, ...]
 
     def __str__(self) -> str:
-        rows = [" · ".join(row) for _, *row in self._rows()]
+        rows = [" · ".join(row) for row in self._rows()]
         return "\n".join([*rows, self.sentence()])
 
     def __repr__(self) -> str:
         return str(self)
 
     def _repr_html_(self) -> str:
-        rows = [
-            (f'<a href="{place}">{html.escape(title)}</a>', bar, left)
-            for place, title, bar, left in self._rows()
+        rows = [("exercise", "functions that pass", "left")]
+        rows += [
+            (f'<a href="{exercise.place}">{html.escape(title)}</a>', bar, left)
+            for exercise, (title, bar, left) in zip(self.exercises, self._rows(), strict=True)
         ]
-        lines = ["".join(f'<td style="text-align:left">{entry}</td>' for entry in r) for r in rows]
-        head = "".join(
-            f'<th scope="col" style="text-align:left">{entry}</th>'
-            for entry in ("exercise", "functions that pass", "left")
-        )
         said = html.escape(self.sentence())
         if (found := self.next()) is not None:
-            said = f'<a href="{_place(*found)}">{said}</a>'
-        body = "".join(f"<tr>{line}</tr>" for line in lines)
-        return f"<table><tr>{head}</tr>{body}</table><p>{said}</p>"
+            exercise, step = found
+            said = f'<a href="{exercise.place}#cell-id=task-{step.number}">{said}</a>'
+        return f"<table>{lines_of(rows)}</table><p>{said}</p>"
 
     def next(self) -> tuple[Exercise, Step] | None:
         """Where to go on: the last exercise that was begun and is open, or else the first."""
@@ -87,14 +89,13 @@ class SoFar(NamedTuple):
             f"({', '.join(step.functions)}): about {step.minutes} minutes."
         )
 
-    def _rows(self) -> Iterator[tuple[str, str, str, str]]:
+    def _rows(self) -> Iterator[tuple[str, str, str]]:
         for exercise in self.exercises:
             functions = exercise.functions
             bar = "".join("◩" if name in exercise.passed else "□" for name in functions)
             left = sum(step.minutes for step in exercise.open)
             counted = f"{bar} {len(exercise.passed)} of {len(functions)}"
-            place = f"../exercises/{exercise.name}/{exercise.name}.ipynb"
-            yield place, exercise.title, counted, f"{left} minutes" if left else "done"
+            yield exercise.title, counted, f"{left} minutes" if left else "done"
 
 
 def so_far(folder: Path = ROOT / "exercises") -> SoFar:
@@ -127,8 +128,3 @@ def _exercise(path: Path, records: dict[str, memory.Record]) -> Exercise:
     functions = {name for step in steps for name in step.functions}
     title = texts[0].splitlines()[0].removeprefix("# ")
     return Exercise(path.stem, title, tuple(steps), frozenset(passed & functions), bool(records))
-
-
-def _place(exercise: Exercise, step: Step) -> str:
-    name = exercise.name
-    return f"../exercises/{name}/{name}.ipynb#cell-id=task-{step.number}"

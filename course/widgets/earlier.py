@@ -55,7 +55,7 @@ def before_you_start(lecture: str, folder: Path = ROOT / "lectures") -> Rendered
         "</details>"
         for place, (name, number, question, answer) in enumerate(order)
     )
-    script = f"{{const ASKED = {json.dumps(ASKED)};\n{read_asset('earlier.js', 'course.widgets')}}}"
+    script = f"{{const ASKED = {ASKED};\n{read_asset('earlier.js', 'course.widgets')}}}"
     return Rendered(
         f'<div class="bertlab-earlier"><p><strong>Before you start.</strong> {INTRODUCTION}</p>'
         f"{folds}</div>{script_tag(script)}",
