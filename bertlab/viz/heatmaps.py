@@ -195,7 +195,7 @@ def _write_numbers(ax: "Axes", values: Tensor, low: float, high: float) -> None:
             ax.text(
                 column,
                 row,
-                f"{value:.{digits}f}" if abs(value) < 10 else f"{value:.0f}",
+                f"{value:z.{digits}f}" if abs(value) < 10 else f"{value:.0f}",
                 ha="center",
                 va="center",
                 fontsize=8,

@@ -48,7 +48,8 @@ class Report:
 
 def environment() -> Report:
     """Check Python, the packages and the corpora; nothing is installed, fetched or changed."""
-    return Report((python_version(), *packages(), corpora()))
+    once = dict.fromkeys(packages())  # a package that both distributions require is one line
+    return Report((python_version(), *once, corpora()))
 
 
 def python_version() -> Finding:

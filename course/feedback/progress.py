@@ -97,7 +97,7 @@ class Progress(NamedTuple):
         rows = [[html.escape(entry) for entry in row] for row in self._rows()]
         for task, row in zip(self.tasks, rows[1:], strict=True):
             place = f"{task.assignment}.ipynb#cell-id=task-{task.number}"  # as JupyterLab has it
-            row[1] = f'<a href="{place}">{row[1]}</a>'
+            row[1], row[2] = f'<a href="{place}">{row[1]}</a>', unbroken(row[2])
         caption = f'<caption style="text-align:left">{html.escape(self.sentence())}</caption>'
         return f"<table>{caption}{lines_of(rows)}</table><p>{VALIDATE}</p>"
 
@@ -147,6 +147,11 @@ class Progress(NamedTuple):
             open_state = f"◩ {was}" if was else "✗ not yet" if tries else "○ not tried"
             state = "✓ passes" if passed else open_state
             yield str(task.number), task.name, state, str(tries), "" if passed else line
+
+
+def unbroken(entry: str) -> str:
+    """An escaped entry of a table that stays in one line where the page is narrow."""
+    return f'<span style="white-space:nowrap">{entry}</span>'
 
 
 def lines_of(rows: Iterable[Sequence[str]]) -> str:

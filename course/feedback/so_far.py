@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from course import ROOT
 from course.feedback import memory
-from course.feedback.progress import lines_of
+from course.feedback.progress import lines_of, unbroken
 
 TASK = re.compile(r"##+ Task (\d+) · .*?(\d+) minutes", re.DOTALL)
 CHECKED = re.compile(r"check\.(\w+)\(")
@@ -63,7 +63,7 @@ class SoFar(NamedTuple):
     def _repr_html_(self) -> str:
         rows = [("exercise", "functions that pass", "left")]
         rows += [
-            (f'<a href="{exercise.place}">{html.escape(title)}</a>', bar, left)
+            (f'<a href="{exercise.place}">{html.escape(title)}</a>', unbroken(bar), unbroken(left))
             for exercise, (title, bar, left) in zip(self.exercises, self._rows(), strict=True)
         ]
         said = html.escape(self.sentence())

@@ -144,6 +144,12 @@ def test_rows_of_the_heat_map_are_queries_and_columns_are_keys_also_of_others():
     assert [label.get_text() for label in ax.get_yticklabels()] == ["le", "chat"]
 
 
+def test_a_small_negative_number_is_not_written_as_minus_zero():
+    values = torch.tensor([[-0.001, 0.5], [-0.25, -0.004]])
+    ax = heatmap(values, ["a", "b"], ["c", "d"], "change (nats) by row and column").figure.axes[0]
+    assert [text.get_text() for text in ax.texts] == ["0.00", "0.50", "-0.25", "0.00"]
+
+
 def test_a_dollar_in_a_token_is_no_mathematics():
     picture = attention_heatmap(HEAD, ["the", "$x$", r"a$"])
     assert [label.get_text() for label in picture.figure.axes[0].get_yticklabels()][1] == r"\$x\$"

@@ -25,6 +25,8 @@ def test_every_package_is_found_in_this_environment():
     assert all(findings.values())
     assert {"torch", "jupyterlab", "bertviz"} <= set(findings)
     assert "pytest" not in findings, "the tests' tools are not asked of a student"
+    names = [finding.name for finding in check.environment().findings]
+    assert len(names) == len(set(names)), "one that both distributions require is named once"
 
 
 def test_missing_packages_and_old_versions_are_reported_with_what_to_do(requires):
