@@ -20,10 +20,10 @@ unexport PYTHONDONTWRITEBYTECODE
 # nbgrader and JupyterLab start other commands of the environment by name.
 export PATH := $(CURDIR)/$(COMMANDS):$(PATH)
 
-# The whole course is in the file browser; NOTEBOOK opens first, or else what lab.json says.
+# The whole course is in the file browser; NOTEBOOK opens first, or else what was open last.
 LAB_OPTIONS := --config=course/jupyterlab/lab.json --ServerApp.port=$(PORT)
 ifneq ($(NOTEBOOK),)
-LAB_OPTIONS += --LabApp.default_url=/lab/tree/$(NOTEBOOK)
+LAB_OPTIONS += --LabApp.default_url=/lab/workspaces/bertlab/tree/$(NOTEBOOK)
 endif
 ifeq ($(BROWSER),0)
 LAB_OPTIONS += --no-browser

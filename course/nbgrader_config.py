@@ -31,6 +31,22 @@ config.CourseDirectory.ignore = [
 config.IncludeHeaderFooter.header = ""
 config.ClearSolutions.code_stub = {"python": f'raise NotImplementedError("{PLACEHOLDER}")'}
 config.ClearSolutions.text_stub = "*Write your answer here, in place of this line.*"
+# nbgrader's own list, with ours after the solutions are gone.
+config.GenerateAssignment.preprocessors = [
+    "nbgrader.preprocessors.IncludeHeaderFooter",
+    "nbgrader.preprocessors.InstantiateTests",
+    "nbgrader.preprocessors.LockCells",
+    "nbgrader.preprocessors.ClearSolutions",
+    "course.grading.nbgrader_plugin.KeepReleased",
+    "nbgrader.preprocessors.ClearOutput",
+    "nbgrader.preprocessors.CheckCellMetadata",
+    "nbgrader.preprocessors.ComputeChecksums",
+    "nbgrader.preprocessors.SaveCells",
+    "nbgrader.preprocessors.ClearHiddenTests",
+    "nbgrader.preprocessors.ClearMarkScheme",
+    "nbgrader.preprocessors.ComputeChecksums",
+    "nbgrader.preprocessors.CheckCellMetadata",
+]
 config.ExecutePreprocessor.timeout = 180
 
 # Grading by `python -m course grade`, `nbgrader autograde` and the formgrader's button: students'

@@ -132,6 +132,18 @@ class FeedbackExporter(HTMLExporter):
         return [PackageLoader("course.grading")]
 
 
+class KeepReleased(NbGraderPreprocessor):
+    """In a released cell that students change, its text, for *Reset This Task* in JupyterLab."""
+
+    def preprocess_cell(
+        self, cell: NotebookNode, resources: dict, _cell_index: int
+    ) -> tuple[NotebookNode, dict]:
+        """After ClearSolutions, so that the text has no solution."""
+        if is_solution(cell) and cell.cell_type == "code":
+            cell.metadata["bertlab"] = {**cell.metadata.get("bertlab", {}), "released": cell.source}
+        return cell, resources
+
+
 class NameTasks(NbGraderPreprocessor):
     """The names of tasks in a feedback page, from our source, and what happened to the notebook."""
 

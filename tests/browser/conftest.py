@@ -290,6 +290,7 @@ def lab(tmp_path_factory):
         *(f"--IdentityProvider.token={token}", f"--ServerApp.root_dir={folder}"),
         "--LabApp.extension_manager=readonly",
         f"--LabApp.app_settings_dir={ROOT / 'course' / 'jupyterlab'}",  # as for students
+        f"--LabApp.extra_labextensions_path={ROOT / 'course' / 'jupyterlab' / 'extensions'}",
     ]
     log = home / "server.log"
     with log.open("w") as output:
