@@ -3,5 +3,6 @@
 Start with `checks.py`. `watch.py` watches a student's function while it runs, `differences.py` and
 `tensors.py` describe how two values differ, `expected.py` compares for hidden tests, `variants.py`
 draws different numbers for each student, `progress.py` counts passed functions, `memory.py` keeps
-them for another day, `so_far.py` shows the whole course; `environment.py` checks the machine.
+them for another day, `so_far.py` shows the whole course, `find.py` looks for a word in it;
+`environment.py` checks the machine.
 """

@@ -49,13 +49,17 @@ class Exercise(NamedTuple):
 
 
 class SoFar(NamedTuple):
-    """The exercises in the course's order; a notebook shows a table with links."""
+    """The exercises in the course's order; a notebook shows a table with links.
+
+    lectures: of each how many of its cells have run, and how many it has; as saved.
+    """
 
     exercises: tuple[Exercise, ...]
+    lectures: dict[str, tuple[int, int]]
 
     def __str__(self) -> str:
         rows = [" · ".join(row) for row in self._rows()]
-        return "\n".join([*rows, self.sentence()])
+        return "\n".join([*rows, *self._read(), self.sentence()])
 
     def __repr__(self) -> str:
         return str(self)
@@ -70,7 +74,8 @@ class SoFar(NamedTuple):
         if (found := self.next()) is not None:
             exercise, step = found
             said = f'<a href="{exercise.place}#cell-id=task-{step.number}">{said}</a>'
-        return f"<table>{lines_of(rows)}</table><p>{said}</p>"
+        paragraphs = [*map(html.escape, self._read()), said]
+        return f"<table>{lines_of(rows)}</table>" + "".join(f"<p>{p}</p>" for p in paragraphs)
 
     def next(self) -> tuple[Exercise, Step] | None:
         """Where to go on: the last exercise that was begun and is open, or else the first."""
@@ -89,6 +94,14 @@ class SoFar(NamedTuple):
             f"({', '.join(step.functions)}): about {step.minutes} minutes."
         )
 
+    def _read(self) -> Iterator[str]:
+        whole = [_number(name) for name, (ran, cells) in self.lectures.items() if ran == cells]
+        part = [_number(name) for name, (ran, cells) in self.lectures.items() if 0 < ran < cells]
+        if whole or part:
+            told = [f"{', '.join(whole)} whole"] * bool(whole)
+            told += [f"{', '.join(part)} in part"] * bool(part)
+            yield f"Lectures that you ran and saved: {'; '.join(told)}."
+
     def _rows(self) -> Iterator[tuple[str, str, str]]:
         for exercise in self.exercises:
             functions = exercise.functions
@@ -104,12 +117,23 @@ def so_far(folder: Path = ROOT / "exercises") -> SoFar:
     folder: where exercises and that file are. Answers in words are not counted, nor is a grade.
     """
     known = memory.everything(folder)
+    exercises = sorted(folder.glob("ex*/ex*.ipynb"))
+    lectures = sorted((folder.parent / "lectures").glob("*.ipynb"))
     return SoFar(
-        tuple(
-            _exercise(path, known.get(path.stem, {}))
-            for path in sorted(folder.glob("ex*/ex*.ipynb"))
-        )
+        tuple(_exercise(path, known.get(path.stem, {})) for path in exercises),
+        {path.stem: _ran(path) for path in lectures},
     )
+
+
+def _number(lecture: str) -> str:
+    """Such as 3b of 03b_word_vectors_by_hand."""
+    return lecture.split("_")[0].lstrip("0") or "0"
+
+
+def _ran(lecture: Path) -> tuple[int, int]:
+    cells = json.loads(lecture.read_text(encoding="utf-8"))["cells"]
+    counts = [cell["execution_count"] for cell in cells if cell["cell_type"] == "code"]
+    return sum(count is not None for count in counts), len(counts)
 
 
 def _exercise(path: Path, records: dict[str, memory.Record]) -> Exercise:

@@ -14,7 +14,7 @@ import platform
 import re
 import shutil
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -45,6 +45,9 @@ def write_site(executed: Sequence[Path], to: Path) -> Path:
         pages = {path.stem: nbformat.read(path, as_version=4) for path in executed}
         for name, page in pages.items():
             page = reference.with_links(folded(without_widgets(page)))
+            for output in (out for cell in page.cells for out in cell.get("outputs", ())):
+                if "text/html" in output.get("data", {}):
+                    output.data["text/html"] = to_pages(output.data["text/html"], pages)
             nbformat.write(page, source / f"{name}.ipynb")
         reference.write_pages(source)
         for name in BESIDE:
@@ -166,6 +169,21 @@ def for_sphinx(text: str) -> str:
     """
     text = re.sub(r'<a id="[^"]*"></a>', "", text)  # JupyterLab needs them
     return re.sub(r"`((?:bertlab|course\.experiments)\.[\w.]+)`", r"[`\1`](#\1)", text)
+
+
+def to_pages(html: str, pages: Collection[str]) -> str:
+    """A cell's output whose links to notebooks lead to pages; where there is none, only the text.
+
+    >>> to_pages('<a href="04_attention.ipynb#cell-id=why">Why</a>', {"04_attention"})
+    '<a href="04_attention.html">Why</a>'
+    >>> to_pages('<a href="../exercises/ex01_bpe/ex01_bpe.ipynb">Exercise 1</a>', {"04_attention"})
+    'Exercise 1'
+    """
+
+    def page(link: re.Match) -> str:
+        return f'<a href="{link[1]}.html">{link[2]}</a>' if link[1] in pages else link[2]
+
+    return re.sub(r'<a href="([^"]*)\.ipynb(?:#[^"]*)?">(.*?)</a>', page, html)
 
 
 def folded(page: nbformat.NotebookNode) -> nbformat.NotebookNode:

@@ -82,3 +82,17 @@ def test_every_exercise_and_its_functions_are_found():
             re.match(r"check\.(\w+)\(", c.source)[1] for c in cells if c.id.startswith("test-")
         ]
         assert one.functions == checked
+
+
+def test_lectures_that_ran_and_were_saved_are_named(folder):
+    room = folder.parent / "lectures"
+    room.mkdir()
+    for name, ran in (("00_start_here", 1), ("03b_word_vectors_by_hand", 0.5), ("04_attention", 0)):
+        notebook = json.loads((ROOT / "lectures" / f"{name}.ipynb").read_text(encoding="utf-8"))
+        code = [cell for cell in notebook["cells"] if cell["cell_type"] == "code"]
+        for number, cell in enumerate(code[: int(ran * len(code))]):
+            cell["execution_count"] = number + 1
+        (room / f"{name}.ipynb").write_text(json.dumps(notebook), encoding="utf-8")
+    said = "Lectures that you ran and saved: 0 whole; 3b in part."
+    assert str(so_far(folder)).splitlines()[-2] == said
+    assert said in so_far(folder)._repr_html_()

@@ -48,7 +48,9 @@ display({"application/vnd.jupyter.widget-view+json": {"model_id": "a", "version_
 display({"application/vnd.jupyter.widget-view+json": {"model_id": "b", "version_major": 2},
          "text/plain": "merges: 6%"}, raw=True)
 HTML('<img alt="two bars" src="data:image/gif;base64,R0lGODlhAQABAAAAACw=">'
-     '<iframe title="View" srcdoc="&lt;p&gt;inside"></iframe>')""",
+     '<iframe title="View" srcdoc="&lt;p&gt;inside"></iframe>'
+     '<a href="02_second.ipynb#cell-id=cell-1">a place</a>'
+     '<a href="../exercises/ex01_bpe/ex01_bpe.ipynb#cell-id=task-1">a task</a>')""",
 ]
 SECOND = [
     "# 2 · Second words",
@@ -167,6 +169,9 @@ def test_a_link_leads_to_the_lectures_page_or_names_the_file(made):
     entry = article(made, "glossary.html").find(id="gelu")
     dotted = "bertlab.model.activations.gelu"
     assert entry.find("a", string=dotted)["href"] == f"bertlab.model.html#{dotted}"
+    assert page.find("a", string="a place")["href"] == "02_second.html"
+    assert not page.find("a", string="a task")
+    assert "a task" in page.get_text()
     # A file without a page: the text says where it is; an omitted lecture is not a link.
     assert "Lecture 6," in entry.get_text()
     assert not entry.find("a", string="6")

@@ -68,6 +68,10 @@
 
   function activate(app, notebooks, launcher) {
     const { commands, contextMenu, serviceManager } = app;
+    const clicked = () => {
+      const node = app.contextMenuHitTest((one) => one.classList.contains("jp-Cell"));
+      return notebooks.currentWidget?.content.widgets.find((cell) => cell.node === node);
+    };
     commands.addCommand(`${NAME}:start`, {
       label: "Start Here",
       caption: "Lecture 0: the map, what has passed, what is next",
@@ -78,8 +82,8 @@
     commands.addCommand(`${NAME}:reset`, {
       label: "Reset This Task",
       caption: "The cell as it was released; yours stays below it, as comments",
-      isVisible: () => Boolean(released(notebooks.activeCell)),
-      execute: () => reset(notebooks.activeCell),
+      isVisible: () => Boolean(released(clicked())),
+      execute: () => reset(clicked()),
     });
     contextMenu.addItem({ command: `${NAME}:reset`, selector: ".jp-CodeCell", rank: 0 });
     notebooks.widgetAdded.connect((_, panel) => {
