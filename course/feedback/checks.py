@@ -202,6 +202,10 @@ class Check:
         _failures[self.name] += 1
         progress.ended(self.task, self.function, passed=False, said=message, mistake=because)
         lines = [*message.splitlines(), *([f"→ {because}"] if because else [])]
+        lines += [
+            f"it calls {red.name} (task {red.number}), whose own check is red: begin there"
+            for red in progress.red_in(self.task, self.function)
+        ]
         lines += [f"Hint {number}: {hint}" for number, hint in enumerate(hints, start=1)]
         # Not chained: the message already describes the student's traceback.
         raise CheckFailed(f"{self.name}: " + "\n  ".join(lines)) from None

@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextvars import ContextVar
 from functools import wraps
+from types import CodeType
 from typing import Any, NamedTuple
 
 from course.feedback import memory
@@ -229,6 +230,27 @@ def ended(
     if passed:
         _passed.add(task[:2])
     memory.note(*task[:2], memory.passes(function) if passed else memory.fails(mistake))
+
+
+def red_in(task: Task | None, function: Callable) -> list[Task]:
+    """The exercise's other functions that this one calls and whose own checks are red now."""
+    code = getattr(function, "__code__", None)
+    if task is None or code is None:
+        return []
+    used = set(_names_in(code))
+    return [
+        other
+        for other in tasks_of(task.assignment)
+        if other.name in used - {task.name} and _tries[other[:2]] and other[:2] not in _passed
+    ]
+
+
+def _names_in(code: CodeType) -> Iterator[str]:
+    """The global names of a function, and of those inside it."""
+    yield from code.co_names
+    for inner in code.co_consts:
+        if isinstance(inner, CodeType):
+            yield from _names_in(inner)
 
 
 def start_over() -> None:

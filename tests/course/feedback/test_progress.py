@@ -1,5 +1,6 @@
 """A student's progress: next to each check's verdict, and as a table."""
 
+import math
 import re
 from collections import Counter
 from importlib import import_module
@@ -195,3 +196,36 @@ def test_the_table_names_every_function_its_state_and_tries():
     assert links[1:3] == [f"ex01_bpe.ipynb#cell-id=task-{number}" for number in (2, 3)]
     assert table.caption.get_text() == check.progress().sentence()
     assert "color" not in str(table), "the notebook's own colours, light or dark"
+
+
+def merge_pair(symbols, pair):
+    """It joins only what stands first."""
+    return ("".join(pair), *symbols[2:]) if tuple(symbols[:2]) == tuple(pair) else tuple(symbols)
+
+
+def apply_merges(symbols, ranks):
+    """Right, but for the function that it calls, inside another."""
+    join = lambda pair: merge_pair(symbols, pair)  # noqa: E731
+    while len(symbols) > 1:
+        pair = min(pairwise(symbols), key=lambda one: ranks.get(one, math.inf))
+        if pair not in ranks:
+            break
+        symbols = join(pair)
+    return symbols
+
+
+def test_a_red_check_names_the_red_function_that_is_called_until_that_one_passes():
+    checks.start_over()
+    told = "it calls merge_pair (task 2), whose own check is red: begin there"
+    with pytest.raises(CheckFailed) as alone:
+        check.apply_merges(apply_merges)
+    assert told not in str(alone.value), "merge_pair has not been tried"
+    with pytest.raises(CheckFailed) as itself:
+        check.merge_pair(merge_pair)
+    assert "whose own check" not in str(itself.value)
+    with pytest.raises(CheckFailed, match=re.escape(told)):
+        check.apply_merges(apply_merges)
+    check.merge_pair(glued)
+    with pytest.raises(CheckFailed) as later:
+        check.apply_merges(apply_merges)
+    assert told not in str(later.value)
