@@ -14,7 +14,7 @@ import platform
 import re
 import shutil
 import sys
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -43,8 +43,12 @@ def write_site(executed: Sequence[Path], to: Path) -> Path:
     with TemporaryDirectory(dir=to, prefix=".writing-") as room:
         source = Path(room)
         pages = {path.stem: nbformat.read(path, as_version=4) for path in executed}
+        terms = meanings((ROOT / "lectures" / "glossary.md").read_text(encoding="utf-8"))
         for name, page in pages.items():
             page = reference.with_links(folded(without_widgets(page)))
+            for cell in page.cells:
+                if cell.cell_type == "markdown":
+                    cell.source = explained(cell.source, terms)
             for output in (out for cell in page.cells for out in cell.get("outputs", ())):
                 if "text/html" in output.get("data", {}):
                     output.data["text/html"] = to_pages(output.data["text/html"], pages)
@@ -169,6 +173,31 @@ def for_sphinx(text: str) -> str:
     """
     text = re.sub(r'<a id="[^"]*"></a>', "", text)  # JupyterLab needs them
     return re.sub(r"`((?:bertlab|course\.experiments)\.[\w.]+)`", r"[`\1`](#\1)", text)
+
+
+def meanings(glossary: str) -> dict[str, str]:
+    """What each term of the glossary means, by its heading's address; of a formula only a …."""
+    entry = re.compile(r'^### (?:<a id="(.*)"></a>)?(.*)\n\n(.*?) Lecture \[', re.MULTILINE)
+    formula, link = re.compile(r"\$[^$]*\\[^$]*\$"), re.compile(r"\[([^]]*)\]\([^)]*\)")
+    return {
+        address or term.replace(" ", "-"): re.sub(
+            r'[*`$"]', "", link.sub(r"\1", formula.sub("…", text))
+        )
+        for address, term, text in entry.findall(glossary)
+    }
+
+
+def explained(text: str, terms: Mapping[str, str]) -> str:
+    """Markdown whose links to the glossary say on hover what the term means.
+
+    >>> explained("[act](glossary.md#gelu)", {"gelu": "Smooth."})
+    '[act](glossary.md#gelu "Smooth.")'
+    """
+
+    def link(found: re.Match) -> str:
+        return f'{found[1]} "{terms[found[2]]}")' if found[2] in terms else found[0]
+
+    return re.sub(r"(\]\(glossary\.md#([^)\s]+))\)", link, text)
 
 
 def to_pages(html: str, pages: Collection[str]) -> str:

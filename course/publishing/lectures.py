@@ -11,6 +11,7 @@ show the same; those that took a second are left out, unless `--all` comes befor
 
 import json
 import os
+import re
 import subprocess
 import sys
 from copy import deepcopy
@@ -31,6 +32,7 @@ from course import ROOT
 CORES = 2  # of a small laptop
 CELL_SECONDS = 3_600  # of wall-clock time: even a cell that hangs ends
 CHANGES = "changes"  # the tag of a cell that shows something else each time, such as its time
+PROGRESS = re.compile(r"\d+%\|")  # in the text of a bar
 QUICK = 1.0  # cells that took fewer seconds are run again
 
 
@@ -133,10 +135,14 @@ def execute(path: Path, again: float) -> tuple[nbformat.NotebookNode, float]:
 
 
 def _shown(cell: nbformat.NotebookNode) -> tuple[str, list[str]]:
-    """What a cell has printed, and the text of its results, which describes pictures, too."""
+    """What a cell has printed, and the text of its results, which describes pictures, too.
+
+    A progress bar is left out: it shows seconds.
+    """
     outputs = cell.get("outputs", [])
     printed = "".join(output.text for output in outputs if output.output_type == "stream")
-    return printed, [o.data.get("text/plain", "") for o in outputs if "data" in o]
+    shown = [output.data.get("text/plain", "") for output in outputs if "data" in output]
+    return printed, [text for text in shown if not PROGRESS.search(text)]
 
 
 def _same(one: tuple[str, list[str]], other: tuple[str, list[str]]) -> bool:

@@ -11,6 +11,8 @@ import pytest
 from course.publishing import lectures
 from tests.conftest import ROOT
 
+# A progress bar shows seconds.
+BAR = "display({'text/plain': f'  8%|8  | 80/944 [{time.time()}]'}, raw=True)"
 BUDGET = {"seconds": 60, "megabytes": 1_000, "network": False}
 
 
@@ -61,6 +63,7 @@ def test_a_page_that_uses_too_much_memory_is_reported(page):
     ("sources", "fault"),
     [
         (("x = [1]", "print(x)", "y = 2"), ""),
+        ((f"import time\n{BAR}",), ""),
         (("x = 1", "print(x)", "x = 2"), "cell-1 shows something else"),
         (("x = [1]", "x.append(2)\nx"), "cell-1 shows something else"),
         (("x = 1", "x + 1", "x = 'a'"), "TypeError"),

@@ -164,7 +164,9 @@ def test_a_link_leads_to_the_lectures_page_or_names_the_file(made):
     assert page.find("a", string="elsewhere")["href"] == "https://example.org/paper"
     sources = article(made, "02_second.html").find("a", string="sources")["href"]
     assert "Formal Algorithms for Transformers" in article(made, sources).get_text()
-    act = article(made, "02_second.html").find("a", string="act")["href"]
+    term = article(made, "02_second.html").find("a", string="act")
+    assert term["title"].startswith("Gaussian error linear unit, the activation of BERT: …")
+    act = term["href"]
     assert act == "glossary.html#gelu"
     entry = article(made, "glossary.html").find(id="gelu")
     dotted = "bertlab.model.activations.gelu"

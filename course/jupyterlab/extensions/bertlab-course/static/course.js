@@ -50,7 +50,9 @@
   let meanings; // of the glossary's terms, by the end of their address
   async function explained(contents) {
     const { content } = await contents.get(GLOSSARY, { content: true });
-    const words = (text) => text.replace(/\[([^\]]*)\]\([^)]*\)/g, "$1").replace(/[*`$]/g, "");
+    const formula = /\$[^$]*\\[^$]*\$/g; // cannot be drawn there
+    const link = /\[([^\]]*)\]\([^)]*\)/g;
+    const words = (text) => text.replace(formula, "…").replace(link, "$1").replace(/[*`$]/g, "");
     const found = content.matchAll(ENTRY);
     return new Map(
       [...found].map(([, id, term, text]) => [id ?? term.replaceAll(" ", "-"), words(text)]),
