@@ -24,8 +24,9 @@
     await panel.context.ready;
     const before = cells();
     await panel.sessionContext.ready;
-    await panel.sessionContext.session?.kernel?.info;
-    await new Promise((resolve) => setTimeout(resolve)); // after JupyterLab has noted it
+    const kernel = panel.sessionContext.session?.kernel;
+    await Promise.all([kernel?.info, kernel?.spec]);
+    await new Promise((resolve) => setTimeout(resolve)); // after JupyterLab has noted both
     if (!panel.isDisposed && cells() === before) panel.content.model.dirty = false;
   }
 
@@ -62,7 +63,7 @@
     document.addEventListener("mouseover", async ({ target }) => {
       const link = target.closest?.('a[href*="glossary.md"]');
       if (!link || link.title) return;
-      meanings ??= explained(contents);
+      meanings ??= explained(contents).catch(() => new Map()); // a folder without the lectures
       const term = decodeURIComponent(link.hash.slice(1));
       link.title = (await meanings).get(term) ?? "";
     });
