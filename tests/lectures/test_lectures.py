@@ -64,6 +64,7 @@ def test_a_page_that_uses_too_much_memory_is_reported(page):
     [
         (("x = [1]", "print(x)", "y = 2"), ""),
         ((f"import time\n{BAR}",), ""),
+        (("shown = display('begun', display_id=True)\nshown.update('done')",), ""),
         (("x = 1", "print(x)", "x = 2"), "cell-1 shows something else"),
         (("x = [1]", "x.append(2)\nx"), "cell-1 shows something else"),
         (("x = 1", "x + 1", "x = 'a'"), "TypeError"),
