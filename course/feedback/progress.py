@@ -10,6 +10,7 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextvars import ContextVar
+from dis import get_instructions
 from functools import wraps
 from types import CodeType
 from typing import Any, NamedTuple
@@ -246,8 +247,8 @@ def red_in(task: Task | None, function: Callable) -> list[Task]:
 
 
 def _names_in(code: CodeType) -> Iterator[str]:
-    """The global names of a function, and of those inside it."""
-    yield from code.co_names
+    """The global names of a function, and of those inside it; `co_names` has attributes, too."""
+    yield from (one.argval for one in get_instructions(code) if one.opname == "LOAD_GLOBAL")
     for inner in code.co_consts:
         if isinstance(inner, CodeType):
             yield from _names_in(inner)

@@ -46,12 +46,7 @@ def write_site(executed: Sequence[Path], to: Path) -> Path:
         terms = meanings((ROOT / "lectures" / "glossary.md").read_text(encoding="utf-8"))
         for name, page in pages.items():
             page = reference.with_links(folded(without_widgets(page)))
-            for cell in page.cells:
-                if cell.cell_type == "markdown":
-                    cell.source = explained(cell.source, terms)
-            for output in (out for cell in page.cells for out in cell.get("outputs", ())):
-                if "text/html" in output.get("data", {}):
-                    output.data["text/html"] = to_pages(output.data["text/html"], pages)
+            page = linked(page, terms, pages)
             nbformat.write(page, source / f"{name}.ipynb")
         reference.write_pages(source)
         for name in BESIDE:
@@ -173,6 +168,19 @@ def for_sphinx(text: str) -> str:
     """
     text = re.sub(r'<a id="[^"]*"></a>', "", text)  # JupyterLab needs them
     return re.sub(r"`((?:bertlab|course\.experiments)\.[\w.]+)`", r"[`\1`](#\1)", text)
+
+
+def linked(
+    page: nbformat.NotebookNode, terms: Mapping[str, str], pages: Collection[str]
+) -> nbformat.NotebookNode:
+    """Explain the terms of a page's texts, and lead its outputs' links to pages of the book."""
+    for cell in page.cells:
+        if cell.cell_type == "markdown":
+            cell.source = explained(cell.source, terms)
+        for output in cell.get("outputs", ()):
+            if "text/html" in output.get("data", {}):
+                output.data["text/html"] = to_pages(output.data["text/html"], pages)
+    return page
 
 
 def meanings(glossary: str) -> dict[str, str]:

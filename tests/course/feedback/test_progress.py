@@ -225,6 +225,9 @@ def test_a_red_check_names_the_red_function_that_is_called_until_that_one_passes
     assert "whose own check" not in str(itself.value)
     with pytest.raises(CheckFailed, match=re.escape(told)):
         check.apply_merges(apply_merges)
+    with pytest.raises(CheckFailed) as method:
+        check.apply_merges(lambda symbols, ranks: ranks.merge_pair)
+    assert told not in str(method.value), "an attribute has that name"
     check.merge_pair(glued)
     with pytest.raises(CheckFailed) as later:
         check.apply_merges(apply_merges)
