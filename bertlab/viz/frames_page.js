@@ -1,26 +1,17 @@
 // Runs once in the page around frames. A frame is isolated (`sandbox`) and can only send messages:
 // the height of its content, and the reader's choices, which the frame that replaces it requests.
 // The page answers with its theme, and tells every frame when it changes.
-// What a reader has typed stays in the browser's storage, for the next day.
+// What a reader has typed is kept (`kept.js`).
 // Other messages have no effect.
 (() => {
   if (window.bertlabFrames) return; // another output of ours ran before
   window.bertlabFrames = true;
   const TALLEST = 20000; // pixels; a taller frame scrolls
-  const LONGEST = 200; // characters of a typed answer that are kept
+  const LONGEST = 1000; // characters of an answer; a longer one is not kept
   const chosen = new Map(); // a frame's key -> its numbers and words, joined by commas
   const plain = (text) => typeof text === "string" && /^[\w[\],]{1,99}$/.test(text);
 
   const STORE = "bertlab "; // before the keys of what was typed
-
-  // Some browsers refuse storage, as for a file or in a private window: then nothing is kept.
-  function stored(use) {
-    try {
-      return use(window.localStorage) ?? undefined;
-    } catch {
-      return undefined;
-    }
-  }
 
   const allFrames = () => [...document.querySelectorAll(".bertlab-frame > iframe")];
   function tellTheme(frame) {
@@ -42,9 +33,9 @@
       frame.style.height = `${Math.min(Math.ceil(height), TALLEST)}px`;
     if (!plain(key)) return;
     if (plain(choice)) chosen.set(key, choice);
-    else if (typeof typed === "string")
-      stored((store) => store.setItem(STORE + key, typed.slice(0, LONGEST)));
-    else {
+    else if (typeof typed === "string") {
+      if (typed.length <= LONGEST) keep(STORE + key, typed);
+    } else {
       const kept = chosen.get(key) ?? stored((store) => store.getItem(STORE + key));
       source.postMessage({ kept }, "*");
     }

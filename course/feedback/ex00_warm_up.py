@@ -22,7 +22,14 @@ def token_ids(function: Callable) -> Passed:
     )
     vocab = {"[UNK]": 5, "the": 7, "value": 3, "The": 0}
     check.example(
-        ["value", "the"], vocab, gives=[3, 7], because="one id for each token, in their order"
+        ["value", "the"],
+        vocab,
+        gives=[3, 7],
+        because="one id for each token, in their order",
+        mistakes=[
+            ([0, 1], "an id is what the vocabulary says, not the token's place in the list"),
+            (["value", "the"], "these are the tokens: look up each one's id"),
+        ],
     )
     check.example(
         ["the", "rain"],
@@ -58,7 +65,18 @@ def shares(function: Callable) -> Passed:
         function,
         hints=("try the draft on [0.25, 0.25]", "divide by the sum itself, unless that is 0"),
     )
-    check.example([3, 1], gives=[0.75, 0.25], because="3 and 1 of 4")
+    check.example(
+        [3, 1],
+        gives=[0.75, 0.25],
+        because="3 and 1 of 4",
+        mistakes=[
+            ([75.0, 25.0], "these are percent: shares sum to 1"),
+            ([0, 0], "`//` drops what is behind the point: divide with `/`"),
+            ([1.0, 1 / 3], "divide by the sum of all numbers, not by the largest"),
+            ([1.0, 0.25], "divide by the sum of all numbers, not of those so far"),
+            ([0.75, 1.0], "each number's own share: these are added up"),
+        ],
+    )
     check.example(
         [0.25, 0.25],
         gives=[0.5, 0.5],

@@ -1,8 +1,8 @@
-"""What the checks remember from one day to the next: `progress.json` beside the exercises.
+"""What the course remembers from one day to the next: `progress.json` beside the exercises.
 
 The file is the student's own. It can be read, nothing is graded by it, and whoever deletes it loses
-only memory: what has passed, tries, hints. It is kept where a notebook runs in its own folder,
-`exercises/ex01_bpe`; anywhere else, as in grading, there is none.
+only memory: what has passed, tries, hints, what was answered in a page. It is kept where a notebook
+runs in its own folder, `exercises/ex01_bpe`; anywhere else, as in grading, there is none.
 """
 
 import json
@@ -20,6 +20,7 @@ from filelock import FileLock, Timeout
 from bertlab._files import read_json, write_atomically
 
 FILE, DAMAGED = "progress.json", "progress-damaged.json"
+ANSWERS = "in the pages"  # beside the exercises' names: an answer's key -> what the page keeps
 SWITCH = "BERTLAB_PROGRESS"  # "off": nothing is read or written, as by `make check`
 SECONDS = 2.0  # how long to wait for another notebook that writes
 
@@ -49,29 +50,49 @@ def file_of(assignment: str) -> Path | None:
 def recall(assignment: str, name: str) -> Record:
     """What is known of a function of an exercise; of a new one that there was no try."""
     file = file_of(assignment)
-    known = _read(file).get(assignment, {}) if file else {}
-    return {"tries": 0, "failures": 0, **known.get(name, {})}  # type: ignore[typeddict-item]
+    return _record(_read(file), assignment, name) if file else _record({}, assignment, name)
 
 
 def everything(folder: Path) -> dict[str, dict[str, Record]]:
     """All that the file in a folder of exercises knows: assignment -> function -> record."""
-    return _read(folder / FILE)
+    return {key: of for key, of in _read(folder / FILE).items() if key != ANSWERS}
+
+
+def answers(folder: Path) -> dict[str, str]:
+    """What was answered in pages, as they keep it: a key -> a text."""
+    return _read(folder / FILE).get(ANSWERS, {})
+
+
+def note_answers(folder: Path, given: dict[str, str]) -> None:
+    """Keep answers, each in place of an earlier one with the same key."""
+    _change(folder / FILE, lambda known: known.setdefault(ANSWERS, {}).update(given))
 
 
 def note(assignment: str, name: str, change: Callable[[Record], Any]) -> None:
-    """Change what is known of a function; notebooks that do so at once wait for each other.
+    """Change what is known of a function."""
+
+    def of_function(known: dict[str, dict]) -> None:
+        record = _record(known, assignment, name)
+        change(record)
+        known.setdefault(assignment, {})[name] = record
+
+    if (file := file_of(assignment)) is not None:
+        _change(file, of_function)
+
+
+def _record(known: dict[str, dict], assignment: str, name: str) -> Record:
+    return {"tries": 0, "failures": 0, **known.get(assignment, {}).get(name, {})}  # type: ignore[typeddict-item]
+
+
+def _change(file: Path, change: Callable[[dict[str, dict]], Any]) -> None:
+    """Change what the file knows; programs that do so at once wait for each other.
 
     If the file cannot be written, this says so once, and the session goes on without it.
     """
-    file = file_of(assignment)
-    if file is None:
-        return
     try:
         with FileLock(file.with_name(f".{FILE}.lock"), timeout=SECONDS):
-            record = recall(assignment, name)
-            change(record)
             known = _read(file)
-            known.setdefault(assignment, {})[name] = record
+            change(known)
             write_atomically(file, json.dumps(known, indent=1, ensure_ascii=False) + "\n")
     except (OSError, Timeout) as error:
         _say(f"{FILE} cannot be written ({error}); what passes is remembered only in this session.")
@@ -111,11 +132,11 @@ def source_of(function: object) -> str:
     return sha256(text.strip().encode("utf-8", "backslashreplace")).hexdigest()[:16]
 
 
-def _read(file: Path) -> dict[str, dict[str, Record]]:
+def _read(file: Path) -> dict[str, dict[str, Any]]:
     """The file's content; a damaged one is put aside, where nothing of it is lost."""
     try:
         known = read_json(file)
-        if all(isinstance(of, dict) and all(map(_is_record, of.values())) for of in known.values()):
+        if all(map(_is_known, known.items())):
             return known
     except FileNotFoundError:
         return {}
@@ -130,6 +151,15 @@ def _read(file: Path) -> dict[str, dict[str, Record]]:
     except OSError as error:
         _say(f"{FILE} is damaged and cannot be put aside ({error}).")
     return {}
+
+
+def _is_known(item: tuple[str, object]) -> bool:
+    key, of = item
+    if not isinstance(of, dict):
+        return False
+    if key == ANSWERS:
+        return all(isinstance(text, str) for text in of.values())
+    return all(map(_is_record, of.values()))
 
 
 def _is_record(record: object) -> bool:

@@ -11,6 +11,7 @@ from typing import Any
 
 from course.feedback.checks import Check, NotWritten, is_unwritten
 
+NOT_CALLED = "it never calls its argument: test that one, not a function of another cell"
 # `assert` of a tensor with many truths.
 EVERY = "== compares number by number; ask about all of them at once: torch.allclose(one, other)"
 
@@ -34,28 +35,22 @@ class MutationCheck(Check):
 
     def passes(self, implementation: Callable, what: str) -> None:
         """The test must accept `implementation`; `what` names it."""
-        error = self._tried(implementation)
+        error, called = self._tried(implementation)
         if isinstance(error, AssertionError):
             said = f"{type(error).__name__}: {error}".removesuffix(": ")
-            self.fail(f"rejects {what} with {said}", "one of the two is wrong: which?")
+            because = "one of the two is wrong: which?" if called else NOT_CALLED
+            self.fail(f"rejects {what} with {said}", because)
         if error is not None:
             truth = "Boolean value of Tensor" in str(error)
             self.fail(f"rejects {what}\n{self._raised(error)}", EVERY if truth else "")
 
     def stops(self, mutant: Callable, what: str, because: str) -> None:
         """The test must raise an error for `mutant`; `because` explains its mistake."""
-        called = False
-
-        def noted(*arguments: Any, **named: Any) -> Any:
-            nonlocal called
-            called = True
-            return mutant(*arguments, **named)
-
         with redirect_stdout(StringIO()) as printed:
-            error = self._tried(noted)
+            error, called = self._tried(mutant)
         print(printed.getvalue(), end="")
         if error is None and not called:
-            because = "it never calls its argument: test that one, not a function of another cell"
+            because = NOT_CALLED
         elif error is None and printed.getvalue():
             because = "printing stops nobody: only an error does, so write `assert` and a condition"
         if error is None:
@@ -65,11 +60,19 @@ class MutationCheck(Check):
         """The call as a student would write it."""
         return f"{self.name}(function)"
 
-    def _tried(self, implementation: Callable) -> Exception | None:
-        answer, error = self._run((implementation,), "")
+    def _tried(self, implementation: Callable) -> tuple[Exception | None, bool]:
+        """What the test raises for it, and whether it calls it."""
+        called = False
+
+        def noted(*arguments: Any, **named: Any) -> Any:
+            nonlocal called
+            called = True
+            return implementation(*arguments, **named)
+
+        answer, error = self._run((noted,), "")
         if answer is not None:
             self.fail(f"returned {answer!r}; a test raises an error, or does nothing: use `assert`")
-        return error
+        return error, called
 
 
 def judge(

@@ -3,6 +3,7 @@
 import html
 import json
 import re
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -16,21 +17,26 @@ CHECKED = re.compile(r"check\.(\w+)\(")
 
 
 class Step(NamedTuple):
-    """A task: its number, its functions, the minutes that it takes."""
+    """A task: its number, its functions, the minutes that it takes, its points."""
 
     number: int
     functions: tuple[str, ...]
     minutes: int
+    points: int
 
 
 class Exercise(NamedTuple):
-    """An exercise, its tasks with functions, and the names of functions that passed last time."""
+    """An exercise, its tasks with functions, and the names of functions that passed last time.
+
+    points: of all its tasks, with those that are answered in words
+    """
 
     name: str
     title: str
     steps: tuple[Step, ...]
     passed: frozenset[str]
     begun: bool
+    points: int
 
     @property
     def place(self) -> str:
@@ -46,6 +52,11 @@ class Exercise(NamedTuple):
     def open(self) -> list[Step]:
         """The tasks with a function that has not passed."""
         return [step for step in self.steps if not self.passed.issuperset(step.functions)]
+
+    @property
+    def reached(self) -> int:
+        """The points of the other tasks with functions, if grading agrees."""
+        return sum(step.points for step in self.steps) - sum(step.points for step in self.open)
 
 
 class SoFar(NamedTuple):
@@ -65,10 +76,10 @@ class SoFar(NamedTuple):
         return str(self)
 
     def _repr_html_(self) -> str:
-        rows = [("exercise", "functions that pass", "left")]
+        rows = [("exercise", "functions that pass", "points", "left")]
         rows += [
-            (f'<a href="{exercise.place}">{html.escape(title)}</a>', unbroken(bar), unbroken(left))
-            for exercise, (title, bar, left) in zip(self.exercises, self._rows(), strict=True)
+            (f'<a href="{exercise.place}">{html.escape(title)}</a>', *map(unbroken, others))
+            for exercise, (title, *others) in zip(self.exercises, self._rows(), strict=True)
         ]
         said = html.escape(self.sentence())
         if (found := self.next()) is not None:
@@ -102,19 +113,21 @@ class SoFar(NamedTuple):
             told += [f"{', '.join(part)} in part"] * bool(part)
             yield f"Lectures that you ran and saved: {'; '.join(told)}."
 
-    def _rows(self) -> Iterator[tuple[str, str, str]]:
+    def _rows(self) -> Iterator[tuple[str, str, str, str]]:
         for exercise in self.exercises:
             functions = exercise.functions
             bar = "".join("◩" if name in exercise.passed else "□" for name in functions)
             left = sum(step.minutes for step in exercise.open)
             counted = f"{bar} {len(exercise.passed)} of {len(functions)}"
-            yield exercise.title, counted, f"{left} minutes" if left else "done"
+            points = f"{exercise.reached} of {exercise.points} points"
+            yield exercise.title, counted, points, f"{left} minutes" if left else "done"
 
 
 def so_far(folder: Path = ROOT / "exercises") -> SoFar:
     """What `progress.json` says of each exercise; a function counts if it passed at its last try.
 
-    folder: where exercises and that file are. Answers in words are not counted, nor is a grade.
+    folder: where exercises and that file are. A task's points count when its functions pass; that
+    is no grade: grading tries more inputs, and somebody reads the answers in words.
     """
     known = memory.everything(folder)
     exercises = sorted(folder.glob("ex*/ex*.ipynb"))
@@ -140,15 +153,27 @@ def _exercise(path: Path, records: dict[str, memory.Record]) -> Exercise:
     cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
     texts = ["".join(cell["source"]) for cell in cells]
     found: dict[int, tuple[int, list[str]]] = {}
+    points: Counter[int] = Counter()
+    in_words = 0  # points of what somebody reads
     number = 0
     for cell, text in zip(cells, texts, strict=True):
         if heading := TASK.match(text):
             number, minutes = map(int, heading.groups())
             found[number] = (minutes, [])
+        graded = cell["metadata"].get("nbgrader", {})
+        if graded.get("solution"):
+            in_words += graded.get("points", 0)
+        else:
+            points[number] += graded.get("points", 0)
         if cell.get("id", "").startswith("test-") and (called := CHECKED.match(text)) and number:
             found[number][1].append(called[1])
-    steps = [Step(number, tuple(names), spent) for number, (spent, names) in found.items() if names]
+    steps = [
+        Step(number, tuple(names), spent, points[number])
+        for number, (spent, names) in found.items()
+        if names
+    ]
     passed = {name for name, r in records.items() if "passed" in r and not r["failures"]}
     functions = {name for step in steps for name in step.functions}
     title = texts[0].splitlines()[0].removeprefix("# ")
-    return Exercise(path.stem, title, tuple(steps), frozenset(passed & functions), bool(records))
+    done = frozenset(passed & functions)
+    return Exercise(path.stem, title, tuple(steps), done, bool(records), points.total() + in_words)

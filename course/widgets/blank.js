@@ -95,17 +95,36 @@
     said.textContent = typed ? verdict(typed) : "Type your answer and press Enter.";
   }
 
+  function read(kept) {
+    try {
+      return JSON.parse(kept);
+    } catch {
+      return null; // damaged
+    }
+  }
+
   const send = (message) => window.parent.postMessage({ key: FACTS.key, ...message }, "*");
+  let missed; // once an answer was wrong, or looked up: what a later page asks again
+  function keep(miss) {
+    if (miss) missed = [FACTS.label, shown];
+    send({ typed: JSON.stringify({ typed: box.value, missed }) });
+  }
   const check = () => {
     respond();
-    send({ typed: box.value });
+    keep(said.textContent.startsWith("✗"));
   };
   box.addEventListener("keydown", ({ key }) => { if (key === "Enter") check(); });
   document.querySelector("button").addEventListener("click", check);
-  fold.addEventListener("toggle", () => { fold.querySelector("p").textContent = shown; });
+  fold.addEventListener("toggle", () => {
+    fold.querySelector("p").textContent = shown;
+    if (fold.open && !said.textContent.startsWith("✓")) keep(true);
+  });
   window.addEventListener("message", ({ source, data }) => {
     if (source !== window.parent || typeof data?.kept !== "string" || box.value) return;
-    box.value = data.kept;
+    const kept = read(data.kept);
+    if (typeof kept?.typed !== "string") return;
+    missed = kept.missed;
+    box.value = kept.typed;
     respond();
   });
   send({});

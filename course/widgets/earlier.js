@@ -1,25 +1,26 @@
-// Questions of earlier lectures: three of them, first those that this reader did not know.
+// Questions of earlier lectures: three of them, first those that this reader did not know. A blank
+// of an earlier lecture is among them if it was missed there; its page kept the answer.
+const BLANK = "bertlab blank_"; // and its number: what was typed, and if it was missed [label, answer]
 const STORE = "bertlab earlier"; // key -> [times known in a row, day of the answer, rank before it]
 const [MISSED, DUE, NEW, KNOWN] = [0, 1, 2, 3]; // ranks; a question known n times rests 2^n days
 const today = Math.floor(Date.now() / 864e5);
 
-// Some browsers refuse storage, as for a file or in a private window: then nothing is kept.
-function stored(use) {
-  try {
-    return use(window.localStorage);
-  } catch {
-    return null;
-  }
-}
-
-function answers() {
-  const kept = stored((store) => JSON.parse(store.getItem(STORE)));
+function record(key) {
+  const kept = stored((store) => JSON.parse(store.getItem(key)));
   return kept && typeof kept === "object" ? kept : {};
 }
+const answers = () => record(STORE);
 
-function rank(key) {
+// The labels of blanks that were missed, each with its answer.
+function missed() {
+  const keys = stored((store) => Object.keys(store)) ?? [];
+  const found = keys.filter((key) => key.startsWith(BLANK)).map((key) => record(key).missed);
+  return new Map(found.filter((pair) => pair?.length === 2));
+}
+
+function rank({ key, label }) {
   const [times, day, before] = [answers()[key]].flat();
-  if (!Number.isFinite(times)) return NEW;
+  if (!Number.isFinite(times)) return label ? MISSED : NEW;
   if (day === today) return before; // it stays where it was asked
   return times === 0 ? MISSED : today >= day + 2 ** times ? DUE : KNOWN;
 }
@@ -27,7 +28,7 @@ function rank(key) {
 // Three, of at least two lectures.
 function choose(folds) {
   const inOrder = folds
-    .map((fold, place) => ({ fold, place, rank: rank(fold.dataset.key) }))
+    .map((fold, place) => ({ fold, place, rank: rank(fold.dataset) }))
     .sort((one, other) => one.rank - other.rank || one.place - other.place)
     .map(({ fold }) => fold);
   const lecture = ({ dataset }) => dataset.key.split(" ")[0];
@@ -51,10 +52,10 @@ function addButtons(fold) {
     button.addEventListener("click", () => {
       const all = answers();
       const [times = 0, day, before] = [all[key]].flat();
-      const earlier = day === today ? before : rank(key);
+      const earlier = day === today ? before : rank(fold.dataset);
       const known = day === today ? Math.max(times - 1, 0) : times; // a changed mind counts once
       all[key] = [knew ? known + 1 : 0, today, earlier];
-      stored((store) => store.setItem(STORE, JSON.stringify(all)));
+      keep(STORE, JSON.stringify(all));
       for (const one of buttons) press(one, one === button);
     });
     return button;
@@ -65,6 +66,11 @@ function addButtons(fold) {
 
 for (const box of document.querySelectorAll(".bertlab-earlier:not([data-ready])")) {
   box.dataset.ready = "";
+  const again = missed();
+  for (const turn of box.querySelectorAll("details[data-label]")) {
+    if (!again.has(turn.dataset.label)) turn.remove();
+    else turn.querySelector(".answer").textContent = again.get(turn.dataset.label);
+  }
   const folds = [...box.querySelectorAll("details")];
   const chosen = choose(folds);
   for (const fold of folds) fold.hidden = !chosen.includes(fold);

@@ -1,12 +1,14 @@
 """Before you start: questions of earlier lectures, to be answered from memory.
 
-They are those that a lecture asks under *Check yourself*; none is written twice. The page itself
-chooses three and keeps what its reader knew (`earlier.js`): nothing is sent anywhere.
+They are those that a lecture asks under *Check yourself*, and *your turns* whose blank this reader
+missed; none is written twice. The page itself chooses three and keeps what its reader knew
+(`earlier.js`): nothing is sent anywhere.
 """
 
 import html
 import json
 import re
+from itertools import pairwise
 from pathlib import Path
 
 from bertlab.viz import Rendered
@@ -17,9 +19,13 @@ FOLD = re.compile(
     r"<details><summary>(?:\d+\. |<b>Check yourself\.</b> )(.*?)</summary>\s*(.*?)\s*</details>",
     re.DOTALL,
 )
+TURN = re.compile(r"\*\*Your turn\.\*\* (.*)", re.DOTALL)
+BLANK = re.compile(r'widgets\.blank\(\s*"(.+?)"')
 LINK = re.compile(r"\[([^]]*)\]\([^)]*\)")
 # Only for who reads the page that asks: these are not asked again.
 ON_ITS_PAGE = re.compile(r"\b(above|below|section|cell|these \w+ pieces|we)\b", re.IGNORECASE)
+# Of a turn besides: it goes on with what stands before it.
+GOES_ON = re.compile(r"^(And|Another|Hide|Now)\b|\b(example|here|same)\b")
 ASKED = 3
 DISTANCES = (1, 2, 4)  # how many lectures ago was what a new reader is asked about
 INTRODUCTION = (
@@ -55,7 +61,15 @@ def before_you_start(lecture: str, folder: Path = ROOT / "lectures") -> Rendered
         "</details>"
         for place, (name, number, question, answer) in enumerate(order)
     )
-    script = f"{{const ASKED = {ASKED};\n{read_asset('earlier.js', 'course.widgets')}}}"
+    folds += "".join(
+        f'<details data-key="{html.escape(f"{name} {label}")}" data-label="{html.escape(label)}" '
+        f"hidden><summary>{as_html(question)[3:-5]} <em>(lecture {int(name[:2])})</em></summary>"
+        '<p class="answer"></p></details>'
+        for name in known
+        for label, question in turns(folder / f"{name}.ipynb")
+    )
+    parts = (read_asset("kept.js"), read_asset("earlier.js", "course.widgets"))
+    script = f"{{const ASKED = {ASKED};\n{''.join(parts)}}}"
     return Rendered(
         f'<div class="bertlab-earlier"><p><strong>Before you start.</strong> {INTRODUCTION}</p>'
         f"{folds}</div>{script_tag(script)}",
@@ -73,6 +87,19 @@ def questions(lecture: Path) -> list[tuple[str, str]]:
         for question, answer in found
         if not ON_ITS_PAGE.search(question)
     ]
+
+
+def turns(lecture: Path) -> list[tuple[str, str]]:
+    """The blanks of a notebook that can be asked elsewhere: label, and question in Markdown."""
+    cells = json.loads(lecture.read_text(encoding="utf-8"))["cells"]
+    texts = ["".join(cell["source"]) for cell in cells]
+    found = [
+        (blank[1], LINK.sub(r"\1", asked[1]).strip())
+        for before, text in pairwise(texts)
+        if (blank := BLANK.search(text)) and (asked := TURN.search(before))
+    ]
+    apart = (ON_ITS_PAGE, GOES_ON)
+    return [pair for pair in found if not any(pattern.search(pair[1]) for pattern in apart)]
 
 
 def _in_order(

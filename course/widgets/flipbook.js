@@ -6,6 +6,7 @@
   const play = document.getElementById("play");
   const sliders = [...document.querySelectorAll(".axis input")];
   const across = sliders.at(-1); // left and right move this one, up and down the first
+  const inFocus = () => sliders.find((one) => one.parentElement.contains(document.activeElement));
   const MILLISECONDS_A_PAGE = 1600;
   let timer = null;
 
@@ -62,13 +63,14 @@
       if (!play || event.target.tagName === "BUTTON") return; // a button handles it itself
       toggle();
     } else {
+      const beside = inFocus() ?? across; // the arrows are those of the slider in focus
       const [slider, value] = {
-        ArrowLeft: [across, +across.value - 1],
-        ArrowRight: [across, +across.value + 1],
+        ArrowLeft: [beside, +beside.value - 1],
+        ArrowRight: [beside, +beside.value + 1],
         ArrowUp: [sliders[0], +sliders[0].value - 1],
         ArrowDown: [sliders[0], +sliders[0].value + 1],
-        Home: [across, across.min],
-        End: [across, across.max],
+        Home: [beside, beside.min],
+        End: [beside, beside.max],
       }[event.key] || [];
       if (!slider) return;
       stop();

@@ -27,6 +27,7 @@ def blank(label: str, answer: str | float, *, within: float = 0.1) -> Frame:
     cell does not reveal the answer. A text must be equal except for case and spaces, a number up to
     the share `within` of it; it may be typed with a decimal comma, thousands, %, as a fraction or
     product. What was typed is kept in the browser. Below the blank is the answer in a fold.
+    A later lecture asks a blank that was missed again, by its label, which therefore has one blank.
 
     Raises ValueError if the answer is neither text nor a finite number, or `within` is below 0.
     """

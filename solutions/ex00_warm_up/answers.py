@@ -37,6 +37,19 @@ WRONG = [
             "",
         ),
         (
+            "numbers the tokens itself",
+            (
+                'vocab.get(token, vocab["[UNK]"]) for token in tokens',
+                "i for i, token in enumerate(tokens)",
+            ),
+            "an id is what the vocabulary says",
+        ),
+        (
+            "returns tokens",
+            ('vocab.get(token, vocab["[UNK]"])', 'token if token in vocab else "[UNK]"'),
+            "look up each one's id",
+        ),
+        (
             "returns a generator",
             ("return [vocab", "return (vocab"),
             ("tokens]", "tokens)"),
@@ -53,6 +66,33 @@ WRONG = [
         ),
         ("fails on zeros", (" if total else 0.0", ""), "raised ZeroDivisionError"),
         ("divides by the count", ("sum(numbers)", "len(numbers)"), "3 and 1 of 4"),
+        ("gives percent", ("number / total", "100 * number / total"), "these are percent"),
+        ("divides without a rest", ("number / total", "number // total"), "divide with `/`"),
+        ("divides by the largest", ("sum(numbers)", "max(numbers)"), "not by the largest"),
+        (
+            "divides by the sum so far",
+            """
+            def shares(numbers):
+                total, found = 0, []
+                for number in numbers:
+                    total += number
+                    found.append(number / total if total else 0.0)
+                return found
+            """,
+            "not of those so far",
+        ),
+        (
+            "adds the shares up",
+            """
+            def shares(numbers):
+                total, so_far, found = sum(numbers), 0, []
+                for number in numbers:
+                    so_far += number
+                    found.append(so_far / total if total else 0.0)
+                return found
+            """,
+            "each number's own share",
+        ),
         (
             "leaves zeros out",
             ("for number in numbers]", "for number in numbers if number]"),
@@ -92,6 +132,14 @@ WRONG = [
             """
             def examine_shares(function):
                 assert shares([0.25, 0.25]) == [0.5, 0.5]
+            """,
+            "it never calls its argument",
+        ),
+        (
+            "tries the draft in place of its argument",
+            """
+            def examine_shares(function):
+                assert draft([0.25, 0.25]) == [0.5, 0.5]
             """,
             "it never calls its argument",
         ),

@@ -36,6 +36,21 @@ WRONG = [
             ("counts[pair]", "counts[left + right]"),
             "every key must be a pair",
         ),
+        ("counts symbols", ("pairwise(symbols)", "symbols"), "these are symbols"),
+        (
+            "pairs symbols at a distance of two",
+            ("pairwise(symbols)", "zip(symbols, symbols[2:])"),
+            "a pair is two symbols side by side",
+        ),
+        (
+            "pairs every two symbols of a word",
+            ("for pair in pairwise(symbols):", "for pair in combinations(symbols, 2):"),
+            (
+                "    counts = Counter()",
+                "    from itertools import combinations\n    counts = Counter()",
+            ),
+            "a pair is two symbols side by side",
+        ),
         (
             "counts across words",
             """
@@ -169,6 +184,18 @@ WRONG = [
             ("symbols[i] + symbols[i + 1]", '"".join(symbols[i : i + 2])'),
             "only whole symbols are joined",
         ),
+        (
+            "keeps the left symbol only",
+            ("symbols[i] + symbols[i + 1]", "symbols[i]"),
+            "the new symbol is both strings in one",
+        ),
+        ("appends the pair", ("symbols[i] + symbols[i + 1]", "pair"), "a symbol is a string"),
+        (
+            "joins with a space",
+            ("symbols[i] + symbols[i + 1]", '" ".join(pair)'),
+            "nothing stands between the two strings",
+        ),
+        ("goes on one symbol after a merge", ("i += 2", "i += 1"), "e has become part of me"),
         (
             "takes either order",
             (
@@ -318,6 +345,14 @@ WRONG = [
 """,
             ),
             "count again each time",
+        ),
+        (
+            "counts a merged word once",
+            (
+                "merged[merge_pair(symbols, pair)] += count",
+                "merged[merge_pair(symbols, pair)] += 1",
+            ),
+            "keep its count",
         ),
         (
             "requires more than min_count",
@@ -620,6 +655,19 @@ WRONG = [
             "these are the symbols; look up their ids",
         ),
         (
+            "makes a list for each word",
+            """
+            def encode(text, vocab, merges):
+                ranks = {pair: rank for rank, pair in enumerate(merges)}
+                return [
+                    [vocab.get(s, vocab["[UNK]"]) for s in apply_merges(tuple(w), ranks)]
+                    for w in text.split()
+                ]
+            """,
+            "not one for each word",
+        ),
+        ("forgets the merges", ("apply_merges(tuple(w), ranks)", "w"), "apply the merges first"),
+        (
             "passes the list of merges as ranks",
             ("    ranks = {pair: rank for rank, pair in enumerate(merges)}\n", ""),
             ("ranks", "merges"),
@@ -640,6 +688,14 @@ WRONG = [
             "writes [UNK] into the text",
             (' if token_of[id] != "[UNK]"', ""),
             "[UNK] represents no text, so it is omitted",
+        ),
+        (
+            "replaces [UNK] by nothing",
+            (
+                'token_of[id] for id in ids if token_of[id] != "[UNK]"',
+                'token_of[id].replace("[UNK]", "") for id in ids',
+            ),
+            "omit it before you join",
         ),
         (
             "leaves no space",
@@ -694,6 +750,16 @@ WRONG = [
             "makes the mark a symbol of its own",
             ('(*symbols[:-1], symbols[-1] + "</w>")', '(*symbols, "</w>")'),
             "the mark is part of the last symbol",
+        ),
+        (
+            "marks the beginning",
+            ('(*symbols[:-1], symbols[-1] + "</w>")', '("</w>" + symbols[0], *symbols[1:])'),
+            "the mark says where the word ends",
+        ),
+        (
+            "adds the mark before it splits",
+            ('(*symbols[:-1], symbols[-1] + "</w>")', 'tuple("".join(symbols) + "</w>")'),
+            "the mark was split, too",
         ),
         (
             "marks every symbol",

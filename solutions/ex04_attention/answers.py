@@ -377,6 +377,12 @@ WRONG = [
             (", dtype=torch.bool", ""),
             "dtype must be torch.bool; it returned torch.float32",
         ),
+        ("hides nothing", (".tril()", ""), "row i ends at token i"),
+        (
+            "lets a token see only itself",
+            ("torch.ones(length, length, dtype=torch.bool).tril()", "torch.eye(length).bool()"),
+            "all that is before it",
+        ),
         (
             "returns something to add",
             (
@@ -426,6 +432,17 @@ WRONG = [
             "takes 0 as the padding",
             ("ids != pad_id", "ids != 0"),
             "here 1 is the id of the padding",
+        ),
+        (
+            "hides no padding",
+            ("ids != pad_id", "torch.ones_like(ids).bool()"),
+            "the second row ends with padding",
+        ),
+        ("counts tokens", ("ids != pad_id", "(ids != pad_id).sum(dim=-1)"), "not how many"),
+        (
+            "one row for the batch",
+            ("ids != pad_id", "(ids != pad_id).all(dim=0)"),
+            "each row has padding of its own",
         ),
         (
             "treats nonzero ids as tokens",
@@ -1025,6 +1042,14 @@ WRONG = [
             "does not scale",
             (" / math.sqrt(query.shape[-1])", ""),
             "the scores are not scaled",
+        ),
+        (
+            "runs along columns",
+            (
+                "row_softmax(query @ key.T / math.sqrt(query.shape[-1]))",
+                "row_softmax(key @ query.T / math.sqrt(query.shape[-1])).T",
+            ),
+            "the softmax goes along rows",
         ),
         (
             "scales by the root of D",

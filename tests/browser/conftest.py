@@ -23,8 +23,11 @@ from tests.browser.jupyterhub_box import START_SECONDS, free_port, wait_for
 LOOPBACK = ("127.0.0.1", "localhost")
 HERE = ("file", "data", "blob", "about")  # addresses that need no network
 PATIENCE = 180_000  # milliseconds: the limit of every wait
-# JupyterLab's own errors on any page: it requests missing files from its server.
-NOT_OURS = re.compile(r"Failed to load resource: .*(404|403)")
+# JupyterLab's own errors on any page: it requests missing files from its server, and asks a kernel
+# that is being restarted for its debugger's state.
+NOT_OURS = re.compile(
+    r"Failed to load resource: .*(404|403)|Could not restore the debugger state: Canceled future"
+)
 CENTRE = "e => (e.scrollIntoView({block: 'center'}), e.getBoundingClientRect().top)"
 SCREENSHOTS = Path(__file__).parent / "screenshots"  # to look at after a run; git ignores them
 
@@ -289,7 +292,8 @@ def lab(tmp_path_factory):
         *(f"--ServerApp.port={port}", "--ServerApp.port_retries=0"),
         *(f"--IdentityProvider.token={token}", f"--ServerApp.root_dir={folder}"),
         "--LabApp.extension_manager=readonly",
-        f"--LabApp.app_settings_dir={ROOT / 'course' / 'jupyterlab'}",  # as for students
+        f"--config={ROOT / 'course' / 'jupyterlab' / 'lab.json'}",  # as for students
+        f"--LabApp.app_settings_dir={ROOT / 'course' / 'jupyterlab'}",
         f"--LabApp.extra_labextensions_path={ROOT / 'course' / 'jupyterlab' / 'extensions'}",
     ]
     log = home / "server.log"

@@ -8,6 +8,8 @@ import nbformat
 import pytest
 from playwright.sync_api import expect
 
+from course.feedback import memory
+from tests.browser.conftest import notebook_of
 from tests.conftest import ROOT
 
 pytestmark = pytest.mark.browser
@@ -69,6 +71,33 @@ def test_a_link_to_the_glossary_says_what_the_term_means(page):
     link.hover()
     meaning = re.compile("A program that cuts a text into tokens of a fixed vocabulary")
     expect(link).to_have_attribute("title", meaning)
+
+
+def test_what_was_typed_is_there_in_another_browser(tab, lab):
+    (lab.folder / "exercises").mkdir(exist_ok=True)
+    file = lab.folder / "exercises" / "progress.json"
+    file.unlink(missing_ok=True)
+    lab.run(
+        tab.page, "typed", notebook_of('from course import widgets\nwidgets.blank("cosine", 0.8)')
+    )
+    box = tab.page.frame_locator(".bertlab-frame iframe").get_by_label("cosine")
+    box.fill("0.5")
+    address = f"{lab.address}/bertlab/answers?token={lab.token}"
+    with tab.page.expect_response(lambda response: response.request.method == "PUT"):
+        box.press("Enter")
+    ((key, text),) = json.loads(file.read_text())["in the pages"].items()
+    assert json.loads(text) == {"typed": "0.5", "missed": ["cosine", "0.8"]}
+    assert tab.page.request.get(address).json() == {key: text}
+    tab.page.locator(".jp-CodeCell .cm-content").click()  # the keyboard is no longer the frame's
+    tab.page.keyboard.press("Control+s")
+    expect(tab.page.locator(".jp-mod-dirty")).to_have_count(0)
+    tab.page.evaluate("localStorage.clear()")  # as another browser
+    tab.page.reload()
+    expect(box).to_have_value("0.5")
+    for wrong in ([1], {"bertlab one": 1}, {"other": "1"}, {"bertlab one": "1" * 100_001}):
+        headers = {"Authorization": f"token {lab.token}"}
+        assert tab.page.request.put(address, data=wrong, headers=headers).status == 400
+    assert memory.answers(file.parent) == {key: text}
 
 
 def test_a_page_is_saved_until_a_cell_changes_and_a_lecture_has_no_validate(page, lab):

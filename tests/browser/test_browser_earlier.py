@@ -6,7 +6,7 @@ import pytest
 from nbclient import NotebookClient
 from playwright.sync_api import expect
 
-from course.widgets import before_you_start
+from course.widgets import before_you_start, blank
 from tests.browser.conftest import export, notebook_of
 
 pytestmark = pytest.mark.browser
@@ -74,6 +74,29 @@ def test_a_changed_mind_counts_once_and_three_are_of_two_lectures(tab, ask):
     asked = ask("05_transformer", day=1)
     assert [key[:2] for key in asked[:2]] == ["02", "02"]
     assert asked[2][:2] != "02"
+
+
+def test_a_blank_that_was_missed_is_asked_in_a_later_lecture(tab, ask, tmp_path):
+    for label, right, typed in (("cosine", 0.8, "0.5 0.8"), ("bytes", 13, "13"), ("F1", 2, "1")):
+        path = tmp_path / f"{label}.html"
+        path.write_text(PAGE.format(blank(label, right)._repr_html_()), encoding="utf-8")
+        tab.page.goto(path.as_uri())
+        frame = tab.page.frame_locator("iframe")
+        for text in typed.split():
+            frame.get_by_label(label).fill(text)
+            frame.get_by_label(label).press("Enter")
+            expect(frame.get_by_role("status")).to_contain_text(text)
+    missed = "03_static_to_contextual cosine"
+    asked = ask("06_bert")
+    assert asked[0] == missed, "not the right one, and nothing of a later lecture"
+    assert {key.split()[1] for key in asked[1:]} <= set("0123456789")
+    fold = tab.page.locator(f'details[data-key="{missed}"]')
+    expect(fold).to_contain_text("What is the cosine of (1, 2) and (2, 1)?")
+    expect(fold.locator(".answer")).to_be_hidden()
+    answer(tab.page, missed, "I knew it")
+    expect(fold.locator(".answer")).to_have_text("0.8")
+    assert missed not in ask("06_bert", day=1)
+    assert ask("07_objectives", day=2)[0] == missed
 
 
 @pytest.mark.parametrize("kept", ["[1, 2", '"no"', "null", '{"04_attention 0": "x"}', None])

@@ -82,6 +82,24 @@ def test_the_keys_turn_the_pages_of_a_flipbook(page):
     assert book.locator("#step").input_value() == "0"
 
 
+def test_the_arrows_are_those_of_the_slider_that_has_the_focus(page):
+    heads = page.frame("What each head attends to")
+    layer, head = heads.get_by_role("slider").all()
+    heads.locator("h1").click()
+    places = []
+    for focus, key in (
+        (None, "ArrowRight"),
+        (layer, "ArrowRight"),
+        (head, "Home"),
+        (layer, "Home"),
+    ):
+        if focus:
+            focus.focus()
+        page.page.keyboard.press(key)
+        places.append((layer.input_value(), head.input_value()))
+    assert places == [("0", "1"), ("1", "1"), ("1", "0"), ("0", "0")]
+
+
 def test_buttons_and_keys_work_together(page):
     book = page.frame("Byte pair encoding, merge by merge")
     forward = book.get_by_role("button", name="Step: one forward")

@@ -135,6 +135,21 @@ def test_an_exported_page_folds_the_answers_and_shows_the_first_picture(tab, tur
     expect(tab.page.locator(".jp-OutputArea td")).to_have_text(["0", "1", "4"])
 
 
+def test_where_storage_is_refused_a_blank_answers_and_forgets(tab, turns, tmp_path):
+    NotebookClient(turns, timeout=600, store_widget_state=False).execute()
+    refuse = "Object.defineProperty(window, 'localStorage', {get() { throw Error('refused'); }})"
+    tab.page.add_init_script(refuse)
+    tab.page.goto(export(turns, tmp_path / "turns.html").as_uri())
+    frame = tab.page.frame_locator(".bertlab-frame iframe")
+    for typed, answer in (("3", "✗ 3 is too high"), ("2", RIGHT)):
+        frame.get_by_label("tokens").fill(typed)
+        frame.get_by_label("tokens").press("Enter")
+        expect(frame.get_by_role("status")).to_contain_text(answer)
+    tab.page.reload()
+    expect(frame.get_by_role("status")).to_have_text("Type your answer and press Enter.")
+    expect(frame.get_by_label("tokens")).to_have_value("")
+
+
 def test_two_tabs_keep_what_was_typed_last_and_neither_loses_its_own(tab, turns, tmp_path):
     NotebookClient(turns, timeout=600, store_widget_state=False).execute()
     address = export(turns, tmp_path / "turns.html").as_uri()

@@ -29,7 +29,7 @@ HOUSES = {
         "gradebook",
         "collecting",
         "grading",
-        "jupyterhub leaderboard publishing rehearsal similarity",
+        "jupyterhub jupyterlab leaderboard publishing rehearsal similarity",
         "__main__ nbgrader_config",
     ],
 }

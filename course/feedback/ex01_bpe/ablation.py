@@ -31,6 +31,11 @@ def start_words(function: Callable) -> Passed:
             ({("T", "h", "e</w>"): 3, ("t", "h", "e</w>"): 5}, "`The` is not lower-cased"),
             ({("t</w>", "h</w>", "e</w>"): 8}, "only the last symbol carries the mark"),
             ({("t", "h", "e"): 8}, "the last symbol carries the mark: e</w>"),
+            ({("</w>t", "h", "e"): 8}, "the mark says where the word ends: e</w>"),
+            (
+                {tuple("the</w>"): 8},
+                "the mark was split, too: make symbols first, then add it to the last",
+            ),
         ],
     )
     check.example(

@@ -35,11 +35,16 @@ def count_pairs(function: Callable) -> Passed:
         ),
     )
     men = ("m", "e", "n")
+    far = "m and n are no neighbours: a pair is two symbols side by side"
     check.example(
         {men: 1},
         gives={("m", "e"): 1, ("e", "n"): 1},
         because="a word of n symbols has n - 1 pairs, the last one included",
-        mistakes=[({"me": 1, "en": 1}, "every key must be a pair: a tuple such as ('m', 'e')")],
+        mistakes=[
+            ({"me": 1, "en": 1}, "every key must be a pair: a tuple such as ('m', 'e')"),
+            ({"m": 1, "e": 1, "n": 1}, "these are symbols: count pairs of neighbours"),
+            *(({**found, ("m", "n"): 1}, far) for found in ({}, {("m", "e"): 1, ("e", "n"): 1})),
+        ],
     )
     check.example(
         {men: 3},
@@ -109,7 +114,13 @@ def merge_pair(function: Callable) -> Passed:
         ("m", "e", "n", "u"),
         ("m", "e"),
         gives=("me", "n", "u"),
-        mistakes=[(("me", "n"), "the last symbol is lost: it belongs to no pair, but stays")],
+        mistakes=[
+            (("me", "n"), "the last symbol is lost: it belongs to no pair, but stays"),
+            (("m", "n", "u"), "the new symbol is both strings in one, 'm' + 'e'"),
+            ((("m", "e"), "n", "u"), "a symbol is a string, 'm' + 'e', not a pair"),
+            (("m e", "n", "u"), "nothing stands between the two strings of a new symbol"),
+            (("me", "e", "n", "u"), "e has become part of me: continue after both symbols"),
+        ],
     )
     check.example(("c", "o", "s", "t"), ("s", "t"), gives=("c", "o", "st"), because="at the end")
     check.example(("b", "a", "b", "a"), ("b", "a"), gives=("ba", "ba"), because="every occurrence")
@@ -173,6 +184,8 @@ def train(function: Callable) -> Passed:
     why = ""
     if merges[1] == merges[0]:
         why = "the same pair again: apply the merge to every word before you count again"
+    elif merges[2] == ("me", "n"):
+        why = "a word occurs as often as before the merge: keep its count"
     first = [("s", "t"), ("m", "e"), ("b", "e")]
     _merges_are(check, merges, first, "of the lecture's words", why)
     check.law(

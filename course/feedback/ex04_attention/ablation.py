@@ -77,6 +77,10 @@ def shares_without(function: Callable) -> Passed:
                 [[0.0177, 0.0177, 0.9647], [0.1065, 0.1065, 0.7870], [0.8668, 0.1173, 0.0159]],
                 "the scores are not scaled: divide by √d_head",
             ),
+            (
+                [[0.1065, 0.2119, 0.6652], [0.1065, 0.2119, 0.2447], [0.7870, 0.5761, 0.0900]],
+                "the softmax goes along rows, so that each sums to 1",
+            ),
             ((3, 2), "return the shares, not the blend of the values"),
         ],
     )

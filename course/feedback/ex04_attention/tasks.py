@@ -200,6 +200,11 @@ def causal_mask(function: Callable) -> Passed:
                 [[no, true, true], [no, no, true], [no, no, no]],
                 "inverted: True means `may be attended`",
             ),
+            ([[true] * 3] * 3, "nothing is hidden: row i ends at token i"),
+            (
+                [[true, no, no], [no, true, no], [no, no, true]],
+                "a token may also look at all that is before it",
+            ),
         ],
     )
     check.example(1, gives=[[True]], because="a single token may look at itself")
@@ -221,6 +226,9 @@ def padding_mask(function: Callable) -> Passed:
         because="True wherever the id is not that of the padding",
         mistakes=[
             ([[False] * 4, [False, False, False, True]], "inverted: True marks tokens"),
+            ([[True] * 4] * 2, "nothing is hidden: the second row ends with padding"),
+            ((2,), "return [B, L]: where the tokens are, not how many"),
+            ((4,), "return [B, L]: each row has padding of its own"),
             ((2, 4, 4), "return [B, L]: one True or False per token"),
             ((2, 1, 1, 4), "return [B, L], without dimensions for heads and queries"),
         ],

@@ -101,9 +101,10 @@ def test_who_deletes_the_file_loses_only_memory(file):
         b'{"ex01_bpe": 3}',
         b'{"ex01_bpe": {"merge_pair": {"tries": "many", "failures": 0}}}',
         b'{"ex01_bpe": {"merge_pair": {"passed": ["x"]}}}',
+        b'{"in the pages": {"bertlab one": 1}}',
         b"[" * 100_000,
     ],
-    ids=["cut", "not text", "a list", "a number", "other tries", "other hash", "deep"],
+    ids=["cut", "not text", "a list", "a number", "other tries", "other hash", "page", "deep"],
 )
 def test_a_damaged_file_is_put_aside_and_said_once(file, content, capsys):
     file.write_bytes(content)
@@ -113,6 +114,16 @@ def test_a_damaged_file_is_put_aside_and_said_once(file, content, capsys):
     assert set(json.loads(file.read_text())["ex01_bpe"]) == {"merge_pair", "count_pairs"}
     told = "progress.json was damaged and is now progress-damaged.json; a new one begins.\n"
     assert capsys.readouterr().out == told
+
+
+def test_answers_of_pages_stand_beside_the_exercises(file):
+    check.merge_pair(glued)
+    memory.note_answers(file.parent, {"bertlab one": "1", "bertlab two": "2"})
+    memory.note_answers(file.parent, {"bertlab two": "zwei"})
+    check.count_pairs(counted)
+    assert memory.answers(file.parent) == {"bertlab one": "1", "bertlab two": "zwei"}
+    assert memory.everything(file.parent).keys() == {"ex01_bpe"}
+    assert set(json.loads(file.read_text())["ex01_bpe"]) == {"merge_pair", "count_pairs"}
 
 
 def test_a_file_that_cannot_be_written_stops_nothing(file, capsys, monkeypatch):

@@ -32,8 +32,8 @@ def remember(folder, **records):
 
 def test_a_new_student_begins_at_the_first_task(folder):
     assert str(so_far(folder)).splitlines() == [
-        "Exercise 0 · Warm-up · □□□□ 0 of 4 · 15 minutes",
-        "Exercise 1 · Byte pair encoding · □□□□□□□□□ 0 of 9 · 90 minutes",
+        "Exercise 0 · Warm-up · □□□□ 0 of 4 · 0 of 11 points · 15 minutes",
+        "Exercise 1 · Byte pair encoding · □□□□□□□□□ 0 of 9 · 0 of 29 points · 90 minutes",
         "Begin with Exercise 0 · Warm-up, task 1 (token_ids): about 3 minutes.",
     ]
 
@@ -41,8 +41,10 @@ def test_a_new_student_begins_at_the_first_task(folder):
 def test_it_goes_on_where_the_student_was(folder):
     remember(folder, token_ids=PASSED, count_pairs=PASSED, merge_pair={**PASSED, "failures": 2})
     first, second, following = str(so_far(folder)).splitlines()
-    assert "◩□□□ 1 of 4" in first
-    assert "◩□□□□□□□□ 1 of 9 · 85 minutes" in second, "one that failed later is open"
+    assert "◩□□□ 1 of 4 · 2 of 11 points" in first
+    assert "◩□□□□□□□□ 1 of 9 · 2 of 29 points · 85 minutes" in second, (
+        "one that failed later is open"
+    )
     assert following == (
         "Go on with Exercise 1 · Byte pair encoding, task 2 (merge_pair): about 10 minutes."
     )
@@ -59,7 +61,7 @@ def test_what_is_done_is_done(folder):
     names = ("token_ids", "shares", "examine_shares", "predict_growth")
     remember(folder, **dict.fromkeys(names, PASSED), gone=PASSED)
     assert str(so_far(folder)).splitlines() == [
-        "Exercise 0 · Warm-up · ◩◩◩◩ 4 of 4 · done",
+        "Exercise 0 · Warm-up · ◩◩◩◩ 4 of 4 · 9 of 11 points · done",
         "All functions of the course passed.",
     ]
 

@@ -6,12 +6,17 @@ import re
 import pytest
 
 from course.widgets import before_you_start
-from course.widgets.earlier import questions
+from course.widgets.earlier import BLANK, questions, turns
 from tests.conftest import ROOT, read_page
 
 LECTURES = sorted((ROOT / "lectures").glob("*.ipynb"))
 LATER = [path for path in LECTURES if path.stem >= "03"]
 FOLD = re.compile(r'<details data-key="(\S+) (\d+)"( hidden)?><summary>(.*?) <em>', re.DOTALL)
+
+
+def sources(path):
+    """The source of each cell."""
+    return [cell.source for cell in read_page(path).cells]
 
 
 def shown(path):
@@ -30,10 +35,7 @@ def test_a_lecture_begins_with_three_questions_of_earlier_ones(path):
     for lecture, question in asked:
         assert lecture < path.stem
         assert lecture[2] == "_", "everybody has read it"
-        text = "\n".join(
-            cell.source for cell in read_page(ROOT / f"lectures/{lecture}.ipynb").cells
-        )
-        assert question in text
+        assert question in "\n".join(sources(ROOT / f"lectures/{lecture}.ipynb"))
 
 
 def test_two_lectures_in_a_row_ask_something_else():
@@ -48,6 +50,17 @@ def test_each_question_has_its_answer_and_points_at_nothing_on_its_page():
     assert [q for q, _ in found if re.search(r"\b(above|below|section)\b", q)] == []
     assert [answer for _, answer in found if len(answer) < 20 or "](" in answer] == []
     assert any(question.startswith("Layer norm of (3, 3, 5, 5)") for question, _ in found)
+
+
+def test_a_missed_blank_is_known_by_its_label_alone():
+    labels = [label for path in LECTURES for label in BLANK.findall("\n".join(sources(path)))]
+    assert len(labels) == len(set(labels)) > 40, "a label is the name of what was missed"
+    found = [turn for path in LECTURES for turn in turns(path)]
+    assert len(found) > 20
+    assert [question for _, question in found if "?" not in question] == []
+    page = before_you_start("06_bert").html
+    assert '<details data-key="03_static_to_contextual cosine" data-label="cosine" hidden>' in page
+    assert 'data-label="ones"' not in page
 
 
 def test_an_answer_is_html_with_its_formulas():
