@@ -44,9 +44,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
             module, _ = ELSEWHERE[asked.command]
             return import_module(module).main(["--root", str(asked.root), *rest])
         course = Course(asked.root)
-        reminder = import_module("course.gradebook.renaming").reminder
-        if asked.run is not _rename and (line := reminder(course)):
-            print(line, file=sys.stderr)
         return asked.run(course, asked)
     except CourseError as error:
         print(f"python -m course {asked.command}: {error}", file=sys.stderr)
@@ -94,9 +91,6 @@ def _parser() -> argparse.ArgumentParser:
     command("status", _status, "NAME|all", nargs="?", default="all")
     items = command("items", _items)
     items.add_argument("--as-rows", action="store_true", help="only undiagnosed failures, no names")
-    renamed = command("rename", _rename, "OLD|all")
-    renamed.add_argument("new", metavar="NEW", nargs="?", help="its new name; none after `all`")
-    renamed.add_argument("--no-backup", action="store_true", help="do not copy the gradebook first")
     for name, (_, does) in ELSEWHERE.items():
         commands.add_parser(name, help=does, add_help=False)
     return parser
@@ -197,13 +191,6 @@ def _items(course: Course, asked: argparse.Namespace) -> int:
         for name in course.chosen(asked.name):
             print(show(course, book, name))
     return 0
-
-
-def _rename(course: Course, asked: argparse.Namespace) -> int:
-    """Rename an assignment, in the gradebook and in all folders."""
-    from course.gradebook import renaming
-
-    return renaming.rename(course, asked.name, asked.new, backup=not asked.no_backup)
 
 
 # Commands that parse their own arguments: the module with their `main`, and a description.

@@ -18,19 +18,6 @@ if TYPE_CHECKING:
     from nbgrader.api import Gradebook
     from nbgrader.apps import NbGraderAPI
 
-# Assignments' names in earlier versions: a running term may still have the old names.
-OLD_NAMES = {
-    "ps1_bpe": "ex01_bpe",
-    "ps2_wordpiece": "ex02_wordpiece",
-    "ps3_attention": "ex04_attention",
-    "ps4_bert_encoder": "ex06_bert_encoder",
-    "ps5_objectives": "ex07_objectives",
-    "ps6_pretraining_loop": "ex08_pretraining",
-    "ps7_finetuning": "ex09_finetuning",
-    "ps8_sentence_bert": "ex11_sentence_bert",
-    "ps9_attention_heads": "ex10_attention_heads",
-}
-
 
 class Limits(NamedTuple):
     """Limits of one submission.
@@ -110,11 +97,6 @@ class Course:
         known = self.assignments()
         if name == "all" and known:
             return known
-        if (new := OLD_NAMES.get(name)) in known and name not in known:
-            raise CourseError(
-                f"{name} is called {new} now. What already has the old name, in the gradebook and "
-                f"the folders, gets the new one by `python -m course rename {name} {new}`."
-            )
         if name not in known:
             raise CourseError(
                 f"{name}: no such assignment; {self.room('source')} has "
@@ -188,15 +170,6 @@ def said(result: dict) -> str:
     useless = ("above traceback", "There was an error processing assignment")
     kept = [line for line in lines if not any(words in line for words in useless)]
     return "\n".join(dict.fromkeys(kept)) or log or error
-
-
-def names_of(assignment: str) -> list[str]:
-    """An assignment's name and its earlier names.
-
-    >>> names_of("ex01_bpe")
-    ['ex01_bpe', 'ps1_bpe']
-    """
-    return [assignment, *(old for old, new in OLD_NAMES.items() if new == assignment)]
 
 
 @cache

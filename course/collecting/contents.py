@@ -2,14 +2,14 @@
 
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from functools import cached_property
 from typing import Any
 
 import nbformat
 from nbformat.v4 import new_code_cell, new_notebook
 
-from course.settings import OLD_NAMES, Course, names_of
+from course.settings import Course
 
 ENDINGS = re.compile(r"(?:\.(?:ipynb|json|txt|py|zip|pdf|html?))+$", re.IGNORECASE)
 MARKER = re.compile(r"^# ?(?:%%|In ?\[).*\n?", re.MULTILINE)
@@ -74,16 +74,13 @@ class Assignments:
 
     def __init__(self, course: Course) -> None:
         self.course = course
-        # Of those that this folder lacks only the names are known.
-        known = [*OLD_NAMES.values(), *course.assignments()]
-        self.names = {old: name for name in known for old in names_of(name)}
+        self.names = course.assignments()
 
     @cached_property
     def _patterns(self) -> list[tuple[str, re.Pattern]]:
         form = r"(?<![a-z0-9]){}(?![a-z0-9])"
         return [
-            (name, re.compile(form.format(re.escape(old)), re.IGNORECASE))
-            for old, name in self.names.items()
+            (name, re.compile(form.format(re.escape(name)), re.IGNORECASE)) for name in self.names
         ]
 
     @cached_property
@@ -101,14 +98,14 @@ class Assignments:
         for part in (file.rpartition("/")[2], *reversed(file.split("/")[:-1])):
             if named := {name for name, pattern in self._patterns if pattern.search(part)}:
                 return named.pop() if len(named) == 1 else None
-        folders = [self.names.get(part.casefold()) for part in path.split("/")[:-1]]
-        return next(filter(None, reversed(folders)), None)
+        folders = (part.casefold() for part in reversed(path.split("/")[:-1]))
+        return next((folder for folder in folders if folder in self.names), None)
 
     def by_slug(self, slug: str | None) -> str | None:
         """The one whose repositories begin with the slug, such as "ex01" or "ex01-bpe"."""
         wanted = (slug or "").casefold().replace("-", "_")
-        named = {new for old, new in self.names.items() if wanted in (old, old.split("_")[0])}
-        return named.pop() if len(named) == 1 else None
+        named = [name for name in self.names if wanted in (name, name.split("_")[0])]
+        return named[0] if len(named) == 1 else None
 
     def by_cells(self, ids: set[str]) -> str | None:
         """The one that has most of a notebook's cells."""
@@ -129,6 +126,6 @@ def stem(file: str) -> str:
     return ENDINGS.sub("", file.rpartition("/")[2])
 
 
-def right_name(file: str, names: Iterable[str], again: str) -> bool:
+def right_name(file: str, assignment: str, again: str) -> bool:
     """Whether a file is called like the assignment, perhaps numbered as one that came again."""
-    return bool(re.fullmatch(f"(?:{'|'.join(map(re.escape, names))}){again}", stem(file), re.I))
+    return bool(re.fullmatch(re.escape(assignment) + again, stem(file), re.I))

@@ -14,7 +14,7 @@ from course.collecting.hand_in_files import HandIn, checked
 from course.collecting.identity import People, Unclear, doubled_names, label_of, student_of
 from course.collecting.layouts import Layout, Match
 from course.collecting.opening import Refused, opened
-from course.settings import Course, CourseError, names_of
+from course.settings import Course, CourseError
 
 RECEIPT = "written by the learning system"
 WHO = ("student_id", "full_name", "lms_user_id")
@@ -96,7 +96,7 @@ class Reader:
         return entry._replace(time=time, order=order, rank=self._rank(entry, of))
 
     def _rank(self, entry: Entry, of: str | None) -> int:
-        right = right_name(entry.file, names_of(entry.assignment), layouts.AGAIN)
+        right = right_name(entry.file, entry.assignment, layouts.AGAIN)
         if entry.file.lower().endswith(".py"):
             return 3 if right else 4
         return 0 if right else 1 if of == entry.assignment else 2

@@ -76,7 +76,7 @@ class SoFar(NamedTuple):
         return str(self)
 
     def _repr_html_(self) -> str:
-        rows = [("exercise", "functions that pass", "points", "left")]
+        rows: list[tuple[str, ...]] = [("exercise", "functions that pass", "points", "left")]
         rows += [
             (f'<a href="{exercise.place}">{html.escape(title)}</a>', *map(unbroken, others))
             for exercise, (title, *others) in zip(self.exercises, self._rows(), strict=True)

@@ -40,13 +40,6 @@ def add(
     db.execute(ATTEMPTS.insert().values(**row, failures=json.dumps(failures(graded_copy))))
 
 
-def rename(db: Session, old: str, new: str) -> None:
-    """Give the rows of an assignment its new name, uncommitted; no other row keeps that name."""
-    ATTEMPTS.create(db.connection(), checkfirst=True)
-    db.execute(ATTEMPTS.delete().filter_by(assignment=new))
-    db.execute(ATTEMPTS.update().filter_by(assignment=old).values(assignment=new))
-
-
 def of_class(gradebook: "Gradebook", assignment: str) -> dict[str, list[Failures]]:
     """Student -> the failures of each hand-in, the oldest first."""
     ATTEMPTS.create(gradebook.engine, checkfirst=True)

@@ -3,7 +3,6 @@
 import argparse
 import csv
 import io
-import sys
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import closing
 from pathlib import Path
@@ -13,7 +12,7 @@ from nbgrader.api import Assignment, Student
 
 from bertlab._files import write_atomically
 from course import ROOT
-from course.gradebook import records, renaming, worksheets
+from course.gradebook import records, worksheets
 from course.gradebook.late_policy import LatePolicy
 from course.gradebook.spreadsheets import FORMULA
 from course.gradebook.totals import Grades, Total, totals
@@ -43,8 +42,6 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--root", type=Path, default=ROOT, help=argparse.SUPPRESS)
     asked = parser.parse_args(arguments)
     course, to = Course(asked.root), asked.to or Path(f"grades-{asked.format}.csv")
-    if line := renaming.reminder(course):
-        print(line, file=sys.stderr)
     names = None if asked.name == "all" else course.chosen(asked.name)
     with closing(course.gradebook()) as book:
         for note in export(course, book, asked.format, to, names, asked.sheet):

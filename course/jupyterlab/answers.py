@@ -7,6 +7,7 @@ the page's part is in `extensions/bertlab-course`. Answers are marked nowhere an
 import os
 from asyncio import to_thread
 from pathlib import Path
+from typing import TypeGuard
 
 from jupyter_server.base.handlers import APIHandler
 from jupyter_server.serverapp import ServerApp
@@ -46,7 +47,7 @@ class Answers(APIHandler):
         self.finish({})
 
 
-def is_kept(given: object) -> bool:
+def is_kept(given: object) -> TypeGuard[dict[str, str]]:
     """Whether a message has the form of answers, and their size."""
     return (
         isinstance(given, dict)

@@ -18,7 +18,6 @@ from jinja2 import Environment
 
 from bertlab._files import write_atomically
 from course import ROOT
-from course.settings import OLD_NAMES
 from course.similarity.pairs import EACH, MOST, Comparison, Group
 from course.similarity.sources import code_cells, read_works
 from course.similarity.taken import by_source, course_functions, taken_from
@@ -68,8 +67,7 @@ def main(arguments: list[str]) -> int:
     name, root = options.name, options.root
     release = root / "exercises" / name / f"{name}.ipynb"
     if not release.is_file():
-        now = f" It is called {OLD_NAMES[name]} now." if name in OLD_NAMES else ""
-        print(f"{name}: no assignment of that name: {release} does not exist.{now}")
+        print(f"{name}: no assignment of that name: {release} does not exist.")
         return 2
     given = code_cells(release)
     here, notes = read_works(root / "submitted", name, given)

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from course.collecting.opening import Refused, opened_each
-from course.settings import names_of, printable
+from course.settings import printable
 
 LARGEST, LONGEST = 20_000_000, 200_000  # bytes of a notebook, read characters of code
 
@@ -24,12 +24,9 @@ class Work(NamedTuple):
 
 
 def read_works(folder: Path, name: str, given: list[str]) -> tuple[list[Work], list[str]]:
-    """All students' own cells in `folder`/STUDENT/`name`, and a line for each unread one.
-
-    Notebooks with the assignment's name of an earlier version are read, too, for earlier terms.
-    """
+    """All students' own cells in `folder`/STUDENT/`name`, and a line for each unread one."""
     works, notes, known = [], [], {"", *(cell.strip() for cell in given)}
-    paths = sorted(one for n in names_of(name) for one in folder.glob(f"*/{n}/{n}.ipynb"))
+    paths = sorted(folder.glob(f"*/{name}/{name}.ipynb"))
     for path, found in zip(paths, opened_each(code_cells, paths), strict=True):
         who = path.parent.parent.name
         if isinstance(found, Refused):

@@ -13,7 +13,7 @@ import pytest
 from course.collecting import collect, contents, hand_in_files, identity
 from course.collecting.entries import STATES
 from course.collecting.opening import Refused
-from course.settings import OLD_NAMES, CourseError
+from course.settings import CourseError
 from tests.course.small_course import NAME, make
 
 pytestmark = pytest.mark.slow
@@ -147,20 +147,6 @@ def test_a_custom_pattern_and_one_time_for_all(course, tmp_path):
     source = zipped(tmp_path / "d.zip", [(f"bob/{NAME}.ipynb", PAGE)])
     _, _, files = collected(course, source, handed_in=datetime(2026, 10, 1, 8))
     assert files[f"bob/{NAME}/timestamp.txt"] == b"2026-10-01 08:00:00 UTC\n"
-
-
-@pytest.mark.parametrize(
-    "name", ["ada/{}.ipynb", "ada_{}.ipynb", "Ada_1_assignsubmission_file_/{} (1).ipynb"]
-)
-def test_a_name_of_an_earlier_version_is_accepted(course, tmp_path, monkeypatch, name):
-    monkeypatch.setitem(OLD_NAMES, "old_small", NAME)
-    names = [name.format("old_small"), *(["ada/notes.ipynb"] if name.startswith("ada/") else [])]
-    source = zipped(tmp_path / "all.zip", [(one, PAGE + one.encode()) for one in names])
-    code, said, files = collected(course, source)
-    assert code == 0
-    assert counted(new=1, not_hand_ins=len(names) - 1) in said
-    (student,) = notebooks(files)
-    assert files[f"{student}/{NAME}/{NAME}.ipynb"] == PAGE + names[0].encode()
 
 
 def test_an_earlier_hand_in_is_kept_aside(course, tmp_path):

@@ -10,7 +10,7 @@ from sqlalchemy import text
 from course.__main__ import main
 from course.answers import answers_of
 from course.feedback import checks, ex00_warm_up, tensors
-from course.gradebook import attempts, diagnoses, renaming
+from course.gradebook import attempts, diagnoses
 from course.gradebook.diagnoses import count
 from course.gradebook.messages import (
     ERRORS,
@@ -352,16 +352,6 @@ def test_a_hand_in_that_could_not_be_graded_is_not_counted(course):
     hand_in(course, "bob", fail=True)
     grade(course)
     assert lines(course) == {"double": [["1 of 2: add it", "ada"]]}
-
-
-@pytest.mark.slow
-def test_the_attempts_get_the_assignments_new_name(course):
-    expected = lines(course)
-    with closing(course.gradebook()) as book:
-        renaming._rename_in_gradebook(book, NAME, "exx_small")
-    assert kept(course) == {}
-    assert kept(course, "exx_small") == {"ada": 1, "bob": 1, "cyd": 1}
-    assert lines(course, "exx_small") == expected
 
 
 @pytest.mark.slow

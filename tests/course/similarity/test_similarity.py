@@ -21,7 +21,7 @@ from course.collecting import opening
 from course.rehearsal.synthetic_answers import read_tasks
 from course.rehearsal.synthetic_class import draw_class
 from course.similarity import pairs, pieces, report, taken
-from course.similarity.sources import LONGEST, Work, code_cells, read_works
+from course.similarity.sources import LONGEST, Work, code_cells
 from tests.conftest import ROOT, read_page
 from tests.exercises.test_assignments import PROJECT
 
@@ -263,8 +263,6 @@ def test_bad_submissions_and_an_unknown_assignment_are_named_the_others_compared
         assert f"  {pair}: 100% of the first, 100% of the second" in said
     assert report.main(["ex99", "--root", str(room)]) == 2
     assert capsys.readouterr().out.startswith("ex99: no assignment of that name")
-    assert report.main(["ps1_bpe"]) == 2
-    assert "does not exist. It is called ex01_bpe now." in capsys.readouterr().out
 
 
 def test_nothing_of_a_submission_runs_in_the_page_or_in_the_terminal(room, capsys):
@@ -299,16 +297,6 @@ def test_code_shared_by_many_is_one_line_not_all_pairs(room, capsys):
     assert "  4 of 191 are shown: up to 3 for each group or function, up to 100 in all\n" in said
     page = BeautifulSoup((room / "similarity/ex06_bert_encoder.html").read_text(), "html.parser")
     assert line + ", ".join(names) in [li.get_text() for li in page("li")]
-
-
-def test_an_earlier_terms_folders_have_the_old_name(tmp_path):
-    page = {"cells": [{"cell_type": "code", "source": "a = 1"}]}
-    for who, name in (("ada", "ps1_bpe"), ("ben", "ex01_bpe"), ("cy", "ps2_wordpiece")):
-        (tmp_path / who / name).mkdir(parents=True)
-        (tmp_path / who / name / f"{name}.ipynb").write_text(json.dumps(page))
-    works, notes = read_works(tmp_path, "ex01_bpe", [])
-    assert ([work.who for work in works], notes) == (["ada", "ben"], [])
-    assert read_works(tmp_path, "ps2_wordpiece", [])[0][0].who == "cy"
 
 
 def test_a_code_whose_comparison_ends_its_process_costs_one_line(room, capsys, monkeypatch):
