@@ -5,7 +5,7 @@ Rows are tokens, as everywhere in the course. Letters in shape comments:
     B  sequences in a batch     H  heads               d_head  size of one head
     L  tokens in a sequence     D  embedding size      d_attn, d_mid  where queries, values differ
 
-A mask is boolean and `True` means "may be attended"; it broadcasts to [B, H, L, L]
+A mask is boolean and `True` means "may be attended to"; it broadcasts to [B, H, L, L]
 (`masks.py`). L' is the number of keys where it differs from the number of queries.
 """
 

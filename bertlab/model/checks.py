@@ -49,7 +49,7 @@ def check_attention(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | No
     check_tensor("attention", "mask", mask)
     if mask.dtype != torch.bool:
         raise ValueError(
-            f"attention: mask must be boolean, True = may be attended; got {mask.dtype}"
+            f"attention: mask must be boolean, True = may be attended to; got {mask.dtype}"
         )
     scores = (*query.shape[:-1], key.shape[-2])
     if mask.dim() > len(scores) or any(
@@ -67,7 +67,7 @@ def check_visible(mask: Tensor | None) -> None:
     if mask is not None and values_are_at_hand(mask) and not mask.any(dim=-1).all():
         raise ValueError(
             "attention: mask leaves a query nothing to attend to; True (or 1) marks tokens that "
-            "may be attended, False (or 0) padding, which a causal model wants on the right"
+            "may be attended to, False (or 0) padding, which a causal model wants on the right"
         )
 
 

@@ -1,4 +1,4 @@
-"""Attention masks. A mask is boolean and `True` means "may be attended".
+"""Attention masks. A mask is boolean and `True` means "may be attended to".
 
 The scores of hidden keys become -inf before the softmax, so their weight is exactly 0.
 
@@ -27,7 +27,7 @@ def causal_mask(length: int, device: torch.device | str | None = None) -> Tensor
 
 
 def padding_mask(ids: Tensor, pad_id: int = 0) -> Tensor:
-    """The padding mask of a batch: every token that is not padding may be attended.
+    """The padding mask of a batch: every token that is not padding may be attended to.
 
     ids: [B, L]; returns a boolean [B, L].
 
@@ -64,7 +64,7 @@ def expand_mask(mask: Tensor | None, batch: int, queries: int, keys: int) -> Ten
         )
     if mask.is_floating_point():
         raise ValueError(
-            "attention: mask must be boolean, or integers 1 (may be attended) and 0 (hidden); "
+            "attention: mask must be boolean, or integers 1 (may be attended to) and 0 (hidden); "
             f"got {mask.dtype}; numbers to add to the scores, such as -inf, are not masks here"
         )
     if (

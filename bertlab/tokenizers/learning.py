@@ -56,7 +56,7 @@ def learn_merges(
 
     for pair, count in pair_counts.items():
         store(pair, count)
-    with tqdm(total=vocab_size, initial=len(vocab), disable=not progress, desc="merges") as bar:
+    with tqdm(total=vocab_size, initial=len(vocab), disable=not progress, desc="vocabulary") as bar:
         while counts and len(vocab) < vocab_size:
             highest = -heappop(counts)
             if highest < max(min_frequency, 1):

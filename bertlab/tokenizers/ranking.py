@@ -48,7 +48,7 @@ def learn_by_score(
     unigrams = Unigrams(corpus)
     ranking = Ranking(unigrams, criterion, max(min_frequency, 1))
     gains = []
-    with tqdm(total=vocab_size, initial=len(vocab), disable=not progress, desc="merges") as bar:
+    with tqdm(total=vocab_size, initial=len(vocab), disable=not progress, desc="vocabulary") as bar:
         while len(symbols.vocab) < vocab_size and (pair := ranking.best()) is not None:
             gains.append(gain(*unigrams.of(pair)))
             new = symbols.add(pair)

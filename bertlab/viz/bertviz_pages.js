@@ -100,7 +100,7 @@ function reachByKeyboard(elements, { columns = 1 } = {}) {
 // A narrow page shows the whole drawing smaller; below half its size it scrolls.
 function fit() {
   const room = $("#vis").parent().width() / parseFloat($("#vis").css("min-width"));
-  $("#vis").css("zoom", Math.max(0.5, Math.min(1, room)));
+  $("#vis").css("zoom", Math.max(0.4, Math.min(1, room)));
 }
 addEventListener("resize", fit);
 fit();

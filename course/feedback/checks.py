@@ -49,7 +49,7 @@ class CheckFailed(AssertionError):
 
     def _render_traceback_(self) -> list[str]:
         lines = f"✗ {self}".splitlines()
-        return ["\n".join(fill(line, 88, subsequent_indent="    ") for line in lines)]
+        return ["\n".join(fill(line, 56, subsequent_indent="    ") for line in lines)]
 
 
 class NotWritten(CheckFailed, NotImplementedError):

@@ -35,9 +35,10 @@ class MutationCheck(Check):
 
     def passes(self, implementation: Callable, what: str) -> None:
         """The test must accept `implementation`; `what` names it."""
-        error, called = self._tried(implementation)
+        error = self._tried(implementation)
         if isinstance(error, AssertionError):
             said = f"{type(error).__name__}: {error}".removesuffix(": ")
+            _, called = self._tried_noting(lambda *_, **__: None)
             because = "one of the two is wrong: which?" if called else NOT_CALLED
             self.fail(f"rejects {what} with {said}", because)
         if error is not None:
@@ -47,7 +48,7 @@ class MutationCheck(Check):
     def stops(self, mutant: Callable, what: str, because: str) -> None:
         """The test must raise an error for `mutant`; `because` explains its mistake."""
         with redirect_stdout(StringIO()) as printed:
-            error, called = self._tried(mutant)
+            error, called = self._tried_noting(mutant)
         print(printed.getvalue(), end="")
         if error is None and not called:
             because = NOT_CALLED
@@ -60,19 +61,25 @@ class MutationCheck(Check):
         """The call as a student would write it."""
         return f"{self.name}(function)"
 
-    def _tried(self, implementation: Callable) -> tuple[Exception | None, bool]:
-        """What the test raises for it, and whether it calls it."""
+    def _tried(self, implementation: Callable) -> Exception | None:
+        answer, error = self._run((implementation,), "")
+        if answer is not None:
+            self.fail(f"returned {answer!r}; a test raises an error, or does nothing: use `assert`")
+        return error
+
+    def _tried_noting(self, ours: Callable) -> tuple[Exception | None, bool]:
+        """What the test raises for a function that is not the student's, and whether it calls it.
+
+        In grading, the student's own is in another process, which waits until the test has ended.
+        """
         called = False
 
         def noted(*arguments: Any, **named: Any) -> Any:
             nonlocal called
             called = True
-            return implementation(*arguments, **named)
+            return ours(*arguments, **named)
 
-        answer, error = self._run((noted,), "")
-        if answer is not None:
-            self.fail(f"returned {answer!r}; a test raises an error, or does nothing: use `assert`")
-        return error, called
+        return self._tried(noted), called
 
 
 def judge(

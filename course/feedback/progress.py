@@ -226,7 +226,8 @@ def ended(
         return
     _tries[task[:2]] += 1
     first, *others = said.splitlines() or [""]
-    line = " ".join(" ".join(others or [first]).split())  # the first line is mostly the call
+    # The first line is mostly the call.
+    line = " · ".join(" ".join(each.split()) for each in others or [first])
     _said[task[:2]] = line if len(line) <= SAID else f"{line[: SAID - 1]}…"
     if passed:
         _passed.add(task[:2])

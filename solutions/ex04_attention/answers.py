@@ -370,7 +370,7 @@ WRONG = [
         (
             "says True where it is forbidden",
             ("tril()", "triu(diagonal=1)"),
-            "True means `may be attended`",
+            "True means `may be attended to`",
         ),
         (
             "returns numbers",

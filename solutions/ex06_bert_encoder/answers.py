@@ -362,7 +362,7 @@ WRONG = [
                 "hidden = None if mask is None else ~mask\n"
                 "    x = layer_norm(x + attend(x, w, hidden), *norm_1)",
             ),
-            "True may be attended",
+            "True may be attended to",
         ),
         (
             "hides padding by making it 0",

@@ -78,7 +78,7 @@ def masked_shares(function: Callable) -> Passed:
                 "here the columns sum to 1: the softmax goes along rows, dim=-1",
             ),
             ([[3.0, 2, 1], [1, 1, 3]], "these are the scores; their softmax is missing"),
-            ([[0.0] * 3] * 2, "inverted: True means `may be attended`"),
+            ([[0.0] * 3] * 2, "inverted: True means `may be attended to`"),
             ([[float("nan")] * 3] * 2, "inverted: -inf goes where the mask is False"),
             ((3, 2), "row = query, column = key: query @ key.mT, not key @ query.mT"),
         ],

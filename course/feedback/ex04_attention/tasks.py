@@ -198,7 +198,7 @@ def causal_mask(function: Callable) -> Passed:
             ),
             (
                 [[no, true, true], [no, no, true], [no, no, no]],
-                "inverted: True means `may be attended`",
+                "inverted: True means `may be attended to`",
             ),
             ([[true] * 3] * 3, "nothing is hidden: row i ends at token i"),
             (

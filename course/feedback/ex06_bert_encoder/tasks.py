@@ -101,7 +101,7 @@ def _with_padding(check: EncoderCheck, weights: LayerWeights) -> None:
         *(x, weights, mask),
         gives=reference(x, src_key_padding_mask=~mask).detach(),
         because="the last token of the first sequence is padding: pass the mask to attention",
-        starts=[([-0.8099, -2.3754], "True may be attended, False may not: do not invert it")],
+        starts=[([-0.8099, -2.3754], "True may be attended to, False may not: do not invert it")],
     )
     x = normal(2, 200, 24, dtype=torch.float64)
     wide = LayerWeights(*(_double(part) for part in layer_weights(24, 3, 50, seed=2)))

@@ -197,13 +197,13 @@ def lay_out(function: Callable) -> Passed:
     check.equals(
         *(attention_mask, right),
         f"{shown}: attention mask",
-        because="True may be attended, False is padding",
+        because="True may be attended to, False is padding",
         mistakes=[
             (torch.ones_like(right), "padding would be attended to: it must be False"),
-            (~right, "the other way round: True may be attended, False is padding"),
+            (~right, "the other way round: True may be attended to, False is padding"),
             (
                 torch.arange(9) < torch.tensor([[7], [4]]),
-                "the second [SEP] is not padding: it may be attended",
+                "the second [SEP] is not padding: it may be attended to",
             ),
             (
                 torch.arange(9) < torch.tensor([[9], [6]]),

@@ -39,6 +39,16 @@
     items.find((item) => item.node.dataset.jpItemName === "runAll")?.hide(); // nbgrader's name
   }
 
+  // What a check says is prose, and so are comments: whole words, and 4.5 to 1 on dark cells.
+  function readable() {
+    const style = document.createElement("style");
+    style.textContent = `
+      .jp-OutputArea-output pre { word-break: normal; overflow-wrap: anywhere; }
+      [data-jp-theme-light="false"] { --jp-mirror-editor-comment-color: #6fb5b5; }
+      .jp-RenderedHTMLCommon details + p { margin-top: 1em; }`;
+    document.head.append(style);
+  }
+
   const released = (cell) => cell?.model.getMetadata("bertlab")?.released;
 
   // The task as it was released, with what was there below it, as comments; undo takes it back.
@@ -115,6 +125,7 @@
       keepSaved(panel);
       hideValidate(panel);
     });
+    readable();
     openFirst(app, notebooks);
     explainTerms(serviceManager.contents);
   }
