@@ -264,7 +264,8 @@ def apply_merges(function: Callable) -> Passed:
         ("t", "e", "s", "t"),
         ranks,
         gives=("t", "e", "st"),
-        because="of the learned pairs only s t is in this word: stop when no pair in it has a rank",
+        because="of the learned pairs only s t is in this word: stop when no pair in the word has "
+        "a rank",
     )
     check.example(
         tuple("mental"),
