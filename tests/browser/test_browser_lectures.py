@@ -218,13 +218,13 @@ def test_lecture_10_shows_the_heads_of_both_models(follow):
         attentions, words = (minilm, minilm_tokens) if opened.live else (longer, longer_tokens)
         view = opened.view("What each head attends to")
         assert view.locator(".heat tbody th").all_text_contents() == words
-        check_cells(view, 100 * attentions[3][1])
+        check_cells(view, 100 * attentions[0][0])
         view.locator("#head").focus()
-        opened.press("ArrowRight", "ArrowUp")
-        expect(view.locator(".caption")).to_have_text("Layer 2, head 2")
-        check_cells(view, 100 * attentions[2][2])
+        opened.press("ArrowRight", "ArrowDown")
+        expect(view.locator(".caption")).to_have_text("Layer 1, head 1")
+        check_cells(view, 100 * attentions[1][1])
         view.get_by_label("hide [CLS]").check()
-        check_cells(view, 100 * without_first(attentions[2][2]))
+        check_cells(view, 100 * without_first(attentions[1][1]))
 
         box = opened.tab.page.get_by_label("Type here")
         if not opened.live:
@@ -234,7 +234,7 @@ def test_lecture_10_shows_the_heads_of_both_models(follow):
         opened.press("End")
         opened.tab.page.keyboard.type(MORE)
         expect(view.locator(".heat tbody th")).to_have_text(longer_tokens[1:])
-        check_cells(view, 100 * without_first(longer[2][2]))  # the choice is kept
+        check_cells(view, 100 * without_first(longer[1][1]))  # the choice is kept
 
     follow("10_attention_heads", use, last="measure-explorer-cell")
 
