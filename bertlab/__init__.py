@@ -15,6 +15,9 @@ The reading path, twelve files in this order, leads from a string to a trained B
 11. `training/steps.py`: one step; every training loop ends a step with its `apply_gradients`
 12. `training/loop.py`: step after step
 
+What a lecture derives is a *part*, which the library calls by its name; in place of some a fast
+twin runs, unless you ask for the parts themselves (`parts.py`).
+
 Everything else is reference, floor by floor. A module imports only from floors below its own, and
 each package's docstring says what it contains:
 

@@ -1,11 +1,11 @@
 """Floor 1: ids to vectors.
 
 Read `attention.py` and `masks.py`, `activations.py`, `dropout.py`, `layers.py`, `embeddings.py`,
-`bert.py`, `heads.py`, `fill_mask.py`, then `transformer.py`. `config.py` holds the sizes,
-`parameters.py` counts parameters, `pretrained.py` reads and writes published weights, with
-`weight_names.py` and `weight_files.py`; `checks.py` checks arguments, `initialisation.py`
-initialises an encoder-decoder, `memory.py` reuses freed memory, `modes.py` runs a model in
-evaluation mode and restores its mode.
+`bert.py`, `heads.py`, `fill_mask.py`, then `transformer.py`; `fast.py` has the fast twins of the
+parts among them (`bertlab.parts`). `config.py` holds the sizes, `parameters.py` counts parameters,
+`pretrained.py` reads and writes published weights, with `weight_names.py` and `weight_files.py`;
+`checks.py` checks arguments, `initialisation.py` initialises an encoder-decoder, `memory.py` reuses
+freed memory, `modes.py` runs a model in evaluation mode and restores its mode.
 """
 
 from bertlab.model.attention import MultiHeadAttention, attention

@@ -1,7 +1,5 @@
 """GELU, BERT's activation: exact, and the two approximations of the paper.
 
-For reading: the models run PyTorch's exact kernel (`torch.nn.functional.gelu`), which is `gelu`.
-
 Source: Hendrycks & Gimpel (2016), section 2; Phuong & Hutter (2022), section 4.
 """
 
@@ -10,7 +8,10 @@ import math
 import torch
 from torch import Tensor
 
+from bertlab.parts import part
 
+
+@part("06", twin="bertlab.model.fast")
 def gelu(x: Tensor) -> Tensor:
     """x * Phi(x), where Phi is the distribution function of the standard normal.
 
@@ -22,6 +23,7 @@ def gelu(x: Tensor) -> Tensor:
     return x * (1 + torch.erf(x / math.sqrt(2))) / 2
 
 
+@part("06", derivation=True)
 def gelu_tanh(x: Tensor) -> Tensor:
     """GELU with tanh, as in GPT-2 and, since 2019, Google's BERT code; off by under 0.0005.
 
@@ -31,6 +33,7 @@ def gelu_tanh(x: Tensor) -> Tensor:
     return x * (1 + torch.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x**3))) / 2
 
 
+@part("06", derivation=True)
 def gelu_sigmoid(x: Tensor) -> Tensor:
     """GELU with a sigmoid, x * sigma(1.702 x); off by up to 0.0203.
 

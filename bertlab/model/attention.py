@@ -16,9 +16,17 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from bertlab.model.checks import check_attention, check_vectors, check_visible
+from bertlab.model.checks import (
+    check_attention,
+    check_self_attention,
+    check_vectors,
+    check_visible,
+)
 from bertlab.model.dropout import dropout
 from bertlab.model.masks import causal_mask, expand_mask
+from bertlab.parts import part
+
+FAST = "bertlab.model.fast"
 
 
 class HeadWeights(NamedTuple):
@@ -32,12 +40,12 @@ class HeadWeights(NamedTuple):
     b_v: Tensor  # [d_mid]
 
 
+@part("04", derivation=True)
 def single_query_attention(e: Tensor, context: Tensor, weights: HeadWeights) -> Tensor:
     """Attend from one token to its context, in plain loops: for reading, not for speed.
 
     e: [D], the current token; context: [L, D], the tokens that it attends to.
-    Returns [d_mid], the context as seen from the token. The library runs `attention`; a test
-    compares both.
+    Returns [d_mid], the context as seen from the token: for one token, what `attention` gives.
 
     Source: Phuong & Hutter (2022), Algorithm 3.
     """
@@ -52,6 +60,7 @@ def single_query_attention(e: Tensor, context: Tensor, weights: HeadWeights) -> 
     return sum(math.exp(score) / total * v_t for score, v_t in zip(scores, values, strict=True))
 
 
+@part("04", twin=FAST)
 def row_softmax(scores: Tensor) -> Tensor:
     """Turn every row (the last dimension) into probabilities; -inf becomes exactly 0.
 
@@ -65,6 +74,7 @@ def row_softmax(scores: Tensor) -> Tensor:
     return exponentials / exponentials.sum(dim=-1, keepdim=True)
 
 
+@part("04", twin=FAST)
 def attention_probabilities(query: Tensor, key: Tensor, mask: Tensor | None = None) -> Tensor:
     """How much each query attends to each key: softmax_row(Q K^T / sqrt(d_head)).
 
@@ -77,6 +87,7 @@ def attention_probabilities(query: Tensor, key: Tensor, mask: Tensor | None = No
     return row_softmax(scores)
 
 
+@part("04", check=check_attention)
 def attention(
     query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None
 ) -> tuple[Tensor, Tensor]:
@@ -89,11 +100,31 @@ def attention(
 
     Source: Vaswani et al. (2017), eq. 1; Phuong & Hutter (2022), Algorithm 4, lines 4 to 6.
     """
-    check_attention(query, key, value, mask)
     probabilities = attention_probabilities(query, key, mask)
     return probabilities @ value, probabilities
 
 
+@part("04", twin=FAST)
+def attended(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    mask: Tensor | None = None,
+    rate: float = 0.0,
+    causal: bool = False,
+) -> Tensor:
+    """The updated vectors alone; in training each probability is dropped with probability `rate`.
+
+    causal: in place of a mask, hide the tokens after each token.
+    """
+    if causal:
+        mask = causal_mask(query.shape[-2], query.device)
+    if not rate:
+        return attention(query, key, value, mask)[0]
+    return dropout(attention_probabilities(query, key, mask), rate) @ value
+
+
+@part("04", derivation=True, check=check_self_attention)
 def self_attention(
     x: Tensor, weights: HeadWeights, mask: Tensor | None = None
 ) -> tuple[Tensor, Tensor]:
@@ -103,36 +134,25 @@ def self_attention(
 
     Source: Phuong & Hutter (2022), Algorithm 4 with Z = X and, without a mask, bidirectional.
     """
-    check_vectors("self_attention", "x", x, "[..., L, D]", weights.W_q, len(weights.W_q))
     query = x @ weights.W_q + weights.b_q  # [L, d_head]
     key = x @ weights.W_k + weights.b_k  # [L, d_head]
     value = x @ weights.W_v + weights.b_v  # [L, d_head]
     return attention(query, key, value, mask)
 
 
+@part("04", derivation=True)
 def multi_head_attention(
     x: Tensor, heads: list[HeadWeights], W_o: Tensor, b_o: Tensor, mask: Tensor | None = None
 ) -> Tensor:
     """Several heads, one after the other, concatenated: MHATTENTION(X; W).
 
     x: [L, D]; W_o: [H * d_head, D]; b_o: [D]. Returns [L, D].
-    The library runs `MultiHeadAttention`, all heads at once; a test compares both.
+    `MultiHeadAttention` computes all heads at once.
 
     Source: Phuong & Hutter (2022), Algorithm 5.
     """
     outputs = [self_attention(x, weights, mask)[0] for weights in heads]  # H times [L, d_head]
     return torch.cat(outputs, dim=-1) @ W_o + b_o
-
-
-def fused_probabilities(query: Tensor, key: Tensor, mask: Tensor | None = None) -> Tensor:
-    """`attention_probabilities` with PyTorch's softmax, in two thirds of the time.
-
-    It scales the L queries instead of the L x L' scores.
-    """
-    scores = (query / math.sqrt(query.shape[-1])) @ key.mT  # [..., L, L']
-    if mask is not None:
-        scores = scores.masked_fill(~mask, -math.inf)
-    return scores.softmax(dim=-1)
 
 
 class MultiHeadAttention(nn.Module):
@@ -176,28 +196,23 @@ class MultiHeadAttention(nn.Module):
         the tokens after each token.
 
         Returns the updated vectors [B, L, D] and, if requested, the probabilities [B, H, L, L'].
-        Without them PyTorch's fused kernel runs, which need not store the [L, L'] matrix; on a CPU
-        it is slow in training with dropout or in bfloat16, so these cases are computed here.
 
         Raises ValueError if a shape or a dtype does not fit, or a query may not attend to any key.
         """
         query, key, value = self._project(x, context)
         mask = expand_mask(mask, len(x), query.shape[-2], key.shape[-2])
         rate = self.dropout if self.training else 0.0
-        slow_kernel = rate > 0 or (self.training and torch.is_autocast_enabled("cpu"))
-        by_hand = output_attentions or (slow_kernel and x.device.type == "cpu")
-        if causal and (mask is not None or by_hand):  # else the kernel does it
+        if causal and (mask is not None or output_attentions):
             mask = causal_mask(x.shape[1], x.device) & (True if mask is None else mask)
+            causal = False
         check_visible(mask)
-        if by_hand:
-            probabilities = fused_probabilities(query, key, mask)
+        if output_attentions:
+            probabilities = attention_probabilities(query, key, mask)
             heads = dropout(probabilities, rate) @ value
         else:
             probabilities = None
-            heads = F.scaled_dot_product_attention(
-                query, key, value, mask, dropout_p=rate, is_causal=causal and mask is None
-            )
-        return self.output(merge_heads(heads)), probabilities if output_attentions else None
+            heads = attended(query, key, value, mask, rate, causal)
+        return self.output(merge_heads(heads)), probabilities
 
     def head_weights(self) -> list[HeadWeights]:
         """The parameters of each head, as in the formal algorithm; views, not copies."""

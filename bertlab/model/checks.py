@@ -1,5 +1,7 @@
 """Early checks, with clear messages, of errors that PyTorch reports late or not at all."""
 
+from typing import Any
+
 import torch
 from torch import Tensor
 
@@ -25,7 +27,17 @@ def check_vectors(where: str, name: str, x: Tensor, shape: str, weight: Tensor, 
         )
 
 
-def check_attention(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None) -> None:
+def check_self_attention(x: Tensor, weights: Any, *_others: Any, **_options: Any) -> None:
+    """Raise ValueError unless `x` are vectors of a head's input size."""
+    check_vectors("self_attention", "x", x, "[..., L, D]", weights.W_q, len(weights.W_q))
+
+
+def check_layer_norm(x: Tensor, gamma: Tensor, *_others: Any, **_options: Any) -> None:
+    """Raise ValueError unless `x` are vectors of the norm's size."""
+    check_vectors("layer_norm", "x", x, "[..., D]", gamma, len(gamma))
+
+
+def check_attention(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None) -> None:
     """Raise ValueError if queries, keys, values and mask do not fit, or a query sees no key."""
     for name, x in (("query", query), ("key", key), ("value", value)):
         check_tensor("attention", name, x)

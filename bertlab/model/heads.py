@@ -6,6 +6,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from bertlab.model.activations import gelu
 from bertlab.model.bert import Bert, BertOutput, initialise
 from bertlab.model.config import BertConfig
 from bertlab.model.layers import LayerNorm
@@ -36,7 +37,7 @@ class MaskedLanguageModelHead(nn.Module):
 
     def forward(self, hidden: Tensor, unembedding: Tensor) -> Tensor:
         """hidden: [..., D]; unembedding: [V, D]. Returns logits [..., V]."""
-        transformed = self.norm(F.gelu(self.transform(hidden)))  # [..., D]
+        transformed = self.norm(gelu(self.transform(hidden)))  # [..., D]
         return F.linear(transformed, unembedding, self.bias)
 
 

@@ -6,11 +6,14 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from bertlab.model.attention import MultiHeadAttention
-from bertlab.model.checks import check_vectors
+from bertlab.model.activations import gelu
+from bertlab.model.attention import FAST, MultiHeadAttention
+from bertlab.model.checks import check_layer_norm
 from bertlab.model.dropout import Dropout
+from bertlab.parts import part
 
 
+@part("06", twin=FAST, check=check_layer_norm)
 def layer_norm(x: Tensor, gamma: Tensor, beta: Tensor, eps: float = 1e-12) -> Tensor:
     """Give every row mean 0 and variance 1, then scale and shift it.
 
@@ -19,14 +22,13 @@ def layer_norm(x: Tensor, gamma: Tensor, beta: Tensor, eps: float = 1e-12) -> Te
 
     Source: Phuong & Hutter (2022), Algorithm 6; Ba et al. (2016).
     """
-    check_vectors("layer_norm", "x", x, "[..., D]", gamma, len(gamma))
     mean = x.mean(dim=-1, keepdim=True)
     variance = (x - mean).square().mean(dim=-1, keepdim=True)
     return (x - mean) / torch.sqrt(variance + eps) * gamma + beta
 
 
 class LayerNorm(nn.Module):
-    """`layer_norm` with its two learned vectors, computed by PyTorch's fused kernel."""
+    """`layer_norm` with its two learned vectors."""
 
     def __init__(self, d_model: int, eps: float = 1e-12) -> None:
         super().__init__()
@@ -36,7 +38,7 @@ class LayerNorm(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         """[..., D] -> [..., D]."""
-        return F.layer_norm(x, self.gamma.shape, self.gamma, self.beta, self.eps)
+        return layer_norm(x, self.gamma, self.beta, self.eps)
 
 
 class FeedForward(nn.Module):
@@ -62,7 +64,7 @@ class FeedForward(nn.Module):
         return self.contract(self.activation(self.expand(x)))
 
 
-ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {"gelu": F.gelu, "relu": F.relu}
+ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {"gelu": gelu, "relu": F.relu}
 
 
 class EncoderLayer(nn.Module):

@@ -11,7 +11,7 @@ from tests.conftest import ROOT
 # The folders of each package, from the lowest layer to the command line.
 HOUSES = {
     "bertlab": [
-        "_checks _console _files",
+        "_checks _console _files parts",
         "tokenizers",
         "model",
         "pretraining data",

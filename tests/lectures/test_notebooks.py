@@ -182,11 +182,17 @@ def test_a_lecture_declares_its_cost_its_cells_fit_a_screen_and_pictures_have_wo
 # Library cells: a lecture's cell, a solution and the library are the same function.
 
 
+def is_part(decorator):
+    """Whether it is `@part(...)`, by which the library calls a lecture's function."""
+    return isinstance(decorator, ast.Call) and ast.unparse(decorator.func) == "part"
+
+
 class Essence(ast.NodeTransformer):
     """Keep a function's code; drop docstrings and annotations (comments are removed already)."""
 
     def visit_FunctionDef(self, node):
         node.returns = None
+        node.decorator_list = [one for one in node.decorator_list if not is_part(one)]
         return self.visit_ClassDef(node)
 
     def visit_ClassDef(self, node):

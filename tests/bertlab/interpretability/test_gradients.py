@@ -1,6 +1,5 @@
 """Gradients as explanations: against small steps, on models small enough to work out by hand."""
 
-import importlib
 import itertools
 
 import pytest
@@ -15,6 +14,7 @@ from bertlab.interpretability.gradients import (
     rank_agreement,
 )
 from bertlab.model import Bert, BertConfig, BertForPreTraining
+from bertlab.parts import running, using
 from tests.small_models import strong
 
 CONFIG = BertConfig(50, d_model=16, n_layers=2, n_heads=2, d_ff=32, max_length=16, dropout=0.1)
@@ -78,10 +78,9 @@ def test_it_is_how_the_answer_changes_when_a_word_grows_a_little():
     assert (got.abs() > 1e-4).all()
 
 
-def test_attention_gradients_are_what_small_steps_say(monkeypatch):
+def test_attention_gradients_are_what_small_steps_say():
     both, step = model(BertForPreTraining), 1e-6
-    module = importlib.import_module("bertlab.model.attention")  # not its function
-    probabilities = module.fused_probabilities
+    probabilities = running("attention_probabilities")
     got = attention_gradients(both, IDS, logit)
     assert [layer.shape for layer in got] == [(2, 6, 6)] * 2
     changed = {}
@@ -93,12 +92,12 @@ def test_attention_gradients_are_what_small_steps_say(monkeypatch):
         changed["layer"] -= 1
         return values
 
-    monkeypatch.setattr(module, "fused_probabilities", nudged)
     for layer, at in [(0, (0, 1, 2)), (0, (1, 5, 0)), (1, (1, 2, 3)), (1, (0, 2, 0))]:
         answers = []
         for by in (step, -step):
             changed.update(layer=layer, at=at, by=by)
-            answers.append(logit(both(IDS[None], output_attentions=True)).item())
+            with using(attention_probabilities=nudged):
+                answers.append(logit(both(IDS[None], output_attentions=True)).item())
         expected = (answers[0] - answers[1]) / (2 * step)
         assert got[layer][at].item() == pytest.approx(expected, rel=1e-4, abs=1e-7)
         assert abs(expected) > 1e-5

@@ -15,7 +15,6 @@ from bertlab.model.attention import (
     MultiHeadAttention,
     attention,
     attention_probabilities,
-    fused_probabilities,
     multi_head_attention,
     row_softmax,
     self_attention,
@@ -121,15 +120,6 @@ def test_the_layer_without_its_kernel_computes_the_same_also_in_bfloat16():
     with torch.autocast("cpu", torch.bfloat16):
         kernel, trained = layer.eval()(x, mask)[0], layer.train()(x, mask)[0]
     torch.testing.assert_close(trained, kernel, rtol=0.02, atol=0.02)
-
-
-def test_both_softmaxes_give_the_same_probabilities():
-    query, key = normal(2, 3, 9, 4), normal(2, 3, 11, 4, seed=1)
-    mask = torch.rand(2, 1, 9, 11, generator=generator(2)) < 0.7
-    mask[..., 0] = True
-    for seen in (None, mask):
-        expected = attention_probabilities(query, key, seen)
-        torch.testing.assert_close(fused_probabilities(query, key, seen), expected)
 
 
 def test_a_mask_that_hides_nothing_is_dropped():
