@@ -80,8 +80,8 @@ def tokenizers() -> Iterator[tuple[str, Any]]:
         yield f"training: {name}", digest([dict(tokenizer.vocab), tokenizer.merges])
     gains = trained["WordPiece, gain"].gains
     yield "training: gains", list(gains[::20])
-    folder = data.path("gpt2-vocabulary", "vocab.json").parent
-    gpt2 = ByteBPE.from_gpt2(folder / "vocab.json", folder / "merges.txt")
+    folder = data.path("gpt2-vocabulary", "encoder.json").parent
+    gpt2 = ByteBPE.from_gpt2(folder / "encoder.json", folder / "vocab.bpe")
     used = {name: trained[name] for name in ("BPE, marked", "byte BPE", "WordPiece, cased")}
     used |= {"GPT-2": gpt2, "bertlab-mini": load_tokenizer(BERTLAB_MINI)}
     used |= {"MiniLM": load_tokenizer(data.weights("minilm"))}
@@ -119,7 +119,7 @@ def models() -> Iterator[tuple[str, Any]]:
     ids = torch.tensor([tokenizer.encode(texts[0]).ids])
     output = mini.eval()(ids)
     yield "bertlab-mini: words", some(output.mlm_logits)
-    yield "bertlab-mini: mlm loss", [mlm_loss(output.mlm_logits, ids).item()]
+    yield "bertlab-mini: mlm loss", [mlm_loss(output.mlm_logits[0], ids[0]).item()]
     yield "bertlab-mini: nsp loss", [nsp_loss(output.nsp_logits, torch.tensor([0])).item()]
     found = attention_gradients(mini, ids, lambda out: out.nsp_logits[0, 0])  # type: ignore[union-attr]
     yield "bertlab-mini: gradients by attention", some(torch.cat([g.flatten() for g in found]))
@@ -129,8 +129,9 @@ def finetunings() -> Iterator[tuple[str, Any]]:
     """The first 20 losses of four heads, and of one on a frozen encoder."""
     tokenizer = load_tokenizer(BERTLAB_MINI)
     sentences = [sentence for document in data.documents("books") for sentence in document][:160]
-    read = encode_texts(sentences, tokenizer, max_length=48)
-    halves = encode_texts(sentences[::2], tokenizer, max_length=48, pairs=sentences[1::2])
+    read = encode_texts(sentences, tokenizer, max_length=48, truncate=True)
+    how: dict[str, Any] = {"pairs": sentences[1::2], "truncate": True}
+    halves = encode_texts(sentences[::2], tokenizer, max_length=48, **how)
     classes = [len(one) % 2 for one in read]
     tags = [
         [-100 if i in (0, len(one) - 1) else id % 3 for i, id in enumerate(one.ids)] for one in read

@@ -15,7 +15,7 @@ SOURCES = {path: (ROOT / "bertlab" / path).read_text(encoding="utf-8") for path 
 TRUSTED = {
     "tokenizers": """checks encoding file_options learning likelihood normalize pieces ranking
         tokenizer tokenizer_json tokenizer_reading vocab_txt words""",
-    "model": "checks config dropout masks memory pretrained",
+    "model": "activations checks config dropout masks memory pretrained",
     "pretraining": "batches",
     "training": """checkpoints config evaluation metrics optimizers processes rows schedule
         stopping""",
@@ -27,7 +27,7 @@ def modules_of(source):
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.ImportFrom) and node.module.startswith("bertlab."):
             room, *inside = node.module.split(".")[1:]
-            if not room.startswith("_"):
+            if not room.startswith(("_", "parts")):  # of no room
                 names = inside or (alias.name for alias in node.names)
                 yield from (f"{room}/{name}.py" for name in names)
 
