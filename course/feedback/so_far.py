@@ -78,8 +78,15 @@ class SoFar(NamedTuple):
     def _repr_html_(self) -> str:
         rows: list[tuple[str, ...]] = [("exercise", "functions that pass", "points", "left")]
         rows += [
-            (f'<a href="{exercise.place}">{html.escape(title)}</a>', *map(unbroken, others))
-            for exercise, (title, *others) in zip(self.exercises, self._rows(), strict=True)
+            (
+                f'<a href="{exercise.place}">{html.escape(title)}</a>',
+                unbroken(bar),
+                points.removesuffix(" points"),
+                left,
+            )
+            for exercise, (title, bar, points, left) in zip(
+                self.exercises, self._rows(), strict=True
+            )
         ]
         said = html.escape(self.sentence())
         if (found := self.next()) is not None:
