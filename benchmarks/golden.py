@@ -37,6 +37,7 @@ from bertlab.model import BertForPreTraining, load_pretrained, load_tokenizer
 from bertlab.model.pretrained import BERTLAB_MINI
 from bertlab.pretraining.losses import mlm_loss, nsp_loss
 from bertlab.tokenizers import BPE, ByteBPE, WordPiece
+from bertlab.training.metrics import read_metrics
 
 Given = dict[str, Any]  # name -> a hash of something discrete, or a list of numbers
 WITHIN = 1e-5
@@ -57,7 +58,7 @@ TRAINED: dict[str, Callable[[list[str]], Any]] = {
 
 def digest(value: Any) -> str:
     """A hash of lists, dictionaries and texts, in their order."""
-    return sha256(json.dumps(value, ensure_ascii=True).encode()).hexdigest()
+    return sha256(json.dumps(value).encode()).hexdigest()
 
 
 def some(numbers: torch.Tensor) -> list[float]:
@@ -171,8 +172,7 @@ def pretraining() -> Iterator[tuple[str, Any]]:
                 run = f"pretrain --corpus books --size {size} --steps 20 --vocab-size 2000"
                 run += f" --max-length 64 --batch-size 16 --evaluate-every 10 --out {folder}/run"
                 said([*start, "bertlab", *run.split()])
-                lines = Path(folder, "run", "metrics.jsonl").read_text().splitlines()
-            rows = [json.loads(line) for line in lines]
+                rows = read_metrics(Path(folder, "run", "metrics.jsonl"))
             for what in ("mlm_loss", "nsp_loss"):
                 losses = [row[what] for row in rows if what in row]
                 yield f"pretrain: {size}, {processes} processes, {what}", losses

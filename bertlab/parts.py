@@ -44,16 +44,18 @@ _twins_run = os.environ.get("BERTLAB_PLAIN") != "1"
 
 
 def part(
-    lecture: str, *, twin: str = "", derivation: bool = False, check: Callable | None = None
+    lecture: str, *, twin: bool = False, derivation: bool = False, check: Callable | None = None
 ) -> Callable[[Function], Function]:
     """Declare a part: calls of its name run it, its twin, or what `using` has put in its place.
 
-    check: is called with the arguments first; raises an error if they do not fit.
+    twin: whether the room's `fast.py` has one; check: is called with the arguments first, and
+    raises an error if they do not fit.
     """
 
     def declare(function: Function) -> Function:
         name = function.__name__
-        _parts[name] = Part(name, lecture, function, twin, derivation)
+        fast = f"{function.__module__.rpartition('.')[0]}.fast" if twin else ""
+        _parts[name] = Part(name, lecture, function, fast, derivation)
 
         @wraps(function)
         def call(*arguments: Any, **options: Any) -> Any:
@@ -92,13 +94,14 @@ def plain() -> Iterator[None]:
 
 @contextmanager
 def using(**functions: Callable) -> Iterator[None]:
-    """Inside, these functions run in place of the parts with their names.
+    """Inside, these functions run in place of the parts with their names, and no twin runs.
 
+    A twin may do without another part, so that a function in that part's place would never run.
     Raises ValueError if there is no part of a name.
     """
     for name in functions:
         running(name)
-    with _changed(_in_place | functions, _twins_run):
+    with _changed(_in_place | functions, False):
         yield
 
 

@@ -11,7 +11,7 @@ from torch import Tensor
 from bertlab.parts import part
 
 
-@part("06", twin="bertlab.model.fast")
+@part("06", twin=True)
 def gelu(x: Tensor) -> Tensor:
     """x * Phi(x), where Phi is the distribution function of the standard normal.
 

@@ -26,8 +26,6 @@ from bertlab.model.dropout import dropout
 from bertlab.model.masks import causal_mask, expand_mask
 from bertlab.parts import part
 
-FAST = "bertlab.model.fast"
-
 
 class HeadWeights(NamedTuple):
     """The six parameters of one attention head, W_qkv in the formal algorithms."""
@@ -60,7 +58,7 @@ def single_query_attention(e: Tensor, context: Tensor, weights: HeadWeights) -> 
     return sum(math.exp(score) / total * v_t for score, v_t in zip(scores, values, strict=True))
 
 
-@part("04", twin=FAST)
+@part("04", twin=True)
 def row_softmax(scores: Tensor) -> Tensor:
     """Turn every row (the last dimension) into probabilities; -inf becomes exactly 0.
 
@@ -74,7 +72,7 @@ def row_softmax(scores: Tensor) -> Tensor:
     return exponentials / exponentials.sum(dim=-1, keepdim=True)
 
 
-@part("04", twin=FAST)
+@part("04", twin=True)
 def attention_probabilities(query: Tensor, key: Tensor, mask: Tensor | None = None) -> Tensor:
     """How much each query attends to each key: softmax_row(Q K^T / sqrt(d_head)).
 
@@ -104,7 +102,7 @@ def attention(
     return probabilities @ value, probabilities
 
 
-@part("04", twin=FAST)
+@part("04", twin=True)
 def attended(
     query: Tensor,
     key: Tensor,

@@ -7,13 +7,13 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from bertlab.model.activations import gelu
-from bertlab.model.attention import FAST, MultiHeadAttention
+from bertlab.model.attention import MultiHeadAttention
 from bertlab.model.checks import check_layer_norm
 from bertlab.model.dropout import Dropout
 from bertlab.parts import part
 
 
-@part("06", twin=FAST, check=check_layer_norm)
+@part("06", twin=True, check=check_layer_norm)
 def layer_norm(x: Tensor, gamma: Tensor, beta: Tensor, eps: float = 1e-12) -> Tensor:
     """Give every row mean 0 and variance 1, then scale and shift it.
 

@@ -38,7 +38,8 @@ class MutationCheck(Check):
         error = self._tried(implementation)
         if isinstance(error, AssertionError):
             said = f"{type(error).__name__}: {error}".removesuffix(": ")
-            _, called = self._tried_noting(lambda *_, **__: None)
+            with redirect_stdout(StringIO()):  # it has printed once
+                _, called = self._tried_noting(lambda *_, **__: None)
             because = "one of the two is wrong: which?" if called else NOT_CALLED
             self.fail(f"rejects {what} with {said}", because)
         if error is not None:

@@ -81,8 +81,8 @@ class SoFar(NamedTuple):
             (
                 f'<a href="{exercise.place}">{html.escape(title)}</a>',
                 unbroken(bar),
-                points.removesuffix(" points"),
-                left,
+                unbroken(points.removesuffix(" points")),
+                unbroken(left),
             )
             for exercise, (title, bar, points, left) in zip(
                 self.exercises, self._rows(), strict=True
