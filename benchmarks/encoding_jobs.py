@@ -89,7 +89,7 @@ def encode_tiktoken(texts: list[str], batch: bool) -> Work:
     from tiktoken import Encoding
     from tiktoken_ext.openai_public import r50k_pat_str
 
-    from bertlab.tokenizers.byte_level import BYTE_OF_SYMBOL
+    from bertlab.tokenizers.byte_bpe import BYTE_OF_SYMBOL
 
     vocab = json.loads(Path(gpt2_files()[0]).read_text(encoding="utf-8"))
     special = {"<|endoftext|>": vocab.pop("<|endoftext|>")}
@@ -113,7 +113,7 @@ def encode_rustbpe(texts: list[str], vocab_size: int) -> Work:
 
 def encode_minbpe(texts: list[str], folder: str) -> Work:
     """`minbpe` with GPT-2's merges; its ids of single bytes are the bytes themselves."""
-    from bertlab.tokenizers.byte_level import SYMBOL_OF_BYTE
+    from bertlab.tokenizers.byte_bpe import SYMBOL_OF_BYTE
 
     vocab_file, merges_file = gpt2_files()
     vocab = json.loads(Path(vocab_file).read_text(encoding="utf-8"))

@@ -37,7 +37,7 @@ from bertlab.model import BertForPreTraining, load_pretrained, load_tokenizer
 from bertlab.model.pretrained import BERTLAB_MINI
 from bertlab.pretraining.losses import mlm_loss, nsp_loss
 from bertlab.tokenizers import BPE, ByteBPE, WordPiece
-from bertlab.training.metrics import read_metrics
+from bertlab.training.runs import read_metrics
 
 Given = dict[str, Any]  # name -> a hash of something discrete, or a list of numbers
 WITHIN = 1e-5

@@ -6,11 +6,9 @@ from time import perf_counter
 
 from benchmarks.learners import CLIP, LENGTH, Learner, Setting, Shape, corpus_of
 from bertlab.model import BertForPreTraining, load_pretrained
-from bertlab.model.memory import keep_freed_memory
-from bertlab.pretraining.batches import Batch, PretrainingData
-from bertlab.pretraining.short_first import ShortFirst
-from bertlab.training.optimizers import adamw
-from bertlab.training.steps import training_step
+from bertlab.pretraining.batches import Batch, PretrainingData, ShortFirst
+from bertlab.training.fast import keep_freed_memory
+from bertlab.training.steps import adamw, training_step
 
 
 def ours(

@@ -18,7 +18,7 @@ import torch
 from benchmarks import encoder_jobs, pretraining_jobs
 from benchmarks.jobs import clock
 from benchmarks.model_setup import SQUARE, Laps
-from bertlab.model.memory import keep_freed_memory
+from bertlab.training.fast import keep_freed_memory
 
 SHORT = 3.0  # seconds that the calls of one lap may take together, if one call is short
 MOST = 40  # calls of one lap

@@ -28,7 +28,7 @@ def in_order(vocab: dict[str, int]) -> list[str]:
 
 def train_ours(texts: list[str], kind: str, **options: Any) -> Work:
     """`BPE`, `ByteBPE` or `WordPiece`; NumPy is imported off the clock, as all imports are."""
-    import bertlab.tokenizers.corpus  # noqa: F401
+    import bertlab.tokenizers.fast_corpus  # noqa: F401
     from bertlab import tokenizers
 
     train = getattr(tokenizers, kind).train
@@ -68,7 +68,7 @@ def train_rustbpe(texts: list[str], vocab_size: int) -> Work:
     """Karpathy's `rustbpe`, with GPT-2's pattern in place of its own."""
     from rustbpe import Tokenizer
 
-    from bertlab.tokenizers.byte_level import SYMBOL_OF_BYTE
+    from bertlab.tokenizers.byte_bpe import SYMBOL_OF_BYTE
 
     tokenizer = Tokenizer()
 
@@ -82,7 +82,7 @@ def train_rustbpe(texts: list[str], vocab_size: int) -> Work:
 
 def train_minbpe(texts: list[str], vocab_size: int, folder: str) -> Work:
     """Karpathy's `minbpe`, which takes one text; `folder` is a checkout of it."""
-    from bertlab.tokenizers.byte_level import SYMBOL_OF_BYTE
+    from bertlab.tokenizers.byte_bpe import SYMBOL_OF_BYTE
 
     (text,) = texts
     tokenizer = minbpe(folder)

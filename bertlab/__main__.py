@@ -13,13 +13,11 @@ from tqdm.auto import tqdm
 
 from bertlab._console import print_on_any_console
 from bertlab.data.fetching import DataError
-from bertlab.model.fill_mask import fill_mask
-from bertlab.model.heads import BertForPreTraining
-from bertlab.model.memory import is_out_of_memory
+from bertlab.model.heads import BertForPreTraining, fill_mask
 from bertlab.model.pretrained import load_pretrained, load_tokenizer
 from bertlab.training import command
 from bertlab.training.checkpoints import CheckpointError
-from bertlab.training.processes import FirstFailed
+from bertlab.training.fast import FirstFailed, is_out_of_memory
 
 
 def main(arguments: list[str] | None = None) -> int:

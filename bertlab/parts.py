@@ -53,7 +53,7 @@ def part(
     """
 
     def declare(function: Function) -> Function:
-        name = function.__name__
+        name = function.__qualname__  # of a method with its class
         fast = f"{function.__module__.rpartition('.')[0]}.fast" if twin else ""
         _parts[name] = Part(name, lecture, function, fast, derivation)
 

@@ -16,8 +16,8 @@ import torch
 from torch import Tensor
 
 from bertlab.finetuning.tagging import is_dropped, with_accents
-from bertlab.tokenizers.encoding import Encoding, Part
-from bertlab.tokenizers.normalize import CHUNK
+from bertlab.tokenizers.tokenizer import Encoding, Part
+from bertlab.tokenizers.words import BERT_CHUNK
 
 Answer = tuple[int, int]  # characters of the passage: (start, end)
 NO_ANSWER = (0, 0)  # as tokens: [CLS] is both its start and its end
@@ -192,7 +192,7 @@ def _best_in_window(
 
 def _without_token(character: str) -> bool:
     """Whether no token represents a character: white space and dropped characters."""
-    return not CHUNK.match(character) or is_dropped(character)
+    return not BERT_CHUNK.match(character) or is_dropped(character)
 
 
 def _slice(part: Part, start: int, stop: int) -> Part:

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from bertlab.tokenizers.entries import entries, read_texts
+from bertlab.tokenizers.checks import entries, read_texts
 
 OUTSIDE = "O"  # the tag of a word outside every span
 ARTICLES = re.compile(r"\b(a|an|the)\b")

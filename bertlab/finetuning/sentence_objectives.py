@@ -18,9 +18,10 @@ from bertlab.finetuning.sentences import SentenceEncoder
 from bertlab.finetuning.texts import batches_by_length, collate, encode_texts
 from bertlab.finetuning.tuning import TuningConfig, tune
 from bertlab.model.checks import values_are_at_hand
-from bertlab.tokenizers.encoding import PAD, Encoding
-from bertlab.tokenizers.entries import check_none_missing, entries, read_texts
-from bertlab.training.rows import Row
+from bertlab.tokenizers.checks import check_none_missing, entries, read_texts
+from bertlab.tokenizers.tokenizer import Encoding
+from bertlab.tokenizers.words import PAD
+from bertlab.training.runs import Row
 
 Evaluate = Callable[[], dict[str, float]]
 

@@ -18,13 +18,12 @@ from tqdm.auto import tqdm
 
 from bertlab.finetuning.sentence_folders import declared
 from bertlab.finetuning.texts import check_fits, collate, encode_texts
-from bertlab.model.bert import Bert
+from bertlab.model.bert import Bert, evaluation_mode
 from bertlab.model.checks import check_tensor, values_are_at_hand
-from bertlab.model.modes import evaluation_mode
 from bertlab.model.pretrained import load_pretrained, load_tokenizer
-from bertlab.tokenizers.encoding import PAD
-from bertlab.tokenizers.entries import entries
+from bertlab.tokenizers.checks import entries
 from bertlab.tokenizers.tokenizer import Tokenizer
+from bertlab.tokenizers.words import PAD
 
 MOST_TOKENS = 1024  # of a batch; its largest tensor is then 6 MB in a model of MiniLM's size
 SHOWN_AFTER = 2  # seconds

@@ -22,11 +22,10 @@ from torch import Tensor
 
 from bertlab.finetuning.heads import IGNORED
 from bertlab.finetuning.scores import OUTSIDE, tag_runs
-from bertlab.tokenizers.encoding import Encoding
-from bertlab.tokenizers.entries import read_texts
-from bertlab.tokenizers.normalize import CHUNK, is_removed
-from bertlab.tokenizers.pieces import CONTINUES
+from bertlab.tokenizers.checks import read_texts
+from bertlab.tokenizers.tokenizer import Encoding
 from bertlab.tokenizers.wordpiece import WordPiece
+from bertlab.tokenizers.words import CHUNK, CONTINUES, is_removed
 
 Word = tuple[int, int]  # the characters of a word: (start, end)
 Span = tuple[int, int, str]  # the characters from start to before end, and a label

@@ -9,9 +9,8 @@ from torch import Tensor
 from bertlab.finetuning.heads import Head
 from bertlab.finetuning.texts import TextBatch, check_encodings, check_fits, collate, encode_texts
 from bertlab.model.config import BertConfig
-from bertlab.tokenizers.encoding import Encoding
-from bertlab.tokenizers.entries import entries
-from bertlab.tokenizers.tokenizer import Tokenizer
+from bertlab.tokenizers.checks import entries
+from bertlab.tokenizers.tokenizer import Encoding, Tokenizer
 
 
 @dataclass(frozen=True)

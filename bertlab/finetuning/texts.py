@@ -8,9 +8,9 @@ import torch
 from torch import Tensor
 
 from bertlab.model.config import BertConfig
-from bertlab.tokenizers.encoding import CLS, PAD, SEP, Encoding
-from bertlab.tokenizers.entries import entries, read_texts
-from bertlab.tokenizers.tokenizer import Tokenizer
+from bertlab.tokenizers.checks import entries, read_texts
+from bertlab.tokenizers.tokenizer import Encoding, Tokenizer
+from bertlab.tokenizers.words import CLS, PAD, SEP
 
 
 class TextBatch(NamedTuple):

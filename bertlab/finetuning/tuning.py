@@ -17,13 +17,17 @@ from bertlab._checks import check_fields
 from bertlab.finetuning.heads import Head
 from bertlab.finetuning.targets import TuningData, batch_of, check_data
 from bertlab.finetuning.texts import batches_by_length, check_encodings, collate, cut
-from bertlab.model.modes import evaluation_mode
-from bertlab.tokenizers.encoding import Encoding
-from bertlab.tokenizers.entries import entries
-from bertlab.training.optimizers import adamw
-from bertlab.training.rows import Row, gather_rows
-from bertlab.training.schedule import linear_schedule
-from bertlab.training.steps import apply_gradients, check_number, seed_dropout
+from bertlab.model.bert import evaluation_mode
+from bertlab.tokenizers.checks import entries
+from bertlab.tokenizers.tokenizer import Encoding
+from bertlab.training.runs import Row, gather_rows
+from bertlab.training.steps import (
+    adamw,
+    apply_gradients,
+    check_number,
+    linear_schedule,
+    seed_dropout,
+)
 
 Some = TypeVar("Some")  # a batch of any type
 PIECE = 8  # texts that go through the model together in training

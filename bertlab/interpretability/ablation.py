@@ -18,7 +18,7 @@ from torch import Tensor, nn
 
 from bertlab.interpretability.checks import encoder_of, heads_by_layer, same_number_of_heads
 from bertlab.model.attention import MultiHeadAttention
-from bertlab.model.modes import evaluation_mode
+from bertlab.model.bert import evaluation_mode
 
 Head = tuple[int, int]  # (layer, head), both counted from 0
 Batch = TypeVar("Batch")  # any type that `loss` accepts

@@ -14,9 +14,8 @@ import torch
 from torch import Tensor, nn
 
 from bertlab.interpretability.checks import check_one_text, encoder_of
-from bertlab.model.bert import BertOutput
+from bertlab.model.bert import BertOutput, evaluation_mode
 from bertlab.model.heads import PreTrainingOutput
-from bertlab.model.modes import evaluation_mode
 
 Output = BertOutput | PreTrainingOutput
 Target = Callable[[Output], Tensor]  # the model's output -> one number of it

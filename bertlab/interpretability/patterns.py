@@ -17,7 +17,7 @@ from torch import Tensor
 
 from bertlab.interpretability.checks import check_attentions
 from bertlab.interpretability.traces import Trace
-from bertlab.tokenizers.encoding import CLS, SEP
+from bertlab.tokenizers.words import CLS, SEP
 
 
 def attention_entropy(attention: Tensor) -> Tensor:

@@ -27,8 +27,8 @@ from threadpoolctl import ThreadpoolController
 from torch import Tensor
 
 from bertlab.interpretability.traces import Trace
-from bertlab.tokenizers.encoding import CLS, SEP
-from bertlab.tokenizers.entries import entries
+from bertlab.tokenizers.checks import entries
+from bertlab.tokenizers.words import CLS, SEP
 
 TEST = 0.25  # share of the texts that the classifier is tested on
 PULL = 0.1  # scikit-learn's C: the inverse strength of weight decay

@@ -14,9 +14,8 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from bertlab.model.attention import MultiHeadAttention, split_heads
-from bertlab.model.bert import Bert
+from bertlab.model.bert import Bert, evaluation_mode
 from bertlab.model.heads import BertForPreTraining
-from bertlab.model.modes import evaluation_mode
 from bertlab.model.transformer import Transformer
 from bertlab.tokenizers.tokenizer import Tokenizer
 

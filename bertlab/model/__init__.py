@@ -8,15 +8,18 @@ parts among them (`bertlab.parts`). `config.py` holds the sizes, `parameters.py`
 freed memory, `modes.py` runs a model in evaluation mode and restores its mode.
 """
 
-from bertlab.model.attention import MultiHeadAttention, attention
-from bertlab.model.bert import Bert, BertOutput
+from bertlab.model.attention import MultiHeadAttention, attention, causal_mask, padding_mask
+from bertlab.model.bert import Bert, BertOutput, Embeddings, sinusoidal_positions
 from bertlab.model.config import BertConfig
-from bertlab.model.embeddings import Embeddings, sinusoidal_positions
 from bertlab.model.heads import BertForPreTraining, PreTrainingOutput
 from bertlab.model.layers import EncoderLayer, FeedForward, LayerNorm
-from bertlab.model.masks import causal_mask, padding_mask
-from bertlab.model.parameters import ParameterTable, count_parameters
-from bertlab.model.pretrained import load_pretrained, load_tokenizer, save_pretrained
+from bertlab.model.pretrained import (
+    ParameterTable,
+    count_parameters,
+    load_pretrained,
+    load_tokenizer,
+    save_pretrained,
+)
 from bertlab.model.transformer import Transformer, TransformerConfig
 
 __all__ = [

@@ -1,12 +1,16 @@
-"""Attention, from one query in plain loops to BERT's multi-head attention.
+"""Attention, from one query in plain loops to BERT's multi-head attention; masks and dropout.
 
 Rows are tokens, as everywhere in the course. Letters in shape comments:
 
     B  sequences in a batch     H  heads               d_head  size of one head
     L  tokens in a sequence     D  embedding size      d_attn, d_mid  where queries, values differ
 
-A mask is boolean and `True` means "may be attended to"; it broadcasts to [B, H, L, L]
-(`masks.py`). L' is the number of keys where it differs from the number of queries.
+A mask is boolean and `True` means "may be attended to"; it broadcasts to [B, H, L, L]. The scores
+of hidden keys become -inf before the softmax, so their weight is exactly 0. L' is the number of
+keys where it differs from the number of queries.
+
+Source: Phuong & Hutter (2022), Algorithms 3 to 5 and section 6; Vaswani et al. (2017),
+section 3.2.3.
 """
 
 import math
@@ -19,12 +23,125 @@ from torch.nn import functional as F
 from bertlab.model.checks import (
     check_attention,
     check_self_attention,
+    check_tensor,
     check_vectors,
     check_visible,
+    values_are_at_hand,
 )
-from bertlab.model.dropout import dropout
-from bertlab.model.masks import causal_mask, expand_mask
 from bertlab.parts import part
+
+
+def causal_mask(length: int, device: torch.device | str | None = None) -> Tensor:
+    """The sequence mask of a decoder: each token sees itself and the tokens before it.
+
+    Returns a boolean [length, length]: row = query, column = key.
+
+    >>> causal_mask(3)
+    tensor([[ True, False, False],
+            [ True,  True, False],
+            [ True,  True,  True]])
+    """
+    if length < 1:
+        raise ValueError(f"causal_mask: length must be at least 1; got {length}")
+    return torch.ones(length, length, dtype=torch.bool, device=device).tril()
+
+
+def padding_mask(ids: Tensor, pad_id: int = 0) -> Tensor:
+    """The padding mask of a batch: every token that is not padding may be attended to.
+
+    ids: [B, L]; returns a boolean [B, L].
+
+    >>> padding_mask(torch.tensor([[101, 7592, 102], [101, 102, 0]]))
+    tensor([[ True,  True,  True],
+            [ True,  True, False]])
+    """
+    check_tensor("padding_mask", "ids", ids)
+    if ids.dim() != 2:
+        raise ValueError(f"padding_mask: ids must be [B, L]; got {list(ids.shape)}")
+    return ids != pad_id
+
+
+def expand_mask(mask: Tensor | None, batch: int, queries: int, keys: int) -> Tensor | None:
+    """The mask as a boolean that broadcasts to [B, 1, L, L']; None if it hides nothing.
+
+    mask: [B, L'] marks the keys that are tokens, not padding (1 or 0, as from tokenizers);
+    [B, 1, L, L'] is for every query and key. Raises ValueError for any other shape or
+    for numbers other than 0 and 1.
+    """
+    if mask is None:
+        return None
+    check_tensor("attention", "mask", mask)
+    if mask.shape == (batch, keys):
+        mask = mask[:, None, None, :]
+    elif mask.dim() != 4 or any(
+        size not in (1, full)
+        for size, full in zip(mask.shape, (batch, 1, queries, keys), strict=True)
+    ):
+        raise ValueError(
+            f"attention: mask must be [B, L] or [B, 1, L, L]; got {list(mask.shape)} "
+            f"for {batch} sequences of {keys} tokens"
+            + (f" and {queries} queries" if queries != keys else "")
+        )
+    if mask.is_floating_point():
+        raise ValueError(
+            "attention: mask must be boolean, or integers 1 (may be attended to) and 0 (hidden); "
+            f"got {mask.dtype}; numbers to add to the scores, such as -inf, are not masks here"
+        )
+    if (
+        values_are_at_hand(mask)
+        and mask.dtype != torch.bool
+        and not 0 <= mask.min() <= mask.max() <= 1
+    ):
+        raise ValueError(
+            f"attention: mask must hold only 0 and 1; got {mask.min()} to {mask.max()}; "
+            "are these token ids?"
+        )
+    mask = mask.bool()
+    hides_nothing = values_are_at_hand(mask) and bool(mask.all())
+    return None if hides_nothing else mask  # attention without a mask is faster
+
+
+BITS = 16  # for each decision; PyTorch takes 32
+
+
+def dropout(x: Tensor, rate: float) -> Tensor:
+    """Set each number to 0 with probability `rate`; scale the others so that the mean is the same.
+
+    x: any shape; rate: in [0, 1), rounded to a multiple of 1 / 65,536. The random numbers come
+    from PyTorch's global generator. On a GPU, and inside `torch.compile`, PyTorch's dropout runs.
+
+    Source: Srivastava et al. (2014); here the kept numbers are divided by 1 - rate in training,
+    not multiplied by it at test time.
+    """
+    if rate == 0:
+        return x
+    if not values_are_at_hand(x):
+        return F.dropout(x, rate)
+    dropped = min(round(rate * 2**BITS), 2**BITS - 1)  # of all 65,536 values
+    kept = random_bits(x.numel()) >= dropped - 2 ** (BITS - 1)
+    return x * kept.view(x.shape).to(x.dtype).mul_(2**BITS / (2**BITS - dropped))
+
+
+def random_bits(n: int) -> Tensor:
+    """[n] uniform integers from -32,768 to 32,767: four from each 64-bit random number."""
+    words = torch.empty(-(-n // 4), dtype=torch.int64).random_(-(2**63), None)
+    return words.view(torch.int16)[:n]
+
+
+class Dropout(nn.Module):
+    """`dropout` in training, the identity otherwise."""
+
+    def __init__(self, rate: float) -> None:
+        super().__init__()
+        self.rate = rate
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Any shape -> the same shape."""
+        return dropout(x, self.rate) if self.training else x
+
+    def extra_repr(self) -> str:
+        """For `print(model)`."""
+        return f"rate={self.rate}"
 
 
 class HeadWeights(NamedTuple):
@@ -238,11 +355,13 @@ class MultiHeadAttention(nn.Module):
         return tuple(split_heads(part, self.n_heads) for part in (query, key, value))
 
 
+@part("04")
 def split_heads(x: Tensor, n_heads: int) -> Tensor:
     """[B, L, D] -> [B, H, L, d_head]: head h gets columns h * d_head to (h + 1) * d_head."""
     return x.unflatten(-1, (n_heads, -1)).transpose(-3, -2)
 
 
+@part("04")
 def merge_heads(x: Tensor) -> Tensor:
     """[B, H, L, d_head] -> [B, L, D]: the heads' vectors, concatenated."""
     return x.transpose(-3, -2).flatten(-2)

@@ -6,8 +6,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from bertlab.model.dropout import dropout
-from bertlab.model.masks import causal_mask
+from bertlab.model.attention import causal_mask, dropout
 
 gelu = F.gelu
 

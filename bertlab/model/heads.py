@@ -1,4 +1,4 @@
-"""BERT with the two heads of its pre-training: masked words and next sentences."""
+"""BERT with the two heads of its pre-training, masked words and next sentences; and their use."""
 
 from typing import NamedTuple
 
@@ -6,10 +6,12 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from bertlab.model.activations import gelu
-from bertlab.model.bert import Bert, BertOutput, initialise
+from bertlab.model.bert import Bert, BertOutput, evaluation_mode, initialise
 from bertlab.model.config import BertConfig
-from bertlab.model.layers import LayerNorm
+from bertlab.model.layers import LayerNorm, gelu
+from bertlab.parts import part
+from bertlab.tokenizers.tokenizer import Tokenizer
+from bertlab.tokenizers.words import MASK
 
 
 class PreTrainingOutput(NamedTuple):
@@ -35,6 +37,7 @@ class MaskedLanguageModelHead(nn.Module):
         self.norm = LayerNorm(config.d_model, config.layer_norm_eps)
         self.bias = nn.Parameter(torch.zeros(config.vocab_size))
 
+    @part("06")
     def forward(self, hidden: Tensor, unembedding: Tensor) -> Tensor:
         """hidden: [..., D]; unembedding: [V, D]. Returns logits [..., V]."""
         transformed = self.norm(gelu(self.transform(hidden)))  # [..., D]
@@ -102,3 +105,50 @@ class BertForPreTraining(nn.Module):
             nsp_logits=self.nsp_head(encoder.pooler_output),
             encoder=encoder,
         )
+
+
+def fill_mask(
+    model: BertForPreTraining, tokenizer: Tokenizer, text: str, top: int = 5
+) -> list[list[tuple[str, float]]]:
+    """The `top` most probable tokens for each [MASK], best first, with their probabilities.
+
+    text: with at least one [MASK], such as "The cat sat on the [MASK]."; the tokenizer adds [CLS]
+    and [SEP]. Tokens are spelled as in the vocabulary (##s continues a word). Each [MASK] is
+    predicted independently, while the others stay masked: the best words need not fit together.
+    The model is run without dropout; its mode is restored.
+
+    Raises ValueError if the model has no head for words, if there is no [MASK] in the text, if it
+    is longer than the model reads, if `top` is not from 1 to the number of tokens, if the tokenizer
+    has no [MASK], or if model and tokenizer do not belong together.
+    """
+    if not isinstance(model, BertForPreTraining):
+        raise ValueError(
+            "fill_mask: model must be a BertForPreTraining, whose head guesses words; got "
+            f"{type(model).__name__}; load_pretrained(folder, BertForPreTraining) reads the head"
+        )
+    size = len(tokenizer.vocab)
+    if size != model.config.vocab_size:
+        raise ValueError(
+            f"fill_mask: tokenizer must have vocab_size={model.config.vocab_size} tokens as the "
+            f"model; got {size}; do they belong together?"
+        )
+    if not 1 <= top <= size:
+        raise ValueError(f"fill_mask: top must be from 1 to {size}, the vocabulary; got {top}")
+    if MASK not in tokenizer.special_tokens:
+        raise ValueError(
+            f"fill_mask: tokenizer must have {MASK} among its special_tokens, or it is cut into "
+            f"pieces; got {list(tokenizer.special_tokens)}"
+        )
+    device = next(model.parameters()).device
+    ids = torch.tensor([tokenizer.encode(text).ids], device=device)  # [1, L]
+    gaps = ids == tokenizer.vocab[MASK]
+    if not gaps.any():
+        raise ValueError(f"fill_mask: text must hold {MASK}, in capitals; got {text!r}")
+    with evaluation_mode(model), torch.no_grad():
+        logits = model(ids, predict=gaps).mlm_logits  # [N, V]
+    best = logits.float().softmax(dim=-1).topk(top)
+    token_of = {id: token for token, id in tokenizer.vocab.items()}
+    return [
+        [(token_of[id], probability) for id, probability in zip(row_ids, row, strict=True)]
+        for row_ids, row in zip(best.indices.tolist(), best.values.tolist(), strict=True)
+    ]

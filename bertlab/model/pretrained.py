@@ -1,27 +1,480 @@
-"""Published weights: from a Hugging Face BERT folder to our models, and back.
+"""Published weights: from a Hugging Face BERT folder to our models and tokenizer, and back.
 
-Only safetensors are read: a pickle can run code when it is opened.
+Only safetensors are read: a pickle can run code when it is opened. The header of
+`model.safetensors` gives every tensor's name, shape and dtype; they are compared with the
+configuration first, so that wrong sizes cost neither memory nor time.
+
+The tokenizer of such a folder is `tokenizer.json` today; an older folder has `vocab.txt`. What the
+files beside it say is supported, or an error names it; none may contradict another.
 """
 
 import json
 import os
-from dataclasses import fields, replace
+import re
+import warnings
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import Any, overload
+from reprlib import repr as short
+from typing import Any, NamedTuple, overload
 
+import torch
+from safetensors import SafetensorError, safe_open
 from safetensors.torch import save
-from torch import Tensor
+from torch import Tensor, nn
 
 from bertlab._checks import check_kind
-from bertlab._files import read_json, write_atomically
+from bertlab._files import check_options, read_json, read_object, write_atomically
 from bertlab.model.bert import Bert
 from bertlab.model.config import BertConfig
 from bertlab.model.heads import BertForPreTraining
-from bertlab.model.weight_files import read_weights
-from bertlab.model.weight_names import Kind, tensor_names, tensor_shapes
-from bertlab.tokenizers import WordPiece
-from bertlab.tokenizers.folder import WHOLE
-from bertlab.tokenizers.folder import load_tokenizer as load_tokenizer
+from bertlab.tokenizers.files import read_vocab
+from bertlab.tokenizers.wordpiece import WordPiece
+from bertlab.tokenizers.words import CLS, CONTINUES, MASK, PAD, SEP, UNKNOWN
+
+
+class Component(NamedTuple):
+    """Identical parts of a model, such as the norms after attention, one in each layer."""
+
+    name: str  # as in the code, without the layer's number
+    shapes: tuple[str, ...]  # of one copy, such as ("30,522 × 768",)
+    copies: int
+    parameters: int  # of all copies together
+
+
+@dataclass(frozen=True)
+class ParameterTable:
+    """The components in the order in which data flows; printing it shows the table."""
+
+    components: tuple[Component, ...]
+
+    @property
+    def total(self) -> int:
+        """All parameters; one that is used twice, such as tied embeddings, counts once."""
+        return sum(component.parameters for component in self.components)
+
+    def part(self, prefix: str) -> int:
+        """Parameters of the components whose name starts with `prefix`, such as "layers"."""
+        return sum(c.parameters for c in self.components if c.name.startswith(prefix))
+
+    def rows(self) -> list[tuple[str, str, str]]:
+        """(component, shape, parameters) as text, and the total in the last row."""
+        rows = [
+            (
+                component.name,
+                " + ".join(component.shapes),
+                f"{component.copies} × {component.parameters // component.copies:,} = "
+                f"{component.parameters:,}"
+                if component.copies > 1
+                else f"{component.parameters:,}",
+            )
+            for component in self.components
+        ]
+        return [*rows, ("total", "", f"{self.total:,}")]
+
+    def __str__(self) -> str:
+        rows = self.rows()
+        widths = [max(len(row[column]) for row in rows) for column in range(3)]
+        return "\n".join(
+            f"{name:<{widths[0]}}  {shape:<{widths[1]}}  {number:>{widths[2]}}"
+            for name, shape, number in rows
+        )
+
+    __repr__ = __str__
+
+
+def count_parameters(model: nn.Module | BertConfig) -> ParameterTable:
+    """Count a model's parameters by component; identical parts of all layers make one row.
+
+    model: any module. A `BertConfig` means the whole pre-training model of that size, which is
+    counted without allocating its weights; its encoder is the part "bert".
+
+    >>> count_parameters(nn.Sequential(nn.Linear(3, 4), nn.LayerNorm(4)))
+    0      4 × 3 + 4  16
+    1      4 + 4       8
+    total             24
+    """
+    if isinstance(model, BertConfig):
+        with torch.device("meta"):
+            model = BertForPreTraining(model)
+    found: dict[str, list[tuple[str, str, int]]] = {}
+    for name, parameter in model.named_parameters():
+        owner, _, _ = name.rpartition(".")
+        component = re.sub(r"\.\d+(?=\.)", "", owner) or "model"
+        shape = " × ".join(f"{size:,}" for size in parameter.shape)
+        found.setdefault(component, []).append((owner, shape, parameter.numel()))
+    return ParameterTable(
+        tuple(
+            Component(
+                name=component,
+                shapes=tuple(shape for owner, shape, _ in parts if owner == parts[0][0]),
+                copies=len({owner for owner, _, _ in parts}),
+                parameters=sum(number for _, _, number in parts),
+            )
+            for component, parts in found.items()
+        )
+    )
+
+
+Kind = type[Bert] | type[BertForPreTraining]  # models whose tensors have published names
+
+# Our part -> their names for it, stacked in this order. "{}" is the number of the layer.
+ENCODER_PARTS: dict[str, tuple[str, ...]] = {
+    "embeddings.token": ("embeddings.word_embeddings",),
+    "embeddings.position": ("embeddings.position_embeddings",),
+    "embeddings.segment": ("embeddings.token_type_embeddings",),
+    "embeddings.norm": ("embeddings.LayerNorm",),
+    "pooler": ("pooler.dense",),
+}
+LAYER_PARTS = {
+    "attention.query_key_value": (
+        "attention.self.query",
+        "attention.self.key",
+        "attention.self.value",
+    ),
+    "attention.output": ("attention.output.dense",),
+    "attention_norm": ("attention.output.LayerNorm",),
+    "feed_forward.expand": ("intermediate.dense",),
+    "feed_forward.contract": ("output.dense",),
+    "feed_forward_norm": ("output.LayerNorm",),
+}
+HEAD_PARTS: dict[str, tuple[str, ...]] = {
+    "mlm_head.transform": ("cls.predictions.transform.dense",),
+    "mlm_head.norm": ("cls.predictions.transform.LayerNorm",),
+    "nsp_head": ("cls.seq_relationship",),
+}
+# Second copies in their files: the tied unembedding and its bias; 0, 1, 2, ... is not a weight.
+COPIES = {
+    "cls.predictions.decoder.weight": "bert.embeddings.word_embeddings.weight",
+    "cls.predictions.decoder.bias": "cls.predictions.bias",
+}
+POSITION_IDS = "embeddings.position_ids"
+# Parts that a checkpoint for another task may lack; new ones are drawn.
+REPLACEABLE = ("pooler.dense", "cls.seq_relationship")
+ENCODER = ("bert.", "embeddings.", "encoder.", "pooler.")
+# What PyTorch puts before a name: `DataParallel`, `DistributedDataParallel` and `compile`.
+WRAPPERS = re.compile(r"^(module\.|_orig_mod\.)+|_orig_mod\.")
+OLD_NAMES = {"LayerNorm.gamma": "LayerNorm.weight", "LayerNorm.beta": "LayerNorm.bias"}
+LAYER_TENSORS = 2 * sum(map(len, LAYER_PARTS.values()))  # a weight and a bias each
+
+
+def tensor_names(n_layers: int, kind: Kind = Bert) -> dict[str, tuple[str, ...]]:
+    """Our name of every tensor -> Hugging Face's, several if ours stacks theirs."""
+    parts: dict[str, tuple[str, ...]] = dict(ENCODER_PARTS)
+    for layer in range(n_layers):
+        for ours, theirs in LAYER_PARTS.items():
+            parts[f"layers.{layer}.{ours}"] = tuple(
+                f"encoder.layer.{layer}.{name}" for name in theirs
+            )
+    names: dict[str, tuple[str, ...]] = {}
+    if kind is BertForPreTraining:
+        parts = {
+            f"bert.{ours}": tuple(f"bert.{name}" for name in theirs)
+            for ours, theirs in parts.items()
+        } | HEAD_PARTS
+        names["mlm_head.bias"] = ("cls.predictions.bias",)
+    for ours, theirs in parts.items():
+        norm = ours.endswith("norm")
+        names[f"{ours}.gamma" if norm else f"{ours}.weight"] = _each(theirs, "weight")
+        if not theirs[0].endswith("_embeddings"):
+            names[f"{ours}.beta" if norm else f"{ours}.bias"] = _each(theirs, "bias")
+    return names
+
+
+def tensor_shapes(config: BertConfig, kind: Kind = Bert) -> dict[str, list[int]]:
+    """Hugging Face's name of every tensor -> its shape by the configuration."""
+    V, D = config.vocab_size, config.d_model
+    matrices = {
+        "embeddings.token": [V, D],
+        "embeddings.position": [config.max_length, D],
+        "embeddings.segment": [config.n_segments, D],
+        "feed_forward.expand": [config.d_ff, D],
+        "feed_forward.contract": [D, config.d_ff],
+        "mlm_head": [V, D],  # the tied unembedding; its bias alone is a tensor of its own
+        "nsp_head": [2, D],
+    }
+    shapes: dict[str, list[int]] = {}
+    for ours, theirs in tensor_names(config.n_layers, kind).items():
+        part, _, end = re.sub(r"^(bert\.)?(layers\.\d+\.)?", "", ours).rpartition(".")
+        matrix = matrices.get(part, [D, D])
+        shape = matrix if end == "weight" else matrix[:1]  # norms and biases are vectors
+        shapes |= dict.fromkeys(theirs, shape)
+    return shapes
+
+
+def present_name(name: str) -> str:
+    """A tensor's name in today's files, without what PyTorch's wrappers put before it.
+
+    In the first published checkpoints, such as bert-base-uncased, a norm's scale and shift are
+    called gamma and beta.
+    """
+    name = WRAPPERS.sub("", name)
+    for old, new in OLD_NAMES.items():
+        if name.endswith(old):
+            return name.removesuffix(old) + new
+    return name
+
+
+def _each(names: tuple[str, ...], end: str) -> tuple[str, ...]:
+    return tuple(f"{name}.{end}" for name in names)
+
+
+DTYPES = ("F16", "BF16", "F32", "F64")  # as safetensors calls them
+HEADLESS = (
+    ": it was saved without the head that guesses words; load_pretrained(folder) reads the encoder"
+)
+SHOWN = 3  # faults that a message names
+
+
+def read_weights(path: Path, config: BertConfig, kind: Kind) -> dict[str, Tensor]:
+    """The file's tensors under our names, stacked, float32.
+
+    A checkpoint for another task may lack the pooler or the head for next sentences; then ours are
+    not among the tensors either, and a warning says so.
+
+    Raises ValueError if the file is damaged, or if tensors are missing, unexpected, of another
+    shape or not floating-point numbers: the message names the first three and counts the others;
+    or if a second copy of a tied weight differs from the weight itself.
+    """
+    try:
+        with safe_open(path, framework="pt") as file:
+            stored = stored_names(path, file.keys(), kind)
+            copies = {c: o for c, o in COPIES.items() if c in stored and o in stored}
+            found = {name: file.get_slice(stored[name]) for name in stored if name not in copies}
+            lacking = lacking_parts(found, kind)
+            check_tensors(path, found, config, kind, lacking)
+            for copy, original in copies.items():
+                one, other = file.get_tensor(stored[copy]), file.get_tensor(stored[original])
+                if one.dtype != other.dtype or not torch.equal(one, other):
+                    raise ValueError(
+                        f"load_pretrained: {copy} must equal {original}, as in BERT, whose "
+                        f"unembedding is tied to its embeddings; in {path} they differ"
+                    )
+            if lacking:
+                warnings.warn(
+                    f"load_pretrained: {path} has no {' and no '.join(lacking)}; drawn at random "
+                    "instead, so train it before you use what it computes",
+                    stacklevel=3,
+                )
+            return {
+                ours: torch.cat([file.get_tensor(stored[name]).float() for name in theirs])
+                for ours, theirs in tensor_names(config.n_layers, kind).items()
+                if not any(part in theirs[0] for part in lacking)
+            }
+    except SafetensorError as error:
+        raise ValueError(
+            f"load_pretrained: {path} cannot be read ({error}); is the file whole? Fetch it again"
+        ) from error
+
+
+def stored_names(path: Path, names: Iterable[str], kind: Kind) -> dict[str, str]:
+    """Today's name of each tensor that is a weight of this kind -> its name in the file.
+
+    For `Bert`, the heads that stand beside an encoder's "bert." are not among them.
+
+    Raises ValueError if two tensors of the file would be the same weight.
+    """
+    present = {name: present_name(name) for name in names}
+    beside = kind is Bert and any(name.startswith("bert.") for name in present.values())
+    stored: dict[str, str] = {}
+    for in_file, name in present.items():
+        if name.endswith(POSITION_IDS) or (beside and not name.startswith(ENCODER)):
+            continue
+        name = name.removeprefix("bert.") if kind is Bert else name
+        if name in stored:
+            raise ValueError(
+                f"load_pretrained: {path} must hold each weight once; got {stored[name]} and "
+                f"{in_file}"
+            )
+        stored[name] = in_file
+    return stored
+
+
+def lacking_parts(found: Collection[str], kind: Kind) -> list[str]:
+    """The parts of a model of this kind that a file may lack, and does."""
+    parts = REPLACEABLE if kind is BertForPreTraining else REPLACEABLE[:1]
+    return [part for part in parts if not any(part in name for name in found)]
+
+
+def check_tensors(
+    path: Path, found: dict[str, Any], config: BertConfig, kind: Kind, lacking: Sequence[str]
+) -> None:
+    """Raise ValueError unless names, shapes and dtypes are those of the configuration.
+
+    found: name -> `get_slice`, which has shape and dtype without reading the numbers; lacking:
+    parts that need not be there.
+    """
+    # Not for a million layers: each has several tensors, and the file has fewer.
+    n_layers = min(config.n_layers, len(found) + 1)
+    shapes = tensor_shapes(replace(config, n_layers=n_layers), kind)
+    expected = {x: shapes[x] for x in shapes if not any(part in x for part in lacking)}
+    uncounted = (config.n_layers - n_layers) * LAYER_TENSORS
+    faults = [f"missing: {name}" for name in expected if name not in found]
+    faults += [f"unexpected: {name}" for name in found if name not in expected]
+    for name in [name for name in expected if name in found]:
+        shape, dtype = found[name].get_shape(), found[name].get_dtype()
+        if shape != expected[name]:
+            faults.append(f"shape of {name}: expected {expected[name]}, got {shape}")
+        if dtype not in DTYPES:
+            faults.append(f"dtype of {name}: expected one of {', '.join(DTYPES)}, got {dtype}")
+    if faults:
+        more = len(faults) + uncounted - SHOWN
+        raise ValueError(
+            f"load_pretrained: {path} does not fit the model; {'; '.join(faults[:SHOWN])}"
+            + (f"; and {more:,} more" if more > 0 else "")
+            + ("" if kind is Bert or any(name.startswith("cls.p") for name in found) else HEADLESS)
+        )
+
+
+WHOLE, CONFIG, ADDED = "tokenizer.json", "tokenizer_config.json", "added_tokens.json"
+# Classes of `transformers` that cut a text as BERT's does, with its defaults for the case.
+ALIKE = ("BertTokenizer", "DistilBertTokenizer", "ElectraTokenizer", "MobileBertTokenizer")
+CASE: dict[str, Any] = {"do_lower_case": True, "strip_accents": None}
+GENERAL = ("PreTrainedTokenizer", "TokenizersBackend")  # leave everything to tokenizer.json
+NAMES = {f"{token.strip('[]').lower()}_token": token for token in (UNKNOWN, SEP, PAD, CLS, MASK)}
+LISTS = (  # of further tokens
+    "additional_special_tokens",
+    "extra_special_tokens",
+    "model_specific_special_tokens",
+    "added_tokens_decoder",
+)
+# The supported options of tokenizer_config.json about how a text is cut; others without effect.
+OPTIONS: dict[str, Any] = {
+    "do_lower_case": (True, False),
+    "strip_accents": (None, True, False),
+    **dict.fromkeys(("tokenize_chinese_chars", "clean_text", "do_basic_tokenize"), (True,)),
+    **dict.fromkeys(("do_word_tokenize", "do_subword_tokenize"), (True,)),
+    "word_tokenizer_type": (None, "basic"),
+    "subword_tokenizer_type": (None, "wordpiece"),
+    "never_split": (None, []),
+    "wordpieces_prefix": (CONTINUES,),
+    **dict.fromkeys(("split_special_tokens", "add_prefix_space"), (None, False)),
+    **dict.fromkeys(("add_bos_token", "add_eos_token"), (None, False)),
+    **dict.fromkeys(("padding_side", "truncation_side"), ("right",)),
+    "auto_map": (None,),  # a class of the folder's own
+}
+OTHERS = {
+    *("_commit_hash", "backend", "chat_template", "clean_up_tokenization_spaces", "errors"),
+    *("init_inputs", "is_local", "local_files_only", "max_len", "max_length", "model_input_names"),
+    *("model_max_length", "name_or_path", "pad_to_multiple_of", "pad_token_type_id", "verbose"),
+    *("processor_class", "special_tokens_map_file", "stride", "tokenizer_class", "tokenizer_file"),
+    *("trim_offsets", "truncation_strategy", "use_fast"),
+}
+
+
+def load_tokenizer(folder: str | os.PathLike) -> WordPiece:
+    """The tokenizer beside a model: `tokenizer.json`, or `vocab.txt` in older folders.
+
+    `vocab.txt` alone is uncased, as most published models are, unless `tokenizer_config.json` says
+    otherwise. Truncation and padding are left to the caller, as in `transformers`.
+
+    Raises FileNotFoundError if the folder has neither, ValueError if a file is damaged, has an
+    option that WordPiece does not have, or contradicts another file. Warns of options in
+    `tokenizer_config.json` that are not known.
+    """
+    folder = Path(folder)
+    said = read_tokenizer_config(folder)
+    whole, text = folder / WHOLE, folder / "vocab.txt"
+    if whole.is_file():
+        with warnings.catch_warnings():  # `load` tells what is left to the caller
+            warnings.simplefilter("ignore")
+            tokenizer = WordPiece.load(whole)
+        check_agreement(folder, said, tokenizer)
+    elif text.is_file():
+        lowercase, accents = (said.get(name, CASE[name]) for name in CASE)
+        tokenizer = WordPiece.from_vocab(text, lowercase=lowercase, strip_accents=accents)
+    else:
+        raise FileNotFoundError(f"load_tokenizer: {folder} holds no {WHOLE} and no vocab.txt")
+    for name in (CONFIG, "special_tokens_map.json", ADDED):
+        check_tokens(folder / name, tokenizer)
+    return tokenizer
+
+
+def read_tokenizer_config(folder: Path) -> dict[str, Any]:
+    """What `tokenizer_config.json` says, each option checked by itself."""
+    path = folder / CONFIG
+    said = read_object(path)
+    check_options(path, {name: said[name] for name in said.keys() & OPTIONS.keys()}, OPTIONS)
+    kind = said.get("tokenizer_class") or read_object(folder / "config.json").get("tokenizer_class")
+    if kind is not None and plain(kind) not in (*ALIKE, *GENERAL):
+        raise ValueError(
+            f"{path}: tokenizer_class must be one that cuts a text as BERT's does, "
+            f"{', '.join(ALIKE)}; got {short(kind)}"
+        )
+    others = said.keys() - {*OPTIONS, *OTHERS, *LISTS}
+    if unknown := sorted(name for name in others if not name.endswith("_token")):
+        what = f"{path}: unknown options, which are ignored: {', '.join(unknown)}"
+        warnings.warn(what, stacklevel=3)
+    return said
+
+
+def check_agreement(folder: Path, said: dict[str, Any], tokenizer: WordPiece) -> None:
+    """Raise ValueError if a file beside `tokenizer.json` contradicts the tokenizer that it holds.
+
+    said: the content of `tokenizer_config.json`.
+    """
+    path, text = folder / CONFIG, folder / "vocab.txt"
+    kind = plain(said.get("tokenizer_class"))
+    lowercase, accents = tokenizer.lowercase, tokenizer.strip_accents
+    for name, held in (("do_lower_case", lowercase), ("strip_accents", accents)):
+        default = CASE[name] if said and kind not in GENERAL else held
+        asked = said.get(name, default)
+        # For accents, null means the case.
+        if asked != held and not (name == "strip_accents" and {asked, held} == {None, lowercase}):
+            raise ValueError(
+                f"{path}: {name} {'is' if name in said else 'is missing and means'} "
+                f"{json.dumps(asked)}, but {WHOLE} has {json.dumps(held)}; make them equal"
+            )
+    if kind in ALIKE and not tokenizer.adds_special_tokens:
+        raise ValueError(
+            f"{path}: a {kind} adds {CLS} and {SEP}, but {WHOLE} has no post_processor that does"
+        )
+    words = read_vocab(text) if text.is_file() else tokenizer.vocab
+    differ = [token for token, id in words.items() if tokenizer.vocab.get(token) != id]
+    differ += set(tokenizer.vocab) - set(words) - set(tokenizer.special_tokens)
+    if differ:
+        raise ValueError(
+            f"{text} and {WHOLE} must have the same tokens and ids; they differ in {differ[0]!r}; "
+            "remove the file that does not belong to the model"
+        )
+
+
+def check_tokens(path: Path, tokenizer: WordPiece) -> None:
+    """Raise ValueError unless each token that a file names is a special one of the tokenizer."""
+    for option, token in named_tokens(path):
+        content = token.get("content") if isinstance(token, dict) else token
+        flags = token if isinstance(token, dict) else {}
+        wrong = [
+            name for name in ("single_word", "lstrip", "rstrip", "normalized") if flags.get(name)
+        ]
+        fault = f"{wrong[0]} true, which our tokenizers do not support" if wrong else ""
+        if content != NAMES.get(option, content):
+            fault = f"the name {content!r}; BERT's is {NAMES[option]}"
+        elif content not in tokenizer.special_tokens:
+            fault = f"{content!r}, which is not a special token of the {WHOLE} or vocab.txt"
+        if fault:
+            raise ValueError(f"{path}: {option} has {fault}")
+
+
+def named_tokens(path: Path) -> list[tuple[str, Any]]:
+    """The tokens that a file names, each with its option."""
+    said = read_object(path)
+    if path.name == ADDED:
+        return [("the file", token) for token in said]
+    named: list[tuple[str, Any]] = []
+    for name, value in said.items():
+        if name in LISTS:
+            values = value.values() if isinstance(value, dict) else value or ()
+            named += [(name, token) for token in values]
+        elif name.endswith("_token") and not isinstance(value, bool | None):
+            named.append((name, value))
+    return named
+
+
+def plain(kind: Any) -> str:
+    """The name of a class of tokenizers, without the ending of the faster ones."""
+    return str(kind).removesuffix("Fast")
+
 
 # Our configuration <-> theirs.
 CONFIG_NAMES = {

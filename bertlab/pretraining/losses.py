@@ -7,64 +7,14 @@ fit raise ValueError; on a GPU only shapes and dtypes are checked. Training uses
 Source: Devlin et al. (2019), section 3.1 and appendix A.2.
 """
 
+from functools import partial
+
 import torch
 from torch import Tensor
 from torch.nn import functional as F
 
 from bertlab.model.checks import check_guesses, values_are_at_hand
-
-
-def mlm_loss(logits: Tensor, words: Tensor) -> Tensor:
-    """The mean of -log p(true word) over the masked positions; 0 if nothing is masked.
-
-    logits: [N, V], one row per masked position; words: [N], the true ids. There are no other
-    rows, so the label -100, which elsewhere marks positions to ignore, is an error.
-
-    Source: Phuong & Hutter (2022), Algorithm 12, line 9, which has the sum.
-    """
-    check_guesses("mlm_loss", logits, "words", words)
-    return F.cross_entropy(logits, words, reduction="sum") / max(1, len(words))
-
-
-def nsp_loss(logits: Tensor, next_sentence: Tensor) -> Tensor:
-    """The mean of -log p(true relation), as published: a softmax over two classes.
-
-    logits: [B, 2]; next_sentence: [B], 0 where B follows A (IsNext), 1 where it does not.
-    """
-    check_relations(logits, next_sentence)
-    return F.cross_entropy(logits, next_sentence)
-
-
-def nsp_sigmoid_loss(logit: Tensor, is_next: Tensor) -> Tensor:
-    """The same with one output neuron, p = sigmoid(logit): binary cross-entropy.
-
-    logit: [B]; is_next: [B], 1.0 where B follows A. With logit = logits[:, 0] - logits[:, 1] it
-    equals `nsp_loss`.
-    """
-    check_pairs("nsp_sigmoid_loss", logit, is_next)
-    log_p, log_not_p = F.logsigmoid(logit), F.logsigmoid(-logit)  # 1 - sigmoid(z) = sigmoid(-z)
-    return -(is_next * log_p + (1 - is_next) * log_not_p).mean()
-
-
-def pretraining_loss(
-    mlm_logits: Tensor, words: Tensor, nsp_logits: Tensor, next_sentence: Tensor
-) -> Tensor:
-    """Both tasks at once: `mlm_loss` + `nsp_loss`. Shapes as there."""
-    return mlm_loss(mlm_logits, words) + nsp_loss(nsp_logits, next_sentence)
-
-
-def mlm_gradient(logits: Tensor, words: Tensor) -> Tensor:
-    """The gradient of `mlm_loss` with respect to logits [N, V]: (softmax - y) / N, y one-hot."""
-    check_guesses("mlm_gradient", logits, "words", words)
-    gradient = logits.softmax(dim=-1)
-    gradient[torch.arange(len(words)), words] -= 1
-    return gradient / len(words)
-
-
-def nsp_sigmoid_gradient(logit: Tensor, is_next: Tensor) -> Tensor:
-    """The gradient of `nsp_sigmoid_loss` with respect to the logits [B]: (sigmoid - y) / B."""
-    check_pairs("nsp_sigmoid_gradient", logit, is_next)
-    return (torch.sigmoid(logit) - is_next) / len(is_next)
+from bertlab.parts import part
 
 
 def check_relations(logits: Tensor, next_sentence: Tensor) -> None:
@@ -75,6 +25,11 @@ def check_relations(logits: Tensor, next_sentence: Tensor) -> None:
             "nsp_loss: logits must be [B, 2] with at least one pair, IsNext and NotNext; "
             f"got {list(logits.shape)}"
         )
+
+
+def check_words(where: str, logits: Tensor, words: Tensor) -> None:
+    """Raise ValueError unless there is a row of scores and a word of the vocabulary each."""
+    check_guesses(where, logits, "words", words)
 
 
 def check_pairs(where: str, logit: Tensor, is_next: Tensor) -> None:
@@ -89,3 +44,57 @@ def check_pairs(where: str, logit: Tensor, is_next: Tensor) -> None:
             f"{where}: is_next must be 1 where B follows A and 0 elsewhere; got "
             f"{is_next.min().item():g} to {is_next.max().item():g}"
         )
+
+
+@part("07", check=partial(check_words, "mlm_loss"))
+def mlm_loss(logits: Tensor, words: Tensor) -> Tensor:
+    """The mean of -log p(true word) over the masked positions; 0 if nothing is masked.
+
+    logits: [N, V], one row per masked position; words: [N], the true ids. There are no other
+    rows, so the label -100, which elsewhere marks positions to ignore, is an error.
+
+    Source: Phuong & Hutter (2022), Algorithm 12, line 9, which has the sum.
+    """
+    return F.cross_entropy(logits, words, reduction="sum") / max(1, len(words))
+
+
+@part("07", check=check_relations)
+def nsp_loss(logits: Tensor, next_sentence: Tensor) -> Tensor:
+    """The mean of -log p(true relation), as published: a softmax over two classes.
+
+    logits: [B, 2]; next_sentence: [B], 0 where B follows A (IsNext), 1 where it does not.
+    """
+    return F.cross_entropy(logits, next_sentence)
+
+
+@part("07", derivation=True, check=partial(check_pairs, "nsp_sigmoid_loss"))
+def nsp_sigmoid_loss(logit: Tensor, is_next: Tensor) -> Tensor:
+    """The same with one output neuron, p = sigmoid(logit): binary cross-entropy.
+
+    logit: [B]; is_next: [B], 1.0 where B follows A. With logit = logits[:, 0] - logits[:, 1] it
+    equals `nsp_loss`.
+    """
+    log_p, log_not_p = F.logsigmoid(logit), F.logsigmoid(-logit)  # 1 - sigmoid(z) = sigmoid(-z)
+    return -(is_next * log_p + (1 - is_next) * log_not_p).mean()
+
+
+@part("07", derivation=True)
+def pretraining_loss(
+    mlm_logits: Tensor, words: Tensor, nsp_logits: Tensor, next_sentence: Tensor
+) -> Tensor:
+    """Both tasks at once: `mlm_loss` + `nsp_loss`. Shapes as there."""
+    return mlm_loss(mlm_logits, words) + nsp_loss(nsp_logits, next_sentence)
+
+
+@part("07", derivation=True, check=partial(check_words, "mlm_gradient"))
+def mlm_gradient(logits: Tensor, words: Tensor) -> Tensor:
+    """The gradient of `mlm_loss` with respect to logits [N, V]: (softmax - y) / N, y one-hot."""
+    gradient = logits.softmax(dim=-1)
+    gradient[torch.arange(len(words)), words] -= 1
+    return gradient / len(words)
+
+
+@part("07", derivation=True, check=partial(check_pairs, "nsp_sigmoid_gradient"))
+def nsp_sigmoid_gradient(logit: Tensor, is_next: Tensor) -> Tensor:
+    """The gradient of `nsp_sigmoid_loss` with respect to the logits [B]: (sigmoid - y) / B."""
+    return (torch.sigmoid(logit) - is_next) / len(is_next)

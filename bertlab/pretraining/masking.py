@@ -1,15 +1,16 @@
 """Which tokens the model must predict, and what it reads in their place."""
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
 
 from bertlab._checks import check_ids, require
-from bertlab.tokenizers.encoding import MASK
+from bertlab.parts import part
 from bertlab.tokenizers.tokenizer import Tokenizer
 from bertlab.tokenizers.wordpiece import WordPiece
+from bertlab.tokenizers.words import MASK
 
 MASKED_SHARE, RANDOM_SHARE = 0.8, 0.1  # of the chosen tokens; the rest does not change
 
@@ -82,6 +83,12 @@ class Masking:
         )
 
 
+def check_masked(ids: Tensor, masking: Masking, *_: Any) -> None:
+    """Raise ValueError unless ids are [B, L], of the masking's vocabulary."""
+    check_ids("mask_tokens", "ids", ids, masking.vocab_size)
+
+
+@part("07", check=check_masked)
 def mask_tokens(ids: Tensor, masking: Masking, generator: torch.Generator) -> Masked:
     """Choose tokens to predict and hide them: 80 % [MASK], 10 % another word, 10 % unchanged.
 
@@ -94,7 +101,6 @@ def mask_tokens(ids: Tensor, masking: Masking, generator: torch.Generator) -> Ma
     sequence, and a random word may be a special token; here each token is chosen independently with
     probability 15 %, as in Phuong & Hutter's Algorithm 12, and random words are ordinary ones.
     """
-    check_ids("mask_tokens", "ids", ids, masking.vocab_size)
     if masking.continues is None:
         predict = choose_tokens(ids, masking.special_ids, masking.probability, generator)
     else:
@@ -106,6 +112,7 @@ def mask_tokens(ids: Tensor, masking: Masking, generator: torch.Generator) -> Ma
     )
 
 
+@part("07")
 def choose_tokens(
     ids: Tensor, special_ids: Tensor, probability: float, generator: torch.Generator
 ) -> Tensor:
@@ -117,6 +124,7 @@ def choose_tokens(
     return ordinary & (torch.rand(ids.shape, generator=generator) < probability)
 
 
+@part("07")
 def choose_words(
     ids: Tensor,
     special_ids: Tensor,
@@ -135,6 +143,7 @@ def choose_words(
     return ordinary & chosen.gather(1, word)
 
 
+@part("07")
 def replace_chosen(
     ids: Tensor,
     predict: Tensor,
@@ -155,6 +164,7 @@ def replace_chosen(
     return torch.where(change, ordinary_ids[others], hidden)
 
 
+@part("07", derivation=True)
 def mask_only(
     ids: Tensor, mask_id: int, p_mask: float, generator: torch.Generator
 ) -> tuple[Tensor, Tensor]:

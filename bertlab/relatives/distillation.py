@@ -18,14 +18,14 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from bertlab.model.bert import evaluation_mode
 from bertlab.model.heads import BertForPreTraining
-from bertlab.model.modes import evaluation_mode
 from bertlab.pretraining.batches import Batch, Batches
 from bertlab.pretraining.losses import mlm_loss
 from bertlab.relatives.training import Losses, train
-from bertlab.training.config import TrainingConfig
 from bertlab.training.evaluation import evaluate
-from bertlab.training.rows import Row
+from bertlab.training.loop import TrainingConfig
+from bertlab.training.runs import Row
 
 
 def student_of(teacher: BertForPreTraining, n_layers: int | None = None) -> BertForPreTraining:

@@ -8,11 +8,9 @@ from collections.abc import Callable, Iterator
 from torch import Tensor, nn
 
 from bertlab.pretraining.batches import Batch, Batches
-from bertlab.training.config import TrainingConfig
-from bertlab.training.optimizers import adamw
-from bertlab.training.rows import Row, gather_rows
-from bertlab.training.schedule import linear_schedule
-from bertlab.training.steps import seed_dropout, update
+from bertlab.training.loop import TrainingConfig
+from bertlab.training.runs import Row, gather_rows
+from bertlab.training.steps import adamw, linear_schedule, seed_dropout, update
 
 Losses = dict[str, Tensor]  # of a batch: "loss", which is minimised, and other reported numbers
 OF_PRETRAINING = ("accumulate", "precision", "compile")  # not in this short loop

@@ -14,7 +14,7 @@ from tqdm.auto import tqdm
 
 from bertlab.seq2seq.decoding import EncoderDecoder, device_of, greedy_decode
 from bertlab.seq2seq.vocabulary import PAD_ID, Pair, Vocabulary
-from bertlab.tokenizers.entries import entries
+from bertlab.tokenizers.checks import entries
 from bertlab.training.steps import restored_random_state, update
 
 

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from bertlab.tokenizers.entries import read_texts
+from bertlab.tokenizers.checks import read_texts
 
 PAD_ID, START_ID, END_ID = 0, 1, 2
 SPECIALS = ("<pad>", "<start>", "<end>")

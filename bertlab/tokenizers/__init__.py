@@ -10,11 +10,9 @@ older file format, and `folder.py` reads either from a model's folder.
 
 from bertlab.tokenizers.bpe import BPE
 from bertlab.tokenizers.byte_bpe import ByteBPE
-from bertlab.tokenizers.encoding import Encoding
-from bertlab.tokenizers.normalize import normalize
-from bertlab.tokenizers.tokenizer import Tokenizer
+from bertlab.tokenizers.tokenizer import Encoding, Tokenizer
 from bertlab.tokenizers.wordpiece import WordPiece
-from bertlab.tokenizers.words import count_words, split_words
+from bertlab.tokenizers.words import count_words, normalize, split_words
 
 __all__ = [
     "BPE",

@@ -1,30 +1,199 @@
-"""Byte pair encoding on characters; the algorithm itself is in `merges.py`.
+"""Byte pair encoding (BPE): which symbols to join, and the tokenizer on characters.
+
+A word is a tuple of symbols, at first its characters. Training repeats `count_pairs`, `best_pair`
+and `merge_pair`; `apply_merges` cuts a new word with the learned merges.
 
 Not included: bytes (a character never seen in training is unknown) and BERT's normalisation (case
 and accents are kept).
+
+Source: Sennrich et al. (2016), "Neural Machine Translation of Rare Words with Subword Units",
+Algorithm 1 (arXiv 1508.07909).
 """
 
+import math
 import os
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from itertools import pairwise
+from operator import add
+from typing import Any, Literal
 
-from bertlab.tokenizers import tokenizer_json
-from bertlab.tokenizers.cutting import Cutter
-from bertlab.tokenizers.encoding import UNKNOWN
-from bertlab.tokenizers.file_options import BPE_MODEL, Options
-from bertlab.tokenizers.learning import TieBreak, first_vocab, learn_merges
-from bertlab.tokenizers.offsets import places_of_units
-from bertlab.tokenizers.tokenizer import Tokenizer
-from bertlab.tokenizers.tokenizer_reading import TokenizerFile
+from tqdm.auto import tqdm
+
+from bertlab.parts import part
+from bertlab.tokenizers.checks import check_merges_fit, check_tie_break, is_whole, read_texts
+from bertlab.tokenizers.files import BERT_WORDS, BPE_MODEL, Options, TokenizerFile, bpe_model
+from bertlab.tokenizers.tokenizer import Tokenizer, places_of_units
 from bertlab.tokenizers.words import (
+    UNKNOWN,
     WHITE_SPACES,
     count_words,
     is_punctuation,
     split_chunks,
     split_words,
 )
+
+Pair = tuple[str, str]
+Symbols = tuple[str, ...]
+Join = Callable[[str, str], str]
+TieBreak = Literal["lowest-id", "highest-id"]
+
+
+@part("01")
+def count_pairs(words: Mapping[Symbols, int]) -> Counter[Pair]:
+    """Count how often each pair of neighbouring symbols occurs.
+
+    words: symbols of a word -> how often the word occurs in the corpus.
+
+    >>> count_pairs({("m", "e", "n", "u"): 1, ("m", "e", "n"): 1})["m", "e"]
+    2
+    """
+    counts: Counter[Pair] = Counter()
+    for symbols, count in words.items():
+        for pair in pairwise(symbols):
+            counts[pair] += count
+    return counts
+
+
+@part("01")
+def best_pair(
+    scores: Mapping[Pair, float], vocab: Mapping[str, int], tie_break: TieBreak = "lowest-id"
+) -> Pair:
+    """The pair with the highest score; in a tie, the ids of its symbols decide.
+
+    scores: pair -> a number, in BPE its count; vocab: symbol -> id.
+
+    >>> best_pair({("m", "e"): 2, ("s", "t"): 2}, {"e": 0, "m": 1, "s": 2, "t": 3})
+    ('m', 'e')
+    """
+    sign = -1 if tie_break == "lowest-id" else 1
+
+    def strength(pair: Pair) -> tuple[float, int, int]:
+        left, right = pair
+        return scores[pair], sign * vocab[left], sign * vocab[right]
+
+    return max(scores, key=strength)
+
+
+@part("01")
+def merge_pair(symbols: Symbols, pair: Pair, join: Join = add) -> Symbols:
+    """Join every occurrence of `pair` in `symbols`, from left to right.
+
+    join: makes one symbol of two.
+
+    >>> merge_pair(("m", "e", "n", "u"), ("m", "e"))
+    ('me', 'n', 'u')
+    >>> merge_pair(("a", "a", "a"), ("a", "a"))
+    ('aa', 'a')
+    """
+    merged: list[str] = []
+    i = 0
+    while i < len(symbols):
+        if symbols[i : i + 2] == pair:
+            merged.append(join(*pair))
+            i += 2
+        else:
+            merged.append(symbols[i])
+            i += 1
+    return tuple(merged)
+
+
+@part("01", twin=True, check=check_tie_break)
+def learn_merges(
+    words: Mapping[Symbols, int],
+    vocab: dict[str, int],
+    vocab_size: int,
+    *,
+    min_frequency: int = 1,
+    tie_break: TieBreak = "lowest-id",
+) -> tuple[dict[str, int], list[Pair]]:
+    """Join the most frequent pair until the vocabulary holds `vocab_size` symbols.
+
+    words: symbols of a word -> its count; vocab: symbol -> id, with every symbol of `words`.
+    Returns the new vocabulary and the merges in the order learned. It stops early if no pair
+    occurs `min_frequency` times.
+    """
+    vocab, merges = vocab.copy(), []
+    while len(vocab) < vocab_size:
+        counts = count_pairs(words)
+        if not counts or max(counts.values()) < min_frequency:
+            break
+        pair = best_pair(counts, vocab, tie_break)
+        vocab.setdefault("".join(pair), len(vocab))
+        merges.append(pair)
+        words = {merge_pair(symbols, pair): count for symbols, count in words.items()}
+    return vocab, merges
+
+
+@part("01", twin=True)
+def apply_merges(symbols: Symbols, ranks: Mapping[Pair, int]) -> Symbols:
+    """Cut a new word: of the learned pairs in it, join the one learned first; repeat.
+
+    ranks: pair -> its position in the list of merges (0 was learned first).
+
+    >>> apply_merges(("m", "e", "n", "t"), {("m", "e"): 0, ("me", "n"): 1})
+    ('men', 't')
+    """
+    while len(symbols) > 1:
+        pair = min(pairwise(symbols), key=lambda pair: ranks.get(pair, math.inf))
+        if pair not in ranks:
+            break
+        symbols = merge_pair(symbols, pair)
+    return symbols
+
+
+class Growing(dict):
+    """A vocabulary that shows its size in a bar while a training loop adds to it."""
+
+    def __init__(self, vocab: Mapping[str, int], vocab_size: int, progress: bool) -> None:
+        super().__init__(vocab)
+        self.bar = tqdm(
+            total=vocab_size, initial=len(vocab), disable=not progress, desc="vocabulary"
+        )
+
+    def copy(self) -> "Growing":
+        """Itself: the loop's copy is the one that is shown, and nobody needs this one."""
+        return self
+
+    def setdefault(self, symbol: str, id: int) -> int:  # type: ignore[override]
+        """The symbol's id; a new symbol gets `id`."""
+        self.bar.update(symbol not in self)
+        return super().setdefault(symbol, id)
+
+
+def first_vocab(
+    alphabet: Iterable[str], special_tokens: Sequence[str], vocab_size: int, progress: bool = False
+) -> dict[str, int]:
+    """The vocabulary before the first merge: special tokens, then the alphabet, as given.
+
+    progress: show a bar while the vocabulary grows.
+
+    Raises ValueError if the alphabet is empty, if a special token is given twice, or if
+    `vocab_size` is not a whole number or has no room for all of them.
+    """
+    if not is_whole(vocab_size):
+        raise ValueError(f"train: vocab_size must be a whole number; got {vocab_size!r}")
+    alphabet = list(alphabet)
+    special_tokens = list(read_texts("train", "special_tokens", special_tokens))
+    if not alphabet:
+        raise ValueError(
+            "train: texts holds no word, so there is nothing to learn from; "
+            "check the path or the filter that the texts come from"
+        )
+    if len(set(special_tokens)) < len(special_tokens) or "" in special_tokens:
+        raise ValueError(
+            f"train: special_tokens holds one twice, or an empty one: {special_tokens}"
+        )
+    tokens = list(dict.fromkeys([*special_tokens, *alphabet]))
+    if vocab_size < len(tokens):
+        raise ValueError(
+            f"train: vocab_size must be at least {len(tokens)} for this corpus "
+            f"({len(special_tokens)} special tokens and an alphabet of {len(alphabet)}); "
+            f"got {vocab_size}"
+        )
+    return Growing({token: id for id, token in enumerate(tokens)}, vocab_size, progress)
 
 
 @dataclass(frozen=True, repr=False)
@@ -44,7 +213,7 @@ class BPE(Tokenizer):
     def __post_init__(self) -> None:
         super().__post_init__()
         _check_mark("BPE", self.end_of_word)
-        self._cutter  # noqa: B018 - rejects merges that do not fit the vocabulary
+        check_merges_fit(self.vocab, self.merges)
 
     @classmethod
     def train(
@@ -82,11 +251,10 @@ class BPE(Tokenizer):
         alphabet = sorted({c for word in words for c in word}, key=lambda c: (len(c) > 1, c))
         vocab, merges = learn_merges(
             words,
-            first_vocab(alphabet, special_tokens, vocab_size),
+            first_vocab(alphabet, special_tokens, vocab_size, progress),
             vocab_size,
             min_frequency=min_frequency,
             tie_break=tie_break,
-            progress=progress,
         )
         return cls(vocab, tuple(merges), tuple(special_tokens), end_of_word=end_of_word)
 
@@ -97,9 +265,12 @@ class BPE(Tokenizer):
         return split_words(chunk)
 
     def _cut(self, word: str) -> tuple[int, ...]:
+        symbols = apply_merges(_characters(word, self.end_of_word), self._ranks)
         try:
-            return self._cutter.cut(_characters(word, self.end_of_word))
+            return tuple([self.vocab[symbol] for symbol in symbols])
         except KeyError as error:
+            if UNKNOWN in self.vocab:
+                return tuple(self.vocab.get(symbol, self.vocab[UNKNOWN]) for symbol in symbols)
             raise ValueError(
                 f"BPE.encode: text holds {error}, which is not in the alphabet learned, and there "
                 f'is no unk_token; train with special_tokens=("{UNKNOWN}",) to allow unknown '
@@ -125,9 +296,9 @@ class BPE(Tokenizer):
         mark = self.end_of_word
         return {
             "normalizer": None,
-            "pre_tokenizer": tokenizer_json.BERT_WORDS,
+            "pre_tokenizer": BERT_WORDS,
             "decoder": {"type": "BPEDecoder", "suffix": mark} if mark else None,
-            "model": tokenizer_json.bpe_model(
+            "model": bpe_model(
                 self.vocab,
                 self.merges,
                 unknown=UNKNOWN if UNKNOWN in self.vocab else None,
@@ -153,10 +324,6 @@ class BPE(Tokenizer):
         return {"end_of_word": mark, **file.common(mark=mark)}
 
     @cached_property
-    def _cutter(self) -> Cutter:
-        return Cutter(self.vocab, self.merges, unknown=self.vocab.get(UNKNOWN))
-
-    @cached_property
     def _width_of(self) -> dict[int, int]:
         """How many characters of a text a token covers; an unknown one is always one."""
         return {
@@ -176,6 +343,6 @@ def _check_mark(name: str, end_of_word: str) -> None:
         )
 
 
-def _characters(word: str, end_of_word: str) -> Sequence[str]:
+def _characters(word: str, end_of_word: str) -> Symbols:
     """The characters of a word, the last one with the end-of-word mark."""
-    return (*word[:-1], word[-1] + end_of_word) if end_of_word else word
+    return (*word[:-1], word[-1] + end_of_word)

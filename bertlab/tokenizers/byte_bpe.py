@@ -1,33 +1,111 @@
-"""Byte pair encoding on bytes, as in GPT-2: no text contains unknown symbols."""
+"""Byte pair encoding on bytes, as in GPT-2: no text contains unknown symbols.
+
+Source: Radford et al. (2019), "Language Models are Unsupervised Multitask Learners", section 2.2,
+and the `encoder.py` that came with it.
+"""
 
 import os
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import groupby
 from typing import Any
 
-from bertlab._files import check_no_folder, read_json
-from bertlab.tokenizers import tokenizer_json
-from bertlab.tokenizers.byte_level import (
-    BYTE_OF_SYMBOL,
-    SYMBOL_OF_BYTE,
-    from_symbols,
-    split_byte_chunks,
-    split_byte_words,
-    to_bytes,
-    to_symbols,
-)
-from bertlab.tokenizers.checks import is_whole
-from bertlab.tokenizers.cutting import Cutter
-from bertlab.tokenizers.file_options import BPE_MODEL, BYTE_DECODER, BYTE_LEVEL
-from bertlab.tokenizers.learning import TieBreak, first_vocab, learn_merges
-from bertlab.tokenizers.offsets import places_of_bytes
-from bertlab.tokenizers.tokenizer import Tokenizer
-from bertlab.tokenizers.tokenizer_reading import TokenizerFile
-from bertlab.tokenizers.words import count_words
+import regex
 
-WORDS: dict[str, Any] = {  # Hugging Face's name for `split_byte_words`
+from bertlab._files import check_no_folder, read_json
+from bertlab.parts import part
+from bertlab.tokenizers.bpe import TieBreak, apply_merges, first_vocab, learn_merges
+from bertlab.tokenizers.checks import check_merges_fit, is_whole
+from bertlab.tokenizers.files import BPE_MODEL, BYTE_DECODER, BYTE_LEVEL, TokenizerFile, bpe_model
+from bertlab.tokenizers.tokenizer import Tokenizer, places_of_bytes
+from bertlab.tokenizers.words import WHITE_SPACE, WHITE_SPACES, count_words
+
+# Words keep the space before them; 's, 't, 're ... are words; letters, digits and other signs are
+# separated; of several spaces, the last one belongs to the next word.
+_SPACES = rf"[{WHITE_SPACE}]+(?![^{WHITE_SPACE}])|[{WHITE_SPACE}]+"
+_SPLIT = rf"'s|'t|'re|'ve|'m|'ll|'d| ?%s+| ?%s+| ?%s+|{_SPACES}"
+_WORD = regex.compile(_SPLIT % (r"\p{L}", r"\p{N}", rf"[^{WHITE_SPACE}\p{{L}}\p{{N}}]"))
+_ASCII_WORD = re.compile(_SPLIT % ("[A-Za-z]", "[0-9]", rf"[^{WHITE_SPACE}A-Za-z0-9]"))
+
+# No word crosses their borders: a run without white space, with at most one space before it.
+BYTE_CHUNK = re.compile(rf" ?[^{WHITE_SPACE}]+|{_SPACES}")
+
+
+def split_byte_chunks(text: str) -> list[str]:
+    """Cut `text` coarsely, and fast: no word of GPT-2's is in two chunks.
+
+    A text can be cut before each space, unless a space follows other white space.
+    """
+    if "\0" in text or any(w in text and w + " " in text for w in WHITE_SPACES):
+        return BYTE_CHUNK.findall(text)
+    return text.replace(" ", "\0 ").split("\0")
+
+
+def split_byte_words(text: str) -> list[str]:
+    """Cut `text` as GPT-2 does before learning merges; nothing is lost, not even spaces.
+
+    >>> split_byte_words("I didn't see 2 men!")
+    ['I', ' didn', "'t", ' see', ' 2', ' men', '!']
+    """
+    return (_ASCII_WORD if text.isascii() else _WORD).findall(text)
+
+
+@part("02")
+def byte_symbols() -> list[str]:
+    """One printable character for each of the 256 bytes, by the byte's value.
+
+    A vocabulary that is stored as text needs a visible character for every byte. The 188 bytes
+    that are visible in Latin-1 represent themselves, the others get characters from U+0100 on: the
+    space becomes `Ġ`, the newline `Ċ`.
+
+    >>> byte_symbols()[ord("b")], byte_symbols()[ord(" ")]
+    ('b', 'Ġ')
+    """
+    printable = [*range(ord("!"), ord("~") + 1), *range(ord("¡"), ord("¬") + 1)]
+    printable += range(ord("®"), ord("ÿ") + 1)
+    others = iter(range(256))
+    return [chr(byte) if byte in printable else chr(256 + next(others)) for byte in range(256)]
+
+
+SYMBOL_OF_BYTE = byte_symbols()
+BYTE_OF_SYMBOL = {symbol: byte for byte, symbol in enumerate(SYMBOL_OF_BYTE)}
+_LATIN_TO_SYMBOLS = dict(enumerate(SYMBOL_OF_BYTE))
+
+
+def to_bytes(text: str) -> bytes:
+    """UTF-8; half of a surrogate pair, which no text should contain, becomes its three bytes.
+
+    >>> to_bytes("best").hex(" "), to_bytes("你好").hex(" ")
+    ('62 65 73 74', 'e4 bd a0 e5 a5 bd')
+    """
+    return text.encode("utf-8", "surrogatepass")
+
+
+def to_symbols(text: str) -> str:
+    """The bytes of `text`, each as its printable character.
+
+    >>> to_symbols(" né")
+    'ĠnÃ©'
+    """
+    return to_bytes(text).decode("latin-1").translate(_LATIN_TO_SYMBOLS)
+
+
+def from_symbols(symbols: str) -> str:
+    """The text that `symbols` spell; bytes that are not UTF-8 become U+FFFD.
+
+    >>> from_symbols("ĠnÃ©"), from_symbols("Ã")
+    (' né', '�')
+    """
+    raw = bytes(BYTE_OF_SYMBOL[symbol] for symbol in symbols)
+    try:
+        return raw.decode("utf-8", "surrogatepass")
+    except UnicodeDecodeError:
+        return raw.decode("utf-8", "replace")
+
+
+BYTE_WORDS: dict[str, Any] = {  # Hugging Face's name for `split_byte_words`
     "type": "ByteLevel",
     "add_prefix_space": False,
     "trim_offsets": False,
@@ -39,8 +117,8 @@ WORDS: dict[str, Any] = {  # Hugging Face's name for `split_byte_words`
 class ByteBPE(Tokenizer):
     """A trained byte-level BPE tokenizer; make one with `train`, `load` or `from_gpt2`.
 
-    Tokens are written with one printable character per byte, as in GPT-2's own files (`byte_level`
-    has the table); `decode(encode(text).ids)` is `text` for every string.
+    Tokens are written with one printable character per byte, as in GPT-2's own files
+    (`byte_symbols` has the table); `decode(encode(text).ids)` is `text` for every string.
 
     >>> corpus = ["cost best menu men camel", "cost best"]
     >>> bpe = ByteBPE.train(corpus, 258)
@@ -58,7 +136,7 @@ class ByteBPE(Tokenizer):
                 f"ByteBPE: vocab must hold all 256 bytes; {len(missing)} are missing, the first "
                 f"is {missing[0]!r}"
             )
-        self._cutter  # noqa: B018 - rejects merges that do not fit the vocabulary
+        check_merges_fit(self.vocab, self.merges)
 
     @classmethod
     def train(
@@ -85,12 +163,13 @@ class ByteBPE(Tokenizer):
             texts, chunks=split_byte_chunks, split=split_byte_words, processes=processes
         )
         vocab, merges = learn_merges(
-            {to_symbols(word): count for word, count in words.items()},
-            first_vocab(sorted(SYMBOL_OF_BYTE) if words else (), special_tokens, vocab_size),
+            {tuple(to_symbols(word)): count for word, count in words.items()},
+            first_vocab(
+                sorted(SYMBOL_OF_BYTE) if words else (), special_tokens, vocab_size, progress
+            ),
             vocab_size,
             min_frequency=min_frequency,
             tie_break=tie_break,
-            progress=progress,
         )
         return cls(vocab, tuple(merges), tuple(special_tokens))
 
@@ -101,7 +180,8 @@ class ByteBPE(Tokenizer):
         return split_byte_words(chunk)
 
     def _cut(self, word: str) -> tuple[int, ...]:
-        return self._cutter.ids(to_bytes(word).decode("latin-1").translate(self._character_of))
+        symbols = apply_merges(tuple(to_symbols(word)), self._ranks)
+        return tuple([self.vocab[symbol] for symbol in symbols])
 
     def _widths(self, text: str, ids: Sequence[int]) -> tuple[Iterable[int], Sequence[int]]:
         return map(self._width_of.__getitem__, ids), places_of_bytes(text)
@@ -117,9 +197,9 @@ class ByteBPE(Tokenizer):
     def _json(self) -> dict[str, Any]:
         return {
             "normalizer": None,
-            "pre_tokenizer": WORDS,
-            "decoder": WORDS,
-            "model": tokenizer_json.bpe_model(self.vocab, self.merges),
+            "pre_tokenizer": BYTE_WORDS,
+            "decoder": BYTE_WORDS,
+            "model": bpe_model(self.vocab, self.merges),
         }
 
     @classmethod
@@ -163,15 +243,6 @@ class ByteBPE(Tokenizer):
             )
         pairs: Any = (line.split(" ") for line in rules)
         return cls(tokens, pairs, tuple(special_tokens))
-
-    @cached_property
-    def _cutter(self) -> Cutter:
-        return Cutter(self.vocab, self.merges)
-
-    @cached_property
-    def _character_of(self) -> dict[int, str]:
-        """The character that represents each byte in the cutter's strings."""
-        return {byte: chr(self.vocab[symbol]) for byte, symbol in enumerate(SYMBOL_OF_BYTE)}
 
     @cached_property
     def _symbols_of(self) -> dict[str, str]:

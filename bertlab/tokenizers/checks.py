@@ -1,21 +1,16 @@
-"""Checks of vocabularies, merges and sizes."""
+"""The doors of this room: what vocabularies, merges, sizes, texts and labels must be."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
 from numbers import Integral
 from reprlib import repr as short
-from sys import maxunicode
 from typing import Any
-
-from bertlab.tokenizers.merges import Pair
 
 
 def check_vocab(name: str, vocab: Any) -> dict[str, int]:
     """A copy of `vocab`, token -> id.
 
-    An id is at most 1,114,111: `cutting.py` writes a symbol as the character with its id.
-
     Raises ValueError, which begins with `name`, if `vocab` is not a mapping, a token is not a
-    string or an id is not a whole number in that range.
+    string or an id is not a whole number, 0 or more.
     """
     try:
         vocab = dict(vocab)
@@ -26,18 +21,18 @@ def check_vocab(name: str, vocab: Any) -> dict[str, int]:
     # Published ones have 30,000 tokens and more: first a fast check of all of them.
     ids = vocab.values()
     usual = {*map(type, vocab)} == {str} and {*map(type, ids)} == {int}
-    if usual and min(ids) >= 0 and max(ids) <= maxunicode:
+    if usual and min(ids) >= 0:
         return vocab
     for token, id in vocab.items():
-        if not (isinstance(token, str) and is_whole(id) and 0 <= id <= maxunicode):
+        if not (isinstance(token, str) and is_whole(id) and id >= 0):
             raise ValueError(
-                f"{name}: vocab must map each token, a string, to its id, a whole number from 0 "
-                f"to {maxunicode:,}; got {short(token)}: {short(id)}"
+                f"{name}: vocab must map each token, a string, to its id, a whole number, 0 "
+                f"or more; got {short(token)}: {short(id)}"
             )
     return vocab
 
 
-def check_merges(name: str, merges: Iterable[Any]) -> tuple[Pair, ...]:
+def check_merges(name: str, merges: Iterable[Any]) -> tuple[tuple[str, str], ...]:
     """The merges as pairs.
 
     Raises ValueError, which begins with `name`, if one is not two strings. A string of two
@@ -54,6 +49,23 @@ def check_merges(name: str, merges: Iterable[Any]) -> tuple[Pair, ...]:
                     f"{short(merge)}"
                 )
     return tuple(pairs)
+
+
+def check_merges_fit(vocab: Mapping[str, int], merges: Iterable[tuple[str, str]]) -> None:
+    """Raise ValueError if a merge joins or makes a symbol that the vocabulary does not have."""
+    for left, right in merges:
+        for symbol in (left, right, left + right):
+            if symbol not in vocab:
+                raise ValueError(
+                    f"merges holds ({left!r}, {right!r}), but {symbol!r} is not in the "
+                    "vocabulary; both must come from the same training"
+                )
+
+
+def check_tie_break(*_: Any, tie_break: str = "lowest-id", **__: Any) -> None:
+    """Raise ValueError unless a tie is to be won by the lowest or the highest id."""
+    if tie_break not in ("lowest-id", "highest-id"):
+        raise ValueError(f'tie_break must be "lowest-id" or "highest-id"; got {tie_break!r}')
 
 
 def check_gains(name: str, gains: Iterable[Any], n_merges: int) -> tuple[float, ...]:
@@ -94,3 +106,82 @@ def is_whole(number: object) -> bool:
     (True, False, False, False)
     """
     return isinstance(number, Integral) and not isinstance(number, bool)
+
+
+def entries(where: str, name: str, values: Any, of: str = "entries") -> Iterator[Any]:
+    """The entries of a list, tuple, generator, file, pandas column, NumPy array or tensor.
+
+    They come in their order, numbers and rows of NumPy and PyTorch as Python's own; where, name:
+    the caller and its argument, of: what the entries are, for the message.
+
+    Raises TypeError for one string and for what is not read entry by entry: a set, a dictionary, a
+    table, a path, a number.
+
+    >>> list(entries("f", "texts", (text for text in ("the cat", "the dog"))))
+    ['the cat', 'the dog']
+    """
+    plain, fault = _plain(values), _fault(values)
+    if fault or not isinstance(plain, Iterable):
+        raise TypeError(
+            f"{where}: {name} must be a list of {of}, or another sequence that has an order; "
+            f"got {fault or f'a {type(values).__name__}'}"
+        )
+    return map(_plain, plain)
+
+
+def read_texts(where: str, name: str, values: Any) -> Iterator[str]:
+    """The entries, each of which must be a string.
+
+    Raises TypeError as `entries`, and for None, nan or a number, with its place.
+    """
+    for number, text in enumerate(entries(where, name, values, "strings")):
+        if not isinstance(text, str):
+            raise TypeError(
+                f"{where}: {name} must hold strings; {name}[{number}] is {short(text)}; omit it"
+            )
+        yield text
+
+
+def texts_or_pairs(where: str, name: str, values: Any) -> Iterator[tuple[str, ...]]:
+    """Each entry as (text,) or (text, second text).
+
+    Raises TypeError as `entries`, and for an entry that is neither a string nor two of them.
+    """
+    for number, entry in enumerate(entries(where, name, values, "strings")):
+        match entry:
+            case str():
+                yield (entry,)
+            case [str(first), str(second)]:
+                yield first, second
+            case _:
+                raise TypeError(
+                    f"{where}: {name} must hold strings, or pairs of two strings; "
+                    f"{name}[{number}] is {short(entry)}; omit it"
+                )
+
+
+def check_none_missing(where: str, name: str, values: list[Any]) -> None:
+    """Raise ValueError, with its place, if a value is None or nan."""
+    for number, value in enumerate(values):
+        if value is None or value != value:  # nan differs from itself
+            raise ValueError(
+                f"{where}: {name} must not be missing; {name}[{number}] is {value}; omit it"
+            )
+
+
+def _fault(values: Any) -> str | None:
+    """Why something has no entries in an order, although Python would iterate over it."""
+    if isinstance(values, str | bytes):
+        return "one string; put it into a list"
+    if isinstance(values, Mapping):
+        return "a dictionary; choose its keys or its values"
+    if isinstance(values, set | frozenset):
+        return "a set; sort it"
+    if hasattr(type(values), "columns"):  # of pandas, polars or pyarrow; it gives column names
+        return "a table; choose one of its columns"
+    return None
+
+
+def _plain(value: Any) -> Any:
+    """Python's own numbers and lists, for those of NumPy, PyTorch and pandas."""
+    return value.tolist() if hasattr(value, "tolist") else value

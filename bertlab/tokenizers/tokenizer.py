@@ -5,29 +5,195 @@ A tokenizer cuts text in three steps, from coarse to fine:
 1. special tokens, such as [MASK], are found first and are never cut;
 2. the text between them is cut into *chunks* that do not depend on each other;
 3. a chunk is cut into words, and a word into tokens; since both repeat, the results are cached
-   (`encoding.Kept`).
+   (`Kept`).
 
 `BPE`, `ByteBPE` and `WordPiece` define chunks, words and tokens.
+
+Offsets: tokens are adjacent, so their widths are enough: each begins where the previous one ends,
+and it ends at the sum of all widths up to it. They cover not the text itself but its units in the
+tokenizer, for example bytes, or characters without white space. So each end is looked up in a list
+of `places`.
 """
 
 import os
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property, partial
-from itertools import chain
+from itertools import accumulate, chain, compress, pairwise
 from operator import index
 from pathlib import Path
+from sys import getsizeof
 from types import MappingProxyType
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
-from bertlab.tokenizers import tokenizer_json
-from bertlab.tokenizers.checks import check_merges, check_vocab
-from bertlab.tokenizers.encoding import CLS, SEP, Encoding, Kept, Part, Span, Stretch, cut_lengths
-from bertlab.tokenizers.entries import read_texts, texts_or_pairs
-from bertlab.tokenizers.merges import Pair
-from bertlab.tokenizers.offsets import spans_of_widths
+from bertlab.tokenizers.checks import check_merges, check_vocab, read_texts, texts_or_pairs
+from bertlab.tokenizers.files import write_tokenizer
+from bertlab.tokenizers.words import CLS, SEP
+
+Span = tuple[int, int]
+
+
+class Stretch(NamedTuple):
+    """A special token in a text, or the text between two: its position and its ids."""
+
+    start: int
+    end: int
+    special: bool
+    ids: list[int]
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """A stretch of an encoding: one text, or the special tokens between two."""
+
+    ids: list[int]
+    spans: Callable[[], list[Span]]  # called only if offsets are requested
+    segment: int
+
+    def cut(self, length: int) -> "Part":
+        """The first `length` tokens."""
+        return Part(self.ids[:length], lambda: self.spans()[:length], self.segment)
+
+
+@dataclass(frozen=True, eq=False)
+class Encoding:
+    """One encoded text, or a pair: lists of the same length, one entry per token.
+
+    `ids` are available at once; the rest is computed on request, so that a training loop, which
+    needs only ids, does not pay for offsets.
+    """
+
+    parts: tuple[Part, ...]
+    token_of: Callable[[int], str]
+
+    @cached_property
+    def ids(self) -> list[int]:
+        """The model's input."""
+        if len(self.parts) == 1:
+            return self.parts[0].ids
+        return list(chain.from_iterable(part.ids for part in self.parts))
+
+    @cached_property
+    def tokens(self) -> list[str]:
+        """The entries of the vocabulary."""
+        return [self.token_of(id) for id in self.ids]
+
+    @cached_property
+    def segment_ids(self) -> list[int]:
+        """0 for the first text and its special tokens, 1 for the second."""
+        return [part.segment for part in self.parts for _ in part.ids]
+
+    @cached_property
+    def offsets(self) -> list[Span]:
+        """(start, end) of the characters of its text that a token covers.
+
+        (0, 0) for added special tokens; offsets of a pair's second text count from its own first
+        character.
+        """
+        return [span for part in self.parts for span in part.spans()]
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def __repr__(self) -> str:
+        shown = 12
+        more = f", … {len(self.ids) - shown} more" if len(self.ids) > shown else ""
+        return f"Encoding({len(self.ids)} tokens: {', '.join(self.tokens[:shown])}{more})"
+
+
+def cut_lengths(first: int, second: int, room: int) -> tuple[int, int]:
+    """How many tokens of two texts fit into `room`: the longer one is cut first.
+
+    If both must be cut, each gets half, the second one the odd token: equal to Hugging Face's
+    strategy of this name. A single text is a pair whose second text is empty.
+
+    >>> cut_lengths(10, 3, 9), cut_lengths(10, 10, 9)
+    ((6, 3), (4, 5))
+    """
+    if first + second <= room:
+        return first, second
+    shorter = min(first, second)
+    if 2 * shorter <= room:
+        return (shorter, room - shorter) if first == shorter else (room - shorter, shorter)
+    half = room // 2
+    return (half, room - half) if first <= second else (room - half, half)
+
+
+class Kept(dict):
+    """A cache of the results of `work`; words repeat, so most results are already there.
+
+    It keeps at most `most` results, together about `MOST_BYTES`, and then starts again empty; it
+    keeps none for keys of more than 256 characters. So its memory is bounded for any text: a
+    tokenizer has two of these, together below 100 MB.
+
+    work: string -> tuple of numbers. A tuple, because the garbage collector need not track it; a
+    hundred thousand lists would cost noticeable time.
+    """
+
+    MOST_BYTES = 40_000_000
+    ENTRY = 100  # bytes that a dictionary needs per entry, besides key and value
+
+    def __init__(self, work: Callable[[str], tuple[int, ...]], most: int = 131_072) -> None:
+        super().__init__()
+        self.work, self.most, self.bytes = work, most, 0
+
+    def __missing__(self, key: str) -> tuple[int, ...]:
+        answer = self.work(key)
+        if len(key) <= 256:
+            if len(self) >= self.most or self.bytes >= self.MOST_BYTES:
+                self.clear()
+                self.bytes = 0
+            self[key] = answer
+            self.bytes += self.ENTRY + getsizeof(key) + getsizeof(answer)
+        return answer
+
+
+# 1 for a byte that begins a character in UTF-8, 0 for the others, which start with the bits 10.
+_BEGINS = bytes(byte & 0b1100_0000 != 0b1000_0000 for byte in range(256))
+
+
+def spans_of_widths(widths: Iterable[int], places: Sequence[int], shift: int = 0) -> list[Span]:
+    """(start, end) of the characters that each token covers.
+
+    widths: how many units each token covers; places: for each unit the character it comes from;
+    shift: added to all.
+
+    The word "né" has three bytes; one token has its first two, another the last:
+
+    >>> spans_of_widths([2, 1], [0, 1, 1])
+    [(0, 2), (1, 2)]
+    """
+    if isinstance(places, range):  # every unit is a character
+        return list(pairwise(accumulate(widths, initial=shift)))
+    edges = pairwise(accumulate(widths, initial=0))
+    after = shift + 1
+    return [(places[start] + shift, places[end - 1] + after) for start, end in edges]
+
+
+def places_of_bytes(text: str) -> Sequence[int]:
+    """For each byte of `text` in UTF-8 the character it belongs to.
+
+    >>> places_of_bytes("né")
+    [0, 1, 1]
+    """
+    if text.isascii():
+        return range(len(text))
+    begins = text.encode("utf-8", "surrogatepass").translate(_BEGINS)
+    return list(accumulate(begins, initial=-1))[1:]
+
+
+def places_of_units(text: str, width: Callable[[str], int]) -> list[int]:
+    """For each unit the character it comes from, where a character has `width(character)` units.
+
+    >>> places_of_units("a bc", lambda character: 0 if character == " " else 1)
+    [0, 2, 3]
+    """
+    width_of = {character: width(character) for character in set(text)}
+    if max(width_of.values(), default=0) <= 1:
+        return list(compress(range(len(text)), map(width_of.__getitem__, text)))
+    return [place for place, character in enumerate(text) for _ in range(width_of[character])]
 
 
 @dataclass(frozen=True, repr=False)
@@ -43,7 +209,7 @@ class Tokenizer(ABC):
     """
 
     vocab: Mapping[str, int]
-    merges: tuple[Pair, ...] = ()
+    merges: tuple[tuple[str, str], ...] = ()
     special_tokens: tuple[str, ...] = ()
     adds_special_tokens: bool | None = None
 
@@ -163,7 +329,7 @@ class Tokenizer(ABC):
     def save(self, path: str | os.PathLike) -> Path:
         """Write the tokenizer as Hugging Face's `tokenizer.json`; returns the path."""
         special = {token: self.vocab[token] for token in self.special_tokens}
-        return tokenizer_json.write(path, self._json(), special, bool(self.adds_special_tokens))
+        return write_tokenizer(path, self._json(), special, bool(self.adds_special_tokens))
 
     @abstractmethod
     def _json(self) -> dict[str, Any]:
@@ -191,6 +357,11 @@ class Tokenizer(ABC):
     @cached_property
     def _token_of(self) -> dict[int, str]:
         return {id: token for token, id in self.vocab.items()}
+
+    @cached_property
+    def _ranks(self) -> dict[tuple[str, str], int]:
+        """Each merge's position. If two join the same pair, the later one counts, as in HF's."""
+        return {pair: rank for rank, pair in enumerate(self.merges)}
 
     @cached_property
     def _special(self) -> re.Pattern[str] | None:

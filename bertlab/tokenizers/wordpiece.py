@@ -1,35 +1,282 @@
-"""WordPiece, as BERT uses it: normalise, split into words, cut each word into pieces."""
+"""WordPiece, as BERT uses it: normalise, split into words, cut each word into pieces.
+
+A word is a tuple of pieces; `##` marks those that continue it. Which merge is best? The one that
+makes the corpus more likely. The language model is the simplest one: each symbol x has the
+probability n_x / N, with n_x its occurrences among the N symbols of the corpus, and the symbols are
+independent. Two answers:
+
+- `likelihood`: p(ab) / (p(a) p(b)), up to the factor N: how much more often a and b are adjacent
+  than by chance (the exponential of a pointwise mutual information);
+- `gain`: by how many nats the log-likelihood of the whole corpus rises when a and b are joined.
+
+Sources: Schuster & Nakajima (2012), "Japanese and Korean Voice Search", section 2, whose words
+mean `gain`; most textbooks print `likelihood`. Devlin et al. (2019), `WordpieceTokenizer`, for
+`longest_match`.
+"""
 
 import os
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
+from itertools import groupby
+from math import log, log1p
 from pathlib import Path
 from typing import Any, Literal
 
-from bertlab.tokenizers import tokenizer_json
-from bertlab.tokenizers.checks import check_gains, check_longest_word, check_normalization
-from bertlab.tokenizers.encoding import CLS, MASK, PAD, SEP, UNKNOWN
-from bertlab.tokenizers.file_options import (
+from bertlab.parts import part
+from bertlab.tokenizers.bpe import (
+    Pair,
+    Symbols,
+    TieBreak,
+    best_pair,
+    count_pairs,
+    first_vocab,
+    merge_pair,
+)
+from bertlab.tokenizers.checks import (
+    check_gains,
+    check_longest_word,
+    check_normalization,
+    check_tie_break,
+)
+from bertlab.tokenizers.files import (
     BERT_NORMALIZER,
+    BERT_WORDS,
     WORDPIECE_DECODER,
     WORDPIECE_ENTRIES,
     WORDPIECE_MODEL,
+    TokenizerFile,
+    read_vocab,
+    write_vocab,
 )
-from bertlab.tokenizers.learning import TieBreak, first_vocab, learn_merges
-from bertlab.tokenizers.likelihood import SCORED
-from bertlab.tokenizers.longest_match import LongestMatcher, longest_match
-from bertlab.tokenizers.normalize import CHUNK, normalize, normalized_places
-from bertlab.tokenizers.pieces import CONTINUES, first_alphabet, first_pieces, glue
-from bertlab.tokenizers.ranking import Gains, learn_by_score
-from bertlab.tokenizers.tokenizer import Tokenizer
-from bertlab.tokenizers.tokenizer_reading import TokenizerFile
-from bertlab.tokenizers.vocab_txt import read_vocab, write_vocab
-from bertlab.tokenizers.words import count_words, split_chunks, split_words, word_spans
+from bertlab.tokenizers.tokenizer import Tokenizer, places_of_units
+from bertlab.tokenizers.words import (
+    BERT_CHUNK,
+    CLS,
+    CONTINUES,
+    MASK,
+    PAD,
+    SEP,
+    UNKNOWN,
+    count_words,
+    normalize,
+    replacements,
+    split_chunks,
+    split_words,
+    word_spans,
+)
 
-ORDINARY = 100  # characters; longer words are rare, and cut by another algorithm
+
+@part("02")
+def first_pieces(word: str) -> tuple[str, ...]:
+    """The characters of a word as pieces, before anything is joined.
+
+    >>> first_pieces("men")
+    ('m', '##e', '##n')
+    """
+    return (word[0], *(CONTINUES + character for character in word[1:]))
+
+
+def first_alphabet(words: Collection[tuple[str, ...]]) -> list[str]:
+    """The pieces a vocabulary starts with: every character, and those that continue a word.
+
+    words: in first pieces. Any character may start a word, so each is included without `##`.
+
+    >>> first_alphabet([("m", "##e"), ("e",)])
+    ['e', 'm', '##e']
+    """
+    starts = {piece.removeprefix(CONTINUES) for word in words for piece in word}
+    continuations = {piece for word in words for piece in word[1:]}
+    return [*sorted(starts), *sorted(continuations)]
+
+
+@part("02")
+def glue(left: str, right: str) -> str:
+    """Join two pieces.
+
+    >>> glue("m", "##e"), glue("##e", "##n")
+    ('me', '##en')
+    """
+    return left + right.removeprefix(CONTINUES)
+
+
+@part("02")
+def likelihood(
+    n_ab: int,
+    n_a: int,
+    n_b: int,
+    n: int = 0,  # noqa: ARG001 - as `gain` has it, and so the other two
+    n_made: int = 0,  # noqa: ARG001
+    same: bool = False,  # noqa: ARG001
+) -> float:
+    """n_ab / (n_a n_b), the score of the textbooks.
+
+    n_ab: how often a and b are adjacent, as in `merges.count_pairs`: twice in a a a, where `gain`
+    counts once; n_a, n_b: occurrences of each.
+
+    The last three arguments are ignored; they are those of `gain`.
+
+    >>> likelihood(4, 4, 4), likelihood(3, 3, 6)
+    (0.25, 0.16666666666666666)
+    """
+    return n_ab / (n_a * n_b)
+
+
+@part("02")
+def gain(n_ab: int, n_a: int, n_b: int, n: int, n_made: int = 0, same: bool = False) -> float:
+    """How much the log-likelihood of the corpus rises, in nats, if a and b are joined.
+
+    n_ab: how often they will be joined: once in a a a, although a a occurs twice, since only joins
+    change the corpus; n_a, n_b: occurrences of each; n: symbols in the corpus; n_made:
+    occurrences of the symbol `ab` so far (it may have been made from other parts); same: whether
+    a and b are one symbol, which then loses two for each join.
+
+    The log-likelihood is the sum of n_x ln(n_x / n) over all symbols x. With f(x) = x ln x that is
+    sum f(n_x) - f(n), and a merge with k = n_ab changes four of these terms:
+
+        f(n_a - k) - f(n_a) + f(n_b - k) - f(n_b) + f(n_made + k) - f(n_made) + f(n) - f(n - k)
+
+    >>> round(gain(4, 4, 4, 28), 2)
+    11.48
+    """
+    lost = _drop(n_a, 2 * n_ab) if same else _drop(n_a, n_ab) + _drop(n_b, n_ab)
+    return _drop(n_made + n_ab, n_ab) + _drop(n, n_ab) - lost
+
+
+def _drop(x: int, k: int) -> float:
+    """f(x) - f(x - k) for f(x) = x ln x, without the rounding error of the difference."""
+    return x * log(x) if k == x else k * log(x) - (x - k) * log1p(-k / x)
+
+
+def frequency(n_ab: int, *_: float) -> float:
+    """n_ab: WordPiece as Hugging Face trains it, which is BPE on pieces."""
+    return n_ab
+
+
+SCORES: dict[str, Callable[..., float]] = {
+    "gain": gain,
+    "likelihood": likelihood,
+    "frequency": frequency,
+}
+
+
+@part("02")
+def count_symbols(words: Mapping[Symbols, int]) -> Counter[str]:
+    """How often each symbol occurs.
+
+    words: symbols of a word -> how often the word occurs in the corpus.
+    """
+    n: Counter[str] = Counter()
+    for symbols, count in words.items():
+        for symbol in symbols:
+            n[symbol] += count
+    return n
+
+
+@part("02")
+def count_joins(words: Mapping[Symbols, int]) -> Counter[Pair]:
+    """How often each pair of neighbours can be joined: as `count_pairs`, but once in a a a.
+
+    >>> count_joins({("a", "a", "a", "b"): 1})
+    Counter({('a', 'a'): 1, ('a', 'b'): 1})
+    """
+    joins = count_pairs(words)
+    for symbols, count in words.items():
+        for symbol, run in groupby(symbols):
+            length = len(list(run))
+            if length > 2:
+                joins[symbol, symbol] -= count * (length - 1 - length // 2)
+    return joins
+
+
+@part("02")
+def pair_scores(
+    words: Mapping[Symbols, int], score: Callable[..., float], min_frequency: int = 1
+) -> dict[Pair, float]:
+    """The score of each pair of neighbours that occurs at least `min_frequency` times.
+
+    score: `gain`, `likelihood` or another function of the same numbers.
+    """
+    n = count_symbols(words)
+    total = n.total()
+    counts = count_joins(words) if score is gain else count_pairs(words)
+    return {
+        (a, b): score(count, n[a], n[b], total, n[glue(a, b)], a == b)
+        for (a, b), count in counts.items()
+        if count >= min_frequency
+    }
+
+
+@part("02", twin=True, check=check_tie_break)
+def learn_pieces(
+    words: Mapping[Symbols, int],
+    vocab: dict[str, int],
+    vocab_size: int,
+    *,
+    criterion: str = "gain",
+    min_frequency: int = 1,
+    tie_break: TieBreak = "lowest-id",
+) -> tuple[dict[str, int], list[Pair], list[float]]:
+    """Join the pair with the highest score until the vocabulary holds `vocab_size` pieces.
+
+    The arguments are those of `bpe.learn_merges`; words are in pieces, as `first_pieces` cuts
+    them; criterion: "gain", "likelihood" or "frequency". Returns the new vocabulary, the merges,
+    and each merge's gain in log-likelihood, in nats. It stops early if no pair that occurs
+    `min_frequency` times has a score above 0.
+    """
+    vocab, merges, gains = vocab.copy(), [], []
+    while len(vocab) < vocab_size:
+        scores = pair_scores(words, SCORES[criterion], min_frequency)
+        if max(scores.values(), default=0) <= 0:
+            break
+        pair = best_pair(scores, vocab, tie_break)
+        gains.append(pair_scores(words, gain)[pair])
+        vocab.setdefault(glue(*pair), len(vocab))
+        merges.append(pair)
+        words = {merge_pair(symbols, pair, glue): count for symbols, count in words.items()}
+    return vocab, merges, gains
+
+
+@part("02", twin=True)
+def longest_match(word: str, vocab: Collection[str], longest_word: int = 100) -> list[str]:
+    """Cut a word into pieces of the vocabulary, from left to right, the longest first.
+
+    A word that cannot be cut completely, or of more than `longest_word` characters, becomes one
+    [UNK]. Source: Devlin et al. (2019), `WordpieceTokenizer`.
+
+    >>> longest_match("menus", {"me", "men", "##u", "##us", "##s"})
+    ['men', '##us']
+    >>> longest_match("mental", {"men"})
+    ['[UNK]']
+    """
+    if len(word) > longest_word:
+        return [UNKNOWN]
+    pieces, start = [], 0
+    while start < len(word):
+        mark = CONTINUES if start else ""
+        for end in range(len(word), start, -1):
+            piece = mark + word[start:end]
+            if piece in vocab:
+                break
+        else:
+            return [UNKNOWN]
+        pieces.append(piece)
+        start = end
+    return pieces
+
+
+def normalized_places(text: str, *, lowercase: bool, strip_accents: bool | None) -> list[int]:
+    """For each character of the normalised text, without white space, its place in `text`.
+
+    >>> normalized_places("né 好", lowercase=True, strip_accents=None)
+    [0, 1, 3]
+    """
+    replacement = replacements(lowercase, strip_accents)
+    return places_of_units(text, lambda character: len(replacement[ord(character)].strip()))
+
+
 BERT_SPECIAL_TOKENS = (PAD, UNKNOWN, CLS, SEP, MASK)
-CRITERIA = (*SCORED, "frequency")
 NORMALIZER = {"type": "BertNormalizer", "clean_text": True, "handle_chinese_chars": True}
 
 
@@ -94,10 +341,9 @@ class WordPiece(Tokenizer):
         Raises ValueError if the corpus holds no word, if `vocab_size` has no room for special
         tokens and alphabet, if a special token is given twice, or [UNK] is not among them.
         """
-        if criterion not in CRITERIA:
+        if criterion not in SCORES:
             raise ValueError(
-                f"WordPiece.train: criterion must be one of {', '.join(CRITERIA)}; "
-                f"got {criterion!r}"
+                f"WordPiece.train: criterion must be one of {', '.join(SCORES)}; got {criterion!r}"
             )
         if UNKNOWN not in special_tokens:
             raise ValueError(
@@ -105,21 +351,17 @@ class WordPiece(Tokenizer):
                 f"cut; got {list(special_tokens)}"
             )
         split = partial(_split_normalized, lowercase=lowercase, strip_accents=strip_accents)
-        chunks = partial(split_chunks, chunk=CHUNK)
+        chunks = partial(split_chunks, chunk=BERT_CHUNK)
         counts = count_words(texts, chunks=chunks, split=split, processes=processes)
         words = {first_pieces(word): count for word, count in counts.items()}
-        vocab = first_vocab(first_alphabet(words), special_tokens, vocab_size)
-        how: Any = {"min_frequency": min_frequency, "tie_break": tie_break, "progress": progress}
-        if criterion == "frequency":
-            notes = Gains()
-            vocab, merges = learn_merges(
-                words, vocab, vocab_size, join=glue, before_merge=notes.note, **how
-            )
-            gains = notes.so_far
-        else:
-            vocab, merges, gains = learn_by_score(
-                words, vocab, vocab_size, SCORED[criterion], **how
-            )
+        vocab, merges, gains = learn_pieces(
+            words,
+            first_vocab(first_alphabet(words), special_tokens, vocab_size, progress),
+            vocab_size,
+            criterion=criterion,
+            min_frequency=min_frequency,
+            tie_break=tie_break,
+        )
         return cls(
             vocab,
             tuple(merges),
@@ -156,21 +398,14 @@ class WordPiece(Tokenizer):
         return write_vocab(path, self.vocab)
 
     def _chunks(self, text: str) -> list[str]:
-        return split_chunks(text, CHUNK)
+        return split_chunks(text, BERT_CHUNK)
 
     def _words(self, chunk: str) -> list[str]:
         return _split_normalized(chunk, self.lowercase, self.strip_accents)
 
     def _cut(self, word: str) -> tuple[int, ...]:
-        if ORDINARY < len(word) <= self.longest_word:
-            pieces = self._matcher.cut(word)
-        else:
-            pieces = longest_match(word, self.vocab, self.longest_word)
-        return tuple(map(self.vocab.__getitem__, pieces))
-
-    @cached_property
-    def _matcher(self) -> LongestMatcher:
-        return LongestMatcher(self.vocab, self.longest_word)
+        pieces = longest_match(word, self.vocab, self.longest_word)
+        return tuple([self.vocab[piece] for piece in pieces])
 
     def _widths(self, text: str, ids: Sequence[int]) -> tuple[Iterable[int], Sequence[int]]:
         places = normalized_places(text, **self._normalization)
@@ -209,7 +444,7 @@ class WordPiece(Tokenizer):
     def _json(self) -> dict[str, Any]:
         return {
             "normalizer": NORMALIZER | self._normalization,
-            "pre_tokenizer": tokenizer_json.BERT_WORDS,
+            "pre_tokenizer": BERT_WORDS,
             "decoder": {"type": "WordPiece", "prefix": CONTINUES, "cleanup": False},
             "model": {
                 "type": "WordPiece",

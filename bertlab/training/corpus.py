@@ -11,10 +11,10 @@ from bertlab._files import write_atomically
 from bertlab.data.corpora import CORPORA, Documents, documents, split
 from bertlab.data.overlaps import WORDS, known_passages, without_passages
 from bertlab.data.own_texts import SUFFIXES, files_digest, own_documents
+from bertlab.model.pretrained import load_tokenizer
 from bertlab.pretraining.token_store import TokenStore, fingerprint, write_corpora
-from bertlab.tokenizers.encoding import UNKNOWN
-from bertlab.tokenizers.folder import load_tokenizer
 from bertlab.tokenizers.wordpiece import BERT_SPECIAL_TOKENS, WordPiece
+from bertlab.tokenizers.words import UNKNOWN
 
 VALIDATION = 0.05  # the share of the documents that is held out
 ALIASES = {"wiki": "wikipedia"}

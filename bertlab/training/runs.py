@@ -1,257 +1,408 @@
-"""A run: a folder with the settings, the data, the progress and the result.
+"""A training that can run for days: the loop, with evaluation, metrics and checkpoints.
 
-settings.json   the options; the same settings give the same model
-corpus/         tokenizer and token ids
-checkpoints/    for resuming after an interruption
-metrics.jsonl   one line per step
-snapshots/      the model after some of the steps, if requested
-next_sentences.json   at the end, accuracy on next sentences, from easy questions to hard
-model/          the trained model, for `load_pretrained` and `transformers`
+`metrics.jsonl` is a file of JSON lines that a crash cannot spoil:
+
+    {"step": 0, "kind": "held-out", "mlm_loss": 9.01, ...}
+    {"step": 1, "kind": "train", "loss": 9.72, ...}
+
+A process that is killed while writing leaves part of a line, without a line end: it is not a row.
+JSON has no infinity and no NaN. Such a value, of a training that has diverged, is written as null
+and read as NaN.
 """
 
-import copy
+import json
+import math
+import os
+import signal
+import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import replace
-from functools import partial
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from time import perf_counter
+from typing import Any
 
 import torch
-from filelock import FileLock, Timeout
+from torch import nn
 from tqdm.auto import tqdm
+from tqdm.std import EMA
 
+from bertlab._files import naming, write_atomically
 from bertlab.model.heads import BertForPreTraining
-from bertlab.model.parameters import count_parameters
 from bertlab.model.pretrained import save_pretrained
-from bertlab.pretraining.batches import PretrainingData
-from bertlab.pretraining.masking import Masking
-from bertlab.pretraining.short_first import ShortFirst
-from bertlab.training.config import TrainingConfig
-from bertlab.training.corpus import PreparedCorpus, made_of, open_corpus, own_path, prepare_corpus
-from bertlab.training.loop import pretrain
-from bertlab.training.next_sentences import next_sentence_rows, save_rows
-from bertlab.training.optimizers import adamw
-from bertlab.training.processes import ALONE, Processes, from_first, in_turn, shared
-from bertlab.training.rows import Row
-from bertlab.training.schedule import snapshot_steps
-from bertlab.training.settings import NEGATIVES, RunSettings
-from bertlab.training.start import STARTS
-from bertlab.training.steps import training_step
+from bertlab.pretraining.batches import BEGINNING, Batches, Position
+from bertlab.training.checkpoints import has_checkpoint, load_checkpoint, save_checkpoint
+from bertlab.training.evaluation import evaluate
+from bertlab.training.fast import (
+    ALONE,
+    InBfloat16,
+    Processes,
+    any_of,
+    keep_freed_memory,
+    shared,
+    wide_step,
+)
+from bertlab.training.loop import TrainingConfig, training_loop
+from bertlab.training.steps import (
+    StepResult,
+    adamw,
+    restored_random_state,
+)
 
-TRIAL_SECONDS = 3  # of trial steps, to measure the time per step; 5 to 50 steps
-
-
-class Outcome(NamedTuple):
-    """The progress of a run."""
-
-    done: int  # steps
-    steps: int  # in total
-    rows: list[Row]  # of the metrics, since the run was started or resumed
-
-    @property
-    def finished(self) -> bool:
-        """Whether there is a trained model."""
-        return self.done == self.steps
+Row = dict[str, Any]  # "step", "kind" ("train" or "held-out"), and numbers by their names
+SMOOTH = 0.05  # a step's weight in the running means, which cover about the last 20 steps
 
 
-def run_pretraining(
-    folder: str | Path,
-    settings: RunSettings | None,
+def gather_rows(
+    rows: Iterable[Row],
     *,
+    label: str,
+    steps: int,
     device: torch.device,
-    processes: Processes = ALONE,
-    workers: int = 0,
-) -> Outcome:
-    """Start a run, or resume the one in a folder if `settings` is None.
+    watch: Callable[[Row], None] | None = None,
+    progress: bool = True,
+) -> list[Row]:
+    """Run a training to its end and return its rows; global random state does not change.
 
-    Raises FileExistsError if a new run would overwrite one, FileNotFoundError if there is none to
-    resume, ValueError if the folder is in use, if settings contradict each other or `workers` is
-    negative, otherwise as `prepare_corpus` and `pretrain`.
+    rows: the training, a generator that does one step per row; label, steps: of the progress bar;
+    device: of the model, whose random state does not change, like the CPU's; watch: called with
+    every row as soon as it is available.
     """
-    if workers < 0:
-        raise ValueError(f"workers must be 0 or more processes; got {workers}")
-    folder, progress = Path(folder), processes.first
-    log = tqdm.write if progress else lambda _line: None
-    new = settings is not None
-    if settings is None:
-        settings = RunSettings.load(folder)
-    elif (folder / "settings.json").exists():
-        raise FileExistsError(
-            f"{folder} holds a run already; continue it with --resume, or choose another --out"
-        )
-    check_divisible(settings, processes)
-    with claimed(folder, processes):
-        log(f"{settings.corpus}: " + ("reading and cutting into tokens" if new else "resuming"))
-        if new and own_path(settings.corpus) is None and Path(settings.corpus).exists():
-            log(f"(that is the catalogue's; write ./{settings.corpus} for what is in this folder)")
-        corpus = in_turn(processes, partial(_prepare, folder, settings, new, progress))
-        data, validation = batches_of(corpus, settings)
-        config = settings.model_config(len(corpus.tokenizer.vocab))
-        model = BertForPreTraining(config)
-        model = STARTS[settings.start](model, settings.training.seed).to(device)
-        log(corpus_summary(corpus))
-        if new:
-            for side in (data, validation):
-                side.epoch(0)  # raises if there are too few pairs, before anything is saved
-            settings = with_steps(settings, model, data, processes)
-            if processes.first:
-                settings.save(folder)
-        log(training_summary(settings, model, device, processes))
-        short = round(settings.short_first * settings.training.steps)
-        rows = pretrain(
-            model,
-            ShortFirst(data, short) if short else data,
-            settings.training,
-            validation=validation,
-            folder=folder,
-            watch=lambda row: log(held_out_line(row)) if row["kind"] == "held-out" else None,
-            snapshots=snapshot_steps(settings.training.steps, settings.snapshots),
-            workers=workers,
-            processes=processes,
-            progress=progress,
-        )
-        steps = settings.training.steps
-        outcome = Outcome(rows[-1]["step"] if rows else steps, steps, rows)
-        if outcome.finished and processes.first:
-            save_pretrained(model, folder / "model", corpus.tokenizer)
-            log("accuracy on held-out next sentences, by the source of the others:")
-            found = next_sentence_rows(model, validation)
-            save_rows(found, folder / "next_sentences.json")
-            for row in found:
-                log(f"  {row}")
-    return outcome
-
-
-def check_divisible(settings: RunSettings, processes: Processes) -> None:
-    """Raise ValueError if a batch has too few sequences for all pieces."""
-    pieces = settings.training.accumulate * processes.count
-    if settings.batch_size < pieces:
-        raise ValueError(
-            f"a batch of {settings.batch_size} sequences cannot be cut into {pieces} pieces "
-            "(pieces to accumulate, times processes); make --batch-size larger"
-        )
+    keep_freed_memory()
+    bar = tqdm(total=steps, desc=label, unit="step", disable=not progress)
+    gathered = []
+    with restored_random_state(device), bar:
+        for row in rows:
+            gathered.append(row)
+            if watch:
+                watch(row)
+            if row["kind"] == "train":
+                bar.set_postfix_str(f"loss {row['loss']:.3f}", refresh=False)
+                bar.update()
+    return gathered
 
 
 @contextmanager
-def claimed(folder: Path, processes: Processes) -> Iterator[None]:
-    """Lock a folder, so that no second training writes into it; create it if necessary."""
-    lock = FileLock(folder / ".lock")
+def progress_bar(
+    steps: int, done: int = 0, *, enabled: bool = True
+) -> Iterator[Callable[[StepResult, int], None]]:
+    """Steps done, time left, tokens per second, loss and share of correct masked words.
 
-    def take() -> None:
-        if processes.first:
-            folder.mkdir(parents=True, exist_ok=True)
-            try:
-                lock.acquire(timeout=0)
-            except Timeout:
-                raise ValueError(f"another training is writing into {folder} right now") from None
+    steps: of the whole training; done: those of an earlier part, from which it resumes; enabled:
+    without it nothing is printed. Loss and shares are running means, because those of single steps
+    vary too much to be read. Gives a function to call after each step, with the number of tokens
+    that the model has read in it, without padding:
 
-    in_turn(processes, take)
+        with progress_bar(config.steps, done) as update:
+            ...
+            update(result, tokens)
+    """
+    bar = tqdm(
+        total=steps,
+        initial=done,
+        disable=not enabled,
+        desc="pretraining",
+        unit="step",
+        mininterval=0.5,
+        smoothing=0.02,  # an evaluation between two steps must not distort the time left
+        dynamic_ncols=True,
+    )
+    loss, words_right, words, read, seconds = (EMA(SMOOTH) for _ in range(5))
+    last = perf_counter()
+
+    def update(result: StepResult, tokens: int) -> None:
+        nonlocal last
+        now = perf_counter()
+        speed = read(tokens) / max(seconds(now - last), 1e-9)
+        right = words_right(result.mlm_correct) / max(words(result.n_words), 1e-9)
+        last = now
+        bar.set_postfix_str(
+            f"loss {loss(result.loss):.3f}, {right:.1%} of words, {speed:,.0f} tokens/s",
+            refresh=False,
+        )
+        bar.update()
+
+    with bar:
+        yield update if enabled else lambda _result, _tokens: None
+
+
+class MetricsFile:
+    """A file to which rows are appended, one line at a time.
+
+    path: neither the file nor its folder need exist. If an earlier training may have written it,
+    call `keep_until` before the first `append`.
+    """
+
+    def __init__(self, path: str | os.PathLike) -> None:
+        self.path = Path(path)
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+
+    def append(self, row: Row) -> None:
+        """Add a row. Other programs can then read it, and it is kept if this one is killed.
+
+        Raises ValueError if the row has no step or no kind.
+        """
+        for name in ("step", "kind"):
+            if name not in row:
+                raise ValueError(f"MetricsFile.append: row must have {name!r}; got {list(row)}")
+        line = json.dumps({name: _written(value) for name, value in row.items()}) + "\n"
+        with naming(self.path), open(self.path, "ab") as file:
+            file.write(line.encode())
+
+    def keep_until(self, step: int) -> None:
+        """Drop the rows after a step, and part of a line at the end.
+
+        For resuming from a checkpoint, which may be older than the last row: later rows will be
+        written again. A reader sees the old file or the new one; kept lines do not change, byte by
+        byte. With step -1 none is kept.
+
+        Raises ValueError if a complete line is not a row, which a crash cannot cause.
+        """
+        if not self.path.exists():
+            return
+        lines = _whole_lines(self.path)
+        kept = [line for number, line in lines if _row(self.path, number, line)["step"] <= step]
+        content = b"".join(kept)
+        if len(content) < self.path.stat().st_size:
+            write_atomically(self.path, content)
+
+
+def read_metrics(path: str | os.PathLike) -> list[Row]:
+    """The rows of a metrics file, also while a training is adding to it.
+
+    Raises FileNotFoundError if there is no such file, ValueError if a complete line is not a row.
+    """
+    path = Path(path)
+    return [_row(path, number, line) for number, line in _whole_lines(path)]
+
+
+def _whole_lines(path: Path) -> list[tuple[int, bytes]]:
+    """Lines with their ends, counted from 1; text after the last line end is omitted."""
+    lines = path.read_bytes().splitlines(keepends=True)
+    return [(number, line) for number, line in enumerate(lines, 1) if line.endswith(b"\n")]
+
+
+def _row(path: Path, number: int, line: bytes) -> Row:
     try:
-        yield
+        values = json.loads(line)
+        if not isinstance(values["step"], int):
+            raise TypeError("its step is not a whole number")
+    except (ValueError, KeyError, TypeError) as error:
+        raise ValueError(
+            f"{path}, line {number}, is not a row of metrics ({error}); repair or delete the line"
+        ) from error
+    return {name: math.nan if value is None else value for name, value in values.items()}
+
+
+def _written(value: Any) -> Any:
+    """A value that JSON can represent."""
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+@contextmanager
+def stop_requests() -> Iterator[Callable[[], bool]]:
+    """Record Ctrl-C and `kill` instead of stopping at once; gives a function that reports them.
+
+    A second Ctrl-C interrupts at once. Only the main thread of a program gets signals; in others
+    this does nothing.
+    """
+    asked = threading.Event()
+    if threading.current_thread() is not threading.main_thread():
+        yield asked.is_set
+        return
+
+    def note(number: int, _frame: object) -> None:
+        if number == signal.SIGINT and asked.is_set():
+            raise KeyboardInterrupt
+        asked.set()
+
+    before = {number: signal.signal(number, note) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield asked.is_set
     finally:
-        lock.release()
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
-def batches_of(
-    corpus: PreparedCorpus, settings: RunSettings
-) -> tuple[PretrainingData, PretrainingData]:
-    """Batches of the training part and of the held-out part."""
-    options: dict[str, Any] = {
-        "max_length": settings.max_length,
-        "batch_size": settings.batch_size,
-        "seed": settings.training.seed,
-        "negatives": NEGATIVES[settings.negatives],
-    }
-    masking = Masking.of(corpus.tokenizer, whole_words=settings.whole_words)
-    learning = replace(masking, probability=settings.probability)
+def pretrain(
+    model: BertForPreTraining,
+    data: Batches,
+    config: TrainingConfig,
+    *,
+    validation: Batches | None = None,
+    folder: str | Path | None = None,
+    watch: Callable[[Row], None] | None = None,
+    snapshots: Collection[int] = (),
+    workers: int = 0,
+    processes: Processes = ALONE,
+    progress: bool = True,
+) -> list[Row]:
+    """Train a model on masked words and next sentences; it is changed in place.
+
+    model: to train, on its device; data: its `batch_size` is that of a step, all processes
+    together; validation: held-out text, evaluated before the first step and every
+    `config.evaluate_every` steps; folder: for metrics and checkpoints; if it has a checkpoint,
+    training resumes from there as if it had never stopped; watch: called with every row of the
+    metrics, for example `live_curves(steps).update`; snapshots: steps after which the model is
+    kept in folder/snapshots, 0 for the start; workers: processes that prepare batches (the batches
+    are the same with any number); processes: from `joined_processes`.
+
+    Returns the rows of this call: {"step", "kind": "train" or "held-out", "mlm_loss", ...}.
+    Ctrl-C or `kill` lets the step end, saves a checkpoint and stops. A loss that is not finite
+    raises FloatingPointError: the model cannot recover from it.
+
+    With the same seed on the same CPU the weights are identical, bit by bit, even if training
+    was killed and resumed.
+    """
+    keep_freed_memory()
+    folder = None if folder is None else Path(folder)
+    training = Training(model, data, config, validation, folder, watch, snapshots, processes)
+    device = next(model.parameters()).device
+    with restored_random_state(device), stop_requests() as stop_requested:
+        training.run(stop_requested, workers, progress)
+    return training.rows
+
+
+def check_same(saved: dict[str, Any], config: TrainingConfig) -> None:
+    """Raise ValueError if a checkpoint was trained with other settings."""
+    now = asdict(config)
+    other = [
+        f"{name} {saved.get(name)!r}, now {now[name]!r}"
+        for name in now
+        if saved.get(name) != now[name]
+    ]
+    if other:
+        raise ValueError(
+            f"pretrain: folder holds a training with other settings ({'; '.join(other)}); "
+            "use those, or another folder"
+        )
+
+
+def snapshot_steps(steps: int, number: int) -> set[int]:
+    """The start, step 1 and the last one, and steps evenly between them on a logarithmic scale.
+
+    There are fewer than `number` if several coincide.
+
+    >>> sorted(snapshot_steps(1000, 5))
+    [0, 1, 10, 100, 1000]
+    """
     return (
-        PretrainingData(corpus.training, corpus.tokenizer, masking=learning, **options),
-        PretrainingData(
-            corpus.validation, corpus.tokenizer, masking=masking, drop_last=False, **options
-        ),
+        {round(steps ** (i / (number - 2))) for i in range(number - 1)} | {0} if number else set()
     )
 
 
-def with_steps(
-    settings: RunSettings, model: BertForPreTraining, data: PretrainingData, processes: Processes
-) -> RunSettings:
-    """Turn minutes into a number of steps, once, so that the run can be repeated exactly."""
-    if settings.minutes is None:
-        return settings
-    seconds = seconds_a_step(model, data, settings.training, processes)
-    steps = max(1, int(settings.minutes * 60 / seconds))
-    return replace(settings, training=replace(settings.training, steps=steps))
-
-
-def seconds_a_step(
-    model: BertForPreTraining, data: PretrainingData, config: TrainingConfig, processes: Processes
-) -> float:
-    """Measure the time per step, with its batch, on a copy of the model."""
-    trial = copy.deepcopy(model).train()
-    device = next(trial.parameters()).device
-    optimizer = adamw(trial, config.learning_rate, config.weight_decay)
+def prepared(model: nn.Module, config: TrainingConfig, processes: Processes) -> nn.Module:
+    """The model as a step calls it: compiled, shared by the processes, in the right precision."""
     if config.compile:
-        trial.compile()
-    parallel, batches = shared(trial, processes), data.batches()
-    how: dict[str, Any] = {"accumulate": config.accumulate, "precision": config.precision}
+        model.compile()
+    precise = InBfloat16(model) if config.precision == "bfloat16" else model
+    return shared(precise, processes)
 
-    def time_steps(number: int) -> float:
+
+def check_finite(loss: float, step: int, rate: float) -> None:
+    """Raise FloatingPointError if the loss of a step is not finite."""
+    if not math.isfinite(loss):
+        raise FloatingPointError(
+            f"pretrain: the loss of step {step} is {loss}; start another training "
+            f"with a learning rate below {rate}, or with more warm-up"
+        )
+
+
+@dataclass
+class Training:
+    """A training in progress: the model, its optimizer, and its position."""
+
+    model: BertForPreTraining
+    data: Batches
+    config: TrainingConfig
+    validation: Batches | None
+    folder: Path | None
+    watch: Callable[[Row], None] | None
+    snapshots: Collection[int]
+    processes: Processes
+
+    def __post_init__(self) -> None:
+        config = self.config
+        self.optimizer = adamw(self.model, config.learning_rate, config.weight_decay)
+        self.rows: list[Row] = []
+        self.done, self.position = 0, BEGINNING  # steps; the next batch
+        if self.folder and has_checkpoint(self.folder / "checkpoints"):
+            kept = load_checkpoint(self.folder / "checkpoints", self.model, self.optimizer)
+            check_same(kept.state["config"], config)
+            self.done, self.position = kept.step, Position(*kept.state["position"])
+        self.metrics = None
+        if self.folder and self.processes.first:
+            self.metrics = MetricsFile(self.folder / "metrics.jsonl")
+            self.metrics.keep_until(self.done or -1)  # the evaluation at step 0 is repeated
+
+    def run(self, stop_requested: Callable[[], bool], workers: int, progress: bool) -> None:
+        """Step after step, until all are done or a stop is requested."""
+        config, first = self.config, self.processes.first
+        device = next(self.model.parameters()).device
+        if self.done == 0:
+            self.evaluate()
+            self.keep_snapshot()
+        steps = training_loop(
+            prepared(self.model, config, self.processes),
+            self.optimizer,
+            self.data.batches(self.position, workers),
+            config,
+            done=self.done,
+            step=self.timed_step,
+            rank=self.processes.rank,
+        )
+        with progress_bar(config.steps, self.done, enabled=progress and first) as show:
+            for self.done, self.position, batch, rate, result in steps:
+                numbers = {"learning_rate": rate, "seconds": self.seconds}
+                self.report("train", {**result.as_dict(), **numbers})
+                check_finite(result.loss, self.done, config.learning_rate)
+                show(result, int(batch.attention_mask.sum()))
+                stop = any_of(stop_requested(), self.processes, device)
+                if self.done % config.evaluate_every == 0 or self.done == config.steps:
+                    self.evaluate()
+                self.keep_snapshot()
+                if self.done % config.save_every == 0 or self.done == config.steps or stop:
+                    self.save()
+                if stop:
+                    break
+        self.model.eval()
+
+    def timed_step(self, *what: Any, **how: Any) -> StepResult:
+        """One step, and the seconds that it takes."""
         started = time.perf_counter()
-        for _ in range(number):
-            _, batch = next(batches)
-            training_step(parallel, optimizer, batch.to(device), processes=processes, **how)
-        return from_first((time.perf_counter() - started) / number, processes)
+        accumulate, processes = self.config.accumulate, self.processes
+        result = wide_step(*what, **how, accumulate=accumulate, processes=processes)
+        self.seconds = time.perf_counter() - started
+        return result
 
-    time_steps(2)  # the first steps are slower
-    return time_steps(min(50, max(5, round(TRIAL_SECONDS / time_steps(1)))))
+    def evaluate(self) -> None:
+        """Evaluate on held-out text, if there is any; the first process does it for all."""
+        if self.validation is not None and self.processes.first:
+            self.report("held-out", evaluate(self.model, self.validation).as_dict())
 
+    def save(self) -> None:
+        """Save a checkpoint; without a random state, because a step's number is its seed."""
+        if self.folder and self.processes.first:
+            save_checkpoint(
+                self.folder / "checkpoints",
+                step=self.done,
+                model=self.model,
+                optimizer=self.optimizer,
+                state={"position": list(self.position), "config": asdict(self.config)},
+                keep=self.config.keep,
+            )
 
-def corpus_summary(corpus: PreparedCorpus) -> str:
-    """One line about the data."""
-    _, training, validation = corpus
-    return (
-        f"{training.n_tokens:,} tokens in {len(training):,} documents for training, "
-        f"{validation.n_tokens:,} in {len(validation):,} held out; "
-        f"vocabulary {len(corpus.tokenizer.vocab):,}"
-    )
+    def keep_snapshot(self) -> None:
+        """Save the model after this step, if it was requested."""
+        if self.folder and self.processes.first and self.done in self.snapshots:
+            save_pretrained(self.model, self.folder / "snapshots" / f"{self.done:07}")
 
-
-def training_summary(
-    settings: RunSettings, model: BertForPreTraining, device: torch.device, processes: Processes
-) -> str:
-    """One line about the model and the steps."""
-    several = f" in {processes.count} processes" if processes.count > 1 else ""
-    return (
-        f"{settings.size}: {count_parameters(model).total / 1e6:.1f} million parameters on "
-        f"{device.type}{several}; {settings.training.steps:,} steps of {settings.batch_size} "
-        f"sequences of up to {settings.max_length} tokens"
-    )
-
-
-def held_out_line(row: Row) -> str:
-    """One line about the model's predictions on held-out text."""
-    return (
-        f"step {row['step']:,}, held-out text: {row['mlm_loss']:.3f} nats per masked word, "
-        f"{row['mlm_accuracy']:.1%} right; {row['nsp_accuracy']:.1%} of next sentences right"
-    )
-
-
-def _prepare(folder: Path, settings: RunSettings, new: bool, progress: bool) -> PreparedCorpus:
-    """A resumed run reads its original tokens, even if the text has changed."""
-    if not new and made_of(folder / "corpus"):
-        corpus = open_corpus(folder / "corpus")
-        for store in (corpus.training, corpus.validation):
-            store.verify()  # the disk may have failed since the run was stopped
-        return corpus
-    return prepare_corpus(
-        settings.corpus,
-        folder / "corpus",
-        vocab_size=settings.vocab_size,
-        tokenizer=settings.tokenizer,
-        field=settings.field,
-        validation=settings.validation,
-        allow_unknown=settings.allow_unknown,
-        progress=progress,
-    )
+    def report(self, kind: str, numbers: dict[str, float]) -> None:
+        """Store a row of the metrics and pass it to `watch`."""
+        row = {"step": self.done, "kind": kind, **numbers}
+        self.rows.append(row)
+        if self.metrics:
+            self.metrics.append(row)
+        if self.watch and self.processes.first:
+            self.watch(row)

@@ -10,14 +10,16 @@ import math
 import torch
 from torch import nn
 
-from bertlab.model.embeddings import sinusoidal_positions
+from bertlab.model.bert import sinusoidal_positions
 from bertlab.model.heads import BertForPreTraining
+from bertlab.parts import part
 
 OFFSETS = (-1, 1, -2, 2)  # from a token to those that the planted heads attend to
 WAVES = 8  # for finding it, from 1 radian per token down to about 1/3
 SHARPNESS = 3.0  # gives about half of the attention to that one token
 
 
+@part("08")
 def plain_start(model: BertForPreTraining, seed: int = 0) -> BertForPreTraining:
     """Draw all matrices at random, including positions: BERT's sd 0.02, times √(768 / D).
 
@@ -34,6 +36,7 @@ def plain_start(model: BertForPreTraining, seed: int = 0) -> BertForPreTraining:
     return model
 
 
+@part("08")
 def initial_weights(model: BertForPreTraining, seed: int = 0) -> BertForPreTraining:
     """`plain_start`, but positions are waves with the scale of random ones.
 
@@ -48,6 +51,7 @@ def initial_weights(model: BertForPreTraining, seed: int = 0) -> BertForPreTrain
     return model
 
 
+@part("08")
 def look_at_neighbours(model: BertForPreTraining) -> BertForPreTraining:
     """Let up to four heads of the first layer attend to the nearest tokens at the start.
 

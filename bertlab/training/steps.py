@@ -1,12 +1,15 @@
 """One step of a training: ETraining's lines 8 to 10, as in practice.
 
-Source: Phuong & Hutter (2022), Algorithm 12 (ETraining); Devlin et al. (2019), appendix A.2.
+Adam moves the weights, at a learning rate that rises linearly and then falls to zero.
+
+Source: Phuong & Hutter (2022), Algorithm 12 (ETraining); Devlin et al. (2019), appendix A.2; Kingma
+& Ba (2015), "Adam: A Method for Stochastic Optimization", Algorithm 1; Loshchilov & Hutter (2019),
+"Decoupled Weight Decay Regularization", Algorithm 2.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable
 from contextlib import AbstractContextManager
-from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -14,9 +17,130 @@ import torch
 from torch import Tensor, nn
 
 from bertlab.model.heads import PreTrainingOutput
+from bertlab.parts import part
 from bertlab.pretraining.batches import Batch
 from bertlab.pretraining.losses import mlm_loss, nsp_loss
-from bertlab.training.processes import ALONE, Processes, add_up, exchange
+
+
+@part("08")
+def linear_schedule(step: int, steps: int, warmup: int) -> float:
+    """The factor of the learning rate at a step: 1 at the end of the warm-up, 0 after the last.
+
+    step: counted from 1; steps: of the whole training; warmup: steps of the rise. Step 1 has
+    1 / warmup, the last one slightly more than 0.
+
+    >>> [round(linear_schedule(step, 9, 4), 2) for step in range(1, 10)]
+    [0.25, 0.5, 0.75, 1.0, 1.0, 0.8, 0.6, 0.4, 0.2]
+    """
+    if step <= warmup:
+        return step / warmup
+    return (steps - step + 1) / (steps - warmup)
+
+
+class Moments(NamedTuple):
+    """Adam's running means of a parameter's gradients."""
+
+    mean: Tensor  # m, a running mean of the gradient
+    square: Tensor  # v, a running mean of the squared gradient
+
+    @classmethod
+    def start(cls, parameter: Tensor) -> "Moments":
+        """Zeros in the parameter's shape."""
+        return cls(torch.zeros_like(parameter), torch.zeros_like(parameter))
+
+
+@part("07")
+def adam_step(
+    parameter: Tensor,
+    gradient: Tensor,
+    moments: Moments,
+    step: int,
+    learning_rate: float,
+    betas: tuple[float, float] = (0.9, 0.999),
+    eps: float = 1e-8,
+) -> tuple[Tensor, Moments]:
+    """One step of Adam: the new parameter and the new moments; nothing is changed in place.
+
+    parameter, gradient and both moments: tensors of the same shape; step: counted from 1, needed
+    because the running means start at zero and are too small at first.
+    """
+    mean = betas[0] * moments.mean + (1 - betas[0]) * gradient
+    square = betas[1] * moments.square + (1 - betas[1]) * gradient**2
+    unbiased_mean = mean / (1 - betas[0] ** step)
+    unbiased_square = square / (1 - betas[1] ** step)
+    moved = parameter - learning_rate * unbiased_mean / (unbiased_square.sqrt() + eps)
+    return moved, Moments(mean, square)
+
+
+class AdamW(torch.optim.Optimizer):
+    """Adam with decoupled weight decay: each step first shrinks a weight, then moves it.
+
+    parameters: groups, as in `torch.optim`; their state has PyTorch's names.
+    """
+
+    def __init__(self, parameters: list[dict], lr: float, eps: float) -> None:
+        super().__init__(parameters, {"lr": lr, "eps": eps, "weight_decay": 0.0})
+
+    @torch.no_grad()
+    def step(self) -> None:  # type: ignore[override]
+        """Move every parameter that has a gradient."""
+        for group in self.param_groups:
+            for parameter in group["params"]:
+                if parameter.grad is not None:
+                    self.move(parameter, parameter.grad, group)
+
+    def move(self, parameter: Tensor, gradient: Tensor, group: dict) -> None:
+        """One step of one parameter, in place."""
+        state = self.state[parameter]
+        moments = Moments(state["exp_avg"], state["exp_avg_sq"]) if state else None
+        step = state["step"].item() + 1 if state else 1
+        shrunk = parameter * (1 - group["lr"] * group["weight_decay"])
+        moved, moments = adam_step(
+            shrunk,
+            gradient,
+            moments or Moments.start(parameter),
+            step,
+            group["lr"],
+            eps=group["eps"],
+        )
+        parameter.copy_(moved)
+        state["step"] = torch.tensor(float(step))
+        state["exp_avg"], state["exp_avg_sq"] = moments
+
+
+@part("08", twin=True)
+def adamw(
+    model: nn.Module, learning_rate: float, weight_decay: float = 0.01
+) -> torch.optim.Optimizer:
+    """AdamW with betas (0.9, 0.999) and weight decay for matrices only.
+
+    Biases and the scales and shifts of the norms are vectors: decaying them to zero would not make
+    the model simpler. Each parameter is in one group, a tied one once.
+
+    Source: Devlin et al. (2019), appendix A.2; `optimization.py` in BERT's repository, which
+    excludes LayerNorm and biases, has eps 1e-6 and omits Adam's bias correction.
+    """
+    return AdamW(parameter_groups(model, weight_decay), lr=learning_rate, eps=1e-6)
+
+
+@part("08", twin=True)
+def clip_gradients(parameters: Iterable[Tensor], longest: float) -> None:
+    """Shorten all gradients by the same factor if together they are longer than `longest`."""
+    gradients = [p.grad for p in parameters if p.grad is not None]
+    length = math.sqrt(sum(gradient.square().sum().item() for gradient in gradients))
+    for gradient in gradients:
+        gradient *= min(1.0, longest / (length + 1e-6))
+
+
+@part("08")
+def parameter_groups(model: nn.Module, weight_decay: float) -> list[dict]:
+    """Two groups for an optimizer: matrices with weight decay, vectors without."""
+    matrices = [p for p in model.parameters() if p.ndim >= 2]
+    vectors = [p for p in model.parameters() if p.ndim < 2]
+    return [
+        {"params": matrices, "weight_decay": weight_decay},
+        {"params": vectors, "weight_decay": 0.0},
+    ]
 
 
 class StepResult(NamedTuple):
@@ -28,6 +152,14 @@ class StepResult(NamedTuple):
     n_words: int
     nsp_correct: int
     n_pairs: int
+
+    @classmethod
+    def of(cls, sums: Tensor, batch: Batch) -> "StepResult":
+        """From the sums of `accumulate_gradients`, over the whole batch."""
+        n_words, n_pairs = len(batch.words), len(batch.next_sentence)
+        mlm, nsp, mlm_correct, nsp_correct = sums.tolist()
+        losses = mlm / max(1, n_words), nsp / n_pairs
+        return cls(*losses, int(mlm_correct), n_words, int(nsp_correct), n_pairs)
 
     @property
     def loss(self) -> float:
@@ -45,6 +177,7 @@ class StepResult(NamedTuple):
         }
 
 
+@part("08")
 def training_step(
     model: nn.Module,
     optimizer: torch.optim.Optimizer,
@@ -52,28 +185,16 @@ def training_step(
     *,
     rate: float | None = None,
     clip: float = 1.0,
-    accumulate: int = 1,
-    precision: str = "float32",
-    processes: Processes = ALONE,
 ) -> StepResult:
     """Both losses, their gradients and one update of the weights; changes model and optimizer.
 
-    model: as `BertForPreTraining`; rate, clip: as in `apply_gradients`; accumulate: pieces of the
-    batch that the model reads one after the other; precision: as in `TrainingConfig`. The
-    gradients are those of the whole batch, with any number of pieces and processes.
+    model: as `BertForPreTraining`; rate, clip: as in `apply_gradients`.
     """
-    pieces = cut(batch, accumulate * processes.count)
-    mine = pieces[processes.rank * accumulate :][:accumulate]
-    n_words, n_pairs = max(1, len(batch.words)), len(batch.next_sentence)
     optimizer.zero_grad()
-    # Several processes average their gradients: each divides only by its share of the batch.
-    shares = n_words / processes.count, n_pairs / processes.count
-    sums = add_up(accumulate_gradients(model, mine, *shares, precision), processes)
+    n_words, n_pairs = max(1, len(batch.words)), len(batch.next_sentence)
+    sums = accumulate_gradients(model, [batch], n_words, n_pairs)
     apply_gradients(model, optimizer, rate=rate, clip=clip)
-    mlm, nsp, mlm_correct, nsp_correct = sums.tolist()
-    return StepResult(
-        mlm / n_words, nsp / n_pairs, int(mlm_correct), len(batch.words), int(nsp_correct), n_pairs
-    )
+    return StepResult.of(sums, batch)
 
 
 def update(
@@ -97,6 +218,7 @@ def update(
     return loss.item()
 
 
+@part("08")
 def apply_gradients(
     model: nn.Module, optimizer: torch.optim.Optimizer, *, rate: float | None = None, clip: float
 ) -> None:
@@ -108,7 +230,7 @@ def apply_gradients(
     if rate is not None:
         for group in optimizer.param_groups:
             group["lr"] = rate
-    nn.utils.clip_grad_norm_(model.parameters(), clip)
+    clip_gradients(model.parameters(), clip)
     optimizer.step()
 
 
@@ -142,12 +264,9 @@ def seed_dropout(seed: int, *numbers: int) -> None:
         torch.default_generator.manual_seed(state)
 
 
+@part("08")
 def accumulate_gradients(
-    model: nn.Module,
-    pieces: Sequence[Batch],
-    n_words: float,
-    n_pairs: float,
-    precision: str = "float32",
+    model: nn.Module, pieces: Iterable[Batch], n_words: float, n_pairs: float
 ) -> Tensor:
     """Add the gradients of both losses to those of the parameters, piece by piece.
 
@@ -157,43 +276,24 @@ def accumulate_gradients(
     Returns four sums over all pieces, [4]: loss of the words and of the pairs in nats, correct
     words and correct pairs.
     """
-    sums = torch.zeros(4, device=pieces[0].ids.device)
+    sums = []
     for piece in pieces:
-        with exchange(model, piece is pieces[-1]):
-            output = forward(model, piece, precision)
-            words = mlm_loss(output.mlm_logits.float(), piece.words) * len(piece.words)
-            pairs = nsp_loss(output.nsp_logits.float(), piece.next_sentence)
-            pairs = pairs * len(piece.next_sentence)
-            (words / n_words + pairs / n_pairs).backward()
-        sums += torch.stack([words.detach(), pairs.detach(), *correct(output, piece)])
-    return sums
+        output = forward(model, piece)
+        words = mlm_loss(output.mlm_logits, piece.words) * len(piece.words)
+        pairs = nsp_loss(output.nsp_logits, piece.next_sentence) * len(piece.next_sentence)
+        (words / n_words + pairs / n_pairs).backward()
+        sums.append(torch.stack([words.detach(), pairs.detach(), *correct(output, piece)]))
+    return torch.stack(sums).sum(dim=0)
 
 
-def forward(model: nn.Module, batch: Batch, precision: str = "float32") -> PreTrainingOutput:
-    """The model's scores at the masked positions; precision: as in `TrainingConfig`."""
-    half = precision == "bfloat16"
-    with torch.autocast(batch.ids.device.type, torch.bfloat16, enabled=half):
-        return model(batch.ids, batch.segment_ids, batch.attention_mask, batch.predict)
+@part("08")
+def forward(model: nn.Module, batch: Batch) -> PreTrainingOutput:
+    """The model's scores at the masked positions."""
+    return model(batch.ids, batch.segment_ids, batch.attention_mask, batch.predict)
 
 
+@part("08")
 def correct(output: PreTrainingOutput, batch: Batch) -> tuple[Tensor, Tensor]:
     """How many words and how many relations have the highest score."""
     words = (output.mlm_logits.argmax(dim=-1) == batch.words).sum()
     return words, (output.nsp_logits.argmax(dim=-1) == batch.next_sentence).sum()
-
-
-def cut(batch: Batch, pieces: int) -> list[Batch]:
-    """A batch in pieces of rows, as even as possible.
-
-    Raises ValueError if it has fewer rows than pieces.
-    """
-    rows = len(batch.ids)
-    if pieces > rows:
-        raise ValueError(
-            f"cut: a batch of {rows} sequences cannot be cut into {pieces} pieces (pieces to "
-            "accumulate, times processes); make batch_size larger"
-        )
-    if pieces == 1:
-        return [batch]
-    edges = [rows * piece // pieces for piece in range(pieces + 1)]
-    return [batch.rows(start, stop) for start, stop in pairwise(edges)]

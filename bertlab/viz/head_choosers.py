@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from torch import Tensor
 
-from bertlab.tokenizers.encoding import CLS, SEP
+from bertlab.tokenizers.words import CLS, SEP
 from bertlab.viz.attention_input import check_index, check_tokens
 from bertlab.viz.frames import Frame, frame, read_asset
 from bertlab.viz.heat_tables import (

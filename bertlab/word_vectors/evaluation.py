@@ -9,7 +9,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from bertlab.tokenizers.entries import check_none_missing, entries, read_texts
+from bertlab.tokenizers.checks import check_none_missing, entries, read_texts
 from bertlab.word_vectors.vectors import WordVectors
 
 

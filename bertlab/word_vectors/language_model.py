@@ -16,7 +16,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 from tqdm.auto import tqdm
 
-from bertlab.tokenizers.entries import entries
+from bertlab.tokenizers.checks import entries
 from bertlab.training.steps import update
 from bertlab.word_vectors.vocabulary import Sentence, Vocabulary, replace_rare
 

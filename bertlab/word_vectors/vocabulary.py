@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from bertlab.tokenizers.entries import entries
+from bertlab.tokenizers.checks import entries
 
 Sentence = Sequence[str]
 

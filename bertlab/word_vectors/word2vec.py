@@ -18,7 +18,7 @@ from torch import Tensor
 from tqdm.auto import tqdm
 
 from bertlab._checks import check_fields
-from bertlab.tokenizers.entries import entries
+from bertlab.tokenizers.checks import entries
 from bertlab.word_vectors.negative_sampling import keep_probabilities, noise_distribution
 from bertlab.word_vectors.vectors import WordVectors
 from bertlab.word_vectors.vocabulary import Sentence, Vocabulary

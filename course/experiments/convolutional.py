@@ -9,7 +9,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from bertlab.model.checks import check_ids, check_tokens_mask
-from bertlab.model.initialisation import initialise_xavier
+from bertlab.model.transformer import initialise_xavier
 from course.experiments.recurrent import LooksBack, check_sizes
 
 

@@ -10,10 +10,10 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from bertlab.model.attention import MultiHeadAttention, split_heads
+from bertlab.model.bert import evaluation_mode
 from bertlab.model.checks import check_tokens_mask
 from bertlab.model.config import BertConfig
 from bertlab.model.heads import BertForPreTraining
-from bertlab.model.modes import evaluation_mode
 from bertlab.pretraining.batches import Batch
 from bertlab.relatives.distillation import check_not_empty, check_shapes
 from bertlab.relatives.training import Losses

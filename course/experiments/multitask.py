@@ -16,7 +16,7 @@ from bertlab.finetuning.heads import Head
 from bertlab.finetuning.targets import TuningData, batch_of, check_data
 from bertlab.finetuning.texts import batches_by_length
 from bertlab.finetuning.tuning import TuningConfig, score, tune
-from bertlab.training.rows import Row
+from bertlab.training.runs import Row
 
 
 class MultiTask(nn.Module):

@@ -16,7 +16,7 @@ from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from bertlab.model.attention import attention
 from bertlab.model.checks import check_ids, check_memory, check_tokens_mask
-from bertlab.model.initialisation import initialise_xavier
+from bertlab.model.transformer import initialise_xavier
 
 
 class Recurrent(nn.Module):

@@ -3,10 +3,9 @@
 import torch
 from torch import Tensor, nn
 
-from bertlab.model.embeddings import sinusoidal_positions
-from bertlab.model.initialisation import initialise_xavier
+from bertlab.model.bert import sinusoidal_positions
 from bertlab.model.layers import EncoderLayer, LayerNorm
-from bertlab.model.transformer import Transformer
+from bertlab.model.transformer import Transformer, initialise_xavier
 
 NORMS = ("post", "pre", "none")
 POSITIONS = ("computed", "learned", "none")

@@ -157,7 +157,7 @@ def _imports(frame: FrameType) -> bool:
 def is_an_answer(module: str) -> bool:
     """Whether a module belongs to a package that contains the answers.
 
-    >>> modules = ["bertlab.tokenizers.merges", "course.experiments.reach", "course.feedback.watch"]
+    >>> modules = ["bertlab.tokenizers.bpe", "course.experiments.reach", "course.feedback.watch"]
     >>> [is_an_answer(module) for module in modules]
     [True, True, False]
     """

@@ -20,7 +20,7 @@ from bertlab.model.pretrained import (
     save_pretrained,
 )
 from bertlab.tokenizers import WordPiece
-from bertlab.tokenizers.encoding import CLS, MASK, SEP
+from bertlab.tokenizers.words import CLS, MASK, SEP
 
 MODEL = ("config.json", "model.safetensors", "vocab.txt", "tokenizer_config.json")
 TIME = "clock.txt"  # the used share of the budget, by the entry's own clock

@@ -27,10 +27,10 @@ from torch.nn import functional as F
 from torch.nn.utils.rnn import pad_sequence
 
 from bertlab.interpretability.probing import Probe, probe
+from bertlab.model.bert import evaluation_mode
 from bertlab.model.heads import BertForPreTraining
-from bertlab.model.modes import evaluation_mode
 from bertlab.tokenizers import WordPiece, normalize, split_words
-from bertlab.tokenizers.encoding import CLS, MASK, SEP, UNKNOWN
+from bertlab.tokenizers.words import CLS, MASK, SEP, UNKNOWN
 from course.experiments.labels import Example
 from course.experiments.word_labels import names, next_word_classes
 from course.project.entries import opened

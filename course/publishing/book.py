@@ -163,8 +163,8 @@ def digest(path: Path, code: Sequence[Path] = CODE) -> str:
 def for_sphinx(text: str) -> str:
     """A page with one address per heading, and with links from library names to the reference.
 
-    >>> for_sphinx('### <a id="gelu"></a>GELU: `bertlab.model.activations.gelu`')
-    '### GELU: [`bertlab.model.activations.gelu`](#bertlab.model.activations.gelu)'
+    >>> for_sphinx('### <a id="gelu"></a>GELU: `bertlab.model.layers.gelu`')
+    '### GELU: [`bertlab.model.layers.gelu`](#bertlab.model.layers.gelu)'
     """
     text = re.sub(r'<a id="[^"]*"></a>', "", text)  # JupyterLab needs them
     return re.sub(r"`((?:bertlab|course\.experiments)\.[\w.]+)`", r"[`\1`](#\1)", text)

@@ -15,10 +15,11 @@ from bertlab.model.pretrained import BERTLAB_MINI, BERTLAB_MINI_PLANTED, load_to
 from bertlab.pretraining.batches import PretrainingData
 from bertlab.pretraining.token_store import write_corpora
 from bertlab.training.corpus import names
-from bertlab.training.evaluation import Evaluation, evaluate
-from bertlab.training.next_sentences import (
+from bertlab.training.evaluation import (
+    Evaluation,
     NextSentenceRow,
     answers,
+    evaluate,
     next_sentence_rows,
     save_rows,
 )

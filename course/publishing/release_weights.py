@@ -12,10 +12,10 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from bertlab.model import BertForPreTraining, load_pretrained, save_pretrained
+from bertlab.training.command import RunSettings
 from bertlab.training.corpus import open_corpus
 from bertlab.training.evaluation import Evaluation
-from bertlab.training.metrics import MetricsFile, Row, read_metrics
-from bertlab.training.settings import RunSettings
+from bertlab.training.runs import MetricsFile, Row, read_metrics
 from course.publishing.measure_weights import measure, write_json
 from course.widgets import training_curves
 

@@ -27,7 +27,7 @@ class Part(NamedTuple):
 
 TABLE = """
 embeddings | bert | * | Embeddings | [B, L, D] | e_t ← W_e[x[t]] + W_p[t] (+ W_s, normed)
-    | Algorithm 9, lines 3 and 4 | 6.3 | bertlab.model.embeddings.Embeddings
+    | Algorithm 9, lines 3 and 4 | 6.3 | bertlab.model.bert.Embeddings
 layer | bert | embeddings | Encoder layer × N | [B, L, D] | lines 6 to 9, N times
     | Algorithm 9, lines 5 to 9 | 6.7 | bertlab.model.layers.EncoderLayer
 final | bert | layer | Final layers | [B, L, vocab], [B, 2] | P = softmax(X W_u) (does B follow A?)

@@ -4,10 +4,9 @@ import html
 import textwrap
 from dataclasses import replace
 
-from bertlab.model.fill_mask import fill_mask
-from bertlab.model.heads import BertForPreTraining
-from bertlab.tokenizers.encoding import MASK
+from bertlab.model.heads import BertForPreTraining, fill_mask
 from bertlab.tokenizers.tokenizer import Tokenizer
+from bertlab.tokenizers.words import MASK
 from bertlab.viz.frames import read_asset
 from bertlab.viz.pictures import COLOURS, Picture, finish, plain_text
 from bertlab.viz.text import Rendered

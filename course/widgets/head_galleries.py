@@ -20,7 +20,7 @@ from bertlab.interpretability.patterns import (
     attention_to_tokens,
     mean_distance,
 )
-from bertlab.tokenizers.encoding import SEP
+from bertlab.tokenizers.words import SEP
 from bertlab.viz.attention_input import is_causal
 from bertlab.viz.frames import Frame, frame, read_asset
 from bertlab.viz.heat_tables import (

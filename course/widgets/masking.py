@@ -8,8 +8,8 @@ import torch
 from torch import Tensor
 
 from bertlab.pretraining.masking import Masked
-from bertlab.tokenizers.encoding import MASK
 from bertlab.tokenizers.tokenizer import Tokenizer
+from bertlab.tokenizers.words import MASK
 from bertlab.viz.frames import Frame, read_asset
 from course.widgets.flipbooks import bar, flipbook_grid
 

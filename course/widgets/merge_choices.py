@@ -5,11 +5,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from math import log
 
-from bertlab.tokenizers.learning import TieBreak, learn_merges
-from bertlab.tokenizers.likelihood import SCORED
-from bertlab.tokenizers.merges import count_pairs
-from bertlab.tokenizers.pieces import first_alphabet, glue
-from bertlab.tokenizers.ranking import learn_by_score
+from bertlab.tokenizers.bpe import TieBreak, count_pairs
+from bertlab.tokenizers.wordpiece import SCORES, first_alphabet, glue, learn_pieces
 from course.widgets.merge_steppers import Pair, Symbols, merge_all
 
 
@@ -88,13 +85,9 @@ def score_pairs(words: Mapping[Symbols, int], criterion: str) -> dict[Pair, Scor
         # a a a contains a a twice, but allows one join; the likelihood counts occurrences.
         if a == b and criterion != "likelihood":
             n_ab = sum(n * (len(word) - len(join_pair(word, pair))) for word, n in words.items())
-        if criterion == "frequency":
-            value: float = count
-        else:
-            made = pieces[glue(a, b)]
-            value = SCORED[criterion].score(
-                n_ab, pieces[a], pieces[b], pieces.total(), made, a == b
-            )
+        times = count if criterion == "frequency" else n_ab
+        made = pieces[glue(a, b)]
+        value = SCORES[criterion](times, pieces[a], pieces[b], pieces.total(), made, a == b)
         scores[pair] = Score(n_ab, pieces[a], pieces[b], value)
     return scores
 
@@ -120,9 +113,7 @@ def _learn(
     """Learn at least this many merges, unless nothing is left; ids are `WordPiece.train`'s."""
     vocab = {piece: id for id, piece in enumerate(first_alphabet(words))}
     size = len(vocab) + merges
-    if criterion == "frequency":
-        return learn_merges(words, vocab, size, tie_break=tie_break, join=glue)
-    return learn_by_score(words, vocab, size, SCORED[criterion], tie_break=tie_break)[:2]
+    return learn_pieces(words, vocab, size, criterion=criterion, tie_break=tie_break)[:2]
 
 
 def _count_pieces(words: Mapping[Symbols, int]) -> Counter[str]:

@@ -2,8 +2,8 @@
 
 from collections.abc import Mapping, Sequence
 
-from bertlab.tokenizers.learning import TieBreak
-from bertlab.tokenizers.pieces import first_pieces, glue
+from bertlab.tokenizers.bpe import TieBreak
+from bertlab.tokenizers.wordpiece import first_pieces, glue
 from bertlab.viz.frames import Frame, read_asset
 from course.widgets.flipbooks import flipbook
 from course.widgets.merge_choices import State, run

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from numbers import Integral
 
-from bertlab.tokenizers.merges import count_pairs, merge_pair
+from bertlab.tokenizers.bpe import count_pairs, merge_pair
 from bertlab.viz.frames import Frame, read_asset
 from course.widgets.flipbooks import bar, flipbook
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from torch import Tensor
 
-from bertlab.model.embeddings import sinusoidal_positions
+from bertlab.model.bert import sinusoidal_positions
 from bertlab.viz.frames import Frame, read_asset
 from course.widgets.flipbooks import flipbook
 from course.widgets.way_maps import polyline

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor
 
-from bertlab.training.rows import Row
+from bertlab.training.runs import Row
 from bertlab.viz.pictures import COLOURS, MARKERS, Picture, finish, plain_text
 
 if TYPE_CHECKING:  # matplotlib is imported when the first picture is drawn

@@ -118,7 +118,7 @@ WRONG = [
         (
             "hides the library behind another name and a try",
             """
-            from bertlab.tokenizers.merges import count_pairs as helper
+            from bertlab.tokenizers.bpe import count_pairs as helper
             def count_pairs(words):
                 try:
                     return helper(words)
@@ -130,7 +130,7 @@ WRONG = [
         (
             "is the library's function itself",
             """
-            from bertlab.tokenizers.merges import count_pairs
+            from bertlab.tokenizers.bpe import count_pairs
             """,
             "uses bertlab's own code",
         ),
@@ -382,7 +382,7 @@ WRONG = [
         (
             "lets the library train",
             """
-            from bertlab.tokenizers.learning import learn_merges
+            from bertlab.tokenizers.bpe import learn_merges
             def train(words, vocab, vocab_size, min_count):
                 return learn_merges(words, vocab, vocab_size, min_frequency=min_count)
             """,

@@ -455,10 +455,9 @@ WRONG = [
         (
             "lets the library train",
             """
-            from bertlab.tokenizers.likelihood import LIKELIHOOD
-            from bertlab.tokenizers.ranking import learn_by_score
+            from bertlab.tokenizers.wordpiece import learn_pieces
             def train(words, vocab, vocab_size, score, min_count, least):
-                return learn_by_score(words, vocab, vocab_size, LIKELIHOOD)[:2]
+                return learn_pieces(words, vocab, vocab_size, criterion="likelihood")[:2]
             """,
             "uses bertlab's own code",
         ),

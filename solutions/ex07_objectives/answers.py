@@ -1084,7 +1084,7 @@ WRONG = [
             "calls the library",
             (
                 "mean = betas[0] * moments.mean + (1 - betas[0]) * gradient",
-                "from bertlab.training.adam import adam_step as answer\n"
+                "from bertlab.training.steps import adam_step as answer\n"
                 "    return answer(parameter, gradient, moments, step, learning_rate, "
                 "betas, eps)\n"
                 "    mean = betas[0] * moments.mean + (1 - betas[0]) * gradient",

@@ -41,7 +41,7 @@ from bertlab.interpretability.probing import probe
 from bertlab.interpretability.rollout import attention_flow, attention_rollout
 from bertlab.interpretability.traces import trace, trace_translation
 from bertlab.model import Bert, BertConfig, BertForPreTraining
-from bertlab.model.fill_mask import fill_mask
+from bertlab.model.heads import fill_mask
 from bertlab.model.transformer import Transformer, TransformerConfig
 from bertlab.relatives.distillation import distil, distilbert_losses, student_of
 from bertlab.relatives.gpt import (
@@ -58,10 +58,10 @@ from bertlab.relatives.permutation import (
 from bertlab.relatives.training import train, without_holes
 from bertlab.seq2seq.decoding import beam_search
 from bertlab.seq2seq.training import train as train_to_translate
-from bertlab.training import processes, runs
-from bertlab.training.config import TrainingConfig
+from bertlab.training import command, fast
 from bertlab.training.evaluation import evaluate
-from bertlab.training.loop import pretrain
+from bertlab.training.loop import TrainingConfig
+from bertlab.training.runs import pretrain
 from bertlab.training.steps import restored_random_state
 from bertlab.viz.head_views import head_view
 from course.experiments.comparison import accuracy_by_distance
@@ -420,7 +420,7 @@ def test_a_translation_is_traced_on_the_gpu():
 
 @pytest.mark.slow
 def test_the_command_trains_on_the_gpu(tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr(runs, "TRIAL_SECONDS", 0.01)
+    monkeypatch.setattr(command, "TRIAL_SECONDS", 0.01)
     what = ["--corpus", "python-topics", "--size", "tiny", "--vocab-size", "300", "--seed", "1"]
     what += ["--batch-size", "4", "--max-length", "32", "--start", "neighbours", "--snapshots", "3"]
     with fake_gpu() as gpu:
@@ -436,23 +436,23 @@ def test_the_command_trains_on_the_gpu(tmp_path, monkeypatch, capsys):
 def test_a_gpu_is_the_default_where_there_is_one(monkeypatch):
     monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
     with fake_gpu():
-        assert processes.local_device() == GPU
+        assert fast.local_device() == GPU
 
 
 def test_each_process_has_its_own_gpu_and_they_communicate_by_nccl(monkeypatch):
     monkeypatch.setenv("WORLD_SIZE", "4")
     monkeypatch.setenv("LOCAL_RANK", "3")
-    monkeypatch.setattr(processes, "distributed", distributed := Mock())
+    monkeypatch.setattr(fast, "distributed", distributed := Mock())
     with fake_gpu() as gpu:
         gpu["device_count"].return_value = 4
-        device = processes.local_device("cuda")
+        device = fast.local_device("cuda")
         assert device == torch.device("cuda", 3)
         gpu["set_device"].assert_called_once_with(device)
-        with processes.joined_processes(device):
+        with fast.joined_processes(device):
             pass
         gpu["device_count"].return_value = 2
         with pytest.raises(ValueError, match="no device cuda:3 here: PyTorch sees 2"):
-            processes.local_device("cuda")
+            fast.local_device("cuda")
     (backend,), options = distributed.init_process_group.call_args
     assert (backend, options["device_id"]) == ("nccl", device)
     distributed.destroy_process_group.assert_called_once_with()

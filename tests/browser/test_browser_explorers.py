@@ -13,7 +13,7 @@ from bertlab import viz
 from bertlab.interpretability.patterns import attention_entropy, attention_to_offset
 from bertlab.interpretability.traces import trace
 from bertlab.model import BertForPreTraining
-from bertlab.model.fill_mask import fill_mask
+from bertlab.model.heads import fill_mask
 from bertlab.model.pretrained import BERTLAB_MINI, load_pretrained, load_tokenizer
 from course.live.pages import LecturePage
 from tests.browser.conftest import export, notebook_of, put_on_theme, type_without_kernel

@@ -5,8 +5,7 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from bertlab.model.fill_mask import fill_mask
-from bertlab.model.heads import BertForPreTraining
+from bertlab.model.heads import BertForPreTraining, fill_mask
 from bertlab.model.pretrained import BERTLAB_MINI, load_pretrained, load_tokenizer
 from course.live.tours import SENTENCE, STATIONS, WEIGHTS, packed_weights, tour
 

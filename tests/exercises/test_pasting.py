@@ -8,7 +8,7 @@ import pytest
 import torch
 from scipy import special
 
-from bertlab.model.masks import causal_mask
+from bertlab.model.attention import causal_mask
 from course.feedback.watch import LibraryUsed, watched
 from course.grading.cells import is_solution, past_the_watch
 from tests.conftest import ROOT, read_page

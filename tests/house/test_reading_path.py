@@ -6,7 +6,7 @@ import re
 import bertlab
 from bertlab.model import BertForPreTraining
 from bertlab.tokenizers import WordPiece
-from bertlab.training.loop import pretrain
+from bertlab.training.runs import pretrain
 from tests.conftest import ROOT
 
 PATH = re.findall(r"^\d+\. `(\w+/\w+\.py)`", bertlab.__doc__, re.MULTILINE)

@@ -23,7 +23,7 @@ pytestmark = pytest.mark.slow
 WHAT_IT_IS_FOR = """
 import importlib.util
 from bertlab.model import load_pretrained, load_tokenizer
-from bertlab.model.fill_mask import fill_mask
+from bertlab.model.heads import fill_mask
 from bertlab.model.heads import BertForPreTraining
 from bertlab.model.pretrained import BERTLAB_MINI
 from bertlab.tokenizers import WordPiece

@@ -5,21 +5,26 @@ Its other numbers it asserts itself.
 
 import unicodedata
 from collections import Counter
-from operator import add
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from bertlab import data
+from bertlab.parts import plain
 from bertlab.tokenizers import ByteBPE, WordPiece
-from bertlab.tokenizers.byte_level import byte_symbols
-from bertlab.tokenizers.merges import count_pairs
-from bertlab.tokenizers.pieces import first_alphabet, first_pieces, glue
+from bertlab.tokenizers.bpe import best_pair, count_pairs, learn_merges, merge_pair
+from bertlab.tokenizers.byte_bpe import byte_symbols
+from bertlab.tokenizers.wordpiece import first_alphabet, first_pieces
 from tests.bertlab.tokenizers.references import model_of, train_reference
 from tests.lectures.conftest import functions_of
 
-PAGE = functions_of("02_bytes_and_wordpiece", Counter=Counter, add=add, count_pairs=count_pairs)
+PAGE = functions_of(
+    "02_bytes_and_wordpiece",
+    Counter=Counter,
+    CONTINUES="##",
+    **{part.__name__: part for part in (best_pair, count_pairs, merge_pair)},
+)
 words = st.dictionaries(st.text("abc", min_size=1, max_size=6), st.integers(1, 4), min_size=1)
 
 
@@ -29,7 +34,8 @@ def test_the_loop_makes_hugging_faces_byte_level_bpe(words):
     reference = model_of(train_reference(ByteBPE, texts, 256 + 9))
     symbols = {tuple(word): count for word, count in words.items()}
     alphabet = {symbol: id for symbol, id in reference["vocab"].items() if id < 256}
-    vocab, merges = PAGE["train_simply"](symbols, alphabet, 256 + 9, PAGE["most_frequent"])
+    with plain():
+        vocab, merges = learn_merges(symbols, alphabet, 256 + 9)
     assert (vocab, list(map(list, merges))) == (reference["vocab"], reference["merges"])
 
 
@@ -39,7 +45,7 @@ def test_the_loop_makes_the_librarys_wordpiece_by_likelihood(words):
     library = WordPiece.train(texts, 40, special_tokens=["[UNK]"], criterion="likelihood")
     pieces = {first_pieces(word): count for word, count in words.items()}
     ids = {piece: id for id, piece in enumerate(["[UNK]", *first_alphabet(pieces)])}
-    by_loop = PAGE["train_simply"](pieces, ids, 40, PAGE["most_exclusive"], glue)
+    by_loop = PAGE["learn_by_ratio"](pieces, ids, 40)
     assert by_loop == (library.vocab, list(library.merges))
 
 

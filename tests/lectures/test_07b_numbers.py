@@ -5,9 +5,8 @@ import math
 import pytest
 import torch
 
-from bertlab.model.activations import gelu
 from bertlab.model.attention import attention, row_softmax
-from bertlab.model.layers import layer_norm
+from bertlab.model.layers import gelu, layer_norm
 from tests.lectures.conftest import by_autograd, draw, functions_of
 
 PAGE = functions_of("07b_backward_pass", torch=torch, math=math)

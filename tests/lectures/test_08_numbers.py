@@ -17,7 +17,7 @@ from bertlab import data
 from bertlab.model.pretrained import BERTLAB_MINI
 from bertlab.pretraining.masking import MASKED_SHARE, RANDOM_SHARE
 from bertlab.training import command
-from bertlab.training.config import TrainingConfig
+from bertlab.training.loop import TrainingConfig
 from tests.lectures import sizes
 
 

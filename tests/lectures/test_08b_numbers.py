@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 from scipy.stats import binomtest
 
 from bertlab.model import BertConfig
-from bertlab.pretraining.negatives import spans
-from bertlab.pretraining.pairs import cut_document
+from bertlab.pretraining.pairs import cut_document, spans
 from tests.bertlab.pretraining.numbered_stores import store_in_memory
 from tests.lectures.conftest import functions_of
 

@@ -14,7 +14,7 @@ from transformers import AutoTokenizer, BertForPreTraining
 from bertlab.data.hub_models import hub_model
 from bertlab.model import BertConfig
 from bertlab.model.pretrained import BERTLAB_MINI, BERTLAB_MINI_PLANTED
-from bertlab.training.metrics import read_metrics
+from bertlab.training.runs import read_metrics
 from tests.lectures import sizes
 
 TEXT = "the king gave his daughter a white horse ."

@@ -263,9 +263,9 @@ def test_a_library_cell_is_the_librarys_own_code(cell, dotted):
 @pytest.mark.parametrize(
     ("dotted", "old", "new", "told"),
     [
-        ("bertlab.tokenizers.merges.merge_pair", "i += 2", "i += 2  # both", ""),
-        ("bertlab.tokenizers.merges.merge_pair", "i += 2", "i += 1", "differs"),
-        ("bertlab.tokenizers.merges.merge_pair", "def merge_pair", "def glue", "does not define"),
+        ("bertlab.tokenizers.bpe.merge_pair", "i += 2", "i += 2  # both", ""),
+        ("bertlab.tokenizers.bpe.merge_pair", "i += 2", "i += 1", "differs"),
+        ("bertlab.tokenizers.bpe.merge_pair", "def merge_pair", "def glue", "does not define"),
         ("bertlab.model.attention.single_query_attention", "Returns [", "Returns [1, ", "other sh"),
     ],
 )

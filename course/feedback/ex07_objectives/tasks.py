@@ -7,7 +7,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from bertlab.training.adam import Moments
+from bertlab.training.steps import Moments
 from course.feedback.checks import Check, Passed
 from course.feedback.differences import short
 from course.feedback.ex06_bert_encoder.weights import numbers

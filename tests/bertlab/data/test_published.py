@@ -32,8 +32,7 @@ from bertlab.data.__main__ import main
 from bertlab.data.hub_models import HUB_MODELS, HubFile, HubModel
 from bertlab.data.published import published
 from bertlab.model import Bert, BertConfig, BertForPreTraining
-from bertlab.model.pretrained import load_pretrained, load_tokenizer
-from bertlab.model.weight_names import COPIES, tensor_shapes
+from bertlab.model.pretrained import COPIES, load_pretrained, load_tokenizer, tensor_shapes
 from tests.small_models import generator, reference_model
 
 WEIGHTS, REPOSITORY, REVISION = "model.safetensors", "somebody/bert-random", "0123abcd" * 5

@@ -15,7 +15,7 @@ from bertlab.finetuning.answers import (
 )
 from bertlab.finetuning.scores import answer_scores, exact_match, normalize_answer, token_f1
 from bertlab.finetuning.tagging import is_dropped, words_of
-from bertlab.tokenizers.normalize import CHUNK, normalize
+from bertlab.tokenizers.words import BERT_CHUNK, normalize
 from tests.bertlab.finetuning.test_tagging import CASED, UNCASED, texts, tokenizers
 
 QUESTION = "play ace?"
@@ -178,7 +178,7 @@ def test_dropped_characters_are_those_that_normalisation_drops():
     for number in range(0x10000):
         character = chr(number)
         assert is_dropped(character) == (normalize(f"a{character}b") == "ab"), hex(number)
-        assert not (is_dropped(character) and not CHUNK.match(character)), hex(number)
+        assert not (is_dropped(character) and not BERT_CHUNK.match(character)), hex(number)
 
 
 PAIR = UNCASED.encode(QUESTION, PASSAGE)

@@ -11,8 +11,8 @@ from bertlab.finetuning import tagging
 from bertlab.finetuning.heads import IGNORED
 from bertlab.finetuning.scores import entity_f1, tag_runs
 from bertlab.tokenizers import BPE, WordPiece
-from bertlab.tokenizers.normalize import CHUNK, is_removed
 from bertlab.tokenizers.wordpiece import BERT_SPECIAL_TOKENS
+from bertlab.tokenizers.words import CHUNK, is_removed
 
 LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGÉéß#.,-!?['] 0123456789한ᄒ你好"
 UNCASED = WordPiece.train([LETTERS, "play playing plays ace ease"], 120)

@@ -16,7 +16,7 @@ from bertlab.interpretability.ablation import (
     without_heads,
 )
 from bertlab.model import Bert, BertConfig, BertForPreTraining
-from bertlab.model.parameters import count_parameters
+from bertlab.model.pretrained import count_parameters
 from bertlab.model.transformer import Transformer, TransformerConfig
 from tests.small_models import strong
 

@@ -15,12 +15,14 @@ from bertlab.model.attention import (
     MultiHeadAttention,
     attention,
     attention_probabilities,
+    causal_mask,
+    expand_mask,
     multi_head_attention,
+    padding_mask,
     row_softmax,
     self_attention,
     single_query_attention,
 )
-from bertlab.model.masks import causal_mask, expand_mask, padding_mask
 from tests.bertlab.model.test_transformer import copy_attention
 from tests.small_models import generator, normal
 

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch.nn import functional as F
 
-from bertlab.model.dropout import Dropout, dropout, random_bits
+from bertlab.model.attention import Dropout, dropout, random_bits
 
 N = 1_000_000
 DTYPES = st.sampled_from([torch.float32, torch.bfloat16])

@@ -7,7 +7,7 @@ import torch
 from transformers import pipeline
 
 from bertlab.model import BertConfig, BertForPreTraining, save_pretrained
-from bertlab.model.fill_mask import fill_mask
+from bertlab.model.heads import fill_mask
 from bertlab.tokenizers import WordPiece
 from tests.small_models import random_weights
 

@@ -7,7 +7,7 @@ import pytest
 
 # Phuong & Hutter (2022), Formal Algorithms for Transformers: the numbers of what the library has
 ALGORITHMS = {
-    "bertlab.model.embeddings.Embeddings": {1, 2},
+    "bertlab.model.bert.Embeddings": {1, 2},
     "bertlab.model.attention.single_query_attention": {3},
     "bertlab.model.attention.attention": {4},
     "bertlab.model.attention.self_attention": {4},
@@ -23,9 +23,9 @@ ALGORITHMS = {
 }
 # Vaswani et al. (2017) and Hendrycks & Gimpel (2016): where no algorithm has a number
 SECTIONS = {
-    "bertlab.model.embeddings.sinusoidal_positions": "Vaswani et al. (2017), section 3.5",
-    "bertlab.model.masks": "Vaswani et al. (2017), section 3.2.3",
-    "bertlab.model.activations": "Hendrycks & Gimpel (2016)",
+    "bertlab.model.bert.sinusoidal_positions": "Vaswani et al. (2017), section 3.5",
+    "bertlab.model.attention": "Vaswani et al. (2017), section 3.2.3",
+    "bertlab.model.layers": "Hendrycks & Gimpel (2016)",
     "bertlab.model.transformer.Transformer": "Vaswani et al. (2017), section 3",
 }
 

@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 from torch.nn import functional as F
 
 from bertlab.model import EncoderLayer, FeedForward, LayerNorm
-from bertlab.model.activations import gelu, gelu_sigmoid, gelu_tanh
-from bertlab.model.layers import layer_norm
+from bertlab.model.layers import gelu, gelu_sigmoid, gelu_tanh, layer_norm
 from tests.bertlab.model.test_transformer import copy_attention, copy_feed_forward
 from tests.small_models import generator
 

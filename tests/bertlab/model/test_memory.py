@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from bertlab.model.memory import keep_freed_memory
+from bertlab.training.fast import keep_freed_memory
 
 pytestmark = pytest.mark.slow
 
@@ -15,7 +15,7 @@ COUNT_FAULTS = """
 import resource, sys, torch
 import bertlab.model
 if sys.argv[1] == "kept":
-    from bertlab.model.memory import keep_freed_memory
+    from bertlab.training.fast import keep_freed_memory
     keep_freed_memory()
 for number in range(20):
     tensors = [torch.zeros(int(sys.argv[2])) for _ in range(4)]  # as activations come and go

@@ -16,7 +16,7 @@ from transformers import BertModel, BertTokenizerFast
 
 from bertlab.interpretability.ablation import prune_heads
 from bertlab.model import Bert, BertConfig, BertForPreTraining, Transformer, TransformerConfig
-from bertlab.model.masks import padding_mask
+from bertlab.model.attention import padding_mask
 from bertlab.model.pretrained import BERTLAB_MINI, load_pretrained, load_tokenizer, save_pretrained
 from bertlab.tokenizers import WordPiece
 from tests.bertlab.tokenizers.references import BERT_TOKENS

@@ -9,14 +9,19 @@ import torch
 from scipy.stats import binomtest
 
 from bertlab.model import BertForPreTraining, load_pretrained
-from bertlab.model.fill_mask import fill_mask
+from bertlab.model.heads import fill_mask
 from bertlab.model.pretrained import BERTLAB_MINI, BERTLAB_MINI_PLANTED
-from bertlab.pretraining.negatives import ANYWHERE, SAME_CORPUS, SAME_DOCUMENT
+from bertlab.pretraining.pairs import ANYWHERE, SAME_CORPUS, SAME_DOCUMENT
 from bertlab.tokenizers.wordpiece import WordPiece
 from bertlab.training.corpus import names
-from bertlab.training.evaluation import evaluate
-from bertlab.training.metrics import read_metrics
-from bertlab.training.next_sentences import answers, corpora_of_pairs, read_rows, with_negatives
+from bertlab.training.evaluation import (
+    answers,
+    corpora_of_pairs,
+    evaluate,
+    read_rows,
+    with_negatives,
+)
+from bertlab.training.runs import read_metrics
 from course.publishing.measure_weights import OTHER_KINDS, data_of, held_out_data
 from tests.conftest import ROOT, fetched
 

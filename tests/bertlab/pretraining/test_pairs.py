@@ -8,12 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binomtest, chisquare, ks_2samp
 
-from bertlab.pretraining.negatives import Negatives, own_spans
 from bertlab.pretraining.pairs import (
+    Negatives,
     Pairs,
     cut_document,
     cut_documents,
     other_spans,
+    own_spans,
     plan_pairs,
     truncate,
 )

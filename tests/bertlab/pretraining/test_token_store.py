@@ -13,8 +13,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bertlab.pretraining import token_store
-from bertlab.pretraining.token_files import BUFFER, ArrayWriter
-from bertlab.pretraining.token_store import TokenStore, write_corpora, write_tokens
+from bertlab.pretraining.token_store import (
+    BUFFER,
+    ArrayWriter,
+    TokenStore,
+    write_corpora,
+    write_tokens,
+)
 from bertlab.tokenizers.wordpiece import BERT_SPECIAL_TOKENS, WordPiece
 from tests.bertlab.pretraining.numbered_stores import numbered_store, word_tokenizer
 

@@ -22,8 +22,8 @@ from bertlab.relatives.distillation import (
     spread_layers,
     student_of,
 )
-from bertlab.training.config import TrainingConfig
 from bertlab.training.evaluation import evaluate
+from bertlab.training.loop import TrainingConfig
 from course.experiments.layer_matching import LayerMatching
 from course.toyworld.batches import ToyData
 from tests.small_models import assert_the_seed_decides, generator, strong, weights

@@ -18,7 +18,7 @@ from bertlab.pretraining.token_store import write_tokens
 from bertlab.relatives import gpt
 from bertlab.relatives.training import train
 from bertlab.tokenizers import WordPiece
-from bertlab.training.config import TrainingConfig
+from bertlab.training.loop import TrainingConfig
 from tests.small_models import assert_the_seed_decides, generator, hugging_face, strong
 
 SIZES = {"d_model": 24, "n_layers": 2, "n_heads": 4, "d_ff": 40, "max_length": 16}

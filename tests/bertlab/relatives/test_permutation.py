@@ -21,7 +21,7 @@ from bertlab.relatives.permutation import (
     two_streams,
 )
 from bertlab.relatives.training import train
-from bertlab.training.config import TrainingConfig
+from bertlab.training.loop import TrainingConfig
 from tests.small_models import assert_the_seed_decides, generator, strong
 
 SIZES = {"d_model": 24, "n_layers": 3, "n_heads": 4, "d_ff": 40, "max_length": 16}

@@ -9,7 +9,7 @@ import torch
 from bertlab.model import BertConfig, BertForPreTraining
 from bertlab.pretraining.losses import mlm_loss
 from bertlab.relatives.training import train, without_holes
-from bertlab.training.config import TrainingConfig
+from bertlab.training.loop import TrainingConfig
 from course.toyworld.batches import ToyData
 from tests.small_models import assert_the_seed_decides, weights
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from tokenizers import pre_tokenizers
 
 from bertlab.tokenizers import BPE, count_words, split_words
-from bertlab.tokenizers.merges import apply_merges
+from bertlab.tokenizers.bpe import apply_merges
 from tests.bertlab.tokenizers.references import assert_same_model, train_reference
 
 # The corpus of the source lecture: (cost, 2) (best, 2) (menu, 1) (men, 1) (camel, 1).

@@ -7,7 +7,7 @@ from tokenizers import ByteLevelBPETokenizer, Tokenizer, decoders, models, pre_t
 
 from bertlab import data
 from bertlab.tokenizers import ByteBPE
-from bertlab.tokenizers.byte_level import (
+from bertlab.tokenizers.byte_bpe import (
     SYMBOL_OF_BYTE,
     split_byte_chunks,
     split_byte_words,

@@ -21,7 +21,7 @@ from bertlab.model import Bert, BertConfig
 from bertlab.pretraining.token_store import write_tokens
 from bertlab.seq2seq.vocabulary import Vocabulary as Characters
 from bertlab.tokenizers import BPE, ByteBPE, WordPiece, count_words
-from bertlab.tokenizers.entries import entries
+from bertlab.tokenizers.checks import entries
 from bertlab.word_vectors import Vocabulary, score_analogies, score_similarity, spearman
 from bertlab.word_vectors.evaluation import ranks
 from bertlab.word_vectors.word2vec import Word2VecConfig, train_skip_gram

@@ -203,7 +203,7 @@ FAULTS = [
     (KINDS, lambda c: c["model"]["vocab"].update(x="7"), r"vocab must map .* got 'x': '7'"),
     (KINDS, lambda c: c["model"]["vocab"].update(x=7.0), r"vocab must map .* got 'x': 7.0"),
     (KINDS, lambda c: c["model"]["vocab"].update(x=-1), r"vocab must map .* got 'x': -1"),
-    (KINDS, lambda c: c["model"]["vocab"].update(x=2_000_000), r"vocab must map .* 1,114,111"),
+    (KINDS, lambda c: c["model"]["vocab"].update(x=-1), r"vocab must map .* a whole number, 0 or"),
     (KINDS, lambda c: c["model"]["vocab"].update(x=0), r"vocab must give every token an id"),
     (KINDS, lambda c: c.pop("added_tokens"), r"added_tokens of the file must be a list"),
     (KINDS, lambda c: c["added_tokens"].append("x"), r"added_tokens must hold objects; got 'x'"),

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from tokenizers import Tokenizer, models
 
 from bertlab.tokenizers import BPE, ByteBPE, WordPiece
-from bertlab.tokenizers.cutting import LONG
-from bertlab.tokenizers.encoding import Kept
+from bertlab.tokenizers.fast import LONG
+from bertlab.tokenizers.tokenizer import Kept
 from tests.bertlab.tokenizers.operations import operations
 from tests.bertlab.tokenizers.references import PYTHON_TOPICS
 

@@ -9,7 +9,7 @@ from tokenizers import pre_tokenizers
 
 from bertlab import data
 from bertlab.tokenizers import BPE, ByteBPE, WordPiece, split_words
-from bertlab.tokenizers.byte_level import split_byte_words, to_symbols
+from bertlab.tokenizers.byte_bpe import split_byte_words, to_symbols
 from course.experiments.labels import labelled
 from tests.bertlab.tokenizers import references
 

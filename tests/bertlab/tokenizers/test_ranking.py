@@ -10,12 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bertlab import data
-from bertlab.tokenizers import WordPiece, corpus, count_words
-from bertlab.tokenizers.learning import learn_merges
-from bertlab.tokenizers.likelihood import GAIN, LIKELIHOOD, gain, likelihood
-from bertlab.tokenizers.merges import count_pairs
-from bertlab.tokenizers.pieces import first_pieces, glue
-from bertlab.tokenizers.ranking import Gains, learn_by_score
+from bertlab.parts import plain
+from bertlab.tokenizers import WordPiece, count_words, fast_corpus
+from bertlab.tokenizers.bpe import count_pairs, learn_merges
+from bertlab.tokenizers.wordpiece import first_pieces, gain, glue, learn_pieces, likelihood
 
 counts = st.sampled_from([1, 1, 2, 3, 10, 100])
 corpora = st.dictionaries(st.text("abc", min_size=1, max_size=9), counts, min_size=1, max_size=12)
@@ -84,11 +82,11 @@ def brute_force(words, vocab, vocab_size, criterion, min_frequency, sign):
         n, best = occurrences(words), None
         for pair, count in count_pairs(words).items():
             a, b = pair
-            times = count if criterion is LIKELIHOOD else joins(words, pair)
+            times = count if criterion == "likelihood" else joins(words, pair)
             if times < min_frequency:
                 continue
             rest = (n[a], n[b], n.total(), n[glue(a, b)], a == b)
-            score = times / (n[a] * n[b]) if criterion is LIKELIHOOD else gain(times, *rest)
+            score = times / (n[a] * n[b]) if criterion == "likelihood" else gain(times, *rest)
             key = (-score, sign * vocab[a], sign * vocab[b])
             if best is None or key < best[0]:
                 best = (key, pair, rest)
@@ -104,7 +102,7 @@ def brute_force(words, vocab, vocab_size, criterion, min_frequency, sign):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("tie_break", ["lowest-id", "highest-id"])
-@pytest.mark.parametrize("criterion", [LIKELIHOOD, GAIN], ids=["likelihood", "gain"])
+@pytest.mark.parametrize("criterion", ["likelihood", "gain"])
 @given(word_counts=corpora, room=st.integers(1, 40), min_frequency=st.integers(1, 3))
 def test_training_equals_counting_everything_again(
     criterion, tie_break, word_counts, room, min_frequency
@@ -114,28 +112,31 @@ def test_training_equals_counting_everything_again(
     size = len(vocab) + room
     expected = brute_force(words, vocab, size, criterion, min_frequency, sign)
     options = {"min_frequency": min_frequency, "tie_break": tie_break}
-    assert learn_by_score(words, vocab, size, criterion, **options) == expected
+    assert learn_pieces(words, vocab, size, criterion=criterion, **options) == expected
+    with plain():
+        assert learn_pieces(words, vocab, size, criterion=criterion, **options) == expected
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("criterion", [LIKELIHOOD, GAIN], ids=["likelihood", "gain"])
+@pytest.mark.parametrize("criterion", ["likelihood", "gain"])
 @settings(max_examples=200)
 @given(words=cuts, room=st.integers(1, 30))
 def test_pieces_that_can_be_made_in_two_ways(criterion, words, room):
     words, vocab = with_ids(words)
     size = len(vocab) + room
     expected = brute_force(words, vocab, size, criterion, 1, 1)
-    assert learn_by_score(words, vocab, size, criterion) == expected
+    assert learn_pieces(words, vocab, size, criterion=criterion) == expected
 
 
 @pytest.mark.slow
 @pytest.mark.corpora
-@pytest.mark.parametrize("criterion", [LIKELIHOOD, GAIN], ids=["likelihood", "gain"])
+@pytest.mark.parametrize("criterion", ["likelihood", "gain"])
 def test_training_on_real_words_equals_counting_everything_again(criterion):
     texts = [sentence.lower() for sentence in data.documents("books")[3]]
     words, vocab = in_pieces(dict(count_words(texts).most_common(250)))
     expected = brute_force(words, vocab, len(vocab) + 60, criterion, 2, 1)
-    assert learn_by_score(words, vocab, len(vocab) + 60, criterion, min_frequency=2) == expected
+    got = learn_pieces(words, vocab, len(vocab) + 60, criterion=criterion, min_frequency=2)
+    assert got == expected
 
 
 def most_frequent_first(words, vocab, vocab_size, join=glue, sign=1):
@@ -149,6 +150,13 @@ def most_frequent_first(words, vocab, vocab_size, join=glue, sign=1):
     return ids, merges
 
 
+def by_frequency(words, vocab, vocab_size, join=glue, **options):
+    """The library's vocabulary and merges: of BPE, or of WordPiece by frequency."""
+    if join is add:
+        return learn_merges(words, vocab, vocab_size, **options)
+    return learn_pieces(words, vocab, vocab_size, criterion="frequency", **options)[:2]
+
+
 @pytest.mark.parametrize("tie_break", ["lowest-id", "highest-id"])
 @pytest.mark.parametrize(("join", "split"), [(add, tuple), (glue, first_pieces)])
 @given(word_counts=corpora, room=st.integers(1, 40))
@@ -156,7 +164,9 @@ def test_by_frequency_merges_are_those_of_counting_pairs(tie_break, join, split,
     words, vocab = with_ids({split(word): count for word, count in word_counts.items()})
     size, sign = len(vocab) + room, 1 if tie_break == "lowest-id" else -1
     expected = most_frequent_first(words, vocab, size, join, sign)
-    assert learn_merges(words, vocab, size, join=join, tie_break=tie_break) == expected
+    assert by_frequency(words, vocab, size, join, tie_break=tie_break) == expected
+    with plain():
+        assert by_frequency(words, vocab, size, join, tie_break=tie_break) == expected
 
 
 @pytest.mark.slow
@@ -165,15 +175,14 @@ def test_by_frequency_on_real_words():
     texts = [sentence.lower() for document in data.documents("books")[:9] for sentence in document]
     words, vocab = in_pieces(dict(count_words(texts).most_common(2_000)))
     expected = most_frequent_first(words, vocab, len(vocab) + 150)
-    assert learn_merges(words, vocab, len(vocab) + 150, join=glue) == expected
+    assert by_frequency(words, vocab, len(vocab) + 150) == expected
 
 
 @given(corpora)
 def test_a_gain_is_the_difference_of_two_log_likelihoods(word_counts):
     words, vocab = in_pieces(word_counts)
-    noted = Gains()
-    _, merges = learn_merges(words, vocab, len(vocab) + 40, join=glue, before_merge=noted.note)
-    for pair, promised in zip(merges, noted.so_far, strict=True):
+    _, merges, gains = learn_pieces(words, vocab, len(vocab) + 40, criterion="frequency")
+    for pair, promised in zip(merges, gains, strict=True):
         after = merge_all(words, pair)
         rise = log_likelihood(after) - log_likelihood(words)
         assert isclose(promised, rise, rel_tol=1e-9, abs_tol=1e-8)
@@ -203,8 +212,8 @@ def test_it_stops_when_no_merge_makes_the_corpus_more_likely():
     words = {("a", "##b"): 1, ("a",): 100, ("##b",): 100}  # together less often than by chance
     vocab = {"a": 0, "##b": 1}
     assert gain(1, 101, 101, 202) < 0
-    assert learn_by_score(words, vocab, 100, GAIN) == (vocab, [], [])
-    assert learn_by_score(words, vocab, 100, LIKELIHOOD)[1] == [("a", "##b")]
+    assert learn_pieces(words, vocab, 100, criterion="gain") == (vocab, [], [])
+    assert learn_pieces(words, vocab, 100, criterion="likelihood")[1] == [("a", "##b")]
 
 
 def test_the_likelihood_counts_occurrences_though_a_run_allows_fewer_joins():
@@ -220,14 +229,14 @@ def test_on_random_corpora_with_long_runs_both_criteria_equal_brute_force(monkey
     draw = random.Random(18)
     for _ in range(600):
         # Joined in a loop, or all at once, as the frequent pairs of large corpora are.
-        monkeypatch.setattr(corpus, "AT_ONCE", draw.choice([1, 60]))
+        monkeypatch.setattr(fast_corpus, "AT_ONCE", draw.choice([1, 60]))
         runs = [draw.choice("ab") * draw.randint(1, 5) for _ in range(12)]
         texts = " ".join("".join(draw.sample(runs, draw.randint(1, 3))) for _ in range(4))
         words, vocab = in_pieces(count_words([texts]))
         size, frequency = len(vocab) + draw.randint(1, 6), draw.randint(1, 2)
-        for criterion in (LIKELIHOOD, GAIN):
+        for criterion in ("likelihood", "gain"):
             expected = brute_force(words, vocab, size, criterion, frequency, 1)
-            got = learn_by_score(words, vocab, size, criterion, min_frequency=frequency)
+            got = learn_pieces(words, vocab, size, criterion=criterion, min_frequency=frequency)
             assert got == expected, texts
 
 
@@ -236,4 +245,4 @@ def test_by_frequency_a_count_may_rise_above_that_of_the_last_merge(words, room)
     # x before ab + c, then x before a + bc: the pair of x and abc is as frequent as both.
     words, vocab = with_ids(words)
     expected = most_frequent_first(words, vocab, len(vocab) + room)
-    assert learn_merges(words, vocab, len(vocab) + room, join=glue) == expected
+    assert by_frequency(words, vocab, len(vocab) + room) == expected

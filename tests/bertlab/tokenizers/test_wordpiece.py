@@ -11,8 +11,9 @@ from tokenizers import BertWordPieceTokenizer, Tokenizer, models, normalizers, p
 
 from bertlab import data
 from bertlab.tokenizers import WordPiece, normalize
-from bertlab.tokenizers.longest_match import LongestMatcher, longest_match
-from bertlab.tokenizers.normalize import is_chinese, is_removed
+from bertlab.tokenizers.fast import LongestMatcher
+from bertlab.tokenizers.wordpiece import longest_match
+from bertlab.tokenizers.words import is_chinese, is_removed
 from course.experiments.labels import labelled
 from tests.bertlab.tokenizers.references import ADVERSARIAL, PYTHON_TOPICS, assert_same
 

@@ -5,7 +5,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bertlab.training.adam import Moments, adam_step
+from bertlab.training.steps import Moments, adam_step
 
 SETTINGS = [
     {},

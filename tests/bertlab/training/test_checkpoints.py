@@ -16,9 +16,9 @@ from safetensors.torch import load_file
 from torch import nn
 
 from bertlab.model import BertConfig, BertForPreTraining
-from bertlab.training import checkpoints, sealed_folders
-from bertlab.training.optimizers import adamw
-from bertlab.training.sealed_folders import DamagedFolderError, read_sealed
+from bertlab.training import checkpoints
+from bertlab.training.checkpoints import DamagedFolderError, read_sealed
+from bertlab.training.steps import adamw
 
 FILES = ("model.safetensors", "optimizer.safetensors", "state.json", "manifest.json")
 STATE = {"position": [3, 14], "config": {"learning_rate": 0.1 + 0.2, "seed": 7}}
@@ -274,7 +274,7 @@ def test_the_newest_are_kept(tmp_path, keep):
 
 
 def test_leftovers_of_a_killed_training_are_not_a_checkpoint_and_are_removed(tmp_path):
-    left = tmp_path / sealed_folders.UNFINISHED
+    left = tmp_path / checkpoints.UNFINISHED
     shutil.copytree(save(tmp_path / "other", 1), left)
     shutil.rmtree(tmp_path / "other")
     assert not checkpoints.has_checkpoint(tmp_path)
@@ -407,14 +407,14 @@ def test_a_missing_file_is_noticed(two, name):
 
 @pytest.mark.parametrize("name", FILES)
 def test_a_file_that_the_disk_no_longer_reads_is_noticed(two, monkeypatch, name):
-    read = sealed_folders.Path.read_bytes
+    read = checkpoints.Path.read_bytes
 
     def fail(path):
         if path == two / "step-00000002" / name:
             raise OSError(errno.EIO, os.strerror(errno.EIO))
         return read(path)
 
-    monkeypatch.setattr(sealed_folders.Path, "read_bytes", fail)
+    monkeypatch.setattr(checkpoints.Path, "read_bytes", fail)
     assert_refused_by_name(two, name, "cannot be read (Input/output error)")
 
 
@@ -428,7 +428,7 @@ def test_another_version_of_the_format_is_named(two):
     path = two / "step-00000002" / "manifest.json"
     values = json.loads(path.read_bytes())
     del values["sha256"]
-    with damaged(path, sealed_folders._manifest(values | {"version": 2})):
+    with damaged(path, checkpoints._manifest(values | {"version": 2})):
         assert_refused_by_name(two, "manifest.json", "says version 2; this bertlab reads 1")
 
 

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from bertlab.training import sealed_folders
+from bertlab.training import checkpoints
 from bertlab.training.checkpoints import CheckpointError
 from tests.bertlab.training import test_checkpoints
 from tests.conftest import ROOT
@@ -79,7 +79,7 @@ class Disk:
         with pytest.MonkeyPatch.context() as patch:
             for name in DISK:
                 patch.setattr(os, name, self.wrap(name))
-            patch.setattr(sealed_folders, "open", self.open, raising=False)
+            patch.setattr(checkpoints, "open", self.open, raising=False)
             yield
 
 
@@ -88,7 +88,7 @@ def start(tmp_path):
     """`start(name)`: a new folder with checkpoints 1 and 2, and what a killed training left."""
     first = tmp_path / "start"
     test_checkpoints.save(first, 1), test_checkpoints.save(first, 2)
-    shutil.copytree(first / "step-00000001", first / sealed_folders.UNFINISHED)
+    shutil.copytree(first / "step-00000001", first / checkpoints.UNFINISHED)
 
     def copy(name, newest_damaged=False):
         folder = shutil.copytree(first, tmp_path / str(name))

@@ -20,15 +20,14 @@ from bertlab.__main__ import main
 from bertlab.data.__main__ import main as fetch_main
 from bertlab.model import BertForPreTraining
 from bertlab.model.pretrained import load_pretrained
-from bertlab.pretraining.negatives import Negatives
-from bertlab.pretraining.short_first import ShortFirst
-from bertlab.training import command, loop, runs
-from bertlab.training.config import TrainingConfig
+from bertlab.pretraining.batches import ShortFirst
+from bertlab.pretraining.pairs import Negatives
+from bertlab.training import command, runs
+from bertlab.training.command import RunSettings
 from bertlab.training.corpus import open_corpus
-from bertlab.training.evaluation import evaluate
-from bertlab.training.metrics import read_metrics
-from bertlab.training.next_sentences import read_rows
-from bertlab.training.settings import RunSettings
+from bertlab.training.evaluation import evaluate, read_rows
+from bertlab.training.loop import TrainingConfig
+from bertlab.training.runs import read_metrics
 from bertlab.training.start import STARTS
 from tests.bertlab.training.test_checkpoints import flip
 from tests.conftest import ROOT
@@ -114,7 +113,7 @@ def test_a_run_begins_with_the_requested_start(out, start):
     settings, corpus = RunSettings.load(out), open_corpus(out / "corpus")
     assert settings.start == start
     config = settings.model_config(len(corpus.tokenizer.vocab))
-    _, held_out = runs.batches_of(corpus, settings)
+    _, held_out = command.batches_of(corpus, settings)
     first = read_metrics(out / "metrics.jsonl")[0]["mlm_loss"]
     for name, begin in STARTS.items():
         model = begin(BertForPreTraining(config), 3)
@@ -131,7 +130,7 @@ def test_snapshots_are_the_model_along_the_way(out, capsys):
     assert len(set(weights)) == 4
     assert weights[-1] == (out / "model" / "model.safetensors").read_bytes()
     settings, corpus = RunSettings.load(out), open_corpus(out / "corpus")
-    _, held_out = runs.batches_of(corpus, settings)
+    _, held_out = command.batches_of(corpus, settings)
     rows = [r for r in read_metrics(out / "metrics.jsonl") if r["kind"] == "held-out"]
     for folder, row in zip((kept[0], kept[-1]), rows, strict=True):
         model = load_pretrained(folder, BertForPreTraining)
@@ -146,9 +145,9 @@ def test_a_run_reads_short_sequences_first(out, capsys):
     assert RunSettings.load(out).short_first == 0.5
     seen = [r for r in read_metrics(out / "metrics.jsonl") if r["kind"] == "train"]
     settings, corpus = RunSettings.load(out), open_corpus(out / "corpus")
-    data, _ = runs.batches_of(corpus, settings)
+    data, _ = command.batches_of(corpus, settings)
     model = STARTS[settings.start](BertForPreTraining(settings.model_config(300)), 0)
-    again = loop.pretrain(model, ShortFirst(data, 2), settings.training, progress=False)
+    again = runs.pretrain(model, ShortFirst(data, 2), settings.training, progress=False)
     assert [row["loss"] for row in seen] == [row["loss"] for row in again]
     assert pretrain(*WHAT, "--short-first", 2, "--steps", 4, "--out", out.parent / "other") == 1
     assert "short_first must be from 0 to 1; got 2.0" in capsys.readouterr().err
@@ -158,7 +157,7 @@ def test_a_run_reads_short_sequences_first(out, capsys):
 def test_both_sides_are_cut_and_masked_as_the_settings_say(topics, whole_words):
     training = TrainingConfig(steps=1, seed=5)
     sizes = {"max_length": 24, "batch_size": 7, "whole_words": whole_words, "probability": 0.3}
-    sides = runs.batches_of(topics[1], RunSettings("mine", training, **sizes))
+    sides = command.batches_of(topics[1], RunSettings("mine", training, **sizes))
     assert [side.drop_last for side in sides] == [True, False]
     assert len(sides[0].store) > len(sides[1].store)
     assert [side.masking.probability for side in sides] == [0.3, 0.15]  # the exam is BERT's
@@ -174,9 +173,9 @@ def test_minutes_become_steps_once(out, monkeypatch, capsys):
         measured.append(real(*arguments))
         return 0.5
 
-    real = runs.seconds_a_step
-    monkeypatch.setattr(runs, "seconds_a_step", seconds)
-    monkeypatch.setattr(runs, "TRIAL_SECONDS", 0)
+    real = command.seconds_a_step
+    monkeypatch.setattr(command, "seconds_a_step", seconds)
+    monkeypatch.setattr(command, "TRIAL_SECONDS", 0)
     assert pretrain(*WHAT, "--minutes", "0.03", "--out", out) == 0
     assert len(measured) == 1
     assert 0 < measured[0] < 60
@@ -306,7 +305,7 @@ def test_negatives_are_those_of_the_settings_and_the_end_reports_all_rows(out, t
     assert [row.negatives for row in found] == ["any document", "same document"]
     told = capsys.readouterr().out
     assert all(str(row) in told for row in found)
-    for side in runs.batches_of(topics[1], RunSettings.load(out)):
+    for side in command.batches_of(topics[1], RunSettings.load(out)):
         assert side.negatives == Negatives(same_corpus=True, same_document=0.5)
 
 
@@ -411,7 +410,7 @@ def without_memory(kind):
 
 @pytest.mark.parametrize("kind", ["torch", "python", "numpy"])
 def test_too_little_memory_is_reported_in_one_line(out, monkeypatch, capsys, trained, kind):
-    monkeypatch.setattr(runs, "pretrain", lambda *_, **__: without_memory(kind))
+    monkeypatch.setattr(command, "pretrain", lambda *_, **__: without_memory(kind))
     assert pretrain(*WHAT, "--steps", "1", "--out", out) == 1
     told = capsys.readouterr().err.splitlines()
     assert "too little memory on the device" in told[-1]
@@ -424,7 +423,7 @@ def test_too_little_memory_is_reported_in_one_line(out, monkeypatch, capsys, tra
 
 def test_other_errors_are_not_taken_for_too_little_memory(out, trained, monkeypatch):
     fail = Mock(side_effect=RuntimeError("a fault of ours"))
-    monkeypatch.setattr(runs, "pretrain", fail)
+    monkeypatch.setattr(command, "pretrain", fail)
     with pytest.raises(RuntimeError, match="a fault of ours"):
         pretrain(*WHAT, "--steps", "1", "--out", out)
     monkeypatch.setattr("bertlab.__main__.fill_mask", fail)
@@ -440,19 +439,19 @@ def test_other_errors_are_not_taken_for_too_little_memory(out, trained, monkeypa
     ],
 )
 def test_errors_during_a_run_are_reported(out, monkeypatch, capsys, error, status, message):
-    monkeypatch.setattr(runs, "pretrain", Mock(side_effect=error))
+    monkeypatch.setattr(command, "pretrain", Mock(side_effect=error))
     assert pretrain(*WHAT, "--steps", "1", "--out", out) == status
     assert message in capsys.readouterr().err
 
 
 def test_ctrl_c_says_what_is_kept(trained, out, tmp_path, monkeypatch, capsys):
     stop = Mock(side_effect=KeyboardInterrupt)
-    monkeypatch.setattr(runs, "prepare_corpus", stop)
+    monkeypatch.setattr(command, "prepare_corpus", stop)
     assert pretrain(*WHAT, "--steps", "1", "--out", tmp_path / "new") == 130
     assert "nothing was trained yet; start it again with the same" in capsys.readouterr().err
     assert not (tmp_path / "new" / "settings.json").exists()
     monkeypatch.undo()
-    monkeypatch.setattr(runs, "pretrain", stop)
+    monkeypatch.setattr(command, "pretrain", stop)
     folder = shutil.copytree(trained[0], tmp_path / "copy")
     assert pretrain("--resume", "--out", folder) == 130
     assert "the last checkpoint is kept; continue with --resume" in capsys.readouterr().err
@@ -487,14 +486,14 @@ def test_a_full_disk_is_an_error_with_the_path(out, monkeypatch, capsys):
 @pytest.mark.parametrize(("kind", "noted"), [("mps", True), ("cpu", False)])
 def test_a_macs_gpu_is_used_with_a_note(tmp_path, monkeypatch, capsys, kind, noted):
     monkeypatch.setattr(command, "local_device", torch.device)
-    monkeypatch.setattr(command, "run_pretraining", Mock(return_value=runs.Outcome(1, 1, [])))
+    monkeypatch.setattr(command, "run_pretraining", Mock(return_value=command.Outcome(1, 1, [])))
     assert pretrain(*WHAT[:-1], kind, "--steps", "1", "--out", tmp_path) == 0
     assert ("other projects report wrong results on it" in capsys.readouterr().out) == noted
 
 
 @pytest.mark.parametrize(("kind", "there"), [("cuda", False), ("mps", True), ("xpu", True)])
 def test_a_machine_without_cuda_trains_on_its_cpu(monkeypatch, kind, there):
-    from bertlab.training.processes import local_device
+    from bertlab.training.fast import local_device
 
     # A PyTorch that was built for GPUs, on a machine without one; a Mac; an Intel GPU.
     monkeypatch.setattr(torch.accelerator, "current_accelerator", lambda: torch.device(kind))

@@ -13,12 +13,10 @@ from bertlab.model import BertConfig, BertForPreTraining
 from bertlab.pretraining.batches import PretrainingData
 from bertlab.pretraining.token_store import write_tokens
 from bertlab.tokenizers import WordPiece
-from bertlab.training.config import TrainingConfig
-from bertlab.training.loop import pretrain
-from bertlab.training.metrics import read_metrics
-from bertlab.training.optimizers import adamw
-from bertlab.training.schedule import linear_schedule
-from bertlab.training.steps import training_step
+from bertlab.training.fast import wide_step
+from bertlab.training.loop import TrainingConfig
+from bertlab.training.runs import pretrain, read_metrics
+from bertlab.training.steps import adamw, linear_schedule, training_step
 from tests.small_models import assert_the_seed_decides, weights
 
 
@@ -119,7 +117,7 @@ def test_pieces_have_the_gradients_of_the_whole_batch(new_model, data, pieces):
         model = new_model(dropout=0.0).train()
         idle = torch.optim.SGD(model.parameters(), lr=0.0)
         batch = data.epoch(0)[0]
-        result = training_step(model, idle, batch, clip=1e9, accumulate=accumulate)
+        result = wide_step(model, idle, batch, clip=1e9, accumulate=accumulate)
         gradients.append((result.loss, {n: p.grad for n, p in model.named_parameters()}))
     torch.testing.assert_close(gradients[1], gradients[0], rtol=1e-4, atol=1e-6)
 

@@ -7,9 +7,7 @@ from unittest.mock import Mock
 
 import pytest
 
-from bertlab.training import rows
-from bertlab.training.metrics import MetricsFile, read_metrics
-from bertlab.training.rows import progress_bar
+from bertlab.training.runs import MetricsFile, progress_bar, read_metrics
 from bertlab.training.steps import StepResult
 
 ROWS = [
@@ -110,7 +108,7 @@ def test_a_damaged_line_is_named(path, damage):
 def clock(monkeypatch):
     """Half a second passes between two readings of the clock."""
     times = iter(range(1000))
-    monkeypatch.setattr(rows, "perf_counter", lambda: next(times) / 2)
+    monkeypatch.setattr(runs, "perf_counter", lambda: next(times) / 2)
 
 
 def test_the_bar_shows_loss_words_speed_and_where_a_training_resumed(clock, capsys):

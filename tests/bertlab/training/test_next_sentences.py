@@ -9,9 +9,9 @@ from torch import nn
 
 from bertlab.pretraining.batches import PretrainingData
 from bertlab.pretraining.masking import Masking
-from bertlab.pretraining.negatives import SAME_CORPUS, SAME_DOCUMENT
+from bertlab.pretraining.pairs import SAME_CORPUS, SAME_DOCUMENT
 from bertlab.pretraining.token_store import write_corpora
-from bertlab.training.next_sentences import next_sentence_rows, read_rows, save_rows, with_negatives
+from bertlab.training.evaluation import next_sentence_rows, read_rows, save_rows, with_negatives
 from tests.bertlab.pretraining.numbered_stores import (
     N_SPECIAL,
     document_of,

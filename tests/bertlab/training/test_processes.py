@@ -11,8 +11,8 @@ import torch
 from safetensors.torch import load_file
 
 from bertlab.__main__ import main
-from bertlab.training.metrics import read_metrics
-from bertlab.training.processes import ALONE, any_of, from_first, in_turn, shared
+from bertlab.training.fast import ALONE, any_of, from_first, in_turn, shared
+from bertlab.training.runs import read_metrics
 from tests.bertlab.training.test_command import WHAT as PLAIN
 from tests.bertlab.training.test_command import stop_on_its_way
 
@@ -30,8 +30,7 @@ from bertlab.__main__ import main
 from bertlab.training import command
 from bertlab.model import BertConfig, BertForPreTraining
 from bertlab.pretraining.batches import Batch
-from bertlab.training.processes import *
-from bertlab.training.steps import training_step
+from bertlab.training.fast import *
 
 cpu = local_device("cpu")
 with joined_processes(cpu) as processes:
@@ -62,7 +61,7 @@ with joined_processes(cpu) as processes:
         model = BertForPreTraining(BertConfig.tiny(vocab_size=50, dropout=0.0))
         parallel = shared(model, processes) if how else model
         idle = torch.optim.SGD(model.parameters(), lr=0.0)
-        result = training_step(parallel, idle, batch, clip=1e9, **how)
+        result = wide_step(parallel, idle, batch, clip=1e9, **how)
         found.append((result._asdict(), [p.grad for p in model.parameters()]))
     torch.testing.assert_close(found[1], found[0], rtol=1e-4, atol=1e-6)
 
@@ -74,9 +73,9 @@ with joined_processes(cpu) as processes:
 DIE = """
 import os, sys
 from bertlab.__main__ import main
-from bertlab.training import loop
+from bertlab.training import runs
 
-step = loop.training_step
+step = runs.wide_step
 
 def step_or_die(*arguments, **options):
     step_or_die.steps += 1
@@ -85,7 +84,7 @@ def step_or_die(*arguments, **options):
     return step(*arguments, **options)
 
 step_or_die.steps = 0
-loop.training_step = step_or_die
+runs.wide_step = step_or_die
 sys.exit(main())
 """
 

@@ -16,11 +16,10 @@ import pytest
 import torch
 
 from bertlab.model import BertConfig, BertForPreTraining
-from bertlab.training import sealed_folders
+from bertlab.training import checkpoints
 from bertlab.training.checkpoints import CheckpointError
-from bertlab.training.config import TrainingConfig
-from bertlab.training.loop import pretrain
-from bertlab.training.metrics import read_metrics
+from bertlab.training.loop import TrainingConfig
+from bertlab.training.runs import pretrain, read_metrics
 from tests.bertlab.training.test_checkpoints import flip
 from tests.bertlab.training.test_loop import prepare
 from tests.conftest import ROOT
@@ -122,7 +121,7 @@ def test_a_full_disk_stops_it_and_with_room_it_resumes_as_if_nothing_happened(
 
     def fill_the_disk(row):
         if row["step"] == 13:
-            monkeypatch.setattr(sealed_folders, "open", full, raising=False)
+            monkeypatch.setattr(checkpoints, "open", full, raising=False)
 
     with pytest.raises(CheckpointError, match=r"step-00000015 could not be written \(No space"):
         train(corpus, tmp_path / "full", fill_the_disk)

@@ -9,9 +9,8 @@ from hypothesis import strategies as st
 from transformers import get_linear_schedule_with_warmup
 
 from bertlab.model import BertConfig, BertForPreTraining
-from bertlab.training.config import TrainingConfig
-from bertlab.training.optimizers import adamw, parameter_groups
-from bertlab.training.schedule import linear_schedule
+from bertlab.training.loop import TrainingConfig
+from bertlab.training.steps import adamw, linear_schedule, parameter_groups
 
 
 @pytest.mark.parametrize(("steps", "warmup"), [(100, 10), (7, 1), (50, 0), (10, 9)])

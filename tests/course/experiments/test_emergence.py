@@ -10,7 +10,7 @@ from bertlab.data import documents
 from bertlab.interpretability.patterns import attention_to_offset, offset_shares
 from bertlab.interpretability.traces import trace
 from bertlab.model import Bert, BertConfig, BertForPreTraining
-from bertlab.model.embeddings import sinusoidal_positions
+from bertlab.model.bert import sinusoidal_positions
 from bertlab.model.pretrained import BERTLAB_MINI, load_tokenizer
 from bertlab.training.start import OFFSETS, STARTS, neighbours_start
 from course.experiments import emergence

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from bertlab.model.embeddings import sinusoidal_positions
+from bertlab.model.bert import sinusoidal_positions
 from bertlab.model.transformer import Transformer, TransformerConfig
 from course.experiments.variants import Stack, with_positions
 from tests.bertlab.model.test_transformer import copy_attention, copy_feed_forward

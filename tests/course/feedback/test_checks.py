@@ -11,7 +11,7 @@ from tokenizers import Tokenizer, models
 from torch.nn import functional as F
 
 from bertlab.tokenizers import BPE
-from bertlab.tokenizers.merges import count_pairs, merge_pair
+from bertlab.tokenizers.bpe import count_pairs, merge_pair
 from course.feedback.checks import Check, CheckFailed, NotWritten, Passed
 from course.feedback.differences import difference
 from course.feedback.watch import LibraryUsed, NeverEnds, Watch, watched

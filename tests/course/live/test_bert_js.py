@@ -11,8 +11,7 @@ import pytest
 import torch
 
 from bertlab.data.corpora import documents, udhr
-from bertlab.model.fill_mask import fill_mask
-from bertlab.model.heads import BertForPreTraining
+from bertlab.model.heads import BertForPreTraining, fill_mask
 from bertlab.model.pretrained import BERTLAB_MINI, load_pretrained, load_tokenizer
 from tests.conftest import ROOT
 

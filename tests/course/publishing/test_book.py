@@ -169,7 +169,7 @@ def test_a_link_leads_to_the_lectures_page_or_names_the_file(made):
     act = term["href"]
     assert act == "glossary.html#gelu"
     entry = article(made, "glossary.html").find(id="gelu")
-    dotted = "bertlab.model.activations.gelu"
+    dotted = "bertlab.model.layers.gelu"
     assert entry.find("a", string=dotted)["href"] == f"bertlab.model.html#{dotted}"
     assert page.find("a", string="a place")["href"] == "02_second.html"
     assert not page.find("a", string="a task")

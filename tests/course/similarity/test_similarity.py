@@ -184,7 +184,7 @@ def test_a_function_of_the_library_is_detected_under_other_names(functions):
     works = [Work("eve", ("x = 1", renamed(copied)))]
     (found,) = taken.taken_from(works, functions, GIVEN["ex02_wordpiece"])
     assert found.who == "eve"
-    assert found.source == "bertlab.tokenizers.longest_match.longest_match"
+    assert found.source == "bertlab.tokenizers.fast.longest_match"
     assert found.share > 0.95
 
 

@@ -4,8 +4,8 @@ import pytest
 import torch
 
 from bertlab.model import BertConfig, BertForPreTraining
-from bertlab.training.config import TrainingConfig
-from bertlab.training.loop import pretrain
+from bertlab.training.loop import TrainingConfig
+from bertlab.training.runs import pretrain
 from course.toyworld import TOYWORLD, limit
 from course.toyworld.batches import ToyData
 from tests.bertlab.pretraining.test_batches import same

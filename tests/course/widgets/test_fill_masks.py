@@ -5,7 +5,7 @@ import re
 import pytest
 from bs4 import BeautifulSoup
 
-from bertlab.model.fill_mask import fill_mask
+from bertlab.model.heads import fill_mask
 from course.widgets import fill_mask_bars, fill_mask_explorer
 from course.widgets.fill_masks import guess_bars
 from tests.bertlab.model import test_fill_mask

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bertlab.tokenizers import WordPiece
-from bertlab.tokenizers.pieces import first_pieces
+from bertlab.tokenizers.wordpiece import first_pieces
 from course.widgets import merge_race
 from course.widgets.merge_choices import run
 from tests.course.widgets.conftest import pages_of, rows_of, soup

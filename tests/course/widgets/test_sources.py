@@ -1,6 +1,6 @@
 """A listing shows the code that runs."""
 
-from bertlab.tokenizers.merges import merge_pair
+from bertlab.tokenizers.bpe import merge_pair
 from course.widgets import show_source
 
 

@@ -15,7 +15,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from bertlab.tokenizers.symbols import BASE, EDGE, Symbols, Words
+from bertlab.tokenizers.fast import BASE, EDGE, Symbols, Words
 
 # The pair that was broken up, the one that replaces it, its places, and their count.
 Move = tuple[int, int, Sequence[int], int]

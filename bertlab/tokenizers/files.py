@@ -1,19 +1,146 @@
-"""Hugging Face's `tokenizer.json`: the file that our tokenizers read.
+"""Files of tokenizers: Hugging Face's `tokenizer.json`, and BERT's older `vocab.txt`.
 
-Each option of a file is either supported or an error that names it (`file_options.py`).
+A part of a `tokenizer.json`, such as the normalizer, is an object with a type and options. For each
+option there is a list of the supported values; a file with any other option is rejected, by an
+error that names it. `None` among the values means that the file may also omit the option, as files
+of older versions do. In `vocab.txt` a token's id is the number of its line, from 0.
 """
 
+import json
 import os
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 from reprlib import repr as short
 from typing import Any
 
-from bertlab._files import read_json
-from bertlab.tokenizers.encoding import CLS, SEP
-from bertlab.tokenizers.file_options import BYTE_POST_PROCESSOR, PARTS, SPECIAL_TOKEN, Options
-from bertlab.tokenizers.tokenizer_json import template
-from bertlab.tokenizers.words import split_words
+from bertlab._files import check_no_folder, read_json, write_atomically
+from bertlab.tokenizers.words import CLS, CONTINUES, MASK, PAD, SEP, UNKNOWN, normalize, split_words
+
+Options = dict[str, Sequence[Any]]
+
+PARTS = (
+    "truncation",
+    "padding",
+    "added_tokens",
+    "normalizer",
+    "pre_tokenizer",
+    "post_processor",
+    "decoder",
+    "model",
+)
+
+EITHER = (None, False, True)  # an option without effect in its part
+BYTE_LEVEL: Options = {
+    "add_prefix_space": (False,),
+    "trim_offsets": EITHER,  # only has an effect in the post-processor
+    "use_regex": (None, True),
+}
+BYTE_DECODER: Options = dict.fromkeys(BYTE_LEVEL, EITHER)
+BYTE_POST_PROCESSOR: Options = BYTE_DECODER | {"trim_offsets": (False,)}
+BPE_MODEL: Options = {
+    "dropout": (None, 0),
+    "continuing_subword_prefix": (None, ""),
+    "fuse_unk": (None, False),
+    "byte_fallback": (None, False),
+    "ignore_merges": (None, False),
+}
+WORDPIECE_MODEL: Options = {
+    "unk_token": (UNKNOWN,),
+    "continuing_subword_prefix": (CONTINUES,),
+}
+WORDPIECE_ENTRIES = ("vocab", "merges", "gains", "max_input_chars_per_word")
+# Clean-up joins English punctuation to the word before it; `read` warns that we do not.
+WORDPIECE_DECODER: Options = {"prefix": (CONTINUES,), "cleanup": (False, True)}
+BERT_NORMALIZER: Options = {
+    "clean_text": (True,),
+    "handle_chinese_chars": (True,),
+    "strip_accents": EITHER,
+    "lowercase": (False, True),
+}
+SPECIAL_TOKEN: Options = {
+    "single_word": (False,),
+    "lstrip": (False,),
+    "rstrip": (False,),
+    "normalized": (False,),
+    "special": (True,),
+}
+
+
+BERT_WORDS = {"type": "BertPreTokenizer"}  # Hugging Face's name for `words.split_words`
+
+
+def write_tokenizer(
+    path: str | os.PathLike,
+    parts: Mapping[str, Any],
+    special_tokens: Mapping[str, int],
+    adds_special_tokens: bool,
+) -> Path:
+    """Write one tokenizer.
+
+    parts: model, normalizer, pre_tokenizer, decoder; special_tokens: token -> id;
+    adds_special_tokens: whether [CLS] and [SEP], two of them, are added to a text.
+    """
+    flags = {option: values[0] for option, values in SPECIAL_TOKEN.items()}
+    content = {
+        "version": "1.0",
+        "truncation": None,
+        "padding": None,
+        "added_tokens": [
+            {"id": id, "content": token, **flags}
+            for token, id in sorted(special_tokens.items(), key=lambda item: item[1])
+        ],
+        "normalizer": parts["normalizer"],
+        "pre_tokenizer": parts["pre_tokenizer"],
+        "post_processor": template(special_tokens) if adds_special_tokens else None,
+        "decoder": parts["decoder"],
+        "model": parts["model"],
+    }
+    return write_atomically(path, json.dumps(content, ensure_ascii=False, indent=2))
+
+
+def bpe_model(
+    vocab: Mapping[str, int],
+    merges: Iterable[Sequence[str]],
+    *,
+    unknown: str | None = None,
+    end_of_word: str | None = None,
+) -> dict[str, Any]:
+    """The model part of a BPE tokenizer, on characters or on bytes."""
+    return {
+        "type": "BPE",
+        "dropout": None,
+        "unk_token": unknown,
+        "continuing_subword_prefix": None,
+        "end_of_word_suffix": end_of_word,
+        "fuse_unk": False,
+        "byte_fallback": False,
+        "ignore_merges": False,
+        "vocab": dict(vocab),
+        "merges": [list(pair) for pair in merges],
+    }
+
+
+def template(ids: Mapping[str, int]) -> dict[str, Any]:
+    """BERT's template, [CLS] A [SEP] B [SEP], as Hugging Face writes it.
+
+    ids: token -> id, with [CLS] and [SEP].
+    """
+
+    def special(token: str, segment: int) -> dict[str, Any]:
+        return {"SpecialToken": {"id": token, "type_id": segment}}
+
+    single = [special(CLS, 0), {"Sequence": {"id": "A", "type_id": 0}}, special(SEP, 0)]
+    second = [{"Sequence": {"id": "B", "type_id": 1}}, special(SEP, 1)]
+    return {
+        "type": "TemplateProcessing",
+        "single": single,
+        "pair": single + second,
+        "special_tokens": {
+            token: {"id": token, "ids": [ids[token]], "tokens": [token]} for token in (CLS, SEP)
+        },
+    }
+
 
 JSON_NAMES = {dict: "JSON object", list: "list", str: "string", int: "whole number"}
 
@@ -206,3 +333,47 @@ class TokenizerFile:
 def _same(found: Any, value: Any) -> bool:
     """Equal, and booleans only equal booleans: 0 is not False."""
     return found == value and isinstance(found, bool) == isinstance(value, bool)
+
+
+def read_vocab(path: str | os.PathLike) -> dict[str, int]:
+    """Token -> id, as `WordPiece.from_vocab` reads it; a byte-order mark is not part of a token."""
+    try:
+        lines = check_no_folder(path).read_text(encoding="utf-8-sig").split("\n")
+    except UnicodeDecodeError as error:
+        raise ValueError(
+            f"{path} is not a vocabulary: it is not UTF-8 ({error}); save it as UTF-8"
+        ) from error
+    tokens = [line.removesuffix("\r") for line in lines]
+    if tokens[-1] == "":
+        tokens.pop()
+    vocab = {token: id for id, token in enumerate(tokens)}
+    if len(vocab) < len(tokens) or UNKNOWN not in vocab:
+        fault = "a token occurs twice" if len(vocab) < len(tokens) else "it has no [UNK]"
+        raise ValueError(f"{path} is not a vocabulary: {fault}; expected one token per line")
+    for token in tokens:  # with something invisible around it, [PAD] would be an ordinary token
+        bare = normalize(token, lowercase=False).strip() if "]" in token else token
+        if bare != token and bare in (PAD, UNKNOWN, CLS, SEP, MASK):
+            raise ValueError(
+                f"{path}: line {vocab[token] + 1} holds {token!r}, which is {bare} and something "
+                "invisible; remove what is around it"
+            )
+    return vocab
+
+
+def write_vocab(path: str | os.PathLike, vocab: Mapping[str, int]) -> Path:
+    """Write the tokens in the order of ids, as in `WordPiece.save_vocab`; returns the path."""
+    ordered = sorted(vocab, key=vocab.__getitem__)
+    gaps = [line for line, token in enumerate(ordered) if vocab[token] != line]
+    if gaps:
+        raise ValueError(
+            f"save_vocab: vocab must use every id from 0 to {len(ordered) - 1}, since in vocab.txt "
+            f"a token's id is the number of its line; no token has the id {gaps[0]}; `save` writes "
+            "the ids themselves"
+        )
+    broken = [token for token in ordered if "\n" in token or "\r" in token]
+    if broken:
+        raise ValueError(
+            f"save_vocab: the token {broken[0]!r} holds a line break, so that it would be two "
+            "lines of vocab.txt; `save` writes it whole"
+        )
+    return write_atomically(path, "\n".join(ordered) + "\n")
