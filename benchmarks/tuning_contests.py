@@ -33,8 +33,9 @@ from bertlab.finetuning.targets import TuningData
 from bertlab.finetuning.texts import encode_texts
 from bertlab.finetuning.tuning import TuningConfig, fine_tune, predict
 from bertlab.model import Bert, BertConfig, BertForPreTraining, load_pretrained
-from bertlab.model.pretrained import BERTLAB_MINI, load_tokenizer, read_config
+from bertlab.model.pretrained import BERTLAB_MINI, read_config
 from bertlab.tokenizers import WordPiece
+from bertlab.tokenizers.files import load_tokenizer
 from bertlab.training.start import plain_start
 from course.experiments.baselines import majority_guesses, tfidf_guesses
 from course.experiments.labels import Example

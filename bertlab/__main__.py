@@ -14,7 +14,8 @@ from tqdm.auto import tqdm
 from bertlab._console import print_on_any_console
 from bertlab.data.fetching import DataError
 from bertlab.model.heads import BertForPreTraining, fill_mask
-from bertlab.model.pretrained import load_pretrained, load_tokenizer
+from bertlab.model.pretrained import load_pretrained
+from bertlab.tokenizers.files import load_tokenizer
 from bertlab.training import command
 from bertlab.training.checkpoints import CheckpointError
 from bertlab.training.fast import FirstFailed, is_out_of_memory

@@ -35,7 +35,8 @@ def answer_targets(encoding: Encoding, passage: str, answer: Answer | None) -> t
     Raises ValueError if `encoding` is of one text, or if `answer` is not a span of the passage with
     at least one token.
 
-    >>> from bertlab.model.pretrained import BERTLAB_MINI, load_tokenizer
+    >>> from bertlab.model.pretrained import BERTLAB_MINI
+    >>> from bertlab.tokenizers.files import load_tokenizer
     >>> passage = "Mary runs to the lake with her kite"
     >>> encoding = load_tokenizer(BERTLAB_MINI).encode("Mary", passage)
     >>> answer_targets(encoding, passage, (13, 21))

@@ -14,7 +14,7 @@ from torch import nn
 
 from bertlab._checks import check_kind
 from bertlab._files import check_options, read_json, read_object
-from bertlab.model.pretrained import CONFIG
+from bertlab.tokenizers.files import CONFIG
 
 MINILM_LENGTH = 256  # tokens; it has 512 positions, but its authors truncate texts here
 ENCODER = "sentence_bert_config.json"

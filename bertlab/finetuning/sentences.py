@@ -20,8 +20,9 @@ from bertlab.finetuning.sentence_folders import declared
 from bertlab.finetuning.texts import check_fits, collate, encode_texts
 from bertlab.model.bert import Bert, evaluation_mode
 from bertlab.model.checks import check_tensor, values_are_at_hand
-from bertlab.model.pretrained import load_pretrained, load_tokenizer
+from bertlab.model.pretrained import load_pretrained
 from bertlab.tokenizers.checks import entries
+from bertlab.tokenizers.files import load_tokenizer
 from bertlab.tokenizers.tokenizer import Tokenizer
 from bertlab.tokenizers.words import PAD
 

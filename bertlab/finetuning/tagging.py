@@ -72,7 +72,8 @@ def words_of(text: str, tokenizer: WordPiece) -> list[Word]:
 
     Raises TypeError if `tokenizer` is not a WordPiece: others do not mark how words continue.
 
-    >>> from bertlab.model.pretrained import BERTLAB_MINI, load_tokenizer
+    >>> from bertlab.model.pretrained import BERTLAB_MINI
+    >>> from bertlab.tokenizers.files import load_tokenizer
     >>> words_of("Mary, the pirates!", load_tokenizer(BERTLAB_MINI))
     [(0, 4), (4, 5), (6, 9), (10, 17), (17, 18)]
     """

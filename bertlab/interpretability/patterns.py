@@ -121,7 +121,8 @@ def head_patterns(traces: Sequence[Trace]) -> dict[str, Tensor]:
     Raises ValueError if there is no trace, if one is of a single token, or if the traces are not
     of one model.
 
-    >>> from bertlab.model.pretrained import BERTLAB_MINI, load_pretrained, load_tokenizer
+    >>> from bertlab.model.pretrained import BERTLAB_MINI, load_pretrained
+    >>> from bertlab.tokenizers.files import load_tokenizer
     >>> from bertlab.interpretability.traces import trace
     >>> model, tokenizer = load_pretrained(BERTLAB_MINI), load_tokenizer(BERTLAB_MINI)
     >>> head_patterns([trace(model, tokenizer, "She saw him.")])["entropy"].shape

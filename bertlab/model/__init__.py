@@ -17,10 +17,10 @@ from bertlab.model.pretrained import (
     ParameterTable,
     count_parameters,
     load_pretrained,
-    load_tokenizer,
     save_pretrained,
 )
 from bertlab.model.transformer import Transformer, TransformerConfig
+from bertlab.tokenizers.files import load_tokenizer
 
 __all__ = [
     "Bert",

@@ -11,20 +11,18 @@ Algorithm 1 (arXiv 1508.07909).
 """
 
 import math
-import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 from operator import add
-from typing import Any, Literal
+from typing import Literal
 
 from tqdm.auto import tqdm
 
 from bertlab.parts import part
 from bertlab.tokenizers.checks import check_merges_fit, check_tie_break, is_whole, read_texts
-from bertlab.tokenizers.files import BERT_WORDS, BPE_MODEL, Options, TokenizerFile, bpe_model
 from bertlab.tokenizers.tokenizer import Tokenizer, places_of_units
 from bertlab.tokenizers.words import (
     UNKNOWN,
@@ -291,37 +289,6 @@ class BPE(Tokenizer):
             token.removesuffix(mark) + " " if token.endswith(mark) else token for token in tokens
         ]
         return "".join(words).removesuffix(" ")
-
-    def _json(self) -> dict[str, Any]:
-        mark = self.end_of_word
-        return {
-            "normalizer": None,
-            "pre_tokenizer": BERT_WORDS,
-            "decoder": {"type": "BPEDecoder", "suffix": mark} if mark else None,
-            "model": bpe_model(
-                self.vocab,
-                self.merges,
-                unknown=UNKNOWN if UNKNOWN in self.vocab else None,
-                end_of_word=mark or None,
-            ),
-        }
-
-    @classmethod
-    def _read(cls, path: str | os.PathLike) -> dict[str, Any]:
-        file = TokenizerFile(path, "BPE")
-        model = file.model
-        file.expect("normalizer", None)
-        file.expect("pre-tokenizer", "BertPreTokenizer")
-        # Without an unk_token, Hugging Face skips unknown characters, even if there is an [UNK].
-        unknown: Options = {"unk_token": (UNKNOWN if UNKNOWN in model["vocab"] else None,)}
-        others = ("vocab", "merges", "end_of_word_suffix")
-        file.expect("model", "BPE", BPE_MODEL | unknown, others=others)
-        mark = ""
-        if model.get("end_of_word_suffix") is not None:
-            mark = file.entry("model", model, "end_of_word_suffix", str)
-        suffix: Options = {"suffix": (mark,)}
-        file.expect("decoder", "BPEDecoder" if mark else None, suffix, optional=True)
-        return {"end_of_word": mark, **file.common(mark=mark)}
 
     @cached_property
     def _width_of(self) -> dict[int, int]:

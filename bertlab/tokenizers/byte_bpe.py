@@ -18,7 +18,6 @@ from bertlab._files import check_no_folder, read_json
 from bertlab.parts import part
 from bertlab.tokenizers.bpe import TieBreak, apply_merges, first_vocab, learn_merges
 from bertlab.tokenizers.checks import check_merges_fit, is_whole
-from bertlab.tokenizers.files import BPE_MODEL, BYTE_DECODER, BYTE_LEVEL, TokenizerFile, bpe_model
 from bertlab.tokenizers.tokenizer import Tokenizer, places_of_bytes
 from bertlab.tokenizers.words import WHITE_SPACE, WHITE_SPACES, count_words
 
@@ -105,14 +104,6 @@ def from_symbols(symbols: str) -> str:
         return raw.decode("utf-8", "replace")
 
 
-BYTE_WORDS: dict[str, Any] = {  # Hugging Face's name for `split_byte_words`
-    "type": "ByteLevel",
-    "add_prefix_space": False,
-    "trim_offsets": False,
-    "use_regex": True,
-}
-
-
 @dataclass(frozen=True, repr=False)
 class ByteBPE(Tokenizer):
     """A trained byte-level BPE tokenizer; make one with `train`, `load` or `from_gpt2`.
@@ -193,27 +184,6 @@ class ByteBPE(Tokenizer):
             symbols = "".join(self._symbols_of.get(token, token) for token in group)
             texts.append(symbols if special else from_symbols(symbols))
         return "".join(texts)
-
-    def _json(self) -> dict[str, Any]:
-        return {
-            "normalizer": None,
-            "pre_tokenizer": BYTE_WORDS,
-            "decoder": BYTE_WORDS,
-            "model": bpe_model(self.vocab, self.merges),
-        }
-
-    @classmethod
-    def _read(cls, path: str | os.PathLike) -> dict[str, Any]:
-        file = TokenizerFile(path, "BPE")
-        file.expect("normalizer", None)
-        file.expect("pre-tokenizer", "ByteLevel", BYTE_LEVEL)
-        options = BPE_MODEL | {"end_of_word_suffix": (None, "")}
-        # With any unk_token: if all bytes are in the vocabulary, nothing is unknown.
-        file.expect("model", "BPE", options, others=("vocab", "merges", "unk_token"))
-        if file.model.get("unk_token") is not None:
-            file.entry("model", file.model, "unk_token", str)
-        file.expect("decoder", "ByteLevel", BYTE_DECODER, optional=True)
-        return file.common()
 
     @classmethod
     def from_gpt2(

@@ -1,20 +1,33 @@
-"""Files of tokenizers: Hugging Face's `tokenizer.json`, and BERT's older `vocab.txt`.
+"""Files of tokenizers: Hugging Face's `tokenizer.json`, BERT's older `vocab.txt`, and folders.
 
 A part of a `tokenizer.json`, such as the normalizer, is an object with a type and options. For each
 option there is a list of the supported values; a file with any other option is rejected, by an
 error that names it. `None` among the values means that the file may also omit the option, as files
 of older versions do. In `vocab.txt` a token's id is the number of its line, from 0.
+
+A model's folder has a `tokenizer.json` today; an older folder has `vocab.txt`. What the files
+beside it say is supported, or an error names it; none may contradict another.
 """
 
 import json
 import os
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from reprlib import repr as short
 from typing import Any
 
-from bertlab._files import check_no_folder, read_json, write_atomically
+from bertlab._files import (
+    check_no_folder,
+    check_options,
+    read_json,
+    read_object,
+    write_atomically,
+)
+from bertlab.tokenizers.bpe import BPE
+from bertlab.tokenizers.byte_bpe import ByteBPE
+from bertlab.tokenizers.tokenizer import Tokenizer
+from bertlab.tokenizers.wordpiece import WordPiece
 from bertlab.tokenizers.words import CLS, CONTINUES, MASK, PAD, SEP, UNKNOWN, normalize, split_words
 
 Options = dict[str, Sequence[Any]]
@@ -326,7 +339,7 @@ class TokenizerFile:
             warnings.warn(
                 f"{self.path} asks for {', '.join(told)}, which is ignored; for truncation give "
                 "encode a max_length",
-                stacklevel=5,
+                stacklevel=6,
             )
 
 
@@ -377,3 +390,283 @@ def write_vocab(path: str | os.PathLike, vocab: Mapping[str, int]) -> Path:
             "lines of vocab.txt; `save` writes it whole"
         )
     return write_atomically(path, "\n".join(ordered) + "\n")
+
+
+NORMALIZER = {"type": "BertNormalizer", "clean_text": True, "handle_chinese_chars": True}
+BYTE_WORDS: dict[str, Any] = {  # Hugging Face's name for `split_byte_words`
+    "type": "ByteLevel",
+    "add_prefix_space": False,
+    "trim_offsets": False,
+    "use_regex": True,
+}
+
+
+def bpe_parts(tokenizer: BPE) -> dict[str, Any]:
+    """What a `tokenizer.json` says of a BPE."""
+    mark = tokenizer.end_of_word
+    return {
+        "normalizer": None,
+        "pre_tokenizer": BERT_WORDS,
+        "decoder": {"type": "BPEDecoder", "suffix": mark} if mark else None,
+        "model": bpe_model(
+            tokenizer.vocab,
+            tokenizer.merges,
+            unknown=UNKNOWN if UNKNOWN in tokenizer.vocab else None,
+            end_of_word=mark or None,
+        ),
+    }
+
+
+def read_bpe(path: str | os.PathLike) -> dict[str, Any]:
+    """The fields of a BPE."""
+    file = TokenizerFile(path, "BPE")
+    model = file.model
+    file.expect("normalizer", None)
+    file.expect("pre-tokenizer", "BertPreTokenizer")
+    # Without an unk_token, Hugging Face skips unknown characters, even if there is an [UNK].
+    unknown: Options = {"unk_token": (UNKNOWN if UNKNOWN in model["vocab"] else None,)}
+    others = ("vocab", "merges", "end_of_word_suffix")
+    file.expect("model", "BPE", BPE_MODEL | unknown, others=others)
+    mark = ""
+    if model.get("end_of_word_suffix") is not None:
+        mark = file.entry("model", model, "end_of_word_suffix", str)
+    suffix: Options = {"suffix": (mark,)}
+    file.expect("decoder", "BPEDecoder" if mark else None, suffix, optional=True)
+    return {"end_of_word": mark, **file.common(mark=mark)}
+
+
+def byte_bpe_parts(tokenizer: ByteBPE) -> dict[str, Any]:
+    """What a `tokenizer.json` says of a ByteBPE."""
+    return {
+        "normalizer": None,
+        "pre_tokenizer": BYTE_WORDS,
+        "decoder": BYTE_WORDS,
+        "model": bpe_model(tokenizer.vocab, tokenizer.merges),
+    }
+
+
+def read_byte_bpe(path: str | os.PathLike) -> dict[str, Any]:
+    """The fields of a ByteBPE."""
+    file = TokenizerFile(path, "BPE")
+    file.expect("normalizer", None)
+    file.expect("pre-tokenizer", "ByteLevel", BYTE_LEVEL)
+    options = BPE_MODEL | {"end_of_word_suffix": (None, "")}
+    # With any unk_token: if all bytes are in the vocabulary, nothing is unknown.
+    file.expect("model", "BPE", options, others=("vocab", "merges", "unk_token"))
+    if file.model.get("unk_token") is not None:
+        file.entry("model", file.model, "unk_token", str)
+    file.expect("decoder", "ByteLevel", BYTE_DECODER, optional=True)
+    return file.common()
+
+
+def wordpiece_parts(tokenizer: WordPiece) -> dict[str, Any]:
+    """What a `tokenizer.json` says of a WordPiece."""
+    return {
+        "normalizer": NORMALIZER
+        | {"lowercase": tokenizer.lowercase, "strip_accents": tokenizer.strip_accents},
+        "pre_tokenizer": BERT_WORDS,
+        "decoder": {"type": "WordPiece", "prefix": CONTINUES, "cleanup": False},
+        "model": {
+            "type": "WordPiece",
+            "unk_token": UNKNOWN,
+            "continuing_subword_prefix": CONTINUES,
+            "max_input_chars_per_word": tokenizer.longest_word,
+            "vocab": dict(tokenizer.vocab),
+            # Hugging Face's library ignores these two.
+            "merges": [list(pair) for pair in tokenizer.merges],
+            "gains": list(tokenizer.gains),
+        },
+    }
+
+
+def read_wordpiece(path: str | os.PathLike) -> dict[str, Any]:
+    """The fields of a WordPiece."""
+    file = TokenizerFile(path, "WordPiece")
+    model = file.model
+    file.expect("normalizer", "BertNormalizer", BERT_NORMALIZER)
+    file.expect("pre-tokenizer", "BertPreTokenizer")
+    file.expect("model", "WordPiece", WORDPIECE_MODEL, others=WORDPIECE_ENTRIES)
+    if UNKNOWN not in model["vocab"]:
+        raise ValueError(f"{path}: vocab of the model must hold its unk_token, {UNKNOWN}")
+    file.expect("decoder", "WordPiece", WORDPIECE_DECODER, optional=True)
+    for name in ("merges", "gains"):  # which only our files have
+        model.setdefault(name, [])
+    return {
+        "lowercase": file.parts["normalizer"]["lowercase"],
+        "strip_accents": file.parts["normalizer"].get("strip_accents"),
+        "longest_word": model.get("max_input_chars_per_word"),
+        "gains": file.entry("model", model, "gains", list),
+        **file.common(mark=CONTINUES),
+    }
+
+
+# How each kind of tokenizer is written and read; of a class of the reader's own, its parent's.
+KINDS: dict[type[Tokenizer], tuple[Callable[[Any], dict], Callable[[Any], dict]]] = {
+    BPE: (bpe_parts, read_bpe),
+    ByteBPE: (byte_bpe_parts, read_byte_bpe),
+    WordPiece: (wordpiece_parts, read_wordpiece),
+}
+
+
+def save(tokenizer: Tokenizer, path: str | os.PathLike) -> Path:
+    """Write a `tokenizer.json`, as `Tokenizer.save`."""
+    parts, _ = next(KINDS[kind] for kind in type(tokenizer).mro() if kind in KINDS)
+    special = {token: tokenizer.vocab[token] for token in tokenizer.special_tokens}
+    adds = bool(tokenizer.adds_special_tokens)
+    return write_tokenizer(path, parts(tokenizer), special, adds)
+
+
+def fields_of(kind: type[Tokenizer], path: str | os.PathLike) -> dict[str, Any]:
+    """What a `tokenizer.json` says about a tokenizer of a kind, for `Tokenizer.load`."""
+    _, read = next(KINDS[one] for one in kind.mro() if one in KINDS)
+    return read(path)
+
+
+WHOLE, CONFIG, ADDED = "tokenizer.json", "tokenizer_config.json", "added_tokens.json"
+# Classes of `transformers` that cut a text as BERT's does, with its defaults for the case.
+ALIKE = ("BertTokenizer", "DistilBertTokenizer", "ElectraTokenizer", "MobileBertTokenizer")
+CASE: dict[str, Any] = {"do_lower_case": True, "strip_accents": None}
+GENERAL = ("PreTrainedTokenizer", "TokenizersBackend")  # leave everything to tokenizer.json
+NAMES = {f"{token.strip('[]').lower()}_token": token for token in (UNKNOWN, SEP, PAD, CLS, MASK)}
+LISTS = (  # of further tokens
+    "additional_special_tokens",
+    "extra_special_tokens",
+    "model_specific_special_tokens",
+    "added_tokens_decoder",
+)
+# The supported options of tokenizer_config.json about how a text is cut; others without effect.
+OPTIONS: dict[str, Any] = {
+    "do_lower_case": (True, False),
+    "strip_accents": (None, True, False),
+    **dict.fromkeys(("tokenize_chinese_chars", "clean_text", "do_basic_tokenize"), (True,)),
+    **dict.fromkeys(("do_word_tokenize", "do_subword_tokenize"), (True,)),
+    "word_tokenizer_type": (None, "basic"),
+    "subword_tokenizer_type": (None, "wordpiece"),
+    "never_split": (None, []),
+    "wordpieces_prefix": (CONTINUES,),
+    **dict.fromkeys(("split_special_tokens", "add_prefix_space"), (None, False)),
+    **dict.fromkeys(("add_bos_token", "add_eos_token"), (None, False)),
+    **dict.fromkeys(("padding_side", "truncation_side"), ("right",)),
+    "auto_map": (None,),  # a class of the folder's own
+}
+OTHERS = {
+    *("_commit_hash", "backend", "chat_template", "clean_up_tokenization_spaces", "errors"),
+    *("init_inputs", "is_local", "local_files_only", "max_len", "max_length", "model_input_names"),
+    *("model_max_length", "name_or_path", "pad_to_multiple_of", "pad_token_type_id", "verbose"),
+    *("processor_class", "special_tokens_map_file", "stride", "tokenizer_class", "tokenizer_file"),
+    *("trim_offsets", "truncation_strategy", "use_fast"),
+}
+
+
+def load_tokenizer(folder: str | os.PathLike) -> WordPiece:
+    """The tokenizer beside a model: `tokenizer.json`, or `vocab.txt` in older folders.
+
+    `vocab.txt` alone is uncased, as most published models are, unless `tokenizer_config.json` says
+    otherwise. Truncation and padding are left to the caller, as in `transformers`.
+
+    Raises FileNotFoundError if the folder has neither, ValueError if a file is damaged, has an
+    option that WordPiece does not have, or contradicts another file. Warns of options in
+    `tokenizer_config.json` that are not known.
+    """
+    folder = Path(folder)
+    said = read_config(folder)
+    whole, text = folder / WHOLE, folder / "vocab.txt"
+    if whole.is_file():
+        with warnings.catch_warnings():  # `load` tells what is left to the caller
+            warnings.simplefilter("ignore")
+            tokenizer = WordPiece.load(whole)
+        check_agreement(folder, said, tokenizer)
+    elif text.is_file():
+        lowercase, accents = (said.get(name, CASE[name]) for name in CASE)
+        tokenizer = WordPiece.from_vocab(text, lowercase=lowercase, strip_accents=accents)
+    else:
+        raise FileNotFoundError(f"load_tokenizer: {folder} holds no {WHOLE} and no vocab.txt")
+    for name in (CONFIG, "special_tokens_map.json", ADDED):
+        check_tokens(folder / name, tokenizer)
+    return tokenizer
+
+
+def read_config(folder: Path) -> dict[str, Any]:
+    """What `tokenizer_config.json` says, each option checked by itself."""
+    path = folder / CONFIG
+    said = read_object(path)
+    check_options(path, {name: said[name] for name in said.keys() & OPTIONS.keys()}, OPTIONS)
+    kind = said.get("tokenizer_class") or read_object(folder / "config.json").get("tokenizer_class")
+    if kind is not None and plain_name(kind) not in (*ALIKE, *GENERAL):
+        raise ValueError(
+            f"{path}: tokenizer_class must be one that cuts a text as BERT's does, "
+            f"{', '.join(ALIKE)}; got {short(kind)}"
+        )
+    others = said.keys() - {*OPTIONS, *OTHERS, *LISTS}
+    if unknown := sorted(name for name in others if not name.endswith("_token")):
+        what = f"{path}: unknown options, which are ignored: {', '.join(unknown)}"
+        warnings.warn(what, stacklevel=3)
+    return said
+
+
+def check_agreement(folder: Path, said: dict[str, Any], tokenizer: WordPiece) -> None:
+    """Raise ValueError if a file beside `tokenizer.json` contradicts the tokenizer that it holds.
+
+    said: the content of `tokenizer_config.json`.
+    """
+    path, text = folder / CONFIG, folder / "vocab.txt"
+    kind = plain_name(said.get("tokenizer_class"))
+    lowercase, accents = tokenizer.lowercase, tokenizer.strip_accents
+    for name, held in (("do_lower_case", lowercase), ("strip_accents", accents)):
+        default = CASE[name] if said and kind not in GENERAL else held
+        asked = said.get(name, default)
+        # For accents, null means the case.
+        if asked != held and not (name == "strip_accents" and {asked, held} == {None, lowercase}):
+            raise ValueError(
+                f"{path}: {name} {'is' if name in said else 'is missing and means'} "
+                f"{json.dumps(asked)}, but {WHOLE} has {json.dumps(held)}; make them equal"
+            )
+    if kind in ALIKE and not tokenizer.adds_special_tokens:
+        raise ValueError(
+            f"{path}: a {kind} adds {CLS} and {SEP}, but {WHOLE} has no post_processor that does"
+        )
+    words = read_vocab(text) if text.is_file() else tokenizer.vocab
+    differ = [token for token, id in words.items() if tokenizer.vocab.get(token) != id]
+    differ += set(tokenizer.vocab) - set(words) - set(tokenizer.special_tokens)
+    if differ:
+        raise ValueError(
+            f"{text} and {WHOLE} must have the same tokens and ids; they differ in {differ[0]!r}; "
+            "remove the file that does not belong to the model"
+        )
+
+
+def check_tokens(path: Path, tokenizer: WordPiece) -> None:
+    """Raise ValueError unless each token that a file names is a special one of the tokenizer."""
+    for option, token in named_tokens(path):
+        content = token.get("content") if isinstance(token, dict) else token
+        flags = token if isinstance(token, dict) else {}
+        wrong = [
+            name for name in ("single_word", "lstrip", "rstrip", "normalized") if flags.get(name)
+        ]
+        fault = f"{wrong[0]} true, which our tokenizers do not support" if wrong else ""
+        if content != NAMES.get(option, content):
+            fault = f"the name {content!r}; BERT's is {NAMES[option]}"
+        elif content not in tokenizer.special_tokens:
+            fault = f"{content!r}, which is not a special token of the {WHOLE} or vocab.txt"
+        if fault:
+            raise ValueError(f"{path}: {option} has {fault}")
+
+
+def named_tokens(path: Path) -> list[tuple[str, Any]]:
+    """The tokens that a file names, each with its option."""
+    said = read_object(path)
+    if path.name == ADDED:
+        return [("the file", token) for token in said]
+    named: list[tuple[str, Any]] = []
+    for name, value in said.items():
+        if name in LISTS:
+            values = value.values() if isinstance(value, dict) else value or ()
+            named += [(name, token) for token in values]
+        elif name.endswith("_token") and not isinstance(value, bool | None):
+            named.append((name, value))
+    return named
+
+
+def plain_name(kind: Any) -> str:
+    """The name of a class of tokenizers, without the ending of the faster ones."""
+    return str(kind).removesuffix("Fast")

@@ -29,7 +29,6 @@ from types import MappingProxyType
 from typing import Any, NamedTuple, Self
 
 from bertlab.tokenizers.checks import check_merges, check_vocab, read_texts, texts_or_pairs
-from bertlab.tokenizers.files import write_tokenizer
 from bertlab.tokenizers.words import CLS, SEP
 
 Span = tuple[int, int]
@@ -328,31 +327,25 @@ class Tokenizer(ABC):
 
     def save(self, path: str | os.PathLike) -> Path:
         """Write the tokenizer as Hugging Face's `tokenizer.json`; returns the path."""
-        special = {token: self.vocab[token] for token in self.special_tokens}
-        return write_tokenizer(path, self._json(), special, bool(self.adds_special_tokens))
+        from bertlab.tokenizers import files  # for reading and writing alone
 
-    @abstractmethod
-    def _json(self) -> dict[str, Any]:
-        """The parts of `tokenizer.json` that depend on the kind of tokenizer."""
+        return files.save(self, path)
 
     @classmethod
     def load(cls, path: str | os.PathLike) -> Self:
         """Read a `tokenizer.json` of this kind.
 
         Raises FileNotFoundError, or ValueError if the file is damaged, of another kind, or has an
-        option that this tokenizer does not support (`file_options.py`). Truncation, padding and a
+        option that this tokenizer does not support (`files.py`). Truncation, padding and a
         decoder's clean-up are left to the caller, with a warning.
         """
-        given = cls._read(path)
+        from bertlab.tokenizers import files
+
+        given = files.fields_of(cls, path)
         try:
             return cls(**given)
         except ValueError as error:
             raise ValueError(f"{path} is inconsistent: {error}") from error
-
-    @classmethod
-    @abstractmethod
-    def _read(cls, path: str | os.PathLike) -> dict[str, Any]:
-        """The fields of a tokenizer of this kind, from its file."""
 
     @cached_property
     def _token_of(self) -> dict[int, str]:
@@ -360,7 +353,7 @@ class Tokenizer(ABC):
 
     @cached_property
     def _ranks(self) -> dict[tuple[str, str], int]:
-        """Each merge's position. If two join the same pair, the later one counts, as in HF's."""
+        """Each merge's position; of two that join the same pair the later one's, as HF has it."""
         return {pair: rank for rank, pair in enumerate(self.merges)}
 
     @cached_property

@@ -40,16 +40,6 @@ from bertlab.tokenizers.checks import (
     check_normalization,
     check_tie_break,
 )
-from bertlab.tokenizers.files import (
-    BERT_NORMALIZER,
-    BERT_WORDS,
-    WORDPIECE_DECODER,
-    WORDPIECE_ENTRIES,
-    WORDPIECE_MODEL,
-    TokenizerFile,
-    read_vocab,
-    write_vocab,
-)
 from bertlab.tokenizers.tokenizer import Tokenizer, places_of_units
 from bertlab.tokenizers.words import (
     BERT_CHUNK,
@@ -277,7 +267,6 @@ def normalized_places(text: str, *, lowercase: bool, strip_accents: bool | None)
 
 
 BERT_SPECIAL_TOKENS = (PAD, UNKNOWN, CLS, SEP, MASK)
-NORMALIZER = {"type": "BertNormalizer", "clean_text": True, "handle_chinese_chars": True}
 
 
 @dataclass(frozen=True, repr=False)
@@ -385,6 +374,8 @@ class WordPiece(Tokenizer):
 
         Raises FileNotFoundError, or ValueError if the file is not a vocabulary.
         """
+        from bertlab.tokenizers.files import read_vocab
+
         vocab = read_vocab(path)
         special = tuple(token for token in BERT_SPECIAL_TOKENS if token in vocab)
         return cls(vocab, (), special, lowercase=lowercase, strip_accents=strip_accents)
@@ -395,6 +386,8 @@ class WordPiece(Tokenizer):
         Raises ValueError if the file would give other ids: an id below the highest has no token,
         or a token contains a line break.
         """
+        from bertlab.tokenizers.files import write_vocab
+
         return write_vocab(path, self.vocab)
 
     def _chunks(self, text: str) -> list[str]:
@@ -440,43 +433,6 @@ class WordPiece(Tokenizer):
     def _join(self, tokens: Sequence[str]) -> str:
         """Pieces joined, words and punctuation marks separated by one space."""
         return " ".join(tokens).replace(f" {CONTINUES}", "")
-
-    def _json(self) -> dict[str, Any]:
-        return {
-            "normalizer": NORMALIZER | self._normalization,
-            "pre_tokenizer": BERT_WORDS,
-            "decoder": {"type": "WordPiece", "prefix": CONTINUES, "cleanup": False},
-            "model": {
-                "type": "WordPiece",
-                "unk_token": UNKNOWN,
-                "continuing_subword_prefix": CONTINUES,
-                "max_input_chars_per_word": self.longest_word,
-                "vocab": dict(self.vocab),
-                # Hugging Face's library ignores these two.
-                "merges": [list(pair) for pair in self.merges],
-                "gains": list(self.gains),
-            },
-        }
-
-    @classmethod
-    def _read(cls, path: str | os.PathLike) -> dict[str, Any]:
-        file = TokenizerFile(path, "WordPiece")
-        model = file.model
-        file.expect("normalizer", "BertNormalizer", BERT_NORMALIZER)
-        file.expect("pre-tokenizer", "BertPreTokenizer")
-        file.expect("model", "WordPiece", WORDPIECE_MODEL, others=WORDPIECE_ENTRIES)
-        if UNKNOWN not in model["vocab"]:
-            raise ValueError(f"{path}: vocab of the model must hold its unk_token, {UNKNOWN}")
-        file.expect("decoder", "WordPiece", WORDPIECE_DECODER, optional=True)
-        for name in ("merges", "gains"):  # which only our files have
-            model.setdefault(name, [])
-        return {
-            "lowercase": file.parts["normalizer"]["lowercase"],
-            "strip_accents": file.parts["normalizer"].get("strip_accents"),
-            "longest_word": model.get("max_input_chars_per_word"),
-            "gains": file.entry("model", model, "gains", list),
-            **file.common(mark=CONTINUES),
-        }
 
 
 def _split_normalized(chunk: str, lowercase: bool, strip_accents: bool | None) -> list[str]:

@@ -13,13 +13,9 @@ import torch
 
 from bertlab.model.config import SIZES, BertConfig
 from bertlab.model.heads import BertForPreTraining
-from bertlab.model.pretrained import (
-    load_pretrained,
-    load_tokenizer,
-    read_config,
-    save_pretrained,
-)
+from bertlab.model.pretrained import load_pretrained, read_config, save_pretrained
 from bertlab.tokenizers import WordPiece
+from bertlab.tokenizers.files import load_tokenizer
 from bertlab.tokenizers.words import CLS, MASK, SEP
 
 MODEL = ("config.json", "model.safetensors", "vocab.txt", "tokenizer_config.json")

@@ -1,7 +1,11 @@
 """Parts: what lectures derive is what runs, or a twin that gives the same."""
 
+import json
+import os
+import re
 import subprocess
 import sys
+from contextlib import nullcontext
 
 import pytest
 import torch
@@ -9,7 +13,10 @@ import torch
 from bertlab.model import BertConfig, BertForPreTraining
 from bertlab.parts import parts, plain, running, using
 from bertlab.tokenizers.wordpiece import first_pieces
+from bertlab.training.command import run_pretraining  # noqa: F401 - imports all parts
+from bertlab.training.steps import adamw, clip_gradients
 from tests.conftest import ROOT
+from tests.lectures.conftest import read_page
 
 
 def normal(*sizes, seed=0):
@@ -72,28 +79,59 @@ def trained(steps=12):
     return losses
 
 
-def calls():
-    """What runs of the parts when a model is trained and asked; how often."""
-    counted = {}
+# Which parts run in the main jobs, in a process that runs the parts themselves.
+JOBS = """
+import json, sys
+from contextlib import nullcontext
+seen = set()
+sys.setprofile(lambda frame, event, _: seen.add(frame.f_code) if event == "call" else None)
 
-    def noted(name, function):
-        def call(*arguments, **options):
-            counted[name] = counted.get(name, 0) + 1
-            return function(*arguments, **options)
+import tempfile
+from bertlab.interpretability.traces import trace
+from bertlab.model import BertConfig, BertForPreTraining
+from bertlab.model.heads import fill_mask
+from bertlab.parts import parts, using
+from bertlab.pretraining.batches import PretrainingData
+from bertlab.pretraining.masking import Masking
+from bertlab.pretraining.token_store import write_tokens
+from bertlab.tokenizers import BPE, ByteBPE, WordPiece
+from bertlab.training.loop import TrainingConfig
+from bertlab.training.runs import pretrain
+from bertlab.training.start import STARTS
 
-        return call
+TEXTS = ["the cat sat on the mat", "a cat that sat at the best men's camel", "menu of the best"]
+with INSTEAD:
+    for kind in (BPE, ByteBPE):
+        trained = kind.train(TEXTS, 290)
+        assert trained.decode(trained.encode(TEXTS[0]).ids)
+    for criterion in ("frequency", "likelihood", "gain"):
+        words = WordPiece.train(TEXTS, 70, criterion=criterion)
+    model = BertForPreTraining(BertConfig.tiny(vocab_size=len(words.vocab), max_length=16))
+    store = write_tokens([TEXTS, TEXTS[::-1]], words, tempfile.mkdtemp())
+    for whole_words, start in ((False, "plain"), (True, "neighbours")):
+        masking = Masking.of(words, whole_words=whole_words)
+        data = PretrainingData(store, words, max_length=12, batch_size=1, masking=masking)
+        model = STARTS[start](model)
+        pretrain(model, data, TrainingConfig(1), progress=False)
+    fill_mask(model, words, "the [MASK] sat")
+    trace(model, words, "the cat sat")
+sys.setprofile(None)
+print(json.dumps([one.name for one in parts() if one.function.__code__ not in seen]))
+"""
 
-    with plain(), using(**{one.name: noted(one.name, one.function) for one in parts()}):
-        model = BertForPreTraining(BertConfig.tiny(vocab_size=50, max_length=16))
-        ids = torch.arange(5, 20)[None]
-        model.train()(ids).mlm_logits.mean().backward()
-        model.eval()(ids, output_attentions=True)
-        model(ids)
-    return counted
+
+def not_run(instead="nullcontext()"):
+    """The names of the parts that the main jobs never run; instead: what runs in their place."""
+    program = [sys.executable, "-c", JOBS.replace("INSTEAD", instead)]
+    environment = os.environ | {"BERTLAB_PLAIN": "1"}
+    done = subprocess.run(program, cwd=ROOT, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return set(json.loads(done.stdout))
 
 
 def test_the_twins_give_what_the_parts_give():
-    assert EXAMPLES.keys() == {one.name for one in parts() if one.twin}
+    others = {"adamw", "clip_gradients"}  # which change a model, below
+    assert EXAMPLES.keys() == {one.name for one in parts() if one.twin} - others
     for name, examples in EXAMPLES.items():
         for arguments in examples:
             given = running(name)(*arguments)
@@ -105,10 +143,42 @@ def test_the_twins_give_what_the_parts_give():
                 assert given == wanted, name
 
 
+def test_twins_move_a_model_as_the_parts_do():
+    moved = []
+    for context in (plain(), nullcontext()):
+        with context:
+            model = BertForPreTraining(BertConfig.tiny(vocab_size=50, max_length=16, dropout=0.0))
+            optimizer = adamw(model, 1e-2, weight_decay=0.1)
+            for step in range(3):
+                optimizer.zero_grad()
+                output = model(torch.arange(5, 20)[None])
+                (100**step * output.mlm_logits.square().mean()).backward()
+                clip_gradients(model.parameters(), 0.5)
+                optimizer.step()
+            state = [optimizer.state[p] for p in model.parameters() if p in optimizer.state]
+            moved.append((list(model.parameters()), state))
+    torch.testing.assert_close(moved[0], moved[1], rtol=1e-4, atol=1e-5)
+
+
 def test_every_part_that_is_no_derivation_runs():
     derived = {one.name for one in parts() if one.derivation}
     assert len(derived) <= 10
-    assert set(calls()) == {one.name for one in parts()} - derived
+    assert not_run() == derived
+    # An equal function in a part's place is noticed.
+    equal = "using(row_softmax=lambda s: s.softmax(-1), glue=lambda a, b: a + b.removeprefix('##'))"
+    assert not_run(equal) == derived | {"row_softmax", "glue"}
+
+
+@pytest.mark.parametrize("one", parts(), ids=lambda one: one.name)
+def test_a_part_is_shown_in_its_lecture_which_says_so_if_the_library_does_not_run_it(one):
+    page = read_page(next((ROOT / "lectures").glob(f"{one.lecture}_*.ipynb")))
+    name = one.name.rpartition(".")[2]
+    shown = re.compile(rf"def {name}\(|show_source\([^)]*\b{name}\b")
+    cells = [number for number, cell in enumerate(page.cells) if shown.search(cell.source)]
+    assert cells
+    beside = page.cells[max(0, cells[0] - 3) : cells[0] + 3]
+    said = any(re.search(r"does\s+not\s+run", cell.source) for cell in beside)
+    assert said or not one.derivation
 
 
 def test_a_model_learns_the_same_with_the_parts_themselves():
@@ -137,5 +207,5 @@ def test_a_function_of_ones_own_runs_until_the_end_of_the_block():
     with pytest.raises(TypeError), using(gelu=torch.matmul):
         model(ids)
     assert torch.equal(model(ids).mlm_logits, before)
-    with pytest.raises(ValueError, match=r"there is no part 'glue'; the parts are attended, "):
-        using(glue=len).__enter__()
+    with pytest.raises(ValueError, match=r"there is no part 'join'; the parts are "):
+        using(join=len).__enter__()

@@ -5,8 +5,9 @@ from functools import cache
 from bertlab import viz
 from bertlab.interpretability.traces import trace
 from bertlab.model import BertForPreTraining
-from bertlab.model.pretrained import BERTLAB_MINI, load_pretrained, load_tokenizer
+from bertlab.model.pretrained import BERTLAB_MINI, load_pretrained
 from bertlab.pretraining.masking import Masking, mask_tokens
+from bertlab.tokenizers.files import load_tokenizer
 from course import widgets
 from course.feedback.checks import Passed
 from course.feedback.progress import BEFORE, Progress, Task

@@ -14,7 +14,8 @@ from bertlab.interpretability.patterns import attention_entropy, attention_to_of
 from bertlab.interpretability.traces import trace
 from bertlab.model import BertForPreTraining
 from bertlab.model.heads import fill_mask
-from bertlab.model.pretrained import BERTLAB_MINI, load_pretrained, load_tokenizer
+from bertlab.model.pretrained import BERTLAB_MINI, load_pretrained
+from bertlab.tokenizers.files import load_tokenizer
 from course.live.pages import LecturePage
 from tests.browser.conftest import export, notebook_of, put_on_theme, type_without_kernel
 
@@ -29,7 +30,8 @@ from bertlab import viz
 from bertlab.interpretability.gradients import gradient_times_input
 from bertlab.interpretability.traces import trace
 from bertlab.model import BertForPreTraining
-from bertlab.model.pretrained import BERTLAB_MINI, load_pretrained, load_tokenizer
+from bertlab.model.pretrained import BERTLAB_MINI, load_pretrained
+from bertlab.tokenizers.files import load_tokenizer
 from course import widgets
 
 model = load_pretrained(BERTLAB_MINI, BertForPreTraining)

@@ -6,7 +6,8 @@ import pytest
 from playwright.sync_api import expect
 
 from bertlab.model.heads import BertForPreTraining, fill_mask
-from bertlab.model.pretrained import BERTLAB_MINI, load_pretrained, load_tokenizer
+from bertlab.model.pretrained import BERTLAB_MINI, load_pretrained
+from bertlab.tokenizers.files import load_tokenizer
 from course.live.tours import SENTENCE, STATIONS, WEIGHTS, packed_weights, tour
 
 pytestmark = pytest.mark.browser

@@ -14,7 +14,8 @@ from sklearn.preprocessing import StandardScaler
 from bertlab import data
 from bertlab.finetuning.sentences import SentenceEncoder
 from bertlab.model import BertConfig, BertForPreTraining
-from bertlab.model.pretrained import BERTLAB_MINI, load_tokenizer, save_pretrained
+from bertlab.model.pretrained import BERTLAB_MINI, save_pretrained
+from bertlab.tokenizers.files import load_tokenizer
 from course.experiments.labels import labelled
 from tests.conftest import ROOT, read_page
 

@@ -32,7 +32,8 @@ from bertlab.data.__main__ import main
 from bertlab.data.hub_models import HUB_MODELS, HubFile, HubModel
 from bertlab.data.published import published
 from bertlab.model import Bert, BertConfig, BertForPreTraining
-from bertlab.model.pretrained import COPIES, load_pretrained, load_tokenizer, tensor_shapes
+from bertlab.model.pretrained import COPIES, load_pretrained, tensor_shapes
+from bertlab.tokenizers.files import load_tokenizer
 from tests.small_models import generator, reference_model
 
 WEIGHTS, REPOSITORY, REVISION = "model.safetensors", "somebody/bert-random", "0123abcd" * 5

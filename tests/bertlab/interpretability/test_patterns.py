@@ -18,7 +18,8 @@ from bertlab.interpretability.patterns import (
     uniform_patterns,
 )
 from bertlab.interpretability.traces import Trace, trace
-from bertlab.model.pretrained import BERTLAB_MINI, load_pretrained, load_tokenizer
+from bertlab.model.pretrained import BERTLAB_MINI, load_pretrained
+from bertlab.tokenizers.files import load_tokenizer
 from tests.small_models import generator, random_attention
 
 # Row = query: the first looks at itself, the second at both neighbours, the third at the first.

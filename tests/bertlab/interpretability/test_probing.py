@@ -19,7 +19,8 @@ from bertlab.interpretability.probing import (
     word_vectors,
 )
 from bertlab.interpretability.traces import Trace, trace
-from bertlab.model.pretrained import BERTLAB_MINI, load_pretrained, load_tokenizer
+from bertlab.model.pretrained import BERTLAB_MINI, load_pretrained
+from bertlab.tokenizers.files import load_tokenizer
 from bertlab.tokenizers.words import split_words
 from course.experiments.word_labels import previous_word_classes
 from tests.small_models import normal

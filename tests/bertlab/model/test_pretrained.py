@@ -17,8 +17,9 @@ from transformers import BertModel, BertTokenizerFast
 from bertlab.interpretability.ablation import prune_heads
 from bertlab.model import Bert, BertConfig, BertForPreTraining, Transformer, TransformerConfig
 from bertlab.model.attention import padding_mask
-from bertlab.model.pretrained import BERTLAB_MINI, load_pretrained, load_tokenizer, save_pretrained
+from bertlab.model.pretrained import BERTLAB_MINI, load_pretrained, save_pretrained
 from bertlab.tokenizers import WordPiece
+from bertlab.tokenizers.files import load_tokenizer
 from tests.bertlab.tokenizers.references import BERT_TOKENS
 from tests.small_models import generator, reference_model
 

@@ -7,6 +7,7 @@ from unittest.mock import Mock
 
 import pytest
 
+from bertlab.training import runs
 from bertlab.training.runs import MetricsFile, progress_bar, read_metrics
 from bertlab.training.steps import StepResult
 

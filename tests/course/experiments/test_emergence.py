@@ -11,7 +11,8 @@ from bertlab.interpretability.patterns import attention_to_offset, offset_shares
 from bertlab.interpretability.traces import trace
 from bertlab.model import Bert, BertConfig, BertForPreTraining
 from bertlab.model.bert import sinusoidal_positions
-from bertlab.model.pretrained import BERTLAB_MINI, load_tokenizer
+from bertlab.model.pretrained import BERTLAB_MINI
+from bertlab.tokenizers.files import load_tokenizer
 from bertlab.training.start import OFFSETS, STARTS, neighbours_start
 from course.experiments import emergence
 from course.experiments.emergence import clear_heads, head_numbers, some_sentences

@@ -12,7 +12,8 @@ import torch
 
 from bertlab.data.corpora import documents, udhr
 from bertlab.model.heads import BertForPreTraining, fill_mask
-from bertlab.model.pretrained import BERTLAB_MINI, load_pretrained, load_tokenizer
+from bertlab.model.pretrained import BERTLAB_MINI, load_pretrained
+from bertlab.tokenizers.files import load_tokenizer
 from tests.conftest import ROOT
 
 NODE = shutil.which("node")
