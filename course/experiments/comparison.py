@@ -11,9 +11,9 @@ from typing import NamedTuple
 
 import torch
 
-from bertlab.seq2seq.decoding import EncoderDecoder, device_of, evaluating, greedy_decode
-from bertlab.seq2seq.vocabulary import END_ID, Vocabulary
 from course.experiments.string_tasks import random_letters
+from course.models.seq2seq.decoding import EncoderDecoder, device_of, evaluating, greedy_decode
+from course.models.seq2seq.vocabulary import END_ID, Vocabulary
 
 
 class LayerCost(NamedTuple):

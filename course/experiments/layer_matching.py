@@ -15,8 +15,8 @@ from bertlab.model.checks import check_tokens_mask
 from bertlab.model.config import BertConfig
 from bertlab.model.heads import BertForPreTraining
 from bertlab.pretraining.batches import Batch
-from bertlab.relatives.distillation import check_not_empty, check_shapes
-from bertlab.relatives.training import Losses
+from course.models.relatives.distillation import check_not_empty, check_shapes
+from course.models.relatives.training import Losses
 
 
 class LayerMatching(nn.Module):

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from string import ascii_lowercase
 
-from bertlab.seq2seq.vocabulary import Pair, Vocabulary
+from course.models.seq2seq.vocabulary import Pair, Vocabulary
 
 # fmt: off
 ONES = [

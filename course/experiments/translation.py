@@ -4,8 +4,8 @@ import random
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
-from bertlab.seq2seq.vocabulary import END_ID, SPECIALS, Pair, Vocabulary
 from bertlab.tokenizers import ByteBPE
+from course.models.seq2seq.vocabulary import END_ID, SPECIALS, Pair, Vocabulary
 
 
 class Subwords(Vocabulary):

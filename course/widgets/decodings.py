@@ -9,9 +9,9 @@ from collections.abc import Callable, Sequence
 
 from torch import Tensor
 
-from bertlab.seq2seq.decoding import Beam, Hypothesis
 from bertlab.viz.attention_input import check_matrix
 from bertlab.viz.frames import Frame, read_asset
+from course.models.seq2seq.decoding import Beam, Hypothesis
 from course.widgets.flipbooks import bar, flipbook
 
 CHOICES = 5  # most likely next symbols per page

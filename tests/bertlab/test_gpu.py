@@ -43,21 +43,6 @@ from bertlab.interpretability.traces import trace, trace_translation
 from bertlab.model import Bert, BertConfig, BertForPreTraining
 from bertlab.model.heads import fill_mask
 from bertlab.model.transformer import Transformer, TransformerConfig
-from bertlab.relatives.distillation import distil, distilbert_losses, student_of
-from bertlab.relatives.gpt import (
-    CausalLanguageModel,
-    evaluate_next_tokens,
-    generate,
-    next_token_loss,
-)
-from bertlab.relatives.permutation import (
-    PermutationLanguageModel,
-    draw_reading,
-    permutation_loss,
-)
-from bertlab.relatives.training import train, without_holes
-from bertlab.seq2seq.decoding import beam_search
-from bertlab.seq2seq.training import train as train_to_translate
 from bertlab.training import command, fast
 from bertlab.training.evaluation import evaluate
 from bertlab.training.loop import TrainingConfig
@@ -68,6 +53,21 @@ from course.experiments.comparison import accuracy_by_distance
 from course.experiments.convolutional import Convolutional
 from course.experiments.layer_matching import LayerMatching
 from course.experiments.string_tasks import copy_at_distance
+from course.models.relatives.distillation import distil, distilbert_losses, student_of
+from course.models.relatives.gpt import (
+    CausalLanguageModel,
+    evaluate_next_tokens,
+    generate,
+    next_token_loss,
+)
+from course.models.relatives.permutation import (
+    PermutationLanguageModel,
+    draw_reading,
+    permutation_loss,
+)
+from course.models.relatives.training import train, without_holes
+from course.models.seq2seq.decoding import beam_search
+from course.models.seq2seq.training import train as train_to_translate
 from course.toyworld import TOYWORLD
 from course.toyworld.batches import ToyData
 from tests.fake_gpu import CPU, GPU, fake_gpu, unwrapped

@@ -16,11 +16,12 @@ HOUSES = {
         "model",
         "pretraining data",
         "training",
-        "finetuning interpretability relatives seq2seq word_vectors",
+        "finetuning interpretability",
         "viz",
         "__main__",
     ],
     "course": [
+        "models",
         "experiments live",
         "widgets",
         "answers project",

@@ -35,6 +35,7 @@ EXTRAS = {
     "solutions": "bertlab-course[grading]",
     "course": "bertlab-course[grading]",
     "course/experiments": "bertlab-course",
+    "course/models": "bertlab-course",
     "course/feedback": "bertlab-course",
     "course/widgets": "bertlab-course",
     "course/toyworld": "bertlab-course",

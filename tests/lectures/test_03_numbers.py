@@ -11,7 +11,7 @@ from torch import nn
 
 from bertlab import data
 from bertlab.tokenizers.words import split_words
-from bertlab.word_vectors import Word2VecConfig
+from course.models.word_vectors import Word2VecConfig
 from tests.lectures.conftest import functions_of
 
 

@@ -12,7 +12,7 @@ from scipy.special import expit
 from torch import nn
 from torch.nn import functional as F
 
-from bertlab.word_vectors import Word2VecConfig
+from course.models.word_vectors import Word2VecConfig
 from tests.conftest import ROOT, read_page
 from tests.lectures.conftest import by_autograd, draw, functions_of
 

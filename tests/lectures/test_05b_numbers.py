@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bertlab.model.transformer import TransformerConfig
-from bertlab.seq2seq.vocabulary import Pair
+from course.models.seq2seq.vocabulary import Pair
 from tests.lectures.conftest import functions_of
 
 PAGE = functions_of("05b_translating_real_text", math=math, Counter=Counter)

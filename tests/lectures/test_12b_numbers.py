@@ -9,7 +9,7 @@ import torch
 from torch.nn import functional as F
 
 from bertlab.model import BertConfig
-from bertlab.relatives.gpt import CausalLanguageModel
+from course.models.relatives.gpt import CausalLanguageModel
 from tests.lectures.conftest import functions_of
 
 PAGE = functions_of("12b_in_context_learning", torch=torch, F=F)

@@ -18,8 +18,8 @@ ALGORITHMS = {
     "bertlab.model.transformer.Transformer": {8},
     "bertlab.model.bert.Bert": {9, 10},
     "bertlab.model.layers.EncoderLayer": {9},
-    "bertlab.seq2seq.training.train": {11},
-    "bertlab.seq2seq.decoding.greedy_decode": {15},
+    "course.models.seq2seq.training.train": {11},
+    "course.models.seq2seq.decoding.greedy_decode": {15},
 }
 # Vaswani et al. (2017) and Hendrycks & Gimpel (2016): where no algorithm has a number
 SECTIONS = {

@@ -19,14 +19,14 @@ from bertlab.finetuning.tuning import TuningConfig, predict
 from bertlab.interpretability.probing import control_labels, probe
 from bertlab.model import Bert, BertConfig
 from bertlab.pretraining.token_store import write_tokens
-from bertlab.seq2seq.vocabulary import Vocabulary as Characters
 from bertlab.tokenizers import BPE, ByteBPE, WordPiece, count_words
 from bertlab.tokenizers.checks import entries
-from bertlab.word_vectors import Vocabulary, score_analogies, score_similarity, spearman
-from bertlab.word_vectors.evaluation import ranks
-from bertlab.word_vectors.word2vec import Word2VecConfig, train_skip_gram
+from course.models.seq2seq.vocabulary import Vocabulary as Characters
+from course.models.word_vectors import Vocabulary, score_analogies, score_similarity, spearman
+from course.models.word_vectors.evaluation import ranks
+from course.models.word_vectors.word2vec import Word2VecConfig, train_skip_gram
 from tests.bertlab.tokenizers.references import Column, Table, pandas_column
-from tests.bertlab.word_vectors.test_evaluation import ROYAL
+from tests.course.models.word_vectors.test_evaluation import ROYAL
 
 TEXTS = ["the dog sat down", "a cat", "the cat ran home", "one dog"]
 OTHERS = ["it sat", "a cat was seen", "it ran", "a dog"]

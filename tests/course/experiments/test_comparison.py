@@ -3,9 +3,9 @@
 import pytest
 import torch
 
-from bertlab.seq2seq.vocabulary import END_ID, Vocabulary
 from course.experiments.comparison import accuracy_by_distance, encoding_times, layer_costs
 from course.experiments.recurrent import Recurrent
+from course.models.seq2seq.vocabulary import END_ID, Vocabulary
 
 
 def test_layer_costs_by_hand():

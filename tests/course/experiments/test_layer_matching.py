@@ -5,9 +5,9 @@ import torch
 from torch.nn import functional as F
 
 from bertlab.model import BertConfig, BertForPreTraining, EncoderLayer
-from bertlab.relatives.distillation import cosine_loss, student_of
 from course.experiments import layer_matching
 from course.experiments.layer_matching import LayerMatching, attention_loss, attention_scores
+from course.models.relatives.distillation import cosine_loss, student_of
 from course.toyworld.batches import ToyData
 from tests.small_models import generator, strong
 

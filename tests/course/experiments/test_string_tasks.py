@@ -6,8 +6,8 @@ import re
 import pytest
 import torch
 
-from bertlab.seq2seq.vocabulary import END_ID, PAD_ID, START_ID, Pair, Vocabulary
 from course.experiments import string_tasks
+from course.models.seq2seq.vocabulary import END_ID, PAD_ID, START_ID, Pair, Vocabulary
 
 TASKS = {
     "dates": string_tasks.dates,

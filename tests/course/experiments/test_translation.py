@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bertlab.seq2seq.vocabulary import Pair
 from bertlab.tokenizers import ByteBPE
 from course.experiments.translation import Subwords, batches_by_length, split_translations
+from course.models.seq2seq.vocabulary import Pair
 
 TEXTS = ["Open the file…", "Ouvrir le fichier…", "Save", "L'état : prêt"]
 SUBWORDS = Subwords(ByteBPE.train(TEXTS, 280))

@@ -5,8 +5,8 @@ import math
 import pytest
 import torch
 
-from bertlab.seq2seq.decoding import Beam, Hypothesis
-from bertlab.seq2seq.vocabulary import END_ID, START_ID, Vocabulary
+from course.models.seq2seq.decoding import Beam, Hypothesis
+from course.models.seq2seq.vocabulary import END_ID, START_ID, Vocabulary
 from course.widgets.decodings import beam_flipbook, decoding_flipbook
 from tests.course.widgets.conftest import body_of, pages_of
 

@@ -22,7 +22,7 @@ from bertlab.model.config import BertConfig
 from bertlab.model.heads import MaskedLanguageModelHead
 from bertlab.pretraining.batches import Batch, Batches
 from bertlab.pretraining.token_store import TokenStore
-from bertlab.relatives.training import without_holes
+from course.models.relatives.training import without_holes
 
 
 class CausalLanguageModel(nn.Module):

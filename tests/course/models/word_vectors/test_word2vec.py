@@ -12,12 +12,12 @@ from torch.nn import functional as F
 
 from bertlab import data
 from bertlab.tokenizers.words import split_words
-from bertlab.word_vectors import Word2VecConfig, train_cbow, train_skip_gram, word2vec
-from bertlab.word_vectors import negative_sampling as sampling
-from bertlab.word_vectors.evaluation import score_similarity
-from bertlab.word_vectors.vectors import WordVectors
-from bertlab.word_vectors.word2vec import Tables, cbow_step, near_words, skip_gram_step
 from course.experiments.labels import labelled
+from course.models.word_vectors import Word2VecConfig, train_cbow, train_skip_gram, word2vec
+from course.models.word_vectors import negative_sampling as sampling
+from course.models.word_vectors.evaluation import score_similarity
+from course.models.word_vectors.vectors import WordVectors
+from course.models.word_vectors.word2vec import Tables, cbow_step, near_words, skip_gram_step
 from tests.small_models import assert_the_seed_decides, normal
 
 pytestmark = pytest.mark.slow

@@ -15,10 +15,10 @@ from transformers import BertLMHeadModel
 from bertlab.model import BertConfig, BertForPreTraining
 from bertlab.model.pretrained import tensor_names
 from bertlab.pretraining.token_store import write_tokens
-from bertlab.relatives import gpt
-from bertlab.relatives.training import train
 from bertlab.tokenizers import WordPiece
 from bertlab.training.loop import TrainingConfig
+from course.models.relatives import gpt
+from course.models.relatives.training import train
 from tests.small_models import assert_the_seed_decides, generator, hugging_face, strong
 
 SIZES = {"d_model": 24, "n_layers": 2, "n_heads": 4, "d_ff": 40, "max_length": 16}

@@ -8,8 +8,8 @@ import torch
 
 from bertlab.model import BertConfig, BertForPreTraining
 from bertlab.pretraining.losses import mlm_loss
-from bertlab.relatives.training import train, without_holes
 from bertlab.training.loop import TrainingConfig
+from course.models.relatives.training import train, without_holes
 from course.toyworld.batches import ToyData
 from tests.small_models import assert_the_seed_decides, weights
 

@@ -22,10 +22,10 @@ from bertlab.model.bert import evaluation_mode
 from bertlab.model.heads import BertForPreTraining
 from bertlab.pretraining.batches import Batch, Batches
 from bertlab.pretraining.losses import mlm_loss
-from bertlab.relatives.training import Losses, train
 from bertlab.training.evaluation import evaluate
 from bertlab.training.loop import TrainingConfig
 from bertlab.training.runs import Row
+from course.models.relatives.training import Losses, train
 
 
 def student_of(teacher: BertForPreTraining, n_layers: int | None = None) -> BertForPreTraining:

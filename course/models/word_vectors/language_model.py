@@ -18,7 +18,7 @@ from tqdm.auto import tqdm
 
 from bertlab.tokenizers.checks import entries
 from bertlab.training.steps import update
-from bertlab.word_vectors.vocabulary import Sentence, Vocabulary, replace_rare
+from course.models.word_vectors.vocabulary import Sentence, Vocabulary, replace_rare
 
 UNKNOWN, EDGE = "<unk>", "<edge>"
 

@@ -13,22 +13,22 @@ Contextual vectors, one for each occurrence:
 - `language_model.py`: ELMo's idea, two LSTMs that read from both sides
 """
 
-from bertlab.word_vectors.counts import TfIdf, one_hot, tf_idf
-from bertlab.word_vectors.evaluation import (
+from course.models.word_vectors.counts import TfIdf, one_hot, tf_idf
+from course.models.word_vectors.evaluation import (
     AnalogyScore,
     SimilarityScore,
     score_analogies,
     score_similarity,
     spearman,
 )
-from bertlab.word_vectors.language_model import (
+from course.models.word_vectors.language_model import (
     BidirectionalLanguageModel,
     mix_layers,
     train_language_model,
 )
-from bertlab.word_vectors.vectors import WordVectors, cosine
-from bertlab.word_vectors.vocabulary import Vocabulary
-from bertlab.word_vectors.word2vec import Word2VecConfig, train_cbow, train_skip_gram
+from course.models.word_vectors.vectors import WordVectors, cosine
+from course.models.word_vectors.vocabulary import Vocabulary
+from course.models.word_vectors.word2vec import Word2VecConfig, train_cbow, train_skip_gram
 
 __all__ = [
     "AnalogyScore",

@@ -9,8 +9,14 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy.stats import spearmanr
 
-from bertlab.word_vectors import WordVectors, cosine, score_analogies, score_similarity, spearman
-from bertlab.word_vectors.vectors import three_cos_add
+from course.models.word_vectors import (
+    WordVectors,
+    cosine,
+    score_analogies,
+    score_similarity,
+    spearman,
+)
+from course.models.word_vectors.vectors import three_cos_add
 from tests.small_models import normal
 
 # King and queen differ as man and woman do; the apple has nothing to do with it.

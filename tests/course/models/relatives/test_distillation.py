@@ -12,7 +12,10 @@ from torch.nn import functional as F
 
 from bertlab.model import BertConfig, BertForPreTraining
 from bertlab.pretraining.losses import mlm_loss
-from bertlab.relatives.distillation import (
+from bertlab.training.evaluation import evaluate
+from bertlab.training.loop import TrainingConfig
+from course.experiments.layer_matching import LayerMatching
+from course.models.relatives.distillation import (
     PUBLISHED,
     Weights,
     cosine_loss,
@@ -22,9 +25,6 @@ from bertlab.relatives.distillation import (
     spread_layers,
     student_of,
 )
-from bertlab.training.evaluation import evaluate
-from bertlab.training.loop import TrainingConfig
-from course.experiments.layer_matching import LayerMatching
 from course.toyworld.batches import ToyData
 from tests.small_models import assert_the_seed_decides, generator, strong, weights
 

@@ -12,7 +12,8 @@ from bertlab.model import Bert, BertConfig
 from bertlab.model.attention import multi_head_attention
 from bertlab.model.layers import EncoderLayer, layer_norm
 from bertlab.pretraining.batches import Batch, Batches
-from bertlab.relatives.permutation import (
+from bertlab.training.loop import TrainingConfig
+from course.models.relatives.permutation import (
     PermutationLanguageModel,
     Reading,
     draw_reading,
@@ -20,8 +21,7 @@ from bertlab.relatives.permutation import (
     permutation_masks,
     two_streams,
 )
-from bertlab.relatives.training import train
-from bertlab.training.loop import TrainingConfig
+from course.models.relatives.training import train
 from tests.small_models import assert_the_seed_decides, generator, strong
 
 SIZES = {"d_model": 24, "n_layers": 3, "n_heads": 4, "d_ff": 40, "max_length": 16}

@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.feature_extraction.text import TfidfVectorizer
 
-from bertlab.word_vectors import Vocabulary, one_hot, tf_idf
-from bertlab.word_vectors.vocabulary import replace_rare
+from course.models.word_vectors import Vocabulary, one_hot, tf_idf
+from course.models.word_vectors.vocabulary import replace_rare
 
 TEXTS = ["the python sleeps in the sun", "python is a language", "the sun is a star"]
 DOCUMENTS = [text.split() for text in TEXTS]

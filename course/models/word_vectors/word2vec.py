@@ -19,9 +19,9 @@ from tqdm.auto import tqdm
 
 from bertlab._checks import check_fields
 from bertlab.tokenizers.checks import entries
-from bertlab.word_vectors.negative_sampling import keep_probabilities, noise_distribution
-from bertlab.word_vectors.vectors import WordVectors
-from bertlab.word_vectors.vocabulary import Sentence, Vocabulary
+from course.models.word_vectors.negative_sampling import keep_probabilities, noise_distribution
+from course.models.word_vectors.vectors import WordVectors
+from course.models.word_vectors.vocabulary import Sentence, Vocabulary
 
 
 @dataclass(frozen=True)

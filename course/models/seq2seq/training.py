@@ -12,10 +12,10 @@ import torch
 from torch import Tensor
 from tqdm.auto import tqdm
 
-from bertlab.seq2seq.decoding import EncoderDecoder, device_of, greedy_decode
-from bertlab.seq2seq.vocabulary import PAD_ID, Pair, Vocabulary
 from bertlab.tokenizers.checks import entries
 from bertlab.training.steps import restored_random_state, update
+from course.models.seq2seq.decoding import EncoderDecoder, device_of, greedy_decode
+from course.models.seq2seq.vocabulary import PAD_ID, Pair, Vocabulary
 
 
 @dataclass

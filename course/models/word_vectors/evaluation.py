@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from bertlab.tokenizers.checks import check_none_missing, entries, read_texts
-from bertlab.word_vectors.vectors import WordVectors
+from course.models.word_vectors.vectors import WordVectors
 
 
 class SimilarityScore(NamedTuple):

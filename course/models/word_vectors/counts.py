@@ -12,7 +12,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from bertlab.word_vectors.vocabulary import Sentence, Vocabulary
+from course.models.word_vectors.vocabulary import Sentence, Vocabulary
 
 
 class TfIdf(NamedTuple):

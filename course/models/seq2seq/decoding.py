@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, Protocol
 import torch
 from torch import Tensor, nn
 
-from bertlab.seq2seq.vocabulary import END_ID, START_ID
+from course.models.seq2seq.vocabulary import END_ID, START_ID
 
 
 class EncoderDecoder(Protocol):

@@ -6,8 +6,12 @@ import pytest
 import torch
 from torch.nn import functional as F
 
-from bertlab.word_vectors import BidirectionalLanguageModel, Vocabulary, mix_layers
-from bertlab.word_vectors.language_model import both_losses, combine_sides, train_language_model
+from course.models.word_vectors import BidirectionalLanguageModel, Vocabulary, mix_layers
+from course.models.word_vectors.language_model import (
+    both_losses,
+    combine_sides,
+    train_language_model,
+)
 from tests.small_models import normal
 
 VOCABULARY = Vocabulary.of([["<unk>", "<edge>", "a", "b", "c", "d", "e"]])

@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 from torch.nn import functional as F
 
 from bertlab.model.transformer import Transformer, TransformerConfig
-from bertlab.seq2seq.training import exact_match, label_smoothed_loss, train, warmup_rate
-from bertlab.seq2seq.vocabulary import PAD_ID, Pair, Vocabulary
 from course.experiments.recurrent import Recurrent
 from course.experiments.string_tasks import copy_at_distance
+from course.models.seq2seq.training import exact_match, label_smoothed_loss, train, warmup_rate
+from course.models.seq2seq.vocabulary import PAD_ID, Pair, Vocabulary
 from tests.small_models import assert_the_seed_decides, weights
 
 

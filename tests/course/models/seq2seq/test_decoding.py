@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 from torch import nn
 
 from bertlab.model.transformer import Transformer, TransformerConfig
-from bertlab.seq2seq import decoding
-from bertlab.seq2seq.vocabulary import END_ID, PAD_ID, START_ID
 from course.experiments.convolutional import Convolutional
 from course.experiments.recurrent import Recurrent, RecurrentWithAttention
+from course.models.seq2seq import decoding
+from course.models.seq2seq.vocabulary import END_ID, PAD_ID, START_ID
 
 V = 5  # <pad>, <start>, <end> and two letters
 
