@@ -29,7 +29,7 @@ from benchmarks.learners import (
     corpus_of,
     for_ever,
 )
-from bertlab.training.corpus import PreparedCorpus
+from bertlab.data.prepared import PreparedCorpus
 
 # What the book calls our special tokens.
 NAMES = {"[PAD]": "<pad>", "[UNK]": "<unk>", "[CLS]": "<cls>", "[SEP]": "<sep>", "[MASK]": "<mask>"}

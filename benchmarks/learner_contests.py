@@ -8,8 +8,8 @@ from typing import Any
 from benchmarks.contests import Entry
 from benchmarks.learners import Setting
 from benchmarks.model_contests import find_compiler
+from bertlab.data.prepared import prepare_corpus
 from bertlab.model import BertConfig, BertForPreTraining, save_pretrained
-from bertlab.training.corpus import prepare_corpus
 from bertlab.training.start import STARTS
 
 CORPUS = "books+wikipedia"

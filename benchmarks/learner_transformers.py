@@ -18,8 +18,8 @@ from benchmarks.learners import (
     corpus_of,
     for_ever,
 )
+from bertlab.data.prepared import PreparedCorpus
 from bertlab.pretraining.pairs import plan_pairs
-from bertlab.training.corpus import PreparedCorpus
 
 
 class PairDataset(Dataset):

@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor, nn
 
+from bertlab.data.prepared import PreparedCorpus, open_corpus
 from bertlab.pretraining.batches import PretrainingData
-from bertlab.training.corpus import PreparedCorpus, open_corpus
 
 LENGTH = 128  # tokens in a sequence, at most
 CLIP = 1.0  # the largest norm of all gradients together

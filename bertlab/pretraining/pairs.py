@@ -19,7 +19,7 @@ from typing import NamedTuple
 import numpy as np
 
 from bertlab._checks import require
-from bertlab.pretraining.token_store import TokenStore
+from bertlab.data.token_store import TokenStore
 
 
 @dataclass(frozen=True)

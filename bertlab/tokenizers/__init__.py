@@ -1,11 +1,9 @@
 """Floor 0: text to tokens to ids.
 
-Read `merges.py` first, the algorithm in three functions. `corpus.py` with `learning.py`, and
-`cutting.py`, are its fast form; `likelihood.py`, `ranking.py` and `longest_match.py` are for
-WordPiece, where it differs. `tokenizer.py` is what the three tokenizers share: `bpe.py`,
-`byte_bpe.py`, `wordpiece.py`. `tokenizer_json.py` writes files and `tokenizer_reading.py` reads
-them; `file_options.py` lists the supported options of Hugging Face's. `vocab_txt.py` is BERT's
-older file format, and `folder.py` reads either from a model's folder.
+Read `words.py` (text to words), `bpe.py` (the algorithm in five functions, and the tokenizer on
+characters), `byte_bpe.py` and `wordpiece.py` (where they differ). `tokenizer.py` is what the three
+share. `fast.py` and `fast_corpus.py` are the fast twins of their parts (`bertlab.parts`);
+`files.py` reads and writes Hugging Face's files, `checks.py` checks arguments.
 """
 
 from bertlab.tokenizers.bpe import BPE

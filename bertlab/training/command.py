@@ -28,14 +28,7 @@ from tqdm.auto import tqdm
 
 from bertlab._checks import check_choice, check_fields, require
 from bertlab._files import write_atomically
-from bertlab.model.config import BertConfig
-from bertlab.model.heads import BertForPreTraining
-from bertlab.model.pretrained import count_parameters, save_pretrained
-from bertlab.pretraining.batches import PretrainingData, ShortFirst
-from bertlab.pretraining.masking import Masking
-from bertlab.pretraining.pairs import ANYWHERE, HALF_SAME_DOCUMENT, SAME_CORPUS
-from bertlab.training.checkpoints import checksum, has_checkpoint
-from bertlab.training.corpus import (
+from bertlab.data.prepared import (
     VALIDATION,
     PreparedCorpus,
     made_of,
@@ -43,6 +36,13 @@ from bertlab.training.corpus import (
     own_path,
     prepare_corpus,
 )
+from bertlab.model.config import BertConfig
+from bertlab.model.heads import BertForPreTraining
+from bertlab.model.pretrained import count_parameters, save_pretrained
+from bertlab.pretraining.batches import PretrainingData, ShortFirst
+from bertlab.pretraining.masking import Masking
+from bertlab.pretraining.pairs import ANYWHERE, HALF_SAME_DOCUMENT, SAME_CORPUS
+from bertlab.training.checkpoints import checksum, has_checkpoint
 from bertlab.training.evaluation import next_sentence_rows, save_rows
 from bertlab.training.fast import (
     ALONE,

@@ -22,6 +22,7 @@ import torch
 from torch import Tensor, nn
 
 from bertlab._files import write_atomically
+from bertlab.data.token_store import TokenStore
 from bertlab.model.bert import evaluation_mode
 from bertlab.model.heads import BertForPreTraining
 from bertlab.pretraining.batches import Batch, Batches, Epoch, PretrainingData
@@ -35,7 +36,6 @@ from bertlab.pretraining.pairs import (
     corpora_of,
     documents_of,
 )
-from bertlab.pretraining.token_store import TokenStore
 from bertlab.training.steps import correct, forward
 
 FEW = 5  # predictions that `mlm_top5` counts

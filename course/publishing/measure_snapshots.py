@@ -14,11 +14,11 @@ from tqdm.auto import tqdm
 
 from bertlab._files import write_atomically
 from bertlab.data.corpora import documents, split
+from bertlab.data.prepared import open_corpus
 from bertlab.model import BertForPreTraining, load_pretrained
 from bertlab.pretraining.batches import PretrainingData
 from bertlab.tokenizers.tokenizer import Tokenizer
 from bertlab.training.command import RunSettings, batches_of
-from bertlab.training.corpus import open_corpus
 from bertlab.training.evaluation import evaluate
 from course.experiments.emergence import head_numbers, position_similarity, some_sentences
 

@@ -10,12 +10,12 @@ from tempfile import TemporaryDirectory
 
 from bertlab._files import write_atomically
 from bertlab.data.corpora import Documents, documents, split
+from bertlab.data.prepared import names
+from bertlab.data.token_store import write_corpora
 from bertlab.model import BertForPreTraining, load_pretrained
 from bertlab.model.pretrained import BERTLAB_MINI, BERTLAB_MINI_PLANTED
 from bertlab.pretraining.batches import PretrainingData
-from bertlab.pretraining.token_store import write_corpora
 from bertlab.tokenizers.files import load_tokenizer
-from bertlab.training.corpus import names
 from bertlab.training.evaluation import (
     Evaluation,
     NextSentenceRow,

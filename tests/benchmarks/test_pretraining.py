@@ -27,8 +27,8 @@ from benchmarks.learner_contests import (
 )
 from benchmarks.learner_reports import Lesson, Race, flops, learning_table, speed_table, verdict
 from benchmarks.learners import Setting, corpus_of
+from bertlab.data.token_store import write_tokens
 from bertlab.model import BertConfig, BertForPreTraining, save_pretrained
-from bertlab.pretraining.token_store import write_tokens
 from bertlab.tokenizers import WordPiece
 from tests.conftest import ROOT
 from tests.fake_gpu import fake_gpu

@@ -93,7 +93,7 @@ from bertlab.model.heads import fill_mask
 from bertlab.parts import parts, using
 from bertlab.pretraining.batches import PretrainingData
 from bertlab.pretraining.masking import Masking
-from bertlab.pretraining.token_store import write_tokens
+from bertlab.data.token_store import write_tokens
 from bertlab.tokenizers import BPE, ByteBPE, WordPiece
 from bertlab.training.loop import TrainingConfig
 from bertlab.training.runs import pretrain

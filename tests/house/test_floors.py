@@ -13,8 +13,8 @@ HOUSES = {
     "bertlab": [
         "_checks _console _files parts",
         "tokenizers",
-        "model",
-        "pretraining data",
+        "model data",
+        "pretraining",
         "training",
         "finetuning interpretability",
         "viz",

@@ -22,7 +22,8 @@ SOURCES = {path: (ROOT / "bertlab" / path).read_text(encoding="utf-8") for path 
 TRUSTED = {
     "tokenizers": "checks tokenizer words",
     "model": "checks config",
-    "pretraining": "token_store",
+    "data": "token_store",
+    "pretraining": "",
     "training": "",
 }
 
@@ -62,7 +63,7 @@ from bertlab.model.bert import Bert
 from bertlab.model.config import BertConfig
 from bertlab.model.heads import BertForPreTraining, fill_mask
 from bertlab.pretraining.batches import PretrainingData
-from bertlab.pretraining.token_store import write_tokens
+from bertlab.data.token_store import write_tokens
 from bertlab.tokenizers.wordpiece import WordPiece
 from bertlab.training.loop import TrainingConfig, training_loop
 from bertlab.training.steps import adamw

@@ -16,12 +16,12 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 from torch.utils.data import Dataset
 
+from bertlab.data.token_store import TokenStore
 from bertlab.model.bert import Bert, evaluation_mode, initialise
 from bertlab.model.checks import check_guesses, check_tensor
 from bertlab.model.config import BertConfig
 from bertlab.model.heads import MaskedLanguageModelHead
 from bertlab.pretraining.batches import Batch, Batches
-from bertlab.pretraining.token_store import TokenStore
 from course.models.relatives.training import without_holes
 
 

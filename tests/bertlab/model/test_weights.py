@@ -8,12 +8,12 @@ import pytest
 import torch
 from scipy.stats import binomtest
 
+from bertlab.data.prepared import names
 from bertlab.model import BertForPreTraining, load_pretrained
 from bertlab.model.heads import fill_mask
 from bertlab.model.pretrained import BERTLAB_MINI, BERTLAB_MINI_PLANTED
 from bertlab.pretraining.pairs import ANYWHERE, SAME_CORPUS, SAME_DOCUMENT
 from bertlab.tokenizers.wordpiece import WordPiece
-from bertlab.training.corpus import names
 from bertlab.training.evaluation import (
     answers,
     corpora_of_pairs,

@@ -7,7 +7,7 @@ from itertools import chain, count, islice
 
 import numpy as np
 
-from bertlab.pretraining.token_store import TokenStore, fingerprint, write_tokens
+from bertlab.data.token_store import TokenStore, fingerprint, write_tokens
 from bertlab.tokenizers.wordpiece import BERT_SPECIAL_TOKENS, WordPiece
 
 N_SPECIAL = len(BERT_SPECIAL_TOKENS)

@@ -5,8 +5,8 @@ from itertools import islice
 import pytest
 
 from bertlab.data import documents, split
+from bertlab.data.token_store import write_tokens
 from bertlab.pretraining.batches import BEGINNING, PretrainingData, ShortFirst
-from bertlab.pretraining.token_store import write_tokens
 from bertlab.tokenizers.wordpiece import WordPiece
 from tests.bertlab.pretraining.test_batches import same
 

@@ -8,6 +8,7 @@ import torch
 from scipy.stats import spearmanr
 from tokenizers import Tokenizer
 
+from bertlab.data.token_store import write_tokens
 from bertlab.finetuning.heads import SequenceClassifier
 from bertlab.finetuning.scores import answer_scores, entity_f1, exact_match
 from bertlab.finetuning.sentence_objectives import train_pairs
@@ -18,7 +19,6 @@ from bertlab.finetuning.texts import batches_by_length, encode_texts
 from bertlab.finetuning.tuning import TuningConfig, predict
 from bertlab.interpretability.probing import control_labels, probe
 from bertlab.model import Bert, BertConfig
-from bertlab.pretraining.token_store import write_tokens
 from bertlab.tokenizers import BPE, ByteBPE, WordPiece, count_words
 from bertlab.tokenizers.checks import entries
 from course.models.seq2seq.vocabulary import Vocabulary as Characters

@@ -18,13 +18,13 @@ from filelock import FileLock
 
 from bertlab.__main__ import main
 from bertlab.data.__main__ import main as fetch_main
+from bertlab.data.prepared import open_corpus
 from bertlab.model import BertForPreTraining
 from bertlab.model.pretrained import load_pretrained
 from bertlab.pretraining.batches import ShortFirst
 from bertlab.pretraining.pairs import Negatives
 from bertlab.training import command, runs
 from bertlab.training.command import RunSettings
-from bertlab.training.corpus import open_corpus
 from bertlab.training.evaluation import evaluate, read_rows
 from bertlab.training.loop import TrainingConfig
 from bertlab.training.runs import read_metrics

@@ -7,9 +7,9 @@ import pytest
 import torch
 from sklearn.metrics import accuracy_score, log_loss, top_k_accuracy_score
 
+from bertlab.data.token_store import write_tokens
 from bertlab.model import BertConfig, BertForPreTraining
 from bertlab.pretraining.batches import Batch, PretrainingData
-from bertlab.pretraining.token_store import write_tokens
 from bertlab.tokenizers import WordPiece
 from bertlab.training.evaluation import Evaluation, evaluate
 from tests.small_models import random_weights

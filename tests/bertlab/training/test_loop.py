@@ -9,9 +9,9 @@ import pytest
 import torch
 from torch.nn import functional as F
 
+from bertlab.data.token_store import write_tokens
 from bertlab.model import BertConfig, BertForPreTraining
 from bertlab.pretraining.batches import PretrainingData
-from bertlab.pretraining.token_store import write_tokens
 from bertlab.tokenizers import WordPiece
 from bertlab.training.fast import wide_step
 from bertlab.training.loop import TrainingConfig

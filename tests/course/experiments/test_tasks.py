@@ -6,9 +6,9 @@ import pytest
 
 from bertlab import data
 from bertlab.data import documents
+from bertlab.data.prepared import VALIDATION
 from bertlab.model import BertConfig
 from bertlab.tokenizers import WordPiece
-from bertlab.training.corpus import VALIDATION
 from course.experiments.labels import Example, labelled
 from course.experiments.splits import families, words_of
 from course.experiments.tasks import TASKS, Task, encode_task, subset, task

@@ -12,9 +12,9 @@ from scipy.stats import chisquare
 from torch.nn import functional as F
 from transformers import BertLMHeadModel
 
+from bertlab.data.token_store import write_tokens
 from bertlab.model import BertConfig, BertForPreTraining
 from bertlab.model.pretrained import tensor_names
-from bertlab.pretraining.token_store import write_tokens
 from bertlab.tokenizers import WordPiece
 from bertlab.training.loop import TrainingConfig
 from course.models.relatives import gpt

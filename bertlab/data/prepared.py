@@ -11,7 +11,7 @@ from bertlab._files import write_atomically
 from bertlab.data.corpora import CORPORA, Documents, documents, split
 from bertlab.data.overlaps import WORDS, known_passages, without_passages
 from bertlab.data.own_texts import SUFFIXES, files_digest, own_documents
-from bertlab.pretraining.token_store import TokenStore, fingerprint, write_corpora
+from bertlab.data.token_store import TokenStore, fingerprint, write_corpora
 from bertlab.tokenizers.files import load_tokenizer
 from bertlab.tokenizers.wordpiece import BERT_SPECIAL_TOKENS, WordPiece
 from bertlab.tokenizers.words import UNKNOWN

@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bertlab.pretraining import token_store
-from bertlab.pretraining.token_store import (
+from bertlab.data import token_store
+from bertlab.data.token_store import (
     BUFFER,
     ArrayWriter,
     TokenStore,

@@ -8,10 +8,10 @@ from unittest.mock import Mock, call
 import pytest
 
 from bertlab.data import documents, split
+from bertlab.data import prepared as module
 from bertlab.data.overlaps import known_passages, passages, without_passages
+from bertlab.data.prepared import open_corpus, own_path, prepare_corpus, read_tokenizer
 from bertlab.tokenizers import WordPiece
-from bertlab.training import corpus as module
-from bertlab.training.corpus import open_corpus, own_path, prepare_corpus, read_tokenizer
 
 PREPARE = {"vocab_size": 300, "progress": False}
 

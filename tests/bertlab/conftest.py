@@ -4,7 +4,7 @@ import shutil
 
 import pytest
 
-from bertlab.training.corpus import prepare_corpus
+from bertlab.data.prepared import prepare_corpus
 
 
 @pytest.fixture(scope="session")
