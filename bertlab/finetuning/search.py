@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from bertlab._checks import check_kind, check_tensor
+from bertlab.model.checks import check_kind, check_tensor
 
 ROWS = 1024  # rows of scores that are in memory at a time: 40 MB with 10,000 vectors
 

@@ -12,8 +12,8 @@ from safetensors import SafetensorError
 from safetensors.torch import load_file
 from torch import nn
 
-from bertlab._checks import check_kind
 from bertlab._files import check_options, read_json, read_object
+from bertlab.model.checks import check_kind
 from bertlab.tokenizers.files import CONFIG
 
 MINILM_LENGTH = 256  # tokens; it has 512 positions, but its authors truncate texts here

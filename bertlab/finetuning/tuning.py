@@ -13,11 +13,11 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from bertlab._checks import check_fields
 from bertlab.finetuning.heads import Head
 from bertlab.finetuning.targets import TuningData, batch_of, check_data
 from bertlab.finetuning.texts import batches_by_length, check_encodings, collate, cut
 from bertlab.model.bert import evaluation_mode
+from bertlab.model.checks import check_fields
 from bertlab.tokenizers.checks import entries
 from bertlab.tokenizers.tokenizer import Encoding
 from bertlab.training.runs import Row, gather_rows

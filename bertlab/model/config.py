@@ -4,7 +4,7 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
-from bertlab._checks import check_fields, require
+from bertlab.model.checks import check_fields, require
 
 SIZES = ("vocab_size", "d_model", "n_layers", "n_heads", "d_ff", "max_length", "n_segments")
 

@@ -19,9 +19,9 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save
 from torch import Tensor, nn
 
-from bertlab._checks import check_kind
 from bertlab._files import read_json, write_atomically
 from bertlab.model.bert import Bert
+from bertlab.model.checks import check_kind
 from bertlab.model.config import BertConfig
 from bertlab.model.heads import BertForPreTraining
 from bertlab.tokenizers.files import WHOLE

@@ -12,10 +12,9 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor, nn
 
-from bertlab._checks import require
 from bertlab.model.attention import Dropout, MultiHeadAttention
 from bertlab.model.bert import sinusoidal_positions
-from bertlab.model.checks import check_ids, check_memory, check_tokens_mask
+from bertlab.model.checks import check_ids, check_memory, check_tokens_mask, require
 from bertlab.model.config import check_sizes
 from bertlab.model.layers import EncoderLayer, FeedForward, LayerNorm
 

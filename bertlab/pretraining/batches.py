@@ -15,8 +15,8 @@ import torch
 from torch import Tensor
 from torch.utils.data import ConcatDataset, DataLoader, Dataset, Subset
 
-from bertlab._checks import check_kind, require
 from bertlab.data.token_store import TokenStore
+from bertlab.model.checks import check_kind, require
 from bertlab.pretraining.masking import Masking, mask_tokens
 from bertlab.pretraining.pairs import ANYWHERE, Negatives, Pairs, plan_pairs
 from bertlab.tokenizers.tokenizer import Tokenizer

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
-from bertlab._checks import check_ids, require
+from bertlab.model.checks import check_ids, require
 from bertlab.parts import part
 from bertlab.tokenizers.tokenizer import Tokenizer
 from bertlab.tokenizers.wordpiece import WordPiece

@@ -18,8 +18,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bertlab._checks import require
 from bertlab.data.token_store import TokenStore
+from bertlab.model.checks import require
 
 
 @dataclass(frozen=True)

@@ -312,4 +312,4 @@ def _check_mark(name: str, end_of_word: str) -> None:
 
 def _characters(word: str, end_of_word: str) -> Symbols:
     """The characters of a word, the last one with the end-of-word mark."""
-    return (*word[:-1], word[-1] + end_of_word)
+    return (*word[:-1], word[-1] + end_of_word) if end_of_word else tuple(word)

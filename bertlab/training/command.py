@@ -26,7 +26,6 @@ import torch
 from filelock import FileLock, Timeout
 from tqdm.auto import tqdm
 
-from bertlab._checks import check_choice, check_fields, require
 from bertlab._files import write_atomically
 from bertlab.data.prepared import (
     VALIDATION,
@@ -36,6 +35,7 @@ from bertlab.data.prepared import (
     own_path,
     prepare_corpus,
 )
+from bertlab.model.checks import check_choice, check_fields, require
 from bertlab.model.config import BertConfig
 from bertlab.model.heads import BertForPreTraining
 from bertlab.model.pretrained import count_parameters, save_pretrained

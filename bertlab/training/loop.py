@@ -13,7 +13,7 @@ from typing import NamedTuple
 import torch
 from torch import nn
 
-from bertlab._checks import check_choice, check_fields, require
+from bertlab.model.checks import check_choice, check_fields, require
 from bertlab.parts import part
 from bertlab.pretraining.batches import Batch, Position
 from bertlab.training.steps import StepResult, linear_schedule, seed_dropout, training_step

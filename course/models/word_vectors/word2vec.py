@@ -17,7 +17,7 @@ import torch
 from torch import Tensor
 from tqdm.auto import tqdm
 
-from bertlab._checks import check_fields
+from bertlab.model.checks import check_fields
 from bertlab.tokenizers.checks import entries
 from course.models.word_vectors.negative_sampling import keep_probabilities, noise_distribution
 from course.models.word_vectors.vectors import WordVectors

@@ -1,0 +1,80 @@
+"""How large the library is, and which functions are long, and why."""
+
+import ast
+
+import pytest
+
+from tests.conftest import ROOT
+
+# Lines and files of each room of the library. The design wants fewer: 11,500 lines in all, 5,800 in
+# 32 files for the first four together. They may shrink; what makes one grow must be worth it.
+ROOMS = {
+    "tokenizers": (3200, 10),
+    "model": (2050, 10),
+    "pretraining": (920, 5),
+    "training": (2360, 9),
+    "finetuning": (2230, 13),
+    "interpretability": (1200, 8),
+    "viz": (2070, 15),
+    "data": (2080, 13),
+}
+LONGEST = 40  # lines of a function, without its docstring
+# A task's checks are one list of what a student can get wrong, in the order in which they are told.
+LISTS = "course/feedback/ex"
+LONG = {
+    "course.__main__._parser": "a list of commands",
+    "course.gradebook.records.record": "one record, field by field",
+    "course.publishing.releasing._release": "the steps of a release, each with its undoing",
+    "course.similarity.report.main": "a command: its options, its steps, what it says",
+    "course.widgets.head_galleries.head_gallery": "a picture, drawn from top to bottom",
+    "course.widgets.masking.masking_rolls": "a widget, its parts and what they do",
+    "course.widgets.token_paths.follow_token": "a widget, its parts and what they do",
+    "course.widgets.training_curves.training_curves": "a picture, drawn from top to bottom",
+    "bertlab.finetuning.sentence_objectives.train_pairs": "a training loop with its checks",
+    "bertlab.tokenizers.fast.learn_by_count": "one loop, whose helper shares its queue",
+    "bertlab.tokenizers.wordpiece.WordPiece.train": "half of it are its options, twice",
+    "bertlab.training.command.run_pretraining": "a run, from its folder to its model",
+    "bertlab.viz.head_views._page": "a page, mostly text",
+    "bertlab.viz.heatmaps.attention_heads": "a picture, drawn from top to bottom",
+    "bertlab.viz.heatmaps.heatmap": "a picture, drawn from top to bottom",
+    "bertlab.viz.neuron_views._page": "a page, mostly text",
+    "bertlab.viz.pictures.lines": "a picture, drawn from top to bottom",
+    "bertlab.viz.saliency.saliency_bars": "a picture, drawn from top to bottom",
+}
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_a_room_is_no_larger_than_it_was(room):
+    files = sorted((ROOT / "bertlab" / room).glob("*.py"))
+    lines = sum(len(file.read_text(encoding="utf-8").splitlines()) for file in files)
+    most_lines, most_files = ROOMS[room]
+    assert lines <= most_lines
+    assert len(files) <= most_files
+
+
+def functions(tree, name):
+    """Every function below a node, with its dotted name."""
+    for node in ast.iter_child_nodes(tree):
+        if isinstance(node, ast.FunctionDef | ast.ClassDef):
+            below = f"{name}.{node.name}"
+            if isinstance(node, ast.FunctionDef):
+                yield below, node
+            yield from functions(node, below)
+
+
+def length(function):
+    """Lines of a function without those of its docstring."""
+    first = function.body[0]
+    said = ast.get_docstring(function) is not None
+    return function.end_lineno - function.lineno + 1 - said * (first.end_lineno - first.lineno + 1)
+
+
+def test_long_functions_are_known_with_the_reason():
+    found = {}
+    for path in [*(ROOT / "bertlab").rglob("*.py"), *(ROOT / "course").rglob("*.py")]:
+        file = path.relative_to(ROOT).as_posix()
+        if not file.startswith(LISTS):
+            name = file.removesuffix(".py").replace("/", ".")
+            found |= dict(functions(ast.parse(path.read_text(encoding="utf-8")), name))
+    long = {name for name, function in found.items() if length(function) > LONGEST}
+    assert long == LONG.keys()
