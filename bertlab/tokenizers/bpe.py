@@ -22,7 +22,7 @@ from typing import Literal
 from tqdm.auto import tqdm
 
 from bertlab.parts import part
-from bertlab.tokenizers.checks import check_merges_fit, check_tie_break, is_whole, read_texts
+from bertlab.tokenizers.checks import check_learning, check_merges_fit, is_whole, read_texts
 from bertlab.tokenizers.tokenizer import Tokenizer, places_of_units
 from bertlab.tokenizers.words import (
     UNKNOWN,
@@ -34,13 +34,13 @@ from bertlab.tokenizers.words import (
 )
 
 Pair = tuple[str, str]
-Symbols = tuple[str, ...]
+Word = tuple[str, ...]
 Join = Callable[[str, str], str]
 TieBreak = Literal["lowest-id", "highest-id"]
 
 
 @part("01")
-def count_pairs(words: Mapping[Symbols, int]) -> Counter[Pair]:
+def count_pairs(words: Mapping[Word, int]) -> Counter[Pair]:
     """Count how often each pair of neighbouring symbols occurs.
 
     words: symbols of a word -> how often the word occurs in the corpus.
@@ -76,7 +76,7 @@ def best_pair(
 
 
 @part("01")
-def merge_pair(symbols: Symbols, pair: Pair, join: Join = add) -> Symbols:
+def merge_pair(symbols: Word, pair: Pair, join: Join = add) -> Word:
     """Join every occurrence of `pair` in `symbols`, from left to right.
 
     join: makes one symbol of two.
@@ -98,9 +98,9 @@ def merge_pair(symbols: Symbols, pair: Pair, join: Join = add) -> Symbols:
     return tuple(merged)
 
 
-@part("01", twin=True, check=check_tie_break)
+@part("01", twin=True, check=check_learning)
 def learn_merges(
-    words: Mapping[Symbols, int],
+    words: Mapping[Word, int],
     vocab: dict[str, int],
     vocab_size: int,
     *,
@@ -126,7 +126,7 @@ def learn_merges(
 
 
 @part("01", twin=True)
-def apply_merges(symbols: Symbols, ranks: Mapping[Pair, int]) -> Symbols:
+def apply_merges(symbols: Word, ranks: Mapping[Pair, int]) -> Word:
     """Cut a new word: of the learned pairs in it, join the one learned first; repeat.
 
     ranks: pair -> its position in the list of merges (0 was learned first).
@@ -310,6 +310,6 @@ def _check_mark(name: str, end_of_word: str) -> None:
         )
 
 
-def _characters(word: str, end_of_word: str) -> Symbols:
+def _characters(word: str, end_of_word: str) -> Word:
     """The characters of a word, the last one with the end-of-word mark."""
     return (*word[:-1], word[-1] + end_of_word) if end_of_word else tuple(word)

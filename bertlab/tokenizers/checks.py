@@ -62,8 +62,15 @@ def check_merges_fit(vocab: Mapping[str, int], merges: Iterable[tuple[str, str]]
                 )
 
 
-def check_tie_break(*_: Any, tie_break: str = "lowest-id", **__: Any) -> None:
-    """Raise ValueError unless a tie is to be won by the lowest or the highest id."""
+def check_learning(
+    words: Mapping[Any, int], *_: Any, tie_break: str = "lowest-id", **__: Any
+) -> None:
+    """Raise TypeError unless words are tuples of symbols, ValueError for an unknown tie break."""
+    if wrong := [word for word in words if not isinstance(word, tuple)]:
+        raise TypeError(
+            "learn: words must map tuples of symbols to counts; got the word "
+            f"{short(wrong[0])}; tuple(word) makes one of a string"
+        )
     if tie_break not in ("lowest-id", "highest-id"):
         raise ValueError(f'tie_break must be "lowest-id" or "highest-id"; got {tie_break!r}')
 

@@ -134,25 +134,25 @@ def learn_pieces(
     return symbols.vocab, symbols.merges, gains
 
 
-def apply_merges(word: Sequence[str], ranks: Mapping[Pair, int]) -> tuple[str, ...]:
+def apply_merges(symbols: Sequence[str], ranks: Mapping[Pair, int]) -> tuple[str, ...]:
     """With the rank of each pair of neighbours in a list, corrected at each merge.
 
     Of the word's pairs, the one learned first is joined, the leftmost of several.
     """
-    if len(word) >= LONG:
-        return LongWord(word, ranks).join()
-    symbols, rank_of, never = list(word), ranks.get, len(ranks)
-    found = list(map(rank_of, pairwise(word), repeat(never)))
+    if len(symbols) >= LONG:
+        return LongWord(symbols, ranks).join()
+    left, rank_of, never = list(symbols), ranks.get, len(ranks)
+    found = list(map(rank_of, pairwise(symbols), repeat(never)))
     while found and (rank := min(found)) < never:
         place = found.index(rank)
-        new = symbols[place] + symbols[place + 1]
-        symbols[place] = new
-        del symbols[place + 1], found[place]
+        new = left[place] + left[place + 1]
+        left[place] = new
+        del left[place + 1], found[place]
         if place > 0:
-            found[place - 1] = rank_of((symbols[place - 1], new), never)
+            found[place - 1] = rank_of((left[place - 1], new), never)
         if place < len(found):
-            found[place] = rank_of((new, symbols[place + 1]), never)
-    return tuple(symbols)
+            found[place] = rank_of((new, left[place + 1]), never)
+    return tuple(left)
 
 
 def longest_match(word: str, vocab: Collection[str], longest_word: int = 100) -> list[str]:
@@ -261,7 +261,7 @@ class Unigrams:
         return joins
 
     def of(self, pair: int, criterion: Criterion = GAIN) -> tuple[int, int, int, int, int, bool]:
-        """The arguments of a score: n_ab, n_a, n_b, n, n_made, same (see `likelihood.gain`)."""
+        """The arguments of a score: n_ab, n_a, n_b, n, n_made, same (see `wordpiece.gain`)."""
         a, b = divmod(pair, BASE)
         n_a, n_b = self.counts[a], self.counts[b]
         if not criterion.of_joins:  # a likelihood needs nothing else

@@ -27,8 +27,8 @@ from typing import Any, Literal
 from bertlab.parts import part
 from bertlab.tokenizers.bpe import (
     Pair,
-    Symbols,
     TieBreak,
+    Word,
     best_pair,
     count_pairs,
     first_vocab,
@@ -36,9 +36,9 @@ from bertlab.tokenizers.bpe import (
 )
 from bertlab.tokenizers.checks import (
     check_gains,
+    check_learning,
     check_longest_word,
     check_normalization,
-    check_tie_break,
 )
 from bertlab.tokenizers.tokenizer import Tokenizer, places_of_units
 from bertlab.tokenizers.words import (
@@ -102,7 +102,7 @@ def likelihood(
 ) -> float:
     """n_ab / (n_a n_b), the score of the textbooks.
 
-    n_ab: how often a and b are adjacent, as in `merges.count_pairs`: twice in a a a, where `gain`
+    n_ab: how often a and b are adjacent, as in `bpe.count_pairs`: twice in a a a, where `gain`
     counts once; n_a, n_b: occurrences of each.
 
     The last three arguments are ignored; they are those of `gain`.
@@ -152,7 +152,7 @@ SCORES: dict[str, Callable[..., float]] = {
 
 
 @part("02")
-def count_symbols(words: Mapping[Symbols, int]) -> Counter[str]:
+def count_symbols(words: Mapping[Word, int]) -> Counter[str]:
     """How often each symbol occurs.
 
     words: symbols of a word -> how often the word occurs in the corpus.
@@ -165,7 +165,7 @@ def count_symbols(words: Mapping[Symbols, int]) -> Counter[str]:
 
 
 @part("02")
-def count_joins(words: Mapping[Symbols, int]) -> Counter[Pair]:
+def count_joins(words: Mapping[Word, int]) -> Counter[Pair]:
     """How often each pair of neighbours can be joined: as `count_pairs`, but once in a a a.
 
     >>> count_joins({("a", "a", "a", "b"): 1})
@@ -182,7 +182,7 @@ def count_joins(words: Mapping[Symbols, int]) -> Counter[Pair]:
 
 @part("02")
 def pair_scores(
-    words: Mapping[Symbols, int], score: Callable[..., float], min_frequency: int = 1
+    words: Mapping[Word, int], score: Callable[..., float], min_frequency: int = 1
 ) -> dict[Pair, float]:
     """The score of each pair of neighbours that occurs at least `min_frequency` times.
 
@@ -198,9 +198,9 @@ def pair_scores(
     }
 
 
-@part("02", twin=True, check=check_tie_break)
+@part("02", twin=True, check=check_learning)
 def learn_pieces(
-    words: Mapping[Symbols, int],
+    words: Mapping[Word, int],
     vocab: dict[str, int],
     vocab_size: int,
     *,

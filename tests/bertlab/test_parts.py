@@ -6,6 +6,9 @@ import re
 import subprocess
 import sys
 from contextlib import nullcontext
+from importlib import import_module
+from inspect import signature
+from types import BuiltinFunctionType
 
 import pytest
 import torch
@@ -83,6 +86,9 @@ def trained(steps=12):
 JOBS = """
 import json, sys
 from contextlib import nullcontext
+from importlib import import_module
+from inspect import signature
+from types import BuiltinFunctionType
 seen = set()
 sys.setprofile(lambda frame, event, _: seen.add(frame.f_code) if event == "call" else None)
 
@@ -141,6 +147,15 @@ def test_the_twins_give_what_the_parts_give():
                 torch.testing.assert_close(given, wanted)
             else:
                 assert given == wanted, name
+
+
+@pytest.mark.parametrize("one", [one for one in parts() if one.twin], ids=lambda one: one.name)
+def test_a_twin_takes_the_arguments_of_its_part(one):
+    twin = getattr(import_module(one.twin), one.name)
+    if not isinstance(twin, BuiltinFunctionType):  # PyTorch's gelu has no signature
+        taken = [[*signature(f).parameters.values()] for f in (twin, one.function)]
+        names = [[(p.name, p.kind, p.default) for p in parameters] for parameters in taken]
+        assert names[0] == names[1]
 
 
 def test_twins_move_a_model_as_the_parts_do():

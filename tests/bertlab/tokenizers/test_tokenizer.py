@@ -11,7 +11,7 @@ from tokenizers import Tokenizer
 
 from bertlab.parts import plain
 from bertlab.tokenizers import BPE, ByteBPE, WordPiece, normalize
-from bertlab.tokenizers.bpe import apply_merges
+from bertlab.tokenizers.bpe import apply_merges, learn_merges
 from bertlab.tokenizers.byte_bpe import to_symbols
 from bertlab.tokenizers.tokenizer import Kept
 from tests.bertlab.tokenizers.references import ADVERSARIAL, BERT_TOKENS, PYTHON_TOPICS, assert_same
@@ -198,3 +198,10 @@ def test_what_is_kept_is_bounded():
     assert len(kept) <= 3
     assert kept["x" * 300] == "X" * 300
     assert "x" * 300 not in kept
+
+
+def test_words_to_learn_from_must_be_tuples_of_symbols():
+    with pytest.raises(TypeError, match=r"words must map tuples .* got the word 'best'; tuple\(wo"):
+        learn_merges({("m", "e"): 1, "best": 2}, {"m": 0, "e": 1}, 9)
+    with pytest.raises(ValueError, match='tie_break must be "lowest-id" or "highest-id"; got 1'):
+        learn_merges({("m", "e"): 1}, {"m": 0, "e": 1}, 9, tie_break=1)
