@@ -13,10 +13,15 @@ from types import BuiltinFunctionType
 import pytest
 import torch
 
+from bertlab.data.token_store import write_tokens
 from bertlab.model import BertConfig, BertForPreTraining
 from bertlab.parts import parts, plain, running, using
+from bertlab.pretraining.batches import PretrainingData
+from bertlab.tokenizers import WordPiece
 from bertlab.tokenizers.wordpiece import first_pieces
-from bertlab.training.command import run_pretraining  # noqa: F401 - imports all parts
+from bertlab.training.loop import TrainingConfig
+from bertlab.training.runs import pretrain
+from bertlab.training.start import STARTS  # noqa: F401 - parts are listed when imported
 from bertlab.training.steps import adamw, clip_gradients
 from tests.conftest import ROOT
 from tests.lectures.conftest import read_page
@@ -96,6 +101,7 @@ import tempfile
 from bertlab.interpretability.traces import trace
 from bertlab.model import BertConfig, BertForPreTraining
 from bertlab.model.heads import fill_mask
+from bertlab.data.token_store import write_tokens
 from bertlab.parts import parts, using
 from bertlab.pretraining.batches import PretrainingData
 from bertlab.pretraining.masking import Masking
@@ -173,6 +179,29 @@ def test_twins_move_a_model_as_the_parts_do():
             state = [optimizer.state[p] for p in model.parameters() if p in optimizer.state]
             moved.append((list(model.parameters()), state))
     torch.testing.assert_close(moved[0], moved[1], rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize(("before", "after"), [(plain, nullcontext), (nullcontext, plain)])
+def test_a_training_resumes_with_the_other_optimizer(before, after, tmp_path):
+    texts = ["the cat sat on the mat", "a cat that sat at the best men's camel"]
+    tokenizer = WordPiece.train(texts, 60)
+    store = write_tokens([texts, texts[::-1]], tokenizer, tmp_path / "store")
+    data = PretrainingData(store, tokenizer, max_length=12, batch_size=1)
+    sizes = {"vocab_size": len(tokenizer.vocab), "max_length": 16, "dropout": 0.0}
+    undisturbed, resumed = (BertForPreTraining(BertConfig.tiny(**sizes)) for _ in range(2))
+    plan = TrainingConfig(6, save_every=3)
+    pretrain(undisturbed, data, plan, progress=False)
+
+    def stop(row):
+        if row["step"] == 4:
+            raise RuntimeError("the lights went out")
+
+    with before(), pytest.raises(RuntimeError):
+        pretrain(BertForPreTraining(resumed.config), data, plan, folder=tmp_path, watch=stop)
+    with after():
+        pretrain(resumed, data, plan, folder=tmp_path, progress=False)
+    ours, theirs = list(resumed.parameters()), list(undisturbed.parameters())
+    torch.testing.assert_close(ours, theirs, rtol=1e-4, atol=1e-5)
 
 
 def test_every_part_that_is_no_derivation_runs():

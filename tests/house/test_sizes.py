@@ -5,6 +5,7 @@ import ast
 import pytest
 
 from tests.conftest import ROOT
+from tests.house.test_floors import imported
 
 # Lines and files of each room of the library. The design wants fewer: 11,500 lines in all, 5,800 in
 # 32 files for the first four together. They may shrink; what makes one grow must be worth it.
@@ -40,6 +41,11 @@ LONG = {
     "bertlab.viz.neuron_views._page": "a page, mostly text",
     "bertlab.viz.pictures.lines": "a picture, drawn from top to bottom",
     "bertlab.viz.saliency.saliency_bars": "a picture, drawn from top to bottom",
+}
+
+# Modules of the library that only one module imports, beside them, and why they are not part of it.
+ALONE = {
+    "bertlab.finetuning.sentence_folders": "reads and writes files that others have defined",
 }
 
 
@@ -78,3 +84,23 @@ def test_long_functions_are_known_with_the_reason():
             found |= dict(functions(ast.parse(path.read_text(encoding="utf-8")), name))
     long = {name for name, function in found.items() if length(function) > LONGEST}
     assert long == LONG.keys()
+
+
+def test_a_module_with_a_single_importer_beside_it_says_why_it_is_not_part_of_it():
+    users = {}
+    for house in ("bertlab", "course", "benchmarks"):
+        for path in (ROOT / house).rglob("*.py"):
+            user = path.relative_to(ROOT).as_posix().removesuffix(".py").replace("/", ".")
+            for name in imported(path.read_text(encoding="utf-8")):
+                users.setdefault(name, set()).add(user)
+    pages = "".join(
+        path.read_text(encoding="utf-8") for path in (ROOT / "lectures").glob("*.ipynb")
+    )
+    found = {
+        module
+        for module, (user, *others) in users.items()
+        if module.startswith("bertlab.") and not others and f"{module} " not in pages
+        if (ROOT / f"{module.replace('.', '/')}.py").is_file()
+        if user.rpartition(".")[0] == module.rpartition(".")[0] and not user.endswith("__init__")
+    }
+    assert found - {f"bertlab.{room}.fast" for room in ROOMS} == ALONE.keys()
