@@ -78,9 +78,9 @@ WRONG = [
         (
             "calls the library",
             """
-            from bertlab.tokenizers import merges
+            from bertlab.tokenizers import bpe
             def count_pairs(words):
-                return merges.count_pairs(words)
+                return bpe.count_pairs(words)
             """,
             "uses bertlab's own code",
         ),
