@@ -7,7 +7,7 @@ from time import perf_counter
 from benchmarks.learners import CLIP, LENGTH, Learner, Setting, Shape, corpus_of
 from bertlab.model import BertForPreTraining, load_pretrained
 from bertlab.pretraining.batches import Batch, PretrainingData, ShortFirst
-from bertlab.training.fast import keep_freed_memory
+from bertlab.training.fast import InBfloat16, keep_freed_memory
 from bertlab.training.steps import adamw, training_step
 
 
@@ -34,10 +34,11 @@ def ours(
     optimizer = adamw(model, setting.rate)
     if compiled:
         model.compile()
+    precise = InBfloat16(model) if precision == "bfloat16" else model
 
     def step(batch: Batch) -> None:
         batch = batch.to(setting.device)
-        training_step(model, optimizer, batch, clip=CLIP, precision=precision)
+        training_step(precise, optimizer, batch, clip=CLIP)
 
     def shape(batch: Batch) -> Shape:
         return Shape(*batch.ids.shape, int(batch.attention_mask.sum()), len(batch.words))

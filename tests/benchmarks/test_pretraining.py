@@ -99,7 +99,7 @@ def test_transformers_reads_our_pairs_and_special_tokens_and_scores_every_positi
 @pytest.mark.parametrize(
     ("modules", "absent"),
     [
-        ("learner_jobs, learner_book, learner_transformers", {"bertlab.model"}),
+        ("learner_jobs, learner_book, learner_transformers", {"bertlab.training.fast"}),
         ("sentence_jobs", {"bertlab.model", "sentence_transformers"}),
     ],
 )
