@@ -1,7 +1,8 @@
 """Everything that turns the library into a course, floor by floor.
 
-0. `course.widgets`: the lectures' own playgrounds; `course.live`: a BERT that runs in a web page,
-   without Python. `course.experiments`: labelled tasks, and the lectures' measurements;
+0. `course.models`: models that only some lectures need. `course.widgets`: the lectures' own
+   playgrounds; `course.live`: a BERT that runs in a web page, without Python.
+   `course.experiments`: labelled tasks, and the lectures' measurements;
    `course.project`: the budget and the score of exercise 13; `course.answers`: answers known to be
    wrong or right. `course.feedback`: the exercises' checks, and one package per exercise.
 1. `course.toyworld`: a language with known entropy; `course.settings`: a course's folders and

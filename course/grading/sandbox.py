@@ -28,7 +28,7 @@ from course.settings import Limits
 
 LIBRARY = Path(bertlab.__file__).resolve().parent
 # The part of the course that runs beside the student's code; it contains no answers.
-ROOMS = ("experiments", "feedback", "grading/inside", "project", "toyworld", "widgets")
+ROOMS = ("experiments", "feedback", "grading/inside", "models", "project", "toyworld", "widgets")
 INSIDE = [ROOT / "course" / room for room in ROOMS]
 SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64")
 FROM_ETC = ("/etc/ld.so.cache", "/etc/alternatives", "/etc/localtime", "/etc/fonts")

@@ -31,7 +31,7 @@ from course.publishing.notebooks import FOLDED
 
 SETTINGS = ROOT / "course" / "publishing" / "book_pages"
 # The lectures' imports; a change of any of them makes every lecture run again.
-ROOMS = ("experiments", "feedback", "live", "toyworld", "widgets")
+ROOMS = ("experiments", "feedback", "live", "models", "toyworld", "widgets")
 CODE = (ROOT / "bertlab", *(ROOT / "course" / room for room in ROOMS))
 BESIDE = ("glossary.md", "sources.md")  # pages of `lectures` that are not notebooks
 Writer = Callable[[Sequence[Path], Path], Path]  # of executed lectures, into a folder
@@ -167,7 +167,7 @@ def for_sphinx(text: str) -> str:
     '### GELU: [`bertlab.model.layers.gelu`](#bertlab.model.layers.gelu)'
     """
     text = re.sub(r'<a id="[^"]*"></a>', "", text)  # JupyterLab needs them
-    return re.sub(r"`((?:bertlab|course\.experiments)\.[\w.]+)`", r"[`\1`](#\1)", text)
+    return re.sub(r"`((?:bertlab|course\.(?:experiments|models))\.[\w.]+)`", r"[`\1`](#\1)", text)
 
 
 def linked(

@@ -24,6 +24,7 @@ ROOMS = (
     "course/images",
     "course/jupyterlab",
     "course/live",
+    "course/models",
     "course/project",
     "course/toyworld",
     "course/widgets",

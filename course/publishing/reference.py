@@ -1,9 +1,9 @@
 """The library's reference: pages for the book from docstrings, and links to them in lectures.
 
 Sphinx's autodoc reads the docstrings when the book is made. Here are the pages for autodoc, one per
-room of the library and one for the lectures' experiments; `as_rst`, which converts our plain
-docstrings for autodoc; and `with_links`, which links a lecture's cell to the library's code that it
-shows.
+room of the library, of the lectures' models and one for their experiments; `as_rst`, which converts
+our plain docstrings for autodoc; and `with_links`, which links a lecture's cell to the library's
+code that it shows.
 """
 
 import importlib
@@ -14,13 +14,14 @@ from pathlib import Path
 import nbformat
 
 import bertlab
+import course.models
 
 HOUSES = ("bertlab.", "course.")  # packages whose docstrings are read
 CONTENTS = """Reference
 =========
 
 Every public function and class of the library, with its docstring: a page for each of its rooms,
-and one for the lectures' experiments.
+for the lectures' models and for their experiments.
 
 .. toctree::
    :maxdepth: 1
@@ -52,7 +53,8 @@ HIDDEN = """
 
 def write_pages(folder: Path) -> None:
     """Write the sources of the reference: `bertlab.rst`, its contents, and a page for each room."""
-    names = [*(f"bertlab.{room}" for room in rooms()), "course.experiments"]
+    models = [f"course.models.{part.name}" for part in pkgutil.iter_modules(course.models.__path__)]
+    names = [*(f"bertlab.{room}" for room in rooms()), *models, "course.experiments"]
     contents = CONTENTS.format(pages="\n".join(f"   {name}" for name in names))
     for name, text in {"bertlab": contents, **{name: room_page(name) for name in names}}.items():
         (folder / f"{name}.rst").write_text(text, encoding="utf-8")

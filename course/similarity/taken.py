@@ -78,7 +78,7 @@ def course_functions(root: Path) -> dict[str, Text]:
     """Every function of the library, and those that only lectures define, by location."""
     texts = [
         (".".join(path.relative_to(root).with_suffix("").parts), path.read_text(encoding="utf-8"))
-        for room in ("bertlab", "course/experiments")
+        for room in ("bertlab", "course/experiments", "course/models")
         for path in sorted((root / room).rglob("*.py"))
     ]
     for path in sorted(root.glob("lectures/*.ipynb")):

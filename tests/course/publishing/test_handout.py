@@ -50,8 +50,8 @@ def test_it_contains_exactly_what_students_use(copy):
     folders = {path.name for path in copy.iterdir() if path.is_dir()}
     assert folders == {"bertlab", "course", "exercises", "lectures"}
     rooms = {path.name for path in (copy / "course").iterdir() if path.is_dir()}
-    for_all = {"experiments", "feedback", "images", "jupyterlab", "live", "project", "toyworld"}
-    assert rooms == for_all | {"widgets"}
+    for_all = {"experiments", "feedback", "images", "jupyterlab", "live", "models", "project"}
+    assert rooms == for_all | {"toyworld", "widgets"}
     for room in ("lectures", "exercises"):
         for path in (ROOT / room).rglob("*.ipynb"):
             if ".ipynb_checkpoints" not in path.parts:
@@ -70,7 +70,10 @@ def hidden_lines():
 def test_no_byte_of_it_reveals_a_hidden_line(copy):
     files = (path for path in copy.rglob("*") if path.is_file() and path.suffix in TEXTS)
     joined = b"\n".join(path.read_bytes() for path in files)
-    rooms = ("bertlab", *(f"course/{name}" for name in ("experiments", "feedback", "widgets")))
+    rooms = (
+        "bertlab",
+        *(f"course/{name}" for name in ("experiments", "feedback", "models", "widgets")),
+    )
     public = [path for room in rooms for path in (ROOT / room).rglob("*.py")]
     known = "\n".join(path.read_text(encoding="utf-8") for path in public)
     pages = [*ROOT.glob("lectures/*.ipynb"), *map(release_of, COURSE.assignments())]
