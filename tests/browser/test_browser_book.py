@@ -53,7 +53,7 @@ def first_page(tmp_path_factory):
     for name, page in pages.items():
         nbformat.write(page, folder / f"{name}.ipynb")
     with pytest.MonkeyPatch.context() as patch:  # one room is like the other: test_book.py has all
-        patch.setattr(reference, "rooms", lambda: ["seq2seq"])
+        patch.setattr(reference, "rooms", lambda: ["pretraining"])
         return write_site([folder / f"{name}.ipynb" for name in pages], folder)
 
 

@@ -5,8 +5,8 @@ import torch
 
 from bertlab.model import BertConfig, BertForPreTraining
 from bertlab.training.evaluation import evaluate
-from bertlab.training.fast import cut
-from bertlab.training.steps import accumulate_gradients, adamw, training_step
+from bertlab.training.fast import cut, wide_step
+from bertlab.training.steps import accumulate_gradients, adamw
 from course.feedback import ex08_pretraining as check
 from course.feedback.checks import CheckFailed
 from course.feedback.ex08_pretraining.probes import TwoWeights, many_pieces, two_pieces
@@ -36,7 +36,7 @@ def test_the_solutions_gradients_and_loss_are_the_librarys(solution):
 
 def test_the_solutions_step_is_the_librarys(solution):
     ours, theirs = bert(), bert()
-    result = training_step(theirs, adamw(theirs, 0.003), BATCH, clip=0.1, accumulate=4)
+    result = wide_step(theirs, adamw(theirs, 0.003), BATCH, clip=0.1, accumulate=4)
     loss = solution["training_step"](ours, adamw(ours, 7.0), cut(BATCH, 4), 0.003, 0.1)
     assert loss == pytest.approx(result.loss, rel=1e-5)
     for one, other in zip(ours.parameters(), theirs.parameters(), strict=True):

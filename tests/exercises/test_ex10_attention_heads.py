@@ -8,7 +8,7 @@ from bertlab.interpretability.ablation import ablate_each_head
 from bertlab.interpretability.probing import control_labels
 from bertlab.interpretability.rollout import attention_rollout
 from bertlab.interpretability.traces import trace
-from bertlab.model import Bert, BertConfig, BertForPreTraining, pretrained
+from bertlab.model import Bert, BertConfig, BertForPreTraining, load_tokenizer, pretrained
 from bertlab.training.start import STARTS
 from course.feedback.tensors import normal
 
@@ -72,7 +72,7 @@ def test_the_solutions_random_labels_follow_the_librarys_rules(solution):
 @pytest.fixture(scope="module")
 def mini():
     model = pretrained.load_pretrained(pretrained.BERTLAB_MINI, BertForPreTraining)
-    return model, pretrained.load_tokenizer(pretrained.BERTLAB_MINI)
+    return model, load_tokenizer(pretrained.BERTLAB_MINI)
 
 
 @pytest.mark.slow
