@@ -69,7 +69,8 @@ def part(
 
 
 def parts() -> list[Part]:
-    """All parts of the imported modules, in the order of their lectures."""
+    """All parts, in the order of their lectures."""
+    import_module("bertlab.training.command")  # which imports, and so declares, every one of them
     return sorted(_parts.values(), key=lambda one: one.lecture)
 
 

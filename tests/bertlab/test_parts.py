@@ -21,7 +21,6 @@ from bertlab.tokenizers import WordPiece
 from bertlab.tokenizers.wordpiece import first_pieces
 from bertlab.training.loop import TrainingConfig
 from bertlab.training.runs import pretrain
-from bertlab.training.start import STARTS  # noqa: F401 - parts are listed when imported
 from bertlab.training.steps import adamw, clip_gradients
 from tests.conftest import ROOT
 from tests.lectures.conftest import read_page
