@@ -25,9 +25,9 @@ from math import exp, inf, sqrt
 from operator import add, neg
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from bertlab.tokenizers import wordpiece
 from bertlab.tokenizers.bpe import Join, Pair, TieBreak
 from bertlab.tokenizers.wordpiece import gain, glue, likelihood
-from bertlab.tokenizers.wordpiece import longest_match as match_simply
 from bertlab.tokenizers.words import CONTINUES, UNKNOWN
 
 if TYPE_CHECKING:
@@ -39,6 +39,7 @@ ORDINARY = 100  # characters; longer words are rare, and cut by another algorith
 
 # Parts as they are: a call through their names, by the million, would cost time.
 join_pieces, likelihood_of, gain_of = unwrap(glue), unwrap(likelihood), unwrap(gain)
+match_simply = unwrap(wordpiece.longest_match)
 
 Words = Mapping[tuple[str, ...], int]  # the symbols of a word -> how often the word occurs
 
@@ -159,7 +160,7 @@ def longest_match(word: str, vocab: Collection[str], longest_word: int = 100) ->
     """In linear time for a word of more than 100 characters, which is rare."""
     if ORDINARY < len(word) <= longest_word:
         return _matcher(Known(vocab), longest_word).cut(word)
-    return unwrap(match_simply)(word, vocab, longest_word)
+    return match_simply(word, vocab, longest_word)
 
 
 def learn_by_count(
@@ -371,14 +372,15 @@ class LongWord:
 
     def __init__(self, word: Sequence[str], ranks: Mapping[Pair, int]) -> None:
         self.rank_of = ranks
-        self.pair_of = {rank: pair for pair, rank in ranks.items()}
+        self.pair_of: dict[int, Pair] = {}  # of the ranks in this word
         # "" is where a symbol was joined to its left neighbour, and beyond both ends.
         self.symbols = [*word, ""]
         self.before, self.after = list(range(-1, len(word))), list(range(1, len(word) + 1))
         self.places_of: defaultdict[int, list[int]] = defaultdict(list)  # rank -> left symbols
-        for place, rank in enumerate(map(ranks.get, pairwise(word))):
-            if rank is not None:
+        for place, pair in enumerate(pairwise(word)):
+            if (rank := ranks.get(pair)) is not None:
                 self.places_of[rank].append(place)
+                self.pair_of[rank] = pair
         self.ranks: list[Any] = [*sorted(self.places_of), inf]  # a heap, as every sorted list is
 
     def join(self) -> tuple[str, ...]:
@@ -418,6 +420,7 @@ class LongWord:
                     if found not in places_of:
                         heappush(ranks, found)
                     places_of[found].append(start)
+                    self.pair_of[found] = beside
             if ranks[0] < rank:
                 return
 

@@ -3,10 +3,18 @@
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from math import log
 
-from bertlab.tokenizers.bpe import TieBreak, count_pairs
-from bertlab.tokenizers.wordpiece import SCORES, first_alphabet, glue, learn_pieces
+from bertlab.tokenizers.bpe import TieBreak, count_pairs, merge_pair
+from bertlab.tokenizers.wordpiece import (
+    SCORES,
+    count_joins,
+    count_symbols,
+    first_alphabet,
+    glue,
+    learn_pieces,
+)
 from course.widgets.merge_steppers import Pair, Symbols, merge_all
 
 
@@ -64,10 +72,10 @@ def run(
             key=lambda item: (-item[1].value, *(sign * vocab[piece] for piece in item[0])),
         )
         before = states[-1] if states else None
-        pieces = _count_pieces(words)
+        pieces = count_symbols(words)
         states.append(State(criterion, step, words, pieces, dict(scores), next_pair, before))
         if next_pair is not None:
-            words = merge_all(words, next_pair, join_pair)
+            words = merge_all(words, next_pair, partial(merge_pair, join=glue))
     return states
 
 
@@ -77,34 +85,17 @@ def score_pairs(words: Mapping[Symbols, int], criterion: str) -> dict[Pair, Scor
     >>> score_pairs({("m", "##e", "##n"): 2}, "likelihood")["##e", "##n"]
     Score(n_ab=2, n_a=2, n_b=2, value=0.5)
     """
-    pieces = _count_pieces(words)
+    pieces, joins = count_symbols(words), count_joins(words)
     scores = {}
     for pair, count in count_pairs(words).items():
         a, b = pair
-        n_ab = count
         # a a a contains a a twice, but allows one join; the likelihood counts occurrences.
-        if a == b and criterion != "likelihood":
-            n_ab = sum(n * (len(word) - len(join_pair(word, pair))) for word, n in words.items())
+        n_ab = count if criterion == "likelihood" else joins[pair]
         times = count if criterion == "frequency" else n_ab
         made = pieces[glue(a, b)]
         value = SCORES[criterion](times, pieces[a], pieces[b], pieces.total(), made, a == b)
         scores[pair] = Score(n_ab, pieces[a], pieces[b], value)
     return scores
-
-
-def join_pair(pieces: Symbols, pair: Pair) -> Symbols:
-    """Join every occurrence of `pair`, from left to right.
-
-    >>> join_pair(("m", "##e", "##n"), ("m", "##e"))
-    ('me', '##n')
-    """
-    joined: list[str] = []
-    for piece in pieces:
-        if joined and (joined[-1], piece) == pair:  # a joined piece is longer than pair[0]
-            joined[-1] = glue(*pair)
-        else:
-            joined.append(piece)
-    return tuple(joined)
 
 
 def _learn(
@@ -114,11 +105,3 @@ def _learn(
     vocab = {piece: id for id, piece in enumerate(first_alphabet(words))}
     size = len(vocab) + merges
     return learn_pieces(words, vocab, size, criterion=criterion, tie_break=tie_break)[:2]
-
-
-def _count_pieces(words: Mapping[Symbols, int]) -> Counter[str]:
-    pieces: Counter[str] = Counter()
-    for word, count in words.items():
-        for piece in word:
-            pieces[piece] += count
-    return pieces
