@@ -202,7 +202,7 @@ def main() -> None:
         "--assignments",
         nargs="+",
         default=["ex04_attention", "ex01_bpe"],
-        choices=sorted(path.parent.name for path in ROOT.glob("solutions/*/answers.py")),
+        choices=sorted(path.parent.name for path in ROOT.glob("solutions/*/answers.txt")),
     )
     parser.add_argument("--write", action="store_true", help="fill in benchmarks/README.md")
     options = parser.parse_args()

@@ -25,7 +25,7 @@ config.CourseDirectory.db_url = os.environ.get(
 # solutions, and so would the instructor's notes. Settings (.py, .json) are not collected: the
 # formgrader reads those of whatever folder an address names.
 config.CourseDirectory.ignore = [
-    *(".ipynb_checkpoints", "*.pyc", "__pycache__", "*.py", "*.md", "*_config.json"),
+    *(".ipynb_checkpoints", "*.pyc", "__pycache__", "*.py", "*.md", "*.txt", "*_config.json"),
 ]
 
 config.IncludeHeaderFooter.header = ""

@@ -9,13 +9,13 @@ import copy
 import html
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from operator import eq
 from textwrap import fill
 from typing import Any, NoReturn
 
 from course.feedback import memory, progress
 from course.feedback.another_way import another_way
 from course.feedback.differences import difference, short
+from course.feedback.known import sentence_for
 from course.feedback.watch import LibraryUsed, NeverEnds, Watch, is_an_answer, students_line
 
 REFUSED = (
@@ -102,6 +102,7 @@ class Check:
     def __init__(self, name: str, function: Callable, hints: Sequence[str] = ()) -> None:
         self.name, self.function, self.hints = name, function, hints
         self.checked: list[str] = []
+        self.compared_so_far = 0
         self.task = progress.checked_now()
         progress.begun(self.task)
         if self.task and name not in _failures:
@@ -131,35 +132,28 @@ class Check:
         *arguments: Any,
         gives: Any,
         because: str = "",
-        mistakes: Sequence[tuple[Any, str]] = (),
     ) -> None:
         """A worked example: the answer must equal `gives`, type included.
 
-        because: what this example is about; mistakes: common wrong answers, each with a sentence
-        that helps.
+        because: what this example is about.
         """
         answer = self.call(*arguments, because=because)
-        found = difference(gives, answer)
-        self.compared(found, answer, self.shown(arguments), because, mistakes)
+        self.compared(difference(gives, answer), answer, self.shown(arguments), because)
 
     def compared(
-        self,
-        found: str,
-        answer: Any,
-        shown: str,
-        because: str,
-        mistakes: Sequence[tuple[Any, str]],
-        same: Callable[[Any, Any], bool] = eq,
+        self, found: str, answer: Any, shown: str, because: str, tolerance: float = 0.0
     ) -> None:
         """End of a comparison: fails with the difference `found`, unless that is "".
 
-        An answer that `same` finds among the mistakes gets its sentence after an arrow; for another
-        one the message says what the case is about.
+        An answer that a known mistake gives gets its sentence after an arrow (`known.py`; its
+        numbers may differ by `tolerance`); for another one the message says what the case is about.
         """
+        self.compared_so_far += 1
         if not found:
             return
-        known = [sentence for wrong, sentence in mistakes if same(wrong, answer)]
-        self.fail(f"{shown}\n{found}{'' if known else about(because)}", *known[:1])
+        assignment = self.task.assignment if self.task else ""
+        known = sentence_for(assignment, self.name, self.compared_so_far, answer, tolerance)
+        self.fail(f"{shown}\n{found}{'' if known else about(because)}", known)
 
     def raises(
         self, error: type[Exception], *arguments: Any, because: str, naming: str = ""

@@ -1,6 +1,6 @@
 """The answers of a synthetic class, and which tests each of them fails.
 
-They come from `solutions/NAME/answers.py`. There, a wrong solution with a diagnosis must fail its
+They come from `solutions/NAME/answers.txt`. There, a wrong solution with a diagnosis must fail its
 visible test; one without must pass it and fail the hidden test. Here each is run once in the whole
 notebook, to find which later tasks call it and fail with it, and whether the hidden test fails too.
 """
@@ -72,7 +72,7 @@ def read_tasks(assignment: str, seed: int = 0, root: Path = ROOT) -> list[Task]:
     """The tasks of an assignment, each with our answer, an unwritten one, and some of the others.
 
     All wrong answers that pass the visible test are included: they are few, and the hidden tests
-    are for them. Raises Unusable if the assignment has no `answers.py`.
+    are for them. Raises Unusable if the assignment has no `answers.txt`.
     """
     try:
         known = answers_of(assignment, root)
@@ -175,7 +175,7 @@ def _as_said(answer: Answer, failing: frozenset[str]) -> None:
     if not known[answer.kind]:
         raise Unusable(
             f"{answer.task}, {answer.kind}, {answer.name}: fails {sorted(failing) or 'nothing'}, "
-            "which is not what answers.py says of it"
+            "which is not what answers.txt says of it"
         )
 
 

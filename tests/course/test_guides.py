@@ -15,8 +15,10 @@ import course.feedback
 from course.__main__ import main
 from course.answers import answers_of
 from course.feedback.checks import CheckFailed, NotWritten
+from course.feedback.known import values_of
 from course.gradebook import backups
 from course.grading.assignments import as_handed_in
+from course.publishing import mistakes
 from course.settings import Limits
 from tests.conftest import ROOT, read_page
 from tests.course.small_course import new_course
@@ -310,11 +312,11 @@ def test_links_lead_somewhere(guide):
 def example(tmp_path_factory):
     """A course with only the example, made by the guide's script."""
     room = tmp_path_factory.mktemp("example")
-    blocks = re.findall(r"```python\n# (\S+)\n(.*?)```", GUIDE["new_assignment"], re.S)
+    blocks = re.findall(r"```(?:python|text)\n# (\S+)\n(.*?)```", GUIDE["new_assignment"], re.S)
     assert [name for name, _ in blocks] == [
         "new_notebook.py",
         "course/feedback/ex13_words.py",
-        "solutions/ex13_words/answers.py",
+        "solutions/ex13_words/answers.txt",
     ]
     for name, code in blocks:
         (room / name).parent.mkdir(parents=True, exist_ok=True)
@@ -332,7 +334,9 @@ def installed(example, monkeypatch):
     """The example's checks where notebooks import them from."""
     there = [*course.feedback.__path__, str(example / "course/feedback")]
     monkeypatch.setattr(course.feedback, "__path__", there)
+    mistakes.main(["ex13_words"], example)  # as `make exercises`
     yield example
+    values_of.cache_clear()
     sys.modules.pop("course.feedback.ex13_words", None)
     if hasattr(course.feedback, "ex13_words"):
         del course.feedback.ex13_words
@@ -373,7 +377,7 @@ def test_the_examples_wrong_solutions_are_caught_and_the_other_right_one_passes(
     source = read_page(installed / "solutions" / "ex13_words" / "ex13_words.ipynb").code
     known = answers_of("ex13_words", installed)
     assert len(known.wrong) >= 3
-    for _, mistake, solution, diagnosis in known.wrong:
+    for _, mistake, solution, diagnosis, _ in known.wrong:
         if diagnosis:
             with pytest.raises(CheckFailed) as failed:
                 run(source, solution, ("test-",))

@@ -2,7 +2,7 @@
 
 Three students: all right; an assignment's last task empty and the one before it wrong; the
 exercise as released. The points that each must get result from running the instructor's
-tests on their answers in this process, as in `tests/exercises/test_answers.py`.
+tests on their answers in this process, as `run_task` does.
 Three hostile students also hand in; the whole hostile class has its own term in
 `grading/test_hostile_class.py`.
 """
@@ -19,10 +19,10 @@ from nbgrader.validator import Validator
 
 from course.answers import answers_of
 from course.grading.cells import is_solution
+from course.publishing.mistakes import run_task
 from tests.conftest import ROOT, read_page
 from tests.course.grading.hostile.term import command
 from tests.course.small_course import new_course
-from tests.exercises.test_answers import run_task
 from tests.exercises.test_assignments import (
     ASSIGNMENTS,
     TASKS,

@@ -17,7 +17,8 @@ import torch
 from torch import Tensor
 
 from course.grading.cells import is_solution, names_of
-from tests.exercises.test_answers import ASSIGNMENTS, code_of
+from course.publishing.mistakes import code_of
+from tests.exercises.test_assignments import ASSIGNMENTS
 
 pytestmark = [
     pytest.mark.slow,

@@ -11,8 +11,9 @@ from scipy import special
 from bertlab.model.attention import causal_mask
 from course.feedback.watch import LibraryUsed, watched
 from course.grading.cells import is_solution, past_the_watch
+from course.publishing.mistakes import run_task
 from tests.conftest import ROOT, read_page
-from tests.exercises.test_answers import ASSIGNMENTS, OTHER_WAYS, WRONG, run_task
+from tests.exercises.test_answers import ASSIGNMENTS, OTHER_WAYS, WRONG
 from tests.exercises.test_assignments import source_of
 
 pytestmark = pytest.mark.slow

@@ -1,37 +1,54 @@
-"""The checks recognise mistakes by their values. Each value occurs with a wrong answer."""
+"""The values by which checks recognise mistakes are those that the mistakes give."""
 
-from contextlib import suppress
-from operator import eq
+import json
 
 import pytest
-from torch import Tensor
 
-from course.feedback.checks import Check
-from tests.exercises.test_answers import ASSIGNMENTS, OTHER_WAYS, WRONG, run_task
-from tests.exercises.test_assignments import PROJECT
+from course.answers import answers_of
+from course.feedback.known import is_one, values_of
+from course.feedback.tensors import TOLERANCE
+from course.publishing.mistakes import known_values, path_of, text_of
+from tests.conftest import ROOT
+from tests.exercises.test_assignments import ASSIGNMENTS
 
-pytestmark = pytest.mark.slow
+SHORTEST = 12  # characters: `return x` reveals nothing
 
 
-# The project's checks test laws, without expected values.
-@pytest.mark.parametrize("assignment", [name for name in ASSIGNMENTS if name != PROJECT])
-def test_each_known_value_occurs_with_a_wrong_answer(assignment, monkeypatch, record_property):
-    known, given = set(), set()
+@pytest.mark.slow
+@pytest.mark.parametrize("assignment", ASSIGNMENTS)
+def test_the_stored_values_are_what_make_exercises_writes(assignment, record_property):
+    stored, made = values_of(assignment), known_values(assignment)
+    assert stored["sentences"] == made["sentences"]
+    assert stored["checks"].keys() == made["checks"].keys()
+    n_values = 0
+    for check, numbers in made["checks"].items():
+        assert stored["checks"][check].keys() == numbers.keys()
+        for number, rows in numbers.items():
+            kept = stored["checks"][check][number]
+            assert [said for _, said in kept] == [said for _, said in rows], (check, number)
+            for (one, _), (other, _) in zip(kept, rows, strict=True):
+                assert is_one(one, other, TOLERANCE), (check, number)
+            n_values += len(rows)
+    record_property("counted", f"{assignment}: {n_values} values of known mistakes")
 
-    def compared(self, found, answer, shown, because, mistakes, same=eq):
-        rows = [(wrong, (f"{self.name}: {shown}", str(wrong), said)) for wrong, said in mistakes]
-        # A tensor is not a literal value: the check has computed it.
-        known.update(row for wrong, row in rows if not isinstance(wrong, Tensor))
-        # Only the first matching row's sentence is shown.
-        given.update([row for wrong, row in rows if found and same(wrong, answer)][:1])
 
-    # No comparison ends a check, so that a wrong answer reaches the examples after the first.
-    monkeypatch.setattr(Check, "compared", compared)
-    for row in [*OTHER_WAYS[assignment], *WRONG[assignment]]:
-        with suppress(Exception):  # a check may still end, as where an answer raises an error
-            run_task(assignment, row.task, row.solution, tests=["test"])
+@pytest.mark.parametrize("assignment", ASSIGNMENTS)
+def test_every_sentence_of_the_table_is_there_and_no_program(assignment):
+    text = path_of(assignment).read_text(encoding="utf-8")
+    values = json.loads(text)
+    assert text_of(values) == text, "make exercises writes it otherwise"
+    known = answers_of(assignment)
+    assert set(values["sentences"]) == {row.diagnosis for row in known.wrong if row.said}
+    programs = [row.solution for row in (*known.wrong, *known.right, *known.near)]
+    lines = {line.strip() for program in programs for line in program.splitlines()}
+    said = "\n".join(values["sentences"])  # a sentence may name an operation: "use torch.isin"
+    secret = [line for line in lines if len(line) >= SHORTEST and line not in said]
+    assert len(secret) > 20
+    assert [line for line in secret if line in text or json.dumps(line)[1:-1] in text] == []
 
-    unknown = sorted(known - given)
-    record_property("counted", f"{assignment}: {len(known)} typed values, {len(unknown)} unproved")
-    assert known, "no check has been run"
-    assert not unknown, "\n" + "\n".join(map(repr, unknown))
+
+def test_the_students_copy_has_the_values_and_not_the_tables():
+    from course.publishing.handout import ROOMS
+
+    assert path_of("ex01_bpe").relative_to(ROOT).as_posix().startswith(tuple(ROOMS))
+    assert not any(room.startswith("solutions") for room in ROOMS)

@@ -35,31 +35,15 @@ def count_pairs(function: Callable) -> Passed:
         ),
     )
     men = ("m", "e", "n")
-    far = "m and n are no neighbours: a pair is two symbols side by side"
     check.example(
         {men: 1},
         gives={("m", "e"): 1, ("e", "n"): 1},
         because="a word of n symbols has n - 1 pairs, the last one included",
-        mistakes=[
-            ({"me": 1, "en": 1}, "every key must be a pair: a tuple such as ('m', 'e')"),
-            ({"m": 1, "e": 1, "n": 1}, "these are symbols: count pairs of neighbours"),
-            *(({**found, ("m", "n"): 1}, far) for found in ({}, {("m", "e"): 1, ("e", "n"): 1})),
-        ],
     )
     check.example(
         {men: 3},
         gives={("m", "e"): 3, ("e", "n"): 3},
         because="this word occurs 3 times, and so does each of its pairs",
-        mistakes=[
-            (
-                {("m", "e"): 1, ("e", "n"): 1},
-                "this word occurs 3 times, and so does each of its pairs: use the word's count",
-            ),
-            (
-                {("m", "e"): 3, ("e", "n"): 3, ("n", "m"): 2},
-                "n m is in no word: a word that occurs 3 times is not one word three times as long",
-            ),
-        ],
     )
     check.example(
         {("b", "a", "b", "a", "b"): 1},
@@ -110,18 +94,7 @@ def merge_pair(function: Callable) -> Passed:
             "walk with an index i: i += 2 after a merge, i += 1 otherwise",
         ),
     )
-    check.example(
-        ("m", "e", "n", "u"),
-        ("m", "e"),
-        gives=("me", "n", "u"),
-        mistakes=[
-            (("me", "n"), "the last symbol is lost: it belongs to no pair, but stays"),
-            (("m", "n", "u"), "the new symbol is both strings in one, 'm' + 'e'"),
-            ((("m", "e"), "n", "u"), "a symbol is a string, 'm' + 'e', not a pair"),
-            (("m e", "n", "u"), "nothing stands between the two strings of a new symbol"),
-            (("me", "e", "n", "u"), "e has become part of me: continue after both symbols"),
-        ],
-    )
+    check.example(("m", "e", "n", "u"), ("m", "e"), gives=("me", "n", "u"))
     check.example(("c", "o", "s", "t"), ("s", "t"), gives=("c", "o", "st"), because="at the end")
     check.example(("b", "a", "b", "a"), ("b", "a"), gives=("ba", "ba"), because="every occurrence")
     check.example(
@@ -129,10 +102,6 @@ def merge_pair(function: Callable) -> Passed:
         ("a", "a"),
         gives=("aa", "a"),
         because="from left to right; a symbol is joined once",
-        mistakes=[
-            (("aa", "aa"), "the middle a was joined twice: continue after both symbols"),
-            (("a", "aa"), "go from left to right"),
-        ],
     )
     check.example(
         ("a", "a", "a", "a"),

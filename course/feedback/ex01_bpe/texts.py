@@ -23,17 +23,7 @@ def encode(function: Callable) -> Passed:
         ),
     )
     check.example(
-        "men best",
-        VOCAB,
-        MERGES,
-        gives=[14, 2, 4, 12],
-        because="men is 14; b e st are 2, 4, 12",
-        mistakes=[
-            (["men", "b", "e", "st"], "these are the symbols; look up their ids"),
-            ([14, 0, 2, 4, 12], "a space is not a symbol: split the text into words first"),
-            ([[14], [2, 4, 12]], "one list for the whole text, not one for each word"),
-            ([6, 4, 7, 2, 4, 9, 10], "these are ids of characters: apply the merges first"),
-        ],
+        "men best", VOCAB, MERGES, gives=[14, 2, 4, 12], because="men is 14; b e st are 2, 4, 12"
     )
     check.example(
         "zebus",
@@ -85,7 +75,6 @@ def decode(function: Callable) -> Passed:
         VOCAB,
         gives="e b u s",
         because="[UNK] represents no text, so it is omitted",
-        mistakes=[(" e b u s", "what is omitted leaves no space: omit it before you join")],
     )
     mixed = {"b": 5, "[UNK]": 3, "a": 9}
     check.example(

@@ -19,38 +19,14 @@ def to_bytes_hex(function: Callable) -> Passed:
         ),
     )
     best = ["62", "65", "73", "74"]
-    check.example(
-        "best",
-        gives=best,
-        because="one byte per letter, each written as two digits",
-        mistakes=[
-            ([98, 101, 115, 116], "these are the numbers; write each as two hexadecimal digits"),
-            (["98", "101", "115", "116"], "these digits are decimal, to base 10"),
-            ([f"0x{code}" for code in best], "just the two digits, without 0x in front"),
-            *[(x.join(best), "a list, one entry for each byte, not one text") for x in ("", " ")],
-            (b"best", "these are the bytes themselves; write each as two hexadecimal digits"),
-        ],
-    )
+    check.example("best", gives=best, because="one byte per letter, each written as two digits")
     check.example(
         "你好",
         gives=["e4", "bd", "a0", "e5", "a5", "bd"],
         because="UTF-8 writes each of these characters with three bytes",
-        mistakes=[
-            (["4f60", "597d"], "these are the characters' code points: encode the text first"),
-            (["e4bda0", "e5a5bd"], "one entry for each byte, not for each character"),
-            (
-                ["E4", "BD", "A0", "E5", "A5", "BD"],
-                "digits above 9 are lower-case letters: e4, not E4",
-            ),
-        ],
     )
     check.example("é🙂", gives=["c3", "a9", "f0", "9f", "99", "82"], because="two bytes, then four")
-    check.example(
-        "a\n",
-        gives=["61", "0a"],
-        because="always two digits: the byte 10 is 0a",
-        mistakes=[(["61"], "white space is text, too: nothing is left out")],
-    )
+    check.example("a\n", gives=["61", "0a"], because="always two digits: the byte 10 is 0a")
     check.example("", gives=[], because="an empty text has no bytes")
     check.done("characters of one, two, three and four bytes, a byte below 16, an empty text")
     check.example("né" * 500, gives=["6e", "c3", "a9"] * 500)
@@ -70,20 +46,14 @@ def from_bytes_hex(function: Callable) -> Passed:
         ),
     )
     check.example(["62", "65", "73", "74"], gives="best")
-    apart = "decode all bytes together, as UTF-8: a single one is only a part of a character"
     check.example(
-        ["e4", "bd", "a0", "e5", "a5", "bd"],
-        gives="你好",
-        because="three bytes make one character",
-        mistakes=[("ä½\xa0å¥½", apart), ("\ufffd" * 6, apart)],
+        ["e4", "bd", "a0", "e5", "a5", "bd"], gives="你好", because="three bytes make one character"
     )
     check.example(["61", "0a", "62"], gives="a\nb", because="0a is the byte of a line break")
-    gone = "the two bytes do not vanish: one replacement character, U+FFFD, stands for them"
     check.example(
         ["e4", "bd"],
         gives="\ufffd",
         because="the third byte is missing, so these two make no character, and become U+FFFD",
-        mistakes=[("", gone)],
     )
     check.example(
         ["62", "ff", "65"],
@@ -108,22 +78,12 @@ def glue(function: Callable) -> Passed:
             "right.removeprefix(CONTINUES) removes the mark once, and only at the start",
         ),
     )
-    check.example(
-        "m",
-        "##e",
-        gives="me",
-        because="a word starts with m, so it starts with me",
-        mistakes=[
-            ("m##e", "the mark of the right piece goes: it is no longer the start of a piece"),
-            ("##me", "m starts the word, so me does: it gets no ##"),
-        ],
-    )
+    check.example("m", "##e", gives="me", because="a word starts with m, so it starts with me")
     check.example(
         "##e",
         "##n",
         gives="##en",
         because="the left piece continues a word, so the joined piece does, too",
-        mistakes=[("en", "keep ## in front; otherwise en would start a word")],
     )
     check.example("me", "##nu", gives="menu", because="pieces may be long")
     hashes = "remove only the mark, once: # may be a character of the word"
@@ -150,23 +110,12 @@ def longest_match(function: Callable) -> Passed:
         *("menus", vocab),
         gives=["men", "##us"],
         because="of the pieces that fit, the longest is taken: men, then ##us",
-        mistakes=[
-            (["m", "##e", "##n", "##u", "##s"], "that is the shortest piece each time"),
-            ([2, 6], "these are ids; return the pieces themselves"),
-            (["men", "us"], "inside a word pieces have ## in front, in the answer as well"),
-        ],
     )
     check.example("men", vocab, gives=["men"], because="a word of the vocabulary is one piece")
     check.example(
         *("mental", vocab),
         gives=["[UNK]"],
         because="nothing fits at t, so the word cannot be split: the whole word is [UNK]",
-        mistakes=[
-            (["men", "[UNK]"], "no piece of it remains: one [UNK] stands for the whole word"),
-            (["men"], "the rest, `tal`, must not be lost: [UNK] stands for the whole word"),
-            (["men"] + ["[UNK]"] * 3, "one [UNK] for the word, not one for each character"),
-            ([], "one [UNK] stands for the word"),
-        ],
     )
     starts = "`us` does not start a word here: ##us only continues one"
     check.example("us", vocab, gives=["[UNK]"], because=starts)

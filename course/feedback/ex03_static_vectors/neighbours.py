@@ -44,21 +44,9 @@ def nearest(function: Callable) -> Passed:
         2,
         gives=["far", "right"],
         because="the cosines with `up` are 0.75 for far, 0 for right, and below 0 for the others",
-        mistakes=[
-            (["up", "far"], "the word itself is not one of its neighbours"),
-            (["low", "down"], "the largest cosine comes first; one below 0 is small"),
-            (["far", "right", "down", "low"], "two words are expected"),
-            (["down", "right"], "compare angles, not distances between end points"),
-        ],
     )
     check.example(
-        "down",
-        WORDS,
-        ROWS,
-        3,
-        gives=["low", "right", "far"],
-        because="length does not matter",
-        mistakes=[(["low", "right", "up"], "`far` is long, but `up` points the opposite way")],
+        "down", WORDS, ROWS, 3, gives=["low", "right", "far"], because="length does not matter"
     )
     check.example(
         "right",
@@ -75,9 +63,6 @@ def nearest(function: Callable) -> Passed:
         9,
         gives=["far", "right", "down", "low"],
         because="there are only four other words",
-        mistakes=[
-            (["far", "right", "down", "low", "up"], "the word itself is not one of its neighbours")
-        ],
     )
     check.example("so", ["so"], ROWS[:1], 1, gives=[], because="there is no other word")
     check.done("lengths, directions, a large n")
@@ -143,22 +128,7 @@ def ablation(function: Callable) -> Passed:
         return len(parts) + 2.0 * ({"a", "b"} <= parts)
 
     check.example(
-        both,
-        ["a", "b", "c"],
-        gives={"a": 3.0, "b": 3.0, "c": 1.0},
-        because="as in the statement",
-        mistakes=[
-            (
-                {"a": -3.0, "b": -3.0, "c": -1.0},
-                "a fall is positive: the score of all parts minus the score without one",
-            ),
-            ({"a": 4.0, "b": 4.0, "c": 4.0}, "leave one part out, not all but one"),
-            ({"a": 2.0, "b": 2.0, "c": 4.0}, "return the fall, not the score that is left"),
-            *[
-                (falls, "leave out one part at a time: put it back before the next")
-                for falls in ({"a": 3.0, "b": 1.0, "c": 1.0}, {"a": 3.0, "b": 4.0, "c": 5.0})
-            ],
-        ],
+        both, ["a", "b", "c"], gives={"a": 3.0, "b": 3.0, "c": 1.0}, because="as in the statement"
     )
     check.example(
         lambda parts: 5.0 - len(parts),

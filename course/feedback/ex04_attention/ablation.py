@@ -70,19 +70,6 @@ def shares_without(function: Callable) -> Passed:
         *(parts, "noise", unchanged, WEIGHTS),
         gives=shares,
         because="without the noise these are the lecture's three tokens",
-        mistakes=[
-            (_by_pytorch(X + 1, WEIGHTS), "the noise is still there"),
-            ([[1 / 3] * 3] * 3, "that uses only the part `gone`: leave it out and keep the rest"),
-            (
-                [[0.0177, 0.0177, 0.9647], [0.1065, 0.1065, 0.7870], [0.8668, 0.1173, 0.0159]],
-                "the scores are not scaled: divide by √d_head",
-            ),
-            (
-                [[0.1065, 0.2119, 0.6652], [0.1065, 0.2119, 0.2447], [0.7870, 0.5761, 0.0900]],
-                "the softmax goes along rows, so that each sums to 1",
-            ),
-            ((3, 2), "return the shares, not the blend of the values"),
-        ],
     )
     check.done("the lecture's tokens without a part")
     parts = {
@@ -98,16 +85,6 @@ def shares_without(function: Callable) -> Passed:
                 gives=_by_pytorch(norm(torch.stack(kept).sum(dim=0)), BIASED),
                 because="first the sum of the parts that are left, then the norm, then queries "
                 "and keys, with their biases",
-                mistakes=[
-                    (
-                        _by_pytorch(torch.stack(kept).sum(dim=0), BIASED),
-                        "norm is not applied to the sum: compute queries and keys from norm(sum)",
-                    ),
-                    (
-                        _by_pytorch(sum(map(norm, kept), torch.zeros(3, 3)), BIASED),
-                        "apply norm to the sum, not to each part of it",
-                    ),
-                ],
             )
     check.done("three parts, without each of them, with all, with and without a norm")
     sizes = [(24, 8), (8,)] * 2 + [(24, 5), (5,)]

@@ -56,92 +56,24 @@ def masked_shares(function: Callable) -> Passed:
         *(QUERY, KEY, all_keys),
         gives=[[0.6652, 0.2447, 0.0900], [0.1065, 0.1065, 0.7870]],
         because="the dot products are 6, 4, 2 and 2, 2, 6; d_head is 4, so divide them by 2",
-        mistakes=[
-            (
-                [[0.8668, 0.1173, 0.0159], [0.0177, 0.0177, 0.9647]],
-                "the scores are not scaled: divide by √d_head = 2 before the softmax",
-            ),
-            (
-                [[0.5065, 0.3072, 0.1863], [0.2119, 0.2119, 0.5761]],
-                "divide by the square root of d_head, √4, not by d_head itself",
-            ),
-            (
-                [[0.7070, 0.2228, 0.0702], [0.0829, 0.0829, 0.8343]],
-                "d_head is the last size of query, 4; 3 is the number of keys",
-            ),
-            (
-                [[0.7679, 0.1867, 0.0454], [0.0529, 0.0529, 0.8943]],
-                "d_head is the last size of query, 4; 2 is the number of queries",
-            ),
-            (
-                [[0.8808, 0.7311, 0.1192], [0.1192, 0.2689, 0.8808]],
-                "here the columns sum to 1: the softmax goes along rows, dim=-1",
-            ),
-            ([[3.0, 2, 1], [1, 1, 3]], "these are the scores; their softmax is missing"),
-            ([[0.0] * 3] * 2, "inverted: True means `may be attended to`"),
-            ([[float("nan")] * 3] * 2, "inverted: -inf goes where the mask is False"),
-            ((3, 2), "row = query, column = key: query @ key.mT, not key @ query.mT"),
-        ],
     )
     check.done("2 queries, 3 keys, by hand")
     check.example(
         *(QUERY, KEY, MASK),
         gives=[[0, 0.7311, 0.2689], [0.5, 0.5, 0]],
         because="what the mask hides gets exactly 0, and the others share the whole 1",
-        mistakes=[
-            (
-                [[0, 0.2447, 0.0900], [0.1065, 0.1065, 0]],
-                "masked after the softmax, the share is missing from the row's sum: mask scores",
-            ),
-            (
-                [[0.0900, 0.6652, 0.2447], [0.4223, 0.4223, 0.1554]],
-                "a score of 0 is an ordinary score, since e⁰ = 1: hidden scores become -inf",
-            ),
-            (
-                [[0, 0.6652, 0.2447], [0.4223, 0.4223, 0]],
-                "a score of 0 is an ordinary score, since e⁰ = 1: hidden scores become -inf",
-            ),
-            ([[0.6652, 0.2447, 0.0900], [0.1065, 0.1065, 0.7870]], "the mask is not used"),
-            (
-                [[0.4223, 0.4223, 0.1554], [0.2119, 0.2119, 0.5761]],
-                "the mask is added to the scores as 0 and 1: use it to choose, with masked_fill",
-            ),
-            ([[0.0] * 3] * 2, "+inf is never right: hidden scores become -inf"),
-        ],
     )
     three = torch.cat([QUERY, torch.tensor([[0.0, 0, 2, 0]])])
     check.example(
         *(three, KEY, torch.ones(3, 3, dtype=torch.bool).tril()),
         gives=[[1, 0, 0], [0.5, 0.5, 0], [0.2119, 0.2119, 0.5761]],
         because="the mask's row is the query, its column the key, as it is given",
-        mistakes=[
-            (
-                [[0.6652, 0.2447, 0.0900], [0, 0.1192, 0.8808], [0, 0, 1.0]],
-                "rows and columns of the mask are swapped",
-            ),
-        ],
     )
     nobody = torch.tensor([[True, True, False], [False, False, False]])
     check.example(
         *(QUERY, KEY, nobody),
         gives=[[0.7311, 0.2689, 0], [0, 0, 0]],
         because="a query that may look at no key gives 0 to each",
-        mistakes=[
-            (
-                [[0.7311, 0.2689, 0], [float("nan")] * 3],
-                "nan is the softmax of a row of only -inf, or 0 divided by a row's sum of 0: "
-                "replace it with zeros afterwards",
-            ),
-            (
-                [[0.7311, 0.2689, 0], [1 / 3] * 3],
-                "a query that may look at no key gives 0 to each: not an even split over hidden "
-                "keys",
-            ),
-            (
-                [[0.7311, 0.2689, 0], [0.1065, 0.1065, 0.7870]],
-                "a query that may look at no key gives 0 to each: its mask applies, too",
-            ),
-        ],
     )
     row = "a mask of one row, [3], hides the same keys from every query: masked_fill broadcasts it"
     keep = torch.tensor([True, True, False])

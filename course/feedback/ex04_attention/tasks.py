@@ -36,38 +36,12 @@ def single_query_attention(function: Callable) -> Passed:
         gives=[0.9100, 0.6652],
         because="the scores are 3, 2, 1, their shares 0.665, 0.245, 0.090; each value counts "
         "as much as its share",
-        mistakes=[
-            ([0.9841, 0.8668], "the scores are not scaled: divide q·k by √d_attn"),
-            ([0.8137, 0.5065], "divide by the square root of d_attn, not by d_attn itself"),
-            ([0.9997, 0.9817], "the scores are multiplied by √d_attn; divide by it"),
-            ([0.9298, 0.7070], "d_attn is 4, the number of W_q's columns: √4, not √3"),
-            ([0.9546, 0.7679], "d_attn is 4, the number of W_q's columns: √4, not √2"),
-            ([27.4746, 20.0855], "the shares must sum to 1: divide each exp by the sum of all"),
-            ([5.0, 3.0], "that sums scores times values; the softmax between them is missing"),
-            ([0.8333, 0.5], "shares are made by exp: exp(score) / sum of exp, not score / sum"),
-            ([0.5481, 0.2741], "the query has its own W_q and b_q"),
-            (
-                [0.6667, 0.3333],
-                "all values have the same weight here: make each key from its own e_t, and weight "
-                "each value by its share",
-            ),
-            ([0.6652, 0.2447, 0.0900], "these are the shares; the result is the values' blend"),
-            ([1.0, 1.0], "attention is soft: a blend of all values, not only the best one"),
-            ((3,), "sum the values v_t = e_t W_v + b_v, not the embeddings e_t themselves"),
-            ((3, 2), "add up the weighted values: the result is one vector, not one per token"),
-            ((1, 2), "one token goes in, [D], so one vector comes out, [d_mid]"),
-        ],
     )
     check.done("the lecture's example")
     check.example(
         *(torch.tensor([1.0, 0, 0]), CONTEXT, BIASED),
         gives=[2.0914, 0.5457, -0.6345, 2.9111],
         because="the biases matter here, and d_attn = 2, d_mid = 4, four tokens of context",
-        mistakes=[
-            ([2.1451, 0.5726, -0.7137, 2.8588], "the query's bias b_q is missing"),
-            ([1.0914, 0.5457, 0.3655, 0.9111], "the values' bias b_v is missing"),
-            ([2.6915, 0.4170, -0.4335, 3.4122], "W_q and W_k are swapped: q comes from e"),
-        ],
     )
     check.done("biases, d_attn, D and d_mid that differ")
     e, context = normal(24, seed=1), normal(80, 24, seed=2)
@@ -93,53 +67,10 @@ def row_softmax(function: Callable) -> Passed:
     )
     check.ready_made = ("attention", "softmax", "softmin")
     check.refused = f"{READY_MADE} (from task 4 on you may use PyTorch's softmax)"
-    divide = "divide each row by its sum, so that it sums to 1"
-    keepdim = "keepdim=True is missing: without it the sums of the rows divide the columns"
     check.example(
         torch.tensor([[3.0, 2, 1], [0, 0, 0], [1, 1, 2]]),
         gives=[[0.6652, 0.2447, 0.0900], [0.3333] * 3, [0.2119, 0.2119, 0.5761]],
         because="each row is normalised by itself: e³, e², e¹ divided by their sum, 30.19",
-        mistakes=[
-            (
-                [[0.8438, 0.6652, 0.2447], [0.0420, 0.0900, 0.0900], [0.1142, 0.2447, 0.6652]],
-                "here the columns sum to 1: the row is the last dimension, dim=-1",
-            ),
-            (
-                [[0.4365, 0.1606, 0.0591], [0.0217] * 3, [0.0591, 0.0591, 0.1606]],
-                "the sum runs over the whole tensor: each row has its own sum",
-            ),
-            (
-                [[0.5, 0.3333, 0.1667], [float("nan")] * 3, [0.25, 0.25, 0.5]],
-                "take exp first, then divide",
-            ),
-            ([[20.0855, 7.3891, 2.7183], [1.0] * 3, [2.7183, 2.7183, 7.3891]], divide),
-            ([[1.0, 0.3679, 0.1353], [1.0] * 3, [0.3679, 0.3679, 1.0]], divide),
-            (
-                [[0.5714, 0.2857, 0.1429], [0.3333] * 3, [0.25, 0.25, 0.5]],
-                "powers of e, .exp(), not powers of 2",
-            ),
-            (
-                [[-0.4076, -1.4076, -2.4076], [-1.0986] * 3, [-1.5514, -1.5514, -0.5514]],
-                "these are logarithms of the shares; return the shares",
-            ),
-            (
-                [[0.0900, 0.2447, 0.6652], [0.3333] * 3, [0.4223, 0.4223, 0.1554]],
-                "a higher score gets a larger share",
-            ),
-            ([[0.6652, 2.4630, 0.2119], [0.0331, 0.3333, 0.0780], [0.09, 0.9061, 0.5761]], keepdim),
-            (
-                [[0.6652, 0.1226, 0.0780], [0.6652, 0.3333, 0.5761], [0.2447, 0.1226, 0.5761]],
-                keepdim,
-            ),
-            (
-                [[0.1142, 6.2348, 0.0955], [0.0057, 0.8438, 0.0351], [0.0155, 2.2937, 0.2595]],
-                keepdim,
-            ),
-            (
-                [[0.1142, 0.8438, 0.0420], [0.0420, 0.8438, 0.1142], [0.0351, 0.7054, 0.2595]],
-                f"{keepdim}; the same goes for the largest score",
-            ),
-        ],
     )
     check.done("an example by hand")
     largest = "exp(1000) is inf, and inf / inf is nan: first subtract the row's largest score"
@@ -183,29 +114,6 @@ def causal_mask(function: Callable) -> Passed:
         3,
         gives=[[true, no, no], [true, true, no], [true, true, true]],
         because="row i says where token i may look: at itself and at what is before it",
-        mistakes=[
-            (
-                [[true, true, true], [no, true, true], [no, no, true]],
-                "rows and columns are swapped: this shows each token what comes after it",
-            ),
-            (
-                [[no, no, no], [true, no, no], [true, true, no]],
-                "off by one: a token may look at itself, so the diagonal is True",
-            ),
-            (
-                [[true, true, no], [true, true, true], [true, true, true]],
-                "off by one: token 0 may not look at token 1, which comes after it",
-            ),
-            (
-                [[no, true, true], [no, no, true], [no, no, no]],
-                "inverted: True means `may be attended to`",
-            ),
-            ([[true] * 3] * 3, "nothing is hidden: row i ends at token i"),
-            (
-                [[true, no, no], [no, true, no], [no, no, true]],
-                "a token may also look at all that is before it",
-            ),
-        ],
     )
     check.example(1, gives=[[True]], because="a single token may look at itself")
     check.done("3 tokens, 1 token")
@@ -224,14 +132,6 @@ def padding_mask(function: Callable) -> Passed:
         ids,
         gives=[[True] * 4, [True, True, True, False]],
         because="True wherever the id is not that of the padding",
-        mistakes=[
-            ([[False] * 4, [False, False, False, True]], "inverted: True marks tokens"),
-            ([[True] * 4] * 2, "nothing is hidden: the second row ends with padding"),
-            ((2,), "return [B, L]: where the tokens are, not how many"),
-            ((4,), "return [B, L]: each row has padding of its own"),
-            ((2, 4, 4), "return [B, L]: one True or False per token"),
-            ((2, 1, 1, 4), "return [B, L], without dimensions for heads and queries"),
-        ],
     )
     one = "here 1 is the id of the padding, and 0 an ordinary token: look at pad_id"
     check.example(

@@ -1,6 +1,5 @@
 """A check of functions that return one number."""
 
-from collections.abc import Sequence
 from typing import Any
 
 import torch
@@ -16,18 +15,12 @@ class NumberCheck(TensorCheck):
     refused = REFUSED
     ready_made = ()
 
-    def example(
-        self,
-        *arguments: Any,
-        gives: float,
-        because: str = "",
-        mistakes: Sequence[tuple[Any, str]] = (),
-    ) -> None:
-        """A worked example; mistakes: common wrong numbers, each with a sentence."""
+    def example(self, *arguments: Any, gives: float, because: str = "") -> None:
+        """A worked example."""
         answer, shown = self.call(*arguments, because=because), self.shown(arguments)
         self.law(
             isinstance(answer, int | float),
             f"{shown}\nit must return a number; it returned {short(answer)}",
         )
         got, wanted = (torch.tensor(x, dtype=torch.float64) for x in (answer, gives))
-        self.equals(got, wanted, shown, because=because, mistakes=mistakes)
+        self.equals(got, wanted, shown, because=because)

@@ -21,18 +21,8 @@ def warmup_rate(function: Callable) -> Passed:
         function,
         hints=("two curves: which one is lower before the warm-up ends?", "x**-0.5"),
     )
-    counted = "step is counted from 1 already: take it as it is"
     check.example(  # not the statement's, in which several mistakes give 0.125
-        *(2, 16, 9),
-        gives=0.018519,
-        because="1/4 times the smaller of 0.707 and 2 * 1/27",
-        mistakes=[
-            (0.176777, "the smaller of the two, not the larger"),
-            (0.074074, "1 over the square root of d_model is a factor of both"),
-            (0.296296, "divide by the square root of d_model"),
-            *[(0.009259, counted), (0.027778, counted)],
-            (0.055556, "warmup**-1.5 is 1/27, not 1/9"),
-        ],
+        *(2, 16, 9), gives=0.018519, because="1/4 times the smaller of 0.707 and 2 * 1/27"
     )
     check.example(1, 4, 4, gives=0.0625, because="1/2 times the smaller of 1 and 1 * 1/8")
     check.example(4, 4, 4, gives=0.25, because="the top, where both curves meet")
@@ -44,10 +34,8 @@ def warmup_rate(function: Callable) -> Passed:
 class MaskCheck(TensorCheck):
     """A check of three masks; the rows of padding are not checked."""
 
-    def masks(
-        self, source: list, target: list, gives: tuple, because: str, mistakes: tuple = ((), (), ())
-    ) -> None:
-        """A batch, and for each of the three masks the right one and common mistakes."""
+    def masks(self, source: list, target: list, gives: tuple, because: str) -> None:
+        """A batch, and the right one of each of the three masks."""
         ids = torch.tensor(source), torch.tensor(target)
         answer, shown = self.call(*ids, because=because), self.shown(ids)
         self.law(
@@ -56,14 +44,14 @@ class MaskCheck(TensorCheck):
             and all(isinstance(mask, Tensor) for mask in answer),
             f"{shown}\nit must return three tensors: encoder, decoder, cross",
         )
-        parts = zip(("encoder", "decoder", "cross"), answer, gives, mistakes, strict=True)
-        for number, (name, mask, wanted, known) in enumerate(parts):
+        parts = zip(("encoder", "decoder", "cross"), answer, gives, strict=True)
+        for number, (name, mask, wanted) in enumerate(parts):
             wanted = torch.tensor(wanted, dtype=torch.bool)
             place = f"{shown}, the {name} mask"
             if mask.shape == wanted.shape and mask.dtype == torch.bool:
                 tokens = ids[number > 0] > 0  # the rows that count
                 mask, wanted = mask & tokens[..., None], wanted & tokens[..., None]
-            self.equals(mask, wanted, place, because=because, mistakes=known)
+            self.equals(mask, wanted, place, because=because)
 
 
 @task("ex05_transformer", 2)
@@ -86,41 +74,6 @@ def packed_masks(function: Callable) -> Passed:
             [[[1, 1, 0, 0], [0, 0, 1, 0], [0, 0, 1, 0]]],
         ),
         "as in the statement",
-        (
-            (
-                (
-                    [[[1, 1, 1, 0], [1, 1, 1, 0], [1, 1, 1, 0], [0, 0, 0, 0]]],
-                    "every token sees only its own pair",
-                ),
-                (
-                    [[[1, 0, 0, 0], [1, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 0]]],
-                    "the encoder reads its whole text: no triangle there",
-                ),
-                (
-                    [[[1, 1, 0, 1], [1, 1, 0, 1], [0, 0, 1, 1], [0, 0, 0, 0]]],
-                    "no token sees padding",
-                ),
-            ),
-            (
-                ([[[1, 0, 0], [0, 1, 1], [0, 1, 1]]], "no token sees what comes after it"),
-                ([[[0, 0, 0], [0, 0, 0], [0, 1, 0]]], "a token sees itself, too"),
-                ([[[1, 0, 0], [1, 1, 0], [1, 1, 1]]], "every token sees only its own pair"),
-                (
-                    [[[1, 0, 0], [0, 1, 1], [0, 0, 1]]],
-                    "row = the token that looks: use the other triangle",
-                ),
-            ),
-            (
-                (
-                    [[[1, 1, 1, 0], [1, 1, 1, 0], [1, 1, 1, 0]]],
-                    "every token sees only its own pair",
-                ),
-                (
-                    [[[1, 0, 0, 0], [0, 0, 0, 0], [0, 0, 1, 0]]],
-                    "the whole source is there from the start: no triangle",
-                ),
-            ),
-        ),
     )
     check.masks(
         [[1, 0], [1, 1]],
@@ -167,12 +120,6 @@ def smoothed_loss(function: Callable) -> Passed:
         0.3,
         gives=1.1070,
         because="as in the statement: 0.7 for the right one, 0.1 for each of the three others",
-        mistakes=[
-            (1.1240, "<pad> is never an answer: it gets no share of the smoothing"),
-            (1.0378, "the smoothing goes to the other symbols, and none of it to <pad>"),
-            (0.6931, "where is the smoothing?"),
-            (1.5966, "the base is e"),
-        ],
     )
     two = torch.stack([torch.stack([SHARES, SHARES, SHARES]), torch.stack([OTHERS] * 3)]).log()
     check.example(
@@ -181,12 +128,6 @@ def smoothed_loss(function: Callable) -> Passed:
         0.0,
         gives=1.0499,
         because="four targets count: (0.693 + 1.609 + 0.693 + 1.204) / 4",
-        mistakes=[
-            (1.4675, "padding is not a target: leave it out of the sum and of the count"),
-            (0.7000, "divide by the number of targets without padding"),
-            (1.1013, "every symbol counts the same, in a long text and in a short one"),
-            (4.1997, "the mean, not the sum"),
-        ],
     )
     check.example(
         two + torch.tensor([[[3.0], [-1.0], [0.0]], [[9.0], [0.5], [2.0]]]),

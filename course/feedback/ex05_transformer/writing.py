@@ -51,51 +51,32 @@ def beam(function: Callable) -> Passed:
         ),
     )
 
-    def case(*arguments: Any, gives: list, because: str, mistakes: tuple = ()) -> None:
-        known = [([tuple(wrong.split()) for wrong in some], said) for some, said in mistakes]
+    def case(*arguments: Any, gives: list, because: str) -> None:
         texts = [tuple(text.split()) for text in gives]
-        check.example(*arguments, gives=texts, because=because, mistakes=known)
+        check.example(*arguments, gives=texts, because=because)
 
     case(
-        *(step, 2, 3, 0.0),
-        gives=["b <end>", "<end>"],
-        because="as in the statement: 0.27 and 0.2",
-        mistakes=(
-            (["b <end>", "a b <end>"], "a finished text takes no place in the beam"),
-            (["b <end>", "<end>", "a b <end>", "a a <end>", "a <end>"], "two texts are expected"),
-            (["a <end>", "a a <end>"], "the best text comes first"),
-            (["a b a", "a b b"], "a text that has not ended does not count"),
-        ),
+        *(step, 2, 3, 0.0), gives=["b <end>", "<end>"], because="as in the statement: 0.27 and 0.2"
     )
     case(
         *(sure, 3, 6, 0.0),
         gives=["a a a a a <end>", "<end>", "a <end>"],
         because="six rounds reach a text of six symbols",
-        mistakes=(
-            (["<end>", "a <end>", "a a <end>"], "six rounds: not one fewer"),
-            (["<end>", "a <end>", "b <end>"], "six rounds, also when enough texts have ended"),
-        ),
     )
     case(
         *(step, 2, 3, 2.0),
         gives=["b <end>", "a b <end>"],
         because="scores: -1.309 / 1.361 = -0.962 and -1.897 / 1.778 = -1.067",
-        mistakes=(
-            (["b <end>", "<end>"], "the log-probability is divided by the length penalty"),
-            (["<end>", "b <end>"], "divide by the length penalty, do not multiply by it"),
-        ),
     )
     case(
         *(step, 2, 3, 0.5),
         gives=["b <end>", "<end>"],
         because="second: <end> has n = 1, -1.609 / 1; a b <end> has n = 3, -1.897 / 1.155 = -1.643",
-        mistakes=((["b <end>", "a b <end>"], "n is the number of symbols, <end> included"),),
     )
     case(
         *(step, 1, 3, 0.0),
         gives=["<end>"],
         because="0.2 for only <end>; a, then a b, take the beam's one place",
-        mistakes=((["a b <end>"], "a finished text takes no place, but it counts at the end"),),
     )
     case(
         *(step, 1, 2, 0.0),
@@ -123,22 +104,11 @@ def chrf(function: Callable) -> Passed:
         *("abc", "abcd", 2),
         gives=75.2212,
         because="precisions 3/3 and 2/2, recalls 3/4 and 2/3: means 1 and 0.7083",
-        mistakes=[
-            (0.752212, "from 0 to 100"),
-            (100.0, "recall counts, and more than precision"),
-            (82.9268, "recall counts twice as much as precision: beta is 2"),
-            (92.3913, "recall counts more, not precision"),
-            (78.9474, "n runs up to `order` itself"),
-            (70.8333, "both count, recall more"),
-        ],
     )
     check.example(
         *("aaaa", "ab", 1),
         gives=41.6667,
         because="a occurs once in the reference: 1 of 4 and 1 of 2",
-        mistakes=[
-            (166.6667, "an n-gram counts at most as often as it occurs in the reference"),
-        ],
     )
     check.example(
         *("a bc", "ab c", 3),

@@ -24,30 +24,16 @@ def layer_norm(function: Callable) -> Passed:
     )
     ones, zeros = torch.ones(4), torch.zeros(4)
     row = torch.tensor([1.0, 1.0, 7.0, 7.0])
-    swapped = "gamma multiplies and beta is added, not the other way round"
     check.example(
         *(row, ones, zeros, 0.0),
         gives=[-1.0, -1.0, 1.0, 1.0],
         because="the mean is 4 and the variance 9: subtract 4, divide by the root, 3",
-        starts=[
-            ([-0.866], "that is the unbiased variance, with D - 1: layer norm divides by D"),
-            ([-0.3333], "divide by the root of the variance, the standard deviation"),
-            ([-0.5], "the variance is the mean of the squares, not their sum"),
-            ([0.3333], "the mean is not subtracted"),
-            ([0.2], "that is RMSNorm: here the mean is subtracted before you square"),
-            ([-3.0], "the mean is 0 now; the variance must become 1, too"),
-            ([1.0, 1.0, 1.0, 1.0], swapped),
-        ],
     )
     rows = torch.tensor([[2.0, 2.0, 6.0, 6.0], [1.0, 1.0, 1.0, 5.0]])
     check.example(
         *(rows, ones, zeros, 0.0),
         gives=[[-1.0, -1.0, 1.0, 1.0], [-0.5774, -0.5774, -0.5774, 1.7321]],
         because="each row by itself, along dim=-1; keepdim=True keeps the dimension, with size 1",
-        starts=[
-            ([1.0, 1.0, 1.0, 1.0], "each row by itself: along dim=-1, not down the columns"),
-            ([-0.4714, -0.4714, 1.4142], "one mean for all rows is not enough: use dim=-1"),
-        ],
     )
     check.done("a row, two rows")
     gamma, beta = torch.tensor([1.0, 2.0, 3.0, 4.0]), torch.tensor([0.0, 0.0, 10.0, 10.0])
@@ -55,22 +41,11 @@ def layer_norm(function: Callable) -> Passed:
         *(row, gamma, beta, 0.0),
         gives=[-1.0, -2.0, 13.0, 14.0],
         because="[-1, -1, 1, 1] times gamma, [-1, -2, 3, 4], plus beta",
-        starts=[
-            ([1.0, 2.0, 13.0, 14.0], swapped),
-            ([-1.0, -1.0, 1.0, 1.0], "gamma and beta are not used"),
-            ([-1.0, -2.0, 33.0], "first scale, then shift: beta is not multiplied"),
-            ([-1.0, -2.0, 3.0], "beta is not added"),
-            ([-1.0, -1.0, 11.0], "gamma is not used"),
-        ],
     )
     check.example(
         *(row, ones, zeros, 16.0),
         gives=[-0.6, -0.6, 0.6, 0.6],
         because="eps = 16 makes the variance 9 + 16 = 25, and its root 5",
-        starts=[
-            ([-0.1579], "eps is inside the root: sqrt(variance + eps)"),
-            ([-1.0], "eps is not used, or not the one that was given"),
-        ],
     )
     even = torch.full((2, 4), 3.0)
     check.example(
@@ -111,23 +86,6 @@ def gelu(function: Callable) -> Passed:
         SOME,
         gives=EXACT,
         because="x Φ(x), number by number; torch.erf takes a tensor, math.erf only one number",
-        mistakes=[
-            (BY_TANH, "that is the approximation by tanh; the exact form has erf"),
-            (BY_SIGMOID, "that is the approximation by a sigmoid; the exact form has erf"),
-            ([0.0, 0.0, 0.0, 1.0, 2.3], "that is ReLU, which has a corner at 0"),
-            (SILU, "that is SiLU, x σ(x); GELU has Φ, the normal distribution function"),
-            ([0.010724, 0.158655, 0.5, 0.841345, 0.989276], "that is Φ(x): multiply it by x"),
-            ([-0.001315, -0.07865, 0.0, 0.92135, 2.298685], "erf takes x / sqrt(2), not x"),
-            ([-0.119458, -0.23975, 0.0, 0.76025, 2.180542], "erf takes x / sqrt(2), not x / 2"),
-            (
-                [-0.049331, -0.317311, 0.0, 1.682689, 4.550669],
-                "the factor 1/2 is missing: this is twice GELU",
-            ),
-            (
-                [-0.065152, -0.241971, 0.0, 0.241971, 0.065152],
-                "that is x times the density; Φ is the distribution function, with erf",
-            ),
-        ],
         tolerance=1e-5,
     )
     check.done("negative numbers, 0, positive numbers")
@@ -143,9 +101,6 @@ def gelu(function: Callable) -> Passed:
 # Functions similar to GELU at five points, to six decimals.
 SOME = torch.tensor([-2.3, -1.0, 0.0, 1.0, 2.3])
 EXACT = [-0.024665, -0.158655, 0.0, 0.841345, 2.275335]
-BY_TANH = [-0.024327, -0.158808, 0.0, 0.841192, 2.275673]
-BY_SIGMOID = [-0.044984, -0.154204, 0.0, 0.845796, 2.255016]
-SILU = [-0.209583, -0.268941, 0.0, 0.731059, 2.090417]
 
 
 @task("ex06_bert_encoder", 7)
@@ -163,33 +118,6 @@ def stretched_positions(function: Callable) -> Passed:
         *(torch.tensor([[0.0, 4.0], [2.0, 0.0]]), 5),
         gives=[[0.0, 4.0], [0.5, 3.0], [1.0, 2.0], [1.5, 1.0], [2.0, 0.0]],
         because="five points from the first row to the last: at 0, 0.25, 0.5, 0.75 and 1",
-        mistakes=[
-            ((2, 5), "a row is a position: [length, D]"),
-            (
-                [[0.0, 4.0], [0.8, 2.4], [1.6, 0.8], [2.0, 0.0], [2.0, 0.0]],
-                "from first to last there are length - 1 steps, on a line of M - 1",
-            ),
-            (
-                [[0.0, 4.0], [0.4, 3.2], [0.8, 2.4], [1.2, 1.6], [1.6, 0.8]],
-                "the last point is at the last row: there are length - 1 steps, not length",
-            ),
-            (
-                [[0.0, 4.0], [0.2, 3.6], [1.0, 2.0], [1.8, 0.4], [2.0, 0.0]],
-                "the first point is at the first row, not half a step before it",
-            ),
-            (
-                [[0.0, 4.0], [0.0, 4.0], [0.0, 4.0], [0.0, 4.0], [2.0, 0.0]],
-                "mix the two rows that a point lies between; do not take the one below",
-            ),
-            (
-                [[2.0, 0.0], [1.5, 1.0], [1.0, 2.0], [0.5, 3.0], [2.0, 0.0]],
-                "the nearer row counts more: at 0.25 the row below has 0.75",
-            ),
-            (
-                [[0.0, 4.0], [2.0, 0.0], [0.0, 4.0], [2.0, 0.0], [0.0, 4.0]],
-                "the table is stretched, not repeated from the start",
-            ),
-        ],
     )
     table = torch.tensor([[0.0], [10.0], [40.0], [20.0]])
     check.example(table, 4, gives=table, because="M points on M rows: nothing changes")

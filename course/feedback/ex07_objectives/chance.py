@@ -65,23 +65,18 @@ class MaskingCheck(TensorCheck):
         event: Tensor,
         probability: float,
         what: str,
-        known: Sequence[tuple[float, str]] = (),
         because: str = "",
     ) -> None:
-        """The share of True in `event`; `known`: shares that mistakes lead to."""
+        """The share of True in `event`, which mistakes are recognised by."""
         found = ""
+        share = event.double().mean().item()
         if off(event, probability):
-            share = event.double().mean().item()
             found = f"expected about {probability:.1%}, got {share:.1%} of {event.numel():,}"
-        self.compared(found, event, what, because, known, _is_share)
+        self.compared(found, share, what, because, 5 * spread(share, event.numel()))
 
 
 def _generator(argument: Any) -> Any:
     return torch.Generator().manual_seed(argument) if isinstance(argument, Seed) else argument
-
-
-def _is_share(share: float, event: Tensor) -> bool:
-    return not off(event, share)
 
 
 def off(event: Tensor, probability: float) -> bool:
@@ -90,6 +85,10 @@ def off(event: Tensor, probability: float) -> bool:
     >>> off(torch.arange(1000) < 160, 0.15), off(torch.arange(1000) < 260, 0.15)
     (False, True)
     """
-    n = event.numel()
-    spread = sqrt(probability * (1 - probability) / n)
-    return abs(event.double().mean().item() - probability) > 5 * spread + 1e-9
+    furthest = 5 * spread(probability, event.numel()) + 1e-9
+    return abs(event.double().mean().item() - probability) > furthest
+
+
+def spread(probability: float, n: int) -> float:
+    """The standard deviation of a share of n draws."""
+    return sqrt(probability * (1 - probability) / n)

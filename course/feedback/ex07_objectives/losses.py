@@ -4,7 +4,6 @@ Source of the worked examples: by hand, and PyTorch's own losses and autograd fo
 """
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import torch
 from torch import Tensor
@@ -16,17 +15,7 @@ from course.feedback.progress import task
 from course.feedback.tensors import TensorCheck, normal
 
 NAN, INFINITE = float("nan"), float("inf")
-NATS = "natural logarithm: torch.log"
-LOG10 = f"that is the logarithm to base 10, which some slides use; a loss is in nats, the {NATS}"
-LOG2 = f"that is the logarithm to base 2, in bits; a loss is in nats, the {NATS}"
-SIGN = "the sign: -log p is positive, since p is below 1"
 SUM = "that is the sum; divide by the number of {}"
-TWICE = (
-    "softmax twice: cross_entropy takes logits and applies the softmax itself. Pass it the logits "
-    "as they are"
-)
-NO_SOFTMAX = "logits are not log p yet: the softmax is missing"
-BY_COLUMN = "the softmax runs along each row, dim=-1: the scores of one guess sum to 1"
 HUGE = (
     "exp(1000) is infinite, and so is -log(0): take the logarithm and the softmax (or "
     "sigmoid) in one step, with log_softmax, logsigmoid or logsumexp"
@@ -38,24 +27,12 @@ class LossCheck(TensorCheck):
 
     ready_made = ("attention", "binary_cross_entropy", "soft_margin", "backward")
 
-    def examples(
-        self, *arguments: Tensor, gives: Any, because: str, mistakes: Sequence[tuple[Any, str]]
-    ) -> None:
-        """As `example`, which also recognises an answer with one dimension too many or too few."""
-        none_left = "one number for the whole batch: the mean, a tensor without dimensions"
-        shapes = [((len(arguments[0]),), none_left)] if _scalar(gives) else []
-        self.example(*arguments, gives=gives, because=because, mistakes=[*mistakes, *shapes])
-
     def gradients(self, logits: Tensor, *truth: Tensor) -> None:
         """A gradient must reach the logits; the truth needs none."""
         function = self.function
         self.function = lambda given: function(given, *truth)
         super().gradients(logits)
         self.function = function
-
-
-def _scalar(gives: Any) -> bool:
-    return torch.as_tensor(gives).dim() == 0
 
 
 def logits_of(*rows: Sequence[float], shifts: Sequence[float] = ()) -> Tensor:
@@ -79,41 +56,16 @@ def mlm_loss(function: Callable) -> Passed:
             "sum, divided by max(1, N): then a batch without masked words costs 0",
         ),
     )
-    check.examples(
+    check.example(
         *(logits_of([0.1, 0.6, 0.3]), torch.tensor([1])),
         gives=0.5108,
         because="dog 0.1, mat 0.6, carpet 0.3, and mat is true: -log 0.6",
-        mistakes=[
-            (0.2218, LOG10),
-            (0.737, LOG2),
-            (-0.5108, SIGN),
-            (0.6, "that is p; the loss is -log p"),
-            (-0.6, "that is -p; the loss is -log p"),
-            (0.4, "that is 1 - p; the loss is -log p"),
-            (0.8533, TWICE),
-            (0.0, BY_COLUMN),
-            (0.1703, "the mean over the rows, not over the words of the vocabulary"),
-            (1.3391, "only the true word's log p counts, not that of all words"),
-            (0.3243, "that is binary cross-entropy of each word; here one word of all is true"),
-            (0.9729, "that is binary cross-entropy of each word; here one word of all is true"),
-        ],
     )
     rows = logits_of([0.1, 0.6, 0.3], [0.2, 0.2, 0.6], shifts=[5.0, -3.0])
-    check.examples(
+    check.example(
         *(rows, torch.tensor([1, 0])),
         gives=1.0601,
         because="p is 0.6 and 0.2: the mean of 0.5108 and 1.6094. Logits may be any numbers",
-        mistakes=[
-            (2.1203, SUM.format("masked positions, N")),
-            (0.9163, "that is -log of the mean p; take the mean of the -log p"),
-            (1.5081, "row n has its own word: logits[arange(N), words], not logits[:, words]"),
-            (0.3534, "divide by N, the number of rows, not by N times V"),
-            (3.6538, BY_COLUMN),
-            (5.0605, BY_COLUMN),
-            (0.0601, NO_SOFTMAX),
-            (0.5108, "the true word of each row is words[n], not the likeliest one"),
-            (1.0519, TWICE),
-        ],
     )
     check.done("one guess, two guesses")
     words = torch.tensor([1, 0])
@@ -159,27 +111,11 @@ def padded_loss(function: Callable) -> Passed:
         *(logits, words, torch.ones(2, 2)),
         gives=1.279,
         because="all slots in use: the mean of 0.511, 1.609, 0.693 and 2.303",
-        mistakes=[
-            (5.116, SUM.format("slots in use")),
-            (2.558, "divide by the number of slots in use, not by the number of sequences"),
-            (0.0, "a weight of 1 is a slot in use, 0 is filler"),
-            (1.407, "a slot in use may have the word 0: ask the weights, not the words"),
-            ((2, 2), "one number for the whole batch, a tensor without dimensions"),
-        ],
     )
     check.example(
         *(logits, words, torch.tensor([[1.0, 0.0], [1.0, 1.0]])),
         gives=1.1688,
         because="three slots in use: the mean of 0.511, 0.693 and 2.303",
-        mistakes=[
-            (1.279, "the mean of cross_entropy is taken over the filler, too, as in the draft"),
-            (0.8766, "divide by the number of slots in use, not by the number of all slots"),
-            (
-                1.0043,
-                "every slot in use has the same weight: not the mean of each sequence, then "
-                "their mean",
-            ),
-        ],
     )
     check.done("slots in use and filler")
     spoiled = logits.clone()
@@ -263,76 +199,16 @@ def smoothed_gradient(function: Callable) -> Passed:
             "[torch.arange(N), words]; then divide by N",
         ),
     )
-    scale = "the loss is a mean over N rows, so its gradient is divided by N"
-    turned = (
-        "the sign is inverted: softmax - target. The true word's gradient is negative: it "
-        "must go up"
-    )
-    said = "subtract the one-hot row of the true word: 1 at words[n], 0 elsewhere"
     check.example(
         *(TWO, torch.tensor([1, 0]), 0.0),
         gives=[[0.05, -0.2, 0.15], [-0.4, 0.1, 0.3]],
         because="([0.1, 0.6, 0.3] - [0, 1, 0]) / 2 and ([0.2, 0.2, 0.6] - [1, 0, 0]) / 2",
-        mistakes=[
-            ([[0.1, -0.4, 0.3], [-0.8, 0.2, 0.6]], scale),
-            ([[-0.05, 0.2, -0.15], [0.4, -0.1, -0.3]], turned),
-            ([[-0.1, 0.4, -0.3], [0.8, -0.2, -0.6]], f"{turned}; and {scale}"),
-            *[(found, said) for found in ([[0.05, 0.3, 0.15], [0.1, 0.1, 0.3]],)],
-            ([[0.1, 0.6, 0.3], [0.2, 0.2, 0.6]], said),
-            ([[0.0333, -0.1333, 0.1], [-0.2667, 0.0667, 0.2]], "divide by N, the rows, not by V"),
-            (
-                [[0.0167, -0.0667, 0.05], [-0.1333, 0.0333, 0.1]],
-                "divide by N, the rows, not by N times V",
-            ),
-            ([[0.4997, -0.0001, 0.4997], [-0.4997, 0.0001, 0.0003]], BY_COLUMN),
-            ([[0.9993, -0.0001, 0.9993], [-0.9993, 0.0001, 0.0007]], BY_COLUMN),
-            (
-                [[-0.45, -0.2, 0.15], [-0.4, -0.4, 0.3]],
-                "row n has its own word: gradient[arange(N), words] -= 1; [:, words] subtracts 1 "
-                "at the words of all rows",
-            ),
-            ([[1.3487, 1.7446, 1.898], [-2.8047, -2.3047, -1.7554]], NO_SOFTMAX),
-            (
-                [[-1.1513, -0.7554, -0.602], [-1.3047, -0.8047, -0.2554]],
-                "the softmax itself, not its logarithm",
-            ),
-            (
-                [[0.0, -0.2, 0.0], [-0.4, 0.0, 0.0]],
-                "the other words have a gradient, too: each must go down by its p",
-            ),
-            (
-                [[0.0, -0.8333, 0.0], [-2.5, 0.0, 0.0]],
-                "-1 / p is the derivative by p; by the logits it is softmax - one-hot",
-            ),
-        ],
     )
     check.done("two guesses")
-    whole = "the share is spread over all V words, including the true one: smoothing / V each"
     check.example(
         *(TWO, torch.tensor([1, 0]), 0.3),
         gives=[[0.0, -0.1, 0.1], [-0.3, 0.05, 0.25]],
         because="the targets are [0.1, 0.8, 0.1] and [0.8, 0.1, 0.1]",
-        mistakes=[
-            ([[0.05, -0.2, 0.15], [-0.4, 0.1, 0.3]], "that is the gradient without smoothing"),
-            ([[-0.025, -0.05, 0.075], [-0.25, 0.025, 0.225]], whole),
-            ([[0.0, -0.05, 0.1], [-0.25, 0.05, 0.25]], whole),
-            (
-                [[0.0, -0.25, 0.1], [-0.45, 0.05, 0.25]],
-                "what the others get is subtracted from the true word: its 1 becomes 1 - smoothing",
-            ),
-            (
-                [[0.05, -0.05, 0.15], [-0.25, 0.1, 0.3]],
-                "the share that the true word loses goes to all words: smoothing / V to each",
-            ),
-            (
-                [[-0.1, -0.2, 0.0], [-0.4, -0.05, 0.15]],
-                "smoothing / V for each word, not the whole share for each",
-            ),
-            (
-                [[-0.025, -0.125, 0.075], [-0.325, 0.025, 0.225]],
-                "smoothing / V, and V is the number of words, the columns",
-            ),
-        ],
     )
     check.done("smoothed targets")
     huge = torch.tensor([[1000.0, -1000.0], [0.0, 1000.0]])

@@ -13,7 +13,7 @@ from course.feedback.differences import difference, short
 from course.feedback.ex09_finetuning.tags import OWN_CODE, long_text
 from course.feedback.mutants import MutationCheck
 from course.feedback.progress import task
-from course.feedback.tensors import TensorCheck, normal
+from course.feedback.tensors import TOLERANCE, TensorCheck, normal
 
 Tags = Sequence[Sequence[str]]
 
@@ -24,12 +24,7 @@ class ScoresCheck(Check):
     refused = OWN_CODE
 
     def scores(
-        self,
-        true: Tags,
-        guessed: Tags,
-        gives: tuple[float, float, float],
-        because: str,
-        mistakes: Sequence[tuple[tuple[float, float, float], str]] = (),
+        self, true: Tags, guessed: Tags, gives: tuple[float, float, float], because: str
     ) -> None:
         """A worked example; three numbers, to four decimals."""
         answer = self.call(true, guessed, because=because)
@@ -42,7 +37,7 @@ class ScoresCheck(Check):
         )
         scores = f"expected {_written(gives)}\ngot      {_written(answer)}"
         found = "" if _close(answer, gives) else scores
-        self.compared(found, answer, shown, because, mistakes, _close)
+        self.compared(found, answer, shown, because, TOLERANCE)
 
 
 def _close(one: Sequence[float], other: Sequence[float]) -> bool:
@@ -72,16 +67,6 @@ def entity_f1(function: Callable) -> Passed:
         (0.5, 0.5, 0.5),
         because="true are (0, 2, PER) and (3, 4, LOC); of the guesses (0, 1, PER) and (3, 4, LOC) "
         "one is right. Half a span does not count",
-        mistakes=[
-            ((1.0, 2 / 3, 0.8), "words are counted here: count whole spans"),
-            ((0.75, 0.75, 0.75), "words are counted here: count whole spans"),
-            (
-                (1.0, 1.0, 1.0),
-                "a span is right only if its last word is right, too, not only its first one",
-            ),
-            ((1.0, 0.5, 2 / 3), "all guesses count, including wrong ones"),
-            ((0.5, 0.5, 0.25), "F1 is the harmonic mean, 2 right / (true + guessed)"),
-        ],
     )
     _several_texts(check)
     check.done("half a span, several texts")
@@ -91,13 +76,6 @@ def entity_f1(function: Callable) -> Passed:
         (0.5, 0.5, 0.5),
         because="the first guess has the wrong label; the second one begins with I and is right "
         "all the same: spans are compared, not tags",
-        mistakes=[
-            ((1.0, 1.0, 1.0), "the label belongs to the span: (0, 1, LOC) is not (0, 1, PER)"),
-            (
-                (0.0, 0.0, 0.0),
-                "spans are compared, not tags: I-LOC begins a span here, and matches",
-            ),
-        ],
     )
     nothing = "a share of nothing is 0: first check that the divisor is not 0"
     check.scores([["B-PER", "O"]], [["O", "O"]], (0.0, 0.0, 0.0), because=nothing)
@@ -120,29 +98,11 @@ def entity_f1(function: Callable) -> Passed:
 
 
 def _several_texts(check: ScoresCheck) -> None:
-    swapped = "precision is the share of the *guessed* spans that are right, recall of the true"
     check.scores(
         [["B-LOC", "O", "O", "O"], ["B-LOC", "O", "B-PER", "O"]],
         [["B-LOC", "O", "O", "O"], ["O", "B-LOC", "B-PER", "B-LOC"]],
         (1 / 2, 2 / 3, 4 / 7),
         because="in both texts together 3 true spans, 4 guessed ones, 2 of them right",
-        mistakes=[
-            (
-                (1 / 2, 1.0, 2 / 3),
-                "(0, 1, LOC) of two texts is two spans: the text is part of the span",
-            ),
-            (
-                (2 / 3, 3 / 4, 0.7),
-                "the mean of the texts' scores: every *span* must have the same weight, so count "
-                "first and divide at the end",
-            ),
-            ((2 / 3, 3 / 4, 12 / 17), "the mean of the texts' shares: count spans of all texts"),
-            ((2 / 3, 1 / 2, 4 / 7), swapped),
-            ((1 / 2, 2 / 3, 7 / 12), "F1 is the harmonic mean, 2 right / (true + guessed)"),
-            ((1 / 2, 2 / 3, 1 / 3), "F1 is the harmonic mean, 2 P R / (P + R)"),
-            ((1.0, 1.0, 1.0), "that is only the first text"),
-            ((1 / 3, 1 / 2, 0.4), "that is only the last text"),
-        ],
     )
 
 
@@ -238,25 +198,19 @@ class AnswerCheck(TensorCheck):
     refused = OWN_CODE
     ready_made = ()
 
-    def answers(
-        self,
-        *arguments: Any,
-        gives: tuple[int, int] | None,
-        because: str,
-        mistakes: Sequence[tuple[Any, str]] = (),
-    ) -> None:
+    def answers(self, *arguments: Any, gives: tuple[int, int] | None, because: str) -> None:
         """A worked example."""
         answer = self.call(*arguments, because=because)
-        if answer is None and gives is None:
-            return
         shown = self.shown(arguments)
-        if gives is None:
+        if answer is None and gives is None:
+            found = ""
+        elif gives is None:
             found = f"expected None, no answer\ngot      {short(answer)}"
         elif answer is None:
             found = f"expected {gives}, {self._text(gives)}\ngot      None, no answer"
         else:
             found = difference(gives, answer)
-        self.compared(found, answer, shown, because, mistakes)
+        self.compared(found, answer, shown, because)
 
     def _text(self, answer: tuple[int, int]) -> str:
         return repr(PASSAGE[slice(*answer)]) if answer[1] <= len(PASSAGE) else "characters"
@@ -282,25 +236,10 @@ def best_span(function: Callable) -> Passed:
             "best S_i + E_j and its (i, j), and compare with S_0 + E_0 at the end",
         ),
     )
-    question = "that is a token of the question: only the passage, segment 1, has answers"
-    ends_before = "start and end are chosen separately: an answer must not end before it starts"
     check.answers(
         *(LOGITS, OFFSETS, SEGMENTS),
         gives=(12, 20),
         because='"the lake", tokens 9 to 10, scores 6 + 1 = 7',
-        mistakes=[
-            ((6, 8), question),
-            ((6, 3), question),
-            ((12, 0), "[SEP] at the end has segment 1, but it covers no character: no answer"),
-            ((12, 3), ends_before),
-            ((9, 10), "those are tokens: return characters of the passage, from offsets"),
-            ((9, 11), "those are tokens: return characters of the passage, from offsets"),
-            ((12, 16), "the answer ends where its last token ends, not where that begins"),
-            ((12, 15), "the answer ends where its *last* token ends: tokens 9 to 10"),
-            ((0, 3), '"Jim" scores 3 + 3 = 6, "the lake" 6 + 1 = 7'),
-            (None, 'the best answer scores 7, "no answer" 1 + 1 = 2'),
-            ([12, 20], "a tuple: (12, 20)"),
-        ],
     )
     check.done("the worked example")
     _unanswered(check)
@@ -313,15 +252,7 @@ def _unanswered(check: AnswerCheck) -> None:
     sure = LOGITS.clone()
     sure[0] = torch.tensor([5.0, 3.0])
     nothing = 'the best answer scores 7, "no answer" S_0 + E_0 = 5 + 3 = 8: return None'
-    check.answers(
-        *(sure, OFFSETS, SEGMENTS),
-        gives=None,
-        because=nothing,
-        mistakes=[
-            ((0, 0), "no answer is None, not the characters of [CLS]"),
-            ((12, 20), nothing),
-        ],
-    )
+    check.answers(*(sure, OFFSETS, SEGMENTS), gives=None, because=nothing)
     even = LOGITS.clone()
     even[0] = torch.tensor([5.0, 2.0])
     check.answers(
@@ -359,14 +290,8 @@ def _short_ones(check: AnswerCheck) -> None:
         *(LOGITS, OFFSETS, SEGMENTS, 1),
         gives=(0, 3),
         because='of all answers of one token "Jim", 3 + 3 = 6, is the best',
-        mistakes=[((12, 20), many)],
     )
-    check.answers(
-        *(LOGITS, OFFSETS, SEGMENTS, 2),
-        gives=(12, 20),
-        because=many,
-        mistakes=[((0, 3), many)],
-    )
+    check.answers(*(LOGITS, OFFSETS, SEGMENTS, 2), gives=(12, 20), because=many)
     check.done("only short answers")
 
 
@@ -390,9 +315,5 @@ def _long_passage(check: AnswerCheck) -> None:
         *(logits, offsets, segments),
         gives=(7 * first, 7 * last + 5),
         because="a long passage: the answer may have 30 tokens, and there is one of 30 with 7 + 7",
-        mistakes=[
-            ((7 * 278, 7 * 308 + 5), "an answer of 31 tokens: max_tokens is 30 by default"),
-            ((7 * 38, 7 * 368 + 5), "an answer of 331 tokens: max_tokens is 30 by default"),
-        ],
     )
     check.done("a passage of 377 tokens")

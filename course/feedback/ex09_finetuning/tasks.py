@@ -1,6 +1,6 @@
 """Checks of exercise 9 about a head's features, and a tagger's loss."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -48,8 +48,8 @@ def layer_features(function: Callable) -> Passed:
             "vectors",
         ),
     )
-    for how, gives, because, mistakes in _mixes():
-        check.example(FIVE, how, gives=gives, because=because, mistakes=mistakes)
+    for how, gives, because in _mixes():
+        check.example(FIVE, how, gives=gives, because=because)
     check.done("four mixes and two single layers, by hand")
     states = list(normal(13, 2, 7, 16, seed=9))
     sum_of_all = torch.zeros(2, 7, 16)
@@ -76,78 +76,23 @@ def layer_features(function: Callable) -> Passed:
     return check.passed()
 
 
-def _mixes() -> list[tuple[Any, list, str, list]]:
-    """The five layers by hand: how, what it gives, the rule, and known mistakes."""
-    embeddings = "hidden_states[0] are the embeddings, not a layer: leave them out"
+def _mixes() -> list[tuple[Any, list, str]]:
+    """The five layers by hand: how, what it gives, and the rule."""
     return [
-        (
-            "last",
-            [[[32.0, 5]]],
-            "the output of the last layer",
-            [([[[1.0, 0]]], "hidden_states begin with the embeddings; the last layer comes last")],
-        ),
-        (
-            "sum last four",
-            [[[60.0, 14]]],
-            "4 + 8 + 16 + 32, and 2 + 3 + 4 + 5",
-            [
-                ([[[62.0, 15]]], "five layers are added: use only the last four"),
-                ([[[63.0, 15]]], "all are added: use only the last four"),
-                ([[[56.0, 12]]], "three layers are added: [-4:] are four"),
-                (
-                    [[[28.0, 9]]],
-                    "the last layer is missing: [-4:] goes to the end, [-4:-1] does not",
-                ),
-                ([[[30.0, 10]]], "the first four layers are added: the last four are [-4:]"),
-                ([[[15.0, 6]]], "the first four are added: the last four are [-4:]"),
-                ([[[15.0, 3.5]]], "the sum, not the mean"),
-            ],
-        ),
+        ("last", [[[32.0, 5]]], "the output of the last layer"),
+        ("sum last four", [[[60.0, 14]]], "4 + 8 + 16 + 32, and 2 + 3 + 4 + 5"),
         (
             "concat last four",
             [[[4.0, 2, 8, 3, 16, 4, 32, 5]]],
             "the vectors of layers 2, 3, 4, 5, concatenated: [B, L, 4 D]",
-            [
-                ([[[32.0, 5, 16, 4, 8, 3, 4, 2]]], "in the order of the layers, the last one last"),
-                (
-                    [[[4.0, 8, 16, 32, 2, 3, 4, 5]]],
-                    "concatenate whole vectors: torch.cat along the last dimension",
-                ),
-                ((1, 4, 2), "along the last dimension, dim=-1: no new tokens, longer vectors"),
-                ((4, 1, 2), "along the last dimension, dim=-1: no new texts, longer vectors"),
-                ((4, 1, 1, 2), "torch.stack makes a new dimension; torch.cat lengthens one"),
-                ((1, 1, 4, 2), "torch.stack makes a new dimension; torch.cat lengthens one"),
-                ((1, 1, 12), "all six are concatenated: use only the last four layers"),
-                ((1, 1, 10), "five layers are concatenated: use only the last four"),
-            ],
         ),
         (
             "mean of all",
             [[[12.4, 3]]],
             "62 / 5 and 15 / 5: all five layers, without the embeddings",
-            [
-                ([[[10.5, 2.5]]], embeddings),
-                ([[[12.6, 3]]], embeddings),
-                ([[[62.0, 15]]], "the mean, not the sum"),
-                ([[[15.0, 3.5]]], "all layers, not only four"),
-            ],
         ),
-        (
-            2,
-            [[[4.0, 2]]],
-            "layer 2: hidden_states begin with the embeddings, so its index is 2",
-            [
-                ([[[8.0, 3]]], "hidden_states[0] are the embeddings, so layer 2 has the index 2"),
-                ([[[2.0, 1]]], "hidden_states[0] are the embeddings, so layer 2 has the index 2"),
-                ([[[16.0, 4]]], "counted from the front: hidden_states[2]"),
-            ],
-        ),
-        (
-            0,
-            [[[1.0, 0]]],
-            "layer 0 are the embeddings",
-            [([[[32.0, 5]]], "0 is a number: `if not how` and `how or ...` treat it as missing")],
-        ),
+        (2, [[[4.0, 2]]], "layer 2: hidden_states begin with the embeddings, so its index is 2"),
+        (0, [[[1.0, 0]]], "layer 0 are the embeddings"),
     ]
 
 
@@ -157,18 +102,9 @@ class LossCheck(TensorCheck):
     refused = OWN_CODE
     ready_made = ()
 
-    def loss(
-        self,
-        logits: Tensor,
-        targets: Tensor,
-        gives: float,
-        because: str,
-        mistakes: Sequence[tuple[Any, str]] = (),
-    ) -> None:
+    def loss(self, logits: Tensor, targets: Tensor, gives: float, because: str) -> None:
         """A worked example."""
-        self.example(
-            *(logits, targets), gives=torch.tensor(gives), because=because, mistakes=mistakes
-        )
+        self.example(*(logits, targets), gives=torch.tensor(gives), because=because)
 
     def shown(self, arguments: tuple) -> str:
         """The call as a student would write it."""
@@ -197,23 +133,6 @@ def tagger_loss(function: Callable) -> Passed:
         *(logits, targets, 1.2130),
         because="the tags have the probabilities 0.5, 0.25, 0.25, 0.25: (0.6931 + 3 · 1.3863) / 4 "
         "tokens",
-        mistakes=[
-            (
-                1.0397,
-                "the mean of the texts' means: every *token* with a target must have the same "
-                "weight",
-            ),
-            (4.8520, "the mean, not the sum"),
-            (0.6065, "divide by the number of tokens with a target, not of all"),
-            (2.4260, "divide by the number of tokens with a target, not of texts"),
-            (0.9531, "IGNORED is not a tag: tokens without a target cost nothing"),
-            (1.3863, "0 is a tag like the others, and it counts: only IGNORED is left out"),
-            (-1.2130, "-log p is positive: change the sign"),
-            (-0.3125, "the mean of -log p, not of p"),
-            ((2,), "one number for all texts together"),
-            ((4,), "one number: the mean"),
-            ((2, 4), "one number: the mean"),
-        ],
     )
     check.done("two texts by hand")
     _others_do_not_count(check, logits, targets)

@@ -69,7 +69,6 @@ def attention_entropy(function: Callable) -> Passed:
         gives=right,
         because="two halves: log 2; one key: 0; four quarters: log 4; 0.5, 0.25, 0.25: 1.0397. "
         "A key with p = 0 adds nothing",
-        mistakes=_of_the_entropy(right),
     )
     check.layers(ENTROPY)
     check.done("four rows, by hand; 2 layers of 3 heads")
@@ -96,38 +95,6 @@ def attention_entropy(function: Callable) -> Passed:
     return check.passed()
 
 
-def _of_the_entropy(right: Tensor) -> list[tuple[Any, str]]:
-    """Mistakes with the worked example."""
-    logs = torch.where(ENTROPY > 0, ENTROPY, 1).log()
-    nan = torch.where((ENTROPY == 0).any(dim=-1), torch.nan, right)
-    again = ENTROPY.softmax(dim=-1)
-    return [
-        (
-            nan,
-            "0 log 0 counts as 0, but for the computer 0 times -inf is nan: torch.xlogy handles it",
-        ),
-        (-right, "the sign: log p is negative, and an entropy is not"),
-        (right / 0.693147, "those are bits; use nats, the natural logarithm"),
-        (right / 2.302585, "the natural logarithm, not that to base 10"),
-        (right / 4, "the sum over the keys, not their mean"),
-        (
-            right / right[2],
-            "use nats: do not divide by the largest possible, log L",
-        ),
-        (right.exp(), "that is exp of the entropy, an effective number of keys; leave out the exp"),
-        (-(ENTROPY * logs).sum(dim=-2), "each query has its entropy: sum over keys, dim=-1"),
-        (-logs.sum(dim=-1), "weight -log p by p: p times log p"),
-        (
-            -(again * again.log()).sum(dim=-1),
-            "attention is already probabilities: no second softmax",
-        ),
-        (1 - (ENTROPY**2).sum(dim=-1), "that is 1 minus the sum of p²; the sum of -p log p"),
-        ((), "one number for each query, [L]: sum only over the keys, dim=-1"),
-        ((4, 4), "those are the terms of each key; return their sum"),
-        ((4, 1), "without keepdim: [L]"),
-    ]
-
-
 @task("ex10_attention_heads", 2)
 def attention_to_offset(function: Callable) -> Passed:
     """The attention to the previous token, to the next, and so on."""
@@ -145,38 +112,11 @@ def attention_to_offset(function: Callable) -> Passed:
         gives=0.5,
         because="query 1 gives 0.5 to key 0, query 2 gives 0.6 to key 1, query 3 gives 0.4 to key "
         "2; query 0 has no previous token",
-        mistakes=[
-            (0.375, "query 0 has no previous token, so it does not count: divide by 3 here"),
-            (
-                0.475,
-                "key -1 is the last one in Python, so query 0 got the end of the text: it has "
-                "no previous token, leave it out",
-            ),
-            (0.4, "query 0 has no previous token: leave it out, do not let it look at itself"),
-            (
-                0.1667,
-                "that is offset +1: a row is a query, a column is a key, and the key is at "
-                "query + offset",
-            ),
-            (1.5, "the mean over the queries that have such a key, not the sum"),
-            (0.125, "that is offset 0, the query itself"),
-            (0.6, "the mean over the queries, not the largest"),
-            (1.0, "how much, not how often it is the largest: the mean of the probabilities"),
-            (0.75, "how much, not how often it is the largest: the mean of the probabilities"),
-            (0.7, "only the previous token, not all tokens before"),
-            ((3,), "one number: the mean of those"),
-            ((1,), "one number, without a dimension"),
-        ],
     )
     check.example(
         *(NEIGHBOURS, 1),
         gives=0.1667,
         because="query 0 gives 0.2 to key 1, query 1 gives 0.2 to key 2, query 2 0.1 to key 3",
-        mistakes=[
-            (0.5, "the sign of offset counts: the key is at query + offset"),
-            (0.175, "key 4 of 4 does not exist: leave the last query out"),
-            (0.125, "divide by the number of queries that have such a key, 3 here"),
-        ],
     )
     for offset, gives, because in (
         (2, 0.25, "offset 2: query 0 gives 0.3 to key 2, query 1 gives 0.2 to key 3"),

@@ -1,6 +1,6 @@
 """Checks of exercise 11, tasks 2 to 4: batches without padding, and their vectors."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from numbers import Integral
 from typing import Any
 
@@ -25,19 +25,12 @@ class BatchesCheck(Check):
 
     refused = OWN_CODE
 
-    def batches(
-        self,
-        lengths: list[int],
-        most: int,
-        gives: list[list[int]],
-        because: str,
-        mistakes: Sequence[tuple[list[list[int]], str]] = (),
-    ) -> None:
+    def batches(self, lengths: list[int], most: int, gives: list[list[int]], because: str) -> None:
         """A worked example."""
         answer = self.lists(lengths, most, because=because)
         if found := difference(gives, answer):
             because = self.in_general(lengths, answer) or because
-        self.compared(found, answer, self.shown((lengths, most)), because, mistakes)
+        self.compared(found, answer, self.shown((lengths, most)), because)
 
     def lists(self, *arguments: Any, because: str = "") -> list[list[int]]:
         """An answer of the right form: a list of lists of whole numbers."""
@@ -83,46 +76,11 @@ def batches_of_one_length(function: Callable) -> Passed:
     check.batches(
         *([5, 7, 5, 7, 5], 16, [[1, 3], [0, 2, 4]]),
         because="7 and 7 first, 14 tokens; then 5, 5 and 5, 15 tokens",
-        mistakes=[
-            ([[0, 2, 4], [1, 3]], "the longest first: what does not fit into memory fails at once"),
-            ([[3, 1], [4, 2, 0]], "texts of one length keep the order in which they were given"),
-            ([[1, 3, 0, 2, 4]], "`most` is a number of tokens: texts times the longest of them"),
-            ([[1, 3, 0, 2], [4]], "`most` is a number of tokens: texts times the longest of them"),
-            ([[0, 1, 2], [3], [4]], "sort first: here texts of 5 and of 7 share a batch"),
-            ([[0, 1], [2, 3], [4]], "sort first: here texts of 5 and of 7 share a batch"),
-            ([[1], [3], [0], [2], [4]], "7 and 7 are 14 tokens: they fit into one batch"),
-            (
-                [[1, 3], [0, 2], [4]],
-                "5, 5 and 5 are 15 tokens: they fit. Count only the tokens of this batch; its "
-                "longest text has 5",
-            ),
-        ],
     )
     check.batches(
         *([3, 12, 4, 3, 3], 64, [[1, 2], [0, 3, 4]]),
         because="12 tokens are less than a quarter of 64, so the 4 joins them; the batch then has "
         "24, padding included, no less than a quarter, and the 3 begins the next",
-        mistakes=[
-            (
-                [[1], [2], [0, 3, 4]],
-                "a batch with less than a quarter of `most` takes texts of the next length, too: "
-                "12 tokens are less than 16",
-            ),
-            (
-                [[1, 2, 0, 3, 4]],
-                "that pads every text to 12: once a batch has a quarter of `most`, a text of "
-                "another length begins a new one",
-            ),
-            (
-                [[1, 2, 0], [3, 4]],
-                "count padding, too: the 12 and the 4 are 2 texts times 12 = 24 tokens, more than "
-                "a quarter of 64",
-            ),
-            (
-                [[1], [2, 0, 3, 4]],
-                "a quarter of `most` decides: 12 tokens are less than 16, so the 4 joins them",
-            ),
-        ],
     )
     check.done("texts of two lengths; a single long text")
     _edges(check)
@@ -133,14 +91,10 @@ def batches_of_one_length(function: Callable) -> Passed:
 def _edges(check: BatchesCheck) -> None:
     """Batches that are exactly full, a quarter full, too long, and none at all."""
     check.batches(
-        *([4, 4, 4, 4], 16, [[0, 1, 2, 3]]),
-        because="4 times 4 is 16, and 16 tokens are allowed",
-        mistakes=[([[0, 1, 2], [3]], "`most` itself is allowed: only *more* is too much")],
+        *([4, 4, 4, 4], 16, [[0, 1, 2, 3]]), because="4 times 4 is 16, and 16 tokens are allowed"
     )
     check.batches(
-        *([5, 5, 5, 5], 16, [[0, 1, 2], [3]]),
-        because="a fourth text would make it 20 tokens",
-        mistakes=[([[0, 1, 2, 3]], "check before the text joins: with it, there are 20 tokens")],
+        *([5, 5, 5, 5], 16, [[0, 1, 2], [3]]), because="a fourth text would make it 20 tokens"
     )
     check.batches(
         *([4, 3], 16, [[0], [1]]),
@@ -149,9 +103,6 @@ def _edges(check: BatchesCheck) -> None:
     check.batches(
         *([6, 3, 3], 40, [[0, 1], [2]]),
         because="6 and 3 are 2 texts times 6 = 12 tokens, no less than a quarter of 40",
-        mistakes=[
-            ([[0, 1, 2]], "count padding, too: 6 and 3 are 2 texts times 6 = 12 tokens, not 9")
-        ],
     )
     check.batches(
         *([2, 40, 3], 16, [[1], [2, 0]]),
@@ -226,31 +177,10 @@ def collect(function: Callable) -> Passed:
             "from there is the opposite",
         ),
     )
-    padding = (
-        "the third token of text 0, (50, -40), is padding: use the mask and take the mean only "
-        "over tokens"
-    )
-    order = (
-        "the batches' rows are the texts 2, 0, 1. Row `number` of the answer is that of text "
-        "`number`"
-    )
     check.example(
         CIRCLE,
         gives=[[1.0, 0], [0, -1], [0.6, 0.8]],
         because="the mean of text 0 is (5, 0), of text 1 (0, -4.5), of text 2 (3, 4)",
-        mistakes=[
-            ([[0.0, -1], [0.6, 0.8], [0.8321, -0.5547]], f"{padding}; and {order}"),
-            ([[0.8321, -0.5547], [0, -1], [0.6, 0.8]], padding),
-            ([[0.0, -1], [0.6, 0.8], [1, 0]], order),
-            ([[0.6, 0.8], [1, 0], [0, -1]], order),
-            ([[5.0, 0], [0, -4.5], [3, 4]], "divide every vector by its own length"),
-            ([[1.0, 0], [0, 0], [0.6, 0.8]], "the last batch counts, too"),
-            (
-                [[0.8575, 0], [0, -0.7474], [0.5145, 0.6644]],
-                "scale every vector to length 1, not every column: dim=-1",
-            ),
-            ((2, 2), "a row for each text, of all batches together: there are three"),
-        ],
     )
     check.done("three texts in two batches, by hand")
     texts = [normal(1 + 7 * n % 11, 5, seed=n) + 0.2 for n in range(40)]

@@ -12,6 +12,7 @@ from torch.nn import functional as F
 
 from bertlab.tokenizers import BPE
 from bertlab.tokenizers.bpe import count_pairs, merge_pair
+from course.feedback import known
 from course.feedback.checks import Check, CheckFailed, NotWritten, Passed
 from course.feedback.differences import difference
 from course.feedback.watch import LibraryUsed, NeverEnds, Watch, watched
@@ -110,12 +111,17 @@ def test_an_error_in_a_given_function_is_shown_with_the_students_line_that_calle
     assert 'in your line: return scope["given"](numbers)\n' in said(calls_it)
 
 
-def test_only_a_known_mistake_has_an_arrow():
+def test_only_a_known_mistake_has_an_arrow(monkeypatch):
+    values = {
+        "sentences": ["the last one is missing", "a list, with [ ]"],
+        "checks": {"doubled": {"1": [[[1, 2, 1], 0], [{"tuple": [1, 2, 1, 2]}, 1]]}},
+    }
+    monkeypatch.setattr(known, "values_of", lambda _: values)
+
     def told(answer):
         check = Check("doubled", lambda numbers: answer)
-        known = [([1, 2, 1], "the last one is missing"), ((1, 2, 1, 2), "a list, with [ ]")]
         with pytest.raises(CheckFailed) as failed:
-            check.example([1, 2], gives=[1, 2, 1, 2], because="at the end", mistakes=known)
+            check.example([1, 2], gives=[1, 2, 1, 2], because="at the end")
         return str(failed.value).splitlines()[-1]
 
     assert told([1, 2, 1]) == "  → the last one is missing"

@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from course.feedback.variants import VARIABLE, current, seed, variant
-from tests.exercises.test_answers import ASSIGNMENTS, WRONG, code_of, run_task
+from course.publishing.mistakes import code_of, run_task
+from tests.exercises.test_answers import ASSIGNMENTS, WRONG
 from tests.exercises.test_assignments import PROJECT
 
 pytestmark = pytest.mark.slow
@@ -210,8 +211,7 @@ def test_a_right_solution_passes_under_any_variant(assignment, student):
     ],
 )
 def test_a_memorised_example_fails_under_any_variant(assignment, mistake, student):
-    rows = [row for row in WRONG[assignment] if row.mistake == mistake]
-    ((task, _, solution, diagnosis),) = rows
-    assert not diagnosis, "the visible test lets it through"
+    (row,) = (row for row in WRONG[assignment] if row.mistake == mistake)
+    assert not row.diagnosis, "the visible test lets it through"
     with pytest.raises(AssertionError):
-        run_hidden(assignment, task, student, solution)
+        run_hidden(assignment, row.task, student, row.solution)

@@ -124,7 +124,7 @@ def test_mislabelled_and_missing_answers_are_reported(tmp_path):
     both = Task(first.name, (first.only(OURS), right))
     with pytest.raises(Unusable, match=rf"{first.name}, wrong, is right: fails nothing"):
         synthetic_answers.measured(ASSIGNMENT, [both], workers=1)
-    with pytest.raises(Unusable, match=rf"solutions/{ASSIGNMENT}/answers.py is not in"):
+    with pytest.raises(Unusable, match=rf"solutions/{ASSIGNMENT}/answers.txt is not in"):
         synthetic_answers.read_tasks(ASSIGNMENT, root=tmp_path)
 
 
