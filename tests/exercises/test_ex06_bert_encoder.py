@@ -8,9 +8,9 @@ from bertlab.data import DataError
 from bertlab.model import Bert, BertConfig, BertForPreTraining, count_parameters, load_pretrained
 from bertlab.model.layers import layer_norm
 from bertlab.parts import plain
+from course.feedback import ex06_bert_encoder as weights
 from course.feedback.checks import CheckFailed
 from course.feedback.ex06_bert_encoder import encode as check_encode
-from course.feedback.ex06_bert_encoder import weights
 
 CONFIG = BertConfig.tiny(vocab_size=40, max_length=60)
 IDS = torch.arange(40).view(2, 20) * 7 % 40
@@ -78,7 +78,7 @@ def test_without_the_published_weights_the_check_says_what_to_run(solution, monk
     def not_there(name):
         raise DataError("run `python -m bertlab.data fetch core`")
 
-    monkeypatch.setattr("course.feedback.ex06_bert_encoder.stack.published", not_there)
+    monkeypatch.setattr("course.feedback.ex06_bert_encoder.published", not_there)
     with pytest.raises(CheckFailed, match="fetch core"):
         check_encode(solution["encode"])
 

@@ -9,7 +9,7 @@ from bertlab.training.fast import cut, wide_step
 from bertlab.training.steps import accumulate_gradients, adamw
 from course.feedback import ex08_pretraining as check
 from course.feedback.checks import CheckFailed
-from course.feedback.ex08_pretraining.probes import TwoWeights, many_pieces, two_pieces
+from course.feedback.ex08_pretraining import TwoWeights, many_pieces, two_pieces
 from course.toyworld.batches import ToyData
 
 DATA = ToyData(batch_size=12, n_batches=3, seed=5)

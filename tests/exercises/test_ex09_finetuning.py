@@ -10,8 +10,14 @@ from bertlab.finetuning.heads import IGNORED, TokenTagger
 from bertlab.model import Bert, BertConfig
 from bertlab.model.pretrained import BERTLAB_MINI
 from bertlab.tokenizers import WordPiece
-from course.feedback.ex09_finetuning.spans import LOGITS, OFFSETS, PASSAGE, SEGMENTS
-from course.feedback.ex09_finetuning.tags import long_text, many_pieces
+from course.feedback.ex09_finetuning import (
+    LOGITS,
+    OFFSETS,
+    PASSAGE,
+    SEGMENTS,
+    long_text,
+    many_pieces,
+)
 
 NAMES = ("O", "B-LOC", "I-LOC", "B-PER", "I-PER")
 TEXTS = (

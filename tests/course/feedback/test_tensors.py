@@ -10,7 +10,7 @@ from torch.nn import functional as F
 from bertlab.model.attention import HeadWeights
 from course.feedback import known
 from course.feedback.checks import CheckFailed, Passed
-from course.feedback.ex04_attention.scores import scaling
+from course.feedback.ex04_attention import scaling
 from course.feedback.tensors import TensorCheck, normal, same, tensor_difference, written
 from course.feedback.watch import LibraryUsed, watched
 

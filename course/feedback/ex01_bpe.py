@@ -1,19 +1,23 @@
-"""Checks of exercise 1, tasks 1 to 5: pairs, merges, training, cutting and its test."""
+"""Checks of exercise 1, byte pair encoding: one per task, by worked examples and laws."""
 
 from collections.abc import Callable
+from functools import partial
 from itertools import pairwise
+from math import isfinite
 
 from course.feedback.checks import Check, Passed
 from course.feedback.mutants import MutationCheck
-from course.feedback.progress import task
+from course.feedback.progress import progress_of, task
 from course.feedback.trained import vocab_and_merges
 
+# `check.progress()` shows how far you are.
+progress = partial(progress_of, "ex01_bpe")
+
+ALPHABET = list("abcelmnostu")
 Symbols = tuple[str, ...]
 Ranks = dict[tuple[str, str], int]
-
 # The corpus of the lecture: (cost, 2) (best, 2) (menu, 1) (men, 1) (camel, 1).
 WORDS = {tuple(w): n for w, n in (("cost", 2), ("best", 2), ("menu", 1), ("men", 1), ("camel", 1))}
-ALPHABET = list("abcelmnostu")
 AFTER_TWO_MERGES = {
     ("c", "o", "st"): 2,
     ("b", "e", "st"): 2,
@@ -311,4 +315,147 @@ def examine_apply_merges(function: Callable, own: Callable) -> Passed:
     )
     check.stops(only_once, "a function that joins one pair and stops", "some words take more")
     check.done("your own apply_merges passes, three wrong ones do not")
+    return check.passed()
+
+
+MERGES = [("s", "t"), ("m", "e"), ("me", "n")]
+TOKENS = ["[UNK]", *ALPHABET, "st", "me", "men"]
+VOCAB = {token: id for id, token in enumerate(TOKENS)}
+
+
+@task("ex01_bpe", 6)
+def encode(function: Callable) -> Passed:
+    """Text to ids."""
+    check = Check(
+        "encode",
+        function,
+        hints=(
+            "split the text at white space, cut each word, look up each symbol",
+            "vocab.get(symbol, vocab['[UNK]']) falls back to the unknown token",
+        ),
+    )
+    check.example(
+        "men best", VOCAB, MERGES, gives=[14, 2, 4, 12], because="men is 14; b e st are 2, 4, 12"
+    )
+    check.example(
+        "zebus",
+        VOCAB,
+        MERGES,
+        gives=[0, 4, 2, 11, 9],
+        because="only the character z is unknown; the rest of the word is not",
+    )
+    last = {token: id for id, token in enumerate([*TOKENS[1:], "[UNK]"])}
+    check.example("z", last, MERGES, gives=[14], because="here [UNK] has the id 14, not 0")
+    check.example("", VOCAB, MERGES, gives=[], because="no words, no ids")
+    check.example("  men\n men ", VOCAB, MERGES, gives=[14, 14], because="any white space")
+    check.example(
+        "me n",
+        VOCAB,
+        MERGES,
+        gives=[13, 7],
+        because="me and n are two words: nothing is joined across the space",
+    )
+    check.done("known words, an unknown character, white space, an empty text")
+    long = check.call("camel " * 500, VOCAB, MERGES)
+    check.law(
+        long == [3, 1, 13, 5] * 500,
+        "'camel' 500 times must give the ids 3, 1, 13, 5 (c a me l) 500 times",
+    )
+    check.done("500 words")
+    return check.passed()
+
+
+@task("ex01_bpe", 6)
+def decode(function: Callable) -> Passed:
+    """Ids to text."""
+    check = Check(
+        "decode",
+        function,
+        hints=(
+            "invert the vocabulary first: id -> token",
+            "{id: token for token, id in vocab.items()}",
+        ),
+    )
+    check.example(
+        [14, 2, 4, 12],
+        VOCAB,
+        gives="men b e st",
+        because="one space between two tokens: nothing says where a word ends",
+    )
+    check.example(
+        [0, 4, 2, 11, 9],
+        VOCAB,
+        gives="e b u s",
+        because="[UNK] represents no text, so it is omitted",
+    )
+    mixed = {"b": 5, "[UNK]": 3, "a": 9}
+    check.example(
+        [9, 5], mixed, gives="a b", because="ids are those in vocab, not positions in a list"
+    )
+    check.example([0, 1], {"a": 0, "[UNK]": 1}, gives="a", because="[UNK] may have any id")
+    check.example([], VOCAB, gives="", because="no ids, no text")
+    check.done("tokens, [UNK], ids in any order, no ids")
+    check.raises(
+        *(ValueError, [4, 15], VOCAB),
+        because="no token has the id 15; the error says so",
+        naming="15",
+    )
+    check.raises(
+        *(ValueError, [4, -1], VOCAB),
+        because="no token has the id -1; a list would return its last item",
+        naming="-1",
+    )
+    check.done("ids that no token has, named by the error")
+    check.example([13] * 500, VOCAB, gives=" ".join(["me"] * 500))
+    check.done("500 ids")
+    return check.passed()
+
+
+BOTH = {"lower", "mark"}
+
+
+@task("ex01_bpe", 7)
+def start_words(function: Callable) -> Passed:
+    """Words as symbols, lower-cased or not, marked or not."""
+    check = Check(
+        "start_words",
+        function,
+        hints=(
+            "begin with an empty Counter, and add each word's count to that of its symbols",
+            'test for each part separately: `if "lower" in parts`, `if "mark" in parts`',
+        ),
+    )
+    check.example(
+        {"The": 3, "the": 5},
+        BOTH,
+        gives={("t", "h", "e</w>"): 8},
+        because="both words become one, which occurs 3 + 5 times",
+    )
+    check.example(
+        {"The": 3, "the": 5},
+        set(),
+        gives={("T", "h", "e"): 3, ("t", "h", "e"): 5},
+        because="without any part, words are only split into characters",
+    )
+    check.example(
+        {"A": 2, "an": 1}, {"mark"}, gives={("A</w>",): 2, ("a", "n</w>"): 1}, because="only mark"
+    )
+    check.example({"A": 2}, {"lower"}, gives={("a",): 2}, because="only lower")
+    check.example({}, BOTH, gives={}, because="no words at all")
+    check.done("both parts, each by itself, none; no words")
+    return check.passed()
+
+
+@task("ex01_bpe", 8)
+def predict_tokens(function: Callable) -> Passed:
+    """A number from 1 up, of the student's choice."""
+    check = Check("predict_tokens", function, hints=("write `return` and a number",))
+    answer = check.call()
+    number = isinstance(answer, int | float) and not isinstance(answer, bool)
+    check.law(number, f"a prediction is a number; it returned {answer!r}")
+    check.law(
+        isfinite(answer) and answer >= 1,
+        f"a word takes at least one token, so it must be 1 or more; it returned {answer!r}",
+    )
+    check.done(f"you predict {answer:g} tokens per word; now measure")
     return check.passed()

@@ -1,0 +1,464 @@
+"""Checks of exercise 5, the Transformer: training, decoding, a score, an ablation."""
+
+import math
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.nn import functional as F
+
+from bertlab.model.transformer import Transformer, TransformerConfig
+from course.feedback.checks import REFUSED, Check, Passed
+from course.feedback.differences import a, short
+from course.feedback.mutants import MutationCheck
+from course.feedback.progress import progress_of, task
+from course.feedback.tensors import TensorCheck
+
+# `check.progress()` shows how far you are.
+progress = partial(progress_of, "ex05_transformer")
+
+
+class NumberCheck(TensorCheck):
+    """A check whose examples give a plain number, right to about four digits."""
+
+    refused = REFUSED
+    ready_made = ()
+
+    def example(self, *arguments: Any, gives: float, because: str = "") -> None:
+        """A worked example."""
+        answer, shown = self.call(*arguments, because=because), self.shown(arguments)
+        self.law(
+            isinstance(answer, int | float),
+            f"{shown}\nit must return a number; it returned {short(answer)}",
+        )
+        got, wanted = (torch.tensor(x, dtype=torch.float64) for x in (answer, gives))
+        self.equals(got, wanted, shown, because=because)
+
+
+@task("ex05_transformer", 1)
+def warmup_rate(function: Callable) -> Passed:
+    """A linear rise, then a fall with the square root."""
+    check = NumberCheck(
+        "warmup_rate",
+        function,
+        hints=("two curves: which one is lower before the warm-up ends?", "x**-0.5"),
+    )
+    check.example(  # not the statement's, in which several mistakes give 0.125
+        *(2, 16, 9), gives=0.018519, because="1/4 times the smaller of 0.707 and 2 * 1/27"
+    )
+    check.example(1, 4, 4, gives=0.0625, because="1/2 times the smaller of 1 and 1 * 1/8")
+    check.example(4, 4, 4, gives=0.25, because="the top, where both curves meet")
+    check.example(16, 4, 4, gives=0.125, because="four times as many steps, half the rate")
+    check.done("on the way up, at the top, on the way down")
+    return check.passed()
+
+
+class MaskCheck(TensorCheck):
+    """A check of three masks; the rows of padding are not checked."""
+
+    def masks(self, source: list, target: list, gives: tuple, because: str) -> None:
+        """A batch, and the right one of each of the three masks."""
+        ids = torch.tensor(source), torch.tensor(target)
+        answer, shown = self.call(*ids, because=because), self.shown(ids)
+        self.law(
+            isinstance(answer, tuple)
+            and len(answer) == 3
+            and all(isinstance(mask, Tensor) for mask in answer),
+            f"{shown}\nit must return three tensors: encoder, decoder, cross",
+        )
+        parts = zip(("encoder", "decoder", "cross"), answer, gives, strict=True)
+        for number, (name, mask, wanted) in enumerate(parts):
+            wanted = torch.tensor(wanted, dtype=torch.bool)
+            place = f"{shown}, the {name} mask"
+            if mask.shape == wanted.shape and mask.dtype == torch.bool:
+                tokens = ids[number > 0] > 0  # the rows that count
+                mask, wanted = mask & tokens[..., None], wanted & tokens[..., None]
+            self.equals(mask, wanted, place, because=because)
+
+
+@task("ex05_transformer", 2)
+def packed_masks(function: Callable) -> Passed:
+    """The attention masks if a row has several pairs."""
+    check = MaskCheck(
+        "packed_masks",
+        function,
+        hints=(
+            "which tokens belong to the same pair: source[:, :, None] == source[:, None, :]",
+            "only the decoder's own mask hides what comes later; that one is a triangle as well",
+        ),
+    )
+    check.masks(
+        [[1, 1, 2, 0]],
+        [[1, 2, 2]],
+        (
+            [[[1, 1, 0, 0], [1, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 0]]],
+            [[[1, 0, 0], [0, 1, 0], [0, 1, 1]]],
+            [[[1, 1, 0, 0], [0, 0, 1, 0], [0, 0, 1, 0]]],
+        ),
+        "as in the statement",
+    )
+    check.masks(
+        [[1, 0], [1, 1]],
+        [[1, 1, 1], [1, 0, 0]],
+        (
+            [[[1, 0], [0, 0]], [[1, 1], [1, 1]]],
+            [[[1, 0, 0], [1, 1, 0], [1, 1, 1]], [[1, 0, 0], [0, 0, 0], [0, 0, 0]]],
+            [[[1, 0], [1, 0], [1, 0]], [[1, 1], [0, 0], [0, 0]]],
+        ),
+        "two rows with a single pair each, padded: no token sees padding",
+    )
+    check.done("two pairs in a row, two rows, padding")
+    return check.passed()
+
+
+class LossCheck(TensorCheck):
+    """A check of a loss for which PyTorch's own would need other targets."""
+
+    ready_made = ()
+
+
+# Probabilities of <pad>, 1, 2, 3 and 4; their logarithms are logits.
+SHARES = torch.tensor([0.1, 0.5, 0.2, 0.1, 0.1])
+OTHERS = torch.tensor([0.1, 0.2, 0.2, 0.2, 0.3])
+
+
+@task("ex05_transformer", 3)
+def smoothed_loss(function: Callable) -> Passed:
+    """Cross-entropy with label smoothing, without <pad> as target or answer."""
+    check = LossCheck(
+        "smoothed_loss",
+        function,
+        hints=(
+            "try the draft on two texts of different lengths, and on unequal probabilities",
+            "V - 2 symbols share the smoothing: not <pad>, not the right one",
+            "the sum over the targets without padding, divided by their number, over the whole "
+            "batch",
+        ),
+    )
+    one = SHARES.log()[None, None]
+    check.example(
+        one,
+        torch.tensor([[1]]),
+        0.3,
+        gives=1.1070,
+        because="as in the statement: 0.7 for the right one, 0.1 for each of the three others",
+    )
+    two = torch.stack([torch.stack([SHARES, SHARES, SHARES]), torch.stack([OTHERS] * 3)]).log()
+    check.example(
+        two,
+        torch.tensor([[1, 2, 1], [4, 0, 0]]),
+        0.0,
+        gives=1.0499,
+        because="four targets count: (0.693 + 1.609 + 0.693 + 1.204) / 4",
+    )
+    check.example(
+        two + torch.tensor([[[3.0], [-1.0], [0.0]], [[9.0], [0.5], [2.0]]]),
+        torch.tensor([[1, 2, 1], [4, 0, 0]]),
+        0.0,
+        gives=1.0499,
+        because="logits: the same number added to all scores of a position changes nothing",
+    )
+    check.example(two, torch.zeros(2, 3, dtype=torch.long), 0.1, gives=0.0, because="no targets: 0")
+    uneven = two[:, :2] + torch.linspace(0, 1, 20).view(2, 2, 5)
+    check.gradients(uneven, torch.tensor([[1, 2], [3, 0]]), 0.1)
+    check.done("smoothing, padding, texts of two lengths, no targets, gradients")
+    return check.passed()
+
+
+def draft(logits: Tensor, targets: Tensor, smoothing: float) -> Tensor:
+    """As in the notebook: <pad> gets a share of the smoothing, and padding counts."""
+    wanted = torch.full_like(logits, smoothing / (logits.shape[-1] - 1))
+    wanted.scatter_(-1, targets[..., None], 1 - smoothing)
+    return -(wanted * logits.log_softmax(dim=-1)).sum(dim=-1).mean()
+
+
+def unsmoothed(logits: Tensor, targets: Tensor, _smoothing: float) -> Tensor:
+    """Wrong: plain cross-entropy."""
+    total = F.cross_entropy(logits.mT, targets, ignore_index=0, reduction="sum")
+    return total / (targets != 0).sum().clamp(min=1)
+
+
+def always_the_same_share(logits: Tensor, targets: Tensor, smoothing: float) -> Tensor:
+    """Wrong: the lecture's rule, which gives <pad> and the right symbol a share."""
+    asked = targets != 0
+    if not asked.any():
+        return logits.sum() * 0
+    return F.cross_entropy(logits[asked], targets[asked], label_smoothing=smoothing)
+
+
+@task("ex05_transformer", 4)
+def examine_loss(function: Callable, own: Callable) -> Passed:
+    """A test of `smoothed_loss`, tried on the student's own and on three wrong ones."""
+    check = MutationCheck(
+        "examine_loss",
+        function,
+        hints=(
+            "unequal probabilities whose logarithms you use as logits: then you can work out the "
+            "loss by hand",
+            "two texts of different lengths; one batch without smoothing; one of only padding",
+        ),
+    )
+    check.needs("smoothed_loss", 3, own, torch.zeros(1, 1, 4), torch.tensor([[1]]), 0.1)
+    check.passes(own, "your own `smoothed_loss`")
+    check.stops(draft, "the draft", "which call shows what you have repaired?")
+    check.stops(
+        unsmoothed,
+        "a loss without any smoothing",
+        "use a smoothing that is not 0, and work out the loss by hand",
+    )
+    check.stops(
+        always_the_same_share,
+        "the lecture's rule",
+        "there <pad> and the right symbol get a share of the smoothing, too",
+    )
+    check.done("your own loss passes, three wrong ones do not")
+    return check.passed()
+
+
+END = "<end>"
+AFTER = {
+    (): {"a": 0.5, "b": 0.3, END: 0.2},
+    ("a",): {"a": 0.3, "b": 0.6, END: 0.1},
+    ("b",): {"a": 0.05, "b": 0.05, END: 0.9},
+    ("a", "b"): {"a": 0.3, "b": 0.2, END: 0.5},
+}
+
+
+def step(text: tuple[str, ...]) -> dict[str, float]:
+    """The log-probabilities of the next symbol, as in the notebook."""
+    shares = AFTER.get(text, {"a": 0.1, "b": 0.1, END: 0.8})
+    return {symbol: math.log(share) for symbol, share in shares.items()}
+
+
+def sure(text: tuple[str, ...]) -> dict[str, float]:
+    """Five letters, then the end."""
+    last = len(text) == 5
+    shares = {"a": 0.01 if last else 0.95, END: 0.98 if last else 0.04, "b": 0.01}
+    return {symbol: math.log(share) for symbol, share in shares.items()}
+
+
+class BeamCheck(Check):
+    """A check whose first argument is a function."""
+
+    def shown(self, arguments: tuple) -> str:
+        """The call as a student would write it."""
+        return f"{self.name}(step, {', '.join(map(str, arguments[1:]))})"
+
+
+@task("ex05_transformer", 5)
+def beam(function: Callable) -> Passed:
+    """The best finished texts, which leave the beam."""
+    check = BeamCheck(
+        "beam",
+        function,
+        hints=(
+            "two lists: (log-probability, text) of those that are open, and of the finished ones",
+            "extend every open text by every symbol; sort; then separate those that have ended",
+            "at the end sort the finished ones by log-probability / ((5 + n) / 6)**alpha",
+        ),
+    )
+
+    def case(*arguments: Any, gives: list, because: str) -> None:
+        texts = [tuple(text.split()) for text in gives]
+        check.example(*arguments, gives=texts, because=because)
+
+    case(
+        *(step, 2, 3, 0.0), gives=["b <end>", "<end>"], because="as in the statement: 0.27 and 0.2"
+    )
+    case(
+        *(sure, 3, 6, 0.0),
+        gives=["a a a a a <end>", "<end>", "a <end>"],
+        because="six rounds reach a text of six symbols",
+    )
+    case(
+        *(step, 2, 3, 2.0),
+        gives=["b <end>", "a b <end>"],
+        because="scores: -1.309 / 1.361 = -0.962 and -1.897 / 1.778 = -1.067",
+    )
+    case(
+        *(step, 2, 3, 0.5),
+        gives=["b <end>", "<end>"],
+        because="second: <end> has n = 1, -1.609 / 1; a b <end> has n = 3, -1.897 / 1.155 = -1.643",
+    )
+    case(
+        *(step, 1, 3, 0.0),
+        gives=["<end>"],
+        because="0.2 for only <end>; a, then a b, take the beam's one place",
+    )
+    case(
+        *(step, 1, 2, 0.0),
+        gives=["<end>"],
+        because="two rounds: a b is still open",
+    )
+    case(*(sure, 1, 1, 0.6), gives=["<end>"], because="one round")
+    check.done("texts that end at different steps, a length penalty, a beam of one")
+    return check.passed()
+
+
+@task("ex05_transformer", 6)
+def chrf(function: Callable) -> Passed:
+    """The F-score of character n-grams."""
+    check = NumberCheck(
+        "chrf",
+        function,
+        hints=(
+            "Counter & Counter keeps the smaller count of each; .total() adds them up",
+            "first the mean precision and the mean recall over n, then one F of the two",
+            "5 * p * r / (4 * p + r), if p and r are not 0",
+        ),
+    )
+    check.example(
+        *("abc", "abcd", 2),
+        gives=75.2212,
+        because="precisions 3/3 and 2/2, recalls 3/4 and 2/3: means 1 and 0.7083",
+    )
+    check.example(
+        *("aaaa", "ab", 1),
+        gives=41.6667,
+        because="a occurs once in the reference: 1 of 4 and 1 of 2",
+    )
+    check.example(
+        *("a bc", "ab c", 3),
+        gives=100.0,
+        because="spaces are removed first",
+    )
+    check.example(
+        *("ab", "abc", 6),
+        gives=63.6364,
+        because="neither has four letters, and one has no three: only n = 1 and 2 count",
+    )
+    check.example("xyz", "abc", 2, gives=0.0, because="nothing in common")
+    check.example("", "abc", 2, gives=0.0, because="nothing was written")
+    check.example("Ab", "ab", 1, gives=50.0, because="a capital is a different letter")
+    check.done("clipped counts, recall before precision, spaces, short and empty texts")
+    return check.passed()
+
+
+PARTS = ("positions", "encoder attention", "decoder attention", "cross-attention")
+# A source and a target of two texts, and the same with other tokens in front.
+SOURCE, OTHER_SOURCE = torch.tensor([[5, 6, 7], [8, 9, 5]]), torch.tensor([[4, 8, 7], [6, 4, 5]])
+TARGET, OTHER_TARGET = torch.tensor([[1, 5, 9], [1, 7, 4]]), torch.tensor([[1, 8, 9], [1, 6, 4]])
+
+
+class Model(Transformer):
+    """A small Transformer without parameters at 0; a check passes it without a copy."""
+
+    def __init__(self, n_layers: int = 2) -> None:
+        super().__init__(TransformerConfig(10, 8, n_layers, 2, 16, max_length=6, dropout=0.0))
+        generator = torch.Generator().manual_seed(5)
+        with torch.no_grad():
+            for parameter in self.parameters():
+                parameter.add_(0.3 * torch.randn(parameter.shape, generator=generator))
+
+    def __deepcopy__(self, memo: dict) -> "Model":
+        return self
+
+    def learn(self, but: set[str]) -> None:
+        """Take a step with all parameters except these."""
+        self.zero_grad()
+        self(SOURCE, TARGET).logits.square().mean().backward()
+        with torch.no_grad():
+            for name, parameter in self.named_parameters():
+                if name not in but and parameter.grad is not None:
+                    parameter.sub_(0.1 * parameter.grad)
+
+
+def trace_of(model: Transformer, part: str) -> Tensor:
+    """How far the part's own inputs change the last position: 0 if the part adds nothing."""
+    with torch.no_grad():
+        if part == "positions":  # the source in another order: the same vectors in that order
+            return model.encode(SOURCE)[:, 0] - model.encode(SOURCE.flip(1))[:, -1]
+        if part == "encoder attention":
+            return (model.encode(SOURCE) - model.encode(OTHER_SOURCE))[0, -1]
+        memory = model.encode(SOURCE)
+        other = (
+            model.decode(TARGET, model.encode(OTHER_SOURCE))
+            if part == "cross-attention"
+            else model.decode(OTHER_TARGET, memory)
+        )
+        return (model.decode(TARGET, memory) - other)[:, -1]
+
+
+STILL = {
+    "positions": "a source in another order still gets other vectors",
+    "encoder attention": "a source's last vector still depends on the tokens before it",
+    "decoder attention": "what is written still depends on the token before the last",
+    "cross-attention": "what is written still depends on the source",
+}
+
+
+class PartCheck(Check):
+    """A check of a function that changes a model."""
+
+    def shown(self, arguments: tuple) -> str:
+        """The call as a student would write it."""
+        return f"{self.name}(model, {arguments[1]!r})"
+
+    def silent(self, part: str) -> None:
+        """This part adds nothing, also after a step; the others have not changed."""
+        before, model = Model(), Model()
+        answer, shown = self.call(model, part), self.shown((model, part))
+        self.law(
+            isinstance(answer, set) and all(isinstance(name, str) for name in answer),
+            f"{shown}\nit must return a set of names; it returned {short(answer)}, {a(answer)}",
+        )
+        names = dict(model.named_parameters())
+        unknown = sorted(answer - names.keys())
+        self.law(not unknown, f"{shown}\nthe model has no parameter named {unknown}")
+        self.law(not trace_of(model, part).abs().max() > 1e-5, f"{shown}\n{STILL[part]}")
+        changed = {
+            name
+            for name, was in before.named_parameters()
+            if not torch.equal(was, names[name]) and not names[name].eq(0).all()
+        }
+        self.law(not changed, f"{shown}\nchanges {sorted(changed)}, and not to 0")
+        for other in PARTS:
+            if other != part:
+                gone = not trace_of(model, other).abs().max() > 1e-5
+                self.law(not gone, f"{shown}\nalso silences the {other}")
+        zeros = {name for name, parameter in names.items() if parameter.eq(0).all()}
+        model.learn(but=answer)
+        if trace_of(model, part).abs().max() > 1e-5:
+            self.fail(
+                f"{shown}\nafter one step of training {STILL[part]}",
+                "what you set to 0 has a gradient: return all of its names",
+            )
+        self.law(
+            answer == zeros,
+            f"{shown}\nreturn the names of what you set to 0, {len(zeros)} of them, and no others; "
+            f"it returned {short(sorted(answer))}",
+        )
+
+
+@task("ex05_transformer", 7)
+def silence(function: Callable) -> Passed:
+    """A part that adds nothing, now and after training."""
+    check = PartCheck(
+        "silence",
+        function,
+        hints=(
+            "what an attention adds is the result of its last linear map, `output`",
+            "for name, parameter in model.named_parameters(): is '.cross_attention.output.' in the "
+            "name?",
+            "with torch.no_grad(): parameter.zero_()",
+        ),
+    )
+    for part in PARTS:
+        check.silent(part)
+    check.done("four parts, before and after a step of training")
+    return check.passed()
+
+
+@task("ex05_transformer", 8)
+def predict_parts(function: Callable) -> Passed:
+    """Two of the four parts, of the student's choice."""
+    check = Check("predict_parts", function, hints=('return "positions", "positions" is a pair',))
+    answer = check.call()
+    check.law(
+        isinstance(answer, tuple) and len(answer) == 2 and all(part in PARTS for part in answer),
+        f"it must be two of {', '.join(PARTS)}; it returned {answer!r}",
+    )
+    check.done(f"you predict {answer[0]} and {answer[1]}; now measure")
+    return check.passed()

@@ -1,0 +1,813 @@
+"""Checks of exercise 9, fine-tuning: one per task."""
+
+import random
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from math import inf
+from numbers import Real
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from course.feedback.checks import Check, Passed
+from course.feedback.differences import a, difference, short
+from course.feedback.mutants import MutationCheck
+from course.feedback.progress import progress_of, task
+from course.feedback.tensors import TOLERANCE, TensorCheck, normal
+
+# `check.progress()` shows how far you are.
+progress = partial(progress_of, "ex09_finetuning")
+
+OWN_CODE = (
+    "uses bertlab's own code, which contains the answer to this task: write the steps yourself, "
+    "with Python and PyTorch"
+)
+IGNORED = -100
+
+
+def long_text() -> tuple[list[str], list[tuple[int, int, str]]]:
+    """Tags of words, B, I and O, and their spans."""
+    tags: list[str] = []
+    runs = []
+    for number, label in enumerate(("LOC", "PER", "PER", "MISC") * 25):
+        inside = 1 + number * 5 % 4
+        runs.append((len(tags), len(tags) + inside, label))
+        tags += [
+            f"B-{label}",
+            *[f"I-{label}"] * (inside - 1),
+            *["O"] * (number * 3 % 3 + number % 2),
+        ]
+    return tags, runs
+
+
+class LayersCheck(TensorCheck):
+    """A check of vectors from several layers."""
+
+    refused = OWN_CODE
+    ready_made = ()
+    changed = (
+        "`total = hidden_states[-4]` gives the tensor a second name and makes no copy, so `total "
+        "+= ...` writes into the model's own output; `total = total + ...` makes a new one"
+    )
+
+    def shown(self, arguments: tuple) -> str:
+        """The call as a student would write it."""
+        states, how = arguments
+        return f"{self.name}(hidden_states of {len(states) - 1} layers, {how!r})"
+
+
+# The embeddings and five layers, one token of two components: 2 to the layer's power, its number.
+FIVE = tuple(torch.tensor([[[2.0**layer, layer]]]) for layer in range(6))
+
+
+@task("ex09_finetuning", 1)
+def layer_features(function: Callable) -> Passed:
+    """The vectors that a head reads."""
+    check = LayersCheck(
+        "layer_features",
+        function,
+        hints=(
+            "hidden_states[0] are the embeddings, hidden_states[-1] is the last layer; [-4:] are "
+            "the last four, [1:] all layers",
+            "torch.stack(list).sum(dim=0) adds tensors up; torch.cat(list, dim=-1) concatenates "
+            "vectors",
+        ),
+    )
+    for how, gives, because in _mixes():
+        check.example(FIVE, how, gives=gives, because=because)
+    check.done("four mixes and two single layers, by hand")
+    states = list(normal(13, 2, 7, 16, seed=9))
+    sum_of_all = torch.zeros(2, 7, 16)
+    for state in states[1:]:
+        sum_of_all = sum_of_all + state
+    rest = sum_of_all
+    for state in states[1:9]:
+        rest = rest - state
+    because = "12 layers, as BERT-base has them: [2, 7, 16] each"
+    check.example(states, "last", gives=states[12], because=because)
+    check.example(states, "sum last four", gives=rest, because=because)
+    check.example(states, "mean of all", gives=sum_of_all / 12, because=because)
+    check.example(states, 7, gives=states[7], because=because)
+    answer = check.call(states, "concat last four", because=because)
+    shown = check.shown((states, "concat last four"))
+    check.law(
+        isinstance(answer, Tensor) and answer.shape == (2, 7, 64),
+        f"{shown}\nit must return a tensor [2, 7, 64], 4 times 16 numbers for each token; it "
+        f"returned {list(answer.shape) if isinstance(answer, Tensor) else answer}",
+    )
+    for place, part in enumerate(answer.chunk(4, dim=-1)):
+        check.equals(part, states[9 + place], f"{shown}: numbers {16 * place} to {16 * place + 15}")
+    check.done("12 layers, a batch of texts")
+    return check.passed()
+
+
+def _mixes() -> list[tuple[Any, list, str]]:
+    """The five layers by hand: how, what it gives, and the rule."""
+    return [
+        ("last", [[[32.0, 5]]], "the output of the last layer"),
+        ("sum last four", [[[60.0, 14]]], "4 + 8 + 16 + 32, and 2 + 3 + 4 + 5"),
+        (
+            "concat last four",
+            [[[4.0, 2, 8, 3, 16, 4, 32, 5]]],
+            "the vectors of layers 2, 3, 4, 5, concatenated: [B, L, 4 D]",
+        ),
+        (
+            "mean of all",
+            [[[12.4, 3]]],
+            "62 / 5 and 15 / 5: all five layers, without the embeddings",
+        ),
+        (2, [[[4.0, 2]]], "layer 2: hidden_states begin with the embeddings, so its index is 2"),
+        (0, [[[1.0, 0]]], "layer 0 are the embeddings"),
+    ]
+
+
+class LossCheck(TensorCheck):
+    """A check of a loss: one number, with its gradient."""
+
+    refused = OWN_CODE
+    ready_made = ()
+
+    def loss(self, logits: Tensor, targets: Tensor, gives: float, because: str) -> None:
+        """A worked example."""
+        self.example(*(logits, targets), gives=torch.tensor(gives), because=because)
+
+    def shown(self, arguments: tuple) -> str:
+        """The call as a student would write it."""
+        logits, targets = arguments
+        written = str(targets.tolist()) if targets.numel() <= 16 else f"{list(targets.shape)}"
+        return f"{self.name}(logits {list(logits.shape)}, targets {written})"
+
+
+@task("ex09_finetuning", 3)
+def tagger_loss(function: Callable) -> Passed:
+    """The mean over only the tokens that have a target."""
+    check = LossCheck(
+        "tagger_loss",
+        function,
+        hints=(
+            "asked = targets != IGNORED is True at the tokens that count; logits[asked] are their "
+            "rows, [N, C]",
+            'F.cross_entropy(..., reduction="sum") of those rows, divided by their number, at '
+            "least 1",
+        ),
+    )
+    half = torch.tensor([0.5, 0.25, 0.25]).log()
+    logits = half.expand(2, 4, 3).contiguous()
+    targets = torch.tensor([[IGNORED, 0, IGNORED, IGNORED], [IGNORED, 1, 2, 1]])
+    check.loss(
+        *(logits, targets, 1.2130),
+        because="the tags have the probabilities 0.5, 0.25, 0.25, 0.25: (0.6931 + 3 · 1.3863) / 4 "
+        "tokens",
+    )
+    check.done("two texts by hand")
+    _others_do_not_count(check, logits, targets)
+    logits = 3 * normal(8, 50, 9, seed=4)
+    asked = torch.arange(400).view(8, 50) * 7 % 5 == 0
+    true = torch.arange(400).view(8, 50) * 5 % 9
+    log_p = logits.double().log_softmax(dim=-1).gather(-1, true[..., None])[..., 0]
+    check.loss(
+        *(logits, true.masked_fill(~asked, IGNORED), float(-log_p[asked].sum() / asked.sum())),
+        because="8 texts of 50 tokens, 9 tags: the mean over the 80 tokens with a target",
+    )
+    check.done("8 texts of 50 tokens; gradients")
+    return check.passed()
+
+
+def _others_do_not_count(check: LossCheck, logits: Tensor, targets: Tensor) -> None:
+    other = logits.clone()
+    other[targets == IGNORED] = 1000 * normal(int((targets == IGNORED).sum()), 3, seed=3)
+    check.loss(
+        *(other, targets, 1.2130),
+        because="other scores at tokens without a target: the loss must be the same",
+    )
+    check.gradients(logits, targets)
+    nothing = torch.full((2, 4), IGNORED)
+    check.loss(
+        *(logits, nothing, 0.0),
+        because="no token has a target: 0, where the mean of nothing would be nan",
+    )
+    check.done("tokens without a target do not count; no targets at all")
+
+
+class ListCheck(Check):
+    """A check of a function that returns a list."""
+
+    refused = OWN_CODE
+
+    def as_long_as(self, numbers: list, *arguments: Sequence, what: str) -> list:
+        """An answer with one item for each of `numbers`; `what` describes those."""
+        answer = self.call(*arguments)
+        self.law(
+            isinstance(answer, list) and len(answer) == len(numbers),
+            f"{self.shown(arguments)}\nit must return a list with one item for each of "
+            f"{len(numbers)} {what}; it returned {short(answer, 80)}"
+            + (f", {len(answer)} items" if isinstance(answer, list) else f", {a(answer)}"),
+        )
+        return answer
+
+
+@task("ex09_finetuning", 2)
+def first_pieces(function: Callable) -> Passed:
+    """For each piece the word of which it is the first."""
+    check = ListCheck(
+        "first_pieces",
+        function,
+        hints=(
+            "for each piece: the word in which it lies, if there is one, and if no piece before "
+            "it lay in that word",
+            "a piece (start, end) lies in word (a, b) if start < end and a <= start < b; keep the "
+            "number of the last word that has had its first piece",
+        ),
+    )
+    check.example(
+        [(0, 3), (4, 10)],
+        [(0, 0), (0, 3), (4, 9), (9, 10), (0, 0)],
+        gives=[-1, 0, 1, -1, -1],
+        because="[CLS] Zoë sleep ##s [SEP]: piece 1 is the first of word 0, piece 2 of word 1",
+    )
+    check.example(
+        [(0, 1), (1, 2), (2, 5)],
+        [(0, 1), (1, 2), (2, 3), (3, 5)],
+        gives=[0, 1, 2, -1],
+        because='"a,bcd" without special tokens: three words without a blank between them',
+    )
+    check.done("special tokens, later pieces, words that touch")
+    check.example(
+        [(0, 4), (5, 9)],
+        [(0, 0), (1, 4), (5, 7), (7, 8), (0, 0)],
+        gives=[-1, 0, 1, -1, -1],
+        because="word 0 begins with a character that BERT drops (a soft hyphen), so its first "
+        "piece begins at 1: ask in which word a piece lies, not whether both begin together",
+    )
+    check.example(
+        [(0, 1), (2, 5)],
+        [(0, 0), (1, 2), (2, 5), (0, 0)],
+        gives=[-1, -1, 1, -1],
+        because="BERT drops all of word 0; the piece after it, a hyphen, belongs to no word",
+    )
+    check.example(
+        [(0, 3), (4, 6), (7, 9), (10, 12)],
+        [(0, 0), (0, 2), (2, 3), (4, 6), (0, 0)],
+        gives=[-1, 0, -1, 1, -1],
+        because="the encoding was cut: words 2 and 3 have no piece here",
+    )
+    check.example([], [(0, 0), (0, 0)], gives=[-1, -1], because="[CLS] [SEP]: no word at all")
+    check.done("a dropped character, a text that was cut, no words")
+    words, offsets, numbers = many_pieces()
+    answer = check.as_long_as(offsets, words, offsets, what="pieces")
+    place = next((n for n in range(len(numbers)) if answer[n] != numbers[n]), None)
+    if place is not None:
+        check.fail(
+            f"{len(words)} words in {len(offsets)} pieces: piece {place}, {offsets[place]}, after "
+            f"{offsets[place - 1]}: expected {numbers[place]}, got {short(answer[place])}\n"
+            f"the words near it are {short(words[max(0, numbers[place] - 1) :][:3])}",
+        )
+    check.done(f"{len(offsets)} pieces")
+    return check.passed()
+
+
+def many_pieces() -> tuple[list, list, list[int]]:
+    """Words of one to four pieces, all pieces with [CLS] and [SEP], and the right numbers."""
+    words, offsets, numbers, at = [], [(0, 0)], [-1], 0
+    for number in range(150):
+        lengths = [1 + (number + n) % 3 for n in range(1 + number * 3 % 4)]
+        words.append((at, at + sum(lengths)))
+        for n, length in enumerate(lengths):
+            offsets.append((at, at + length))
+            numbers.append(-1 if n else number)
+            at += length
+        at += number % 3 != 0
+    return words, [*offsets, (0, 0)], [*numbers, -1]
+
+
+@task("ex09_finetuning", 4)
+def bioes_runs(function: Callable) -> Passed:
+    """The complete spans of tags with an end."""
+    check = ListCheck(
+        "bioes_runs",
+        function,
+        hints=(
+            "one variable is enough: the number of the last B whose span is still open, or None",
+            "S: a span of one word. B: open here. I: leave it open if the labels are the same. E: "
+            "the same, and the span is complete. In all other cases no span is open afterwards",
+        ),
+    )
+    for tags, gives, because in _complete_by_hand():
+        check.example(tags, gives=gives, because=because)
+    check.done("spans of one word and of several, labels with hyphens")
+    for tags, gives, because in _broken_by_hand():
+        check.example(tags, gives=gives, because=because)
+    check.done("spans without a beginning, an end, or one label")
+    tags, runs = long_text()
+    for first, after, label in runs:
+        tags[after - 1] = f"E-{label}" if after - first > 1 else f"S-{label}"
+    answer = check.call(tags)
+    check.law(isinstance(answer, list), f"it must return a list; it returned {a(answer)}")
+    if answer != runs:
+        place = next((n for n in range(min(len(runs), len(answer))) if runs[n] != answer[n]), -1)
+        check.fail(
+            f"a text of {len(tags)} words with {len(runs)} spans; got {len(answer)}"
+            + (f"; number {place} is {runs[place]}, not {short(answer[place])}")
+        )
+    check.done(f"{len(runs)} spans")
+    return check.passed()
+
+
+Rows = Iterator[tuple[list[str], list, str]]
+
+
+def _complete_by_hand() -> Rows:
+    """Worked examples: tags, spans and the rule."""
+    yield (
+        ["B-LOC", "I-LOC", "E-LOC", "O", "S-PER"],
+        [(0, 3, "LOC"), (4, 5, "PER")],
+        "words 0 to 2 are a LOC, word 4 by itself is a PER",
+    )
+    yield (
+        ["B-LOC", "E-LOC", "B-LOC", "E-LOC", "S-LOC", "S-LOC"],
+        [(0, 2, "LOC"), (2, 4, "LOC"), (4, 5, "LOC"), (5, 6, "LOC")],
+        "spans side by side; one of two words has no I",
+    )
+    yield (
+        ["B-work-of-art", "E-work-of-art", "S-work-of-art"],
+        [(0, 2, "work-of-art"), (2, 3, "work-of-art")],
+        "the label is everything after the *first* hyphen",
+    )
+    yield (["O", "O"], [], "no span")
+    yield ([], [], "no words, no spans")
+
+
+def _broken_by_hand() -> Rows:
+    """Malformed tags: tags, complete spans and the rule."""
+    no_end = "the end is missing, so this is no complete span"
+    no_begin = "the beginning is missing, so this is no complete span: I and E begin nothing"
+    two = "a span has one label: compare that of I and E with that of B"
+    closed = "no span is open after an {}"
+    yield (["B-PER", "I-PER", "O"], [], no_end)
+    yield (["O", "B-PER", "I-PER"], [], no_end)
+    yield (["O", "I-PER", "E-PER"], [], no_begin)
+    yield (["E-PER", "E-PER"], [], no_begin)
+    yield (["B-PER", "E-LOC"], [], two)
+    yield (["B-PER", "I-LOC", "E-PER"], [], two)
+    yield (
+        ["B-LOC", "B-LOC", "E-LOC"],
+        [(1, 3, "LOC")],
+        "the second B begins again; what the first one began has no end",
+    )
+    open_no_more = closed.format("O")
+    yield (["B-LOC", "O", "E-LOC"], [], open_no_more)
+    yield (["B-LOC", "E-LOC", "I-LOC", "E-LOC"], [(0, 2, "LOC")], closed.format("E"))
+    yield (["B-LOC", "S-PER", "E-LOC"], [(1, 2, "PER")], closed.format("S"))
+
+
+Tags = Sequence[Sequence[str]]
+
+
+class ScoresCheck(Check):
+    """A check of precision, recall and F1."""
+
+    refused = OWN_CODE
+
+    def scores(
+        self, true: Tags, guessed: Tags, gives: tuple[float, float, float], because: str
+    ) -> None:
+        """A worked example; three numbers, to four decimals."""
+        answer = self.call(true, guessed, because=because)
+        shown = self.shown((true, guessed))
+        three = isinstance(answer, tuple | list) and len(answer) == 3
+        self.law(
+            three and all(isinstance(number, Real) for number in answer),
+            f"{shown}\nit must return three numbers: precision, recall and F1; it returned "
+            f"{short(answer)}",
+        )
+        scores = f"expected {_written(gives)}\ngot      {_written(answer)}"
+        found = "" if _close(answer, gives) else scores
+        self.compared(found, answer, shown, because, TOLERANCE)
+
+
+def _close(one: Sequence[float], other: Sequence[float]) -> bool:
+    return all(abs(a - b) < 2e-4 for a, b in zip(one, other, strict=True))
+
+
+def _written(scores: Sequence[float]) -> str:
+    names = ("precision", "recall", "F1")
+    return ", ".join(f"{name} {number:.4g}" for name, number in zip(names, scores, strict=True))
+
+
+@task("ex09_finetuning", 5)
+def entity_f1(function: Callable) -> Passed:
+    """Precision, recall and F1 of whole spans."""
+    check = ScoresCheck(
+        "entity_f1",
+        function,
+        hints=(
+            "collect the spans of all texts, true and guessed, in two sets; what both sets contain "
+            "is right",
+            "{(text, *run) for text, tags in enumerate(texts) for run in tag_runs(tags)}",
+        ),
+    )
+    check.scores(
+        [["B-PER", "I-PER", "O", "B-LOC"]],
+        [["B-PER", "O", "O", "B-LOC"]],
+        (0.5, 0.5, 0.5),
+        because="true are (0, 2, PER) and (3, 4, LOC); of the guesses (0, 1, PER) and (3, 4, LOC) "
+        "one is right. Half a span does not count",
+    )
+    _several_texts(check)
+    check.done("half a span, several texts")
+    check.scores(
+        [["B-PER", "O"], ["B-LOC", "I-LOC"]],
+        [["B-LOC", "O"], ["I-LOC", "I-LOC"]],
+        (0.5, 0.5, 0.5),
+        because="the first guess has the wrong label; the second one begins with I and is right "
+        "all the same: spans are compared, not tags",
+    )
+    nothing = "a share of nothing is 0: first check that the divisor is not 0"
+    check.scores([["B-PER", "O"]], [["O", "O"]], (0.0, 0.0, 0.0), because=nothing)
+    check.scores([["O", "O"]], [["B-PER", "O"]], (0.0, 0.0, 0.0), because=nothing)
+    check.scores([["O"], []], [["O"], []], (0.0, 0.0, 0.0), because=nothing)
+    check.scores([["B-PER", "O"]], [["O", "B-PER"]], (0.0, 0.0, 0.0), because=nothing)
+    check.done("labels, nothing guessed, nothing to find")
+    tags, runs = long_text()
+    less = [tag.replace("B-PER", "O").replace("I-PER", "O") for tag in tags]
+    n_all, n_less = len(runs), sum(label != "PER" for _, _, label in runs)
+    right, true, guessed = n_all + n_less, 2 * n_all + n_less, 2 * n_all
+    check.scores(
+        [tags, less, tags],
+        [tags, tags, ["O"] * len(tags)],
+        (right / guessed, right / true, 2 * right / (true + guessed)),
+        because="three long texts: all found; some found that are none; nothing found",
+    )
+    check.done("three long texts")
+    return check.passed()
+
+
+def _several_texts(check: ScoresCheck) -> None:
+    check.scores(
+        [["B-LOC", "O", "O", "O"], ["B-LOC", "O", "B-PER", "O"]],
+        [["B-LOC", "O", "O", "O"], ["O", "B-LOC", "B-PER", "B-LOC"]],
+        (1 / 2, 2 / 3, 4 / 7),
+        because="in both texts together 3 true spans, 4 guessed ones, 2 of them right",
+    )
+
+
+Spans = set[tuple[int, int, int, str]]
+
+
+def _spans(texts: Tags, separate: bool = True) -> Spans:
+    """(text, first word, word after the last, label) of spans that begin with B."""
+    found = set()
+    for text, tags in enumerate(texts):
+        for first, tag in enumerate(tags):
+            if tag[0] == "B":
+                after = first + 1
+                while after < len(tags) and tags[after] == f"I{tag[1:]}":
+                    after += 1
+                found.add((text if separate else 0, first, after, tag[2:]))
+    return found
+
+
+def _scores(true: set, guessed: set) -> tuple[float, float, float]:
+    """Precision, recall and F1, 0 for a share of nothing."""
+    right = len(true & guessed)
+    n, m = len(true), len(guessed)
+    return right / max(1, m), right / max(1, n), 2 * right / max(1, n + m)
+
+
+def _draft(true_tags: Tags, guessed_tags: Tags) -> tuple[float, float, float]:
+    """As in the notebook: no text, no label, the plain mean, and a division by nothing."""
+    true, guessed = (
+        {span[1:3] for span in _spans(texts, separate=False)} for texts in (true_tags, guessed_tags)
+    )
+    right = len(true & guessed)
+    precision, recall = right / len(guessed), right / len(true)
+    return precision, recall, (precision + recall) / 2
+
+
+def _mean_of_texts(true_tags: Tags, guessed_tags: Tags) -> tuple[float, ...]:
+    """Wrong: every text has the same weight."""
+    pairs = zip(true_tags, guessed_tags, strict=True)
+    rows = [_scores(_spans([one]), _spans([other])) for one, other in pairs]
+    return tuple(sum(column) / len(rows) for column in zip(*rows, strict=True))
+
+
+def _without_labels(true_tags: Tags, guessed_tags: Tags) -> tuple[float, float, float]:
+    """Wrong: ignores the label."""
+    sides = ({span[:3] for span in _spans(texts)} for texts in (true_tags, guessed_tags))
+    return _scores(*sides)
+
+
+@task("ex09_finetuning", 6)
+def examine_entity_f1(function: Callable, own: Callable) -> Passed:
+    """A test of `entity_f1`, tried on the student's own and on three wrong ones."""
+    check = MutationCheck(
+        "examine_entity_f1",
+        function,
+        hints=(
+            "three texts, with more guesses than true spans: work out precision, recall and F1",
+            "one more call for each sentence of task 5; compare all three numbers",
+        ),
+    )
+    check.needs("entity_f1", 5, own, [["O"]], [["O"]])
+    check.passes(own, "your own `entity_f1`")
+    check.stops(_draft, "the draft", "which call shows what you have repaired?")
+    check.stops(
+        _mean_of_texts,
+        "a function that takes the mean of the texts' scores",
+        "it differs where one text has more spans than another",
+    )
+    check.stops(
+        _without_labels,
+        "a function that does not compare labels",
+        "a call in which only the label is wrong shows it",
+    )
+    check.done("your own entity_f1 passes, three wrong ones do not")
+    return check.passed()
+
+
+# [CLS] where is jim ? [SEP] jim went to the lake [SEP]
+PASSAGE = "Jim went to the lake"
+OFFSETS = [
+    *[(0, 0), (0, 5), (6, 8), (9, 12), (12, 13), (0, 0)],
+    *[(0, 3), (4, 8), (9, 11), (12, 15), (16, 20), (0, 0)],
+]
+SEGMENTS = [0] * 6 + [1] * 6
+STARTS = [1.0, 0, 6, 0, 0, 0, 3, 0, 0, 6, 2, 0]
+ENDS = [1.0, 0, 6, 0, 0, 0, 3, 1, 0, -1, 1, 4]
+LOGITS = torch.tensor([STARTS, ENDS]).T  # [12, 2]
+
+
+class AnswerCheck(TensorCheck):
+    """A check of an answer: characters of the passage, or None."""
+
+    refused = OWN_CODE
+    ready_made = ()
+
+    def answers(self, *arguments: Any, gives: tuple[int, int] | None, because: str) -> None:
+        """A worked example."""
+        answer = self.call(*arguments, because=because)
+        shown = self.shown(arguments)
+        if answer is None and gives is None:
+            found = ""
+        elif gives is None:
+            found = f"expected None, no answer\ngot      {short(answer)}"
+        elif answer is None:
+            found = f"expected {gives}, {self._text(gives)}\ngot      None, no answer"
+        else:
+            found = difference(gives, answer)
+        self.compared(found, answer, shown, because)
+
+    def _text(self, answer: tuple[int, int]) -> str:
+        return repr(PASSAGE[slice(*answer)]) if answer[1] <= len(PASSAGE) else "characters"
+
+    def shown(self, arguments: tuple) -> str:
+        """The call as a student would write it."""
+        logits, offsets, _, *rest = arguments
+        what = "the example of the task" if offsets == OFFSETS else f"{len(offsets)} tokens"
+        names = [f", {n}={v}" for n, v in zip(("max_tokens", "threshold"), rest, strict=False)]
+        call = f"{self.name}(logits, offsets, segment_ids{''.join(names)})"
+        return f'{call}, {what}, where "no answer" scores {float(logits[0].sum()):.4g}'
+
+
+@task("ex09_finetuning", 7)
+def best_span(function: Callable) -> Passed:
+    """From scores to an answer."""
+    check = AnswerCheck(
+        "best_span",
+        function,
+        hints=(
+            "tokens that may be part of an answer: segment 1, and start < end in offsets",
+            "two loops over those tokens, the second one from i to i + max_tokens - 1; keep the "
+            "best S_i + E_j and its (i, j), and compare with S_0 + E_0 at the end",
+        ),
+    )
+    check.answers(
+        *(LOGITS, OFFSETS, SEGMENTS),
+        gives=(12, 20),
+        because='"the lake", tokens 9 to 10, scores 6 + 1 = 7',
+    )
+    check.done("the worked example")
+    _unanswered(check)
+    _short_ones(check)
+    _long_passage(check)
+    return check.passed()
+
+
+def _unanswered(check: AnswerCheck) -> None:
+    sure = LOGITS.clone()
+    sure[0] = torch.tensor([5.0, 3.0])
+    nothing = 'the best answer scores 7, "no answer" S_0 + E_0 = 5 + 3 = 8: return None'
+    check.answers(*(sure, OFFSETS, SEGMENTS), gives=None, because=nothing)
+    even = LOGITS.clone()
+    even[0] = torch.tensor([5.0, 2.0])
+    check.answers(
+        *(even, OFFSETS, SEGMENTS),
+        gives=None,
+        because="the answer must score *more* than no answer; 7 is not more than 7",
+    )
+    check.answers(
+        *(sure, OFFSETS, SEGMENTS, 30, -2.0),
+        gives=(12, 20),
+        because="7 is more than 8 - 2: threshold is added to the score of no answer",
+    )
+    check.answers(
+        *(LOGITS, OFFSETS, SEGMENTS, 30, 6.0),
+        gives=None,
+        because="7 is not more than 2 + 6: threshold is added to the score of no answer",
+    )
+    check.answers(
+        *(sure, OFFSETS, SEGMENTS, 30, -inf),
+        gives=(12, 20),
+        because="threshold = -inf: every question gets an answer, as in SQuAD 1.1",
+    )
+    low = LOGITS - 100
+    check.answers(
+        *(low, OFFSETS, SEGMENTS),
+        gives=(12, 20),
+        because="all scores are below 0 here, and one of them is still the best: start with -inf",
+    )
+    check.done('"no answer" and its threshold')
+
+
+def _short_ones(check: AnswerCheck) -> None:
+    many = "max_tokens counts tokens of the answer: from 9 to 10 are two"
+    check.answers(
+        *(LOGITS, OFFSETS, SEGMENTS, 1),
+        gives=(0, 3),
+        because='of all answers of one token "Jim", 3 + 3 = 6, is the best',
+    )
+    check.answers(*(LOGITS, OFFSETS, SEGMENTS, 2), gives=(12, 20), because=many)
+    check.done("only short answers")
+
+
+def _long_passage(check: AnswerCheck) -> None:
+    """400 tokens: the largest pairs are too long, in the question, or reversed."""
+    logits: Tensor = normal(400, 2, seed=7) / 10
+    offsets = [(0, 0)] + [(5 * n, 5 * n + 4) for n in range(20)] + [(0, 0)]
+    offsets += [(7 * n, 7 * n + 5) for n in range(377)] + [(0, 0)]
+    segments = [0] * 22 + [1] * 378
+    for token, column, score in (
+        *((5, 0, 20.0), (7, 1, 20.0)),  # in the question
+        *((399, 0, 20.0), (399, 1, 20.0)),  # [SEP]
+        *((60, 0, 9.0), (390, 1, 9.0)),  # too far apart
+        *((200, 0, 7.0), (229, 1, 7.0)),  # 30 tokens: the answer
+        *((300, 0, 7.5), (330, 1, 7.5)),  # 31 tokens
+        *((150, 1, 8.5), (151, 0, 8.5)),  # end before start
+    ):
+        logits[token, column] = score
+    first, last = 178, 207  # the answer's tokens, counted in the passage
+    check.answers(
+        *(logits, offsets, segments),
+        gives=(7 * first, 7 * last + 5),
+        because="a long passage: the answer may have 30 tokens, and there is one of 30 with 7 + 7",
+    )
+    check.done("a passage of 377 tokens")
+
+
+LEARNERS = (
+    "counted words",
+    "frozen, embeddings",
+    "frozen, last layer",
+    "from scratch",
+    "fine-tuned",
+)
+
+
+@task("ex09_finetuning", 8)
+def predict_contest(function: Callable) -> Passed:
+    """An F1 for each learner, of the student's choice."""
+    check = Check(
+        "predict_contest", function, hints=('write `return {"counted words": 0.5, ...}`',)
+    )
+    answer = check.call()
+    check.law(
+        isinstance(answer, dict) and set(answer) == set(LEARNERS),
+        f"it must return a dictionary with the five learners, {', '.join(map(repr, LEARNERS))}; it "
+        f"returned {short(answer, 200)}",
+    )
+    for learner, score in answer.items():
+        check.law(
+            isinstance(score, int | float) and 0 <= score <= 1,
+            f"an F1 is a number from 0 to 1, not a percentage; {learner!r} has {score!r}",
+        )
+    best = max(answer, key=answer.__getitem__)
+    check.done(f"you predict that {best!r} is ahead; now measure")
+    return check.passed()
+
+
+def has_digit(word: str) -> bool:
+    """The kind of words that the check removes."""
+    return any(character.isdigit() for character in word)
+
+
+class WordsCheck(Check):
+    """A check of texts without some words, and of their control."""
+
+    refused = OWN_CODE
+
+    def shown(self, arguments: tuple) -> str:
+        """The call as a student would write it."""
+        texts, _, seed = arguments
+        return f"{self.name}({short(texts, 120)}, has_digit, {seed})"
+
+    def sides(self, *arguments: Any) -> tuple[list[str], list[str]]:
+        """Both lists of texts, with the original number of texts."""
+        answer = self.call(*arguments)
+        texts, shown = arguments[0], self.shown(arguments)
+        self.law(
+            isinstance(answer, tuple | list) and len(answer) == 2,
+            f"{shown}\nit must return two lists, the texts without those words and the control; it "
+            f"returned {short(answer)}",
+        )
+        for what, side in zip(("texts without those words", "the control"), answer, strict=True):
+            self.law(
+                isinstance(side, list) and all(isinstance(text, str) for text in side),
+                f"{shown}\n{what} must be a list of str; got {short(side)}",
+            )
+            self.law(
+                len(side) == len(texts),
+                f"{shown}\n{what}: {len(texts)} texts are expected, as many as before; got "
+                f"{len(side)}",
+            )
+        return answer[0], answer[1]
+
+    def control(self, texts: list[str], without: list[str], control: list[str]) -> None:
+        """The same number of words as without the kind, from the same text, in order."""
+        for text, cut, other in zip(texts, without, control, strict=True):
+            expected, got = len(cut.split()), len(other.split())
+            self.law(
+                got == expected,
+                f"the control of {text!r} must keep {expected} words, as many as are left without "
+                f"the kind; got {got}: {other!r}",
+            )
+            rest = iter(text.split())
+            self.law(
+                all(word in rest for word in other.split()),
+                f"the control of {text!r} must keep words of that text in their order; got "
+                f"{other!r}",
+            )
+            self.law(
+                " ".join(other.split()) == other,
+                f"the control of {text!r}: words are separated by one blank; got {other!r}",
+            )
+
+
+TEXTS = ["call 0800 or 0900 now", "see you", "  4 u  only ", "10 20"]
+LONG = [f"a b c{number % 9} d e f" for number in range(300)]
+
+
+@task("ex09_finetuning", 9)
+def ablate_words(function: Callable) -> Passed:
+    """Texts without a kind of words, and without the same number of random words."""
+    check = WordsCheck(
+        "ablate_words",
+        function,
+        hints=(
+            "words = text.split(); left = [word for word in words if not is_part(word)]",
+            "the control keeps len(left) of the places range(len(words)), drawn by "
+            "random.Random(seed).sample and sorted",
+        ),
+    )
+    before = _random_numbers()
+    without, control = check.sides(TEXTS, has_digit, 1)
+    gives = ["call or now", "see you", "u only", ""]
+    check.compared(
+        difference(gives, without) if without != gives else "",
+        without,
+        check.shown((TEXTS, has_digit, 1)),
+        "the texts without words that contain a digit come first, then the control",
+    )
+    check.control(TEXTS, without, control)
+    check.done("four texts by hand")
+    without, control = check.sides(LONG, has_digit, 1)
+    check.control(LONG, without, control)
+    _drawn(check, control)
+    _, again = check.sides(LONG, has_digit, 1)
+    _, other = check.sides(LONG, has_digit, 2)
+    check.law(again == control, "the same seed gives another control")
+    check.law(other != control, "another seed gives the same control: is `seed` used?")
+    check.law(
+        _random_numbers() == before,
+        "it changed the global random numbers; random.Random(seed) is a separate generator",
+    )
+    check.done("300 texts: as many words, at random places, the same with the same seed")
+    return check.passed()
+
+
+def _drawn(check: WordsCheck, control: list[str]) -> None:
+    """In 300 texts of 6 words, each place is removed about 50 times."""
+    for place in range(6):
+        lost = sum(not any(word[0] == chr(97 + place) for word in t.split()) for t in control)
+        check.law(
+            15 <= lost <= 110,
+            f"of 300 texts of 6 words, one of which has a digit, the control loses word {place} "
+            f"{lost} times; about 50 are expected: draw from all words, again for each text",
+        )
+
+
+def _random_numbers() -> tuple:
+    """The state of all global generators."""
+    state = np.random.get_state()[1].tobytes()  # type: ignore[index]
+    return random.getstate(), state, torch.get_rng_state().tolist()
