@@ -36,13 +36,13 @@ def test_a_right_solution_passes_with_any_draws(solution, name):
             torch.rand(wasted, generator=arguments[-1])
             return right(*arguments)
 
-        assert "passes" in repr(getattr(masking, name)(wasteful))
+        assert "passes" in repr(getattr(check, name)(wasteful))
 
 
 @pytest.mark.parametrize("name", CHANCE)
 def test_a_statistical_check_does_not_change_the_students_generator(solution, name):
     before = torch.get_rng_state()
-    getattr(masking, name)(solution[name])
+    getattr(check, name)(solution[name])
     assert torch.equal(before, torch.get_rng_state())
 
 
