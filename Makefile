@@ -68,8 +68,9 @@ slides: $(BOOK) data ## the lectures as slides with notes for the speaker, in bo
 launch: $(COURSE) ## links in the README, lectures for a notebook service (COURSE_URL, REPOSITORY)
 	$(BIN) -m course.publishing.launch
 
-exercises: $(COURSE) ## make the students' notebooks and the known mistakes again from solutions/
+exercises: $(COURSE) ## what comes from solutions/: students' notebooks, values of known mistakes, lists and sums
 	$(BIN) -m course.publishing.mistakes
+	$(BIN) -m course.publishing.tables
 	cd course && ../$(BIN) -m nbgrader generate_assignment "*" --no-db --force
 
 grading: $(GRADING) data ## set up what the instructor's commands need (course/README.md)

@@ -18,19 +18,17 @@ from course.feedback.checks import CheckFailed, NotWritten
 from course.feedback.known import values_of
 from course.gradebook import backups
 from course.grading.assignments import as_handed_in
-from course.publishing import mistakes
+from course.publishing import mistakes, tables
 from course.settings import Limits
 from tests.conftest import ROOT, read_page
 from tests.course.small_course import new_course
-from tests.exercises.test_assignments import ASSIGNMENTS, release_of, source_of
+from tests.exercises.test_assignments import release_of, source_of
 
 pytestmark = pytest.mark.slow
 
 GUIDES = ("syllabus", "students", "new_assignment", "README")
 GUIDE = {name: (ROOT / "course" / f"{name}.md").read_text(encoding="utf-8") for name in GUIDES}
 LECTURES = sorted(ROOT.glob("lectures/[0-9][0-9]_*.ipynb"))
-FURTHER = sorted(ROOT.glob("lectures/[0-9][0-9]b_*.ipynb"))
-CLASS_MINUTES = 90 + 45
 
 
 def first_cell(path):
@@ -48,16 +46,6 @@ def title_of(path):
 def goals_of(path):
     can = first_cell(path).split("**After this lecture you can**")[1].split("**Time**")[0]
     return re.findall(r"^- (.*)", can, re.M)
-
-
-def points_of(name):
-    return int(re.search(r"\*\*Points\*\* (\d+)", first_cell(release_of(name)))[1])
-
-
-def written_points(name):
-    """The points of an assignment that a person gives."""
-    cells = [cell for cell in read_page(release_of(name)).cells if cell.cell_type == "markdown"]
-    return sum(c.metadata.nbgrader.points for c in cells if c.metadata.nbgrader.grade)
 
 
 def rows(text):
@@ -79,7 +67,6 @@ class Week:
         self.lectures = re.findall(r"- Lecture: \[(.+)\]\(\.\./(\S+)\), (\d+) minutes", text)
         assignment = r"- Assignment: \[(.+)\]\(\.\./(\S+)\), (\d+) minutes, (\d+) points"
         self.assignment = re.findall(assignment, text)
-        self.homework = int(re.search(r"- Homework: (\d+) minutes", text)[1])
         self.read = re.search(r"- Read: (.*)", text)[1]
         goals, self.class_ = text.split("**After it students can**")[1].split("**In class**")
         self.goals = re.findall(r"^- (.*)", goals, re.M)
@@ -99,31 +86,7 @@ def test_the_weeks_hold_every_lecture_in_order_with_its_title_and_minutes():
     assert len(WEEKS) == 12
 
 
-def test_optional_pages_are_in_the_week_of_their_lecture():
-    said = re.findall(r"- Further: \[(.+)\]\(\.\./(\S+)\), (\d+) minutes", GUIDE["syllabus"])
-    true = [(title_of(p), p.relative_to(ROOT).as_posix(), str(minutes_of(p))) for p in FURTHER]
-    assert said == true
-    for (_, path, _), week in zip(said, [w for w in WEEKS if "- Further:" in w.text], strict=True):
-        assert Path(path).name[:2] in [Path(p).name[:2] for _, p, _ in week.lectures]
-
-
-def test_the_weeks_hold_every_assignment_beside_its_lecture():
-    said = {}
-    for week in WEEKS:
-        for title, path, minutes, points in week.assignment:
-            name = Path(path).stem
-            said[name] = (title, int(minutes), int(points))
-            (lecture,) = re.findall(r"\*\*Builds on\*\* lecture (\d+)", first_cell(ROOT / path))
-            assert int(lecture) in [int(Path(p).name[:2]) for _, p, _ in week.lectures]
-    pages = {name: release_of(name) for name in ASSIGNMENTS}
-    true = {n: (title_of(p), minutes_of(p), points_of(n)) for n, p in pages.items()}
-    assert said == true
-
-
-def test_homework_minutes_add_up_and_goals_are_those_of_the_lectures():
-    for week in WEEKS:
-        given = [*week.lectures, *(one[:3] for one in week.assignment)]
-        assert week.homework == sum(int(minutes) for *_, minutes in given)
+def test_the_goals_are_those_of_the_lectures():
     for week in WEEKS:
         goals = [goal.split(" → ")[0] for goal in week.goals]
         assert goals == [goal for _, path, _ in week.lectures for goal in goals_of(ROOT / path)]
@@ -187,55 +150,83 @@ def words(text):
     return " ".join(re.sub(r"<[^>]+>|[^\w\s]", " ", text.lower()).split())
 
 
-def test_the_overview_and_the_totals_are_right():
-    table = rows(section("syllabus", "Twelve weeks"))[1:]
-    for row, week in zip(table[:-1], WEEKS, strict=True):
-        number, lectures, assignment, points, homework = row
-        assert number == str(WEEKS.index(week) + 1)
-        assert [n.zfill(2) for n in re.findall(r"\[(\d+)\]", lectures)] == [
-            Path(path).name[:2] for _, path, _ in week.lectures
-        ]
-        names = [Path(path).stem for _, path, *_ in week.assignment]
-        assert re.findall(r"\[(\w+)\]", assignment) == names
-        assert points == ", ".join(str(points_of(name)) for name in names)
-        assert homework == f"{week.homework} minutes"
-    points, minutes = sum(map(points_of, ASSIGNMENTS)), sum(week.homework for week in WEEKS)
-    assert table[-1][-2:] == [str(points), f"{minutes} minutes"]
+@pytest.mark.parametrize("page", tables.PAGES)
+def test_minutes_points_and_lists_are_those_of_the_notebooks(page):
+    text = (ROOT / page).read_text(encoding="utf-8")
+    assert tables.filled(page, text, tables.read_course()) == text, "make exercises writes it again"
 
 
-def test_the_hours_are_right():
-    (one, two, three, four) = (float(row[-1]) for row in rows(GUIDE["syllabus"])[1:5])
-    lectures = sum(map(minutes_of, LECTURES))
-    exercises = sum(minutes_of(release_of(name)) for name in ASSIGNMENTS)
-    assert one == 12 * CLASS_MINUTES / 60
-    assert (two, three) == (round(lectures / 60, 1), round(exercises / 60, 1))
-    assert four == round((12 * CLASS_MINUTES + lectures + exercises) / 60, 1)
-    assert f"reading the lectures at home: {lectures} minutes" in GUIDE["syllabus"]
-    assert f"assignments: {exercises} minutes" in GUIDE["syllabus"]
+def test_sums_and_lists_are_made_again_if_a_notebook_changes():
+    """By hand: lectures of 40 and 20 minutes, exercises of 50 minutes and 7, 9 points."""
+    course = tables.Course(
+        [
+            tables.Lecture("01", "lectures/01_a.ipynb", "1 · A", 40),
+            tables.Lecture("01b", "lectures/01b_b.ipynb", "1b · B", 5),
+            tables.Lecture("02", "lectures/02_c.ipynb", "2 · C", 20),
+        ],
+        [
+            tables.Exercise("ex01_a", "Exercise 1 · A", "01", "50 minutes", 7, 2),
+            tables.Exercise("ex02_c", "Exercise 2 · C", "02", "50 minutes in a week", 9, 4),
+        ],
+    )
+    syllabus = """There are 9 lectures and 9 assignments.
 
+| | hours |
+|---|---|
+| in class | 1 |
+| reading at home: 1 minutes | 1 |
+| assignments: 1 minutes | 1 |
+| together | 1 |
 
-def test_the_grading_table_is_right():
-    text = section("syllabus", "Grading")
-    said = {name: tuple(map(int, rest)) for name, *rest in rows(text)[1:]}
-    true = {n: (points_of(n), written_points(n), minutes_of(release_of(n))) for n in ASSIGNMENTS}
-    assert said == true
-    points, written = sum(map(points_of, ASSIGNMENTS)), sum(map(written_points, ASSIGNMENTS))
-    sentence = f"make {points} points: {points - written} are given by tests, {written} by a person"
-    assert f"The {len(ASSIGNMENTS)} assignments {sentence}" in text
+## Twelve weeks
 
+| week | lectures | assignment | points | homework |
+|---|---|---|---|---|
 
-@pytest.mark.parametrize(("head", "lines"), [("Six weeks", 6), ("One week, as a block", 5)])
-def test_the_shorter_courses_add_up(head, lines):
-    *table, total = rows(section("syllabus", head))[1:]
-    assert len(table) == lines
-    lectures = {path.name[:2]: path for path in LECTURES}
-    sums = [0, 0]
-    for _, numbers_, name, points, minutes in table:
-        given = sum(minutes_of(lectures[n]) for n in numbers_.split(", "))
-        assert minutes == f"{given + minutes_of(release_of(name))} minutes"
-        assert points == str(points_of(name))
-        sums = [sums[0] + int(points), sums[1] + int(minutes.split()[0])]
-    assert total[-2:] == [str(sums[0]), f"{sums[1]} minutes"]
+## Grading
+
+The 1 assignments make 1 points: 1 are given by tests, 1 by a person.
+
+| assignment | points | of these by a person | minutes |
+|---|---|---|---|
+
+## Week 1 · A and C
+
+- Lecture: [old](../lectures/01_a.ipynb), 1 minutes
+- Lecture: [old](../lectures/02_c.ipynb), 1 minutes
+- Homework: 1 minutes
+- Read: it
+
+## Six weeks
+
+| week | lectures | assignment | points | homework |
+|---|---|---|---|---|
+| 1 | 02 | ex01_a | 1 | 1 minutes |
+| | | | **1** | **1 minutes** |
+"""
+    made = tables.filled("course/syllabus.md", syllabus, course)
+    for said in (
+        "There are 2 lectures and 2 assignments.",
+        "| in class | 2.25 |\n| reading at home: 60 minutes | 1.0 |\n"
+        "| assignments: 100 minutes | 1.7 |\n| together | 4.9 |",
+        "| 1 | [01](../lectures/01_a.ipynb), [02](../lectures/02_c.ipynb) A and C "
+        "| [ex01_a](../exercises/ex01_a/ex01_a.ipynb), [ex02_c](../exercises/ex02_c/ex02_c.ipynb) "
+        "| 7, 9 | 160 minutes |\n| | | | **16** | **160 minutes** |",
+        "The 2 assignments make 16 points: 10 are given by tests, 6 by a person.",
+        "| ex01_a | 7 | 2 | 50 |\n| ex02_c | 9 | 4 | 50 |",
+        "- Lecture: [1 · A](../lectures/01_a.ipynb), 40 minutes\n"
+        "- Lecture: [2 · C](../lectures/02_c.ipynb), 20 minutes\n"
+        "- Assignment: [Exercise 1 · A](../exercises/ex01_a/ex01_a.ipynb), 50 minutes, 7 points\n"
+        "- Assignment: [Exercise 2 · C](../exercises/ex02_c/ex02_c.ipynb), 50 minutes, 9 points\n"
+        "- Homework: 160 minutes\n- Further: [1b · B](../lectures/01b_b.ipynb), 5 minutes\n",
+        "| 1 | 02 | ex01_a | 7 | 70 minutes |\n| | | | **7** | **70 minutes** |",
+    ):
+        assert said in made
+    listed = tables.filled("exercises/README.md", "| e | b | t |\n|---|---|---|\n", course)
+    assert listed.endswith(
+        "| [ex02_c](ex02_c/ex02_c.ipynb) | [2 · C](../lectures/02_c.ipynb) "
+        "| 50 minutes in a week |\n"
+    )
 
 
 # The students' guide.
