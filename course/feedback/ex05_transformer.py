@@ -287,11 +287,7 @@ def beam(function: Callable) -> Passed:
         gives=["<end>"],
         because="0.2 for only <end>; a, then a b, take the beam's one place",
     )
-    case(
-        *(step, 1, 2, 0.0),
-        gives=["<end>"],
-        because="two rounds: a b is still open",
-    )
+    case(*(step, 1, 2, 0.0), gives=["<end>"], because="two rounds: a b is still open")
     case(*(sure, 1, 1, 0.6), gives=["<end>"], because="one round")
     check.done("texts that end at different steps, a length penalty, a beam of one")
     return check.passed()
@@ -319,11 +315,7 @@ def chrf(function: Callable) -> Passed:
         gives=41.6667,
         because="a occurs once in the reference: 1 of 4 and 1 of 2",
     )
-    check.example(
-        *("a bc", "ab c", 3),
-        gives=100.0,
-        because="spaces are removed first",
-    )
+    check.example(*("a bc", "ab c", 3), gives=100.0, because="spaces are removed first")
     check.example(
         *("ab", "abc", 6),
         gives=63.6364,

@@ -87,21 +87,11 @@ class EncoderCheck(TensorCheck):
     )
 
     def example(
-        self,
-        *arguments: Any,
-        gives: Any,
-        because: str = "",
-        tolerance: float = TOLERANCE,
+        self, *arguments: Any, gives: Any, because: str = "", tolerance: float = TOLERANCE
     ) -> None:
         """As in `TensorCheck`, with a tolerance of its own."""
         answer = self.call(*arguments, because=because)
-        self.equals(
-            answer,
-            gives,
-            self.shown(arguments),
-            because=because,
-            tolerance=tolerance,
-        )
+        self.equals(answer, gives, self.shown(arguments), because=because, tolerance=tolerance)
 
     def shown(self, arguments: tuple) -> str:
         """The call as a student would write it."""
@@ -795,10 +785,7 @@ PUBLISHED = {
     "base": (12, 768, 12, 109_482_240),
     "large": (24, 1024, 16, 335_141_888),
 }
-ALBERT = {
-    "base": (12, 768, 12, 11_683_584),
-    "large": (24, 1024, 16, 17_683_968),
-}
+ALBERT = {"base": (12, 768, 12, 11_683_584), "large": (24, 1024, 16, 17_683_968)}
 
 
 @task("ex06_bert_encoder", 9)

@@ -66,13 +66,7 @@ class MaskingCheck(TensorCheck):
                 "draw from the generator that you are given; do not create one",
             )
 
-    def share(
-        self,
-        event: Tensor,
-        probability: float,
-        what: str,
-        because: str = "",
-    ) -> None:
+    def share(self, event: Tensor, probability: float, what: str, because: str = "") -> None:
         """The share of True in `event`, which mistakes are recognised by."""
         found = ""
         share = event.double().mean().item()
@@ -385,11 +379,7 @@ def mlm_loss(function: Callable) -> Passed:
     words = torch.tensor([1, 0])
     for dtype in (torch.float32, torch.float64):
         huge = torch.tensor([[1000.0, -1000.0], [0.0, 1000.0]], dtype=dtype)
-        check.example(
-            *(huge, words),
-            gives=torch.tensor(1500.0, dtype=dtype),
-            because=HUGE,
-        )
+        check.example(*(huge, words), gives=torch.tensor(1500.0, dtype=dtype), because=HUGE)
     check.example(
         *(torch.zeros(0, 3), torch.zeros(0, dtype=torch.long)),
         gives=0.0,
@@ -674,11 +664,7 @@ def _without_parts(check: AdamCheck) -> None:
             [0.8946, 1.1515],
             "along the gradient of this step, divided by the root of the corrected v",
         ),
-        (
-            PARTS - {"square"},
-            [0.96, 1.12],
-            "along the corrected m, [0.4, -1.2], and not divided",
-        ),
+        (PARTS - {"square"}, [0.96, 1.12], "along the corrected m, [0.4, -1.2], and not divided"),
         (
             PARTS - {"correction"},
             [0.9029, 1.1046],

@@ -553,7 +553,7 @@ class StepsCheck(TensorCheck):
         if isinstance(answer, Tensor) and answer.requires_grad:
             self.fail(
                 f"{shown}\nwhat it returns still holds the graph of its gradients\n→ add up "
-                ".detach() or .item(); otherwise all pieces stay in memory",
+                ".detach() or .item(); otherwise all pieces stay in memory"
             )
         if isinstance(answer, float | int):
             answer = torch.tensor(float(answer))
@@ -759,11 +759,7 @@ def evaluate(function: Callable) -> Passed:
 
 
 def _evaluated(
-    check: StepsCheck,
-    model: Probe,
-    batches: Any,
-    gives: Sequence[float],
-    because: Sequence[str],
+    check: StepsCheck, model: Probe, batches: Any, gives: Sequence[float], because: Sequence[str]
 ) -> None:
     """All three numbers of an evaluation."""
     answer = check.call(model, batches, because="batches may be read once, from first to last")

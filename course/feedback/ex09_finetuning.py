@@ -262,7 +262,7 @@ def first_pieces(function: Callable) -> Passed:
         check.fail(
             f"{len(words)} words in {len(offsets)} pieces: piece {place}, {offsets[place]}, after "
             f"{offsets[place - 1]}: expected {numbers[place]}, got {short(answer[place])}\n"
-            f"the words near it are {short(words[max(0, numbers[place] - 1) :][:3])}",
+            f"the words near it are {short(words[max(0, numbers[place] - 1) :][:3])}"
         )
     check.done(f"{len(offsets)} pieces")
     return check.passed()

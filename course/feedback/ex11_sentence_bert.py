@@ -311,8 +311,7 @@ def _edges(check: BatchesCheck) -> None:
         *([5, 5, 5, 5], 16, [[0, 1, 2], [3]]), because="a fourth text would make it 20 tokens"
     )
     check.batches(
-        *([4, 3], 16, [[0], [1]]),
-        because="4 tokens are a quarter of 16, not less than a quarter",
+        *([4, 3], 16, [[0], [1]]), because="4 tokens are a quarter of 16, not less than a quarter"
     )
     check.batches(
         *([6, 3, 3], 40, [[0, 1], [2]]),

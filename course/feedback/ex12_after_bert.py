@@ -173,12 +173,7 @@ def content_mask(function: Callable) -> Passed:
         gives=bits("11011", "01011", "11111", "01011", "01011"),
         because="as in the statement",
     )
-    check.example(
-        torch.tensor([1, 0]),
-        1,
-        gives=bits("11", "01"),
-        because="one given, one target",
-    )
+    check.example(torch.tensor([1, 0]), 1, gives=bits("11", "01"), because="one given, one target")
     check.done("given words, targets, themselves")
     return check.passed()
 
