@@ -4,7 +4,7 @@
    playgrounds; `course.live`: a BERT that runs in a web page, without Python.
    `course.experiments`: labelled tasks, and the lectures' measurements;
    `course.project`: the budget and the score of exercise 13; `course.answers`: answers known to be
-   wrong or right. `course.feedback`: the exercises' checks, and one package per exercise.
+   wrong or right. `course.feedback`: the exercises' checks, and one module per exercise.
 1. `course.toyworld`: a language with known entropy; `course.settings`: a course's folders and
    settings.
 2. `course.gradebook`: grades and records.

@@ -197,7 +197,7 @@ def _before(key: tuple[str, str], record: memory.Record) -> str:
 def tasks_of(assignment: str) -> tuple[Task, ...]:
     """The functions of an exercise, in the notebook's order: by number, then as declared.
 
-    Of two checks of one task, the one whose module the exercise's package imports first is first.
+    Of two checks of one task, the one that is above the other in its module is first.
     """
     found = [one for one in _declared.values() if one.assignment == assignment]
     return tuple(sorted(found, key=lambda one: one.number))
