@@ -44,6 +44,7 @@ class Wrong(NamedTuple):
 
     diagnosis: what its message must contain, a sentence or words; "" if only hidden tests see it.
     said: ">" if the table's sentence is for its value on one example, ">>" for all, "" otherwise.
+    line: of the table.
     """
 
     task: str
@@ -51,6 +52,7 @@ class Wrong(NamedTuple):
     solution: str
     diagnosis: str
     said: str
+    line: int
 
 
 class Right(NamedTuple):
@@ -187,7 +189,7 @@ def _wrong(row: _Row, task: str, right: str, before: list[Wrong]) -> Wrong:
     mark, sentence = said
     if mark and sentence.startswith(AS):
         mark, sentence = _of_another(row, task, sentence.removeprefix(AS), before)
-    return Wrong(task, row.name, solution, sentence, mark)
+    return Wrong(task, row.name, solution, sentence, mark, row.number)
 
 
 def _of_another(row: _Row, task: str, name: str, before: list[Wrong]) -> tuple[str, str]:

@@ -209,7 +209,7 @@ def _leaves(value: Any) -> Iterator[Any]:
 
 
 def _place(assignment: str, row: Wrong) -> str:
-    return f"solutions/{assignment}/answers.txt: {row.task}, {row.mistake!r}"
+    return f"solutions/{assignment}/answers.txt, line {row.line}: {row.task}, {row.mistake!r}"
 
 
 def _as_json(entries: dict[tuple[str, int], list[tuple[Any, str]]]) -> dict[str, Any]:
@@ -244,10 +244,16 @@ def path_of(assignment: str, root: Path = ROOT) -> Path:
 
 
 def main(names: Sequence[str], root: Path = ROOT) -> None:
-    """Write the values of these exercises, or of all that have a table."""
+    """Write the values of these exercises, or of all that have a table.
+
+    Ends the program with file, line and what to do if a table does not fit.
+    """
     found = sorted(path.parent.name for path in root.glob("solutions/*/answers.txt"))
     for name in names or found:
-        values = known_values(name, root)
+        try:
+            values = known_values(name, root)
+        except (FileNotFoundError, TableError) as error:
+            sys.exit(str(error))
         path = path_of(name, root)
         path.parent.mkdir(exist_ok=True)
         write_atomically(path, text_of(values))

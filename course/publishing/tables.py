@@ -55,6 +55,11 @@ class Course(NamedTuple):
     lectures: list[Lecture]
     exercises: list[Exercise]
 
+    @property
+    def core(self) -> list[Lecture]:
+        """The lectures that are no further reading."""
+        return [one for one in self.lectures if not one.number.endswith("b")]
+
     def of(self, *numbers: str) -> list[Lecture]:
         """The lectures with these numbers."""
         return [one for one in self.lectures if one.number in numbers]
@@ -147,66 +152,63 @@ def _link(exercise: Exercise, to: str = "exercises/") -> str:
 def _syllabus(text: str, course: Course) -> str:
     head, *parts = re.split(r"^(?=## )", text, flags=re.MULTILINE)
     weeks = [_week(part, course) for part in parts if part.startswith("## Week ")]
-    plan = [(_heading(week), _lectures_in(week, course)) for week in weeks]
-    homework = [_minutes(held, course.beside(held)) for _, held in plan]
-    reading = sum(one.minutes for one in course.lectures if not one.number.endswith("b"))
-    writing = sum(one.minutes for one in course.exercises)
-    points = sum(one.points for one in course.exercises)
-    by_hand = sum(one.by_hand for one in course.exercises)
-
-    def hours(rows: Sequence[Sequence[str]]) -> list[Sequence[str]]:
-        minutes = len(weeks) * CLASS_MINUTES, reading, writing
-        total = f"{sum(minutes) / 60:.1f}"
-        shown = [f"{minutes[0] / 60:g}", *(f"{each / 60:.1f}" for each in minutes[1:]), total]
-        return [(row[0], number) for row, number in zip(rows, shown, strict=True)]
-
-    def overview(_: Sequence[Sequence[str]]) -> list[Sequence[str]]:
-        rows = []
-        for number, ((heading, held), minutes) in enumerate(zip(plan, homework, strict=True), 1):
-            links = ", ".join(f"[{one.number}](../{one.path})" for one in held)
-            beside = course.beside(held)
-            rows.append(
-                (
-                    *(str(number), f"{links} {heading}"),
-                    ", ".join(_link(one, "../exercises/") for one in beside),
-                    ", ".join(str(one.points) for one in beside),
-                    f"{minutes} minutes",
-                )
-            )
-        return [*rows, ("", "", "", f"**{points}**", f"**{sum(homework)} minutes**")]
-
-    grading = [
-        (one.name, str(one.points), str(one.by_hand), str(one.minutes)) for one in course.exercises
-    ]
-    n = len(course.exercises)
-    n_lectures = len([one for one in course.lectures if not one.number.endswith("b")])
-    head = _with_table(head, hours)
-    for pattern, said in (
-        (r"There are \d+ lectures and \d+ ", f"There are {n_lectures} lectures and {n} "),
-        (r"at home: \d+ minutes", f"at home: {reading} minutes"),
-        (r"assignments: \d+ minutes", f"assignments: {writing} minutes"),
-    ):
-        head = re.sub(pattern, said, head)
     tables: dict[str, Callable] = {
-        "Twelve weeks": overview,
-        "Grading": lambda _: grading,
+        "Twelve weeks": lambda _: _overview(weeks, course),
+        "Grading": lambda _: [
+            (one.name, *map(str, (one.points, one.by_hand, one.minutes)))
+            for one in course.exercises
+        ],
         "Six weeks": lambda rows: _shorter(rows, course),
         "One week, as a block": lambda rows: _shorter(rows, course),
     }
-    made = []
+    made = [_with_table(head, lambda rows: _hours(rows, len(weeks), course))]
     for part in parts:
         if part.startswith("## Week "):
-            part = _week(part, course)
-        elif _heading(part) in tables:
-            part = _with_table(part, tables[_heading(part)])
-        part = re.sub(
+            made.append(_week(part, course))
+        else:
+            rows = tables.get(_heading(part))
+            made.append(_with_table(part, rows) if rows else part)
+    return _with_totals("".join(made), course)
+
+
+def _hours(rows: Sequence[Sequence[str]], weeks: int, course: Course) -> list[Sequence[str]]:
+    """Hours in class, of reading, of writing, and together."""
+    minutes = weeks * CLASS_MINUTES, _minutes(course.core, []), _minutes([], course.exercises)
+    shown = f"{minutes[0] / 60:g}", *(f"{each / 60:.1f}" for each in (*minutes[1:], sum(minutes)))
+    return [(row[0], number) for row, number in zip(rows, shown, strict=True)]
+
+
+def _overview(weeks: Sequence[str], course: Course) -> list[Sequence[str]]:
+    rows, total = [], 0
+    for number, week in enumerate(weeks, start=1):
+        held = _lectures_in(week, course)
+        beside = course.beside(held)
+        links = ", ".join(f"[{one.number}](../{one.path})" for one in held)
+        exercises = ", ".join(_link(one, "../exercises/") for one in beside)
+        each, minutes = ", ".join(str(one.points) for one in beside), _minutes(held, beside)
+        total += minutes
+        title = f"{links} {_heading(week)}"
+        rows.append((str(number), title, exercises, each, f"{minutes} minutes"))
+    points = sum(one.points for one in course.exercises)
+    return [*rows, ("", "", "", f"**{points}**", f"**{total} minutes**")]
+
+
+def _with_totals(text: str, course: Course) -> str:
+    """The text with the sums of its sentences."""
+    n, points = len(course.exercises), sum(one.points for one in course.exercises)
+    by_hand = sum(one.by_hand for one in course.exercises)
+    for pattern, said in (
+        (r"There are \d+ lectures and \d+ ", f"There are {len(course.core)} lectures and {n} "),
+        (r"at home: \d+ minutes", f"at home: {_minutes(course.core, [])} minutes"),
+        (r"assignments: \d+ minutes", f"assignments: {_minutes([], course.exercises)} minutes"),
+        (
             r"The \d+ assignments make \d+ points: \d+ are given by tests, \d+ by",
             f"The {n} assignments make {points} points: {points - by_hand} are given by tests, "
             f"{by_hand} by",
-            part,
-        )
-        made.append(part)
-    return "".join((head, *made))
+        ),
+    ):
+        text = re.sub(pattern, said, text)
+    return text
 
 
 def _heading(part: str) -> str:

@@ -73,10 +73,10 @@ def test_a_table_is_read(table):
     known = table(TABLE)
     rows = {row.mistake: row for row in known.wrong}
     assert rows["adds one"].solution == "def double(x):\n    made = 2 * x + 1\n    return made\n"
-    assert rows["adds one"][3:] == ("that is one more", ">")
-    assert rows["forgets"][3:] == rows["forgets, otherwise"][3:] == ("twice, not once", ">>")
+    assert rows["adds one"][3:] == ("that is one more", ">", 6)
+    assert rows["forgets"][3:5] == rows["forgets, otherwise"][3:5] == ("twice, not once", ">>")
     assert rows["returns nothing"].solution == "def double(x):\n    made = 2 * x\n"
-    assert rows["returns nothing"][3:] == ("returned None", "")
+    assert rows["returns nothing"][3:] == ("returned None", "", 18)
     assert "made" not in rows["is fine up to nine"].solution
     assert rows["is fine up to nine"].diagnosis == ""
     assert rows["another program"].solution == "def double(x):\n    return [x, x]\n"

@@ -368,7 +368,7 @@ def test_the_examples_wrong_solutions_are_caught_and_the_other_right_one_passes(
     source = read_page(installed / "solutions" / "ex13_words" / "ex13_words.ipynb").code
     known = answers_of("ex13_words", installed)
     assert len(known.wrong) >= 3
-    for _, mistake, solution, diagnosis, _ in known.wrong:
+    for _, mistake, solution, diagnosis, *_ in known.wrong:
         if diagnosis:
             with pytest.raises(CheckFailed) as failed:
                 run(source, solution, ("test-",))

@@ -25,41 +25,31 @@ def first_try():
 def rows(solutions, wanted=lambda row: True):
     """Assignment and row, each with an id that names assignment, task and mistake or manner."""
     return [
-        pytest.param(assignment, *row, id=f"{assignment}, {row[0]}: {row[1]}")
+        pytest.param(assignment, row, id=f"{assignment}, {row[0]}: {row[1]}")
         for assignment in ASSIGNMENTS
         for row in solutions[assignment]
         if wanted(row)
     ]
 
 
-@pytest.mark.parametrize(
-    ("assignment", "task", "mistake", "solution", "diagnosis", "said"),
-    rows(WRONG, lambda row: row.diagnosis),
-)
-def test_a_wrong_solution_gets_its_diagnosis(assignment, task, mistake, solution, diagnosis, said):
+@pytest.mark.parametrize(("assignment", "row"), rows(WRONG, lambda row: row.diagnosis))
+def test_a_wrong_solution_gets_its_diagnosis(assignment, row):
     with pytest.raises(CheckFailed) as failed:
-        run_task(assignment, task, solution, tests=["test"])
-    words = f"\n  → {diagnosis}" if said else diagnosis
-    assert words in str(failed.value), mistake
+        run_task(assignment, row.task, row.solution, tests=["test"])
+    words = f"\n  → {row.diagnosis}" if row.said else row.diagnosis
+    assert words in str(failed.value), f"line {row.line} of the table"
 
 
-@pytest.mark.parametrize(
-    ("assignment", "task", "mistake", "solution", "diagnosis", "said"),
-    rows(WRONG, lambda row: not row.diagnosis),
-)
-def test_memorised_examples_fail_hidden_tests(assignment, task, mistake, solution, diagnosis, said):
-    assert not diagnosis
-    assert not said
-    run_task(assignment, task, solution, tests=["test"])
+@pytest.mark.parametrize(("assignment", "row"), rows(WRONG, lambda row: not row.diagnosis))
+def test_memorised_examples_fail_hidden_tests(assignment, row):
+    run_task(assignment, row.task, row.solution, tests=["test"])
     with pytest.raises((AssertionError, KeyError, IndexError, RecursionError)):
-        run_task(assignment, task, solution)
+        run_task(assignment, row.task, row.solution)
 
 
-@pytest.mark.parametrize(
-    ("assignment", "task", "manner", "solution"), [*rows(OTHER_WAYS), *rows(NEAR_OURS)]
-)
-def test_a_right_solution_written_another_way_gets_full_marks(assignment, task, manner, solution):
-    run_task(assignment, task, solution)
+@pytest.mark.parametrize(("assignment", "row"), [*rows(OTHER_WAYS), *rows(NEAR_OURS)])
+def test_a_right_solution_written_another_way_gets_full_marks(assignment, row):
+    run_task(assignment, row.task, row.solution)
 
 
 @pytest.mark.parametrize("assignment", ASSIGNMENTS)

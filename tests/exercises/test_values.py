@@ -43,7 +43,7 @@ def test_every_sentence_of_the_table_is_there_and_no_program(assignment):
     lines = {line.strip() for program in programs for line in program.splitlines()}
     said = "\n".join(values["sentences"])  # a sentence may name an operation: "use torch.isin"
     secret = [line for line in lines if len(line) >= SHORTEST and line not in said]
-    assert len(secret) > 20
+    assert secret
     assert [line for line in secret if line in text or json.dumps(line)[1:-1] in text] == []
 
 
