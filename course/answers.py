@@ -213,7 +213,7 @@ def _changed(row: _Row, text: str, changes: list[tuple[list[str], list[str]]]) -
             )
         start = text.index(old)
         end = start + len(old)
-        if not new and not text[:start].rpartition("\n")[2].strip() and text[end] == "\n":
+        if not new and not text[:start].rpartition("\n")[2].strip() and text[end : end + 1] == "\n":
             start, end = text.rfind("\n", 0, start) + 1, end + 1  # a line taken out leaves none
         text = f"{text[:start]}{new}{text[end:]}"
     return text
