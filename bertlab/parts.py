@@ -27,7 +27,8 @@ class Part(NamedTuple):
     """A part: its name, the number of the lecture that derives it, and the function shown there.
 
     twin: the module with its fast twin, or ""; derivation: whether it only leads to another part,
-    so that the library never runs it.
+    so that the library never runs it; exercise: the number of the exercise in which students write
+    it with this name and these arguments, or "".
     """
 
     name: str
@@ -35,6 +36,7 @@ class Part(NamedTuple):
     function: Callable
     twin: str
     derivation: bool
+    exercise: str
 
 
 _parts: dict[str, Part] = {}
@@ -44,18 +46,23 @@ _twins_run = os.environ.get("BERTLAB_PLAIN") != "1"
 
 
 def part(
-    lecture: str, *, twin: bool = False, derivation: bool = False, check: Callable | None = None
+    lecture: str,
+    *,
+    twin: bool = False,
+    derivation: bool = False,
+    exercise: str = "",
+    check: Callable | None = None,
 ) -> Callable[[Function], Function]:
     """Declare a part: calls of its name run it, its twin, or what `using` has put in its place.
 
-    twin: whether the room's `fast.py` has one; check: is called with the arguments first, and
-    raises an error if they do not fit.
+    twin: whether the room's `fast.py` has one; exercise: where students write it, too; check: is
+    called with the arguments first, and raises an error if they do not fit.
     """
 
     def declare(function: Function) -> Function:
         name = function.__qualname__  # of a method with its class
         fast = f"{function.__module__.rpartition('.')[0]}.fast" if twin else ""
-        _parts[name] = Part(name, lecture, function, fast, derivation)
+        _parts[name] = Part(name, lecture, function, fast, derivation, exercise)
 
         @wraps(function)
         def call(*arguments: Any, **options: Any) -> Any:

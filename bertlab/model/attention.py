@@ -155,7 +155,7 @@ class HeadWeights(NamedTuple):
     b_v: Tensor  # [d_mid]
 
 
-@part("04", derivation=True)
+@part("04", exercise="04", derivation=True)
 def single_query_attention(e: Tensor, context: Tensor, weights: HeadWeights) -> Tensor:
     """Attend from one token to its context, in plain loops: for reading, not for speed.
 
@@ -175,7 +175,7 @@ def single_query_attention(e: Tensor, context: Tensor, weights: HeadWeights) -> 
     return sum(math.exp(score) / total * v_t for score, v_t in zip(scores, values, strict=True))
 
 
-@part("04", twin=True)
+@part("04", exercise="04", twin=True)
 def row_softmax(scores: Tensor) -> Tensor:
     """Turn every row (the last dimension) into probabilities; -inf becomes exactly 0.
 
@@ -361,7 +361,7 @@ def split_heads(x: Tensor, n_heads: int) -> Tensor:
     return x.unflatten(-1, (n_heads, -1)).transpose(-3, -2)
 
 
-@part("04")
+@part("04", exercise="04")
 def merge_heads(x: Tensor) -> Tensor:
     """[B, H, L, d_head] -> [B, L, D]: the heads' vectors, concatenated."""
     return x.transpose(-3, -2).flatten(-2)

@@ -15,7 +15,7 @@ from bertlab.model.checks import check_layer_norm
 from bertlab.parts import part
 
 
-@part("06", twin=True)
+@part("06", exercise="06", twin=True)
 def gelu(x: Tensor) -> Tensor:
     """x * Phi(x), where Phi is the distribution function of the standard normal.
 
@@ -47,7 +47,7 @@ def gelu_sigmoid(x: Tensor) -> Tensor:
     return x * torch.sigmoid(1.702 * x)
 
 
-@part("06", twin=True, check=check_layer_norm)
+@part("06", exercise="06", twin=True, check=check_layer_norm)
 def layer_norm(x: Tensor, gamma: Tensor, beta: Tensor, eps: float = 1e-12) -> Tensor:
     """Give every row mean 0 and variance 1, then scale and shift it.
 

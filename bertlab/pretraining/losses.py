@@ -46,7 +46,7 @@ def check_pairs(where: str, logit: Tensor, is_next: Tensor) -> None:
         )
 
 
-@part("07", check=partial(check_words, "mlm_loss"))
+@part("07", exercise="07", check=partial(check_words, "mlm_loss"))
 def mlm_loss(logits: Tensor, words: Tensor) -> Tensor:
     """The mean of -log p(true word) over the masked positions; 0 if nothing is masked.
 

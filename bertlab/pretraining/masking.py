@@ -112,7 +112,7 @@ def mask_tokens(ids: Tensor, masking: Masking, generator: torch.Generator) -> Ma
     )
 
 
-@part("07")
+@part("07", exercise="07")
 def choose_tokens(
     ids: Tensor, special_ids: Tensor, probability: float, generator: torch.Generator
 ) -> Tensor:

@@ -39,7 +39,7 @@ Join = Callable[[str, str], str]
 TieBreak = Literal["lowest-id", "highest-id"]
 
 
-@part("01")
+@part("01", exercise="01")
 def count_pairs(words: Mapping[Word, int]) -> Counter[Pair]:
     """Count how often each pair of neighbouring symbols occurs.
 
@@ -125,7 +125,7 @@ def learn_merges(
     return vocab, merges
 
 
-@part("01", twin=True)
+@part("01", exercise="01", twin=True)
 def apply_merges(symbols: Word, ranks: Mapping[Pair, int]) -> Word:
     """Cut a new word: of the learned pairs in it, join the one learned first; repeat.
 

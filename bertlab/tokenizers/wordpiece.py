@@ -81,7 +81,7 @@ def first_alphabet(words: Collection[tuple[str, ...]]) -> list[str]:
     return [*sorted(starts), *sorted(continuations)]
 
 
-@part("02")
+@part("02", exercise="02")
 def glue(left: str, right: str) -> str:
     """Join two pieces.
 
@@ -228,7 +228,7 @@ def learn_pieces(
     return vocab, merges, gains
 
 
-@part("02", twin=True)
+@part("02", exercise="02", twin=True)
 def longest_match(word: str, vocab: Collection[str], longest_word: int = 100) -> list[str]:
     """Cut a word into pieces of the vocabulary, from left to right, the longest first.
 
