@@ -22,10 +22,10 @@ config.CourseDirectory.db_url = os.environ.get(
     "BERTLAB_GRADEBOOK", f"sqlite:///{ROOT / 'gradebook.db'}"
 )
 # Besides nbgrader's own: a script paired with a source notebook would be released with its
-# solutions, and so would the instructor's notes. Settings (.py, .json) are not collected: the
-# formgrader reads those of whatever folder an address names.
+# solutions, and so would the instructor's notes and table. Settings (.py, .json) are not collected:
+# the formgrader reads those of whatever folder an address names.
 config.CourseDirectory.ignore = [
-    *(".ipynb_checkpoints", "*.pyc", "__pycache__", "*.py", "*.md", "*.txt", "*_config.json"),
+    *(".ipynb_checkpoints", "*.pyc", "__pycache__", "*.py", "*.md", "answers.txt", "*_config.json"),
 ]
 
 config.IncludeHeaderFooter.header = ""
