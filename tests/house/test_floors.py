@@ -26,7 +26,7 @@ HOUSES = {
         "widgets",
         "answers project",
         "feedback",
-        "settings toyworld",
+        "settings toyworld mine",
         "gradebook",
         "collecting",
         "grading",

@@ -1,0 +1,146 @@
+"""A student's functions as parts of the library: what is taken, what is left out, what differs."""
+
+import nbformat
+import pytest
+
+from bertlab.parts import parts, running
+from bertlab.tokenizers import BPE
+from course import mine
+from course.answers import answers_of
+from tests.conftest import read_page
+from tests.exercises.test_assignments import ASSIGNMENTS, release_of, source_of, without_marks
+
+pytestmark = pytest.mark.slow
+
+WRITTEN = {one.name for one in parts() if one.exercise}
+
+
+@pytest.fixture
+def exercises(tmp_path):
+    """Put exercises as solved by us into a folder; `changed`: other sources of cells, by id."""
+
+    def put(*numbers, changed=None):
+        for name in ASSIGNMENTS:
+            if name[2:4] not in numbers:
+                continue
+            page = nbformat.reads(without_marks(source_of(name)), as_version=4)
+            for cell in page.cells:
+                cell.source = (changed or {}).get(cell.id, cell.source)
+            (tmp_path / name).mkdir(exist_ok=True)
+            nbformat.write(page, tmp_path / name / f"{name}.ipynb")
+        return tmp_path
+
+    return put
+
+
+def states(found):
+    return {row.name: (row.state, row.said) for row in found.rows}
+
+
+def wrong(assignment, task, mistake):
+    """A wrong answer, and the sentence for it."""
+    known = answers_of(assignment).wrong
+    (row,) = (row for row in known if (row.task, row.mistake) == (task, mistake))
+    return row.solution, row.diagnosis
+
+
+def test_all_parts_are_yours_if_every_exercise_is_solved(exercises):
+    folder = exercises("01", "02", "04", "06", "07")
+    found = mine.parts(folder)
+    assert states(found) == dict.fromkeys(WRITTEN, (mine.YOURS, ""))
+    assert found.sentence() == f"{len(WRITTEN)} of {len(WRITTEN)} parts are yours; " + (
+        "the library lends the others."
+    )
+    assert mine.compare(folder) == (
+        f"{len(WRITTEN)} functions of yours give what the library's give, in each call."
+    )
+
+
+def test_inside_running_the_library_runs_what_you_wrote(exercises):
+    folder = exercises("01")
+    texts, wanted = ["a camel and a menu"] * 3, BPE.train(["a camel and a menu"] * 3, 30)
+    with mine.running(folder) as found:
+        own = running("count_pairs")
+        assert own.__code__.co_filename == "ex01_bpe, cell count-pairs"
+        assert BPE.train(texts, 30).merges == wanted.merges
+    assert running("count_pairs") is not own
+    assert [row.name for row in found.rows if row.state == mine.YOURS] == [
+        "count_pairs",
+        "apply_merges",
+    ]
+
+
+def test_what_was_released_is_not_written_and_what_is_not_there_is_said(tmp_path):
+    (tmp_path / "ex01_bpe").mkdir()
+    nbformat.write(read_page_of_release("ex01_bpe"), tmp_path / "ex01_bpe" / "ex01_bpe.ipynb")
+    told = states(mine.parts(tmp_path))
+    assert told["count_pairs"] == told["apply_merges"] == (mine.OPEN, "")
+    assert told["gelu"] == ("left out", "there is no such notebook")
+
+
+def read_page_of_release(name):
+    return nbformat.v4.new_notebook(cells=read_page(release_of(name)).cells)
+
+
+LOOP = "def count_pairs(words):\n    while True:\n        pass"
+LEFT_OUT = {
+    "an error": ("def count_pairs(words):\n    return 1 / 0", "raised ZeroDivisionError"),
+    "an end": (
+        "import sys\nend = sys.exit(3)\ndef count_pairs(words): return end",
+        "SystemExit: 3",
+    ),
+    "input": ("name = input()\ndef count_pairs(words): return name", "EOFError"),
+    "no function": ("count_pars = 1", "no cell defines count_pairs"),
+    "no program": ("def count_pairs(words) return", "no cell defines count_pairs"),
+    "a wall": (LOOP, "does not come to an end"),
+    "the end of the process": (
+        "import os\nend = os._exit(7)\ndef count_pairs(w): return end",
+        "its end",
+    ),
+}
+
+
+@pytest.mark.parametrize("what", LEFT_OUT)
+def test_what_does_not_pass_is_left_out_with_one_line(exercises, what):
+    source, said = LEFT_OUT[what]
+    found = mine.parts(exercises("01", changed={"count-pairs": source}))
+    state, told = states(found)["count_pairs"]
+    assert state == "left out"
+    assert said in told
+    assert "\n" not in told
+
+
+def test_a_wrong_function_has_its_checks_sentence_and_is_the_first_that_differs(exercises):
+    source, sentence = wrong("ex04_attention", "row-softmax", "forgets to divide")
+    folder = exercises("01", "04", changed={"row-softmax": source})
+    assert states(mine.parts(folder))["row_softmax"] == (
+        "left out",
+        f"does not pass: {sentence}",
+    )
+    first, *_, last = mine.compare(folder).splitlines()
+    assert first.startswith("row_softmax (exercise 4), call 1: at [0, 0, 0, 0]: the library has")
+    assert last.startswith("With yours, tokenizers and three steps of training end in Floating")
+
+
+def test_a_damaged_notebook_costs_its_own_exercise_alone(exercises):
+    folder = exercises("01", "02")
+    (folder / "ex01_bpe" / "ex01_bpe.ipynb").write_text('{"cells": [')
+    told = states(mine.parts(folder))
+    assert told["count_pairs"][0] == "left out"
+    assert told["glue"] == (mine.YOURS, "")
+
+
+def test_the_map_is_a_table_with_links_and_text_that_says_the_same():
+    rows = (
+        mine.Mine("glue", "02", "ex02_wordpiece", mine.YOURS),
+        mine.Mine("gelu", "06", "ex06_bert_encoder", "left out", "does not pass: x < y"),
+    )
+    found = mine.Map(rows)
+    assert repr(found).splitlines() == [
+        "■ · glue · lecture 02 · ex02_wordpiece · yours",
+        "□ · gelu · lecture 06 · ex06_bert_encoder · left out · does not pass: x < y",
+        "1 of 2 parts are yours; the library lends the others. Next: gelu, in ex06_bert_encoder.",
+    ]
+    page = found._repr_html_()
+    assert 'href="../exercises/ex06_bert_encoder/ex06_bert_encoder.ipynb"' in page
+    assert "x &lt; y" in page
