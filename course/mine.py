@@ -42,6 +42,7 @@ EXERCISES = ROOT / "exercises"
 SECONDS = 60.0  # for the checks of one exercise, and for a comparison
 MOST_CALLS = 60  # of each part, that a comparison looks at
 YOURS, OPEN = "yours", "not written"
+TRYING = "trying "  # before the name of a function, where a process says how far it is
 # What the small run reads: repeated letters, words of no known piece, # inside words.
 TEXTS = ["the best menu costs a camel and the men cost most", "banana aaaa abab c# a##b menu"] * 3
 ENCODED = [
@@ -112,10 +113,10 @@ def parts(folder: Path = EXERCISES) -> Map:
             asked.setdefault(one.exercise, []).append(one)
     rows = []
     for number, those in asked.items():
-        paths = sorted(folder.glob(f"ex{number}_*/ex{number}_*.ipynb"))
-        said = _in_another_process("try", paths[0]) if paths else "there is no such notebook"
+        path = _notebook(folder, number)
+        said = _in_another_process("try", path) if path else "there is no such notebook"
         for one in those:
-            exercise = paths[0].stem if paths else f"ex{number}"
+            exercise = path.stem if path else f"ex{number}"
             told = said if isinstance(said, str) else said.get(one.name, OPEN)
             state = {"": YOURS, OPEN: OPEN}.get(told, "left out")
             rows.append(Mine(one.name, one.lecture, exercise, state, told * (state != OPEN)))
@@ -148,6 +149,11 @@ def compare(folder: Path = EXERCISES) -> str:
 # What a notebook holds.
 
 
+def _notebook(folder: Path, exercise: str) -> Path | None:
+    """The notebook of an exercise, by its number."""
+    return next(folder.glob(f"ex{exercise}_*/ex{exercise}_*.ipynb"), None)
+
+
 def _function(path: Path, name: str) -> Callable:
     """The function of an exercise, in a world of its own with what it needs.
 
@@ -161,7 +167,8 @@ def _function(path: Path, name: str) -> Callable:
     trees = {number: _tree(cell.source) for number, cell in enumerate(cells)}
     home = [n for n, tree in trees.items() if name in _defined(tree)]
     if not home:
-        raise LookupError(f"no cell defines {name}")
+        broken = any(f"def {name}(" in cell.source for cell in cells)
+        raise LookupError(f"{'Python cannot read the' if broken else 'there is no'} cell of {name}")
     chosen, open_names = set(), {name}
     while open_names:
         wanted = open_names.pop()
@@ -215,7 +222,8 @@ def _in_another_process(what: str, where: Path) -> Any:
     with tempfile.TemporaryDirectory() as folder:
         answer = Path(folder, "answer.json")
         command = [sys.executable, "-m", "course.mine", what, str(where), str(answer)]
-        settings = os.environ | {"MPLBACKEND": "agg", "PYTHONPATH": os.pathsep.join(sys.path)}
+        found = os.pathsep.join(filter(None, sys.path))
+        settings = os.environ | {"MPLBACKEND": "agg", "PYTHONPATH": found}
         try:
             done = subprocess.run(
                 command,
@@ -226,8 +234,12 @@ def _in_another_process(what: str, where: Path) -> Any:
                 stdin=subprocess.DEVNULL,
                 text=True,
             )
-        except subprocess.TimeoutExpired:
-            return f"took more than {SECONDS:.0f} seconds: look for a loop that never ends"
+        except subprocess.TimeoutExpired as late:
+            *_, last = (late.stderr or b"").decode(errors="replace").split("\n") or [""]
+            which = (
+                last.removeprefix(TRYING) if last.startswith(TRYING) else "one of your functions"
+            )
+            return f"{which} takes more than {SECONDS:.0f} seconds: look for a loop that never ends"
         if not answer.exists():
             last = (done.stderr.strip().splitlines() or ["it ended by itself"])[-1]
             return f"the process that tried it did not come to its end: {last}"
@@ -274,12 +286,13 @@ def _differ(folder: Path) -> dict[str, list[str]]:
         losses = _small_run()
     tried, found, written = 0, [], {}
     for one in asked:
-        path = next(folder.glob(f"ex{one.exercise}_*/ex{one.exercise}_*.ipynb"), None)
-        if path is None:
+        path = _notebook(folder, one.exercise)
+        if path is None or one.name not in calls:
             continue
+        print(f"\n{TRYING}{one.name}", end="", file=sys.stderr, flush=True)
         try:
             written[one.name] = yours = _function(path, one.name)
-            for number, call in enumerate(calls.get(one.name, ()), start=1):
+            for number, call in enumerate(calls[one.name], start=1):
                 if told := _difference(yours, call):
                     found.append(
                         f"{one.name} (exercise {int(one.exercise)}), call {number}: {told}"
@@ -294,7 +307,10 @@ def _differ(folder: Path) -> dict[str, list[str]]:
         tried += 1
     if not found:
         return {
-            "lines": [f"{tried} functions of yours give what the library's give, in each call."]
+            "lines": [
+                f"{tried} functions of yours give what the library's give, in the first "
+                f"{MOST_CALLS} calls of each."
+            ]
         }
     more = (
         f"{len(found) - 1} more differ: {'; '.join(line.partition(' ')[0] for line in found[1:])}"
