@@ -235,11 +235,11 @@ def _in_another_process(what: str, where: Path) -> Any:
                 text=True,
             )
         except subprocess.TimeoutExpired as late:
-            *_, last = (late.stderr or b"").decode(errors="replace").split("\n") or [""]
-            which = (
-                last.removeprefix(TRYING) if last.startswith(TRYING) else "one of your functions"
+            _, _, which = (late.stderr or b"").decode(errors="replace").rpartition(TRYING)
+            return (
+                f"{which or 'one of your functions'} takes more than {SECONDS:.0f} seconds: look "
+                "for a loop that never ends"
             )
-            return f"{which} takes more than {SECONDS:.0f} seconds: look for a loop that never ends"
         if not answer.exists():
             last = (done.stderr.strip().splitlines() or ["it ended by itself"])[-1]
             return f"the process that tried it did not come to its end: {last}"
