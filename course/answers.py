@@ -120,15 +120,17 @@ def _read(lines: list[str], ours: dict[str, str]) -> Answers:
             task, near_to = name, ours[name]
         elif not task:
             raise TableError(f"{number}: the first row must be a task; got {kind} {name}")
-        elif kind == "ours":
+        elif kind == OURS:
             near_to = ours[task]
         elif kind == "wrong":
             found.wrong.append(_wrong(row, task, near_to, found.wrong))
         else:
             near_to = _program(row)
             (found.right if kind == "right" else found.near).append(Right(task, name, near_to))
-        key = (task, "wrong" if kind == "wrong" else "right", name) * (kind not in ("task", "ours"))
-        if key and key in seen:
+        if kind in ("task", OURS):
+            continue
+        key = (task, "wrong" if kind == "wrong" else "right", name)
+        if key in seen:
             raise TableError(
                 f"{number}: {task} has two rows {name!r}, here and in line {seen[key]}; give one "
                 "another name"

@@ -135,14 +135,10 @@ def known_values(assignment: str, root: Path = ROOT) -> dict[str, Any]:
                 "it (the check may end before), so its sentence is never said; end it with ? and "
                 "words of the check, or with hidden"
             )
-        for number, one in enumerate(wrong if row.said == ">>" else wrong[:1]):
-            entry = _value(one.form, right[one.key], general=row.said == ">>")
-            if number and not _is_telling(entry):
-                continue
-            if number:
-                later.append((one.key, entry, row.diagnosis))
-            else:
-                _add(entries[one.key], entry, row, assignment)
+        general = row.said == ">>"
+        first, *others = [(one.key, _value(one.form, right[one.key], general)) for one in wrong]
+        _add(entries[first[0]], first[1], row, assignment)
+        later += [(*one, row.diagnosis) for one in others * general if _is_telling(one[1])]
     for key, entry, sentence in later:
         if not any(is_one(other, entry, TOLERANCE) for other, _ in entries[key]):
             entries[key].append((entry, sentence))
@@ -159,7 +155,7 @@ def _once(assignment: str, heard: Iterable[Heard]) -> Iterator[Heard]:
         yield one
 
 
-def _value(form: Any, right: Any, *, general: bool) -> Any:
+def _value(form: Any, right: Any, general: bool) -> Any:
     """What is kept of a mistake's answer: of a tensor of another shape the shape, if general."""
     shapes = [each.get("shape") if isinstance(each, dict) else None for each in (form, right)]
     if general and shapes[0] and shapes[1] is not None and shapes[0] != shapes[1]:
