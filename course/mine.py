@@ -35,7 +35,7 @@ from bertlab.parts import Part, using
 from course import ROOT
 from course.feedback.checks import CheckFailed, NotWritten
 from course.feedback.differences import difference
-from course.feedback.progress import lines_of
+from course.feedback.progress import lines_of, unbroken
 from course.feedback.tensors import tensor_difference
 
 EXERCISES = ROOT / "exercises"
@@ -73,15 +73,11 @@ class Map(NamedTuple):
         return "\n".join([*lines, self.sentence()])
 
     def _repr_html_(self) -> str:
-        head = ("", "part", "lecture", "exercise", "state", "what its check says")
+        head = ("yours", "part", "lecture", "exercise", "state", "what its check says")
         rows = [
-            (
-                *map(html.escape, self._cells(row)[:3]),
-                self._link(row),
-                row.state,
-                html.escape(row.said),
-            )
+            (mark, name, row.lecture, self._link(row), unbroken(row.state), html.escape(row.said))
             for row in self.rows
+            for mark, name, *_ in [self._cells(row)]
         ]
         caption = f'<caption style="text-align:left">{html.escape(self.sentence())}</caption>'
         return f"<table>{caption}{lines_of([head, *rows])}</table>"
