@@ -81,10 +81,9 @@ def hand_ins(name: str, number: int) -> Iterator[str]:
             yield released
             continue
         task, answer = "", ""
-        if kind == "other":
-            task, _, answer = next(others)
-        elif kind == "wrong":
-            task, _, answer, _ = next(wrong)
+        if kind != "right":
+            row = next(others if kind == "other" else wrong)
+            task, answer = row.task, row.solution
         yield nbformat.writes(handed_in(source, task, answer))
 
 
